@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/philox.h"
+#include "base/tensor.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Text, NearestNamesPutsTheClosestFirst) {
+  const std::vector<std::string> known = {"resnet50", "inception_v3", "transformer"};
+  EXPECT_THAT(nearest_names("resnet5", known), ElementsAre("resnet50"));
+  EXPECT_THAT(nearest_names("xyzzy", known), ElementsAre());
+  EXPECT_EQ(unknown_name("model", "resnt50", known), "unknown model 'resnt50', did you mean 'resnet50'?");
+}
+
+TEST(Text, NumbersForPeople) {
+  EXPECT_EQ(grouped(25557032), "25,557,032");
+  EXPECT_EQ(grouped(-999), "-999");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(format_seconds(125), "2 min 05 s");
+  EXPECT_EQ(format_seconds(0.00456), "4.56 ms");
+  EXPECT_EQ(format_percent(0.1234), "12.3 %");
+}
+
+TEST(Text, ParsersTakeTheWholeTextOnly) {
+  EXPECT_EQ(parse_int("42"), 42);
+  EXPECT_EQ(parse_int("42x"), std::nullopt);
+  EXPECT_EQ(parse_double("1e-3"), 1e-3);
+  EXPECT_EQ(parse_double("nan"), std::nullopt);
+}
+
+TEST(Hash, Sha256OfAbcIsTheStandardsExample) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+// Known answers published with Random123 (kat_vectors, philox 4x32 10).
+TEST(Philox, MatchesThePublishedKnownAnswers) {
+  EXPECT_THAT(philox4x32({0, 0, 0, 0}, {0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
+  EXPECT_THAT(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+              ElementsAre(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd));
+}
+
+TEST(Philox, NormalsHaveUnitMoments) {
+  const Philox stream(7, "test");
+  double sum = 0, squares = 0;
+  constexpr int kCount = 20000;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const double value = stream.at(0, i).normal(0);
+    sum += value, squares += value * value;
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.03);
+  EXPECT_NEAR(squares / kCount, 1, 0.05);
+}
+
+TEST(Philox, TruncatedNormalStaysInside) {
+  const Philox stream(7, "test");
+  for (uint32_t i = 0; i < 1000; ++i) EXPECT_LE(std::abs(stream.at(0, i).truncated_normal(0, 1, -0.5, 0.5)), 0.5);
+}
+
+TEST(Json, ErrorsNameTheKeyAndThePlace) {
+  EXPECT_THAT(error_of([] { parse_json("{\"a\":", "x.json"); }), HasSubstr("x.json: not JSON at byte"));
+  const Json object = parse_json(R"({"a": "text"})", "x");
+  EXPECT_THAT(error_of([&] { at<int>(object, "a"); }), HasSubstr("'a' has the wrong type"));
+  EXPECT_THAT(error_of([&] { at<int>(object, "b"); }), HasSubstr("'b' is missing"));
+}
+
+TEST(Json, RefusesHostileNesting) {
+  EXPECT_THAT(error_of([] { parse_json(std::string(100000, '['), "deep"); }), HasSubstr("nested deeper than 200"));
+}
+
+TEST(Tensor, ConvertsToBf16RoundingToEven) {
+  const float values[] = {1.0f, 1.00390625f, 3.14159265f};
+  const HostTensor tensor(DType::f32, {3}, std::span<const float>(values));
+  EXPECT_THAT(as_doubles(converted(tensor, DType::bf16)), ElementsAre(1.0, 1.0, 3.140625));
+}
+
+TEST(Files, AtomicWriteReplacesAndLeavesNothingBeside) {
+  const TemporaryFolder folder;
+  write_file_atomic(folder.path() / "a", "old");
+  write_file_atomic(folder.path() / "a", "new");
+  EXPECT_EQ(read_file(folder.path() / "a"), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Files, AMissingFileIsNamed) {
+  EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("no/such/file"));
+}
+
+}  // namespace
+}  // namespace tbd

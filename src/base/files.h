@@ -1,0 +1,28 @@
+// Whole files, atomic replacement and scratch folders. All throw Error(io or not_found) naming the path.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace tbd {
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, std::string_view content);
+// Writes beside `path`, syncs, then renames: a reader sees the old content or the new, never half.
+void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+void make_folder(const std::filesystem::path& path);  // with parents; fine if it exists
+
+// A folder of its own under the system's temporary folder, removed with all it holds when this goes out of scope.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string_view prefix = "tbd");
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tbd

@@ -1,0 +1,143 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace tbd {
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+template <class... Values>
+std::string print(const char* format, Values... values) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, values...);
+  return buffer;
+}
+
+std::string scaled(double value, std::span<const char* const> units, double base) {
+  size_t unit = 0;
+  while (std::abs(value) >= base && unit + 1 < units.size()) value /= base, ++unit;
+  return unit == 0 && value == std::floor(value) ? print("%.0f%s", value, units[0])
+                                                 : significant(value) + units[unit];
+}
+
+}  // namespace
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (&part != parts.data()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
+    out.emplace_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return out;
+    begin = end + 1;
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> known, size_t limit) {
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const std::string& candidate : known) {
+    const size_t distance = edit_distance(name, candidate);
+    const bool prefix = !name.empty() && candidate.starts_with(name);
+    if (prefix || distance <= std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3))
+      ranked.emplace_back(distance, candidate);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (ranked.size() > limit) ranked.resize(limit);
+  std::vector<std::string> out;
+  for (auto& [distance, candidate] : ranked) out.push_back(std::move(candidate));
+  return out;
+}
+
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known) {
+  std::string sentence = cat("unknown ", what, " '", name, "'");
+  const std::vector<std::string> near = nearest_names(name, known);
+  if (!near.empty()) return cat(sentence, ", did you mean '", join(near, "' or '"), "'?");
+  if (known.empty() || known.size() > 12) return sentence;
+  return cat(sentence, "; known: ", join(known, ", "));
+}
+
+std::optional<int64_t> parse_int(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::string grouped(int64_t count) {
+  std::string digits = std::to_string(count);
+  const size_t first = count < 0 ? 1 : 0;
+  for (size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+std::string significant(double value, int digits) {
+  if (value == 0) return "0";
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  const double magnitude = std::abs(value);
+  if (magnitude < 1e-4 || magnitude >= 1e15) return print("%.*e", digits - 1, value);
+  const int whole = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
+  return print("%.*f", std::max(0, digits - whole), value);
+}
+
+std::string format_bytes(int64_t bytes) {
+  static constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  return scaled(static_cast<double>(bytes), kUnits, 1024);
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds >= 120) {
+    const auto whole = static_cast<int64_t>(std::llround(seconds));
+    return print("%lld min %02lld s", static_cast<long long>(whole / 60), static_cast<long long>(whole % 60));
+  }
+  if (seconds >= 1 || seconds == 0) return significant(seconds) + " s";
+  if (seconds >= 1e-3) return significant(seconds * 1e3) + " ms";
+  return significant(seconds * 1e6) + " us";
+}
+
+std::string format_rate(double per_second) {
+  static constexpr const char* kUnits[] = {"", " k", " M", " G", " T", " P"};
+  return scaled(per_second, kUnits, 1000);
+}
+
+std::string format_percent(double fraction) { return significant(fraction * 100) + " %"; }
+
+}  // namespace tbd

@@ -1,0 +1,33 @@
+// Quantities with their unit in the type. Fractions are plain doubles in [0, 1]; counts are int64_t.
+#pragma once
+#include <compare>
+#include <cstdint>
+
+namespace tbd {
+
+template <class Tag, class Rep>
+struct Quantity {
+  Rep value{};
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(Rep v) : value(v) {}
+  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
+  constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value + b.value); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
+  friend constexpr Quantity operator*(Rep k, Quantity a) { return Quantity(k * a.value); }
+  friend constexpr double operator/(Quantity a, Quantity b) {
+    return static_cast<double>(a.value) / static_cast<double>(b.value);
+  }
+};
+
+using Seconds = Quantity<struct SecondsTag, double>;
+using Bytes = Quantity<struct BytesTag, int64_t>;
+using FlopCount = Quantity<struct FlopCountTag, int64_t>;  // one multiply-accumulate is two
+using FlopRate = Quantity<struct FlopRateTag, double>;     // FLOP/s
+
+constexpr FlopRate operator/(FlopCount work, Seconds time) {
+  return FlopRate(static_cast<double>(work.value) / time.value);
+}
+
+}  // namespace tbd
