@@ -1,0 +1,42 @@
+# tbd_backend(NAME TARGET): the worker tbd-worker-NAME and the tests test_NAME of src/backends/NAME, linked to TARGET.
+# Translation units with a framework's headers take up to 1.5 GB each, so at most two compile at once.
+set_property(GLOBAL PROPERTY JOB_POOLS tbd_heavy=2)
+set(TBD_WORKER_REGISTRY ${CMAKE_BINARY_DIR}/workers.json CACHE FILEPATH "Where built workers are listed (docs/setup.md)")
+set(TBD_WORKER_KEY "pytorch" CACHE STRING "The --framework name under which the worker is listed")
+
+function(tbd_backend name target version root library)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/${name}/*.cc)
+  set(tests ${sources})
+  set(mains ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER mains INCLUDE REGEX "/(main|worker_main)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main|/worker_main)\\.cc$")
+  if(NOT sources)
+    message(STATUS "tbd: back-end ${name} has no sources yet")
+    return()
+  endif()
+  add_library(tbd_backend_${name} STATIC ${sources})
+  target_link_libraries(tbd_backend_${name} PUBLIC tbd_worker ${target})
+  target_include_directories(tbd_backend_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  tbd_warnings(tbd_backend_${name})
+  set_target_properties(tbd_backend_${name} PROPERTIES JOB_POOL_COMPILE tbd_heavy)
+  if(mains)
+    add_executable(tbd-worker-${name} ${mains})
+    target_link_libraries(tbd-worker-${name} PRIVATE tbd_backend_${name})
+    tbd_warnings(tbd-worker-${name})
+    set_target_properties(tbd-worker-${name} PROPERTIES JOB_POOL_COMPILE tbd_heavy
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+    add_custom_command(TARGET tbd-worker-${name} POST_BUILD VERBATIM COMMAND
+      ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/register_worker.py --registry ${TBD_WORKER_REGISTRY}
+      --key ${TBD_WORKER_KEY} --framework ${name} --version ${version} --worker $<TARGET_FILE:tbd-worker-${name}>
+      --root ${root} --library ${library})
+  endif()
+  if(tests AND TBD_TESTS)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE tbd_backend_${name} tbd_models GTest::gtest_main GTest::gmock)
+    target_compile_definitions(test_${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    tbd_warnings(test_${name})
+    set_target_properties(test_${name} PROPERTIES JOB_POOL_COMPILE tbd_heavy)
+    tbd_discover_tests(test_${name} framework)
+  endif()
+endfunction()

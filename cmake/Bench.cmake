@@ -1,0 +1,16 @@
+# bench/<name>.cc is a benchmark bench_<name> on Google Benchmark; none is a test.
+find_package(benchmark REQUIRED)
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cc)
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(bench_${name} ${file})
+  target_link_libraries(bench_${name} PRIVATE ${all_room_targets} benchmark::benchmark)
+  if(TARGET tbd_backend_pytorch AND name MATCHES "^pytorch_")
+    target_link_libraries(bench_${name} PRIVATE tbd_backend_pytorch)
+    set_target_properties(bench_${name} PROPERTIES JOB_POOL_COMPILE tbd_heavy)
+  endif()
+  target_compile_definitions(bench_${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             TBD_PROGRAM="${CMAKE_BINARY_DIR}/bin/tbd")
+  tbd_warnings(bench_${name})
+  set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endforeach()

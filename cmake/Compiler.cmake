@@ -1,0 +1,16 @@
+# Build type, compiler cache and sanitizers.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release: -O2 -g1; Debug: -O0 -g" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+
+find_program(TBD_CCACHE ccache)
+if(TBD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Build folders of one clone, and clones beside each other, share objects.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${TBD_CCACHE})
+endif()
+
+if(TBD_SANITIZE)
+  add_compile_options(-fsanitize=${TBD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TBD_SANITIZE})
+endif()

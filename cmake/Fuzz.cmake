@@ -1,0 +1,16 @@
+# fuzz/<name>.cc holds LLVMFuzzerTestOneInput; fuzz/corpus/<name>/ its seeds. With clang the target is libFuzzer's,
+# else fuzz/driver.h's standalone driver replays the seeds and their random mutations: same command line.
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*.cc)
+list(FILTER files EXCLUDE REGEX "/standalone_driver\\.cc$")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(fuzz_${name} ${file})
+  target_link_libraries(fuzz_${name} PRIVATE ${all_room_targets} tbd_worker)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/standalone_fuzz_driver.cc)
+  endif()
+  tbd_warnings(fuzz_${name})
+  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+endforeach()
