@@ -1,0 +1,30 @@
+// Reads records, whole or cut short, and finds them.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "record/record.h"
+
+namespace tbd {
+
+// A run whose end was never written comes back with state and outcome `interrupted` and a reason that says how many
+// steps are readable; cut last lines of steps.csv are dropped and counted. Throws Error(not_found) without run.json,
+// Error(unsupported) on a version that this program does not know, Error(invalid) on malformed content; each names
+// the file.
+Record read_record(const std::filesystem::path& folder);
+
+// The records at `path`: itself, or the records directly inside it (a result set), in order of their names.
+// "@latest" is the last folder, by name, under `results`. Throws Error(not_found) where there is none.
+std::vector<std::filesystem::path> find_records(const std::filesystem::path& path,
+                                                const std::filesystem::path& results = "results");
+
+// All records at the paths, read.
+std::vector<Record> read_records(std::span<const std::filesystem::path> paths,
+                                 const std::filesystem::path& results = "results");
+
+// The rows of a steps.csv; `dropped` counts lines at the end that a cut left malformed.
+// Throws Error(invalid) on a malformed line before the last, or a header without step and completed_ns.
+std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped);
+
+}  // namespace tbd

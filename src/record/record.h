@@ -1,0 +1,138 @@
+// What one cell (workload) left behind, as stored in a folder: docs/record.md. Everything right of the record is a
+// pure function of it, so it carries all that analysis and reports need. Unknown is nullopt or an absent key, never 0.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace tbd {
+
+constexpr int kRecordVersion = 1;
+
+// What was trained, on what, how: the identity of a cell (measurement.md 4.1). Strings as the command line spells them.
+struct Workload {
+  std::string model, config;
+  std::string model_hash, lowered_hash;
+  std::string framework, framework_version;
+  std::string mode = "eager";  // eager, graph, xla, compiled, external
+  std::string device = "cpu";
+  int64_t threads = 0;  // intra-op threads
+  std::string precision, layout;
+  std::string allocator = "framework";
+  std::string input_mode = "resident";  // resident, pipeline
+  int64_t batch = 0;                    // samples in one forward pass per worker
+  int64_t samples_per_step = 0;         // samples that one step trains on: batch * repeats * accumulation
+  std::string unit;                     // of throughput, per second: "images", "tokens"
+  std::string effort = "quick";         // smoke, quick, publish
+  std::string optimizer;                // with its path: "sgd foreach"
+  std::string dropout = "framework";    // framework, mask, off
+  std::string synchronisation = "step";  // step, events
+  std::optional<std::string> data_hash;  // of the data set and its preparation
+  uint64_t seed = 0;
+  bool unpinned = false;  // the framework's build is outside the lock file
+  std::string repro;      // the command line that measures this cell again
+};
+
+enum class OutcomeKind {
+  ok, unsteady, unsupported, unavailable, skipped, inconsistent, nonfinite, oom, timeout, failed, interrupted,
+};
+std::string_view name(OutcomeKind kind);
+OutcomeKind outcome_from(std::string_view name);  // throws Error(invalid) on an unknown name
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::ok;
+  std::string reason;  // one sentence; empty when ok
+  std::string repro;   // the command line that shows it again; may be empty
+};
+
+// FLOPs and bytes of one op in one direction for one step (measurement.md 3).
+struct OpCost {
+  int64_t flop_model = 0, flop_valid = 0, flop_simd = 0, trans = 0;
+  int64_t bytes = 0;
+};
+struct OpRow {
+  std::string node, op;
+  OpCost forward, backward;
+};
+
+enum class RunState { running, complete, interrupted };
+std::string_view name(RunState state);
+
+// run.json without its launches.
+struct RunInfo {
+  RunState state = RunState::running;
+  std::string created;  // label only: "2026-01-31T12:00:00Z"
+  std::string tool;     // tbd's version and commit
+  Workload workload;
+  Outcome outcome;
+  std::optional<int64_t> parameters;
+  std::optional<int64_t> train_flops;  // per sample, forward + backward + update, flop_model
+  std::vector<OpRow> ops;
+  Json environment = Json::object();  // groups of measurement.md 4.3: {"cpu": {"model": ...}, "limits": {...}, ...}
+  // Rates measured with this cell's threads. {"isa": {"fp32": FLOP/s, "bf16": ...}, "gemm": {"fp32": FLOP/s, ...},
+  //  "bandwidth": B/s, "threads": n, "drift": fraction between before and after}; an unknown rate is an absent key.
+  Json peaks = Json::object();
+  std::optional<bool> verified;  // a passing equivalence record exists; nullopt: never checked
+  std::vector<std::string> flags;  // marks that the runner saw: "threads-over-cores", "loadavg-high"
+};
+
+// One row of steps.csv. Amounts are those of this step alone; a value that could not be read is nullopt (empty cell).
+struct StepRow {
+  int64_t step = 0;          // from 1
+  int64_t completed_ns = 0;  // completion stamp on a monotonic clock whose zero is the launch's process start
+  int64_t units = 0;         // real (unpadded) units that the step finished
+  std::optional<int64_t> input_wait_ns;     // the step loop waited for a batch
+  std::optional<int64_t> user_cpu_ns;       // of the worker, all threads
+  std::optional<int64_t> system_cpu_ns;
+  std::optional<int64_t> minor_faults, major_faults;
+  std::optional<int64_t> runqueue_wait_ns;  // threads runnable without a CPU, summed
+  std::optional<int64_t> steal_ticks;       // of the machine, all CPUs, in 1/100 s
+  std::optional<int64_t> rss_bytes;         // at the end of the step
+  std::optional<double> loss;               // may be NaN or infinite
+};
+
+// launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.
+struct LaunchInfo {
+  std::string pass = "clean";
+  int64_t number = 1;                           // n, from 1 within the pass
+  std::string start;                            // wall-clock label
+  std::optional<int64_t> first_step_began_ns;   // c_0 on the clock of completed_ns
+  std::optional<double> load_seconds;           // process start to program loaded
+  std::optional<double> first_step_seconds;     // process start to first step completed
+  std::optional<int64_t> peak_rss_bytes;
+  std::optional<int64_t> allocator_peak_bytes;  // by the framework's own count
+  std::optional<int64_t> threads;               // as the worker reports them
+  std::optional<int64_t> batch_seen;            // as the worker saw it; differing from the plan is `failed`
+  std::optional<int64_t> parameters_seen;
+  std::optional<double> energy_joules;          // over all steps, scope in `host`
+  std::optional<int64_t> steady_from_step;      // earliest step that the worker's own events allow (autotuning, JIT)
+  std::string environment_hash;
+  Json host = Json::object();  // differences over the launch: {"throttled_ns": ..., "involuntary_switches": ...}
+  Outcome outcome;
+  std::string folder_name() const;  // "clean-1"
+};
+
+struct Launch {
+  LaunchInfo info;
+  std::vector<StepRow> steps;
+  int64_t dropped_lines = 0;  // malformed lines at the end of steps.csv: a write that a kill or full disk cut
+};
+
+struct Record {
+  std::filesystem::path folder;
+  std::string hash;  // of all that was read; names this record in a report
+  int version = kRecordVersion;
+  RunInfo run;
+  std::vector<Launch> launches;  // by pass, then number
+};
+
+Json to_json(const RunInfo& run);  // the content of run.json
+RunInfo run_from_json(const Json& json);  // throws Error(invalid, unsupported for another version)
+Json to_json(const LaunchInfo& launch);
+LaunchInfo launch_from_json(const Json& json);
+
+}  // namespace tbd

@@ -1,0 +1,37 @@
+// Writes a record while a run goes on. At every instant the folder is readable and says how far the run got:
+// run.json and launch.json are replaced atomically, step rows reach the file in one write per batch.
+#pragma once
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+
+#include "record/record.h"
+
+namespace tbd {
+
+class RecordWriter {
+ public:
+  // Creates `folder` with run.json in state `running`. Throws Error(io), or Error(usage) when a record is there already.
+  RecordWriter(std::filesystem::path folder, const RunInfo& run);
+  ~RecordWriter();  // a launch without end stays as it is: the reader calls it interrupted
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  // Starts launches/<pass>-<n>, which must not exist; returns it, for a worker's own files.
+  std::filesystem::path begin_launch(const LaunchInfo& launch);
+  void append(std::span<const StepRow> rows);  // to the launch begun last; throws Error(io) on a full disk
+  void end_launch(const LaunchInfo& launch);   // its final facts and outcome
+  void update(const RunInfo& run);             // run.json anew, state `running`
+  // The end: state `complete`, or `interrupted` when the outcome is.
+  void finish(RunInfo run, const Outcome& outcome);
+
+ private:
+  std::filesystem::path launch_folder(const LaunchInfo& launch) const;
+
+  std::filesystem::path folder_;
+  int steps_ = -1;  // descriptor of the open steps.csv
+};
+
+}  // namespace tbd
