@@ -1,0 +1,105 @@
+// Writes a phase node by node. Names come from scopes and become parameter names of the reference ("layer1.0.conv1").
+#pragma once
+#include <memory>
+
+#include "graph/program.h"
+
+namespace tbd {
+
+// A value of the phase being built. Its shape is that of a nominal binding (batch 2).
+class Tensor {
+ public:
+  const std::string& name() const { return name_; }
+  const Shape& shape() const { return shape_; }
+  int64_t channels() const { return shape_[1]; }
+
+ private:
+  friend class Builder;
+  Tensor(std::string name, Shape shape, DType dtype) : name_(std::move(name)), shape_(std::move(shape)), dtype_(dtype) {}
+  std::string name_;
+  Shape shape_;
+  DType dtype_;
+};
+
+class Builder {
+ public:
+  // Adds a phase to the program; parameters of earlier phases may be used again by name.
+  Builder(Program& program, std::string phase_name);
+  ~Builder();  // the phase is part of the program from the start; nothing is finished here
+
+  static Dim batch() { return Dim(std::string("N")); }
+
+  // Until the returned guard dies, names of nodes and parameters get "scope." before them.
+  class Scope {
+   public:
+    ~Scope();
+    Scope(const Scope&) = delete;
+
+   private:
+    friend class Builder;
+    Scope(Builder& builder, size_t length) : builder_(builder), length_(length) {}
+    Builder& builder_;
+    size_t length_;
+  };
+  [[nodiscard]] Scope scope(std::string_view name);
+
+  Tensor input(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
+
+  // An op with parameters; `name` is their prefix. A name used before shares the parameters (tied weights).
+  Tensor conv2d(std::string_view name, const Tensor& x, Conv2d attributes);
+  Tensor linear(std::string_view name, const Tensor& x, Linear attributes);
+  Tensor batch_norm(std::string_view name, const Tensor& x, BatchNorm attributes = {});
+  Tensor group_norm(std::string_view name, const Tensor& x, GroupNorm attributes = {});
+  Tensor layer_norm(std::string_view name, const Tensor& x, LayerNorm attributes = {});
+
+  Tensor relu(const Tensor& x) { return unary(x, Unary::Function::relu); }
+  Tensor tanh(const Tensor& x) { return unary(x, Unary::Function::tanh); }
+  Tensor sigmoid(const Tensor& x) { return unary(x, Unary::Function::sigmoid); }
+  Tensor square(const Tensor& x) { return unary(x, Unary::Function::square); }
+  Tensor sqrt(const Tensor& x) { return unary(x, Unary::Function::sqrt); }
+  Tensor unary(const Tensor& x, Unary::Function function, double slope = 0.01);
+  Tensor add(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::add); }
+  Tensor sub(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::sub); }
+  Tensor mul(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::mul); }
+  Tensor div(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::div); }
+  Tensor binary(const Tensor& a, const Tensor& b, Binary::Function function);
+  Tensor affine(const Tensor& x, double factor, double offset = 0);
+  Tensor matmul(const Tensor& a, const Tensor& b, Matmul attributes = {});
+  Tensor max_pool(const Tensor& x, MaxPool attributes);
+  Tensor avg_pool(const Tensor& x, AvgPool attributes);
+  Tensor global_mean(const Tensor& x);
+  Tensor dropout(const Tensor& x, double p);
+  Tensor reshape(const Tensor& x, std::vector<int64_t> shape);
+  Tensor flatten(const Tensor& x) { return reshape(x, {0, -1}); }
+  Tensor sum(const Tensor& x, std::vector<int64_t> axes = {}, bool keep = false);
+  Tensor mean(const Tensor& x, std::vector<int64_t> axes = {}, bool keep = false);
+  Tensor stop_gradient(const Tensor& x);
+  Tensor input_gradient(const Tensor& y, const Tensor& x);
+  std::vector<Tensor> host_call(std::string_view name, std::vector<Tensor> in, HostCall call);
+  Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& label, double smoothing = 0);
+  Tensor squared_error(const Tensor& a, const Tensor& b);
+
+  void output(std::string name, const Tensor& value);
+  // The term `value` (a scalar sum over the batch) times norm/<name> = norm / (global batch).
+  void loss(std::string name, const Tensor& value, double norm = 1);
+  // Without groups: one group that trains every parameter of the phase.
+  void update(Update update);
+  void accumulate(int64_t micro_batches);
+  // Names of the parameters that this phase uses, in order of first use.
+  std::vector<std::string> parameters() const;
+
+ private:
+  Tensor emit(std::string name, Op op, const std::vector<Tensor>& in);
+  std::vector<Tensor> emit_all(std::string name, Op op, const std::vector<Tensor>& in);
+  Tensor with_parameters(std::string_view name, const Tensor& x, Op op);
+  std::string unique(std::string_view kind);
+  Phase& phase();
+
+  Program& program_;
+  size_t phase_index_;
+  std::string prefix_;
+  std::map<std::string, int> counts_;
+  std::vector<std::string> used_parameters_;
+};
+
+}  // namespace tbd

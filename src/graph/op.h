@@ -1,0 +1,38 @@
+// The closed set of ops. A back-end is one overload per member: a forgotten op does not compile.
+#pragma once
+#include <span>
+#include <variant>
+
+#include "base/json.h"
+#include "graph/ops/conv2d.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/linear.h"
+#include "graph/ops/loss.h"
+#include "graph/ops/norm.h"
+#include "graph/ops/pool.h"
+#include "graph/ops/structure.h"
+
+namespace tbd {
+
+using Op = std::variant<Conv2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, MaxPool, AvgPool, GlobalMean, Unary,
+                        Binary, Affine, Dropout, Cast, Reshape, Reduce, SoftmaxCrossEntropy, SquaredError, StopGradient,
+                        HostCall, InputGradient>;
+
+// The op's name in programs and tables: "conv2d"; unary, binary and reduce ops go by their function: "relu", "add".
+std::string kind(const Op& op);
+std::vector<std::string> all_kinds();
+
+// The rules of ops/*.h by visit.
+std::vector<Shape> output_shapes(const Op& op, Shapes in);
+std::vector<ParameterSpec> parameters(const Op& op, const Shape& x);
+DType output_dtype(const Op& op, size_t output, std::span<const DType> in);
+Cost forward_cost(const Op& op, const Operands& o);
+Cost backward_cost(const Op& op, const Operands& o);
+Traits traits(const Op& op);
+
+// {"out": 64, "kernel": [7, 7], ...}: only what differs from the default. from: throws Error(invalid) on an unknown
+// kind or attribute (nearest names offered) or a wrong type.
+Json attributes_to_json(const Op& op);
+Op op_from_json(std::string_view kind, const Json& attributes);
+
+}  // namespace tbd

@@ -1,0 +1,127 @@
+#include "graph/ops/elementwise.h"
+
+#include <algorithm>
+
+namespace tbd {
+namespace {
+
+using F = Unary::Function;
+
+bool transcendental(F f) { return f == F::sigmoid || f == F::tanh || f == F::exp || f == F::log || f == F::sqrt; }
+
+// Simple operations per element of the gradient dy f'(x), written with what forward saved.
+int64_t backward_simd(F f) {
+  switch (f) {
+    case F::sigmoid:
+    case F::tanh: return 3;       // dy * y * (1 - y); dy * (1 - y * y)
+    case F::sqrt:
+    case F::square: return 2;     // dy / (2 y); dy * 2 * x
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+std::vector<Shape> output_shapes(const Unary&, Shapes in) { return {in[0]}; }
+
+Cost forward_cost(const Unary& op, const Operands& o) {
+  const int64_t elements = o.in[0].elements();
+  const int64_t bytes = bytes_touched_forward(o);
+  if (transcendental(op.function)) return {.trans = elements, .bytes = bytes};
+  const int64_t steps = op.function == F::leaky_relu ? 2 : 1;
+  return {.simd = steps * elements, .bytes = bytes};
+}
+
+Cost backward_cost(const Unary& op, const Operands& o) {
+  if (!o.needs(0)) return {};
+  return {.simd = backward_simd(op.function) * o.in[0].elements(), .bytes = 2 * o.out_bytes() + o.in_bytes(0)};
+}
+
+Traits traits(const Unary& op) {
+  switch (op.function) {
+    case F::relu:
+    case F::leaky_relu:
+    case F::sigmoid:
+    case F::tanh:
+    case F::exp:
+    case F::sqrt: return {.saves_output = true, .may_overwrite = {0}};
+    case F::log:
+    case F::square:
+    case F::abs: return {.saves_inputs = {0}};
+    case F::neg: return {.may_overwrite = {0}};
+  }
+  return {};
+}
+
+std::vector<Shape> output_shapes(const Binary&, Shapes in) {
+  require(in.size() == 2, "expected two operands, got ", in.size());
+  require(in[0].rank() == in[1].rank(), "ranks of ", in[0], " and ", in[1], " differ");
+  Shape y = in[0];
+  for (int64_t axis = 0; axis < y.rank(); ++axis) {
+    const int64_t a = in[0][axis], b = in[1][axis];
+    require(a == b || a == 1 || b == 1, "cannot broadcast ", in[0], " with ", in[1]);
+    y[axis] = std::max(a, b);
+  }
+  return {y};
+}
+
+Cost forward_cost(const Binary&, const Operands& o) {
+  return {.simd = o.out[0].elements(), .bytes = bytes_touched_forward(o)};
+}
+
+// add: nothing is computed, gradients pass; sub negates the second; mul one product, div two or three, per gradient.
+// A broadcast operand's gradient is summed over the extents it was repeated along.
+Cost backward_cost(const Binary& op, const Operands& o) {
+  Cost cost;
+  const int64_t elements = o.out[0].elements();
+  for (const size_t input : {0u, 1u}) {
+    if (!o.needs(input)) continue;
+    int64_t steps = 0;
+    if (op.function == Binary::Function::sub) steps = input == 1;
+    if (op.function == Binary::Function::mul) steps = 1;
+    if (op.function == Binary::Function::div) steps = input == 0 ? 1 : 3;
+    if (o.in[input] != o.out[0]) ++steps;
+    cost += {.simd = steps * elements, .bytes = o.out_bytes() + o.in_bytes(input)};
+  }
+  return cost;
+}
+
+Traits traits(const Binary& op) {
+  if (op.function == Binary::Function::add || op.function == Binary::Function::sub)
+    return {.may_overwrite = {0, 1}, .precision = PrecisionRule::match};
+  return {.saves_inputs = {0, 1}, .precision = PrecisionRule::match};
+}
+
+std::vector<Shape> output_shapes(const Affine&, Shapes in) { return {in[0]}; }
+Cost forward_cost(const Affine& op, const Operands& o) {
+  const int64_t steps = (op.factor != 1) + (op.offset != 0);
+  return {.simd = steps * o.in[0].elements(), .bytes = bytes_touched_forward(o)};
+}
+Cost backward_cost(const Affine& op, const Operands& o) {
+  if (!o.needs(0)) return {};
+  return {.simd = op.factor != 1 ? o.in[0].elements() : 0, .bytes = o.out_bytes() + o.in_bytes(0)};
+}
+Traits traits(const Affine&) { return {.may_overwrite = {0}}; }
+
+std::vector<Shape> output_shapes(const Dropout& op, Shapes in) {
+  require(op.p >= 0 && op.p < 1, "p=", op.p, " is outside [0, 1)");
+  require(in.size() < 2 || in[1] == in[0], "mask is ", in.size() < 2 ? in[0] : in[1], ", expected ", in[0]);
+  return {in[0]};
+}
+Cost forward_cost(const Dropout&, const Operands& o) {
+  return {.simd = 2 * o.in[0].elements(), .bytes = bytes_touched_forward(o)};
+}
+Cost backward_cost(const Dropout&, const Operands& o) {
+  if (!o.needs(0)) return {};
+  return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
+}
+Traits traits(const Dropout&) { return {.saves_inputs = {1}}; }
+
+std::vector<Shape> output_shapes(const Cast&, Shapes in) { return {in[0]}; }
+Cost forward_cost(const Cast&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }
+Cost backward_cost(const Cast&, const Operands& o) {
+  return o.needs(0) ? Cost{.bytes = o.out_bytes() + o.in_bytes(0)} : Cost{};
+}
+Traits traits(const Cast&) { return {}; }
+
+}  // namespace tbd

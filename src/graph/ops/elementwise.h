@@ -1,0 +1,91 @@
+#pragma once
+#include "graph/ops/common.h"
+
+namespace tbd {
+
+// y = f(x), one operand. Gradients at kinks: relu 0 at 0; sqrt undefined at 0.
+struct Unary {
+  static constexpr std::string_view kKind = "unary";
+  enum class Function { relu, leaky_relu, sigmoid, tanh, exp, log, sqrt, square, abs, neg };
+  Function function = Function::relu;
+  double slope = 0.01;  // leaky_relu: factor of negative values
+  bool operator==(const Unary&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Unary>
+void fields(Op& op, Visit visit) {
+  visit("function", op.function), visit("slope", op.slope);
+}
+std::vector<Shape> output_shapes(const Unary& op, Shapes in);
+Cost forward_cost(const Unary& op, const Operands& o);
+Cost backward_cost(const Unary& op, const Operands& o);
+Traits traits(const Unary& op);
+
+// y = a f b with extents of 1 broadcast; operands of equal rank.
+struct Binary {
+  static constexpr std::string_view kKind = "binary";
+  enum class Function { add, sub, mul, div };
+  Function function = Function::add;
+  bool operator==(const Binary&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Binary>
+void fields(Op& op, Visit visit) {
+  visit("function", op.function);
+}
+std::vector<Shape> output_shapes(const Binary& op, Shapes in);
+Cost forward_cost(const Binary& op, const Operands& o);
+Cost backward_cost(const Binary& op, const Operands& o);
+Traits traits(const Binary& op);
+
+// y = factor x + offset.
+struct Affine {
+  static constexpr std::string_view kKind = "affine";
+  double factor = 1;
+  double offset = 0;
+  bool operator==(const Affine&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Affine>
+void fields(Op& op, Visit visit) {
+  visit("factor", op.factor), visit("offset", op.offset);
+}
+std::vector<Shape> output_shapes(const Affine& op, Shapes in);
+Cost forward_cost(const Affine& op, const Operands& o);
+Cost backward_cost(const Affine& op, const Operands& o);
+Traits traits(const Affine& op);
+
+// Inverted dropout: y = x mask / (1 - p). The mask is drawn by the framework, or is operand 1 (0 or 1, shape of x)
+// after the dropout pass in mode `mask`. Srivastava et al. 2014, JMLR 15.
+struct Dropout {
+  static constexpr std::string_view kKind = "dropout";
+  double p = 0.5;
+  bool operator==(const Dropout&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Dropout>
+void fields(Op& op, Visit visit) {
+  visit("p", op.p);
+}
+std::vector<Shape> output_shapes(const Dropout& op, Shapes in);
+Cost forward_cost(const Dropout& op, const Operands& o);
+Cost backward_cost(const Dropout& op, const Operands& o);
+Traits traits(const Dropout& op);
+
+// The same values in another element type.
+struct Cast {
+  static constexpr std::string_view kKind = "cast";
+  DType to = DType::f32;
+  bool operator==(const Cast&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Cast>
+void fields(Op& op, Visit visit) {
+  visit("to", op.to);
+}
+std::vector<Shape> output_shapes(const Cast& op, Shapes in);
+Cost forward_cost(const Cast& op, const Operands& o);
+Cost backward_cost(const Cast& op, const Operands& o);
+Traits traits(const Cast& op);
+
+}  // namespace tbd

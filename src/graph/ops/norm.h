@@ -1,0 +1,66 @@
+#pragma once
+#include "graph/ops/common.h"
+
+namespace tbd {
+
+// y = (x - mean) / sqrt(var + eps) * weight + bias per channel, biased batch variance; x (N, C, ...).
+// Ioffe and Szegedy 2015, arXiv:1502.03167. Training updates running = (1 - momentum) running + momentum batch,
+// with the unbiased variance. Buffers running_mean, running_var (C) exist unless stats is `batch`.
+// stats `frozen`: scale and shift from the buffers, whose statistics never change.
+struct BatchNorm {
+  static constexpr std::string_view kKind = "batch_norm";
+  enum class Stats { running, batch, frozen };
+  double eps = 1e-5;
+  double momentum = 0.1;
+  bool affine = true;
+  Stats stats = Stats::running;
+  bool operator==(const BatchNorm&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, BatchNorm>
+void fields(Op& op, Visit visit) {
+  visit("eps", op.eps), visit("momentum", op.momentum), visit("affine", op.affine), visit("stats", op.stats);
+}
+std::vector<Shape> output_shapes(const BatchNorm& op, Shapes in);
+std::vector<ParameterSpec> parameters(const BatchNorm& op, const Shape& x);
+Cost forward_cost(const BatchNorm& op, const Operands& o);
+Cost backward_cost(const BatchNorm& op, const Operands& o);
+Traits traits(const BatchNorm& op);
+
+// Normalises each of `groups` blocks of channels over channels and positions; weight and bias (C) per channel.
+// Wu and He 2018, arXiv:1803.08494. x (N, C, ...).
+struct GroupNorm {
+  static constexpr std::string_view kKind = "group_norm";
+  int64_t groups = 1;
+  double eps = 1e-5;
+  bool operator==(const GroupNorm&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, GroupNorm>
+void fields(Op& op, Visit visit) {
+  visit("groups", op.groups), visit("eps", op.eps);
+}
+std::vector<Shape> output_shapes(const GroupNorm& op, Shapes in);
+std::vector<ParameterSpec> parameters(const GroupNorm& op, const Shape& x);
+Cost forward_cost(const GroupNorm& op, const Operands& o);
+Cost backward_cost(const GroupNorm& op, const Operands& o);
+Traits traits(const GroupNorm& op);
+
+// Normalises the last axis; weight and bias of its extent. Ba et al. 2016, arXiv:1607.06450.
+struct LayerNorm {
+  static constexpr std::string_view kKind = "layer_norm";
+  double eps = 1e-5;
+  bool operator==(const LayerNorm&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, LayerNorm>
+void fields(Op& op, Visit visit) {
+  visit("eps", op.eps);
+}
+std::vector<Shape> output_shapes(const LayerNorm& op, Shapes in);
+std::vector<ParameterSpec> parameters(const LayerNorm& op, const Shape& x);
+Cost forward_cost(const LayerNorm& op, const Operands& o);
+Cost backward_cost(const LayerNorm& op, const Operands& o);
+Traits traits(const LayerNorm& op);
+
+}  // namespace tbd

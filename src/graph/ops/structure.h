@@ -1,0 +1,92 @@
+// Ops that move, reduce or cut the graph.
+#pragma once
+#include "graph/ops/common.h"
+
+namespace tbd {
+
+// The same elements in row-major order in another shape: -1 once is what remains, 0 keeps the operand's extent there.
+struct Reshape {
+  static constexpr std::string_view kKind = "reshape";
+  std::vector<int64_t> shape;
+  bool operator==(const Reshape&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Reshape>
+void fields(Op& op, Visit visit) {
+  visit("shape", op.shape);
+}
+std::vector<Shape> output_shapes(const Reshape& op, Shapes in);
+Cost forward_cost(const Reshape& op, const Operands& o);
+Cost backward_cost(const Reshape& op, const Operands& o);
+Traits traits(const Reshape& op);
+
+// Sum or mean over the axes (all when empty), which disappear unless keep.
+struct Reduce {
+  static constexpr std::string_view kKind = "reduce";
+  enum class Function { sum, mean };
+  Function function = Function::sum;
+  std::vector<int64_t> axes;
+  bool keep = false;
+  bool operator==(const Reduce&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, Reduce>
+void fields(Op& op, Visit visit) {
+  visit("function", op.function), visit("axes", op.axes), visit("keep", op.keep);
+}
+std::vector<Shape> output_shapes(const Reduce& op, Shapes in);
+Cost forward_cost(const Reduce& op, const Operands& o);
+Cost backward_cost(const Reduce& op, const Operands& o);
+Traits traits(const Reduce& op);
+
+// The same values; no gradient passes.
+struct StopGradient {
+  static constexpr std::string_view kKind = "stop_gradient";
+  bool operator==(const StopGradient&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, StopGradient>
+void fields(Op&, Visit) {}
+std::vector<Shape> output_shapes(const StopGradient& op, Shapes in);
+Cost forward_cost(const StopGradient& op, const Operands& o);
+Cost backward_cost(const StopGradient& op, const Operands& o);
+Traits traits(const StopGradient& op);
+
+// A function of src/host on detached host copies, found by `function`; its shapes are declared: an extent of 0 is
+// the extent of operand 0 on that axis. No gradient passes.
+struct HostCall {
+  static constexpr std::string_view kKind = "host_call";
+  struct Result {
+    std::vector<int64_t> shape;
+    DType dtype = DType::f32;
+    bool operator==(const Result&) const = default;
+  };
+  std::string function;
+  std::vector<Result> results;
+  bool operator==(const HostCall&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, HostCall>
+void fields(Op& op, Visit visit) {
+  visit("function", op.function), visit("results", op.results);
+}
+std::vector<Shape> output_shapes(const HostCall& op, Shapes in);
+Cost forward_cost(const HostCall& op, const Operands& o);
+Cost backward_cost(const HostCall& op, const Operands& o);
+Traits traits(const HostCall& op);
+
+// d sum(y) / d x, itself differentiable: operand 0 is y, operand 1 is x, which y depends on. Result: as x.
+// Gulrajani et al. 2017, arXiv:1704.00028, the gradient penalty.
+struct InputGradient {
+  static constexpr std::string_view kKind = "input_gradient";
+  bool operator==(const InputGradient&) const = default;
+};
+template <class Op, class Visit>
+  requires std::same_as<std::remove_const_t<Op>, InputGradient>
+void fields(Op&, Visit) {}
+std::vector<Shape> output_shapes(const InputGradient& op, Shapes in);
+Cost forward_cost(const InputGradient& op, const Operands& o);
+Cost backward_cost(const InputGradient& op, const Operands& o);
+Traits traits(const InputGradient& op);
+
+}  // namespace tbd

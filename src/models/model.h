@@ -1,0 +1,48 @@
+// A network with its configurations: what `tbd list` shows, a source of programs, and its oracle numbers.
+#pragma once
+#include <functional>
+
+#include "graph/program.h"
+
+namespace tbd {
+
+// The published or counted numbers that a model's program must have, exactly (models.md).
+struct Expected {
+  int64_t parameters = 0;           // all elements of parameters
+  int64_t trainable_parameters = 0;
+  int64_t buffers = 0;              // elements of float buffers
+  int64_t forward_macs = 0;         // per sample, at the default shapes
+  int64_t train_flops = 0;          // per sample
+};
+
+struct Config {
+  std::string name;                  // "canonical", "tiny", ...
+  std::string note;                  // one line: what it is
+  Expected expected;
+  std::function<Program()> program;
+};
+
+struct Model {
+  std::string name;                  // "resnet50"
+  std::string title;                 // "ResNet-50 v1.5"
+  std::string domain;                // "image classification"
+  std::string dominant_layer;        // by FLOPs: "convolution"
+  int64_t layers = 0;                // as its paper counts them
+  std::string dataset;               // "ImageNet-1k"
+  std::string unit;                  // headline unit of throughput: "images"
+  std::vector<int64_t> sweep;        // batch sizes, smallest first
+  std::vector<Config> configs;       // the first is the default
+  const Config& config(std::string_view name) const;  // Error(not_found) with the nearest names
+};
+
+const std::vector<Model>& all_models();          // in the order of their files' names
+const Model& find_model(std::string_view name);  // Error(not_found) with the nearest names
+
+// A model name (with config), or a path to a program file: the program, and the model when it is one of ours.
+struct LoadedProgram {
+  Program program;
+  const Model* model = nullptr;
+};
+LoadedProgram load_program(const std::string& name_or_path, std::string_view config);
+
+}  // namespace tbd
