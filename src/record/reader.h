@@ -23,8 +23,4 @@ std::vector<std::filesystem::path> find_records(const std::filesystem::path& pat
 std::vector<Record> read_records(std::span<const std::filesystem::path> paths,
                                  const std::filesystem::path& results = "results");
 
-// The rows of a steps.csv; `dropped` counts lines at the end that a cut left malformed.
-// Throws Error(invalid) on a malformed line before the last, or a header without step and completed_ns.
-std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped);
-
 }  // namespace tbd

@@ -23,13 +23,13 @@ struct Workload {
   int64_t threads = 0;  // intra-op threads
   std::string precision, layout;
   std::string allocator = "framework";
-  std::string input_mode = "resident";  // resident, pipeline
-  int64_t batch = 0;                    // samples in one forward pass per worker
-  int64_t samples_per_step = 0;         // samples that one step trains on: batch * repeats * accumulation
-  std::string unit;                     // of throughput, per second: "images", "tokens"
-  std::string effort = "quick";         // smoke, quick, publish
-  std::string optimizer;                // with its path: "sgd foreach"
-  std::string dropout = "framework";    // framework, mask, off
+  std::string input_mode = "resident";   // resident, pipeline
+  int64_t batch = 0;                     // samples in one forward pass per worker
+  int64_t samples_per_step = 0;          // samples that one step trains on: batch * repeats * accumulation
+  std::string unit;                      // of throughput, per second: "images", "tokens"
+  std::string effort = "quick";          // smoke, quick, publish
+  std::string optimizer;                 // with its path: "sgd foreach"
+  std::string dropout = "framework";     // framework, mask, off
   std::string synchronisation = "step";  // step, events
   std::optional<std::string> data_hash;  // of the data set and its preparation
   uint64_t seed = 0;
@@ -38,7 +38,17 @@ struct Workload {
 };
 
 enum class OutcomeKind {
-  ok, unsteady, unsupported, unavailable, skipped, inconsistent, nonfinite, oom, timeout, failed, interrupted,
+  ok,
+  unsteady,
+  unsupported,
+  unavailable,
+  skipped,
+  inconsistent,
+  nonfinite,
+  oom,
+  timeout,
+  failed,
+  interrupted,
 };
 std::string_view name(OutcomeKind kind);
 OutcomeKind outcome_from(std::string_view name);  // throws Error(invalid) on an unknown name
@@ -61,6 +71,7 @@ struct OpRow {
 
 enum class RunState { running, complete, interrupted };
 std::string_view name(RunState state);
+RunState run_state_from(std::string_view name);  // throws Error(invalid) on an unknown name
 
 // run.json without its launches.
 struct RunInfo {
@@ -76,7 +87,7 @@ struct RunInfo {
   // Rates measured with this cell's threads. {"isa": {"fp32": FLOP/s, "bf16": ...}, "gemm": {"fp32": FLOP/s, ...},
   //  "bandwidth": B/s, "threads": n, "drift": fraction between before and after}; an unknown rate is an absent key.
   Json peaks = Json::object();
-  std::optional<bool> verified;  // a passing equivalence record exists; nullopt: never checked
+  std::optional<bool> verified;    // a passing equivalence record exists; nullopt: never checked
   std::vector<std::string> flags;  // marks that the runner saw: "threads-over-cores", "loadavg-high"
 };
 
@@ -85,8 +96,8 @@ struct StepRow {
   int64_t step = 0;          // from 1
   int64_t completed_ns = 0;  // completion stamp on a monotonic clock whose zero is the launch's process start
   int64_t units = 0;         // real (unpadded) units that the step finished
-  std::optional<int64_t> input_wait_ns;     // the step loop waited for a batch
-  std::optional<int64_t> user_cpu_ns;       // of the worker, all threads
+  std::optional<int64_t> input_wait_ns;  // the step loop waited for a batch
+  std::optional<int64_t> user_cpu_ns;    // of the worker, all threads
   std::optional<int64_t> system_cpu_ns;
   std::optional<int64_t> minor_faults, major_faults;
   std::optional<int64_t> runqueue_wait_ns;  // threads runnable without a CPU, summed
@@ -98,18 +109,18 @@ struct StepRow {
 // launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.
 struct LaunchInfo {
   std::string pass = "clean";
-  int64_t number = 1;                           // n, from 1 within the pass
-  std::string start;                            // wall-clock label
-  std::optional<int64_t> first_step_began_ns;   // c_0 on the clock of completed_ns
-  std::optional<double> load_seconds;           // process start to program loaded
-  std::optional<double> first_step_seconds;     // process start to first step completed
+  int64_t number = 1;                          // n, from 1 within the pass
+  std::string start;                           // wall-clock label
+  std::optional<int64_t> first_step_began_ns;  // c_0 on the clock of completed_ns
+  std::optional<double> load_seconds;          // process start to program loaded
+  std::optional<double> first_step_seconds;    // process start to first step completed
   std::optional<int64_t> peak_rss_bytes;
   std::optional<int64_t> allocator_peak_bytes;  // by the framework's own count
   std::optional<int64_t> threads;               // as the worker reports them
   std::optional<int64_t> batch_seen;            // as the worker saw it; differing from the plan is `failed`
   std::optional<int64_t> parameters_seen;
-  std::optional<double> energy_joules;          // over all steps, scope in `host`
-  std::optional<int64_t> steady_from_step;      // earliest step that the worker's own events allow (autotuning, JIT)
+  std::optional<double> energy_joules;      // over all steps, scope in `host`
+  std::optional<int64_t> steady_from_step;  // earliest step that the worker's own events allow (autotuning, JIT)
   std::string environment_hash;
   Json host = Json::object();  // differences over the launch: {"throttled_ns": ..., "involuntary_switches": ...}
   Outcome outcome;
@@ -130,7 +141,7 @@ struct Record {
   std::vector<Launch> launches;  // by pass, then number
 };
 
-Json to_json(const RunInfo& run);  // the content of run.json
+Json to_json(const RunInfo& run);         // the content of run.json
 RunInfo run_from_json(const Json& json);  // throws Error(invalid, unsupported for another version)
 Json to_json(const LaunchInfo& launch);
 LaunchInfo launch_from_json(const Json& json);

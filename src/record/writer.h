@@ -2,8 +2,6 @@
 // run.json and launch.json are replaced atomically, step rows reach the file in one write per batch.
 #pragma once
 #include <filesystem>
-#include <fstream>
-#include <optional>
 #include <span>
 
 #include "record/record.h"
@@ -12,7 +10,8 @@ namespace tbd {
 
 class RecordWriter {
  public:
-  // Creates `folder` with run.json in state `running`. Throws Error(io), or Error(usage) when a record is there already.
+  // Creates `folder` with run.json in state `running`. Throws Error(io), or Error(usage) when a record is there
+  // already.
   RecordWriter(std::filesystem::path folder, const RunInfo& run);
   ~RecordWriter();  // a launch without end stays as it is: the reader calls it interrupted
   RecordWriter(const RecordWriter&) = delete;

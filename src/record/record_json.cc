@@ -1,0 +1,171 @@
+// run.json and launch.json: one list of fields each, walked once to write and once to read.
+#include "record/record.h"
+
+namespace tbd {
+namespace {
+
+// Visits the fields of a struct as (key, member); Put writes them, Get reads them.
+struct Put {
+  Json json = Json::object();
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    json[key] = value;
+  }
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) {
+    if (value) json[key] = *value;
+  }
+};
+struct Get {
+  const Json& json;
+  template <class T>
+  void operator()(const char* key, T& value) {
+    value = at<T>(json, key);
+  }
+  template <class T>
+  void operator()(const char* key, std::optional<T>& value) {
+    value = maybe<T>(json, key);
+  }
+};
+
+template <class Visit, class W>
+void visit_workload(Visit& field, W& w) {
+  field("model", w.model), field("config", w.config);
+  field("model_hash", w.model_hash), field("lowered_hash", w.lowered_hash);
+  field("framework", w.framework), field("framework_version", w.framework_version);
+  field("mode", w.mode), field("device", w.device), field("threads", w.threads);
+  field("precision", w.precision), field("layout", w.layout), field("allocator", w.allocator);
+  field("input_mode", w.input_mode), field("batch", w.batch), field("samples_per_step", w.samples_per_step);
+  field("unit", w.unit), field("effort", w.effort), field("optimizer", w.optimizer), field("dropout", w.dropout);
+  field("synchronisation", w.synchronisation), field("data_hash", w.data_hash), field("seed", w.seed);
+  field("unpinned", w.unpinned), field("repro", w.repro);
+}
+
+template <class Visit, class C>
+void visit_cost(Visit& field, C& c) {
+  field("flop_model", c.flop_model), field("flop_valid", c.flop_valid), field("flop_simd", c.flop_simd);
+  field("trans", c.trans), field("bytes", c.bytes);
+}
+
+template <class Visit, class L>
+void visit_launch(Visit& field, L& l) {
+  field("pass", l.pass), field("number", l.number), field("start", l.start);
+  field("first_step_began_ns", l.first_step_began_ns), field("load_seconds", l.load_seconds);
+  field("first_step_seconds", l.first_step_seconds), field("peak_rss_bytes", l.peak_rss_bytes);
+  field("allocator_peak_bytes", l.allocator_peak_bytes), field("threads", l.threads);
+  field("batch_seen", l.batch_seen), field("parameters_seen", l.parameters_seen);
+  field("energy_joules", l.energy_joules), field("steady_from_step", l.steady_from_step);
+  field("environment_hash", l.environment_hash), field("host", l.host);
+}
+
+template <class Visit, class R>
+void visit_run(Visit& field, R& r) {
+  field("created", r.created), field("tool", r.tool);
+  field("parameters", r.parameters), field("train_flops", r.train_flops), field("verified", r.verified);
+  field("flags", r.flags), field("environment", r.environment), field("peaks", r.peaks);
+}
+
+Json to_json(const Outcome& o) { return {{"kind", name(o.kind)}, {"reason", o.reason}, {"repro", o.repro}}; }
+
+Outcome outcome_of(const Json& json) {
+  return {.kind = outcome_from(at<std::string>(json, "kind")),
+          .reason = maybe<std::string>(json, "reason").value_or(""),
+          .repro = maybe<std::string>(json, "repro").value_or("")};
+}
+
+Json to_json(const OpCost& cost) {
+  Put put;
+  visit_cost(put, cost);
+  return put.json;
+}
+
+Json to_json(const OpRow& row) {
+  return {{"node", row.node}, {"op", row.op}, {"forward", to_json(row.forward)}, {"backward", to_json(row.backward)}};
+}
+
+OpCost cost_of(const Json& json) {
+  OpCost cost;
+  Get get{json};
+  visit_cost(get, cost);
+  return cost;
+}
+
+OpRow op_of(const Json& json) {
+  return {.node = at<std::string>(json, "node"),
+          .op = at<std::string>(json, "op"),
+          .forward = cost_of(at<Json>(json, "forward")),
+          .backward = cost_of(at<Json>(json, "backward"))};
+}
+
+void check_version(const Json& json) {
+  const int version = at<int>(json, "version");
+  if (version > kRecordVersion)
+    fail(ErrorKind::unsupported, "the record has version ", version, ", this tbd reads up to ", kRecordVersion,
+         ": use a newer tbd");
+  require(version >= 1, "the record claims version ", version, ", the first is 1");
+}
+
+// A sum over nodes of hostile numbers must not overflow.
+void check_costs(const OpRow& row) {
+  constexpr int64_t kLargest = int64_t{1} << 52;
+  for (const OpCost& c : {row.forward, row.backward})
+    for (const int64_t value : {c.flop_model, c.flop_valid, c.flop_simd, c.trans, c.bytes})
+      require(value >= 0 && value <= kLargest, "op '", row.node, "' claims ", value, " FLOPs or bytes");
+}
+
+void check_workload(const Workload& w) {
+  require(w.batch >= 0 && w.samples_per_step >= 0 && w.threads >= 0, "negative batch, samples_per_step or threads");
+}
+
+}  // namespace
+
+Json to_json(const RunInfo& run) {
+  Put put;
+  put("version", kRecordVersion);
+  put("state", name(run.state));
+  Put workload;
+  visit_workload(workload, run.workload);
+  put("workload", workload.json);
+  put("outcome", to_json(run.outcome));
+  visit_run(put, run);
+  Json ops = Json::array();
+  for (const OpRow& row : run.ops) ops.push_back(to_json(row));
+  put("ops", ops);
+  return put.json;
+}
+
+RunInfo run_from_json(const Json& json) {
+  require(json.is_object(), "expected an object");
+  check_version(json);
+  RunInfo run;
+  run.state = run_state_from(at<std::string>(json, "state"));
+  const Json workload = at<Json>(json, "workload");
+  Get get_workload{workload};
+  visit_workload(get_workload, run.workload);
+  check_workload(run.workload);
+  run.outcome = outcome_of(at<Json>(json, "outcome"));
+  Get get{json};
+  visit_run(get, run);
+  for (const Json& row : at<Json>(json, "ops")) {
+    run.ops.push_back(op_of(row));
+    check_costs(run.ops.back());
+  }
+  return run;
+}
+
+Json to_json(const LaunchInfo& launch) {
+  Put put;
+  visit_launch(put, launch);
+  put("outcome", to_json(launch.outcome));
+  return put.json;
+}
+
+LaunchInfo launch_from_json(const Json& json) {
+  LaunchInfo launch;
+  Get get{json};
+  visit_launch(get, launch);
+  launch.outcome = outcome_of(at<Json>(json, "outcome"));
+  return launch;
+}
+
+}  // namespace tbd

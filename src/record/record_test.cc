@@ -1,0 +1,207 @@
+#include "record/record.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "base/files.h"
+#include "record/reader.h"
+#include "record/steps.h"
+#include "record/writer.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+RunInfo sample_run() {
+  RunInfo run;
+  run.workload.model = "resnet50";
+  run.workload.framework = "pytorch";
+  run.workload.batch = 8;
+  run.workload.seed = ~uint64_t{0};
+  run.workload.repro = "tbd run resnet50 --batch 8";
+  run.parameters = 25'557'032;
+  run.ops = {{.node = "conv1", .op = "conv2d", .forward = {.flop_model = 236'027'904, .bytes = 7}, .backward = {}}};
+  run.environment = {{"cpu", {{"model", "x"}}}};
+  run.peaks = {{"isa", {{"fp32", 1e11}}}};
+  run.flags = {"threads-over-cores"};
+  return run;
+}
+
+std::vector<StepRow> sample_steps(int64_t count) {
+  std::vector<StepRow> rows;
+  for (int64_t i = 1; i <= count; ++i)
+    rows.push_back(
+        {.step = i, .completed_ns = i * 1'000, .units = 8, .rss_bytes = 1 << 20, .loss = 1.0 / static_cast<double>(i)});
+  return rows;
+}
+
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+class RecordFolder : public testing::Test {
+ protected:
+  fs::path folder() const { return temporary_.path() / "cell"; }
+  void write_whole() {
+    RecordWriter writer(folder(), sample_run());
+    LaunchInfo launch{.load_seconds = 0.5};
+    writer.begin_launch(launch);
+    writer.append(sample_steps(3));
+    launch.peak_rss_bytes = 1 << 30;
+    writer.end_launch(launch);
+    writer.finish(sample_run(), {});
+  }
+  TemporaryFolder temporary_;
+};
+
+TEST_F(RecordFolder, ComesBackAsWritten) {
+  write_whole();
+  const Record record = read_record(folder());
+  EXPECT_EQ(record.run.state, RunState::complete);
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::ok);
+  RunInfo expected = sample_run();
+  expected.state = RunState::complete;
+  EXPECT_EQ(to_json(record.run).dump(), to_json(expected).dump());
+  ASSERT_EQ(record.launches.size(), 1u);
+  EXPECT_EQ(record.launches[0].info.peak_rss_bytes, 1 << 30);
+  ASSERT_EQ(record.launches[0].steps.size(), 3u);
+  EXPECT_EQ(record.launches[0].steps[2].loss, 1.0 / 3);
+  EXPECT_FALSE(record.launches[0].steps[2].steal_ticks) << "an unread value stays unknown";
+}
+
+TEST_F(RecordFolder, TheHashFollowsTheContentAlone) {
+  write_whole();
+  const std::string hash = read_record(folder()).hash;
+  fs::rename(folder(), temporary_.path() / "moved");
+  EXPECT_EQ(read_record(temporary_.path() / "moved").hash, hash);
+  write_file(temporary_.path() / "moved/launches/clean-1/steps.csv", steps_header());
+  EXPECT_NE(read_record(temporary_.path() / "moved").hash, hash);
+}
+
+TEST_F(RecordFolder, AKilledRunSaysHowFarItGot) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RecordWriter writer(folder(), sample_run());
+    writer.begin_launch({});
+    writer.append(sample_steps(7));
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const Record record = read_record(folder());
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::interrupted);
+  EXPECT_THAT(record.run.outcome.reason, AllOf(HasSubstr("clean-1"), HasSubstr("7 steps")));
+  EXPECT_EQ(record.launches[0].info.outcome.kind, OutcomeKind::interrupted);
+}
+
+TEST_F(RecordFolder, AFullDiskIsReportedAndWhatWasWrittenIsReadable) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    RecordWriter writer(folder(), sample_run());
+    writer.begin_launch({});
+    const rlimit limit{4'000, 4'000};  // bytes of a file, as a full disk would cut it
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string sentence = refusal([&] { writer.append(sample_steps(1'000)); });
+    ::_exit(sentence.find("cannot append to the record") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const Record record = read_record(folder());
+  EXPECT_EQ(record.run.state, RunState::interrupted);
+  EXPECT_GT(record.launches[0].steps.size(), 50u);
+  EXPECT_EQ(record.launches[0].dropped_lines, 1);
+}
+
+TEST_F(RecordFolder, ANewerVersionIsRefusedWithASentence) {
+  write_whole();
+  Json json = parse_json(read_file(folder() / "run.json"), "run.json");
+  json["version"] = kRecordVersion + 1;
+  write_file(folder() / "run.json", json.dump());
+  EXPECT_THAT(refusal([&] { read_record(folder()); }),
+              AllOf(HasSubstr("run.json"), HasSubstr("version 2"), HasSubstr("newer tbd")));
+}
+
+TEST_F(RecordFolder, AnUnknownKeyOfTheSameVersionIsPassedOver) {
+  write_whole();
+  Json json = parse_json(read_file(folder() / "run.json"), "run.json");
+  json["new_key"] = 1;
+  write_file(folder() / "run.json", json.dump());
+  EXPECT_EQ(read_record(folder()).run.workload.model, "resnet50");
+}
+
+TEST_F(RecordFolder, EveryCutOfRunJsonIsRefusedWithItsName) {
+  write_whole();
+  const std::string whole = read_file(folder() / "run.json");
+  for (size_t length = 0; length + 2 < whole.size(); length += 13) {
+    write_file(folder() / "run.json", whole.substr(0, length));
+    EXPECT_THAT(refusal([&] { read_record(folder()); }), HasSubstr("run.json")) << length;
+  }
+}
+
+TEST_F(RecordFolder, ARecordIsNeverOverwritten) {
+  write_whole();
+  EXPECT_THAT(refusal([&] { RecordWriter writer(folder(), sample_run()); }), HasSubstr("holds a record already"));
+}
+
+TEST_F(RecordFolder, AResultSetIsAFolderOfRecords) {
+  for (const char* cell : {"b", "a"}) RecordWriter writer(temporary_.path() / "results/set" / cell, sample_run());
+  fs::create_directory(temporary_.path() / "results/set/other");
+  const fs::path set = temporary_.path() / "results/set";
+  EXPECT_EQ(find_records(set), (std::vector<fs::path>{set / "a", set / "b"}));
+  EXPECT_EQ(find_records(set / "a"), std::vector<fs::path>{set / "a"});
+  EXPECT_EQ(find_records("@latest", temporary_.path() / "results").size(), 2u);
+  EXPECT_THAT(refusal([&] { find_records(set / "other"); }), HasSubstr("holds no record"));
+  EXPECT_THAT(refusal([&] { find_records("@latest", temporary_.path() / "none"); }), HasSubstr("@latest"));
+}
+
+TEST(Outcomes, HaveNamesBothWays) {
+  for (int i = 0; i <= static_cast<int>(OutcomeKind::interrupted); ++i)
+    EXPECT_EQ(outcome_from(name(static_cast<OutcomeKind>(i))), static_cast<OutcomeKind>(i));
+  EXPECT_THAT(refusal([] { outcome_from("fine"); }), HasSubstr("'fine'"));
+}
+
+TEST(Steps, EveryCutDropsAtMostOneLine) {
+  const std::string whole = steps_header() + format_steps(sample_steps(4));
+  for (size_t length = 0; length <= whole.size(); ++length) {
+    int64_t dropped = 0;
+    const std::vector<StepRow> rows = parse_steps(whole.substr(0, length), dropped);
+    const size_t lines =
+        static_cast<size_t>(std::count(whole.begin(), whole.begin() + static_cast<long>(length), '\n'));
+    EXPECT_EQ(rows.size(), lines == 0 ? 0 : lines - 1) << length;
+    EXPECT_EQ(dropped, length > 0 && whole[length - 1] != '\n') << length;
+  }
+}
+
+TEST(Steps, AMalformedLineInTheMiddleIsAnError) {
+  int64_t dropped = 0;
+  EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,x,8\n2,5,8\n", dropped); }), HasSubstr("line 2"));
+  EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,9,8\n2,5,8\n", dropped); }),
+              HasSubstr("backwards"));
+  EXPECT_THAT(refusal([&] { parse_steps("step,units\n1,9\n", dropped); }), HasSubstr("completed_ns"));
+}
+
+TEST(Steps, OtherColumnsAndOrdersAreRead) {
+  int64_t dropped = 0;
+  const auto rows = parse_steps("units,new,completed_ns,step,loss\n8,?,5,1,nan\n", dropped);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].completed_ns, 5);
+  EXPECT_TRUE(std::isnan(rows[0].loss.value()));
+}
+
+}  // namespace
+}  // namespace tbd

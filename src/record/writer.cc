@@ -1,0 +1,85 @@
+#include "record/writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/files.h"
+#include "record/steps.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+namespace {
+
+void write_json(const fs::path& path, const Json& json) {
+  write_file_atomic(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+// All of `text`, or Error(io): rows behind a half-written one would be misread.
+void write_all(int descriptor, std::string_view text, const fs::path& folder) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(ErrorKind::io, "cannot append to the record ", folder.string(), ": ", std::strerror(errno));
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(fs::path folder, const RunInfo& run) : folder_(std::move(folder)) {
+  if (fs::exists(folder_ / "run.json"))
+    fail(ErrorKind::usage, folder_.string(), " holds a record already: choose another folder");
+  make_folder(folder_ / "launches");
+  update(run);
+}
+
+RecordWriter::~RecordWriter() {
+  if (steps_ >= 0) ::close(steps_);
+}
+
+fs::path RecordWriter::launch_folder(const LaunchInfo& launch) const {
+  return folder_ / "launches" / launch.folder_name();
+}
+
+fs::path RecordWriter::begin_launch(const LaunchInfo& launch) {
+  const fs::path folder = launch_folder(launch);
+  if (fs::exists(folder)) fail(ErrorKind::internal, folder.string(), " exists already");
+  make_folder(folder);
+  LaunchInfo begun = launch;
+  begun.outcome = {.kind = OutcomeKind::interrupted, .reason = "the launch's end was never written", .repro = ""};
+  write_json(folder / "launch.json", to_json(begun));
+  if (steps_ >= 0) ::close(steps_);
+  const fs::path steps = folder / "steps.csv";
+  steps_ = ::open(steps.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (steps_ < 0) fail(ErrorKind::io, "cannot write ", steps.string(), ": ", std::strerror(errno));
+  write_all(steps_, steps_header(), folder_);
+  return folder;
+}
+
+void RecordWriter::append(std::span<const StepRow> rows) {
+  if (steps_ < 0) fail(ErrorKind::internal, "steps without a launch");
+  write_all(steps_, format_steps(rows), folder_);
+}
+
+void RecordWriter::end_launch(const LaunchInfo& launch) {
+  if (steps_ >= 0) ::close(std::exchange(steps_, -1));
+  write_json(launch_folder(launch) / "launch.json", to_json(launch));
+}
+
+void RecordWriter::update(const RunInfo& run) {
+  RunInfo now = run;
+  now.state = RunState::running;
+  write_json(folder_ / "run.json", to_json(now));
+}
+
+void RecordWriter::finish(RunInfo run, const Outcome& outcome) {
+  run.outcome = outcome;
+  run.state = outcome.kind == OutcomeKind::interrupted ? RunState::interrupted : RunState::complete;
+  write_json(folder_ / "run.json", to_json(run));
+}
+
+}  // namespace tbd
