@@ -1,0 +1,120 @@
+// The messages between runner and worker: JSON objects, one a line, on the worker's stdin and stdout; docs/protocol.md.
+// Tensors travel in safetensors files named in messages. Chatter of frameworks goes to stderr.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "graph/program.h"
+
+namespace tbd::protocol {
+
+inline constexpr int kVersion = 1;
+
+// Runner to worker. The worker answers each with one Reply of the same name, or an Error; `run` sends Steps before.
+struct Hello {
+  int version = kVersion;
+};
+struct Check {
+  Program program;
+};
+struct Load {
+  Program program;
+  Bindings bindings;
+  std::string device = "cpu", layout = "nchw", precision = "fp32", dropout = "framework";
+  int64_t threads = 1;
+  uint64_t seed = 0;
+  bool capture = false;
+};
+struct Write {  // tensors by the names of a step's files
+  std::string file;
+};
+struct Read {  // tensors whose names start with one of the prefixes
+  std::vector<std::string> prefixes;
+  std::string file;
+};
+// Where a run's batches come from. resident: the batch of step 1 (or the file) is staged once and reused;
+// pipeline: each step's batch comes from the real loader.
+struct InputPlan {
+  std::string mode = "resident";  // resident, pipeline
+  std::string file;               // safetensors with the step's inputs; resident only
+  Json source = Json::object();   // data::SourceSpec; empty with a file
+};
+struct Run {
+  std::string pass = "clean";
+  int64_t steps = 1;                 // at most
+  double seconds = 0;                // no step begins later than this after the first step ended; 0: no limit
+  int64_t first_step = 1;            // number of the first step: a resumed run goes on
+  std::optional<int64_t> at_step;    // schedules are taken as of this step
+  std::optional<double> lr;
+  std::optional<std::string> phase;  // run that phase alone
+  InputPlan input;
+};
+struct Gemm {  // measure the framework's matrix product
+  std::string precision = "fp32";
+  double seconds = 0.2;
+};
+struct Stop {};  // at any time: the run in progress ends after its current step
+struct Bye {};
+
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Gemm, Stop, Bye>;
+
+// Worker to runner.
+struct HelloReply {
+  int version = kVersion;
+  std::string framework, framework_version, mode = "eager";
+  std::vector<std::string> devices, precisions, layouts;
+  bool pipeline = false;                     // can feed itself from a data source
+  std::map<std::string, std::string> build;
+};
+struct NodeRow {
+  std::string phase, node, kind, level, detail;  // level: native, composed, unsupported
+};
+struct CheckReply {
+  std::vector<NodeRow> nodes;
+};
+struct LoadReply {
+  int64_t batch = 0, parameters = 0, threads = 0;  // as the worker sees them
+  std::map<std::string, std::string> settings;     // what was set: OMP_NUM_THREADS, affinity, ...
+  double seconds = 0;
+};
+struct WriteReply {
+  int64_t tensors = 0;
+};
+struct ReadReply {
+  int64_t tensors = 0;
+};
+// A batch of step rows (record/record.h StepRow as arrays in the order of kStepColumns), sent between steps.
+struct Steps {
+  std::vector<std::vector<Json>> rows;
+};
+struct RunReply {
+  int64_t steps = 0;
+  std::string ended;                    // steps, seconds, stop, nonfinite
+  std::string nonfinite;                // name of the first non-finite tensor
+  std::map<std::string, double> losses;  // of the last step, by phase
+  Json launch = Json::object();          // launch.json fields the worker knows: peaks, host differences, faults of data
+};
+struct GemmReply {
+  std::optional<double> flop_rate;
+};
+struct ByeReply {};
+struct Failure {          // the request could not be done; the worker lives on unless it says fatal
+  std::string kind;       // an ErrorKind name, or "oom"
+  std::string sentence;
+  bool fatal = false;
+};
+
+using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, GemmReply,
+                             ByeReply, Failure>;
+
+// One line without the newline. from: Error(invalid) that says what is wrong with the line.
+std::string to_line(const Request& request);
+std::string to_line(const Message& message);
+Request request_from(std::string_view line);
+Message message_from(std::string_view line);
+
+}  // namespace tbd::protocol

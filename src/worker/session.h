@@ -1,0 +1,93 @@
+// What a back-end implements: one framework, one program, one device, in a process of its own.
+// The worker's main loop (worker/loop.h) owns the protocol, the step loop, the clocks and the inputs; a session owns
+// the framework. Calls come from one thread. Every call may throw Error; the loop turns it into a message.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "graph/program.h"
+
+namespace tbd {
+
+struct SessionIdentity {
+  std::string framework, version;            // "pytorch", "2.15.0"
+  std::string mode = "eager";                // eager, graph, xla
+  std::vector<std::string> devices;          // "cpu", "cuda:0", ...
+  std::vector<std::string> precisions;       // that this device and build can run: "fp32", "bf16", ...
+  std::vector<std::string> layouts;          // "nchw", "nhwc"
+  std::map<std::string, std::string> build;  // math libraries and their versions, capability of the CPU, ...
+};
+
+// Can this back-end run the node, and how?
+struct NodeSupport {
+  enum class Level { native, composed, unsupported };
+  std::string phase, node, kind;
+  Level level = Level::native;
+  std::string detail;  // the native op, what it is composed of, or why not
+};
+
+struct LoadOptions {
+  Bindings bindings;                // {"N", 8}: samples of one forward pass
+  std::string device = "cpu";
+  int64_t threads = 1;
+  std::string layout = "nchw";      // physical layout of rank-4 activations
+  bool tf32 = false;
+  bool capture = false;             // keep outputs and gradients of each step for `read` (never in timed runs)
+  uint64_t seed = 0;                // of the framework's own generator: dropout mode `framework`
+  int64_t rank = 0, world = 1;
+};
+
+struct StepRequest {
+  int64_t number = 1;                      // steps count from 1
+  int64_t schedule_step = 1;               // at which schedules are taken; equals number but for --at-step
+  std::optional<double> lr;                // overrides the schedule
+  std::optional<std::string> only_phase;   // run that phase alone, once
+};
+
+struct StepReport {
+  double loss = 0;                      // of the last phase run; NaN when it was not finite
+  std::map<std::string, double> losses;  // by phase: of its last run
+};
+
+struct SessionMemory {                   // by the framework's allocator; nullopt where it does not count
+  std::optional<int64_t> live_bytes, peak_bytes;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual SessionIdentity identity() const = 0;
+  virtual std::vector<NodeSupport> check(const Program& program) const = 0;
+
+  // Binds the (already lowered) program and allocates parameters, buffers and optimizer state. Once per session.
+  virtual void load(const Program& program, const LoadOptions& options) = 0;
+  // Sets tensors by the names of a step's files: param/<p>, buffer/<b>, state/<p>/<slot>. Logical layout.
+  virtual void write(const TensorMap& values) = 0;
+  // Tensors whose names start with one of the prefixes: param/, buffer/, state/, and with capture loss, term/,
+  // output/, grad/ of the last step (models.md 1, Files of a step). Logical layout, stored type; fp64 runs give f64.
+  virtual TensorMap read(const std::vector<std::string>& prefixes) = 0;
+
+  // The inputs of the next steps, by the names of step_inputs(program), norm/<term> included. Copied to the device.
+  virtual void stage(const TensorMap& batch) = 0;
+  // One pass through the program's step list on the staged inputs. Returns when the loss and all updated weights are
+  // there (synchronisation `step`).
+  virtual StepReport step(const StepRequest& request) = 0;
+  // After a non-finite loss: the first non-finite tensor of parameters, buffers, gradients; empty when none.
+  virtual std::string first_non_finite() = 0;
+
+  virtual SessionMemory memory() const = 0;
+  virtual void reset_peak_memory() = 0;
+  // Best rate of a square matrix product of this precision through the framework, FLOP/s, with the loaded threads.
+  // nullopt when the framework has none.
+  virtual std::optional<double> gemm_rate(const std::string& precision, double seconds) = 0;
+};
+
+// One per worker executable, defined by its back-end.
+std::unique_ptr<Session> make_session();
+
+}  // namespace tbd
