@@ -117,6 +117,7 @@ struct LaunchInfo {
   std::optional<int64_t> peak_rss_bytes;
   std::optional<int64_t> allocator_peak_bytes;  // by the framework's own count
   std::optional<int64_t> threads;               // as the worker reports them
+  std::optional<double> cores;                  // that the worker may use: min(affinity mask, cgroup quota)
   std::optional<int64_t> batch_seen;            // as the worker saw it; differing from the plan is `failed`
   std::optional<int64_t> parameters_seen;
   std::optional<double> energy_joules;      // over all steps, scope in `host`

@@ -53,7 +53,7 @@ void visit_launch(Visit& field, L& l) {
   field("first_step_began_ns", l.first_step_began_ns), field("load_seconds", l.load_seconds);
   field("first_step_seconds", l.first_step_seconds), field("peak_rss_bytes", l.peak_rss_bytes);
   field("allocator_peak_bytes", l.allocator_peak_bytes), field("threads", l.threads);
-  field("batch_seen", l.batch_seen), field("parameters_seen", l.parameters_seen);
+  field("cores", l.cores), field("batch_seen", l.batch_seen), field("parameters_seen", l.parameters_seen);
   field("energy_joules", l.energy_joules), field("steady_from_step", l.steady_from_step);
   field("environment_hash", l.environment_hash), field("host", l.host);
 }

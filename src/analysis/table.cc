@@ -1,0 +1,285 @@
+#include "analysis/table.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+std::string human_count(int64_t value, Unit unit) {
+  if (unit == Unit::bytes) return format_bytes(value);
+  if (unit == Unit::count || unit == Unit::none) return grouped(value);
+  return human(Cell(static_cast<double>(value)), unit);
+}
+
+std::string human_number(double value, Unit unit) {
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
+  switch (unit) {
+    case Unit::seconds:
+      return format_seconds(value);
+    case Unit::bytes:
+      return std::abs(value) < 9e18 ? format_bytes(std::llround(value)) : significant(value);
+    case Unit::fraction:
+      return format_percent(value);
+    case Unit::flop_rate:
+      return format_rate(value) + "FLOP/s";
+    case Unit::joules:
+      return significant(value) + " J";
+    case Unit::per_second:
+    case Unit::count:
+    case Unit::none:
+      return significant(value);
+  }
+  return significant(value);
+}
+
+Json json_of(const Cell& cell) {
+  if (const bool* b = std::get_if<bool>(&cell)) return *b;
+  if (const int64_t* i = std::get_if<int64_t>(&cell)) return *i;
+  if (const double* d = std::get_if<double>(&cell)) return std::isfinite(*d) ? Json(*d) : Json(nullptr);
+  if (const std::string* s = std::get_if<std::string>(&cell)) return *s;
+  return nullptr;
+}
+
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+std::string csv_cell(const Cell& cell) {
+  if (const bool* b = std::get_if<bool>(&cell)) return *b ? "true" : "false";
+  if (const int64_t* i = std::get_if<int64_t>(&cell)) return std::to_string(*i);
+  if (const double* d = std::get_if<double>(&cell)) return exact(*d);
+  if (const std::string* s = std::get_if<std::string>(&cell)) return csv_text(*s);
+  return "";
+}
+
+// What a terminal may be sent: no control characters.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
+std::string markdown_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '|' || c == '\\' || c == '<' || c == '`' || c == '*' || c == '_') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+bool is_number(const Cell& cell) { return cell.index() == 2 || cell.index() == 3; }
+
+// A column is flush right when it holds numbers and no text.
+bool is_right(const Table& table, size_t column) {
+  bool number = false;
+  for (const auto& row : table.rows) {
+    if (row[column].index() == 1 || row[column].index() == 4) return false;
+    number = number || is_number(row[column]);
+  }
+  return number;
+}
+
+// Columns that a terminal shows for UTF-8 text: its code points.
+size_t width(std::string_view text) {
+  size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return count;
+}
+
+std::string padded(std::string_view text, size_t to, bool right) {
+  const std::string space(to > width(text) ? to - width(text) : 0, ' ');
+  return right ? space + std::string(text) : std::string(text) + space;
+}
+
+// Header and rows as text, and the width of each column.
+struct Grid {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<size_t> widths;
+};
+
+Grid grid_of(const Table& table, std::string (*escape)(std::string_view)) {
+  Grid grid;
+  std::vector<std::string> header;
+  for (const Column& column : table.columns) header.push_back(escape(column.title));
+  grid.lines.push_back(std::move(header));
+  for (const auto& row : table.rows) {
+    std::vector<std::string> line;
+    for (size_t i = 0; i < row.size(); ++i) line.push_back(escape(human(row[i], table.columns[i].unit)));
+    grid.lines.push_back(std::move(line));
+  }
+  grid.widths.resize(table.columns.size());
+  for (const auto& line : grid.lines)
+    for (size_t i = 0; i < line.size(); ++i) grid.widths[i] = std::max(grid.widths[i], width(line[i]));
+  return grid;
+}
+
+std::string stripped(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string_view symbol(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "s";
+    case Unit::bytes:
+      return "B";
+    case Unit::per_second:
+      return "1/s";
+    case Unit::flop_rate:
+      return "FLOP/s";
+    case Unit::joules:
+      return "J";
+    case Unit::none:
+    case Unit::count:
+    case Unit::fraction:
+      return "";
+  }
+  return "";
+}
+
+Format format_from(std::string_view name) {
+  if (name == "table" || name == "text") return Format::text;
+  if (name == "md") return Format::markdown;
+  if (name == "csv") return Format::csv;
+  if (name == "json") return Format::json;
+  fail(ErrorKind::usage, "unknown format '", name, "'; known: table, md, csv, json");
+}
+
+std::string exact(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string human(const Cell& cell, Unit unit) {
+  if (const bool* b = std::get_if<bool>(&cell)) return *b ? "yes" : "no";
+  if (const int64_t* i = std::get_if<int64_t>(&cell)) return human_count(*i, unit);
+  if (const double* d = std::get_if<double>(&cell)) return human_number(*d, unit);
+  if (const std::string* s = std::get_if<std::string>(&cell)) return *s;
+  return "–";
+}
+
+std::string html_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string to_text(const Table& table) {
+  const Grid grid = grid_of(table, printable);
+  std::string out = table.title.empty() ? "" : printable(table.title) + "\n";
+  for (const auto& line : grid.lines) {
+    std::string text;
+    for (size_t i = 0; i < line.size(); ++i)
+      text += padded(line[i], grid.widths[i], is_right(table, i)) + (i + 1 < line.size() ? "  " : "");
+    out += stripped(text);
+  }
+  for (const std::string& note : table.notes) out += printable(note) + "\n";
+  return out;
+}
+
+std::string to_markdown(const Table& table) {
+  const Grid grid = grid_of(table, markdown_text);
+  std::string out = table.title.empty() ? "" : cat("### ", markdown_text(table.title), "\n\n");
+  for (const auto& line : grid.lines) {
+    for (size_t i = 0; i < line.size(); ++i) out += cat("| ", padded(line[i], grid.widths[i], is_right(table, i)), " ");
+    out += "|\n";
+    if (&line != &grid.lines.front()) continue;
+    for (size_t i = 0; i < line.size(); ++i)
+      out += cat(
+          "|", is_right(table, i) ? std::string(grid.widths[i] + 1, '-') + ":" : std::string(grid.widths[i] + 2, '-'));
+    out += "|\n";
+  }
+  for (const std::string& note : table.notes) out += cat("\n", markdown_text(note), "\n");
+  return out;
+}
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  for (size_t i = 0; i < table.columns.size(); ++i) out += (i ? "," : "") + csv_text(table.columns[i].key);
+  out += "\n";
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_cell(row[i]);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string to_json_lines(const Table& table) {
+  std::string out;
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    for (size_t i = 0; i < row.size(); ++i) object[table.columns[i].key] = json_of(row[i]);
+    out += object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return out;
+}
+
+std::string to_html(const Table& table) {
+  std::string out = "<div class=\"scroll\"><table>";
+  if (!table.title.empty()) out += cat("<caption>", html_escaped(table.title), "</caption>");
+  std::vector<const char*> classes;
+  for (size_t i = 0; i < table.columns.size(); ++i) classes.push_back(is_right(table, i) ? " class=\"n\"" : "");
+  out += "\n<thead><tr>";
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    out += cat("<th scope=\"col\"", classes[i], ">", html_escaped(table.columns[i].title), "</th>");
+  out += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    out += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i)
+      out += cat("<td", classes[i], ">", html_escaped(human(row[i], table.columns[i].unit)), "</td>");
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  for (const std::string& note : table.notes) out += cat("<p class=\"note\">", html_escaped(note), "</p>\n");
+  return out;
+}
+
+std::string print(const Table& table, Format format) {
+  switch (format) {
+    case Format::text:
+      return to_text(table);
+    case Format::markdown:
+      return to_markdown(table);
+    case Format::csv:
+      return to_csv(table);
+    case Format::json:
+      return to_json_lines(table);
+  }
+  return to_text(table);
+}
+
+}  // namespace tbd

@@ -1,0 +1,73 @@
+#include "analysis/table.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "base/json.h"
+
+namespace tbd {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Table sample() {
+  return {.title = "Cells",
+          .columns = {{"model", "model", Unit::none},
+                      {"step_time", "step time", Unit::seconds},
+                      {"share", "share", Unit::fraction}},
+          .rows = {{std::string("resnet50"), 0.25, 0.5}, {std::string("a|b"), {}, 1.0 / 3}},
+          .notes = {}};
+}
+
+TEST(Table, TextIsAligned) {
+  EXPECT_EQ(to_text(sample()),
+            "Cells\n"
+            "model     step time   share\n"
+            "resnet50     250 ms  50.0 %\n"
+            "a|b               –  33.3 %\n");
+}
+
+TEST(Table, MarkdownEscapesPipes) {
+  EXPECT_EQ(to_markdown(sample()),
+            "### Cells\n\n"
+            "| model    | step time |  share |\n"
+            "|----------|----------:|-------:|\n"
+            "| resnet50 |    250 ms | 50.0 % |\n"
+            "| a\\|b     |         – | 33.3 % |\n");
+}
+
+TEST(Table, MachinesGetAllDigits) {
+  EXPECT_EQ(to_csv(sample()), "model,step_time,share\nresnet50,0.25,0.5\na|b,,0.3333333333333333\n");
+  EXPECT_EQ(to_json_lines(sample()),
+            "{\"model\":\"resnet50\",\"step_time\":0.25,\"share\":0.5}\n"
+            "{\"model\":\"a|b\",\"step_time\":null,\"share\":0.3333333333333333}\n");
+}
+
+TEST(Table, CsvQuotesWhatNeedsIt) {
+  const Table table{.columns = {{"a,b", ""}}, .rows = {{std::string("say \"no\"\n")}}};
+  EXPECT_EQ(to_csv(table), "\"a,b\"\n\"say \"\"no\"\"\n\"\n");
+}
+
+TEST(Table, HostileTextStaysText) {
+  const Table table{.columns = {{"x", "<b>"}}, .rows = {{std::string("<script>alert('1')</script>\x1b[2J")}}};
+  EXPECT_THAT(to_html(table), Not(HasSubstr("<script>")));
+  EXPECT_THAT(to_html(table), HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(to_text(table), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(to_markdown(table), Not(HasSubstr("|<")));
+}
+
+TEST(Table, NotANumberIsNoNumber) {
+  const Table table{.columns = {{"x", "x"}}, .rows = {{std::numeric_limits<double>::quiet_NaN()}}};
+  EXPECT_EQ(to_json_lines(table), "{\"x\":null}\n");
+  EXPECT_THAT(to_text(table), HasSubstr("not a number"));
+}
+
+TEST(Table, AnUnknownFormatIsRefused) {
+  EXPECT_EQ(format_from("md"), Format::markdown);
+  EXPECT_THROW(format_from("xml"), Error);
+}
+
+}  // namespace
+}  // namespace tbd
