@@ -2,6 +2,9 @@
 # A room without sources yet is an interface library, so that arrows can name it.
 include(GoogleTest OPTIONAL)
 
+# Every room's tests: what the sanitizer builds build.
+add_custom_target(unit_tests)
+
 function(tbd_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
   if(TBD_WERROR)
@@ -46,5 +49,6 @@ function(tbd_room name)
                                TBD_BINARY_DIR="${PROJECT_BINARY_DIR}")
     tbd_warnings(test_${name})
     tbd_discover_tests(test_${name} unit)
+    add_dependencies(unit_tests test_${name})
   endif()
 endfunction()

@@ -21,6 +21,12 @@ foreach(file ${files})
                        ENVIRONMENT "TBD_BUILD=${CMAKE_BINARY_DIR};TBD_PROGRAM=${CMAKE_BINARY_DIR}/bin/tbd")
 endforeach()
 
+# The house rules. Exit 77 means that the tool is not on this machine.
+add_test(NAME house.layers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
+add_test(NAME house.format COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_format.py)
+add_test(NAME house.names COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_names.py ${CMAKE_BINARY_DIR})
+set_tests_properties(house.layers house.format house.names PROPERTIES LABELS house SKIP_RETURN_CODE 77 TIMEOUT 600)
+
 # Each header alone: a translation unit that includes it, and it again. Back-ends' headers need their framework.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/*.h)
 list(FILTER headers EXCLUDE REGEX "^backends/")

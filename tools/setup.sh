@@ -1,0 +1,40 @@
+#!/bin/sh
+# The set-up: Debian packages, framework packages, the build, the photographs. Run by ./tbd and ./test.
+#   --build DIR            where the program is built; without it nothing is built
+#   --frameworks LIST      none, or comma-separated pytorch, pytorch@2.11, pytorch@DIR
+#   --group test           install what ./test needs, too
+#   --photos               make the photograph data set, too
+#   --yes  --offline  --verify
+# Says what it does on stderr. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
+set -u
+here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
+build= frameworks=none groups=build photos= yes= offline= verify=
+say() { printf 'tbd setup: %s\n' "$*" >&2; }
+fail() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 3; }
+usage() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 2; }
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build) build=$2; shift ;;
+    --frameworks) frameworks=$2; shift ;;
+    --group) groups="$groups $2"; shift ;;
+    --photos) photos=1 ;;
+    --yes) yes=1 ;;
+    --offline) offline=--offline ;;
+    --verify) verify=1 ;;
+    *) usage "unknown option $1" ;;
+  esac
+  shift
+done
+case $build in '' | /*) ;; *) build=$PWD/$build ;; esac
+. "$here/tools/setup_lib.sh"
+
+check_frameworks
+open_cache
+take_lock
+list_packages
+plan
+[ -z "$missing$wheels_wanted$photos_wanted" ] || announce
+install_packages
+fetch_wheels
+[ -z "$build" ] || build_program
+[ -z "$photos_wanted" ] || make_photos
