@@ -1,0 +1,56 @@
+// Measures cells: each launch a worker process of its own, each cell a record. A worker that is absent, crashes, hangs
+// or runs out of memory is an outcome of its cell; the other cells go on.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/plan.h"
+#include "runner/settings.h"
+
+namespace tbd {
+
+struct RunOptions {
+  Effort effort = Effort::quick;
+  std::filesystem::path out;             // the result set: a folder that gets one record a cell
+  std::optional<double> limit_seconds;   // of a launch; default: the effort's
+  std::optional<int64_t> launches;       // default: the effort's
+  bool peaks = true;                     // measure the machine's roofs before and after the cells
+  double peaks_seconds = 0;              // for each; 0: the effort's
+};
+
+// What happens now. Sent at each change and about once a second.
+struct Progress {
+  size_t cell = 0, cells = 0;          // of the order of cells, from 0
+  std::string name;                    // cell_name
+  int64_t launch = 1, launches = 1;
+  std::string stage;                   // "peaks", "start", "load", "first step", "steps", "done"
+  int64_t steps = 0;                   // finished in this launch
+  double elapsed_seconds = 0;          // since the run began
+  std::optional<double> remaining_seconds;  // an upper estimate for all that is left; unknown before any first step
+  std::string note;                    // the outcome's sentence at stage "done"
+};
+using ProgressSink = std::function<void(const Progress&)>;
+
+struct CellResult {
+  Cell cell;                      // with its defaults filled in
+  Outcome outcome;
+  std::filesystem::path record;   // its folder
+};
+
+// Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model, config,
+// framework or precision), Error(io) when `out` cannot be written. An interrupt ends the cell at hand cleanly and leaves
+// the others out.
+std::vector<CellResult> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
+                                  const RunnerSettings& settings, const ProgressSink& progress = {});
+
+// "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
+std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
+                                  std::string_view utc_label);
+
+// 0, or 3 where a cell is oom, timeout, failed, nonfinite, inconsistent or interrupted (measurement.md 4.6).
+int exit_code(const std::vector<CellResult>& results);
+
+}  // namespace tbd

@@ -1,0 +1,36 @@
+// What the program around the runner decides: where things lie, how long to wait, how to hear of an interrupt.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/workers.h"
+
+namespace tbd {
+
+// Seconds until a worker that has not answered is ended. A step's is counted from the last sign of life.
+struct Deadlines {
+  double hello = 120, load = 900, first_step = 900, step = 300, other = 300;
+  double grace = 5;  // between SIGTERM and SIGKILL
+};
+
+struct RunnerSettings {
+  std::vector<WorkerEntry> workers;
+  std::filesystem::path cache;                     // a folder for capabilities (XDG_CACHE_HOME/tbd)
+  std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
+  Deadlines deadlines;
+  std::string tool = "tbd";                        // version and commit, for the record
+  std::function<bool()> interrupted = [] { return false; };  // SIGINT or SIGTERM came
+};
+
+// The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of measurement.md 4.3.
+std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all);
+
+// Asks the worker and refreshes the cache. Throws Error with the reason when it cannot be asked.
+protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings& settings);
+// From the cache, else by asking.
+protocol::HelloReply capabilities(const WorkerEntry& entry, const RunnerSettings& settings);
+
+}  // namespace tbd
