@@ -42,6 +42,7 @@ struct InputPlan {
   std::string mode = "resident";  // resident, pipeline
   std::string file;               // safetensors with the step's inputs; resident only
   Json source = Json::object();   // data::SourceSpec; empty with a file
+  std::string save;               // when set, the first step's inputs are written there (safetensors)
 };
 struct Run {
   std::string pass = "clean";
@@ -87,7 +88,7 @@ struct WriteReply {
 struct ReadReply {
   int64_t tensors = 0;
 };
-// A batch of step rows (record/record.h StepRow as arrays in the order of kStepColumns), sent between steps.
+// A batch of step rows (record/record.h StepRow as arrays, worker/protocol_rows.h), sent between steps.
 struct Steps {
   std::vector<std::vector<Json>> rows;
 };
@@ -103,7 +104,7 @@ struct GemmReply {
 };
 struct ByeReply {};
 struct Failure {          // the request could not be done; the worker lives on unless it says fatal
-  std::string kind;       // an ErrorKind name, or "oom"
+  std::string kind;       // an ErrorKind name, "oom" or "nonfinite"
   std::string sentence;
   bool fatal = false;
 };

@@ -1,0 +1,84 @@
+#include "worker/protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "worker/protocol_rows.h"
+
+namespace tbd::protocol {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(std::string_view line) {
+  try {
+    request_from(line);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Protocol, EveryRequestComesBackAsItWas) {
+  Load load;
+  load.bindings = {{"N", 8}}, load.threads = 2, load.seed = 18446744073709551615u, load.capture = true;
+  protocol::Run run;
+  run.steps = 7, run.at_step = 3, run.lr = 0.1, run.phase = "train";
+  run.input = {.mode = "pipeline", .source = {{"kind", "folder"}}};
+  const std::vector<Request> all = {Hello{}, load, Write{"w"}, Read{{"param/"}, "r"}, run, Gemm{}, Stop{}, Bye{}};
+  for (const Request& request : all) {
+    const std::string line = to_line(request);
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    const Request back = request_from(line);
+    EXPECT_EQ(back.index(), request.index()) << line;
+    EXPECT_EQ(to_line(back), line);
+  }
+}
+
+TEST(Protocol, EveryMessageComesBackAsItWas) {
+  RunReply run;
+  run.steps = 3, run.ended = "nonfinite", run.nonfinite = "param/fc.weight", run.losses = {{"train", std::nan("")}};
+  HelloReply hello;
+  hello.framework = "pytorch", hello.precisions = {"fp32"}, hello.build = {{"mkl", "2024.2"}};
+  const std::vector<Message> all = {hello,          CheckReply{{{"train", "conv1", "conv2d", "native", ""}}},
+                                    LoadReply{},    WriteReply{1},
+                                    ReadReply{2},   run,
+                                    GemmReply{1e9}, GemmReply{},
+                                    ByeReply{},     Failure{"oom", "out of memory", true}};
+  for (const Message& message : all) EXPECT_EQ(to_line(message_from(to_line(message))), to_line(message));
+  const auto back = std::get<RunReply>(message_from(to_line(Message(run))));
+  EXPECT_TRUE(std::isnan(back.losses.at("train")));
+}
+
+TEST(Protocol, MalformedLinesSayWhatIsWrong) {
+  EXPECT_THAT(refusal("rubbish"), HasSubstr("request: not JSON"));
+  EXPECT_THAT(refusal("[1]"), HasSubstr("expected an object"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("'type' is missing"));
+  EXPECT_THAT(refusal(R"({"type":"helo"})"), HasSubstr("did you mean 'hello'"));
+  EXPECT_THAT(refusal(R"({"type":"hello"})"), HasSubstr("request 'hello': 'version' is missing"));
+  EXPECT_THAT(refusal(R"({"type":"hello","version":"one"})"), HasSubstr("not a whole number"));
+  EXPECT_THAT(refusal(R"({"type":"gemm","precision":"fp32","seconds":true})"), HasSubstr("'seconds' is not a number"));
+  EXPECT_THAT(refusal(R"({"type":"read","prefixes":[1],"file":"x"})"), HasSubstr("wrong type"));
+}
+
+TEST(Protocol, StepRowsKeepTheUnknownAndTheNonFinite) {
+  StepRow row{.step = 4, .completed_ns = 5'000'000'000, .units = 8};
+  row.steal_ticks = 0;
+  row.loss = std::nan("");
+  const std::vector<StepRow> back =
+      unpack(std::get<Steps>(message_from(to_line(Message(pack(std::vector{row, StepRow{.step = 5}}))))));
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[0].step, 4);
+  EXPECT_EQ(back[0].steal_ticks, 0);
+  EXPECT_EQ(back[0].rss_bytes, std::nullopt);
+  EXPECT_TRUE(std::isnan(*back[0].loss));
+  EXPECT_THROW(unpack(Steps{{{1, 2}}}), Error);
+  EXPECT_THROW(unpack(Steps{{{"one", 2, 3, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}}}),
+               Error);
+}
+
+}  // namespace
+}  // namespace tbd::protocol
