@@ -1,0 +1,240 @@
+#include "analysis/cell.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kTimeMetrics[] = {"throughput",    "step_time_mean",   "step_time_median", "step_time_p95",
+                                             "step_time_p99", "stable_from_step", "flop_rate",        "mfu",
+                                             "gemm_share",    "flop_utilization"};
+constexpr std::string_view kShareMetrics[] = {"mfu", "gemm_share", "flop_utilization"};
+
+Measured computed(const Metric& metric, const RunView& run) {
+  try {
+    return metric.of(run);
+  } catch (const Error& error) {
+    return absent(error.what());
+  }
+}
+
+Measured shown(const Metric& metric, const RunView& run, const Judgement& judgement) {
+  if (judgement.withheld && std::ranges::count(kTimeMetrics, metric.id)) return absent(*judgement.withheld);
+  if (judgement.utilization_withheld && std::ranges::count(kShareMetrics, metric.id))
+    return absent(*judgement.utilization_withheld);
+  return computed(metric, run);
+}
+
+// Counts and bytes print as whole numbers.
+Json number(const std::optional<double>& value, Unit unit) {
+  if (!value || !std::isfinite(*value)) return nullptr;
+  if ((unit == Unit::count || unit == Unit::bytes) && std::abs(*value) < 9e15) return std::llround(*value);
+  return *value;
+}
+
+Json workload_json(const Workload& w) {
+  return {{"model", w.model},
+          {"config", w.config},
+          {"model_hash", w.model_hash},
+          {"framework", w.framework},
+          {"framework_version", w.framework_version},
+          {"mode", w.mode},
+          {"device", w.device},
+          {"threads", w.threads},
+          {"precision", w.precision},
+          {"layout", w.layout},
+          {"input_mode", w.input_mode},
+          {"batch", w.batch},
+          {"unit", w.unit}};
+}
+
+// The keys that every row has before any other metric.
+Json named_numbers(const CellResult& cell) {
+  const auto value = [&](std::string_view id) { return number(cell[id].value, metric(id).unit); };
+  const Measured& throughput = cell["throughput"];
+  Json json;
+  json["throughput"] = value("throughput");
+  json["throughput_low"] = number(throughput.low, Unit::per_second);
+  json["throughput_high"] = number(throughput.high, Unit::per_second);
+  json["grade"] = cell.judgement.grade.empty() ? Json(nullptr) : Json(cell.judgement.grade);
+  json["step_time_median"] = value("step_time_median");
+  json["step_time_p95"] = value("step_time_p95");
+  json["stable_from_step"] = value("stable_from_step");
+  json["steps"] = cell.steps;
+  json["launches"] = cell.launches;
+  for (const char* id : {"cpu_utilization", "peak_rss_bytes", "flop_rate"}) json[id] = value(id);
+  return json;
+}
+
+Json further_keys(const CellResult& cell) {
+  const Workload& w = cell.workload;
+  return {{"lowered_hash", w.lowered_hash},
+          {"allocator", w.allocator},
+          {"optimizer", w.optimizer},
+          {"dropout", w.dropout},
+          {"synchronisation", w.synchronisation},
+          {"effort", w.effort},
+          {"seed", w.seed},
+          {"data_hash", or_null(w.data_hash)},
+          {"unpinned", w.unpinned},
+          {"verified", or_null(cell.verified)},
+          {"grade_reason", cell.judgement.grade_reason},
+          {"steps_total", cell.steps_total},
+          {"record_hash", cell.record_hash},
+          {"repro", w.repro}};
+}
+
+Json reasons_json(const CellResult& cell) {
+  Json reasons = Json::object();
+  for (size_t i = 0; i < cell.values.size(); ++i)
+    if (!cell.values[i].value) reasons[std::string(metrics()[i].id)] = cell.values[i].reason;
+  if (cell["throughput"].value && !cell["throughput"].low)
+    reasons["throughput_low"] = reasons["throughput_high"] = "too few steps for an interval";
+  if (cell.judgement.grade.empty()) reasons["grade"] = cell.judgement.withheld.value_or("");
+  if (!cell.workload.data_hash) reasons["data_hash"] = "the input is no data set";
+  if (!cell.verified) reasons["verified"] = "never checked against the reference";
+  return reasons;
+}
+
+Cell cell_of(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return value.dump();
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return {};
+  if (!value.is_array()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::vector<std::string> parts;
+  for (const Json& part : value) parts.push_back(part.is_string() ? part.get<std::string>() : part.dump());
+  return join(parts, ";");
+}
+
+std::string interval_text(const Measured& m) {
+  if (!m.value) return "–";
+  if (!m.low || !m.high) return "no interval";
+  return cat(significant(*m.low, 4), " … ", significant(*m.high, 4));
+}
+
+std::string outcome_text(const CellResult& cell) {
+  const Outcome& outcome = cell.judgement.outcome;
+  return outcome.kind == OutcomeKind::ok ? "ok" : cat(name(outcome.kind), ": ", outcome.reason);
+}
+
+std::string rate_unit(std::span<const CellResult> cells) {
+  for (const CellResult& cell : cells)
+    if (cell.workload.unit != cells.front().workload.unit) return "units/s";
+  return cells.empty() || cells.front().workload.unit.empty() ? "units/s" : cells.front().workload.unit + "/s";
+}
+
+void add_notes(Table& table, std::span<const CellResult> cells) {
+  for (const CellResult& cell : cells) {
+    const Workload& w = cell.workload;
+    const std::string who =
+        cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, ": ");
+    if (!cell.judgement.grade_reason.empty())
+      table.notes.push_back(cat(who, cell.judgement.grade, ", ", cell.judgement.grade_reason));
+    if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
+  }
+}
+
+}  // namespace
+
+const Measured& CellResult::operator[](std::string_view metric_id) const {
+  return values.at(static_cast<size_t>(&metric(metric_id) - metrics().data()));
+}
+
+CellResult summarize(const RunView& run) {
+  CellResult cell{.workload = run.workload(), .judgement = judge(run)};
+  for (const Metric& metric : metrics()) cell.values.push_back(shown(metric, run, cell.judgement));
+  cell.verified = run.record->run.verified;
+  cell.steps = run.stable_steps();
+  for (const Launch& launch : run.record->launches)
+    if (launch.info.pass == "clean") {
+      ++cell.launches;
+      cell.steps_total += static_cast<int64_t>(launch.steps.size());
+    }
+  cell.record = run.record->folder.string();
+  cell.record_hash = run.record->hash;
+  return cell;
+}
+
+CellResult summarize(const Record& record) { return summarize(view(record)); }
+
+Json to_json(const CellResult& cell) {
+  Json json = workload_json(cell.workload);
+  json.update(named_numbers(cell));
+  json["outcome"] = name(cell.judgement.outcome.kind);
+  json["reason"] = cell.judgement.outcome.reason;
+  json["flags"] = cell.judgement.flags;
+  json["record"] = cell.record;
+  for (size_t i = 0; i < cell.values.size(); ++i) {
+    const std::string id(metrics()[i].id);
+    if (!json.contains(id)) json[id] = number(cell.values[i].value, metrics()[i].unit);
+  }
+  json.update(further_keys(cell));
+  json["reasons"] = reasons_json(cell);
+  return json;
+}
+
+std::string to_json_line(const CellResult& cell) {
+  return to_json(cell).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Table machine_table(std::span<const CellResult> cells) {
+  Table table;
+  for (const CellResult& cell : cells) {
+    const Json json = to_json(cell);
+    std::vector<Cell> row;
+    for (const auto& [key, value] : json.items()) {
+      if (key == "reasons") continue;
+      if (table.rows.empty()) table.columns.push_back({key, key, Unit::none});
+      row.push_back(cell_of(value));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table results_table(std::span<const CellResult> cells) {
+  Table table;
+  table.columns = {{"model", "model"},
+                   {"framework", "framework"},
+                   {"precision", "precision"},
+                   {"input_mode", "input"},
+                   {"batch", "batch", Unit::count},
+                   {"throughput", rate_unit(cells), Unit::per_second},
+                   {"throughput_interval", "95 % interval"},
+                   {"step_time_median", "step median", Unit::seconds},
+                   {"step_time_p95", "step p95", Unit::seconds},
+                   {"stable_from_step", "stable from", Unit::count},
+                   {"cpu_utilization", "CPU", Unit::fraction},
+                   {"peak_rss_bytes", "peak memory", Unit::bytes},
+                   {"flop_rate", "FLOP rate", Unit::flop_rate},
+                   {"mfu", "of peak", Unit::fraction},
+                   {"grade", "grade"},
+                   {"outcome", "outcome"}};
+  for (const CellResult& c : cells) {
+    const Workload& w = c.workload;
+    const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
+    table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
+                          cat(w.framework, " ", w.framework_version), w.precision, w.input_mode, w.batch,
+                          value("throughput"), interval_text(c["throughput"]), value("step_time_median"),
+                          value("step_time_p95"), value("stable_from_step"), value("cpu_utilization"),
+                          value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
+                          c.judgement.grade.empty() ? Cell() : Cell(c.judgement.grade), outcome_text(c)});
+  }
+  add_notes(table, cells);
+  return table;
+}
+
+std::string print_cells(std::span<const CellResult> cells, Format format) {
+  if (format == Format::text) return to_text(results_table(cells));
+  if (format == Format::markdown) return to_markdown(results_table(cells));
+  if (format == Format::csv) return to_csv(machine_table(cells));
+  std::string out;
+  for (const CellResult& cell : cells) out += to_json_line(cell);
+  return out;
+}
+
+}  // namespace tbd

@@ -1,0 +1,41 @@
+// A record in one row: what `tbd run --json` prints and reports show.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/gates.h"
+#include "analysis/metrics.h"
+#include "analysis/table.h"
+#include "record/record.h"
+
+namespace tbd {
+
+struct CellResult {
+  Workload workload;
+  Judgement judgement;
+  std::vector<Measured> values;  // as metrics() are; those that a gate withholds are absent with its reason
+  std::optional<bool> verified;
+  int64_t steps = 0;        // in the stable phases of all launches
+  int64_t steps_total = 0;  // in all launches
+  int64_t launches = 0;
+  std::string record;  // the folder, as it was named
+  std::string record_hash;
+
+  const Measured& operator[](std::string_view metric_id) const;
+};
+CellResult summarize(const Record& record);
+CellResult summarize(const RunView& run);  // the same where a view is at hand
+
+// One object with the keys of the machine interface (docs/metrics.md), seconds, bytes, counts, fractions. What is null
+// has its reason under the same key in `reasons`.
+Json to_json(const CellResult& cell);
+std::string to_json_line(const CellResult& cell);  // with its newline
+
+Table machine_table(std::span<const CellResult> cells);  // the same keys as columns, for CSV
+Table results_table(std::span<const CellResult> cells);  // what a person reads first
+// In the format asked for: the table for people, to_json_line or the CSV of machine_table for machines.
+std::string print_cells(std::span<const CellResult> cells, Format format);
+
+}  // namespace tbd

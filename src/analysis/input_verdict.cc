@@ -1,0 +1,105 @@
+#include "analysis/input_verdict.h"
+
+#include <cmath>
+#include <tuple>
+
+namespace tbd {
+namespace {
+
+constexpr double kWaitLimit = 0.02, kRatioLimit = 0.98;
+
+auto identity(const Workload& w) {
+  return std::tie(w.model, w.config, w.model_hash, w.framework, w.framework_version, w.mode, w.device, w.threads,
+                  w.precision, w.layout, w.allocator, w.batch, w.optimizer, w.dropout);
+}
+
+// The quotient of two independent throughputs; their intervals add in quadrature on a log scale.
+void set_ratio(InputPair& pair) {
+  const Measured &p = (*pair.pipeline)["throughput"], &r = (*pair.resident)["throughput"];
+  if (!p.value || !r.value || !(*r.value > 0)) return;
+  pair.ratio = *p.value / *r.value;
+  if (!p.low || !p.high || !r.low || !r.high || !(*p.low > 0) || !(*r.low > 0)) return;
+  const double half = std::hypot(std::log(*p.high / *p.low), std::log(*r.high / *r.low)) / 2;
+  pair.low = *pair.ratio * std::exp(-half);
+  pair.high = *pair.ratio * std::exp(half);
+}
+
+InputVerdict verdict_of(const InputPair& pair) {
+  const std::optional<double> wait = (*pair.pipeline)["input_wait"].value;
+  if (!wait) return InputVerdict::undecided;
+  if (*wait > kWaitLimit) return InputVerdict::input_bound;
+  if (pair.high && *pair.high < kRatioLimit) return InputVerdict::cores_shared;
+  if (pair.low && *pair.low > kRatioLimit) return InputVerdict::not_input_bound;
+  return InputVerdict::undecided;
+}
+
+}  // namespace
+
+std::string_view name(InputVerdict verdict) {
+  switch (verdict) {
+    case InputVerdict::input_bound:
+      return "input-bound";
+    case InputVerdict::cores_shared:
+      return "cores shared";
+    case InputVerdict::not_input_bound:
+      return "not input-bound";
+    case InputVerdict::undecided:
+      break;
+  }
+  return "undecided";
+}
+
+std::string_view sentence(InputVerdict verdict) {
+  switch (verdict) {
+    case InputVerdict::input_bound:
+      return "training waits for its input";
+    case InputVerdict::cores_shared:
+      return "training does not wait, but shares its cores with the loader and loses speed";
+    case InputVerdict::not_input_bound:
+      return "the input keeps up with training";
+    case InputVerdict::undecided:
+      break;
+  }
+  return "the intervals are too wide to decide whether the input is the limit";
+}
+
+std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
+  std::vector<InputPair> pairs;
+  for (const CellResult& resident : cells) {
+    if (resident.workload.input_mode != "resident") continue;
+    for (const CellResult& pipeline : cells) {
+      if (pipeline.workload.input_mode != "pipeline") continue;
+      if (identity(resident.workload) != identity(pipeline.workload)) continue;
+      InputPair pair{.resident = &resident, .pipeline = &pipeline};
+      set_ratio(pair);
+      pair.verdict = verdict_of(pair);
+      pairs.push_back(pair);
+    }
+  }
+  return pairs;
+}
+
+Table input_table(std::span<const InputPair> pairs) {
+  Table table;
+  table.columns = {{"model", "model"},
+                   {"framework", "framework"},
+                   {"precision", "precision"},
+                   {"batch", "batch", Unit::count},
+                   {"resident", "resident, units/s", Unit::per_second},
+                   {"pipeline", "pipeline, units/s", Unit::per_second},
+                   {"ratio", "ratio"},
+                   {"ratio_low", "from"},
+                   {"ratio_high", "to"},
+                   {"input_wait", "waiting", Unit::fraction},
+                   {"verdict", "verdict"}};
+  for (const InputPair& pair : pairs) {
+    const Workload& w = pair.resident->workload;
+    table.rows.push_back({w.model, w.framework, w.precision, w.batch, cell((*pair.resident)["throughput"].value),
+                          cell((*pair.pipeline)["throughput"].value), cell(pair.ratio), cell(pair.low), cell(pair.high),
+                          cell((*pair.pipeline)["input_wait"].value),
+                          cat(name(pair.verdict), ": ", sentence(pair.verdict))});
+  }
+  return table;
+}
+
+}  // namespace tbd

@@ -1,0 +1,68 @@
+#include "analysis/metrics.h"
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace tbd {
+namespace {
+
+constexpr Metric kMetrics[] = {
+    {"throughput", "throughput", Unit::per_second,
+     "Units finished in the stable phase over its length: a ratio of totals, input wait and update included.",
+     throughput_of},
+    {"step_time_mean", "step time, mean", Unit::seconds, "Length of the stable phase over its steps.", step_time_mean},
+    {"step_time_median", "step time, median", Unit::seconds,
+     "Median of the raw step times of the stable phase, launches pooled.", step_time_median},
+    {"step_time_p95", "step time, p95", Unit::seconds, "95 % quantile of the same, by linear interpolation.",
+     step_time_p95},
+    {"step_time_p99", "step time, p99", Unit::seconds, "99 % quantile of the same, by linear interpolation.",
+     step_time_p99},
+    {"stable_from_step", "stable from step", Unit::count,
+     "First step of the stable phase, found from the series; the latest of the launches.", stable_from_step},
+    {"cpu_utilization", "CPU utilization", Unit::fraction,
+     "CPU time of the worker over usable cores times the length of the stable phase.", cpu_utilization},
+    {"busy_cores", "busy cores", Unit::none, "CPU time of the worker over the length of the stable phase.", busy_cores},
+    {"peak_rss_bytes", "peak memory", Unit::bytes, "Largest resident set of the worker, of any launch.", peak_rss},
+    {"allocator_peak_bytes", "allocator peak", Unit::bytes,
+     "Largest sum of live tensors by the framework's own count, of any launch.", allocator_peak},
+    {"flop_rate", "FLOP rate", Unit::flop_rate,
+     "Model FLOPs of a step (forward and backward, dense, no recompute) times steps over the stable phase.",
+     model_flop_rate},
+    {"mfu", "share of ISA peak", Unit::fraction,
+     "FLOP rate over the measured peak of the math type's register kernel at the run's threads.", mfu},
+    {"gemm_share", "share of GEMM peak", Unit::fraction,
+     "FLOP rate over the best measured matrix product of the math type.", gemm_share},
+    {"flop_utilization", "FLOP utilization", Unit::fraction,
+     "Model and elementwise FLOPs over the ISA peak, whole stable phase (vector math types; matrix types: model "
+     "FLOPs).",
+     flop_utilization},
+    {"input_wait", "input wait", Unit::fraction, "Time the step loop waited for a batch over the stable phase.",
+     input_wait},
+    {"steal_share", "steal", Unit::fraction, "Usable processors' time that the hypervisor gave to others.",
+     steal_share},
+    {"runqueue_share", "run-queue wait", Unit::fraction,
+     "Time the worker's threads were runnable without a CPU over the time they were runnable.", runqueue_share},
+    {"foreign_share", "other work", Unit::fraction, "Usable processors' time used by processes outside the worker.",
+     foreign_share},
+    {"energy_joules", "energy", Unit::joules, "Counter difference over all steps, in the meter's whole scope.", energy},
+    {"energy_per_unit", "energy per unit", Unit::joules, "Energy over the units of the same steps.", energy_per_unit},
+    {"load_seconds", "load", Unit::seconds, "Process start to program loaded; median of the launches.", load_time},
+    {"first_step_seconds", "first step done", Unit::seconds,
+     "Process start to the end of the first step; median of the launches.", first_step_time},
+};
+
+}  // namespace
+
+std::span<const Metric> metrics() { return kMetrics; }
+
+const Metric& metric(std::string_view id) {
+  std::vector<std::string> known;
+  for (const Metric& m : kMetrics) {
+    if (m.id == id) return m;
+    known.emplace_back(m.id);
+  }
+  fail(ErrorKind::usage, unknown_name("metric", id, known));
+}
+
+}  // namespace tbd
