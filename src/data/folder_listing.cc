@@ -1,0 +1,77 @@
+#include "data/folder_listing.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_image_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".JPEG", ".jpeg", ".JPG", ".jpg"};
+  return std::any_of(std::begin(kEndings), std::end(kEndings), [&](auto ending) { return name.ends_with(ending); });
+}
+
+// Names in `folder` for which `wanted(entry)`, in byte order.
+template <class Wanted>
+std::vector<std::string> names_in(const fs::path& folder, const Wanted& wanted) {
+  std::error_code code;
+  std::vector<std::string> names;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    std::string name = it->path().filename().string();
+    if (!name.starts_with('.') && wanted(*it, name)) names.push_back(std::move(name));
+  }
+  if (code)
+    fail(code == std::errc::no_such_file_or_directory ? ErrorKind::not_found : ErrorKind::io, "cannot read folder ",
+         folder.string(), ": ", code.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+fs::path split_root(const fs::path& path, Split split) {
+  const bool train = is_folder(path / "train"), val = is_folder(path / "val");
+  if (!train && !val) return path;
+  const std::string_view wanted = split == Split::train ? "train" : "val";
+  if (!(split == Split::train ? train : val))
+    fail(ErrorKind::invalid, path.string(), " has no folder '", wanted, "', only '", train ? "train" : "val", "'");
+  return path / wanted;
+}
+
+// A data.json that cannot be read is no reason to refuse the images.
+std::optional<std::string> recorded_hash(const fs::path& path) {
+  try {
+    const fs::path file = path / "data.json";
+    return maybe<std::string>(parse_json(read_file(file), file.string()), "content_sha256");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+FolderListing list_image_folder(const fs::path& path, Split split) {
+  FolderListing listing{.root = split_root(path, split), .data_hash = recorded_hash(path)};
+  listing.classes = names_in(listing.root, [](const auto& entry, const auto&) { return is_folder(entry.path()); });
+  require(!listing.classes.empty(), listing.root.string(), " has no class folders");
+  for (size_t label = 0; label < listing.classes.size(); ++label) {
+    const std::string& name = listing.classes[label];
+    const auto is_image = [](const fs::directory_entry& entry, const std::string& file) {
+      std::error_code ignored;
+      return is_image_name(file) && !entry.is_directory(ignored);
+    };
+    for (const std::string& file : names_in(listing.root / name, is_image))
+      listing.files.push_back({cat(name, "/", file), static_cast<int32_t>(label)});
+  }
+  require(!listing.files.empty(), listing.root.string(), " has no image: no class folder holds a .JPEG or .jpg file");
+  return listing;
+}
+
+}  // namespace tbd

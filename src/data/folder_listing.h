@@ -1,0 +1,31 @@
+// The files of a data set in the layout of ImageNet.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/source.h"
+
+namespace tbd {
+
+struct ListedFile {
+  std::string path;  // "class/name", below the listing's root
+  int32_t label;     // rank of the class folder's name in byte order
+};
+
+struct FolderListing {
+  std::filesystem::path root;  // holds the class folders
+  std::vector<std::string> classes;
+  std::vector<ListedFile> files;  // by class, then by name in byte order; a file's place here is its position
+  std::optional<std::string> data_hash;
+};
+
+// Lists `path`/train or `path`/val; or `path` itself where it has neither. Class folders are its folders, images their
+// files ending in .JPEG, .jpeg, .JPG or .jpg; deeper folders, other files and names that start with a dot are left out.
+// Throws Error(not_found or io) for a folder that is missing or cannot be read, Error(invalid) when there is no class
+// folder, no image, or the tree has only the other split.
+FolderListing list_image_folder(const std::filesystem::path& path, Split split);
+
+}  // namespace tbd
