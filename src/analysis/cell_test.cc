@@ -1,0 +1,214 @@
+#include "analysis/cell.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "analysis/input_verdict.h"
+#include "analysis/sample_record.h"
+
+namespace tbd {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Cell, NumbersAreThoseOfTheSeries) {
+  const CellResult cell = summarize(sample_record());
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok) << cell.judgement.outcome.reason;
+  EXPECT_NEAR(cell["throughput"].value.value(), 8 / 0.25, 0.05);
+  EXPECT_LT(cell["throughput"].low.value(), 32.05);
+  EXPECT_GT(cell["throughput"].high.value(), 31.95);
+  EXPECT_NEAR(cell["step_time_median"].value.value(), 0.25, 0.001);
+  EXPECT_GT(cell["step_time_p95"].value.value(), cell["step_time_median"].value.value());
+  EXPECT_NEAR(cell["cpu_utilization"].value.value(), 0.95, 1e-6);
+  EXPECT_EQ(cell["peak_rss_bytes"].value, 1010.0 * (1 << 20));
+  EXPECT_NEAR(cell["flop_rate"].value.value(), 24'299'077'632.0 * 32, 1e10);
+  EXPECT_NEAR(cell["mfu"].value.value(), 24'299'077'632.0 * 32 / 1.2e12, 0.01);
+  EXPECT_GE(cell["stable_from_step"].value.value(), 6);
+  EXPECT_EQ(cell.judgement.grade, "development");
+}
+
+TEST(Cell, ThroughputTimesMeanStepTimeIsTheBatch) {
+  const CellResult cell = summarize(sample_record());
+  EXPECT_NEAR(*cell["throughput"].value * *cell["step_time_mean"].value, 8, 1e-9);
+}
+
+TEST(Cell, RowHasTheKeysOfTheInterfaceInTheirOrder) {
+  const Json json = to_json(summarize(sample_record()));
+  const std::vector<std::string> expected = {"model",
+                                             "config",
+                                             "model_hash",
+                                             "framework",
+                                             "framework_version",
+                                             "mode",
+                                             "device",
+                                             "threads",
+                                             "precision",
+                                             "layout",
+                                             "input_mode",
+                                             "batch",
+                                             "unit",
+                                             "throughput",
+                                             "throughput_low",
+                                             "throughput_high",
+                                             "grade",
+                                             "step_time_median",
+                                             "step_time_p95",
+                                             "stable_from_step",
+                                             "steps",
+                                             "launches",
+                                             "cpu_utilization",
+                                             "peak_rss_bytes",
+                                             "flop_rate",
+                                             "outcome",
+                                             "reason",
+                                             "flags",
+                                             "record"};
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  ASSERT_GT(keys.size(), expected.size());
+  keys.resize(expected.size());
+  EXPECT_EQ(keys, expected);
+}
+
+TEST(Cell, EveryNullHasItsReason) {
+  Record record = sample_record({.steps = 1});
+  record.run.peaks = Json::object();
+  const Json json = to_json(summarize(record));
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_null()) continue;
+    EXPECT_TRUE(json["reasons"].contains(key)) << key;
+    EXPECT_NE(json["reasons"][key], "") << key;
+  }
+}
+
+TEST(Cell, UnknownIsNullNeverZero) {
+  Record record = sample_record();
+  for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
+  EXPECT_TRUE(to_json(summarize(record))["cpu_utilization"].is_null());
+}
+
+TEST(Cell, HostFractionsStandInForMissingColumns) {
+  Record record = sample_record();
+  for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
+  record.launches[0].info.host = {{"use", {{"util_cpu", 0.5}}}};
+  EXPECT_DOUBLE_EQ(summarize(record)["cpu_utilization"].value.value(), 0.5);
+}
+
+TEST(Gates, AnotherBatchThanPlannedFails) {
+  Record record = sample_record();
+  record.launches[0].info.batch_seen = 4;
+  const CellResult cell = summarize(record);
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(cell.judgement.outcome.reason, HasSubstr("batch 4"));
+  EXPECT_FALSE(cell["throughput"].value);
+  EXPECT_EQ(cell.judgement.grade, "");
+}
+
+TEST(Gates, ALossThatIsNotFiniteIsNamedByItsStep) {
+  Record record = sample_record();
+  record.launches[0].steps[40].loss = std::numeric_limits<double>::quiet_NaN();
+  const CellResult cell = summarize(record);
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::nonfinite);
+  EXPECT_THAT(cell.judgement.outcome.reason, HasSubstr("step 41"));
+}
+
+TEST(Gates, ADriftingSeriesIsUnsteadyAndWithheld) {
+  Record record = sample_record();
+  std::vector<StepRow>& steps = record.launches[0].steps;
+  int64_t now = 1'500'000'000;
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i].completed_ns = now += 250'000'000 + static_cast<int64_t>(i * i) * 40'000;
+  const CellResult cell = summarize(record);
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::unsteady);
+  EXPECT_THAT(to_json(cell)["reasons"]["throughput"].get<std::string>(), Not(""));
+}
+
+TEST(Gates, StealIsFlaggedThenRefused) {
+  EXPECT_THAT(summarize(sample_record({.steal = 0.03})).judgement.flags, Contains("disturbed-steal"));
+  EXPECT_EQ(summarize(sample_record({.steal = 0.08})).judgement.outcome.kind, OutcomeKind::unsteady);
+  EXPECT_THAT(summarize(sample_record()).judgement.flags, Not(Contains("disturbed-steal")));
+}
+
+TEST(Gates, ARateOverTheRoofIsNoUtilization) {
+  Record record = sample_record();
+  record.run.peaks["isa"]["fp32"] = 7e11;
+  const CellResult cell = summarize(record);
+  EXPECT_THAT(cell.judgement.flags, Contains("over-roof"));
+  EXPECT_FALSE(cell["mfu"].value);
+  EXPECT_TRUE(cell["flop_rate"].value);
+}
+
+TEST(Gates, AnInterruptedRunKeepsItsNumber) {
+  Record record = sample_record();
+  record.run.outcome = {.kind = OutcomeKind::interrupted, .reason = "SIGINT"};
+  const CellResult cell = summarize(record);
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::interrupted);
+  EXPECT_TRUE(cell["throughput"].value);
+}
+
+TEST(Gates, FewStepsAreProvisionalWithTheReason) {
+  const CellResult cell = summarize(sample_record({.steps = 30}));
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok);
+  EXPECT_EQ(cell.judgement.grade, "provisional");
+  EXPECT_THAT(cell.judgement.grade_reason, HasSubstr("of 50 stable steps"));
+  EXPECT_TRUE(cell["throughput"].value);
+}
+
+TEST(Gates, EqualStampsAreInconsistent) {
+  Record record = sample_record();
+  record.launches[0].steps[50].completed_ns = record.launches[0].steps[49].completed_ns;
+  EXPECT_EQ(summarize(record).judgement.outcome.kind, OutcomeKind::inconsistent);
+}
+
+TEST(Gates, ARecordWithoutStepsFails) {
+  Record record = sample_record();
+  record.launches.clear();
+  EXPECT_EQ(summarize(record).judgement.outcome.kind, OutcomeKind::failed);
+}
+
+TEST(Launches, FiveLaunchesWidenToTheSpreadBetweenThem) {
+  const CellResult cell = summarize(sample_record({.steps = 220, .effort = "publish", .launches = 5}));
+  EXPECT_EQ(cell.launches, 5);
+  EXPECT_EQ(cell.judgement.grade, "published");
+}
+
+InputVerdict verdict(const SampleOptions& pipeline) {
+  const CellResult cells[] = {summarize(sample_record()), summarize(sample_record(pipeline))};
+  const std::vector<InputPair> pairs = input_pairs(cells);
+  EXPECT_EQ(pairs.size(), 1u);
+  return pairs.at(0).verdict;
+}
+
+TEST(InputVerdicts, FollowWaitAndRatio) {
+  EXPECT_EQ(verdict({.input_wait = 0.03, .input_mode = "pipeline"}), InputVerdict::input_bound);
+  EXPECT_EQ(verdict({.step_seconds = 0.28, .input_wait = 0.001, .input_mode = "pipeline"}), InputVerdict::cores_shared);
+  EXPECT_EQ(verdict({.input_wait = 0.001, .input_mode = "pipeline"}), InputVerdict::not_input_bound);
+  EXPECT_EQ(verdict({.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = "pipeline"}),
+            InputVerdict::undecided);
+}
+
+TEST(InputVerdicts, UnlikeCellsAreNoPair) {
+  const CellResult cells[] = {summarize(sample_record()),
+                              summarize(sample_record({.input_mode = "pipeline", .precision = "bf16"}))};
+  EXPECT_TRUE(input_pairs(cells).empty());
+}
+
+TEST(Tables, SayTheGradeAndItsReason) {
+  const CellResult cells[] = {summarize(sample_record({.steps = 30}))};
+  EXPECT_THAT(print_cells(cells, Format::text), HasSubstr("provisional"));
+  EXPECT_THAT(print_cells(cells, Format::text), HasSubstr("images/s"));
+  EXPECT_EQ(parse_json(print_cells(cells, Format::json), "row")["grade"], "provisional");
+  EXPECT_THAT(print_cells(cells, Format::csv), HasSubstr("model,config,model_hash"));
+}
+
+TEST(Metrics, HaveUniqueIdsAndAreFoundByThem) {
+  for (const Metric& m : metrics()) EXPECT_EQ(&metric(m.id), &m) << m.id;
+  EXPECT_THROW(metric("troughput"), Error);
+}
+
+}  // namespace
+}  // namespace tbd
