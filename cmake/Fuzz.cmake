@@ -1,10 +1,10 @@
-# fuzz/<name>_fuzz.cc holds LLVMFuzzerTestOneInput; fuzz/corpus/<name>/ its seeds. With clang the target is libFuzzer's,
+# fuzz/<name>_fuzz.cc holds LLVMFuzzerTestOneInput; fuzz/corpus/<name>_fuzz/ its seeds, if any. With clang the target is libFuzzer's,
 # else tools/standalone_fuzz_driver.cc replays the seeds and random mutations of them: same command line.
 add_custom_target(fuzz_targets)
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*.cc)
 foreach(file ${files})
-  get_filename_component(name ${file} NAME_WE)
-  string(REGEX REPLACE "_fuzz$" "" name ${name})
+  get_filename_component(stem ${file} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" name ${stem})
   add_executable(fuzz_${name} ${file})
   target_link_libraries(fuzz_${name} PRIVATE ${all_room_targets} tbd_worker)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -18,8 +18,9 @@ foreach(file ${files})
   if(TBD_TESTS)
     # The first folder takes what libFuzzer finds; the seeds are read from the source.
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz/found/${name})
+    file(GLOB seeds ${PROJECT_SOURCE_DIR}/fuzz/corpus/${stem})
     add_test(NAME fuzz.${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz
-             COMMAND fuzz_${name} -max_total_time=5 found/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+             COMMAND fuzz_${name} -max_total_time=5 found/${name} ${seeds})
     set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
   endif()
 endforeach()
