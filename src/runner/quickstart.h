@@ -18,7 +18,7 @@ int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_sec
                      const std::function<bool(int64_t)>& fits);
 
 // Measures the cells, whose batch it chooses; cells that differ only in input mode get the same batch.
-std::vector<CellResult> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
+std::vector<CellRun> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
                                        const RunnerSettings& settings, const ProgressSink& progress = {});
 
 }  // namespace tbd

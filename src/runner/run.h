@@ -34,7 +34,7 @@ struct Progress {
 };
 using ProgressSink = std::function<void(const Progress&)>;
 
-struct CellResult {
+struct CellRun {
   Cell cell;                      // with its defaults filled in
   Outcome outcome;
   std::filesystem::path record;   // its folder
@@ -43,7 +43,7 @@ struct CellResult {
 // Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model, config,
 // framework or precision), Error(io) when `out` cannot be written. An interrupt ends the cell at hand cleanly and leaves
 // the others out.
-std::vector<CellResult> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
+std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
                                   const RunnerSettings& settings, const ProgressSink& progress = {});
 
 // "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
@@ -51,6 +51,6 @@ std::filesystem::path default_out(const std::filesystem::path& results, const st
                                   std::string_view utc_label);
 
 // 0, or 3 where a cell is oom, timeout, failed, nonfinite, inconsistent or interrupted (measurement.md 4.6).
-int exit_code(const std::vector<CellResult>& results);
+int exit_code(const std::vector<CellRun>& results);
 
 }  // namespace tbd
