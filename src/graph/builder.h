@@ -82,7 +82,8 @@ class Builder {
   void output(std::string name, const Tensor& value);
   // The term `value` (a scalar sum over the batch) times norm/<name> = norm / (global batch).
   void loss(std::string name, const Tensor& value, double norm = 1);
-  // Without groups: one group that trains every parameter of the phase.
+  // Call it last. A group without parameters takes every parameter that the phase uses and no other group names;
+  // no group at all is one such group.
   void update(Update update);
   void accumulate(int64_t micro_batches);
   // Names of the parameters that this phase uses, in order of first use.
@@ -92,7 +93,7 @@ class Builder {
   Tensor emit(std::string name, Op op, const std::vector<Tensor>& in);
   std::vector<Tensor> emit_all(std::string name, Op op, const std::vector<Tensor>& in);
   Tensor with_parameters(std::string_view name, const Tensor& x, Op op);
-  std::string unique(std::string_view kind);
+  std::string unique(std::string_view name);
   Phase& phase();
 
   Program& program_;

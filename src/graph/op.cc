@@ -2,11 +2,11 @@
 
 #include <concepts>
 
-namespace tbd {
-namespace {
+#include "graph/codec.h"
 
-template <class E>
-struct Names;
+namespace tbd {
+namespace codec {
+
 template <>
 struct Names<Unary::Function> {
   static constexpr std::string_view kNames[] = {"relu", "leaky_relu", "sigmoid", "tanh", "exp",
@@ -24,67 +24,56 @@ template <>
 struct Names<BatchNorm::Stats> {
   static constexpr std::string_view kNames[] = {"running", "batch", "frozen"};
 };
+template <>
+struct Noun<HostCall::Result> {
+  static constexpr std::string_view kText = "result";
+};
 
-template <class E>
-std::string_view enum_name(E value) {
-  return Names<E>::kNames[static_cast<size_t>(value)];
+}  // namespace codec
+
+template <class Result, class Visit>
+  requires std::same_as<std::remove_const_t<Result>, HostCall::Result>
+void fields(Result& result, Visit visit) {
+  visit("shape", result.shape), visit("dtype", result.dtype);
 }
-template <class E>
-std::optional<E> enum_from(std::string_view text) {
-  for (size_t i = 0; i < std::size(Names<E>::kNames); ++i)
-    if (Names<E>::kNames[i] == text) return static_cast<E>(i);
-  return std::nullopt;
-}
+
+namespace {
+
+using codec::enum_from;
+using codec::enum_name;
+using codec::Names;
 
 // Ops that go by the name of their function.
 template <class T>
 concept NamedByFunction = requires(T op) { op.function; } && std::is_enum_v<decltype(T::function)>;
 
-template <class T>
-Json encode(const T& value) {
-  if constexpr (std::is_same_v<T, DType>) return name(value);
-  else if constexpr (std::is_enum_v<T>) return enum_name(value);
-  else if constexpr (std::is_same_v<T, Extent2>) return Json::array({value.h, value.w});
-  else if constexpr (std::is_same_v<T, Pads>) return Json::array({value.top, value.bottom, value.left, value.right});
-  else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>) {
-    Json out = Json::array();
-    for (const HostCall::Result& result : value) out.push_back({{"shape", result.shape}, {"dtype", name(result.dtype)}});
-    return out;
-  } else return value;
-}
+// Far above any network, and low enough that products of two stay exact.
+constexpr int64_t kLargestAttribute = int64_t{1} << 31;
 
 template <class T>
-void decode(const Json& object, const char* key, T& value) {
-  if constexpr (std::is_same_v<T, DType>) {
-    value = dtype_from(at<std::string>(object, key));
-  } else if constexpr (std::is_enum_v<T>) {
-    const auto text = at<std::string>(object, key);
-    const auto parsed = enum_from<T>(text);
-    require(parsed.has_value(), "'", key, "' has no value '", text, "'");
-    value = *parsed;
-  } else if constexpr (std::is_same_v<T, Extent2>) {
-    const auto pair = at<std::vector<int64_t>>(object, key);
-    require(pair.size() == 2, "'", key, "' needs height and width");
-    value = {pair[0], pair[1]};
-  } else if constexpr (std::is_same_v<T, Pads>) {
-    const auto four = at<std::vector<int64_t>>(object, key);
-    require(four.size() == 4, "'", key, "' needs top, bottom, left, right");
-    value = {four[0], four[1], four[2], four[3]};
-  } else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>) {
-    value.clear();
-    for (const Json& result : at<Json>(object, key))
-      value.push_back({at<std::vector<int64_t>>(result, "shape"), dtype_from(at<std::string>(result, "dtype"))});
-  } else {
-    value = at<T>(object, key);
-  }
+void check_range(const char* key, const T& value) {
+  const auto inside = [&](int64_t v) {
+    require(v > -kLargestAttribute && v < kLargestAttribute, "'", key, "' is out of range: ", v);
+  };
+  if constexpr (std::is_same_v<T, int64_t>) inside(value);
+  else if constexpr (std::is_same_v<T, Extent2>) inside(value.h), inside(value.w);
+  else if constexpr (std::is_same_v<T, Pads>)
+    for (const int64_t v : {value.top, value.bottom, value.left, value.right}) inside(v);
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    for (const int64_t v : value) inside(v);
+  else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>)
+    for (const auto& result : value)
+      for (const int64_t v : result.shape) inside(v);
 }
 
+// Attributes say "attribute" where other objects say "key"; a function is the op's name and no attribute.
 template <class T>
-void read_fields(const Json& attributes, T& op) {
+void read_attributes(const Json& attributes, T& op) {
   std::vector<std::string> known;
-  fields(op, [&](const char* key, auto& value) {
-    known.emplace_back(key);
-    if (attributes.contains(key)) decode(attributes, key, value);
+  fields(op, [&]<class V>(const char* key, V& value) {
+    if (NamedByFunction<T> && std::string_view(key) == "function") return;
+    codec::Reader{attributes, known}(key, value);
+    check_range(key, value);
   });
   for (const auto& [key, value] : attributes.items())
     if (std::ranges::find(known, key) == known.end()) fail(ErrorKind::invalid, unknown_name("attribute", key, known));
@@ -100,7 +89,7 @@ bool read_as(std::string_view kind, const Json& attributes, Op& out) {
   } else if (kind != T::kKind) {
     return false;
   }
-  read_fields(attributes, op);
+  read_attributes(attributes, op);
   out = op;
   return true;
 }
@@ -167,17 +156,8 @@ Traits traits(const Op& op) {
 Json attributes_to_json(const Op& op) {
   return std::visit(
       []<class T>(const T& concrete) {
-        Json out = Json::object();
-        const Json defaults = [] {
-          Json all = Json::object();
-          T fresh;
-          fields(fresh, [&](const char* key, const auto& value) { all[key] = encode(value); });
-          return all;
-        }();
-        fields(concrete, [&](const char* key, const auto& value) {
-          const bool named = NamedByFunction<T> && std::string_view(key) == "function";
-          if (Json encoded = encode(value); !named && encoded != defaults[key]) out[key] = std::move(encoded);
-        });
+        Json out = codec::write_fields(concrete);
+        if constexpr (NamedByFunction<T>) out.erase("function");
         return out;
       },
       op);

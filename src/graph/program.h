@@ -16,7 +16,7 @@ inline constexpr int kProgramVersion = 1;
 struct Dim {
   int64_t extent = 0;  // when symbol is empty
   std::string symbol;
-  Dim(int64_t fixed) : extent(fixed) {}
+  Dim(int64_t fixed = 0) : extent(fixed) {}
   Dim(std::string name) : symbol(std::move(name)) {}
   bool operator==(const Dim&) const = default;
 };
@@ -83,11 +83,13 @@ struct Schedule {
   int64_t epoch_samples = 0;    // samples of one epoch, for Unit::epoch
   std::vector<double> milestones;
   double factor = 0.1;          // step: at each milestone; exp_decay: per epoch
-  double warmup = 0;            // linear from warmup_from to base
+  double warmup = 0;            // linear from warmup_from to base; poly, linear_decay: a fraction of total
   double warmup_from = 0;
   double total = 0;             // cosine, poly, linear_decay
   double degree = 1;            // poly
   double width = 0;             // noam: model width d
+  double decay_from = 0;        // exp_warmup_step: fraction of total from which the rate falls
+  int64_t decays = 0;           // exp_warmup_step: how many times it falls at most
   bool operator==(const Schedule&) const = default;
 };
 
@@ -149,7 +151,9 @@ void validate(const Program& program, const Bindings& bindings);
 std::string program_hash(const Program& program);
 
 // The input names of one step in the order of the step list: "image", or "critic.0/real" for a repeated phase with
-// fresh inputs (StepEntry). accumulate > 1 prefixes micro-batches the same way: "train.1/image".
+// fresh inputs (StepEntry). accumulate > 1 prefixes micro-batches the same way: "train.1/image"; a repetition's
+// micro-batches follow each other. A name without prefix that two phases share is one tensor, listed once.
+// The scalars norm/<term> are not listed: the step loop computes them.
 struct StepInput {
   std::string name;       // as the batch names it
   std::string phase;

@@ -32,7 +32,7 @@ struct Model {
   std::string unit;                  // headline unit of throughput: "images"
   std::vector<int64_t> sweep;        // batch sizes, smallest first
   std::vector<Config> configs;       // the first is the default
-  const Config& config(std::string_view name) const;  // Error(not_found) with the nearest names
+  const Config& config(std::string_view name) const;  // "": the first; Error(not_found) with the nearest names
 };
 
 const std::vector<Model>& all_models();          // in the order of their files' names

@@ -1,0 +1,154 @@
+#include "graph/builder.h"
+
+#include <algorithm>
+
+#include "graph/graph.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kNominalBatch = 2;
+
+int64_t nominal(const Dim& dim, const Program& program) {
+  if (dim.symbol.empty()) return dim.extent;
+  if (dim.symbol == "N") return kNominalBatch;
+  const auto found = program.symbols.find(dim.symbol);
+  require(found != program.symbols.end(), "symbol '", dim.symbol, "' has no default in the program");
+  return found->second;
+}
+
+// Adds the parameter, or checks that the one of that name has its shape.
+void share(std::vector<Parameter>& all, Parameter parameter) {
+  const auto found = std::ranges::find(all, parameter.name, &Parameter::name);
+  if (found == all.end()) return all.push_back(std::move(parameter));
+  require(found->shape == parameter.shape, "parameter '", parameter.name, "' is ", found->shape, ", here ",
+          parameter.shape);
+}
+
+}  // namespace
+
+Builder::Builder(Program& program, std::string phase_name) : program_(program), phase_index_(program.phases.size()) {
+  program.phases.push_back({.name = std::move(phase_name)});
+}
+Builder::~Builder() = default;
+
+Phase& Builder::phase() { return program_.phases[phase_index_]; }
+
+Builder::Scope::~Scope() { builder_.prefix_.resize(length_); }
+Builder::Scope Builder::scope(std::string_view name) {
+  const size_t length = prefix_.size();
+  prefix_ = cat(prefix_, name, ".");
+  return Scope(*this, length);
+}
+
+std::string Builder::unique(std::string_view name) {
+  const int count = ++counts_[std::string(name)];
+  return count == 1 ? std::string(name) : cat(name, "_", count);
+}
+
+Tensor Builder::input(std::string name, std::vector<Dim> shape, DType dtype) {
+  std::vector<int64_t> extents;
+  for (const Dim& dim : shape) extents.push_back(nominal(dim, program_));
+  phase().inputs.push_back({.name = name, .shape = std::move(shape), .dtype = dtype});
+  return Tensor(std::move(name), Shape(std::move(extents)), dtype);
+}
+
+std::vector<Tensor> Builder::emit_all(std::string name, Op op, const std::vector<Tensor>& in) {
+  Node node = {.name = unique(name), .op = std::move(op), .inputs = {}};
+  std::vector<Shape> shapes;
+  std::vector<DType> dtypes;
+  for (const Tensor& x : in)
+    node.inputs.push_back(x.name()), shapes.push_back(x.shape()), dtypes.push_back(x.dtype_);
+  infer(node, shapes);
+  std::vector<Tensor> out;
+  const std::vector<Shape> results = output_shapes(node.op, shapes);
+  for (size_t i = 0; i < results.size(); ++i)
+    out.push_back(Tensor(i == 0 ? node.name : cat(node.name, ":", i), results[i], output_dtype(node.op, i, dtypes)));
+  phase().nodes.push_back(std::move(node));
+  return out;
+}
+
+Tensor Builder::emit(std::string name, Op op, const std::vector<Tensor>& in) {
+  return emit_all(prefix_ + name, std::move(op), in).front();
+}
+
+Tensor Builder::with_parameters(std::string_view name, const Tensor& x, Op op) {
+  const std::string full = cat(prefix_, name);
+  infer({full, op, {}}, std::vector{x.shape()});  // before its parameters exist: a bad node leaves none behind
+  std::vector<Tensor> in = {x};
+  for (const ParameterSpec& spec : tbd::parameters(op, x.shape())) {
+    const std::string key = cat(full, ".", spec.suffix);
+    share(spec.buffer ? program_.buffers : program_.parameters,
+          {.name = key, .shape = spec.shape, .dtype = DType::f32, .init = spec.init});
+    if (!spec.buffer && std::ranges::find(used_parameters_, key) == used_parameters_.end())
+      used_parameters_.push_back(key);
+    in.push_back(Tensor(key, spec.shape, DType::f32));
+  }
+  return emit_all(full, std::move(op), in).front();
+}
+
+Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return with_parameters(name, x, op); }
+Tensor Builder::linear(std::string_view name, const Tensor& x, Linear op) { return with_parameters(name, x, op); }
+Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) { return with_parameters(name, x, op); }
+Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op) { return with_parameters(name, x, op); }
+Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) { return with_parameters(name, x, op); }
+
+Tensor Builder::unary(const Tensor& x, Unary::Function function, double slope) {
+  const Op op = Unary{function, slope};
+  return emit(kind(op), op, {x});
+}
+Tensor Builder::binary(const Tensor& a, const Tensor& b, Binary::Function function) {
+  const Op op = Binary{function};
+  return emit(kind(op), op, {a, b});
+}
+Tensor Builder::affine(const Tensor& x, double factor, double offset) {
+  return emit("affine", Affine{factor, offset}, {x});
+}
+Tensor Builder::matmul(const Tensor& a, const Tensor& b, Matmul op) { return emit("matmul", op, {a, b}); }
+Tensor Builder::max_pool(const Tensor& x, MaxPool op) { return emit("max_pool", op, {x}); }
+Tensor Builder::avg_pool(const Tensor& x, AvgPool op) { return emit("avg_pool", op, {x}); }
+Tensor Builder::global_mean(const Tensor& x) { return emit("global_mean", GlobalMean{}, {x}); }
+Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : emit("dropout", Dropout{p}, {x}); }
+Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) {
+  return emit("reshape", Reshape{std::move(shape)}, {x});
+}
+Tensor Builder::sum(const Tensor& x, std::vector<int64_t> axes, bool keep) {
+  return emit("sum", Reduce{Reduce::Function::sum, std::move(axes), keep}, {x});
+}
+Tensor Builder::mean(const Tensor& x, std::vector<int64_t> axes, bool keep) {
+  return emit("mean", Reduce{Reduce::Function::mean, std::move(axes), keep}, {x});
+}
+Tensor Builder::stop_gradient(const Tensor& x) { return emit("stop_gradient", StopGradient{}, {x}); }
+Tensor Builder::input_gradient(const Tensor& y, const Tensor& x) {
+  return emit("input_gradient", InputGradient{}, {y, x});
+}
+std::vector<Tensor> Builder::host_call(std::string_view name, std::vector<Tensor> in, HostCall call) {
+  return emit_all(cat(prefix_, name), std::move(call), in);
+}
+Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label, double smoothing) {
+  return emit("softmax_cross_entropy", SoftmaxCrossEntropy{smoothing}, {logits, label});
+}
+Tensor Builder::squared_error(const Tensor& a, const Tensor& b) {
+  return emit("squared_error", SquaredError{}, {a, b});
+}
+
+void Builder::output(std::string name, const Tensor& value) { phase().outputs[std::move(name)] = value.name(); }
+void Builder::loss(std::string name, const Tensor& value, double norm) {
+  phase().loss.push_back({.name = std::move(name), .value = value.name(), .norm = norm});
+}
+
+void Builder::update(Update update) {
+  if (update.groups.empty()) update.groups.emplace_back();
+  const auto rest = std::ranges::find_if(update.groups, [](const auto& group) { return group.parameters.empty(); });
+  std::vector<std::string> named;
+  for (const ParameterGroup& group : update.groups)
+    named.insert(named.end(), group.parameters.begin(), group.parameters.end());
+  if (rest != update.groups.end())
+    for (const std::string& each : used_parameters_)
+      if (std::ranges::find(named, each) == named.end()) rest->parameters.push_back(each);
+  phase().update = std::move(update);
+}
+void Builder::accumulate(int64_t micro_batches) { phase().accumulate = micro_batches; }
+std::vector<std::string> Builder::parameters() const { return used_parameters_; }
+
+}  // namespace tbd
