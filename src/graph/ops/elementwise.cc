@@ -115,7 +115,7 @@ Cost backward_cost(const Dropout&, const Operands& o) {
   if (!o.needs(0)) return {};
   return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
 }
-Traits traits(const Dropout&) { return {.saves_inputs = {1}}; }
+Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match}; }
 
 std::vector<Shape> output_shapes(const Cast&, Shapes in) { return {in[0]}; }
 Cost forward_cost(const Cast&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }

@@ -88,9 +88,9 @@ std::vector<Shape> output_shapes(const InputGradient&, Shapes in) {
   require(in.size() == 2, "expected y and x, got ", in.size(), " operands");
   return {in[1]};
 }
-// Counted on the expanded graph, node by node (graph/cost.h), not here.
+// Counted over the nodes between x and y, by node_costs, not here.
 Cost forward_cost(const InputGradient&, const Operands&) { return {}; }
 Cost backward_cost(const InputGradient&, const Operands&) { return {}; }
-Traits traits(const InputGradient&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::full}; }
+Traits traits(const InputGradient&) { return {.saves_inputs = {0, 1}}; }
 
 }  // namespace tbd

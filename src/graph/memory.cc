@@ -1,0 +1,137 @@
+#include "graph/memory.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tbd {
+namespace {
+
+size_t at(ValueId id) { return static_cast<size_t>(id); }
+
+// Per value: the value whose storage it occupies. Views and overwriting results occupy their operand's.
+std::vector<ValueId> storages(const Graph& graph) {
+  const Liveness lives = liveness(graph);
+  std::vector<ValueId> storage(graph.values.size());
+  for (size_t id = 0; id < storage.size(); ++id) storage[id] = static_cast<ValueId>(id);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const BoundNode& node = graph.nodes[n];
+    if (lives.overwrite[n]) storage[at(node.outputs[0])] = storage[at(node.inputs[static_cast<size_t>(*lives.overwrite[n])])];
+    else if (traits(node.op).aliases_input) storage[at(node.outputs[0])] = storage[at(node.inputs[0])];
+  }
+  return storage;
+}
+
+// Values that backward reads, and outputs.
+std::vector<bool> kept_values(const Graph& graph) {
+  const std::vector<bool> needs = gradient_needs(graph);
+  std::vector<bool> kept(graph.values.size());
+  for (const BoundNode& node : graph.nodes) {
+    if (std::ranges::none_of(node.outputs, [&](ValueId id) { return needs[at(id)]; })) continue;
+    const Traits rules = traits(node.op);
+    for (const int operand : rules.saves_inputs)
+      if (static_cast<size_t>(operand) < node.inputs.size()) kept[at(node.inputs[static_cast<size_t>(operand)])] = true;
+    if (rules.saves_output)
+      for (const ValueId id : node.outputs) kept[at(id)] = true;
+  }
+  for (const auto& [name, id] : graph.outputs) kept[at(id)] = true;
+  return kept;
+}
+
+// Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once.
+std::vector<Bytes> saved_bytes(const Graph& graph) {
+  const std::vector<ValueId> storage = storages(graph);
+  const std::vector<bool> kept = kept_values(graph);
+  std::vector<Bytes> out(graph.nodes.size());
+  std::set<ValueId> counted;
+  for (size_t id = graph.values.size(); id-- > 0;) {
+    const Value& value = graph.values[id];
+    const ValueId home = storage[id];
+    if (!kept[id] || graph.value(home).kind != Value::Kind::result) continue;
+    if (counted.insert(home).second) out[static_cast<size_t>(value.producer)] += value.bytes();
+  }
+  return out;
+}
+
+bool copies_weight(const Graph& graph, const BoundNode& node) {
+  return std::holds_alternative<Cast>(node.op) && graph.value(node.inputs[0]).kind == Value::Kind::parameter;
+}
+
+int64_t slots(const Optimizer& optimizer) {
+  if (optimizer.kind == Optimizer::Kind::sgd) return optimizer.momentum != 0 ? 1 : 0;
+  return 2;
+}
+
+}  // namespace
+
+std::vector<LayerRow> layer_table(const Graph& graph) {
+  const std::vector<NodeCost> costs = node_costs(graph);
+  const std::vector<Bytes> saved = saved_bytes(graph);
+  std::vector<LayerRow> rows;
+  std::set<ValueId> counted;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const BoundNode& node = graph.nodes[n];
+    LayerRow row = {.name = node.name,
+                    .kind = kind(node.op),
+                    .output = graph.value(node.outputs[0]).shape,
+                    .forward_macs = costs[n].forward.model / 2,
+                    .train_flops = costs[n].forward.model + costs[n].backward.model,
+                    .bytes = Bytes(costs[n].forward.bytes + costs[n].backward.bytes),
+                    .saved = saved[n]};
+    for (const ValueId id : node.inputs)
+      if (graph.value(id).kind == Value::Kind::parameter && counted.insert(id).second)
+        row.parameters += graph.value(id).shape.elements();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+NodeCost step_cost(const Program& program, const Bindings& bindings) {
+  NodeCost total;
+  for (const StepEntry& entry : program.step) {
+    const Phase& phase = program.phase(entry.phase);
+    NodeCost once;
+    for (const NodeCost& cost : node_costs(bind(program, phase, bindings)))
+      once.forward += cost.forward, once.backward += cost.backward;
+    for (int64_t run = 0; run < entry.repeat * phase.accumulate; ++run)
+      total.forward += once.forward, total.backward += once.backward;
+  }
+  return total;
+}
+
+MemoryPrediction predict_memory(const Graph& graph, const Update& update) {
+  MemoryPrediction out;
+  for (const Value& value : graph.values) {
+    if (value.kind == Value::Kind::input) out.inputs += value.bytes();
+    else if (value.kind != Value::Kind::result) out.weights += value.bytes();
+  }
+  for (const ValueId id : graph.trained) out.gradients += graph.value(id).bytes();
+  out.optimizer_state = slots(update.optimizer) * out.gradients;
+  if (update.ema) {
+    out.optimizer_state += out.gradients;
+    for (const Value& value : graph.values)
+      if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
+  }
+  const std::vector<Bytes> saved = saved_bytes(graph);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    (copies_weight(graph, graph.nodes[n]) ? out.weight_copies : out.feature_maps) += saved[n];
+  return out;
+}
+
+MemoryPrediction predict_memory(const Program& program, const Bindings& bindings) {
+  MemoryPrediction out;
+  Bytes passing;
+  for (const Phase& phase : program.phases) {
+    const MemoryPrediction one = predict_memory(bind(program, phase, bindings), phase.update);
+    out.gradients += one.gradients;
+    out.optimizer_state += one.optimizer_state;
+    if (const Bytes sum = one.weight_copies + one.feature_maps + one.inputs; sum >= passing) {
+      passing = sum;
+      out.weight_copies = one.weight_copies, out.feature_maps = one.feature_maps, out.inputs = one.inputs;
+    }
+  }
+  for (const std::vector<Parameter>* all : {&program.parameters, &program.buffers})
+    for (const Parameter& each : *all) out.weights += Bytes(each.shape.elements() * size_of(each.dtype));
+  return out;
+}
+
+}  // namespace tbd

@@ -1,0 +1,38 @@
+// What a graph costs, layer by layer, and how much memory a step is expected to need. No framework is asked: what an
+// allocator rounds up, workspaces and the framework's own structures come on top.
+#pragma once
+#include "graph/graph.h"
+
+namespace tbd {
+
+struct LayerRow {
+  std::string name, kind;
+  Shape output;
+  int64_t parameters = 0;       // elements of its parameters; shared ones count at their first use
+  int64_t forward_macs = 0;     // multiply-accumulates, dense
+  int64_t train_flops = 0;      // forward and backward, matrix-like
+  Bytes bytes;                  // moved at least, forward and backward
+  Bytes saved;                  // of its result's storage, when backward keeps it
+};
+std::vector<LayerRow> layer_table(const Graph& graph);
+
+// Costs of one step of the whole program: every entry of the step list, times its repeats and micro-batches.
+// Bindings hold the batch of one run.
+NodeCost step_cost(const Program& program, const Bindings& bindings);
+
+struct MemoryPrediction {
+  Bytes weights;          // parameters and buffers
+  Bytes gradients;        // of trained parameters
+  Bytes optimizer_state;  // slots and moving averages
+  Bytes weight_copies;    // weights in the low type
+  Bytes feature_maps;     // results that backward reads or that are outputs, once per storage
+  Bytes inputs;           // one batch
+  // All of it at once: the end of forward, with gradients that stay allocated between steps.
+  Bytes peak() const { return weights + gradients + optimizer_state + weight_copies + feature_maps + inputs; }
+};
+// One phase alone.
+MemoryPrediction predict_memory(const Graph& graph, const Update& update);
+// The whole program: what stays is summed over the phases, what comes and goes is that of the largest phase.
+MemoryPrediction predict_memory(const Program& program, const Bindings& bindings);
+
+}  // namespace tbd

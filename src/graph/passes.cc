@@ -1,0 +1,153 @@
+#include "graph/passes.h"
+
+#include <algorithm>
+
+#include "graph/arity.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kPrecisions[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
+constexpr std::string_view kDropoutModes[] = {"framework", "mask", "off"};
+
+template <class E>
+E enum_from(std::span<const std::string_view> names, std::string_view what, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  const std::vector<std::string> known(names.begin(), names.end());
+  if (found == names.end()) fail(ErrorKind::usage, unknown_name(what, name, known));
+  return static_cast<E>(found - names.begin());
+}
+
+DType doubled(DType dtype) { return is_float(dtype) ? DType::f64 : dtype; }
+
+void make_double(Phase& phase) {
+  for (InputSpec& input : phase.inputs) input.dtype = doubled(input.dtype);
+  for (Node& node : phase.nodes) {
+    if (auto* cast = std::get_if<Cast>(&node.op)) cast->to = doubled(cast->to);
+    if (auto* call = std::get_if<HostCall>(&node.op))
+      for (HostCall::Result& result : call->results) result.dtype = doubled(result.dtype);
+  }
+}
+
+Program with_doubles(Program program) {
+  for (Parameter& parameter : program.parameters) parameter.dtype = doubled(parameter.dtype);
+  for (Parameter& buffer : program.buffers) buffer.dtype = doubled(buffer.dtype);
+  for (Phase& phase : program.phases) make_double(phase);
+  return program;
+}
+
+// Rewrites one phase, node by node, so that each op's operands have the types of its precision rule.
+class Caster {
+ public:
+  Caster(const Program& program, Phase& phase, DType low) : phase_(phase), low_(low) {
+    for (const Parameter& parameter : program.parameters) types_[parameter.name] = parameter.dtype;
+    for (const Parameter& buffer : program.buffers) types_[buffer.name] = buffer.dtype;
+    for (const InputSpec& input : phase.inputs) types_[input.name] = input.dtype;
+  }
+
+  void run() {
+    std::vector<Node> nodes = std::move(phase_.nodes);
+    phase_.nodes.clear();
+    for (Node& node : nodes) {
+      cast_operands(node);
+      add(std::move(node));
+    }
+    for (LossTerm& term : phase_.loss) term.value = cast(term.value, DType::f32);
+  }
+
+ private:
+  DType type(const std::string& name) const {
+    const auto found = types_.find(name);
+    require(found != types_.end(), "operand '", name, "' is not known");
+    return found->second;
+  }
+
+  void add(Node node) {
+    std::vector<DType> in;
+    for (const std::string& name : node.inputs) in.push_back(type(name));
+    const auto* call = std::get_if<HostCall>(&node.op);
+    const size_t results = call ? call->results.size() : 1;
+    for (size_t i = 0; i < results; ++i)
+      types_[i == 0 ? node.name : cat(node.name, ":", i)] = output_dtype(node.op, i, in);
+    phase_.nodes.push_back(std::move(node));
+  }
+
+  // The value in that type: itself, or a cast that all its users share.
+  std::string cast(const std::string& name, DType to) {
+    if (!is_float(type(name)) || type(name) == to) return name;
+    std::string result = cat(name, "@", tbd::name(to));
+    std::ranges::replace(result, ':', '.');
+    if (!types_.contains(result)) add({.name = result, .op = Cast{to}, .inputs = {name}});
+    return result;
+  }
+
+  void cast_operands(Node& node) {
+    const PrecisionRule rule = traits(node.op).precision;
+    if (rule == PrecisionRule::keep) return;
+    const size_t data = rule == PrecisionRule::low ? node.inputs.size() : data_operands(node.op, node.inputs.size());
+    const auto is_low = [&](const std::string& name) { return type(name) == low_; };
+    if (rule == PrecisionRule::match && std::ranges::none_of(node.inputs, is_low)) return;
+    const DType to = rule == PrecisionRule::full ? DType::f32 : low_;
+    for (size_t i = 0; i < data && i < node.inputs.size(); ++i) node.inputs[i] = cast(node.inputs[i], to);
+  }
+
+  Phase& phase_;
+  DType low_;
+  std::map<std::string, DType> types_;
+};
+
+void add_masks(Phase& phase) {
+  for (Node& node : phase.nodes) {
+    if (!std::holds_alternative<Dropout>(node.op) || node.inputs.size() != 1) continue;
+    const std::string mask = cat("mask/", node.name);
+    phase.inputs.push_back({.name = mask, .like = node.inputs[0]});
+    node.inputs.push_back(mask);
+  }
+}
+
+void drop_dropout(Phase& phase) {
+  std::map<std::string, std::string> stands_for;
+  const auto follow = [&](std::string& name) {
+    if (const auto found = stands_for.find(name); found != stands_for.end()) name = found->second;
+  };
+  std::vector<Node> nodes;
+  for (Node& node : phase.nodes) {
+    std::ranges::for_each(node.inputs, follow);
+    if (std::holds_alternative<Dropout>(node.op)) stands_for[node.name] = node.inputs.at(0);
+    else nodes.push_back(std::move(node));
+  }
+  phase.nodes = std::move(nodes);
+  for (InputSpec& input : phase.inputs) follow(input.like);
+  for (LossTerm& term : phase.loss) follow(term.value);
+  for (auto& [name, value] : phase.outputs) follow(value);
+}
+
+}  // namespace
+
+std::string_view name(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
+Precision precision_from(std::string_view name) { return enum_from<Precision>(kPrecisions, "precision", name); }
+std::string_view name(DropoutMode mode) { return kDropoutModes[static_cast<size_t>(mode)]; }
+DropoutMode dropout_from(std::string_view name) { return enum_from<DropoutMode>(kDropoutModes, "dropout mode", name); }
+
+Program with_precision(Program program, Precision precision) {
+  if (precision == Precision::fp32 || precision == Precision::tf32) return program;
+  if (precision == Precision::fp64) return with_doubles(std::move(program));
+  const DType low = precision == Precision::bf16 ? DType::bf16 : DType::f16;
+  for (Phase& phase : program.phases) try {
+      Caster(program, phase, low).run();
+      phase.update.loss_scale = precision == Precision::fp16;
+    } catch (const Error& e) {
+      throw e.within(cat("phase '", phase.name, "'"));
+    }
+  return program;
+}
+
+Program with_dropout(Program program, DropoutMode mode) {
+  for (Phase& phase : program.phases) {
+    if (mode == DropoutMode::mask) add_masks(phase);
+    if (mode == DropoutMode::off) drop_dropout(phase);
+  }
+  return program;
+}
+
+}  // namespace tbd
