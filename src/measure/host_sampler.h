@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,37 @@ class StepSampler {
   SystemFile statm_;
   std::string buffer_;
   int64_t page_bytes_;
+};
+
+// Time that threads of the calling process, together, were runnable without a core since this was made. Threads that
+// end take what they waited after the last read with them; new ones are looked for at every 16th read.
+class RunqueueSampler {
+ public:
+  RunqueueSampler();
+  std::optional<int64_t> read_ns();  // nullopt where the kernel keeps no schedstat
+
+ private:
+  struct Thread {
+    SystemFile file;
+    int64_t last_ns = 0;
+  };
+  void look_for_threads();
+  std::map<pid_t, Thread> threads_;
+  std::string buffer_;
+  int64_t total_ns_ = 0, reads_ = 0;
+};
+
+// Steal of the whole machine in clock ticks, read at most every 100 ms: the file is long on machines with many cores.
+class StealSampler {
+ public:
+  StealSampler();
+  std::optional<int64_t> read_ticks(int64_t now);  // of the last reading; `now` is now_ns()
+
+ private:
+  SystemFile stat_;
+  std::string buffer_;
+  std::optional<int64_t> ticks_;
+  int64_t read_at_ = 0;
 };
 
 }  // namespace tbd

@@ -1,8 +1,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 
+#include "base/text.h"
 #include "measure/host_sampler.h"
 
 namespace tbd {
@@ -31,6 +35,49 @@ StepUsage StepSampler::read() {
     step.rss_bytes *= page_bytes_;
   }
   return step;
+}
+
+RunqueueSampler::RunqueueSampler() {
+  look_for_threads();
+  for (auto& [tid, thread] : threads_)  // what was waited before does not count
+    if (const auto text = thread.file.read_once(buffer_))
+      if (const auto schedule = parse_schedstat(*text)) thread.last_ns = schedule->wait_ns;
+}
+
+void RunqueueSampler::look_for_threads() {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const auto tid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    if (!threads_.contains(tid)) threads_[tid].file = SystemFile(entry.path().string() + "/schedstat");
+  }
+}
+
+std::optional<int64_t> RunqueueSampler::read_ns() {
+  if (reads_++ % 16 == 0) look_for_threads();
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    const auto text = thread->second.file.read_once(buffer_);
+    const auto schedule = text ? parse_schedstat(*text) : std::nullopt;
+    if (!schedule) {
+      thread = threads_.erase(thread);
+      continue;
+    }
+    total_ns_ += std::max<int64_t>(0, schedule->wait_ns - thread->second.last_ns);
+    thread->second.last_ns = schedule->wait_ns;
+    ++thread;
+  }
+  if (threads_.empty()) return std::nullopt;
+  return total_ns_;
+}
+
+StealSampler::StealSampler() : stat_("/proc/stat") {}
+
+std::optional<int64_t> StealSampler::read_ticks(int64_t now) {
+  if (ticks_ && now - read_at_ < 100'000'000) return ticks_;
+  read_at_ = now;
+  const auto text = stat_.read_once(buffer_);  // its first page holds the sum, the first line
+  if (!text || !text->starts_with("cpu ")) return ticks_ = std::nullopt;
+  const auto sum = parse_machine_stat(cat("cpu0", text->substr(3, text->find('\n') - 3), "\n"));
+  return ticks_ = sum.empty() ? std::nullopt : std::optional(sum.begin()->second.steal);
 }
 
 }  // namespace tbd

@@ -66,11 +66,12 @@ std::vector<std::string> shared_cores(const Peaks& peaks) {
   return kernels;
 }
 
-std::optional<double> drift(const Peaks& before, const Peaks& after) {
+std::optional<double> drift(const Peaks& before, const Peaks& after, Roof roof) {
   if (before.cores != after.cores) return std::nullopt;
   std::optional<double> largest;
   for (const PeakResult& result : before.kernels) {
     const auto later = median_of(after, result.kernel, result.type);
+    if ((result.unit == "memory") != (roof == Roof::memory)) continue;
     if (!result.all || !later || result.all->median <= 0) continue;
     largest = std::max(largest.value_or(0), std::abs(*later / result.all->median - 1));
   }
@@ -98,6 +99,7 @@ Json peaks_for_record(const Peaks& before, const std::optional<Peaks>& after) {
   if (const auto rate = mean(bandwidth_roof(before), later(bandwidth_roof))) json["bandwidth"] = *rate;
   json["threads"] = before.cores.size();
   if (const auto change = after ? drift(before, *after) : std::nullopt) json["drift"] = *change;
+  if (const auto change = after ? drift(before, *after, Roof::memory) : std::nullopt) json["bandwidth_drift"] = *change;
   json["before"] = to_json(before);
   if (after) json["after"] = to_json(*after);
   return json;

@@ -84,6 +84,11 @@ TEST(PeaksJudge, DriftGates) {
   EXPECT_EQ(gate(drift(before, made(1, 2, 2.04)), {}), PeaksGate::ok);
   EXPECT_EQ(gate(drift(before, made(0.95, 2, 2)), {}), PeaksGate::flagged);
   EXPECT_EQ(gate(drift(before, made(1, 2.3, 2)), {}), PeaksGate::withheld);
+  Peaks memory = before, slower = before;
+  memory.kernels.push_back({.kernel = "triad", .type = "bytes", .unit = "memory", .all = PeakRate{2, 3, 10, 10}});
+  slower.kernels.push_back({.kernel = "triad", .type = "bytes", .unit = "memory", .all = PeakRate{2, 3, 8, 8}});
+  EXPECT_EQ(drift(memory, slower), 0.0);
+  EXPECT_NEAR(*drift(memory, slower, Roof::memory), 0.2, 1e-12);
   Peaks other = before;
   other.cores = {0};
   EXPECT_FALSE(drift(before, other)) << "another thread set is another roof";

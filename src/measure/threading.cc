@@ -1,0 +1,129 @@
+#include "measure/threading.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "measure/proc_text.h"
+#include "measure/system_file.h"
+
+namespace tbd {
+namespace {
+
+// First one logical CPU of each physical core, then the siblings.
+std::vector<int> physical_first(const std::vector<LogicalCpu>& allowed, size_t& physical) {
+  std::vector<int> first, siblings;
+  std::set<int64_t> seen;
+  for (const LogicalCpu& cpu : allowed) (seen.insert(cpu.physical).second ? first : siblings).push_back(cpu.cpu);
+  physical = first.size();
+  first.insert(first.end(), siblings.begin(), siblings.end());
+  return first;
+}
+
+void set_counts(ThreadPlan& plan) {
+  const std::string count = cat(plan.threads);
+  plan.environment["OMP_NUM_THREADS"] = count;
+  plan.environment["MKL_NUM_THREADS"] = count;
+  plan.environment["OPENBLAS_NUM_THREADS"] = count;
+  plan.environment["OMP_DYNAMIC"] = "FALSE";  // the runtime may not lower the count by itself
+  plan.environment["MKL_DYNAMIC"] = "FALSE";
+}
+
+// GOMP_SPINCOUNT is GNU's runtime, KMP_BLOCKTIME (milliseconds) Intel's and LLVM's; OMP_WAIT_POLICY both read.
+void set_waiting(ThreadPlan& plan) {
+  if (plan.wait == WaitPolicy::passive) {
+    plan.environment["OMP_WAIT_POLICY"] = "PASSIVE";
+    plan.environment["GOMP_SPINCOUNT"] = "0";
+    plan.environment["KMP_BLOCKTIME"] = "0";
+  } else if (plan.wait == WaitPolicy::active) {
+    plan.environment["OMP_WAIT_POLICY"] = "ACTIVE";
+    plan.environment["GOMP_SPINCOUNT"] = "INFINITY";
+    plan.environment["KMP_BLOCKTIME"] = "INFINITE";
+  }
+}
+
+// OpenMP's own binding ties the main thread to one core, and every thread that it starts later (loaders, inter-op)
+// inherits that core: so it is off unless asked for.
+void set_binding(ThreadPlan& plan, bool pin_each) {
+  plan.unset = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET"};
+  if (!pin_each) {
+    plan.environment["OMP_PROC_BIND"] = "FALSE";
+    plan.unset.push_back("OMP_PLACES");
+    return;
+  }
+  for (int64_t i = 0; i < plan.threads; ++i)
+    plan.pinning.push_back(plan.cores[static_cast<size_t>(i) % plan.cores.size()]);
+  std::vector<std::string> places;
+  for (const int core : plan.pinning) places.push_back(cat("{", core, "}"));
+  plan.environment["OMP_PLACES"] = join(places, ",");
+  plan.environment["OMP_PROC_BIND"] = "TRUE";
+}
+
+}  // namespace
+
+std::string_view name(WaitPolicy policy) {
+  switch (policy) {
+    case WaitPolicy::passive:
+      return "passive";
+    case WaitPolicy::active:
+      return "active";
+    case WaitPolicy::framework:
+      return "framework";
+  }
+  fail(ErrorKind::internal, "a waiting policy has no name");
+}
+
+WaitPolicy wait_policy_from(std::string_view text) {
+  const std::vector<std::string> names = {"passive", "active", "framework"};
+  for (const WaitPolicy policy : {WaitPolicy::passive, WaitPolicy::active, WaitPolicy::framework})
+    if (name(policy) == text) return policy;
+  fail(ErrorKind::usage, unknown_name("waiting policy", text, names));
+}
+
+ThreadPlan plan_threads(const ThreadRequest& request) {
+  if (request.threads && *request.threads < 1)
+    fail(ErrorKind::usage, "threads must be 1 or more, got ", *request.threads);
+  if (request.allowed.empty()) fail(ErrorKind::usage, "there is no core to run on");
+  ThreadPlan plan{.wait = request.wait};
+  size_t physical = 0;
+  plan.cores = physical_first(request.allowed, physical);
+  const auto usable = std::max<int64_t>(1, static_cast<int64_t>(std::floor(request.usable_cores)));
+  plan.threads = request.threads.value_or(std::min<int64_t>(usable, static_cast<int64_t>(physical)));
+  if (static_cast<double>(plan.threads) > request.usable_cores && plan.threads > 1)
+    plan.warnings.push_back(cat(plan.threads, " threads on ", significant(request.usable_cores), " usable cores"));
+  else if (plan.threads > static_cast<int64_t>(physical))
+    plan.warnings.push_back(cat(plan.threads, " threads on ", physical, " physical cores: some share a core"));
+  set_counts(plan);
+  set_waiting(plan);
+  set_binding(plan, request.pin_each);
+  return plan;
+}
+
+std::vector<LogicalCpu> logical_cpus(const std::vector<int>& allowed) {
+  std::vector<LogicalCpu> cpus;
+  for (const int cpu : allowed) {
+    const auto siblings = parse_cpu_list(
+        read_system_line(cat("/sys/devices/system/cpu/cpu", cpu, "/topology/thread_siblings_list")).value_or(""));
+    cpus.push_back({cpu, siblings.empty() ? cpu : siblings.front()});
+  }
+  return cpus;
+}
+
+Json to_json(const ThreadPlan& plan) {
+  return {{"threads", plan.threads},
+          {"cores", cpu_list([&] {
+             std::vector<int> cores = plan.cores;
+             std::sort(cores.begin(), cores.end());
+             return cores;
+           }())},
+          {"pinning", plan.pinning.empty() ? Json(nullptr) : Json(plan.pinning)},
+          {"wait_policy", name(plan.wait)},
+          {"environment", plan.environment},
+          {"unset", plan.unset},
+          {"warnings", plan.warnings}};
+}
+
+}  // namespace tbd

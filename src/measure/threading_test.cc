@@ -1,0 +1,92 @@
+#include "measure/threading.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "measure/cores.h"
+
+namespace tbd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Four physical cores, eight logical: 0-4 are one pair, as Linux numbers them.
+std::vector<LogicalCpu> smt() {
+  std::vector<LogicalCpu> cpus;
+  for (int cpu = 0; cpu < 8; ++cpu) cpus.push_back({cpu, cpu % 4});
+  return cpus;
+}
+
+TEST(Threading, OneThreadForEachPhysicalCore) {
+  const ThreadPlan plan = plan_threads({.allowed = smt(), .usable_cores = 8});
+  EXPECT_EQ(plan.threads, 4);
+  EXPECT_EQ(plan.environment.at("OMP_NUM_THREADS"), "4");
+  EXPECT_EQ(plan.environment.at("MKL_NUM_THREADS"), "4");
+  EXPECT_THAT(plan.cores, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(plan.pinning, IsEmpty());
+  EXPECT_EQ(plan.environment.at("OMP_PROC_BIND"), "FALSE");
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+TEST(Threading, SiblingsComeLast) {
+  const ThreadPlan plan = plan_threads({.allowed = {{0, 0}, {1, 0}, {2, 1}, {3, 1}}, .usable_cores = 4});
+  EXPECT_THAT(plan.cores, ElementsAre(0, 2, 1, 3));
+  EXPECT_EQ(plan.threads, 2);
+}
+
+TEST(Threading, QuotaLowersTheDefaultButNeverBelowOne) {
+  EXPECT_EQ(plan_threads({.allowed = smt(), .usable_cores = 2.5}).threads, 2);
+  EXPECT_EQ(plan_threads({.allowed = smt(), .usable_cores = 0.5}).threads, 1);
+  EXPECT_THAT(plan_threads({.allowed = smt(), .usable_cores = 0.5}).warnings, IsEmpty());
+}
+
+TEST(Threading, MoreThreadsThanCoresIsWarnedOf) {
+  EXPECT_THAT(plan_threads({.threads = 16, .allowed = smt(), .usable_cores = 8}).warnings,
+              ElementsAre(HasSubstr("16 threads on 8")));
+  EXPECT_THAT(plan_threads({.threads = 6, .allowed = smt(), .usable_cores = 8}).warnings,
+              ElementsAre(HasSubstr("share a core")));
+  EXPECT_EQ(plan_threads({.threads = 16, .allowed = smt(), .usable_cores = 8}).threads, 16);
+}
+
+TEST(Threading, WaitingIsSetForEveryRuntime) {
+  const auto passive = plan_threads({.allowed = smt(), .usable_cores = 8}).environment;
+  EXPECT_EQ(passive.at("OMP_WAIT_POLICY"), "PASSIVE");
+  EXPECT_EQ(passive.at("GOMP_SPINCOUNT"), "0");
+  EXPECT_EQ(passive.at("KMP_BLOCKTIME"), "0");
+  const auto active = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::active}).environment;
+  EXPECT_EQ(active.at("OMP_WAIT_POLICY"), "ACTIVE");
+  const auto own = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::framework}).environment;
+  EXPECT_EQ(own.count("OMP_WAIT_POLICY"), 0u);
+}
+
+TEST(Threading, PinningGoesRoundTheCores) {
+  const ThreadPlan plan =
+      plan_threads({.threads = 3, .allowed = {{4, 4}, {6, 6}}, .usable_cores = 2, .pin_each = true});
+  EXPECT_THAT(plan.pinning, ElementsAre(4, 6, 4));
+  EXPECT_EQ(plan.environment.at("OMP_PLACES"), "{4},{6},{4}");
+  EXPECT_EQ(plan.environment.at("OMP_PROC_BIND"), "TRUE");
+  EXPECT_EQ(to_json(plan)["cores"], "4,6");
+}
+
+TEST(Threading, VariablesThatWouldOverrideThePlanAreRemoved) {
+  EXPECT_THAT(plan_threads({.allowed = smt()}).unset, testing::Contains("KMP_AFFINITY"));
+}
+
+TEST(Threading, BadRequestsAreRefused) {
+  EXPECT_THROW(plan_threads({.threads = 0, .allowed = smt()}), Error);
+  EXPECT_THROW(plan_threads({}), Error);
+  EXPECT_THROW(wait_policy_from("pasive"), Error);
+  EXPECT_EQ(wait_policy_from("active"), WaitPolicy::active);
+}
+
+TEST(Threading, EveryAllowedCpuHasItsPhysicalCore) {
+  const auto allowed = allowed_cpus();
+  EXPECT_EQ(logical_cpus(allowed).size(), allowed.size());
+}
+
+}  // namespace
+}  // namespace tbd
