@@ -1,0 +1,46 @@
+// A chart as data: what the page's script draws, and what its table and CSV hold.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/table.h"
+#include "base/json.h"
+
+namespace tbd {
+
+struct ChartSeries {
+  std::string name;
+  std::string role;       // picks the colour: "resident", "pipeline", or "" for the next one
+  std::vector<double> x;  // empty where `labels` are the categories
+  std::vector<std::string> labels;
+  std::vector<std::optional<double>> y;
+  std::vector<std::optional<double>> low, high;  // empty, or ends of intervals, as long as y
+  std::vector<std::string> text;                 // empty, or one a point
+};
+
+struct Band {  // a shaded range of x
+  double begin = 0, end = 0;
+  std::string label;
+};
+
+enum class Mark { bars, points, lines };
+
+struct Chart {
+  std::string id;  // letters, digits and '-': element id and file name
+  std::string title, x_title, y_title;
+  std::string caption;  // one sentence: what to see, and what it is measured on
+  Mark mark = Mark::lines;
+  bool from_zero = false;
+  std::vector<ChartSeries> series;
+  std::vector<Band> bands;
+  std::optional<double> level;  // a horizontal line
+  std::string level_label;
+  Table table;  // what the chart shows, for reading
+  Table data;   // every point, for the CSV
+};
+
+Json to_json(const Chart& chart);           // for the page's script
+std::string to_figure(const Chart& chart);  // the element it draws into, caption, table and download button
+
+}  // namespace tbd

@@ -1,0 +1,91 @@
+// Resident memory over the steps, and the peaks.
+#include <algorithm>
+
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+constexpr double kMiB = 1024 * 1024;
+
+// The first launch stands for its cell; the table holds the peak of all.
+ChartSeries rss_series(const ReportCell& cell) {
+  ChartSeries series{.name = cell.label};
+  if (cell.record->launches.empty()) return series;
+  for (const StepRow& row : cell.record->launches.front().steps) {
+    if (!row.rss_bytes) continue;
+    series.x.push_back(static_cast<double>(row.step));
+    series.y.push_back(static_cast<double>(*row.rss_bytes) / kMiB);
+  }
+  return series;
+}
+
+std::optional<int64_t> rss_at(const LaunchView& launch, bool last) {
+  const auto window = launch.window();
+  if (window.empty()) return std::nullopt;
+  return last ? window.back().rss_bytes : window.front().rss_bytes;
+}
+
+Table peak_table(std::span<const ReportCell> cells) {
+  Table table;
+  table.columns = {{"cell", "cell"},
+                   {"peak_rss_bytes", "peak resident", Unit::bytes},
+                   {"allocator_peak_bytes", "allocator peak", Unit::bytes},
+                   {"weight_bytes", "weights in fp32", Unit::bytes},
+                   {"stable_start_bytes", "at start of stable phase", Unit::bytes},
+                   {"stable_end_bytes", "at its end", Unit::bytes},
+                   {"growth_bytes", "growth", Unit::bytes}};
+  for (const ReportCell& cell : cells) {
+    std::optional<int64_t> begin, end, growth, weights;
+    if (!cell.run.launches.empty()) {
+      begin = rss_at(cell.run.launches.front(), false);
+      end = rss_at(cell.run.launches.front(), true);
+    }
+    if (begin && end) growth = *end - *begin;
+    if (const auto parameters = cell.record->run.parameters; parameters && *parameters < (int64_t{1} << 60))
+      weights = *parameters * 4;
+    table.rows.push_back({cell.label, tbd::cell(cell.result["peak_rss_bytes"].value),
+                          tbd::cell(cell.result["allocator_peak_bytes"].value), tbd::cell(weights), tbd::cell(begin),
+                          tbd::cell(end), tbd::cell(growth)});
+  }
+  return table;
+}
+
+Table rss_data(std::span<const ReportCell> cells) {
+  Table table;
+  table.columns = {{"cell", ""}, {"launch", ""}, {"step", ""}, {"rss_bytes", ""}};
+  for (const ReportCell& cell : cells)
+    for (const Launch& launch : cell.record->launches)
+      for (const StepRow& row : launch.steps)
+        if (row.rss_bytes) table.rows.push_back({cell.label, launch.info.folder_name(), row.step, *row.rss_bytes});
+  return table;
+}
+
+}  // namespace
+
+Page memory_page(std::span<const ReportCell> cells) {
+  Page page{.id = "memory", .title = "Memory"};
+  page.html =
+      "<p>Resident memory is what the operating system holds for the worker, framework and code included. The "
+      "allocator's peak is the framework's own count of live tensors.</p>\n";
+  Chart chart{.id = "memory-over-steps",
+              .title = "Resident memory over the steps",
+              .x_title = "step",
+              .y_title = "resident memory, MiB",
+              .caption = "First launch of each cell, read at the end of each step.",
+              .mark = Mark::lines,
+              .from_zero = true,
+              .table = peak_table(cells),
+              .data = rss_data(cells)};
+  for (const ReportCell& cell : cells)
+    if (ChartSeries series = rss_series(cell); !series.x.empty()) chart.series.push_back(std::move(series));
+  page.tables.push_back(chart.table);
+  page.tables.back().title = "Memory";
+  if (chart.series.empty())
+    page.html += to_html(chart.table);
+  else
+    page.charts.push_back(std::move(chart));
+  return page;
+}
+
+}  // namespace tbd

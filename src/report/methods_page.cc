@@ -1,0 +1,114 @@
+// The rules as applied, what each grade and flag means, and the records with their repro lines.
+#include <array>
+#include <set>
+
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+struct Meaning {
+  const char* name;
+  const char* text;
+};
+
+constexpr Meaning kFlags[] = {
+    {"assumed-correlation", "fewer than 20 stable steps: the interval assumes a correlation of 0.5 between neighbours"},
+    {"cut-line-dropped", "the last line of steps.csv was cut off and left out"},
+    {"disturbed-major-faults", "pages were read from disk during the stable phase"},
+    {"disturbed-other-work", "other processes used more than 5 % of the usable processors"},
+    {"disturbed-runqueue", "the worker's threads waited for a processor for more than 2 % of their runnable time"},
+    {"disturbed-steal", "the hypervisor gave more than 1 % of the processors' time to others"},
+    {"disturbed-throttled", "a control group's quota stopped the worker"},
+    {"one-step", "a single stable step: no interval"},
+    {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
+    {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
+    {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
+    {"short", "fewer than 100 stable steps"},
+    {"slow-down", "the steps before the stable phase were faster"},
+    {"unbounded", "the interval has no upper end"},
+    {"unpinned", "the framework's build is outside the lock file"},
+};
+
+constexpr Meaning kGrades[] = {
+    {"published", "at least 200 stable steps and 30 stable seconds in each of 5 launches"},
+    {"development", "at least 50 stable steps and 10 stable seconds"},
+    {"provisional", "less than that, or smoke effort: read with its interval"},
+};
+
+Table meanings(std::string title, std::span<const Meaning> rows, const std::set<std::string>& wanted) {
+  Table table{.title = std::move(title), .columns = {{"name", "name"}, {"meaning", "meaning"}}};
+  for (const Meaning& row : rows)
+    if (wanted.contains(row.name)) table.rows.push_back({std::string(row.name), std::string(row.text)});
+  return table;
+}
+
+Table metric_table() {
+  Table table{.title = "Metrics",
+              .columns = {{"id", "id"}, {"metric", "metric"}, {"unit", "unit"}, {"definition", "definition"}}};
+  for (const Metric& m : metrics()) {
+    const std::string_view unit = symbol(m.unit);
+    table.rows.push_back({std::string(m.id), std::string(m.title), unit.empty() ? Cell() : Cell(std::string(unit)),
+                          std::string(m.what)});
+  }
+  return table;
+}
+
+Table record_table(std::span<const ReportCell> cells) {
+  Table table{.title = "Records"};
+  table.columns = {{"cell", "cell"},
+                   {"created", "measured"},
+                   {"tool", "by"},
+                   {"mode", "mode"},
+                   {"layout", "layout"},
+                   {"allocator", "allocator"},
+                   {"threads", "threads", Unit::count},
+                   {"verified", "verified"},
+                   {"model_hash", "model hash"},
+                   {"record_hash", "record hash"},
+                   {"repro", "measure again"}};
+  for (const ReportCell& cell : cells) {
+    const RunInfo& run = cell.record->run;
+    const Workload& w = run.workload;
+    table.rows.push_back({cell.label, run.created, run.tool, w.mode, w.layout, w.allocator, w.threads,
+                          tbd::cell(run.verified), w.model_hash.substr(0, 12), cell.record->hash.substr(0, 12),
+                          w.repro});
+  }
+  return table;
+}
+
+std::set<std::string> used_flags(std::span<const ReportCell> cells) {
+  std::set<std::string> flags;
+  for (const ReportCell& cell : cells)
+    flags.insert(cell.result.judgement.flags.begin(), cell.result.judgement.flags.end());
+  return flags;
+}
+
+}  // namespace
+
+Page methods_page(std::span<const ReportCell> cells) {
+  Page page{.id = "methods", .title = "Methods"};
+  page.html =
+      "<p>Each launch is a fresh worker process. A step ends when its loss and all updated weights are there; its time "
+      "is the distance of two such stamps, so the times of a window add up to its length. Timed steps carry no "
+      "tracer.</p>\n"
+      "<p>The stable phase is the accepted last part of the series: change points in the mean are found by optimal "
+      "segmentation with a penalty on the correlated noise, then segments whose mean is within 1 % are joined from the "
+      "end. A drifting series has no throughput.</p>\n"
+      "<p>Intervals are the wider of ten batch means and Geyer's initial monotone sequence, which both allow for "
+      "correlation between steps; with several launches also Student's t across launches, whichever is wider.</p>\n"
+      "<p>FLOPs are counted from the network, one multiply-accumulate as two, and never include recomputation. Peaks "
+      "are measured on the same machine with the same threads.</p>\n"
+      "<p>Mode <em>eager</em> runs the framework's own operations one after the other; other modes are named where "
+      "they occur. Cells that differ in mode, input mode, layout, allocator or precision are not ranked against each "
+      "other. What could not be measured is shown as a dash, never as zero.</p>\n";
+  std::vector<Table> tables = {record_table(cells), metric_table(),
+                               meanings("Grades", kGrades, {"published", "development", "provisional"})};
+  Table flags = meanings("Flags in this report", kFlags, used_flags(cells));
+  if (!flags.rows.empty()) tables.push_back(std::move(flags));
+  for (const Table& table : tables) page.html += to_html(table);
+  page.tables = std::move(tables);
+  return page;
+}
+
+}  // namespace tbd

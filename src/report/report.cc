@@ -1,0 +1,139 @@
+#include "report/report.h"
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "report/assets.h"
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+std::vector<Page> pages_of(std::span<const ReportCell> cells) {
+  return {summary_page(cells), throughput_page(cells),  step_times_page(cells),
+          memory_page(cells),  environment_page(cells), methods_page(cells)};
+}
+
+std::string base64(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t word = 0;
+    for (size_t j = 0; j < 3; ++j) word = word << 8 | (i + j < bytes.size() ? bytes[i + j] : 0u);
+    for (size_t j = 0; j < 4; ++j) out += i + j <= bytes.size() ? kDigits[word >> (18 - 6 * j) & 63] : '=';
+  }
+  return out;
+}
+
+// Only these scripts run, whatever markup there is.
+std::string policy(std::string_view plotly, std::string_view script) {
+  const auto source = [](std::string_view text) { return cat("'sha256-", base64(sha256(text)), "'"); };
+  return cat("default-src 'none'; script-src ", source(plotly), " ", source(script),
+             "; style-src 'unsafe-inline'; img-src data: blob:");
+}
+
+// JSON inside a script element must not end it.
+std::string embedded(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
+    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return out;
+}
+
+std::string lead(std::span<const ReportCell> cells) {
+  size_t good = 0;
+  for (const ReportCell& cell : cells) good += cell.result.judgement.outcome.kind == OutcomeKind::ok;
+  const Workload& w = cells.front().record->run.workload;
+  const std::string what =
+      cells.size() == 1 ? cat(w.model, " in ", w.framework, " ", w.framework_version) : cat(cells.size(), " cells");
+  if (good == cells.size())
+    return cells.size() == 1 ? cat(what, ": measured without fault.")
+                             : cat("All ", what, " were measured without fault.");
+  return cat(good, " of ", cells.size(), " cells were measured without fault; the others say why.");
+}
+
+std::string title_of(std::span<const ReportCell> cells) {
+  const std::string& model = cells.front().record->run.workload.model;
+  for (const ReportCell& cell : cells)
+    if (cell.record->run.workload.model != model) return "Training benchmark";
+  return cat("Training benchmark: ", model);
+}
+
+std::string head(const std::string& title, std::string_view plotly) {
+  return cat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"",
+      policy(plotly, report_script()),
+      "\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<title>",
+      html_escaped(title), "</title>\n<style>", report_style(), "</style>\n</head>\n");
+}
+
+std::string body_header(std::span<const ReportCell> cells, std::span<const Page> pages) {
+  std::string html = cat("<body>\n<header>\n<h1>", html_escaped(title_of(cells)), "</h1>\n<p class=\"lead\">",
+                         html_escaped(lead(cells)), "</p>\n</header>\n<nav><ul>");
+  for (const Page& page : pages) html += cat("<li><a href=\"#", page.id, "\">", page.title, "</a></li>");
+  return html + "</ul></nav>\n";
+}
+
+std::string section(const Page& page) {
+  std::string html = cat("<section id=\"", page.id, "\">\n<h2>", page.title, "</h2>\n", page.html);
+  if (page.charts.empty()) return html + "</section>\n";
+  html += "<div class=\"figures\">\n";
+  for (const Chart& chart : page.charts) html += to_figure(chart);
+  return html + "</div>\n</section>\n";
+}
+
+std::string read_library(const std::filesystem::path& plotly) {
+  if (plotly.empty() || !std::filesystem::exists(plotly))
+    fail(ErrorKind::unsupported, "the HTML report needs Plotly.js, which is not at '", plotly.string(),
+         "': run tbd setup, or ask for --format md, csv or json");
+  return read_file(plotly);
+}
+
+}  // namespace
+
+std::string report_html(std::span<const Record> records, std::string_view plotly) {
+  require(!records.empty(), "a report needs at least one record");
+  require(plotly.find("</script") == std::string_view::npos, "the chart library cannot be inlined: it holds </script");
+  const std::vector<ReportCell> cells = report_cells(records);
+  const std::vector<Page> pages = pages_of(cells);
+  std::string html = head(title_of(cells), plotly) + body_header(cells, pages) + "<main>\n";
+  Json charts = Json::array();
+  for (const Page& page : pages) {
+    html += section(page);
+    for (const Chart& chart : page.charts) charts.push_back(to_json(chart));
+  }
+  html += "<noscript><p>The charts need JavaScript; the tables hold the same numbers.</p></noscript>\n</main>\n";
+  html += "<footer>Numbers, text and charts are functions of the records named under Methods.</footer>\n";
+  html += cat("<script type=\"application/json\" id=\"tbd-data\">", embedded(charts), "</script>\n<script>");
+  html += plotly;
+  html += cat("</script>\n<script>", report_script(), "</script>\n</body>\n</html>\n");
+  return html;
+}
+
+void write_report(std::span<const Record> records, const std::filesystem::path& out,
+                  const std::filesystem::path& plotly) {
+  write_file_atomic(out, report_html(records, read_library(plotly)));
+}
+
+std::string print_report(std::span<const Record> records, Format format) {
+  require(!records.empty(), "a report needs at least one record");
+  const std::vector<ReportCell> cells = report_cells(records);
+  std::string out;
+  for (const Page& page : pages_of(cells))
+    for (Table table : page.tables) {
+      if (format == Format::json) {
+        table.columns.insert(table.columns.begin(), Column{"table", ""});
+        for (auto& row : table.rows) row.insert(row.begin(), Cell(table.title));
+      } else if (format == Format::csv) {
+        out += cat(out.empty() ? "" : "\n", "# ", table.title, "\n");
+      } else if (!out.empty()) {
+        out += "\n";
+      }
+      out += print(table, format);
+    }
+  return out;
+}
+
+}  // namespace tbd

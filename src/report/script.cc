@@ -1,0 +1,110 @@
+#include "report/assets.h"
+
+namespace tbd {
+
+std::string_view report_script() {
+  return R"js(
+(function () {
+  'use strict';
+  const charts = JSON.parse(document.getElementById('tbd-data').textContent);
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Plotly reads a few tags in its labels; names from records are text.
+  const plain = text => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  const roles = { resident: 0, pipeline: 1 };
+  const color = (series, index) => css('--c' + (series.role in roles ? roles[series.role] : index % 6));
+
+  function intervals(series) {
+    if (!series.high) return undefined;
+    const known = i => series.y[i] !== null && series.low[i] !== null && series.high[i] !== null;
+    return {
+      type: 'data', symmetric: false, thickness: 1.5, width: 5, color: css('--ink'),
+      array: series.y.map((y, i) => known(i) ? series.high[i] - y : 0),
+      arrayminus: series.y.map((y, i) => known(i) ? y - series.low[i] : 0),
+    };
+  }
+
+  function bars(series, index) {
+    return {
+      type: 'bar', orientation: 'h', name: plain(series.name), x: series.y, y: series.labels.map(plain),
+      text: (series.text || []).map(plain), textposition: 'inside', insidetextanchor: 'start',
+      insidetextfont: { color: css('--paper') }, cliponaxis: false,
+      marker: { color: color(series, index) }, error_x: intervals(series), hoverinfo: 'x+y+name',
+    };
+  }
+
+  function curve(chart, series, index) {
+    const points = chart.mark === 'points';
+    return {
+      type: 'scatter', mode: points ? 'markers' : 'lines', name: plain(series.name), x: series.x, y: series.y,
+      marker: { color: color(series, index), size: 5, opacity: .75 },
+      line: { color: color(series, index), width: 1.6 },
+    };
+  }
+
+  function shapes(chart) {
+    const bands = chart.bands.map(band => ({
+      type: 'rect', xref: 'x', yref: 'paper', x0: band.begin, x1: band.end, y0: 0, y1: 1, layer: 'below',
+      fillcolor: css('--band'), line: { width: 0 },
+      label: { text: plain(band.label), textposition: 'top left', font: { color: css('--soft'), size: 12 } },
+    }));
+    if (chart.level) bands.push({
+      type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: chart.level.y, y1: chart.level.y,
+      line: { color: css('--soft'), width: 1, dash: 'dot' },
+      label: { text: plain(chart.level.label), textposition: 'end', yanchor: 'bottom', font: { color: css('--soft'), size: 12 } },
+    });
+    return bands;
+  }
+
+  function layout(chart) {
+    const axis = title => ({
+      title: { text: plain(title), font: { size: 12 }, standoff: 8 }, gridcolor: css('--line'), zerolinecolor: css('--line'),
+      linecolor: css('--line'), tickfont: { size: 12 }, automargin: true, rangemode: 'normal',
+    });
+    const x = axis(chart.x_title), y = axis(chart.y_title);
+    const common = {
+      paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { family: 'system-ui, sans-serif', color: css('--soft') },
+      margin: { l: 56, r: 12, t: 12, b: 44 }, showlegend: chart.series.length > 1, hovermode: 'closest',
+      legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0, font: { size: 12 } }, shapes: shapes(chart),
+    };
+    if (chart.mark !== 'bars') {
+      if (chart.from_zero) y.rangemode = 'tozero';
+      return Object.assign(common, { xaxis: x, yaxis: y });
+    }
+    const value = Object.assign(axis(chart.y_title), { rangemode: 'tozero' });
+    const category = Object.assign(axis(''), { type: 'category', autorange: 'reversed', gridcolor: 'rgba(0,0,0,0)', ticksuffix: ' ' });
+    return Object.assign(common, { xaxis: value, yaxis: category, barmode: 'overlay', bargap: .35 });
+  }
+
+  const height = chart => chart.mark === 'bars' ?
+    110 + 44 * chart.series.reduce((n, series) => n + series.labels.length, 0) : 320;
+
+  function draw() {
+    for (const chart of charts) {
+      const place = document.getElementById(chart.id);
+      place.style.height = height(chart) + 'px';
+      const traces = chart.series.map((series, i) => chart.mark === 'bars' ? bars(series, i) : curve(chart, series, i));
+      Plotly.react(place, traces, layout(chart), {
+        responsive: true, displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
+        toImageButtonOptions: { format: 'svg', filename: chart.id },
+      });
+    }
+  }
+
+  function download(chart) {
+    const url = URL.createObjectURL(new Blob([chart.csv], { type: 'text/csv' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = chart.id + '.csv';
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  for (const button of document.querySelectorAll('button.csv'))
+    button.addEventListener('click', () => download(charts.find(chart => chart.id === button.dataset.chart)));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+  draw();
+})();
+)js";
+}
+
+}  // namespace tbd

@@ -1,0 +1,123 @@
+// Step times of every launch with the stable phase that was found in them.
+#include <algorithm>
+
+#include "report/page.h"
+#include "stats/summary.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kMostPoints = 1'500;  // more are drawn as a line
+
+bool withheld(const ReportCell& cell) { return cell.result.judgement.withheld.has_value(); }
+
+Table launch_table(const ReportCell& cell) {
+  Table table;
+  table.columns = {{"launch", "launch"},
+                   {"steps", "steps", Unit::count},
+                   {"stable_from", "stable from", Unit::count},
+                   {"stable_to", "to", Unit::count},
+                   {"phase", "before it"},
+                   {"mean", "mean", Unit::seconds},
+                   {"median", "median", Unit::seconds},
+                   {"p95", "p95", Unit::seconds},
+                   {"p99", "p99", Unit::seconds},
+                   {"max", "max", Unit::seconds},
+                   {"drift", "drift", Unit::fraction}};
+  for (const LaunchView& launch : cell.run.launches) {
+    std::vector<Cell> row = {launch.launch->info.folder_name(), static_cast<int64_t>(launch.launch->steps.size())};
+    row.resize(table.columns.size());
+    if (launch.phase.steps() > 0) {
+      const StepTimeSummary s = summary(launch.window_times());
+      row = {row[0],
+             row[1],
+             launch.window().front().step,
+             launch.window().back().step,
+             std::string(name(launch.phase.kind)),
+             s.mean,
+             s.p50.value,
+             s.p95.value,
+             s.p99.value,
+             s.max,
+             tbd::cell(launch.phase.drift)};
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (withheld(cell)) table.notes.push_back(*cell.result.judgement.withheld);
+  return table;
+}
+
+Table all_steps(const ReportCell& cell) {
+  Table table;
+  table.columns = {{"launch", ""}, {"step", ""}, {"step_time_s", ""}, {"units", ""}, {"stable", ""}};
+  for (const LaunchView& launch : cell.run.launches)
+    for (size_t i = 0; i < launch.times.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const bool stable = at >= launch.phase.start && at < launch.phase.end;
+      table.rows.push_back(
+          {launch.launch->info.folder_name(), launch.rows()[i].step, launch.times[i], launch.rows()[i].units, stable});
+    }
+  return table;
+}
+
+ChartSeries series_of(const LaunchView& launch) {
+  ChartSeries series{.name = launch.launch->info.folder_name()};
+  for (size_t i = 0; i < launch.times.size(); ++i) {
+    series.x.push_back(static_cast<double>(launch.rows()[i].step));
+    series.y.push_back(launch.times[i] * 1e3);
+  }
+  return series;
+}
+
+std::string caption_of(const ReportCell& cell) {
+  if (cell.run.launches.empty()) return "No step was timed.";
+  const LaunchView& first = cell.run.launches.front();
+  if (first.phase.steps() == 0) return "No stable phase was found.";
+  const std::string noun = cell.run.launches.size() > 1 ? "the first launch's stable phase" : "the stable phase";
+  return cat("Shaded: ", noun, ", steps ", first.window().front().step, " to ", first.window().back().step, " (",
+             cell.run.smoke() ? "smoke effort: assumed" : std::string(name(first.phase.kind)), " before it).",
+             withheld(cell) ? " Its numbers are withheld: " + *cell.result.judgement.withheld + "." : "");
+}
+
+Chart chart_of(const ReportCell& cell, size_t number) {
+  Chart chart{.id = cat("step-times-", number),
+              .title = cell.label,
+              .x_title = "step",
+              .y_title = "step time, ms",
+              .caption = caption_of(cell),
+              .table = launch_table(cell),
+              .data = all_steps(cell)};
+  size_t points = 0;
+  for (const LaunchView& launch : cell.run.launches) {
+    chart.series.push_back(series_of(launch));
+    points += launch.times.size();
+  }
+  chart.mark = points <= kMostPoints ? Mark::points : Mark::lines;
+  if (cell.run.launches.empty() || cell.run.launches.front().phase.steps() == 0) return chart;
+  const auto window = cell.run.launches.front().window();
+  chart.bands.push_back({.begin = static_cast<double>(window.front().step) - 0.5,
+                         .end = static_cast<double>(window.back().step) + 0.5,
+                         .label = "stable"});
+  if (const std::optional<double> mean = cell.result["step_time_mean"].value) {
+    chart.level = *mean * 1e3;
+    chart.level_label = "mean " + format_seconds(*mean);
+  }
+  return chart;
+}
+
+}  // namespace
+
+Page step_times_page(std::span<const ReportCell> cells) {
+  Page page{.id = "step-times", .title = "Step times"};
+  page.html =
+      "<p>Every step from the first on, as it was stamped. Where the series becomes stable is found afterwards, never "
+      "assumed; all results come from the shaded steps, outliers included.</p>\n";
+  for (const ReportCell& cell : cells) {
+    page.charts.push_back(chart_of(cell, page.charts.size() + 1));
+    page.tables.push_back(page.charts.back().table);
+    page.tables.back().title = "Step times: " + cell.label;
+  }
+  return page;
+}
+
+}  // namespace tbd

@@ -1,0 +1,87 @@
+// Throughput with its interval; one chart a unit, one series an input mode: unlike is never ranked against unlike.
+#include <algorithm>
+#include <set>
+
+#include "analysis/throughput.h"
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+ChartSeries series_of(std::span<const ReportCell> cells, const std::string& unit, const std::string& input_mode) {
+  ChartSeries series{.name = input_mode, .role = input_mode};
+  for (const ReportCell& cell : cells) {
+    const Workload& w = cell.result.workload;
+    if (w.unit != unit || w.input_mode != input_mode) continue;
+    const Measured& x = cell.result["throughput"];
+    series.labels.push_back(cell.label);
+    series.y.push_back(x.value);
+    series.low.push_back(x.low);
+    series.high.push_back(x.high);
+    series.text.push_back(x.value ? significant(*x.value, 4) : std::string(name(cell.result.judgement.outcome.kind)));
+  }
+  return series;
+}
+
+Table interval_table(std::span<const ReportCell> cells, const std::string& unit) {
+  Table table;
+  table.columns = {{"cell", "cell"},
+                   {"throughput", unit + "/s", Unit::per_second},
+                   {"low", "from", Unit::per_second},
+                   {"high", "to", Unit::per_second},
+                   {"launches", "launches", Unit::count},
+                   {"steps", "stable steps", Unit::count},
+                   {"n_eff", "independent steps", Unit::none},
+                   {"lag1", "lag-1 correlation", Unit::none},
+                   {"launch_cv", "spread of launches", Unit::fraction},
+                   {"grade", "grade"},
+                   {"outcome", "outcome"}};
+  for (const ReportCell& cell : cells) {
+    if (cell.result.workload.unit != unit) continue;
+    const Measured& x = cell.result["throughput"];
+    const CellThroughput throughput = cell_throughput(cell.run);
+    double n_eff = 0;
+    for (const Throughput& launch : throughput.launches) n_eff += launch.n_eff;
+    const bool shown = x.value && !throughput.launches.empty();
+    table.rows.push_back({cell.label, tbd::cell(x.value), tbd::cell(x.low), tbd::cell(x.high), cell.result.launches,
+                          cell.result.steps, shown && n_eff > 0 ? Cell(n_eff) : Cell(),
+                          shown ? Cell(throughput.launches.front().lag1) : Cell(),
+                          shown ? tbd::cell(throughput.combined->launch_cv) : Cell(),
+                          cell.result.judgement.grade.empty() ? Cell() : Cell(cell.result.judgement.grade),
+                          std::string(name(cell.result.judgement.outcome.kind))});
+  }
+  return table;
+}
+
+}  // namespace
+
+Page throughput_page(std::span<const ReportCell> cells) {
+  Page page{.id = "throughput", .title = "Throughput"};
+  page.html =
+      "<p>Units finished in the stable phase over its length: a ratio of totals that includes the wait for input. "
+      "The bar's line is the 95 % interval; steps that depend on each other widen it.</p>\n";
+  std::set<std::string> units;
+  for (const ReportCell& cell : cells) units.insert(cell.result.workload.unit);
+  int number = 0;
+  for (const std::string& unit : units) {
+    const std::string shown = unit.empty() ? "units" : unit;
+    Chart chart{.id = cat("throughput-", ++number),
+                .title = cat("Throughput, ", shown, " per second"),
+                .y_title = shown + "/s",
+                .caption = "Longer is faster. Pipeline input reads and decodes while it trains.",
+                .mark = Mark::bars,
+                .from_zero = true,
+                .table = interval_table(cells, unit)};
+    std::set<std::string> modes;
+    for (const ReportCell& cell : cells)
+      if (cell.result.workload.unit == unit) modes.insert(cell.result.workload.input_mode);
+    for (const std::string& mode : modes) chart.series.push_back(series_of(cells, unit, mode));
+    chart.data = chart.table;
+    page.tables.push_back(chart.table);
+    page.tables.back().title = chart.title;
+    page.charts.push_back(std::move(chart));
+  }
+  return page;
+}
+
+}  // namespace tbd

@@ -1,0 +1,160 @@
+// The report in a real browser: no console error, every chart has marks, nothing wider than the window.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/sample_record.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "report/report.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string cached_setting(const std::string& name) {
+  for (const std::string& line : split(read_file(fs::path(TBD_BINARY_DIR) / "CMakeCache.txt"), '\n'))
+    if (line.starts_with(name + ":")) return line.substr(line.find('=') + 1);
+  return "";
+}
+
+fs::path browser() {
+  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"})
+    if (fs::exists(path)) return path;
+  return {};
+}
+
+struct Output {
+  int status = 0;
+  std::string text;
+};
+
+Output shell(const std::string& command) {
+  Output output;
+  FILE* pipe = ::popen(command.c_str(), "r");
+  char buffer[1 << 16];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) output.text.append(buffer, count);
+  output.status = ::pclose(pipe);
+  return output;
+}
+
+// Reports, after the page has drawn itself, what it measured: as JSON in the document's title.
+constexpr const char* kProbe = R"js(
+addEventListener('load', () => setTimeout(() => {
+  const root = document.documentElement;
+  const plots = [...document.querySelectorAll('.plot')].map(plot => ({
+    id: plot.id, marks: plot.querySelectorAll('.point, .scatterlayer .js-line').length, width: plot.clientWidth }));
+  const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
+    e.getBoundingClientRect().right > root.clientWidth + 1).map(e => e.tagName + '.' + e.className);
+  document.querySelector('.csv').click();
+  document.title = JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, plots, wide: wide.slice(0, 5) });
+}, 300));
+)js";
+
+class InBrowser : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (browser().empty()) GTEST_SKIP() << "NO BROWSER: chromium is not installed, the report was not looked at";
+    plotly_ = cached_setting("TBD_PLOTLY_JS");
+    if (!fs::exists(plotly_)) GTEST_SKIP() << "NO PLOTLY: TBD_PLOTLY_JS is not set, the report was not looked at";
+  }
+
+  // The page with the probe as one more script; the policy is loosened for it in this copy alone.
+  fs::path probed(std::string html) const {
+    const auto replace = [&](std::string_view from, const std::string& to) {
+      const size_t at = html.rfind(from);
+      ASSERT_NE(at, std::string::npos);
+      html.replace(at, from.size(), to);
+    };
+    const size_t policy = html.find("script-src ");
+    html.replace(policy, html.find(';', policy) - policy, "script-src 'unsafe-inline'");
+    replace("</body>", cat("<script>", kProbe, "</script></body>"));
+    write_file(folder_.path() / "probed.html", html);
+    return folder_.path() / "probed.html";
+  }
+
+  Output open(const fs::path& page, int width, const std::string& more) const {
+    const std::string profile = (folder_.path() / "profile").string();
+    return shell(
+        cat("HOME=", folder_.path().string(), " timeout 60 ", browser().string(),
+            " --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run",
+            " --disable-background-networking --user-data-dir=", profile, " --window-size=", width, ",1200",
+            " --enable-logging=stderr --v=0 --virtual-time-budget=8000 ", more, " file://", page.string(), " 2>",
+            (folder_.path() / "log").string()));
+  }
+  std::string log() const { return read_file(folder_.path() / "log"); }
+
+  TemporaryFolder folder_;
+  fs::path plotly_;
+};
+
+std::vector<Record> quickstart_cells() {
+  std::vector<Record> records;
+  for (const char* precision : {"fp32", "bf16"})
+    for (const char* input : {"resident", "pipeline"})
+      records.push_back(
+          sample_record({.noise = 0.01, .input_wait = 0.005, .input_mode = input, .precision = precision}));
+  records[3].run.workload.framework = "a framework <b>with</b> a rather long name that never seems to end";
+  return records;
+}
+
+std::string console_messages(const std::string& log) {
+  std::string out;
+  for (const std::string& line : split(log, '\n'))
+    if (line.find("CONSOLE") != std::string::npos) out += line + "\n";
+  return out;
+}
+
+Json title_of(const std::string& dom) {
+  const size_t begin = dom.find("<title>") + 7;
+  std::string title = dom.substr(begin, dom.find("</title>") - begin);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}})
+    for (size_t at = 0; (at = title.find(from, at)) != std::string::npos; at += to.size())
+      title.replace(at, from.size(), to);
+  return parse_json(title, "title");
+}
+
+TEST_P(InBrowser, EveryChartHasMarksAndNothingOverflows) {
+  const fs::path page = probed(report_html(quickstart_cells(), read_file(plotly_)));
+  const Output dom = open(page, GetParam(), "--dump-dom");
+  ASSERT_EQ(dom.status, 0) << log();
+  EXPECT_EQ(console_messages(log()), "");
+  const Json seen = title_of(dom.text);
+  EXPECT_LE(seen["scroll"].get<int>(), seen["client"].get<int>()) << seen.dump();
+  EXPECT_LE(seen["client"].get<int>(), GetParam());
+  EXPECT_EQ(seen["wide"], Json::array());
+  ASSERT_EQ(seen["plots"].size(), 6u);
+  for (const Json& plot : seen["plots"]) EXPECT_GT(plot["marks"].get<int>(), 0) << plot.dump();
+}
+
+TEST_P(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
+  const fs::path page = folder_.path() / "report.html";
+  write_report(quickstart_cells(), page, plotly_);
+  const Output dom = open(page, GetParam(), "--dump-dom");
+  ASSERT_EQ(dom.status, 0) << log();
+  EXPECT_EQ(console_messages(log()), "");
+  EXPECT_THAT(dom.text, testing::HasSubstr("class=\"points\""));
+  if (const char* keep = std::getenv("TBD_SCREENSHOTS")) {  // a folder, to look at the pages
+    open(page, GetParam(), cat("--screenshot=", keep, "/report-", GetParam(), ".png"));
+    fs::copy_file(page, fs::path(keep) / "report.html", fs::copy_options::overwrite_existing);
+  }
+}
+
+TEST_P(InBrowser, AScriptThatIsNotOursIsReported) {
+  std::string html = report_html(quickstart_cells(), read_file(plotly_));
+  html.insert(html.find("<main>"), "<script>document.title = 'broken in'</script>");
+  write_file(folder_.path() / "attacked.html", html);
+  const Output dom = open(folder_.path() / "attacked.html", GetParam(), "--dump-dom");
+  EXPECT_THAT(dom.text, testing::Not(testing::HasSubstr("<title>broken in")));
+  EXPECT_NE(console_messages(log()), "") << "the console is not read: the other tests prove nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, InBrowser, testing::Values(400, 1280));
+
+}  // namespace
+}  // namespace tbd
