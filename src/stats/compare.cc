@@ -1,0 +1,171 @@
+#include "stats/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "stats/distributions.h"
+
+namespace tbd {
+namespace {
+
+std::vector<double> logs_of(Series x) {
+  require(!x.empty(), "a comparison needs at least one launch on each side");
+  std::vector<double> logs;
+  for (const double v : x) {
+    require(std::isfinite(v) && v > 0, "a throughput is positive, got ", v);
+    logs.push_back(std::log(v));
+  }
+  return logs;
+}
+
+std::optional<double> pooled_sd(Series a, Series b) {
+  const double df_a = static_cast<double>(a.size()) - 1, df_b = static_cast<double>(b.size()) - 1;
+  if (df_a + df_b < 1) return std::nullopt;
+  return std::sqrt((df_a * variance(a) + df_b * variance(b)) / (df_a + df_b));
+}
+
+// t_{0.975} + t_{0.9} standard errors: what a difference must span to be found with 90 % power.
+double detectable_log(double sd, double launches_a, double launches_b) {
+  if (sd == 0) return 0;
+  const double df = launches_a + launches_b - 2;
+  return (student_t_quantile(0.975, df) + student_t_quantile(0.9, df)) * sd *
+         std::sqrt(1 / launches_a + 1 / launches_b);
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::same:
+      return "SAME";
+    case Verdict::ambiguous:
+      break;
+  }
+  return "AMBIGUOUS";
+}
+
+std::string_view name(Direction direction) {
+  switch (direction) {
+    case Direction::a_higher:
+      return "A higher";
+    case Direction::b_higher:
+      return "B higher";
+    case Direction::none:
+      break;
+  }
+  return "-";
+}
+
+Ratio ratio(Series a, Series b) {
+  const std::vector<double> ya = logs_of(a), yb = logs_of(b);
+  const double na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
+  const double difference = mean(ya) - mean(yb);
+  Ratio r{.value = std::exp(difference),
+          .sd = pooled_sd(ya, yb),
+          .launches_a = static_cast<int64_t>(a.size()),
+          .launches_b = static_cast<int64_t>(b.size())};
+  if (a.size() < 2 || b.size() < 2) return r;
+  const double va = variance(ya) / na, vb = variance(yb) / nb;
+  if (va + vb == 0) {
+    r.interval = Interval{r.value, r.value};
+    return r;
+  }
+  const double df = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
+  const double error = std::sqrt(va + vb), h = student_t_quantile(0.975, df) * error;
+  r.interval = Interval{std::exp(difference - h), std::exp(difference + h)};
+  r.p_value = 2 * student_t_cdf(-std::abs(difference) / error, df);
+  return r;
+}
+
+Verdict verdict(const Ratio& ratio, double margin) {
+  if (!ratio.interval || ratio.launches_a < 3 || ratio.launches_b < 3) return Verdict::ambiguous;
+  const auto [low, high] = *ratio.interval;
+  if (low > 1 + margin) return Verdict::faster;
+  if (high < 1 / (1 + margin)) return Verdict::slower;
+  if (low >= 1 / (1 + margin) && high <= 1 + margin) return Verdict::same;
+  return Verdict::ambiguous;
+}
+
+Direction direction(const Ratio& ratio) {
+  if (!ratio.interval || ratio.interval->contains(1)) return Direction::none;
+  return ratio.value > 1 ? Direction::a_higher : Direction::b_higher;
+}
+
+Verdict confirmed_in_cycles(Verdict in_time, Verdict in_cycles) {
+  const bool differs = in_time == Verdict::faster || in_time == Verdict::slower;
+  return differs && in_time != in_cycles ? Verdict::ambiguous : in_time;
+}
+
+double detectable_change(double sd, int64_t launches_a, int64_t launches_b, double margin) {
+  require(launches_a + launches_b > 2 && launches_a > 0 && launches_b > 0, "power needs three launches, got ",
+          launches_a, " and ", launches_b);
+  const double log_change = detectable_log(sd, static_cast<double>(launches_a), static_cast<double>(launches_b));
+  return std::expm1(std::log1p(margin) + log_change);
+}
+
+// Outside the margin the difference must reach past it; inside, the interval must fit between the ratio and the margin.
+// |ln r| stands for both directions, so that swapping A and B needs the same launches.
+Power power(const Ratio& ratio, double margin) {
+  if (!ratio.sd) return {};
+  const double room = std::abs(std::abs(std::log(ratio.value)) - std::log1p(margin));
+  int64_t low = 3, high = kMostLaunches + 1;  // the least L in [low, high]: detectable_log falls with L
+  while (low < high) {
+    const int64_t launches = (low + high) / 2;
+    const double each = static_cast<double>(launches);
+    if (detectable_log(*ratio.sd, each, each) <= room)
+      high = launches;
+    else
+      low = launches + 1;
+  }
+  return {detectable_change(*ratio.sd, ratio.launches_a, ratio.launches_b, margin), low};
+}
+
+Comparison compare(Series a, Series b, double margin) {
+  Comparison c{.ratio = ratio(a, b)};
+  c.verdict = verdict(c.ratio, margin);
+  c.direction = direction(c.ratio);
+  c.power = power(c.ratio, margin);
+  if (a.size() >= 9 && b.size() >= 9) c.mann_whitney_p = mann_whitney_p(a, b);
+  return c;
+}
+
+std::vector<bool> discoveries(Series p_values, double rate) {
+  std::vector<size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return p_values[i] < p_values[j]; });
+  size_t rejected = 0;
+  for (size_t k = 0; k < order.size(); ++k)
+    if (p_values[order[k]] <= rate * static_cast<double>(k + 1) / static_cast<double>(order.size())) rejected = k + 1;
+  std::vector<bool> found(p_values.size(), false);
+  for (size_t k = 0; k < rejected; ++k) found[order[k]] = true;
+  return found;
+}
+
+std::string_view name(CounterVerdict verdict) {
+  switch (verdict) {
+    case CounterVerdict::changed:
+      return "CHANGED";
+    case CounterVerdict::varies:
+      return "VARIES";
+    case CounterVerdict::unchanged:
+      break;
+  }
+  return "UNCHANGED";
+}
+
+CounterVerdict compare_counters(std::span<const int64_t> a, std::span<const int64_t> b) {
+  require(!a.empty() && !b.empty(), "a counter needs a value on each side");
+  const auto varies = [](std::span<const int64_t> x) {
+    return std::any_of(x.begin(), x.end(), [&](int64_t v) { return v != x.front(); });
+  };
+  if (varies(a) || varies(b)) return CounterVerdict::varies;
+  return a.front() == b.front() ? CounterVerdict::unchanged : CounterVerdict::changed;
+}
+
+}  // namespace tbd

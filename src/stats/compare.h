@@ -1,0 +1,73 @@
+// Is A faster than B? Verdicts from launches, with the power that they had (measurement.md 5.4).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "stats/intervals.h"
+#include "stats/series.h"
+
+namespace tbd {
+
+constexpr double kMargin = 0.02;  // differences below it do not matter; fixed in advance
+
+enum class Verdict { faster, slower, same, ambiguous };  // of A against B
+std::string_view name(Verdict verdict);
+enum class Direction { none, a_higher, b_higher };  // `none`: the interval of the ratio holds 1
+std::string_view name(Direction direction);         // "-", "A higher", "B higher"
+
+// X_A / X_B of the geometric means of launches, and what is known of it.
+struct Ratio {
+  double value = 0;
+  std::optional<Interval> interval;  // 95 %, Welch's t on ln X; absent with a single launch on a side
+  std::optional<double> sd;          // of ln X, pooled over both sides; absent with a single launch on each
+  std::optional<double> p_value;     // two-sided, of ratio 1, by Welch; absent where the interval is, or both sd are 0
+  int64_t launches_a = 0, launches_b = 0;
+};
+// Throughputs of launches, positive. Throws Error(invalid) where a side is empty or a value is not positive.
+// Welch 1947, Biometrika 34; degrees of freedom by Satterthwaite 1946, Biometrics Bulletin 2(6).
+Ratio ratio(Series a, Series b);
+
+// faster: lower end > 1 + m. slower: upper end < 1 / (1 + m). same: within both. ambiguous: else, and with fewer than
+// three launches on a side.
+Verdict verdict(const Ratio& ratio, double margin = kMargin);
+Direction direction(const Ratio& ratio);
+// On a GPU: a difference must also hold in work per clock cycle, else the clock made it and the verdict is ambiguous.
+Verdict confirmed_in_cycles(Verdict in_time, Verdict in_cycles);
+
+// The smallest relative gain that launches_a against launches_b find in 90 of 100 runs. `sd` of ln X between launches.
+double detectable_change(double sd, int64_t launches_a, int64_t launches_b, double margin = kMargin);
+
+struct Power {
+  std::optional<double> detectable_change;  // with the launches at hand; absent where sd is, or with 2 launches in all
+  // On each side, for a verdict other than ambiguous on this ratio in 90 of 100 runs; kMostLaunches + 1: "> 50".
+  std::optional<int64_t> launches_needed;
+};
+constexpr int64_t kMostLaunches = 50;
+Power power(const Ratio& ratio, double margin = kMargin);
+
+struct Comparison {
+  Ratio ratio;
+  Verdict verdict = Verdict::ambiguous;
+  Direction direction = Direction::none;
+  Power power;
+  std::optional<double> mann_whitney_p;  // second opinion; present with at least 9 launches on both sides
+};
+Comparison compare(Series a, Series b, double margin = kMargin);
+
+// Two-sided p-value of the Mann-Whitney U test; exact where no values tie and n_a n_b <= 2,500, else by the normal
+// approximation with ties and continuity corrected. Mann & Whitney 1947, Ann. Math. Stat. 18(1).
+double mann_whitney_p(Series a, Series b);
+
+// Which of many hypotheses are rejected with a false discovery rate of `rate`.
+// Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57(1).
+std::vector<bool> discoveries(Series p_values, double rate = 0.05);
+
+// A deterministic counter over the stable steps and launches of each side (ops, allocations, peak bytes, FLOPs,
+// copies).
+enum class CounterVerdict { unchanged, changed, varies };  // varies: not constant within a side; gates nothing
+std::string_view name(CounterVerdict verdict);
+CounterVerdict compare_counters(std::span<const int64_t> a, std::span<const int64_t> b);  // Error(invalid) when empty
+
+}  // namespace tbd

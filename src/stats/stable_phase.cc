@@ -1,0 +1,165 @@
+#include "stats/stable_phase.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kShort = 20;       // elements below which nothing is segmented
+constexpr int64_t kFirstSteps = 5;   // never stable in a segmented series
+constexpr double kSameLevel = 0.01;  // relative difference of means that the suffix bridges
+constexpr double kDriftBeyondChance = 2.58;
+
+int64_t length(Series x) { return static_cast<int64_t>(x.size()); }
+Series slice(Series x, int64_t begin, int64_t end) {
+  return x.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+}
+
+// What is judged in place of a step: itself, or t_i - w_i / X + median t, with X the median rate.
+std::vector<double> per_unit_residual(Series times, Series units) {
+  std::vector<double> residual(times.begin(), times.end());
+  if (units.empty()) return residual;
+  std::vector<double> time_per_unit(times.begin(), times.end());
+  for (size_t i = 0; i < times.size(); ++i) time_per_unit[i] /= units[i];
+  const double typical = median(time_per_unit), level = median(times);
+  for (size_t i = 0; i < times.size(); ++i) residual[i] += level - units[i] * typical;
+  return residual;
+}
+
+// Mean over each whole period; the steps of an unfinished last period join the one before.
+std::vector<double> period_means(Series x, int64_t period) {
+  std::vector<double> means;
+  const int64_t n = length(x), whole = std::max<int64_t>(1, n / period);
+  for (int64_t i = 0; i < whole && n > 0; ++i)
+    means.push_back(mean(slice(x, i * period, i + 1 == whole ? n : (i + 1) * period)));
+  return means;
+}
+
+// Fewer than 20: a quarter, at most 5, and past any value above twice the median of those after it.
+int64_t short_start(Series x) {
+  const int64_t n = length(x);
+  int64_t start = std::min(kFirstSteps, (n + 3) / 4);
+  for (int64_t i = start; i + 1 < n; ++i)
+    if (x[static_cast<size_t>(i)] > 2 * median(slice(x, i + 1, n))) start = i + 1;
+  return std::min(start, std::max<int64_t>(0, n - 1));
+}
+
+struct Suffix {
+  int64_t start = 0;
+  double mean = 0;
+};
+
+// From the last segment backwards for as long as the means agree to 1 %.
+Suffix merged_suffix(const std::vector<Segment>& segments) {
+  Suffix suffix{segments.back().begin, segments.back().mean};
+  const int64_t end = segments.back().end;
+  for (auto s = segments.rbegin() + 1; s != segments.rend(); ++s) {
+    if (std::abs(s->mean - suffix.mean) / suffix.mean > kSameLevel) break;
+    const double kept = static_cast<double>(end - suffix.start), more = static_cast<double>(s->end - s->begin);
+    suffix = {s->begin, (suffix.mean * kept + s->mean * more) / (kept + more)};
+  }
+  return suffix;
+}
+
+// Past any raw step above twice the level among the next ten: the filter clipped it, the estimate would not.
+int64_t past_slow_steps(Series raw, int64_t start, double level) {
+  int64_t raised = start;
+  for (int64_t i = start; i < std::min(length(raw), start + 10); ++i)
+    if (raw[static_cast<size_t>(i)] > 2 * level) raised = i + 1;
+  return raised;
+}
+
+PhaseClass class_of(Series filtered, int64_t earliest, const Suffix& suffix, int64_t start) {
+  const int64_t n = length(filtered);
+  if (start >= n || (n >= 50 && 10 * (n - start) < 3 * n)) return PhaseClass::none;
+  if (start <= earliest) return PhaseClass::flat;
+  if (suffix.start <= earliest) return PhaseClass::warm_up;  // raised past slow steps alone
+  return mean(slice(filtered, earliest, suffix.start)) > suffix.mean ? PhaseClass::warm_up : PhaseClass::slow_down;
+}
+
+void judge_drift(StablePhase& phase, Series filtered) {
+  const int64_t third = (length(filtered) - phase.start) / 3;
+  if (third < 1) return;
+  const Series suffix = slice(filtered, phase.start, length(filtered));
+  const double first = mean(suffix.first(static_cast<size_t>(third)));
+  const double last = mean(suffix.last(static_cast<size_t>(third)));
+  phase.drift = last / first - 1;
+  const double chance = phase.noise->sigma_lr * std::sqrt(2.0 / static_cast<double>(third)) / mean(suffix);
+  phase.drifting = std::abs(*phase.drift) > 0.01 && std::abs(*phase.drift) > kDriftBeyondChance * chance;
+}
+
+StablePhase short_phase(Series x, int64_t at_least) {
+  StablePhase phase{.end = length(x)};
+  phase.start = std::min(phase.end, std::max(short_start(x), at_least));
+  const int64_t earliest = std::max(at_least, std::min(kFirstSteps, (length(x) + 3) / 4));
+  phase.kind = phase.start == phase.end  ? PhaseClass::none
+               : phase.start <= earliest ? PhaseClass::flat
+                                         : PhaseClass::warm_up;
+  return phase;
+}
+
+StablePhase segmented_phase(Series x, int64_t at_least) {
+  const std::vector<double> filtered = hampel_filtered(x);
+  StablePhase phase{.end = length(x), .segmented = true, .noise = noise_of(filtered)};
+  phase.segments = segmented(filtered, phase.noise->sigma_lr);
+  const Suffix suffix = merged_suffix(phase.segments);
+  const int64_t earliest = std::max(kFirstSteps, at_least);
+  phase.start = past_slow_steps(x, std::max(suffix.start, kFirstSteps), suffix.mean);
+  phase.start = std::min(phase.end, std::max(phase.start, at_least));
+  phase.kind = class_of(filtered, earliest, suffix, phase.start);
+  judge_drift(phase, filtered);
+  return phase;
+}
+
+void scale_to_steps(StablePhase& phase, int64_t period, int64_t steps) {
+  const int64_t elements = phase.end;
+  const auto step_of = [&](int64_t element) { return element == elements ? steps : element * period; };
+  phase.start = step_of(phase.start);
+  phase.end = steps;
+  for (Segment& s : phase.segments) s = {step_of(s.begin), step_of(s.end), s.mean};
+}
+
+}  // namespace
+
+std::string_view name(PhaseClass kind) {
+  switch (kind) {
+    case PhaseClass::flat:
+      return "flat";
+    case PhaseClass::warm_up:
+      return "warm-up";
+    case PhaseClass::slow_down:
+      return "slow-down";
+    case PhaseClass::none:
+      break;
+  }
+  return "none";
+}
+
+StablePhase find_stable_phase(Series step_times, const StableOptions& options) {
+  require(options.period >= 1, "a period has at least one step, got ", options.period);
+  require(options.units.empty() || options.units.size() == step_times.size(), options.units.size(), " unit counts for ",
+          step_times.size(), " steps");
+  for (size_t i = 0; i < step_times.size(); ++i)
+    require(std::isfinite(step_times[i]) && step_times[i] > 0, "step ", i, " took ", step_times[i], " s");
+  for (const double w : options.units) require(std::isfinite(w) && w > 0, "a step did ", w, " units");
+  if (step_times.empty()) return {};
+  const std::vector<double> elements = period_means(per_unit_residual(step_times, options.units), options.period);
+  const int64_t at_least = (options.at_least.value_or(0) + options.period - 1) / options.period;
+  StablePhase phase = length(elements) < kShort ? short_phase(elements, at_least) : segmented_phase(elements, at_least);
+  scale_to_steps(phase, options.period, length(step_times));
+  return phase;
+}
+
+std::optional<std::string> unsteadiness(const StablePhase& phase) {
+  if (phase.kind == PhaseClass::none) return cat("only ", phase.steps(), " of ", phase.end, " steps are stable");
+  if (phase.drifting)
+    return cat("step time ", *phase.drift > 0 ? "rises" : "falls", " by ", format_percent(std::abs(*phase.drift)),
+               " from the first to the last third of the stable phase");
+  return std::nullopt;
+}
+
+}  // namespace tbd

@@ -1,0 +1,99 @@
+// Error rates and power of A/B verdicts (measurement.md 5.5): launches drawn log-normal, fixed seeds.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/philox.h"
+#include "stats/compare.h"
+
+namespace tbd {
+namespace {
+
+constexpr uint32_t kRepeats = 10'000;
+
+struct Setting {
+  double effect;  // X_A / X_B - 1
+  double cv;
+  int64_t launches = 5;
+};
+
+struct Rates {
+  double faster = 0, slower = 0, same = 0, ambiguous = 0, a_higher = 0;
+};
+
+std::vector<double> draw(double level, double cv, int64_t launches, const Philox& noise) {
+  std::vector<double> x;
+  for (int64_t i = 0; i < launches; ++i) x.push_back(level * std::exp(cv * noise.normal(static_cast<uint64_t>(i))));
+  return x;
+}
+
+Rates simulate(const Setting& s) {
+  Rates rates;
+  const double one = 1.0 / kRepeats;
+  for (uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
+    const Ratio r = ratio(draw(1 + s.effect, s.cv, s.launches, Philox(5, "a", repeat)),
+                          draw(1, s.cv, s.launches, Philox(5, "b", repeat)));
+    const Verdict v = verdict(r);
+    rates.faster += v == Verdict::faster ? one : 0;
+    rates.slower += v == Verdict::slower ? one : 0;
+    rates.same += v == Verdict::same ? one : 0;
+    rates.ambiguous += v == Verdict::ambiguous ? one : 0;
+    rates.a_higher += direction(r) == Direction::a_higher ? one : 0;
+  }
+  testing::Test::RecordProperty("faster", std::to_string(rates.faster));
+  testing::Test::RecordProperty("slower", std::to_string(rates.slower));
+  testing::Test::RecordProperty("same", std::to_string(rates.same));
+  testing::Test::RecordProperty("ambiguous", std::to_string(rates.ambiguous));
+  testing::Test::RecordProperty("a_higher", std::to_string(rates.a_higher));
+  return rates;
+}
+
+TEST(VerdictRates, NoChangeIsTheSame) {
+  const Rates r = simulate({0, 0.005});
+  EXPECT_GE(r.same, 0.99);
+  EXPECT_LT(r.faster + r.slower, 0.001);
+}
+
+TEST(VerdictRates, AnEffectAsLargeAsTheMarginIsSeldomFaster) { EXPECT_LE(simulate({0.02, 0.005}).faster, 0.04); }
+
+TEST(VerdictRates, FivePercentIsFoundThroughOnePercentOfNoise) { EXPECT_GE(simulate({0.05, 0.01}).faster, 0.95); }
+
+TEST(VerdictRates, ThreePercentIsFoundThroughThreePerMille) { EXPECT_GE(simulate({0.03, 0.003}).faster, 0.98); }
+
+TEST(VerdictRates, ThreePercentThroughFivePerMilleIsOftenMissedWithFiveLaunches) {
+  EXPECT_NEAR(simulate({0.03, 0.005}).faster, 0.76, 0.03);
+}
+
+TEST(VerdictRates, ThreePercentThroughFivePerMilleIsFoundWithNineLaunches) {
+  EXPECT_GE(simulate({0.03, 0.005, 9}).faster, 0.95);
+}
+
+TEST(VerdictRates, TwoPercentIsAmbiguousButItsDirectionIsFound) {
+  const Rates r = simulate({0.02, 0.007});
+  EXPECT_GE(r.ambiguous, 0.9);
+  EXPECT_GE(r.a_higher, 0.9);
+}
+
+class DetectableChange : public testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(CvPerMille, DetectableChange, testing::Values(3, 5, 7), testing::PrintToStringParamName());
+
+TEST_P(DetectableChange, IsFoundInNineOfTen) {
+  const double cv = GetParam() / 1'000;
+  const double found = simulate({detectable_change(cv, 5, 5), cv}).faster;
+  EXPECT_GE(found, 0.87);
+  EXPECT_LE(found, 0.92);
+}
+
+// A planted op, copy or allocation is certain from one launch, however noisy the times are.
+TEST(VerdictRates, CountersNeitherMissNorInvent) {
+  const Philox random(6, "counters");
+  for (uint64_t i = 0; i < 1'000; ++i) {
+    const std::vector<int64_t> base(3, random.word(2 * i) % 1'000);
+    const std::vector<int64_t> planted(1, base.front() + 1 + random.word(2 * i + 1) % 3);
+    ASSERT_EQ(compare_counters(base, base), CounterVerdict::unchanged);
+    ASSERT_EQ(compare_counters(base, planted), CounterVerdict::changed);
+  }
+}
+
+}  // namespace
+}  // namespace tbd
