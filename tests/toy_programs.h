@@ -1,0 +1,23 @@
+// Small programs that between them use every op and every form of a program: what back-ends are proven on before
+// networks need it. All run in milliseconds; batch 4 suits each.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/program.h"
+
+namespace tbd {
+
+// mlp20         20 linear layers of width 32: what a step costs to dispatch; sgd with momentum
+// conv_forms    groups, dilation, stride, asymmetric pads; accumulation of two; adamw, clip, ema, warm-up, cosine
+// norms         every norm and batch-norm mode, pools; Nesterov, step schedule by epochs
+// elementwise   every unary and binary function, broadcasts, reductions; two loss terms; adam
+// tied          tied weights, matrix products, dropout; lamb with two decay groups, linear decay
+// frozen        a trunk behind stop_gradient and a parameter left out of the groups; plain sgd
+// host_labels   a host op, top_rows, makes the labels; poly schedule
+// penalty       two phases: generator once from step 2 on, critic three times; gradient penalty; adam
+std::vector<std::pair<std::string, Program>> toy_programs();
+Program toy_program(std::string_view name);  // throws Error(not_found)
+
+}  // namespace tbd
