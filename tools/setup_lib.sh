@@ -63,7 +63,7 @@ list_packages() {
 plan() {
   apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0
   if [ -n "$missing" ]; then
-    sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {print sum + 0}')
+    sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
     apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
     if [ "$apt_download" = 0 ]; then  # no package lists on this machine yet
       for group in $groups; do
@@ -77,7 +77,7 @@ plan() {
     set -- $needs
   else
     set -- $(awk -v wanted=" $sections " '/^\[/ {name = substr($1, 2); sub(/-.*/, "", name); on = index(wanted, " " name)}
-             on && NF > 5 {sum += $5} END {print sum + 0, 2 * sum}' "$here/deps/frameworks.lock")
+             on && NF > 5 {sum += $5} END {printf "%.0f %.0f", sum, 2 * sum}' "$here/deps/frameworks.lock")
   fi
   wheel_download=$1 wheel_disk=$2 wheels_wanted=
   [ "$wheel_disk" = 0 ] || wheels_wanted=1
@@ -116,8 +116,8 @@ announce() {
 
 # need_disk FOLDER BYTES
 need_disk() {
-  free=$(df -Pk "$1" | awk 'NR == 2 {print $4 * 1024}')
-  [ "$2" -le "${free:-$2}" ] || fail "$1 has $(megabytes "$free") MB free, $(megabytes "$2") MB are needed"
+  free=$(($(df -Pk "$1" | awk 'NR == 2 {print $4}') * 1024))
+  [ "$2" -le "$free" ] || fail "$1 has $(megabytes "$free") MB free, $(megabytes "$2") MB are needed"
 }
 
 install_packages() {
@@ -188,6 +188,7 @@ build_program() {
     [ "$key" = pytorch ] || build_worker "$key" "$root"
     mkdir -p "$build/ready/$key"
     library=$root/torch/lib/libtorch_cpu.so
+    [ -f "$library" ] || fail "$library is not there"
     echo "$(stat -Lc %s "$library") $library" >"$build/ready/$key/.ready"
   done
   mkdir -p "$build/ready"

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""The set-up on machines in every state: a copy of its scripts with small wheels, a cache and a PATH of its own."""
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WHEEL = "plotly-9.9.9-py3-none-any.whl"
+KEPT = "plotly/plotly.min.js"
+
+
+class Machine(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tbd-setup-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.clone, self.cache = self.folder / "clone", self.folder / "cache/tbd"
+        self.index, self.bin = self.folder / "index", self.folder / "bin"
+        for folder in (self.clone / "deps", self.index, self.bin):
+            folder.mkdir(parents=True)
+        shutil.copytree(ROOT / "tools", self.clone / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "tbd", self.clone / "tbd")
+        shutil.copy(ROOT / "deps/debian.txt", self.clone / "deps/debian.txt")
+        self.fake("dpkg-query", "echo install ok installed")
+        self.lock_wheel(self.make_wheel())
+
+    def make_wheel(self):
+        path = self.index / WHEEL
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr(KEPT, "kept " * 1000)
+            wheel.writestr("plotly/left_out.py", "left out")
+            wheel.writestr("plotly-9.9.9.dist-info/METADATA", "Metadata-Version: 2.1\nName: plotly\nVersion: 9.9.9\n")
+            wheel.writestr("plotly-9.9.9.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr("plotly-9.9.9.dist-info/RECORD", "")
+        return path
+
+    def lock_wheel(self, path, sha256=None):
+        sha256 = sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
+        line = f"plotly 9.9.9 py3-none-any {sha256} {path.stat().st_size} {KEPT}\n"
+        (self.clone / "deps/frameworks.lock").write_text(f"[plotly-9.9.9]\n{line}[pytorch-2.15.0]\n{line}")
+
+    def fake(self, name, script):
+        (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
+        (self.bin / name).chmod(0o755)
+
+    def environment(self, **more):
+        keep = {key: os.environ[key] for key in ("HOME", "LANG") if key in os.environ}
+        return {**keep, "PATH": f"{self.bin}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder / "cache"),
+                "PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.index), **more}
+
+    def start(self, *arguments, script="tools/setup.sh", **environment):
+        return subprocess.Popen(["sh", str(self.clone / script), *arguments], env=self.environment(**environment),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def setup(self, *arguments, **environment):
+        process = self.start(*arguments, **environment)
+        process.out, process.err = process.communicate(timeout=60)
+        return process
+
+    def seed(self):
+        """The wheel as if it had been downloaded."""
+        (self.cache / "wheels").mkdir(parents=True)
+        shutil.copy(self.index / WHEEL, self.cache / "wheels")
+
+    @property
+    def unpacked(self):
+        return self.cache / "frameworks/plotly-9.9.9"
+
+
+class Setup(Machine):
+    """tools/setup.sh without a build."""
+
+    def test_says_what_it_will_do_then_keeps_what_the_lock_file_names(self):
+        done = self.setup()
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("in all 1 MB to download, 1 MB of disk", done.err)
+        kept = sorted(str(path.relative_to(self.unpacked)) for path in self.unpacked.rglob("*") if path.is_file())
+        self.assertEqual(kept, [".tbd-manifest", KEPT])
+        self.assertEqual(done.out, "")
+
+    def test_a_second_call_needs_no_network_and_says_nothing(self):
+        self.seed()
+        self.setup()
+        done = self.setup("--offline", PIP_FIND_LINKS="/nonexistent")
+        self.assertEqual((done.returncode, done.err), (0, ""))
+
+    def test_a_wheel_with_another_hash_is_refused_and_named(self):
+        self.lock_wheel(self.index / WHEEL, sha256="0" * 64)
+        self.seed()
+        done = self.setup()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"{WHEEL} is refused: its sha256 is", done.err)
+        self.assertFalse(self.unpacked.exists())
+        self.assertEqual(list(self.cache.glob("wheels/*.whl")), [])
+
+    def test_no_network_is_one_sentence(self):
+        done = self.setup(PIP_FIND_LINKS=str(self.bin))
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.err.count("error"), 1, done.err)
+        self.assertIn(f"cannot download {WHEEL}: is the network there?", done.err)
+
+    def test_offline_with_an_empty_cache_says_so(self):
+        done = self.setup("--offline")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"{WHEEL} is not in the cache", done.err)
+
+    def test_a_half_unpacked_folder_is_repaired(self):
+        self.seed()
+        self.setup()
+        (self.unpacked / ".tbd-manifest").unlink()
+        done = self.setup("--offline")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("is half unpacked; unpacking it again", done.err)
+        self.assertTrue((self.unpacked / ".tbd-manifest").exists())
+
+    def test_a_damaged_file_is_repaired(self):
+        self.seed()
+        self.setup()
+        (self.unpacked / KEPT).write_text("short")
+        done = self.setup("--offline")
+        self.assertIn(f"has a damaged file {KEPT}", done.err)
+        self.assertEqual((self.unpacked / KEPT).stat().st_size, 5000)
+
+    def test_verify_finds_a_change_that_keeps_the_size(self):
+        self.seed()
+        self.setup()
+        (self.unpacked / KEPT).write_text("KEPT " * 1000)
+        self.assertEqual(self.setup().returncode, 0)
+        done = self.setup("--verify")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"has a changed file {KEPT}", done.err)
+
+    def test_a_second_set_up_waits_for_the_first(self):
+        self.cache.mkdir(parents=True)
+        with open(self.cache / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = self.setup(TBD_LOCK_WAIT_S="1")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("another set-up holds", done.err)
+
+    def test_two_set_ups_at_once_both_succeed(self):
+        self.seed()
+        both = [self.start(), self.start()]
+        for process in both:
+            err = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 0, err)
+
+    def test_without_root_and_sudo_it_names_the_packages_to_ask_for(self):
+        self.fake("dpkg-query", '[ "$4" = cmake ] || echo install ok installed')
+        self.fake("id", "echo 1000")
+        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        (self.bin / "python3").symlink_to(sys.executable)
+        done = self.setup(PATH=str(self.bin))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("ask for these packages (neither root nor sudo here): apt-get install cmake\n", done.err)
+
+    def test_offline_names_missing_packages(self):
+        self.fake("dpkg-query", '[ "$4" = cmake ] || echo install ok installed')
+        done = self.setup("--offline")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("--offline forbids to install what is missing: cmake", done.err)
+
+    def test_a_package_that_is_half_installed_is_installed_again(self):
+        self.fake("dpkg-query", '[ "$4" = cmake ] && echo install ok half-configured || echo install ok installed')
+        self.fake("id", "echo 0")
+        self.fake("dpkg", "exit 0")
+        self.seed()
+        self.fake("apt-get", f'echo "$@" >>{self.folder}/apt')
+        done = self.setup()
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertRegex((self.folder / "apt").read_text(), "install cmake\n")
+
+    def test_a_failed_package_download_asks_for_the_network(self):
+        self.fake("dpkg-query", '[ "$4" = cmake ] || echo install ok installed')
+        self.fake("id", "echo 0")
+        self.fake("apt-get", 'echo "E: Failed to fetch: Could not resolve host" >&2; exit 100')
+        done = self.setup()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("the package archive cannot be reached: is the network there?", done.err)
+
+    def test_a_full_disk_is_seen_before_anything_changes(self):
+        self.fake("df", "echo; echo / 100 100 0 100% /")
+        done = self.setup()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("MB are needed", done.err)
+        self.assertFalse((self.cache / "wheels").exists())
+
+    def test_a_cache_that_cannot_be_written_is_named(self):
+        blocked = self.folder / "file"
+        blocked.write_text("")
+        done = self.setup(XDG_CACHE_HOME=str(blocked))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"{blocked}/tbd cannot be written", done.err)
+
+    def test_an_unknown_framework_is_bad_usage(self):
+        for name in ("caffe", "pytorch@1.0", "pytorch@/nonexistent"):
+            self.assertEqual(self.setup("--frameworks", name).returncode, 2, name)
+
+    def test_the_photographs_package_is_refused_when_changed(self):
+        self.seed()
+        (self.cache / "debs").mkdir()
+        (self.cache / "debs/mate-backgrounds.deb").write_text("other")
+        done = self.setup("--photos")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("mate-backgrounds is refused: its sha256 is", done.err)
+
+
+class Start(Machine):
+    """./tbd on a clone that is built: a program that prints its arguments."""
+
+    def setUp(self):
+        super().setUp()
+        self.seed()
+        build = self.clone / "build/release"
+        (build / "ready").mkdir(parents=True)
+        (build / "bin").mkdir()
+        for folder in ("src", "cmake"):
+            (self.clone / folder).mkdir()
+        (self.clone / "CMakeLists.txt").write_text("")
+        (build / "bin/tbd").write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')
+        (build / "bin/tbd").chmod(0o755)
+        (build / "ready/.core").write_text("")
+        self.fake("cmake", f'echo "$@" >>{self.folder}/cmake-called')
+        self.library = self.folder / "libtorch_cpu.so"
+        self.library.write_text("12345")
+        (build / "ready/pytorch").mkdir()
+        (build / "ready/pytorch/.ready").write_text(f"5 {self.library}\n")
+
+    def tbd(self, *arguments):
+        process = self.start(*arguments, script="tbd")
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out.split("\n")[:-1], err, (self.folder / "cmake-called").exists()
+
+    def test_starts_the_program_with_its_own_arguments_and_code(self):
+        code, words, err, built = self.tbd("describe", "--yes", "two words", "--offline", "--frameworks", "none", "")
+        self.assertEqual((code, words, built), (7, ["<describe>", "<two words>", "<>"], False), err)
+
+    def test_leaves_the_words_after_exec_alone(self):
+        self.assertEqual(self.tbd("run", "--exec", "x", "--yes")[1], ["<run>", "<--exec>", "<x>", "<--yes>"])
+
+    def test_a_ready_framework_starts_at_once(self):
+        self.assertEqual(self.tbd("run", "resnet50", "--framework", "pytorch")[0], 7)
+
+    def test_a_library_of_another_size_is_set_up_again(self):
+        self.library.write_text("123")
+        code, _, _, built = self.tbd("run", "resnet50")
+        self.assertTrue(built)
+        self.assertEqual(code, 3)  # the fake build leaves no library
+
+    def test_a_newer_source_is_built(self):
+        os.utime(self.clone / "build/release/ready/.core", (1, 1))
+        self.assertTrue(self.tbd("list")[3])
+
+    def test_help_needs_no_framework(self):
+        shutil.rmtree(self.clone / "build/release/ready/pytorch")
+        self.assertFalse(self.tbd("run", "--help")[3])
+
+    def test_a_plan_names_its_frameworks(self):
+        plan = self.folder / "plan"
+        plan.write_text("model=resnet50 framework=caffe,pytorch@9.9\n")
+        code, _, err, _ = self.tbd("run", "--plan", str(plan))
+        self.assertEqual(code, 2)
+        self.assertIn("pytorch@9.9 is not in the lock file", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
