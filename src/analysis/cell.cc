@@ -97,7 +97,7 @@ Json reasons_json(const CellResult& cell) {
   return reasons;
 }
 
-Cell cell_of(const Json& value) {
+TableCell cell_of(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return value.dump();
   if (value.is_number_integer()) return value.get<int64_t>();
@@ -185,7 +185,7 @@ Table machine_table(std::span<const CellResult> cells) {
   Table table;
   for (const CellResult& cell : cells) {
     const Json json = to_json(cell);
-    std::vector<Cell> row;
+    std::vector<TableCell> row;
     for (const auto& [key, value] : json.items()) {
       if (key == "reasons") continue;
       if (table.rows.empty()) table.columns.push_back({key, key, Unit::none});
@@ -222,7 +222,7 @@ Table results_table(std::span<const CellResult> cells) {
                           value("throughput"), interval_text(c["throughput"]), value("step_time_median"),
                           value("step_time_p95"), value("stable_from_step"), value("cpu_utilization"),
                           value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
-                          c.judgement.grade.empty() ? Cell() : Cell(c.judgement.grade), outcome_text(c)});
+                          c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade), outcome_text(c)});
   }
   add_notes(table, cells);
   return table;

@@ -15,7 +15,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Cell, NumbersAreThoseOfTheSeries) {
+TEST(CellRow, NumbersAreThoseOfTheSeries) {
   const CellResult cell = summarize(sample_record());
   EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok) << cell.judgement.outcome.reason;
   EXPECT_NEAR(cell["throughput"].value.value(), 8 / 0.25, 0.05);
@@ -31,12 +31,12 @@ TEST(Cell, NumbersAreThoseOfTheSeries) {
   EXPECT_EQ(cell.judgement.grade, "development");
 }
 
-TEST(Cell, ThroughputTimesMeanStepTimeIsTheBatch) {
+TEST(CellRow, ThroughputTimesMeanStepTimeIsTheBatch) {
   const CellResult cell = summarize(sample_record());
   EXPECT_NEAR(*cell["throughput"].value * *cell["step_time_mean"].value, 8, 1e-9);
 }
 
-TEST(Cell, RowHasTheKeysOfTheInterfaceInTheirOrder) {
+TEST(CellRow, RowHasTheKeysOfTheInterfaceInTheirOrder) {
   const Json json = to_json(summarize(sample_record()));
   const std::vector<std::string> expected = {"model",
                                              "config",
@@ -74,7 +74,7 @@ TEST(Cell, RowHasTheKeysOfTheInterfaceInTheirOrder) {
   EXPECT_EQ(keys, expected);
 }
 
-TEST(Cell, EveryNullHasItsReason) {
+TEST(CellRow, EveryNullHasItsReason) {
   Record record = sample_record({.steps = 1});
   record.run.peaks = Json::object();
   const Json json = to_json(summarize(record));
@@ -85,13 +85,13 @@ TEST(Cell, EveryNullHasItsReason) {
   }
 }
 
-TEST(Cell, UnknownIsNullNeverZero) {
+TEST(CellRow, UnknownIsNullNeverZero) {
   Record record = sample_record();
   for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
   EXPECT_TRUE(to_json(summarize(record))["cpu_utilization"].is_null());
 }
 
-TEST(Cell, HostFractionsStandInForMissingColumns) {
+TEST(CellRow, HostFractionsStandInForMissingColumns) {
   Record record = sample_record();
   for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
   record.launches[0].info.host = {{"use", {{"util_cpu", 0.5}}}};

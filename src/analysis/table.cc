@@ -13,7 +13,7 @@ namespace {
 std::string human_count(int64_t value, Unit unit) {
   if (unit == Unit::bytes) return format_bytes(value);
   if (unit == Unit::count || unit == Unit::none) return grouped(value);
-  return human(Cell(static_cast<double>(value)), unit);
+  return human(TableCell(static_cast<double>(value)), unit);
 }
 
 std::string human_number(double value, Unit unit) {
@@ -38,7 +38,7 @@ std::string human_number(double value, Unit unit) {
   return significant(value);
 }
 
-Json json_of(const Cell& cell) {
+Json json_of(const TableCell& cell) {
   if (const bool* b = std::get_if<bool>(&cell)) return *b;
   if (const int64_t* i = std::get_if<int64_t>(&cell)) return *i;
   if (const double* d = std::get_if<double>(&cell)) return std::isfinite(*d) ? Json(*d) : Json(nullptr);
@@ -53,7 +53,7 @@ std::string csv_text(std::string_view text) {
   return out + '"';
 }
 
-std::string csv_cell(const Cell& cell) {
+std::string csv_cell(const TableCell& cell) {
   if (const bool* b = std::get_if<bool>(&cell)) return *b ? "true" : "false";
   if (const int64_t* i = std::get_if<int64_t>(&cell)) return std::to_string(*i);
   if (const double* d = std::get_if<double>(&cell)) return exact(*d);
@@ -78,7 +78,7 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-bool is_number(const Cell& cell) { return cell.index() == 2 || cell.index() == 3; }
+bool is_number(const TableCell& cell) { return cell.index() == 2 || cell.index() == 3; }
 
 // A column is flush right when it holds numbers and no text.
 bool is_right(const Table& table, size_t column) {
@@ -164,7 +164,7 @@ std::string exact(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-std::string human(const Cell& cell, Unit unit) {
+std::string human(const TableCell& cell, Unit unit) {
   if (const bool* b = std::get_if<bool>(&cell)) return *b ? "yes" : "no";
   if (const int64_t* i = std::get_if<int64_t>(&cell)) return human_count(*i, unit);
   if (const double* d = std::get_if<double>(&cell)) return human_number(*d, unit);

@@ -20,17 +20,17 @@ struct Column {
   Unit unit = Unit::none;
 };
 
-using Cell = std::variant<std::monostate, bool, int64_t, double, std::string>;
+using TableCell = std::variant<std::monostate, bool, int64_t, double, std::string>;
 
 template <class T>
-Cell cell(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
+TableCell cell(const std::optional<T>& value) {
+  return value ? TableCell(*value) : TableCell();
 }
 
 struct Table {
   std::string title;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  // each as long as columns
+  std::vector<std::vector<TableCell>> rows;  // each as long as columns
   std::vector<std::string> notes;       // below the table, for people
 };
 
@@ -46,7 +46,7 @@ std::string to_html(const Table& table);        // <table>, escaped, numbers to 
 std::string print(const Table& table, Format format);
 
 // A cell as people read it: 0.123 of a fraction is "12.3 %", NaN is "not a number".
-std::string human(const Cell& cell, Unit unit);
+std::string human(const TableCell& cell, Unit unit);
 // The shortest digits that read back as the same number.
 std::string exact(double value);
 std::string html_escaped(std::string_view text);

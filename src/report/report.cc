@@ -125,7 +125,7 @@ std::string print_report(std::span<const Record> records, Format format) {
     for (Table table : page.tables) {
       if (format == Format::json) {
         table.columns.insert(table.columns.begin(), Column{"table", ""});
-        for (auto& row : table.rows) row.insert(row.begin(), Cell(table.title));
+        for (auto& row : table.rows) row.insert(row.begin(), TableCell(table.title));
       } else if (format == Format::csv) {
         out += cat(out.empty() ? "" : "\n", "# ", table.title, "\n");
       } else if (!out.empty()) {

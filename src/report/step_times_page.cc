@@ -25,7 +25,7 @@ Table launch_table(const ReportCell& cell) {
                    {"max", "max", Unit::seconds},
                    {"drift", "drift", Unit::fraction}};
   for (const LaunchView& launch : cell.run.launches) {
-    std::vector<Cell> row = {launch.launch->info.folder_name(), static_cast<int64_t>(launch.launch->steps.size())};
+    std::vector<TableCell> row = {launch.launch->info.folder_name(), static_cast<int64_t>(launch.launch->steps.size())};
     row.resize(table.columns.size());
     if (launch.phase.steps() > 0) {
       const StepTimeSummary s = summary(launch.window_times());

@@ -44,10 +44,10 @@ Table interval_table(std::span<const ReportCell> cells, const std::string& unit)
     for (const Throughput& launch : throughput.launches) n_eff += launch.n_eff;
     const bool shown = x.value && !throughput.launches.empty();
     table.rows.push_back({cell.label, tbd::cell(x.value), tbd::cell(x.low), tbd::cell(x.high), cell.result.launches,
-                          cell.result.steps, shown && n_eff > 0 ? Cell(n_eff) : Cell(),
-                          shown ? Cell(throughput.launches.front().lag1) : Cell(),
-                          shown ? tbd::cell(throughput.combined->launch_cv) : Cell(),
-                          cell.result.judgement.grade.empty() ? Cell() : Cell(cell.result.judgement.grade),
+                          cell.result.steps, shown && n_eff > 0 ? TableCell(n_eff) : TableCell(),
+                          shown ? TableCell(throughput.launches.front().lag1) : TableCell(),
+                          shown ? tbd::cell(throughput.combined->launch_cv) : TableCell(),
+                          cell.result.judgement.grade.empty() ? TableCell() : TableCell(cell.result.judgement.grade),
                           std::string(name(cell.result.judgement.outcome.kind))});
   }
   return table;

@@ -1,0 +1,72 @@
+#include "cli/cell_options.h"
+
+#include "base/error.h"
+
+namespace tbd::cli {
+namespace {
+
+constexpr int64_t kLargestBatch = 1 << 24;
+
+std::vector<int64_t> positives(const std::vector<std::string>& texts, std::string_view option) {
+  std::vector<int64_t> out;
+  for (const std::string& text : texts) out.push_back(positive(text, option));
+  return out;
+}
+
+}  // namespace
+
+int64_t positive(const std::string& text, std::string_view option) {
+  const std::optional<int64_t> value = parse_int(text);
+  if (!value || *value <= 0) fail(ErrorKind::usage, option, " needs a positive whole number, got '", text, "'");
+  if (*value > kLargestBatch)
+    fail(ErrorKind::usage, option, " ", text, " is absurd; the largest accepted is ", kLargestBatch);
+  return *value;
+}
+
+uint64_t seed_from(const std::string& text) {
+  const std::optional<int64_t> value = parse_int(text);
+  if (!value || *value < 0) fail(ErrorKind::usage, "--seed needs a whole number from 0, got '", text, "'");
+  return static_cast<uint64_t>(*value);
+}
+
+void CellOptions::declare(CLI::App& app) {
+  app.add_option("MODEL", models, "Model names, or paths of program files");
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
+    app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  list("--config", configs, "Configurations of the model [its first]");
+  list("--framework", frameworks, "pytorch, pytorch@VERSION or pytorch@DIR [pytorch]");
+  list("--batch", batches, "Samples in one forward pass [the model's default]");
+  list("--precision", precisions, "fp32, tf32, bf16, fp16 [fp32]");
+  list("--device", devices, "cpu, cuda:N [cpu]");
+  list("--threads", threads, "Threads inside an op [one per usable core]");
+  list("--layout", layouts, "nchw, nhwc: physical layout of images [the framework's usual one]");
+  list("--input", inputs, "resident: batches are in memory; pipeline: read and decoded while measuring [resident]");
+  list("--dropout", dropouts, "framework, mask, off [framework]");
+  app.add_option("--data", data, "Folder of the data set [synthetic data]");
+  app.add_option("--seed", seed, "Seed of weights, order and augmentation")->capture_default_str();
+}
+
+bool CellOptions::any() const {
+  for (const auto* list :
+       {&models, &configs, &frameworks, &precisions, &devices, &layouts, &inputs, &dropouts, &batches, &threads})
+    if (!list->empty()) return true;
+  return !data.empty();
+}
+
+Axes CellOptions::axes() const {
+  return {.models = models,
+          .configs = configs,
+          .frameworks = frameworks,
+          .batches = positives(batches, "--batch"),
+          .precisions = precisions,
+          .devices = devices,
+          .threads = positives(threads, "--threads"),
+          .layouts = layouts,
+          .input_modes = inputs,
+          .dropouts = dropouts,
+          .data = data,
+          .seed = seed_from(seed)};
+}
+
+}  // namespace tbd::cli

@@ -1,0 +1,117 @@
+#include "cli/command.h"
+
+#include <ostream>
+
+#include "base/error.h"
+#include "cli/commands.h"
+
+namespace tbd::cli {
+namespace {
+
+// "run: unknown option '--bach', did you mean '--batch'?"
+std::string unexpected(const CLI::App& app, const std::string& argument) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  if (argument.starts_with("-")) return unknown_name("option", split(argument, '=')[0], known);
+  return cat("unexpected argument '", argument, "'");
+}
+
+int usage_error(Context& context, const CLI::App& app, const std::string& sentence) {
+  context.err << "tbd: error: " << sentence << "\n";
+  context.err << "See 'tbd " << (app.get_parent() ? app.get_name() + " " : std::string()) << "--help'.\n";
+  return kBadUsage;
+}
+
+void print_overview(Context& context, const std::vector<std::unique_ptr<Command>>& commands) {
+  context.out << "tbd trains representative neural networks in several deep-learning frameworks and measures how well\n"
+                 "the machine is used.\n\nUsage: tbd COMMAND [OPTIONS]\n\nCommands:\n";
+  for (const auto& command : commands) {
+    std::string name = command->name();
+    name.resize(12, ' ');
+    context.out << "  " << name << command->summary() << "\n";
+  }
+  context.out << "\n'tbd COMMAND --help' explains a command, its units and defaults. Results go to stdout, all else to "
+                 "stderr.\nExit codes: 0 done; 1 a verdict that was asked to fail; 2 bad usage; 3 a cell failed.\n";
+}
+
+int exit_code(const Error& error) {
+  const bool misuse =
+      error.kind() == ErrorKind::usage || error.kind() == ErrorKind::not_found || error.kind() == ErrorKind::invalid;
+  return misuse ? kBadUsage : kCellFailed;
+}
+
+int run_command(Context& context, Command& command, std::vector<std::string> arguments) {
+  CLI::App parent("tbd"), *app = parent.add_subcommand(command.name(), command.summary());
+  app->set_help_flag("-h,--help", "Print this help and exit");
+  app->get_formatter()->column_width(34);
+  command.declare(*app);
+  arguments.insert(arguments.begin(), command.name());
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  try {
+    parent.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    context.out << app->help();
+    return kDone;
+  } catch (const CLI::ExtrasError& e) {
+    const std::vector<std::string> extras = app->remaining();
+    return usage_error(context, *app,
+                       cat(command.name(), ": ", extras.empty() ? e.what() : unexpected(*app, extras[0])));
+  } catch (const CLI::ParseError& e) {
+    return usage_error(context, *app, cat(command.name(), ": ", e.what()));
+  }
+  return command.run(context);
+}
+
+}  // namespace
+
+void OutputOptions::declare(CLI::App& app) {
+  app.add_option("--format", format, "Form of the result: table, md, csv or json (one object a line)")
+      ->capture_default_str();
+  app.add_flag("--json", json, "The same as --format json");
+  app.add_flag("--quiet", quiet, "No progress on stderr");
+}
+
+Format OutputOptions::table_format() const { return json ? Format::json : format_from(format); }
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_quickstart());
+  commands.push_back(make_setup());
+  commands.push_back(make_list());
+  commands.push_back(make_describe());
+  commands.push_back(make_run());
+  commands.push_back(make_step());
+  commands.push_back(make_report());
+  commands.push_back(make_data());
+  commands.push_back(make_doctor());
+  return commands;
+}
+
+int run_program(Context& context) {
+  const std::vector<std::unique_ptr<Command>> commands = all_commands();
+  const std::vector<std::string>& arguments = context.arguments;
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    print_overview(context, commands);
+    return arguments.empty() ? kBadUsage : kDone;
+  }
+  if (arguments[0] == "--version") return context.out << "tbd " << TBD_VERSION << "\n", kDone;
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    names.push_back(command->name());
+    if (command->name() != arguments[0]) continue;
+    try {
+      return run_command(context, *command, {arguments.begin() + 1, arguments.end()});
+    } catch (const Error& e) {
+      context.err << "tbd: error: " << e.what() << "\n";
+      return exit_code(e);
+    } catch (const std::filesystem::filesystem_error& e) {
+      context.err << "tbd: error: " << e.code().message() << ": " << e.path1().string() << "\n";
+      return kCellFailed;
+    }
+  }
+  context.err << "tbd: error: " << unknown_name("command", arguments[0], names) << "\n";
+  return kBadUsage;
+}
+
+}  // namespace tbd::cli

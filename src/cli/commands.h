@@ -1,0 +1,17 @@
+// The sub-commands, one file each.
+#pragma once
+#include "cli/command.h"
+
+namespace tbd::cli {
+
+std::unique_ptr<Command> make_quickstart();
+std::unique_ptr<Command> make_list();
+std::unique_ptr<Command> make_describe();
+std::unique_ptr<Command> make_run();
+std::unique_ptr<Command> make_step();
+std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_doctor();
+std::unique_ptr<Command> make_data();
+std::unique_ptr<Command> make_setup();
+
+}  // namespace tbd::cli

@@ -1,0 +1,210 @@
+// tbd describe: a network's layers, sizes and costs; no framework is asked.
+#include <ostream>
+
+#include "base/json.h"
+#include "cli/cell_options.h"
+#include "cli/commands.h"
+#include "graph/memory.h"
+#include "graph/passes.h"
+#include "models/model.h"
+
+namespace tbd::cli {
+namespace {
+
+// Elements, over the whole program.
+struct Sizes {
+  int64_t parameters = 0, trainable = 0, buffers = 0, weight_bytes = 0;
+};
+Sizes sizes_of(const Program& program) {
+  Sizes out;
+  std::map<std::string, int64_t> elements;
+  for (const Parameter& p : program.parameters) {
+    elements[p.name] = p.shape.elements();
+    out.parameters += p.shape.elements();
+    out.weight_bytes += p.shape.elements() * size_of(p.dtype);
+  }
+  for (const Parameter& b : program.buffers) out.buffers += b.shape.elements();
+  std::set<std::string> trained;
+  for (const Phase& phase : program.phases)
+    for (const std::string& name : phase.wrt())
+      if (trained.insert(name).second) out.trainable += elements[name];
+  return out;
+}
+
+// "T=128": extents of the program's symbols. The batch has an option of its own.
+Bindings bindings_from(const Program& program, const std::vector<std::string>& shapes, int64_t batch) {
+  Bindings bindings = program.symbols;
+  std::vector<std::string> known;
+  for (const auto& [symbol, extent] : program.symbols) known.push_back(symbol);
+  for (const std::string& shape : shapes) {
+    const std::vector<std::string> parts = split(shape, '=');
+    if (parts.size() != 2) fail(ErrorKind::usage, "--shape needs SYMBOL=EXTENT, got '", shape, "'");
+    if (!program.symbols.contains(parts[0])) {
+      if (known.empty()) fail(ErrorKind::usage, "this network has no extent to set by --shape; the batch is --batch");
+      fail(ErrorKind::usage, unknown_name("extent", parts[0], known));
+    }
+    bindings[parts[0]] = positive(parts[1], "--shape");
+  }
+  bindings["N"] = batch;
+  return bindings;
+}
+
+// What is said of one sample is counted at two and halved: batch statistics need more than one.
+struct PerSample {
+  int64_t forward_macs = 0, train_flops = 0;
+};
+PerSample per_sample(const Program& program, Bindings bindings) {
+  bindings["N"] = 2;
+  const NodeCost cost = step_cost(program, bindings);
+  return {cost.forward.model / 2 / 2, (cost.forward.model + cost.backward.model) / 2};
+}
+
+Json layer_json(const LayerRow& row) {
+  return {{"name", row.name},
+          {"op", row.kind},
+          {"output", row.output.extents()},
+          {"parameters", row.parameters},
+          {"forward_macs", row.forward_macs},
+          {"train_flops", row.train_flops},
+          {"bytes", row.bytes.value},
+          {"saved_bytes", row.saved.value}};
+}
+
+struct Description {
+  Program program;
+  Bindings bindings;
+  std::string hash;
+  Sizes sizes;
+  PerSample sample;
+  MemoryPrediction memory;
+  std::vector<std::pair<std::string, std::vector<LayerRow>>> phases;
+};
+Description describe(Program program, const std::vector<std::string>& shapes, int64_t batch, Precision precision) {
+  Description out{.program = program, .bindings = bindings_from(program, shapes, batch), .hash = program_hash(program)};
+  out.sizes = sizes_of(program);
+  out.sample = per_sample(program, out.bindings);
+  const Program lowered = with_precision(std::move(program), precision);
+  out.memory = predict_memory(lowered, out.bindings);
+  for (const Phase& phase : lowered.phases)
+    out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings)));
+  return out;
+}
+
+Json to_json(const Description& d, int64_t batch, Precision precision) {
+  Json layers = Json::array();
+  int64_t weighted = 0;
+  for (const auto& [phase, rows] : d.phases)
+    for (const LayerRow& row : rows) {
+      layers.push_back(layer_json(row));
+      weighted += row.kind == "conv2d" || row.kind == "linear";
+      if (d.phases.size() > 1) layers.back()["phase"] = phase;
+    }
+  return {{"model", d.program.model},
+          {"config", d.program.config},
+          {"model_hash", d.hash},
+          {"parameters", d.sizes.parameters},
+          {"trainable_parameters", d.sizes.trainable},
+          {"buffers", d.sizes.buffers},
+          {"weight_bytes", d.sizes.weight_bytes},
+          {"forward_macs", d.sample.forward_macs},
+          {"train_flops", d.sample.train_flops},
+          {"batch", batch},
+          {"precision", name(precision)},
+          {"unit", d.program.unit},
+          {"predicted_memory_bytes",
+           {{"weights", d.memory.weights.value},
+            {"weight_copies", d.memory.weight_copies.value},
+            {"gradients", d.memory.gradients.value},
+            {"optimizer_state", d.memory.optimizer_state.value},
+            {"feature_maps", d.memory.feature_maps.value},
+            {"inputs", d.memory.inputs.value},
+            {"peak", d.memory.peak().value}}},
+          {"matrix_layers", weighted},
+          {"layers", layers}};
+}
+
+Table layers_table(const std::string& phase, const std::vector<LayerRow>& rows) {
+  Table table{.title = cat("Layers of phase ", phase),
+              .columns = {{"layer", "layer"},
+                          {"op", "op"},
+                          {"output", "output"},
+                          {"parameters", "parameters", Unit::count},
+                          {"forward_macs", "forward MACs", Unit::count},
+                          {"train_flops", "train FLOPs", Unit::count},
+                          {"bytes", "bytes moved", Unit::bytes},
+                          {"saved_bytes", "kept for backward", Unit::bytes}},
+              .rows = {},
+              .notes = {}};
+  for (const LayerRow& row : rows)
+    table.rows.push_back({row.name, row.kind, cat(row.output), row.parameters, row.forward_macs, row.train_flops,
+                          row.bytes.value, row.saved.value});
+  return table;
+}
+
+Table facts_table(const Description& d, int64_t batch, Precision precision) {
+  return {.title = cat(d.program.model, d.program.config.empty() ? "" : " " + d.program.config),
+          .columns = {{"what", "what"}, {"value", "value"}},
+          .rows = {{"parameters", grouped(d.sizes.parameters)},
+                   {"trainable parameters", grouped(d.sizes.trainable)},
+                   {"buffers", grouped(d.sizes.buffers)},
+                   {"weight bytes", grouped(d.sizes.weight_bytes)},
+                   {"forward MACs per sample", grouped(d.sample.forward_macs)},
+                   {"train FLOPs per sample", grouped(d.sample.train_flops)},
+                   {"model hash", d.hash},
+                   {"weights", format_bytes(d.memory.weights.value + d.memory.weight_copies.value)},
+                   {"gradients", format_bytes(d.memory.gradients.value)},
+                   {"optimizer state", format_bytes(d.memory.optimizer_state.value)},
+                   {"feature maps", format_bytes(d.memory.feature_maps.value)},
+                   {"inputs", format_bytes(d.memory.inputs.value)},
+                   {"predicted peak", format_bytes(d.memory.peak().value)}},
+          .notes = {cat("Memory is predicted for batch ", batch, " in ", name(precision),
+                        ", without the framework's own and its workspaces.")}};
+}
+
+class Describe final : public Command {
+ public:
+  std::string name() const override { return "describe"; }
+  std::string summary() const override {
+    return "Layers, parameters, MACs, FLOPs, bytes and predicted memory of a model";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", model_, "Model name, or path of a program file")->required();
+    app.add_option("--config", config_, "Configuration of the model [its first]");
+    app.add_option("--batch", batch_, "Samples, for layers and memory")->capture_default_str();
+    app.add_option("--precision", precision_, "fp64, fp32, tf32, bf16, fp16: for layers and memory")
+        ->capture_default_str();
+    app.add_option("--shape", shapes_, "Extents of the network's symbols: T=128,S=64 [the network's own]")
+        ->delimiter(',');
+    app.add_flag("--program", program_, "Print the program as JSON: a file of it is accepted wherever a model name is");
+    output_.declare(app);
+  }
+
+  int run(Context& context) override {
+    const Format format = output_.table_format();
+    const int64_t batch = positive(batch_, "--batch");
+    const Precision precision = precision_from(precision_);
+    const Program program = load_program(model_, config_).program;
+    if (program_) return context.out << tbd::to_json(program).dump(1) << "\n", kDone;
+    const Description description = describe(program, shapes_, batch, precision);
+    if (format == Format::json) {
+      context.out << to_json(description, batch, precision).dump() << "\n";
+      return kDone;
+    }
+    if (format != Format::csv) context.out << print(facts_table(description, batch, precision), format) << "\n";
+    for (const auto& [phase, rows] : description.phases) context.out << print(layers_table(phase, rows), format);
+    return kDone;
+  }
+
+ private:
+  std::string model_, config_, batch_ = "1", precision_ = "fp32";
+  std::vector<std::string> shapes_;
+  bool program_ = false;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_describe() { return std::make_unique<Describe>(); }
+
+}  // namespace tbd::cli

@@ -1,0 +1,54 @@
+// tbd doctor: what can be measured here, and why not the rest; probes every worker anew.
+#include "measure/doctor.h"
+
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/locations.h"
+
+namespace tbd::cli {
+namespace {
+
+std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings& settings) {
+  const std::string item = cat("framework ", entry.key);
+  try {
+    const protocol::HelloReply can = probe_worker(entry, settings);
+    return {item, true, cat(can.framework_version, " on ", join(can.devices, ", "), ": ", join(can.precisions, " ")), ""};
+  } catch (const Error& e) {
+    return {item, false, std::string(e.what()), cat("./tbd setup --verify --frameworks ", entry.key)};
+  }
+}
+
+class Doctor final : public Command {
+ public:
+  std::string name() const override { return "doctor"; }
+  std::string summary() const override { return "What can be measured on this machine, and why not the rest"; }
+  void declare(CLI::App& app) override { output_.declare(app); }
+
+  int run(Context& context) override {
+    Table table{.title = "What can be measured here",
+                .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
+                .rows = {},
+                .notes = {}};
+    const RunnerSettings settings = runner_settings(context);
+    for (const WorkerEntry& entry : settings.workers) table.rows.push_back(worker_row(entry, settings));
+    if (settings.workers.empty())
+      table.rows.push_back({std::string("frameworks"), false, std::string("no worker is built"),
+                            std::string("./tbd setup --frameworks pytorch")});
+    for (const DoctorRow& row : doctor_rows()) table.rows.push_back({row.item, row.available, row.reason, row.remedy});
+    const bool photos = !photographs(context).empty();
+    table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
+                          std::string(photos ? "" : "./tbd setup")});
+    context.out << print(table, output_.table_format());
+    return kDone;
+  }
+
+ private:
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor() { return std::make_unique<Doctor>(); }
+
+}  // namespace tbd::cli

@@ -1,0 +1,42 @@
+#include "cli/locations.h"
+
+#include <csignal>
+
+#include "base/error.h"
+
+namespace tbd::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+void note(int) { interrupt_seen = 1; }
+
+}  // namespace
+
+void note_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_seen != 0; }
+
+RunnerSettings runner_settings(const Context& context) {
+  RunnerSettings settings;
+  const auto named = context.environment.find("TBD_WORKERS");
+  const std::filesystem::path registry =
+      named == context.environment.end() ? context.build_folder / "workers.json" : std::filesystem::path(named->second);
+  settings.workers = read_workers(registry);
+  settings.cache = context.cache_folder;
+  settings.environment = context.environment;
+  settings.tool = cat("tbd ", TBD_VERSION);
+  settings.interrupted = interrupted;
+  return settings;
+}
+
+std::filesystem::path photographs(const Context& context) {
+  const std::filesystem::path folder = context.cache_folder / "data" / "photos";
+  return std::filesystem::is_directory(folder / "train") ? folder : std::filesystem::path();
+}
+
+}  // namespace tbd::cli

@@ -1,0 +1,34 @@
+#include "cli/results.h"
+
+#include <ctime>
+#include <ostream>
+
+#include "analysis/cell.h"
+#include "analysis/input_verdict.h"
+#include "record/reader.h"
+
+namespace tbd::cli {
+
+void print_runs(Context& context, const std::vector<CellRun>& runs, Format format) {
+  std::vector<CellResult> rows;
+  for (const CellRun& run : runs) rows.push_back(summarize(read_record(run.record)));
+  context.out << print_cells(rows, format);
+  if (format == Format::json || format == Format::csv) return;
+  const std::vector<InputPair> pairs = input_pairs(rows);
+  if (!pairs.empty()) context.out << "\n" << print(input_table(pairs), format);
+  for (const CellRun& run : runs)
+    if (run.outcome.kind != OutcomeKind::ok)
+      context.err << cell_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n"
+                  << "  again: " << run.outcome.repro << "\n";
+}
+
+std::string utc_label() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc);
+  return text;
+}
+
+}  // namespace tbd::cli

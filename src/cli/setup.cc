@@ -1,0 +1,32 @@
+// tbd setup: done by the script before this program exists; here only its help.
+#include "base/error.h"
+#include "cli/commands.h"
+
+namespace tbd::cli {
+namespace {
+
+class Setup final : public Command {
+ public:
+  std::string name() const override { return "setup"; }
+  std::string summary() const override { return "Set up and build, nothing else: for images and login nodes"; }
+  void declare(CLI::App& app) override {
+    app.add_flag("--yes", yes_, "Do not ask before anything is installed or downloaded");
+    app.add_flag("--offline", offline_, "Use the cache alone");
+    app.add_flag("--verify", verify_, "Check every cached file against its hash");
+    app.add_option("--frameworks", frameworks_, "none, pytorch, pytorch@2.11, pytorch@DIR, or several with commas")
+        ->capture_default_str();
+  }
+  int run(Context&) override {
+    fail(ErrorKind::usage, "setup is done by the script 'tbd' at the root of the repository: run './tbd setup'");
+  }
+
+ private:
+  bool yes_ = false, offline_ = false, verify_ = false;
+  std::string frameworks_ = "pytorch";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_setup() { return std::make_unique<Setup>(); }
+
+}  // namespace tbd::cli

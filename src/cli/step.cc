@@ -1,0 +1,85 @@
+// tbd step: a few training steps on given weights and batch, outputs and gradients out.
+#include <ostream>
+
+#include "base/json.h"
+#include "cli/cell_options.h"
+#include "cli/commands.h"
+#include "cli/locations.h"
+#include "runner/step.h"
+
+namespace tbd::cli {
+namespace {
+
+class Step final : public Command {
+ public:
+  std::string name() const override { return "step"; }
+  std::string summary() const override {
+    return "One step on given weights and batch: outputs, gradients and state out";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", cell_.model, "Model name, or path of a program file")->required();
+    app.add_option("--framework", cell_.framework, "pytorch, pytorch@VERSION or pytorch@DIR")->capture_default_str();
+    app.add_option("--config", cell_.config, "Configuration of the model [its first]");
+    app.add_option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16")->capture_default_str();
+    app.add_option("--device", cell_.device, "cpu, cuda:N")->capture_default_str();
+    app.add_option("--layout", cell_.layout, "nchw, nhwc [the framework's usual one]");
+    app.add_option("--threads", threads_, "Threads inside an op [one per usable core]");
+    app.add_option("--batch", batch_, "Samples [that of the inputs, else 2]");
+    app.add_option("--seed", seed_, "Seed of weights and synthetic inputs")->capture_default_str();
+    app.add_option("--weights", weights_, "safetensors keyed by parameter and buffer name [drawn from the seed]");
+    app.add_option("--inputs", inputs_, "safetensors keyed by input name [synthetic]");
+    app.add_option("--steps", steps_, "Steps that reuse the batch")->capture_default_str();
+    app.add_option("--at-step", at_step_, "Step at which schedule and bias correction are taken [1]");
+    app.add_option("--lr", lr_, "Learning rate in place of the schedule's");
+    app.add_option("--phase", phase_, "Run this phase alone, once");
+    app.add_option("--save-weights", save_weights_, "Write the weights before the first step");
+    app.add_option("--save-inputs", save_inputs_, "Write the inputs");
+    app.add_option("--out", out_, "safetensors to write: loss, output/, grad/, param/, buffer/, state/")->required();
+    output_.declare(app);
+  }
+
+  int run(Context& context) override {
+    (void)output_.table_format();
+    const StepResult result = run_step(options(), runner_settings(context));
+    if (output_.is_json()) {
+      context.out << Json{{"losses", result.losses}, {"tensors", result.tensors}, {"out", out_}}.dump() << "\n";
+    } else {
+      for (const auto& [phase, loss] : result.losses) context.out << "loss of " << phase << ": " << exact(loss) << "\n";
+      if (!output_.quiet) context.err << result.tensors << " tensors in " << out_ << "\n";
+    }
+    return kDone;
+  }
+
+ private:
+  StepOptions options() {
+    if (batch_) cell_.batch = positive(*batch_, "--batch");
+    if (threads_) cell_.threads = positive(*threads_, "--threads");
+    cell_.seed = seed_from(seed_);
+    StepOptions out{.cell = cell_};
+    out.out = out_;
+    out.steps = positive(steps_, "--steps");
+    if (at_step_) out.at_step = positive(*at_step_, "--at-step");
+    if (lr_) {
+      out.lr = parse_double(*lr_);
+      if (!out.lr) fail(ErrorKind::usage, "--lr needs a number, got '", *lr_, "'");
+    }
+    out.phase = phase_;
+    if (weights_) out.weights = *weights_;
+    if (inputs_) out.inputs = *inputs_;
+    if (save_weights_) out.save_weights = *save_weights_;
+    if (save_inputs_) out.save_inputs = *save_inputs_;
+    return out;
+  }
+
+  Cell cell_;
+  std::optional<std::string> batch_, threads_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_, phase_;
+  std::string seed_ = "0", steps_ = "1", out_;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_step() { return std::make_unique<Step>(); }
+
+}  // namespace tbd::cli

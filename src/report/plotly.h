@@ -1,0 +1,9 @@
+// Plotly.js (MIT licence), taken from its package at build time (cmake/Plotly.cmake).
+#pragma once
+#include <string_view>
+
+namespace tbd {
+
+std::string_view plotly_js();  // empty when the build had no package
+
+}  // namespace tbd
