@@ -1,0 +1,210 @@
+#include "models/model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "graph/graph.h"
+#include "graph/memory.h"
+#include "graph/passes.h"
+
+namespace tbd {
+namespace {
+
+struct Case {
+  const Model* model;
+  const Config* config;
+};
+std::vector<Case> all_cases() {
+  std::vector<Case> out;
+  for (const Model& model : all_models())
+    for (const Config& config : model.configs) out.push_back({&model, &config});
+  return out;
+}
+
+class EveryModel : public testing::TestWithParam<Case> {
+ protected:
+  EveryModel() : program_(GetParam().config->program()) {}
+  const Expected& expected() const { return GetParam().config->expected; }
+  static int64_t elements(const std::vector<Parameter>& all) {
+    int64_t sum = 0;
+    for (const Parameter& each : all) sum += each.shape.elements();
+    return sum;
+  }
+  int64_t trained() const {
+    int64_t sum = 0;
+    for (const Parameter& each : program_.parameters)
+      for (const Phase& phase : program_.phases) {
+        const std::vector<std::string> wrt = phase.wrt();
+        if (std::ranges::find(wrt, each.name) != wrt.end()) {
+          sum += each.shape.elements();
+          break;
+        }
+      }
+    return sum;
+  }
+  Program program_;
+};
+INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return info.param.model->name + "_" + info.param.config->name; });
+
+TEST_P(EveryModel, HasItsExpectedSize) {
+  EXPECT_EQ(elements(program_.parameters), expected().parameters);
+  EXPECT_EQ(trained(), expected().trainable_parameters);
+  EXPECT_EQ(elements(program_.buffers), expected().buffers);
+}
+
+TEST_P(EveryModel, HasItsExpectedFlops) {
+  const NodeCost one = step_cost(program_, {{"N", 1}}), two = step_cost(program_, {{"N", 2}}),
+                 four = step_cost(program_, {{"N", 4}});
+  EXPECT_EQ(two.forward.model, 2 * 2 * expected().forward_macs);
+  EXPECT_EQ(two.forward.model + two.backward.model, 2 * expected().train_flops);
+  EXPECT_EQ(four.forward.model, 4 * one.forward.model);
+  EXPECT_EQ(four.backward.valid, 4 * one.backward.valid);
+  EXPECT_LE(one.forward.valid, one.forward.model);
+}
+
+TEST_P(EveryModel, IsValidAndSurvivesItsJson) {
+  validate(program_, {{"N", 4}});
+  const Program again = read_program(to_json(program_).dump(), "json");
+  EXPECT_EQ(again, program_);
+  EXPECT_EQ(program_hash(again), program_hash(program_));
+}
+
+TEST_P(EveryModel, IsValidInEveryPrecisionAndDropoutMode) {
+  for (const Precision precision :
+       {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16})
+    for (const DropoutMode mode : {DropoutMode::framework, DropoutMode::mask, DropoutMode::off})
+      EXPECT_NO_THROW(validate(with_precision(with_dropout(program_, mode), precision), {{"N", 4}}));
+}
+
+TEST_P(EveryModel, CountsDoNotDependOnPrecision) {
+  EXPECT_EQ(step_cost(with_precision(program_, Precision::bf16), {{"N", 4}}).backward.model,
+            step_cost(program_, {{"N", 4}}).backward.model);
+}
+
+TEST_P(EveryModel, IsFoundByItsNames) {
+  EXPECT_EQ(&find_model(GetParam().model->name).config(GetParam().config->name), GetParam().config);
+}
+
+// models.md, section 2.
+struct Oracle {
+  const char* config;
+  size_t tensors;
+  int64_t parameters, buffers, weight_bytes, macs, first_macs, train_flops;
+};
+constexpr Oracle kResNets[] = {
+    {"canonical", 161, 25'557'032, 53'120, 102'228'128, 4'089'184'256, 118'013'952, 24'299'077'632},
+    {"101", 314, 44'549'160, 105'344, 178'196'640, 7'801'405'440, 118'013'952, 46'572'404'736},
+    {"152", 467, 60'192'808, 151'424, 240'771'232, 11'513'626'624, 118'013'952, 68'845'731'840},
+    {"tiny", 53, 130'962, 2'416, 523'848, 2'927'104, 1'204'224, 15'154'176},
+};
+
+TEST(ResNet50, HasTheNumbersOfItsReference) {
+  for (const Oracle& oracle : kResNets) {
+    const Program program = find_model("resnet50").config(oracle.config).program();
+    const Graph graph = bind(program, program.phases[0], {{"N", 1}});
+    EXPECT_EQ(program.parameters.size(), oracle.tensors) << oracle.config;
+    EXPECT_EQ(graph.parameter_count(), oracle.parameters) << oracle.config;
+    EXPECT_EQ(graph.forward_flops(), FlopCount(2 * oracle.macs)) << oracle.config;
+    const MemoryPrediction memory = predict_memory(graph, program.phases[0].update);
+    EXPECT_EQ(memory.weights, Bytes(oracle.weight_bytes + 4 * oracle.buffers)) << oracle.config;
+    EXPECT_EQ(memory.optimizer_state, Bytes(oracle.weight_bytes)) << oracle.config;
+    const std::vector<LayerRow> rows = layer_table(graph);
+    EXPECT_EQ(rows.front().forward_macs, oracle.first_macs) << oracle.config;
+    EXPECT_EQ(rows.front().train_flops, 4 * oracle.first_macs) << "no gradient of the image";
+    int64_t train = 0, parameters = 0;
+    for (const LayerRow& row : rows) train += row.train_flops, parameters += row.parameters;
+    EXPECT_EQ(train, oracle.train_flops) << oracle.config;
+    EXPECT_EQ(parameters, oracle.parameters) << oracle.config;
+  }
+}
+
+TEST(ResNet50, HasTheNamesOfItsReference) {
+  const Program program = find_model("resnet50").config("").program();
+  const auto has = [](const std::vector<Parameter>& all, std::string_view name, const Shape& shape) {
+    const auto found = std::ranges::find(all, name, &Parameter::name);
+    return found != all.end() && found->shape == shape;
+  };
+  EXPECT_TRUE(has(program.parameters, "conv1.weight", {64, 3, 7, 7}));
+  EXPECT_TRUE(has(program.parameters, "layer3.5.conv2.weight", {256, 256, 3, 3}));
+  EXPECT_TRUE(has(program.parameters, "layer2.0.downsample.0.weight", {512, 256, 1, 1}));
+  EXPECT_TRUE(has(program.parameters, "layer2.0.downsample.1.bias", {512}));
+  EXPECT_TRUE(has(program.parameters, "fc.bias", {1000}));
+  EXPECT_TRUE(has(program.buffers, "layer4.2.bn3.running_var", {2048}));
+  EXPECT_FALSE(has(program.parameters, "layer1.1.downsample.0.weight", {256, 256, 1, 1}));
+}
+
+TEST(ResNet50, HasStableHashes) {
+  const auto hash = [](std::string_view config) {
+    return program_hash(find_model("resnet50").config(config).program());
+  };
+  EXPECT_EQ(hash("canonical"), "77b71c4b8f628075");
+  EXPECT_EQ(hash("101"), "cb1d94a68ed50db8");
+  EXPECT_EQ(hash("152"), "4419ae0f413ff2b2");
+  EXPECT_EQ(hash("tiny"), "f0863d15b898b698");
+}
+
+// "value type", one a line, in the order of the nodes.
+TEST(ResNet50, CastsWhatItsGoldenListSays) {
+  const Program program = with_precision(find_model("resnet50").config("").program(), Precision::bf16);
+  std::string casts;
+  for (const Node& node : program.phases[0].nodes)
+    if (const auto* cast = std::get_if<Cast>(&node.op)) casts += ::tbd::cat(node.inputs[0], " ", name(cast->to), "\n");
+  EXPECT_EQ(casts, read_file(TBD_SOURCE_DIR "/src/models/golden/resnet50_bf16_casts.txt"));
+}
+
+TEST(ResNet50, KeepsLessThanHalfAsMuchInBf16) {
+  const Program program = find_model("resnet50").config("").program();
+  const Program low = with_precision(program, Precision::bf16);
+  const MemoryPrediction full = predict_memory(program, {{"N", 8}}), half = predict_memory(low, {{"N", 8}});
+  EXPECT_EQ(half.weights, full.weights);
+  EXPECT_EQ(full.weight_copies, Bytes(0));
+  EXPECT_LT(half.feature_maps.value, full.feature_maps.value * 0.52);
+  // Two bytes for each weight of fc and the convolutions; batch norms have no copy, and backward reads no bias.
+  EXPECT_EQ(half.weight_copies, Bytes(2 * (25'557'032 - 53'120 - 1'000)));
+}
+
+TEST(Models, OfferNearNames) {
+  const auto message = [](auto action) -> std::string {
+    try {
+      action();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([] { find_model("resnet5"); }), "unknown model 'resnet5', did you mean 'resnet50'?");
+  EXPECT_EQ(message([] { find_model("resnet50").config("tny"); }),
+            "unknown config of resnet50 'tny', did you mean 'tiny'?");
+}
+
+TEST(LoadProgram, ReadsAFileAndKnowsItsModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "tiny.json";
+  const Program tiny = find_model("resnet50").config("tiny").program();
+  write_file(path, to_json(tiny).dump());
+  const LoadedProgram loaded = load_program(path, "");
+  EXPECT_EQ(loaded.program, tiny);
+  EXPECT_EQ(loaded.model, &find_model("resnet50"));
+  EXPECT_THROW(load_program(path, "canonical"), Error);
+  EXPECT_THROW(load_program((folder.path() / "none.json").string(), ""), Error);
+}
+
+TEST(LoadProgram, AChangedCopyIsNobodysModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "mine";
+  Program mine = find_model("resnet50").config("tiny").program();
+  mine.phases[0].update.schedule.base = 1;
+  write_file(path, to_json(mine).dump());
+  EXPECT_EQ(load_program(path, "").model, nullptr);
+}
+
+TEST(LoadProgram, TakesTheFirstConfigByDefault) {
+  EXPECT_EQ(load_program("resnet50", "").program.config, "canonical");
+  EXPECT_EQ(load_program("resnet50", "101").program.config, "101");
+}
+
+}  // namespace
+}  // namespace tbd
