@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "base/error.h"
@@ -10,10 +11,10 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kReach = 7;       // Hampel window: i - 7 .. i + 7
-constexpr int64_t kMinLength = 10;  // of a segment
-constexpr int64_t kPruneAbove = 5'000;
-constexpr int64_t kMostPoints = 10'000;
+constexpr int64_t kReach = 7;      // Hampel window: i - 7 .. i + 7
+constexpr size_t kMinLength = 10;  // of a segment
+constexpr size_t kPruneAbove = 5'000;
+constexpr size_t kMostPoints = 10'000;
 
 double median_in_place(double* first, double* last) {
   double* middle = first + (last - first) / 2;
@@ -39,82 +40,71 @@ double correlation_of(double ratio) {
   return ratio <= 1 ? 0 : high;
 }
 
-// Prefix sums of (x - centre) / sigma_lr, so that the cost of [u, t) takes a few operations.
-class Costs {
- public:
-  Costs(Series x, double sigma_lr) : sum_(x.size() + 1), square_(x.size() + 1) {
+// Prefix sums of (x - centre) / sigma_lr and of its square: the cost of any [u, t) takes a few operations.
+struct PrefixSums {
+  std::vector<double> sum, square;
+  PrefixSums(Series x, double sigma_lr) : sum(x.size() + 1), square(x.size() + 1) {
     const double centre = median(x);
     for (size_t i = 0; i < x.size(); ++i) {
       const double v = (x[i] - centre) / sigma_lr;
-      sum_[i + 1] = sum_[i] + v;
-      square_[i + 1] = square_[i] + v * v;
+      sum[i + 1] = sum[i] + v;
+      square[i + 1] = square[i] + v * v;
     }
   }
-  double operator()(size_t u, size_t t) const {
-    const double sum = sum_[t] - sum_[u];
-    return square_[t] - square_[u] - sum * sum / static_cast<double>(t - u);
+};
+
+// A place where the last segment of [0, t) may begin. Adding square(t) to its value gives the cost of that choice.
+struct Start {
+  double offset, sum, position;  // best cost of [0, position) - square; both at position
+  uint32_t point;                // of the grid
+  uint32_t dropped_at;           // grid point from which it cannot win any more
+
+  double value(double sum_at_t, double t) const {
+    const double change = sum_at_t - sum;
+    return offset - change * change / (t - position);
   }
-
- private:
-  std::vector<double> sum_, square_;
 };
 
-// Best cost of [0, t) and the last change before t, for every t of the grid.
-struct Best {
-  std::vector<double> cost;
-  std::vector<size_t> last_change;
-};
-
-// A start u is dropped kMinLength after t showed it dominated: until then the segment that t would open is too short
-// to stand in for it.
-class Pruner {
- public:
-  Pruner(size_t points, size_t delay) : dropped_at_(points, kNever), delay_(delay) {}
-  void dominated(size_t u, size_t at) { dropped_at_[u] = std::min(dropped_at_[u], at + delay_); }
-  void prune(std::vector<size_t>& starts, size_t now) const {
-    std::erase_if(starts, [&](size_t u) { return dropped_at_[u] <= now; });
-  }
-
- private:
-  static constexpr size_t kNever = std::numeric_limits<size_t>::max();
-  std::vector<size_t> dropped_at_;
-  size_t delay_;
-};
-
-Best best_partition(const Costs& costs, const std::vector<size_t>& grid, double penalty) {
+// The last change before each grid point in the best partition of all that precedes it. A start that t shows to be
+// dominated is dropped kMinLength later: until then the segment that t would open is too short to stand in for it.
+std::vector<size_t> last_changes(const PrefixSums& at, const std::vector<size_t>& grid, double penalty) {
+  constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
   const size_t n = grid.back();
-  const bool prunes = n > kPruneAbove;
-  const size_t delay = (kMinLength * (grid.size() - 1) + n - 1) / n;  // kMinLength in grid points
-  Best best{std::vector<double>(grid.size(), std::numeric_limits<double>::infinity()),
-            std::vector<size_t>(grid.size(), 0)};
-  best.cost[0] = -penalty;
-  Pruner pruner(grid.size(), delay);
-  std::vector<size_t> starts;
-  std::vector<double> without_penalty;
-  size_t next = 0;  // the first grid point that is no start yet
-  for (size_t t = 1; t < grid.size(); ++t) {
-    for (; grid[next] + kMinLength <= grid[t]; ++next)
-      if (next == 0 || grid[next] >= static_cast<size_t>(kMinLength)) starts.push_back(next);
+  const auto points = static_cast<uint32_t>(grid.size());
+  const auto delay = static_cast<uint32_t>((kMinLength * (points - 1) + n - 1) / n);
+  std::vector<double> cost(grid.size(), -penalty);
+  std::vector<size_t> last_change(grid.size(), 0);
+  std::vector<Start> starts;
+  uint32_t next = 0;  // the first grid point that is no start yet
+  for (uint32_t t = 1; t < points; ++t) {
+    for (; grid[next] + kMinLength <= grid[t]; ++next) {
+      const size_t u = grid[next];
+      if (u == 0 || u >= kMinLength)
+        starts.push_back({cost[next] - at.square[u], at.sum[u], static_cast<double>(u), next, kNever});
+    }
     if (starts.empty()) continue;
-    without_penalty.resize(starts.size());
-    for (size_t i = 0; i < starts.size(); ++i)
-      without_penalty[i] = best.cost[starts[i]] + costs(grid[starts[i]], grid[t]);
-    const auto least = std::min_element(without_penalty.begin(), without_penalty.end());
-    best.cost[t] = *least + penalty;
-    best.last_change[t] = starts[static_cast<size_t>(least - without_penalty.begin())];
-    if (!prunes) continue;
-    for (size_t i = 0; i < starts.size(); ++i)
-      if (without_penalty[i] > best.cost[t]) pruner.dominated(starts[i], t);
-    pruner.prune(starts, t + 1);
+    const double sum = at.sum[grid[t]], position = static_cast<double>(grid[t]);
+    const Start* best = starts.data();
+    double least = std::numeric_limits<double>::infinity();
+    for (const Start& s : starts) {
+      const double value = s.value(sum, position);
+      if (value < least) least = value, best = &s;
+    }
+    cost[t] = least + at.square[grid[t]] + penalty;
+    last_change[t] = best->point;
+    if (n <= kPruneAbove) continue;
+    for (Start* s = starts.data(); s != best; ++s)  // none after the best can be dominated
+      if (s->value(sum, position) > least + penalty) s->dropped_at = std::min(s->dropped_at, t + delay);
+    if (t % 32 == 0) std::erase_if(starts, [&](const Start& s) { return s.dropped_at <= t + 1; });
   }
-  return best;
+  return last_change;
 }
 
 std::vector<size_t> grid_of(size_t n) {
   const size_t stride = (n + kMostPoints - 1) / kMostPoints;
   std::vector<size_t> grid;
   for (size_t i = 0; i < n; i += stride) grid.push_back(i);
-  if (n - grid.back() < std::min<size_t>(stride, kMinLength) && grid.size() > 1) grid.pop_back();
+  if (n - grid.back() < std::min(stride, kMinLength) && grid.size() > 1) grid.pop_back();
   grid.push_back(n);
   return grid;
 }
@@ -150,10 +140,11 @@ std::vector<Segment> segmented(Series x, double sigma_lr) {
   require(sigma_lr > 0, "segmentation needs a positive noise scale, got ", sigma_lr);
   if (x.empty()) return {};
   const std::vector<size_t> grid = grid_of(x.size());
-  const Best best = best_partition(Costs(x, sigma_lr), grid, 6 * std::log(static_cast<double>(x.size())));
+  const double penalty = 6 * std::log(static_cast<double>(x.size()));
+  const std::vector<size_t> last_change = last_changes(PrefixSums(x, sigma_lr), grid, penalty);
   std::vector<Segment> segments;
-  for (size_t t = grid.size() - 1; t > 0; t = best.last_change[t]) {
-    const size_t u = best.last_change[t], begin = grid[u], end = grid[t];
+  for (size_t t = grid.size() - 1; t > 0; t = last_change[t]) {
+    const size_t begin = grid[last_change[t]], end = grid[t];
     segments.push_back({static_cast<int64_t>(begin), static_cast<int64_t>(end), mean(x.subspan(begin, end - begin))});
   }
   std::reverse(segments.begin(), segments.end());
