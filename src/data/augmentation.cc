@@ -18,8 +18,8 @@ PixelBox box_at(int64_t left, int64_t top, int64_t width, int64_t height) {
 }
 
 std::optional<PixelBox> attempt(ImageSize image, const Philox& draws, uint64_t first) {
-  const double area = static_cast<double>(image.width * image.height) *
-                      (kLeastArea + (1 - kLeastArea) * draws.uniform(first));
+  const double area =
+      static_cast<double>(image.width * image.height) * (kLeastArea + (1 - kLeastArea) * draws.uniform(first));
   const double aspect = std::exp(std::log(kWidest) * (2 * draws.uniform(first + 1) - 1));
   const auto width = static_cast<int64_t>(std::nearbyint(std::sqrt(area * aspect)));
   const auto height = static_cast<int64_t>(std::nearbyint(std::sqrt(area / aspect)));

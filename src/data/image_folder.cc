@@ -19,8 +19,8 @@ class ImageFolder final : public Samples {
     const auto classes = static_cast<int64_t>(listing_.classes.size());
     require(classes <= spec.classes, listing_.root.string(), " has ", classes, " class folders, the network ",
             spec.classes, " classes");
-    require(spec.split == Split::val || spec.batch <= count(), "batch ", spec.batch, " is larger than the data set: ",
-            listing_.root.string(), " has ", count(), " images");
+    require(spec.split == Split::val || spec.batch <= count(), "batch ", spec.batch,
+            " is larger than the data set: ", listing_.root.string(), " has ", count(), " images");
     require(count() <= int64_t{UINT32_MAX}, listing_.root.string(), " has more than 2^32 images");
     require_usable();
   }

@@ -68,8 +68,9 @@ class JpegDecoder::Impl {
     for (int64_t& first : horizontal.first) first -= offset;
     horizontal.begin -= offset, horizontal.end -= offset;
     skip_rows(vertical.begin);
-    resampler_.run(vertical, plan.flip ? mirrored(horizontal) : horizontal, info_.output_width,
-                   [this](uint8_t* rgb) { read_row(rgb); }, normalisation, out);
+    resampler_.run(
+        vertical, plan.flip ? mirrored(horizontal) : horizontal, info_.output_width,
+        [this](uint8_t* rgb) { read_row(rgb); }, normalisation, out);
     handle_.abort();
   }
 

@@ -32,7 +32,8 @@ class JpegDecoder {
 
   // Reads the header. `jpeg` must live until read or image is done.
   ImageSize open(std::span<const std::byte> jpeg);
-  // The sample of the opened image: out (3, output.height, output.width), float32. The decoded part is checked, no more.
+  // The sample of the opened image: out (3, output.height, output.width), float32. The decoded part is checked, no
+  // more.
   void read(const CropPlan& plan, const Normalisation& normalisation, std::span<float> out);
   // The whole opened image at the smallest of 1/1, 1/2, 1/4, 1/8 that is at least `least` in both extents.
   RgbImage image(ImageSize least);

@@ -72,8 +72,8 @@ bool compress(const uint8_t* pixels, ImageSize size, const JpegOptions& options,
 }  // namespace
 
 std::string encode_jpeg(const RgbImage& image, const JpegOptions& options) {
-  require(static_cast<int64_t>(image.pixels.size()) == 3 * image.size.width * image.size.height,
-          "an image of ", image.size.width, " x ", image.size.height, " pixels has ", image.pixels.size(), " bytes");
+  require(static_cast<int64_t>(image.pixels.size()) == 3 * image.size.width * image.size.height, "an image of ",
+          image.size.width, " x ", image.size.height, " pixels has ", image.pixels.size(), " bytes");
   std::vector<uint8_t> grey;
   if (options.grey) grey = grey_pixels(image);
   Errors errors{};

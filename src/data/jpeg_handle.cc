@@ -7,8 +7,7 @@ namespace {
 
 // Oddities of files that decode completely.
 bool harmless(int code) {
-  return code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
-         code == JWRN_BOGUS_ICC;
+  return code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
 }  // namespace

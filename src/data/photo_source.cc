@@ -20,8 +20,8 @@ constexpr Package kPackages[] = {
     {"usr/share/backgrounds/mate/", "mate-backgrounds", "GPL-2+"},
 };
 
-constexpr std::string_view kDrawings[] = {"Autumn",      "Elarun",      "Elephants", "Flow",  "GreenTraditional",
-                                          "Honeywave",   "PastelHills", "SafeLanding", "Shell", "Volna"};
+constexpr std::string_view kDrawings[] = {"Autumn",    "Elarun",      "Elephants",   "Flow",  "GreenTraditional",
+                                          "Honeywave", "PastelHills", "SafeLanding", "Shell", "Volna"};
 
 bool is_photo_name(const fs::path& path) {
   const std::string ending = path.extension().string();
@@ -44,7 +44,8 @@ std::string picture_name(const fs::path& below) {
   std::string name = without_size(below.stem().string());
   if (contents != parts.begin() && contents != parts.end())
     name = std::next(contents)->string() == "images" ? std::prev(contents)->string() : "";
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
   return name;
 }
 

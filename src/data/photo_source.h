@@ -17,9 +17,9 @@ struct PhotoSource {
 };
 
 // One file for each picture below `folder`, by name: the largest of its sizes. A picture's name is the folder above
-// contents/images, else the file's name without its ending and a trailing _WIDTHxHEIGHT. Files that are no JPEG, smaller
-// than `least`, previews (contents/screenshot.jpg) and pictures known to be drawings are left out.
-// Throws Error(not_found or io) when the folder cannot be read.
+// contents/images, else the file's name without its ending and a trailing _WIDTHxHEIGHT. Files that are no JPEG,
+// smaller than `least`, previews (contents/screenshot.jpg) and pictures known to be drawings are left out. Throws
+// Error(not_found or io) when the folder cannot be read.
 std::vector<PhotoSource> find_photos(const std::filesystem::path& folder, ImageSize least);
 
 }  // namespace tbd

@@ -119,8 +119,7 @@ class PrefetchingSource final : public Source {
     if (!queue_.empty() && queue_.back()->next_slot < queue_.back()->size) return queue_.back();
     if (static_cast<int64_t>(queue_.size()) >= spec_.prefetch) return nullptr;
     const int64_t size = samples_->batch_size(next_step_);
-    queue_.push_back(std::make_shared<Batch>(
-        Batch{.step = next_step_, .size = size, .tensors = spare_tensors(size)}));
+    queue_.push_back(std::make_shared<Batch>(Batch{.step = next_step_, .size = size, .tensors = spare_tensors(size)}));
     ++next_step_;
     return queue_.back();
   }

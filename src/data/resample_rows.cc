@@ -38,12 +38,18 @@ template <int kTaps>
 [[gnu::always_inline]] inline void mix_any(const uint8_t* const* rows, const float* weights, int64_t taps,
                                            int64_t count, float* __restrict out) {
   switch (taps) {
-    case 1: return mix<1>(rows, weights, count, out);
-    case 2: return mix<2>(rows, weights, count, out);
-    case 3: return mix<3>(rows, weights, count, out);
-    case 4: return mix<4>(rows, weights, count, out);
-    case 5: return mix<5>(rows, weights, count, out);
-    default: break;
+    case 1:
+      return mix<1>(rows, weights, count, out);
+    case 2:
+      return mix<2>(rows, weights, count, out);
+    case 3:
+      return mix<3>(rows, weights, count, out);
+    case 4:
+      return mix<4>(rows, weights, count, out);
+    case 5:
+      return mix<5>(rows, weights, count, out);
+    default:
+      break;
   }
   mix<5>(rows, weights, count, out);
   for (int64_t k = 5; k < taps; ++k) {
@@ -89,11 +95,16 @@ template <int kTaps>
 [[gnu::always_inline]] inline void filter_any(const AxisFilter& f, const float* rgb, const float* scale,
                                               const float* shift, float* planes, int64_t plane) {
   switch (f.taps) {
-    case 2: return filter(f, 2, rgb, scale, shift, planes, plane);
-    case 3: return filter(f, 3, rgb, scale, shift, planes, plane);
-    case 4: return filter(f, 4, rgb, scale, shift, planes, plane);
-    case 5: return filter(f, 5, rgb, scale, shift, planes, plane);
-    default: return filter(f, f.taps, rgb, scale, shift, planes, plane);
+    case 2:
+      return filter(f, 2, rgb, scale, shift, planes, plane);
+    case 3:
+      return filter(f, 3, rgb, scale, shift, planes, plane);
+    case 4:
+      return filter(f, 4, rgb, scale, shift, planes, plane);
+    case 5:
+      return filter(f, 5, rgb, scale, shift, planes, plane);
+    default:
+      return filter(f, f.taps, rgb, scale, shift, planes, plane);
   }
 }
 

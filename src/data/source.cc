@@ -23,8 +23,10 @@ void check(const SourceSpec& spec) {
 
 std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
-    case SourceKind::synthetic: return synthetic_samples(spec);
-    case SourceKind::image_folder: return image_folder_samples(spec);
+    case SourceKind::synthetic:
+      return synthetic_samples(spec);
+    case SourceKind::image_folder:
+      return image_folder_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

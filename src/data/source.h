@@ -40,10 +40,10 @@ struct BadFile {
 };
 
 struct SourceStatistics {
-  int64_t images = 0;          // prepared so far, some perhaps not yet asked for
-  double cpu_seconds = 0;      // CPU time of preparing them, over all threads
-  double waited_seconds = 0;   // wall time that next waited for its batch
-  int64_t waits = 0;           // calls of next whose batch was not ready
+  int64_t images = 0;                       // prepared so far, some perhaps not yet asked for
+  double cpu_seconds = 0;                   // CPU time of preparing them, over all threads
+  double waited_seconds = 0;                // wall time that next waited for its batch
+  int64_t waits = 0;                        // calls of next whose batch was not ready
   std::optional<int64_t> first_ready_step;  // the first step whose batch was ready when next was called
   std::vector<BadFile> bad_files;           // by path
 };
