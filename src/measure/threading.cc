@@ -93,7 +93,7 @@ ThreadPlan plan_threads(const ThreadRequest& request) {
   const auto usable = std::max<int64_t>(1, static_cast<int64_t>(std::floor(request.usable_cores)));
   plan.threads = request.threads.value_or(std::min<int64_t>(usable, static_cast<int64_t>(physical)));
   if (static_cast<double>(plan.threads) > request.usable_cores && plan.threads > 1)
-    plan.warnings.push_back(cat(plan.threads, " threads on ", significant(request.usable_cores), " usable cores"));
+    plan.warnings.push_back(cat(plan.threads, " threads on ", request.usable_cores, " usable cores"));
   else if (plan.threads > static_cast<int64_t>(physical))
     plan.warnings.push_back(cat(plan.threads, " threads on ", physical, " physical cores: some share a core"));
   set_counts(plan);

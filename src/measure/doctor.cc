@@ -1,0 +1,130 @@
+#include "measure/doctor.h"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/text.h"
+#include "measure/cgroup.h"
+#include "measure/cores.h"
+#include "measure/energy.h"
+#include "measure/peaks/kernel.h"
+#include "measure/proc_text.h"
+#include "measure/system_file.h"
+
+namespace tbd {
+namespace {
+
+DoctorRow yes(std::string item, std::string detail) { return {std::move(item), true, std::move(detail)}; }
+DoctorRow no(std::string item, std::string reason, std::string remedy = "") {
+  return {std::move(item), false, "", std::move(reason), std::move(remedy)};
+}
+
+DoctorRow cores_row() {
+  const CgroupLimits limits = cgroup_limits(getpid());
+  const size_t allowed = allowed_cpus().size();
+  return yes("cores",
+             cat(usable_cores(allowed, limits.cpu_quota_cores), " usable: affinity ", allowed,
+                 limits.cpu_quota_cores ? cat(", quota ", *limits.cpu_quota_cores) : ", no quota"));
+}
+
+DoctorRow schedstat_row() {
+  const auto text = read_system_file("/proc/thread-self/schedstat");
+  if (text && parse_schedstat(*text)) return yes("per-thread CPU time, run-queue wait", "schedstat of each thread");
+  return no("per-thread CPU time, run-queue wait", "the kernel keeps no schedstat",
+            "boot a kernel with CONFIG_SCHED_INFO (distribution kernels have it)");
+}
+
+DoctorRow steal_row() {
+  if (parse_machine_stat(read_system_file("/proc/stat").value_or("")).empty())
+    return no("steal", "/proc/stat shows no processors");
+  const auto info = parse_colon_lines(read_system_file("/proc/cpuinfo").value_or(""));
+  const auto flags = info.find("flags");
+  const bool guest = flags != info.end() && flags->second.find("hypervisor") != std::string::npos;
+  return yes("steal", guest ? "/proc/stat; stays 0 if the hypervisor does not report it" : "/proc/stat; bare metal: 0");
+}
+
+DoctorRow cgroup_row() {
+  const auto files = throttle_files(getpid());
+  if (files.empty()) return no("throttling by a cgroup quota", "no cgroup with a cpu controller is mounted");
+  return yes("throttling by a cgroup quota", cat("cgroup v", cgroup_limits(getpid()).version, " cpu.stat"));
+}
+
+DoctorRow pressure_row() {
+  const auto text = read_system_file("/proc/pressure/cpu");
+  if (text && parse_pressure_total(*text)) return yes("pressure stall information", "/proc/pressure");
+  return no("pressure stall information", "the kernel shows no /proc/pressure", "boot with psi=1");
+}
+
+DoctorRow energy_row() {
+  const EnergyMeter meter;
+  if (meter.available()) return yes("energy", cat("powercap: ", join(meter.scope(), ", ")));
+  const bool rights = meter.reason().find("root") != std::string::npos;
+  return no(
+      "energy", meter.reason(),
+      rights ? "run as root, or: chmod a+r /sys/class/powercap/*/energy_uj" : "virtual machines rarely have them");
+}
+
+// Opens a counter of retired instructions of this process.
+DoctorRow pmu_row() {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0UL);
+  if (descriptor >= 0) {
+    close(static_cast<int>(descriptor));
+    return yes("hardware counters (PMU)", "perf_event_open");
+  }
+  if (errno == EACCES || errno == EPERM)
+    return no("hardware counters (PMU)", "the system forbids perf_event_open",
+              "sysctl kernel.perf_event_paranoid=1, or the capability CAP_PERFMON");
+  if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)
+    return no("hardware counters (PMU)", "the processor shows no counters", "give the virtual machine a virtual PMU");
+  return no("hardware counters (PMU)", std::strerror(errno));
+}
+
+DoctorRow kernel_row(const FlopKernel& kernel) {
+  std::string item = cat("peak ", kernel.name, " ", kernel.type);
+  std::string reason = kernel.unavailable();
+  if (reason.empty()) return yes(std::move(item), std::string(kernel.instruction));
+  return no(std::move(item), std::move(reason));
+}
+
+DoctorRow gpu_row() {
+  const std::unique_ptr<void, int (*)(void*)> library(dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL), dlclose);
+  std::error_code error;
+  const bool driver = std::filesystem::exists("/proc/driver/nvidia/version", error);
+  if (library && driver) return yes("NVIDIA GPU (NVML)", "driver and libnvidia-ml.so.1");
+  if (driver)
+    return no("NVIDIA GPU (NVML)", "the driver is loaded, libnvidia-ml.so.1 is not found",
+              "install the driver's libraries");
+  return no("NVIDIA GPU (NVML)", "no NVIDIA driver is loaded");
+}
+
+DoctorRow huge_pages_row() {
+  const auto text = read_system_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (text && text->find("[never]") == std::string::npos) return yes("transparent huge pages", *text);
+  return no("transparent huge pages", text ? "switched off" : "the kernel has none",
+            text ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled" : "");
+}
+
+}  // namespace
+
+std::vector<DoctorRow> doctor_rows() {
+  std::vector<DoctorRow> rows = {cores_row(),  schedstat_row(), steal_row(), cgroup_row(),    pressure_row(),
+                                 energy_row(), pmu_row(),       gpu_row(),   huge_pages_row()};
+  for (const FlopKernel& kernel : flop_kernels()) rows.push_back(kernel_row(kernel));
+  if (flop_kernels().empty()) rows.push_back(no("peaks", "the register kernels are written for x86-64 only"));
+  return rows;
+}
+
+}  // namespace tbd

@@ -1,0 +1,35 @@
+// What the measuring machine is, as a record keeps it: no host name, no user name, no path of a home folder.
+#pragma once
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace tbd {
+
+using Json = nlohmann::ordered_json;
+using Environment = std::map<std::string, std::string>;
+
+// Groups of measurement.md 4.3, each value null where the system does not say:
+//   {"cpu": {...}, "limits": {...}, "load": {...}, "software": {...}, "variables": {...}, "hash": SHA-256}
+// `variables` is the process environment; only main functions read it, and only names on the allow-list are kept.
+// `load` (load average, free memory, measured clock) changes by itself and is not part of the hash. Takes about
+// 30 ms, most of it the clock's measurement.
+Json capture_environment(const Environment& variables);
+
+// {"threads": [{"name", "cores"}], "openmp": [...], "blas": [...], "allocator": "glibc", "objects": [{"name",
+// "build_id"}]}: of the calling process, so a worker calls it when its framework is loaded.
+Json capture_process();
+
+// The variables on the allow-list of measurement.md 4.3, in which home folders read "~".
+Environment allowed_variables(const Environment& variables);
+
+// SHA-256 of the groups that identify a machine and its settings.
+std::string environment_hash(const Json& environment);
+
+// The groups.
+Json capture_cpu();
+Json capture_limits();
+Json capture_load();
+Json capture_software();
+
+}  // namespace tbd
