@@ -73,7 +73,8 @@ struct Reader {
     require(value.is_object(), "'", key, "' is not an object: ", value.dump().substr(0, 60));
   }
   void operator()(const char* key, std::map<std::string, double>& value) {
-    for (const auto& [name, x] : object(key).items()) value[name] = number_from(x, name);
+    const Json all = object(key);
+    for (const auto& [name, x] : all.items()) value[name] = number_from(x, name);
   }
   void operator()(const char* key, std::map<std::string, std::string>& value) {
     const Json all = object(key);
@@ -210,8 +211,8 @@ void Reader::operator()(const char* key, std::vector<NodeRow>& value) {
 
 constexpr const char* kRequests[] = {"hello", "check", "load", "write", "read", "run", "gemm", "stop", "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello", "check", "load", "write",   "read",
-                                     "steps", "run",   "gemm", "bye", "failure"};
+constexpr const char* kMessages[] = {"hello", "check", "load", "write", "read",
+                                     "steps", "run",   "gemm", "bye",   "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

@@ -76,8 +76,8 @@ TEST(Protocol, StepRowsKeepTheUnknownAndTheNonFinite) {
   EXPECT_EQ(back[0].rss_bytes, std::nullopt);
   EXPECT_TRUE(std::isnan(*back[0].loss));
   EXPECT_THROW(unpack(Steps{{{1, 2}}}), Error);
-  EXPECT_THROW(unpack(Steps{{{"one", 2, 3, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}}}),
-               Error);
+  EXPECT_THROW(
+      unpack(Steps{{{"one", 2, 3, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}}}), Error);
 }
 
 }  // namespace

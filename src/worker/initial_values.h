@@ -1,0 +1,11 @@
+// How parameters and buffers start: the same numbers in every framework, whatever the number of threads.
+#pragma once
+#include "base/tensor.h"
+#include "graph/program.h"
+
+namespace tbd {
+
+// Element i is drawn from the Philox stream of the parameter's name at step 0, sample i (models.md 1, randomness).
+HostTensor initial_value(const Parameter& parameter, uint64_t seed, int64_t threads);
+
+}  // namespace tbd

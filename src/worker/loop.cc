@@ -1,0 +1,183 @@
+#include "worker/loop.h"
+
+#include <algorithm>
+#include <cctype>
+#include <new>
+
+#include "measure/clock.h"
+#include "measure/cores.h"
+#include "measure/proc_text.h"
+#include "record/safetensors.h"
+#include "worker/initial_values.h"
+#include "worker/inputs.h"
+#include "worker/protocol_rows.h"
+#include "worker/step_loop.h"
+
+namespace tbd {
+namespace {
+
+using namespace protocol;
+
+std::string_view level_name(NodeSupport::Level level) {
+  switch (level) {
+    case NodeSupport::Level::native:
+      return "native";
+    case NodeSupport::Level::composed:
+      return "composed";
+    case NodeSupport::Level::unsupported:
+      return "unsupported";
+  }
+  return "unsupported";
+}
+
+// Frameworks throw types of their own whose words are all that tells.
+bool speaks_of_memory(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char* words : {"not enough memory", "out of memory", "cannot allocate memory", "bad_alloc"})
+    if (text.find(words) != std::string::npos) return true;
+  return false;
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+// "fc.weight" of a weights file is "param/fc.weight" to a session.
+TensorMap with_prefixes(TensorMap file, const Program& program, const std::string& where) {
+  TensorMap out;
+  for (auto& [name, tensor] : file) {
+    std::string full = name;
+    const auto is = [&](const Parameter& p) { return p.name == name; };
+    if (std::ranges::any_of(program.parameters, is)) full = cat("param/", name);
+    if (std::ranges::any_of(program.buffers, is)) full = cat("buffer/", name);
+    const bool known = full.starts_with("param/") || full.starts_with("buffer/") || full.starts_with("state/");
+    require(known, where, ": '", name, "' is neither a parameter nor a buffer of this network");
+    out[full] = std::move(tensor);
+  }
+  return out;
+}
+
+}  // namespace
+
+Failure failure_of(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return {.kind = speaks_of_memory(e.what()) ? "oom" : std::string(name(e.kind())), .sentence = e.what()};
+  } catch (const std::bad_alloc&) {
+    return {.kind = "oom", .sentence = "out of memory: the system refused an allocation"};
+  } catch (const std::exception& e) {
+    return {.kind = speaks_of_memory(e.what()) ? "oom" : "internal", .sentence = first_line(e.what())};
+  } catch (...) {
+    return {.kind = "internal", .sentence = "the framework threw something that is no std::exception", .fatal = true};
+  }
+}
+
+Worker::Worker(Session& session, Channel& channel, int64_t zero_ns)
+    : session_(session), channel_(channel), zero_ns_(zero_ns) {}
+
+void Worker::serve() {
+  while (const std::optional<Incoming> incoming = channel_.next()) {
+    if (const auto* malformed = std::get_if<MalformedLine>(&*incoming)) {
+      channel_.send(Failure{.kind = "invalid", .sentence = malformed->sentence});
+      continue;
+    }
+    const Request& request = std::get<Request>(*incoming);
+    Message message = ByeReply{};
+    try {
+      message = answer(request);
+    } catch (...) {
+      message = failure_of(std::current_exception());
+    }
+    channel_.send(message);
+    if (std::holds_alternative<Bye>(request)) return;
+  }
+}
+
+Message Worker::answer(const Request& request) {
+  return std::visit([this](const auto& each) { return on(each); }, request);
+}
+
+Message Worker::on(const Hello&) const {
+  const SessionIdentity identity = session_.identity();
+  return HelloReply{.framework = identity.framework,
+                    .framework_version = identity.version,
+                    .mode = identity.mode,
+                    .devices = identity.devices,
+                    .precisions = identity.precisions,
+                    .layouts = identity.layouts,
+                    .pipeline = true,
+                    .build = identity.build};
+}
+
+Message Worker::on(const Check& request) const {
+  CheckReply reply;
+  for (const NodeSupport& node : session_.check(request.program))
+    reply.nodes.push_back({node.phase, node.node, node.kind, std::string(level_name(node.level)), node.detail});
+  return reply;
+}
+
+Message Worker::on(const Load& request) {
+  require(!loaded_, "a program is loaded already; a worker loads one");
+  loaded_ = request;
+  session_.load(request.program, {.bindings = request.bindings,
+                                  .device = request.device,
+                                  .threads = request.threads,
+                                  .layout = request.layout,
+                                  .tf32 = request.precision == "tf32",
+                                  .capture = request.capture,
+                                  .seed = request.seed});
+  LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
+  reply.parameters = write_initial_values(request.seed, request.threads);
+  reply.settings["affinity"] = cpu_list(allowed_cpus());
+  reply.seconds = 1e-9 * static_cast<double>(now_ns() - zero_ns_);
+  return reply;
+}
+
+// One tensor at a time, so that memory holds one copy besides the framework's.
+int64_t Worker::write_initial_values(uint64_t seed, int64_t threads) {
+  int64_t elements = 0;
+  for (const Parameter& parameter : loaded_->program.parameters) {
+    TensorMap one;
+    one[cat("param/", parameter.name)] = initial_value(parameter, seed, threads);
+    session_.write(one);
+    elements += parameter.shape.elements();
+  }
+  for (const Parameter& buffer : loaded_->program.buffers) {
+    TensorMap one;
+    one[cat("buffer/", buffer.name)] = initial_value(buffer, seed, threads);
+    session_.write(one);
+  }
+  return elements;
+}
+
+Message Worker::on(const Write& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  const TensorMap values = with_prefixes(read_safetensors(request.file), loaded_->program, request.file);
+  session_.write(values);
+  return WriteReply{static_cast<int64_t>(values.size())};
+}
+
+Message Worker::on(const Read& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  const TensorMap values = session_.read(request.prefixes);
+  write_safetensors(request.file, values);
+  return ReadReply{static_cast<int64_t>(values.size())};
+}
+
+Message Worker::on(const Run& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
+  Inputs inputs(input_needs(loaded_->program, loaded_->bindings), request.input, loaded_->seed);
+  StepLoop loop({.session = session_,
+                 .program = loaded_->program,
+                 .inputs = inputs,
+                 .zero_ns = zero_ns_,
+                 .stop_requested = [this] { return channel_.stop_requested(); },
+                 .send = [this](std::span<const StepRow> rows) { channel_.send(pack(rows)); }});
+  return loop.run(request);
+}
+
+Message Worker::on(const Gemm& request) { return GemmReply{session_.gemm_rate(request.precision, request.seconds)}; }
+Message Worker::on(const Stop&) const { return ByeReply{}; }  // never: the channel keeps stops to itself
+Message Worker::on(const Bye&) const { return ByeReply{}; }
+
+}  // namespace tbd

@@ -1,0 +1,39 @@
+// The main loop of a worker: answers the runner's requests with a session of its framework.
+#pragma once
+#include <memory>
+
+#include "worker/channel.h"
+#include "worker/session.h"
+
+namespace tbd {
+
+class Worker {
+ public:
+  // `zero_ns`: start of the process on the clock of now_ns().
+  Worker(Session& session, Channel& channel, int64_t zero_ns);
+  // Until `bye` or the end of input. Every request is answered; a fault becomes a Failure.
+  void serve();
+
+ private:
+  protocol::Message answer(const protocol::Request& request);
+  protocol::Message on(const protocol::Hello&) const;
+  protocol::Message on(const protocol::Check& request) const;
+  protocol::Message on(const protocol::Load& request);
+  protocol::Message on(const protocol::Write& request);
+  protocol::Message on(const protocol::Read& request);
+  protocol::Message on(const protocol::Run& request);
+  protocol::Message on(const protocol::Gemm& request);
+  protocol::Message on(const protocol::Stop&) const;
+  protocol::Message on(const protocol::Bye&) const;
+  int64_t write_initial_values(uint64_t seed, int64_t threads);  // elements of parameters
+
+  Session& session_;
+  Channel& channel_;
+  int64_t zero_ns_;
+  std::optional<protocol::Load> loaded_;
+};
+
+// What a fault means to the runner: out of memory is told apart from the rest.
+protocol::Failure failure_of(std::exception_ptr error);
+
+}  // namespace tbd

@@ -1,0 +1,276 @@
+// The main loop over pipes, with a session that trains nothing.
+#include "worker/loop.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <thread>
+
+#include "base/files.h"
+#include "base/philox.h"
+#include "graph/builder.h"
+#include "record/safetensors.h"
+#include "worker/initial_values.h"
+#include "worker/protocol_rows.h"
+
+namespace tbd {
+namespace {
+
+using namespace protocol;
+using ::testing::HasSubstr;
+
+class FakeSession final : public Session {
+ public:
+  SessionIdentity identity() const override { return {.framework = "fake", .version = "1"}; }
+  std::vector<NodeSupport> check(const Program&) const override { return {}; }
+  void load(const Program&, const LoadOptions& options) override {
+    if (options.device == "huge") throw std::bad_alloc();
+    if (options.device == "wide") throw std::runtime_error("DefaultCPUAllocator: not enough memory: you tried");
+  }
+  void write(const TensorMap& values) override {
+    for (const auto& [name, tensor] : values) stored[name] = tensor;
+  }
+  TensorMap read(const std::vector<std::string>& prefixes) override {
+    TensorMap out;
+    for (const auto& [name, tensor] : stored)
+      for (const std::string& prefix : prefixes)
+        if (name.starts_with(prefix)) out[name] = tensor;
+    return out;
+  }
+  void stage(const TensorMap& batch) override { staged = batch, ++stagings; }
+  StepReport step(const StepRequest& request) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const double loss = request.number == nonfinite_at ? std::nan("") : 1.0 / static_cast<double>(request.number);
+    return {.loss = loss, .losses = {{"train", loss}}};
+  }
+  std::string first_non_finite() override { return "param/fc.weight"; }
+  SessionMemory memory() const override { return {.peak_bytes = 4096}; }
+  void reset_peak_memory() override {}
+  std::optional<double> gemm_rate(const std::string&, double) override { return std::nullopt; }
+
+  TensorMap stored, staged;
+  int stagings = 0;
+  int64_t nonfinite_at = -1;
+};
+
+Program toy() {
+  Program program;
+  program.step = {{"train"}};
+  Builder g(program, "train");
+  const Tensor image = g.input("image", {g.batch(), 3, 8, 8});
+  const Tensor label = g.input("label", {g.batch()}, DType::i32);
+  const Tensor logits = g.linear("fc", g.flatten(image), {.out = 10});
+  g.loss("ce", g.softmax_cross_entropy(logits, label));
+  g.update({});
+  return program;
+}
+
+class WorkerLoop : public ::testing::Test {
+ protected:
+  WorkerLoop() {
+    EXPECT_EQ(::pipe2(to_, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(from_, O_CLOEXEC), 0);
+    thread_ = std::thread([this] {
+      Channel channel(to_[0], from_[1]);
+      Worker(session_, channel, 0).serve();
+    });
+  }
+  ~WorkerLoop() override {
+    ::close(to_[1]);
+    thread_.join();
+    ::close(to_[0]), ::close(from_[0]), ::close(from_[1]);
+  }
+  void send_line(std::string line) {
+    line += '\n';
+    ASSERT_EQ(::write(to_[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  }
+  void send(const Request& request) { send_line(to_line(request)); }
+  Message next() {
+    for (;;) {
+      const size_t end = buffer_.find('\n');
+      if (end != std::string::npos) {
+        const Message message = message_from(buffer_.substr(0, end));
+        buffer_.erase(0, end + 1);
+        return message;
+      }
+      char chunk[4096];
+      const ssize_t count = ::read(from_[0], chunk, sizeof chunk);
+      if (count <= 0) return ByeReply{};
+      buffer_.append(chunk, static_cast<size_t>(count));
+    }
+  }
+  Message ask(const Request& request) {
+    send(request);
+    return next();
+  }
+  LoadReply load() {
+    Load request{.program = toy(), .bindings = {{"N", 4}}};
+    request.seed = 7;
+    return std::get<LoadReply>(ask(request));
+  }
+  // The rows and the reply of a run.
+  RunReply finish(std::vector<StepRow>& rows) {
+    for (;;) {
+      const Message message = next();
+      if (const auto* steps = std::get_if<Steps>(&message)) {
+        for (const StepRow& row : unpack(*steps)) rows.push_back(row);
+        continue;
+      }
+      return std::get<RunReply>(message);
+    }
+  }
+  RunReply run(const protocol::Run& request, std::vector<StepRow>& rows) {
+    send(request);
+    return finish(rows);
+  }
+
+  FakeSession session_;
+  int to_[2], from_[2];
+  std::string buffer_;
+  std::thread thread_;
+};
+
+TEST_F(WorkerLoop, SaysWhoItIs) {
+  const auto reply = std::get<HelloReply>(ask(Hello{}));
+  EXPECT_EQ(reply.version, kVersion);
+  EXPECT_EQ(reply.framework, "fake");
+  EXPECT_TRUE(reply.pipeline);
+}
+
+TEST_F(WorkerLoop, AMalformedLineIsAnsweredAndTheNextIsServed) {
+  send_line("{\"type\": 1");
+  EXPECT_THAT(std::get<Failure>(next()).sentence, HasSubstr("not JSON"));
+  EXPECT_EQ(std::get<HelloReply>(ask(Hello{})).framework, "fake");
+}
+
+TEST_F(WorkerLoop, LoadsWithInitialValuesOfItsOwn) {
+  EXPECT_EQ(load().parameters, 10 * 192 + 10);
+  const auto weight = session_.stored.at("param/fc.weight").as<float>();
+  const Program program = toy();
+  const double width = program.parameters.at(0).init.a;
+  EXPECT_EQ(program.parameters.at(0).name, "fc.weight");
+  EXPECT_EQ(weight[5], static_cast<float>(width * (2 * Philox(7, "fc.weight", 0, 5).uniform(0) - 1)));
+}
+
+TEST_F(WorkerLoop, RunsTheStepsAskedForAndStampsEach) {
+  load();
+  std::vector<StepRow> rows;
+  const RunReply reply = run({.steps = 5}, rows);
+  EXPECT_EQ(reply.ended, "steps");
+  EXPECT_EQ(reply.steps, 5);
+  EXPECT_EQ(reply.launch.at("batch_seen"), 4);
+  EXPECT_EQ(reply.launch.at("allocator_peak_bytes"), 4096);
+  ASSERT_EQ(rows.size(), 5u);
+  int64_t before = reply.launch.at("first_step_began_ns");
+  for (const StepRow& row : rows) {
+    EXPECT_GE(row.completed_ns - before, 2'000'000);
+    before = row.completed_ns;
+    EXPECT_EQ(row.units, 4);
+  }
+  EXPECT_EQ(session_.stagings, 1);  // resident
+  EXPECT_EQ(session_.staged.at("image").shape(), (Shape{4, 3, 8, 8}));
+  EXPECT_FLOAT_EQ(session_.staged.at("norm/ce").as<float>()[0], 0.25f);
+  for (const int32_t label : session_.staged.at("label").as<int32_t>()) EXPECT_LT(label, 10);
+}
+
+TEST_F(WorkerLoop, PipelineStagesAFreshBatchEachStep) {
+  load();
+  std::vector<StepRow> rows;
+  run({.steps = 3, .input = {.mode = "pipeline", .source = {{"kind", "synthetic"}}}}, rows);
+  EXPECT_EQ(session_.stagings, 3);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(rows[1].input_wait_ns.has_value());
+}
+
+TEST_F(WorkerLoop, StopEndsAfterTheCurrentStep) {
+  load();
+  std::vector<StepRow> rows;
+  send(protocol::Run{.steps = 1'000'000});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  send(Stop{});
+  const RunReply reply = finish(rows);
+  EXPECT_EQ(reply.ended, "stop");
+  EXPECT_EQ(reply.steps, static_cast<int64_t>(rows.size()));
+}
+
+TEST_F(WorkerLoop, AStopRightAfterTheRunIsNotLost) {
+  load();
+  send_line(to_line(Request(protocol::Run{.steps = 1'000'000})) + "\n" + to_line(Request(Stop{})));
+  std::vector<StepRow> rows;
+  EXPECT_EQ(finish(rows).ended, "stop");
+}
+
+TEST_F(WorkerLoop, EndsWhenTheTimeIsUp) {
+  load();
+  std::vector<StepRow> rows;
+  const RunReply reply = run({.steps = 1'000'000, .seconds = 0.05}, rows);
+  EXPECT_EQ(reply.ended, "seconds");
+  EXPECT_GE(reply.steps, 3);
+  EXPECT_LT(reply.steps, 40);
+}
+
+TEST_F(WorkerLoop, ANonFiniteLossEndsTheRunAndNamesTheTensor) {
+  session_.nonfinite_at = 3;
+  load();
+  std::vector<StepRow> rows;
+  const RunReply reply = run({.steps = 10}, rows);
+  EXPECT_EQ(reply.ended, "nonfinite");
+  EXPECT_EQ(reply.nonfinite, "param/fc.weight");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(std::isnan(rows[2].loss.value()));
+}
+
+TEST_F(WorkerLoop, OutOfMemoryIsToldApart) {
+  Load huge{.program = toy(), .bindings = {{"N", 4}}};
+  huge.device = "huge";
+  EXPECT_EQ(std::get<Failure>(ask(huge)).kind, "oom");
+  EXPECT_EQ(failure_of(std::make_exception_ptr(std::runtime_error("not enough memory: you tried"))).kind, "oom");
+  EXPECT_EQ(failure_of(std::make_exception_ptr(Error(ErrorKind::unsupported, "no such op"))).kind, "unsupported");
+}
+
+TEST_F(WorkerLoop, InputsOfAFileAreUsedAndCheckedByName) {
+  load();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "inputs";
+  std::vector<StepRow> rows;
+  protocol::Run request{.steps = 1};
+  request.input.save = file;
+  run(request, rows);
+  const TensorMap saved = session_.staged;
+  run({.steps = 1, .input = {.file = file}}, rows);
+  EXPECT_TRUE(std::ranges::equal(session_.staged.at("image").bytes(), saved.at("image").bytes()));
+
+  TensorMap wrong = read_safetensors(file);
+  wrong["image"] = HostTensor(DType::f32, {4, 3, 9, 9});
+  write_safetensors(file, wrong);
+  send(protocol::Run{.steps = 1, .input = {.file = file}});
+  EXPECT_THAT(std::get<Failure>(next()).sentence,
+              HasSubstr("'image' has shape (4, 3, 9, 9), the program needs (4, 3, 8, 8)"));
+}
+
+TEST_F(WorkerLoop, WeightsGoByTheirOwnNames) {
+  load();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "weights";
+  TensorMap weights;
+  weights["fc.bias"] = HostTensor(DType::f32, {10});
+  write_safetensors(file, weights);
+  EXPECT_EQ(std::get<WriteReply>(ask(Write{file})).tensors, 1);
+  EXPECT_EQ(session_.stored.at("param/fc.bias").as<float>()[3], 0);
+  weights["conv9.weight"] = HostTensor(DType::f32, {1});
+  write_safetensors(file, weights);
+  EXPECT_THAT(std::get<Failure>(ask(Write{file})).sentence, HasSubstr("'conv9.weight' is neither"));
+}
+
+TEST(InitialValue, DoesNotDependOnTheNumberOfThreads) {
+  const Parameter parameter{.name = "conv1.weight", .shape = {400, 500}, .init = {Init::Kind::normal, 0.1}};
+  const HostTensor one = initial_value(parameter, 3, 1), two = initial_value(parameter, 3, 2);
+  EXPECT_TRUE(std::ranges::equal(one.bytes(), two.bytes()));
+  EXPECT_EQ(one.as<float>()[199'999], static_cast<float>(0.1 * Philox(3, "conv1.weight", 0, 199'999).normal(0)));
+}
+
+}  // namespace
+}  // namespace tbd

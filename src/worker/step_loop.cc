@@ -1,0 +1,140 @@
+#include "worker/step_loop.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "measure/clock.h"
+#include "record/safetensors.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kSendEvery_ns = 250'000'000;
+
+bool finite(const StepReport& report) {
+  if (!std::isfinite(report.loss)) return false;
+  for (const auto& [phase, loss] : report.losses)
+    if (!std::isfinite(loss)) return false;
+  return true;
+}
+
+// Leading extent of the first input that has one: the batch as it arrives.
+int64_t leading_extent(const TensorMap& batch) {
+  for (const auto& [name, tensor] : batch)
+    if (tensor.shape().rank() > 0) return tensor.shape()[0];
+  return 0;
+}
+
+Json data_report(const Source& source) {
+  const SourceStatistics statistics = source.statistics();
+  Json bad = Json::array();
+  for (const BadFile& file : statistics.bad_files) {
+    if (bad.size() == 20) break;  // the count tells the rest
+    bad.push_back({{"path", file.path}, {"reason", file.reason}});
+  }
+  Json data = {{"images", statistics.images},
+               {"cpu_seconds", statistics.cpu_seconds},
+               {"waited_seconds", statistics.waited_seconds},
+               {"waits", statistics.waits},
+               {"bad_file_count", statistics.bad_files.size()},
+               {"bad_files", bad}};
+  if (const auto hash = source.data_hash()) data["hash"] = *hash;
+  return data;
+}
+
+}  // namespace
+
+int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
+  int64_t samples = 0;
+  for (const StepEntry& entry : program.step)
+    if (step >= entry.from_step) samples += batch * entry.repeat * program.phase(entry.phase).accumulate;
+  return samples;
+}
+
+StepLoop::StepLoop(const Parts& parts) : parts_(parts), meter_(parts.zero_ns) {}
+
+protocol::RunReply StepLoop::run(const protocol::Run& request) {
+  stage(request, request.first_step);
+  batch_seen_ = leading_extent(batch_);
+  if (batch_seen_ > 0) reply_.launch["batch_seen"] = batch_seen_;
+  if (!request.input.save.empty()) write_safetensors(request.input.save, batch_);
+  const bool pipeline = request.input.mode == "pipeline";
+  if (!pipeline) batch_.clear();
+  parts_.session.reset_peak_memory();
+
+  reply_.launch["first_step_began_ns"] = now_ns() - parts_.zero_ns;
+  meter_.restart();
+  const int64_t last = request.first_step + request.steps - 1;
+  reply_.ended = "steps";
+  for (int64_t number = request.first_step; number <= last; ++number) {
+    if (pipeline && number != request.first_step) stage(request, number);
+    const StepReport report = step(request, number);
+    if (ends(request, report, number)) break;
+  }
+  report_launch(request);
+  return std::move(reply_);
+}
+
+void StepLoop::stage(const protocol::Run& request, int64_t step) {
+  batch_ = parts_.inputs.batch(step, waited_ns_);
+  if (step == request.first_step) waited_ns_ = 0;  // before the clock of the first step
+  parts_.session.stage(batch_);
+}
+
+StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
+  const StepReport report = parts_.session.step({.number = number,
+                                                 .schedule_step = request.at_step.value_or(number),
+                                                 .lr = request.lr,
+                                                 .only_phase = request.phase});
+  const StepRow row = meter_.finish({.number = number,
+                                     .units = samples_of_step(parts_.program, batch_seen_, number),
+                                     .input_wait_ns = waited_ns_,
+                                     .loss = report.loss});
+  rows_.append(row);
+  completed_ns_ = row.completed_ns;
+  reply_.steps = number - request.first_step + 1;
+  reply_.losses = report.losses;
+  if (!batch_.empty()) parts_.inputs.recycle(std::move(batch_));
+  return report;
+}
+
+bool StepLoop::ends(const protocol::Run& request, const StepReport& report, int64_t number) {
+  const bool first = number == request.first_step;
+  if (first) first_done_ns_ = completed_ns_;
+  if (first || completed_ns_ - sent_ns_ >= kSendEvery_ns) send_rows();
+  if (first) launch_.first_step_done();
+  if (!finite(report)) {
+    reply_.ended = "nonfinite";
+    reply_.nonfinite = parts_.session.first_non_finite();
+    if (reply_.nonfinite.empty()) reply_.nonfinite = "loss";
+  } else if (parts_.stop_requested()) {
+    reply_.ended = "stop";
+  } else if (request.seconds > 0 && 1e-9 * static_cast<double>(completed_ns_ - first_done_ns_) >= request.seconds &&
+             reply_.steps < request.steps) {
+    reply_.ended = "seconds";
+  }
+  return reply_.ended != "steps";
+}
+
+void StepLoop::send_rows() {
+  const std::vector<StepRow> rows = rows_.take();
+  if (!rows.empty()) parts_.send(rows);
+  sent_ns_ = completed_ns_;
+}
+
+void StepLoop::report_launch(const protocol::Run& request) {
+  launch_.last_step_done();
+  send_rows();
+  Json& launch = reply_.launch;
+  launch["first_step_seconds"] = 1e-9 * static_cast<double>(first_done_ns_);
+  launch_.report(launch);
+  if (const auto peak = parts_.session.memory().peak_bytes) launch["allocator_peak_bytes"] = *peak;
+  if (rows_.dropped() > 0) launch["dropped_rows"] = rows_.dropped();
+  const Source* source = parts_.inputs.source();
+  if (!source) return;
+  launch["data"] = data_report(*source);
+  if (const auto ready = source->statistics().first_ready_step; ready && request.input.mode == "pipeline")
+    launch["steady_from_step"] = *ready;
+}
+
+}  // namespace tbd

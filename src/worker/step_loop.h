@@ -1,0 +1,45 @@
+// One run: steps on inputs from a file, memory or a data source, stamped, with rows sent between steps.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "measure/step_recorder.h"
+#include "worker/inputs.h"
+#include "worker/launch_meter.h"
+#include "worker/session.h"
+
+namespace tbd {
+
+// Samples that step `step` trains on: batch * repeats * accumulation.
+int64_t samples_of_step(const Program& program, int64_t batch, int64_t step);
+
+class StepLoop {
+ public:
+  struct Parts {
+    Session& session;
+    const Program& program;
+    Inputs& inputs;
+    int64_t zero_ns = 0;  // of completion stamps, on the clock of now_ns()
+    std::function<bool()> stop_requested;
+    std::function<void(std::span<const StepRow>)> send;  // after the first step, then at most four times a second
+  };
+  explicit StepLoop(const Parts& parts);
+  protocol::RunReply run(const protocol::Run& request);
+
+ private:
+  void stage(const protocol::Run& request, int64_t step);
+  StepReport step(const protocol::Run& request, int64_t number);
+  bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
+  void send_rows();
+  void report_launch(const protocol::Run& request);
+
+  Parts parts_;
+  StepMeter meter_;
+  StepRecorder rows_;
+  LaunchMeter launch_;
+  protocol::RunReply reply_;
+  TensorMap batch_;
+  int64_t batch_seen_ = 0, waited_ns_ = 0, first_done_ns_ = 0, completed_ns_ = 0, sent_ns_ = 0;
+};
+
+}  // namespace tbd

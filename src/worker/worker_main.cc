@@ -1,0 +1,55 @@
+#include "worker/worker_main.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "measure/step_recorder.h"
+#include "worker/channel.h"
+#include "worker/loop.h"
+
+namespace tbd {
+namespace {
+
+// The protocol's own descriptor; whatever writes to stdout from now on reaches stderr.
+int take_stdout() {
+  const int protocol = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  return protocol;
+}
+
+}  // namespace
+
+int worker_main(std::unique_ptr<Session> (*make)()) {
+  const int64_t start_ns = process_start_ns();
+  const int out = take_stdout();
+  const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int code = 0;
+  try {
+    Channel channel(in, out);
+    std::unique_ptr<Session> session;
+    try {
+      session = make();
+    } catch (...) {
+      protocol::Failure failure = failure_of(std::current_exception());
+      failure.fatal = true;
+      channel.send(failure);
+      std::fflush(nullptr);
+      std::_Exit(1);
+    }
+    Worker(*session, channel, start_ns).serve();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tbd worker: %s\n", e.what());
+    code = 1;
+  }
+  // Frameworks can hang or crash while they are taken down; nothing is left to be said.
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
+}  // namespace tbd
