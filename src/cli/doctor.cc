@@ -35,7 +35,7 @@ class Doctor final : public Command {
     if (settings.workers.empty())
       table.rows.push_back({std::string("frameworks"), false, std::string("no worker is built"),
                             std::string("./tbd setup --frameworks pytorch")});
-    for (const DoctorRow& row : doctor_rows()) table.rows.push_back({row.item, row.available, row.reason, row.remedy});
+    for (const DoctorRow& row : doctor_rows()) table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
     const bool photos = !photographs(context).empty();
     table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
                           std::string(photos ? "" : "./tbd setup")});
