@@ -1,0 +1,26 @@
+// torch's exceptions become the project's: out of memory is std::bad_alloc, all else Error with one sentence.
+#pragma once
+#include <c10/util/Exception.h>
+
+#include <new>
+#include <string>
+
+#include "base/error.h"
+
+namespace tbd::pytorch {
+
+inline bool is_out_of_memory(const c10::Error& e) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&e)) return true;
+  return std::string(e.what_without_backtrace()).find("can't allocate memory") != std::string::npos;
+}
+
+template <class Work>
+auto guarded(Work&& work) try {
+  return work();
+} catch (const c10::Error& e) {
+  if (is_out_of_memory(e)) throw std::bad_alloc();
+  const std::string text = e.what_without_backtrace();
+  throw Error(ErrorKind::internal, cat("torch: ", text.substr(0, text.find('\n'))));
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,76 @@
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/leaky_relu.h>
+
+#include "backends/pytorch/lowering.h"
+
+namespace tbd::pytorch {
+namespace {
+
+using F = Unary::Function;
+
+at::Tensor in_place(const Unary& op, const at::Tensor& x) {
+  switch (op.function) {
+    case F::relu: return x.relu_();
+    case F::leaky_relu: {
+      at::Tensor y = x;
+      return at::leaky_relu_(y, op.slope);
+    }
+    case F::sigmoid: return x.sigmoid_();
+    case F::tanh: return x.tanh_();
+    case F::exp: return x.exp_();
+    case F::log: return x.log_();
+    case F::sqrt: return x.sqrt_();
+    case F::square: return x.square_();
+    case F::abs: return x.abs_();
+    case F::neg: return x.neg_();
+  }
+  fail(ErrorKind::internal, "unary function without a lowering");
+}
+
+}  // namespace
+
+at::Tensor lower(const Unary& op, const Args& in) {
+  const at::Tensor& x = in[0];
+  if (in.overwrite() == 0) return in_place(op, x);
+  switch (op.function) {
+    case F::relu: return x.relu();
+    case F::leaky_relu: return at::leaky_relu(x, op.slope);
+    case F::sigmoid: return x.sigmoid();
+    case F::tanh: return x.tanh();
+    case F::exp: return x.exp();
+    case F::log: return x.log();
+    case F::sqrt: return x.sqrt();
+    case F::square: return x.square();
+    case F::abs: return x.abs();
+    case F::neg: return x.neg();
+  }
+  fail(ErrorKind::internal, "unary function without a lowering");
+}
+
+at::Tensor lower(const Binary& op, const Args& in) {
+  using B = Binary::Function;
+  const at::Tensor &a = in[0], &b = in[1];
+  switch (op.function) {
+    case B::add: return in.overwrite() == 0 ? a.add_(b) : in.overwrite() == 1 ? b.add_(a) : a.add(b);
+    case B::sub: return in.overwrite() == 0 ? a.sub_(b) : a.sub(b);
+    case B::mul: return in.overwrite() == 0 ? a.mul_(b) : in.overwrite() == 1 ? b.mul_(a) : a.mul(b);
+    case B::div: return in.overwrite() == 0 ? a.div_(b) : a.div(b);
+  }
+  fail(ErrorKind::internal, "binary function without a lowering");
+}
+
+at::Tensor lower(const Affine& op, const Args& in) {
+  at::Tensor y = in[0];
+  const bool overwrite = in.overwrite() == 0;
+  if (op.factor != 1) y = overwrite ? y.mul_(op.factor) : y.mul(op.factor);
+  if (op.offset != 0) y = overwrite || op.factor != 1 ? y.add_(op.offset) : y.add(op.offset);
+  return y;
+}
+
+// Without a mask operand torch's generator draws.
+at::Tensor lower(const Dropout& op, const Args& in) {
+  if (in.size() < 2) return at::dropout(in[0], op.p, /*train=*/true);
+  return in[0].mul(in[1]).mul(1 / (1 - op.p));
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,35 @@
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+
+#include "backends/pytorch/lowering.h"
+
+namespace tbd::pytorch {
+
+// x (N, C, H, W), weight (out, C / groups, kernel.h, kernel.w). torch pads symmetrically: other pads are an op before.
+at::Tensor lower(const Conv2d& op, const Args& in) {
+  const std::optional<at::Tensor> bias = op.bias ? std::optional(in[2]) : std::nullopt;
+  const int64_t stride[] = {op.stride.h, op.stride.w}, dilation[] = {op.dilation.h, op.dilation.w};
+  if (!op.pads.symmetric()) {
+    const int64_t pads[] = {op.pads.left, op.pads.right, op.pads.top, op.pads.bottom};
+    const int64_t none[] = {0, 0};
+    return at::conv2d(at::constant_pad_nd(in[0], pads), in[1], bias, stride, none, dilation, op.groups);
+  }
+  const int64_t pads[] = {op.pads.top, op.pads.left};
+  return at::conv2d(in[0], in[1], bias, stride, pads, dilation, op.groups);
+}
+
+// x (..., in), weight (out, in).
+at::Tensor lower(const Linear& op, const Args& in) {
+  return op.bias ? at::linear(in[0], in[1], in[2]) : at::linear(in[0], in[1]);
+}
+
+// a (..., M, K), b (..., K, N).
+at::Tensor lower(const Matmul& op, const Args& in) {
+  const at::Tensor a = op.transpose_a ? in[0].mT() : in[0];
+  const at::Tensor b = op.transpose_b ? in[1].mT() : in[1];
+  return at::matmul(a, b);
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,35 @@
+#include <ATen/Context.h>
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/group_norm.h>
+#include <ATen/ops/layer_norm.h>
+
+#include "backends/pytorch/lowering.h"
+
+namespace tbd::pytorch {
+namespace {
+
+constexpr bool kUseCudnn = true;
+
+}  // namespace
+
+// x (N, C, ...); operands: weight and bias if affine, then the running statistics, which training updates in place.
+at::Tensor lower(const BatchNorm& op, const Args& in) {
+  using Stats = BatchNorm::Stats;
+  std::optional<at::Tensor> weight, bias, mean, variance;
+  size_t next = 1;
+  if (op.affine) weight = in[next++], bias = in[next++];
+  if (op.stats != Stats::batch) mean = in[next++], variance = in[next++];
+  const bool training = op.stats != Stats::frozen;
+  return at::batch_norm(in[0], weight, bias, mean, variance, training, op.momentum, op.eps, kUseCudnn);
+}
+
+at::Tensor lower(const GroupNorm& op, const Args& in) {
+  return at::group_norm(in[0], op.groups, in[1], in[2], op.eps, kUseCudnn);
+}
+
+at::Tensor lower(const LayerNorm& op, const Args& in) {
+  const int64_t features[] = {in[0].size(-1)};
+  return at::layer_norm(in[0], features, in[1], in[2], op.eps, kUseCudnn);
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,54 @@
+#include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/ones.h>
+
+#include <limits>
+
+#include "backends/pytorch/lowering.h"
+
+namespace tbd::pytorch {
+namespace {
+
+// torch's pools pad symmetrically by at most half the window; other pads are an op before.
+template <class Pool>
+bool native_pads(const Pool& op) {
+  return op.pads.symmetric() && 2 * op.pads.top <= op.kernel.h && 2 * op.pads.left <= op.kernel.w;
+}
+
+at::Tensor padded(const at::Tensor& x, const Pads& pads, double value) {
+  const int64_t extents[] = {pads.left, pads.right, pads.top, pads.bottom};
+  return at::constant_pad_nd(x, extents, value);
+}
+
+}  // namespace
+
+at::Tensor lower(const MaxPool& op, const Args& in) {
+  const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
+  if (!native_pads(op))
+    return at::max_pool2d(padded(in[0], op.pads, -std::numeric_limits<double>::infinity()), kernel, stride);
+  const int64_t pads[] = {op.pads.top, op.pads.left};
+  return at::max_pool2d(in[0], kernel, stride, pads);
+}
+
+at::Tensor lower(const AvgPool& op, const Args& in) {
+  const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
+  if (native_pads(op)) {
+    const int64_t pads[] = {op.pads.top, op.pads.left};
+    return at::avg_pool2d(in[0], kernel, stride, pads, /*ceil_mode=*/false, op.include_pad);
+  }
+  const at::Tensor sum = at::avg_pool2d(padded(in[0], op.pads, 0), kernel, stride);
+  if (op.include_pad) return sum;
+  // The share of each window that lies inside; its mean over the taps inside is the mean over the window divided by it.
+  const at::Tensor inside = at::ones({1, 1, in[0].size(2), in[0].size(3)}, in[0].options());
+  return sum.div(at::avg_pool2d(padded(inside, op.pads, 0), kernel, stride));
+}
+
+// (N, C, H, W) -> (N, C).
+at::Tensor lower(const GlobalMean&, const Args& in) {
+  const int64_t positions[] = {2, 3};
+  return at::mean(in[0], positions);
+}
+
+}  // namespace tbd::pytorch

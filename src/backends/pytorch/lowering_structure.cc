@@ -1,0 +1,50 @@
+#include <ATen/ops/mean.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/sum.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "backends/pytorch/lowering.h"
+#include "backends/pytorch/tensors.h"
+#include "host/registry.h"
+
+namespace tbd::pytorch {
+
+at::Tensor lower(const Cast& op, const Args& in) { return in[0].to(scalar_type(op.to)); }
+
+at::Tensor lower(const Reshape& op, const Args& in) {
+  std::vector<int64_t> extents = op.shape;
+  for (size_t axis = 0; axis < extents.size(); ++axis)
+    if (extents[axis] == 0) extents[axis] = in[0].size(static_cast<int64_t>(axis));
+  return in[0].reshape(extents);
+}
+
+at::Tensor lower(const Reduce& op, const Args& in) {
+  const at::OptionalIntArrayRef axes = op.axes.empty() ? at::OptionalIntArrayRef() : at::IntArrayRef(op.axes);
+  return op.function == Reduce::Function::sum ? at::sum(in[0], axes, op.keep) : at::mean(in[0], axes, op.keep);
+}
+
+at::Tensor lower(const StopGradient&, const Args& in) { return in[0].detach(); }
+
+// d sum(y) / d x, with a graph of its own so that the loss can be differentiated through it.
+at::Tensor lower(const InputGradient&, const Args& in) {
+  return torch::autograd::grad({in[0]}, {in[1]}, {at::ones_like(in[0])}, /*retain_graph=*/true,
+                               /*create_graph=*/true)[0];
+}
+
+std::vector<at::Tensor> lower(const HostCall& op, const Args& in) {
+  std::vector<HostTensor> operands, results;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < in.size(); ++i) {
+    operands.push_back(to_host(in[i]));
+    shapes.push_back(operands.back().shape());
+  }
+  const std::vector<Shape> declared = output_shapes(op, shapes);
+  for (size_t i = 0; i < declared.size(); ++i) results.emplace_back(op.results[i].dtype, declared[i]);
+  find_host_function(op.function)(operands, results);
+  std::vector<at::Tensor> out;
+  for (const HostTensor& result : results)
+    out.push_back(to_device(result, result.dtype(), in[0].device(), Layout::nchw));
+  return out;
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,80 @@
+#include "backends/pytorch/memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <malloc.h>
+
+#include <atomic>
+
+namespace tbd::pytorch {
+namespace {
+
+// Blocks are allocated and freed on any thread; the peak is of the exact sum in that order.
+std::atomic<int64_t> live{0}, peak{0};
+c10::DeleterFnPtr base_deleter = nullptr;
+
+void add(int64_t bytes) {
+  const int64_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  for (int64_t seen = peak.load(std::memory_order_relaxed);
+       now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed);) {
+  }
+}
+
+int64_t block_bytes(void* block) { return static_cast<int64_t>(malloc_usable_size(block)); }
+
+void counted_delete(void* block) {
+  live.fetch_sub(block_bytes(block), std::memory_order_relaxed);
+  base_deleter(block);
+}
+
+class CountingAllocator final : public c10::Allocator {
+ public:
+  explicit CountingAllocator(c10::Allocator* base) : base_(base) {}
+  c10::DataPtr allocate(size_t bytes) override {
+    c10::DataPtr block = base_->allocate(bytes);
+    if (block.get() && block.compare_exchange_deleter(base_deleter, &counted_delete)) add(block_bytes(block.get()));
+    return block;
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &counted_delete; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { base_->copy_data(to, from, bytes); }
+
+ private:
+  c10::Allocator* base_;
+};
+
+bool counting = false;
+
+c10::DeviceAllocator* caching_allocator(const c10::Device& device) {
+  return dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
+}
+
+}  // namespace
+
+void count_memory() {
+  if (counting) return;
+  c10::Allocator* base = c10::GetCPUAllocator();
+  base_deleter = base->raw_deleter();
+  if (!base_deleter) return;
+  c10::SetCPUAllocator(new CountingAllocator(base));  // torch keeps it for the life of the process
+  counting = true;
+}
+
+SessionMemory counted_memory(const c10::Device& device) {
+  if (device.is_cpu()) {
+    if (!counting) return {};
+    return {.live_bytes = live.load(), .peak_bytes = peak.load()};
+  }
+  c10::DeviceAllocator* allocator = caching_allocator(device);
+  if (!allocator || !allocator->initialized()) return {};
+  constexpr size_t kAll = 0;
+  const c10::CachingDeviceAllocator::DeviceStats stats = allocator->getDeviceStats(device.index());
+  return {.live_bytes = stats.allocated_bytes[kAll].current, .peak_bytes = stats.allocated_bytes[kAll].peak};
+}
+
+void reset_counted_peak(const c10::Device& device) {
+  if (device.is_cpu()) return peak.store(live.load());
+  if (c10::DeviceAllocator* allocator = caching_allocator(device)) allocator->resetPeakStats(device.index());
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,15 @@
+// Bytes by the framework's own allocator. On the CPU torch's allocator is wrapped by one that asks it for every block
+// and counts; where blocks come from and how they are freed does not change.
+#pragma once
+#include <c10/core/Device.h>
+
+#include "worker/session.h"
+
+namespace tbd::pytorch {
+
+void count_memory();  // from now on; once a process
+// Blocks as malloc rounds them. nullopt before count_memory.
+SessionMemory counted_memory(const c10::Device& device);
+void reset_counted_peak(const c10::Device& device);
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,160 @@
+#include "backends/pytorch/optimizer.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
+#include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_sgd.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include "backends/pytorch/lamb.h"
+
+namespace tbd::pytorch {
+
+void clip_by_global_norm(const TensorList& gradients, double norm) {
+  const at::Tensor total = at::stack(at::_foreach_norm(gradients, 2)).norm(2);
+  at::_foreach_mul_(gradients, total.add(1e-6).reciprocal().mul(norm).clamp_max(1));
+}
+
+bool unscale(const TensorList& gradients, double scale) {
+  const auto options = at::TensorOptions(at::kFloat).device(gradients.front().device());
+  at::Tensor found = at::zeros({}, options);
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, at::full({}, 1 / scale, options));
+  return found.item<float>() == 0;
+}
+
+UpdateRule::UpdateRule(const Update& update, Weights& weights) : update_(update) {
+  for (const ParameterGroup& from : update.groups) {
+    Group group = {.parameters = {}, .weight_decay = from.weight_decay, .lr_scale = from.lr_scale, .slots = {}};
+    for (const std::string& name : from.parameters) group.parameters.push_back(weights.parameter(name));
+    all_.insert(all_.end(), group.parameters.begin(), group.parameters.end());
+    groups_.push_back(std::move(group));
+  }
+}
+
+void UpdateRule::add_slots(Weights& weights, const std::vector<std::string>& names) {
+  for (size_t g = 0; g < groups_.size(); ++g)
+    for (const std::string& slot : names) {
+      TensorList& tensors = groups_[g].slots.emplace_back();
+      for (const std::string& name : update_.groups[g].parameters) tensors.push_back(weights.slot(name, slot));
+    }
+}
+
+void UpdateRule::apply(const TensorList& gradients, const UpdateScalars& scalars, int64_t count) {
+  const at::NoGradGuard no_grad;
+  if (update_.clip_norm) clip_by_global_norm(gradients, *update_.clip_norm);
+  prepare(gradients);
+  if (groups_.size() == 1) return update(groups_[0], gradients, scalars.lr * groups_[0].lr_scale, scalars, count);
+  auto next = gradients.begin();
+  for (Group& group : groups_) {
+    const auto end = next + static_cast<std::ptrdiff_t>(group.parameters.size());
+    if (next != end) update(group, TensorList(next, end), scalars.lr * group.lr_scale, scalars, count);
+    next = end;
+  }
+}
+
+namespace {
+
+// One kernel call per group: b = mu b + g from b = 0, so the first step needs no case of its own.
+class Sgd final : public UpdateRule {
+ public:
+  Sgd(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+    if (update.optimizer.momentum != 0) add_slots(weights, {"momentum"});
+  }
+
+ private:
+  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars&, int64_t) override {
+    const Optimizer& o = update_.optimizer;
+    const TensorList none;
+    at::_fused_sgd_(group.parameters, gradients, group.slots.empty() ? none : group.slots[0], group.weight_decay,
+                    o.momentum, lr, /*dampening=*/0.0, o.nesterov, /*maximize=*/false, /*is_first_step=*/false);
+  }
+};
+
+// adam and adamw: torch's kernels compute 1 - beta^t from a step tensor.
+class Adam final : public UpdateRule {
+ public:
+  Adam(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+    add_slots(weights, {"exp_avg", "exp_avg_sq"});
+    for (Group& group : groups_) {
+      TensorList& steps = group.slots.emplace_back();
+      for (const at::Tensor& p : group.parameters)
+        steps.push_back(at::zeros({}, at::TensorOptions(at::kFloat).device(p.device())));
+    }
+  }
+
+ private:
+  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars&, int64_t count) override {
+    const Optimizer& o = update_.optimizer;
+    const bool decoupled = o.kind == Optimizer::Kind::adamw;
+    // Uncorrected AdamW: at this count beta^t is 0 in double, and both corrections are 1.
+    constexpr float kBeyondCorrection = 1e30f;
+    const bool corrected = !decoupled || o.bias_correction;
+    for (const at::Tensor& step : group.slots[2]) step.fill_(corrected ? static_cast<float>(count) : kBeyondCorrection);
+    const auto kernel = [&](auto fused) {
+      fused(group.parameters, gradients, group.slots[0], group.slots[1], TensorList{}, group.slots[2], lr, o.beta1,
+            o.beta2, group.weight_decay, o.epsilon);
+    };
+    constexpr bool kAmsgrad = false, kMaximize = false;
+    if (decoupled) kernel([](auto&&... a) { at::_fused_adamw_(a..., kAmsgrad, kMaximize); });
+    else kernel([](auto&&... a) { at::_fused_adam_(a..., kAmsgrad, kMaximize); });
+  }
+};
+
+class Lamb final : public UpdateRule {
+ public:
+  Lamb(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+    add_slots(weights, {"exp_avg", "exp_avg_sq"});
+  }
+
+ private:
+  void prepare(const TensorList& gradients) override { lamb_normalise(gradients); }
+  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars& scalars, int64_t) override {
+    const Optimizer& o = update_.optimizer;
+    lamb_update({group.parameters, gradients, group.slots[0], group.slots[1]},
+                {lr, o.beta1, o.beta2, o.epsilon, group.weight_decay, scalars.correction1, scalars.correction2});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights) {
+  using Kind = Optimizer::Kind;
+  switch (update.optimizer.kind) {
+    case Kind::sgd: return std::make_unique<Sgd>(update, weights);
+    case Kind::adam:
+    case Kind::adamw: return std::make_unique<Adam>(update, weights);
+    case Kind::lamb: return std::make_unique<Lamb>(update, weights);
+  }
+  fail(ErrorKind::internal, "optimizer without a lowering");
+}
+
+std::string optimizer_path(Optimizer::Kind kind) {
+  using Kind = Optimizer::Kind;
+  switch (kind) {
+    case Kind::sgd: return "_fused_sgd_";
+    case Kind::adam: return "_fused_adam_";
+    case Kind::adamw: return "_fused_adamw_";
+    case Kind::lamb: return "composed of _foreach_ ops";
+  }
+  return "";
+}
+
+Average::Average(double decay, const std::vector<std::string>& names, Weights& weights) : decay_(decay) {
+  for (const std::string& name : names) {
+    weights_.push_back(weights.weight(name));
+    averages_.push_back(weights.average(name));
+  }
+}
+
+void Average::apply() {
+  const at::NoGradGuard no_grad;
+  at::_foreach_lerp_(averages_, weights_, 1 - decay_);
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,197 @@
+#include "backends/pytorch/session.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/pytorch/gemm.h"
+#include "backends/pytorch/guard.h"
+#include "backends/pytorch/identity.h"
+#include "backends/pytorch/memory.h"
+#include "backends/pytorch/version.h"
+
+namespace tbd::pytorch {
+namespace {
+
+// torch lets the number be set once a process, before any inter-op work.
+void use_one_interop_thread() {
+  static const bool once = [] { return at::set_num_interop_threads(1), true; }();
+  (void)once;
+}
+
+int64_t runs_with_own_batch(const StepEntry& entry, const Phase& phase) {
+  return phase.accumulate * (entry.fresh_inputs ? entry.repeat : 1);
+}
+
+}  // namespace
+
+TorchSession::TorchSession(bool obey_liveness) : obey_liveness_(obey_liveness) {}
+TorchSession::~TorchSession() = default;
+
+SessionIdentity TorchSession::identity() const { return describe_torch(); }
+std::vector<NodeSupport> TorchSession::check(const Program& program) const { return check_nodes(program); }
+
+void TorchSession::load(const Program& program, const LoadOptions& options) {
+  guarded([&] {
+    require(phases_.empty(), "a session loads one program");
+    require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
+    if (options.world != 1) fail(ErrorKind::unsupported, "the pytorch back-end runs on one rank");
+    count_memory();
+    use_one_interop_thread();
+    at::set_num_threads(static_cast<int>(options.threads));
+    allow_tf32(options.tf32);
+    at::manual_seed(options.seed);
+    program_ = program, options_ = options;
+    device_ = device_from(options.device);
+    layout_ = layout_from(options.layout);
+    weights_ = std::make_unique<Weights>(program_, device_, layout_);
+    const PhaseOptions phase_options = {options.bindings, options.world, options.capture, obey_liveness_};
+    for (const Phase& phase : program_.phases)
+      phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_, phase_options);
+  });
+}
+
+PhaseRunner& TorchSession::runner(const std::string& phase) {
+  program_.phase(phase);  // throws with the nearest names
+  return *phases_.at(phase);
+}
+
+void TorchSession::write(const TensorMap& values) {
+  guarded([&] {
+    for (const auto& [name, value] : values) weights_->write(name, value);
+    synchronize(device_);
+  });
+}
+
+TensorMap TorchSession::read(const std::vector<std::string>& prefixes) {
+  return guarded([&] {
+    TensorMap out;
+    weights_->read(prefixes, out);
+    const auto keep = [&](const std::string& name, const at::Tensor& tensor) {
+      if (starts_with_any(name, prefixes)) out[name] = to_host(tensor);
+    };
+    for (const auto& [name, runner] : phases_)
+      for (const auto& [tensor_name, tensor] : runner->captured()) keep(tensor_name, tensor);
+    for (const auto& [name, loss] : last_losses_) {
+      const std::string full = phases_.size() == 1 ? "loss" : "loss/" + name;
+      if (options_.capture && starts_with_any(full, prefixes))
+        out[full] = HostTensor(DType::f64, Shape{}, std::span<const double>(&loss, 1));
+    }
+    return out;
+  });
+}
+
+TorchSession::Staged TorchSession::stage_run(const StepEntry& entry, int64_t run, const TensorMap& batch) {
+  PhaseRunner& phase = runner(entry.phase);
+  const Graph& graph = phase.graph();
+  Staged staged = {TensorList(graph.values.size()), std::vector<double>(graph.loss.size())};
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const Value& value = graph.values[id];
+    if (value.kind != Value::Kind::input) continue;
+    const std::string name = input_name(program_, entry, run, value.name);
+    auto found = batch.find(name);
+    if (found == batch.end() && value.name.starts_with("norm/")) found = batch.find(value.name);
+    HostTensor computed;
+    if (found == batch.end()) {
+      const auto term = std::ranges::find_if(
+          phase.phase().loss, [&](const LossTerm& each) { return "norm/" + each.name == value.name; });
+      require(term != phase.phase().loss.end(), "the batch lacks the input '", name, "'");
+      const double norm = term->norm / static_cast<double>(phase.global_batch());
+      computed = HostTensor(DType::f64, Shape{}, std::span<const double>(&norm, 1));
+    }
+    const HostTensor& host = found == batch.end() ? computed : found->second;
+    require(host.shape() == value.shape, "input '", name, "' is ", host.shape(), ", expected ", value.shape);
+    const DType dtype = phase.is_label(value.name) ? DType::i64 : value.dtype;
+    at::Tensor& tensor = on_device_[cat(name, '#', tbd::name(dtype))];
+    if (!tensor.defined()) tensor = to_device(host, dtype, device_, layout_);
+    staged.inputs[id] = tensor;
+    for (size_t t = 0; t < graph.loss.size(); ++t)
+      if (graph.loss[t].norm == static_cast<ValueId>(id)) staged.norms[t] = as_doubles(host).at(0);
+  }
+  return staged;
+}
+
+void TorchSession::stage(const TensorMap& batch) {
+  guarded([&] {
+    on_device_.clear();
+    staged_.clear();
+    for (const StepEntry& entry : program_.step) {
+      std::vector<Staged>& runs = staged_.emplace_back();
+      const int64_t count = runs_with_own_batch(entry, program_.phase(entry.phase));
+      for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
+    }
+    synchronize(device_);
+  });
+}
+
+void TorchSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats, const StepRequest& request,
+                             StepReport& report) {
+  PhaseRunner& phase = runner(entry.phase);
+  const std::vector<Staged>& staged = staged_[entry_index];
+  if (entered_ != entry.phase) phase.enter(), entered_ = entry.phase;
+  const int64_t offset = (request.schedule_step - request.number) * repeats;
+  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+    if (options_.capture) phase.begin_capture();
+    double loss = 0;
+    for (int64_t micro = 0; micro < phase.phase().accumulate; ++micro) {
+      const auto run = static_cast<size_t>(repeat * phase.phase().accumulate + micro);
+      const Staged& inputs = staged[run % staged.size()];
+      phase.set_inputs(inputs.inputs, inputs.norms);
+      loss += phase.run();
+    }
+    if (phase.trains()) phase.update(request.schedule_step, offset, request.lr, !std::isfinite(loss));
+    report.loss = report.losses[entry.phase] = loss;
+  }
+}
+
+StepReport TorchSession::step(const StepRequest& request) {
+  return guarded([&] {
+    require(staged_.size() == program_.step.size(), "a step needs staged inputs");
+    weights_->start_averages();
+    StepReport report;
+    bool ran = false;
+    for (size_t i = 0; i < program_.step.size(); ++i) {
+      const StepEntry& entry = program_.step[i];
+      if (request.only_phase) {
+        if (entry.phase != *request.only_phase || ran) continue;
+        run_entry(entry, i, 1, request, report);
+      } else if (request.number >= entry.from_step) {
+        run_entry(entry, i, entry.repeat, request, report);
+      } else {
+        continue;
+      }
+      ran = true;
+    }
+    if (request.only_phase && !ran) runner(*request.only_phase), fail(ErrorKind::invalid, "no step entry runs the phase '", *request.only_phase, "'");
+    synchronize(device_);
+    if (!std::isfinite(report.loss)) report.loss = std::nan("");
+    last_losses_ = report.losses;
+    return report;
+  });
+}
+
+std::string TorchSession::first_non_finite() {
+  return guarded([&] {
+    std::string found = weights_->first_non_finite();
+    for (const auto& [name, runner] : phases_)
+      if (found.empty()) found = runner->first_non_finite_gradient();
+    return found;
+  });
+}
+
+SessionMemory TorchSession::memory() const { return counted_memory(device_); }
+void TorchSession::reset_peak_memory() { reset_counted_peak(device_); }
+
+std::optional<double> TorchSession::gemm_rate(const std::string& precision, double seconds) {
+  return guarded([&] { return best_gemm_rate(precision, seconds, device_); });
+}
+
+}  // namespace tbd::pytorch
+
+namespace tbd {
+
+std::unique_ptr<Session> make_session() { return std::make_unique<pytorch::TorchSession>(); }
+
+}  // namespace tbd

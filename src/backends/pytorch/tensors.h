@@ -1,0 +1,34 @@
+// Between host tensors of the project and torch's: types, devices, layouts.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "base/tensor.h"
+
+namespace tbd::pytorch {
+
+at::ScalarType scalar_type(DType dtype);
+DType dtype_of(const at::Tensor& tensor);  // throws Error(unsupported) on a type the project does not know
+std::vector<int64_t> sizes(const Shape& shape);
+Shape shape_of(const at::Tensor& tensor);
+
+// "cpu", "cuda:0"; throws Error(usage) on another spelling, Error(unsupported) on a device this machine or build lacks.
+at::Device device_from(const std::string& name);
+// Waits until everything queued on the device has run; nothing on the CPU.
+void synchronize(const at::Device& device);
+
+// How rank-4 tensors lie in memory. Logical layout stays NCHW.
+enum class Layout { nchw, nhwc };
+Layout layout_from(const std::string& name);
+// `tensor` laid out densely: channels last for rank 4 under nhwc, row-major otherwise.
+at::Tensor laid_out(const at::Tensor& tensor, Layout layout);
+
+// A copy on `device` with the element type `dtype`. Copies to a CUDA device go through pinned memory without blocking.
+at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout);
+// A copy in row-major logical order.
+HostTensor to_host(const at::Tensor& tensor);
+// Overwrites `target` in place, keeping its layout; throws Error(invalid) with both shapes when they differ.
+void assign(const at::Tensor& target, const HostTensor& value, const std::string& name);
+
+}  // namespace tbd::pytorch

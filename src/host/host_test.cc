@@ -1,0 +1,37 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/registry.h"
+
+namespace tbd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(HostRegistry, OffersTheNearestName) {
+  try {
+    find_host_function("top_row");
+    FAIL() << "an unknown function was found";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::not_found);
+    EXPECT_THAT(e.what(), HasSubstr("top_rows"));
+  }
+}
+
+TEST(TopRows, PicksTheLargestAndOfEqualsTheFirst) {
+  const float scores[] = {1, 5, 5, 0, -2, -7, -2, -1};
+  const HostTensor in[] = {HostTensor(DType::f32, {2, 4}, std::span<const float>(scores))};
+  HostTensor out[] = {HostTensor(DType::i32, {2, 2})};
+  find_host_function("top_rows")(in, out);
+  EXPECT_THAT(out[0].as<int32_t>(), ElementsAre(1, 2, 3, 0));
+}
+
+TEST(TopRows, RefusesMoreThanThereAre) {
+  const HostTensor in[] = {HostTensor(DType::f32, {2, 4})};
+  HostTensor out[] = {HostTensor(DType::i32, {2, 5})};
+  EXPECT_THROW(find_host_function("top_rows")(in, out), Error);
+}
+
+}  // namespace
+}  // namespace tbd
