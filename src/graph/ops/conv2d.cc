@@ -72,8 +72,10 @@ Cost backward_cost(const Conv2d& op, const Operands& o) {
   const Products macs = products(op, o);
   Cost cost;
   // The data gradient reads dy and the weight and writes dx; the weight gradient reads dy and x and writes dw.
-  if (o.needs(0)) cost += {.model = macs.dense, .valid = macs.valid, .bytes = o.out_bytes() + o.in_bytes(1) + o.in_bytes(0)};
-  if (o.needs(1)) cost += {.model = macs.dense, .valid = macs.valid, .bytes = o.out_bytes() + o.in_bytes(0) + o.in_bytes(1)};
+  if (o.needs(0))
+    cost += {.model = macs.dense, .valid = macs.valid, .bytes = o.out_bytes() + o.in_bytes(1) + o.in_bytes(0)};
+  if (o.needs(1))
+    cost += {.model = macs.dense, .valid = macs.valid, .bytes = o.out_bytes() + o.in_bytes(0) + o.in_bytes(1)};
   if (op.bias && o.needs(2)) cost += {.simd = o.out[0].elements(), .bytes = o.out_bytes() + o.in_bytes(2)};
   return cost;
 }

@@ -13,10 +13,15 @@ bool transcendental(F f) { return f == F::sigmoid || f == F::tanh || f == F::exp
 int64_t backward_simd(F f) {
   switch (f) {
     case F::sigmoid:
-    case F::tanh: return 3;       // dy * y * (1 - y); dy * (1 - y * y)
+    case F::tanh:
+      return 3;          // dy * y * (1 - y); dy * (1 - y * y)
+    case F::leaky_relu:  // y > 0 ? dy : dy * slope
+    case F::abs:         // dy * sign(x)
     case F::sqrt:
-    case F::square: return 2;     // dy / (2 y); dy * 2 * x
-    default: return 1;
+    case F::square:
+      return 2;  // dy / (2 * y); dy * 2 * x
+    default:
+      return 1;
   }
 }
 
@@ -34,7 +39,8 @@ Cost forward_cost(const Unary& op, const Operands& o) {
 
 Cost backward_cost(const Unary& op, const Operands& o) {
   if (!o.needs(0)) return {};
-  return {.simd = backward_simd(op.function) * o.in[0].elements(), .bytes = 2 * o.out_bytes() + o.in_bytes(0)};
+  const int64_t saved = op.function == F::neg ? 0 : o.in_bytes(0);
+  return {.simd = backward_simd(op.function) * o.in[0].elements(), .bytes = o.out_bytes() + saved + o.in_bytes(0)};
 }
 
 Traits traits(const Unary& op) {
@@ -44,11 +50,14 @@ Traits traits(const Unary& op) {
     case F::sigmoid:
     case F::tanh:
     case F::exp:
-    case F::sqrt: return {.saves_output = true, .may_overwrite = {0}};
+    case F::sqrt:
+      return {.saves_output = true, .may_overwrite = {0}};
     case F::log:
     case F::square:
-    case F::abs: return {.saves_inputs = {0}};
-    case F::neg: return {.may_overwrite = {0}};
+    case F::abs:
+      return {.saves_inputs = {0}};
+    case F::neg:
+      return {.may_overwrite = {0}};
   }
   return {};
 }
@@ -69,19 +78,19 @@ Cost forward_cost(const Binary&, const Operands& o) {
   return {.simd = o.out[0].elements(), .bytes = bytes_touched_forward(o)};
 }
 
-// add: nothing is computed, gradients pass; sub negates the second; mul one product, div two or three, per gradient.
-// A broadcast operand's gradient is summed over the extents it was repeated along.
+// Gradients of add pass as they are; sub negates the second; mul takes one product, div one division for the first and
+// -dy * a / (b * b) for the second. A broadcast operand's gradient is summed over the extents it was repeated along.
 Cost backward_cost(const Binary& op, const Operands& o) {
+  using B = Binary::Function;
   Cost cost;
-  const int64_t elements = o.out[0].elements();
   for (const size_t input : {0u, 1u}) {
     if (!o.needs(input)) continue;
-    int64_t steps = 0;
-    if (op.function == Binary::Function::sub) steps = input == 1;
-    if (op.function == Binary::Function::mul) steps = 1;
-    if (op.function == Binary::Function::div) steps = input == 0 ? 1 : 3;
+    int64_t steps = 0, read = o.out_bytes();
+    if (op.function == B::sub) steps = input == 1;
+    if (op.function == B::mul) steps = 1, read += o.in_bytes(1 - input);
+    if (op.function == B::div) steps = input == 0 ? 1 : 4, read += o.in_bytes(1) + (input == 1 ? o.in_bytes(0) : 0);
     if (o.in[input] != o.out[0]) ++steps;
-    cost += {.simd = steps * elements, .bytes = o.out_bytes() + o.in_bytes(input)};
+    if (steps > 0) cost += {.simd = steps * o.out[0].elements(), .bytes = read + o.in_bytes(input)};
   }
   return cost;
 }
@@ -99,7 +108,8 @@ Cost forward_cost(const Affine& op, const Operands& o) {
 }
 Cost backward_cost(const Affine& op, const Operands& o) {
   if (!o.needs(0)) return {};
-  return {.simd = op.factor != 1 ? o.in[0].elements() : 0, .bytes = o.out_bytes() + o.in_bytes(0)};
+  if (op.factor == 1) return {};  // the gradient passes as it is
+  return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
 }
 Traits traits(const Affine&) { return {.may_overwrite = {0}}; }
 
@@ -111,9 +121,11 @@ std::vector<Shape> output_shapes(const Dropout& op, Shapes in) {
 Cost forward_cost(const Dropout&, const Operands& o) {
   return {.simd = 2 * o.in[0].elements(), .bytes = bytes_touched_forward(o)};
 }
+// The mask is scaled once, forward. A mask that the framework draws is no operand.
 Cost backward_cost(const Dropout&, const Operands& o) {
   if (!o.needs(0)) return {};
-  return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
+  const int64_t mask = o.in.size() > 1 ? o.in_bytes(1) : 0;
+  return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + mask + o.in_bytes(0)};
 }
 Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match}; }
 

@@ -71,8 +71,7 @@ Cost backward_cost(const Matmul& op, const Operands& o) {
   const int64_t macs = matmul_flops(op, o);
   Cost cost;
   for (const size_t input : {0u, 1u})
-    if (o.needs(input))
-      cost += {.model = macs, .valid = macs, .bytes = o.out_bytes() + o.in_bytes(0) + o.in_bytes(1)};
+    if (o.needs(input)) cost += {.model = macs, .valid = macs, .bytes = o.out_bytes() + o.in_bytes(0) + o.in_bytes(1)};
   return cost;
 }
 

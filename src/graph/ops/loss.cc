@@ -10,18 +10,19 @@ std::vector<Shape> output_shapes(const SoftmaxCrossEntropy& op, Shapes in) {
   return {Shape{}};
 }
 
-// Log-softmax 4 per element, 1 + 1 per element transcendental per row; then one per row, or with smoothing the whole
-// row summed too.
+// Log-softmax takes 4 per element, an exponential per element and a logarithm per row; the label's term one per row.
+// With smoothing: the sum of the row, and both terms scaled and added.
 Cost forward_cost(const SoftmaxCrossEntropy& op, const Operands& o) {
   const int64_t rows = o.in[0][0], elements = o.in[0].elements();
-  const int64_t smoothed = op.smoothing > 0 ? elements + 2 * rows : 0;
+  const int64_t smoothed = op.smoothing > 0 ? elements + 3 * rows : 0;
   return {.simd = 4 * elements + rows + smoothed, .trans = elements + rows, .bytes = bytes_touched_forward(o)};
 }
+// From the log-probabilities: exponentials, scaled by the upstream gradient, less the target.
 Cost backward_cost(const SoftmaxCrossEntropy& op, const Operands& o) {
   if (!o.needs(0)) return {};
   const int64_t rows = o.in[0][0], elements = o.in[0].elements();
   const int64_t smoothed = op.smoothing > 0 ? elements : 0;
-  return {.simd = 4 * elements + rows + smoothed, .trans = elements, .bytes = 2 * o.in_bytes(0) + o.in_bytes(1)};
+  return {.simd = elements + rows + smoothed, .trans = elements, .bytes = 2 * o.in_bytes(0) + o.in_bytes(1)};
 }
 Traits traits(const SoftmaxCrossEntropy&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::full}; }
 
@@ -33,11 +34,11 @@ std::vector<Shape> output_shapes(const SquaredError&, Shapes in) {
 Cost forward_cost(const SquaredError&, const Operands& o) {
   return {.simd = 3 * o.in[0].elements(), .bytes = bytes_touched_forward(o)};
 }
+// da = (a - b) * 2 dy; db = -da, or (b - a) * 2 dy where it is alone.
 Cost backward_cost(const SquaredError&, const Operands& o) {
-  Cost cost;
-  for (const size_t input : {0u, 1u})
-    if (o.needs(input)) cost += {.simd = 3 * o.in[0].elements(), .bytes = 3 * o.in_bytes(0)};
-  return cost;
+  const int64_t gradients = o.needs(0) + o.needs(1);
+  if (gradients == 0) return {};
+  return {.simd = (1 + gradients) * o.in[0].elements(), .bytes = (2 + gradients) * o.in_bytes(0)};
 }
 Traits traits(const SquaredError&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::full}; }
 

@@ -13,10 +13,22 @@ std::vector<ParameterSpec> scale_and_shift(int64_t extent) {
 Cost rows_forward(int64_t elements, int64_t rows, const Operands& o) {
   return {.simd = 7 * elements + 3 * rows, .trans = rows, .bytes = bytes_touched_forward(o)};
 }
-// Reads dy and x, writes dx.
+// What the gradients of a norm read and write: dy, x where it is needed, the scale for dx, and the results.
+int64_t backward_bytes(const Operands& o, bool affine = true) {
+  int64_t bytes = o.out_bytes();
+  if (o.needs(0) || (affine && o.needs(1))) bytes += o.in_bytes(0);
+  if (o.needs(0) && affine) bytes += o.in_bytes(1);
+  for (size_t i = 0; i < o.in.size(); ++i)
+    if (o.needs(i)) bytes += o.in_bytes(i);
+  return bytes;
+}
+
+// xhat takes 2, its part of dweight 2, dbias 1; dx takes dy weight 1, two means 3, and 4 more.
 Cost rows_backward(int64_t elements, int64_t rows, const Operands& o) {
   if (elements_needing_gradient(o) == 0) return {};
-  return {.simd = 13 * elements + 2 * rows, .bytes = o.out_bytes() + 2 * o.in_bytes(0)};
+  int64_t steps = (o.needs(0) || o.needs(1) ? 2 : 0) + (o.needs(1) ? 2 : 0) + (o.needs(2) ? 1 : 0);
+  if (o.needs(0)) steps += 8;
+  return {.simd = steps * elements + (o.needs(0) ? 2 * rows : 0), .bytes = backward_bytes(o)};
 }
 
 }  // namespace
@@ -24,8 +36,8 @@ Cost rows_backward(int64_t elements, int64_t rows, const Operands& o) {
 std::vector<Shape> output_shapes(const BatchNorm& op, Shapes in) {
   require(in[0].rank() >= 2, "expected (N, C, ...), got ", in[0]);
   require(op.eps > 0, "eps must be positive");
-  require(op.stats == BatchNorm::Stats::frozen || in[0].elements() > in[0][1],
-          "batch statistics of ", in[0], " need more than one value per channel");
+  require(op.stats == BatchNorm::Stats::frozen || in[0].elements() > in[0][1], "batch statistics of ", in[0],
+          " need more than one value per channel");
   return {in[0]};
 }
 
@@ -42,25 +54,28 @@ std::vector<ParameterSpec> parameters(const BatchNorm& op, const Shape& x) {
 
 Cost forward_cost(const BatchNorm& op, const Operands& o) {
   const int64_t elements = o.in[0].elements(), channels = o.in[0][1];
+  const int64_t bytes = bytes_touched_forward(o);
   if (op.stats == BatchNorm::Stats::frozen)
-    return {.simd = 2 * elements + 4 * channels, .trans = channels, .bytes = bytes_touched_forward(o)};
-  const int64_t running = op.stats == BatchNorm::Stats::running ? 7 * channels : 0;
-  const int64_t written = op.stats == BatchNorm::Stats::running ? 2 * channels * 4 : 0;
-  return {.simd = 7 * elements + 3 * channels + running,
-          .trans = channels,
-          .bytes = bytes_touched_forward(o) + written};
+    return {.simd = 2 * elements + (op.affine ? 4 : 1) * channels, .trans = channels, .bytes = bytes};
+  Cost cost = {.simd = (op.affine ? 7 : 5) * elements + 3 * channels, .trans = channels, .bytes = bytes};
+  if (op.stats == BatchNorm::Stats::running)  // both buffers are written again
+    cost += {.simd = 7 * channels, .bytes = o.in_bytes(o.in.size() - 2) + o.in_bytes(o.in.size() - 1)};
+  return cost;
 }
 
+// The sums of dy and dy xhat serve dx, dweight and dbias alike: 5 per element; dx takes 4 more.
 Cost backward_cost(const BatchNorm& op, const Operands& o) {
   const int64_t elements = o.in[0].elements(), channels = o.in[0][1];
   if (elements_needing_gradient(o) == 0) return {};
   if (op.stats == BatchNorm::Stats::frozen) return {.simd = elements, .bytes = o.out_bytes() + o.in_bytes(0)};
-  return {.simd = 9 * elements + 3 * channels, .bytes = o.out_bytes() + 2 * o.in_bytes(0)};
+  if (o.needs(0)) return {.simd = 9 * elements + (op.affine ? 3 : 2) * channels, .bytes = backward_bytes(o, op.affine)};
+  const int64_t steps = (o.needs(1) ? 4 : 0) + (o.needs(2) ? 1 : 0);
+  return {.simd = steps * elements, .bytes = backward_bytes(o)};
 }
 
 Traits traits(const BatchNorm& op) {
-  if (op.stats == BatchNorm::Stats::frozen) return {.may_overwrite = {}};
-  return {.saves_inputs = {0, 1}};
+  if (op.stats == BatchNorm::Stats::frozen) return {};
+  return {.saves_inputs = op.affine ? std::vector<int>{0, 1} : std::vector<int>{0}};
 }
 
 std::vector<Shape> output_shapes(const GroupNorm& op, Shapes in) {

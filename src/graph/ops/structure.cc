@@ -39,8 +39,10 @@ std::vector<Shape> output_shapes(const Reduce& op, Shapes in) {
   for (const int64_t axis : op.axes) require(axis >= 0 && axis < x.rank(), "no axis ", axis, " in ", x);
   for (int64_t axis = 0; axis < x.rank(); ++axis) {
     const bool reduced = op.axes.empty() || std::ranges::find(op.axes, axis) != op.axes.end();
-    if (!reduced) extents.push_back(x[axis]);
-    else if (op.keep) extents.push_back(1);
+    if (!reduced)
+      extents.push_back(x[axis]);
+    else if (op.keep)
+      extents.push_back(1);
   }
   return {Shape(extents)};
 }

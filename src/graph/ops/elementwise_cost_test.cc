@@ -1,0 +1,289 @@
+// Elementwise ops, reductions and losses against naive loops over numbers that count their arithmetic.
+#include <gtest/gtest.h>
+
+#include "graph/ops/brute_force.h"
+
+namespace tbd::brute {
+namespace {
+
+constexpr int kTrials = 250;
+using F = Unary::Function;
+using B = Binary::Function;
+
+Number apply(F f, Number x) {
+  switch (f) {
+    case F::relu:
+      return greater(x, Number{0});
+    case F::leaky_relu:
+      return where_positive(x, x, x * Number{0.1});
+    case F::sigmoid:
+      return sigmoid(x);
+    case F::tanh:
+      return tanh(x);
+    case F::exp:
+      return exp(x);
+    case F::log:
+      return log(x);
+    case F::sqrt:
+      return sqrt(x);
+    case F::square:
+      return x * x;
+    case F::abs:
+      return simd(std::abs(x.value));
+    case F::neg:
+      return -x;
+  }
+  return x;
+}
+
+Number gradient(F f, Number x, Number y, Number dy) {
+  switch (f) {
+    case F::relu:
+      return where_positive(y, dy, Number{0});
+    case F::leaky_relu:
+      return where_positive(y, dy, dy * Number{0.1});
+    case F::sigmoid:
+      return dy * y * (Number{1} - y);
+    case F::tanh:
+      return dy * (Number{1} - y * y);
+    case F::exp:
+      return dy * y;
+    case F::log:
+      return dy / x;
+    case F::sqrt:
+      return dy / (Number{2} * y);
+    case F::square:
+      return dy * Number{2} * x;
+    case F::abs:
+      return dy * sign(x);
+    case F::neg:
+      return -dy;
+  }
+  return dy;
+}
+
+Shape random_shape(Random& r) {
+  std::vector<int64_t> extents(static_cast<size_t>(r.between(1, 4)));
+  for (int64_t& extent : extents) extent = r.between(1, 4);
+  return Shape(extents);
+}
+
+TEST(UnaryCost, EqualsALoop) {
+  Random r(10);
+  for (int trial = 0; trial < kTrials * 2; ++trial) {
+    const auto f = static_cast<F>(trial % 10);
+    const Unary op = {.function = f};
+    const Operands o = operands(op, {random_shape(r)}, r);
+    const Row x = r.row(o.in[0].elements());
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (const Number each : x) apply(f, each);
+              }))
+        << kind(op);
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (size_t i = 0; o.needs(0) && i < x.size(); ++i) gradient(f, x[i], Number{0.5}, Number{1});
+              }))
+        << kind(op);
+    EXPECT_EQ(forward_cost(op, o).bytes, 8 * o.in[0].elements());
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? (f == F::neg ? 8 : 12) * o.in[0].elements() : 0);
+  }
+}
+
+Number apply(B f, Number a, Number b) {
+  switch (f) {
+    case B::add:
+      return a + b;
+    case B::sub:
+      return a - b;
+    case B::mul:
+      return a * b;
+    case B::div:
+      return a / b;
+  }
+  return a;
+}
+Number gradient_a(B f, Number b, Number dy) { return f == B::mul ? dy * b : f == B::div ? dy / b : dy; }
+Number gradient_b(B f, Number a, Number b, Number dy) {
+  if (f == B::sub) return -dy;
+  if (f == B::mul) return dy * a;
+  if (f == B::div) return -(dy * a / (b * b));
+  return dy;
+}
+
+TEST(BinaryCost, EqualsALoopWithBroadcasts) {
+  Random r(11);
+  for (int trial = 0; trial < kTrials * 2; ++trial) {
+    const auto f = static_cast<B>(trial % 4);
+    const Binary op = {f};
+    Shape a = random_shape(r), b = a;
+    for (int64_t axis = 0; axis < a.rank(); ++axis)
+      if (r.between(0, 3) == 0) (r.coin() ? a : b)[axis] = 1;
+    const Operands o = operands(op, {a, b}, r);
+    const int64_t elements = o.out[0].elements();
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (int64_t i = 0; i < elements; ++i) apply(f, Number{1}, Number{2});
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                Number sum;
+                for (int64_t i = 0; i < elements; ++i) {
+                  const Number da = o.needs(0) ? gradient_a(f, Number{2}, Number{1}) : Number{};
+                  if (o.needs(0) && a != o.out[0]) sum += da;
+                  const Number db = o.needs(1) ? gradient_b(f, Number{1}, Number{2}, Number{1}) : Number{};
+                  if (o.needs(1) && b != o.out[0]) sum += db;
+                }
+              }))
+        << a << ' ' << b << ' ' << kind(op);
+  }
+}
+
+TEST(BinaryCost, BytesOfItsGradients) {
+  Random r(11);
+  const auto bytes = [&](B f, Shape b, bool needs_a, bool needs_b) {
+    Operands o = operands(Binary{f}, {{2, 5}, std::move(b)}, r);
+    o.needs_gradient = {needs_a, needs_b};
+    return backward_cost(Binary{f}, o).bytes;
+  };
+  EXPECT_EQ(bytes(B::add, {2, 5}, true, true), 0);             // gradients pass as they are
+  EXPECT_EQ(bytes(B::add, {1, 5}, true, true), 4 * (10 + 5));  // the broadcast one is summed
+  EXPECT_EQ(bytes(B::sub, {2, 5}, true, true), 4 * 20);
+  EXPECT_EQ(bytes(B::mul, {2, 5}, true, true), 4 * 60);
+  EXPECT_EQ(bytes(B::div, {2, 5}, true, false), 4 * 30);
+  EXPECT_EQ(bytes(B::div, {2, 5}, false, true), 4 * 40);
+}
+
+TEST(AffineCost, EqualsALoop) {
+  Random r(12);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Affine op = {r.coin() ? 1.0 : 3.0, r.coin() ? 0.0 : 2.0};
+    const Operands o = operands(op, {random_shape(r)}, r);
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (Number x : r.row(o.in[0].elements())) {
+                  if (op.factor != 1) x = x * Number{op.factor};
+                  if (op.offset != 0) x = x + Number{op.offset};
+                }
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t i = 0; o.needs(0) && op.factor != 1 && i < o.in[0].elements(); ++i)
+                  (void)(Number{1} * Number{op.factor});
+              }));
+  }
+}
+
+TEST(DropoutCost, EqualsALoop) {
+  Random r(13);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Dropout op = {0.3};
+    const Shape x = random_shape(r);
+    const Operands o = operands(op, r.coin() ? std::vector<Shape>{x, x} : std::vector<Shape>{x}, r);
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (const Number each : r.row(x.elements())) (void)(each * (Number{1} * Number{1 / 0.7}));
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {  // with the scaled mask
+                for (int64_t i = 0; o.needs(0) && i < x.elements(); ++i) (void)(Number{1} * Number{1 / 0.7});
+              }));
+  }
+}
+
+TEST(ReduceCost, EqualsALoop) {
+  Random r(14);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Reduce op = {r.coin() ? Reduce::Function::sum : Reduce::Function::mean, {}, r.coin()};
+    const Shape x = random_shape(r);
+    for (int64_t axis = 0; axis < x.rank(); ++axis)
+      if (r.coin()) op.axes.push_back(axis);
+    const Operands o = operands(op, {x}, r);
+    const int64_t results = o.out[0].elements(), each = x.elements() / results;
+    const bool mean = op.function == Reduce::Function::mean;
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (int64_t i = 0; i < results; ++i) {
+                  Number sum;
+                  for (const Number value : r.row(each)) sum += value;
+                  if (mean) sum = sum / Number{2};
+                }
+              }))
+        << x;
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t i = 0; o.needs(0) && mean && i < results; ++i) (void)(Number{1} / Number{2});
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (x.elements() + results));
+  }
+}
+
+// Log-probabilities of a row.
+Row log_softmax(const Row& z) {
+  Number largest{-1e30}, sum;
+  for (const Number each : z) largest = greater(largest, each);
+  Row shifted;
+  for (const Number each : z) shifted.push_back(each - largest);
+  for (const Number each : shifted) sum += exp(each);
+  const Number log_sum = log(sum);
+  for (Number& each : shifted) each = each - log_sum;
+  return shifted;
+}
+
+TEST(SoftmaxCrossEntropyCost, EqualsALoop) {
+  Random r(15);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const SoftmaxCrossEntropy op = {r.coin() ? 0.0 : 0.1};
+    const int64_t rows = r.between(1, 5), classes = r.between(2, 7);
+    Operands o = operands(op, {{rows, classes}, {rows}}, r);
+    o.in_dtypes[1] = DType::i32, o.needs_gradient[1] = false;
+    const bool smooth = op.smoothing > 0;
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                Number loss;
+                for (int64_t row = 0; row < rows; ++row) {
+                  const Row p = log_softmax(r.row(classes));
+                  if (!smooth) {
+                    loss -= p[0];
+                    continue;
+                  }
+                  Number sum;
+                  for (const Number each : p) sum += each;
+                  loss -= Number{0.9} * p[0] + Number{0.1 / 7} * sum;
+                }
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t row = 0; o.needs(0) && row < rows; ++row) {
+                  Row dz;
+                  for (const Number log_p : r.row(classes)) dz.push_back(exp(log_p) * Number{2});
+                  for (Number& each : dz)
+                    if (smooth) each -= Number{0.1 / 7 * 2};
+                  dz[0] -= Number{2};
+                }
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (rows * classes + rows + 1));
+  }
+}
+
+TEST(SquaredErrorCost, EqualsALoop) {
+  Random r(16);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Shape x = random_shape(r);
+    const Operands o = operands(SquaredError{}, {x, x}, r);
+    EXPECT_EQ(without_bytes(forward_cost(SquaredError{}, o)), count([&] {
+                Number sum;
+                for (const Number a : r.row(x.elements())) {
+                  const Number d = a - Number{1};
+                  sum += d * d;
+                }
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(SquaredError{}, o)), count([&] {
+                for (const Number a : r.row(x.elements())) {
+                  if (!o.needs(0) && !o.needs(1)) continue;
+                  const Number d = (a - Number{1}) * Number{2};
+                  if (o.needs(0) && o.needs(1)) (void)(-d);
+                }
+              }));
+  }
+}
+
+TEST(MovingOps, ComputeNothing) {
+  Random r(17);
+  for (const Op& op : {Op(Reshape{{-1}}), Op(StopGradient{}), Op(Cast{DType::bf16})}) {
+    const Operands o = operands(op, {{2, 3}}, r);
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), Cost{});
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), Cost{});
+  }
+}
+
+}  // namespace
+}  // namespace tbd::brute
