@@ -37,11 +37,13 @@ struct Axes {
   std::vector<std::string> layouts, input_modes, dropouts;
   std::string data;
   uint64_t seed = 0;
+  bool operator==(const Axes&) const = default;
 };
 
 struct Plan {
   std::vector<Axes> sets;  // each a product of its own
   std::optional<Effort> effort;
+  bool operator==(const Plan&) const = default;
 };
 
 // Throws Error(invalid) "FILE:LINE: ..." on a bad line, nearest names offered; Error(not_found) without the file.
@@ -54,13 +56,16 @@ std::string plan_text(const Plan& plan);  // parses back to the same plan
 std::vector<Cell> cells(const Plan& plan);
 std::vector<Cell> cells(const Axes& axes);
 
-// The workload of a record.
+// The workload of a record. Its data folder and framework build are read from `repro`, the command line it keeps.
 Cell cell_like(const Workload& workload, const std::string& repro);
 
 // "tbd run resnet50 --framework pytorch --batch 8 ...": the command that measures the cell again.
 std::string repro_line(const Cell& cell, std::optional<Effort> effort = {});
 // "resnet50-pytorch-fp32-b8-t2-nchw-resident": the cell's folder name, of letters, digits, '.', '_' and '-'.
 std::string cell_name(const Cell& cell);
+
+// The batch where none is named: 8 where the sweep has it, else its largest below, else its smallest; 2 without a sweep.
+int64_t default_batch(const std::vector<int64_t>& sweep);
 
 // The order of launches, as indices of cells: forward, backward, forward, ... so that drift cancels (4.2).
 std::vector<size_t> launch_order(size_t cells, int64_t launches);

@@ -21,13 +21,13 @@ void LaunchMeter::report(Json& launch) const {
   const HostDelta delta = difference(*begin_, *end_);
   const HostUse use = host_use(delta, cores);
   const Disturbed disturbance = disturbed(delta, use);
-  Json host = to_json(delta);
+  Json& host = launch["host"];
+  host["delta"] = to_json(delta);
   host["use"] = to_json(use);
   host["disturbed"] = disturbance.reasons;
   host["repeat"] = disturbance.level == Disturbance::repeat;
   if (host_.energy().available()) host["energy_scope"] = host_.energy().scope();
   if (delta.energy_uj) launch["energy_joules"] = 1e-6 * static_cast<double>(*delta.energy_uj);
-  launch["host"] = std::move(host);
 }
 
 }  // namespace tbd

@@ -9,7 +9,9 @@ class LaunchMeter {
   LaunchMeter();
   void first_step_done();
   void last_step_done();
-  void report(Json& launch) const;  // adds launch.json's keys: cores, peak_rss_bytes, energy_joules, host
+  // Adds launch.json's keys: cores, peak_rss_bytes, energy_joules, and host: {"delta", "use" (measure/host_use.h),
+  // "disturbed": reasons, "repeat": whether they ask for another launch, "energy_scope"}.
+  void report(Json& launch) const;
 
  private:
   HostSampler host_;

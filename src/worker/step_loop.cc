@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "measure/clock.h"
+#include "measure/environment.h"
 #include "record/safetensors.h"
 
 namespace tbd {
@@ -129,10 +130,11 @@ void StepLoop::report_launch(const protocol::Run& request) {
   launch["first_step_seconds"] = 1e-9 * static_cast<double>(first_done_ns_);
   launch_.report(launch);
   if (const auto peak = parts_.session.memory().peak_bytes) launch["allocator_peak_bytes"] = *peak;
-  if (rows_.dropped() > 0) launch["dropped_rows"] = rows_.dropped();
+  if (rows_.dropped() > 0) launch["host"]["dropped_rows"] = rows_.dropped();
+  launch["host"]["process"] = capture_process();
   const Source* source = parts_.inputs.source();
   if (!source) return;
-  launch["data"] = data_report(*source);
+  launch["host"]["data"] = data_report(*source);
   if (const auto ready = source->statistics().first_ready_step; ready && request.input.mode == "pipeline")
     launch["steady_from_step"] = *ready;
 }

@@ -1,0 +1,48 @@
+#include "runner/settings.h"
+
+#include "runner/worker_process.h"
+
+namespace tbd {
+namespace {
+
+// measurement.md 4.3, and what a process needs to find its way.
+constexpr std::string_view kNames[] = {"PATH", "HOME", "TMPDIR", "LANG", "TZ"};
+constexpr std::string_view kPrefixes[] = {"LC_",   "OMP_",    "MKL_",  "DNNL_",  "ONEDNN_", "TF_",     "XLA_",
+                                          "MXNET_", "TORCH_",  "PYTORCH_", "CUDA_", "NCCL_",   "LD_",     "MALLOC_",
+                                          "KMP_",  "GOMP_",   "ASAN_", "TSAN_",  "UBSAN_",  "KINETO_", "NVIDIA_"};
+
+bool allowed(std::string_view name) {
+  for (const std::string_view known : kNames)
+    if (name == known) return true;
+  for (const std::string_view prefix : kPrefixes)
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all) {
+  std::map<std::string, std::string> kept;
+  for (const auto& [name, value] : all)
+    if (allowed(name)) kept[name] = value;
+  return kept;
+}
+
+protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings& settings) {
+  try {
+    WorkerProcess worker(entry, settings, allowed_environment(settings.environment), {}, "/dev/null");
+    const protocol::HelloReply reply = worker.hello();
+    worker.bye();
+    store_capabilities(entry, reply, settings.cache);
+    return reply;
+  } catch (const WorkerFault& fault) {
+    fail(ErrorKind::unsupported, fault.what());
+  }
+}
+
+protocol::HelloReply capabilities(const WorkerEntry& entry, const RunnerSettings& settings) {
+  if (const auto cached = cached_capabilities(entry, settings.cache)) return *cached;
+  return probe_worker(entry, settings);
+}
+
+}  // namespace tbd

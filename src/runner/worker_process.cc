@@ -1,0 +1,172 @@
+#include "runner/worker_process.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/files.h"
+#include "measure/proc_text.h"
+#include "measure/system_file.h"
+#include "worker/protocol_rows.h"
+
+namespace tbd {
+namespace {
+
+constexpr double kSlice = 0.2;  // seconds between looks at the interrupt flag
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Processes that the kernel ended for want of memory since it booted, those of control groups included.
+std::optional<int64_t> oom_kills() {
+  const auto text = read_system_file("/proc/vmstat");
+  if (!text) return std::nullopt;
+  const auto counts = parse_flat_keys(*text);
+  const auto found = counts.find("oom_kill");
+  return found == counts.end() ? std::nullopt : std::optional(found->second);
+}
+
+OutcomeKind outcome_of(const protocol::Failure& failure) {
+  if (failure.kind == "oom") return OutcomeKind::oom;
+  if (failure.kind == "unsupported") return OutcomeKind::unsupported;
+  if (failure.kind == "nonfinite") return OutcomeKind::nonfinite;
+  return OutcomeKind::failed;
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
+                             const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
+                             const std::filesystem::path& log)
+    : name_(cat("the worker of ", entry.key)), settings_(settings), log_(log), oom_kills_before_(oom_kills()) {
+  try {
+    process_ = std::make_unique<Subprocess>(SpawnOptions{
+        .argv = {entry.worker.string()}, .environment = environment, .stderr_file = log, .cpus = cpus});
+  } catch (const Error& e) {
+    fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
+  }
+}
+
+protocol::HelloReply WorkerProcess::hello() {
+  auto reply = ask<protocol::HelloReply>(protocol::Hello{}, "starting", settings_.deadlines.hello);
+  if (reply.version != protocol::kVersion)
+    fault(OutcomeKind::failed, cat(name_, " speaks version ", reply.version, " of the protocol, this tbd speaks ",
+                                   protocol::kVersion, ": build it again"));
+  return reply;
+}
+
+protocol::RunReply WorkerProcess::run(const protocol::Run& request,
+                                      const std::function<bool(std::span<const StepRow>)>& enough) {
+  send(request, "starting to train");
+  bool stopping = false, first = true;
+  auto last_sign = Clock::now();
+  for (;;) {
+    const char* doing = first ? "in its first step" : "training";
+    const double deadline = stopping || !first ? settings_.deadlines.step : settings_.deadlines.first_step;
+    std::vector<StepRow> rows;
+    if (const std::optional<protocol::Message> message = receive_within(doing, kSlice)) {
+      last_sign = Clock::now();
+      const auto* steps = std::get_if<protocol::Steps>(&*message);
+      if (!steps) return take<protocol::RunReply>(*message, doing);
+      try {
+        rows = protocol::unpack(*steps);
+      } catch (const Error& e) {
+        fault(OutcomeKind::failed, cat(name_, ": ", e.what()));
+      }
+      first = first && rows.empty();
+    }
+    if (seconds_since(last_sign) > deadline) hung(doing, deadline);
+    const bool done = enough(rows) || settings_.interrupted();
+    if (done && !stopping) send(protocol::Stop{}, doing);
+    stopping = stopping || done;
+  }
+}
+
+void WorkerProcess::bye() {
+  try {
+    ask<protocol::ByeReply>(protocol::Bye{}, "ending", settings_.deadlines.grace);
+    if (process_->wait(settings_.deadlines.grace)) return;
+  } catch (const WorkerFault&) {  // its work is done: how it ends changes nothing
+  }
+  process_->terminate(0);
+}
+
+void WorkerProcess::send(const protocol::Request& request, std::string_view doing) {
+  try {
+    process_->write_line(protocol::to_line(request), settings_.deadlines.other);
+  } catch (const Error&) {
+    if (process_->wait(settings_.deadlines.grace)) ended(doing);
+    hung(doing, settings_.deadlines.other);
+  }
+}
+
+protocol::Message WorkerProcess::receive(std::string_view doing, double seconds) {
+  const auto begin = Clock::now();
+  while (seconds_since(begin) < seconds) {
+    if (auto message = receive_within(doing, std::min(kSlice, seconds))) return std::move(*message);
+    if (!settings_.interrupted()) continue;
+    process_->terminate(settings_.deadlines.grace);
+    fault(OutcomeKind::interrupted, cat("interrupted while the worker was ", doing));
+  }
+  hung(doing, seconds);
+}
+
+std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view doing, double seconds) {
+  std::string line;
+  switch (process_->read_line(line, seconds)) {
+    case Subprocess::Read::timeout: return std::nullopt;
+    case Subprocess::Read::end: ended(doing);
+    case Subprocess::Read::line: break;
+  }
+  try {
+    return protocol::message_from(line);
+  } catch (const Error& e) {
+    process_->terminate(0);
+    fault(OutcomeKind::failed, cat(name_, " broke the protocol while ", doing, ": ", e.what()));
+  }
+}
+
+void WorkerProcess::refuse(const protocol::Message& message, std::string_view doing) {
+  if (const auto* failure = std::get_if<protocol::Failure>(&message)) {
+    process_->terminate(0);
+    fault(outcome_of(*failure), failure->sentence);
+  }
+  process_->terminate(0);
+  fault(OutcomeKind::failed, cat(name_, " broke the protocol while ", doing, ": it sent another reply than expected"));
+}
+
+void WorkerProcess::ended(std::string_view doing) {
+  const auto status = process_->wait(settings_.deadlines.grace);
+  if (!status) {
+    process_->terminate(0);
+    fault(OutcomeKind::failed, cat(name_, " closed its output while ", doing, last_words()));
+  }
+  const auto kills = oom_kills();
+  const bool for_memory = status->signal == SIGKILL && kills && oom_kills_before_ && *kills > *oom_kills_before_;
+  if (for_memory) fault(OutcomeKind::oom, cat(name_, " was killed by the system for want of memory while ", doing));
+  fault(OutcomeKind::failed,
+        cat(name_, status->signal ? " was " : " ", status->words(), " while ", doing, last_words()));
+}
+
+void WorkerProcess::hung(std::string_view doing, double seconds) {
+  process_->terminate(settings_.deadlines.grace);
+  fault(OutcomeKind::timeout, cat(name_, " gave no sign for ", format_seconds(seconds), " while ", doing));
+}
+
+void WorkerProcess::fault(OutcomeKind kind, const std::string& reason) {
+  throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
+}
+
+// The last line that the worker wrote to stderr.
+std::string WorkerProcess::last_words() const {
+  if (log_.empty() || !std::filesystem::exists(log_)) return "";
+  std::string log = read_file(log_);
+  if (log.size() > 65536) log.erase(0, log.size() - 65536);
+  std::string last;
+  for (const std::string& line : split(log, '\n'))
+    if (!trim(line).empty()) last = trim(line);
+  return last.empty() ? "" : cat("; its last words: ", last.substr(0, 200));
+}
+
+}  // namespace tbd

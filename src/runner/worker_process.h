@@ -1,0 +1,66 @@
+// One worker process and the conversation with it. Whatever goes wrong comes out as a WorkerFault: an outcome with a
+// reason.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "base/subprocess.h"
+#include "record/record.h"
+#include "runner/settings.h"
+
+namespace tbd {
+
+class WorkerFault : public std::exception {
+ public:
+  explicit WorkerFault(Outcome outcome) : outcome_(std::move(outcome)) {}
+  const Outcome& outcome() const { return outcome_; }
+  const char* what() const noexcept override { return outcome_.reason.c_str(); }
+
+ private:
+  Outcome outcome_;
+};
+
+class WorkerProcess {
+ public:
+  // `variables` and `cpus` are those of the thread plan; stderr goes to `log`, where it is not empty.
+  // A worker that cannot be started is a fault of kind `unavailable`.
+  WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
+                const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
+                const std::filesystem::path& log);
+
+  pid_t pid() const { return process_->pid(); }
+
+  protocol::HelloReply hello();  // a fault of kind `failed` for another protocol version
+  // Sends the request and waits for its reply.
+  template <class Reply>
+  Reply ask(const protocol::Request& request, std::string_view doing, double seconds) {
+    send(request, doing);
+    return take<Reply>(receive(doing, seconds), doing);
+  }
+  // Steps until the run ends by itself or `enough` says so; `enough` sees the new rows, at least once a second none.
+  protocol::RunReply run(const protocol::Run& request, const std::function<bool(std::span<const StepRow>)>& enough);
+  void bye();  // a polite end; a worker that does not end is killed
+
+ private:
+  void send(const protocol::Request& request, std::string_view doing);
+  protocol::Message receive(std::string_view doing, double seconds);
+  std::optional<protocol::Message> receive_within(std::string_view doing, double seconds);
+  template <class Reply>
+  Reply take(protocol::Message message, std::string_view doing) {
+    if (auto* reply = std::get_if<Reply>(&message)) return std::move(*reply);
+    refuse(message, doing);
+  }
+  [[noreturn]] void refuse(const protocol::Message& message, std::string_view doing);
+  [[noreturn]] void ended(std::string_view doing);
+  [[noreturn]] void hung(std::string_view doing, double seconds);
+  [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
+  std::string last_words() const;
+
+  std::string name_;
+  const RunnerSettings& settings_;
+  std::filesystem::path log_;
+  std::optional<int64_t> oom_kills_before_;
+  std::unique_ptr<Subprocess> process_;
+};
+
+}  // namespace tbd
