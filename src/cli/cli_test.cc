@@ -1,0 +1,160 @@
+// What a person sees: one clear sentence, the right exit code, nothing half-written. No worker is started here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "cli/command.h"
+
+namespace tbd::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Said {
+  int code = 0;
+  std::string out, err;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  Said tbd(std::vector<std::string> arguments) {
+    std::ostringstream out, err;
+    Context context{.out = out, .err = err, .environment = {{"HOME", folder_.path().string()}}};
+    context.build_folder = folder_.path() / "build";
+    context.cache_folder = folder_.path() / "cache";
+    context.source_folder = TBD_SOURCE_DIR;
+    context.arguments = std::move(arguments);
+    const int code = run_program(context);
+    return {code, out.str(), err.str()};
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  bool nothing_written() const { return std::filesystem::is_empty(folder_.path()); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(CommandLine, WithoutACommandPrintsTheCommandsAndSaysMisuse) {
+  const Said said = tbd({});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.out, AllOf(HasSubstr("quickstart"), HasSubstr("doctor")));
+}
+
+TEST_F(CommandLine, UnknownCommandOffersTheNearest) {
+  const Said said = tbd({"quikstart"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("unknown command 'quikstart', did you mean 'quickstart'?"));
+  EXPECT_THAT(said.out, IsEmpty());
+}
+
+TEST_F(CommandLine, UnknownModelOffersTheNearest) {
+  const Said said = tbd({"describe", "resnet5"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("did you mean 'resnet50'?"));
+}
+
+TEST_F(CommandLine, UnknownConfigOffersTheNearest) {
+  const Said said = tbd({"describe", "resnet50", "--config", "tinny"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("did you mean 'tiny'?"));
+}
+
+TEST_F(CommandLine, UnknownOptionOffersTheNearest) {
+  const Said said = tbd({"run", "resnet50", "--bach", "4"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("unknown option '--bach', did you mean '--batch'?"));
+}
+
+TEST_F(CommandLine, UnknownFormatAndPrecisionAndEffortAreNamed) {
+  EXPECT_THAT(tbd({"describe", "resnet50", "--format", "jsn"}).err, HasSubstr("did you mean 'json'?"));
+  EXPECT_THAT(tbd({"describe", "resnet50", "--precision", "bf61"}).err, HasSubstr("'bf61'"));
+  EXPECT_THAT(tbd({"run", "resnet50", "--effort", "quik"}).err, HasSubstr("did you mean 'quick'?"));
+}
+
+TEST_F(CommandLine, BatchMustBeAPositiveSensibleNumber) {
+  for (const char* batch : {"0", "-3", "four", "1e3", "99999999999", "999999999999999999999"}) {
+    const Said said = tbd({"run", "resnet50", cat("--batch=", batch)});
+    EXPECT_EQ(said.code, kBadUsage) << batch;
+    EXPECT_THAT(said.err, AllOf(HasSubstr("--batch"), HasSubstr(batch)));
+  }
+  EXPECT_TRUE(nothing_written());
+}
+
+TEST_F(CommandLine, RunWithoutAModelSaysWhatItNeeds) {
+  const Said said = tbd({"run"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("run needs a model, --plan FILE or --like RECORD"));
+}
+
+TEST_F(CommandLine, APlanWithABadLineIsNamedWithItsNumber) {
+  write_file(path("bad.plan"), "# a comment\nmodels: resnet5\n");
+  const Said said = tbd({"run", "--plan", path("bad.plan").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("bad.plan:2"));
+}
+
+TEST_F(CommandLine, AnAbsentFrameworkIsARefusalWithTheReason) {
+  const Said said = tbd({"run", "resnet50", "--framework", "pytroch", "--batch", "2", "--out", path("out").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("pytroch"));
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(CommandLine, ReportOfNothingIsRefused) {
+  const Said said = tbd({"report", path("no-such-results").string(), "--out", path("r.html").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("no-such-results"));
+  EXPECT_FALSE(std::filesystem::exists(path("r.html")));
+}
+
+TEST_F(CommandLine, DescribePrintsTheOracleAsOneJsonLine) {
+  const Said said = tbd({"describe", "resnet50", "--json"});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  EXPECT_EQ(std::ranges::count(said.out, '\n'), 1);
+  const Json json = parse_json(said.out, "describe");
+  EXPECT_EQ(at<int64_t>(json, "parameters"), 25'557'032);
+  EXPECT_EQ(at<int64_t>(json, "trainable_parameters"), 25'557'032);
+  EXPECT_EQ(at<int64_t>(json, "buffers"), 53'120);
+  EXPECT_EQ(at<int64_t>(json, "weight_bytes"), 102'228'128);
+  EXPECT_EQ(at<int64_t>(json, "forward_macs"), 4'089'184'256);
+  EXPECT_EQ(at<int64_t>(json, "train_flops"), 24'299'077'632);
+  EXPECT_EQ(at<std::string>(json, "model_hash").size(), 16u);
+  EXPECT_FALSE(at<Json>(json, "layers").empty());
+}
+
+TEST_F(CommandLine, AProgramFileIsTheModelItCameFrom) {
+  const Said program = tbd({"describe", "resnet50", "--config", "tiny", "--program"});
+  write_file(path("tiny.json"), program.out);
+  const Said by_name = tbd({"describe", "resnet50", "--config", "tiny", "--json"});
+  const Said by_file = tbd({"describe", path("tiny.json").string(), "--json"});
+  EXPECT_EQ(by_name.out, by_file.out);
+}
+
+TEST_F(CommandLine, ATruncatedProgramFileIsNamed) {
+  write_file(path("cut.json"), tbd({"describe", "resnet50", "--program"}).out.substr(0, 1000));
+  const Said said = tbd({"describe", path("cut.json").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, AllOf(HasSubstr("cut.json"), HasSubstr("not JSON")));
+}
+
+TEST_F(CommandLine, ListNamesEveryConfigAndWhyAFrameworkIsAbsent) {
+  const Said said = tbd({"list", "--json"});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  EXPECT_THAT(said.out, AllOf(HasSubstr("\"152\""), HasSubstr("absent"), HasSubstr("not built here")));
+}
+
+TEST_F(CommandLine, EveryCommandExplainsItself) {
+  for (const auto& command : all_commands()) {
+    const Said said = tbd({command->name(), "--help"});
+    EXPECT_EQ(said.code, kDone) << command->name();
+    EXPECT_THAT(said.out, HasSubstr("Usage")) << command->name();
+  }
+}
+
+}  // namespace
+}  // namespace tbd::cli
