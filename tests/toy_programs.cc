@@ -92,7 +92,8 @@ Program elementwise() {
   const Tensor positive = g.affine(g.unary(y, F::exp), 0.5, 1);
   const Tensor root = g.sqrt(positive), log = g.unary(positive, F::log);
   y = g.mul(g.sub(root, log), scale);
-  y = g.div(g.add(y, g.unary(x, F::neg)), g.affine(g.unary(y, F::abs), 1, 1));
+  const Tensor size = g.affine(g.unary(y, F::abs), 1, 1);
+  y = g.div(g.add(y, g.unary(x, F::neg)), size);
   y = g.linear("fc2", y, {.out = 6, .bias = false});
   g.output("y", y);
   g.loss("error", g.squared_error(y, target), 0.5);
@@ -203,7 +204,8 @@ void critic_phase(Program& program) {
   g.output("d_real", d_real);
   g.output("d_fake", d_fake);
   g.output("gradient_norm", norm);
-  g.loss("wasserstein", g.sub(g.sum(d_fake), g.sum(d_real)));
+  const Tensor fake_sum = g.sum(d_fake), real_sum = g.sum(d_real);
+  g.loss("wasserstein", g.sub(fake_sum, real_sum));
   g.loss("penalty", g.sum(g.square(g.affine(norm, 1, -1))), 10);
   g.update(adam_of(g.parameters(), "Discriminator"));
 }

@@ -57,8 +57,7 @@ std::vector<Tensor> Builder::emit_all(std::string name, Op op, const std::vector
   Node node = {.name = unique(name), .op = std::move(op), .inputs = {}};
   std::vector<Shape> shapes;
   std::vector<DType> dtypes;
-  for (const Tensor& x : in)
-    node.inputs.push_back(x.name()), shapes.push_back(x.shape()), dtypes.push_back(x.dtype_);
+  for (const Tensor& x : in) node.inputs.push_back(x.name()), shapes.push_back(x.shape()), dtypes.push_back(x.dtype_);
   infer(node, shapes);
   std::vector<Tensor> out;
   const std::vector<Shape> results = output_shapes(node.op, shapes);
@@ -89,9 +88,15 @@ Tensor Builder::with_parameters(std::string_view name, const Tensor& x, Op op) {
 
 Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return with_parameters(name, x, op); }
 Tensor Builder::linear(std::string_view name, const Tensor& x, Linear op) { return with_parameters(name, x, op); }
-Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) { return with_parameters(name, x, op); }
-Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op) { return with_parameters(name, x, op); }
-Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) { return with_parameters(name, x, op); }
+Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) {
+  return with_parameters(name, x, op);
+}
+Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op) {
+  return with_parameters(name, x, op);
+}
+Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) {
+  return with_parameters(name, x, op);
+}
 
 Tensor Builder::unary(const Tensor& x, Unary::Function function, double slope) {
   const Op op = Unary{function, slope};

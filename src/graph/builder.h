@@ -1,4 +1,5 @@
-// Writes a phase node by node. Names come from scopes and become parameter names of the reference ("layer1.0.conv1").
+// Writes a phase node by node, in the order of the calls (so never two calls in one argument list, which have none).
+// Names come from scopes and become parameter names of the reference ("layer1.0.conv1").
 #pragma once
 #include <memory>
 

@@ -46,8 +46,7 @@ std::vector<bool> both(std::vector<bool> a, const std::vector<bool>& b) {
 // for each, the gradient of that node's incoming gradient and, where the weight is trained, of the weight: as much
 // work again, each. Only matrix-like work is counted (models.md 10: D forward, 2 D backward).
 NodeCost input_gradient_cost(const Graph& graph, const BoundNode& node, const std::vector<bool>& needs) {
-  const std::vector<bool> path =
-      both(reached_from(graph, {node.inputs[1]}), reaching(graph, {node.inputs[0]}));
+  const std::vector<bool> path = both(reached_from(graph, {node.inputs[1]}), reaching(graph, {node.inputs[0]}));
   NodeCost cost;
   const bool trained = needs[at(node.outputs[0])];
   for (const BoundNode& each : graph.nodes) {

@@ -116,7 +116,8 @@ class Binder {
     std::vector<ValueId> out;
     for (const std::string& name : node.inputs) {
       const auto found = ids_.find(name);
-      if (found == ids_.end()) fail(ErrorKind::invalid, "operand '", name, "' is not an input, parameter, buffer or earlier node");
+      if (found == ids_.end())
+        fail(ErrorKind::invalid, "operand '", name, "' is not an input, parameter, buffer or earlier node");
       resolve(found->second);
       out.push_back(found->second);
     }
@@ -210,9 +211,7 @@ Graph bind(const Program& program, const Phase& phase, const Bindings& bindings)
   throw e.within(cat("phase '", phase.name, "'"));
 }
 
-Shape infer(const Node& node, Shapes in) try {
-  return checked_outputs(node.op, in).front();
-} catch (const Error& e) {
+Shape infer(const Node& node, Shapes in) try { return checked_outputs(node.op, in).front(); } catch (const Error& e) {
   throw e.within(cat(kind(node.op), " '", node.name, "'"));
 }
 

@@ -8,10 +8,10 @@ namespace {
 size_t at(ValueId id) { return static_cast<size_t>(id); }
 
 struct Uses {
-  std::vector<int> last;         // the last node that reads the value; its producer if none does; -1 if neither
-  std::vector<bool> kept;        // an output, a loss term, or no result at all
-  std::vector<bool> saved;       // backward reads it
-  std::vector<bool> aliased;     // shares its storage with a view of it, or is a view
+  std::vector<int> last;      // the last node that reads the value; its producer if none does; -1 if neither
+  std::vector<bool> kept;     // an output, a loss term, or no result at all
+  std::vector<bool> saved;    // backward reads it
+  std::vector<bool> aliased;  // shares its storage with a view of it, or is a view
 };
 
 Uses uses_of(const Graph& graph) {

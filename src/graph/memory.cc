@@ -15,8 +15,10 @@ std::vector<ValueId> storages(const Graph& graph) {
   for (size_t id = 0; id < storage.size(); ++id) storage[id] = static_cast<ValueId>(id);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const BoundNode& node = graph.nodes[n];
-    if (lives.overwrite[n]) storage[at(node.outputs[0])] = storage[at(node.inputs[static_cast<size_t>(*lives.overwrite[n])])];
-    else if (traits(node.op).aliases_input) storage[at(node.outputs[0])] = storage[at(node.inputs[0])];
+    if (lives.overwrite[n])
+      storage[at(node.outputs[0])] = storage[at(node.inputs[static_cast<size_t>(*lives.overwrite[n])])];
+    else if (traits(node.op).aliases_input)
+      storage[at(node.outputs[0])] = storage[at(node.inputs[0])];
   }
   return storage;
 }
@@ -37,6 +39,15 @@ std::vector<bool> kept_values(const Graph& graph) {
   return kept;
 }
 
+// The node that computed the value: of a view, of what it views.
+const BoundNode* writer(const Graph& graph, ValueId id) {
+  for (;;) {
+    const BoundNode& node = graph.nodes[static_cast<size_t>(graph.value(id).producer)];
+    if (!traits(node.op).aliases_input) return &node;
+    id = node.inputs[0];
+  }
+}
+
 // Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once.
 std::vector<Bytes> saved_bytes(const Graph& graph) {
   const std::vector<ValueId> storage = storages(graph);
@@ -44,10 +55,9 @@ std::vector<Bytes> saved_bytes(const Graph& graph) {
   std::vector<Bytes> out(graph.nodes.size());
   std::set<ValueId> counted;
   for (size_t id = graph.values.size(); id-- > 0;) {
-    const Value& value = graph.values[id];
     const ValueId home = storage[id];
-    if (!kept[id] || graph.value(home).kind != Value::Kind::result) continue;
-    if (counted.insert(home).second) out[static_cast<size_t>(value.producer)] += value.bytes();
+    if (!kept[id] || graph.value(home).kind != Value::Kind::result || !counted.insert(home).second) continue;
+    out[static_cast<size_t>(writer(graph, static_cast<ValueId>(id)) - graph.nodes.data())] += graph.value(home).bytes();
   }
   return out;
 }
@@ -101,8 +111,10 @@ NodeCost step_cost(const Program& program, const Bindings& bindings) {
 MemoryPrediction predict_memory(const Graph& graph, const Update& update) {
   MemoryPrediction out;
   for (const Value& value : graph.values) {
-    if (value.kind == Value::Kind::input) out.inputs += value.bytes();
-    else if (value.kind != Value::Kind::result) out.weights += value.bytes();
+    if (value.kind == Value::Kind::input)
+      out.inputs += value.bytes();
+    else if (value.kind != Value::Kind::result)
+      out.weights += value.bytes();
   }
   for (const ValueId id : graph.trained) out.gradients += graph.value(id).bytes();
   out.optimizer_state = slots(update.optimizer) * out.gradients;

@@ -32,10 +32,8 @@ struct Noun<HostCall::Result> {
 }  // namespace codec
 
 template <class Result, class Visit>
-  requires std::same_as<std::remove_const_t<Result>, HostCall::Result>
-void fields(Result& result, Visit visit) {
-  visit("shape", result.shape), visit("dtype", result.dtype);
-}
+requires std::same_as<std::remove_const_t<Result>, HostCall::Result>
+void fields(Result& result, Visit visit) { visit("shape", result.shape), visit("dtype", result.dtype); }
 
 namespace {
 
@@ -45,7 +43,10 @@ using codec::Names;
 
 // Ops that go by the name of their function.
 template <class T>
-concept NamedByFunction = requires(T op) { op.function; } && std::is_enum_v<decltype(T::function)>;
+concept NamedByFunction = requires(T op) {
+  op.function;
+}
+&&std::is_enum_v<decltype(T::function)>;
 
 // Far above any network, and low enough that products of two stay exact.
 constexpr int64_t kLargestAttribute = int64_t{1} << 31;
@@ -55,8 +56,10 @@ void check_range(const char* key, const T& value) {
   const auto inside = [&](int64_t v) {
     require(v > -kLargestAttribute && v < kLargestAttribute, "'", key, "' is out of range: ", v);
   };
-  if constexpr (std::is_same_v<T, int64_t>) inside(value);
-  else if constexpr (std::is_same_v<T, Extent2>) inside(value.h), inside(value.w);
+  if constexpr (std::is_same_v<T, int64_t>)
+    inside(value);
+  else if constexpr (std::is_same_v<T, Extent2>)
+    inside(value.h), inside(value.w);
   else if constexpr (std::is_same_v<T, Pads>)
     for (const int64_t v : {value.top, value.bottom, value.left, value.right}) inside(v);
   else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
@@ -119,8 +122,10 @@ constexpr auto kAll = std::make_index_sequence<std::variant_size_v<Op>>{};
 std::string kind(const Op& op) {
   return std::visit(
       []<class T>(const T& concrete) -> std::string {
-        if constexpr (NamedByFunction<T>) return std::string(enum_name(concrete.function));
-        else return std::string(T::kKind);
+        if constexpr (NamedByFunction<T>)
+          return std::string(enum_name(concrete.function));
+        else
+          return std::string(T::kKind);
       },
       op);
 }

@@ -113,8 +113,10 @@ void drop_dropout(Phase& phase) {
   std::vector<Node> nodes;
   for (Node& node : phase.nodes) {
     std::ranges::for_each(node.inputs, follow);
-    if (std::holds_alternative<Dropout>(node.op)) stands_for[node.name] = node.inputs.at(0);
-    else nodes.push_back(std::move(node));
+    if (std::holds_alternative<Dropout>(node.op))
+      stands_for[node.name] = node.inputs.at(0);
+    else
+      nodes.push_back(std::move(node));
   }
   phase.nodes = std::move(nodes);
   for (InputSpec& input : phase.inputs) follow(input.like);

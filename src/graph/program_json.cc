@@ -15,8 +15,8 @@ struct Names<Optimizer::Kind> {
 };
 template <>
 struct Names<Schedule::Kind> {
-  static constexpr std::string_view kNames[] = {"constant",     "step",            "cosine",   "noam", "poly",
-                                                "linear_decay", "exp_warmup_step", "exp_decay"};
+  static constexpr std::string_view kNames[] = {"constant", "step",         "cosine",          "noam",
+                                                "poly",     "linear_decay", "exp_warmup_step", "exp_decay"};
 };
 template <>
 struct Names<Schedule::Unit> {
@@ -69,8 +69,10 @@ concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 Json to_json_value(const Dim& dim) { return dim.symbol.empty() ? Json(dim.extent) : Json(dim.symbol); }
 void from_json_value(const Json& json, Dim& dim) {
-  if (json.is_string()) dim = Dim(json.get<std::string>());
-  else dim = Dim(codec::integer(json));
+  if (json.is_string())
+    dim = Dim(json.get<std::string>());
+  else
+    dim = Dim(codec::integer(json));
   require(!json.is_string() || !dim.symbol.empty(), "a symbol has no name");
 }
 

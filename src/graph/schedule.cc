@@ -58,17 +58,24 @@ double shape(const Schedule& s, int64_t step, double unit) {
   const auto x = static_cast<double>(step);
   const double epoch = std::floor((x - 1) / unit);
   switch (s.kind) {
-    case Kind::constant: return 1;
-    case Kind::step: return stepped(s, epoch);
+    case Kind::constant:
+      return 1;
+    case Kind::step:
+      return stepped(s, epoch);
     case Kind::cosine: {
       const double begin = s.warmup * unit, end = s.total * unit;
       return 0.5 * (1 + std::cos(std::numbers::pi * (std::min(x, end) - begin) / (end - begin)));
     }
-    case Kind::noam: return std::pow(s.width, -0.5) * std::min(std::pow(x, -0.5), x * std::pow(s.warmup * unit, -1.5));
-    case Kind::poly: return poly(s, x, unit, false);
-    case Kind::linear_decay: return poly(s, x, unit, true);
-    case Kind::exp_warmup_step: return exp_warmup_step(s, x);
-    case Kind::exp_decay: return std::pow(s.factor, epoch);
+    case Kind::noam:
+      return std::pow(s.width, -0.5) * std::min(std::pow(x, -0.5), x * std::pow(s.warmup * unit, -1.5));
+    case Kind::poly:
+      return poly(s, x, unit, false);
+    case Kind::linear_decay:
+      return poly(s, x, unit, true);
+    case Kind::exp_warmup_step:
+      return exp_warmup_step(s, x);
+    case Kind::exp_decay:
+      return std::pow(s.factor, epoch);
   }
   return 1;
 }
@@ -82,9 +89,10 @@ bool wraps_warmup(Kind kind) {
 double learning_rate(const Schedule& s, int64_t step, int64_t batch) {
   check(s, step, batch);
   const double unit = steps_per_unit(s, batch);
-  const double scale = s.batch_reference == 0 ? 1
-                                              : std::pow(static_cast<double>(batch) / static_cast<double>(s.batch_reference),
-                                                         s.batch_power);
+  const double scale =
+      s.batch_reference == 0
+          ? 1
+          : std::pow(static_cast<double>(batch) / static_cast<double>(s.batch_reference), s.batch_power);
   const double warmup = s.warmup * unit;
   const auto x = static_cast<double>(step);
   if (wraps_warmup(s.kind) && x < warmup) return scale * (s.warmup_from + (s.base - s.warmup_from) * x / warmup);

@@ -84,8 +84,7 @@ void check_shared_inputs(const Program& program) {
 }  // namespace
 
 void validate(const Program& program, const Bindings& bindings) {
-  for (const auto& [symbol, extent] : bindings)
-    require(extent > 0, "extent ", symbol, "=", extent, " is not positive");
+  for (const auto& [symbol, extent] : bindings) require(extent > 0, "extent ", symbol, "=", extent, " is not positive");
   std::set<std::string> values, phases;
   check_unique(program.parameters, "parameter", values);
   check_unique(program.buffers, "buffer", values);

@@ -1,0 +1,323 @@
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.h"
+#include "graph/memory.h"
+#include "toy_programs.h"
+
+namespace tbd {
+namespace {
+
+Graph bound(const Program& program, int64_t batch = 4) { return bind(program, program.phases.back(), {{"N", batch}}); }
+Graph toy(std::string_view name, size_t phase = 0) {
+  const Program program = toy_program(name);
+  return bind(program, program.phases[phase], {{"N", 4}});
+}
+
+TEST(Bind, OrdersValuesByKind) {
+  const Graph graph = toy("tied");
+  std::vector<Value::Kind> kinds;
+  for (const Value& value : graph.values) kinds.push_back(value.kind);
+  EXPECT_TRUE(std::ranges::is_sorted(kinds));
+  EXPECT_EQ(graph.values[0].name, "x");
+  EXPECT_EQ(graph.values[2].name, "norm/error");
+  EXPECT_EQ(graph.values[2].shape, Shape{});
+}
+
+TEST(Bind, GivesResultsTheirProducer) {
+  const Graph graph = toy("mlp20");
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    for (const ValueId id : graph.nodes[n].outputs) EXPECT_EQ(graph.value(id).producer, static_cast<int32_t>(n));
+}
+
+TEST(Bind, FollowsTheBatch) {
+  const Program program = toy_program("conv_forms");
+  for (const int64_t batch : {1, 3}) {
+    const Graph graph = bound(program, batch);
+    EXPECT_EQ(graph.value(*graph.find("grouped")).shape, (Shape{batch, 8, 9, 10}));
+    EXPECT_EQ(graph.value(*graph.find("same")).shape, (Shape{batch, 8, 4, 5}));
+    EXPECT_EQ(graph.value(*graph.find("depthwise")).shape, (Shape{batch, 8, 4, 5}));
+    EXPECT_EQ(graph.value(*graph.find("wide")).shape, (Shape{batch, 6, 4, 3}));
+  }
+}
+
+TEST(Infer, ReadsLikeTheStyleGuide) {
+  const Shape in[] = {{8, 3, 224, 224}};
+  const Node conv{"conv1", Conv2d{.out = 64, .kernel = 7, .stride = 2, .pads = {3, 3, 3, 3}}, {}};
+  EXPECT_EQ(infer(conv, in), (Shape{8, 64, 112, 112}));
+  const Shape wrong[] = {{8, 64, 56, 56}};
+  try {
+    infer({"layer3.0.conv2", Conv2d{.out = 3, .groups = 3}, {}}, wrong);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "conv2d 'layer3.0.conv2': groups=3 does not divide C=64 of (8, 64, 56, 56)");
+  }
+}
+
+bool needs(const Graph& graph, std::string_view name) {
+  return gradient_needs(graph)[static_cast<size_t>(*graph.find(name))];
+}
+
+TEST(GradientNeeds, StopAtStopGradientAndUntrainedParameters) {
+  const Graph graph = toy("frozen");
+  EXPECT_FALSE(needs(graph, "x"));
+  EXPECT_FALSE(needs(graph, "trunk.weight"));
+  EXPECT_FALSE(needs(graph, "trunk"));
+  EXPECT_FALSE(needs(graph, "stop_gradient"));
+  EXPECT_TRUE(needs(graph, "adapter.weight"));
+  EXPECT_TRUE(needs(graph, "adapter"));
+  EXPECT_FALSE(needs(graph, "fixed.weight"));  // left out of the groups, but gradients pass through
+  EXPECT_TRUE(needs(graph, "fixed"));
+  EXPECT_FALSE(needs(graph, "label"));
+}
+
+TEST(GradientNeeds, StopAtHostCalls) {
+  const Graph graph = toy("host_labels");
+  EXPECT_FALSE(needs(graph, "teacher"));
+  EXPECT_FALSE(needs(graph, "top"));
+  EXPECT_TRUE(needs(graph, "hidden.weight"));
+}
+
+TEST(GradientNeeds, LeaveOutWhatNoLossReads) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3});
+  const Tensor y = g.linear("used", x, {.out = 2});
+  g.output("other", g.relu(y));
+  g.loss("sum", g.sum(y));
+  g.update({});
+  const Graph graph = bound(program);
+  EXPECT_TRUE(needs(graph, "used"));
+  EXPECT_FALSE(needs(graph, "relu"));
+}
+
+int64_t model_flops(const std::vector<NodeCost>& costs) {
+  int64_t sum = 0;
+  for (const NodeCost& cost : costs) sum += cost.forward.model + cost.backward.model;
+  return sum;
+}
+
+TEST(NodeCosts, FrozenLayersCountForwardOnly) {
+  const Graph graph = toy("frozen");
+  // Batch 4, MACs: trunk, adapter, fixed 4*8*8, head 4*8*3. Backward: adapter's weight, fixed's data, head's both.
+  EXPECT_EQ(model_flops(node_costs(graph)), 2 * (3 * 256 + 96 + 256 + 256 + 2 * 96));
+}
+
+TEST(NodeCosts, UsesBeyondOneAddTheirGradients) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor y = g.linear("fc", g.input("x", {Builder::batch(), 3}), {.out = 5});
+  const Tensor twice = g.add(y, y);
+  g.loss("sum", g.sum(g.add(twice, g.relu(y))));
+  g.update({});
+  const Graph graph = bound(program, 2);
+  const std::vector<NodeCost> costs = node_costs(graph);
+  // y has three uses: two sums of 10 elements, both at the first add.
+  const auto index = [&](std::string_view name) {
+    return static_cast<size_t>(graph.value(*graph.find(name)).producer);
+  };
+  EXPECT_EQ(costs[index("add")].backward.simd, 20);
+  EXPECT_EQ(costs[index("add")].backward.bytes, 2 * 3 * 40);
+  EXPECT_EQ(costs[index("add_2")].backward.simd, 0);
+}
+
+// models.md 10: an iteration of the critic takes 12 D - 3 D1 beside the generator's forward pass; a generator step
+// 3 G - G1 + 2 D. Group norms and pools hold no matrix-like work.
+TEST(NodeCosts, CountTheGradientPenaltyAsItsExpandedForm) {
+  constexpr int64_t n = 4, positions = 64;
+  constexpr int64_t g1 = n * 4 * 256, g = g1 + n * positions * 3 * 4 * 9;
+  constexpr int64_t d1 = n * positions * 4 * 3 * 9, d = d1 + n * positions * 4 * 4 * 9 + n * 64;
+  EXPECT_EQ(model_flops(node_costs(toy("penalty", 0))), 2 * (3 * g - g1 + 2 * d));
+  EXPECT_EQ(model_flops(node_costs(toy("penalty", 1))), 2 * (g + 12 * d - 3 * d1));
+  const NodeCost step = step_cost(toy_program("penalty"), {{"N", n}});
+  EXPECT_EQ(step.forward.model + step.backward.model, 2 * (3 * g - g1 + 2 * d) + 3 * 2 * (g + 12 * d - 3 * d1));
+}
+
+class EveryToyPhase : public testing::TestWithParam<std::pair<std::string, size_t>> {
+ protected:
+  EveryToyPhase() : graph_(toy(GetParam().first, GetParam().second)), lives_(liveness(graph_)) {}
+  Graph graph_;
+  Liveness lives_;
+};
+std::vector<std::pair<std::string, size_t>> toy_phases() {
+  std::vector<std::pair<std::string, size_t>> out;
+  for (const auto& [name, program] : toy_programs())
+    for (size_t phase = 0; phase < program.phases.size(); ++phase) out.emplace_back(name, phase);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Toys, EveryToyPhase, testing::ValuesIn(toy_phases()),
+                         [](const auto& info) { return info.param.first + "_" + std::to_string(info.param.second); });
+
+TEST_P(EveryToyPhase, ReleasesEachResultOnceAfterItsLastUse) {
+  std::vector<int> released(graph_.values.size(), -1);
+  for (size_t n = 0; n < graph_.nodes.size(); ++n)
+    for (const ValueId id : lives_.release_after[n]) {
+      EXPECT_EQ(released[static_cast<size_t>(id)], -1);
+      EXPECT_EQ(graph_.value(id).kind, Value::Kind::result);
+      released[static_cast<size_t>(id)] = static_cast<int>(n);
+    }
+  std::vector<bool> kept(graph_.values.size());
+  for (const auto& [name, id] : graph_.outputs) kept[static_cast<size_t>(id)] = true;
+  for (const BoundTerm& term : graph_.loss) kept[static_cast<size_t>(term.value)] = true;
+  for (size_t n = 0; n < graph_.nodes.size(); ++n)
+    for (const ValueId id : graph_.nodes[n].inputs) {
+      const int at = released[static_cast<size_t>(id)];
+      EXPECT_TRUE(at == -1 || at >= static_cast<int>(n)) << graph_.value(id).name;
+    }
+  for (size_t id = 0; id < graph_.values.size(); ++id)
+    EXPECT_EQ(released[id] == -1, kept[id] || graph_.values[id].kind != Value::Kind::result) << graph_.values[id].name;
+}
+
+// Runs the nodes on storages that remember their last writer, and checks that each read, now and by backward later,
+// finds what was written for it.
+TEST_P(EveryToyPhase, OverwritesNothingThatIsReadAgain) {
+  std::vector<ValueId> storage(graph_.values.size()), holds(graph_.values.size());
+  for (size_t id = 0; id < storage.size(); ++id) storage[id] = holds[id] = static_cast<ValueId>(id);
+  // Views hold what their operand holds: they are read as the operand.
+  std::vector<ValueId> content(storage);
+  std::vector<std::pair<size_t, ValueId>> backward;
+  const auto read = [&](ValueId id) {
+    const auto i = static_cast<size_t>(id);
+    EXPECT_EQ(holds[static_cast<size_t>(storage[i])], content[i]) << graph_.value(id).name << " is gone";
+  };
+  for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+    const BoundNode& node = graph_.nodes[n];
+    const Traits rules = traits(node.op);
+    for (const ValueId id : node.inputs) read(id);
+    for (const int operand : rules.saves_inputs)
+      if (static_cast<size_t>(operand) < node.inputs.size())
+        backward.emplace_back(n, node.inputs[static_cast<size_t>(operand)]);
+    for (const ValueId id : node.outputs) {
+      const auto i = static_cast<size_t>(id);
+      if (rules.saves_output) backward.emplace_back(n, id);
+      if (rules.aliases_input) {
+        const auto operand = static_cast<size_t>(node.inputs[0]);
+        storage[i] = storage[operand], content[i] = content[operand];
+        continue;
+      }
+      if (lives_.overwrite[n])
+        storage[i] = storage[static_cast<size_t>(node.inputs[static_cast<size_t>(*lives_.overwrite[n])])];
+      holds[static_cast<size_t>(storage[i])] = id;
+    }
+  }
+  for (const auto& [node, id] : backward) read(id);
+  for (const auto& [name, id] : graph_.outputs) read(id);
+  for (const BoundTerm& term : graph_.loss) read(term.value);
+  for (const Value& value : graph_.values)
+    if (value.kind != Value::Kind::result) read(*graph_.find(value.name));
+}
+
+std::optional<int> overwrite_of(const Graph& graph, std::string_view name) {
+  return liveness(graph).overwrite[static_cast<size_t>(graph.value(*graph.find(name)).producer)];
+}
+
+// image -> conv -> what `body` makes of it -> loss
+template <class Body>
+Graph with_body(Body body) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.conv2d("conv", g.input("image", {Builder::batch(), 2, 4, 4}), {.out = 2});
+  g.loss("sum", g.sum(body(g, x)));
+  g.update({});
+  return bound(program);
+}
+
+TEST(Liveness, ReluTakesItsOperandWhenNothingElseReadsIt) {
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(x); }), "relu"), 0);
+}
+TEST(Liveness, NothingTakesAnInput) {
+  Program program;
+  Builder g(program, "train");
+  g.loss("sum", g.sum(g.relu(g.input("x", {Builder::batch()}))));
+  EXPECT_EQ(overwrite_of(bound(program), "relu"), std::nullopt);
+}
+TEST(Liveness, NothingTakesAnOutput) {
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.output("y", x), g.relu(x); }), "relu"),
+            std::nullopt);
+}
+TEST(Liveness, NothingTakesWhatIsReadLater) {
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(g.relu(x), x); }), "relu"),
+            std::nullopt);
+}
+TEST(Liveness, NothingTakesWhatBackwardReads) {
+  // sigmoid reads its own result, square its operand.
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(g.sigmoid(x)); }), "relu"),
+            std::nullopt);
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) {
+                           const Tensor y = g.square(x);
+                           return g.add(g.relu(x), y);
+                         }),
+                         "relu"),
+            std::nullopt);
+}
+TEST(Liveness, NothingTakesAView) {
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(g.flatten(x)); }), "relu"),
+            std::nullopt);
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) {
+                           const Tensor flat = g.flatten(x);
+                           return g.add(g.flatten(g.relu(x)), flat);
+                         }),
+                         "relu"),
+            std::nullopt);
+}
+TEST(Liveness, AddTakesTheOperandThatIsFree) {
+  const auto body = [](Builder& g, const Tensor& x) {
+    const Tensor kept = g.tanh(x);
+    return g.add(kept, g.conv2d("other", kept, {.out = 2}));
+  };
+  EXPECT_EQ(overwrite_of(with_body(body), "add"), 1);
+}
+TEST(Liveness, AddDoesNotTakeAnOperandThatItBroadcastsOrReadsTwice) {
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(g.mean(x, {0}, true), g.tanh(x)); }),
+                         "add"),
+            std::nullopt);
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(x, x); }), "add"), std::nullopt);
+}
+
+TEST(Memory, OfATwoLayerNetwork) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 10});
+  const Tensor h = g.relu(g.linear("fc1", x, {.out = 20}));
+  g.output("y", g.linear("fc2", h, {.out = 5}));
+  g.loss("ce",
+         g.softmax_cross_entropy(g.linear("fc3", h, {.out = 5}), g.input("label", {Builder::batch()}, DType::i32)));
+  g.update({.optimizer = {.kind = Optimizer::Kind::adam}, .ema = 0.9});
+  const Graph graph = bound(program, 4);
+  const MemoryPrediction memory = predict_memory(graph, program.phases[0].update);
+  const int64_t parameters = 10 * 20 + 20 + 2 * (20 * 5 + 5);
+  EXPECT_EQ(memory.weights, Bytes(4 * parameters));
+  EXPECT_EQ(memory.gradients, Bytes(4 * parameters));
+  EXPECT_EQ(memory.optimizer_state, Bytes(3 * 4 * parameters));
+  EXPECT_EQ(memory.inputs, Bytes(4 * (40 + 4 + 1)));          // x, label, norm/ce
+  EXPECT_EQ(memory.feature_maps, Bytes(4 * (80 + 20 + 20)));  // relu in fc1's storage, the output, the logits
+  EXPECT_EQ(memory.peak(), Bytes(4 * (5 * parameters + 45 + 120)));
+}
+
+TEST(Memory, KeepsNothingForAFrozenTrunk) {
+  const Graph graph = toy("frozen");
+  for (const LayerRow& row : layer_table(graph)) {
+    if (row.name == "trunk") {
+      EXPECT_EQ(row.saved, Bytes(0));
+    }
+    if (row.name == "relu") {  // the adapter's weight gradient reads it
+      EXPECT_EQ(row.saved, Bytes(4 * 4 * 8));
+    }
+  }
+}
+
+TEST(Memory, OfAProgramSumsWhatStays) {
+  const Program program = toy_program("penalty");
+  const Bindings batch = {{"N", 4}};
+  const MemoryPrediction all = predict_memory(program, batch);
+  const MemoryPrediction generator = predict_memory(bind(program, program.phases[0], batch), program.phases[0].update);
+  const MemoryPrediction critic = predict_memory(bind(program, program.phases[1], batch), program.phases[1].update);
+  EXPECT_EQ(all.gradients, generator.gradients + critic.gradients);
+  EXPECT_EQ(all.optimizer_state, generator.optimizer_state + critic.optimizer_state);
+  EXPECT_EQ(all.feature_maps, critic.feature_maps);
+  EXPECT_EQ(all.gradients, all.weights);
+}
+
+}  // namespace
+}  // namespace tbd

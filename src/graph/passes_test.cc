@@ -1,0 +1,144 @@
+#include "graph/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.h"
+#include "graph/graph.h"
+#include "toy_programs.h"
+
+namespace tbd {
+namespace {
+
+constexpr Precision kAll[] = {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
+constexpr DropoutMode kModes[] = {DropoutMode::framework, DropoutMode::mask, DropoutMode::off};
+
+Graph bound(const Program& program, size_t phase = 0) { return bind(program, program.phases[phase], {{"N", 4}}); }
+DType type_of(const Graph& graph, std::string_view name) { return graph.value(*graph.find(name)).dtype; }
+
+TEST(Precision, NamesGoBothWays) {
+  for (const Precision each : kAll) EXPECT_EQ(precision_from(name(each)), each);
+  for (const DropoutMode each : kModes) EXPECT_EQ(dropout_from(name(each)), each);
+  EXPECT_THROW(precision_from("bf61"), Error);
+}
+
+TEST(Precision, EveryToyIsValidInEveryPrecisionAndMode) {
+  for (const auto& [name, program] : toy_programs())
+    for (const Precision precision : kAll)
+      for (const DropoutMode mode : kModes)
+        EXPECT_NO_THROW(validate(with_precision(with_dropout(program, mode), precision), {{"N", 4}}))
+            << name << ' ' << tbd::name(precision) << ' ' << tbd::name(mode);
+}
+
+TEST(Precision, Fp32AndTf32LeaveTheProgram) {
+  const Program program = toy_program("tied");
+  EXPECT_EQ(with_precision(program, Precision::fp32), program);
+  EXPECT_EQ(with_precision(program, Precision::tf32), program);
+}
+
+TEST(Precision, Fp64LeavesNoOtherFloat) {
+  for (const auto& [name, program] : toy_programs()) {
+    const Program wide = with_precision(program, Precision::fp64);
+    for (size_t phase = 0; phase < wide.phases.size(); ++phase)
+      for (const Value& value : bound(wide, phase).values)
+        EXPECT_TRUE(!is_float(value.dtype) || value.dtype == DType::f64) << name << ' ' << value.name;
+  }
+}
+
+TEST(Precision, MatrixOpsTakeTheLowTypeAndLossesFp32) {
+  for (const Precision precision : {Precision::bf16, Precision::fp16})
+    for (const auto& [name, program] : toy_programs()) {
+      const Program low = with_precision(program, precision);
+      const DType type = precision == Precision::bf16 ? DType::bf16 : DType::f16;
+      for (size_t phase = 0; phase < low.phases.size(); ++phase) {
+        const Graph graph = bound(low, phase);
+        for (const BoundNode& node : graph.nodes) {
+          const Operands o = graph.operands(node);
+          const PrecisionRule rule = traits(node.op).precision;
+          for (size_t i = 0; rule == PrecisionRule::low && i < o.in_dtypes.size(); ++i)
+            EXPECT_EQ(o.in_dtypes[i], type) << name << ' ' << node.name;
+          EXPECT_TRUE(rule != PrecisionRule::full || o.in_dtypes[0] == DType::f32) << name << ' ' << node.name;
+        }
+        for (const BoundTerm& term : graph.loss) {
+          EXPECT_EQ(graph.value(term.value).dtype, DType::f32) << name;
+          EXPECT_EQ(graph.value(term.norm).dtype, DType::f32) << name;
+        }
+        for (const ValueId id : graph.trained) EXPECT_EQ(graph.value(id).dtype, DType::f32) << "masters stay fp32";
+      }
+    }
+}
+
+TEST(Precision, NormsKeepTheTypeOfTheirOperandAndFp32Parameters) {
+  const Graph graph = bound(with_precision(toy_program("norms"), Precision::bf16));
+  EXPECT_EQ(type_of(graph, "running"), DType::f32);  // straight on the image
+  EXPECT_EQ(type_of(graph, "batch"), DType::bf16);
+  EXPECT_EQ(type_of(graph, "batch.weight"), DType::f32);
+  EXPECT_EQ(type_of(graph, "layer"), DType::bf16);
+}
+
+TEST(Precision, CastsAValueOnceForAllItsUsers) {
+  const Program low = with_precision(toy_program("tied"), Precision::bf16);
+  int casts = 0;
+  for (const Node& node : low.phases[0].nodes)
+    casts += std::holds_alternative<Cast>(node.op) && node.inputs[0] == "shared.weight";
+  EXPECT_EQ(casts, 1);
+}
+
+TEST(Precision, ElementwiseOpsMatchTheLowestOperand) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 4});
+  const Tensor y = g.linear("fc", x, {.out = 4});
+  g.output("low", g.add(y, g.relu(x)));
+  g.output("high", g.add(g.relu(x), x));
+  const Graph graph = bound(with_precision(program, Precision::bf16));
+  EXPECT_EQ(type_of(graph, "add"), DType::bf16);
+  EXPECT_TRUE(graph.find("relu@bf16").has_value());
+  EXPECT_EQ(type_of(graph, "add_2"), DType::f32);
+}
+
+TEST(Precision, InputGradientKeepsItsOperands) {
+  const Program low = with_precision(toy_program("penalty"), Precision::bf16);
+  for (const Node& node : low.phases[1].nodes)
+    EXPECT_TRUE(!std::holds_alternative<InputGradient>(node.op) || node.inputs[1] == "add");
+}
+
+TEST(Precision, OnlyFp16ScalesTheLoss) {
+  for (const Precision precision : kAll)
+    EXPECT_EQ(with_precision(toy_program("mlp20"), precision).phases[0].update.loss_scale,
+              precision == Precision::fp16);
+}
+
+TEST(Dropout, MasksAreInputsOfTheOperandsShape) {
+  const Program program = with_dropout(toy_program("tied"), DropoutMode::mask);
+  const Graph graph = bound(program);
+  EXPECT_EQ(graph.value(*graph.find("mask/dropout")).shape, (Shape{4, 5, 8}));
+  EXPECT_EQ(graph.value(*graph.find("mask/dropout_2")).kind, Value::Kind::input);
+  EXPECT_EQ(step_inputs(program).size(), 4u);  // x, target, two masks
+}
+
+TEST(Dropout, OffTakesTheNodesAway) {
+  const Program program = with_dropout(toy_program("tied"), DropoutMode::off);
+  for (const Node& node : program.phases[0].nodes) EXPECT_FALSE(std::holds_alternative<Dropout>(node.op));
+  EXPECT_NO_THROW(validate(program, {{"N", 4}}));
+}
+
+TEST(Dropout, OffFollowsChainsAndOutputs) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch()});
+  const Tensor y = g.dropout(g.dropout(g.relu(x), 0.5), 0.5);
+  g.output("y", y);
+  g.loss("sum", g.sum(y));
+  const Program off = with_dropout(program, DropoutMode::off);
+  EXPECT_EQ(off.phases[0].outputs.at("y"), "relu");
+  EXPECT_EQ(off.phases[0].nodes.back().inputs[0], "relu");
+}
+
+TEST(Dropout, ModeIsOutsideTheModelHashButInsideTheLoweredOne) {
+  const Program program = toy_program("tied");
+  EXPECT_EQ(with_dropout(program, DropoutMode::framework), program);
+  EXPECT_NE(program_hash(with_dropout(program, DropoutMode::mask)), program_hash(program));
+}
+
+}  // namespace
+}  // namespace tbd
