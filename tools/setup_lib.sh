@@ -76,8 +76,14 @@ plan() {
     needs=$(python3 "$here/tools/fetch.py" plan $sections --cache "$cache") || exit 3
     set -- $needs
   else
-    set -- $(awk -v wanted=" $sections " '/^\[/ {name = substr($1, 2); sub(/-.*/, "", name); on = index(wanted, " " name)}
-             on && NF > 5 {sum += $5} END {printf "%.0f %.0f", sum, 2 * sum}' "$here/deps/frameworks.lock")
+    set -- $(awk -v wanted=" $sections " -v cache="$cache" '
+      /^\[/ {name = substr($1, 2); sub(/-.*/, "", name); on = index(wanted, " " name)}
+      on && NF > 5 {
+        file = $1; gsub("-", "_", file); file = cache "/wheels/" file "-" $2 "-" $3 ".whl"
+        if ((getline line < file) < 0) download += $5
+        disk += 2 * $5
+      }
+      END {printf "%.0f %.0f", download, disk}' "$here/deps/frameworks.lock")
   fi
   wheel_download=$1 wheel_disk=$2 wheels_wanted=
   [ "$wheel_disk" = 0 ] || wheels_wanted=1
