@@ -1,2 +1,3 @@
-#include "worker/session.h"
-int main() { return tbd::make_session() ? 0 : 1; }
+#include "worker/worker_main.h"
+
+int main() { return tbd::worker_main(tbd::make_session); }
