@@ -30,8 +30,9 @@ std::string human_number(double value, Unit unit) {
       return format_rate(value) + "FLOP/s";
     case Unit::joules:
       return significant(value) + " J";
-    case Unit::per_second:
     case Unit::count:
+      return value == std::floor(value) && std::abs(value) < 9e15 ? grouped(std::llround(value)) : significant(value);
+    case Unit::per_second:
     case Unit::none:
       return significant(value);
   }
@@ -77,6 +78,8 @@ std::string markdown_text(std::string_view text) {
   }
   return out;
 }
+
+constexpr size_t kLongestLine = 36;  // bytes of a cell that HTML keeps on one line
 
 bool is_number(const TableCell& cell) { return cell.index() == 2 || cell.index() == 3; }
 
@@ -259,8 +262,11 @@ std::string to_html(const Table& table) {
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";
-    for (size_t i = 0; i < row.size(); ++i)
-      out += cat("<td", classes[i], ">", html_escaped(human(row[i], table.columns[i].unit)), "</td>");
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string text = human(row[i], table.columns[i].unit);
+      const char* wraps = text.size() > kLongestLine ? " class=\"t\"" : "";
+      out += cat("<td", *classes[i] ? classes[i] : wraps, ">", html_escaped(text), "</td>");
+    }
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";

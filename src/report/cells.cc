@@ -7,10 +7,17 @@
 namespace tbd {
 namespace {
 
+// Wide types first, then by name.
+size_t rank(const std::string& precision) {
+  constexpr std::string_view kOrder[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
+  return static_cast<size_t>(std::ranges::find(kOrder, precision) - kOrder);
+}
+
+// Resident before pipeline, small batches before large ones.
 auto order(const ReportCell& cell) {
   const Workload& w = cell.record->run.workload;
-  return std::tie(w.model, w.config, w.framework, w.framework_version, w.precision, w.batch, w.input_mode, w.threads,
-                  w.layout, w.mode, w.device, cell.record->hash);
+  return std::tuple(w.model, w.config, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
+                    w.input_mode != "resident", w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
 }
 
 // The parts of a name, in reading order.

@@ -36,6 +36,7 @@ Json to_json(const Chart& chart) {
                {"from_zero", chart.from_zero},
                {"series", Json::array()},
                {"bands", Json::array()},
+               {"order", chart.order},
                {"csv", to_csv(chart.data)}};
   for (const ChartSeries& series : chart.series) json["series"].push_back(to_json(series));
   for (const Band& band : chart.bands)

@@ -33,6 +33,7 @@ struct Chart {
   Mark mark = Mark::lines;
   bool from_zero = false;
   std::vector<ChartSeries> series;
+  std::vector<std::string> order;  // of the categories, first on top
   std::vector<Band> bands;
   std::optional<double> level;  // a horizontal line
   std::string level_label;

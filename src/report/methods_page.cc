@@ -48,8 +48,8 @@ Table metric_table() {
               .columns = {{"id", "id"}, {"metric", "metric"}, {"unit", "unit"}, {"definition", "definition"}}};
   for (const Metric& m : metrics()) {
     const std::string_view unit = symbol(m.unit);
-    table.rows.push_back({std::string(m.id), std::string(m.title), unit.empty() ? TableCell() : TableCell(std::string(unit)),
-                          std::string(m.what)});
+    table.rows.push_back({std::string(m.id), std::string(m.title),
+                          unit.empty() ? TableCell() : TableCell(std::string(unit)), std::string(m.what)});
   }
   return table;
 }

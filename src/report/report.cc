@@ -1,9 +1,12 @@
 #include "report/report.h"
 
+#include <map>
+
 #include "base/files.h"
 #include "base/hash.h"
 #include "report/assets.h"
 #include "report/page.h"
+#include "report/plotly.h"
 
 namespace tbd {
 namespace {
@@ -39,16 +42,28 @@ std::string embedded(const Json& json) {
   return out;
 }
 
+std::string single_lead(const ReportCell& cell) {
+  const Workload& w = cell.result.workload;
+  const Measured& x = cell.result["throughput"];
+  return cat(w.framework, " ", w.framework_version, " trains ", w.model, " in ", w.precision, " with batch ", w.batch,
+             " at ", x.value ? significant(*x.value, 4) : std::string("an unknown number of"), " ", w.unit, "/s.");
+}
+
+// The answer in one sentence.
 std::string lead(std::span<const ReportCell> cells) {
+  std::map<std::string, size_t> grades;
   size_t good = 0;
-  for (const ReportCell& cell : cells) good += cell.result.judgement.outcome.kind == OutcomeKind::ok;
-  const Workload& w = cells.front().record->run.workload;
-  const std::string what =
-      cells.size() == 1 ? cat(w.model, " in ", w.framework, " ", w.framework_version) : cat(cells.size(), " cells");
-  if (good == cells.size())
-    return cells.size() == 1 ? cat(what, ": measured without fault.")
-                             : cat("All ", what, " were measured without fault.");
-  return cat(good, " of ", cells.size(), " cells were measured without fault; the others say why.");
+  for (const ReportCell& cell : cells) {
+    if (cell.result.judgement.outcome.kind != OutcomeKind::ok) continue;
+    ++good;
+    ++grades[cell.result.judgement.grade];
+  }
+  std::vector<std::string> counted;
+  for (const auto& [grade, count] : grades) counted.push_back(grades.size() == 1 ? grade : cat(count, " ", grade));
+  const std::string grade = counted.empty() ? "" : cat(" Grade: ", join(counted, ", "), ".");
+  if (cells.size() == 1 && good == 1) return single_lead(cells.front()) + grade;
+  if (good == cells.size()) return cat("All ", good, " cells gave a result.", grade);
+  return cat(good, " of ", cells.size(), " cells gave a result; the others say why not.", grade);
 }
 
 std::string title_of(std::span<const ReportCell> cells) {
@@ -84,17 +99,14 @@ std::string section(const Page& page) {
   return html + "</div>\n</section>\n";
 }
 
-std::string read_library(const std::filesystem::path& plotly) {
-  if (plotly.empty() || !std::filesystem::exists(plotly))
-    fail(ErrorKind::unsupported, "the HTML report needs Plotly.js, which is not at '", plotly.string(),
-         "': run tbd setup, or ask for --format md, csv or json");
-  return read_file(plotly);
-}
-
 }  // namespace
 
 std::string report_html(std::span<const Record> records, std::string_view plotly) {
   require(!records.empty(), "a report needs at least one record");
+  if (plotly.empty())
+    fail(ErrorKind::unsupported,
+         "this build has no chart library (Plotly.js) for an HTML report: run tbd setup, or ask for --format md, csv "
+         "or json");
   require(plotly.find("</script") == std::string_view::npos, "the chart library cannot be inlined: it holds </script");
   const std::vector<ReportCell> cells = report_cells(records);
   const std::vector<Page> pages = pages_of(cells);
@@ -112,9 +124,8 @@ std::string report_html(std::span<const Record> records, std::string_view plotly
   return html;
 }
 
-void write_report(std::span<const Record> records, const std::filesystem::path& out,
-                  const std::filesystem::path& plotly) {
-  write_file_atomic(out, report_html(records, read_library(plotly)));
+void write_report(std::span<const Record> records, const std::filesystem::path& out) {
+  write_file_atomic(out, report_html(records, plotly_js()));
 }
 
 std::string print_report(std::span<const Record> records, Format format) {

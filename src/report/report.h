@@ -12,12 +12,11 @@ namespace tbd {
 
 // The page. `plotly` is the text of plotly.min.js. Same records and library, same bytes; nothing in a record can become
 // markup or script: text is escaped, and a content security policy admits the page's own scripts alone.
-// Throws Error(invalid) without records.
+// Throws Error(invalid) without records, Error(unsupported) with the remedy without a library.
 std::string report_html(std::span<const Record> records, std::string_view plotly);
 
-// Writes the page to `out`, atomically. Throws Error(unsupported) with the remedy where the library is not at `plotly`.
-void write_report(std::span<const Record> records, const std::filesystem::path& out,
-                  const std::filesystem::path& plotly);
+// Writes the page to `out`, atomically, with the library this program was built with.
+void write_report(std::span<const Record> records, const std::filesystem::path& out);
 
 // The report's tables, without charts. JSON: one object per row with the table's title under "table".
 std::string print_report(std::span<const Record> records, Format format);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "analysis/sample_record.h"
-#include "base/files.h"
 #include "base/json.h"
 
 namespace tbd {
@@ -91,16 +90,16 @@ TEST(Report, ACellWithoutStepsIsARowNotAHole) {
 }
 
 TEST(Report, AMissingLibraryIsRefusedWithTheRemedy) {
-  const TemporaryFolder folder;
   try {
-    write_report(four_cells(), folder.path() / "r.html", folder.path() / "plotly.min.js");
+    report_html(four_cells(), "");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
     EXPECT_THAT(error.what(), HasSubstr("tbd setup"));
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
+
+TEST(Report, ALibraryThatEndsItsScriptIsRefused) { EXPECT_THROW(report_html(four_cells(), "x</script>"), Error); }
 
 TEST(Report, WithoutRecordsIsRefused) { EXPECT_THROW(report_html({}, kLibrary), Error); }
 

@@ -10,6 +10,18 @@ std::string_view report_script() {
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // Plotly reads a few tags in its labels; names from records are text.
   const plain = text => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  const narrow = () => innerWidth < 600;
+  // Words in lines of at most `width` characters; a longer word is cut into several.
+  function wrapped(text, width) {
+    const lines = [''];
+    for (const word of String(text).split(/\s+/).flatMap(w => w.match(new RegExp('.{1,' + width + '}', 'gu')) || [])) {
+      const line = lines[lines.length - 1];
+      if (line && line.length + word.length >= width) lines.push(word);
+      else lines[lines.length - 1] = line ? line + ' ' + word : word;
+    }
+    return lines.map(plain).join('<br>');
+  }
+  const category = label => wrapped(label, narrow() ? 16 : 32);
   const roles = { resident: 0, pipeline: 1 };
   const color = (series, index) => css('--c' + (series.role in roles ? roles[series.role] : index % 6));
 
@@ -25,7 +37,7 @@ std::string_view report_script() {
 
   function bars(series, index) {
     return {
-      type: 'bar', orientation: 'h', name: plain(series.name), x: series.y, y: series.labels.map(plain),
+      type: 'bar', orientation: 'h', name: plain(series.name), x: series.y, y: series.labels.map(category),
       text: (series.text || []).map(plain), textposition: 'inside', insidetextanchor: 'start',
       insidetextfont: { color: css('--paper') }, cliponaxis: false,
       marker: { color: color(series, index) }, error_x: intervals(series), hoverinfo: 'x+y+name',
@@ -63,7 +75,8 @@ std::string_view report_script() {
     const x = axis(chart.x_title), y = axis(chart.y_title);
     const common = {
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { family: 'system-ui, sans-serif', color: css('--soft') },
-      margin: { l: 56, r: 12, t: 12, b: 44 }, showlegend: chart.series.length > 1, hovermode: 'closest',
+      margin: { l: 56, r: 12, t: narrow() ? 12 : 34, b: 44 }, showlegend: chart.series.length > 1, hovermode: 'closest',
+      modebar: { bgcolor: 'rgba(0,0,0,0)', color: css('--soft'), activecolor: css('--accent') },
       legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0, font: { size: 12 } }, shapes: shapes(chart),
     };
     if (chart.mark !== 'bars') {
@@ -71,12 +84,15 @@ std::string_view report_script() {
       return Object.assign(common, { xaxis: x, yaxis: y });
     }
     const value = Object.assign(axis(chart.y_title), { rangemode: 'tozero' });
-    const category = Object.assign(axis(''), { type: 'category', autorange: 'reversed', gridcolor: 'rgba(0,0,0,0)', ticksuffix: ' ' });
-    return Object.assign(common, { xaxis: value, yaxis: category, barmode: 'overlay', bargap: .35 });
+    const names = Object.assign(axis(''), {
+      type: 'category', categoryorder: 'array', categoryarray: chart.order.map(category), autorange: 'reversed',
+      gridcolor: 'rgba(0,0,0,0)', ticksuffix: ' ',
+    });
+    return Object.assign(common, { xaxis: value, yaxis: names, barmode: 'overlay', bargap: .35 });
   }
 
   const height = chart => chart.mark === 'bars' ?
-    110 + 44 * chart.series.reduce((n, series) => n + series.labels.length, 0) : 320;
+    130 + 44 * chart.series.reduce((n, series) => n + series.labels.length, 0) : 320;
 
   function draw() {
     for (const chart of charts) {
@@ -84,7 +100,7 @@ std::string_view report_script() {
       place.style.height = height(chart) + 'px';
       const traces = chart.series.map((series, i) => chart.mark === 'bars' ? bars(series, i) : curve(chart, series, i));
       Plotly.react(place, traces, layout(chart), {
-        responsive: true, displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
+        responsive: true, displaylogo: false, displayModeBar: narrow() ? false : 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
         toImageButtonOptions: { format: 'svg', filename: chart.id },
       });
     }

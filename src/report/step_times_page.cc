@@ -69,13 +69,27 @@ ChartSeries series_of(const LaunchView& launch) {
   return series;
 }
 
+std::string before(PhaseClass kind) {
+  switch (kind) {
+    case PhaseClass::flat:
+      return "steady from the first step that may count";
+    case PhaseClass::warm_up:
+      return "slower before it";
+    case PhaseClass::slow_down:
+      return "faster before it";
+    case PhaseClass::none:
+      break;
+  }
+  return "too short to be accepted";
+}
+
 std::string caption_of(const ReportCell& cell) {
   if (cell.run.launches.empty()) return "No step was timed.";
   const LaunchView& first = cell.run.launches.front();
   if (first.phase.steps() == 0) return "No stable phase was found.";
   const std::string noun = cell.run.launches.size() > 1 ? "the first launch's stable phase" : "the stable phase";
   return cat("Shaded: ", noun, ", steps ", first.window().front().step, " to ", first.window().back().step, " (",
-             cell.run.smoke() ? "smoke effort: assumed" : std::string(name(first.phase.kind)), " before it).",
+             cell.run.smoke() ? "assumed: smoke effort" : before(first.phase.kind), ").",
              withheld(cell) ? " Its numbers are withheld: " + *cell.result.judgement.withheld + "." : "");
 }
 

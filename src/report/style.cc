@@ -38,7 +38,7 @@ section { margin: 28px 0; scroll-margin-top: 48px; }
 section:first-child h2 { border-top: 0; padding-top: 0; }
 .cards { display: grid; gap: 16px; grid-template-columns: repeat(auto-fill, minmax(min(250px, 100%), 1fr)); }
 .card { background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; min-width: 0; }
-.card header { display: flex; justify-content: space-between; gap: 8px; align-items: baseline; }
+.card header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 2px 8px; align-items: baseline; }
 .card h3 { margin: 0; font-weight: 600; }
 .big { font-size: 1.9rem; font-weight: 650; margin: 8px 0 0; line-height: 1.15; font-variant-numeric: tabular-nums; }
 .big span { font-size: 1rem; font-weight: 400; color: var(--soft); }
@@ -58,7 +58,8 @@ table { border-collapse: collapse; font-size: .875rem; min-width: 50%; }
 caption { text-align: left; font-weight: 600; padding: 10px 0 6px; font-size: 1rem; }
 th, td { text-align: left; padding: 5px 16px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 500; white-space: nowrap; }
-td { max-width: 60ch; overflow-wrap: break-word; }
+td { white-space: nowrap; }
+.t { white-space: normal; min-width: 28ch; max-width: 60ch; overflow-wrap: anywhere; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .figures { display: grid; gap: 24px; grid-template-columns: repeat(auto-fit, minmax(min(480px, 100%), 1fr)); }
 figure { margin: 0; min-width: 0; }

@@ -19,7 +19,7 @@ std::string interval_line(const CellResult& cell) {
   const Measured& x = cell["throughput"];
   if (!x.value) return html_escaped(x.reason);
   if (!x.low || !x.high) return "no interval: too few steps";
-  return cat("95 % interval ", significant(*x.low, 4), " … ", significant(*x.high, 4), ", n = ", cell.steps);
+  return cat("95 % interval ", significant(*x.low, 4), " … ", significant(*x.high, 4), ", n\u00a0=\u00a0", cell.steps);
 }
 
 void add_fact(std::string& html, const CellResult& cell, std::string_view id, std::string_view title) {

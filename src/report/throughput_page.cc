@@ -72,9 +72,13 @@ Page throughput_page(std::span<const ReportCell> cells) {
                 .mark = Mark::bars,
                 .from_zero = true,
                 .table = interval_table(cells, unit)};
-    std::set<std::string> modes;
-    for (const ReportCell& cell : cells)
-      if (cell.result.workload.unit == unit) modes.insert(cell.result.workload.input_mode);
+    std::vector<std::string> modes;
+    for (const ReportCell& cell : cells) {
+      if (cell.result.workload.unit != unit) continue;
+      chart.order.push_back(cell.label);
+      const std::string& mode = cell.result.workload.input_mode;
+      if (!std::ranges::count(modes, mode)) modes.push_back(mode);
+    }
     for (const std::string& mode : modes) chart.series.push_back(series_of(cells, unit, mode));
     chart.data = chart.table;
     page.tables.push_back(chart.table);
