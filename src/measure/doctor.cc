@@ -29,9 +29,8 @@ DoctorRow no(std::string item, std::string reason, std::string remedy = "") {
 DoctorRow cores_row() {
   const CgroupLimits limits = cgroup_limits(getpid());
   const size_t allowed = allowed_cpus().size();
-  return yes("cores",
-             cat(usable_cores(allowed, limits.cpu_quota_cores), " usable: affinity ", allowed,
-                 limits.cpu_quota_cores ? cat(", quota ", *limits.cpu_quota_cores) : ", no quota"));
+  return yes("cores", cat(usable_cores(allowed, limits.cpu_quota_cores), " usable: affinity ", allowed,
+                          limits.cpu_quota_cores ? cat(", quota ", *limits.cpu_quota_cores) : ", no quota"));
 }
 
 DoctorRow schedstat_row() {

@@ -144,8 +144,8 @@ TEST(SamplerCost, DISABLED_Report) {
   };
   StepSampler step;
   HostSampler host(getpid());
-  printf("now_ns %.3f us, StepSampler::read %.2f us, HostSampler::sample %.1f us\n", median_us([] { now_ns(); }),
-         median_us([&] { step.read(); }), median_us([&] { host.sample(); }));
+  fprintf(stderr, "now_ns %.3f us, StepSampler::read %.2f us, HostSampler::sample %.1f us\n",
+          median_us([] { now_ns(); }), median_us([&] { step.read(); }), median_us([&] { host.sample(); }));
 }
 
 }  // namespace

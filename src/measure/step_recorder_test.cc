@@ -98,8 +98,8 @@ TEST(StepCost, DISABLED_Report) {
   };
   StepRecorder recorder;
   StepMeter meter(0);
-  printf("append %.3f us, StepMeter::finish %.2f us (1 thread)\n", median_us([&] { recorder.append({.step = 1}); }),
-         median_us([&] { meter.finish({.number = 1}); }));
+  fprintf(stderr, "append %.3f us, StepMeter::finish %.2f us (1 thread)\n",
+          median_us([&] { recorder.append({.step = 1}); }), median_us([&] { meter.finish({.number = 1}); }));
 }
 
 }  // namespace

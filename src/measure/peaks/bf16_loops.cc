@@ -39,7 +39,7 @@ __attribute__((target("avx512f"))) void tbd_loop_avx512_bf16(void* data, int64_t
 
 // Four sums of two by two tiles, 16 instructions an iteration: each adds a 16x32 by 32x16 product of bf16.
 void tbd_loop_amx_bf16(void* data, int64_t iterations) {
-  struct alignas(64) TileConfig {
+  static constexpr struct alignas(64) TileConfig {
     uint8_t palette = 1, start_row = 0, reserved[14] = {};
     uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
