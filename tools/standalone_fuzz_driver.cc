@@ -48,12 +48,24 @@ class Mutator {
   void change(Input& input) {
     const size_t at = below(input.size());
     switch (below(6)) {
-      case 0: flip(input, at); break;
-      case 1: input.insert(input.begin() + at, static_cast<uint8_t>(random_())); break;
-      case 2: input.resize(at); break;
-      case 3: input.erase(input.begin() + at, input.begin() + at + below(input.size() - at)); break;
-      case 4: splice(input, at); break;
-      default: extreme(input, at); break;
+      case 0:
+        flip(input, at);
+        break;
+      case 1:
+        input.insert(input.begin() + at, static_cast<uint8_t>(random_()));
+        break;
+      case 2:
+        input.resize(at);
+        break;
+      case 3:
+        input.erase(input.begin() + at, input.begin() + at + below(input.size() - at));
+        break;
+      case 4:
+        splice(input, at);
+        break;
+      default:
+        extreme(input, at);
+        break;
     }
   }
 
