@@ -13,7 +13,7 @@ using Environment = std::map<std::string, std::string>;
 //   {"cpu": {...}, "limits": {...}, "load": {...}, "software": {...}, "variables": {...}, "hash": SHA-256}
 // `variables` is the process environment; only main functions read it, and only names on the allow-list are kept.
 // `load` (load average, free memory, measured clock) changes by itself and is not part of the hash. Takes about
-// 30 ms, most of it the clock's measurement.
+// 10 ms of CPU time, most of it the clocks' measurement.
 Json capture_environment(const Environment& variables);
 
 // {"threads": [{"name", "cores"}], "openmp": [...], "blas": [...], "allocator": "glibc", "objects": [{"name",

@@ -85,6 +85,9 @@ TEST(FlopKernels, ChainsAreIndependent) {
 }
 
 TEST(BandwidthKernels, LoopsNeverTouchTheStack) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer has instrumented the loops";
+#endif
   for (const BandwidthKernel& kernel : bandwidth_kernels()) {
     const auto code = disassembled(kernel.symbol);
     if (code.empty()) GTEST_SKIP() << "objdump is absent";
