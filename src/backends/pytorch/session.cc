@@ -117,12 +117,14 @@ void TorchSession::stage(const TensorMap& batch) {
   guarded([&] {
     on_device_.clear();
     staged_.clear();
+    std::vector<std::vector<Staged>> entries;  // a batch that is refused leaves none behind
     for (const StepEntry& entry : program_.step) {
-      std::vector<Staged>& runs = staged_.emplace_back();
+      std::vector<Staged>& runs = entries.emplace_back();
       const int64_t count = runs_with_own_batch(entry, program_.phase(entry.phase));
       for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
     }
     synchronize(device_);
+    staged_ = std::move(entries);
   });
 }
 
