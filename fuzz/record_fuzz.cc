@@ -31,9 +31,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    if (data[0] == 'r') fuzz_run(text);
-    else if (data[0] == 'l') fuzz_launch(text);
-    else fuzz_steps(text);
+    if (data[0] == 'r')
+      fuzz_run(text);
+    else if (data[0] == 'l')
+      fuzz_launch(text);
+    else
+      fuzz_steps(text);
   } catch (const tbd::Error&) {
   }
   return 0;

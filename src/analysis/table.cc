@@ -33,6 +33,7 @@ std::string human_number(double value, Unit unit) {
     case Unit::count:
       return value == std::floor(value) && std::abs(value) < 9e15 ? grouped(std::llround(value)) : significant(value);
     case Unit::per_second:
+      return significant(value, 4);
     case Unit::none:
       return significant(value);
   }

@@ -41,7 +41,7 @@ Json to_json(const Chart& chart) {
   for (const ChartSeries& series : chart.series) json["series"].push_back(to_json(series));
   for (const Band& band : chart.bands)
     json["bands"].push_back({{"begin", band.begin}, {"end", band.end}, {"label", band.label}});
-  if (chart.level) json["level"] = {{"y", *chart.level}, {"label", chart.level_label}};
+  if (chart.level) json["level"] = *chart.level;
   return json;
 }
 

@@ -36,7 +36,6 @@ struct Chart {
   std::vector<std::string> order;  // of the categories, first on top
   std::vector<Band> bands;
   std::optional<double> level;  // a horizontal line
-  std::string level_label;
   Table table;  // what the chart shows, for reading
   Table data;   // every point, for the CSV
 };

@@ -60,9 +60,8 @@ std::string_view report_script() {
       label: { text: plain(band.label), textposition: 'top left', font: { color: css('--soft'), size: 12 } },
     }));
     if (chart.level) bands.push({
-      type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: chart.level.y, y1: chart.level.y,
+      type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: chart.level, y1: chart.level,
       line: { color: css('--soft'), width: 1, dash: 'dot' },
-      label: { text: plain(chart.level.label), textposition: 'end', yanchor: 'bottom', font: { color: css('--soft'), size: 12 } },
     });
     return bands;
   }

@@ -114,7 +114,7 @@ Chart chart_of(const ReportCell& cell, size_t number) {
                          .label = "stable"});
   if (const std::optional<double> mean = cell.result["step_time_mean"].value) {
     chart.level = *mean * 1e3;
-    chart.level_label = "mean " + format_seconds(*mean);
+    chart.bands.front().label = cat("stable, mean ", format_seconds(*mean));
   }
   return chart;
 }

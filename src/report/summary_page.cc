@@ -53,8 +53,8 @@ std::string card(const ReportCell& cell) {
 std::string verdict_line(const InputPair& pair) {
   const Workload& w = pair.pipeline->workload;
   std::string numbers;
-  if (pair.ratio) numbers = cat("pipeline / resident = ", significant(*pair.ratio));
-  if (pair.low && pair.high) numbers += cat(" (", significant(*pair.low), " … ", significant(*pair.high), ")");
+  if (pair.ratio) numbers = cat("pipeline / resident = ", significant(*pair.ratio, 4));
+  if (pair.low && pair.high) numbers += cat(" (", significant(*pair.low, 4), " … ", significant(*pair.high, 4), ")");
   const Measured& wait = (*pair.pipeline)["input_wait"];
   if (wait.value) numbers += cat(numbers.empty() ? "" : ", ", "waiting ", format_percent(*wait.value), " of the time");
   return cat("<li><strong>", html_escaped(cat(w.model, " ", w.framework, " ", w.precision, " batch ", w.batch)), ": ",
