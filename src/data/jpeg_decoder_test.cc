@@ -196,6 +196,14 @@ TEST(JpegDecoder, RefusesEveryTruncation) {
   }
 }
 
+TEST(JpegDecoder, RefusesATruncationBelowTheCrop) {
+  const std::string jpeg = encode_jpeg(picture(64, 400));
+  const CropPlan top = plan_of({0, 0, 64, 16}, {16, 16});
+  EXPECT_NO_THROW(decode_jpeg(bytes_of(jpeg), top));
+  EXPECT_THROW(decode_jpeg(bytes_of(jpeg.substr(0, jpeg.size() * 9 / 10)), top), Error);
+  EXPECT_THROW(decode_jpeg(bytes_of(jpeg.substr(0, jpeg.size() - 2)), top), Error);
+}
+
 TEST(JpegDecoder, RefusesAHoleInTheDataEvenWithAnEndMarker) {
   const std::string jpeg = encode_jpeg(picture(64, 48));
   const std::string cut = jpeg.substr(0, jpeg.size() / 2) + "\xFF\xD9";

@@ -2,14 +2,13 @@
 
 #include <cstring>
 
+// At -O2 GCC 12 leaves loops of unknown length scalar.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 namespace tbd {
 namespace {
-
-#if defined(__GNUC__) && !defined(__clang__)
-#define TBD_VECTORISED gnu::optimize("O3")
-#else
-#define TBD_VECTORISED gnu::unused
-#endif
 
 using Pixel = float __attribute__((vector_size(16)));  // R, G, B and one lane to ignore
 using Lanes = int32_t __attribute__((vector_size(16)));
@@ -110,12 +109,12 @@ template <int kTaps>
 
 #if defined(__x86_64__)
 // Without fma: a fused multiply-add would round differently from the plain version.
-[[TBD_VECTORISED, gnu::target("avx2")]] void mix_avx2(const uint8_t* const* rows, const float* weights, int64_t taps,
-                                                      int64_t count, float* out) {
+[[gnu::target("avx2")]] void mix_avx2(const uint8_t* const* rows, const float* weights, int64_t taps, int64_t count,
+                                      float* out) {
   mix_any(rows, weights, taps, count, out);
 }
-[[TBD_VECTORISED, gnu::target("avx2")]] void filter_avx2(const AxisFilter& f, const float* rgb, const float* scale,
-                                                         const float* shift, float* planes, int64_t plane) {
+[[gnu::target("avx2")]] void filter_avx2(const AxisFilter& f, const float* rgb, const float* scale, const float* shift,
+                                         float* planes, int64_t plane) {
   filter_any(f, rgb, scale, shift, planes, plane);
 }
 bool has_avx2() {
@@ -124,12 +123,11 @@ bool has_avx2() {
 }
 #endif
 
-[[TBD_VECTORISED]] void mix_plain(const uint8_t* const* rows, const float* weights, int64_t taps, int64_t count,
-                                  float* out) {
+void mix_plain(const uint8_t* const* rows, const float* weights, int64_t taps, int64_t count, float* out) {
   mix_any(rows, weights, taps, count, out);
 }
-[[TBD_VECTORISED]] void filter_plain(const AxisFilter& f, const float* rgb, const float* scale, const float* shift,
-                                     float* planes, int64_t plane) {
+void filter_plain(const AxisFilter& f, const float* rgb, const float* scale, const float* shift, float* planes,
+                  int64_t plane) {
   filter_any(f, rgb, scale, shift, planes, plane);
 }
 
