@@ -9,6 +9,8 @@
 namespace tbd {
 namespace {
 
+constexpr int64_t kMostRuns = 100'000;  // of a phase in one step
+
 void check_optimizer(const Optimizer& o) {
   const auto fraction = [](double v) { return v >= 0 && v < 1; };
   require(fraction(o.momentum), "momentum=", o.momentum, " is outside [0, 1)");
@@ -41,7 +43,8 @@ void check_phase(const Program& program, const Phase& phase, const Bindings& bin
   bind(program, phase, bindings);
   try {
     check_update(phase, batch);
-    require(phase.accumulate >= 1, "accumulate=", phase.accumulate, " is not positive");
+    require(phase.accumulate >= 1 && phase.accumulate <= kMostRuns, "accumulate=", phase.accumulate,
+            " is outside 1 to ", kMostRuns);
     for (const LossTerm& term : phase.loss)
       require(std::isfinite(term.norm), "loss term '", term.name, "' has no finite norm");
   } catch (const Error& e) {
@@ -61,9 +64,11 @@ void check_steps(const Program& program) {
   require(!program.step.empty(), "the step list is empty");
   std::set<std::string> seen;
   for (const StepEntry& entry : program.step) {
-    program.phase(entry.phase);
+    const Phase& phase = program.phase(entry.phase);
     require(seen.insert(entry.phase).second, "phase '", entry.phase, "' stands twice in the step list");
     require(entry.repeat >= 1, "step entry '", entry.phase, "': repeat=", entry.repeat, " is not positive");
+    require(entry.repeat <= kMostRuns / phase.accumulate, "step entry '", entry.phase, "': more than ", kMostRuns,
+            " runs in one step");
     require(entry.from_step >= 1, "step entry '", entry.phase, "': from_step=", entry.from_step,
             ", but steps count from 1");
   }

@@ -42,6 +42,8 @@ std::vector<Shape> output_shapes(const Conv2d& op, Shapes in) {
           "out, kernel, stride, dilation and groups must be positive");
   require(x[1] % op.groups == 0, "groups=", op.groups, " does not divide C=", x[1], " of ", x);
   require(op.out % op.groups == 0, "groups=", op.groups, " does not divide out=", op.out);
+  require(op.pads.top >= 0 && op.pads.bottom >= 0 && op.pads.left >= 0 && op.pads.right >= 0,
+          "pads must not be negative");
   const int64_t h = x[2] + op.pads.top + op.pads.bottom, w = x[3] + op.pads.left + op.pads.right;
   require(h > op.dilation.h * (op.kernel.h - 1) && w > op.dilation.w * (op.kernel.w - 1), "kernel ", op.kernel.h, "x",
           op.kernel.w, " does not fit into ", x);
@@ -52,7 +54,8 @@ std::vector<Shape> output_shapes(const Conv2d& op, Shapes in) {
 }
 
 std::vector<ParameterSpec> parameters(const Conv2d& op, const Shape& x) {
-  const double fan_out = static_cast<double>(op.out * op.kernel.h * op.kernel.w / op.groups);
+  const double taps = static_cast<double>(op.kernel.h) * static_cast<double>(op.kernel.w);
+  const double fan_out = static_cast<double>(op.out) * taps / static_cast<double>(op.groups);
   std::vector<ParameterSpec> specs = {{.suffix = "weight",
                                        .shape = {op.out, x[1] / op.groups, op.kernel.h, op.kernel.w},
                                        .init = {Init::Kind::normal, std::sqrt(2 / fan_out)}}};

@@ -184,9 +184,11 @@ TEST(LayerNormCost, EqualsALoop) {
 
 template <class Pool>
 Pool random_pool(Random& r) {
-  return {.kernel = {r.between(1, 3), r.between(1, 3)},
+  const Extent2 kernel = {r.between(1, 3), r.between(1, 3)};
+  const auto pad = [&](int64_t extent) { return r.between(0, extent - 1); };
+  return {.kernel = kernel,
           .stride = {r.between(1, 3), r.between(1, 3)},
-          .pads = {r.between(0, 1), r.between(0, 1), r.between(0, 1), r.between(0, 1)}};
+          .pads = {pad(kernel.h), pad(kernel.h), pad(kernel.w), pad(kernel.w)}};
 }
 
 TEST(MaxPoolCost, EqualsALoop) {

@@ -8,6 +8,10 @@ std::vector<Shape> pooled(const Pool& op, const Shape& x) {
   require(x.rank() == 4, "expected (N, C, H, W), got ", x);
   require(op.kernel.h > 0 && op.kernel.w > 0 && op.stride.h > 0 && op.stride.w > 0,
           "kernel and stride must be positive");
+  const auto inside = [](int64_t pad, int64_t kernel) { return pad >= 0 && pad < kernel; };
+  require(inside(op.pads.top, op.kernel.h) && inside(op.pads.bottom, op.kernel.h) &&
+              inside(op.pads.left, op.kernel.w) && inside(op.pads.right, op.kernel.w),
+          "pads must be smaller than the window: one may not lie outside x");
   const int64_t h = x[2] + op.pads.top + op.pads.bottom, w = x[3] + op.pads.left + op.pads.right;
   require(h >= op.kernel.h && w >= op.kernel.w, "window ", op.kernel.h, "x", op.kernel.w, " does not fit into ", x);
   return {{x[0], x[1], (h - op.kernel.h) / op.stride.h + 1, (w - op.kernel.w) / op.stride.w + 1}};

@@ -18,6 +18,7 @@ std::vector<Shape> output_shapes(const Reshape& op, Shapes in) {
       open = static_cast<int64_t>(axis);
     } else {
       require(extents[axis] > 0, "extent ", extents[axis], " is not positive");
+      require(extents[axis] <= x.elements() / known, "cannot reshape ", x, " to more elements");
       known *= extents[axis];
     }
   }
