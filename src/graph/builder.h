@@ -16,7 +16,8 @@ class Tensor {
 
  private:
   friend class Builder;
-  Tensor(std::string name, Shape shape, DType dtype) : name_(std::move(name)), shape_(std::move(shape)), dtype_(dtype) {}
+  Tensor(std::string name, Shape shape, DType dtype)
+      : name_(std::move(name)), shape_(std::move(shape)), dtype_(dtype) {}
   std::string name_;
   Shape shape_;
   DType dtype_;

@@ -53,7 +53,9 @@ struct Ignore {
   void operator()(const char*, const auto&) const {}
 };
 template <class T>
-concept HasFields = requires(const T& object) { fields(object, Ignore{}); };
+concept HasFields = requires(const T& object) {
+  fields(object, Ignore{});
+};
 template <class T>
 struct IsList : std::false_type {};
 template <class T>
@@ -72,11 +74,16 @@ Json write_fields(const T& object);
 
 template <class T>
 Json encode(const T& value) {
-  if constexpr (requires { to_json_value(value); }) return to_json_value(value);
-  else if constexpr (std::is_same_v<T, DType>) return name(value);
-  else if constexpr (std::is_enum_v<T>) return enum_name(value);
-  else if constexpr (std::is_same_v<T, Extent2>) return Json::array({value.h, value.w});
-  else if constexpr (std::is_same_v<T, Pads>) return Json::array({value.top, value.bottom, value.left, value.right});
+  if constexpr (requires { to_json_value(value); })
+    return to_json_value(value);
+  else if constexpr (std::is_same_v<T, DType>)
+    return name(value);
+  else if constexpr (std::is_enum_v<T>)
+    return enum_name(value);
+  else if constexpr (std::is_same_v<T, Extent2>)
+    return Json::array({value.h, value.w});
+  else if constexpr (std::is_same_v<T, Pads>)
+    return Json::array({value.top, value.bottom, value.left, value.right});
   else if constexpr (std::is_same_v<T, Shape>) {
     Json out = Json::array();
     for (const int64_t extent : value.extents()) out.push_back(extent);

@@ -1,4 +1,5 @@
-// A phase of a program bound to concrete extents: every value has a shape and type. What costs, passes and back-ends read.
+// A phase of a program bound to concrete extents: every value has a shape and type. What costs, passes and back-ends
+// read.
 #pragma once
 #include <span>
 
@@ -47,7 +48,8 @@ struct Graph {
   FlopCount forward_flops() const;  // model FLOPs (matrix-like), forward
 };
 
-// Infers every shape and type. Throws Error(invalid): "conv2d 'layer3.0.conv2': groups=3 does not divide C=64 of (8, 64, 56, 56)".
+// Infers every shape and type. Throws Error(invalid): "conv2d 'layer3.0.conv2': groups=3 does not divide C=64 of (8,
+// 64, 56, 56)".
 Graph bind(const Program& program, const Phase& phase, const Bindings& bindings);
 // Shape of one node's first result, given its data operands (its parameters need not be listed).
 Shape infer(const Node& node, Shapes in);
@@ -67,8 +69,8 @@ std::vector<NodeCost> node_costs(const Graph& graph);
 
 // When values die, and which results may take an operand's storage. Derived from the ops' traits; back-ends obey it.
 struct Liveness {
-  std::vector<std::vector<ValueId>> release_after;   // per node: results no later node, loss or output reads
-  std::vector<std::optional<int>> overwrite;          // per node: the operand whose storage the result takes
+  std::vector<std::vector<ValueId>> release_after;  // per node: results no later node, loss or output reads
+  std::vector<std::optional<int>> overwrite;        // per node: the operand whose storage the result takes
 };
 Liveness liveness(const Graph& graph);
 

@@ -8,11 +8,11 @@ namespace tbd {
 struct LayerRow {
   std::string name, kind;
   Shape output;
-  int64_t parameters = 0;       // elements of its parameters; shared ones count at their first use
-  int64_t forward_macs = 0;     // multiply-accumulates, dense
-  int64_t train_flops = 0;      // forward and backward, matrix-like
-  Bytes bytes;                  // moved at least, forward and backward
-  Bytes saved;                  // of its result's storage, when backward keeps it
+  int64_t parameters = 0;    // elements of its parameters; shared ones count at their first use
+  int64_t forward_macs = 0;  // multiply-accumulates, dense
+  int64_t train_flops = 0;   // forward and backward, matrix-like
+  Bytes bytes;               // moved at least, forward and backward
+  Bytes saved;               // of its result's storage, when backward keeps it
 };
 std::vector<LayerRow> layer_table(const Graph& graph);
 

@@ -82,14 +82,14 @@ struct Schedule {
   Unit unit = Unit::step;       // of milestones, warm-up and total
   int64_t epoch_samples = 0;    // samples of one epoch, for Unit::epoch
   std::vector<double> milestones;
-  double factor = 0.1;          // step: at each milestone; exp_decay: per epoch
-  double warmup = 0;            // linear from warmup_from to base; poly, linear_decay: a fraction of total
+  double factor = 0.1;  // step: at each milestone; exp_decay: per epoch
+  double warmup = 0;    // linear from warmup_from to base; poly, linear_decay: a fraction of total
   double warmup_from = 0;
-  double total = 0;             // cosine, poly, linear_decay
-  double degree = 1;            // poly
-  double width = 0;             // noam: model width d
-  double decay_from = 0;        // exp_warmup_step: fraction of total from which the rate falls
-  int64_t decays = 0;           // exp_warmup_step: how many times it falls at most
+  double total = 0;       // cosine, poly, linear_decay
+  double degree = 1;      // poly
+  double width = 0;       // noam: model width d
+  double decay_from = 0;  // exp_warmup_step: fraction of total from which the rate falls
+  int64_t decays = 0;     // exp_warmup_step: how many times it falls at most
   bool operator==(const Schedule&) const = default;
 };
 
@@ -110,7 +110,7 @@ struct Phase {
   std::vector<LossTerm> loss;
   std::map<std::string, std::string> outputs;  // output name -> value
   Update update;
-  int64_t accumulate = 1;  // micro-batches summed before one update
+  int64_t accumulate = 1;                // micro-batches summed before one update
   std::vector<std::string> wrt() const;  // the trained parameters, in the order of the groups
   bool operator==(const Phase&) const = default;
 };
@@ -126,11 +126,11 @@ struct StepEntry {
 struct Program {
   int version = kProgramVersion;
   std::string model, config;
-  std::string unit = "samples";     // of throughput
+  std::string unit = "samples";  // of throughput
   std::vector<Parameter> parameters, buffers;
   std::vector<Phase> phases;
   std::vector<StepEntry> step;
-  Bindings symbols;                 // default binding of each symbol but "N"
+  Bindings symbols;  // default binding of each symbol but "N"
 
   const Phase& phase(std::string_view name) const;  // throws Error(not_found) with the nearest names
   bool operator==(const Program&) const = default;
@@ -155,7 +155,7 @@ std::string program_hash(const Program& program);
 // micro-batches follow each other. A name without prefix that two phases share is one tensor, listed once.
 // The scalars norm/<term> are not listed: the step loop computes them.
 struct StepInput {
-  std::string name;       // as the batch names it
+  std::string name;  // as the batch names it
   std::string phase;
   int64_t run = 0;        // which repetition or micro-batch
   const InputSpec* spec;  // points into the program

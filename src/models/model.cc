@@ -19,8 +19,8 @@ const Named& find_named(const std::vector<Named>& all, std::string_view what, st
 
 bool is_program_file(const std::string& text) {
   const bool ours = std::ranges::find(all_models(), text, &Model::name) != all_models().end();
-  return !ours && (text.ends_with(".json") || text.find('/') != std::string::npos ||
-                   std::filesystem::is_regular_file(text));
+  return !ours &&
+         (text.ends_with(".json") || text.find('/') != std::string::npos || std::filesystem::is_regular_file(text));
 }
 
 // The model whose program this is, by hash: a changed copy is not ours.

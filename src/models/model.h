@@ -8,30 +8,30 @@ namespace tbd {
 
 // The published or counted numbers that a model's program must have, exactly (models.md).
 struct Expected {
-  int64_t parameters = 0;           // all elements of parameters
+  int64_t parameters = 0;  // all elements of parameters
   int64_t trainable_parameters = 0;
-  int64_t buffers = 0;              // elements of float buffers
-  int64_t forward_macs = 0;         // per sample, at the default shapes
-  int64_t train_flops = 0;          // per sample
+  int64_t buffers = 0;       // elements of float buffers
+  int64_t forward_macs = 0;  // per sample, at the default shapes
+  int64_t train_flops = 0;   // per sample
 };
 
 struct Config {
-  std::string name;                  // "canonical", "tiny", ...
-  std::string note;                  // one line: what it is
+  std::string name;  // "canonical", "tiny", ...
+  std::string note;  // one line: what it is
   Expected expected;
   std::function<Program()> program;
 };
 
 struct Model {
-  std::string name;                  // "resnet50"
-  std::string title;                 // "ResNet-50 v1.5"
-  std::string domain;                // "image classification"
-  std::string dominant_layer;        // by FLOPs: "convolution"
-  int64_t layers = 0;                // as its paper counts them
-  std::string dataset;               // "ImageNet-1k"
-  std::string unit;                  // headline unit of throughput: "images"
-  std::vector<int64_t> sweep;        // batch sizes, smallest first
-  std::vector<Config> configs;       // the first is the default
+  std::string name;                                   // "resnet50"
+  std::string title;                                  // "ResNet-50 v1.5"
+  std::string domain;                                 // "image classification"
+  std::string dominant_layer;                         // by FLOPs: "convolution"
+  int64_t layers = 0;                                 // as its paper counts them
+  std::string dataset;                                // "ImageNet-1k"
+  std::string unit;                                   // headline unit of throughput: "images"
+  std::vector<int64_t> sweep;                         // batch sizes, smallest first
+  std::vector<Config> configs;                        // the first is the default
   const Config& config(std::string_view name) const;  // "": the first; Error(not_found) with the nearest names
 };
 

@@ -3,8 +3,8 @@
 // For an op struct X (a plain struct with kKind and fields), its file declares
 //   Shapes of its results     std::vector<Shape> output_shapes(const X&, Shapes in)     throws Error(invalid)
 //   Its parameters            std::vector<ParameterSpec> parameters(const X&, const Shape& x)   (none by default)
-//   Its cost                  Cost forward_cost(const X&, const Operands&), Cost backward_cost(const X&, const Operands&)
-//   Its traits                Traits traits(const X&)
+//   Its cost                  Cost forward_cost(const X&, const Operands&), Cost backward_cost(const X&, const
+//   Operands&) Its traits                Traits traits(const X&)
 // `in` lists the data operands first, then parameters and buffers in the order of `parameters`.
 #pragma once
 #include <array>
@@ -40,7 +40,7 @@ struct Pads {
 struct Init {
   enum class Kind { zeros, ones, constant, normal, uniform, truncated_normal };
   Kind kind = Kind::zeros;
-  double a = 0;            // constant: the value; normal, truncated: sigma; uniform: half-width
+  double a = 0;              // constant: the value; normal, truncated: sigma; uniform: half-width
   double low = 0, high = 0;  // truncated: the interval
   bool operator==(const Init&) const = default;
 };
@@ -76,7 +76,7 @@ struct Operands {
   int64_t in_bytes(size_t i) const { return in[i].elements() * size_of(in_dtypes[i]); }
   int64_t out_bytes(size_t i = 0) const { return out[i].elements() * size_of(out_dtypes[i]); }
 };
-int64_t bytes_touched_forward(const Operands& o);   // all inputs once + all outputs once
+int64_t bytes_touched_forward(const Operands& o);  // all inputs once + all outputs once
 int64_t elements_needing_gradient(const Operands& o);
 
 enum class PrecisionRule {
@@ -87,10 +87,10 @@ enum class PrecisionRule {
 };
 
 struct Traits {
-  std::vector<int> saves_inputs;    // operands that backward reads
-  bool saves_output = false;        // backward reads the result
-  std::vector<int> may_overwrite;   // operands whose storage the result may take
-  bool aliases_input = false;       // the result is a view of operand 0
+  std::vector<int> saves_inputs;   // operands that backward reads
+  bool saves_output = false;       // backward reads the result
+  std::vector<int> may_overwrite;  // operands whose storage the result may take
+  bool aliases_input = false;      // the result is a view of operand 0
   bool differentiable = true;
   PrecisionRule precision = PrecisionRule::keep;
 };

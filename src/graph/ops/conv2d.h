@@ -16,7 +16,7 @@ struct Conv2d {
   bool operator==(const Conv2d&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Conv2d>
+requires std::same_as<std::remove_const_t<Op>, Conv2d>
 void fields(Op& op, Visit visit) {
   visit("out", op.out), visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads);
   visit("dilation", op.dilation), visit("groups", op.groups), visit("bias", op.bias);

@@ -12,10 +12,8 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Unary>
-void fields(Op& op, Visit visit) {
-  visit("function", op.function), visit("slope", op.slope);
-}
+requires std::same_as<std::remove_const_t<Op>, Unary>
+void fields(Op& op, Visit visit) { visit("function", op.function), visit("slope", op.slope); }
 std::vector<Shape> output_shapes(const Unary& op, Shapes in);
 Cost forward_cost(const Unary& op, const Operands& o);
 Cost backward_cost(const Unary& op, const Operands& o);
@@ -29,10 +27,8 @@ struct Binary {
   bool operator==(const Binary&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Binary>
-void fields(Op& op, Visit visit) {
-  visit("function", op.function);
-}
+requires std::same_as<std::remove_const_t<Op>, Binary>
+void fields(Op& op, Visit visit) { visit("function", op.function); }
 std::vector<Shape> output_shapes(const Binary& op, Shapes in);
 Cost forward_cost(const Binary& op, const Operands& o);
 Cost backward_cost(const Binary& op, const Operands& o);
@@ -46,10 +42,8 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Affine>
-void fields(Op& op, Visit visit) {
-  visit("factor", op.factor), visit("offset", op.offset);
-}
+requires std::same_as<std::remove_const_t<Op>, Affine>
+void fields(Op& op, Visit visit) { visit("factor", op.factor), visit("offset", op.offset); }
 std::vector<Shape> output_shapes(const Affine& op, Shapes in);
 Cost forward_cost(const Affine& op, const Operands& o);
 Cost backward_cost(const Affine& op, const Operands& o);
@@ -63,10 +57,8 @@ struct Dropout {
   bool operator==(const Dropout&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Dropout>
-void fields(Op& op, Visit visit) {
-  visit("p", op.p);
-}
+requires std::same_as<std::remove_const_t<Op>, Dropout>
+void fields(Op& op, Visit visit) { visit("p", op.p); }
 std::vector<Shape> output_shapes(const Dropout& op, Shapes in);
 Cost forward_cost(const Dropout& op, const Operands& o);
 Cost backward_cost(const Dropout& op, const Operands& o);
@@ -79,10 +71,8 @@ struct Cast {
   bool operator==(const Cast&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Cast>
-void fields(Op& op, Visit visit) {
-  visit("to", op.to);
-}
+requires std::same_as<std::remove_const_t<Op>, Cast>
+void fields(Op& op, Visit visit) { visit("to", op.to); }
 std::vector<Shape> output_shapes(const Cast& op, Shapes in);
 Cost forward_cost(const Cast& op, const Operands& o);
 Cost backward_cost(const Cast& op, const Operands& o);

@@ -12,10 +12,8 @@ struct SoftmaxCrossEntropy {
   bool operator==(const SoftmaxCrossEntropy&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, SoftmaxCrossEntropy>
-void fields(Op& op, Visit visit) {
-  visit("smoothing", op.smoothing);
-}
+requires std::same_as<std::remove_const_t<Op>, SoftmaxCrossEntropy>
+void fields(Op& op, Visit visit) { visit("smoothing", op.smoothing); }
 std::vector<Shape> output_shapes(const SoftmaxCrossEntropy& op, Shapes in);
 Cost forward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
 Cost backward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
@@ -27,7 +25,7 @@ struct SquaredError {
   bool operator==(const SquaredError&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, SquaredError>
+requires std::same_as<std::remove_const_t<Op>, SquaredError>
 void fields(Op&, Visit) {}
 std::vector<Shape> output_shapes(const SquaredError& op, Shapes in);
 Cost forward_cost(const SquaredError& op, const Operands& o);

@@ -17,7 +17,7 @@ struct BatchNorm {
   bool operator==(const BatchNorm&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, BatchNorm>
+requires std::same_as<std::remove_const_t<Op>, BatchNorm>
 void fields(Op& op, Visit visit) {
   visit("eps", op.eps), visit("momentum", op.momentum), visit("affine", op.affine), visit("stats", op.stats);
 }
@@ -36,10 +36,8 @@ struct GroupNorm {
   bool operator==(const GroupNorm&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, GroupNorm>
-void fields(Op& op, Visit visit) {
-  visit("groups", op.groups), visit("eps", op.eps);
-}
+requires std::same_as<std::remove_const_t<Op>, GroupNorm>
+void fields(Op& op, Visit visit) { visit("groups", op.groups), visit("eps", op.eps); }
 std::vector<Shape> output_shapes(const GroupNorm& op, Shapes in);
 std::vector<ParameterSpec> parameters(const GroupNorm& op, const Shape& x);
 Cost forward_cost(const GroupNorm& op, const Operands& o);
@@ -53,10 +51,8 @@ struct LayerNorm {
   bool operator==(const LayerNorm&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, LayerNorm>
-void fields(Op& op, Visit visit) {
-  visit("eps", op.eps);
-}
+requires std::same_as<std::remove_const_t<Op>, LayerNorm>
+void fields(Op& op, Visit visit) { visit("eps", op.eps); }
 std::vector<Shape> output_shapes(const LayerNorm& op, Shapes in);
 std::vector<ParameterSpec> parameters(const LayerNorm& op, const Shape& x);
 Cost forward_cost(const LayerNorm& op, const Operands& o);

@@ -12,10 +12,8 @@ struct MaxPool {
   bool operator==(const MaxPool&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, MaxPool>
-void fields(Op& op, Visit visit) {
-  visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads);
-}
+requires std::same_as<std::remove_const_t<Op>, MaxPool>
+void fields(Op& op, Visit visit) { visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads); }
 std::vector<Shape> output_shapes(const MaxPool& op, Shapes in);
 Cost forward_cost(const MaxPool& op, const Operands& o);
 Cost backward_cost(const MaxPool& op, const Operands& o);
@@ -31,7 +29,7 @@ struct AvgPool {
   bool operator==(const AvgPool&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, AvgPool>
+requires std::same_as<std::remove_const_t<Op>, AvgPool>
 void fields(Op& op, Visit visit) {
   visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads), visit("include_pad", op.include_pad);
 }
@@ -46,7 +44,7 @@ struct GlobalMean {
   bool operator==(const GlobalMean&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, GlobalMean>
+requires std::same_as<std::remove_const_t<Op>, GlobalMean>
 void fields(Op&, Visit) {}
 std::vector<Shape> output_shapes(const GlobalMean& op, Shapes in);
 Cost forward_cost(const GlobalMean& op, const Operands& o);

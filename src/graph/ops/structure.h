@@ -11,10 +11,8 @@ struct Reshape {
   bool operator==(const Reshape&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Reshape>
-void fields(Op& op, Visit visit) {
-  visit("shape", op.shape);
-}
+requires std::same_as<std::remove_const_t<Op>, Reshape>
+void fields(Op& op, Visit visit) { visit("shape", op.shape); }
 std::vector<Shape> output_shapes(const Reshape& op, Shapes in);
 Cost forward_cost(const Reshape& op, const Operands& o);
 Cost backward_cost(const Reshape& op, const Operands& o);
@@ -30,10 +28,8 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, Reduce>
-void fields(Op& op, Visit visit) {
-  visit("function", op.function), visit("axes", op.axes), visit("keep", op.keep);
-}
+requires std::same_as<std::remove_const_t<Op>, Reduce>
+void fields(Op& op, Visit visit) { visit("function", op.function), visit("axes", op.axes), visit("keep", op.keep); }
 std::vector<Shape> output_shapes(const Reduce& op, Shapes in);
 Cost forward_cost(const Reduce& op, const Operands& o);
 Cost backward_cost(const Reduce& op, const Operands& o);
@@ -45,7 +41,7 @@ struct StopGradient {
   bool operator==(const StopGradient&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, StopGradient>
+requires std::same_as<std::remove_const_t<Op>, StopGradient>
 void fields(Op&, Visit) {}
 std::vector<Shape> output_shapes(const StopGradient& op, Shapes in);
 Cost forward_cost(const StopGradient& op, const Operands& o);
@@ -66,10 +62,8 @@ struct HostCall {
   bool operator==(const HostCall&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, HostCall>
-void fields(Op& op, Visit visit) {
-  visit("function", op.function), visit("results", op.results);
-}
+requires std::same_as<std::remove_const_t<Op>, HostCall>
+void fields(Op& op, Visit visit) { visit("function", op.function), visit("results", op.results); }
 std::vector<Shape> output_shapes(const HostCall& op, Shapes in);
 Cost forward_cost(const HostCall& op, const Operands& o);
 Cost backward_cost(const HostCall& op, const Operands& o);
@@ -82,7 +76,7 @@ struct InputGradient {
   bool operator==(const InputGradient&) const = default;
 };
 template <class Op, class Visit>
-  requires std::same_as<std::remove_const_t<Op>, InputGradient>
+requires std::same_as<std::remove_const_t<Op>, InputGradient>
 void fields(Op&, Visit) {}
 std::vector<Shape> output_shapes(const InputGradient& op, Shapes in);
 Cost forward_cost(const InputGradient& op, const Operands& o);
