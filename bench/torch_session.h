@@ -1,0 +1,58 @@
+// A loaded PyTorch session on generated weights and a generated resident batch, as a worker has it.
+#pragma once
+#include <sys/resource.h>
+
+#include <memory>
+
+#include "base/philox.h"
+#include "graph/passes.h"
+#include "models/model.h"
+#include "worker/initial_values.h"
+#include "worker/inputs.h"
+#include "worker/session.h"
+
+namespace tbd::bench {
+
+struct Workload {
+  Program program;
+  int64_t batch = 8, threads = 2;
+  std::string layout = "nhwc";
+};
+
+inline TensorMap generated_batch(const Workload& workload) {
+  const InputNeeds needs = input_needs(workload.program, {{"N", workload.batch}});
+  TensorMap batch = needs.norms;
+  for (const InputNeed& need : needs.inputs) {
+    const Philox random(1, need.name);
+    HostTensor values(is_float(need.dtype) ? DType::f32 : DType::i32, need.shape);
+    for (size_t i = 0; i < values.as<float>().size(); ++i)
+      if (is_float(need.dtype)) values.as<float>()[i] = static_cast<float>(random.normal(i));
+      else values.as<int32_t>()[i] = static_cast<int32_t>(random.word(i) % static_cast<uint32_t>(need.classes));
+    batch[need.name] = converted(values, need.dtype);
+  }
+  return batch;
+}
+
+inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
+  std::unique_ptr<Session> session = make_session();
+  LoadOptions options;
+  options.bindings = {{"N", workload.batch}};
+  options.threads = workload.threads, options.layout = workload.layout;
+  session->load(workload.program, options);
+  TensorMap weights;
+  for (const Parameter& p : workload.program.parameters)
+    weights["param/" + p.name] = initial_value(p, 1, workload.threads);
+  for (const Parameter& b : workload.program.buffers)
+    weights["buffer/" + b.name] = initial_value(b, 1, workload.threads);
+  session->write(weights);
+  session->stage(generated_batch(workload));
+  return session;
+}
+
+inline int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+}  // namespace tbd::bench
