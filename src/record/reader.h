@@ -10,7 +10,7 @@ namespace tbd {
 
 // A run whose end was never written comes back with state and outcome `interrupted` and a reason that says how many
 // steps are readable; cut last lines of steps.csv are dropped and counted. Throws Error(not_found) without run.json,
-// Error(unsupported) on a version that this program does not know, Error(invalid) on malformed content; each names
+// Error(invalid) on malformed content or a version that this program does not know; each names
 // the file.
 Record read_record(const std::filesystem::path& folder);
 

@@ -145,7 +145,7 @@ struct Record {
 };
 
 Json to_json(const RunInfo& run);         // the content of run.json
-RunInfo run_from_json(const Json& json);  // throws Error(invalid, unsupported for another version)
+RunInfo run_from_json(const Json& json);  // throws Error(invalid), also for another version
 Json to_json(const LaunchInfo& launch);
 LaunchInfo launch_from_json(const Json& json);
 

@@ -100,7 +100,7 @@ OpRow op_of(const Json& json) {
 void check_version(const Json& json) {
   const int version = at<int>(json, "version");
   if (version > kRecordVersion)
-    fail(ErrorKind::unsupported, "the record has version ", version, ", this tbd reads up to ", kRecordVersion,
+    fail(ErrorKind::invalid, "the record has version ", version, ", this tbd reads up to ", kRecordVersion,
          ": use a newer tbd");
   require(version >= 1, "the record claims version ", version, ", the first is 1");
 }
