@@ -19,11 +19,11 @@ struct Cell {
   int64_t batch = 0;                  // 0: the default batch (default_batch)
   std::string precision = "fp32";
   std::string device = "cpu";
-  int64_t threads = 0;                // 0: one per usable core
-  std::string layout;                 // empty: the framework's usual one for the precision
+  int64_t threads = 0;                  // 0: one per usable core
+  std::string layout;                   // empty: the framework's usual one for the precision
   std::string input_mode = "resident";  // resident, pipeline
   std::string dropout = "framework";    // framework, mask, off
-  std::string data;                   // a dataset folder; empty: synthetic
+  std::string data;                     // a dataset folder; empty: synthetic
   uint64_t seed = 0;
   bool operator==(const Cell&) const = default;
 };
@@ -64,7 +64,8 @@ std::string repro_line(const Cell& cell, std::optional<Effort> effort = {});
 // "resnet50-pytorch-fp32-b8-t2-nchw-resident": the cell's folder name, of letters, digits, '.', '_' and '-'.
 std::string cell_name(const Cell& cell);
 
-// The batch where none is named: 8 where the sweep has it, else its largest below, else its smallest; 2 without a sweep.
+// The batch where none is named: 8 where the sweep has it, else its largest below, else its smallest; 2 without a
+// sweep.
 int64_t default_batch(const std::vector<int64_t>& sweep);
 
 // The order of launches, as indices of cells: forward, backward, forward, ... so that drift cancels (4.2).

@@ -36,8 +36,8 @@ std::vector<int64_t> counts(const std::vector<std::string>& texts, std::string_v
 void set(Axes& axes, std::optional<Effort>& effort, const std::string& key, std::string_view text) {
   const std::vector<std::string> values = listed(text);
   const std::map<std::string, std::vector<std::string> Axes::*> lists = {
-      {"model", &Axes::models},         {"config", &Axes::configs},      {"framework", &Axes::frameworks},
-      {"precision", &Axes::precisions}, {"device", &Axes::devices},      {"layout", &Axes::layouts},
+      {"model", &Axes::models},         {"config", &Axes::configs},  {"framework", &Axes::frameworks},
+      {"precision", &Axes::precisions}, {"device", &Axes::devices},  {"layout", &Axes::layouts},
       {"input", &Axes::input_modes},    {"dropout", &Axes::dropouts}};
   if (const auto list = lists.find(key); list != lists.end()) return void(axes.*(list->second) = values);
   if (key == "batch") return void(axes.batches = counts(values, key));

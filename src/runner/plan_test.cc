@@ -49,7 +49,8 @@ TEST(Plan, ACellThatStandsTwiceIsKeptOnce) {
 TEST(Plan, ABadLineIsNamedByItsNumber) {
   EXPECT_THAT(refusal("model = resnet50\n\nbatches = 4\n"), HasSubstr("a.plan:3: unknown setting 'batches'"));
   EXPECT_THAT(refusal("batches = 4\n"), HasSubstr("did you mean 'batch'"));
-  EXPECT_THAT(refusal("model = resnet50\nbatch = 0\n"), HasSubstr("a.plan:2: batch needs whole numbers from 1, got '0'"));
+  EXPECT_THAT(refusal("model = resnet50\nbatch = 0\n"),
+              HasSubstr("a.plan:2: batch needs whole numbers from 1, got '0'"));
   EXPECT_THAT(refusal("model resnet50\n"), HasSubstr("a.plan:1: expected 'name = value, value'"));
   EXPECT_THAT(refusal("model = a,,b\n"), HasSubstr("a.plan:1: a value is missing"));
   EXPECT_THAT(refusal("model = a\nseed = x\n"), HasSubstr("a.plan:2: seed needs"));
@@ -72,8 +73,13 @@ TEST(Plan, AReproLineLeadsBackToItsCell) {
   EXPECT_EQ(line,
             "tbd run 'my nets/net.json' --framework 'pytorch@/opt/a b' --batch 8 --precision bf16 --device cpu "
             "--threads 2 --layout nhwc --input pipeline --dropout framework --data 'it'\\''s here' --effort quick");
-  Workload workload{.model = "net", .framework = "pytorch", .threads = 2, .precision = "bf16", .layout = "nhwc",
-                    .input_mode = "pipeline", .batch = 8};
+  Workload workload{.model = "net",
+                    .framework = "pytorch",
+                    .threads = 2,
+                    .precision = "bf16",
+                    .layout = "nhwc",
+                    .input_mode = "pipeline",
+                    .batch = 8};
   EXPECT_EQ(cell_like(workload, line), cell);
 }
 
@@ -83,8 +89,9 @@ TEST(Plan, LaunchesGoForwardThenBackward) {
 }
 
 TEST(Plan, NamesOfCellsAreFolderNames) {
-  EXPECT_EQ(cell_name({.model = "a/b net.json", .framework = "pytorch@2.11", .batch = 8, .threads = 2, .layout = "nchw"}),
-            "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
+  EXPECT_EQ(
+      cell_name({.model = "a/b net.json", .framework = "pytorch@2.11", .batch = 8, .threads = 2, .layout = "nchw"}),
+      "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
 }
 
 TEST(Plan, TheDefaultBatchIsEightOrTheLargestBelow) {

@@ -19,6 +19,6 @@ int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_sec
 
 // Measures the cells, whose batch it chooses; cells that differ only in input mode get the same batch.
 std::vector<CellRun> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
-                                       const RunnerSettings& settings, const ProgressSink& progress = {});
+                                    const RunnerSettings& settings, const ProgressSink& progress = {});
 
 }  // namespace tbd

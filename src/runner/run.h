@@ -14,37 +14,36 @@ namespace tbd {
 
 struct RunOptions {
   Effort effort = Effort::quick;
-  std::filesystem::path out;             // the result set: a folder that gets one record a cell
-  std::optional<double> limit_seconds;   // of a launch; default: the effort's
-  std::optional<int64_t> launches;       // default: the effort's
-  bool peaks = true;                     // measure the machine's roofs before and after the cells
-  double peaks_seconds = 0;              // for each; 0: the effort's
+  std::filesystem::path out;            // the result set: a folder that gets one record a cell
+  std::optional<double> limit_seconds;  // of a launch; default: the effort's
+  std::optional<int64_t> launches;      // default: the effort's
+  bool peaks = true;                    // measure the machine's roofs before and after the cells
 };
 
 // What happens now. Sent at each change and about once a second.
 struct Progress {
-  size_t cell = 0, cells = 0;          // of the order of cells, from 0
-  std::string name;                    // cell_name
+  size_t cell = 0, cells = 0;  // of the order of cells, from 0
+  std::string name;            // cell_name
   int64_t launch = 1, launches = 1;
-  std::string stage;                   // "peaks", "start", "load", "first step", "steps", "done"
-  int64_t steps = 0;                   // finished in this launch
-  double elapsed_seconds = 0;          // since the run began
+  std::string stage;                        // "peaks", "start", "load", "first step", "steps", "done"
+  int64_t steps = 0;                        // finished in this launch
+  double elapsed_seconds = 0;               // since the run began
   std::optional<double> remaining_seconds;  // an upper estimate for all that is left; unknown before any first step
-  std::string note;                    // the outcome's sentence at stage "done"
+  std::string note;                         // the outcome's sentence at stage "done"
 };
 using ProgressSink = std::function<void(const Progress&)>;
 
 struct CellRun {
-  Cell cell;                      // with its defaults filled in
+  Cell cell;  // with its defaults filled in
   Outcome outcome;
-  std::filesystem::path record;   // its folder
+  std::filesystem::path record;  // its folder
 };
 
-// Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model, config,
-// framework or precision), Error(io) when `out` cannot be written. An interrupt ends the cell at hand cleanly and leaves
-// the others out.
+// Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model,
+// config, framework or precision), Error(io) when `out` cannot be written. An interrupt ends the cell at hand cleanly
+// and leaves the others out.
 std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
-                                  const RunnerSettings& settings, const ProgressSink& progress = {});
+                               const RunnerSettings& settings, const ProgressSink& progress = {});
 
 // "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,

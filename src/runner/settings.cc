@@ -7,9 +7,9 @@ namespace {
 
 // measurement.md 4.3, and what a process needs to find its way.
 constexpr std::string_view kNames[] = {"PATH", "HOME", "TMPDIR", "LANG", "TZ"};
-constexpr std::string_view kPrefixes[] = {"LC_",   "OMP_",    "MKL_",  "DNNL_",  "ONEDNN_", "TF_",     "XLA_",
-                                          "MXNET_", "TORCH_",  "PYTORCH_", "CUDA_", "NCCL_",   "LD_",     "MALLOC_",
-                                          "KMP_",  "GOMP_",   "ASAN_", "TSAN_",  "UBSAN_",  "KINETO_", "NVIDIA_"};
+constexpr std::string_view kPrefixes[] = {"LC_",    "OMP_",   "MKL_",     "DNNL_", "ONEDNN_", "TF_",     "XLA_",
+                                          "MXNET_", "TORCH_", "PYTORCH_", "CUDA_", "NCCL_",   "LD_",     "MALLOC_",
+                                          "KMP_",   "GOMP_",  "ASAN_",    "TSAN_", "UBSAN_",  "KINETO_", "NVIDIA_"};
 
 bool allowed(std::string_view name) {
   for (const std::string_view known : kNames)

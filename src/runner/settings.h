@@ -21,7 +21,7 @@ struct RunnerSettings {
   std::filesystem::path cache;                     // a folder for capabilities (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;
-  std::string tool = "tbd";                        // version and commit, for the record
+  std::string tool = "tbd";                                  // version and commit, for the record
   std::function<bool()> interrupted = [] { return false; };  // SIGINT or SIGTERM came
 };
 

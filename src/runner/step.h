@@ -14,8 +14,8 @@ struct StepOptions {
   std::optional<std::filesystem::path> weights, inputs;            // read: by parameter, buffer and input name
   std::optional<std::filesystem::path> save_weights, save_inputs;  // written, before the first step
   std::filesystem::path out;
-  int64_t steps = 1;                 // that reuse the batch
-  std::optional<int64_t> at_step;    // schedules and bias corrections are taken as of it
+  int64_t steps = 1;               // that reuse the batch
+  std::optional<int64_t> at_step;  // schedules and bias corrections are taken as of it
   std::optional<double> lr;
   std::optional<std::string> phase;  // run that phase alone, once
 };

@@ -34,6 +34,12 @@ OutcomeKind outcome_of(const protocol::Failure& failure) {
   return OutcomeKind::failed;
 }
 
+ErrorKind error_kind_of(const protocol::Failure& failure) {
+  for (const ErrorKind kind : {ErrorKind::invalid, ErrorKind::usage, ErrorKind::not_found, ErrorKind::io})
+    if (name(kind) == failure.kind) return kind;
+  return ErrorKind::unsupported;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
@@ -41,8 +47,8 @@ WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& set
                              const std::filesystem::path& log)
     : name_(cat("the worker of ", entry.key)), settings_(settings), log_(log), oom_kills_before_(oom_kills()) {
   try {
-    process_ = std::make_unique<Subprocess>(SpawnOptions{
-        .argv = {entry.worker.string()}, .environment = environment, .stderr_file = log, .cpus = cpus});
+    process_ = std::make_unique<Subprocess>(
+        SpawnOptions{.argv = {entry.worker.string()}, .environment = environment, .stderr_file = log, .cpus = cpus});
   } catch (const Error& e) {
     fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
   }
@@ -115,9 +121,12 @@ protocol::Message WorkerProcess::receive(std::string_view doing, double seconds)
 std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view doing, double seconds) {
   std::string line;
   switch (process_->read_line(line, seconds)) {
-    case Subprocess::Read::timeout: return std::nullopt;
-    case Subprocess::Read::end: ended(doing);
-    case Subprocess::Read::line: break;
+    case Subprocess::Read::timeout:
+      return std::nullopt;
+    case Subprocess::Read::end:
+      ended(doing);
+    case Subprocess::Read::line:
+      break;
   }
   try {
     return protocol::message_from(line);
@@ -130,7 +139,8 @@ std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view 
 void WorkerProcess::refuse(const protocol::Message& message, std::string_view doing) {
   if (const auto* failure = std::get_if<protocol::Failure>(&message)) {
     process_->terminate(0);
-    fault(outcome_of(*failure), failure->sentence);
+    throw WorkerFault(Outcome{.kind = outcome_of(*failure), .reason = failure->sentence, .repro = ""},
+                      error_kind_of(*failure));
   }
   process_->terminate(0);
   fault(OutcomeKind::failed, cat(name_, " broke the protocol while ", doing, ": it sent another reply than expected"));

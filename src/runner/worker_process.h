@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "base/error.h"
 #include "base/subprocess.h"
 #include "record/record.h"
 #include "runner/settings.h"
@@ -12,12 +13,15 @@ namespace tbd {
 
 class WorkerFault : public std::exception {
  public:
-  explicit WorkerFault(Outcome outcome) : outcome_(std::move(outcome)) {}
+  explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported)
+      : outcome_(std::move(outcome)), error_(error) {}
   const Outcome& outcome() const { return outcome_; }
+  ErrorKind error() const { return error_; }  // whose fault it was, where no record is kept
   const char* what() const noexcept override { return outcome_.reason.c_str(); }
 
  private:
   Outcome outcome_;
+  ErrorKind error_;
 };
 
 class WorkerProcess {

@@ -15,7 +15,7 @@ struct WorkerEntry {
   std::string key;                 // as --framework names it: "pytorch", "pytorch@2.11.0"
   std::string framework, version;  // "pytorch", "2.15.0"
   std::filesystem::path worker, root, library;
-  bool pinned = false;             // an unpacked section of the lock file
+  bool pinned = false;  // an unpacked section of the lock file
   int64_t library_bytes = 0, library_mtime_ns = 0;
   std::string library_sha256;
 };

@@ -44,6 +44,7 @@ std::string first_line(std::string_view text) { return std::string(text.substr(0
 TensorMap with_prefixes(TensorMap file, const Program& program, const std::string& where) {
   TensorMap out;
   for (auto& [name, tensor] : file) {
+    if (name.ends_with("num_batches_tracked")) continue;  // a counter of the reference's that no network reads
     std::string full = name;
     const auto is = [&](const Parameter& p) { return p.name == name; };
     if (std::ranges::any_of(program.parameters, is)) full = cat("param/", name);

@@ -1,0 +1,216 @@
+#include "runner/launch.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "measure/clock.h"
+#include "runner/worker_process.h"
+#include "stats/stable_phase.h"
+
+namespace tbd {
+namespace {
+
+[[noreturn]] void fault(OutcomeKind kind, const std::string& reason) {
+  throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
+}
+
+void require_offered(std::string_view what, const std::string& wanted, const std::vector<std::string>& offered,
+                     OutcomeKind kind) {
+  if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return;
+  fault(kind, cat(what, " ", wanted, " is not among what the worker offers here: ", join(offered, ", ")));
+}
+
+// The step times of the rows that came so far, and when the steadiness rule is to be asked again.
+class StepTimes {
+ public:
+  void add(std::span<const StepRow> rows) {
+    for (const StepRow& row : rows) {
+      if (last_ns_ > 0) times_.push_back(1e-9 * static_cast<double>(row.completed_ns - last_ns_));
+      last_ns_ = row.completed_ns;
+    }
+  }
+  std::span<const double> times() const { return times_; }
+
+ private:
+  std::vector<double> times_;
+  int64_t last_ns_ = 0;
+};
+
+class LaunchRun {
+ public:
+  LaunchRun(PreparedCell& prepared, const LaunchOptions& options, const RunnerSettings& settings, RecordWriter& record,
+            const LaunchSink& sink, LaunchResult& result)
+      : prepared_(prepared), options_(options), settings_(settings), record_(record), sink_(sink), result_(result) {}
+
+  void run(const std::filesystem::path& folder) {
+    tell("start");
+    WorkerProcess worker(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
+                         prepared_.threads.cores, folder / "worker.log");
+    greet(worker);
+    if (result_.info.number == 1) check(worker);
+    load(worker);
+    train(worker);
+    if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(worker);
+    worker.bye();
+  }
+
+ private:
+  void tell(const std::string& stage) { sink_(stage, series_.times(), 0); }
+
+  void greet(WorkerProcess& worker) {
+    const protocol::HelloReply hello = worker.hello();
+    result_.hello = hello;
+    const Cell& cell = prepared_.cell;
+    require_offered("precision", cell.precision, hello.precisions, OutcomeKind::unavailable);
+    require_offered("device", cell.device, hello.devices, OutcomeKind::unavailable);
+    require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
+    if (cell.input_mode == "pipeline" && !hello.pipeline)
+      fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
+  }
+
+  void check(WorkerProcess& worker) {
+    const auto reply = worker.ask<protocol::CheckReply>(protocol::Check{prepared_.program}, "checking the program",
+                                                        settings_.deadlines.load);
+    int64_t native = 0;
+    Json composed = Json::array();
+    for (const protocol::NodeRow& row : reply.nodes) {
+      if (row.level == "unsupported")
+        fault(OutcomeKind::unsupported, cat("node '", row.node, "' (", row.kind, "): ", row.detail));
+      if (row.level == "composed")
+        composed.push_back({{"node", row.node}, {"kind", row.kind}, {"of", row.detail}});
+      else
+        ++native;
+    }
+    result_.lowering = {{"native", native}, {"composed", std::move(composed)}};
+  }
+
+  void load(WorkerProcess& worker) {
+    tell("load");
+    const auto reply = worker.ask<protocol::LoadReply>(load_request(prepared_, false), "loading the program",
+                                                       settings_.deadlines.load);
+    result_.info.load_seconds = reply.seconds;
+    result_.info.threads = reply.threads;
+    result_.info.parameters_seen = reply.parameters;
+    if (reply.batch != prepared_.cell.batch)
+      fault(OutcomeKind::failed, cat("the worker loaded batch ", reply.batch, " instead of ", prepared_.cell.batch));
+    if (reply.parameters != prepared_.parameters)
+      fault(OutcomeKind::failed,
+            cat("the worker loaded ", reply.parameters, " parameters instead of ", prepared_.parameters));
+  }
+
+  protocol::InputPlan input_plan() const {
+    const Cell& cell = prepared_.cell;
+    protocol::InputPlan plan{.mode = cell.input_mode};
+    plan.source = {{"kind", cell.data.empty() ? "synthetic" : "image_folder"}, {"seed", cell.seed}};
+    if (!cell.data.empty()) plan.source["path"] = cell.data;
+    plan.source["threads"] = prepared_.threads.cores.size();  // as many as may run: they share the cores with the step
+    plan.source["prefetch"] = 3;
+    return plan;
+  }
+
+  void train(WorkerProcess& worker) {
+    tell("first step");
+    const protocol::Run request{.steps = options_.steps, .seconds = options_.limit_seconds, .input = input_plan()};
+    const protocol::RunReply reply = worker.run(request, [this](std::span<const StepRow> rows) { return take(rows); });
+    merge(reply.launch);
+    const LaunchInfo& info = result_.info;
+    if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted after ", reply.steps, " steps"));
+    if (reply.ended == "nonfinite")
+      fault(OutcomeKind::nonfinite,
+            cat("step ", reply.steps, " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
+    if (info.batch_seen && *info.batch_seen != prepared_.cell.batch)
+      fault(OutcomeKind::failed,
+            cat("the worker saw batches of ", *info.batch_seen, " instead of ", prepared_.cell.batch));
+    judge();
+  }
+
+  // The gate *steady*: the number is withheld, the series stays.
+  void judge() {
+    if (options_.effort == Effort::smoke || series_.times().size() < 50) return;
+    const auto why = unsteadiness(find_stable_phase(series_.times(), stable_options()));
+    if (why) result_.info.outcome = {.kind = OutcomeKind::unsteady, .reason = *why, .repro = ""};
+  }
+
+  StableOptions stable_options() const {
+    StableOptions stable;
+    if (result_.info.steady_from_step)
+      stable.at_least = std::max<int64_t>(0, *result_.info.steady_from_step - 2);  // times begin with step 2
+    return stable;
+  }
+
+  bool take(std::span<const StepRow> rows) {
+    if (!rows.empty()) record_.append(rows);
+    const size_t before = series_.times().size();
+    series_.add(rows);
+    const std::span<const double> times = series_.times();
+    const double now = 1e-9 * static_cast<double>(now_ns());
+    if (first_step_ == 0 && !rows.empty()) first_step_ = last_check_ = now;
+    if (first_step_ > 0) sink_("steps", times, now - first_step_);
+    if (times.size() == before && rows.empty()) return false;
+    const auto since = static_cast<int64_t>(times.size() - checked_);
+    // A smoke launch is a handful of steps: it is asked at each batch of rows.
+    if (options_.effort != Effort::smoke && !check_is_due(since, now - last_check_)) return false;
+    checked_ = times.size(), last_check_ = now;
+    return !times.empty() && measured_enough(times, options_.effort);
+  }
+
+  void merge(const Json& launch) {
+    Json known = to_json(result_.info);
+    for (const auto& [key, value] : launch.items()) known[key] = value;
+    const Outcome outcome = result_.info.outcome;
+    result_.info = launch_from_json(known);
+    result_.info.outcome = outcome;
+    result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
+    if (result_.info.host.contains("process")) {
+      result_.worker["process"] = result_.info.host["process"];
+      result_.info.host.erase("process");
+    }
+    if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
+  }
+
+  void measure_gemm(WorkerProcess& worker) {
+    tell("peaks");
+    try {
+      result_.gemm_rate = worker
+                              .ask<protocol::GemmReply>(protocol::Gemm{.precision = prepared_.cell.precision},
+                                                        "measuring a product", settings_.deadlines.other)
+                              .flop_rate;
+    } catch (const WorkerFault& fault) {  // the roof is unknown then; the steps were measured
+      if (fault.outcome().kind == OutcomeKind::interrupted) throw;
+    }
+  }
+
+  PreparedCell& prepared_;
+  const LaunchOptions& options_;
+  const RunnerSettings& settings_;
+  RecordWriter& record_;
+  const LaunchSink& sink_;
+  LaunchResult& result_;
+  StepTimes series_;
+  double first_step_ = 0, last_check_ = 0;  // seconds on the clock of now_ns()
+  size_t checked_ = 0;
+};
+
+}  // namespace
+
+LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
+                        const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink) {
+  LaunchResult result;
+  result.info.number = number;
+  result.info.start = wall_label();
+  result.info.environment_hash = options.environment_hash;
+  const std::filesystem::path folder = record.begin_launch(result.info);
+  try {
+    LaunchRun(prepared, options, settings, record, sink, result).run(folder);
+  } catch (const WorkerFault& fault) {
+    result.info.outcome = fault.outcome();
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::io) throw;
+    result.info.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = ""};
+  }
+  result.info.outcome.repro = result.info.outcome.kind == OutcomeKind::ok ? "" : prepared.run.workload.repro;
+  record.end_launch(result.info);
+  return result;
+}
+
+}  // namespace tbd

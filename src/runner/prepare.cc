@@ -1,0 +1,171 @@
+#include "runner/prepare.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/memory.h"
+#include "graph/passes.h"
+#include "measure/cgroup.h"
+#include "measure/cores.h"
+#include "models/model.h"
+
+namespace tbd {
+namespace {
+
+// Rows of the op table: each node with its costs in one step of the whole program.
+std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
+  std::vector<OpRow> rows;
+  for (const StepEntry& entry : program.step) {
+    const Phase& phase = program.phase(entry.phase);
+    const Graph graph = bind(program, phase, bindings);
+    const std::vector<NodeCost> costs = node_costs(graph);
+    const int64_t times = entry.repeat * phase.accumulate;
+    const auto scaled = [&](const Cost& cost) {
+      return OpCost{.flop_model = cost.model * times,
+                    .flop_valid = cost.valid * times,
+                    .flop_simd = cost.simd * times,
+                    .trans = cost.trans * times,
+                    .bytes = cost.bytes * times};
+    };
+    const std::string prefix = program.step.size() > 1 ? phase.name + "/" : "";
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      rows.push_back({.node = cat(prefix, graph.nodes[i].name),
+                      .op = kind(graph.nodes[i].op),
+                      .forward = scaled(costs[i].forward),
+                      .backward = scaled(costs[i].backward)});
+  }
+  return rows;
+}
+
+int64_t samples_per_step(const Program& program, int64_t batch) {
+  int64_t samples = 0;
+  for (const StepEntry& entry : program.step) samples += batch * entry.repeat * program.phase(entry.phase).accumulate;
+  return samples;
+}
+
+std::string optimizer_name(const Program& program) {
+  switch (program.phases.front().update.optimizer.kind) {
+    case Optimizer::Kind::sgd:
+      return "sgd";
+    case Optimizer::Kind::adam:
+      return "adam";
+    case Optimizer::Kind::adamw:
+      return "adamw";
+    case Optimizer::Kind::lamb:
+      return "lamb";
+  }
+  return "sgd";
+}
+
+int64_t elements(const std::vector<Parameter>& parameters) {
+  int64_t count = 0;
+  for (const Parameter& parameter : parameters) count += parameter.shape.elements();
+  return count;
+}
+
+ThreadPlan threads_for(const Cell& cell) {
+  ThreadRequest request{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
+  if (cell.threads > 0) request.threads = cell.threads;
+  return plan_threads(request);
+}
+
+// A prediction above the whole memory cannot come true; allocators and workspaces only add to it.
+std::optional<Outcome> too_large(const PreparedCell& prepared) {
+  const std::optional<int64_t> limit = memory_limit();
+  const int64_t needed = predict_memory(prepared.program, prepared.bindings).peak().value;
+  if (!limit || needed <= *limit || prepared.cell.device != "cpu") return std::nullopt;
+  return Outcome{.kind = OutcomeKind::skipped,
+                 .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, there are ",
+                               format_bytes(*limit)),
+                 .repro = ""};
+}
+
+void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort effort) {
+  const Cell& cell = prepared.cell;
+  Workload& w = prepared.run.workload;
+  w.model = loaded.program.model.empty() ? cell_name({.model = cell.model}) : loaded.program.model;
+  w.config = loaded.program.config;
+  w.model_hash = program_hash(loaded.program);
+  w.lowered_hash = program_hash(prepared.program);
+  w.framework = prepared.worker ? prepared.worker->framework : cell.framework.substr(0, cell.framework.find('@'));
+  w.framework_version = prepared.worker ? prepared.worker->version : "";
+  w.device = cell.device, w.threads = cell.threads, w.precision = cell.precision, w.layout = cell.layout;
+  w.input_mode = cell.input_mode, w.batch = cell.batch, w.seed = cell.seed, w.dropout = cell.dropout;
+  w.samples_per_step = samples_per_step(prepared.program, cell.batch);
+  w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
+  w.effort = name(effort), w.optimizer = optimizer_name(prepared.program);
+  w.unpinned = prepared.worker && !prepared.worker->pinned;
+  w.repro = repro_line(cell, effort);
+}
+
+void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
+  std::vector<std::string> known = {"pytorch", "tensorflow", "mxnet", "cntk", "mlx", "xla"};
+  for (const WorkerEntry& entry : settings.workers) known.push_back(entry.framework);
+  const std::string base = prepared.cell.framework.substr(0, prepared.cell.framework.find('@'));
+  if (std::ranges::find(known, base) == known.end()) fail(ErrorKind::usage, unknown_name("framework", base, known));
+  try {
+    prepared.worker = &find_worker(settings.workers, prepared.cell.framework);
+  } catch (const Error& e) {
+    prepared.refused = Outcome{.kind = OutcomeKind::unavailable, .reason = e.what(), .repro = ""};
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> memory_limit() {
+  const int64_t machine = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+  const std::optional<int64_t> group = cgroup_limits(::getpid()).memory_limit_bytes;
+  if (machine <= 0) return group;
+  return std::min(machine, group.value_or(machine));
+}
+
+PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings) {
+  const LoadedProgram loaded = load_program(cell.model, cell.config);
+  PreparedCell prepared{.cell = cell};
+  prepared.program =
+      with_precision(with_dropout(loaded.program, dropout_from(cell.dropout)), precision_from(cell.precision));
+  if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
+  if (cell.layout.empty()) prepared.cell.layout = "nchw";
+  prepared.cell.config = loaded.program.config;
+  prepared.bindings = {{"N", prepared.cell.batch}};
+  validate(prepared.program, prepared.bindings);
+  prepared.threads = threads_for(cell);
+  prepared.cell.threads = prepared.threads.threads;
+  find_its_worker(prepared, settings);
+  if (!prepared.refused) prepared.refused = too_large(prepared);
+  fill_workload(prepared, loaded, effort);
+
+  RunInfo& run = prepared.run;
+  run.tool = settings.tool;
+  run.ops = op_rows(prepared.program, prepared.bindings);
+  prepared.parameters = elements(prepared.program.parameters);
+  run.parameters = prepared.parameters;
+  const NodeCost cost = step_cost(prepared.program, prepared.bindings);
+  run.train_flops = (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
+  if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
+  return prepared;
+}
+
+protocol::Load load_request(const PreparedCell& prepared, bool capture) {
+  return {.program = prepared.program,
+          .bindings = prepared.bindings,
+          .device = prepared.cell.device,
+          .layout = prepared.cell.layout,
+          .precision = prepared.cell.precision,
+          .dropout = prepared.cell.dropout,
+          .threads = prepared.cell.threads,
+          .seed = prepared.cell.seed,
+          .capture = capture};
+}
+
+std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings) {
+  std::map<std::string, std::string> environment = allowed_environment(settings.environment);
+  for (const std::string& name : prepared.threads.unset) environment.erase(name);
+  for (const auto& [name, value] : prepared.threads.environment) environment[name] = value;
+  environment.try_emplace("KINETO_LOG_LEVEL", "99");  // silences a library that looks for a GPU driver
+  return environment;
+}
+
+}  // namespace tbd

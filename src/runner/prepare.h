@@ -1,0 +1,34 @@
+// A cell made ready: its program lowered, its defaults filled in, its record begun on paper.
+#pragma once
+#include "graph/program.h"
+#include "measure/threading.h"
+#include "record/record.h"
+#include "runner/plan.h"
+#include "runner/settings.h"
+
+namespace tbd {
+
+struct PreparedCell {
+  Cell cell;        // defaults filled in
+  Program program;  // after its passes
+  Bindings bindings;
+  ThreadPlan threads;
+  const WorkerEntry* worker = nullptr;  // in the settings; nullptr: refused
+  std::optional<Outcome> refused;       // known before any launch: no such worker, not enough memory
+  RunInfo run;
+  int64_t parameters = 0;
+};
+
+// Throws Error(usage, not_found or invalid) when the cell makes no sense whatever the machine.
+PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings);
+
+// What a load request says of the cell.
+protocol::Load load_request(const PreparedCell& prepared, bool capture);
+
+// The environment of the cell's worker: what it inherits, and the thread plan's variables.
+std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings);
+
+// Bytes that a worker may use: the machine's memory or the control group's limit; nullopt when unknown.
+std::optional<int64_t> memory_limit();
+
+}  // namespace tbd

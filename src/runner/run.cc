@@ -1,0 +1,41 @@
+#include "runner/run.h"
+
+#include "base/hash.h"
+#include "runner/run_set.h"
+
+namespace tbd {
+
+std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
+                               const RunnerSettings& settings, const ProgressSink& progress) {
+  return RunSet(cells, options, settings, progress).run();
+}
+
+std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
+                                  std::string_view utc_label) {
+  std::string all, time;
+  for (const Cell& cell : cells) all += repro_line(cell) + "\n";
+  for (const char c : utc_label)  // "2026-01-31T12:00:00Z" -> "20260131-120000"
+    if (c == 'T')
+      time += '-';
+    else if (c >= '0' && c <= '9')
+      time += c;
+  const std::string model = cells.empty() ? "none" : std::filesystem::path(cells.front().model).stem().string();
+  return results / cat(time, "-", model, "-", sha256_hex(all).substr(0, 8));
+}
+
+int exit_code(const std::vector<CellRun>& results) {
+  for (const CellRun& run : results) switch (run.outcome.kind) {
+      case OutcomeKind::oom:
+      case OutcomeKind::timeout:
+      case OutcomeKind::failed:
+      case OutcomeKind::nonfinite:
+      case OutcomeKind::inconsistent:
+      case OutcomeKind::interrupted:
+        return 3;
+      default:
+        break;
+    }
+  return 0;
+}
+
+}  // namespace tbd

@@ -1,0 +1,146 @@
+#include "runner/step.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files.h"
+#include "graph/passes.h"
+#include "models/model.h"
+#include "record/safetensors.h"
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kCounter = "num_batches_tracked";  // of the reference's; no network reads it
+
+void require_same(const TensorMap& weights, const std::vector<Parameter>& wanted, const std::string& where,
+                  const std::string& network) {
+  for (const Parameter& parameter : wanted) {
+    const auto found = weights.find(parameter.name);
+    require(found != weights.end(), where, " holds weights of another network: '", parameter.name, "' ",
+            parameter.shape, " of ", network, " is missing");
+    require(found->second.shape() == parameter.shape, where, " holds weights of another network: '", parameter.name,
+            "' has shape ", found->second.shape(), ", ", network, " needs ", parameter.shape);
+  }
+}
+
+void check_weights(const fs::path& file, const Program& program, const std::string& network) {
+  const TensorMap weights = read_safetensors(file);
+  require_same(weights, program.parameters, file.string(), network);
+  require_same(weights, program.buffers, file.string(), network);
+  std::vector<std::string> known;
+  for (const Parameter& parameter : program.parameters) known.push_back(parameter.name);
+  for (const Parameter& buffer : program.buffers) known.push_back(buffer.name);
+  for (const auto& [name, tensor] : weights)
+    if (!name.ends_with(kCounter) && std::ranges::find(known, name) == known.end())
+      fail(ErrorKind::invalid, file.string(), ": ", unknown_name("weight", name, known));
+}
+
+// Batch and dropout mode that a file of inputs asks for.
+void take_from_inputs(const fs::path& file, const Program& program, Cell& cell) {
+  const TensorMap inputs = read_safetensors(file);
+  for (const auto& [name, tensor] : inputs)
+    if (name.find("mask/") != std::string::npos) cell.dropout = "mask";
+  if (cell.batch != 0) return;
+  for (const StepInput& input : step_inputs(program)) {
+    const auto found = inputs.find(input.name);
+    if (found == inputs.end() || input.spec->shape.empty() || input.spec->shape[0].symbol != "N") continue;
+    if (found->second.shape().rank() > 0) cell.batch = found->second.shape()[0];
+    return;
+  }
+}
+
+Cell completed(const StepOptions& options) {
+  Cell cell = options.cell;
+  (void)precision_from(cell.precision);
+  cell.dropout = "off";
+  if (options.inputs) take_from_inputs(*options.inputs, load_program(cell.model, cell.config).program, cell);
+  if (cell.batch == 0) cell.batch = 2;
+  return cell;
+}
+
+class StepRun {
+ public:
+  StepRun(const StepOptions& options, const PreparedCell& prepared, const RunnerSettings& settings)
+      : options_(options),
+        prepared_(prepared),
+        settings_(settings),
+        worker_(*prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
+                scratch_.path() / "worker.log") {}
+
+  StepResult run() {
+    worker_.hello();
+    ask<protocol::LoadReply>(load_request(prepared_, true), "loading the program", settings_.deadlines.load);
+    if (options_.weights) ask<protocol::WriteReply>(protocol::Write{absolute(*options_.weights)}, "taking weights");
+    if (options_.save_weights) save_weights(*options_.save_weights);
+    StepResult result{.losses = train()};
+    result.tensors =
+        ask<protocol::ReadReply>(protocol::Read{{"loss", "term/", "output/", "grad/", "param/", "buffer/", "state/"},
+                                                absolute(options_.out)},
+                                 "writing the results")
+            .tensors;
+    worker_.bye();
+    return result;
+  }
+
+ private:
+  static std::string absolute(const fs::path& path) { return fs::absolute(path).string(); }
+
+  template <class Reply>
+  Reply ask(const protocol::Request& request, std::string_view doing, double seconds = 0) {
+    return worker_.ask<Reply>(request, doing, seconds > 0 ? seconds : settings_.deadlines.other);
+  }
+
+  void save_weights(const fs::path& to) {
+    const fs::path file = scratch_.path() / "weights";
+    ask<protocol::ReadReply>(protocol::Read{{"param/", "buffer/"}, file}, "reading the weights");
+    TensorMap named;
+    for (auto& [name, tensor] : read_safetensors(file)) named[name.substr(name.find('/') + 1)] = tensor;
+    write_safetensors(to, named);
+  }
+
+  std::map<std::string, double> train() {
+    protocol::Run request{
+        .steps = options_.steps, .at_step = options_.at_step, .lr = options_.lr, .phase = options_.phase};
+    const Cell& cell = prepared_.cell;
+    if (options_.inputs) {
+      request.input.file = absolute(*options_.inputs);
+    } else {
+      request.input.source = {{"kind", cell.data.empty() ? "synthetic" : "image_folder"}, {"seed", cell.seed}};
+      if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
+    }
+    if (options_.save_inputs) request.input.save = absolute(*options_.save_inputs);
+    const protocol::RunReply reply = worker_.run(request, [](std::span<const StepRow>) { return false; });
+    if (settings_.interrupted()) fail(ErrorKind::io, "interrupted: nothing was written to ", options_.out.string());
+    return reply.losses;
+  }
+
+  const StepOptions& options_;
+  const PreparedCell& prepared_;
+  const RunnerSettings& settings_;
+  TemporaryFolder scratch_;
+  WorkerProcess worker_;
+};
+
+}  // namespace
+
+StepResult run_step(const StepOptions& options, const RunnerSettings& settings) {
+  if (options.steps < 1) fail(ErrorKind::usage, "steps must be 1 or more, got ", options.steps);
+  const PreparedCell prepared = prepare(completed(options), Effort::smoke, settings);
+  if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
+  if (options.phase) (void)prepared.program.phase(*options.phase);  // names the nearest when there is none
+  if (options.weights) check_weights(*options.weights, prepared.program, prepared.run.workload.model);
+  const fs::path folder = fs::absolute(options.out).parent_path();
+  if (!fs::is_directory(folder))
+    fail(ErrorKind::not_found, "cannot write ", options.out.string(), ": no folder ", folder.string());
+  try {
+    return StepRun(options, prepared, settings).run();
+  } catch (const WorkerFault& fault) {
+    throw Error(fault.error(), fault.what());
+  }
+}
+
+}  // namespace tbd

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""A worker that trains nothing and misbehaves on request: fake_worker.py BEHAVIOUR [STEP_SECONDS].
+
+good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
+unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty
+"""
+import json
+import math
+import os
+import select
+import signal
+import sys
+import time
+
+BEHAVIOUR = sys.argv[1]
+STEP_SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 0.002
+ZERO_NS = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+def send(type_, **content):
+    sys.stdout.write(json.dumps({"type": type_, **content}) + "\n")
+    sys.stdout.flush()
+
+
+def now_ns():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - ZERO_NS
+
+
+def fail(kind, sentence):
+    send("failure", kind=kind, sentence=sentence, fatal=False)
+
+
+def hello(_):
+    if BEHAVIOUR == "exit-at-hello":
+        print("libmissing.so: cannot open shared object file", file=sys.stderr)
+        sys.exit(3)
+    if BEHAVIOUR == "hang-at-hello":
+        time.sleep(600)
+    send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
+         mode="eager", devices=["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], pipeline=True,
+         build={"blas": "none"})
+
+
+def check(request):
+    level = "unsupported" if BEHAVIOUR == "unsupported" else "native"
+    send("check", nodes=[{"phase": "train", "node": "conv1", "kind": "conv2d", "level": level, "detail": "no kernel"}])
+
+
+def load(request):
+    if BEHAVIOUR == "crash-at-load":
+        print("terminate called after throwing", file=sys.stderr, flush=True)
+        os.abort()
+    if BEHAVIOUR == "oom-at-load":
+        return fail("oom", "not enough memory: you tried to allocate 1 TB")
+    count = sum(math.prod(p["shape"]) for p in request["program"]["parameters"])
+    send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
+         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings={}, seconds=0.1)
+    load.batch = request["bindings"]["N"]
+
+
+def stop_came():
+    return BEHAVIOUR != "ignores-stop" and select.select([sys.stdin], [], [], 0)[0] and "stop" in sys.stdin.readline()
+
+
+def train(request):
+    began, first_done, rows, last_sent, ended, step = now_ns(), None, [], 0, "steps", 0
+    for step in range(1, request["steps"] + 1):
+        if step == 4 and BEHAVIOUR == "hang-at-step":
+            time.sleep(600)
+        if step == 4 and BEHAVIOUR == "killed-at-step":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if step == 4 and BEHAVIOUR == "garbage":
+            print("Warning: something from a library", flush=True)
+        time.sleep(STEP_SECONDS)
+        loss = "nan" if step == 4 and BEHAVIOUR == "nonfinite" else 1.0 / step
+        now = now_ns()
+        rows.append([step, now, load.batch, 0, 1000, 1000, 0, 0, None, None, 1 << 20, loss])
+        first_done = first_done or now
+        if step == 1 or now - last_sent > 50_000_000:
+            send("steps", rows=rows)
+            rows, last_sent = [], now
+        if loss == "nan":
+            ended = "nonfinite"
+        elif stop_came():
+            ended = "stop"
+        elif request["seconds"] and now - first_done > request["seconds"] * 1e9:
+            ended = "seconds"
+        if ended != "steps":
+            break
+    send("steps", rows=rows)
+    send("run", steps=step, ended=ended, nonfinite="grad/fc.weight" if ended == "nonfinite" else "",
+         losses={"train": loss},
+         launch={"first_step_began_ns": began, "batch_seen": load.batch, "peak_rss_bytes": 1 << 20, "cores": 2})
+
+
+def main():
+    if BEHAVIOUR == "chatty":
+        print("chatter of a framework", file=sys.stderr, flush=True)
+    answers = {"hello": hello, "check": check, "load": load, "run": train,
+               "gemm": lambda _: send("gemm", flop_rate=1e11)}
+    while line := sys.stdin.readline():
+        request = json.loads(line)
+        if request["type"] == "bye":
+            send("bye")
+            return
+        if request["type"] != "stop":
+            answers[request["type"]](request)
+
+
+main()
