@@ -124,6 +124,7 @@ TEST_F(Workers, AnUnbuiltFrameworkIsARowAnUnknownOneAnError) {
 }
 
 TEST_F(Workers, NothingOfTheirsOutlivesTheRun) {
+  settings_.deadlines.hello = 0.5;
   run({"hang-at-hello"});
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
