@@ -27,7 +27,7 @@ std::string utc_label() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
 }
 
