@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/flags.h"
 #include "analysis/input_verdict.h"
 #include "analysis/sample_record.h"
+#include "base/files.h"
 
 namespace tbd {
 namespace {
@@ -203,6 +205,14 @@ TEST(Tables, SayTheGradeAndItsReason) {
   EXPECT_THAT(print_cells(cells, Format::text), HasSubstr("images/s"));
   EXPECT_EQ(parse_json(print_cells(cells, Format::json), "row")["grade"], "provisional");
   EXPECT_THAT(print_cells(cells, Format::csv), HasSubstr("model,config,model_hash"));
+}
+
+TEST(Metrics, AndFlagsStandInTheirPage) {
+  const std::string page = read_file(std::string(TBD_SOURCE_DIR) + "/docs/metrics.md");
+  for (const Metric& m : metrics()) EXPECT_NE(page.find(cat("| `", m.id, "` |")), std::string::npos) << m.id;
+  for (const Metric& m : metrics()) EXPECT_NE(page.find(m.what), std::string::npos) << m.id;
+  for (const Flag& flag : known_flags())
+    EXPECT_NE(page.find(cat("| `", flag.name, "` | ", flag.meaning)), std::string::npos) << flag.name;
 }
 
 TEST(Metrics, HaveUniqueIdsAndAreFoundByThem) {

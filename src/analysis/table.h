@@ -31,7 +31,7 @@ struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<TableCell>> rows;  // each as long as columns
-  std::vector<std::string> notes;       // below the table, for people
+  std::vector<std::string> notes;            // below the table, for people
 };
 
 enum class Format { text, markdown, csv, json };

@@ -123,8 +123,8 @@ struct LaunchInfo {
   std::optional<double> energy_joules;      // over all steps, scope in `host`
   std::optional<int64_t> steady_from_step;  // earliest step that the worker's own events allow (autotuning, JIT)
   std::string environment_hash;
-  // What the process tree and the machine used over the steps: {"delta": {amounts}, "use": {fractions}} with the keys of
-  // measure/host_sample.h and host_use.h. Stands in where steps.csv lacks a column.
+  // What the process tree and the machine used over the steps: {"delta": {amounts}, "use": {fractions}} with the keys
+  // of measure/host_sample.h and host_use.h. Stands in where steps.csv lacks a column.
   Json host = Json::object();
   Outcome outcome;
   std::string folder_name() const;  // "clean-1"

@@ -36,8 +36,8 @@ struct Chart {
   std::vector<std::string> order;  // of the categories, first on top
   std::vector<Band> bands;
   std::optional<double> level;  // a horizontal line
-  Table table;  // what the chart shows, for reading
-  Table data;   // every point, for the CSV
+  Table table;                  // what the chart shows, for reading
+  Table data;                   // every point, for the CSV
 };
 
 Json to_json(const Chart& chart);           // for the page's script

@@ -1,7 +1,7 @@
 // The rules as applied, what each grade and flag means, and the records with their repro lines.
-#include <array>
 #include <set>
 
+#include "analysis/flags.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -12,34 +12,23 @@ struct Meaning {
   const char* text;
 };
 
-constexpr Meaning kFlags[] = {
-    {"assumed-correlation", "fewer than 20 stable steps: the interval assumes a correlation of 0.5 between neighbours"},
-    {"cut-line-dropped", "the last line of steps.csv was cut off and left out"},
-    {"disturbed-major-faults", "pages were read from disk during the stable phase"},
-    {"disturbed-other-work", "other processes used more than 5 % of the usable processors"},
-    {"disturbed-runqueue", "the worker's threads waited for a processor for more than 2 % of their runnable time"},
-    {"disturbed-steal", "the hypervisor gave more than 1 % of the processors' time to others"},
-    {"disturbed-throttled", "a control group's quota stopped the worker"},
-    {"one-step", "a single stable step: no interval"},
-    {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
-    {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
-    {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
-    {"short", "fewer than 100 stable steps"},
-    {"slow-down", "the steps before the stable phase were faster"},
-    {"unbounded", "the interval has no upper end"},
-    {"unpinned", "the framework's build is outside the lock file"},
-};
-
 constexpr Meaning kGrades[] = {
     {"published", "at least 200 stable steps and 30 stable seconds in each of 5 launches"},
     {"development", "at least 50 stable steps and 10 stable seconds"},
     {"provisional", "less than that, or smoke effort: read with its interval"},
 };
 
-Table meanings(std::string title, std::span<const Meaning> rows, const std::set<std::string>& wanted) {
-  Table table{.title = std::move(title), .columns = {{"name", "name"}, {"meaning", "meaning"}}};
-  for (const Meaning& row : rows)
-    if (wanted.contains(row.name)) table.rows.push_back({std::string(row.name), std::string(row.text)});
+Table grade_table() {
+  Table table{.title = "Grades", .columns = {{"name", "name"}, {"meaning", "meaning"}}};
+  for (const Meaning& row : kGrades) table.rows.push_back({std::string(row.name), std::string(row.text)});
+  return table;
+}
+
+Table flag_table(const std::set<std::string>& used) {
+  Table table{.title = "Flags in this report", .columns = {{"name", "name"}, {"meaning", "meaning"}}};
+  for (const Flag& flag : known_flags())
+    if (used.contains(std::string(flag.name)))
+      table.rows.push_back({std::string(flag.name), std::string(flag.meaning)});
   return table;
 }
 
@@ -102,9 +91,8 @@ Page methods_page(std::span<const ReportCell> cells) {
       "<p>Mode <em>eager</em> runs the framework's own operations one after the other; other modes are named where "
       "they occur. Cells that differ in mode, input mode, layout, allocator or precision are not ranked against each "
       "other. What could not be measured is shown as a dash, never as zero.</p>\n";
-  std::vector<Table> tables = {record_table(cells), metric_table(),
-                               meanings("Grades", kGrades, {"published", "development", "provisional"})};
-  Table flags = meanings("Flags in this report", kFlags, used_flags(cells));
+  std::vector<Table> tables = {record_table(cells), metric_table(), grade_table()};
+  Table flags = flag_table(used_flags(cells));
   if (!flags.rows.empty()) tables.push_back(std::move(flags));
   for (const Table& table : tables) page.html += to_html(table);
   page.tables = std::move(tables);

@@ -1,0 +1,30 @@
+#include "analysis/flags.h"
+
+namespace tbd {
+namespace {
+
+constexpr Flag kFlags[] = {
+    {"assumed-correlation", "fewer than 20 stable steps: the interval assumes a correlation of 0.5 between neighbours"},
+    {"bad-files", "the data set holds files that could not be used; the record names them"},
+    {"cut-line-dropped", "the last line of steps.csv was cut off and left out"},
+    {"disturbed-major-faults", "pages were read from disk during the stable phase"},
+    {"disturbed-other-work", "other processes used more than 5 % of the usable processors"},
+    {"disturbed-runqueue", "the worker's threads waited for a processor for more than 2 % of their runnable time"},
+    {"disturbed-steal", "the hypervisor gave more than 1 % of the processors' time to others"},
+    {"disturbed-throttled", "a control group's quota stopped the worker"},
+    {"one-step", "a single stable step: no interval"},
+    {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
+    {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
+    {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
+    {"short", "fewer than 100 stable steps"},
+    {"slow-down", "the steps before the stable phase were faster"},
+    {"threads-over-cores", "more threads than usable cores were asked for"},
+    {"unbounded", "the interval has no upper end"},
+    {"unpinned", "the framework's build is outside the lock file"},
+};
+
+}  // namespace
+
+std::span<const Flag> known_flags() { return kFlags; }
+
+}  // namespace tbd
