@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   workload.threads = std::stoll(text("threads", "2"));
   workload.layout = text("layout", "nhwc");
 
-  const int64_t library_rss = bench::peak_rss_bytes();
+  const int64_t library = bench::anonymous_bytes();
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   int64_t number = 0;
   const auto step = [&] {
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     step();
     const SessionMemory m = session->memory();
     return Json{{"peak_bytes", or_null(m.peak_bytes)}, {"live_bytes", or_null(m.live_bytes)},
-                {"rss_over_library_bytes", bench::peak_rss_bytes() - library_rss}};
+                {"rss_over_library_bytes", bench::peak_anonymous_bytes() - library}};
   };
   bench::serve({{"tbd", step}}, memory);
 }

@@ -1,8 +1,8 @@
 // A loaded PyTorch session on generated weights and a generated resident batch, as a worker has it.
 #pragma once
-#include <sys/resource.h>
-
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "base/philox.h"
 #include "graph/passes.h"
@@ -49,10 +49,16 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
   return session;
 }
 
-inline int64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
+// A line of /proc/self/status ("VmHWM") in bytes.
+inline int64_t status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(key + ":")) return std::stoll(line.substr(key.size() + 1)) * 1024;
+  return 0;
 }
+// Memory of the process's own, files mapped by libraries left out: now, and at its peak so far. The pages of files only
+// grow, so the peak of all less those is a bound from below.
+inline int64_t anonymous_bytes() { return status_bytes("RssAnon"); }
+inline int64_t peak_anonymous_bytes() { return status_bytes("VmHWM") - status_bytes("RssFile"); }
 
 }  // namespace tbd::bench

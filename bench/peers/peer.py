@@ -1,13 +1,23 @@
 """What the Python peers share: timed steps on request, one line of JSON per line of stdin (bench/serve.h)."""
 
 import json
-import resource
 import sys
 import time
 
 
-def peak_rss_bytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def status_bytes(key):
+    """A line of /proc/self/status in bytes."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(key + ":"))
+
+
+def anonymous_bytes():
+    """Memory of the process's own, files mapped by libraries left out."""
+    return status_bytes("RssAnon")
+
+
+def peak_anonymous_bytes():
+    return status_bytes("VmHWM") - status_bytes("RssFile")
 
 
 def timed(step):

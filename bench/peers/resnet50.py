@@ -13,7 +13,7 @@ import torchvision
 
 import peer
 
-LIBRARY_RSS = peer.peak_rss_bytes()
+LIBRARY = peer.anonymous_bytes()
 
 
 def trainer(arguments):
@@ -73,7 +73,7 @@ def main():
         return
 
     def memory():
-        rss = peer.peak_rss_bytes() - LIBRARY_RSS
+        rss = peer.peak_anonymous_bytes() - LIBRARY
         return {"rss_over_library_bytes": rss, "peak_over_resident_bytes": allocator_peak(step, optimizer)}
 
     name = "python compile" if arguments.compile else f"python {arguments.optimizer}"

@@ -37,17 +37,21 @@ Philox Philox::at(uint32_t step, uint32_t sample) const {
   return other;
 }
 
-uint32_t Philox::word(uint64_t index) const {
+std::array<uint32_t, 4> Philox::block(uint64_t index) const {
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
-  return philox4x32({stream_, step_, sample_, static_cast<uint32_t>(index / 4)}, key)[index % 4];
+  return philox4x32({stream_, step_, sample_, static_cast<uint32_t>(index)}, key);
 }
+
+uint32_t Philox::word(uint64_t index) const { return block(index / 4)[index % 4]; }
 
 double Philox::uniform(uint64_t index) const { return (word(index) >> 8) * 0x1p-24; }
 
 double Philox::normal(uint64_t index) const {
   // 1 - u lies in (0, 1], so the logarithm is finite.
-  const double radius = std::sqrt(-2 * std::log(1 - uniform(2 * index)));
-  return radius * std::cos(2 * std::numbers::pi * uniform(2 * index + 1));
+  const uint64_t first = 2 * index;  // both words lie in one block
+  const std::array<uint32_t, 4> words = block(first / 4);
+  const double radius = std::sqrt(-2 * std::log(1 - (words[first % 4] >> 8) * 0x1p-24));
+  return radius * std::cos(2 * std::numbers::pi * ((words[first % 4 + 1] >> 8) * 0x1p-24));
 }
 
 double Philox::truncated_normal(uint64_t index, double sigma, double low, double high) const {

@@ -24,6 +24,8 @@ class Philox {
   double truncated_normal(uint64_t index, double sigma, double low, double high) const;
 
  private:
+  std::array<uint32_t, 4> block(uint64_t index) const;  // words 4 index to 4 index + 3
+
   uint64_t seed_;
   uint32_t stream_, step_, sample_;
 };

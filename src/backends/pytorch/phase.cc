@@ -27,7 +27,6 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& we
       global_batch_(samples(phase, options)),
       values_(graph_.values.size()),
       norms_(graph_.loss.size()),
-      terms_(graph_.loss.size()),
       trained_names_(phase.wrt()) {
   std::vector<std::string> averaged = trained_names_;
   for (size_t id = 0; id < graph_.values.size(); ++id) {
@@ -41,6 +40,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& we
       if (is_float(value.dtype)) averaged.push_back(value.name);
     }
   }
+  for (const BoundNode& node : graph_.nodes) results_.insert(results_.end(), node.outputs.begin(), node.outputs.end());
   if (trained_names_.empty()) return;
   rule_ = make_update_rule(phase.update, weights);
   if (phase.update.ema) average_.emplace(*phase.update.ema, averaged, weights);
@@ -73,20 +73,21 @@ void PhaseRunner::set_inputs(const TensorList& inputs, const std::vector<double>
 double PhaseRunner::run() {
   const at::AutoGradMode gradients(trains() || plan_.differentiates);
   run_forward(plan_, values_, LowerToTorch{});
+  if (options_.capture)
+    for (const auto& [name, id] : graph_.outputs) captured_["output/" + name] = values_[index(id)].detach().clone();
+  for (const BoundTerm& term : graph_.loss) terms_.push_back(values_[index(term.value)]);
+  for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
   if (trains()) backward();
-  const double loss = collect_losses();
-  for (const BoundNode& node : graph_.nodes)
-    for (const ValueId id : node.outputs) values_[index(id)].reset();
-  return loss;
+  return collect_losses();
 }
 
 // Each term is a root whose gradient is its norm (times the loss scale): no node multiplies the loss.
 void PhaseRunner::backward() {
   TensorList roots, upstream;
-  for (const BoundTerm& term : graph_.loss) {
-    if (!values_[index(term.value)].requires_grad()) continue;
-    const at::Tensor& norm = values_[index(term.norm)];
-    roots.push_back(values_[index(term.value)]);
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (!terms_[i].requires_grad()) continue;
+    const at::Tensor& norm = values_[index(graph_.loss[i].norm)];
+    roots.push_back(terms_[i]);
     upstream.push_back(phase_.update.loss_scale ? norm.mul(loss_scale_.value()) : norm);
   }
   if (!roots.empty()) torch::autograd::backward(roots, upstream);
@@ -96,14 +97,13 @@ double PhaseRunner::collect_losses() {
   double loss = 0;
   for (size_t i = 0; i < graph_.loss.size(); ++i) {
     const BoundTerm& term = graph_.loss[i];
-    const double value = values_[index(term.value)].detach().to(at::kDouble).item<double>() * norms_[i];
+    const double value = terms_[i].item<double>() * norms_[i];
     loss += value;
     if (options_.capture) term_sums_[term.name] += value;
   }
-  if (!options_.capture) return loss;
+  terms_.clear();
   for (const auto& [name, value] : term_sums_)
     captured_["term/" + name] = at::scalar_tensor(value, at::TensorOptions(at::kDouble));
-  for (const auto& [name, id] : graph_.outputs) captured_["output/" + name] = values_[index(id)].detach().clone();
   return loss;
 }
 

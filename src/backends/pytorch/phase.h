@@ -57,7 +57,8 @@ class PhaseRunner {
   int64_t global_batch_;
   std::vector<at::Tensor> values_;           // by ValueId
   std::vector<double> norms_;                // per loss term
-  std::vector<at::Tensor> terms_;            // per loss term, of the last run, before its norm
+  std::vector<ValueId> results_;             // of all nodes
+  std::vector<at::Tensor> terms_;            // per loss term, before its norm, while a run lasts
   std::vector<std::string> trained_names_;   // in the order of the groups
   std::vector<at::Tensor> frozen_;           // parameters read but not trained
   std::unique_ptr<UpdateRule> rule_;
