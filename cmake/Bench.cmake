@@ -11,6 +11,6 @@ foreach(file ${files})
   endif()
   target_compile_definitions(bench_${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              TBD_PROGRAM="${CMAKE_BINARY_DIR}/bin/tbd")
-  tbd_warnings(bench_${name})
+  tbd_settings(bench_${name})
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endforeach()
