@@ -2,8 +2,8 @@
 // Driven by bench/mlp20_peer.py (bench/serve.h), or alone:
 //   bench_pytorch_dispatch [--batch 8] [--threads 1] [--steps 2000]   one JSON line: medians and their ratio
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linear.h>
@@ -42,7 +42,8 @@ Program perceptron() {
 // The same step as a person would write it in C++ for this network alone.
 class StraightLine {
  public:
-  explicit StraightLine(int64_t batch) : x_(at::randn({batch, kWidth})), label_(at::randint(kClasses, {batch}, at::kLong)) {
+  explicit StraightLine(int64_t batch)
+      : x_(at::randn({batch, kWidth})), label_(at::randint(kClasses, {batch}, at::kLong)) {
     for (int layer = 0; layer < kLayers; ++layer) {
       const int64_t out = layer + 1 < kLayers ? kWidth : kClasses;
       add(at::randn({out, kWidth}).mul(1 / std::sqrt(kWidth)));
@@ -90,15 +91,17 @@ int main(int argc, char** argv) {
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   StraightLine straight(workload.batch);
   int64_t number = 0;
-  const bench::Programs programs = {{"tbd",
-                                     [&] {
-                                       ++number;
-                                       session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
-                                     }},
-                                    {"straight_line", [&] { straight.step(); }}};
+  const bench::Programs programs = {
+      {"tbd",
+       [&] {
+         ++number;
+         session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
+       }},
+      {"straight_line", [&] { straight.step(); }}};
   bench::run_steps(programs, 200);
   if (!flags.contains("steps")) return bench::serve(programs, [] { return Json::object(); }), 0;
   const Json times = bench::run_steps(programs, std::stoll(flags["steps"]));
   const double ours = median(times["tbd"]), theirs = median(times["straight_line"]);
-  std::cout << Json{{"tbd_step_s", ours}, {"straight_line_step_s", theirs}, {"ratio", ours / theirs}}.dump() << std::endl;
+  std::cout << Json{{"tbd_step_s", ours}, {"straight_line_step_s", theirs}, {"ratio", ours / theirs}}.dump()
+            << std::endl;
 }

@@ -80,7 +80,8 @@ using namespace tbd;
 
 int main(int argc, char** argv) {
   auto flags = bench::flags(argc, argv);
-  bench::Workload workload = {.program = find_model("resnet50").config(flags.contains("config") ? flags["config"] : "canonical").program()};
+  bench::Workload workload = {
+      .program = find_model("resnet50").config(flags.contains("config") ? flags["config"] : "canonical").program()};
   workload.batch = flags.contains("batch") ? std::stoll(flags["batch"]) : 8;
   workload.threads = 1;
   const int64_t steps = flags.contains("steps") ? std::stoll(flags["steps"]) : 2000;
@@ -95,5 +96,7 @@ int main(int argc, char** argv) {
   const double used = cpu_seconds() - start;
   require(backwards == steps && updates == steps, "the kernels were not replaced");
   std::cout << Json{{"own_cpu_s_per_step", used / static_cast<double>(steps)},
-                    {"calls_replaced_per_step", (lowered + backwards + updates) / steps}}.dump() << std::endl;
+                    {"calls_replaced_per_step", (lowered + backwards + updates) / steps}}
+                   .dump()
+            << std::endl;
 }

@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
     session->reset_peak_memory();
     step();
     const SessionMemory m = session->memory();
-    return Json{{"peak_bytes", or_null(m.peak_bytes)}, {"live_bytes", or_null(m.live_bytes)},
+    return Json{{"peak_bytes", or_null(m.peak_bytes)},
+                {"live_bytes", or_null(m.live_bytes)},
                 {"rss_over_library_bytes", bench::peak_anonymous_bytes() - library}};
   };
   bench::serve({{"tbd", step}}, memory);

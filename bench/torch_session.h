@@ -26,8 +26,10 @@ inline TensorMap generated_batch(const Workload& workload) {
     const Philox random(1, need.name);
     HostTensor values(is_float(need.dtype) ? DType::f32 : DType::i32, need.shape);
     for (size_t i = 0; i < values.as<float>().size(); ++i)
-      if (is_float(need.dtype)) values.as<float>()[i] = static_cast<float>(random.normal(i));
-      else values.as<int32_t>()[i] = static_cast<int32_t>(random.word(i) % static_cast<uint32_t>(need.classes));
+      if (is_float(need.dtype))
+        values.as<float>()[i] = static_cast<float>(random.normal(i));
+      else
+        values.as<int32_t>()[i] = static_cast<int32_t>(random.word(i) % static_cast<uint32_t>(need.classes));
     batch[need.name] = converted(values, need.dtype);
   }
   return batch;

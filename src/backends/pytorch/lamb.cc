@@ -39,7 +39,8 @@ void lamb_update(const LambTensors& t, const LambScalars& s) {
   List u = directions(t, s);
   if (s.weight_decay != 0) {
     at::_foreach_add_(u, t.parameters, s.weight_decay);
-    const at::Tensor w_norm = at::stack(at::_foreach_norm(t.parameters, 2)), u_norm = at::stack(at::_foreach_norm(u, 2));
+    const at::Tensor w_norm = at::stack(at::_foreach_norm(t.parameters, 2)),
+                     u_norm = at::stack(at::_foreach_norm(u, 2));
     const at::Tensor both = w_norm.gt(0).logical_and(u_norm.gt(0));
     at::_foreach_mul_(u, at::where(both, w_norm.div(u_norm), 1).unbind());
   }

@@ -10,19 +10,28 @@ using F = Unary::Function;
 
 at::Tensor in_place(const Unary& op, const at::Tensor& x) {
   switch (op.function) {
-    case F::relu: return x.relu_();
+    case F::relu:
+      return x.relu_();
     case F::leaky_relu: {
       at::Tensor y = x;
       return at::leaky_relu_(y, op.slope);
     }
-    case F::sigmoid: return x.sigmoid_();
-    case F::tanh: return x.tanh_();
-    case F::exp: return x.exp_();
-    case F::log: return x.log_();
-    case F::sqrt: return x.sqrt_();
-    case F::square: return x.square_();
-    case F::abs: return x.abs_();
-    case F::neg: return x.neg_();
+    case F::sigmoid:
+      return x.sigmoid_();
+    case F::tanh:
+      return x.tanh_();
+    case F::exp:
+      return x.exp_();
+    case F::log:
+      return x.log_();
+    case F::sqrt:
+      return x.sqrt_();
+    case F::square:
+      return x.square_();
+    case F::abs:
+      return x.abs_();
+    case F::neg:
+      return x.neg_();
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
@@ -33,16 +42,26 @@ at::Tensor lower(const Unary& op, const Args& in) {
   const at::Tensor& x = in[0];
   if (in.overwrite() == 0) return in_place(op, x);
   switch (op.function) {
-    case F::relu: return x.relu();
-    case F::leaky_relu: return at::leaky_relu(x, op.slope);
-    case F::sigmoid: return x.sigmoid();
-    case F::tanh: return x.tanh();
-    case F::exp: return x.exp();
-    case F::log: return x.log();
-    case F::sqrt: return x.sqrt();
-    case F::square: return x.square();
-    case F::abs: return x.abs();
-    case F::neg: return x.neg();
+    case F::relu:
+      return x.relu();
+    case F::leaky_relu:
+      return at::leaky_relu(x, op.slope);
+    case F::sigmoid:
+      return x.sigmoid();
+    case F::tanh:
+      return x.tanh();
+    case F::exp:
+      return x.exp();
+    case F::log:
+      return x.log();
+    case F::sqrt:
+      return x.sqrt();
+    case F::square:
+      return x.square();
+    case F::abs:
+      return x.abs();
+    case F::neg:
+      return x.neg();
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
@@ -51,10 +70,14 @@ at::Tensor lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
   const at::Tensor &a = in[0], &b = in[1];
   switch (op.function) {
-    case B::add: return in.overwrite() == 0 ? a.add_(b) : in.overwrite() == 1 ? b.add_(a) : a.add(b);
-    case B::sub: return in.overwrite() == 0 ? a.sub_(b) : a.sub(b);
-    case B::mul: return in.overwrite() == 0 ? a.mul_(b) : in.overwrite() == 1 ? b.mul_(a) : a.mul(b);
-    case B::div: return in.overwrite() == 0 ? a.div_(b) : a.div(b);
+    case B::add:
+      return in.overwrite() == 0 ? a.add_(b) : in.overwrite() == 1 ? b.add_(a) : a.add(b);
+    case B::sub:
+      return in.overwrite() == 0 ? a.sub_(b) : a.sub(b);
+    case B::mul:
+      return in.overwrite() == 0 ? a.mul_(b) : in.overwrite() == 1 ? b.mul_(a) : a.mul(b);
+    case B::div:
+      return in.overwrite() == 0 ? a.div_(b) : a.div(b);
   }
   fail(ErrorKind::internal, "binary function without a lowering");
 }

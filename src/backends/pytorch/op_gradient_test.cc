@@ -35,7 +35,8 @@ Case draw_case(const std::string& kind, Draw& draw) {
   const int64_t n = draw(2, 3), c = 2 * draw(1, 2), h = draw(5, 6), w = draw(5, 6);
   const Shape image = {n, c, h, w};
   if (kind == "conv2d") {
-    Conv2d op = {.out = 4, .kernel = {draw(1, 3), draw(1, 3)}, .stride = {draw(1, 2), draw(1, 2)}, .pads = draw.pads(2)};
+    Conv2d op = {
+        .out = 4, .kernel = {draw(1, 3), draw(1, 3)}, .stride = {draw(1, 2), draw(1, 2)}, .pads = draw.pads(2)};
     op.dilation = {draw(1, 2), draw(1, 2)}, op.groups = draw.coin() ? 2 : 1, op.bias = draw.coin();
     return {op, {image}};
   }

@@ -101,8 +101,10 @@ class Adam final : public UpdateRule {
             o.beta2, group.weight_decay, o.epsilon);
     };
     constexpr bool kAmsgrad = false, kMaximize = false;
-    if (decoupled) kernel([](auto&&... a) { at::_fused_adamw_(a..., kAmsgrad, kMaximize); });
-    else kernel([](auto&&... a) { at::_fused_adam_(a..., kAmsgrad, kMaximize); });
+    if (decoupled)
+      kernel([](auto&&... a) { at::_fused_adamw_(a..., kAmsgrad, kMaximize); });
+    else
+      kernel([](auto&&... a) { at::_fused_adam_(a..., kAmsgrad, kMaximize); });
   }
 };
 
@@ -126,10 +128,13 @@ class Lamb final : public UpdateRule {
 std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights) {
   using Kind = Optimizer::Kind;
   switch (update.optimizer.kind) {
-    case Kind::sgd: return std::make_unique<Sgd>(update, weights);
+    case Kind::sgd:
+      return std::make_unique<Sgd>(update, weights);
     case Kind::adam:
-    case Kind::adamw: return std::make_unique<Adam>(update, weights);
-    case Kind::lamb: return std::make_unique<Lamb>(update, weights);
+    case Kind::adamw:
+      return std::make_unique<Adam>(update, weights);
+    case Kind::lamb:
+      return std::make_unique<Lamb>(update, weights);
   }
   fail(ErrorKind::internal, "optimizer without a lowering");
 }
@@ -137,10 +142,14 @@ std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weig
 std::string optimizer_path(Optimizer::Kind kind) {
   using Kind = Optimizer::Kind;
   switch (kind) {
-    case Kind::sgd: return "_fused_sgd_";
-    case Kind::adam: return "_fused_adam_";
-    case Kind::adamw: return "_fused_adamw_";
-    case Kind::lamb: return "composed of _foreach_ ops";
+    case Kind::sgd:
+      return "_fused_sgd_";
+    case Kind::adam:
+      return "_fused_adam_";
+    case Kind::adamw:
+      return "_fused_adamw_";
+    case Kind::lamb:
+      return "composed of _foreach_ ops";
   }
   return "";
 }

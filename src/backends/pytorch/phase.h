@@ -55,12 +55,12 @@ class PhaseRunner {
   Plan plan_;
   PhaseOptions options_;
   int64_t global_batch_;
-  std::vector<at::Tensor> values_;           // by ValueId
-  std::vector<double> norms_;                // per loss term
-  std::vector<ValueId> results_;             // of all nodes
-  std::vector<at::Tensor> terms_;            // per loss term, before its norm, while a run lasts
-  std::vector<std::string> trained_names_;   // in the order of the groups
-  std::vector<at::Tensor> frozen_;           // parameters read but not trained
+  std::vector<at::Tensor> values_;          // by ValueId
+  std::vector<double> norms_;               // per loss term
+  std::vector<ValueId> results_;            // of all nodes
+  std::vector<at::Tensor> terms_;           // per loss term, before its norm, while a run lasts
+  std::vector<std::string> trained_names_;  // in the order of the groups
+  std::vector<at::Tensor> frozen_;          // parameters read but not trained
   std::unique_ptr<UpdateRule> rule_;
   std::optional<Average> average_;
   LossScale loss_scale_;

@@ -9,11 +9,11 @@
 namespace tbd::pytorch {
 
 struct PlannedNode {
-  const Op* op;                   // of the graph, which outlives the plan
+  const Op* op;  // of the graph, which outlives the plan
   std::vector<ValueId> in, out;
-  std::vector<ValueId> release;   // results that no later node, loss or output reads
-  std::vector<ValueId> sources;   // results that an input_gradient differentiates by: made to require a gradient
-  int overwrite = -1;             // the operand whose storage the result takes
+  std::vector<ValueId> release;  // results that no later node, loss or output reads
+  std::vector<ValueId> sources;  // results that an input_gradient differentiates by: made to require a gradient
+  int overwrite = -1;            // the operand whose storage the result takes
 };
 
 struct Plan {

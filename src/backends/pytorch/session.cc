@@ -1,7 +1,7 @@
 #include "backends/pytorch/session.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +95,8 @@ TorchSession::Staged TorchSession::stage_run(const StepEntry& entry, int64_t run
     if (found == batch.end() && value.name.starts_with("norm/")) found = batch.find(value.name);
     HostTensor computed;
     if (found == batch.end()) {
-      const auto term = std::ranges::find_if(
-          phase.phase().loss, [&](const LossTerm& each) { return "norm/" + each.name == value.name; });
+      const auto term = std::ranges::find_if(phase.phase().loss,
+                                             [&](const LossTerm& each) { return "norm/" + each.name == value.name; });
       require(term != phase.phase().loss.end(), "the batch lacks the input '", name, "'");
       const double norm = term->norm / static_cast<double>(phase.global_batch());
       computed = HostTensor(DType::f64, Shape{}, std::span<const double>(&norm, 1));
@@ -166,7 +166,8 @@ StepReport TorchSession::step(const StepRequest& request) {
       }
       ran = true;
     }
-    if (request.only_phase && !ran) runner(*request.only_phase), fail(ErrorKind::invalid, "no step entry runs the phase '", *request.only_phase, "'");
+    if (request.only_phase && !ran)
+      runner(*request.only_phase), fail(ErrorKind::invalid, "no step entry runs the phase '", *request.only_phase, "'");
     synchronize(device_);
     if (!std::isfinite(report.loss)) report.loss = std::nan("");
     last_losses_ = report.losses;

@@ -44,9 +44,9 @@ class TorchSession final : public Session {
   Layout layout_ = Layout::nchw;
   std::unique_ptr<Weights> weights_;
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
-  std::map<std::string, at::Tensor> on_device_;     // staged inputs by name
-  std::vector<std::vector<Staged>> staged_;         // per step entry, per run that reads a batch of its own
-  std::string entered_;                             // the phase whose parameters require gradients
+  std::map<std::string, at::Tensor> on_device_;  // staged inputs by name
+  std::vector<std::vector<Staged>> staged_;      // per step entry, per run that reads a batch of its own
+  std::string entered_;                          // the phase whose parameters require gradients
   std::map<std::string, double> last_losses_;
 };
 

@@ -10,29 +10,46 @@ namespace tbd::pytorch {
 
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::f64: return at::kDouble;
-    case DType::f32: return at::kFloat;
-    case DType::bf16: return at::kBFloat16;
-    case DType::f16: return at::kHalf;
-    case DType::i64: return at::kLong;
-    case DType::i32: return at::kInt;
-    case DType::u8: return at::kByte;
-    case DType::boolean: return at::kBool;
+    case DType::f64:
+      return at::kDouble;
+    case DType::f32:
+      return at::kFloat;
+    case DType::bf16:
+      return at::kBFloat16;
+    case DType::f16:
+      return at::kHalf;
+    case DType::i64:
+      return at::kLong;
+    case DType::i32:
+      return at::kInt;
+    case DType::u8:
+      return at::kByte;
+    case DType::boolean:
+      return at::kBool;
   }
   fail(ErrorKind::internal, "no torch type for ", dtype);
 }
 
 DType dtype_of(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
-    case at::kDouble: return DType::f64;
-    case at::kFloat: return DType::f32;
-    case at::kBFloat16: return DType::bf16;
-    case at::kHalf: return DType::f16;
-    case at::kLong: return DType::i64;
-    case at::kInt: return DType::i32;
-    case at::kByte: return DType::u8;
-    case at::kBool: return DType::boolean;
-    default: fail(ErrorKind::unsupported, "a torch tensor of type ", c10::toString(tensor.scalar_type()));
+    case at::kDouble:
+      return DType::f64;
+    case at::kFloat:
+      return DType::f32;
+    case at::kBFloat16:
+      return DType::bf16;
+    case at::kHalf:
+      return DType::f16;
+    case at::kLong:
+      return DType::i64;
+    case at::kInt:
+      return DType::i32;
+    case at::kByte:
+      return DType::u8;
+    case at::kBool:
+      return DType::boolean;
+    default:
+      fail(ErrorKind::unsupported, "a torch tensor of type ", c10::toString(tensor.scalar_type()));
   }
 }
 

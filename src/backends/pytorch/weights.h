@@ -37,7 +37,7 @@ class Weights {
   at::Tensor find(const std::string& name) const;  // undefined when unknown
 
   std::map<std::string, at::Tensor> parameters_, buffers_;
-  std::map<std::string, at::Tensor> slots_;  // by "<weight>/<slot>"
+  std::map<std::string, at::Tensor> slots_;   // by "<weight>/<slot>"
   std::set<std::string> unstarted_averages_;  // weights whose average follows them until the first step
 };
 
