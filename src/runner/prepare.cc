@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include "graph/memory.h"
 #include "graph/passes.h"
@@ -65,6 +67,14 @@ int64_t elements(const std::vector<Parameter>& parameters) {
   return count;
 }
 
+void require_readable(const std::string& folder) {
+  if (folder.empty()) return;
+  if (!std::filesystem::exists(folder)) fail(ErrorKind::not_found, "there is no data folder ", folder);
+  if (!std::filesystem::is_directory(folder)) fail(ErrorKind::usage, "the data ", folder, " is not a folder");
+  if (::access(folder.c_str(), R_OK | X_OK) != 0)
+    fail(ErrorKind::io, "cannot read the data folder ", folder, ": ", std::strerror(errno));
+}
+
 ThreadPlan threads_for(const Cell& cell) {
   ThreadRequest request{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
   if (cell.threads > 0) request.threads = cell.threads;
@@ -123,6 +133,7 @@ std::optional<int64_t> memory_limit() {
 
 PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings) {
   const LoadedProgram loaded = load_program(cell.model, cell.config);
+  require_readable(cell.data);
   PreparedCell prepared{.cell = cell};
   prepared.program =
       with_precision(with_dropout(loaded.program, dropout_from(cell.dropout)), precision_from(cell.precision));

@@ -30,6 +30,13 @@ double sum(std::span<const double> x) {
   return total;
 }
 
+// "sgd" becomes "sgd fused" where the worker says how it applies updates.
+void add_optimizer_path(Workload& workload, const protocol::HelloReply& hello) {
+  const std::string kind = workload.optimizer.substr(0, workload.optimizer.find(' '));
+  const auto path = hello.build.find("optimizer." + kind);
+  if (path != hello.build.end()) workload.optimizer = cat(kind, " ", path->second);
+}
+
 }  // namespace
 
 RunSet::RunSet(const std::vector<Cell>& cells, const RunOptions& options, const RunnerSettings& settings,
@@ -149,6 +156,7 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
     run.workload.framework_version = result.hello->framework_version;
     run.workload.mode = result.hello->mode;
     run.environment["framework"] = result.hello->build;
+    add_optimizer_path(run.workload, *result.hello);
     if (prepared.worker) store_capabilities(*prepared.worker, *result.hello, settings_.cache);
   }
   if (prepared.worker) run.environment["framework"]["library_sha256"] = prepared.worker->library_sha256;
