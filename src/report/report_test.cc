@@ -87,6 +87,7 @@ TEST(Report, ACellWithoutStepsIsARowNotAHole) {
   const std::string html = report_html(std::vector<Record>{record}, kLibrary);
   EXPECT_THAT(html, HasSubstr("ran out of memory"));
   EXPECT_THAT(html, HasSubstr("no number"));
+  EXPECT_EQ(embedded_charts(html).size(), 0u) << "a chart without marks";
 }
 
 TEST(Report, AMissingLibraryIsRefusedWithTheRemedy) {

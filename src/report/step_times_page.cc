@@ -84,7 +84,7 @@ std::string before(PhaseClass kind) {
 }
 
 std::string caption_of(const ReportCell& cell) {
-  if (cell.run.launches.empty()) return "No step was timed.";
+  if (cell.run.launches.empty()) return "";
   const LaunchView& first = cell.run.launches.front();
   if (first.phase.steps() == 0) return "No stable phase was found.";
   const std::string noun = cell.run.launches.size() > 1 ? "the first launch's stable phase" : "the stable phase";
@@ -127,9 +127,13 @@ Page step_times_page(std::span<const ReportCell> cells) {
       "<p>Every step from the first on, as it was stamped. Where the series becomes stable is found afterwards, never "
       "assumed; all results come from the shaded steps, outliers included.</p>\n";
   for (const ReportCell& cell : cells) {
-    page.charts.push_back(chart_of(cell, page.charts.size() + 1));
-    page.tables.push_back(page.charts.back().table);
+    Chart chart = chart_of(cell, page.charts.size() + 1);
+    page.tables.push_back(chart.table);
     page.tables.back().title = "Step times: " + cell.label;
+    if (!cell.run.launches.empty())
+      page.charts.push_back(std::move(chart));
+    else
+      page.html += cat("<p class=\"note\">", html_escaped(cell.label), ": no step was timed.</p>\n");
   }
   return page;
 }

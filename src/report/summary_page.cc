@@ -44,7 +44,8 @@ std::string card(const ReportCell& cell) {
   add_fact(html, cell.result, "peak_rss_bytes", "peak memory");
   add_fact(html, cell.result, "stable_from_step", "stable from step");
   html += "</dl>";
-  if (!ok) html += cat("<p class=\"note\">", html_escaped(judgement.outcome.reason), "</p>");
+  if (!ok && cell.result["throughput"].reason != judgement.outcome.reason)
+    html += cat("<p class=\"note\">", html_escaped(judgement.outcome.reason), "</p>");
   if (!judgement.flags.empty())
     html += cat("<p class=\"note\">Flags: ", html_escaped(join(judgement.flags, ", ")), "</p>");
   return html + "</article>\n";

@@ -83,7 +83,11 @@ Page throughput_page(std::span<const ReportCell> cells) {
     chart.data = chart.table;
     page.tables.push_back(chart.table);
     page.tables.back().title = chart.title;
-    page.charts.push_back(std::move(chart));
+    const bool any = std::ranges::any_of(chart.table.rows, [](const auto& row) { return row[1].index() != 0; });
+    if (any)
+      page.charts.push_back(std::move(chart));
+    else
+      page.html += to_html(chart.table);
   }
   return page;
 }
