@@ -123,6 +123,18 @@ TEST_F(Workers, AnUnbuiltFrameworkIsARowAnUnknownOneAnError) {
   EXPECT_FALSE(fs::exists(smoke().out / "resnet50-tiny-pytroch-fp32-b2-t2-nchw-resident"));
 }
 
+TEST_F(Workers, AMissingDataFolderIsAnErrorBeforeAnythingRuns) {
+  Cell wanted = cell(add("good"));
+  wanted.data = "/no/such/photos";
+  try {
+    run_cells({wanted}, smoke(), settings_);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "there is no data folder /no/such/photos");
+  }
+  EXPECT_FALSE(fs::exists(smoke().out));
+}
+
 TEST_F(Workers, NothingOfTheirsOutlivesTheRun) {
   settings_.deadlines.hello = 0.5;
   run({"hang-at-hello"});
