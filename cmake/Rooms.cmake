@@ -5,18 +5,7 @@ include(GoogleTest OPTIONAL)
 # Every room's tests: what the sanitizer builds build.
 add_custom_target(unit_tests)
 
-# With TBD_PCH all targets share one precompiled header of what most files read. Not in the dev preset: it would hide a
-# missing include.
-if(TBD_PCH)
-  add_library(tbd_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cc)
-  target_precompile_headers(tbd_pch PRIVATE <algorithm> <cmath> <filesystem> <functional> <map> <optional> <span> <string>
-                            <variant> <vector> <nlohmann/json.hpp>)
-endif()
-
 function(tbd_settings target)
-  if(TBD_PCH)
-    target_precompile_headers(${target} REUSE_FROM tbd_pch)
-  endif()
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
   if(TBD_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-case $build in '' | /*) ;; *) build=$PWD/$build ;; esac
+case $build in '' | /*) ;; *) build=$PWD/${build#./} ;; esac
 . "$here/tools/setup_lib.sh"
 
 check_frameworks

@@ -178,7 +178,7 @@ build_program() {
   touch "$build/started"
   newest=$(section_folder pytorch)
   [ -f "$newest/.tbd-manifest" ] || newest=
-  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF -DTBD_PCH=ON "-DTBD_TORCH_ROOT=$newest" \
+  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF "-DTBD_TORCH_ROOT=$newest" \
     "-DTBD_PLOTLY_JS=$(section_folder plotly)/plotly/package_data/plotly.min.js"
   say "building in $build"
   run_logged configure configuring cmake "$@"

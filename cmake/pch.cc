@@ -1,1 +1,0 @@
-// The precompiled header belongs to a target of its own (cmake/Rooms.cmake); it needs one source file.
