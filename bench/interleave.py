@@ -31,20 +31,34 @@ class Served:
         self.process.stdin.write(line + "\n")
         return self.answer()
 
+    def cpu_seconds(self):
+        """CPU time of the process so far, all threads: what other work on the machine changes least."""
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def close(self):
         self.process.stdin.close()
         self.process.wait()
 
 
 def interleaved(served, rounds, steps):
-    """Medians of step seconds by program; the order within a round turns."""
-    times = {}
+    """Medians of step seconds by program, and CPU seconds a step by program; the order within a round turns.
+
+    A process that runs several programs has no CPU time of one.
+    """
+    times, cpu = {}, {}
     for turn in range(rounds):
         order = served[turn % len(served):] + served[:turn % len(served)]
         for one in order:
-            for name, seconds in one.ask(f"steps {steps}").items():
+            before = one.cpu_seconds()
+            answer = one.ask(f"steps {steps}")
+            for name, seconds in answer.items():
                 times.setdefault(name, []).extend(seconds)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+            if len(answer) == 1:
+                cpu.setdefault(name, []).append((one.cpu_seconds() - before) / steps)
+    medians = {name: statistics.median(seconds) for name, seconds in times.items()}
+    return medians, {name: statistics.median(seconds) for name, seconds in cpu.items()}
 
 
 def verdict(name, ours, theirs, bound):

@@ -21,7 +21,7 @@ def main():
     arguments = parser.parse_args()
     ours = Served([os.path.join(arguments.build, "bench/bench_pytorch_dispatch"), "--threads", "1"], 1)
     python = Served([os.path.join(arguments.peers, "bin/python"), os.path.join(PEERS, "mlp20.py"), "--threads", "1"], 1)
-    medians = interleaved([ours, python], arguments.rounds, arguments.steps)
+    medians, _ = interleaved([ours, python], arguments.rounds, arguments.steps)
     best = min((name for name in medians if name.startswith("python")), key=medians.get)
     header()
     rows = [verdict(f"20-layer perceptron, step s, to {best}", medians["tbd"], medians[best], 0.70),

@@ -32,17 +32,18 @@ def steps_and_memory(arguments, precision):
     if arguments.compile:
         served.append(Served([*python, "--compile"], arguments.threads))
     interleaved(served, 1, 1)  # warm
-    medians = interleaved(served, arguments.rounds, arguments.steps)
+    medians, cpu = interleaved(served, arguments.rounds, arguments.steps)
     eager = [name for name in medians if name in ("python fused", "python foreach")]
     best = min(eager, key=medians.get)
     mine, theirs = served[0].ask("memory"), served[1].ask("memory")
     for one in served:
         one.close()
-    step_peak = mine["peak_bytes"] - mine["live_bytes"]
     rows = [verdict(f"{precision} step s, to {best}", medians["tbd"], medians[best], 1.0),
-            verdict(f"{precision} step peak bytes by the allocator", step_peak, theirs["peak_over_resident_bytes"], 1.0),
+            verdict(f"{precision} CPU s a step, to {best}", cpu["tbd"], cpu[best], 1.0),
+            verdict(f"{precision} step peak bytes by the allocator", mine["peak_over_resident_bytes"], theirs["peak_over_resident_bytes"], 1.0),
             verdict(f"{precision} peak RSS over the library, bytes", mine["rss_over_library_bytes"],
-                    theirs["rss_over_library_bytes"], 1.0)]
+                    theirs["rss_over_library_bytes"], 1.0),
+            verdict(f"{precision} peak RSS of the process, bytes", mine["rss_bytes"], theirs["rss_bytes"], 1.0)]
     if "python compile" in medians:
         rows.append(verdict(f"{precision} step s, to torch.compile (reference)", medians["tbd"], medians["python compile"], 1.0))
     return medians, rows

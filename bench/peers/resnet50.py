@@ -73,8 +73,9 @@ def main():
         return
 
     def memory():
+        whole = peer.status_bytes("VmHWM")
         rss = peer.peak_anonymous_bytes() - LIBRARY
-        return {"rss_over_library_bytes": rss, "peak_over_resident_bytes": allocator_peak(step, optimizer)}
+        return {"rss_bytes": whole, "rss_over_library_bytes": rss, "peak_over_resident_bytes": allocator_peak(step, optimizer)}
 
     name = "python compile" if arguments.compile else f"python {arguments.optimizer}"
     peer.serve({name: step}, memory)

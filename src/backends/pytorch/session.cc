@@ -115,6 +115,7 @@ TorchSession::Staged TorchSession::stage_run(const StepEntry& entry, int64_t run
 
 void TorchSession::stage(const TensorMap& batch) {
   guarded([&] {
+    if (on_device_.empty()) return_freed_memory();  // the host copies of the initial weights are gone
     on_device_.clear();
     staged_.clear();
     std::vector<std::vector<Staged>> entries;  // a batch that is refused leaves none behind

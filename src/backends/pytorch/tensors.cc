@@ -80,9 +80,8 @@ Layout layout_from(const std::string& name) {
   fail(ErrorKind::usage, "unknown layout '", name, "', expected nchw or nhwc");
 }
 
-at::Tensor laid_out(const at::Tensor& tensor, Layout layout) {
-  const bool last = layout == Layout::nhwc && tensor.dim() == 4;
-  return tensor.contiguous(last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+at::MemoryFormat memory_format(int64_t rank, Layout layout) {
+  return rank == 4 && layout == Layout::nhwc ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
 }
 
 namespace {
@@ -97,10 +96,8 @@ at::Tensor view_of(const HostTensor& tensor) {
 
 at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout) {
   const at::NoGradGuard no_grad;
-  const bool last = layout == Layout::nhwc && tensor.shape().rank() == 4;
-  const auto format = last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
   const auto options = at::TensorOptions(scalar_type(dtype)).pinned_memory(device.is_cuda());
-  at::Tensor copy = at::empty(sizes(tensor.shape()), options, format);
+  at::Tensor copy = at::empty(sizes(tensor.shape()), options, memory_format(tensor.shape().rank(), layout));
   copy.copy_(view_of(tensor));
   return device.is_cpu() ? copy : copy.to(device, /*non_blocking=*/true);
 }

@@ -21,8 +21,8 @@ void synchronize(const at::Device& device);
 // How rank-4 tensors lie in memory. Logical layout stays NCHW.
 enum class Layout { nchw, nhwc };
 Layout layout_from(const std::string& name);
-// `tensor` laid out densely: channels last for rank 4 under nhwc, row-major otherwise.
-at::Tensor laid_out(const at::Tensor& tensor, Layout layout);
+// Channels last for rank 4 under nhwc, row-major otherwise.
+at::MemoryFormat memory_format(int64_t rank, Layout layout);
 
 // A copy on `device` with the element type `dtype`. Copies to a CUDA device go through pinned memory without blocking.
 at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout);

@@ -1,8 +1,8 @@
 #include "backends/pytorch/weights.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kParameter = "param/", kBuffer = "buffer/", kState = "state/";
 
 at::Tensor fresh(const Parameter& spec, const at::Device& device, Layout layout) {
-  return laid_out(at::zeros(sizes(spec.shape), at::TensorOptions(scalar_type(spec.dtype)).device(device)), layout);
+  const auto options = at::TensorOptions(scalar_type(spec.dtype)).device(device);
+  return at::empty(sizes(spec.shape), options, memory_format(spec.shape.rank(), layout)).zero_();
 }
 
 }  // namespace
