@@ -77,6 +77,4 @@ void reset_counted_peak(const c10::Device& device) {
   if (c10::DeviceAllocator* allocator = caching_allocator(device)) allocator->resetPeakStats(device.index());
 }
 
-void return_freed_memory() { malloc_trim(0); }
-
 }  // namespace tbd::pytorch

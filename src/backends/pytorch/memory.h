@@ -12,7 +12,4 @@ void count_memory();  // from now on; once a process
 SessionMemory counted_memory(const c10::Device& device);
 void reset_counted_peak(const c10::Device& device);
 
-// Gives what malloc keeps free back to the system.
-void return_freed_memory();
-
 }  // namespace tbd::pytorch

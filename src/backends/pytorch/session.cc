@@ -115,7 +115,6 @@ TorchSession::Staged TorchSession::stage_run(const StepEntry& entry, int64_t run
 
 void TorchSession::stage(const TensorMap& batch) {
   guarded([&] {
-    if (on_device_.empty()) return_freed_memory();  // the host copies of the initial weights are gone
     on_device_.clear();
     staged_.clear();
     std::vector<std::vector<Staged>> entries;  // a batch that is refused leaves none behind
@@ -124,7 +123,6 @@ void TorchSession::stage(const TensorMap& batch) {
       const int64_t count = runs_with_own_batch(entry, program_.phase(entry.phase));
       for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
     }
-    synchronize(device_);
     staged_ = std::move(entries);
   });
 }

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
+#include <set>
 
 #include "backends/pytorch/test_support.h"
 #include "graph/builder.h"
@@ -188,6 +190,23 @@ TEST(Gemm, RateIsPositiveOrAbsent) {
   TorchSession session;
   EXPECT_GT(session.gemm_rate("fp32", 0.01).value(), 1e8);
   EXPECT_EQ(session.gemm_rate("int8", 0.01), std::nullopt);
+}
+
+// One OpenMP, one BLAS (inside libtorch_cpu), no protobuf, no TBB: a second would fight over threads or symbols.
+TEST(LoadedObjects, BringNoSecondRuntime) {
+  auto session = ready(tiny_resnet());
+  session->step(at_step(1));
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> objects;
+  for (std::string line; std::getline(maps, line);)
+    if (const size_t slash = line.rfind('/'); slash != std::string::npos) objects.insert(line.substr(slash + 1));
+  const auto count = [&](std::string_view part) {
+    return std::ranges::count_if(objects, [&](const std::string& o) { return o.find(part) != std::string::npos; });
+  };
+  EXPECT_EQ(count("libtorch_cpu.so"), 1);
+  EXPECT_EQ(count("gomp"), 1);
+  for (const char* other : {"libiomp", "libomp", "blas", "lapack", "libmkl", "tbb", "protobuf", "absl"})
+    EXPECT_EQ(count(other), 0) << other;
 }
 
 }  // namespace
