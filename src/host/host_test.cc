@@ -21,15 +21,15 @@ TEST(HostRegistry, OffersTheNearestName) {
 
 TEST(TopRows, PicksTheLargestAndOfEqualsTheFirst) {
   const float scores[] = {1, 5, 5, 0, -2, -7, -2, -1};
-  const HostTensor in[] = {HostTensor(DType::f32, {2, 4}, std::span<const float>(scores))};
-  HostTensor out[] = {HostTensor(DType::i32, {2, 2})};
+  const std::vector<HostTensor> in = {HostTensor(DType::f32, {2, 4}, std::span<const float>(scores))};
+  std::vector<HostTensor> out = {HostTensor(DType::i32, {2, 2})};
   find_host_function("top_rows")(in, out);
   EXPECT_THAT(out[0].as<int32_t>(), ElementsAre(1, 2, 3, 0));
 }
 
 TEST(TopRows, RefusesMoreThanThereAre) {
-  const HostTensor in[] = {HostTensor(DType::f32, {2, 4})};
-  HostTensor out[] = {HostTensor(DType::i32, {2, 5})};
+  const std::vector<HostTensor> in = {HostTensor(DType::f32, {2, 4})};
+  std::vector<HostTensor> out = {HostTensor(DType::i32, {2, 5})};
   EXPECT_THROW(find_host_function("top_rows")(in, out), Error);
 }
 
