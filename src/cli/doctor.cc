@@ -13,7 +13,8 @@ std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings
   const std::string item = cat("framework ", entry.key);
   try {
     const protocol::HelloReply can = probe_worker(entry, settings);
-    return {item, true, cat(can.framework_version, " on ", join(can.devices, ", "), ": ", join(can.precisions, " ")), ""};
+    return {item, true, cat(can.framework_version, " on ", join(can.devices, ", "), ": ", join(can.precisions, " ")),
+            ""};
   } catch (const Error& e) {
     return {item, false, std::string(e.what()), cat("./tbd setup --verify --frameworks ", entry.key)};
   }
@@ -35,7 +36,8 @@ class Doctor final : public Command {
     if (settings.workers.empty())
       table.rows.push_back({std::string("frameworks"), false, std::string("no worker is built"),
                             std::string("./tbd setup --frameworks pytorch")});
-    for (const DoctorRow& row : doctor_rows()) table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
+    for (const DoctorRow& row : doctor_rows())
+      table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
     const bool photos = !photographs(context).empty();
     table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
                           std::string(photos ? "" : "./tbd setup")});

@@ -16,10 +16,11 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
   if (format == Format::json || format == Format::csv) return;
   const std::vector<InputPair> pairs = input_pairs(rows);
   if (!pairs.empty()) context.out << "\n" << print(input_table(pairs), format);
-  for (const CellRun& run : runs)
-    if (run.outcome.kind != OutcomeKind::ok)
-      context.err << cell_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n"
-                  << "  again: " << run.outcome.repro << "\n";
+  for (const CellRun& run : runs) {
+    if (run.outcome.kind == OutcomeKind::ok) continue;
+    context.err << cell_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n";
+    if (!run.outcome.repro.empty()) context.err << "  again: " << run.outcome.repro << "\n";
+  }
 }
 
 std::string utc_label() {
