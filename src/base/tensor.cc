@@ -35,14 +35,28 @@ std::vector<double> as_doubles(const HostTensor& tensor) {
   std::vector<double> out;
   out.reserve(static_cast<size_t>(tensor.shape().elements()));
   switch (tensor.dtype()) {
-    case DType::f64: widen<double>(tensor, out, kSame); break;
-    case DType::f32: widen<float>(tensor, out, kSame); break;
-    case DType::bf16: widen<uint16_t>(tensor, out, from_bf16); break;
-    case DType::f16: widen<_Float16>(tensor, out, kSame); break;
-    case DType::i64: widen<int64_t>(tensor, out, kSame); break;
-    case DType::i32: widen<int32_t>(tensor, out, kSame); break;
+    case DType::f64:
+      widen<double>(tensor, out, kSame);
+      break;
+    case DType::f32:
+      widen<float>(tensor, out, kSame);
+      break;
+    case DType::bf16:
+      widen<uint16_t>(tensor, out, from_bf16);
+      break;
+    case DType::f16:
+      widen<_Float16>(tensor, out, kSame);
+      break;
+    case DType::i64:
+      widen<int64_t>(tensor, out, kSame);
+      break;
+    case DType::i32:
+      widen<int32_t>(tensor, out, kSame);
+      break;
     case DType::u8:
-    case DType::boolean: widen<uint8_t>(tensor, out, kSame); break;
+    case DType::boolean:
+      widen<uint8_t>(tensor, out, kSame);
+      break;
   }
   return out;
 }
@@ -52,14 +66,30 @@ HostTensor converted(const HostTensor& tensor, DType dtype) {
   const std::vector<double> values = as_doubles(tensor);
   HostTensor out(dtype, tensor.shape());
   switch (dtype) {
-    case DType::f64: narrow<double>(values, out, kCast<double>); break;
-    case DType::f32: narrow<float>(values, out, kCast<float>); break;
-    case DType::bf16: narrow<uint16_t>(values, out, [](double v) { return to_bf16(static_cast<float>(v)); }); break;
-    case DType::f16: narrow<_Float16>(values, out, kCast<_Float16>); break;
-    case DType::i64: narrow<int64_t>(values, out, kCast<int64_t>); break;
-    case DType::i32: narrow<int32_t>(values, out, kCast<int32_t>); break;
-    case DType::u8: narrow<uint8_t>(values, out, kCast<uint8_t>); break;
-    case DType::boolean: narrow<uint8_t>(values, out, [](double v) { return static_cast<uint8_t>(v != 0); }); break;
+    case DType::f64:
+      narrow<double>(values, out, kCast<double>);
+      break;
+    case DType::f32:
+      narrow<float>(values, out, kCast<float>);
+      break;
+    case DType::bf16:
+      narrow<uint16_t>(values, out, [](double v) { return to_bf16(static_cast<float>(v)); });
+      break;
+    case DType::f16:
+      narrow<_Float16>(values, out, kCast<_Float16>);
+      break;
+    case DType::i64:
+      narrow<int64_t>(values, out, kCast<int64_t>);
+      break;
+    case DType::i32:
+      narrow<int32_t>(values, out, kCast<int32_t>);
+      break;
+    case DType::u8:
+      narrow<uint8_t>(values, out, kCast<uint8_t>);
+      break;
+    case DType::boolean:
+      narrow<uint8_t>(values, out, [](double v) { return static_cast<uint8_t>(v != 0); });
+      break;
   }
   return out;
 }

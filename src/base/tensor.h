@@ -17,8 +17,7 @@ class HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape)  // zero-filled
-      : dtype_(dtype), shape_(std::move(shape)),
-        bytes_(static_cast<size_t>(shape_.elements() * size_of(dtype))) {}
+      : dtype_(dtype), shape_(std::move(shape)), bytes_(static_cast<size_t>(shape_.elements() * size_of(dtype))) {}
   template <class T>
   HostTensor(DType dtype, Shape shape, std::span<const T> values) : HostTensor(dtype, std::move(shape)) {
     require(values.size_bytes() == bytes_.size(), "tensor ", shape_, " ", dtype_, " needs ", bytes_.size(),
@@ -32,9 +31,13 @@ class HostTensor {
   std::span<const std::byte> bytes() const { return bytes_; }
   // The elements as T; the caller names the type that dtype() stores (float for f32, int32_t for i32, ...).
   template <class T>
-  std::span<T> as() { return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)}; }
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
   template <class T>
-  std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)}; }
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
 
  private:
   DType dtype_ = DType::f32;

@@ -33,8 +33,7 @@ std::string print(const char* format, Values... values) {
 std::string scaled(double value, std::span<const char* const> units, double base) {
   size_t unit = 0;
   while (std::abs(value) >= base && unit + 1 < units.size()) value /= base, ++unit;
-  return unit == 0 && value == std::floor(value) ? print("%.0f%s", value, units[0])
-                                                 : significant(value) + units[unit];
+  return unit == 0 && value == std::floor(value) ? print("%.0f%s", value, units[0]) : significant(value) + units[unit];
 }
 
 }  // namespace

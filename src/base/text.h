@@ -28,14 +28,14 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
 // "unknown model 'resnet5', did you mean 'resnet50'?": the sentence for a name that is not among `known`.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
 
-std::optional<int64_t> parse_int(std::string_view text);   // the whole text, base 10; nullopt otherwise
+std::optional<int64_t> parse_int(std::string_view text);    // the whole text, base 10; nullopt otherwise
 std::optional<double> parse_double(std::string_view text);  // the whole text, finite; nullopt otherwise
 
-std::string grouped(int64_t count);             // 25557032 -> "25,557,032"
+std::string grouped(int64_t count);                     // 25557032 -> "25,557,032"
 std::string significant(double value, int digits = 3);  // 3 significant digits without exponent between 1e-4 and 1e15
-std::string format_bytes(int64_t bytes);        // binary: "97.5 MiB"
-std::string format_seconds(double seconds);     // "1.23 s", "4.56 ms", "2 min 05 s"
-std::string format_rate(double per_second);     // SI prefix: "12.3 G", "950"
-std::string format_percent(double fraction);    // 0.123 -> "12.3 %"
+std::string format_bytes(int64_t bytes);                // binary: "97.5 MiB"
+std::string format_seconds(double seconds);             // "1.23 s", "4.56 ms", "2 min 05 s"
+std::string format_rate(double per_second);             // SI prefix: "12.3 G", "950"
+std::string format_percent(double fraction);            // 0.123 -> "12.3 %"
 
 }  // namespace tbd

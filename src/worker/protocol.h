@@ -46,10 +46,10 @@ struct InputPlan {
 };
 struct Run {
   std::string pass = "clean";
-  int64_t steps = 1;                 // at most
-  double seconds = 0;                // no step begins later than this after the first step ended; 0: no limit
-  int64_t first_step = 1;            // number of the first step: a resumed run goes on
-  std::optional<int64_t> at_step;    // schedules are taken as of this step
+  int64_t steps = 1;               // at most
+  double seconds = 0;              // no step begins later than this after the first step ended; 0: no limit
+  int64_t first_step = 1;          // number of the first step: a resumed run goes on
+  std::optional<int64_t> at_step;  // schedules are taken as of this step
   std::optional<double> lr;
   std::optional<std::string> phase;  // run that phase alone
   InputPlan input;
@@ -68,7 +68,7 @@ struct HelloReply {
   int version = kVersion;
   std::string framework, framework_version, mode = "eager";
   std::vector<std::string> devices, precisions, layouts;
-  bool pipeline = false;                     // can feed itself from a data source
+  bool pipeline = false;  // can feed itself from a data source
   std::map<std::string, std::string> build;
 };
 struct NodeRow {
@@ -94,8 +94,8 @@ struct Steps {
 };
 struct RunReply {
   int64_t steps = 0;
-  std::string ended;                    // steps, seconds, stop, nonfinite
-  std::string nonfinite;                // name of the first non-finite tensor
+  std::string ended;                     // steps, seconds, stop, nonfinite
+  std::string nonfinite;                 // name of the first non-finite tensor
   std::map<std::string, double> losses;  // of the last step, by phase
   Json launch = Json::object();          // launch.json fields the worker knows: peaks, host differences, faults of data
 };
@@ -103,8 +103,8 @@ struct GemmReply {
   std::optional<double> flop_rate;
 };
 struct ByeReply {};
-struct Failure {          // the request could not be done; the worker lives on unless it says fatal
-  std::string kind;       // an ErrorKind name, "oom" or "nonfinite"
+struct Failure {     // the request could not be done; the worker lives on unless it says fatal
+  std::string kind;  // an ErrorKind name, "oom" or "nonfinite"
   std::string sentence;
   bool fatal = false;
 };

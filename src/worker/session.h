@@ -32,29 +32,29 @@ struct NodeSupport {
 };
 
 struct LoadOptions {
-  Bindings bindings;                // {"N", 8}: samples of one forward pass
+  Bindings bindings;  // {"N", 8}: samples of one forward pass
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string layout = "nchw";      // physical layout of rank-4 activations
+  std::string layout = "nchw";  // physical layout of rank-4 activations
   bool tf32 = false;
-  bool capture = false;             // keep outputs and gradients of each step for `read` (never in timed runs)
-  uint64_t seed = 0;                // of the framework's own generator: dropout mode `framework`
+  bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
+  uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`
   int64_t rank = 0, world = 1;
 };
 
 struct StepRequest {
-  int64_t number = 1;                      // steps count from 1
-  int64_t schedule_step = 1;               // at which schedules are taken; equals number but for --at-step
-  std::optional<double> lr;                // overrides the schedule
-  std::optional<std::string> only_phase;   // run that phase alone, once
+  int64_t number = 1;                     // steps count from 1
+  int64_t schedule_step = 1;              // at which schedules are taken; equals number but for --at-step
+  std::optional<double> lr;               // overrides the schedule
+  std::optional<std::string> only_phase;  // run that phase alone, once
 };
 
 struct StepReport {
-  double loss = 0;                      // of the last phase run; NaN when it was not finite
+  double loss = 0;                       // of the last phase run; NaN when it was not finite
   std::map<std::string, double> losses;  // by phase: of its last run
 };
 
-struct SessionMemory {                   // by the framework's allocator; nullopt where it does not count
+struct SessionMemory {  // by the framework's allocator; nullopt where it does not count
   std::optional<int64_t> live_bytes, peak_bytes;
 };
 
