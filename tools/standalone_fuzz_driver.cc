@@ -102,7 +102,7 @@ int main(int count, char** words) {
   std::vector<Input> seeds = {{}};
   double seconds = 5;
   uint64_t seed = 1;
-  for (const std::string word : std::vector<std::string>(words + 1, words + count)) {
+  for (const std::string& word : std::vector<std::string>(words + 1, words + count)) {
     if (word.starts_with("-max_total_time=")) seconds = std::stod(word.substr(16));
     if (word.starts_with("-seed=")) seed = std::stoull(word.substr(6));
     if (!word.starts_with("-"))

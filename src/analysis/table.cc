@@ -156,11 +156,14 @@ std::string_view symbol(Unit unit) {
 }
 
 Format format_from(std::string_view name) {
-  if (name == "table" || name == "text") return Format::text;
-  if (name == "md") return Format::markdown;
-  if (name == "csv") return Format::csv;
-  if (name == "json") return Format::json;
-  fail(ErrorKind::usage, "unknown format '", name, "'; known: table, md, csv, json");
+  static constexpr std::pair<const char*, Format> kFormats[] = {
+      {"table", Format::text}, {"md", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
+  std::vector<std::string> known;
+  for (const auto& [word, format] : kFormats) {
+    if (name == word) return format;
+    known.emplace_back(word);
+  }
+  fail(ErrorKind::usage, unknown_name("format", name, known));
 }
 
 std::string exact(double value) {

@@ -35,7 +35,7 @@ struct Table {
 };
 
 enum class Format { text, markdown, csv, json };
-// "table" or "text", "md", "csv", "json"; throws Error(usage) on another name.
+// "table", "md", "csv", "json"; throws Error(usage) on another name.
 Format format_from(std::string_view name);
 
 std::string to_text(const Table& table);        // aligned; control characters become '?'

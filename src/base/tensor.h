@@ -22,7 +22,7 @@ class HostTensor {
   HostTensor(DType dtype, Shape shape, std::span<const T> values) : HostTensor(dtype, std::move(shape)) {
     require(values.size_bytes() == bytes_.size(), "tensor ", shape_, " ", dtype_, " needs ", bytes_.size(),
             " bytes, got ", values.size_bytes());
-    std::memcpy(bytes_.data(), values.data(), bytes_.size());
+    if (!bytes_.empty()) std::memcpy(bytes_.data(), values.data(), bytes_.size());
   }
 
   DType dtype() const { return dtype_; }
