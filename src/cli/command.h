@@ -13,7 +13,7 @@
 namespace tbd::cli {
 
 // measurement.md 4.6.
-enum ExitCode : int { kDone = 0, kVerdictFailed = 1, kBadUsage = 2, kCellFailed = 3 };
+constexpr int kDone = 0, kVerdictFailed = 1, kBadUsage = 2, kCellFailed = 3;
 
 // What the process was given, read once in main.
 struct Context {

@@ -14,9 +14,9 @@ struct Known {
   std::string framework, absent;  // why it is absent, when no worker is listed
 };
 const std::vector<Known>& known_frameworks() {
-  static const std::vector<Known> kKnown = {
+  static const std::vector<Known> known = {
       {"pytorch", "not built here; './tbd setup --frameworks pytorch' fetches and builds it"}};
-  return kKnown;
+  return known;
 }
 
 struct Availability {

@@ -15,9 +15,9 @@ uint32_t stream_number(std::string_view name) {
 }
 
 float noise(uint32_t word) {
-  static const float kScale = 1 / std::sqrt(21845.f);
+  static const float scale = 1 / std::sqrt(21845.f);
   const auto sum = static_cast<int>((word & 255) + (word >> 8 & 255) + (word >> 16 & 255) + (word >> 24));
-  return static_cast<float>(sum - 510) * kScale;
+  return static_cast<float>(sum - 510) * scale;
 }
 
 class SyntheticMaker final : public SampleMaker {

@@ -10,7 +10,7 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kSendEvery_ns = 250'000'000;
+constexpr int64_t kSendEveryNs = 250'000'000;
 
 bool finite(const StepReport& report) {
   if (!std::isfinite(report.loss)) return false;
@@ -102,7 +102,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
 bool StepLoop::ends(const protocol::Run& request, const StepReport& report, int64_t number) {
   const bool first = number == request.first_step;
   if (first) first_done_ns_ = completed_ns_;
-  if (first || completed_ns_ - sent_ns_ >= kSendEvery_ns) send_rows();
+  if (first || completed_ns_ - sent_ns_ >= kSendEveryNs) send_rows();
   if (first) launch_.first_step_done();
   if (!finite(report)) {
     reply_.ended = "nonfinite";

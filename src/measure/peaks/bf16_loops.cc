@@ -43,7 +43,7 @@ void tbd_loop_amx_bf16(void* data, int64_t iterations) {
     uint8_t palette = 1, start_row = 0, reserved[14] = {};
     uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } config;
+  } kConfig;
   static_assert(sizeof(TileConfig) == 64);
   asm volatile(
       "ldtilecfg (%[config])\n"
@@ -66,7 +66,7 @@ void tbd_loop_amx_bf16(void* data, int64_t iterations) {
       "tilestored %%tmm0, (%[data],%[stride],1)\n"
       "tilerelease\n"
       : [n] "+r"(iterations)
-      : [data] "r"(data), [config] "r"(&config), [stride] "r"(int64_t{64})
+      : [data] "r"(data), [config] "r"(&kConfig), [stride] "r"(int64_t{64})
       : "cc", "memory");
 }
 
