@@ -35,22 +35,13 @@ inline TensorMap generated_batch(const Workload& workload) {
   return batch;
 }
 
-inline TensorMap generated_weights(const Workload& workload) {
-  TensorMap weights;
-  for (const Parameter& p : workload.program.parameters)
-    weights["param/" + p.name] = initial_value(p, 1, workload.threads);
-  for (const Parameter& b : workload.program.buffers)
-    weights["buffer/" + b.name] = initial_value(b, 1, workload.threads);
-  return weights;
-}
-
 inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
   std::unique_ptr<Session> session = make_session();
   LoadOptions options;
   options.bindings = {{"N", workload.batch}};
   options.threads = workload.threads, options.layout = workload.layout;
   session->load(workload.program, options);
-  session->write(generated_weights(workload));
+  write_initial_values(*session, workload.program, 1, workload.threads);
   session->stage(generated_batch(workload));
   return session;
 }

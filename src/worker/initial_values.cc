@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/philox.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -54,6 +55,17 @@ HostTensor initial_value(const Parameter& parameter, uint64_t seed, int64_t thre
   });
   const bool stored = parameter.dtype == DType::f64 || parameter.dtype == DType::f32;
   return stored ? std::move(tensor) : converted(tensor, parameter.dtype);
+}
+
+int64_t write_initial_values(Session& session, const Program& program, uint64_t seed, int64_t threads) {
+  int64_t elements = 0;
+  for (const Parameter& parameter : program.parameters) {
+    session.write({{cat("param/", parameter.name), initial_value(parameter, seed, threads)}});
+    elements += parameter.shape.elements();
+  }
+  for (const Parameter& buffer : program.buffers)
+    session.write({{cat("buffer/", buffer.name), initial_value(buffer, seed, threads)}});
+  return elements;
 }
 
 }  // namespace tbd

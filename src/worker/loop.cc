@@ -127,27 +127,10 @@ Message Worker::on(const Load& request) {
                                   .capture = request.capture,
                                   .seed = request.seed});
   LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
-  reply.parameters = write_initial_values(request.seed, request.threads);
+  reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
   reply.settings["affinity"] = cpu_list(allowed_cpus());
   reply.seconds = 1e-9 * static_cast<double>(now_ns() - zero_ns_);
   return reply;
-}
-
-// One tensor at a time, so that memory holds one copy besides the framework's.
-int64_t Worker::write_initial_values(uint64_t seed, int64_t threads) {
-  int64_t elements = 0;
-  for (const Parameter& parameter : loaded_->program.parameters) {
-    TensorMap one;
-    one[cat("param/", parameter.name)] = initial_value(parameter, seed, threads);
-    session_.write(one);
-    elements += parameter.shape.elements();
-  }
-  for (const Parameter& buffer : loaded_->program.buffers) {
-    TensorMap one;
-    one[cat("buffer/", buffer.name)] = initial_value(buffer, seed, threads);
-    session_.write(one);
-  }
-  return elements;
 }
 
 Message Worker::on(const Write& request) {

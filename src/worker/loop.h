@@ -25,7 +25,6 @@ class Worker {
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Stop&) const;
   protocol::Message on(const protocol::Bye&) const;
-  int64_t write_initial_values(uint64_t seed, int64_t threads);  // elements of parameters
 
   Session& session_;
   Channel& channel_;
