@@ -1,8 +1,22 @@
-# tbd_backend(NAME TARGET): the worker tbd-worker-NAME and the tests test_NAME of src/backends/NAME, linked to TARGET.
+# tbd_framework(NAME PACKAGE TARGET ROOT_VARIABLE): the back-end NAME where Find<PACKAGE>.cmake finds its framework in the
+# folder that ROOT_VARIABLE names; the module sets <PACKAGE>_VERSION, _LIBRARY and _REASON (why it is absent).
+# tbd_backend(NAME TARGET ...): the worker tbd-worker-NAME and the tests test_NAME of src/backends/NAME, linked to TARGET.
 # Translation units with a framework's headers take up to 1.5 GB each, so at most two compile at once.
 set_property(GLOBAL PROPERTY JOB_POOLS tbd_heavy=2)
 set(TBD_WORKER_REGISTRY ${CMAKE_BINARY_DIR}/workers.json CACHE FILEPATH "Where built workers are listed (docs/setup.md)")
-set(TBD_WORKER_KEY "pytorch" CACHE STRING "The --framework name under which the worker is listed")
+set(TBD_WORKER_KEY "" CACHE STRING "The --framework name (pytorch@2.11) under which that framework's worker is listed")
+
+function(tbd_framework name package target root)
+  find_package(${package} MODULE QUIET)
+  if(${package}_FOUND)
+    message(STATUS "tbd: back-end ${name} ${${package}_VERSION} from ${${root}}")
+    tbd_backend(${name} ${target} ${${package}_VERSION} ${${root}} ${${package}_LIBRARY})
+  elseif(${root})
+    message(FATAL_ERROR "tbd: back-end ${name} cannot be built: ${${package}_REASON}")
+  else()
+    message(STATUS "tbd: back-end ${name} is absent: ${${package}_REASON}")
+  endif()
+endfunction()
 
 function(tbd_backend name target version root library)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/${name}/*.cc)
@@ -14,6 +28,10 @@ function(tbd_backend name target version root library)
   if(NOT sources)
     message(STATUS "tbd: back-end ${name} has no sources yet")
     return()
+  endif()
+  set(key ${name})
+  if(TBD_WORKER_KEY MATCHES "^${name}@")
+    set(key ${TBD_WORKER_KEY})
   endif()
   add_library(tbd_backend_${name} STATIC ${sources})
   target_link_libraries(tbd_backend_${name} PUBLIC tbd_worker ${target})
@@ -28,7 +46,7 @@ function(tbd_backend name target version root library)
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
     add_custom_command(TARGET tbd-worker-${name} POST_BUILD VERBATIM COMMAND
       ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/register_worker.py --registry ${TBD_WORKER_REGISTRY}
-      --key ${TBD_WORKER_KEY} --framework ${name} --version ${version} --worker $<TARGET_FILE:tbd-worker-${name}>
+      --key ${key} --framework ${name} --version ${version} --worker $<TARGET_FILE:tbd-worker-${name}>
       --root ${root} --library ${library})
   endif()
   if(tests AND TBD_TESTS)
