@@ -2,9 +2,9 @@
 """Fetches, verifies and unpacks the packages of deps/frameworks.lock into the cache.
 
   fetch.py plan   SECTION...   print "<download bytes> <disk bytes>" still needed
-  fetch.py get    SECTION...   make each section ready; print its folder
+  fetch.py get    SECTION...   make each section ready
+  fetch.py try    SECTION...   the same; on a failure the reason alone goes to stdout, exit 1
   fetch.py verify SECTION...   compare each unpacked file with its manifest (all hashes)
-  fetch.py name   NAME         print the section that NAME (pytorch, pytorch@2.11, plotly) stands for
 
 A folder is ready when its manifest is there and every file has its recorded size. It is unpacked beside its final
 place and renamed at the end, so a folder with a manifest is whole. Callers hold the cache's lock.
@@ -22,7 +22,6 @@ from pathlib import Path
 
 MANIFEST = ".tbd-manifest"
 LOCK_FILE = Path(__file__).resolve().parent.parent / "deps" / "frameworks.lock"
-UNPACKED_PER_WHEEL_BYTE = 1.0  # torch keeps 479 MiB of a 514 MiB wheel, the highest ratio of the lock file
 
 
 class FetchError(Exception):
@@ -36,6 +35,7 @@ class Wheel:
     tag: str
     sha256: str
     size: int
+    unpacked: int
     keep: tuple
 
     @property
@@ -63,20 +63,11 @@ def read_lock(path):
             wheels = sections[words[0].strip("[]")] = []
             continue
         try:
-            name, version, tag, sha256, size = words[:5]
-            wheels.append(Wheel(name, version, tag, sha256, int(size), tuple(words[5:])))
+            name, version, tag, sha256, size, unpacked = words[:6]
+            wheels.append(Wheel(name, version, tag, sha256, int(size), int(unpacked), tuple(words[6:])))
         except (ValueError, NameError):
-            raise FetchError(f"{path}: line {number} is not 'name version tags sha256 bytes globs'") from None
+            raise FetchError(f"{path}: line {number} is not 'name version tags sha256 bytes unpacked-bytes globs'") from None
     return sections
-
-
-def section_of(sections, name):
-    """pytorch -> newest; pytorch@2.11 -> pytorch-2.11.0."""
-    base, _, version = name.partition("@")
-    found = [s for s in sections if s == name or s.startswith(f"{base}-{version}")]
-    if not found:
-        raise FetchError(f"'{name}' is not in the lock file; it has {', '.join(sections)}")
-    return found[0]
 
 
 def sha256_of(path):
@@ -167,13 +158,12 @@ class Cache:
             self.wheels.mkdir(parents=True, exist_ok=True)
             self.frameworks.mkdir(parents=True, exist_ok=True)
             self.unpack(section, wheels)
-        return self.folder(section)
 
-    def needs(self, section, wheels):
-        if self.problem(section) is None:
-            return 0, 0
-        download = sum(wheel.size for wheel in wheels if not self.has_wheel(wheel))
-        return download, download + int(UNPACKED_PER_WHEEL_BYTE * sum(wheel.size for wheel in wheels))
+    def needs(self, sections):
+        """Bytes to download and of disk; a wheel that two sections share is downloaded once."""
+        wheels = [wheel for section, wheels in sections.items() if self.problem(section) for wheel in wheels]
+        download = sum(wheel.size for wheel in {wheel.file_name: wheel for wheel in wheels}.values() if not self.has_wheel(wheel))
+        return download, download + sum(wheel.unpacked for wheel in wheels)
 
 
 def unpack_wheel(path, keep, target):
@@ -200,35 +190,42 @@ def unpack_wheel(path, keep, target):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["plan", "get", "verify", "name"])
-    parser.add_argument("names", nargs="+")
+    parser.add_argument("action", choices=["plan", "get", "try", "verify"])
+    parser.add_argument("sections", nargs="+")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--lock-file", type=Path, default=LOCK_FILE)
     parser.add_argument("--offline", action="store_true")
     options = parser.parse_args(arguments)
-    sections = read_lock(options.lock_file)
-    names = list(dict.fromkeys(section_of(sections, name) for name in options.names))
+    known = read_lock(options.lock_file)
+    unknown = [name for name in options.sections if name not in known]
+    if unknown:
+        raise FetchError(f"'{unknown[0]}' is not in the lock file; it has {', '.join(known)}")
+    sections = {name: known[name] for name in options.sections}
     cache = Cache(options.cache, options.offline)
-    if options.action == "name":
-        print(*names)
-    elif options.action == "plan":
-        needs = [cache.needs(name, sections[name]) for name in names]
-        print(sum(need[0] for need in needs), sum(need[1] for need in needs))
-    elif options.action == "get":
-        for name in names:
-            print(cache.get(name, sections[name]))
+    if options.action == "plan":
+        print(*cache.needs(sections))
+    elif options.action in ("get", "try"):
+        for name, wheels in sections.items():
+            cache.get(name, wheels)
     else:
-        for name in names:
+        for name in sections:
             problem = cache.problem(name, full=True)
             if problem:
                 raise FetchError(f"{cache.folder(name)} {problem}; remove the folder and run ./tbd setup")
             say(f"{name} is as recorded")
 
 
+def stop(sentence):
+    if sys.argv[1:2] == ["try"]:
+        print(sentence)
+        sys.exit(1)
+    sys.exit(f"tbd setup: error: {sentence}")
+
+
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except FetchError as error:
-        sys.exit(f"tbd setup: error: {error}")
+        stop(str(error))
     except OSError as error:
-        sys.exit(f"tbd setup: error: {error.filename or 'cache'}: {error.strerror}")
+        stop(f"{error.filename or 'cache'}: {error.strerror}")

@@ -1,14 +1,15 @@
 #!/bin/sh
 # The set-up: Debian packages, framework packages, the build, the photographs. Run by ./tbd and ./test.
 #   --build DIR            where the program is built; without it nothing is built
-#   --frameworks LIST      none, or comma-separated pytorch, pytorch@2.11, pytorch@DIR
+#   --frameworks LIST      none, or comma-separated NAME, NAME@VERSION, NAME@DIR; NAME: pytorch, tensorflow, mxnet
+#   --optional             a framework that cannot be had is left out, with the reason; the others are made ready
 #   --group test           install what ./test needs, too
 #   --photos               make the photograph data set, too
 #   --yes  --offline  --verify
 # Says what it does on stderr. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
-build= frameworks=none groups=build photos= yes= offline= verify=
+build= frameworks=none groups=build optional= photos= yes= offline= verify=
 say() { printf 'tbd setup: %s\n' "$*" >&2; }
 fail() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 3; }
 usage() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 2; }
@@ -17,6 +18,7 @@ while [ $# -gt 0 ]; do
     --build) build=$2; shift ;;
     --frameworks) frameworks=$2; shift ;;
     --group) groups="$groups $2"; shift ;;
+    --optional) optional=1 ;;
     --photos) photos=1 ;;
     --yes) yes=1 ;;
     --offline) offline=--offline ;;

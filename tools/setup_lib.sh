@@ -1,31 +1,97 @@
 # The steps of tools/setup.sh, in the order in which they are called. They share its variables.
 
-# --frameworks -> sections of the lock file to unpack ($sections) and the person's own folders (checked here).
-check_frameworks() {
-  [ "$frameworks" = none ] && frameworks=
-  sections=plotly
-  for key in $(echo "$frameworks" | tr ',' ' '); do
-    case $key in
-      pytorch) sections="$sections pytorch" ;;
-      pytorch@[0-9]*)
-        grep -q "^\[pytorch-${key#*@}" "$here/deps/frameworks.lock" ||
-          usage "$key is not in the lock file; it has $(sed -n 's/^\[pytorch-\(.*\)\]/pytorch@\1/p' "$here/deps/frameworks.lock" | tr '\n' ' ')"
-        sections="$sections $key" ;;
-      pytorch@?*)
-        own_root "${key#*@}" >/dev/null || usage "no torch/lib/libtorch_cpu.so in ${key#*@}" ;;
-      *) usage "unknown framework '$key'; known are none, pytorch, pytorch@2.11 and pytorch@DIR" ;;
-    esac
+known_frameworks='pytorch tensorflow mxnet'
+
+# The library of a framework, below its root: by it a root is known and a worker is ready.
+framework_library() {
+  case $1 in
+    pytorch) echo torch/lib/libtorch_cpu.so ;;
+    tensorflow) echo tensorflow/libtensorflow_cc.so.2 ;;
+    mxnet) echo mxnet/libmxnet.so ;;
+    *) return 1 ;;
+  esac
+}
+
+root_variable() {
+  case $1 in
+    pytorch) echo TBD_TORCH_ROOT ;;
+    tensorflow) echo TBD_TENSORFLOW_ROOT ;;
+    mxnet) echo TBD_MXNET_ROOT ;;
+  esac
+}
+
+# Calls COMMAND with each key of $frameworks; a key may hold spaces, but no comma.
+each_framework() {
+  rest=$frameworks,
+  while [ -n "$rest" ]; do
+    key=${rest%%,*} rest=${rest#*,}
+    [ -z "$key" ] || "$1" "$key"
   done
 }
 
-# The folder that holds torch/: DIR itself, its parent, or the site-packages of an environment.
+# --frameworks -> sections of the lock file to unpack ($sections) and the person's own folders (checked here).
+check_frameworks() {
+  [ "$frameworks" = none ] && frameworks=
+  sections=$(section_name plotly)
+  each_framework check_framework
+}
+
+check_framework() {
+  name=${1%%@*}
+  library=$(framework_library "$name") ||
+    usage "unknown framework '$1'; known are none, NAME, NAME@VERSION and NAME@DIR with NAME of $known_frameworks"
+  case $1 in
+    "$name" | "$name"@[0-9]*)
+      [ -n "$(section_name "$1")" ] ||
+        usage "$1 is not in the lock file; it has $(sed -n "s/^\[\($name\)-\(.*\)\]/\1@\2/p" "$here/deps/frameworks.lock" | tr '\n' ' ')"
+      sections="$sections $(section_name "$1")" ;;
+    *)
+      own_root "$name" "${1#*@}" >/dev/null || usage "no $library in ${1#*@}" ;;
+  esac
+}
+
+# pytorch -> the newest section, pytorch-2.15.0; pytorch@2.11 -> pytorch-2.11.0; nothing where there is none.
+section_name() {
+  case $1 in
+    *@*) pattern="${1%%@*}-${1#*@}\(\..*\)\{0,1\}" ;;
+    *) pattern="$1-.*" ;;
+  esac
+  sed -n "/^\[$pattern\]/{s/^.\(.*\)./\1/p;q;}" "$here/deps/frameworks.lock"
+}
+
+section_folder() { echo "$cache/frameworks/$(section_name "$1")"; }
+
+# own_root NAME DIR: the folder that holds torch/ (tensorflow/, mxnet/): DIR, its parent, or an environment's site-packages.
 own_root() {
-  for root in "$1" "$1/.." "$1"/lib/python3*/site-packages; do
-    if [ -f "$root/torch/lib/libtorch_cpu.so" ]; then
+  for root in "$2" "$2/.." "$2"/lib/python3*/site-packages; do
+    if [ -f "$root/$(framework_library "$1")" ]; then
       (cd -- "$root" && pwd)
       return
     fi
   done
+  return 1
+}
+
+# The folder of a key's framework; empty where it is not unpacked.
+framework_root() {
+  case $1 in
+    *@[!0-9]*) own_root "${1%%@*}" "${1#*@}" ;;
+    *)
+      root=$(section_folder "$1")
+      [ -f "$root/.tbd-manifest" ] && [ -f "$root/$(framework_library "${1%%@*}")" ] && echo "$root" ;;
+  esac
+}
+
+# The framework KEY cannot be had: the end where the command named it; else the others go on and `tbd list` says why.
+leave_out() {
+  [ -n "$optional" ] || fail "$2"
+  say "$1 is left out: $2"
+  left_out="$left_out $1"
+  [ -z "$build" ] || { mkdir -p "$build/absent" && printf '%s\n' "$2" >"$build/absent/$1"; }
+}
+
+is_left_out() {
+  case " $left_out " in *" $1 "*) return 0 ;; esac
   return 1
 }
 
@@ -76,14 +142,7 @@ plan() {
     needs=$(python3 "$here/tools/fetch.py" plan $sections --cache "$cache") || exit 3
     set -- $needs
   else
-    set -- $(awk -v wanted=" $sections " -v cache="$cache" '
-      /^\[/ {name = substr($1, 2); sub(/-.*/, "", name); on = index(wanted, " " name)}
-      on && NF > 5 {
-        file = $1; gsub("-", "_", file); file = cache "/wheels/" file "-" $2 "-" $3 ".whl"
-        if ((getline line < file) < 0) download += $5
-        disk += 2 * $5
-      }
-      END {printf "%.0f %.0f", download, disk}' "$here/deps/frameworks.lock")
+    set -- $(plan_without_python)
   fi
   wheel_download=$1 wheel_disk=$2 wheels_wanted=
   [ "$wheel_disk" = 0 ] || wheels_wanted=1
@@ -93,6 +152,23 @@ plan() {
     photos_bytes=$5
     [ -f "$cache/debs/$2.deb" ] && photos_bytes=0
   fi
+}
+
+# Bytes to download and of disk where nothing can be unpacked yet. In shell: mawk counts in floating point.
+plan_without_python() {
+  download=0 disk=0 section=
+  while read -r name version tag _ bytes unpacked _; do
+    case $name in
+      '' | '#'*) ;;
+      '['*) section=${name#?} section=${section%?} ;;
+      *)
+        case " $sections " in *" $section "*) ;; *) continue ;; esac
+        file=$cache/wheels/$(echo "$name" | tr - _)-$version-$tag.whl
+        disk=$((disk + unpacked))
+        [ -f "$file" ] || download=$((download + bytes)) disk=$((disk + bytes)) ;;
+    esac
+  done <"$here/deps/frameworks.lock"
+  echo $download $disk
 }
 
 megabytes() { echo $((($1 + 999999) / 1000000)); }
@@ -108,7 +184,7 @@ announce() {
   say "in all $(megabytes $download) MB to download, $(megabytes $disk) MB of disk"
   if [ -n "$offline" ] && [ "$download" -gt 0 ]; then
     [ -z "$missing" ] || fail "--offline forbids to install what is missing:$missing"
-    [ "$wheel_download" = 0 ] || python3 "$here/tools/fetch.py" get $sections --cache "$cache" --offline >/dev/null || exit 3
+    [ "$wheel_download" = 0 ] || [ -n "$optional" ] || python3 "$here/tools/fetch.py" get $sections --cache "$cache" --offline >/dev/null || exit 3
     [ "$photos_bytes" = 0 ] || fail "--offline: the photographs' package is not in the cache $cache/debs"
   fi
   need_disk "$cache" $((wheel_disk + photos_bytes * 3))
@@ -152,64 +228,106 @@ install_packages() {
 }
 
 fetch_wheels() {
-  python3 "$here/tools/fetch.py" get $sections --cache "$cache" $offline >/dev/null || exit 3
-  [ -z "$verify" ] || python3 "$here/tools/fetch.py" verify $sections --cache "$cache" || exit 3
+  left_out= fetched=$(section_name plotly)
+  python3 "$here/tools/fetch.py" get "$fetched" --cache "$cache" $offline || exit 3
+  each_framework fetch_framework
+  [ -z "$verify" ] || python3 "$here/tools/fetch.py" verify $fetched --cache "$cache" || exit 3
 }
 
-section_folder() { echo "$cache/frameworks/$(python3 "$here/tools/fetch.py" name "$1" --cache "$cache")"; }
-
-# run_logged NAME WHAT COMMAND...: quiet, except on a terminal; the end of the log when it fails.
-run_logged() {
-  log=$build/$1.log what=$2
-  shift 2
-  if [ -t 2 ] && [ "$what" = building ]; then
-    "$@" >&2 9>&- || fail "$what failed"
-  elif ! "$@" >"$log" 2>&1 9>&-; then
-    tail -n 40 "$log" >&2
-    fail "$what failed; see $log"
+fetch_framework() {
+  case $1 in *@[!0-9]*) return ;; esac
+  section=$(section_name "$1")
+  if reason=$(python3 "$here/tools/fetch.py" try "$section" --cache "$cache" $offline); then
+    fetched="$fetched $section"
+    [ -z "$build" ] || rm -f "$build/absent/$1"
+  else
+    leave_out "$1" "$reason"
   fi
+}
+
+# try_logged NAME COMMAND...: quiet, except for a build on a terminal; the end of $log when it fails.
+try_logged() {
+  log=$build/$1.log
+  shift
+  if [ -t 2 ] && [ "${log##*/}" = build.log ]; then
+    "$@" >&2 9>&-
+  else
+    "$@" >"$log" 2>&1 9>&- || { tail -n 40 "$log" >&2; return 1; }
+  fi
+}
+
+# run_logged NAME WHAT COMMAND...
+run_logged() {
+  logged=$1 what=$2
+  shift 2
+  try_logged "$logged" "$@" || fail "$what failed; see $log"
+}
+
+sources_changed() {
+  [ ! -f "$build/ready/.core" ] ||
+    [ -n "$(find "$here/src" "$here/cmake" "$here/deps" "$here/CMakeLists.txt" -type f -newer "$build/ready/.core" -print -quit)" ]
 }
 
 # Configures and builds the program, and a worker for each framework; leaves the stamps that ./tbd looks at.
 build_program() {
   mkdir -p "$build" || fail "$build cannot be written"
   exec 8>"$build/lock" && flock 8
-  rm -rf "$build/ready"
+  ! sources_changed || rm -rf "$build/ready"
+  rm -f "$build/ready/.core"
   touch "$build/started"
-  newest=$(section_folder pytorch)
-  [ -f "$newest/.tbd-manifest" ] || newest=
-  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF "-DTBD_TORCH_ROOT=$newest" \
+  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF \
     "-DTBD_PLOTLY_JS=$(section_folder plotly)/plotly/package_data/plotly.min.js"
+  for name in $known_frameworks; do
+    set -- "$@" "-D$(root_variable "$name")=$(framework_root "$name")"
+  done
   say "building in $build"
   run_logged configure configuring cmake "$@"
-  targets=tbd
-  case ",$frameworks," in *,pytorch,*) targets="tbd tbd-worker-pytorch" ;; esac
-  run_logged build building cmake --build "$build" --target $targets
-  for key in $(echo "$frameworks" | tr ',' ' '); do
-    case $key in
-      pytorch) root=$newest ;;
-      pytorch@[0-9]*) root=$(section_folder "$key") ;;
-      *) root=$(own_root "${key#*@}") ;;
-    esac
-    [ "$key" = pytorch ] || build_worker "$key" "$root"
-    mkdir -p "$build/ready/$key"
-    library=$root/torch/lib/libtorch_cpu.so
-    [ -f "$library" ] || fail "$library is not there"
-    echo "$(stat -Lc %s "$library") $library" >"$build/ready/$key/.ready"
-  done
+  targets=
+  each_framework add_target
+  build_targets
+  each_framework finish_worker
   mkdir -p "$build/ready"
   mv "$build/started" "$build/ready/.core"
   exec 8>&-
 }
 
-# build_worker KEY ROOT: the worker for another torch, in a folder of its own.
+# The workers of this build folder: those of the newest version of a framework.
+add_target() {
+  case $1 in *@*) return ;; esac
+  is_left_out "$1" || targets="$targets tbd-worker-$1"
+}
+
+build_targets() {
+  if [ -z "$optional" ]; then
+    run_logged build building cmake --build "$build" --target tbd $targets
+  elif ! try_logged build-all cmake --build "$build" --target tbd $targets 2>/dev/null; then  # which one was it?
+    run_logged build building cmake --build "$build" --target tbd
+    for target in $targets; do
+      try_logged "build-$target" cmake --build "$build" --target "$target" 2>/dev/null ||
+        leave_out "${target#tbd-worker-}" "building its worker failed; see $log"
+    done
+  fi
+}
+
+# Builds the worker of another version, and leaves the stamp of a key's library.
+finish_worker() {
+  ! is_left_out "$1" || return 0
+  root=$(framework_root "$1")
+  case $1 in *@*) build_worker "$1" "$root" ;; esac
+  library=$root/$(framework_library "${1%%@*}")
+  [ -f "$library" ] || fail "$library is not there"
+  mkdir -p "$build/ready/$1"
+  echo "$(stat -Lc %s "$library") $library" >"$build/ready/$1/.ready"
+}
+
+# build_worker KEY ROOT: the worker for another build of a framework, in a folder of its own.
 build_worker() {
   folder=$build/workers/$(echo "$1" | tr -c 'A-Za-z0-9.\n' '_')
   say "building the worker of $1 in $folder"
   mkdir -p "$folder"
   run_logged configure-worker configuring cmake -S "$here" -B "$folder" -G Ninja -DTBD_ONLY_WORKER=ON -DTBD_WERROR=OFF \
-    "-DTBD_TORCH_ROOT=$2" "-DTBD_WORKER_KEY=$1" "-DTBD_WORKER_REGISTRY=$build/workers.json"
-  run_logged build-worker building cmake --build "$folder" --target tbd-worker-pytorch
+    "-D$(root_variable "${1%%@*}")=$2" "-DTBD_WORKER_KEY=$1" "-DTBD_WORKER_REGISTRY=$build/workers.json"
+  run_logged build-worker building cmake --build "$folder" --target "tbd-worker-${1%%@*}"
 }
 
 # The photographs of a Debian package, fetched and unpacked but not installed, become a data set in the cache.

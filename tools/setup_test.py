@@ -28,6 +28,7 @@ class Machine(unittest.TestCase):
         shutil.copy(ROOT / "tbd", self.clone / "tbd")
         shutil.copy(ROOT / "deps/debian.txt", self.clone / "deps/debian.txt")
         self.fake("dpkg-query", "echo install ok installed")
+        (self.bin / "python3").symlink_to(sys.executable)
         self.lock_wheel(self.make_wheel())
 
     def make_wheel(self):
@@ -42,8 +43,11 @@ class Machine(unittest.TestCase):
 
     def lock_wheel(self, path, sha256=None):
         sha256 = sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
-        line = f"plotly 9.9.9 py3-none-any {sha256} {path.stat().st_size} {KEPT}\n"
-        (self.clone / "deps/frameworks.lock").write_text(f"[plotly-9.9.9]\n{line}[pytorch-2.15.0]\n{line}")
+        line = f"plotly 9.9.9 py3-none-any {sha256} {path.stat().st_size} 8192 {KEPT}\n"
+        absent = line.replace("plotly 9.9.9", "mxnet 1.9.1")  # of a wheel that is not in the index
+        sections = {"plotly-9.9.9": line, "pytorch-2.15.0": line, "pytorch-2.11.0": line, "tensorflow-2.21.0": line,
+                    "mxnet-1.9.1": absent}
+        (self.clone / "deps/frameworks.lock").write_text("".join(f"[{name}]\n{text}" for name, text in sections.items()))
 
     def fake(self, name, script):
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -156,7 +160,6 @@ class Setup(Machine):
         self.fake("id", "echo 1000")
         for tool in "sh awk dirname df flock grep mkdir sed tr".split():
             (self.bin / tool).symlink_to(shutil.which(tool))
-        (self.bin / "python3").symlink_to(sys.executable)
         done = self.setup(PATH=str(self.bin))
         self.assertEqual(done.returncode, 3)
         self.assertIn("ask for these packages (neither root nor sudo here): apt-get install cmake\n", done.err)
@@ -200,8 +203,53 @@ class Setup(Machine):
         self.assertIn(f"{blocked}/tbd cannot be written", done.err)
 
     def test_an_unknown_framework_is_bad_usage(self):
-        for name in ("caffe", "pytorch@1.0", "pytorch@/nonexistent"):
+        for name in ("caffe", "pytorch@1.0", "pytorch@/nonexistent", "pytorch,caffe", "mxnet@2", "tensorflow@/nonexistent"):
             self.assertEqual(self.setup("--frameworks", name).returncode, 2, name)
+        self.assertIn("no mxnet/libmxnet.so in /nonexistent", self.setup("--frameworks", "mxnet@/nonexistent").err)
+
+    def test_a_version_is_whole_numbers(self):
+        done = self.setup("--frameworks", "pytorch@2.1")  # neither 2.15.0 nor 2.11.0
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it has pytorch@2.15.0 pytorch@2.11.0", done.err)
+
+    def test_a_list_of_frameworks_is_unpacked(self):
+        self.seed()
+        done = self.setup("--frameworks", "pytorch@2.11,tensorflow")
+        self.assertEqual(done.returncode, 0, done.err)
+        unpacked = sorted(path.name for path in (self.cache / "frameworks").iterdir())
+        self.assertEqual(unpacked, ["plotly-9.9.9", "pytorch-2.11.0", "tensorflow-2.21.0"])
+
+    def test_a_framework_that_cannot_be_fetched_ends_the_set_up_unless_it_is_optional(self):
+        self.seed()
+        done = self.setup("--frameworks", "tensorflow,mxnet")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot download mxnet-1.9.1-py3-none-any.whl", done.err)
+        done = self.setup("--frameworks", "mxnet,tensorflow", "--optional")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("mxnet is left out: cannot download mxnet-1.9.1-py3-none-any.whl", done.err)
+        self.assertTrue((self.cache / "frameworks/tensorflow-2.21.0").exists())
+
+    def test_an_own_framework_lies_where_its_library_does(self):
+        own = self.folder / "my env"
+        library = own / "lib/python3.11/site-packages/mxnet/libmxnet.so"
+        library.parent.mkdir(parents=True)
+        library.write_text("")
+        for place in (own, library.parent.parent, library.parent):
+            done = self.setup("--frameworks", f"mxnet@{place}")
+            self.assertEqual(done.returncode, 0, done.err)
+
+    def test_sizes_are_known_without_python(self):
+        self.fake("dpkg-query", '[ "$4" = python3 ] || echo install ok installed')
+        (self.bin / "python3").unlink()
+        self.fake("id", "echo 1000")
+        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        wheel = (self.index / WHEEL).stat().st_size
+        lock = (self.clone / "deps/frameworks.lock").read_text().replace(f" {wheel} 8192", " 2000000000 3000000000")
+        (self.clone / "deps/frameworks.lock").write_text(lock)
+        self.fake("df", "echo; echo / 100 100 9000000000 0% /")
+        done = self.setup("--frameworks", "pytorch@2.11", PATH=str(self.bin))
+        self.assertIn("plotly-9.9.9 pytorch-2.11.0 (4000 MB to download)", done.err)
 
     def test_the_photographs_package_is_refused_when_changed(self):
         self.seed()
@@ -233,6 +281,21 @@ class Start(Machine):
         (build / "ready/pytorch").mkdir()
         (build / "ready/pytorch/.ready").write_text(f"5 {self.library}\n")
 
+    def cmake_that_builds_all_but(self, target):
+        """A build that works, but for one target; the frameworks' libraries are in their sections."""
+        self.fake("cmake", f'echo "$@" >>{self.folder}/cmake-called\n'
+                           f'case "$*" in *"--build"*{target}*) echo compiler says no; exit 1 ;; esac')
+        libraries = {"pytorch-2.15.0": "torch/lib/libtorch_cpu.so", "tensorflow-2.21.0": "tensorflow/libtensorflow_cc.so.2",
+                     "mxnet-1.9.1": "mxnet/libmxnet.so"}
+        self.assertEqual(self.setup().returncode, 0)
+        for section, library in libraries.items():
+            folder = self.cache / "frameworks" / section
+            (folder / library).parent.mkdir(parents=True)
+            (folder / library).write_text("12345")
+            (folder / ".tbd-manifest").write_text("")
+        (self.cache / "data/photos").mkdir(parents=True)
+        (self.cache / "data/photos/.ready").write_text("")
+
     def tbd(self, *arguments):
         process = self.start(*arguments, script="tbd")
         out, err = process.communicate(timeout=60)
@@ -257,6 +320,61 @@ class Start(Machine):
     def test_a_newer_source_is_built(self):
         os.utime(self.clone / "build/release/ready/.core", (1, 1))
         self.assertTrue(self.tbd("list")[3])
+
+    def test_three_frameworks_are_configured_at_once_and_built(self):
+        self.cmake_that_builds_all_but("nothing")
+        code, _, err, _ = self.tbd("setup")
+        self.assertEqual(code, 0, err)
+        calls = (self.folder / "cmake-called").read_text().splitlines()
+        for variable, section in {"TORCH": "pytorch-2.15.0", "TENSORFLOW": "tensorflow-2.21.0", "MXNET": "mxnet-1.9.1"}.items():
+            self.assertIn(f"-DTBD_{variable}_ROOT={self.cache}/frameworks/{section}", calls[0])
+        self.assertTrue(calls[1].endswith("--target tbd tbd-worker-pytorch tbd-worker-tensorflow tbd-worker-mxnet"), calls)
+        self.assertNotIn("TBD_WORKER_KEY", calls[0])
+        (self.folder / "cmake-called").unlink()
+        self.assertEqual(self.tbd("quickstart")[0::3], (7, False))  # ready: starts at once
+        self.assertEqual(self.tbd("run", "resnet50", "--framework", "tensorflow,mxnet")[0::3], (7, False))
+
+    def test_a_worker_that_cannot_be_built_is_left_out_with_the_reason(self):
+        self.cmake_that_builds_all_but("tbd-worker-mxnet")
+        code, words, err, _ = self.tbd("quickstart")
+        self.assertEqual((code, words), (7, ["<quickstart>"]), err)
+        self.assertIn("mxnet is left out: building its worker failed; see", err)
+        build = self.clone / "build/release"
+        self.assertIn("building its worker failed; see", (build / "absent/mxnet").read_text())
+        self.assertTrue((build / "ready/tensorflow/.ready").exists())
+        self.assertFalse((build / "ready/mxnet").exists())
+        self.assertEqual(self.tbd("quickstart", "--framework", "mxnet")[0], 3)  # named: it must be there
+
+    def test_another_framework_leaves_the_stamps_of_the_first(self):
+        self.cmake_that_builds_all_but("nothing")
+        self.assertEqual(self.tbd("run", "resnet50", "--framework", "mxnet")[0], 7)
+        (self.folder / "cmake-called").unlink()
+        self.assertEqual(self.tbd("run", "resnet50", "--framework", "pytorch")[0::3], (7, False))
+        os.utime(self.clone / "build/release/ready/.core", (1, 1))  # a source is newer now: all are built again
+        self.tbd("run", "resnet50", "--framework", "mxnet")
+        self.assertFalse((self.clone / "build/release/ready/pytorch").exists())
+
+    def test_another_version_gets_a_worker_of_its_own(self):
+        self.cmake_that_builds_all_but("nothing")
+        own = self.folder / "own"
+        (own / "mxnet").mkdir(parents=True)
+        (own / "mxnet/libmxnet.so").write_text("1234")
+        code, _, err, _ = self.tbd("run", "resnet50", "--framework", f"mxnet,mxnet@{own}")
+        self.assertEqual(code, 7, err)
+        calls = (self.folder / "cmake-called").read_text()
+        self.assertRegex(calls, f"-DTBD_ONLY_WORKER=ON .*-DTBD_MXNET_ROOT={own} -DTBD_WORKER_KEY=mxnet@{own} ")
+        self.assertIn("--target tbd-worker-mxnet\n", calls)
+        stamp = self.clone / f"build/release/ready/mxnet@{own}/.ready"
+        self.assertEqual(stamp.read_text(), f"4 {own}/mxnet/libmxnet.so\n")
+
+    def test_a_record_names_its_framework_by_its_command_line(self):
+        record = self.folder / "record"
+        record.mkdir()
+        run = '{"workload": {"framework": "pytorch", "repro": "tbd run resnet50 --framework mxnet@7.7 --batch 8"}}'
+        (record / "run.json").write_text(run)
+        code, _, err, _ = self.tbd("run", "--like", str(record))
+        self.assertEqual(code, 2)
+        self.assertIn("mxnet@7.7 is not in the lock file", err)
 
     def test_help_needs_no_framework(self):
         shutil.rmtree(self.clone / "build/release/ready/pytorch")
