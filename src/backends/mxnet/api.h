@@ -1,0 +1,95 @@
+// MXNet's C API with ownership and errors: arrays, symbols, executors, imperative calls. Only api.cc sees its headers.
+// Every call that fails throws Error with MXNet's first sentence; faults of queued work surface where it is waited for.
+#pragma once
+#include <concepts>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace tbd::mxnet {
+
+// Attributes of an op, spelled as MXNet parses them.
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+std::string text(double value);  // all digits
+inline std::string text(std::same_as<bool> auto value) { return value ? "True" : "False"; }
+std::string text(std::span<const int64_t> extents);  // "(1,2)"
+
+// A dense array in host memory; copies share it. Work on it is queued: whatever reads it on the host waits.
+class Array {
+ public:
+  Array() = default;
+  Array(DType dtype, const Shape& shape);  // all zero; throws Error(unsupported) on a type without kernels
+  explicit Array(void* owned) : handle_(share(owned)) {}
+  // A scalar is stored with one axis, as MXNet's ops want it; `shape` is what the host sees.
+  Array with_shape(const Shape& shape) const;
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  void* handle() const { return handle_.get(); }
+  const Shape& shape() const { return shape_; }
+  DType dtype() const;
+  void set(const HostTensor& value) const;  // converted to the array's type; the shapes must hold equally many elements
+  HostTensor host() const;
+
+ private:
+  static std::shared_ptr<void> share(void* owned);
+  std::shared_ptr<void> handle_;
+  Shape shape_;
+};
+
+// A value of a graph under construction, or several; copies share it.
+class Symbol {
+ public:
+  Symbol() = default;
+  explicit Symbol(void* owned);
+  static Symbol variable(const std::string& name);
+  static Symbol group(std::span<const Symbol> symbols);
+  // The op applied to `in`; auxiliary states (running statistics) are operands too.
+  static Symbol apply(const std::string& op, const std::string& name, std::span<const Symbol> in,
+                      const Attributes& attributes);
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  void* handle() const { return handle_.get(); }
+  Symbol output(uint32_t index) const;
+  std::vector<std::string> arguments() const;    // variables in the order of binding
+  std::vector<std::string> auxiliaries() const;  // those that ops change
+
+ private:
+  std::shared_ptr<void> handle_;
+};
+
+// What a variable of a symbol is bound to.
+enum class Gradient : uint32_t { none = 0, write = 1, add = 3 };
+struct Bound {
+  Array value, gradient;  // no gradient array where `request` is none
+  Gradient request = Gradient::none;
+};
+
+// A symbol bound to arrays: memory planned once, run many times. Always in training mode.
+class Executor {
+ public:
+  Executor(const Symbol& symbol, std::span<const Bound> arguments, std::span<const Array> auxiliaries);
+  const std::vector<Array>& outputs() const { return outputs_; }
+  void forward();
+  // One gradient per output; those of outputs behind BlockGrad are not read, but must be there.
+  void backward(std::span<const Array> of_outputs);
+
+ private:
+  std::shared_ptr<void> handle_;
+  std::vector<Array> outputs_;
+};
+
+// Queues one op outside a graph. The second form writes to `out`, which may be an operand.
+Array call(const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
+void call_into(const Array& out, const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
+
+void wait_for_all();  // throws what queued work threw
+void seed_generators(uint64_t seed);
+void use_threads(int64_t threads);
+std::string library_version();                // "1.9.1"
+std::vector<std::string> library_features();  // those that are on: "MKLDNN", "OPENMP", ...
+
+}  // namespace tbd::mxnet

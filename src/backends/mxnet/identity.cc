@@ -1,0 +1,50 @@
+#include "backends/mxnet/identity.h"
+
+#include "backends/mxnet/lowering.h"
+#include "backends/mxnet/optimizer.h"
+
+namespace tbd::mxnet {
+namespace {
+
+NodeSupport::Level level_of(LoweredAs::Level level) {
+  switch (level) {
+    case LoweredAs::Level::native:
+      return NodeSupport::Level::native;
+    case LoweredAs::Level::composed:
+      return NodeSupport::Level::composed;
+    case LoweredAs::Level::unsupported:
+      return NodeSupport::Level::unsupported;
+  }
+  return NodeSupport::Level::unsupported;
+}
+
+}  // namespace
+
+SessionIdentity describe_mxnet() {
+  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .mode = "graph"};
+  out.devices = {"cpu"};
+  out.precisions = {"fp64", "fp32"};
+  out.layouts = {"nchw"};
+  out.build["status"] = "retired upstream";
+  out.build["features"] = join(library_features(), ", ");
+  using Kind = Optimizer::Kind;
+  const auto path = [](const Optimizer& optimizer) { return optimizer_path(optimizer, DType::f32); };
+  out.build["optimizer.sgd"] = path({.momentum = 0.9});
+  out.build["optimizer.sgd_nesterov"] = path({.momentum = 0.9, .nesterov = true});
+  out.build["optimizer.adam"] = path({.kind = Kind::adam});
+  out.build["optimizer.adamw"] = path({.kind = Kind::adamw});
+  out.build["optimizer.lamb"] = path({.kind = Kind::lamb});
+  return out;
+}
+
+std::vector<NodeSupport> check_nodes(const Program& program) {
+  std::vector<NodeSupport> out;
+  for (const Phase& phase : program.phases)
+    for (const Node& node : phase.nodes) {
+      const LoweredAs lowered = lowered_as(node.op);
+      out.push_back({phase.name, node.name, kind(node.op), level_of(lowered.level), lowered.detail});
+    }
+  return out;
+}
+
+}  // namespace tbd::mxnet

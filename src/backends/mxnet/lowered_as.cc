@@ -1,0 +1,74 @@
+#include "backends/mxnet/lowering.h"
+#include "host/registry.h"
+
+#include <algorithm>
+
+namespace tbd::mxnet {
+namespace {
+
+using Level = LoweredAs::Level;
+
+LoweredAs native(std::string op) { return {Level::native, std::move(op)}; }
+LoweredAs composed(std::string ops) { return {Level::composed, std::move(ops)}; }
+LoweredAs unsupported(std::string reason) { return {Level::unsupported, std::move(reason)}; }
+
+LoweredAs named(const Conv2d& op) { return op.pads.symmetric() ? native("Convolution") : composed("Pad, Convolution"); }
+LoweredAs named(const Linear&) { return native("FullyConnected"); }
+LoweredAs named(const Matmul&) { return native("batch_dot; dot for matrices"); }
+LoweredAs named(const BatchNorm&) { return native("BatchNorm"); }
+LoweredAs named(const GroupNorm&) { return composed("GroupNorm, broadcast_mul, broadcast_add"); }
+LoweredAs named(const LayerNorm&) { return native("LayerNorm"); }
+LoweredAs named(const MaxPool& op) { return op.pads.symmetric() ? native("Pooling") : composed("Pad, Pooling"); }
+LoweredAs named(const AvgPool& op) {
+  if (op.pads.symmetric()) return native("Pooling");
+  return composed(op.include_pad ? "Pad, Pooling" : "Pad, Pooling, broadcast_div");
+}
+LoweredAs named(const GlobalMean&) { return native("Pooling (global), Flatten"); }
+LoweredAs named(const Unary& op) {
+  using F = Unary::Function;
+  switch (op.function) {
+    case F::relu:
+    case F::sigmoid:
+    case F::tanh:
+      return native(cat("Activation ", kind(op)));
+    case F::leaky_relu:
+      return native("LeakyReLU leaky");
+    case F::neg:
+      return native("negative");
+    default:
+      return native(kind(op));
+  }
+}
+LoweredAs named(const Binary& op) { return native(cat("elemwise_", kind(op), " or broadcast_", kind(op))); }
+LoweredAs named(const Affine& op) {
+  if (op.factor != 1 && op.offset != 0) return composed("_mul_scalar, _plus_scalar");
+  return native(op.offset != 0 ? "_plus_scalar" : "_mul_scalar");
+}
+LoweredAs named(const Dropout&) { return native("Dropout; with a mask composed of elemwise_mul, _mul_scalar"); }
+LoweredAs named(const Cast& op) {
+  if (op.to == DType::bf16 || op.to == DType::f16 || op.to == DType::boolean)
+    return unsupported(cat("mxnet's CPU kernels do not run in ", op.to));
+  return native("Cast");
+}
+LoweredAs named(const Reshape&) { return native("Reshape"); }
+LoweredAs named(const Reduce& op) { return native(kind(op)); }
+LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum"); }
+LoweredAs named(const SquaredError&) { return composed("elemwise_sub, square, sum"); }
+LoweredAs named(const StopGradient&) { return native("BlockGrad"); }
+LoweredAs named(const HostCall& op) {
+  const std::vector<std::string> known = host_function_names();
+  if (std::ranges::find(known, op.function) == known.end())
+    return unsupported(unknown_name("host function", op.function, known));
+  return composed(cat("host function ", op.function, " between two executors"));
+}
+LoweredAs named(const InputGradient&) {
+  return unsupported("mxnet 1.9 has no gradient of the gradients of Convolution and its norms");
+}
+
+}  // namespace
+
+LoweredAs lowered_as(const Op& op) {
+  return std::visit([](const auto& concrete) { return named(concrete); }, op);
+}
+
+}  // namespace tbd::mxnet

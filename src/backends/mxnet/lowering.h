@@ -1,0 +1,75 @@
+// One overload per op: std::visit over Op refuses to compile until each has one. A lowering reaches the kernel that an
+// idiomatic MXNet program would reach. Gradients are MXNet's own. Layout is NCHW throughout.
+#pragma once
+#include <map>
+#include <optional>
+
+#include "backends/mxnet/api.h"
+#include "graph/graph.h"
+
+namespace tbd::mxnet {
+
+// Variables whose arrays never change, by name: the scale of a norm without parameters, shares of padded windows.
+using Constants = std::map<std::string, Array>;
+
+// One node under construction: its operands as symbols, data first, then parameters and buffers.
+class Args {
+ public:
+  Args(const Graph& graph, const BoundNode& node, std::span<const Symbol> values, Constants& constants)
+      : graph_(graph), node_(node), values_(values), constants_(constants) {}
+  const Symbol& operator[](size_t operand) const { return values_[static_cast<size_t>(node_.inputs[operand])]; }
+  const Shape& shape(size_t operand) const { return graph_.value(node_.inputs[operand]).shape; }
+  const Shape& out() const { return graph_.value(node_.outputs[0]).shape; }
+  size_t size() const { return node_.inputs.size(); }
+
+  // The op as the node's last, which bears its name; as a part on the way there, named "<node>/<suffix>".
+  Symbol op(const std::string& op, std::initializer_list<Symbol> in, const Attributes& attributes = {}) const;
+  Symbol part(const std::string& suffix, const std::string& op, std::initializer_list<Symbol> in,
+              const Attributes& attributes = {}) const;
+  // A variable "<node>/<suffix>" with these elements, of operand 0's type. No gradient reaches it.
+  Symbol constant(const std::string& suffix, const Shape& shape, const std::vector<double>& values) const;
+  Symbol filled(const std::string& suffix, const Shape& shape, double value) const;
+
+ private:
+  const Graph& graph_;
+  const BoundNode& node_;
+  std::span<const Symbol> values_;
+  Constants& constants_;
+};
+
+Symbol lower(const Conv2d& op, const Args& in);
+Symbol lower(const Linear& op, const Args& in);
+Symbol lower(const Matmul& op, const Args& in);
+Symbol lower(const BatchNorm& op, const Args& in);
+Symbol lower(const GroupNorm& op, const Args& in);
+Symbol lower(const LayerNorm& op, const Args& in);
+Symbol lower(const MaxPool& op, const Args& in);
+Symbol lower(const AvgPool& op, const Args& in);
+Symbol lower(const GlobalMean& op, const Args& in);
+Symbol lower(const Unary& op, const Args& in);
+Symbol lower(const Binary& op, const Args& in);
+Symbol lower(const Affine& op, const Args& in);
+Symbol lower(const Dropout& op, const Args& in);
+Symbol lower(const Cast& op, const Args& in);
+Symbol lower(const Reshape& op, const Args& in);
+Symbol lower(const Reduce& op, const Args& in);
+Symbol lower(const SoftmaxCrossEntropy& op, const Args& in);
+Symbol lower(const SquaredError& op, const Args& in);
+Symbol lower(const StopGradient& op, const Args& in);
+Symbol lower(const HostCall& op, const Args& in);       // never: host calls stand between segments (phase.h)
+Symbol lower(const InputGradient& op, const Args& in);  // never: unsupported
+
+// Which MXNet ops run, or why the op cannot, for `check`.
+struct LoweredAs {
+  enum class Level { native, composed, unsupported };
+  Level level = Level::native;
+  std::string detail;
+};
+LoweredAs lowered_as(const Op& op);
+
+// Extents as MXNet's ops want them: a scalar has one axis.
+std::string shape_text(const Shape& shape);
+// Pads as an op of their own, which MXNet has for images alone.
+Symbol padded(const Args& in, const Pads& pads, double value);
+
+}  // namespace tbd::mxnet

@@ -1,0 +1,65 @@
+#include "backends/mxnet/lowering.h"
+
+namespace tbd::mxnet {
+
+Symbol lower(const Unary& op, const Args& in) {
+  using F = Unary::Function;
+  switch (op.function) {
+    case F::relu:
+      return in.op("Activation", {in[0]}, {{"act_type", "relu"}});
+    case F::leaky_relu:
+      return in.op("LeakyReLU", {in[0]}, {{"act_type", "leaky"}, {"slope", text(op.slope)}});
+    case F::sigmoid:
+      return in.op("Activation", {in[0]}, {{"act_type", "sigmoid"}});
+    case F::tanh:
+      return in.op("Activation", {in[0]}, {{"act_type", "tanh"}});
+    case F::exp:
+      return in.op("exp", {in[0]});
+    case F::log:
+      return in.op("log", {in[0]});
+    case F::sqrt:
+      return in.op("sqrt", {in[0]});
+    case F::square:
+      return in.op("square", {in[0]});
+    case F::abs:
+      return in.op("abs", {in[0]});
+    case F::neg:
+      return in.op("negative", {in[0]});
+  }
+  fail(ErrorKind::internal, "unary function without a lowering");
+}
+
+Symbol lower(const Binary& op, const Args& in) {
+  using B = Binary::Function;
+  const bool equal = in.shape(0) == in.shape(1);
+  const auto either = [&](const char* elementwise, const char* broadcast) {
+    return in.op(equal ? elementwise : broadcast, {in[0], in[1]});
+  };
+  switch (op.function) {
+    case B::add:
+      return either("elemwise_add", "broadcast_add");
+    case B::sub:
+      return either("elemwise_sub", "broadcast_sub");
+    case B::mul:
+      return either("elemwise_mul", "broadcast_mul");
+    case B::div:
+      return either("elemwise_div", "broadcast_div");
+  }
+  fail(ErrorKind::internal, "binary function without a lowering");
+}
+
+Symbol lower(const Affine& op, const Args& in) {
+  const auto scalar = [](double value) { return Attributes{{"scalar", text(value)}}; };
+  if (op.offset == 0) return in.op("_mul_scalar", {in[0]}, scalar(op.factor));
+  if (op.factor == 1) return in.op("_plus_scalar", {in[0]}, scalar(op.offset));
+  return in.op("_plus_scalar", {in.part("product", "_mul_scalar", {in[0]}, scalar(op.factor))}, scalar(op.offset));
+}
+
+// Without a mask operand MXNet's generator draws.
+Symbol lower(const Dropout& op, const Args& in) {
+  if (in.size() < 2) return in.op("Dropout", {in[0]}, {{"p", text(op.p)}});
+  const Symbol kept = in.part("kept", "elemwise_mul", {in[0], in[1]});
+  return in.op("_mul_scalar", {kept}, {{"scalar", text(1 / (1 - op.p))}});
+}
+
+}  // namespace tbd::mxnet
