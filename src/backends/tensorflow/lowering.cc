@@ -1,0 +1,56 @@
+#include "backends/tensorflow/lowering.h"
+
+namespace tbd::tensorflow {
+namespace {
+
+// From physical positions to row-major ones: where each logical axis stands.
+std::vector<int64_t> to_row(Layout layout) {
+  const std::vector<int64_t> axes = physical_axes(layout);
+  std::vector<int64_t> out(axes.size());
+  for (size_t at = 0; at < axes.size(); ++at) out[static_cast<size_t>(axes[at])] = static_cast<int64_t>(at);
+  return out;
+}
+
+std::vector<int64_t> paddings(const Pads& p) { return {0, 0, p.top, p.bottom, p.left, p.right, 0, 0}; }
+
+}  // namespace
+
+TF_Output Args::as(size_t i, Layout layout) const {
+  const Operand& operand = (*this)[i];
+  if (operand.layout == layout) return operand.output;
+  TF_Output& cached = context_.relaid[{operand.output.oper, operand.output.index, layout}];
+  if (cached.oper) return cached;
+  TF_Output x = operand.output;
+  if (operand.layout != Layout::row) x = transpose(x, to_row(operand.layout));
+  if (layout != Layout::row) x = transpose(x, physical_axes(layout));
+  return cached = x;
+}
+
+TF_Output Args::cast(TF_Output x, DType from, DType to) const {
+  return from == to ? x : op("Cast").in(x).type("DstT", to).out();
+}
+
+TF_Output Args::reshape(TF_Output x, const Shape& shape) const {
+  return op("Reshape").in(x).in(graph().constant(shape.extents())).out();
+}
+
+TF_Output Args::transpose(TF_Output x, std::span<const int64_t> permutation) const {
+  return op("Transpose").in(x).in(graph().constant(permutation)).out();
+}
+
+TF_Output Args::reduce(const char* kind, TF_Output x, std::span<const int64_t> axes, bool keep) const {
+  return op(kind).in(x).in(graph().constant(axes)).boolean("keep_dims", keep).out();
+}
+
+TF_Output Args::pad(TF_Output x, const Pads& pads) const {
+  if (pads == Pads{}) return x;
+  return op("Pad").in(x).in(reshape(graph().constant(paddings(pads)), {4, 2})).out();
+}
+
+TF_Output Args::pad(TF_Output x, const Pads& pads, double value, DType dtype) const {
+  if (pads == Pads{}) return x;
+  const TF_Output extents = reshape(graph().constant(paddings(pads)), {4, 2});
+  return op("PadV2").in(x).in(extents).in(graph().constant(value, dtype)).out();
+}
+
+}  // namespace tbd::tensorflow

@@ -1,0 +1,93 @@
+// One overload per op: std::visit over Op refuses to compile until each has one. A lowering adds TensorFlow ops to the
+// graph and says how its result lies in memory; gradients are taken later, by TensorFlow's registry and our additions
+// to it (gradient_registry.cc).
+#pragma once
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "backends/tensorflow/graph.h"
+#include "graph/op.h"
+
+namespace tbd::tensorflow {
+
+// A value of a phase in the TensorFlow graph.
+struct Operand {
+  TF_Output output = {nullptr, 0};
+  Layout layout = Layout::row;
+  Shape shape;  // logical
+  DType dtype = DType::f32;
+  bool assigned = false;  // a buffer that the phase gave a new value
+  Shape physical() const { return physical_shape(shape, layout); }
+};
+
+// What the lowerings of one phase share.
+struct PhaseContext {
+  TfGraph& graph;
+  uint64_t seed = 0;                                                   // of TensorFlow's generator
+  std::map<std::tuple<TF_Operation*, int, Layout>, TF_Output> relaid;  // transposed once for all users
+};
+
+// The operands of one node: data first, then parameters and buffers.
+class Args {
+ public:
+  Args(PhaseContext& context, std::span<Operand> values, std::span<const int32_t> ids, bool twice)
+      : context_(context), values_(values), ids_(ids), twice_(twice) {}
+  size_t size() const { return ids_.size(); }
+  Operand& operator[](size_t i) const { return values_[static_cast<size_t>(ids_[i])]; }
+  TF_Output row(size_t i) const { return as(i, Layout::row); }
+  TF_Output as(size_t i, Layout layout) const;
+  // The node lies where a gradient is differentiated again: ops whose gradient has a gradient are needed.
+  bool twice() const { return twice_; }
+  uint64_t seed() const { return context_.seed; }
+
+  TfGraph& graph() const { return context_.graph; }
+  OpBuilder op(const char* kind) const { return context_.graph.op(kind); }
+  TF_Output unary(const char* kind, TF_Output x) const { return op(kind).in(x).out(); }
+  TF_Output binary(const char* kind, TF_Output a, TF_Output b) const { return op(kind).in(a).in(b).out(); }
+  TF_Output cast(TF_Output x, DType from, DType to) const;  // x itself where the type is right
+  TF_Output reshape(TF_Output x, const Shape& shape) const;
+  TF_Output transpose(TF_Output x, std::span<const int64_t> permutation) const;
+  TF_Output reduce(const char* kind, TF_Output x, std::span<const int64_t> axes, bool keep) const;
+  // Pads physical NHWC images.
+  TF_Output pad(TF_Output x, const Pads& pads) const;
+  TF_Output pad(TF_Output x, const Pads& pads, double value, DType dtype) const;
+
+ private:
+  PhaseContext& context_;
+  std::span<Operand> values_;
+  std::span<const int32_t> ids_;
+  bool twice_;
+};
+
+// Each gives output and layout; the caller fills in shape and type.
+Operand lower(const Conv2d& op, const Args& in);
+Operand lower(const Linear& op, const Args& in);
+Operand lower(const Matmul& op, const Args& in);
+Operand lower(const BatchNorm& op, const Args& in);
+Operand lower(const GroupNorm& op, const Args& in);
+Operand lower(const LayerNorm& op, const Args& in);
+Operand lower(const MaxPool& op, const Args& in);
+Operand lower(const AvgPool& op, const Args& in);
+Operand lower(const GlobalMean& op, const Args& in);
+Operand lower(const Unary& op, const Args& in);
+Operand lower(const Binary& op, const Args& in);
+Operand lower(const Affine& op, const Args& in);
+Operand lower(const Dropout& op, const Args& in);
+Operand lower(const Cast& op, const Args& in);
+Operand lower(const Reshape& op, const Args& in);
+Operand lower(const Reduce& op, const Args& in);
+Operand lower(const SoftmaxCrossEntropy& op, const Args& in);
+Operand lower(const SquaredError& op, const Args& in);
+Operand lower(const StopGradient& op, const Args& in);
+Operand lower(const InputGradient& op, const Args& in);
+std::vector<Operand> lower(const HostCall& op, const Args& in);
+
+// Which TensorFlow op runs, for `check`: what a lowering adds, and whether it is one op or composed of several.
+struct LoweredAs {
+  bool native = true;
+  std::string detail;
+};
+LoweredAs lowered_as(const Op& op);
+
+}  // namespace tbd::tensorflow

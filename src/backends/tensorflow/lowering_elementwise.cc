@@ -1,0 +1,98 @@
+#include "backends/tensorflow/lowering.h"
+
+namespace tbd::tensorflow {
+namespace {
+
+using F = Unary::Function;
+
+const char* op_of(F function) {
+  switch (function) {
+    case F::relu:
+      return "Relu";
+    case F::leaky_relu:
+      return "LeakyRelu";
+    case F::sigmoid:
+      return "Sigmoid";
+    case F::tanh:
+      return "Tanh";
+    case F::exp:
+      return "Exp";
+    case F::log:
+      return "Log";
+    case F::sqrt:
+      return "Sqrt";
+    case F::square:
+      return "Square";
+    case F::abs:
+      return "Abs";
+    case F::neg:
+      return "Neg";
+  }
+  fail(ErrorKind::internal, "unary function without a lowering");
+}
+
+const char* op_of(Binary::Function function) {
+  using B = Binary::Function;
+  switch (function) {
+    case B::add:
+      return "AddV2";
+    case B::sub:
+      return "Sub";
+    case B::mul:
+      return "Mul";
+    case B::div:
+      return "RealDiv";
+  }
+  fail(ErrorKind::internal, "binary function without a lowering");
+}
+
+}  // namespace
+
+Operand lower(const Unary& op, const Args& in) {
+  const Operand& x = in[0];
+  if (op.function == F::leaky_relu) return {in.op("LeakyRelu").in(x.output).real("alpha", op.slope).out(), x.layout};
+  // SqrtGrad has no gradient, Pow has.
+  if (op.function == F::sqrt && in.twice())
+    return {in.binary("Pow", x.output, in.graph().constant(0.5, x.dtype)), x.layout};
+  return {in.unary(op_of(op.function), x.output), x.layout};
+}
+
+Operand lower(const Binary& op, const Args& in) {
+  const bool images = in[0].layout == Layout::nhwc || in[1].layout == Layout::nhwc;
+  const Layout layout = images ? Layout::nhwc : Layout::row;
+  return {in.binary(op_of(op.function), in.as(0, layout), in.as(1, layout)), layout};
+}
+
+Operand lower(const Affine& op, const Args& in) {
+  TF_Output y = in[0].output;
+  if (op.factor != 1) y = in.binary("Mul", y, in.graph().constant(op.factor, in[0].dtype));
+  if (op.offset != 0) y = in.binary("AddV2", y, in.graph().constant(op.offset, in[0].dtype));
+  if (op.factor == 1 && op.offset == 0) y = in.unary("Identity", y);
+  return {y, in[0].layout};
+}
+
+// Without a mask operand TensorFlow's generator draws, in fp32: a low type would shift the probability.
+Operand lower(const Dropout& op, const Args& in) {
+  const Operand& x = in[0];
+  const double factor = 1 / (1 - op.p);
+  const TF_Output scaled = in.binary("Mul", x.output, in.graph().constant(factor, x.dtype));
+  if (in.size() > 1) return {in.binary("Mul", scaled, in.as(1, x.layout)), x.layout};
+  const Shape shape = x.physical();
+  // Equal seeds draw equal numbers: ops are told apart by their name.
+  const uint64_t name = std::hash<std::string>()(in.graph().scope()) | 1;
+  const TF_Output u = in.op("RandomUniform")
+                          .in(in.graph().constant(shape.extents()))
+                          .type("dtype", DType::f32)
+                          .integer("seed", static_cast<int64_t>(in.seed()))
+                          .integer("seed2", static_cast<int64_t>(name))
+                          .out();
+  const TF_Output keep = in.binary("GreaterEqual", u, in.graph().constant(op.p, DType::f32));
+  return {in.op("SelectV2").in(keep).in(scaled).in(in.graph().constant(0, x.dtype)).out(), x.layout};
+}
+
+Operand lower(const Cast& op, const Args& in) {
+  const Operand& x = in[0];
+  return {x.dtype == op.to ? in.unary("Identity", x.output) : in.cast(x.output, x.dtype, op.to), x.layout};
+}
+
+}  // namespace tbd::tensorflow

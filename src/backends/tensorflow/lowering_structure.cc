@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "backends/tensorflow/host_op.h"
+#include "backends/tensorflow/lowering.h"
+
+namespace tbd::tensorflow {
+
+Operand lower(const Reshape& op, const Args& in) {
+  const Shape& x = in[0].shape;
+  return {in.reshape(in.row(0), output_shapes(op, std::span(&x, 1)).front())};
+}
+
+// Axes of an image are found where they lie. What remains must be in logical order: all axes, or none beside the
+// channels' that stand behind height and width.
+Operand lower(const Reduce& op, const Args& in) {
+  const Operand& x = in[0];
+  std::vector<int64_t> axes = op.axes;
+  for (int64_t axis = 0; op.axes.empty() && axis < x.shape.rank(); ++axis) axes.push_back(axis);
+  const auto reduced = [&](int64_t axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  const bool stays = x.layout == Layout::nhwc && (op.keep || reduced(1) || (reduced(2) && reduced(3)));
+  const char* kind = op.function == Reduce::Function::sum ? "Sum" : "Mean";
+  if (!stays) return {in.reduce(kind, in.row(0), axes, op.keep)};
+  const std::vector<int64_t> order = physical_axes(Layout::nhwc);
+  for (int64_t& axis : axes) axis = std::ranges::find(order, axis) - order.begin();
+  return {in.reduce(kind, x.output, axes, op.keep), op.keep ? Layout::nhwc : Layout::row};
+}
+
+Operand lower(const StopGradient&, const Args& in) { return {in.unary("StopGradient", in[0].output), in[0].layout}; }
+
+// d sum(y) / d x; the registry holds what makes it differentiable in turn.
+Operand lower(const InputGradient&, const Args& in) {
+  const Operand &y = in[0], &x = in[1];
+  const TF_Output ones = in.graph().filled(1, y.dtype, y.physical());
+  const TF_Output dx = in.graph().gradients(std::span(&y.output, 1), std::span(&x.output, 1), std::span(&ones, 1))[0];
+  require(dx.oper != nullptr, "input_gradient: y does not depend on x");
+  return {dx, x.layout};
+}
+
+std::vector<Operand> lower(const HostCall& op, const Args& in) {
+  std::vector<TF_Output> operands;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < in.size(); ++i) operands.push_back(in.row(i)), shapes.push_back(in[i].shape);
+  TF_Operation* node = add_host_op(in.graph(), op, operands, output_shapes(op, shapes));
+  std::vector<Operand> out;
+  for (int i = 0; i < static_cast<int>(op.results.size()); ++i) out.push_back({{node, i}});
+  return out;
+}
+
+}  // namespace tbd::tensorflow

@@ -1,0 +1,25 @@
+// Messages of protocol buffers as bytes, for the options that the C API takes: no second protobuf enters the process.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tbd::tensorflow {
+
+// Fields are written in the order of the calls.
+class WireMessage {
+ public:
+  WireMessage& integer(uint32_t field, int64_t value);  // int32, int64, bool, enum; negative ones take ten bytes
+  WireMessage& text(uint32_t field, std::string_view bytes);
+  WireMessage& message(uint32_t field, const WireMessage& inner) { return text(field, inner.bytes_); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void varint(uint64_t value);
+  std::string bytes_;
+};
+
+// ConfigProto (tensorflow/core/protobuf/config.proto): numbers of threads.
+std::string session_config(int64_t intra_op_threads, int64_t inter_op_threads);
+
+}  // namespace tbd::tensorflow
