@@ -82,6 +82,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_describe());
   commands.push_back(make_run());
   commands.push_back(make_step());
+  commands.push_back(make_check());
   commands.push_back(make_report());
   commands.push_back(make_data());
   commands.push_back(make_doctor());

@@ -9,6 +9,7 @@ std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_describe();
 std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_step();
+std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_data();

@@ -1,0 +1,230 @@
+#include "runner/equivalence/equivalence.h"
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <mutex>
+
+#include "graph/passes.h"
+#include "graph/schedule.h"
+#include "runner/equivalence/reproduction.h"
+#include "runner/equivalence/update_rule.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kMovedRuns = 4;
+const std::vector<std::string> kFirst = {"loss", "term/", "output/", "grad/"}, kLast = {"param/", "buffer/", "state/"};
+const std::vector<std::string> kNodeTensors = {"output/", "grad/", "buffer/n", "param/rule.", "state/rule."};
+const Bindings kOne = {{"N", 1}};
+
+// At most two at a time: a launch is mostly the loading of one framework by one thread.
+void in_pairs(const std::vector<std::function<void()>>& work) {
+  for (size_t i = 0; i < work.size(); i += 2) {
+    std::future<void> beside;
+    if (i + 1 < work.size()) beside = std::async(std::launch::async, work[i + 1]);
+    work[i]();
+    if (beside.valid()) beside.get();
+  }
+}
+
+bool has_dropout(const Program& program) {
+  for (const Phase& phase : program.phases)
+    for (const Node& node : phase.nodes)
+      if (std::holds_alternative<Dropout>(node.op)) return true;
+  return false;
+}
+
+Program in(const Program& program, const std::string& precision) {
+  return with_precision(program, precision_from(precision));
+}
+
+// Steps from the same weights and inputs, read after the first and the last.
+StepRun whole_run(const TensorMap& weights, const TensorMap& inputs) {
+  std::vector<std::string> all = kFirst;
+  all.insert(all.end(), kLast.begin(), kLast.end());
+  return {.weights = weights, .inputs = inputs, .stops = {1, kWholeSteps}, .prefixes = all};
+}
+
+WholeStep whole_step(StepRunResult&& result) {
+  const auto keep = [](TensorMap& tensors, const std::vector<std::string>& prefixes) {
+    std::erase_if(tensors, [&](const auto& each) {
+      return std::ranges::none_of(prefixes, [&](const std::string& prefix) { return each.first.starts_with(prefix); });
+    });
+    return std::move(tensors);
+  };
+  return {keep(result.at.front(), kFirst), keep(result.at.back(), kLast)};
+}
+
+StepRun node_run(const TensorMap& weights, const TensorMap& inputs) {
+  return {.weights = weights, .inputs = inputs, .stops = {1, 2, kRuleSteps}, .prefixes = kNodeTensors};
+}
+
+}  // namespace
+
+double peak_rate(const Schedule& schedule, int64_t batch) {
+  double peak = 0;
+  for (int64_t step = 1; step < int64_t{1} << 40; step += std::max<int64_t>(1, step / 64)) {
+    peak = std::max(peak, learning_rate(schedule, step, batch));
+    if (schedule.kind == Schedule::Kind::constant && step > 1000 && schedule.warmup < static_cast<double>(step)) break;
+  }
+  return peak;
+}
+
+Equivalence::Equivalence(const Program& program, const EquivalenceOptions& options, const Stepper& reference)
+    : options_(options) {
+  if (options.precision != "fp32" && options.precision != "fp64")
+    fail(ErrorKind::usage, "frameworks are compared in fp32 or fp64, not in ", options.precision);
+  validate(program, {{"N", options.batch}});
+  for (const StepEntry& entry : program.step) {
+    const Program phase = alone(program, entry.phase);
+    cases_.push_back(make_case(with_dropout(phase, DropoutMode::off), entry.phase, reference));
+    if (has_dropout(phase))
+      cases_.push_back(make_case(with_dropout(phase, DropoutMode::mask), entry.phase + ", masks given", reference));
+  }
+}
+
+// Weights and inputs as tbd's generators give them, in float32.
+void Equivalence::draw(Case& made, const Stepper& reference) const {
+  StepJob job{.program = made.program, .bindings = made.bindings, .seed = options_.seed};
+  job.runs = {{.stops = {1}, .prefixes = {"loss"}}};
+  StepRunResult drawn = std::move(reference(job).front());
+  made.weights = std::move(drawn.weights), made.inputs = std::move(drawn.inputs);
+}
+
+// Every value of the first micro-batch, its upstream gradients, and the host results of all, which are injected.
+TensorMap Equivalence::tap(Case& made, const Stepper& reference) const {
+  const Program program = tapped(made.program, made.bindings);
+  StepJob job{.program = in(program, "fp64"), .bindings = made.bindings, .precision = "fp64", .lr = 0.0};
+  const int64_t runs = has_host_calls(made.program) ? made.program.phases.front().accumulate : 1;
+  TensorMap weights = made.weights;
+  for (const Parameter& probe : program.parameters)
+    if (probe.name.starts_with("probe/")) weights["param/" + probe.name] = HostTensor(DType::f32, probe.shape);
+  for (int64_t run = 0; run < runs; ++run)
+    job.runs.push_back({.weights = weights,
+                        .inputs = inputs_of_run(made.program, made.inputs, run),
+                        .stops = {1},
+                        .prefixes = {"output/tap/", "grad/probe/"}});
+  std::vector<TensorMap> values;
+  for (StepRunResult& result : reference(job)) {
+    TensorMap& named = values.emplace_back();
+    for (auto& [name, tensor] : result.at.front())
+      named[name.starts_with("output/") ? name.substr(7) : name] = std::move(tensor);
+  }
+  if (has_host_calls(made.program)) {
+    Injected injected = with_host_results(made.program, made.bindings, values);
+    made.program = std::move(injected.program);
+    made.inputs.merge(injected.inputs);
+  }
+  TensorMap all = std::move(values.front());
+  for (const auto& [name, tensor] : made.weights) all[name.substr(name.find('/') + 1)] = tensor;
+  all.merge(inputs_of_run(made.program, made.inputs, 0));
+  return all;
+}
+
+Equivalence::Case Equivalence::make_case(const Program& program, const std::string& label,
+                                         const Stepper& reference) const {
+  Case made{.label = label, .program = program, .bindings = {{"N", options_.batch}}};
+  const Phase& phase = program.phases.front();
+  made.lr = peak_rate(phase.update.schedule, options_.batch * phase.accumulate);
+  draw(made, reference);
+  TensorMap values = tap(made, reference);
+  made.nodes = node_program(made.program, made.bindings, values);
+  values.clear();
+
+  const auto job = [&](const char* precision, const char* layout, int64_t threads) {
+    return StepJob{.program = in(made.program, precision),
+                   .bindings = made.bindings,
+                   .precision = precision,
+                   .layout = layout,
+                   .threads = threads,
+                   .seed = options_.seed,
+                   .lr = made.lr};
+  };
+  std::vector<WholeStep> runs;
+  std::mutex guard;
+  const auto spread = [&](const char* layout, int64_t threads, int64_t moved) {
+    StepJob each = job("fp32", layout, threads);
+    each.runs = {whole_run(made.weights, made.inputs)};
+    for (int64_t i = 0; i < moved; ++i)
+      each.runs.push_back(whole_run(moved_by(2, made.weights, 2 * static_cast<uint64_t>(i)),
+                                    moved_by(2, made.inputs, 2 * static_cast<uint64_t>(i) + 1)));
+    for (StepRunResult& result : reference(each)) {
+      WholeStep step = whole_step(std::move(result));
+      const std::lock_guard lock(guard);
+      runs.push_back(std::move(step));
+    }
+  };
+  in_pairs({[&] {
+              StepJob exact = job("fp64", "nchw", 0);
+              exact.runs = {whole_run(made.weights, made.inputs)};
+              made.whole.emplace(whole_step(std::move(reference(exact).front())));
+            },
+            [&] {
+              StepJob exact{.program = in(made.nodes.program, "fp64"),
+                            .bindings = kOne,
+                            .precision = "fp64",
+                            .layout = "nchw",
+                            .lr = kRuleRate};
+              exact.runs = {node_run(made.nodes.weights, made.nodes.inputs),
+                            node_run(moved_by(1, made.nodes.weights, 1), moved_by(1, made.nodes.inputs, 2))};
+              std::vector<StepRunResult> results = reference(exact);
+              made.node_reference.moved = std::move(results[1].at.front());
+              made.rule = std::move(results[0].at);
+              made.node_reference.exact = made.rule.front();
+            },
+            [&] { spread("nchw", 1, kMovedRuns); }, [&] { spread("nhwc", 2, 0); }, [&] { spread("nchw", 2, 0); },
+            [&] { spread("nhwc", 1, 0); }});
+  for (const WholeStep& run : runs) made.whole->add_float32_run(run);
+  return made;
+}
+
+void Equivalence::judge_case(const Case& each, const Subject& subject, const std::filesystem::path& reproduction,
+                             FrameworkVerdict& verdict) const {
+  const DType dtype = options_.precision == "fp64" ? DType::f64 : DType::f32;
+  WholeStep whole;
+  std::vector<TensorMap> nodes;
+  in_pairs({[&] {
+              StepJob job{.program = in(each.nodes.program, options_.precision),
+                          .bindings = kOne,
+                          .precision = options_.precision,
+                          .layout = options_.layout,
+                          .lr = kRuleRate};
+              job.runs = {node_run(each.nodes.weights, each.nodes.inputs)};
+              nodes = std::move(subject.step(job).front().at);
+            },
+            [&] {
+              StepJob job{.program = in(each.program, options_.precision),
+                          .bindings = each.bindings,
+                          .precision = options_.precision,
+                          .layout = options_.layout,
+                          .seed = options_.seed,
+                          .lr = each.lr};
+              job.runs = {whole_run(each.weights, each.inputs)};
+              whole = whole_step(std::move(subject.step(job).front()));
+            }});
+  const Update& update = each.program.phases.front().update;
+  const GateResult gates[] = {judge_nodes(each.nodes, each.node_reference, nodes.front(), dtype),
+                              judge_rule(update, each.nodes, each.rule, nodes, dtype), each.whole->judge(whole)};
+  if (verdict.gates.empty())
+    for (const GateResult& gate : gates) verdict.gates.push_back({.gate = gate.gate, .worst = {}, .failed = {}});
+  for (size_t i = 0; i < verdict.gates.size(); ++i) verdict.gates[i].merge(gates[i], each.label);
+  for (const std::string& node : each.nodes.left_out) verdict.left_out.push_back(cat(each.label, ": ", node));
+  if (reproduction.empty() || !verdict.reproduction.empty() || gates[0].failed.empty()) return;
+  verdict.reproduction = write_reproduction(reproduction, subject, each.nodes, gates[0].failed.front(),
+                                            each.node_reference, nodes.front());
+}
+
+FrameworkVerdict Equivalence::judge(const Subject& subject, const std::filesystem::path& reproduction) const {
+  FrameworkVerdict verdict{.framework = subject.framework, .version = subject.version};
+  try {
+    for (const Case& each : cases_) judge_case(each, subject, reproduction, verdict);
+  } catch (const WorkerFault& fault) {
+    if (fault.outcome().kind == OutcomeKind::interrupted) throw;
+    verdict.fault = fault.what();
+  }
+  return verdict;
+}
+
+}  // namespace tbd
