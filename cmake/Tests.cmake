@@ -1,5 +1,18 @@
 # Tests that stand above the rooms: tests/*_test.cc (end to end, golden), Python tests of the tools, header self-test.
+
+# The cases of every op: one table for the back-ends' gradient tests, op conformance and the matrix in docs/.
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/op_*.cc)
+tbd_library(op_cases SOURCES ${files} LINK tbd_graph)
+target_include_directories(tbd_op_cases PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+file(GLOB backends RELATIVE ${PROJECT_SOURCE_DIR}/src/backends ${PROJECT_SOURCE_DIR}/src/backends/*)
+foreach(backend ${backends})
+  if(TARGET test_${backend})
+    target_link_libraries(test_${backend} PRIVATE tbd_op_cases)
+  endif()
+endforeach()
+
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+list(FILTER files EXCLUDE REGEX "/conformance_test\\.cc$")
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
@@ -12,6 +25,15 @@ foreach(file ${files})
   endif()
   tbd_discover_tests(${name} program)
 endforeach()
+
+# Op conformance: workers alone, neither the program nor the rooms beyond the runner.
+add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
+                                ${PROJECT_SOURCE_DIR}/tests/backends_matrix.cc)
+target_link_libraries(conformance_test PRIVATE tbd_runner tbd_op_cases GTest::gtest_main GTest::gmock)
+target_compile_definitions(conformance_test PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                           TBD_BINARY_DIR="${PROJECT_BINARY_DIR}")
+tbd_settings(conformance_test)
+tbd_discover_tests(conformance_test framework)
 
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*_test.py ${PROJECT_SOURCE_DIR}/tests/*_test.py)
 foreach(file ${files})

@@ -1,0 +1,202 @@
+#include "conformance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/files.h"
+#include "record/safetensors.h"
+#include "runner/equivalence/tolerance.h"
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using Support = std::map<std::string, protocol::NodeRow>;
+
+std::vector<OpCase> meant_for(const std::vector<OpCase>& cases, Precision precision) {
+  std::vector<OpCase> out;
+  for (const OpCase& c : cases)
+    if (stored_type(precision) != DType::bf16 || takes_low_types(c.op)) out.push_back(c);
+  return out;
+}
+
+// "conv2d.3" of "grad/conv2d.3.weight" and of "conv2d.3.x0@bf16".
+std::string case_of(std::string_view name) {
+  const size_t begin = name.find('/') == std::string_view::npos ? 0 : name.find('/') + 1;
+  const size_t dot = name.find('.', begin);
+  return std::string(name.substr(begin, name.find('.', dot + 1) - begin));
+}
+
+// A worker and what is said to it.
+class Talk {
+ public:
+  Talk(const WorkerEntry& entry, const RunnerSettings& settings)
+      : settings_(settings),
+        worker_(entry, settings, worker_environment(PreparedCell{}, settings), {}, file("worker.log")) {
+    worker_.hello();
+  }
+
+  Support check(const Program& program) {
+    Support support;
+    for (protocol::NodeRow& row : ask<protocol::CheckReply>(protocol::Check{program}, "checking").nodes) {
+      const std::string name = case_of(row.node);
+      if (row.node == name + ".y" || row.level == "unsupported") support.try_emplace(name, row);
+      if (row.level == "unsupported" && support[name].level != "unsupported") support[name] = row;
+    }
+    return support;
+  }
+  void load(const Program& program, Precision precision) {
+    protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
+    load.precision = tbd::name(precision), load.capture = true;
+    ask<protocol::LoadReply>(load, "loading");
+  }
+  std::map<std::string, TensorMap> step(TensorMap values) {
+    TensorMap weights;
+    for (auto value = values.begin(); value != values.end();)
+      if (value->first.starts_with("param/") || value->first.starts_with("buffer/"))
+        weights.insert(values.extract(value++));
+      else
+        ++value;
+    write_safetensors(file("weights"), weights);
+    write_safetensors(file("inputs"), values);
+    ask<protocol::WriteReply>(protocol::Write{file("weights").string()}, "taking weights");
+    protocol::Run run = {.lr = 0.0};
+    run.input.file = file("inputs").string();
+    worker_.run(run, [](auto) { return false; });
+    ask<protocol::ReadReply>(protocol::Read{{"output/", "grad/", "buffer/"}, file("results").string()}, "reading");
+    std::map<std::string, TensorMap> out;
+    for (auto& [name, tensor] : read_safetensors(file("results"))) out[case_of(name)][name] = std::move(tensor);
+    return out;
+  }
+  void bye() { worker_.bye(); }
+
+ private:
+  fs::path file(const std::string& name) const { return folder_.path() / name; }
+  template <class Reply>
+  Reply ask(const protocol::Request& request, std::string_view doing) {
+    return worker_.ask<Reply>(request, doing, settings_.deadlines.other);
+  }
+
+  TemporaryFolder folder_{"tbd-conformance"};
+  const RunnerSettings& settings_;
+  WorkerProcess worker_;
+};
+
+// The case that the sentence names, by one of its nodes or parameters.
+const OpCase* blamed(const std::vector<OpCase>& cases, const std::string& sentence) {
+  for (const OpCase& c : cases)
+    for (const char before : {'\'', '/'})
+      if (sentence.find(cat(before, c.name, '.')) != std::string::npos) return &c;
+  return nullptr;
+}
+
+class Runs {
+ public:
+  Runs(const WorkerEntry& entry, const RunnerSettings& settings, Precision precision, const std::vector<DType>& rounded)
+      : entry_(entry), settings_(settings), precision_(precision), rounded_(rounded), out_(rounded.size()) {}
+
+  void add(std::vector<OpCase> cases) {
+    while (!cases.empty()) try {
+        run(cases);
+        return;
+      } catch (const WorkerFault& fault) {
+        const OpCase* guilty = cases.size() == 1 ? &cases[0] : blamed(cases, fault.what());
+        if (!guilty) {  // halve until the sentence stands for one case
+          add({cases.begin() + static_cast<ptrdiff_t>(cases.size() / 2), cases.end()});
+          cases.resize(cases.size() / 2);
+          continue;
+        }
+        for (OpRun& each : out_) each.faults[guilty->name] = fault.what();
+        cases.erase(cases.begin() + (guilty - cases.data()));
+      }
+  }
+  std::vector<OpRun> take() { return std::move(out_); }
+
+ private:
+  void run(std::vector<OpCase> cases) {
+    Talk talk(entry_, settings_);
+    const Support support = talk.check(op_program(cases, precision_));
+    for (OpRun& each : out_) each.support.insert(support.begin(), support.end());
+    std::erase_if(cases, [&](const OpCase& c) { return support.at(c.name).level == "unsupported"; });
+    talk.load(op_program(cases, precision_), precision_);
+    for (size_t i = 0; i < rounded_.size(); ++i)
+      out_[i].tensors.merge(talk.step(op_values(cases, precision_, rounded_[i])));
+    talk.bye();
+  }
+
+  const WorkerEntry& entry_;
+  const RunnerSettings& settings_;
+  Precision precision_;
+  const std::vector<DType>& rounded_;
+  std::vector<OpRun> out_;
+};
+
+double largest(const std::vector<double>& values) {
+  double out = 0;
+  for (const double x : values) out = std::max(out, std::abs(x));
+  return out;
+}
+
+// Infinite where a value is not finite.
+double relative_error(const HostTensor& value, const HostTensor& reference) {
+  const std::vector<double> x = as_doubles(value), y = as_doubles(reference);
+  std::vector<double> difference(x.size());
+  for (size_t i = 0; i < x.size(); ++i) difference[i] = x[i] - y[i];
+  if (std::ranges::any_of(difference, [](double d) { return !std::isfinite(d); })) return HUGE_VAL;
+  const double scale = largest(y);
+  return largest(difference) / (scale > 0 ? scale : 1);
+}
+
+Difference difference(const std::string& name, const TensorMap& values, const HostTensor& reference, double bound) {
+  const auto found = values.find(name);
+  if (found == values.end()) return {name, HUGE_VAL, bound, "is missing"};
+  if (found->second.shape() != reference.shape())
+    return {name, HUGE_VAL, bound, cat("is ", found->second.shape(), " instead of ", reference.shape())};
+  return {name, relative_error(found->second, reference), bound, ""};
+}
+
+double excess(const Difference& d) { return d.within() && d.error == 0 ? 0 : d.error / d.tolerance; }
+
+}  // namespace
+
+DType stored_type(Precision precision) {
+  if (precision == Precision::fp64) return DType::f64;
+  return precision == Precision::bf16 ? DType::bf16 : DType::f32;
+}
+
+std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
+                                const std::vector<OpCase>& cases, Precision precision,
+                                const std::vector<DType>& rounded) {
+  Runs runs(entry, settings, precision, rounded);
+  runs.add(meant_for(cases, precision));
+  return runs.take();
+}
+
+Support check_op_cases(const WorkerEntry& entry, const RunnerSettings& settings, const std::vector<OpCase>& cases,
+                       Precision precision) {
+  Talk talk(entry, settings);
+  Support support = talk.check(op_program(meant_for(cases, precision), precision));
+  talk.bye();
+  return support;
+}
+
+Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference) {
+  const double bound = tolerance(c.op, operand_shapes(c), stored_type(precision));
+  Difference worst = {.tolerance = bound, .missing = reference.empty() ? "the reference has no result" : ""};
+  for (const auto& [name, tensor] : reference) {
+    const Difference d = difference(name, values, tensor, bound);
+    if (worst.tensor.empty() || !(excess(d) <= excess(worst))) worst = d;
+  }
+  return worst;
+}
+
+std::string described(const OpCase& c, Precision precision) {
+  std::string text = cat(c.name, " ", attributes_to_json(c.op).dump());
+  for (const Op& inner : c.inner) text += cat(" through ", kind(inner), " ", attributes_to_json(inner).dump());
+  for (const Shape& shape : c.operands) text += cat(" ", shape);
+  return cat(text, " in ", tbd::name(precision));
+}
+
+}  // namespace tbd

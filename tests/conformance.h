@@ -1,0 +1,45 @@
+// Runs op cases in a worker and compares what comes back with the same cases in float64.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "op_cases.h"
+#include "runner/settings.h"
+
+namespace tbd {
+
+inline constexpr Precision kConformancePrecisions[] = {Precision::fp64, Precision::fp32, Precision::bf16};
+DType stored_type(Precision precision);  // f64, f32, bf16
+
+// What became of the cases in one worker.
+struct OpRun {
+  std::map<std::string, protocol::NodeRow> support;  // by case: how its node is done; where one is unsupported, that
+  std::map<std::string, TensorMap> tensors;          // by case: output/, grad/ and buffer/ after one step
+  std::map<std::string, std::string> faults;         // by case: the sentence of a worker that gave up
+};
+
+// Of the cases that the precision is for. One process, unless one fails: then that case is left out and the others run
+// again. Operands are rounded to each of `rounded` in turn; one result each. Learning rate 0.
+std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
+                                const std::vector<OpCase>& cases, Precision precision,
+                                const std::vector<DType>& rounded);
+
+// What the worker says of the cases in that precision; nothing is run.
+std::map<std::string, protocol::NodeRow> check_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
+                                                        const std::vector<OpCase>& cases, Precision precision);
+
+struct Difference {
+  std::string tensor;
+  double error = 0, tolerance = 0;  // max |value - reference| / max |reference|
+  std::string missing;              // why there is nothing to compare
+  bool within() const { return missing.empty() && error <= tolerance; }
+};
+// The worst of the case's tensors by error / tolerance.
+Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference);
+
+// "conv2d.3 {"out":4} (2, 4, 7, 6) in bf16": for messages.
+std::string described(const OpCase& c, Precision precision);
+
+}  // namespace tbd

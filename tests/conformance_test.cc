@@ -1,0 +1,153 @@
+// Every op in every form, in every built back-end and precision, forward and backward, against PyTorch in float64 on
+// the same numbers; and docs/backends-matrix.md, which says what runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "backends_matrix.h"
+#include "base/files.h"
+#include "conformance.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using Pair = std::pair<std::string, std::string>;  // op, precision
+
+std::vector<WorkerEntry> built_workers() { return read_workers(fs::path(TBD_BINARY_DIR) / "workers.json"); }
+fs::path matrix_file() { return fs::path(TBD_SOURCE_DIR) / "docs" / "backends-matrix.md"; }
+std::string matrix() { return fs::exists(matrix_file()) ? read_file(matrix_file()) : ""; }
+
+class Conformance : public testing::TestWithParam<WorkerEntry> {
+ protected:
+  void SetUp() override {
+    settings_.workers = built_workers();
+    settings_.environment = {{"PATH", "/usr/bin:/bin"}, {"OMP_NUM_THREADS", "1"}};
+    settings_.cache = folder_.path() / "cache";
+  }
+  std::vector<Precision> offered() const {
+    const std::vector<std::string> names = capabilities(GetParam(), settings_).precisions;
+    std::vector<Precision> out;
+    for (const Precision each : kConformancePrecisions)
+      if (std::ranges::find(names, name(each)) != names.end()) out.push_back(each);
+    return out;
+  }
+  std::string section() const { return section_of(matrix(), GetParam().framework); }
+  bool matrix_is_of_another_version() const {
+    return section() != "\n" && !section().starts_with(cat("## ", GetParam().framework, " ", GetParam().version, "\n"));
+  }
+
+  TemporaryFolder folder_{"tbd-conformance-test"};
+  RunnerSettings settings_;
+  std::vector<OpCase> cases_ = op_cases();
+};
+
+// One line per op in the build folder: its worst case.
+class Summary {
+ public:
+  Summary(const std::string& framework, Precision precision)
+      : out_(fs::path(TBD_BINARY_DIR) / cat("conformance-", framework, "-", name(precision), ".txt")) {}
+  void add(const std::string& op, const std::string& line, double excess) {
+    if (worst_.contains(op) && worst_[op].first >= excess) return;
+    worst_[op] = {excess, line};
+  }
+  ~Summary() {
+    for (const auto& [op, worst] : worst_) out_ << worst.second << "\n";
+  }
+
+ private:
+  std::ofstream out_;
+  std::map<std::string, std::pair<double, std::string>> worst_;
+};
+
+// Adds a failure for each case that did not run or lies outside its tolerance; returns the pairs that ran.
+std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& cases, Precision precision,
+                     const OpRun& run, const OpRun& reference) {
+  std::set<Pair> ran;
+  Summary summary(framework, precision);
+  for (const OpCase& c : cases) {
+    if (precision == Precision::bf16 && !takes_low_types(c.op)) continue;
+    const std::string what = cat(framework, ": ", described(c, precision));
+    if (const auto fault = run.faults.find(c.name); fault != run.faults.end()) {
+      ADD_FAILURE() << what << ": " << fault->second;
+      continue;
+    }
+    const protocol::NodeRow& row = run.support.at(c.name);
+    if (row.level == "unsupported") {
+      EXPECT_FALSE(row.detail.empty()) << what << ": unsupported without a reason";
+      continue;
+    }
+    ran.emplace(kind(c.op), name(precision));
+    const auto found = run.tensors.find(c.name), expected = reference.tensors.find(c.name);
+    const Difference worst = worst_difference(c, precision, found == run.tensors.end() ? TensorMap{} : found->second,
+                                              expected == reference.tensors.end() ? TensorMap{} : expected->second);
+    const std::string line =
+        cat(what, ": ", worst.tensor, " ", worst.missing, " error ", worst.error, ", tolerance ", worst.tolerance);
+    EXPECT_TRUE(worst.within()) << line;
+    summary.add(kind(c.op), line, worst.tolerance > 0 ? worst.error / worst.tolerance : worst.error);
+  }
+  return ran;
+}
+
+TEST_P(Conformance, EveryOpIsThatOfTheReference) {
+  const auto reference = std::ranges::find(settings_.workers, "pytorch", &WorkerEntry::key);
+  if (reference == settings_.workers.end()) GTEST_SKIP() << "the reference, pytorch, is not built";
+  const std::vector<Precision> precisions = offered();
+  std::vector<DType> rounded;
+  for (const Precision each : precisions) rounded.push_back(stored_type(each));
+  const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases_, Precision::fp64, rounded);
+  std::set<Pair> ran;
+  for (size_t i = 0; i < precisions.size(); ++i) {
+    const OpRun run = run_op_cases(GetParam(), settings_, cases_, precisions[i], {rounded[i]}).at(0);
+    ran.merge(judge(GetParam().framework, cases_, precisions[i], run, expected[i]));
+  }
+  if (matrix_is_of_another_version()) return;
+  EXPECT_EQ(ran, listed_runs(section())) << "against " << matrix_file();
+}
+
+TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
+  SupportByPrecision support;
+  for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases_, each);
+  const std::string now = matrix_section(GetParam(), cases_, support);
+  if (std::getenv("TBD_UPDATE_MATRIX"))
+    write_file_atomic(matrix_file(), with_section(matrix(), GetParam().framework, now));
+  if (matrix_is_of_another_version()) GTEST_SKIP() << "the matrix is of another version";
+  EXPECT_EQ(section(), now) << "TBD_UPDATE_MATRIX=1 writes it anew";
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
+INSTANTIATE_TEST_SUITE_P(Built, Conformance, testing::ValuesIn(built_workers()), [](const auto& info) {
+  std::string key = info.param.key;
+  std::ranges::replace_if(
+      key, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return key;
+});
+
+TEST(OpCases, CoverEveryOp) {
+  std::set<std::string> covered;
+  for (const OpCase& c : op_cases()) covered.insert(kind(c.op));
+  const std::vector<std::string> all = all_kinds();
+  EXPECT_EQ(covered, std::set<std::string>(all.begin(), all.end()));
+}
+
+TEST(OpCases, MakeAProgramThatIsValidInEveryPrecision) {
+  const std::vector<OpCase> cases = op_cases();
+  for (const Precision precision : kConformancePrecisions)
+    EXPECT_NO_THROW(validate(op_program(cases, precision), {{"N", 1}})) << name(precision);
+}
+
+TEST(Matrix, KeepsTheSectionsOfBackEndsThatAreNotBuilt) {
+  const std::string one = "## a 1\n\n| `relu` | fp64, fp32 | x |  |  |\n", two = "## b 2\n\n| `abs` | | | | no |\n";
+  const std::string both = with_section(with_section("", "a", one), "b", two);
+  EXPECT_EQ(section_of(both, "a"), one);
+  EXPECT_EQ(section_of(both, "b"), two);
+  EXPECT_EQ(with_section(both, "a", one), both);
+  EXPECT_EQ(section_of(both, "c"), "\n");
+  EXPECT_EQ(listed_runs(one), (std::set<Pair>{{"relu", "fp64"}, {"relu", "fp32"}}));
+  EXPECT_TRUE(listed_runs(two).empty());
+}
+
+}  // namespace
+}  // namespace tbd
