@@ -108,16 +108,42 @@ TF_Output TfGraph::filled(double value, DType dtype, const Shape& shape) {
   return op("Fill").in(constant(shape.extents())).in(constant(value, dtype)).out();
 }
 
+namespace {
+
+// Ops that the outputs depend on.
+std::set<const TF_Operation*> ancestors(std::span<const TF_Output> outputs) {
+  std::set<const TF_Operation*> seen;
+  std::vector<TF_Operation*> open;
+  const auto visit = [&](TF_Operation* op) {
+    if (seen.insert(op).second) open.push_back(op);
+  };
+  for (const TF_Output& output : outputs) visit(output.oper);
+  while (!open.empty()) {
+    TF_Operation* op = open.back();
+    open.pop_back();
+    for (int i = 0; i < TF_OperationNumInputs(op); ++i) visit(TF_OperationInput({op, i}).oper);
+  }
+  return seen;
+}
+
+}  // namespace
+
 std::vector<TF_Output> TfGraph::gradients(std::span<const TF_Output> ys, std::span<const TF_Output> xs,
                                           std::span<const TF_Output> upstream) {
   require(ys.size() == upstream.size(), "each y needs an upstream gradient");
-  std::vector<TF_Output> y(ys.begin(), ys.end()), x(xs.begin(), xs.end()), dy(upstream.begin(), upstream.end());
-  std::vector<TF_Output> dx(xs.size());
+  const std::set<const TF_Operation*> reached = ancestors(ys);
+  std::vector<TF_Output> y(ys.begin(), ys.end()), dy(upstream.begin(), upstream.end()), x;
+  for (const TF_Output& each : xs)
+    if (reached.contains(each.oper)) x.push_back(each);  // TensorFlow refuses others
+  std::vector<TF_Output> dx(x.size()), out;
   const Status status;
-  TF_AddGradientsWithPrefix(graph_, unique(cat(scope_, "/gradients")).c_str(), y.data(), static_cast<int>(y.size()),
-                            x.data(), static_cast<int>(x.size()), dy.data(), status, dx.data());
+  if (!x.empty())
+    TF_AddGradientsWithPrefix(graph_, unique(cat(scope_, "/gradients")).c_str(), y.data(), static_cast<int>(y.size()),
+                              x.data(), static_cast<int>(x.size()), dy.data(), status, dx.data());
   status.check();
-  return dx;
+  auto next = dx.begin();
+  for (const TF_Output& each : xs) out.push_back(reached.contains(each.oper) ? *next++ : TF_Output{nullptr, 0});
+  return out;
 }
 
 TfSession::TfSession(const TfGraph& graph, int64_t threads) {

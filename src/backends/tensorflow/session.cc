@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "backends/tensorflow/gemm.h"
 #include "backends/tensorflow/gradient_registry.h"
@@ -9,7 +10,11 @@
 
 namespace tbd::tensorflow {
 
-TensorFlowSession::TensorFlowSession() { tbd_register_gradients(); }
+// TensorFlow reads how much it shall log when it logs first.
+TensorFlowSession::TensorFlowSession() {
+  ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);
+  tbd_register_gradients();
+}
 TensorFlowSession::~TensorFlowSession() = default;
 
 SessionIdentity TensorFlowSession::identity() const { return describe_tensorflow(); }
