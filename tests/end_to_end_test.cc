@@ -6,14 +6,18 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "base/files.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
+#include "runner/prepare.h"
 #include "runner/run.h"
 #include "runner/step.h"
+#include "runner/worker_process.h"
 
 namespace tbd {
 namespace {
@@ -92,21 +96,111 @@ TEST_F(EndToEnd, WeightsOfAnotherNetworkAreNamedWithBothShapes) {
   EXPECT_FALSE(fs::exists(large.out));
 }
 
-TEST_F(EndToEnd, AKilledWorkerIsARow) {
-  RunOptions options{.effort = Effort::quick, .out = file("out"), .peaks = false};
-  bool killed = false;
-  const std::vector<CellRun> runs = run_cells({cell_}, options, settings_, [&](const Progress& progress) {
-    if (killed || progress.stage != "steps") return;
-    for (const auto& entry : fs::directory_iterator("/proc/self/task")) {
-      const std::string children = read_file(entry.path() / "children");
-      for (const std::string& child : split(trim(children), ' '))
-        if (const auto pid = parse_int(child)) killed = ::kill(static_cast<pid_t>(*pid), SIGKILL) == 0;
+// Faults of real workers, of every framework that is built.
+class RealFaults : public EndToEnd {
+ protected:
+  void SetUp() override {
+    EndToEnd::SetUp();
+    fs::create_directory(scratch_);
+    ::setenv("TMPDIR", scratch_.c_str(), 1);
+    settings_.environment["TMPDIR"] = scratch_;
+    settings_.deadlines.step = 1, settings_.deadlines.grace = 0.5;
+  }
+  void TearDown() override { ::unsetenv("TMPDIR"); }
+
+  static std::vector<pid_t> children() {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc/self/task"))
+      for (const std::string& child : split(trim(read_file(entry.path() / "children")), ' '))
+        if (const auto pid = parse_int(child)) found.push_back(static_cast<pid_t>(*pid));
+    return found;
+  }
+
+  // The row of a cell whose worker gets `signal` after its first steps.
+  CellRun signalled(int signal) {
+    RunOptions options{.effort = Effort::quick, .out = file(cat("out-", cell_.framework, "-", signal)), .peaks = false};
+    const std::vector<CellRun> runs = run_cells({cell_}, options, settings_, [&](const Progress& progress) {
+      if (progress.stage != "steps" || !group_.empty()) return;
+      group_ = children();
+      for (const pid_t child : group_) ::kill(child, signal);
+    });
+    EXPECT_EQ(group_.size(), 1u);
+    return runs.at(0);
+  }
+
+  // A row with its command line; its record holds the steps before; nothing of the worker is left.
+  void expect_row(const CellRun& run) {
+    EXPECT_THAT(run.outcome.repro, HasSubstr(cat("tbd run resnet50 --config ", run.cell.config, " --framework ")));
+    EXPECT_EQ(read_record(run.record).run.outcome.reason, run.outcome.reason);
+    EXPECT_EQ(exit_code({run}), 3);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // neither orphan nor zombie
+    EXPECT_EQ(errno, ECHILD);
+    for (const pid_t leader : std::exchange(group_, {})) EXPECT_EQ(::kill(-leader, 0), -1) << "its group lives on";
+    EXPECT_TRUE(fs::is_empty(scratch_)) << fs::directory_iterator(scratch_)->path();
+  }
+
+  fs::path scratch_ = file("tmp");
+  std::vector<pid_t> group_;  // the workers that got the signal: each leads its process group
+};
+
+TEST_F(RealFaults, ASignalIsARow) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    cell_.framework = entry.key;
+    for (const int signal : {SIGKILL, SIGSEGV, SIGABRT}) {
+      SCOPED_TRACE(cat(entry.key, " ", strsignal(signal)));
+      const CellRun run = signalled(signal);
+      EXPECT_EQ(run.outcome.kind, OutcomeKind::failed);
+      EXPECT_THAT(run.outcome.reason, HasSubstr(cat("killed by signal ", signal)));
+      EXPECT_THAT(run.outcome.reason, HasSubstr("while training"));
+      EXPECT_GE(read_record(run.record).launches.at(0).steps.size(), 1u);
+      expect_row(run);
     }
-  });
-  ASSERT_TRUE(killed);
-  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::failed);
-  EXPECT_THAT(runs.at(0).outcome.reason, HasSubstr("killed by signal 9 (Killed) while training"));
-  EXPECT_GE(read_record(runs.at(0).record).launches.at(0).steps.size(), 1u);
+  }
+}
+
+TEST_F(RealFaults, AStoppedWorkerIsATimeout) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    SCOPED_TRACE(entry.key);
+    cell_.framework = entry.key;
+    const CellRun run = signalled(SIGSTOP);
+    EXPECT_EQ(run.outcome.kind, OutcomeKind::timeout);
+    EXPECT_THAT(run.outcome.reason, HasSubstr("gave no sign for 1.00 s while training"));
+    expect_row(run);
+  }
+}
+
+// The address space that the worker uses on the tiny network, and 256 MB more: the whole network does not fit.
+TEST_F(RealFaults, TooLittleMemoryIsARow) {
+  const std::vector<WorkerEntry> built = settings_.workers;
+  for (const WorkerEntry& entry : built) {
+    SCOPED_TRACE(entry.key);
+    settings_.workers = {entry};
+    cell_ = {.model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 2};
+    const PreparedCell tiny = prepare(cell_, Effort::smoke, settings_);
+    int64_t used_kib = 0;
+    {
+      WorkerProcess worker(entry, settings_, worker_environment(tiny, settings_), tiny.threads.cores, file("log"));
+      worker.hello();
+      worker.ask<protocol::LoadReply>(load_request(tiny, false), "loading the program", settings_.deadlines.load);
+      worker.run({.steps = 2}, [](std::span<const StepRow>) { return false; });
+      for (const std::string& line : split(read_file(cat("/proc/", worker.pid(), "/status")), '\n'))
+        if (line.starts_with("VmPeak:")) used_kib = std::strtoll(line.c_str() + 7, nullptr, 10);
+      worker.bye();
+    }
+    ASSERT_GT(used_kib, 10'000);
+    const fs::path limited = file("limited-" + entry.framework);
+    write_file(limited, cat("#!/bin/sh\nulimit -v ", used_kib + 262'144, "\nexec ", entry.worker.string(), "\n"));
+    fs::permissions(limited, fs::perms::owner_all);
+    settings_.workers[0].worker = limited;
+    cell_.config = "canonical", cell_.batch = 16;
+    settings_.deadlines.step = 60;
+    const CellRun run =
+        run_cells({cell_}, {.effort = Effort::smoke, .out = file("out-" + entry.key), .peaks = false}, settings_).at(0);
+    EXPECT_THAT((std::vector{OutcomeKind::oom, OutcomeKind::failed}), ::testing::Contains(run.outcome.kind))
+        << run.outcome.reason;
+    EXPECT_THAT(run.outcome.reason, HasSubstr("memory"));
+    expect_row(run);
+  }
 }
 
 TEST_F(EndToEnd, AnAbsurdBatchIsSkippedBeforeItIsTried) {

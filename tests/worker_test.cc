@@ -111,6 +111,42 @@ TEST_F(Workers, OneThatDoesNotExistIsUnavailable) {
   EXPECT_EQ(exit_code(runs), 0);
 }
 
+// What a machine lacks makes a back-end absent: a row and a reason, no failure; the others are measured.
+TEST_F(Workers, OneWhoseSharedLibraryIsMissingIsUnavailable) {
+  const std::string folder = folder_.path().string();
+  write_file(folder + "/part.cc", "int part() { return 1; }\n");
+  write_file(folder + "/main.cc", "int part();\nint main() { return part(); }\n");
+  ASSERT_EQ(std::system(cat("cd ", folder, " && c++ -shared -fPIC -o libtbd_part.so part.cc && ",
+                            "c++ -o linked main.cc -L. -ltbd_part && rm libtbd_part.so")
+                            .c_str()),
+            0);
+  settings_.workers.push_back(
+      {.key = "mxnet", .framework = "mxnet", .version = "1.9.1", .worker = folder_.path() / "linked"});
+  const std::vector<CellRun> runs = run_cells({cell("mxnet"), cell(add("good"))}, smoke(), settings_);
+  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unavailable);
+  EXPECT_THAT(runs[0].outcome.reason, HasSubstr("the worker of mxnet cannot start here: libtbd_part.so: cannot open"));
+  EXPECT_THAT(read_record(runs[0].record).run.flags, ::testing::Contains("retired-upstream"));
+  EXPECT_EQ(runs.at(1).outcome.kind, OutcomeKind::ok) << runs[1].outcome.reason;
+  EXPECT_EQ(exit_code(runs), 0);
+  try {
+    probe_worker(settings_.workers[0], settings_);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("libtbd_part.so: cannot open shared object file"));
+  }
+}
+
+TEST_F(Workers, OneThatTheCpuCannotRunIsUnavailable) {
+  const fs::path script = folder_.path() / "old-cpu.sh";
+  write_file(script, "#!/bin/sh\nkill -ILL $$\n");
+  fs::permissions(script, fs::perms::owner_all);
+  settings_.workers.push_back({.key = "tensorflow", .framework = "tensorflow", .version = "2", .worker = script});
+  const std::vector<CellRun> runs = run_cells({cell("tensorflow"), cell(add("good"))}, smoke(), settings_);
+  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unavailable);
+  EXPECT_THAT(runs[0].outcome.reason, HasSubstr("this CPU lacks an instruction"));
+  EXPECT_EQ(runs.at(1).outcome.kind, OutcomeKind::ok) << runs[1].outcome.reason;
+}
+
 TEST_F(Workers, AnUnbuiltFrameworkIsARowAnUnknownOneAnError) {
   add("good");
   EXPECT_EQ(run_cells({cell("mxnet")}, smoke(), settings_).at(0).outcome.kind, OutcomeKind::unavailable);

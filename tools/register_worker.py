@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Enters a freshly built worker in workers.json (format: docs/setup.md). Run by the build, safe side by side."""
+"""Enters a worker in workers.json (format: docs/setup.md). Run by the build, safe side by side; a worker of your own,
+without a framework's library, needs neither --root nor --library."""
 import argparse
 import fcntl
 import hashlib
@@ -25,36 +26,40 @@ def pinned(root):
     return root.name in sections and (root / ".tbd-manifest").is_file()
 
 
-def library_hash(library, entry):
-    """The hash of a 450 MB file is taken again only when its size or time changed."""
+def identity(library, old):
+    """What tells one library from another. The hash of a large file is taken again only when its time changed."""
     stat = library.stat()
-    if entry.get("library") == str(library) and entry.get("library_mtime_ns") == stat.st_mtime_ns:
-        return entry["library_sha256"]
-    return sha256_of(library)
+    same = old.get("library") == str(library) and old.get("library_mtime_ns") == stat.st_mtime_ns
+    return {
+        "library": str(library),
+        "library_bytes": stat.st_size,
+        "library_mtime_ns": stat.st_mtime_ns,
+        "library_sha256": old["library_sha256"] if same else sha256_of(library),
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("registry", "key", "framework", "version", "worker", "root", "library"):
+    for option in ("registry", "key", "framework", "version", "worker"):
         parser.add_argument(f"--{option}", required=True)
+    for option in ("root", "library"):
+        parser.add_argument(f"--{option}", default="")
     options = parser.parse_args()
     registry = Path(options.registry)
-    library = Path(options.library)
     with open(registry.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         book = json.loads(registry.read_text()) if registry.exists() else {"version": 1, "workers": {}}
         old = book["workers"].get(options.key, {})
-        book["workers"][options.key] = {
+        entry = {
             "framework": options.framework,
             "framework_version": options.version,
-            "worker": options.worker,
+            "worker": str(Path(options.worker).absolute()),
             "root": options.root,
             "pinned": pinned(Path(options.root)),
-            "library": options.library,
-            "library_bytes": library.stat().st_size,
-            "library_mtime_ns": library.stat().st_mtime_ns,
-            "library_sha256": library_hash(library, old),
         }
+        if options.library:
+            entry.update(identity(Path(options.library), old))
+        book["workers"][options.key] = entry
         new = registry.with_suffix(f".tmp{os.getpid()}")
         new.write_text(json.dumps(book, indent=1) + "\n")
         os.replace(new, registry)

@@ -376,6 +376,9 @@ class Start(Machine):
         self.assertEqual(code, 2)
         self.assertIn("mxnet@7.7 is not in the lock file", err)
 
+    def test_a_worker_of_the_persons_own_needs_no_set_up(self):
+        self.assertEqual(self.tbd("run", "net.json", "--framework", "mine")[0::3], (7, False))
+
     def test_help_needs_no_framework(self):
         shutil.rmtree(self.clone / "build/release/ready/pytorch")
         self.assertFalse(self.tbd("run", "--help")[3])

@@ -35,7 +35,7 @@ void CellOptions::declare(CLI::App& app) {
     app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--config", configs, "Configurations of the model [its first]");
-  list("--framework", frameworks, "pytorch, pytorch@VERSION or pytorch@DIR [pytorch]");
+  list("--framework", frameworks, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR [pytorch]");
   list("--batch", batches, "Samples in one forward pass [the model's default]");
   list("--precision", precisions, "fp32, tf32, bf16, fp16 [fp32]");
   list("--device", devices, "cpu, cuda:N [cpu]");

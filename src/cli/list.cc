@@ -4,28 +4,37 @@
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "models/model.h"
+#include "runner/frameworks.h"
 #include "runner/settings.h"
 
 namespace tbd::cli {
 namespace {
 
-// The frameworks that the program knows, whether built here or not.
-struct Known {
-  std::string framework, absent;  // why it is absent, when no worker is listed
+struct Availability {
+  std::string key, framework, version, state, reason, note;  // state: runs, absent
+  std::optional<protocol::HelloReply> can;
+
+  std::string label() const {
+    const KnownFramework* known = find_framework(framework);
+    return known ? std::string(known->label) : framework;
+  }
 };
-const std::vector<Known>& known_frameworks() {
-  static const std::vector<Known> known = {
-      {"pytorch", "not built here; './tbd setup --frameworks pytorch' fetches and builds it"}};
-  return known;
+
+std::string notes(const WorkerEntry& entry) {
+  std::vector<std::string> notes;
+  if (const std::string note = framework_note(entry.framework); !note.empty()) notes.push_back(note);
+  if (!entry.pinned) notes.push_back("unpinned build");
+  return join(notes, ", ");
 }
 
-struct Availability {
-  std::string framework, version, state, reason;  // state: runs, absent
-  std::optional<protocol::HelloReply> can;
-};
-
 Availability availability(const WorkerEntry& entry, const RunnerSettings& settings) {
-  Availability out{entry.key, entry.version, "runs", entry.pinned ? "" : "unpinned build", {}};
+  Availability out{.key = entry.key,
+                   .framework = entry.framework,
+                   .version = entry.version,
+                   .state = "runs",
+                   .reason = "",
+                   .note = notes(entry),
+                   .can = {}};
   try {
     out.can = capabilities(entry, settings);
   } catch (const Error& e) {
@@ -35,15 +44,25 @@ Availability availability(const WorkerEntry& entry, const RunnerSettings& settin
   return out;
 }
 
+// Workers first of the frameworks that the program knows, then of others; a framework without worker says why.
 std::vector<Availability> all_availability(const Context& context) {
   const RunnerSettings settings = runner_settings(context);
   std::vector<Availability> rows;
-  for (const WorkerEntry& entry : settings.workers) rows.push_back(availability(entry, settings));
-  for (const Known& known : known_frameworks()) {
-    const bool listed =
-        std::ranges::any_of(settings.workers, [&](const auto& w) { return w.framework == known.framework; });
-    if (!listed) rows.push_back({known.framework, "", "absent", known.absent, {}});
+  for (const KnownFramework& known : known_frameworks()) {
+    const size_t before = rows.size();
+    for (const WorkerEntry& entry : settings.workers)
+      if (entry.framework == known.name) rows.push_back(availability(entry, settings));
+    if (rows.size() == before)
+      rows.push_back({.key = std::string(known.name),
+                      .framework = std::string(known.name),
+                      .version = "",
+                      .state = "absent",
+                      .reason = absence_reason(known.name, context.build_folder),
+                      .note = framework_note(known.name),
+                      .can = {}});
   }
+  for (const WorkerEntry& entry : settings.workers)
+    if (!find_framework(entry.framework)) rows.push_back(availability(entry, settings));
   return rows;
 }
 
@@ -55,20 +74,22 @@ std::string joined(const std::optional<protocol::HelloReply>& can,
 Table framework_table(const std::vector<Availability>& rows) {
   Table table{.title = "Frameworks",
               .columns = {{"framework", "framework"},
+                          {"name", "name"},
                           {"version", "version"},
                           {"state", "state"},
                           {"mode", "mode"},
                           {"precisions", "precisions"},
                           {"layouts", "layouts"},
                           {"devices", "devices"},
+                          {"note", "note"},
                           {"reason", "reason"}},
               .rows = {},
               .notes = {}};
   for (const Availability& row : rows)
-    table.rows.push_back({row.framework, row.version, row.state, row.can ? row.can->mode : "",
+    table.rows.push_back({row.key, row.label(), row.version, row.state, row.can ? row.can->mode : "",
                           joined(row.can, &protocol::HelloReply::precisions),
                           joined(row.can, &protocol::HelloReply::layouts),
-                          joined(row.can, &protocol::HelloReply::devices), row.reason});
+                          joined(row.can, &protocol::HelloReply::devices), row.note, row.reason});
   return table;
 }
 
@@ -85,6 +106,7 @@ Table model_table(const std::vector<Availability>& frameworks) {
                           {"framework", "framework"},
                           {"precisions", "precisions"},
                           {"state", "state"},
+                          {"note", "note"},
                           {"reason", "reason"}},
               .rows = {},
               .notes = {}};
@@ -92,8 +114,8 @@ Table model_table(const std::vector<Availability>& frameworks) {
     for (const Config& config : model.configs)
       for (const Availability& framework : frameworks)
         table.rows.push_back({model.name, config.name, model.domain, model.layers, model.dominant_layer,
-                              config.expected.parameters, model.dataset, framework.framework,
-                              joined(framework.can, &protocol::HelloReply::precisions), framework.state,
+                              config.expected.parameters, model.dataset, framework.key,
+                              joined(framework.can, &protocol::HelloReply::precisions), framework.state, framework.note,
                               framework.reason});
   return table;
 }

@@ -7,29 +7,27 @@
 #include "cli/progress.h"
 #include "cli/report_files.h"
 #include "cli/results.h"
+#include "runner/frameworks.h"
 #include "runner/quickstart.h"
 
 namespace tbd::cli {
 namespace {
 
-// ResNet-50 in fp32 and bf16, on resident batches and through the input pipeline, from the set-up's photographs.
-std::vector<Cell> quickstart_cells(const Axes& axes) {
-  Axes all = axes;
-  if (all.models.empty()) all.models = {"resnet50"};
-  if (all.precisions.empty()) all.precisions = {"fp32", "bf16"};
-  if (all.input_modes.empty()) all.input_modes = {"resident", "pipeline"};
-  return cells(all);
+std::vector<std::string> all_frameworks() {
+  std::vector<std::string> names;
+  for (const KnownFramework& framework : known_frameworks()) names.emplace_back(framework.name);
+  return names;
 }
 
 class Quickstart final : public Command {
  public:
   std::string name() const override { return "quickstart"; }
   std::string summary() const override {
-    return "Train ResNet-50 on photographs, print a table, write a report: minutes";
+    return "Train ResNet-50 in every framework, on photographs, print a table, write a report: minutes";
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("--framework", frameworks_, "Frameworks to measure [pytorch]")->delimiter(',');
+    app.add_option("--framework", frameworks_, "Frameworks to measure [all]")->delimiter(',');
     app.add_option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
     app.add_option("--budget", budget_, "Seconds of measuring, shared by all cells")->capture_default_str();
     app.add_option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
@@ -38,18 +36,19 @@ class Quickstart final : public Command {
 
   int run(Context& context) override {
     const Format format = output_.table_format();
-    Axes axes{.frameworks = frameworks_};
-    axes.data = data_.empty() ? photographs(context).string() : data_;
-    if (axes.data.empty())
+    const Cell like{.model = "resnet50", .data = data_.empty() ? photographs(context).string() : data_};
+    if (like.data.empty())
       fail(ErrorKind::not_found, "the photographs are missing: './tbd setup' makes them, or give --data DIR");
-    const std::vector<Cell> wanted = quickstart_cells(axes);
+    const RunnerSettings settings = runner_settings(context);
+    const std::vector<Cell> wanted =
+        quickstart_cells(like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, settings));
     QuickstartOptions options{.budget_seconds = static_cast<double>(positive(budget_, "--budget"))};
     options.out = out_.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(out_);
 
     note_interrupts();
     ProgressPrinter progress(context, output_.quiet);
     const std::vector<CellRun> runs =
-        run_quickstart(wanted, options, runner_settings(context), [&](const Progress& p) { progress(p); });
+        run_quickstart(wanted, options, settings, [&](const Progress& p) { progress(p); });
     progress.clear();
     print_runs(context, runs, format);
     const std::filesystem::path report = options.out / "report.html";

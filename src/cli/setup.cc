@@ -13,7 +13,8 @@ class Setup final : public Command {
     app.add_flag("--yes", yes_, "Do not ask before anything is installed or downloaded");
     app.add_flag("--offline", offline_, "Use the cache alone");
     app.add_flag("--verify", verify_, "Check every cached file against its hash");
-    app.add_option("--frameworks", frameworks_, "none, pytorch, pytorch@2.11, pytorch@DIR, or several with commas")
+    app.add_option("--frameworks", frameworks_,
+                   "none, or of pytorch, tensorflow, mxnet, NAME@VERSION, NAME@DIR a list with commas")
         ->capture_default_str();
   }
   int run(Context&) override {
@@ -22,7 +23,7 @@ class Setup final : public Command {
 
  private:
   bool yes_ = false, offline_ = false, verify_ = false;
-  std::string frameworks_ = "pytorch";
+  std::string frameworks_ = "pytorch,tensorflow,mxnet";
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ class Step final : public Command {
 
   void declare(CLI::App& app) override {
     app.add_option("MODEL", cell_.model, "Model name, or path of a program file")->required();
-    app.add_option("--framework", cell_.framework, "pytorch, pytorch@VERSION or pytorch@DIR")->capture_default_str();
+    app.add_option("--framework", cell_.framework, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR")
+        ->capture_default_str();
     app.add_option("--config", cell_.config, "Configuration of the model [its first]");
     app.add_option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16")->capture_default_str();
     app.add_option("--device", cell_.device, "cpu, cuda:N")->capture_default_str();

@@ -12,6 +12,7 @@
 #include "measure/cgroup.h"
 #include "measure/cores.h"
 #include "models/model.h"
+#include "runner/frameworks.h"
 
 namespace tbd {
 namespace {
@@ -110,8 +111,14 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.repro = repro_line(cell, effort);
 }
 
+std::string usual_layout(const std::string& key) {
+  const KnownFramework* framework = find_framework(key.substr(0, key.find('@')));
+  return framework ? std::string(framework->layout) : "nchw";
+}
+
 void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
-  std::vector<std::string> known = {"pytorch", "tensorflow", "mxnet", "cntk", "mlx", "xla"};
+  std::vector<std::string> known;
+  for (const KnownFramework& framework : known_frameworks()) known.emplace_back(framework.name);
   for (const WorkerEntry& entry : settings.workers) known.push_back(entry.framework);
   const std::string base = prepared.cell.framework.substr(0, prepared.cell.framework.find('@'));
   if (std::ranges::find(known, base) == known.end()) fail(ErrorKind::usage, unknown_name("framework", base, known));
@@ -138,7 +145,7 @@ PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& sett
   prepared.program =
       with_precision(with_dropout(loaded.program, dropout_from(cell.dropout)), precision_from(cell.precision));
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
-  if (cell.layout.empty()) prepared.cell.layout = "nchw";
+  if (cell.layout.empty()) prepared.cell.layout = usual_layout(cell.framework);
   prepared.cell.config = loaded.program.config;
   prepared.bindings = {{"N", prepared.cell.batch}};
   validate(prepared.program, prepared.bindings);
@@ -156,6 +163,7 @@ PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& sett
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
   run.train_flops = (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
+  if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }
 

@@ -21,8 +21,16 @@ constexpr double kReserve = 0.04;        // of the budget, for the peaks
 constexpr double kMemoryFactor = 1.3;    // allocators and workspaces come on top of the prediction
 constexpr int64_t kFrameworkBytes = 600ll << 20;
 
-// What differs between cells of one group is only how they are fed.
+constexpr size_t kMostCells = 6;
+
+// Cells of one group are compared: they differ in framework and in how they are fed, and get the same batch.
 std::string group_of(Cell cell) {
+  cell.framework.clear(), cell.input_mode.clear(), cell.layout.clear(), cell.batch = 0;
+  return repro_line(cell);
+}
+
+// Cells of one probe have the same step: they differ only in how they are fed.
+std::string probe_of(Cell cell) {
   cell.input_mode.clear(), cell.batch = 0;
   return repro_line(cell);
 }
@@ -42,11 +50,22 @@ bool fits_memory(const Program& program, int64_t batch) {
   return kMemoryFactor * predicted + static_cast<double>(kFrameworkBytes) < static_cast<double>(*free);
 }
 
-// Seconds of the step after the start-up step; nullopt when the worker fails, which the cell itself will show.
-std::optional<double> measured_step(const PreparedCell& prepared, const RunnerSettings& settings) {
+double now_seconds() { return 1e-9 * static_cast<double>(now_ns()); }
+
+// What the smallest batch shows of a framework.
+struct Probe {
+  double start_seconds = 0;  // up to the end of the first step
+  double step_seconds = 0;   // of the step after it
+};
+
+// nullopt when the worker fails, which the cell itself will show.
+std::optional<Probe> probe(Cell cell, int64_t batch, const RunnerSettings& settings) {
+  cell.batch = batch, cell.input_mode = "resident";
+  const PreparedCell prepared = prepare(cell, Effort::quick, settings);
   if (prepared.refused) return std::nullopt;
   try {
     const TemporaryFolder scratch;
+    const double began = now_seconds();
     WorkerProcess worker(*prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
                          scratch.path() / "worker.log");
     worker.hello();
@@ -56,33 +75,117 @@ std::optional<double> measured_step(const PreparedCell& prepared, const RunnerSe
       for (const StepRow& row : rows) stamps.push_back(row.completed_ns);
       return false;
     });
+    const double whole = now_seconds() - began;
     worker.bye();
     if (stamps.size() < 2) return std::nullopt;
-    return 1e-9 * static_cast<double>(stamps[1] - stamps[0]);
+    const double step = 1e-9 * static_cast<double>(stamps[1] - stamps[0]);
+    return Probe{.start_seconds = whole - step, .step_seconds = step};
   } catch (const WorkerFault&) {
     return std::nullopt;
   }
 }
 
-struct Choice {
-  int64_t batch = 0;
-  double step_seconds = 0;  // expected
+// Probes each framework and precision once, and gives each cell its batch.
+class Chooser {
+ public:
+  Chooser(std::vector<Cell>& cells, const QuickstartOptions& options, const RunnerSettings& settings,
+          const ProgressSink& progress)
+      : cells_(cells), settings_(settings), progress_(progress) {
+    const double began = now_seconds();
+    for (const Cell& cell : cells_) probe_once(cell);
+    size_t running = 0;
+    for (const Cell& cell : cells_) running += probes_.at(probe_of(cell)).has_value();
+    const double left = options.budget_seconds * (1 - kReserve) - (now_seconds() - began);
+    share_ = std::max(left, 0.5 * options.budget_seconds) / static_cast<double>(std::max<size_t>(1, running));
+    for (const Cell& cell : cells_) choose_for(cell);
+    for (Cell& cell : cells_)
+      if (cell.batch == 0) cell.batch = batches_.contains(group_of(cell)) ? batches_[group_of(cell)] : sweep(cell)[0];
+  }
+
+  // Seconds of a launch after its first step, which is slower than those after it; one step may begin at the limit.
+  double limit_seconds() const {
+    double most = 0;
+    for (const Cell& cell : cells_)
+      if (const auto& found = probes_.at(probe_of(cell)))
+        most = std::max(most, found->start_seconds + 2 * step_seconds(cell, *found));
+    return std::max(0.25 * share_, share_ - most);
+  }
+
+ private:
+  static std::vector<int64_t> sweep(const Cell& cell) {
+    const LoadedProgram loaded = load_program(cell.model, cell.config);
+    return loaded.model ? loaded.model->sweep : std::vector<int64_t>{1, 2, 4, 8, 16, 32};
+  }
+  static double step_seconds(const Cell& cell, const Probe& probe) {
+    return probe.step_seconds * static_cast<double>(cell.batch) / static_cast<double>(sweep(cell).front());
+  }
+
+  void probe_once(const Cell& cell) {
+    if (probes_.contains(probe_of(cell))) return;
+    if (settings_.interrupted()) fail(ErrorKind::io, "interrupted before anything was measured");
+    if (progress_)
+      progress_({.cells = cells_.size(),
+                 .name = cat(cell.model, " ", cell.framework, " ", cell.precision),
+                 .stage = "first step",
+                 .note = "choosing the batch"});
+    probes_[probe_of(cell)] = probe(cell, sweep(cell).front(), settings_);
+  }
+
+  void choose_for(const Cell& cell) {
+    const auto& found = probes_.at(probe_of(cell));
+    if (!found) return;
+    const Program program = prepare(cell, Effort::quick, settings_).program;
+    const int64_t batch = choose_batch(sweep(cell), found->step_seconds, share_ - found->start_seconds,
+                                       [&](int64_t b) { return fits_memory(program, b); });
+    const auto [entry, first] = batches_.try_emplace(group_of(cell), batch);
+    if (!first) entry->second = std::min(entry->second, batch);
+  }
+
+  std::vector<Cell>& cells_;
+  const RunnerSettings& settings_;
+  const ProgressSink& progress_;
+  std::map<std::string, std::optional<Probe>> probes_;
+  std::map<std::string, int64_t> batches_;
+  double share_ = 0;  // seconds of a cell
 };
 
-Choice choose_for(Cell cell, double share_seconds, const RunnerSettings& settings) {
-  const LoadedProgram loaded = load_program(cell.model, cell.config);
-  const std::vector<int64_t> sweep = loaded.model ? loaded.model->sweep : std::vector<int64_t>{1, 2, 4, 8, 16, 32};
-  if (cell.batch != 0) return {.batch = cell.batch};
-  cell.batch = sweep.front(), cell.input_mode = "resident";
-  const PreparedCell prepared = prepare(cell, Effort::quick, settings);
-  const std::optional<double> step = measured_step(prepared, settings);
-  if (!step) return {.batch = sweep.front()};
-  const int64_t batch =
-      choose_batch(sweep, *step, share_seconds, [&](int64_t b) { return fits_memory(prepared.program, b); });
-  return {.batch = batch, .step_seconds = *step * static_cast<double>(batch) / static_cast<double>(sweep.front())};
+}  // namespace
+
+std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& frameworks,
+                                             const RunnerSettings& settings) {
+  std::vector<FrameworkOffer> offers;
+  for (const std::string& framework : frameworks) {
+    FrameworkOffer offer{.framework = framework, .precisions = {}};
+    try {
+      const protocol::HelloReply can = capabilities(find_worker(settings.workers, framework), settings);
+      offer.precisions = can.precisions, offer.pipeline = can.pipeline;
+    } catch (const Error&) {  // its row will say why
+    }
+    offers.push_back(std::move(offer));
+  }
+  return offers;
 }
 
-}  // namespace
+std::vector<Cell> quickstart_cells(const Cell& like, const std::vector<FrameworkOffer>& offers) {
+  std::vector<Cell> cells, twins;
+  for (const FrameworkOffer& offer : offers)
+    for (const char* precision : {"fp32", "bf16"}) {
+      const bool offered = std::ranges::find(offer.precisions, precision) != offer.precisions.end();
+      if (!offered && std::string_view(precision) != "fp32") continue;
+      Cell& cell = cells.emplace_back(like);
+      cell.framework = offer.framework, cell.precision = precision, cell.input_mode = "resident";
+      if (!offer.pipeline || !offered) continue;
+      twins.push_back(cell);
+      twins.back().input_mode = "pipeline";
+    }
+  const size_t room = cells.size() < kMostCells ? kMostCells - cells.size() : 0;
+  if (twins.size() > room) twins.resize(room);
+  for (const Cell& twin : twins) {  // each beside its resident cell
+    const auto beside = std::ranges::find_if(cells, [&](const Cell& cell) { return probe_of(cell) == probe_of(twin); });
+    cells.insert(beside + 1, twin);
+  }
+  return cells;
+}
 
 int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_seconds, double share_seconds,
                      const std::function<bool(int64_t)>& fits) {
@@ -98,30 +201,9 @@ int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_sec
 std::vector<CellRun> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
                                     const RunnerSettings& settings, const ProgressSink& progress) {
   if (cells.empty()) fail(ErrorKind::usage, "there is no cell to measure");
-  const double share = options.budget_seconds * (1 - kReserve) / static_cast<double>(cells.size());
-  std::map<std::string, Choice> choices;
-  double probing = 0;
-  for (Cell& cell : cells) {
-    const std::string group = group_of(cell);
-    if (!choices.contains(group)) {
-      if (settings.interrupted()) fail(ErrorKind::io, "interrupted before anything was measured");
-      if (progress)
-        progress({.cells = cells.size(),
-                  .name = cell.model + " " + cell.precision,
-                  .stage = "first step",
-                  .note = "choosing the batch"});
-      const double began = 1e-9 * static_cast<double>(now_ns());
-      choices[group] = choose_for(cell, share, settings);
-      probing += 1e-9 * static_cast<double>(now_ns()) - began;
-    }
-    cell.batch = choices[group].batch;
-  }
-  double slowest = 0;
-  for (const auto& [group, choice] : choices) slowest = std::max(slowest, choice.step_seconds);
-  RunOptions run{.effort = Effort::quick, .out = options.out, .launches = 1};
-  // The limit counts from the end of the first step, which is slower than those after it.
-  const double left = share - probing / static_cast<double>(cells.size());
-  run.limit_seconds = std::max(0.25 * share, left - 2 * slowest);
+  const Chooser chosen(cells, options, settings, progress);
+  const RunOptions run{
+      .effort = Effort::quick, .out = options.out, .limit_seconds = chosen.limit_seconds(), .launches = 1};
   return run_cells(cells, run, settings, progress);
 }
 

@@ -25,5 +25,32 @@ TEST(ChooseBatch, StaysWithinMemory) {
   EXPECT_EQ(choose_batch(kSweep, 1e-4, 75, [](int64_t batch) { return batch <= 4; }), 4);
 }
 
+std::vector<std::string> names(const std::vector<Cell>& cells) {
+  std::vector<std::string> out;
+  for (const Cell& cell : cells) out.push_back(cat(cell.framework, " ", cell.precision, " ", cell.input_mode));
+  return out;
+}
+
+const Cell kLike{.model = "resnet50", .data = "/photos"};
+const FrameworkOffer kBoth{"a", {"fp64", "fp32", "bf16"}, true};
+
+TEST(QuickstartCells, OneFrameworkIsFedInBothWays) {
+  EXPECT_EQ(names(quickstart_cells(kLike, {kBoth})),
+            (std::vector<std::string>{"a fp32 resident", "a fp32 pipeline", "a bf16 resident", "a bf16 pipeline"}));
+  EXPECT_EQ(quickstart_cells(kLike, {kBoth})[1].data, "/photos");
+}
+
+TEST(QuickstartCells, ThreeFrameworksShareSixCellsWithOnePair) {
+  const std::vector<FrameworkOffer> offers = {kBoth, {"b", {"fp32", "bf16"}, true}, {"c", {"fp32"}, true}};
+  EXPECT_EQ(names(quickstart_cells(kLike, offers)),
+            (std::vector<std::string>{"a fp32 resident", "a fp32 pipeline", "a bf16 resident", "b fp32 resident",
+                                      "b bf16 resident", "c fp32 resident"}));
+}
+
+TEST(QuickstartCells, AnAbsentFrameworkKeepsARow) {
+  EXPECT_EQ(names(quickstart_cells(kLike, {{"gone", {}, false}, {"c", {"fp32"}, false}})),
+            (std::vector<std::string>{"gone fp32 resident", "c fp32 resident"}));
+}
+
 }  // namespace
 }  // namespace tbd

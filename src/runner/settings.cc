@@ -1,5 +1,6 @@
 #include "runner/settings.h"
 
+#include "base/files.h"
 #include "runner/worker_process.h"
 
 namespace tbd {
@@ -30,7 +31,8 @@ std::map<std::string, std::string> allowed_environment(const std::map<std::strin
 
 protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings& settings) {
   try {
-    WorkerProcess worker(entry, settings, allowed_environment(settings.environment), {}, "/dev/null");
+    const TemporaryFolder scratch;  // the log, whose last line says why a worker did not start
+    WorkerProcess worker(entry, settings, allowed_environment(settings.environment), {}, scratch.path() / "log");
     const protocol::HelloReply reply = worker.hello();
     worker.bye();
     store_capabilities(entry, reply, settings.cache);

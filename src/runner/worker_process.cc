@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
+#include "runner/start_fault.h"
 #include "worker/protocol_rows.h"
 
 namespace tbd {
@@ -56,6 +57,7 @@ WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& set
 
 protocol::HelloReply WorkerProcess::hello() {
   auto reply = ask<protocol::HelloReply>(protocol::Hello{}, "starting", settings_.deadlines.hello);
+  greeted_ = true;
   if (reply.version != protocol::kVersion)
     fault(OutcomeKind::failed, cat(name_, " speaks version ", reply.version, " of the protocol, this tbd speaks ",
                                    protocol::kVersion, ": build it again"));
@@ -152,6 +154,9 @@ void WorkerProcess::ended(std::string_view doing) {
     process_->terminate(0);
     fault(OutcomeKind::failed, cat(name_, " closed its output while ", doing, last_words()));
   }
+  if (!greeted_)
+    if (const auto lacking = start_fault(*status, last_line()))
+      fault(OutcomeKind::unavailable, cat(name_, " cannot start here: ", *lacking));
   const auto kills = oom_kills();
   const bool for_memory = status->signal == SIGKILL && kills && oom_kills_before_ && *kills > *oom_kills_before_;
   if (for_memory) fault(OutcomeKind::oom, cat(name_, " was killed by the system for want of memory while ", doing));
@@ -168,14 +173,18 @@ void WorkerProcess::fault(OutcomeKind kind, const std::string& reason) {
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
 
-// The last line that the worker wrote to stderr.
-std::string WorkerProcess::last_words() const {
+std::string WorkerProcess::last_line() const {
   if (log_.empty() || !std::filesystem::exists(log_)) return "";
   std::string log = read_file(log_);
   if (log.size() > 65536) log.erase(0, log.size() - 65536);
   std::string last;
   for (const std::string& line : split(log, '\n'))
     if (!trim(line).empty()) last = trim(line);
+  return last;
+}
+
+std::string WorkerProcess::last_words() const {
+  const std::string last = last_line();
   return last.empty() ? "" : cat("; its last words: ", last.substr(0, 200));
 }
 

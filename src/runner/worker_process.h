@@ -34,7 +34,8 @@ class WorkerProcess {
 
   pid_t pid() const { return process_->pid(); }
 
-  protocol::HelloReply hello();  // a fault of kind `failed` for another protocol version
+  // A fault of kind `failed` for another protocol version, `unavailable` where this machine cannot start the worker.
+  protocol::HelloReply hello();
   // Sends the request and waits for its reply.
   template <class Reply>
   Reply ask(const protocol::Request& request, std::string_view doing, double seconds) {
@@ -58,13 +59,15 @@ class WorkerProcess {
   [[noreturn]] void ended(std::string_view doing);
   [[noreturn]] void hung(std::string_view doing, double seconds);
   [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
-  std::string last_words() const;
+  std::string last_line() const;   // that the worker wrote to stderr
+  std::string last_words() const;  // the same as the end of a sentence
 
   std::string name_;
   const RunnerSettings& settings_;
   std::filesystem::path log_;
   std::optional<int64_t> oom_kills_before_;
   std::unique_ptr<Subprocess> process_;
+  bool greeted_ = false;  // hello was answered
 };
 
 }  // namespace tbd

@@ -87,8 +87,9 @@ const WorkerEntry& find_worker(const std::vector<WorkerEntry>& workers, const st
     if (entry.version == build || entry.version.starts_with(build + ".")) return entry;
     if (build.find('/') != std::string::npos && same_folder(entry.root, build)) return entry;
   }
-  if (workers.empty())
-    fail(ErrorKind::not_found, "no framework's worker is built: './tbd setup --frameworks ", base, "' builds one");
+  if (std::ranges::find(workers, base, &WorkerEntry::framework) == workers.end())
+    fail(ErrorKind::not_found, "no worker of ", base, " is built here: './tbd setup --frameworks ", framework,
+         "' builds it; 'tbd list' says what is");
   fail(ErrorKind::not_found, unknown_name("framework", framework, known));
 }
 

@@ -72,5 +72,14 @@ TEST_F(WorkersBook, AWorkerIsFoundByKeyVersionOrRoot) {
   }
 }
 
+TEST_F(WorkersBook, AFrameworkWithoutWorkerSaysHowToBuildOne) {
+  try {
+    find_worker(read(kBook), "mxnet@/opt/mx");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no worker of mxnet is built here: './tbd setup --frameworks mxnet@/opt/mx'"));
+  }
+}
+
 }  // namespace
 }  // namespace tbd
