@@ -81,8 +81,12 @@ void WholeReference::judge_tensor(const std::string& name, const HostTensor& exa
 
 GateResult WholeReference::judge(const WholeStep& got) const {
   GateResult result{.gate = Gate::whole, .worst = {}, .failed = {}};
-  for (const auto& [name, tensor] : exact_.first) judge_tensor(name, tensor, got.first, result);
-  for (const auto& [name, tensor] : exact_.last) judge_tensor(name, tensor, got.last, result);
+  const auto judge_all = [&](std::string_view prefix, const TensorMap& exact, const TensorMap& given) {
+    for (const auto& [name, tensor] : exact)
+      if (name.starts_with(prefix)) judge_tensor(name, tensor, given, result);
+  };
+  for (const char* prefix : {"output/", "term/", "loss", "grad/"}) judge_all(prefix, exact_.first, got.first);
+  for (const char* prefix : {"buffer/", "param/", "state/"}) judge_all(prefix, exact_.last, got.last);
   return result;
 }
 
