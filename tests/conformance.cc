@@ -35,7 +35,8 @@ class Talk {
   Talk(const WorkerEntry& entry, const RunnerSettings& settings)
       : settings_(settings),
         worker_(entry, settings, worker_environment(PreparedCell{}, settings), {}, file("worker.log")) {
-    worker_.hello();
+    const protocol::HelloReply hello = worker_.hello();
+    if (!hello.layouts.empty()) layout_ = hello.layouts.front();
   }
 
   Support check(const Program& program) {
@@ -49,7 +50,7 @@ class Talk {
   }
   void load(const Program& program, Precision precision) {
     protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
-    load.precision = tbd::name(precision), load.capture = true;
+    load.precision = tbd::name(precision), load.layout = layout_, load.capture = true;
     ask<protocol::LoadReply>(load, "loading");
   }
   std::map<std::string, TensorMap> step(TensorMap values) {
@@ -82,6 +83,7 @@ class Talk {
   TemporaryFolder folder_{"tbd-conformance"};
   const RunnerSettings& settings_;
   WorkerProcess worker_;
+  std::string layout_ = "nchw";
 };
 
 // The case that the sentence names, by one of its nodes or parameters.
@@ -98,23 +100,37 @@ class Runs {
       : entry_(entry), settings_(settings), precision_(precision), rounded_(rounded), out_(rounded.size()) {}
 
   void add(std::vector<OpCase> cases) {
-    while (!cases.empty()) try {
-        run(cases);
-        return;
-      } catch (const WorkerFault& fault) {
-        const OpCase* guilty = cases.size() == 1 ? &cases[0] : blamed(cases, fault.what());
-        if (!guilty) {  // halve until the sentence stands for one case
-          add({cases.begin() + static_cast<ptrdiff_t>(cases.size() / 2), cases.end()});
-          cases.resize(cases.size() / 2);
-          continue;
-        }
-        for (OpRun& each : out_) each.faults[guilty->name] = fault.what();
+    while (!cases.empty()) {
+      const std::string fault = attempt(cases);
+      if (fault.empty()) return;
+      const OpCase* guilty = cases.size() == 1 ? &cases[0] : blamed(cases, fault);
+      if (guilty) {
+        blame(*guilty, fault);
         cases.erase(cases.begin() + (guilty - cases.data()));
+      } else if (attempt({cases.front()}) == fault && attempt({cases.back()}) == fault) {  // it is no case's fault
+        for (const OpCase& c : cases) blame(c, fault);
+        return;
+      } else {  // halve until the sentence stands for one case
+        add({cases.begin() + static_cast<ptrdiff_t>(cases.size() / 2), cases.end()});
+        cases.resize(cases.size() / 2);
       }
+    }
   }
   std::vector<OpRun> take() { return std::move(out_); }
 
  private:
+  void blame(const OpCase& c, const std::string& fault) {
+    for (OpRun& each : out_) each.faults[c.name] = fault;
+  }
+
+  // Why the cases could not be run together; empty when they were.
+  std::string attempt(const std::vector<OpCase>& cases) try {
+    run(cases);
+    return "";
+  } catch (const WorkerFault& fault) {
+    return fault.what();
+  }
+
   void run(std::vector<OpCase> cases) {
     Talk talk(entry_, settings_);
     const Support support = talk.check(op_program(cases, precision_));

@@ -166,7 +166,8 @@ TensorMap op_values(std::span<const OpCase> cases, Precision precision, DType ro
     for (size_t i = 0; i < c.operands.size(); ++i) exact[cat(c.name, ".x", i)] = operand_value(c, i);
   const auto value = [&](const std::string& name, const Shape& shape, DType stored) {
     const auto found = exact.find(name);
-    const bool positive = name.ends_with("running_var");
+    // Positive weights of the sum keep gradients that are sums of them from cancelling.
+    const bool positive = name.ends_with("running_var") || name.ends_with(".weights");
     HostTensor tensor = found != exact.end()
                             ? found->second
                             : drawn(name, shape, positive ? OpCase::Values::positive : OpCase::Values::normal);

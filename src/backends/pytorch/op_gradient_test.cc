@@ -5,131 +5,22 @@
 #include <set>
 
 #include "backends/pytorch/test_support.h"
+#include "op_cases.h"
 
 namespace tbd::pytorch {
 namespace {
 
-// Small random attributes and extents.
-class Draw {
- public:
-  explicit Draw(uint64_t seed) : random_(seed, "draw") {}
-  int64_t operator()(int64_t low, int64_t high) { return low + random_.word(next_++) % (high - low + 1); }
-  bool coin() { return (*this)(0, 1) == 1; }
-  Pads pads(int64_t most) { return {(*this)(0, most), (*this)(0, most), (*this)(0, most), (*this)(0, most)}; }
-
- private:
-  Philox random_;
-  uint64_t next_ = 0;
-};
-
-// One node and what it reads. Data operands and the op's parameters are trained; buffers and inputs are not.
-struct Case {
-  Op op;
-  std::vector<Shape> operands;
-  std::vector<size_t> fixed = {};  // operands that are inputs: labels, masks
-  bool positive = false;           // operands are kept above 0.5
-  double tolerance = 1e-7, h = 1e-5;
-};
-
-Case draw_case(const std::string& kind, Draw& draw) {
-  const int64_t n = draw(2, 3), c = 2 * draw(1, 2), h = draw(5, 6), w = draw(5, 6);
-  const Shape image = {n, c, h, w};
-  if (kind == "conv2d") {
-    Conv2d op = {
-        .out = 4, .kernel = {draw(1, 3), draw(1, 3)}, .stride = {draw(1, 2), draw(1, 2)}, .pads = draw.pads(2)};
-    op.dilation = {draw(1, 2), draw(1, 2)}, op.groups = draw.coin() ? 2 : 1, op.bias = draw.coin();
-    return {op, {image}};
-  }
-  if (kind == "linear") return {Linear{.out = 3, .bias = draw.coin()}, {{n, h, c}}};
-  if (kind == "matmul") {
-    const Matmul op = {draw.coin(), draw.coin()};
-    return {op, {op.transpose_a ? Shape{n, w, h} : Shape{n, h, w}, op.transpose_b ? Shape{n, c, w} : Shape{n, w, c}}};
-  }
-  if (kind == "batch_norm") {
-    using Stats = BatchNorm::Stats;
-    const Stats all[] = {Stats::running, Stats::batch, Stats::frozen};
-    return {BatchNorm{.eps = 1e-3, .affine = draw.coin(), .stats = all[draw(0, 2)]}, {image}};
-  }
-  if (kind == "group_norm") return {GroupNorm{.groups = draw.coin() ? 2 : 1}, {image}};
-  if (kind == "layer_norm") return {LayerNorm{.eps = 1e-5}, {{n, h, 6}}};
-  if (kind == "max_pool") return {MaxPool{3, {draw(1, 2), draw(1, 2)}, draw.pads(1)}, {image}};
-  if (kind == "avg_pool") return {AvgPool{3, {draw(1, 2), draw(1, 2)}, draw.pads(1), draw.coin()}, {image}};
-  if (kind == "global_mean") return {GlobalMean{}, {image}};
-  if (kind == "affine") return {Affine{draw.coin() ? 1.5 : 1.0, 0.25 * static_cast<double>(draw(0, 2))}, {{n, h}}};
-  if (kind == "dropout") return {Dropout{0.25}, {{n, h}, {n, h}}, {1}};
-  if (kind == "cast") return {Cast{DType::f32}, {{n, h}}, {}, false, 1e-3, 1e-2};
-  if (kind == "reshape") return {Reshape{{0, -1}}, {image}};
-  if (kind == "softmax_cross_entropy") return {SoftmaxCrossEntropy{draw.coin() ? 0.1 : 0.0}, {{n, 5}, {n}}, {1}};
-  if (kind == "squared_error") return {SquaredError{}, {{n, h}, {n, h}}};
-  if (kind == "sum" || kind == "mean") {
-    Op op = op_from_json(kind, Json::object());
-    auto& reduce = std::get<Reduce>(op);
-    if (draw.coin()) reduce.axes = {draw(0, 1), 2};
-    reduce.keep = draw.coin();
-    return {op, {image}};
-  }
-  const Op op = op_from_json(kind, Json::object());
-  if (std::holds_alternative<Binary>(op)) {
-    const Shape other = draw.coin() ? Shape{n, c, 1, w} : image;
-    return {op, {image, other}, {}, kind == "div"};
-  }
-  if (std::holds_alternative<Unary>(op)) return {op, {{n, h}}, {}, kind == "log" || kind == "sqrt"};
-  fail(ErrorKind::internal, "no case for the op '", kind, "'");
-}
-
-// loss = sum(weights * op(operands)).
-Program program_of(const Case& c) {
-  Program program = {.model = "op", .config = "gradient"};
-  Phase phase = {.name = "train"};
-  Node node = {.name = "y", .op = c.op, .inputs = {}};
-  ParameterGroup group;
-  for (size_t i = 0; i < c.operands.size(); ++i) {
-    const std::string name = cat("operand.", i);
-    node.inputs.push_back(name);
-    if (std::ranges::find(c.fixed, i) != c.fixed.end()) {
-      const bool label = std::holds_alternative<SoftmaxCrossEntropy>(c.op);
-      const auto extents = c.operands[i].extents();
-      phase.inputs.push_back({name, {extents.begin(), extents.end()}, label ? DType::i32 : DType::f64, ""});
-    } else {
-      program.parameters.push_back({name, c.operands[i], DType::f64, {}});
-      group.parameters.push_back(name);
-    }
-  }
-  for (const ParameterSpec& spec : parameters(c.op, c.operands[0])) {
-    const Parameter parameter = {spec.suffix, spec.shape, DType::f64, spec.init};
-    (spec.buffer ? program.buffers : program.parameters).push_back(parameter);
-    if (!spec.buffer) group.parameters.push_back(spec.suffix);
-    node.inputs.push_back(spec.suffix);
-  }
-  const Shape result = infer(node, c.operands);
-  phase.nodes.push_back(node);
-  std::string last = "y";
-  if (std::holds_alternative<Cast>(c.op)) phase.nodes.push_back({"back", Cast{DType::f64}, {last}}), last = "back";
-  const auto extents = result.extents();
-  phase.inputs.push_back({"weights", {extents.begin(), extents.end()}, DType::f64, ""});
-  phase.nodes.push_back({"weighted", Binary{Binary::Function::mul}, {last, "weights"}});
-  phase.nodes.push_back({"loss", Reduce{}, {"weighted"}});
-  phase.loss.push_back({"loss", "loss", 1});
-  phase.update.groups = {group};
-  program.phases = {phase};
-  program.step = {{.phase = "train"}};
-  return program;
-}
-
-TensorMap random_weights(const Program& program, bool positive) {
+TensorMap random_weights(const Program& program) {
   TensorMap out;
   for (const Parameter& p : program.parameters) out["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
-  for (const Parameter& b : program.buffers) out["buffer/" + b.name] = random_tensor(b.name, b.shape, DType::f64);
-  for (auto& [name, tensor] : out)
-    if (positive || name.ends_with("running_var"))
-      for (double& x : tensor.as<double>()) x = std::abs(x) + 0.5;
   return out;
 }
 
 // Checks all elements of all trained tensors.
-void expect_gradients(const Program& program, const TensorMap& weights, double h, double tolerance) {
+void expect_gradients(const Program& program, const TensorMap& weights, const TensorMap& inputs, double tolerance) {
+  constexpr double h = 1e-5;
   auto session = loaded(program, {.batch = 1});
-  session->stage(random_batch(program, {{"N", 1}}));
+  session->stage(inputs);
   session->write(weights);
   constexpr double kKeepWeights = 0;
   const auto loss = [&] { return session->step(at_step(1, kKeepWeights)).loss; };
@@ -157,12 +48,19 @@ const std::set<std::string> kTestedElsewhere = {"stop_gradient", "host_call", "i
 
 class OpGradient : public testing::TestWithParam<std::string> {};
 
+// The map's entries that are weights, or those that are inputs.
+TensorMap part_of(const TensorMap& values, bool weights) {
+  TensorMap out;
+  for (const auto& [name, tensor] : values)
+    if ((name.starts_with("param/") || name.starts_with("buffer/")) == weights) out[name] = tensor;
+  return out;
+}
+
 TEST_P(OpGradient, IsTheLimitOfCentralDifferences) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
-    Draw draw(seed);
-    const Case c = draw_case(GetParam(), draw);
-    const Program program = program_of(c);
-    expect_gradients(program, random_weights(program, c.positive), c.h, c.tolerance);
+  for (const OpCase& c : op_cases(GetParam())) {
+    const Program program = op_program({&c, 1}, Precision::fp64);
+    const TensorMap values = op_values({&c, 1}, Precision::fp64, DType::f64);
+    expect_gradients(program, part_of(values, true), part_of(values, false), 1e-7);
   }
 }
 
@@ -206,7 +104,7 @@ TEST(InputGradientOp, IsDifferentiableThroughTheLayersOfACritic) {
                     AvgPool{2, 2}, Unary{Unary::Function::leaky_relu, 0.2}, Affine{2, 1}};
   for (const Op& op : ops) {
     const Program program = second_order(op, parameters(op, x));
-    expect_gradients(program, random_weights(program, false), 1e-5, 1e-6);
+    expect_gradients(program, random_weights(program), random_batch(program, {{"N", 1}}), 1e-6);
   }
 }
 

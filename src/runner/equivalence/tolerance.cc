@@ -31,19 +31,19 @@ Rule rule(const Matmul&, Shapes in) {
 }
 
 // The root and the scale round after the sums; the gradient subtracts two means of the upstream gradient.
-Rule rule(const BatchNorm&, Shapes in) { return {2, positions(in[0])}; }
+Rule rule(const BatchNorm&, Shapes in) { return {3, positions(in[0])}; }
 Rule rule(const GroupNorm& op, Shapes in) {
-  return {2, std::max(in[0].elements() / in[0][0] / op.groups, positions(in[0]))};
+  return {3, std::max(in[0].elements() / in[0][0] / op.groups, positions(in[0]))};
 }
-Rule rule(const LayerNorm&, Shapes in) { return {2, std::max(in[0].back(), in[0].elements() / in[0].back())}; }
+Rule rule(const LayerNorm&, Shapes in) { return {3, std::max(in[0].back(), in[0].elements() / in[0].back())}; }
 
 // A maximum is exact; its gradient adds up where windows overlap.
 Rule rule(const MaxPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
 Rule rule(const AvgPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
 Rule rule(const GlobalMean&, Shapes in) { return {1, in[0][2] * in[0][3]}; }
 
-// Functions of a vector library are right to a few units in the last place; gradients multiply two such values.
-Rule rule(const Unary&, Shapes) { return {2}; }
+// A vector library is right to a unit or two in the last place; the gradients of sigmoid and tanh subtract from 1.
+Rule rule(const Unary&, Shapes) { return {4}; }
 // An operand that is repeated gets the sum of its copies' gradients.
 Rule rule(const Binary& op, Shapes in) {
   const int64_t smaller = std::max<int64_t>(1, std::min(in[0].elements(), in[1].elements()));
@@ -61,8 +61,8 @@ Rule rule(const HostCall&, Shapes) { return {0}; }
 Rule rule(const Reduce& op, Shapes in) {
   return {1, in[0].elements() / std::max<int64_t>(1, output_shapes(op, in)[0].elements())};
 }
-// Exponential, sum and logarithm of a row, then a sum over rows.
-Rule rule(const SoftmaxCrossEntropy&, Shapes in) { return {1, in[0].elements()}; }
+// A sum over rows; the gradient is the exponential of a rounded logarithm, which magnifies the rounding by |log p|.
+Rule rule(const SoftmaxCrossEntropy&, Shapes in) { return {4, in[0].elements()}; }
 Rule rule(const SquaredError&, Shapes in) { return {1, in[0].elements()}; }
 // As many roundings as the ops between y and x have, forward, backward and backward again.
 Rule rule(const InputGradient&, Shapes in) { return {4, in[1].elements()}; }
