@@ -18,9 +18,11 @@ LoweredAs named(const Matmul&) { return native("batch_dot; dot for matrices"); }
 LoweredAs named(const BatchNorm&) { return native("BatchNorm"); }
 LoweredAs named(const GroupNorm&) { return composed("GroupNorm, broadcast_mul, broadcast_add"); }
 LoweredAs named(const LayerNorm&) { return native("LayerNorm"); }
-LoweredAs named(const MaxPool& op) { return op.pads.symmetric() ? native("Pooling") : composed("Pad, Pooling"); }
+LoweredAs named(const MaxPool& op) {
+  return pools_with(op.pads, op.kernel) ? native("Pooling") : composed("Pad, Pooling");
+}
 LoweredAs named(const AvgPool& op) {
-  if (op.pads.symmetric()) return native("Pooling");
+  if (pools_with(op.pads, op.kernel)) return native("Pooling");
   return composed(op.include_pad ? "Pad, Pooling" : "Pad, Pooling, broadcast_div");
 }
 LoweredAs named(const GlobalMean&) { return native("Pooling (global), Flatten"); }
@@ -32,7 +34,7 @@ LoweredAs named(const Unary& op) {
     case F::tanh:
       return native(cat("Activation ", kind(op)));
     case F::leaky_relu:
-      return native("LeakyReLU leaky");
+      return native("LeakyReLU leaky; in double composed of relu");
     case F::neg:
       return native("negative");
     default:

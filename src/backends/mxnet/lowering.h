@@ -19,6 +19,7 @@ class Args {
       : graph_(graph), node_(node), values_(values), constants_(constants) {}
   const Symbol& operator[](size_t operand) const { return values_[static_cast<size_t>(node_.inputs[operand])]; }
   const Shape& shape(size_t operand) const { return graph_.value(node_.inputs[operand]).shape; }
+  DType dtype(size_t operand) const { return graph_.value(node_.inputs[operand]).dtype; }
   const Shape& out() const { return graph_.value(node_.outputs[0]).shape; }
   size_t size() const { return node_.inputs.size(); }
 
@@ -69,6 +70,8 @@ LoweredAs lowered_as(const Op& op);
 
 // Extents as MXNet's ops want them: a scalar has one axis.
 std::string shape_text(const Shape& shape);
+// Whether a pool takes the pads itself: symmetric and at most half the window.
+bool pools_with(const Pads& pads, const Extent2& kernel);
 // Pads as an op of their own, which MXNet has for images alone.
 Symbol padded(const Args& in, const Pads& pads, double value);
 

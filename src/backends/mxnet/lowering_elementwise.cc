@@ -1,6 +1,17 @@
 #include "backends/mxnet/lowering.h"
 
 namespace tbd::mxnet {
+namespace {
+
+// LeakyReLU multiplies in single precision whatever its operand's type: in double, relu(x) - slope relu(-x).
+Symbol leaky_relu(double slope, const Args& in) {
+  if (in.dtype(0) != DType::f64) return in.op("LeakyReLU", {in[0]}, {{"act_type", "leaky"}, {"slope", text(slope)}});
+  const Symbol negative = in.part("below", "relu", {in.part("negative", "negative", {in[0]})});
+  const Symbol scaled = in.part("scaled", "_mul_scalar", {negative}, {{"scalar", text(slope)}});
+  return in.op("elemwise_sub", {in.part("above", "relu", {in[0]}), scaled});
+}
+
+}  // namespace
 
 Symbol lower(const Unary& op, const Args& in) {
   using F = Unary::Function;
@@ -8,7 +19,7 @@ Symbol lower(const Unary& op, const Args& in) {
     case F::relu:
       return in.op("Activation", {in[0]}, {{"act_type", "relu"}});
     case F::leaky_relu:
-      return in.op("LeakyReLU", {in[0]}, {{"act_type", "leaky"}, {"slope", text(op.slope)}});
+      return leaky_relu(op.slope, in);
     case F::sigmoid:
       return in.op("Activation", {in[0]}, {{"act_type", "sigmoid"}});
     case F::tanh:

@@ -1,4 +1,5 @@
 #include "backends/mxnet/lowering.h"
+#include "backends/mxnet/statistics.h"
 
 namespace tbd::mxnet {
 
@@ -12,9 +13,10 @@ Symbol lower(const BatchNorm& op, const Args& in) {
   const bool own = op.stats == BatchNorm::Stats::batch;
   const Symbol mean = own ? in.filled("running_mean", channels, 0) : in[next++];
   const Symbol variance = own ? in.filled("running_var", channels, 1) : in[next++];
+  const bool updates = op.stats == BatchNorm::Stats::running && backward_updates(in.dtype(in.size() - 1));
   return in.op("BatchNorm", {in[0], weight, bias, mean, variance},
                {{"eps", text(op.eps)},
-                {"momentum", text(1 - op.momentum)},
+                {"momentum", text(updates ? 1 - op.momentum : 1.0)},
                 {"fix_gamma", text(false)},
                 {"use_global_stats", text(op.stats == BatchNorm::Stats::frozen)}});
 }

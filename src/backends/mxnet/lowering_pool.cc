@@ -6,15 +6,9 @@
 namespace tbd::mxnet {
 namespace {
 
-// MXNet's pools pad symmetrically; pads beyond half the window are an op before, as asymmetric ones are.
-template <class Pool>
-bool native_pads(const Pool& op) {
-  return op.pads.symmetric() && 2 * op.pads.top <= op.kernel.h && 2 * op.pads.left <= op.kernel.w;
-}
-
 template <class Pool>
 Attributes window(const Pool& op, const char* type) {
-  const bool native = native_pads(op);
+  const bool native = pools_with(op.pads, op.kernel);
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
   const int64_t pad[] = {native ? op.pads.top : 0, native ? op.pads.left : 0};
   return {{"pool_type", type},
@@ -42,16 +36,20 @@ std::vector<double> shares_inside(const AvgPool& op, const Shape& x, const Shape
 
 }  // namespace
 
+bool pools_with(const Pads& pads, const Extent2& kernel) {
+  return pads.symmetric() && 2 * pads.top <= kernel.h && 2 * pads.left <= kernel.w;
+}
+
 // The lowest finite number of single precision stands for -infinity, which MXNet's attributes cannot spell.
 Symbol lower(const MaxPool& op, const Args& in) {
-  const Symbol x = native_pads(op) ? in[0] : padded(in, op.pads, std::numeric_limits<float>::lowest());
+  const Symbol x = pools_with(op.pads, op.kernel) ? in[0] : padded(in, op.pads, std::numeric_limits<float>::lowest());
   return in.op("Pooling", {x}, window(op, "max"));
 }
 
 Symbol lower(const AvgPool& op, const Args& in) {
   Attributes attributes = window(op, "avg");
   attributes.emplace_back("count_include_pad", text(op.include_pad));
-  if (native_pads(op)) return in.op("Pooling", {in[0]}, attributes);
+  if (pools_with(op.pads, op.kernel)) return in.op("Pooling", {in[0]}, attributes);
   const Symbol x = padded(in, op.pads, 0);
   if (op.include_pad) return in.op("Pooling", {x}, attributes);
   // The mean over the taps inside is the mean over the window divided by the share inside.

@@ -15,17 +15,20 @@ bool keeps_beta(double beta) {
   return std::abs(rounded - (1 - beta)) <= 1e-6 * (1 - beta);
 }
 
-void sgd_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
-  Attributes attributes = {{"lr", text(r.lr)}, {"wd", text(r.weight_decay)}};
-  if (o.momentum == 0) return call_into(t.weight, "sgd_update", std::vector{t.weight, t.gradient}, attributes);
-  t.first->hold(-r.lr);
-  attributes.emplace_back("momentum", text(o.momentum));
-  const char* op = o.nesterov ? "nag_mom_update" : "sgd_mom_update";
-  call_into(t.weight, op, std::vector{t.weight, t.gradient, t.first->array()}, attributes);
-}
-
 Array with_decay(const Trained& t, double decay) {
   return decay == 0 ? t.gradient : sum(t.gradient, scaled(t.weight, decay));
+}
+
+void sgd_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
+  Attributes attributes = {{"lr", text(r.lr)}};
+  if (o.momentum != 0) t.first->hold(-r.lr), attributes.emplace_back("momentum", text(o.momentum));
+  // nag_mom_update takes the decay of the momentum from the weight that it has just updated.
+  if (o.nesterov && o.momentum != 0)
+    return call_into(t.weight, "nag_mom_update", std::vector{t.weight, with_decay(t, r.weight_decay), t.first->array()},
+                     attributes);
+  attributes.emplace_back("wd", text(r.weight_decay));
+  if (o.momentum == 0) return call_into(t.weight, "sgd_update", std::vector{t.weight, t.gradient}, attributes);
+  call_into(t.weight, "sgd_mom_update", std::vector{t.weight, t.gradient, t.first->array()}, attributes);
 }
 
 void sgd_composed(const Trained& t, const Optimizer& o, const Rates& r) {

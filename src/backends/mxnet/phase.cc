@@ -128,6 +128,10 @@ PhaseRunner::HandedOut PhaseRunner::handed_out(size_t segment) {
   return out;
 }
 
+bool PhaseRunner::by_backward(const BoundNode& node) const {
+  return needs(node.outputs[0]) && backward_updates(graph_.value(node.inputs.back()).dtype);
+}
+
 Bound PhaseRunner::bound(ValueId id) const {
   const Array& gradient = gradients_[index(id)];
   if (!gradient || !needs(id)) return {arrays_[index(id)], {}};

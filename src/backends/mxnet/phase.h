@@ -57,7 +57,8 @@ class PhaseRunner {
   bool leaves(ValueId id, size_t segment) const;
   Bound bound(ValueId id) const;
   bool needs(ValueId id) const { return differentiated_[static_cast<size_t>(id)]; }
-  bool by_backward(const BoundNode& node) const { return needs(node.outputs[0]); }
+  // Whether the backward pass updates the running statistics of a batch_norm.
+  bool by_backward(const BoundNode& node) const;
   void call_host(const HostNode& call);
   void backward();
   double collect_losses();

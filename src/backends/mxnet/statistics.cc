@@ -26,6 +26,8 @@ bool updates_statistics(const BoundNode& node) {
   return op && op->stats == Stats::running;
 }
 
+bool backward_updates(DType statistics) { return statistics == DType::f32; }
+
 HeldVariances::HeldVariances(const Graph& graph, const std::function<bool(const BoundNode&)>& by_backward,
                              Weights& weights) {
   for (const BoundNode& node : graph.nodes) {

@@ -1,5 +1,5 @@
-// Running statistics of batch_norm. MXNet updates them in the backward pass, with the biased variance; ours take the
-// unbiased one, and move in every forward pass.
+// Running statistics of batch_norm. MXNet updates them in the backward pass, with the biased variance and a momentum of
+// single precision; ours take the unbiased one, and move in every forward pass.
 #pragma once
 #include <functional>
 
@@ -34,5 +34,7 @@ class ForwardStatistics {
 
 // batch_norm whose running statistics move with the batch.
 bool updates_statistics(const BoundNode& node);
+// Whether MXNet's own update serves: not in double, where its momentum would be wrong by 2e-8.
+bool backward_updates(DType statistics);
 
 }  // namespace tbd::mxnet

@@ -1,0 +1,107 @@
+// The wrapper alone: one node forward and backward, calls outside a graph, errors as one sentence.
+#include "backends/mxnet/api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/mxnet/arithmetic.h"
+#include "backends/mxnet/message.h"
+
+namespace tbd::mxnet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Array array_of(const std::vector<float>& values) {
+  const Shape shape = {static_cast<int64_t>(values.size())};
+  const Array out(DType::f32, shape);
+  out.set(HostTensor(DType::f32, shape, std::span<const float>(values)));
+  return out;
+}
+std::vector<double> values_of(const Array& array) { return as_doubles(array.host()); }
+
+Executor square_of(const Array& x, const Array& gradient, Gradient request) {
+  const Symbol y = Symbol::apply("square", "y", std::vector{Symbol::variable("x")}, {});
+  return Executor(y, std::vector<Bound>{{x, gradient, request}}, {});
+}
+
+TEST(OneNode, RunsForwardAndBackward) {
+  const Array gradient(DType::f32, {3});
+  Executor run = square_of(array_of({1, 2, 3}), gradient, Gradient::write);
+  run.forward();
+  run.backward(std::vector{array_of({1, 10, 100})});
+  EXPECT_THAT(values_of(run.outputs()[0]), ElementsAre(1, 4, 9));
+  EXPECT_THAT(values_of(gradient), ElementsAre(2, 40, 600));
+}
+
+TEST(OneNode, AddsGradientsWhereAsked) {
+  const Array gradient = array_of({1, 1});
+  Executor run = square_of(array_of({1, 2}), gradient, Gradient::add);
+  for (int i = 0; i < 2; ++i) run.forward(), run.backward(std::vector{array_of({1, 1})});
+  EXPECT_THAT(values_of(gradient), ElementsAre(5, 9));
+}
+
+TEST(Array, ConvertsWhatItIsGivenAndKeepsAScalarsShape) {
+  const Array scalar(DType::f32, {});
+  const double half = 0.5;
+  scalar.set(HostTensor(DType::f64, {}, std::span<const double>(&half, 1)));
+  EXPECT_EQ(scalar.host().shape(), Shape{});
+  EXPECT_THAT(values_of(scalar), ElementsAre(0.5));
+  EXPECT_THROW(Array(DType::bf16, {2}), Error);
+}
+
+TEST(Arithmetic, WorksInPlaceAndOnFreshArrays) {
+  const Array x = array_of({1, 2}), y = array_of({10, 20});
+  add(y, 3, x);
+  EXPECT_THAT(values_of(y), ElementsAre(13, 26));
+  scale(y, 0.5);
+  EXPECT_THAT(values_of(sum(x, y)), ElementsAre(7.5, 15));
+  scale_by(y, array_of({2}));
+  EXPECT_THAT(values_of(y), ElementsAre(13, 26));
+  EXPECT_THAT(values_of(norm(array_of({3, 4}))), ElementsAre(5));
+  clear(y);
+  EXPECT_THAT(values_of(y), ElementsAre(0, 0));
+}
+
+std::string sentence_from(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Errors, AreOneSentenceWithoutTraces) {
+  const auto clean = testing::AllOf(testing::Not(HasSubstr("\n")), testing::Not(HasSubstr("../src")),
+                                    testing::Not(HasSubstr("Stack trace")));
+  const std::string shapes = sentence_from([] { sum(array_of({1, 2}), array_of({1, 2, 3})); });
+  EXPECT_THAT(shapes, testing::AllOf(HasSubstr("expected [2], got [3]"), clean));
+  EXPECT_THAT(sentence_from([] { call("no_such_op", {}); }), testing::AllOf(HasSubstr("no_such_op"), clean));
+  EXPECT_THAT(sentence_from([] {
+                Array(DType::f32, {1'000'000'000, 1000});
+              }),
+              testing::AllOf(HasSubstr("2^31"), clean));
+}
+
+TEST(Errors, SpeakOfMemoryInWordsTheWorkerKnows) {
+  const Error error = error_of("[12:00:00] ../src/storage/./cpu_device_storage.h:70: Failed to allocate CPU Memory\n");
+  EXPECT_STREQ(error.what(), "out of memory: Failed to allocate CPU Memory");
+}
+
+TEST(Errors, OfQueuedWorkComeOutOfTracebacks) {
+  EXPECT_EQ(sentence_of("Traceback (most recent call last):\n  File \"../src/a.cc\", line 4\nMXNetError: Check failed: "
+                        "a == b (1 vs. 2) : sizes"),
+            "Check failed: a == b (1 vs. 2) : sizes");
+}
+
+TEST(Text, SpellsWhatMxnetParses) {
+  EXPECT_EQ(text(0.1), "0.10000000000000001");
+  EXPECT_EQ(text(true), "True");
+  EXPECT_EQ(text(std::vector<int64_t>{3}), "(3,)");
+  EXPECT_EQ(text(std::vector<int64_t>{1, 2}), "(1,2)");
+}
+
+}  // namespace
+}  // namespace tbd::mxnet

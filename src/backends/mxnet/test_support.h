@@ -1,0 +1,88 @@
+// What the back-end's tests share: sessions, random batches and weights, comparisons in double.
+#pragma once
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "backends/mxnet/session.h"
+#include "base/philox.h"
+#include "graph/passes.h"
+#include "worker/initial_values.h"
+#include "worker/inputs.h"
+
+namespace tbd::mxnet {
+
+inline HostTensor doubles(const Shape& shape, const std::vector<double>& values) {
+  return HostTensor(DType::f64, shape, std::span<const double>(values));
+}
+
+inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype, int64_t classes = 2) {
+  const Philox random(7, name);
+  std::vector<double> values(static_cast<size_t>(shape.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = is_float(dtype) ? random.normal(i) : random.word(i) % classes;
+  return converted(doubles(shape, values), dtype);
+}
+
+// A batch for all inputs of a step; masks hold 0 and 1, norms are those of the program.
+inline TensorMap random_batch(const Program& program, const Bindings& bindings) {
+  const InputNeeds needs = input_needs(program, bindings);
+  TensorMap batch = needs.norms;
+  for (const InputNeed& need : needs.inputs) {
+    batch[need.name] = random_tensor(need.name, need.shape, need.keep ? DType::i32 : need.dtype, need.classes);
+    if (need.keep) batch[need.name] = converted(batch[need.name], need.dtype);
+  }
+  return batch;
+}
+
+inline TensorMap initial_weights(const Program& program) {
+  TensorMap out;
+  for (const Parameter& p : program.parameters) out["param/" + p.name] = initial_value(p, 3, 1);
+  for (const Parameter& b : program.buffers) out["buffer/" + b.name] = initial_value(b, 3, 1);
+  return out;
+}
+
+// With weights.
+inline std::unique_ptr<MxnetSession> loaded(const Program& program, int64_t batch = 4, bool capture = true) {
+  auto session = std::make_unique<MxnetSession>();
+  session->load(program, {.bindings = {{"N", batch}}, .capture = capture, .seed = 5});
+  session->write(initial_weights(program));
+  return session;
+}
+// And a random batch staged.
+inline std::unique_ptr<MxnetSession> ready(const Program& program, int64_t batch = 4, bool capture = true) {
+  auto session = loaded(program, batch, capture);
+  session->stage(random_batch(program, {{"N", batch}}));
+  return session;
+}
+
+inline StepRequest at_step(int64_t number, std::optional<double> lr = {}) {
+  return {.number = number, .schedule_step = number, .lr = lr, .only_phase = {}};
+}
+
+// |a - b| / |b| over all elements; |a| where b is 0.
+inline double relative_error(const HostTensor& a, const HostTensor& b) {
+  const std::vector<double> x = as_doubles(a), y = as_doubles(b);
+  require(x.size() == y.size(), "sizes differ");
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < x.size(); ++i) difference += (x[i] - y[i]) * (x[i] - y[i]), size += y[i] * y[i];
+  return size == 0 ? std::sqrt(difference) : std::sqrt(difference / size);
+}
+
+inline std::string sentence_from(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+// Toy programs without input_gradient, which MXNet cannot run.
+inline bool runs_on_mxnet(const Program& program) {
+  for (const Phase& phase : program.phases)
+    for (const Node& node : phase.nodes)
+      if (std::holds_alternative<InputGradient>(node.op)) return false;
+  return true;
+}
+
+}  // namespace tbd::mxnet
