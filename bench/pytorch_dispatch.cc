@@ -17,7 +17,7 @@
 
 #include "graph/builder.h"
 #include "serve.h"
-#include "torch_session.h"
+#include "session_setup.h"
 
 using namespace tbd;
 

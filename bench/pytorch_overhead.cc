@@ -11,7 +11,7 @@
 
 #include "backends/pytorch/lowering.h"
 #include "serve.h"
-#include "torch_session.h"
+#include "session_setup.h"
 
 namespace {
 

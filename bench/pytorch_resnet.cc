@@ -5,7 +5,7 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include "serve.h"
-#include "torch_session.h"
+#include "session_setup.h"
 
 using namespace tbd;
 

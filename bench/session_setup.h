@@ -1,4 +1,4 @@
-// A loaded PyTorch session on generated weights and a generated resident batch, as a worker has it.
+// A loaded session on generated weights and a generated resident batch, as a worker has it.
 #pragma once
 #include <fstream>
 #include <memory>
