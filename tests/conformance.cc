@@ -48,9 +48,10 @@ class Talk {
     }
     return support;
   }
-  void load(const Program& program, Precision precision) {
+  void load(const Program& program, const OpRunOptions& options) {
     protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
-    load.precision = tbd::name(precision), load.layout = layout_, load.capture = true;
+    load.precision = tbd::name(options.precision), load.capture = true;
+    load.layout = options.layout.empty() ? layout_ : options.layout;
     ask<protocol::LoadReply>(load, "loading");
   }
   std::map<std::string, TensorMap> step(TensorMap values) {
@@ -96,8 +97,8 @@ const OpCase* blamed(const std::vector<OpCase>& cases, const std::string& senten
 
 class Runs {
  public:
-  Runs(const WorkerEntry& entry, const RunnerSettings& settings, Precision precision, const std::vector<DType>& rounded)
-      : entry_(entry), settings_(settings), precision_(precision), rounded_(rounded), out_(rounded.size()) {}
+  Runs(const WorkerEntry& entry, const RunnerSettings& settings, const OpRunOptions& options)
+      : entry_(entry), settings_(settings), options_(options), out_(options.rounded.size()) {}
 
   void add(std::vector<OpCase> cases) {
     while (!cases.empty()) {
@@ -133,19 +134,18 @@ class Runs {
 
   void run(std::vector<OpCase> cases) {
     Talk talk(entry_, settings_);
-    const Support support = talk.check(op_program(cases, precision_));
+    const Support support = talk.check(op_program(cases, options_.precision));
     for (OpRun& each : out_) each.support.insert(support.begin(), support.end());
     std::erase_if(cases, [&](const OpCase& c) { return support.at(c.name).level == "unsupported"; });
-    talk.load(op_program(cases, precision_), precision_);
-    for (size_t i = 0; i < rounded_.size(); ++i)
-      out_[i].tensors.merge(talk.step(op_values(cases, precision_, rounded_[i])));
+    talk.load(op_program(cases, options_.precision), options_);
+    for (size_t i = 0; i < options_.rounded.size(); ++i)
+      out_[i].tensors.merge(talk.step(op_values(cases, options_.precision, options_.rounded[i])));
     talk.bye();
   }
 
   const WorkerEntry& entry_;
   const RunnerSettings& settings_;
-  Precision precision_;
-  const std::vector<DType>& rounded_;
+  const OpRunOptions& options_;
   std::vector<OpRun> out_;
 };
 
@@ -183,10 +183,9 @@ DType stored_type(Precision precision) {
 }
 
 std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
-                                const std::vector<OpCase>& cases, Precision precision,
-                                const std::vector<DType>& rounded) {
-  Runs runs(entry, settings, precision, rounded);
-  runs.add(meant_for(cases, precision));
+                                const std::vector<OpCase>& cases, const OpRunOptions& options) {
+  Runs runs(entry, settings, options);
+  runs.add(meant_for(cases, options.precision));
   return runs.take();
 }
 

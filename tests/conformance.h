@@ -20,11 +20,16 @@ struct OpRun {
   std::map<std::string, std::string> faults;         // by case: the sentence of a worker that gave up
 };
 
+struct OpRunOptions {
+  Precision precision = Precision::fp32;
+  std::vector<DType> rounded = {};  // operands are rounded to each in turn; one OpRun each
+  std::string layout = {};          // empty: the first that the worker offers
+};
+
 // Of the cases that the precision is for. One process, unless one fails: then that case is left out and the others run
-// again. Operands are rounded to each of `rounded` in turn; one result each. Learning rate 0.
+// again. Learning rate 0.
 std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
-                                const std::vector<OpCase>& cases, Precision precision,
-                                const std::vector<DType>& rounded);
+                                const std::vector<OpCase>& cases, const OpRunOptions& options);
 
 // What the worker says of the cases in that precision; nothing is run.
 std::map<std::string, protocol::NodeRow> check_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,

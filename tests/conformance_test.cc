@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -11,6 +12,9 @@
 #include "conformance.h"
 
 namespace tbd {
+
+void PrintTo(const WorkerEntry& entry, std::ostream* out) { *out << entry.key; }
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,10 +32,17 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
     settings_.cache = folder_.path() / "cache";
   }
   std::vector<Precision> offered() const {
-    const std::vector<std::string> names = capabilities(GetParam(), settings_).precisions;
+    const std::vector<std::string> names = asked().precisions;
     std::vector<Precision> out;
     for (const Precision each : kConformancePrecisions)
       if (std::ranges::find(names, name(each)) != names.end()) out.push_back(each);
+    return out;
+  }
+  protocol::HelloReply asked() const { return capabilities(GetParam(), settings_); }
+  // Each layout in fp32, the first alone in other precisions.
+  std::vector<std::string> layouts(Precision precision) const {
+    std::vector<std::string> out = asked().layouts;
+    if (precision != Precision::fp32) out.resize(1);
     return out;
   }
   std::string section() const { return section_of(matrix(), GetParam().framework); }
@@ -41,7 +52,6 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
 
   TemporaryFolder folder_{"tbd-conformance-test"};
   RunnerSettings settings_;
-  std::vector<OpCase> cases_ = op_cases();
 };
 
 // One line per op in the build folder: its worst case.
@@ -94,27 +104,55 @@ std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& ca
 TEST_P(Conformance, EveryOpIsThatOfTheReference) {
   const auto reference = std::ranges::find(settings_.workers, "pytorch", &WorkerEntry::key);
   if (reference == settings_.workers.end()) GTEST_SKIP() << "the reference, pytorch, is not built";
+  std::vector<OpCase> cases = op_cases();
+  std::ranges::move(large_op_cases(), std::back_inserter(cases));
   const std::vector<Precision> precisions = offered();
   std::vector<DType> rounded;
   for (const Precision each : precisions) rounded.push_back(stored_type(each));
-  const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases_, Precision::fp64, rounded);
+  const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases, {Precision::fp64, rounded});
   std::set<Pair> ran;
-  for (size_t i = 0; i < precisions.size(); ++i) {
-    const OpRun run = run_op_cases(GetParam(), settings_, cases_, precisions[i], {rounded[i]}).at(0);
-    ran.merge(judge(GetParam().framework, cases_, precisions[i], run, expected[i]));
-  }
+  for (size_t i = 0; i < precisions.size(); ++i)
+    for (const std::string& layout : layouts(precisions[i])) {
+      SCOPED_TRACE(layout);
+      const OpRun run = run_op_cases(GetParam(), settings_, cases, {precisions[i], {rounded[i]}, layout}).at(0);
+      ran.merge(judge(GetParam().framework, cases, precisions[i], run, expected[i]));
+    }
   if (matrix_is_of_another_version()) return;
   EXPECT_EQ(ran, listed_runs(section())) << "against " << matrix_file();
 }
 
 TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
+  std::vector<OpCase> cases = op_cases();
+  cases.push_back(drawn_dropout());
   SupportByPrecision support;
-  for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases_, each);
-  const std::string now = matrix_section(GetParam(), cases_, support);
+  for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
+  const std::string now = matrix_section(GetParam(), cases, support);
   if (std::getenv("TBD_UPDATE_MATRIX"))
     write_file_atomic(matrix_file(), with_section(matrix(), GetParam().framework, now));
   if (matrix_is_of_another_version()) GTEST_SKIP() << "the matrix is of another version";
   EXPECT_EQ(section(), now) << "TBD_UPDATE_MATRIX=1 writes it anew";
+}
+
+TEST_P(Conformance, DrawnDropoutScalesWhatItKeepsForwardAndBackward) {
+  const OpCase c = drawn_dropout();
+  const double kept_share = 1 - std::get<Dropout>(c.op).p;
+  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::fp32, {DType::f32}}).at(0);
+  ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
+  if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
+  const TensorMap given = op_values({&c, 1}, Precision::fp32, DType::f32), &got = run.tensors.at(c.name);
+  const std::vector<double> x = as_doubles(given.at("param/dropout.drawn.x0")),
+                            y = as_doubles(got.at("output/" + c.name));
+  const std::vector<double> w = as_doubles(given.at("dropout.drawn.weights"));
+  const std::vector<double> dx = as_doubles(got.at("grad/dropout.drawn.x0"));
+  double kept = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool keeps = dx[i] != 0;
+    EXPECT_NEAR(y[i], keeps ? x[i] / kept_share : 0, 1e-6 * std::abs(x[i]) / kept_share) << i;
+    EXPECT_NEAR(dx[i], keeps ? 2 * w[i] / kept_share : 0, 1e-5) << i;
+    kept += keeps;
+  }
+  const auto n = static_cast<double>(x.size());
+  EXPECT_NEAR(kept, n * kept_share, 5 * std::sqrt(n * kept_share * (1 - kept_share)));
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
@@ -136,6 +174,31 @@ TEST(OpCases, MakeAProgramThatIsValidInEveryPrecision) {
   const std::vector<OpCase> cases = op_cases();
   for (const Precision precision : kConformancePrecisions)
     EXPECT_NO_THROW(validate(op_program(cases, precision), {{"N", 1}})) << name(precision);
+}
+
+HostTensor doubles(const std::vector<double>& values) {
+  return HostTensor(DType::f64, {static_cast<int64_t>(values.size())}, std::span<const double>(values));
+}
+
+// A gradient that is 5 % too large, one wrong element, a value that is not finite, a tensor of another shape or none.
+TEST(Difference, SeesWhatIsWrong) {
+  const OpCase c = op_cases("conv2d").front();
+  const TensorMap reference = {{"grad/a", doubles({1, -2, 0.5})}, {"output/b", doubles({0.25})}};
+  const auto within = [&](const TensorMap& values) {
+    return worst_difference(c, Precision::fp32, values, reference).within();
+  };
+  const auto with = [&](const std::vector<double>& a) {
+    return TensorMap{{"grad/a", doubles(a)}, {"output/b", doubles({0.25})}};
+  };
+  EXPECT_TRUE(within(reference));
+  EXPECT_TRUE(within(with({1 + 1e-7, -2, 0.5})));
+  EXPECT_FALSE(within(with({1.05, -2.1, 0.525})));
+  EXPECT_FALSE(within(with({1, -2, 0.50001})));
+  EXPECT_FALSE(within(with({1, std::nan(""), 0.5})));
+  EXPECT_FALSE(within(with({1, -2})));
+  EXPECT_FALSE(within({{"output/b", doubles({0.25})}}));
+  EXPECT_FALSE(worst_difference(c, Precision::fp32, reference, {}).within());
+  EXPECT_EQ(worst_difference(c, Precision::fp32, with({1, -2.1, 0.5}), reference).tensor, "grad/a");
 }
 
 TEST(Matrix, KeepsTheSectionsOfBackEndsThatAreNotBuilt) {

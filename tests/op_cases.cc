@@ -265,6 +265,30 @@ std::vector<OpCase> op_cases(const std::string& kind) {
   return cases;
 }
 
+std::vector<OpCase> large_op_cases() {
+  const Shape image = {3, 32, 13, 11};
+  Cases cases = {
+      {.op = Conv2d{.out = 48, .kernel = 3, .pads = {1, 1, 1, 1}}, .operands = {image}},
+      {.op = Conv2d{.out = 64, .kernel = 1, .stride = 2, .bias = true}, .operands = {image}},
+      {.op = Conv2d{.out = 32, .kernel = 3, .stride = 2, .pads = {0, 1, 0, 1}, .groups = 2}, .operands = {image}},
+      {.op = Conv2d{.out = 32, .kernel = 5, .pads = {2, 2, 2, 2}, .groups = 32}, .operands = {image}},
+      {.op = Linear{.out = 65}, .operands = {{33, 130}}},
+      {.op = Matmul{.transpose_b = true}, .operands = {{4, 33, 64}, {4, 17, 64}}},
+      {.op = BatchNorm{}, .operands = {image}},
+      {.op = GroupNorm{.groups = 8}, .operands = {image}},
+      {.op = LayerNorm{}, .operands = {{3, 17, 128}}},
+      {.op = Unary{Unary::Function::tanh}, .operands = {image}},
+      {.op = Binary{}, .operands = {image, {1, 32, 1, 1}}, .values = Values::positive},
+      {.op = Reduce{.function = Reduce::Function::mean, .axes = {0, 2, 3}},
+       .operands = {image},
+       .values = Values::positive},
+      {.op = SoftmaxCrossEntropy{0.1}, .operands = {{24, 1000}, {24}}, .fixed = {1}}};
+  for (size_t i = 0; i < cases.size(); ++i) cases[i].name = cat(kind(cases[i].op), ".large", i);
+  return cases;
+}
+
+OpCase drawn_dropout() { return {.name = "dropout.drawn", .op = Dropout{0.25}, .operands = {{40, 50}}}; }
+
 std::vector<OpCase> op_cases() {
   Cases all;
   for (const std::string& kind : all_kinds())

@@ -22,6 +22,8 @@ struct OpCase {
 
 std::vector<OpCase> op_cases();                         // all kinds, in the order of all_kinds()
 std::vector<OpCase> op_cases(const std::string& kind);  // throws Error(internal) for a kind without cases
+std::vector<OpCase> large_op_cases();  // a few with extents that blocked and vector kernels are made for
+OpCase drawn_dropout();                // without a mask: no two frameworks draw alike
 
 // What tells the case from the plain form of its op, as far as a lowering may care: {"dilation", "groups"}.
 std::vector<std::string> features(const OpCase& c);

@@ -57,7 +57,7 @@ Features of(const Affine& op, Shapes) {
   if (op.factor != 1 && op.offset != 0) return {"factor and offset"};
   return {op.offset != 0 ? "offset" : "factor"};
 }
-Features of(const Dropout&, Shapes) { return {"mask"}; }
+Features of(const Dropout&, Shapes in) { return in.size() > 1 ? Features{"mask"} : Features{}; }
 Features of(const Cast& op, Shapes) { return {cat("to ", op.to)}; }
 Features of(const SoftmaxCrossEntropy& op, Shapes) { return op.smoothing == 0 ? Features{} : Features{"smoothing"}; }
 template <class Other>

@@ -21,7 +21,7 @@ NodeSupport::Level level_of(LoweredAs::Level level) {
 }  // namespace
 
 SessionIdentity describe_mxnet() {
-  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .mode = "graph"};
+  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {"graph"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32"};
   out.layouts = {"nchw"};

@@ -16,8 +16,12 @@ LoweredAs named(const Conv2d& op) { return op.pads.symmetric() ? native("Convolu
 LoweredAs named(const Linear&) { return native("FullyConnected"); }
 LoweredAs named(const Matmul&) { return native("batch_dot; dot for matrices"); }
 LoweredAs named(const BatchNorm&) { return native("BatchNorm"); }
-LoweredAs named(const GroupNorm&) { return composed("GroupNorm, broadcast_mul, broadcast_add"); }
-LoweredAs named(const LayerNorm&) { return native("LayerNorm"); }
+LoweredAs named(const GroupNorm&) {
+  return composed("GroupNorm, broadcast_mul, broadcast_add; in fp64 of mean, square, rsqrt");
+}
+LoweredAs named(const LayerNorm&) {
+  return native("LayerNorm; in fp64 mean, square, rsqrt, broadcast_mul, broadcast_add");
+}
 LoweredAs named(const MaxPool& op) {
   return pools_with(op.pads, op.kernel) ? native("Pooling") : composed("Pad, Pooling");
 }
@@ -34,7 +38,7 @@ LoweredAs named(const Unary& op) {
     case F::tanh:
       return native(cat("Activation ", kind(op)));
     case F::leaky_relu:
-      return native("LeakyReLU leaky; in double composed of relu");
+      return native("LeakyReLU leaky; in fp64 relu, _mul_scalar, elemwise_add");
     case F::neg:
       return native("negative");
     default:

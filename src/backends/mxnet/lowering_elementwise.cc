@@ -3,12 +3,12 @@
 namespace tbd::mxnet {
 namespace {
 
-// LeakyReLU multiplies in single precision whatever its operand's type: in double, relu(x) - slope relu(-x).
+// LeakyReLU multiplies in single precision whatever its operand's type: in double, slope x + (1 - slope) relu(x).
 Symbol leaky_relu(double slope, const Args& in) {
   if (in.dtype(0) != DType::f64) return in.op("LeakyReLU", {in[0]}, {{"act_type", "leaky"}, {"slope", text(slope)}});
-  const Symbol negative = in.part("below", "relu", {in.part("negative", "negative", {in[0]})});
-  const Symbol scaled = in.part("scaled", "_mul_scalar", {negative}, {{"scalar", text(slope)}});
-  return in.op("elemwise_sub", {in.part("above", "relu", {in[0]}), scaled});
+  const Symbol line = in.part("line", "_mul_scalar", {in[0]}, {{"scalar", text(slope)}});
+  const Symbol above = in.part("above", "relu", {in[0]});
+  return in.op("elemwise_add", {line, in.part("rest", "_mul_scalar", {above}, {{"scalar", text(1 - slope)}})});
 }
 
 }  // namespace

@@ -2,6 +2,29 @@
 #include "backends/mxnet/statistics.h"
 
 namespace tbd::mxnet {
+namespace {
+
+// Mean 0 and variance 1 along the last axis, of parts: MXNet's norms keep eps in single precision, which double shows.
+Symbol standardized(const Args& in, const Symbol& x, double eps) {
+  const Attributes last = {{"axis", "-1"}, {"keepdims", text(true)}};
+  const Symbol centred = in.part("centred", "broadcast_sub", {x, in.part("mean", "mean", {x}, last)});
+  const Symbol variance = in.part("variance", "mean", {in.part("squares", "square", {centred})}, last);
+  const Symbol shifted = in.part("shifted", "_plus_scalar", {variance}, {{"scalar", text(eps)}});
+  return in.part("standardized", "broadcast_mul", {centred, in.part("scale", "rsqrt", {shifted})});
+}
+
+// Each group of channels of an image; MXNet's own scale and shift are per group: they are 1 and 0.
+Symbol normalized_groups(const GroupNorm& op, const Args& in) {
+  const Shape &x = in.shape(0), groups = {op.groups};
+  if (in.dtype(0) != DType::f64)
+    return in.part("normal", "GroupNorm", {in[0], in.filled("ones", groups, 1), in.filled("zeros", groups, 0)},
+                   {{"num_groups", std::to_string(op.groups)}, {"eps", text(op.eps)}});
+  const Shape rows = {x[0], op.groups, x.elements() / (x[0] * op.groups)};
+  const Symbol flat = in.part("groups", "Reshape", {in[0]}, {{"shape", shape_text(rows)}});
+  return in.part("normal", "Reshape", {standardized(in, flat, op.eps)}, {{"shape", shape_text(x)}});
+}
+
+}  // namespace
 
 // x (N, C, ...); operands: weight and bias if affine, then the running statistics, which the backward pass updates with
 // the biased variance (statistics.h makes that ours).
@@ -21,23 +44,23 @@ Symbol lower(const BatchNorm& op, const Args& in) {
                 {"use_global_stats", text(op.stats == BatchNorm::Stats::frozen)}});
 }
 
-// MXNet's own scale and shift are per group: they are 1 and 0, and ours follow per channel.
+// Our scale and shift are per channel.
 Symbol lower(const GroupNorm& op, const Args& in) {
-  const Shape groups = {op.groups}, &x = in.shape(0);
+  const Shape& x = in.shape(0);
   std::vector<int64_t> extents(static_cast<size_t>(x.rank()), 1);
   extents[1] = x[1];
   const auto per_channel = [&](const char* suffix, size_t operand) {
     return in.part(suffix, "Reshape", {in[operand]}, {{"shape", text(extents)}});
   };
-  const Symbol normal =
-      in.part("normal", "GroupNorm", {in[0], in.filled("ones", groups, 1), in.filled("zeros", groups, 0)},
-              {{"num_groups", std::to_string(op.groups)}, {"eps", text(op.eps)}});
-  const Symbol scaled = in.part("scaled", "broadcast_mul", {normal, per_channel("weight", 1)});
+  const Symbol scaled = in.part("scaled", "broadcast_mul", {normalized_groups(op, in), per_channel("weight", 1)});
   return in.op("broadcast_add", {scaled, per_channel("bias", 2)});
 }
 
 Symbol lower(const LayerNorm& op, const Args& in) {
-  return in.op("LayerNorm", {in[0], in[1], in[2]}, {{"axis", "-1"}, {"eps", text(op.eps)}});
+  if (in.dtype(0) != DType::f64)
+    return in.op("LayerNorm", {in[0], in[1], in[2]}, {{"axis", "-1"}, {"eps", text(op.eps)}});
+  const Symbol scaled = in.part("scaled", "broadcast_mul", {standardized(in, in[0], op.eps), in[1]});
+  return in.op("broadcast_add", {scaled, in[2]});
 }
 
 }  // namespace tbd::mxnet

@@ -1,5 +1,7 @@
 #include "backends/tensorflow/graph.h"
 
+#include <tensorflow/c/c_api_experimental.h>
+
 #include <algorithm>
 
 #include "backends/tensorflow/wire.h"
@@ -146,11 +148,12 @@ std::vector<TF_Output> TfGraph::gradients(std::span<const TF_Output> ys, std::sp
   return out;
 }
 
-TfSession::TfSession(const TfGraph& graph, int64_t threads) {
+TfSession::TfSession(const TfGraph& graph, int64_t threads, bool xla) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   const std::string config = session_config(threads, /*inter_op_threads=*/1);
   const Status status;
   TF_SetConfig(options, config.data(), config.size(), status);
+  if (xla) TF_EnableXLACompilation(options, 1);  // after the config, which it amends
   if (status.ok()) session_ = TF_NewSession(graph, options, status);
   TF_DeleteSessionOptions(options);
   status.check();

@@ -74,7 +74,7 @@ struct Feed {
 
 class TfSession {
  public:
-  TfSession(const TfGraph& graph, int64_t threads);
+  TfSession(const TfGraph& graph, int64_t threads, bool xla = false);  // xla: compiled on the first run
   ~TfSession();
   TfSession(const TfSession&) = delete;
   TfSession& operator=(const TfSession&) = delete;

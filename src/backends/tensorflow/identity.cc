@@ -28,7 +28,7 @@ NodeSupport support(const Phase& phase, const Node& node) {
 }  // namespace
 
 SessionIdentity describe_tensorflow() {
-  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .mode = "graph"};
+  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {"graph", "xla"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16"};
   out.layouts = {"nhwc"};

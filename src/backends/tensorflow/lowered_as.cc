@@ -26,6 +26,7 @@ LoweredAs named(const AvgPool& op) {
 }
 LoweredAs named(const GlobalMean&) { return {true, "Mean"}; }
 LoweredAs named(const Unary& op) {
+  if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
   static constexpr const char* kOps[] = {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Exp",
                                          "Log",  "Sqrt",      "Square",  "Abs",  "Neg"};
   return {true, kOps[static_cast<size_t>(op.function)]};

@@ -48,9 +48,23 @@ const char* op_of(Binary::Function function) {
 
 }  // namespace
 
+namespace {
+
+// LeakyRelu keeps its slope in single precision: in double, slope x + (1 - slope) relu(x).
+TF_Output leaky_relu(double slope, const Args& in) {
+  const Operand& x = in[0];
+  if (x.dtype != DType::f64) return in.op("LeakyRelu").in(x.output).real("alpha", slope).out();
+  const auto scaled = [&](double factor, TF_Output y) {
+    return in.binary("Mul", y, in.graph().constant(factor, x.dtype));
+  };
+  return in.binary("AddV2", scaled(slope, x.output), scaled(1 - slope, in.unary("Relu", x.output)));
+}
+
+}  // namespace
+
 Operand lower(const Unary& op, const Args& in) {
   const Operand& x = in[0];
-  if (op.function == F::leaky_relu) return {in.op("LeakyRelu").in(x.output).real("alpha", op.slope).out(), x.layout};
+  if (op.function == F::leaky_relu) return {leaky_relu(op.slope, in), x.layout};
   // SqrtGrad has no gradient, Pow has.
   if (op.function == F::sqrt && in.twice())
     return {in.binary("Pow", x.output, in.graph().constant(0.5, x.dtype)), x.layout};

@@ -32,7 +32,7 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
   const PhaseOptions phase_options = {options.bindings, options.world, options.capture, options.seed};
   for (const Phase& phase : program_.phases)
     phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, graph_, *weights_, phase_options);
-  session_ = std::make_unique<TfSession>(graph_, options.threads);
+  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");
 }
 
 PhaseRunner& TensorFlowSession::runner(const std::string& phase) {

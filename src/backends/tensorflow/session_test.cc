@@ -24,10 +24,17 @@ TEST_P(Resnet, LearnsAFixedBatch) {
 }
 INSTANTIATE_TEST_SUITE_P(Precisions, Resnet, testing::Values("fp64", "fp32", "bf16"));
 
+TEST(Xla, TrainsTheSameNetworkAsTheGraph) {
+  const Program program = with_precision(toy_program("conv_forms"), Precision::fp32);
+  auto graph = ready(program), xla = ready(program, {.mode = "xla"});
+  for (int64_t step = 1; step <= 2; ++step)
+    EXPECT_NEAR(xla->step(at_step(step)).loss, graph->step(at_step(step)).loss, 1e-4) << step;
+}
+
 TEST(Identity, SaysWhatItIs) {
   const SessionIdentity identity = TensorFlowSession().identity();
   EXPECT_EQ(identity.framework, "tensorflow");
-  EXPECT_EQ(identity.mode, "graph");
+  EXPECT_THAT(identity.modes, testing::ElementsAre("graph", "xla"));
   EXPECT_THAT(identity.version, HasSubstr("."));
   EXPECT_THAT(identity.layouts, testing::ElementsAre("nhwc"));
 }

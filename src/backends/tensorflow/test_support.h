@@ -42,6 +42,7 @@ struct SessionSetup {
   int64_t batch = 4;
   bool capture = true;
   int64_t threads = 1;
+  std::string mode = {};
 };
 
 // With the initial weights written.
@@ -52,6 +53,7 @@ inline std::unique_ptr<TensorFlowSession> loaded(const Program& program, const S
   options.layout = "nhwc";
   options.capture = setup.capture;
   options.threads = setup.threads;
+  options.mode = setup.mode;
   session->load(program, options);
   write_initial_values(*session, program, 3, 1);
   return session;
