@@ -1,5 +1,5 @@
-// Steps of one framework's session on ResNet-50, driven by bench/frameworks_peer.py (bench/serve.h); built once for each
-// back-end, as bench_session_<framework>.
+// Steps of one framework's session on ResNet-50, driven by bench/frameworks_peer.py (bench/serve.h); built once for
+// each back-end, as bench_session_<framework>.
 //   [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nchw] [--first 1]
 // --first 1: one step, then the end.
 #include "serve.h"

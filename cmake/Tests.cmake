@@ -16,7 +16,7 @@ list(FILTER files EXCLUDE REGEX "/conformance_test\\.cc$")
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
-  target_link_libraries(${name} PRIVATE ${all_room_targets} GTest::gtest_main GTest::gmock)
+  target_link_libraries(${name} PRIVATE ${all_room_targets} tbd_toys GTest::gtest_main GTest::gmock)
   target_compile_definitions(${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TBD_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              TBD_PROGRAM="${CMAKE_BINARY_DIR}/bin/tbd")
   tbd_settings(${name})

@@ -73,7 +73,7 @@ void bias_variances(const StepJob& job, std::vector<StepRunResult>& results) {
       for (size_t stop = 0; stop < results[run].at.size(); ++stop) {
         const auto found = results[run].at[stop].find(name);
         if (found == results[run].at[stop].end()) continue;
-        const double kept = std::pow(1 - norm->momentum, static_cast<double>(job.runs[run].stops[stop]));
+        const double kept = std::pow(1 - norm->momentum, static_cast<double>(job.runs[run].stops[stop].step));
         const HostTensor& start = job.runs[run].weights.at(name);
         for (size_t i = 0; i < start.as<float>().size(); ++i) {
           float& value = found->second.as<float>()[i];

@@ -78,8 +78,15 @@ class Talk {
   Subprocess process_;
 };
 
-protocol::Load load_of(const Program& program) {
-  return {.program = program, .bindings = {{"N", 4}}, .dropout = "off", .seed = 7, .capture = true};
+// Loads the perceptron in the first layout that the worker offers.
+protocol::Message load_perceptron(Talk& talk) {
+  const auto can = std::get<protocol::HelloReply>(talk.ask(protocol::Hello{}));
+  return talk.ask(protocol::Load{.program = perceptron(),
+                                 .bindings = {{"N", 4}},
+                                 .layout = can.layouts.at(0),
+                                 .dropout = "off",
+                                 .seed = 7,
+                                 .capture = true});
 }
 
 class Protocol : public ::testing::Test {
@@ -103,7 +110,9 @@ TEST_F(Protocol, HelloSaysWhoItIs) {
     const auto reply = std::get<protocol::HelloReply>(Talk(entry).ask(protocol::Hello{}));
     EXPECT_EQ(reply.version, protocol::kVersion);
     EXPECT_EQ(reply.framework, entry.framework);
-    EXPECT_THAT((std::vector<std::string>{"eager", "graph", "xla"}), ::testing::Contains(reply.mode));
+    ASSERT_FALSE(reply.modes.empty());
+    for (const std::string& mode : reply.modes)
+      EXPECT_THAT((std::vector<std::string>{"eager", "graph", "xla"}), ::testing::Contains(mode));
     EXPECT_THAT(reply.devices, ::testing::Contains("cpu"));
     EXPECT_THAT(reply.precisions, ::testing::Contains("fp32"));
     EXPECT_FALSE(reply.layouts.empty());
@@ -141,10 +150,22 @@ TEST_F(Protocol, AProgramIsLoadedOnce) {
   for (const WorkerEntry& entry : workers_) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
-    const auto reply = std::get<protocol::LoadReply>(talk.ask(load_of(perceptron())));
+    const auto reply = std::get<protocol::LoadReply>(load_perceptron(talk));
     EXPECT_EQ(reply.batch, 4);
     EXPECT_EQ(reply.parameters, 467);
-    EXPECT_THAT(talk.refusal(load_of(perceptron())), HasSubstr("loaded already"));
+    const protocol::Message second = load_perceptron(talk);
+    EXPECT_THAT(std::get<protocol::Failure>(second).sentence, HasSubstr("loaded already"));
+  }
+}
+
+// A program that cannot be loaded leaves a worker that answers.
+TEST_F(Protocol, ARefusedProgramIsNoLoadedOne) {
+  for (const WorkerEntry& entry : workers_) {
+    SCOPED_TRACE(entry.key);
+    Talk talk(entry);
+    const protocol::Load load{.program = perceptron(), .bindings = {{"N", 4}}, .device = "cuda:99", .layout = "none"};
+    EXPECT_NE(talk.refusal(load), "accepted");
+    EXPECT_THAT(talk.refusal(protocol::Run{}), HasSubstr("nothing is loaded"));
   }
 }
 
@@ -156,7 +177,7 @@ TEST_F(Protocol, WhatIsWrittenIsRead) {
   for (const WorkerEntry& entry : workers_) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
-    talk.ask(load_of(perceptron()));
+    load_perceptron(talk);
     EXPECT_EQ(std::get<protocol::WriteReply>(talk.ask(protocol::Write{file("in")})).tensors, 1);
     EXPECT_THAT(talk.refusal(protocol::Write{file("wrong")}), HasSubstr("head.weight'"));
     EXPECT_THAT(talk.refusal(protocol::Write{file("absent")}), HasSubstr("absent"));
@@ -170,7 +191,7 @@ TEST_F(Protocol, StopEndsARun) {
   for (const WorkerEntry& entry : workers_) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
-    talk.ask(load_of(perceptron()));
+    load_perceptron(talk);
     talk.send(protocol::to_line(protocol::Run{.steps = 1'000'000'000}));
     const protocol::Message first = talk.answer();
     ASSERT_TRUE(std::holds_alternative<protocol::Steps>(first));

@@ -144,6 +144,17 @@ const Measured& CellResult::operator[](std::string_view metric_id) const {
   return values.at(static_cast<size_t>(&metric(metric_id) - metrics().data()));
 }
 
+Quotient quotient(const Measured& numerator, const Measured& denominator) {
+  const Measured &n = numerator, &d = denominator;
+  Quotient out;
+  if (!n.value || !d.value || !(*d.value > 0)) return out;
+  out.value = *n.value / *d.value;
+  if (!n.low || !n.high || !d.low || !d.high || !(*n.low > 0) || !(*d.low > 0)) return out;
+  const double half = std::hypot(std::log(*n.high / *n.low), std::log(*d.high / *d.low)) / 2;
+  out.low = *out.value * std::exp(-half), out.high = *out.value * std::exp(half);
+  return out;
+}
+
 CellResult summarize(const RunView& run) {
   CellResult cell{.workload = run.workload(), .judgement = judge(run)};
   for (const Metric& metric : metrics()) cell.values.push_back(shown(metric, run, cell.judgement));

@@ -1,5 +1,6 @@
 // A record in one row: what `tbd run --json` prints and reports show.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ struct CellResult {
 };
 CellResult summarize(const Record& record);
 CellResult summarize(const RunView& run);  // the same where a view is at hand
+
+// The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.
+struct Quotient {
+  std::optional<double> value, low, high;
+};
+Quotient quotient(const Measured& numerator, const Measured& denominator);
 
 // One object with the keys of the machine interface (docs/metrics.md), seconds, bytes, counts, fractions. What is null
 // has its reason under the same key in `reasons`.

@@ -1,6 +1,5 @@
 #include "analysis/input_verdict.h"
 
-#include <cmath>
 #include <tuple>
 
 namespace tbd {
@@ -13,23 +12,12 @@ auto identity(const Workload& w) {
                   w.precision, w.layout, w.allocator, w.batch, w.optimizer, w.dropout);
 }
 
-// The quotient of two independent throughputs; their intervals add in quadrature on a log scale.
-void set_ratio(InputPair& pair) {
-  const Measured &p = (*pair.pipeline)["throughput"], &r = (*pair.resident)["throughput"];
-  if (!p.value || !r.value || !(*r.value > 0)) return;
-  pair.ratio = *p.value / *r.value;
-  if (!p.low || !p.high || !r.low || !r.high || !(*p.low > 0) || !(*r.low > 0)) return;
-  const double half = std::hypot(std::log(*p.high / *p.low), std::log(*r.high / *r.low)) / 2;
-  pair.low = *pair.ratio * std::exp(-half);
-  pair.high = *pair.ratio * std::exp(half);
-}
-
 InputVerdict verdict_of(const InputPair& pair) {
   const std::optional<double> wait = (*pair.pipeline)["input_wait"].value;
   if (!wait) return InputVerdict::undecided;
   if (*wait > kWaitLimit) return InputVerdict::input_bound;
-  if (pair.high && *pair.high < kRatioLimit) return InputVerdict::cores_shared;
-  if (pair.low && *pair.low > kRatioLimit) return InputVerdict::not_input_bound;
+  if (pair.ratio.high && *pair.ratio.high < kRatioLimit) return InputVerdict::cores_shared;
+  if (pair.ratio.low && *pair.ratio.low > kRatioLimit) return InputVerdict::not_input_bound;
   return InputVerdict::undecided;
 }
 
@@ -71,7 +59,7 @@ std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
       if (pipeline.workload.input_mode != "pipeline") continue;
       if (identity(resident.workload) != identity(pipeline.workload)) continue;
       InputPair pair{.resident = &resident, .pipeline = &pipeline};
-      set_ratio(pair);
+      pair.ratio = quotient(pipeline["throughput"], resident["throughput"]);
       pair.verdict = verdict_of(pair);
       pairs.push_back(pair);
     }
@@ -95,8 +83,8 @@ Table input_table(std::span<const InputPair> pairs) {
   for (const InputPair& pair : pairs) {
     const Workload& w = pair.resident->workload;
     table.rows.push_back({w.model, w.framework, w.precision, w.batch, cell((*pair.resident)["throughput"].value),
-                          cell((*pair.pipeline)["throughput"].value), cell(pair.ratio), cell(pair.low), cell(pair.high),
-                          cell((*pair.pipeline)["input_wait"].value),
+                          cell((*pair.pipeline)["throughput"].value), cell(pair.ratio.value), cell(pair.ratio.low),
+                          cell(pair.ratio.high), cell((*pair.pipeline)["input_wait"].value),
                           cat(name(pair.verdict), ": ", sentence(pair.verdict))});
   }
   return table;

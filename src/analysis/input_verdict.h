@@ -21,7 +21,7 @@ std::string_view sentence(InputVerdict verdict);  // what it means, for a person
 struct InputPair {
   const CellResult* resident = nullptr;
   const CellResult* pipeline = nullptr;
-  std::optional<double> ratio, low, high;  // X(pipeline) / X(resident) and its 95 % interval
+  Quotient ratio;  // X(pipeline) / X(resident) and its 95 % interval
   InputVerdict verdict = InputVerdict::undecided;
 };
 // The pairs among `cells`, in their order; the cells must outlive them.

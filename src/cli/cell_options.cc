@@ -41,6 +41,7 @@ void CellOptions::declare(CLI::App& app) {
   list("--device", devices, "cpu, cuda:N [cpu]");
   list("--threads", threads, "Threads inside an op [one per usable core]");
   list("--layout", layouts, "nchw, nhwc: physical layout of images [the framework's usual one]");
+  list("--mode", modes, "eager, graph, xla: how the framework runs the network [its usual one]");
   list("--input", inputs, "resident: batches are in memory; pipeline: read and decoded while measuring [resident]");
   list("--dropout", dropouts, "framework, mask, off [framework]");
   app.add_option("--data", data, "Folder of the data set [synthetic data]");
@@ -48,8 +49,8 @@ void CellOptions::declare(CLI::App& app) {
 }
 
 bool CellOptions::any() const {
-  for (const auto* list :
-       {&models, &configs, &frameworks, &precisions, &devices, &layouts, &inputs, &dropouts, &batches, &threads})
+  for (const auto* list : {&models, &configs, &frameworks, &precisions, &devices, &layouts, &modes, &inputs, &dropouts,
+                           &batches, &threads})
     if (!list->empty()) return true;
   return !data.empty();
 }
@@ -63,6 +64,7 @@ Axes CellOptions::axes() const {
           .devices = devices,
           .threads = positives(threads, "--threads"),
           .layouts = layouts,
+          .modes = modes,
           .input_modes = inputs,
           .dropouts = dropouts,
           .data = data,

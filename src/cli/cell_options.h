@@ -6,7 +6,7 @@
 namespace tbd::cli {
 
 struct CellOptions {
-  std::vector<std::string> models, configs, frameworks, precisions, devices, layouts, inputs, dropouts;
+  std::vector<std::string> models, configs, frameworks, precisions, devices, layouts, modes, inputs, dropouts;
   std::vector<std::string> batches, threads;  // parsed by axes(): errors in our own words
   std::string data, seed = "0";
   void declare(CLI::App& app);

@@ -70,13 +70,15 @@ class Check final : public Command {
 
   void declare(CLI::App& app) override {
     app.add_option("MODEL", options_.model, "Model name, or path of a program file")->required();
-    app.add_option("--config", options_.config, "Configuration of the model [its first]");
+    app.add_option("--config", options_.config,
+                   "Configuration of the model [tiny, where it has one: all its ops, small]");
     app.add_option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]")
         ->delimiter(',')
         ->allow_extra_args(false);
-    app.add_option("--batch", batch_, "Samples [4 where a step takes less than 1 GiB, else 2]");
+    app.add_option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
     app.add_option("--precision", options_.precision, "fp32, fp64")->capture_default_str();
     app.add_option("--layout", options_.layout, "nchw, nhwc [the framework's usual one]");
+    app.add_option("--mode", options_.mode, "eager, graph, xla [the framework's usual one]");
     app.add_option("--seed", seed_, "Seed of weights and inputs")->capture_default_str();
     app.add_option("--out", out_, "Where folders that repeat a difference are written")->capture_default_str();
     output_.declare(app);

@@ -77,7 +77,7 @@ Table framework_table(const std::vector<Availability>& rows) {
                           {"name", "name"},
                           {"version", "version"},
                           {"state", "state"},
-                          {"mode", "mode"},
+                          {"modes", "modes"},
                           {"precisions", "precisions"},
                           {"layouts", "layouts"},
                           {"devices", "devices"},
@@ -86,7 +86,7 @@ Table framework_table(const std::vector<Availability>& rows) {
               .rows = {},
               .notes = {}};
   for (const Availability& row : rows)
-    table.rows.push_back({row.key, row.label(), row.version, row.state, row.can ? row.can->mode : "",
+    table.rows.push_back({row.key, row.label(), row.version, row.state, joined(row.can, &protocol::HelloReply::modes),
                           joined(row.can, &protocol::HelloReply::precisions),
                           joined(row.can, &protocol::HelloReply::layouts),
                           joined(row.can, &protocol::HelloReply::devices), row.note, row.reason});

@@ -1,4 +1,5 @@
 // tbd quickstart: the main job on a fresh machine in minutes.
+#include <algorithm>
 #include <ostream>
 
 #include "cli/cell_options.h"
@@ -7,6 +8,8 @@
 #include "cli/progress.h"
 #include "cli/report_files.h"
 #include "cli/results.h"
+#include "cli/verdicts.h"
+#include "measure/clock.h"
 #include "runner/frameworks.h"
 #include "runner/quickstart.h"
 
@@ -29,7 +32,8 @@ class Quickstart final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("--framework", frameworks_, "Frameworks to measure [all]")->delimiter(',');
     app.add_option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
-    app.add_option("--budget", budget_, "Seconds of measuring, shared by all cells")->capture_default_str();
+    app.add_option("--budget", budget_, "Seconds of checking and measuring, shared by all cells")
+        ->capture_default_str();
     app.add_option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
     output_.declare(app);
   }
@@ -46,13 +50,16 @@ class Quickstart final : public Command {
     options.out = out_.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(out_);
 
     note_interrupts();
+    const int64_t began = now_ns();
+    check_rivals(context, wanted, settings, output_.quiet);
+    options.budget_seconds -= std::min(1e-9 * static_cast<double>(now_ns() - began), options.budget_seconds / 2);
     ProgressPrinter progress(context, output_.quiet);
     const std::vector<CellRun> runs =
         run_quickstart(wanted, options, settings, [&](const Progress& p) { progress(p); });
     progress.clear();
     print_runs(context, runs, format);
     const std::filesystem::path report = options.out / "report.html";
-    write_html(context, {options.out}, report);
+    write_html(context, {options.out}, report, {.quiet = output_.quiet});
     context.err << "report: " << report.string() << "\n";
     return exit_code(runs);
   }

@@ -3,13 +3,22 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/locations.h"
 #include "cli/report_files.h"
+#include "cli/verdicts.h"
 #include "record/reader.h"
 #include "report/plotly.h"
 #include "report/report.h"
 
 namespace tbd::cli {
 namespace {
+
+std::vector<Record> checked_records(Context& context, const std::vector<std::filesystem::path>& paths,
+                                    const ReportOptions& options) {
+  std::vector<Record> records = read_records(paths);
+  if (options.check) check_rivals(context, records, runner_settings(context), options.quiet);
+  return records;
+}
 
 class Report final : public Command {
  public:
@@ -23,18 +32,22 @@ class Report final : public Command {
     app.add_option("--out", out_, "File to write [report.html for HTML, stdout for the other formats]");
     app.add_option("--format", format_, "html, table, md, csv, json (one object a row)")->capture_default_str();
     app.add_flag("--json", json_, "The same as --format json");
+    app.add_flag("--no-check", no_check_, "Do not check whether frameworks side by side train the same network");
     app.add_flag("--quiet", quiet_, "Say nothing on stderr");
   }
 
   int run(Context& context) override {
     const std::vector<std::filesystem::path> paths(results_.begin(), results_.end());
+    const ReportOptions options{.check = !no_check_, .quiet = quiet_};
+    note_interrupts();
     if (!json_ && format_ == "html") {
       const std::filesystem::path out = out_.empty() ? "report.html" : out_;
-      write_html(context, paths, out);
+      write_html(context, paths, out, options);
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
-    const std::string text = print_report(read_records(paths), json_ ? Format::json : format_from(format_));
+    const std::string text =
+        print_report(checked_records(context, paths, options), json_ ? Format::json : format_from(format_));
     if (out_.empty())
       context.out << text;
     else
@@ -45,15 +58,16 @@ class Report final : public Command {
  private:
   std::vector<std::string> results_;
   std::string out_, format_ = "html";
-  bool json_ = false, quiet_ = false;
+  bool json_ = false, quiet_ = false, no_check_ = false;
 };
 
 }  // namespace
 
-void write_html(const Context&, const std::vector<std::filesystem::path>& paths, const std::filesystem::path& out) {
+void write_html(Context& context, const std::vector<std::filesystem::path>& paths, const std::filesystem::path& out,
+                const ReportOptions& options) {
   if (plotly_js().empty())
     fail(ErrorKind::unsupported, "this build has no chart library (Plotly.js, MIT licence): './tbd setup' fetches it");
-  write_file_atomic(out, report_html(read_records(paths), plotly_js()));
+  write_file_atomic(out, report_html(checked_records(context, paths, options), plotly_js()));
 }
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }

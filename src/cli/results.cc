@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "analysis/cell.h"
+#include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
 #include "record/reader.h"
 
@@ -16,6 +17,9 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
   if (format == Format::json || format == Format::csv) return;
   const std::vector<InputPair> pairs = input_pairs(rows);
   if (!pairs.empty()) context.out << "\n" << print(input_table(pairs), format);
+  const std::vector<FrameworkGroup> groups = framework_groups(rows);
+  for (const Table& table : {comparison_table(groups), apart_table(groups)})
+    if (!table.rows.empty()) context.out << "\n" << print(table, format);
   for (const CellRun& run : runs) {
     if (run.outcome.kind == OutcomeKind::ok) continue;
     context.err << cell_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n";

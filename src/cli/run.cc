@@ -8,6 +8,7 @@
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "cli/verdicts.h"
 #include "record/reader.h"
 
 namespace tbd::cli {
@@ -28,6 +29,7 @@ class Run final : public Command {
     app.add_option("--launches", launches_, "Worker processes per cell [the effort's]");
     app.add_option("--limit", limit_, "Seconds for a launch after its first step [the effort's]");
     app.add_option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
+    app.add_flag("--no-check", no_check_, "Do not check first that several frameworks train the same network");
     app.add_flag("--no-peaks", no_peaks_, "Do not measure the machine's peaks");
     output_.declare(app);
   }
@@ -42,9 +44,10 @@ class Run final : public Command {
     options.out = out_.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(out_);
 
     note_interrupts();
+    const RunnerSettings settings = runner_settings(context);
+    if (!no_check_ && options.effort != Effort::smoke) check_rivals(context, wanted, settings, output_.quiet);
     ProgressPrinter progress(context, output_.quiet);
-    const std::vector<CellRun> runs =
-        run_cells(wanted, options, runner_settings(context), [&](const Progress& p) { progress(p); });
+    const std::vector<CellRun> runs = run_cells(wanted, options, settings, [&](const Progress& p) { progress(p); });
     progress.clear();
     print_runs(context, runs, format);
     if (!output_.quiet) context.err << "records: " << options.out.string() << "\n";
@@ -76,7 +79,7 @@ class Run final : public Command {
   CellOptions cells_;
   std::string plan_, like_, out_;
   std::optional<std::string> effort_, launches_, limit_;
-  bool no_peaks_ = false;
+  bool no_peaks_ = false, no_check_ = false;
   OutputOptions output_;
 };
 

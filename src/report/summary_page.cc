@@ -1,4 +1,5 @@
 // The verdict first: a card a cell, the input verdict, then the whole table.
+#include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
 #include "report/page.h"
 
@@ -54,13 +55,27 @@ std::string card(const ReportCell& cell) {
 std::string verdict_line(const InputPair& pair) {
   const Workload& w = pair.pipeline->workload;
   std::string numbers;
-  if (pair.ratio) numbers = cat("pipeline / resident = ", significant(*pair.ratio, 4));
-  if (pair.low && pair.high) numbers += cat(" (", significant(*pair.low, 4), " … ", significant(*pair.high, 4), ")");
+  const Quotient& q = pair.ratio;
+  if (q.value) numbers = cat("pipeline / resident = ", significant(*q.value, 4));
+  if (q.low && q.high) numbers += cat(" (", significant(*q.low, 4), " … ", significant(*q.high, 4), ")");
   const Measured& wait = (*pair.pipeline)["input_wait"];
   if (wait.value) numbers += cat(numbers.empty() ? "" : ", ", "waiting ", format_percent(*wait.value), " of the time");
   return cat("<li><strong>", html_escaped(cat(w.model, " ", w.framework, " ", w.precision, " batch ", w.batch)), ": ",
              name(pair.verdict), "</strong> – ", sentence(pair.verdict), numbers.empty() ? "" : "; ", numbers,
              ".</li>\n");
+}
+
+// Compared rows, then those that stand apart.
+void add_frameworks(Page& page, std::span<const CellResult> results) {
+  const std::vector<FrameworkGroup> groups = framework_groups(results);
+  if (groups.empty()) return;
+  page.html += "<h3>Frameworks side by side</h3>\n";
+  for (Table table : {comparison_table(groups), apart_table(groups)}) {
+    if (table.rows.empty()) continue;
+    page.html += to_html(table);
+    page.tables.push_back(std::move(table));
+  }
+  page.html += cat("<p>", html_escaped(mode_sentence(groups)), "</p>\n");
 }
 
 }  // namespace
@@ -81,6 +96,7 @@ Page summary_page(std::span<const ReportCell> cells) {
     for (const InputPair& pair : pairs) page.html += verdict_line(pair);
     page.html += "</ul>\n";
   }
+  add_frameworks(page, results);
   page.html += "<h3>All cells</h3>\n" + to_html(table);
   table.title = "Results";
   page.tables.push_back(std::move(table));

@@ -64,6 +64,7 @@ class LaunchRun {
     require_offered("precision", cell.precision, hello.precisions, OutcomeKind::unavailable);
     require_offered("device", cell.device, hello.devices, OutcomeKind::unavailable);
     require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
+    if (!cell.mode.empty()) require_offered("mode", cell.mode, hello.modes, OutcomeKind::unsupported);
     if (cell.input_mode == "pipeline" && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }

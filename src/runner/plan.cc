@@ -29,6 +29,7 @@ void check(const Cell& cell) {
   require_device(cell.device);
   require_known("input mode", cell.input_mode, {"resident", "pipeline"});
   if (!cell.layout.empty()) require_known("layout", cell.layout, {"nchw", "nhwc"});
+  if (!cell.mode.empty()) require_known("mode", cell.mode, {"eager", "graph", "xla"});
   if (cell.input_mode == "pipeline" && cell.data.empty())
     fail(ErrorKind::usage, "pipeline input reads a data set: name its folder with --data");
 }
@@ -100,6 +101,7 @@ std::vector<Cell> cells(const Axes& axes) {
   multiply(all, &Cell::device, or_default(axes.devices, fallback.device));
   multiply(all, &Cell::threads, or_default(axes.threads, fallback.threads));
   multiply(all, &Cell::layout, or_default(axes.layouts, fallback.layout));
+  multiply(all, &Cell::mode, or_default(axes.modes, fallback.mode));
   multiply(all, &Cell::dropout, or_default(axes.dropouts, fallback.dropout));
   multiply(all, &Cell::precision, or_default(axes.precisions, fallback.precision));
   multiply(all, &Cell::batch, or_default(axes.batches, fallback.batch));
@@ -139,6 +141,7 @@ Cell cell_like(const Workload& workload, const std::string& repro) {
   for (size_t i = 0; i + 1 < line.size(); ++i) {
     if (line[i] == "run" && i > 0) cell.model = line[i + 1];  // may be the path of a program file
     if (line[i] == "--framework") cell.framework = line[i + 1];
+    if (line[i] == "--mode") cell.mode = line[i + 1];
     if (line[i] == "--data") cell.data = line[i + 1];
   }
   return cell;
@@ -156,6 +159,7 @@ std::string repro_line(const Cell& cell, std::optional<Effort> effort) {
   option("device", cell.device);
   if (cell.threads > 0) option("threads", cat(cell.threads));
   option("layout", cell.layout);
+  option("mode", cell.mode);
   option("input", cell.input_mode);
   option("dropout", cell.dropout);
   option("data", cell.data);
@@ -169,6 +173,7 @@ std::string cell_name(const Cell& cell) {
   if (!cell.config.empty() && cell.config != "canonical") name += cat("-", cell.config);
   name += cat("-", cell.framework, "-", cell.precision, "-b", cell.batch, "-t", cell.threads, "-", cell.layout, "-",
               cell.input_mode);
+  if (!cell.mode.empty()) name += cat("-", cell.mode);
   if (cell.device != "cpu") name += cat("-", cell.device);
   if (cell.dropout != "framework") name += cat("-dropout-", cell.dropout);
   if (cell.seed != 0) name += cat("-seed-", cell.seed);

@@ -21,6 +21,7 @@ struct Cell {
   std::string device = "cpu";
   int64_t threads = 0;                  // 0: one per usable core
   std::string layout;                   // empty: the framework's usual one for the precision
+  std::string mode;                     // eager, graph, xla; empty: the framework's usual one
   std::string input_mode = "resident";  // resident, pipeline
   std::string dropout = "framework";    // framework, mask, off
   std::string data;                     // a dataset folder; empty: synthetic
@@ -34,7 +35,7 @@ struct Axes {
   std::vector<int64_t> batches;
   std::vector<std::string> precisions, devices;
   std::vector<int64_t> threads;
-  std::vector<std::string> layouts, input_modes, dropouts;
+  std::vector<std::string> layouts, modes, input_modes, dropouts;
   std::string data;
   uint64_t seed = 0;
   bool operator==(const Axes&) const = default;
@@ -56,7 +57,7 @@ std::string plan_text(const Plan& plan);  // parses back to the same plan
 std::vector<Cell> cells(const Plan& plan);
 std::vector<Cell> cells(const Axes& axes);
 
-// The workload of a record. Its data folder and framework build are read from `repro`, the command line it keeps.
+// The workload of a record. Its data folder, framework build and mode are read from `repro`, the command line it keeps.
 Cell cell_like(const Workload& workload, const std::string& repro);
 
 // "tbd run resnet50 --framework pytorch --batch 8 ...": the command that measures the cell again.

@@ -9,8 +9,8 @@
 namespace tbd {
 namespace {
 
-const std::vector<std::string> kKeys = {"model",  "config", "framework", "batch", "precision", "device", "threads",
-                                        "layout", "input",  "dropout",   "data",  "seed",      "effort"};
+const std::vector<std::string> kKeys = {"model",  "config", "framework", "batch",   "precision", "device", "threads",
+                                        "layout", "mode",   "input",     "dropout", "data",      "seed",   "effort"};
 
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> values;
@@ -36,9 +36,9 @@ std::vector<int64_t> counts(const std::vector<std::string>& texts, std::string_v
 void set(Axes& axes, std::optional<Effort>& effort, const std::string& key, std::string_view text) {
   const std::vector<std::string> values = listed(text);
   const std::map<std::string, std::vector<std::string> Axes::*> lists = {
-      {"model", &Axes::models},         {"config", &Axes::configs},  {"framework", &Axes::frameworks},
-      {"precision", &Axes::precisions}, {"device", &Axes::devices},  {"layout", &Axes::layouts},
-      {"input", &Axes::input_modes},    {"dropout", &Axes::dropouts}};
+      {"model", &Axes::models},         {"config", &Axes::configs},    {"framework", &Axes::frameworks},
+      {"precision", &Axes::precisions}, {"device", &Axes::devices},    {"layout", &Axes::layouts},
+      {"mode", &Axes::modes},           {"input", &Axes::input_modes}, {"dropout", &Axes::dropouts}};
   if (const auto list = lists.find(key); list != lists.end()) return void(axes.*(list->second) = values);
   if (key == "batch") return void(axes.batches = counts(values, key));
   if (key == "threads") return void(axes.threads = counts(values, key));
@@ -109,7 +109,7 @@ std::string plan_text(const Plan& plan) {
     write(out, "model", axes.models), write(out, "config", axes.configs), write(out, "framework", axes.frameworks);
     write(out, "batch", axes.batches), write(out, "precision", axes.precisions), write(out, "device", axes.devices);
     write(out, "threads", axes.threads), write(out, "layout", axes.layouts), write(out, "input", axes.input_modes);
-    write(out, "dropout", axes.dropouts);
+    write(out, "mode", axes.modes), write(out, "dropout", axes.dropouts);
     if (!axes.data.empty()) out += cat("data = ", axes.data, "\n");
     if (axes.seed != 0) out += cat("seed = ", axes.seed, "\n");
   }

@@ -11,6 +11,8 @@
 #include "graph/passes.h"
 #include "measure/cgroup.h"
 #include "measure/cores.h"
+#include "measure/proc_text.h"
+#include "measure/system_file.h"
 #include "models/model.h"
 #include "runner/frameworks.h"
 
@@ -103,6 +105,7 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.framework = prepared.worker ? prepared.worker->framework : cell.framework.substr(0, cell.framework.find('@'));
   w.framework_version = prepared.worker ? prepared.worker->version : "";
   w.device = cell.device, w.threads = cell.threads, w.precision = cell.precision, w.layout = cell.layout;
+  if (!cell.mode.empty()) w.mode = cell.mode;
   w.input_mode = cell.input_mode, w.batch = cell.batch, w.seed = cell.seed, w.dropout = cell.dropout;
   w.samples_per_step = samples_per_step(prepared.program, cell.batch);
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
@@ -119,7 +122,8 @@ std::string usual_layout(const std::string& key) {
 void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
   std::vector<std::string> known;
   for (const KnownFramework& framework : known_frameworks()) known.emplace_back(framework.name);
-  for (const WorkerEntry& entry : settings.workers) known.push_back(entry.framework);
+  for (const WorkerEntry& entry : settings.workers)
+    if (!find_framework(entry.framework)) known.push_back(entry.framework);
   const std::string base = prepared.cell.framework.substr(0, prepared.cell.framework.find('@'));
   if (std::ranges::find(known, base) == known.end()) fail(ErrorKind::usage, unknown_name("framework", base, known));
   try {
@@ -136,6 +140,14 @@ std::optional<int64_t> memory_limit() {
   const std::optional<int64_t> group = cgroup_limits(::getpid()).memory_limit_bytes;
   if (machine <= 0) return group;
   return std::min(machine, group.value_or(machine));
+}
+
+std::optional<int64_t> free_memory() {
+  std::optional<int64_t> free = memory_limit();
+  if (const auto text = read_system_file("/proc/meminfo"))
+    if (const auto available = bytes_of_line(parse_colon_lines(*text), "MemAvailable"))
+      free = std::min(*available, free.value_or(*available));
+  return free;
 }
 
 PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings) {
@@ -174,6 +186,7 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
           .layout = prepared.cell.layout,
           .precision = prepared.cell.precision,
           .dropout = prepared.cell.dropout,
+          .mode = prepared.cell.mode,
           .threads = prepared.cell.threads,
           .seed = prepared.cell.seed,
           .capture = capture};

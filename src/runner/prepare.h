@@ -30,5 +30,7 @@ std::map<std::string, std::string> worker_environment(const PreparedCell& prepar
 
 // Bytes that a worker may use: the machine's memory or the control group's limit; nullopt when unknown.
 std::optional<int64_t> memory_limit();
+// What is available of them now.
+std::optional<int64_t> free_memory();
 
 }  // namespace tbd

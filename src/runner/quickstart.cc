@@ -6,8 +6,6 @@
 #include "base/files.h"
 #include "graph/memory.h"
 #include "measure/clock.h"
-#include "measure/proc_text.h"
-#include "measure/system_file.h"
 #include "models/model.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
@@ -33,14 +31,6 @@ std::string group_of(Cell cell) {
 std::string probe_of(Cell cell) {
   cell.input_mode.clear(), cell.batch = 0;
   return repro_line(cell);
-}
-
-std::optional<int64_t> free_memory() {
-  std::optional<int64_t> free = memory_limit();
-  if (const auto text = read_system_file("/proc/meminfo"))
-    if (const auto available = bytes_of_line(parse_colon_lines(*text), "MemAvailable"))
-      free = std::min(*available, free.value_or(*available));
-  return free;
 }
 
 bool fits_memory(const Program& program, int64_t batch) {

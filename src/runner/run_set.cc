@@ -11,6 +11,7 @@
 #include "measure/clock.h"
 #include "measure/environment.h"
 #include "measure/peaks/judge.h"
+#include "runner/equivalence/check.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -35,6 +36,11 @@ void add_optimizer_path(Workload& workload, const protocol::HelloReply& hello) {
   const std::string kind = workload.optimizer.substr(0, workload.optimizer.find(' '));
   const auto path = hello.build.find("optimizer." + kind);
   if (path != hello.build.end()) workload.optimizer = cat(kind, " ", path->second);
+}
+
+std::string mode_of(const Cell& cell, const protocol::HelloReply& hello) {
+  if (!cell.mode.empty() || hello.modes.empty()) return cell.mode;
+  return hello.modes.front();
 }
 
 }  // namespace
@@ -154,7 +160,7 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
   ++entry.launches;
   if (result.hello) {
     run.workload.framework_version = result.hello->framework_version;
-    run.workload.mode = result.hello->mode;
+    run.workload.mode = mode_of(entry.prepared.cell, *result.hello);
     run.environment["framework"] = result.hello->build;
     add_optimizer_path(run.workload, *result.hello);
     if (prepared.worker) store_capabilities(*prepared.worker, *result.hello, settings_.cache);
@@ -176,6 +182,7 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
 
 void RunSet::finish(Entry& entry) {
   entry.prepared.run.peaks = peaks_of(entry);
+  entry.prepared.run.verified = verified(entry.prepared.cell, settings_);
   try {
     entry.record->finish(entry.prepared.run, entry.outcome);
   } catch (const Error& e) {  // a full disk: what was written before stays readable

@@ -101,7 +101,7 @@ Message Worker::on(const Hello&) const {
   const SessionIdentity identity = session_.identity();
   return HelloReply{.framework = identity.framework,
                     .framework_version = identity.version,
-                    .mode = identity.mode,
+                    .modes = identity.modes,
                     .devices = identity.devices,
                     .precisions = identity.precisions,
                     .layouts = identity.layouts,
@@ -118,16 +118,20 @@ Message Worker::on(const Check& request) const {
 
 Message Worker::on(const Load& request) {
   require(!loaded_, "a program is loaded already; a worker loads one");
-  loaded_ = request;
+  const std::vector<std::string> modes = session_.identity().modes;
+  if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
+    fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,
                                   .threads = request.threads,
                                   .layout = request.layout,
+                                  .mode = request.mode,
                                   .tf32 = request.precision == "tf32",
                                   .capture = request.capture,
                                   .seed = request.seed});
   LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
   reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
+  loaded_ = request;
   reply.settings["affinity"] = cpu_list(allowed_cpus());
   reply.seconds = 1e-9 * static_cast<double>(now_ns() - zero_ns_);
   return reply;

@@ -113,7 +113,8 @@ void fields(Io& io, Check& m) {
 }
 template <class Io>
 void fields(Io& io, Load& m) {
-  io("program", m.program), io("bindings", m.bindings), io("device", m.device), io("layout", m.layout);
+  io("program", m.program), io("bindings", m.bindings), io("device", m.device), io("layout", m.layout),
+      io("mode", m.mode);
   io("precision", m.precision), io("dropout", m.dropout), io("threads", m.threads), io("seed", m.seed);
   io("capture", m.capture);
 }
@@ -141,7 +142,7 @@ void fields(Io& io, Gemm& m) {
 template <class Io>
 void fields(Io& io, HelloReply& m) {
   io("version", m.version), io("framework", m.framework), io("framework_version", m.framework_version);
-  io("mode", m.mode), io("devices", m.devices), io("precisions", m.precisions), io("layouts", m.layouts);
+  io("modes", m.modes), io("devices", m.devices), io("precisions", m.precisions), io("layouts", m.layouts);
   io("pipeline", m.pipeline), io("build", m.build);
 }
 template <class Io>

@@ -25,6 +25,7 @@ struct Load {
   Program program;
   Bindings bindings;
   std::string device = "cpu", layout = "nchw", precision = "fp32", dropout = "framework";
+  std::string mode;  // empty: the worker's usual one
   int64_t threads = 1;
   uint64_t seed = 0;
   bool capture = false;
@@ -66,7 +67,8 @@ using Request = std::variant<Hello, Check, Load, Write, Read, Run, Gemm, Stop, B
 // Worker to runner.
 struct HelloReply {
   int version = kVersion;
-  std::string framework, framework_version, mode = "eager";
+  std::string framework, framework_version;
+  std::vector<std::string> modes;  // the first is the usual one
   std::vector<std::string> devices, precisions, layouts;
   bool pipeline = false;  // can feed itself from a data source
   std::map<std::string, std::string> build;

@@ -16,7 +16,7 @@ namespace tbd {
 
 struct SessionIdentity {
   std::string framework, version;            // "pytorch", "2.15.0"
-  std::string mode = "eager";                // eager, graph, xla
+  std::vector<std::string> modes;            // "eager", "graph", "xla"; the first is the usual one
   std::vector<std::string> devices;          // "cpu", "cuda:0", ...
   std::vector<std::string> precisions;       // that this device and build can run: "fp32", "bf16", ...
   std::vector<std::string> layouts;          // "nchw", "nhwc"
@@ -36,6 +36,7 @@ struct LoadOptions {
   std::string device = "cpu";
   int64_t threads = 1;
   std::string layout = "nchw";  // physical layout of rank-4 activations
+  std::string mode = {};        // of the identity's modes; empty: the first
   bool tf32 = false;
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`

@@ -1,18 +1,44 @@
 #include "runner/equivalence/check.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "graph/memory.h"
 #include "models/model.h"
 #include "runner/equivalence/verified.h"
+#include "runner/frameworks.h"
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
 
 namespace tbd {
 namespace {
 
-constexpr int64_t kSmallStep = int64_t{1} << 30;  // bytes
+constexpr int64_t kSmallStep = int64_t{1} << 28;  // bytes
 
 int64_t usual_batch(const Program& program) {
   return predict_memory(program, {{"N", 4}}).peak().value < kSmallStep ? 4 : 2;
+}
+
+// Bytes that the gates take for each byte that a step is predicted to need: every value and gradient in float64 and a
+// few times over, in two processes. Seen with ResNet-50 at batch 4.
+constexpr int64_t kBytesForEach = 32;
+
+void require_memory(const Program& program, int64_t batch) {
+  const int64_t needed = kBytesForEach * predict_memory(program, {{"N", batch}}).peak().value;
+  const std::optional<int64_t> free = free_memory();
+  if (free && needed > *free)
+    fail(ErrorKind::usage, "to check ", program.model, " ", program.config, " at batch ", batch, " takes about ",
+         format_bytes(needed), " of memory, ", format_bytes(*free), " are free");
+}
+
+// The configuration that stands for a model: all its ops from the same builder, small (models.md 1).
+std::string unit_of(const std::string& model, const std::string& config) {
+  const auto known = std::ranges::find(all_models(), model, &Model::name);
+  if (known == all_models().end()) return config;
+  const auto tiny = std::ranges::find(known->configs, "tiny", &Config::name);
+  return tiny == known->configs.end() ? config : tiny->name;
 }
 
 const WorkerEntry& reference_worker(const RunnerSettings& settings) {
@@ -21,10 +47,62 @@ const WorkerEntry& reference_worker(const RunnerSettings& settings) {
   return find_worker(settings.workers, "pytorch");
 }
 
+std::string usual_layout(const WorkerEntry& entry) {
+  const KnownFramework* framework = find_framework(entry.framework);
+  return framework ? std::string(framework->layout) : "nchw";
+}
+
+const WorkerEntry* worker_of(const Cell& cell, const RunnerSettings& settings) {
+  try {
+    return &find_worker(settings.workers, cell.framework);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+VerdictKey key_of(const Cell& cell, const std::string& config, const WorkerEntry& entry) {
+  return {.model_hash = program_hash(load_program(cell.model, config).program),
+          .layout = cell.layout.empty() ? usual_layout(entry) : cell.layout,
+          .mode = cell.mode};
+}
+
+// What one call of check_model can judge: model, config, layout and mode as the cells name them.
+using Question = std::tuple<std::string, std::string, std::string, std::string>;
+using Missing = std::map<Question, std::vector<std::string>>;  // frameworks without a verdict
+
+// By model and config: the frameworks that train it.
+std::map<std::pair<std::string, std::string>, std::set<std::string>> rivals(std::span<const Cell> cells) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> out;
+  for (const Cell& cell : cells)
+    if (cell.device == "cpu") out[{cell.model, cell.config}].insert(cell.framework);
+  return out;
+}
+
+Missing missing_verdicts(std::span<const Cell> cells, const RunnerSettings& settings) {
+  const auto trained_by = rivals(cells);
+  Missing missing;
+  for (const Cell& cell : cells) {
+    const WorkerEntry* entry = worker_of(cell, settings);
+    if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
+    if (verified(cell, settings)) continue;
+    const std::string layout = cell.layout == usual_layout(*entry) ? "" : cell.layout;
+    std::vector<std::string>& frameworks = missing[{cell.model, unit_of(cell.model, cell.config), layout, cell.mode}];
+    if (std::ranges::count(frameworks, entry->key) == 0) frameworks.push_back(entry->key);
+  }
+  return missing;
+}
+
+void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
+  if (!verdict.fault.empty()) sentences.push_back(cat(verdict.framework, " could not be checked: ", verdict.fault));
+  if (const Finding* guilty = verdict.guilty())
+    sentences.push_back(cat(verdict.framework, " differs: ", sentence(*guilty)));
+}
+
 }  // namespace
 
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings) {
-  const LoadedProgram loaded = load_program(options.model, options.config);
+  const std::string config = options.config.empty() ? unit_of(options.model, "") : options.config;
+  const LoadedProgram loaded = load_program(options.model, config);
   std::vector<const WorkerEntry*> entries;
   for (const std::string& framework : options.frameworks) entries.push_back(&find_worker(settings.workers, framework));
   if (options.frameworks.empty())
@@ -33,22 +111,58 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
   CheckResult result{.model = loaded.program.model, .config = loaded.program.config};
   result.model_hash = program_hash(loaded.program);
   result.batch = options.batch > 0 ? options.batch : usual_batch(loaded.program);
+  require_memory(loaded.program, result.batch);
 
   const auto tell = [&](const std::string& doing) {
     if (options.progress) options.progress(doing);
   };
   tell("the reference: pytorch in float64, and its float32 spread");
-  const Equivalence equivalence(
-      loaded.program,
-      {.batch = result.batch, .seed = options.seed, .precision = options.precision, .layout = options.layout},
-      worker_stepper(reference, settings));
+  const Equivalence equivalence(loaded.program,
+                                {.batch = result.batch, .seed = options.seed, .precision = options.precision},
+                                worker_stepper(reference, settings));
   for (const WorkerEntry* entry : entries) {
     tell(entry->key);
-    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings)};
+    const std::string layout = options.layout.empty() ? usual_layout(*entry) : options.layout;
+    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings), layout, options.mode};
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));
-    store_verdict({result.model_hash, options.precision, options.layout}, *entry, result.verdicts.back(), settings);
+    store_verdict({result.model_hash, options.precision, layout, options.mode}, *entry, result.verdicts.back(),
+                  settings);
   }
   return result;
+}
+
+std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings) {
+  const WorkerEntry* entry = worker_of(cell, settings);
+  if (!entry || cell.device != "cpu") return std::nullopt;
+  try {
+    const std::optional<bool> own = verified(key_of(cell, cell.config, *entry), *entry, settings);
+    return own ? own : verified(key_of(cell, unit_of(cell.model, cell.config), *entry), *entry, settings);
+  } catch (const Error&) {  // a model that is not there any more
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> check_missing(std::span<const Cell> cells, const RunnerSettings& settings,
+                                       const std::function<void(const std::string& doing)>& progress) {
+  std::vector<std::string> sentences;
+  for (const auto& [what, frameworks] : missing_verdicts(cells, settings)) {
+    const auto& [model, config, layout, mode] = what;
+    try {
+      const CheckOptions options{.model = model,
+                                 .config = config,
+                                 .frameworks = frameworks,
+                                 .layout = layout,
+                                 .mode = mode,
+                                 .progress = progress};
+      for (const FrameworkVerdict& verdict : check_model(options, settings).verdicts) say(verdict, sentences);
+    } catch (const WorkerFault& fault) {
+      if (fault.outcome().kind == OutcomeKind::interrupted) throw;
+      sentences.push_back(cat(model, " could not be checked: ", fault.what()));
+    } catch (const Error& e) {
+      sentences.push_back(cat(model, " could not be checked: ", e.what()));
+    }
+  }
+  return sentences;
 }
 
 }  // namespace tbd

@@ -1,15 +1,19 @@
 // `tbd check`: one model, several frameworks, a verdict each.
 #pragma once
 #include "runner/equivalence/equivalence.h"
+#include "runner/plan.h"
 #include "runner/settings.h"
 
 namespace tbd {
 
 struct CheckOptions {
-  std::string model, config;
+  std::string model;
+  std::string config;                   // empty: tiny where the model has it
   std::vector<std::string> frameworks;  // empty: every worker that is built
-  std::string precision = "fp32", layout;
-  int64_t batch = 0;  // 0: 4 where a step is small, else 2
+  std::string precision = "fp32";
+  std::string layout;  // empty: each framework's usual one
+  std::string mode;    // empty: each framework's usual one
+  int64_t batch = 0;   // 0: 4 where a step is small, else 2
   uint64_t seed = 0;
   std::filesystem::path reproduction;                      // where folders of differences go; empty: none
   std::function<void(const std::string& doing)> progress;  // may be empty
@@ -22,7 +26,19 @@ struct CheckResult {
 };
 
 // Verdicts are kept for `verified`. Throws Error(usage, not_found or invalid) when the question makes no sense,
-// WorkerFault when the reference fails; a framework that fails is a verdict with a fault.
+// Error(usage) when memory is too short, WorkerFault when the reference fails; a framework that fails is a verdict with
+// a fault.
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings);
+
+// What is known of a cell's network in its framework: the verdict on its configuration, else on the model's tiny one,
+// which has all its ops from the same builder. A verdict in float32 stands for every precision, as casts are a pass
+// over the same program. nullopt: never checked, or no such worker is built.
+std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings);
+
+// Checks what no verdict is kept of where cells put frameworks side by side: CPU cells whose model and configuration
+// two frameworks train. A reference that fails leaves its cells unchecked and is named in the sentences that come
+// back, as are differences.
+std::vector<std::string> check_missing(std::span<const Cell> cells, const RunnerSettings& settings,
+                                       const std::function<void(const std::string& doing)>& progress = {});
 
 }  // namespace tbd

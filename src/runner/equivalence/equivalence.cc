@@ -16,7 +16,8 @@ namespace {
 
 constexpr int64_t kMovedRuns = 4;
 const std::vector<std::string> kFirst = {"loss", "term/", "output/", "grad/"}, kLast = {"param/", "buffer/", "state/"};
-const std::vector<std::string> kNodeTensors = {"output/", "grad/", "buffer/n", "param/rule.", "state/rule."};
+const std::vector<std::string> kNodes = {"output/", "grad/", "buffer/n", "param/rule.", "state/rule."};
+const std::vector<std::string> kRule = {"grad/rule.", "param/rule.", "state/rule."};
 const Bindings kOne = {{"N", 1}};
 
 // At most two at a time: a launch is mostly the loading of one framework by one thread.
@@ -40,25 +41,21 @@ Program in(const Program& program, const std::string& precision) {
   return with_precision(program, precision_from(precision));
 }
 
-// Steps from the same weights and inputs, read after the first and the last.
+// Steps from the same weights and inputs.
 StepRun whole_run(const TensorMap& weights, const TensorMap& inputs) {
-  std::vector<std::string> all = kFirst;
-  all.insert(all.end(), kLast.begin(), kLast.end());
-  return {.weights = weights, .inputs = inputs, .stops = {1, kWholeSteps}, .prefixes = all};
+  return {.weights = weights, .inputs = inputs, .stops = {{1, kFirst}, {kWholeSteps, kLast}}};
 }
 
-WholeStep whole_step(StepRunResult&& result) {
-  const auto keep = [](TensorMap& tensors, const std::vector<std::string>& prefixes) {
-    std::erase_if(tensors, [&](const auto& each) {
-      return std::ranges::none_of(prefixes, [&](const std::string& prefix) { return each.first.starts_with(prefix); });
-    });
-    return std::move(tensors);
-  };
-  return {keep(result.at.front(), kFirst), keep(result.at.back(), kLast)};
+WholeStep whole_step(StepRunResult&& result) { return {std::move(result.at.front()), std::move(result.at.back())}; }
+
+void keep_rule(TensorMap& tensors) {
+  std::erase_if(tensors, [](const auto& each) {
+    return std::ranges::none_of(kRule, [&](const std::string& prefix) { return each.first.starts_with(prefix); });
+  });
 }
 
 StepRun node_run(const TensorMap& weights, const TensorMap& inputs) {
-  return {.weights = weights, .inputs = inputs, .stops = {1, 2, kRuleSteps}, .prefixes = kNodeTensors};
+  return {.weights = weights, .inputs = inputs, .stops = {{1, kNodes}, {2, kRule}, {kRuleSteps, kRule}}};
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ Equivalence::Equivalence(const Program& program, const EquivalenceOptions& optio
 // Weights and inputs as tbd's generators give them, in float32. Norms are for every worker to compute.
 void Equivalence::draw(Case& made, const Stepper& reference) const {
   StepJob job{.program = made.program, .bindings = made.bindings, .seed = options_.seed};
-  job.runs = {{.stops = {1}, .prefixes = {"loss"}}};
+  job.runs = {{.stops = {{1, {"loss"}}}}};
   StepRunResult drawn = std::move(reference(job).front());
   made.weights = std::move(drawn.weights), made.inputs = std::move(drawn.inputs);
   std::erase_if(made.inputs, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
@@ -105,8 +102,7 @@ TensorMap Equivalence::tap(Case& made, const Stepper& reference) const {
   for (int64_t run = 0; run < runs; ++run)
     job.runs.push_back({.weights = weights,
                         .inputs = inputs_of_run(made.program, made.inputs, run),
-                        .stops = {1},
-                        .prefixes = {"output/tap/", "grad/probe/"}});
+                        .stops = {{1, {"output/tap/", "grad/probe/"}}}});
   std::vector<TensorMap> values;
   for (StepRunResult& result : reference(job)) {
     TensorMap& named = values.emplace_back();
@@ -143,7 +139,6 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
                    .seed = options_.seed,
                    .lr = made.lr};
   };
-  std::vector<WholeStep> runs;
   std::mutex guard;
   const auto spread = [&](const char* layout, int64_t threads, int64_t moved) {
     StepJob each = job("fp32", layout, threads);
@@ -152,11 +147,12 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
       each.runs.push_back(whole_run(moved_by(2, made.weights, 2 * static_cast<uint64_t>(i)),
                                     moved_by(2, made.inputs, 2 * static_cast<uint64_t>(i) + 1)));
     for (StepRunResult& result : reference(each)) {
-      WholeStep step = whole_step(std::move(result));
+      const WholeStep step = whole_step(std::move(result));
       const std::lock_guard lock(guard);
-      runs.push_back(std::move(step));
+      made.whole->add_float32_run(step);
     }
   };
+  // The float32 runs are held against the float64 one, which the first pair brings.
   in_pairs({[&] {
               StepJob exact = job("fp64", "nchw", 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
@@ -169,15 +165,17 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
                             .layout = "nchw",
                             .lr = kRuleRate};
               exact.runs = {node_run(made.nodes.weights, made.nodes.inputs),
-                            node_run(moved_by(1, made.nodes.weights, 1), moved_by(1, made.nodes.inputs, 2))};
+                            {.weights = moved_by(1, made.nodes.weights, 1),
+                             .inputs = moved_by(1, made.nodes.inputs, 2),
+                             .stops = {{1, kNodes}}}};
               std::vector<StepRunResult> results = reference(exact);
               made.node_reference.moved = std::move(results[1].at.front());
+              made.node_reference.exact = results[0].at.front();
               made.rule = std::move(results[0].at);
-              made.node_reference.exact = made.rule.front();
+              keep_rule(made.rule.front());
             },
             [&] { spread("nchw", 1, kMovedRuns); }, [&] { spread("nhwc", 2, 0); }, [&] { spread("nchw", 2, 0); },
             [&] { spread("nhwc", 1, 0); }});
-  for (const WholeStep& run : runs) made.whole->add_float32_run(run);
   return made;
 }
 
@@ -190,7 +188,8 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
               StepJob job{.program = in(each.nodes.program, options_.precision),
                           .bindings = kOne,
                           .precision = options_.precision,
-                          .layout = options_.layout,
+                          .layout = subject.layout,
+                          .mode = subject.mode,
                           .lr = kRuleRate};
               job.runs = {node_run(each.nodes.weights, each.nodes.inputs)};
               nodes = std::move(subject.step(job).front().at);
@@ -199,7 +198,8 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
               StepJob job{.program = in(each.program, options_.precision),
                           .bindings = each.bindings,
                           .precision = options_.precision,
-                          .layout = options_.layout,
+                          .layout = subject.layout,
+                          .mode = subject.mode,
                           .seed = options_.seed,
                           .lr = each.lr};
               job.runs = {whole_run(each.weights, each.inputs)};

@@ -13,13 +13,14 @@ struct EquivalenceOptions {
   int64_t batch = 2;
   uint64_t seed = 0;
   std::string precision = "fp32";  // of the frameworks: fp32, or fp64 where they have it
-  std::string layout;              // of the frameworks; empty: each one's usual
 };
 
 // A framework that is judged.
 struct Subject {
   std::string framework, version;
   Stepper step;
+  std::string layout = "nchw";
+  std::string mode = {};  // empty: its usual one
 };
 
 // The reference of one program: PyTorch in float64, and what its float32 shows.

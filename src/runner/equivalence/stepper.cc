@@ -25,13 +25,10 @@ PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
               .device = job.device,
               .threads = out.threads.threads,
               .layout = job.layout,
+              .mode = job.mode,
               .dropout = "off",
               .seed = job.seed};
   return out;
-}
-
-std::string usual_layout(const std::vector<std::string>& offered) {
-  return offered.empty() || std::ranges::count(offered, "nchw") > 0 ? "nchw" : offered.front();
 }
 
 // One worker while it does a job.
@@ -45,8 +42,7 @@ class WorkerSteps {
                 scratch_.path() / "worker.log") {}
 
   std::vector<StepRunResult> run() {
-    const protocol::HelloReply hello = worker_.hello();
-    if (cell_.cell.layout.empty()) cell_.cell.layout = usual_layout(hello.layouts);
+    worker_.hello();
     ask<protocol::LoadReply>(load_request(cell_, true), "loading the program", settings_.deadlines.load);
     std::vector<StepRunResult> results;
     for (const StepRun& run : job_.runs) results.push_back(one(run));
@@ -85,10 +81,10 @@ class WorkerSteps {
   }
 
   StepRunResult one(const StepRun& run) {
-    StepRunResult result{.weights = run.weights, .inputs = run.inputs};
+    StepRunResult result;
     if (run.weights.empty()) result.weights = read({"param/", "buffer/"});
     if (!run.weights.empty()) write(run.weights);
-    if (steps_done_ > 0) reset_state(result.weights);
+    if (steps_done_ > 0) reset_state(run.weights.empty() ? result.weights : run.weights);
     protocol::Run request{.steps = 1, .lr = job_.lr};
     if (run.inputs.empty()) {
       request.input.source = {{"kind", "synthetic"}, {"seed", job_.seed}};
@@ -97,10 +93,13 @@ class WorkerSteps {
       request.input.file = file("inputs");
       write_safetensors(request.input.file, run.inputs);
     }
-    for (int64_t step = 1; step <= run.stops.back(); ++step) {
-      request.first_step = ++steps_done_, request.at_step = step;
-      train(request);
-      if (std::ranges::count(run.stops, step) > 0) result.at.push_back(read(run.prefixes));
+    int64_t step = 0;
+    for (const Stop& stop : run.stops) {
+      while (step < stop.step) {
+        request.first_step = ++steps_done_, request.at_step = ++step;
+        train(request);
+      }
+      result.at.push_back(read(stop.prefixes));
     }
     if (run.inputs.empty()) result.inputs = read_safetensors(file("inputs"));
     return result;

@@ -8,19 +8,24 @@
 
 namespace tbd {
 
-// Steps from given weights with fresh optimizer state. Tensors by the names of a step's files (docs/step.md).
+struct Stop {
+  int64_t step = 1;                   // after this step tensors are read
+  std::vector<std::string> prefixes;  // of their names (docs/step.md)
+};
+
+// Steps from given weights with fresh optimizer state. It ends with the last stop.
 struct StepRun {
-  TensorMap weights;                  // param/..., buffer/...; empty: as drawn from the seed
-  TensorMap inputs;                   // empty: synthetic
-  std::vector<int64_t> stops = {1};   // after these steps, counted from 1 and rising, tensors are read; then it ends
-  std::vector<std::string> prefixes;  // of the tensors that are read
+  TensorMap weights;        // param/..., buffer/...; empty: as drawn from the seed
+  TensorMap inputs;         // empty: synthetic
+  std::vector<Stop> stops;  // steps count from 1 and rise
 };
 
 struct StepJob {
   Program program;  // after its passes
   Bindings bindings;
   std::string precision = "fp32";
-  std::string layout;  // empty: nchw where the framework has it, else its first
+  std::string layout = "nchw";
+  std::string mode;  // empty: the framework's usual one
   std::string device = "cpu";
   int64_t threads = 0;  // 0: one per usable core
   uint64_t seed = 0;
@@ -29,7 +34,7 @@ struct StepJob {
 };
 
 struct StepRunResult {
-  TensorMap weights, inputs;  // those that were used
+  TensorMap weights, inputs;  // those that were drawn; empty where they were given
   std::vector<TensorMap> at;  // one per stop
 };
 

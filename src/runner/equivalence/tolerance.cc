@@ -6,8 +6,8 @@
 namespace tbd {
 namespace {
 
-// c is about four times what PyTorch shows against its own float64 over tests/op_cases.cc in fp32 and bf16, and at
-// least the one rounding that every result has.
+// c is about four times what PyTorch shows against its own float64 over tests/op_cases.cc in fp32 and bf16, at
+// least the one rounding that every result has, and more where its line says why.
 struct Rule {
   double c;
   int64_t reduction = 1;

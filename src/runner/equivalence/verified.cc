@@ -6,11 +6,11 @@
 namespace tbd {
 namespace {
 
-constexpr int kRules = 1;  // raised when the gates become stricter: older verdicts then say nothing
+constexpr int kRules = 2;  // raised when the gates become stricter: older verdicts then say nothing
 
 std::string identity(const VerdictKey& key, const WorkerEntry& entry) {
-  return cat(kRules, " ", key.model_hash, " ", key.precision, " ", key.layout, " ", entry.library_sha256, " ",
-             capability_key(entry));
+  return cat(kRules, " ", key.model_hash, " ", key.precision, " ", key.layout, " ", key.mode, " ", entry.library_sha256,
+             " ", capability_key(entry));
 }
 
 std::filesystem::path file_of(const std::string& identity, const RunnerSettings& settings) {

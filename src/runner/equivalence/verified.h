@@ -9,7 +9,8 @@ namespace tbd {
 struct VerdictKey {
   std::string model_hash;
   std::string precision = "fp32";
-  std::string layout;  // empty: the framework's usual one
+  std::string layout = "nchw";  // that was run
+  std::string mode = {};        // as asked for; empty: the framework's usual one
 };
 
 // true: a passing verdict is kept; false: a failing one; nullopt: never checked, or worker, library or rules have

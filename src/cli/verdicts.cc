@@ -1,0 +1,46 @@
+#include "cli/verdicts.h"
+
+#include <ostream>
+
+#include "base/json.h"
+#include "runner/equivalence/check.h"
+
+namespace tbd::cli {
+namespace {
+
+// The library that was measured is the one that a check here would run.
+bool is_built_here(const Record& record, const Cell& cell, const RunnerSettings& settings) {
+  const auto framework = record.run.environment.find("framework");
+  if (framework == record.run.environment.end()) return false;
+  const auto measured = maybe<std::string>(*framework, "library_sha256");
+  try {
+    return measured && *measured == find_worker(settings.workers, cell.framework).library_sha256;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void check_rivals(Context& context, std::span<const Cell> cells, const RunnerSettings& settings, bool quiet) {
+  const auto tell = [&](const std::string& doing) {
+    if (!quiet) context.err << "check: " << doing << std::endl;
+  };
+  for (const std::string& sentence : check_missing(cells, settings, tell)) context.err << "check: " << sentence << "\n";
+}
+
+void check_rivals(Context& context, std::vector<Record>& records, const RunnerSettings& settings, bool quiet) {
+  std::vector<std::pair<Record*, Cell>> open;
+  std::vector<Cell> cells;
+  for (Record& record : records) {
+    const Cell cell = cell_like(record.run.workload, record.run.workload.repro);
+    cells.push_back(cell);
+    if (record.run.verified || !is_built_here(record, cell, settings)) continue;
+    open.emplace_back(&record, cell);
+  }
+  if (open.empty()) return;
+  check_rivals(context, cells, settings, quiet);
+  for (auto& [record, cell] : open) record->run.verified = verified(cell, settings);
+}
+
+}  // namespace tbd::cli
