@@ -2,7 +2,7 @@
 
     python3 bench/frameworks_peer.py --build BUILD --tensorflow ENVIRONMENT --mxnet ENVIRONMENT [--rounds 6] [--steps 3]
 
-The environments are what bench/peers/setup.sh made (FOLDER/tensorflow, FOLDER/mxnet); one that is not named is left out.
+The environments are what bench/peers/setup.sh ENVIRONMENT tensorflow (or mxnet) made; one that is not named is left out.
 Ratios are ours over theirs in seconds or bytes: below 1 is better.
 """
 
