@@ -71,19 +71,27 @@ Tensor Builder::emit(std::string name, Op op, const std::vector<Tensor>& in) {
   return emit_all(prefix_ + name, std::move(op), in).front();
 }
 
+Tensor Builder::declare(const std::string& key, const ParameterSpec& spec) {
+  share(spec.buffer ? program_.buffers : program_.parameters,
+        {.name = key, .shape = spec.shape, .dtype = DType::f32, .init = spec.init});
+  if (!spec.buffer && std::ranges::find(used_parameters_, key) == used_parameters_.end())
+    used_parameters_.push_back(key);
+  return Tensor(key, spec.shape, DType::f32);
+}
+
+std::vector<Tensor> Builder::with_parameters(std::string_view name, std::vector<Tensor> in, Op op,
+                                             std::string_view suffix) {
+  const std::string full = cat(prefix_, name), node = cat(full, suffix);
+  std::vector<Shape> shapes;
+  for (const Tensor& x : in) shapes.push_back(x.shape());
+  infer({node, op, {}}, shapes);  // before its parameters exist: a bad node leaves none behind
+  for (const ParameterSpec& spec : tbd::parameters(op, in[0].shape()))
+    in.push_back(declare(cat(full, ".", spec.suffix, suffix), spec));
+  return emit_all(node, std::move(op), in);
+}
+
 Tensor Builder::with_parameters(std::string_view name, const Tensor& x, Op op) {
-  const std::string full = cat(prefix_, name);
-  infer({full, op, {}}, std::vector{x.shape()});  // before its parameters exist: a bad node leaves none behind
-  std::vector<Tensor> in = {x};
-  for (const ParameterSpec& spec : tbd::parameters(op, x.shape())) {
-    const std::string key = cat(full, ".", spec.suffix);
-    share(spec.buffer ? program_.buffers : program_.parameters,
-          {.name = key, .shape = spec.shape, .dtype = DType::f32, .init = spec.init});
-    if (!spec.buffer && std::ranges::find(used_parameters_, key) == used_parameters_.end())
-      used_parameters_.push_back(key);
-    in.push_back(Tensor(key, spec.shape, DType::f32));
-  }
-  return emit_all(full, std::move(op), in).front();
+  return with_parameters(name, {x}, std::move(op), "").front();
 }
 
 Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return with_parameters(name, x, op); }
@@ -96,6 +104,45 @@ Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op)
 }
 Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) {
   return with_parameters(name, x, op);
+}
+
+Tensor Builder::rms_norm(std::string_view name, const Tensor& x, RmsNorm op) { return with_parameters(name, x, op); }
+Tensor Builder::embedding(std::string_view name, const Tensor& ids, Embedding op) {
+  return with_parameters(name, ids, op);
+}
+Recurrent Builder::lstm(std::string_view name, const Tensor& x, Lstm op, std::string_view suffix,
+                        const std::optional<Tensor>& lengths) {
+  std::vector<Tensor> in = {x};
+  if (lengths) in.push_back(*lengths);
+  const auto out = with_parameters(name, std::move(in), op, cat(suffix, op.reverse ? "_reverse" : ""));
+  return {out[0], {out[1], out[2]}};
+}
+State Builder::lstm_cell(std::string_view name, const Tensor& x, const State& state, LstmCell op) {
+  const auto out = with_parameters(name, {x, state.h, state.c}, op, "");
+  return {out[0], out[1]};
+}
+
+Tensor Builder::parameter(std::string_view name, Shape shape, Init init) {
+  return declare(cat(prefix_, name), {.suffix = "", .shape = std::move(shape), .init = init});
+}
+void Builder::init(std::string_view name, Init init) {
+  const std::string key = cat(prefix_, name);
+  const auto found = std::ranges::find(program_.parameters, key, &Parameter::name);
+  require(found != program_.parameters.end(), "no parameter '", key, "' to initialise");
+  if (init.zero_row < 0) init.zero_row = found->init.zero_row;
+  found->init = init;
+}
+Tensor Builder::linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
+  require(weight.shape().rank() == 2, "weight '", weight.name(), "' is ", weight.shape(), ", expected (out, in)");
+  std::vector<Tensor> in = {x, weight};
+  if (bias) in.push_back(*bias);
+  return emit("linear", Linear{.out = weight.shape()[0], .bias = bias.has_value()}, in);
+}
+Tensor Builder::embedding(const Tensor& ids, const Tensor& table, int64_t pad) {
+  require(table.shape().rank() == 2, "table '", table.name(), "' is ", table.shape(), ", expected (rows, width)");
+  const auto found = std::ranges::find(program_.parameters, table.name(), &Parameter::name);
+  if (found != program_.parameters.end() && pad >= 0) found->init.zero_row = pad;
+  return emit("embedding", Embedding{table.shape()[0], table.shape()[1], pad}, {ids, table});
 }
 
 Tensor Builder::unary(const Tensor& x, Unary::Function function, double slope) {
@@ -117,6 +164,22 @@ Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : emit("d
 Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) {
   return emit("reshape", Reshape{std::move(shape)}, {x});
 }
+Tensor Builder::concat(const std::vector<Tensor>& parts, int64_t axis) { return emit("concat", Concat{axis}, parts); }
+Tensor Builder::slice(const Tensor& x, Slice op) { return emit("slice", op, {x}); }
+Tensor Builder::transpose(const Tensor& x, std::vector<int64_t> axes) {
+  return emit("transpose", Transpose{std::move(axes)}, {x});
+}
+Tensor Builder::gather(const Tensor& x, const Tensor& positions) { return emit("gather", Gather{}, {x, positions}); }
+Tensor Builder::softmax(const Tensor& x) { return emit("softmax", Softmax{}, {x}); }
+Tensor Builder::equals(const Tensor& x, int64_t value) { return emit("equals", Equals{value}, {x}); }
+Tensor Builder::sinusoid(const Tensor& valid, Sinusoid op) { return emit("sinusoid", op, {valid}); }
+Tensor Builder::rotary(const Tensor& x, Rotary op) { return emit("rotary", op, {x}); }
+Tensor Builder::attention(const Tensor& q, const Tensor& k, const Tensor& v, Attention op,
+                          const std::optional<Tensor>& mask) {
+  std::vector<Tensor> in = {q, k, v};
+  if (mask) in.push_back(*mask);
+  return emit("attention", op, in);
+}
 Tensor Builder::sum(const Tensor& x, std::vector<int64_t> axes, bool keep) {
   return emit("sum", Reduce{Reduce::Function::sum, std::move(axes), keep}, {x});
 }
@@ -131,7 +194,13 @@ std::vector<Tensor> Builder::host_call(std::string_view name, std::vector<Tensor
   return emit_all(cat(prefix_, name), std::move(call), in);
 }
 Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label, double smoothing) {
-  return emit("softmax_cross_entropy", SoftmaxCrossEntropy{smoothing}, {logits, label});
+  return softmax_cross_entropy(logits, label, SoftmaxCrossEntropy{.smoothing = smoothing});
+}
+Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label, SoftmaxCrossEntropy op,
+                                      const std::optional<Tensor>& weights) {
+  std::vector<Tensor> in = {logits, label};
+  if (weights) in.push_back(*weights);
+  return emit("softmax_cross_entropy", op, in);
 }
 Tensor Builder::squared_error(const Tensor& a, const Tensor& b) {
   return emit("squared_error", SquaredError{}, {a, b});

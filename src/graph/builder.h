@@ -12,6 +12,7 @@ class Tensor {
  public:
   const std::string& name() const { return name_; }
   const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
   int64_t channels() const { return shape_[1]; }
 
  private:
@@ -21,6 +22,15 @@ class Tensor {
   std::string name_;
   Shape shape_;
   DType dtype_;
+};
+
+// What recurrent ops return: y of every step, and the last state.
+struct State {
+  Tensor h, c;
+};
+struct Recurrent {
+  Tensor y;
+  State last;
 };
 
 class Builder {
@@ -53,12 +63,30 @@ class Builder {
   Tensor batch_norm(std::string_view name, const Tensor& x, BatchNorm attributes = {});
   Tensor group_norm(std::string_view name, const Tensor& x, GroupNorm attributes = {});
   Tensor layer_norm(std::string_view name, const Tensor& x, LayerNorm attributes = {});
+  Tensor rms_norm(std::string_view name, const Tensor& x, RmsNorm attributes = {});
+  Tensor embedding(std::string_view name, const Tensor& ids, Embedding attributes);
+  // Keys "<name>.weight_ih<suffix>" and so on, with "_reverse" behind them when the op runs in reverse.
+  Recurrent lstm(std::string_view name, const Tensor& x, Lstm attributes, std::string_view suffix = "_l0",
+                 const std::optional<Tensor>& lengths = std::nullopt);
+  State lstm_cell(std::string_view name, const Tensor& x, const State& state, LstmCell attributes);
+
+  // A parameter as a value: any op may read it, and the ops below take it as their weight. A name used before is the
+  // same parameter, with its first init.
+  Tensor parameter(std::string_view name, Shape shape, Init init = {});
+  // Replaces how a parameter of this scope starts ("q_proj.weight"); an embedding's padding row stays 0.
+  void init(std::string_view parameter, Init init);
+  // y = x weight^T (+ bias), weight (out, in): a projection tied to an embedding, or by a weight that was computed.
+  Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt);
+  // Rows of a shared table. Where the table is a parameter, its row `pad` starts as 0.
+  Tensor embedding(const Tensor& ids, const Tensor& table, int64_t pad = -1);
 
   Tensor relu(const Tensor& x) { return unary(x, Unary::Function::relu); }
   Tensor tanh(const Tensor& x) { return unary(x, Unary::Function::tanh); }
   Tensor sigmoid(const Tensor& x) { return unary(x, Unary::Function::sigmoid); }
   Tensor square(const Tensor& x) { return unary(x, Unary::Function::square); }
   Tensor sqrt(const Tensor& x) { return unary(x, Unary::Function::sqrt); }
+  Tensor gelu(const Tensor& x) { return unary(x, Unary::Function::gelu); }
+  Tensor silu(const Tensor& x) { return unary(x, Unary::Function::silu); }
   Tensor unary(const Tensor& x, Unary::Function function, double slope = 0.01);
   Tensor add(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::add); }
   Tensor sub(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::sub); }
@@ -73,12 +101,25 @@ class Builder {
   Tensor dropout(const Tensor& x, double p);
   Tensor reshape(const Tensor& x, std::vector<int64_t> shape);
   Tensor flatten(const Tensor& x) { return reshape(x, {0, -1}); }
+  Tensor concat(const std::vector<Tensor>& parts, int64_t axis = 1);
+  Tensor slice(const Tensor& x, Slice attributes);
+  Tensor transpose(const Tensor& x, std::vector<int64_t> axes);
+  Tensor gather(const Tensor& x, const Tensor& positions);
+  Tensor softmax(const Tensor& x);
+  Tensor equals(const Tensor& x, int64_t value);
+  Tensor sinusoid(const Tensor& valid, Sinusoid attributes);
+  Tensor rotary(const Tensor& x, Rotary attributes = {});
+  // mask: additive (N, Ts).
+  Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, Attention attributes,
+                   const std::optional<Tensor>& mask = std::nullopt);
   Tensor sum(const Tensor& x, std::vector<int64_t> axes = {}, bool keep = false);
   Tensor mean(const Tensor& x, std::vector<int64_t> axes = {}, bool keep = false);
   Tensor stop_gradient(const Tensor& x);
   Tensor input_gradient(const Tensor& y, const Tensor& x);
   std::vector<Tensor> host_call(std::string_view name, std::vector<Tensor> in, HostCall call);
   Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& label, double smoothing = 0);
+  Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& label, SoftmaxCrossEntropy attributes,
+                               const std::optional<Tensor>& weights = std::nullopt);
   Tensor squared_error(const Tensor& a, const Tensor& b);
 
   void output(std::string name, const Tensor& value);
@@ -95,6 +136,9 @@ class Builder {
   Tensor emit(std::string name, Op op, const std::vector<Tensor>& in);
   std::vector<Tensor> emit_all(std::string name, Op op, const std::vector<Tensor>& in);
   Tensor with_parameters(std::string_view name, const Tensor& x, Op op);
+  // Nodes are named name + suffix, parameters name.<parameter> + suffix.
+  std::vector<Tensor> with_parameters(std::string_view name, std::vector<Tensor> in, Op op, std::string_view suffix);
+  Tensor declare(const std::string& key, const ParameterSpec& spec);
   std::string unique(std::string_view name);
   Phase& phase();
 

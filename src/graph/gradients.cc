@@ -1,4 +1,4 @@
-#include <map>
+#include <algorithm>
 #include <set>
 
 #include "graph/graph.h"
@@ -8,14 +8,24 @@ namespace {
 
 size_t at(ValueId id) { return static_cast<size_t>(id); }
 
+// Operands of the node that gradients pass: float ones that are no constants.
+std::vector<ValueId> differentiable_operands(const Graph& graph, const BoundNode& node) {
+  const Traits rules = traits(node.op);
+  std::vector<ValueId> out;
+  for (size_t i = 0; rules.differentiable && i < node.inputs.size(); ++i)
+    if (is_float(graph.value(node.inputs[i]).dtype) &&
+        std::ranges::find(rules.constants, static_cast<int>(i)) == rules.constants.end())
+      out.push_back(node.inputs[i]);
+  return out;
+}
+
 // Values that the trained parameters reach through differentiable ops.
 std::vector<bool> reached_from(const Graph& graph, const std::vector<ValueId>& sources) {
   std::vector<bool> reached(graph.values.size());
   for (const ValueId id : sources) reached[at(id)] = true;
   for (const BoundNode& node : graph.nodes) {
-    if (!traits(node.op).differentiable) continue;
     bool any = false;
-    for (const ValueId id : node.inputs) any = any || reached[at(id)];
+    for (const ValueId id : differentiable_operands(graph, node)) any = any || reached[at(id)];
     for (const ValueId id : node.outputs)
       if (is_float(graph.value(id).dtype)) reached[at(id)] = reached[at(id)] || any;
   }
@@ -27,12 +37,10 @@ std::vector<bool> reaching(const Graph& graph, const std::vector<ValueId>& targe
   std::vector<bool> reaching(graph.values.size());
   for (const ValueId id : targets) reaching[at(id)] = true;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (!traits(node->op).differentiable) continue;
     bool any = false;
     for (const ValueId id : node->outputs) any = any || reaching[at(id)];
     if (!any) continue;
-    for (const ValueId id : node->inputs)
-      if (is_float(graph.value(id).dtype)) reaching[at(id)] = true;
+    for (const ValueId id : differentiable_operands(graph, *node)) reaching[at(id)] = true;
   }
   return reaching;
 }
@@ -70,13 +78,8 @@ void add_gradient_sums(const Graph& graph, const std::vector<bool>& needs, std::
   std::set<ValueId> seen;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const BoundNode& node = graph.nodes[n];
-    bool carries = traits(node.op).differentiable;
-    if (carries) {
-      carries = false;
-      for (const ValueId id : node.outputs) carries = carries || needs[at(id)];
-    }
-    if (!carries) continue;
-    for (const ValueId id : node.inputs)
+    if (std::ranges::none_of(node.outputs, [&](ValueId id) { return needs[at(id)]; })) continue;
+    for (const ValueId id : differentiable_operands(graph, node))
       if (needs[at(id)] && !seen.insert(id).second)
         costs[n].backward += {.simd = graph.value(id).shape.elements(), .bytes = 3 * graph.value(id).bytes().value};
   }
@@ -92,7 +95,9 @@ std::vector<bool> gradient_needs(const Graph& graph) {
 
 Operands operands_with_needs(const Graph& graph, const BoundNode& node, const std::vector<bool>& needs) {
   Operands o = graph.operands(node);
-  for (const ValueId id : node.inputs) o.needs_gradient.push_back(needs[at(id)]);
+  const std::vector<ValueId> passing = differentiable_operands(graph, node);
+  for (const ValueId id : node.inputs)
+    o.needs_gradient.push_back(needs[at(id)] && std::ranges::find(passing, id) != passing.end());
   return o;
 }
 

@@ -100,6 +100,18 @@ class Binder {
     }
   }
 
+  // An attention mask's, which its node names itself as the model of.
+  void resolve_mask(const Node& node, ValueId id, const std::vector<ValueId>& before) {
+    const auto found = like_.find(id);
+    const auto* attention = std::get_if<Attention>(&node.op);
+    if (!attention || found == like_.end() || found->second != node.name) return;
+    std::vector<Shape> in;
+    for (const ValueId operand : before) in.push_back(graph_.value(operand).shape);
+    output_shapes(*attention, in);
+    graph_.values[static_cast<size_t>(id)].shape = score_shape(*attention, in);
+    like_.erase(found);
+  }
+
   // Gives an input its shape when that is another value's.
   void resolve(ValueId id) {
     const auto found = like_.find(id);
@@ -118,6 +130,7 @@ class Binder {
       const auto found = ids_.find(name);
       if (found == ids_.end())
         fail(ErrorKind::invalid, "operand '", name, "' is not an input, parameter, buffer or earlier node");
+      resolve_mask(node, found->second, out);
       resolve(found->second);
       out.push_back(found->second);
     }

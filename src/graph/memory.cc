@@ -48,7 +48,8 @@ const BoundNode* writer(const Graph& graph, ValueId id) {
   }
 }
 
-// Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once.
+// Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once. And what
+// the node keeps beside its results.
 std::vector<Bytes> saved_bytes(const Graph& graph) {
   const std::vector<ValueId> storage = storages(graph);
   const std::vector<bool> kept = kept_values(graph);
@@ -59,6 +60,11 @@ std::vector<Bytes> saved_bytes(const Graph& graph) {
     if (!kept[id] || graph.value(home).kind != Value::Kind::result || !counted.insert(home).second) continue;
     out[static_cast<size_t>(writer(graph, static_cast<ValueId>(id)) - graph.nodes.data())] += graph.value(home).bytes();
   }
+  const std::vector<bool> needs = gradient_needs(graph);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (const BoundNode& node = graph.nodes[n];
+        std::ranges::any_of(node.outputs, [&](ValueId id) { return needs[at(id)]; }))
+      out[n] += Bytes(kept_bytes(node.op, graph.operands(node)));
   return out;
 }
 

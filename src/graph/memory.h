@@ -12,7 +12,7 @@ struct LayerRow {
   int64_t forward_macs = 0;  // multiply-accumulates, dense
   int64_t train_flops = 0;   // forward and backward, matrix-like
   Bytes bytes;               // moved at least, forward and backward
-  Bytes saved;               // of its result's storage, when backward keeps it
+  Bytes saved;               // of its result's storage, when backward keeps it, and of what the op keeps beside
 };
 std::vector<LayerRow> layer_table(const Graph& graph);
 
@@ -25,7 +25,7 @@ struct MemoryPrediction {
   Bytes gradients;        // of trained parameters
   Bytes optimizer_state;  // slots and moving averages
   Bytes weight_copies;    // weights in the low type
-  Bytes feature_maps;     // results that backward reads or that are outputs, once per storage
+  Bytes feature_maps;     // results that backward reads or that are outputs, once per storage; what ops keep beside
   Bytes inputs;           // one batch
   // All of it at once: the end of forward, with gradients that stay allocated between steps.
   Bytes peak() const { return weights + gradients + optimizer_state + weight_copies + feature_maps + inputs; }

@@ -9,8 +9,8 @@ namespace codec {
 
 template <>
 struct Names<Unary::Function> {
-  static constexpr std::string_view kNames[] = {"relu", "leaky_relu", "sigmoid", "tanh", "exp",
-                                                "log",  "sqrt",       "square",  "abs",  "neg"};
+  static constexpr std::string_view kNames[] = {"relu", "leaky_relu", "sigmoid", "tanh", "exp",  "log",
+                                                "sqrt", "square",     "abs",     "neg",  "gelu", "silu"};
 };
 template <>
 struct Names<Binary::Function> {
@@ -23,6 +23,10 @@ struct Names<Reduce::Function> {
 template <>
 struct Names<BatchNorm::Stats> {
   static constexpr std::string_view kNames[] = {"running", "batch", "frozen"};
+};
+template <>
+struct Names<SoftmaxCrossEntropy::Spread> {
+  static constexpr std::string_view kNames[] = {"all", "others"};
 };
 template <>
 struct Noun<HostCall::Result> {
@@ -144,7 +148,8 @@ std::vector<ParameterSpec> parameters(const Op& op, const Shape& x) {
 DType output_dtype(const Op& op, size_t output, std::span<const DType> in) {
   if (const auto* cast = std::get_if<Cast>(&op)) return cast->to;
   if (const auto* call = std::get_if<HostCall>(&op)) return call->results.at(output).dtype;
-  if (std::holds_alternative<InputGradient>(op)) return in[1];
+  if (const auto* equals = std::get_if<Equals>(&op)) return equals->to;
+  if (std::holds_alternative<InputGradient>(op) || std::holds_alternative<Embedding>(op)) return in[1];
   return in[0];
 }
 
@@ -154,8 +159,22 @@ Cost forward_cost(const Op& op, const Operands& o) {
 Cost backward_cost(const Op& op, const Operands& o) {
   return std::visit([&](const auto& concrete) { return backward_cost(concrete, o); }, op);
 }
+int64_t kept_bytes(const Op& op, const Operands& o) {
+  return std::visit([&](const auto& concrete) { return kept_bytes(concrete, o); }, op);
+}
 Traits traits(const Op& op) {
   return std::visit([](const auto& concrete) { return traits(concrete); }, op);
+}
+
+size_t result_count(const Op& op) {
+  if (const auto* call = std::get_if<HostCall>(&op)) return call->results.size();
+  return std::holds_alternative<Lstm>(op) ? 3 : std::holds_alternative<LstmCell>(op) ? 2 : 1;
+}
+
+std::optional<double> dropout_rate(const Op& op) {
+  if (const auto* dropout = std::get_if<Dropout>(&op)) return dropout->p;
+  const auto* attention = std::get_if<Attention>(&op);
+  return attention && attention->dropout > 0 ? std::optional(attention->dropout) : std::nullopt;
 }
 
 Json attributes_to_json(const Op& op) {

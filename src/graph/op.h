@@ -1,22 +1,27 @@
 // The closed set of ops. A back-end is one overload per member: a forgotten op does not compile.
 #pragma once
+#include <optional>
 #include <span>
 #include <variant>
 
 #include "base/json.h"
+#include "graph/ops/attention.h"
 #include "graph/ops/conv2d.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/linear.h"
 #include "graph/ops/loss.h"
 #include "graph/ops/norm.h"
 #include "graph/ops/pool.h"
+#include "graph/ops/recurrent.h"
+#include "graph/ops/sequence.h"
 #include "graph/ops/structure.h"
 
 namespace tbd {
 
-using Op = std::variant<Conv2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, MaxPool, AvgPool, GlobalMean, Unary,
-                        Binary, Affine, Dropout, Cast, Reshape, Reduce, SoftmaxCrossEntropy, SquaredError, StopGradient,
-                        HostCall, InputGradient>;
+using Op = std::variant<Conv2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool, AvgPool, GlobalMean,
+                        Unary, Binary, Affine, Softmax, Dropout, Cast, Equals, Reshape, Concat, Slice, Transpose,
+                        Gather, Reduce, Embedding, Sinusoid, Rotary, Attention, Lstm, LstmCell, SoftmaxCrossEntropy,
+                        SquaredError, StopGradient, HostCall, InputGradient>;
 
 // The op's name in programs and tables: "conv2d"; unary, binary and reduce ops go by their function: "relu", "add".
 std::string kind(const Op& op);
@@ -28,7 +33,13 @@ std::vector<ParameterSpec> parameters(const Op& op, const Shape& x);
 DType output_dtype(const Op& op, size_t output, std::span<const DType> in);
 Cost forward_cost(const Op& op, const Operands& o);
 Cost backward_cost(const Op& op, const Operands& o);
+int64_t kept_bytes(const Op& op, const Operands& o);
 Traits traits(const Op& op);
+
+size_t result_count(const Op& op);
+// The probability with which the op drops, for ops with a mask (dropout and attention); absent where nothing is
+// dropped.
+std::optional<double> dropout_rate(const Op& op);
 
 // {"out": 64, "kernel": [7, 7], ...}: only what differs from the default. from: throws Error(invalid) on an unknown
 // kind or attribute (nearest names offered) or a wrong type.

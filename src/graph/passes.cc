@@ -24,6 +24,7 @@ void make_double(Phase& phase) {
   for (InputSpec& input : phase.inputs) input.dtype = doubled(input.dtype);
   for (Node& node : phase.nodes) {
     if (auto* cast = std::get_if<Cast>(&node.op)) cast->to = doubled(cast->to);
+    if (auto* equals = std::get_if<Equals>(&node.op)) equals->to = doubled(equals->to);
     if (auto* call = std::get_if<HostCall>(&node.op))
       for (HostCall::Result& result : call->results) result.dtype = doubled(result.dtype);
   }
@@ -65,9 +66,7 @@ class Caster {
   void add(Node node) {
     std::vector<DType> in;
     for (const std::string& name : node.inputs) in.push_back(type(name));
-    const auto* call = std::get_if<HostCall>(&node.op);
-    const size_t results = call ? call->results.size() : 1;
-    for (size_t i = 0; i < results; ++i)
+    for (size_t i = 0; i < result_count(node.op); ++i)
       types_[i == 0 ? node.name : cat(node.name, ":", i)] = output_dtype(node.op, i, in);
     phase_.nodes.push_back(std::move(node));
   }
@@ -96,11 +95,13 @@ class Caster {
   std::map<std::string, DType> types_;
 };
 
+// Attention's mask has a shape of its own, which the name of the node stands for (InputSpec::like).
 void add_masks(Phase& phase) {
   for (Node& node : phase.nodes) {
-    if (!std::holds_alternative<Dropout>(node.op) || node.inputs.size() != 1) continue;
     const std::string mask = cat("mask/", node.name);
-    phase.inputs.push_back({.name = mask, .like = node.inputs[0]});
+    if (!dropout_rate(node.op) || node.inputs.back() == mask) continue;
+    const bool attends = std::holds_alternative<Attention>(node.op);
+    phase.inputs.push_back({.name = mask, .like = attends ? node.name : node.inputs[0]});
     node.inputs.push_back(mask);
   }
 }
@@ -113,6 +114,7 @@ void drop_dropout(Phase& phase) {
   std::vector<Node> nodes;
   for (Node& node : phase.nodes) {
     std::ranges::for_each(node.inputs, follow);
+    if (auto* attention = std::get_if<Attention>(&node.op)) attention->dropout = 0;
     if (std::holds_alternative<Dropout>(node.op))
       stands_for[node.name] = node.inputs.at(0);
     else

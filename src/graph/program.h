@@ -26,7 +26,9 @@ struct InputSpec {
   std::string name;
   std::vector<Dim> shape;
   DType dtype = DType::f32;
-  std::string like;  // when set, the shape is that of this value (dropout masks), and `shape` is empty
+  // When set, `shape` is empty and the shape is that of this value; where it names the attention that reads the input,
+  // that of its dropout mask.
+  std::string like;
   bool operator==(const InputSpec&) const = default;
 };
 
@@ -55,7 +57,7 @@ struct LossTerm {
 };
 
 struct Optimizer {
-  enum class Kind { sgd, adam, adamw, lamb };
+  enum class Kind { sgd, adam, adamw, lamb };  // lamb divides by max(1, global gradient norm) itself: models.md 13
   Kind kind = Kind::sgd;
   double momentum = 0;  // sgd
   bool nesterov = false;
@@ -74,12 +76,12 @@ struct ParameterGroup {
 // The learning rate as a function of step and batch (graph/schedule.h evaluates it, in double, in one place).
 struct Schedule {
   enum class Kind { constant, step, cosine, noam, poly, linear_decay, exp_warmup_step, exp_decay };
-  enum class Unit { step, epoch };
+  enum class Unit { step, epoch, sample };
   Kind kind = Kind::constant;
   double base = 0.1;
   int64_t batch_reference = 0;  // base is for this global batch; 0: for every batch
   double batch_power = 1;       // lr = base (B / reference)^power
-  Unit unit = Unit::step;       // of milestones, warm-up and total
+  Unit unit = Unit::step;       // of milestones, warm-up and total; sample: x samples are ceil(x / batch) steps
   int64_t epoch_samples = 0;    // samples of one epoch, for Unit::epoch
   std::vector<double> milestones;
   double factor = 0.1;  // step: at each milestone; exp_decay: per epoch

@@ -20,7 +20,7 @@ struct Names<Schedule::Kind> {
 };
 template <>
 struct Names<Schedule::Unit> {
-  static constexpr std::string_view kNames[] = {"step", "epoch"};
+  static constexpr std::string_view kNames[] = {"step", "epoch", "sample"};
 };
 template <>
 struct Noun<Phase> {
@@ -83,6 +83,7 @@ void fields(T& input, auto visit) {
 template <Is<Init> T>
 void fields(T& init, auto visit) {
   visit("kind", Must{init.kind}), visit("a", init.a), visit("low", init.low), visit("high", init.high);
+  visit("zero_row", init.zero_row);
 }
 template <Is<Parameter> T>
 void fields(T& parameter, auto visit) {

@@ -9,6 +9,20 @@ namespace {
 
 using Kind = Schedule::Kind;
 
+// Their warm-up is a fraction of the total.
+bool by_fraction(Kind kind) { return kind == Kind::poly || kind == Kind::linear_decay; }
+
+// The schedule with milestones, warm-up and total in steps or epochs.
+Schedule in_steps(Schedule s, int64_t batch) {
+  if (s.unit != Schedule::Unit::sample) return s;
+  const auto steps = [&](double samples) { return std::ceil(samples / static_cast<double>(batch)); };
+  for (double& milestone : s.milestones) milestone = steps(milestone);
+  s.total = steps(s.total);
+  if (!by_fraction(s.kind)) s.warmup = steps(s.warmup);
+  s.unit = Schedule::Unit::step;
+  return s;
+}
+
 double steps_per_unit(const Schedule& s, int64_t batch) {
   if (s.unit == Schedule::Unit::step && s.kind != Kind::exp_decay) return 1;
   require(s.epoch_samples > 0, "a schedule by epochs needs epoch_samples");
@@ -21,9 +35,8 @@ void check(const Schedule& s, int64_t step, int64_t batch) {
   require(std::isfinite(s.base), "base is not finite");
   require(s.batch_reference >= 0, "batch_reference is negative");
   require(s.warmup >= 0, "warmup is negative");
-  const bool by_fraction = s.kind == Kind::poly || s.kind == Kind::linear_decay;
-  require(!by_fraction || s.warmup < 1, "warmup of this schedule is a fraction of total, below 1");
-  const bool ends = by_fraction || s.kind == Kind::cosine || s.kind == Kind::exp_warmup_step;
+  require(!by_fraction(s.kind) || s.warmup < 1, "warmup of this schedule is a fraction of total, below 1");
+  const bool ends = by_fraction(s.kind) || s.kind == Kind::cosine || s.kind == Kind::exp_warmup_step;
   require(!ends || s.total > 0, "this schedule needs a total");
   require(s.kind != Kind::cosine || s.total > s.warmup, "total must lie beyond warmup");
   require(s.kind != Kind::noam || (s.width > 0 && s.warmup > 0), "noam needs a width and a warmup");
@@ -86,8 +99,9 @@ bool wraps_warmup(Kind kind) {
 
 }  // namespace
 
-double learning_rate(const Schedule& s, int64_t step, int64_t batch) {
-  check(s, step, batch);
+double learning_rate(const Schedule& schedule, int64_t step, int64_t batch) {
+  check(schedule, step, batch);
+  const Schedule s = in_steps(schedule, batch);
   const double unit = steps_per_unit(s, batch);
   const double scale =
       s.batch_reference == 0

@@ -3,8 +3,9 @@
 // For an op struct X (a plain struct with kKind and fields), its file declares
 //   Shapes of its results     std::vector<Shape> output_shapes(const X&, Shapes in)     throws Error(invalid)
 //   Its parameters            std::vector<ParameterSpec> parameters(const X&, const Shape& x)   (none by default)
-//   Its cost                  Cost forward_cost(const X&, const Operands&), Cost backward_cost(const X&, const
-//   Operands&) Its traits                Traits traits(const X&)
+//   Its cost                  Cost forward_cost(const X&, const Operands&), and backward_cost alike
+//   What its backward keeps   int64_t kept_bytes(const X&, const Operands&)                 (0 by default)
+//   Its traits                Traits traits(const X&)
 // `in` lists the data operands first, then parameters and buffers in the order of `parameters`.
 #pragma once
 #include <array>
@@ -42,7 +43,13 @@ struct Init {
   Kind kind = Kind::zeros;
   double a = 0;              // constant: the value; normal, truncated: sigma; uniform: half-width
   double low = 0, high = 0;  // truncated: the interval
+  int64_t zero_row = -1;     // this row of the first axis starts as 0 all the same: an embedding's padding
   bool operator==(const Init&) const = default;
+  static constexpr Init normal(double sigma) { return {Kind::normal, sigma}; }
+  static constexpr Init uniform(double half_width) { return {Kind::uniform, half_width}; }
+  static constexpr Init truncated(double sigma, double low, double high) {
+    return {Kind::truncated_normal, sigma, low, high};
+  }
 };
 
 struct ParameterSpec {
@@ -93,12 +100,20 @@ struct Traits {
   bool aliases_input = false;      // the result is a view of operand 0
   bool differentiable = true;
   PrecisionRule precision = PrecisionRule::keep;
+  std::vector<int> constants;  // float operands that no gradient reaches: masks, weights of rows
 };
 
 // Most ops have no parameters; those that do overload this.
 template <class Op>
 std::vector<ParameterSpec> parameters(const Op&, const Shape&) {
   return {};
+}
+
+// Bytes that backward keeps beside operands and results: what was drawn, probabilities, gates. The memory prediction
+// adds them; they are what PyTorch keeps on a CPU, where frameworks differ.
+template <class Op>
+int64_t kept_bytes(const Op&, const Operands&) {
+  return 0;
 }
 
 }  // namespace tbd

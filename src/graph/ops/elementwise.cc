@@ -9,6 +9,14 @@ using F = Unary::Function;
 
 bool transcendental(F f) { return f == F::sigmoid || f == F::tanh || f == F::exp || f == F::log || f == F::sqrt; }
 
+// Of one element, forward. gelu: x c, erf, 1 +, half, times x.
+Cost per_element(F f) {
+  if (transcendental(f)) return {.trans = 1};
+  if (f == F::gelu) return {.simd = 4, .trans = 1};
+  if (f == F::silu) return {.simd = 1, .trans = 1};
+  return {.simd = f == F::leaky_relu ? 2 : 1};
+}
+
 // Simple operations per element of the gradient dy f'(x), written with what forward saved.
 int64_t backward_simd(F f) {
   switch (f) {
@@ -20,27 +28,35 @@ int64_t backward_simd(F f) {
     case F::sqrt:
     case F::square:
       return 2;  // dy / (2 * y); dy * 2 * x
+    case F::gelu:
+      return 9;  // dy * (Phi(x) + x phi(x)): 3, 3 and 3
+    case F::silu:
+      return 5;  // dy * s * (1 + x * (1 - s)), s = sigmoid(x) again
     default:
       return 1;
   }
 }
+
+// gelu: erf and exp; silu: sigmoid.
+int64_t backward_trans(F f) { return f == F::gelu ? 2 : f == F::silu ? 1 : 0; }
 
 }  // namespace
 
 std::vector<Shape> output_shapes(const Unary&, Shapes in) { return {in[0]}; }
 
 Cost forward_cost(const Unary& op, const Operands& o) {
+  const Cost each = per_element(op.function);
   const int64_t elements = o.in[0].elements();
-  const int64_t bytes = bytes_touched_forward(o);
-  if (transcendental(op.function)) return {.trans = elements, .bytes = bytes};
-  const int64_t steps = op.function == F::leaky_relu ? 2 : 1;
-  return {.simd = steps * elements, .bytes = bytes};
+  return {.simd = each.simd * elements, .trans = each.trans * elements, .bytes = bytes_touched_forward(o)};
 }
 
 Cost backward_cost(const Unary& op, const Operands& o) {
   if (!o.needs(0)) return {};
   const int64_t saved = op.function == F::neg ? 0 : o.in_bytes(0);
-  return {.simd = backward_simd(op.function) * o.in[0].elements(), .bytes = o.out_bytes() + saved + o.in_bytes(0)};
+  const int64_t elements = o.in[0].elements();
+  return {.simd = backward_simd(op.function) * elements,
+          .trans = backward_trans(op.function) * elements,
+          .bytes = o.out_bytes() + saved + o.in_bytes(0)};
 }
 
 Traits traits(const Unary& op) {
@@ -55,6 +71,8 @@ Traits traits(const Unary& op) {
     case F::log:
     case F::square:
     case F::abs:
+    case F::gelu:
+    case F::silu:
       return {.saves_inputs = {0}};
     case F::neg:
       return {.may_overwrite = {0}};
@@ -127,7 +145,8 @@ Cost backward_cost(const Dropout&, const Operands& o) {
   const int64_t mask = o.in.size() > 1 ? o.in_bytes(1) : 0;
   return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + mask + o.in_bytes(0)};
 }
-Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match}; }
+int64_t kept_bytes(const Dropout&, const Operands& o) { return o.in.size() < 2 ? o.in_bytes(0) : 0; }
+Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match, .constants = {1}}; }
 
 std::vector<Shape> output_shapes(const Cast&, Shapes in) { return {in[0]}; }
 Cost forward_cost(const Cast&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }

@@ -3,10 +3,11 @@
 
 namespace tbd {
 
-// y = f(x), one operand. Gradients at kinks: relu 0 at 0; sqrt undefined at 0.
+// y = f(x), one operand. Gradients at kinks: relu 0 at 0; sqrt undefined at 0. gelu is x Phi(x) by erf, never the tanh
+// form (Hendrycks and Gimpel 2016, arXiv:1606.08415); silu is x sigmoid(x).
 struct Unary {
   static constexpr std::string_view kKind = "unary";
-  enum class Function { relu, leaky_relu, sigmoid, tanh, exp, log, sqrt, square, abs, neg };
+  enum class Function { relu, leaky_relu, sigmoid, tanh, exp, log, sqrt, square, abs, neg, gelu, silu };
   Function function = Function::relu;
   double slope = 0.01;  // leaky_relu: factor of negative values
   bool operator==(const Unary&) const = default;
@@ -50,7 +51,7 @@ Cost backward_cost(const Affine& op, const Operands& o);
 Traits traits(const Affine& op);
 
 // Inverted dropout: y = x mask / (1 - p). The mask is drawn by the framework, or is operand 1 (0 or 1, shape of x)
-// after the dropout pass in mode `mask`. Srivastava et al. 2014, JMLR 15.
+// after the dropout pass in mode `mask`. Srivastava et al. 2014, JMLR 15. No gradient of the mask.
 struct Dropout {
   static constexpr std::string_view kKind = "dropout";
   double p = 0.5;
@@ -62,6 +63,7 @@ void fields(Op& op, Visit visit) { visit("p", op.p); }
 std::vector<Shape> output_shapes(const Dropout& op, Shapes in);
 Cost forward_cost(const Dropout& op, const Operands& o);
 Cost backward_cost(const Dropout& op, const Operands& o);
+int64_t kept_bytes(const Dropout& op, const Operands& o);  // the mask, where the framework drew it, in the type of x
 Traits traits(const Dropout& op);
 
 // The same values in another element type.

@@ -3,20 +3,29 @@
 
 namespace tbd {
 
-// Sum over rows of -log softmax(logits)[label]; a loss term, made a mean by the program's norm/<term>.
-// logits (N, classes), label i32 (N); smoothing `all` e: target (1 - e) onehot + e / classes
-// (Szegedy et al. 2016, arXiv:1512.00567, section 7). Result: a scalar.
+// Sum over rows of -sum_c target_c log softmax(logits)_c; a loss term, made a mean by the program's norm/<term>.
+// Operands: logits (..., classes) of rank 2 or more; label i32 (...), one a row; optionally weights (...) in the type
+// of the logits, by which each row's term is multiplied. Result: a scalar of the logits' type. Gradient: of the logits
+// alone. Target of smoothing e, spread `all`: (1 - e) onehot + e / classes over all classes (Szegedy et al. 2016,
+// arXiv:1512.00567, section 7); spread `others`: 1 - e for the label and e / (classes - 1) for each other class.
+// A row whose label is `ignore` counts nothing and gets no gradient; -1: no label is ignored.
 struct SoftmaxCrossEntropy {
   static constexpr std::string_view kKind = "softmax_cross_entropy";
+  enum class Spread { all, others };
   double smoothing = 0;
+  Spread spread = Spread::all;
+  int64_t ignore = -1;
   bool operator==(const SoftmaxCrossEntropy&) const = default;
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, SoftmaxCrossEntropy>
-void fields(Op& op, Visit visit) { visit("smoothing", op.smoothing); }
+void fields(Op& op, Visit visit) {
+  visit("smoothing", op.smoothing), visit("spread", op.spread), visit("ignore", op.ignore);
+}
 std::vector<Shape> output_shapes(const SoftmaxCrossEntropy& op, Shapes in);
 Cost forward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
 Cost backward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
+int64_t kept_bytes(const SoftmaxCrossEntropy& op, const Operands& o);  // the log-probabilities
 Traits traits(const SoftmaxCrossEntropy& op);
 
 // Sum of squared differences of two tensors of equal shape. Result: a scalar.

@@ -106,4 +106,41 @@ Cost backward_cost(const LayerNorm&, const Operands& o) {
 }
 Traits traits(const LayerNorm&) { return {.saves_inputs = {0, 1}}; }
 
+std::vector<Shape> output_shapes(const RmsNorm& op, Shapes in) {
+  require(in[0].rank() >= 1, "expected (..., features), got a scalar");
+  require(op.eps > 0, "eps must be positive");
+  return {in[0]};
+}
+std::vector<ParameterSpec> parameters(const RmsNorm&, const Shape& x) {
+  return {{.suffix = "weight", .shape = {x.back()}, .init = kOnes}};
+}
+// Squares and their sum 2, scale and weight 2; per row the mean, eps and the root.
+Cost forward_cost(const RmsNorm&, const Operands& o) {
+  const int64_t elements = o.in[0].elements(), rows = elements / o.in[0].back();
+  return {.simd = 4 * elements + 2 * rows, .trans = rows, .bytes = bytes_touched_forward(o)};
+}
+// xhat takes 1, dweight 2; dx takes dy weight 1, its mean with xhat 2, and 3 more.
+Cost backward_cost(const RmsNorm&, const Operands& o) {
+  const int64_t elements = o.in[0].elements(), rows = elements / o.in[0].back();
+  if (elements_needing_gradient(o) == 0) return {};
+  const int64_t steps = 1 + (o.needs(1) ? 2 : 0) + (o.needs(0) ? 6 : 0);
+  return {.simd = steps * elements + (o.needs(0) ? rows : 0), .bytes = backward_bytes(o)};
+}
+Traits traits(const RmsNorm&) { return {.saves_inputs = {0, 1}}; }
+
+std::vector<Shape> output_shapes(const Softmax&, Shapes in) {
+  require(in[0].rank() >= 1, "expected (..., features), got a scalar");
+  return {in[0]};
+}
+Cost forward_cost(const Softmax&, const Operands& o) {
+  const int64_t elements = o.in[0].elements();
+  return {.simd = 4 * elements, .trans = elements, .bytes = bytes_touched_forward(o)};
+}
+// (dy - sum dy y) y.
+Cost backward_cost(const Softmax&, const Operands& o) {
+  if (!o.needs(0)) return {};
+  return {.simd = 4 * o.in[0].elements(), .bytes = 2 * o.out_bytes() + o.in_bytes(0)};
+}
+Traits traits(const Softmax&) { return {.saves_output = true}; }
+
 }  // namespace tbd

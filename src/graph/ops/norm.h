@@ -59,4 +59,33 @@ Cost forward_cost(const LayerNorm& op, const Operands& o);
 Cost backward_cost(const LayerNorm& op, const Operands& o);
 Traits traits(const LayerNorm& op);
 
+// y = x (mean x^2 + eps)^-1/2 weight over the last axis; weight of its extent, no mean and no bias. Computed in fp32
+// for low types. Zhang and Sennrich 2019, arXiv:1910.07467.
+struct RmsNorm {
+  static constexpr std::string_view kKind = "rms_norm";
+  double eps = 1e-5;
+  bool operator==(const RmsNorm&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, RmsNorm>
+void fields(Op& op, Visit visit) { visit("eps", op.eps); }
+std::vector<Shape> output_shapes(const RmsNorm& op, Shapes in);
+std::vector<ParameterSpec> parameters(const RmsNorm& op, const Shape& x);
+Cost forward_cost(const RmsNorm& op, const Operands& o);
+Cost backward_cost(const RmsNorm& op, const Operands& o);
+Traits traits(const RmsNorm& op);
+
+// y = exp(x - max) / sum exp(x - max) over the last axis. Computed in fp32 for low types.
+struct Softmax {
+  static constexpr std::string_view kKind = "softmax";
+  bool operator==(const Softmax&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, Softmax>
+void fields(Op&, Visit) {}
+std::vector<Shape> output_shapes(const Softmax& op, Shapes in);
+Cost forward_cost(const Softmax& op, const Operands& o);
+Cost backward_cost(const Softmax& op, const Operands& o);
+Traits traits(const Softmax& op);
+
 }  // namespace tbd

@@ -34,6 +34,52 @@ Cost forward_cost(const Reshape&, const Operands&) { return {}; }
 Cost backward_cost(const Reshape&, const Operands&) { return {}; }
 Traits traits(const Reshape&) { return {.aliases_input = true}; }
 
+std::vector<Shape> output_shapes(const Concat& op, Shapes in) {
+  require(in.size() >= 2, "expected two operands or more, got ", in.size());
+  Shape y = in[0];
+  require(op.axis >= 0 && op.axis < y.rank(), "no axis ", op.axis, " in ", y);
+  for (const Shape& x : in.subspan(1)) {
+    require(x.rank() == y.rank(), "ranks of ", in[0], " and ", x, " differ");
+    for (int64_t axis = 0; axis < y.rank(); ++axis)
+      require(axis == op.axis || x[axis] == y[axis], in[0], " and ", x, " differ beyond axis ", op.axis);
+    y[op.axis] += x[op.axis];
+  }
+  return {y};
+}
+Cost forward_cost(const Concat&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }
+Cost backward_cost(const Concat&, const Operands&) { return {}; }  // parts of the gradient, as they are
+Traits traits(const Concat&) { return {.precision = PrecisionRule::match}; }
+
+std::vector<Shape> output_shapes(const Slice& op, Shapes in) {
+  Shape y = in[0];
+  require(op.axis >= 0 && op.axis < y.rank(), "no axis ", op.axis, " in ", y);
+  const int64_t extent = y[op.axis], end = op.end == 0 ? extent : op.end;
+  require(op.begin >= 0 && op.begin < end && end <= extent, "no part ", op.begin, " to ", end, " of axis ", op.axis,
+          " of ", in[0]);
+  y[op.axis] = end - op.begin;
+  return {y};
+}
+Cost forward_cost(const Slice&, const Operands&) { return {}; }
+Cost backward_cost(const Slice&, const Operands& o) {
+  return o.needs(0) ? Cost{.bytes = o.out_bytes() + o.in_bytes(0)} : Cost{};  // zeros around the part
+}
+Traits traits(const Slice&) { return {.aliases_input = true}; }
+
+std::vector<Shape> output_shapes(const Transpose& op, Shapes in) {
+  const Shape& x = in[0];
+  std::vector<int64_t> sorted = op.axes, extents;
+  std::ranges::sort(sorted);
+  require(static_cast<int64_t>(sorted.size()) == x.rank(), "expected ", x.rank(), " axes for ", x, ", got ",
+          sorted.size());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    require(sorted[i] == static_cast<int64_t>(i), "axes are no permutation of those of ", x);
+  for (const int64_t axis : op.axes) extents.push_back(x[axis]);
+  return {Shape(extents)};
+}
+Cost forward_cost(const Transpose&, const Operands&) { return {}; }
+Cost backward_cost(const Transpose&, const Operands&) { return {}; }
+Traits traits(const Transpose&) { return {.aliases_input = true}; }
+
 std::vector<Shape> output_shapes(const Reduce& op, Shapes in) {
   const Shape& x = in[0];
   std::vector<int64_t> extents;

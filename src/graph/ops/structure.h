@@ -18,6 +18,51 @@ Cost forward_cost(const Reshape& op, const Operands& o);
 Cost backward_cost(const Reshape& op, const Operands& o);
 Traits traits(const Reshape& op);
 
+// The operands, two or more, one after another along `axis`; of equal rank, type and other extents.
+// Gradient: to each operand its part.
+struct Concat {
+  static constexpr std::string_view kKind = "concat";
+  int64_t axis = 1;
+  bool operator==(const Concat&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, Concat>
+void fields(Op& op, Visit visit) { visit("axis", op.axis); }
+std::vector<Shape> output_shapes(const Concat& op, Shapes in);
+Cost forward_cost(const Concat& op, const Operands& o);
+Cost backward_cost(const Concat& op, const Operands& o);
+Traits traits(const Concat& op);
+
+// Positions begin <= i < end of one axis; end 0: to its end. Any type. Gradient: 0 outside.
+struct Slice {
+  static constexpr std::string_view kKind = "slice";
+  int64_t axis = 1;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool operator==(const Slice&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, Slice>
+void fields(Op& op, Visit visit) { visit("axis", op.axis), visit("begin", op.begin), visit("end", op.end); }
+std::vector<Shape> output_shapes(const Slice& op, Shapes in);
+Cost forward_cost(const Slice& op, const Operands& o);
+Cost backward_cost(const Slice& op, const Operands& o);
+Traits traits(const Slice& op);
+
+// Axis i of the result is axis axes[i] of the operand: a permutation of 0 .. rank - 1. Any type.
+struct Transpose {
+  static constexpr std::string_view kKind = "transpose";
+  std::vector<int64_t> axes;
+  bool operator==(const Transpose&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, Transpose>
+void fields(Op& op, Visit visit) { visit("axes", op.axes); }
+std::vector<Shape> output_shapes(const Transpose& op, Shapes in);
+Cost forward_cost(const Transpose& op, const Operands& o);
+Cost backward_cost(const Transpose& op, const Operands& o);
+Traits traits(const Transpose& op);
+
 // Sum or mean over the axes (all when empty), which disappear unless keep.
 struct Reduce {
   static constexpr std::string_view kKind = "reduce";
