@@ -100,16 +100,16 @@ class Binder {
     }
   }
 
-  // An attention mask's, which its node names itself as the model of.
-  void resolve_mask(const Node& node, ValueId id, const std::vector<ValueId>& before) {
-    const auto found = like_.find(id);
-    const auto* attention = std::get_if<Attention>(&node.op);
-    if (!attention || found == like_.end() || found->second != node.name) return;
+  // The shape of the dropout mask of an attention that is still to come; its q, k and v are known.
+  Shape mask_shape(const std::string& input, const std::string& reader) const {
+    const auto node = std::ranges::find(phase_.nodes, reader, &Node::name);
+    const auto* attention = node == phase_.nodes.end() ? nullptr : std::get_if<Attention>(&node->op);
+    require(attention && node->inputs.size() >= 3, "input '", input, "' is like '", reader,
+            "', which is not known here");
     std::vector<Shape> in;
-    for (const ValueId operand : before) in.push_back(graph_.value(operand).shape);
+    for (size_t i = 0; i < 3; ++i) in.push_back(graph_.value(known(node->inputs[i], reader)).shape);
     output_shapes(*attention, in);
-    graph_.values[static_cast<size_t>(id)].shape = score_shape(*attention, in);
-    like_.erase(found);
+    return score_shape(*attention, in);
   }
 
   // Gives an input its shape when that is another value's.
@@ -118,9 +118,9 @@ class Binder {
     if (found == like_.end()) return;
     Value& input = graph_.values[static_cast<size_t>(id)];
     const auto model = ids_.find(found->second);
-    require(model != ids_.end() && !like_.contains(model->second), "input '", input.name, "' is like '", found->second,
+    require(model == ids_.end() || !like_.contains(model->second), "input '", input.name, "' is like '", found->second,
             "', which is not known here");
-    input.shape = graph_.value(model->second).shape;
+    input.shape = model == ids_.end() ? mask_shape(input.name, found->second) : graph_.value(model->second).shape;
     like_.erase(found);
   }
 
@@ -130,7 +130,6 @@ class Binder {
       const auto found = ids_.find(name);
       if (found == ids_.end())
         fail(ErrorKind::invalid, "operand '", name, "' is not an input, parameter, buffer or earlier node");
-      resolve_mask(node, found->second, out);
       resolve(found->second);
       out.push_back(found->second);
     }

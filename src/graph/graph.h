@@ -54,6 +54,15 @@ Graph bind(const Program& program, const Phase& phase, const Bindings& bindings)
 // Shape of one node's first result, given its data operands (its parameters need not be listed).
 Shape infer(const Node& node, Shapes in);
 
+// What the integers of a value may be, for all that reads them, also through ops that only move them: labels lie below
+// the classes (or are the ignored one), ids below the rows, positions below S, lengths in [1, T]. Where nothing indexes
+// with them: 0 or 1, and what they are compared with.
+struct IntegerRange {
+  int64_t first = 0, last = 1;
+  bool operator==(const IntegerRange&) const = default;
+};
+IntegerRange integer_range(const Graph& graph, ValueId value);
+
 // Per value: does the gradient of the loss reach it on the way to a trained parameter? Values behind stop_gradient,
 // host calls or no trained parameter do not need one; nor do values that no loss term depends on.
 std::vector<bool> gradient_needs(const Graph& graph);

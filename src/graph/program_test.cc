@@ -7,7 +7,7 @@
 
 #include "graph/builder.h"
 #include "graph/graph.h"
-#include "toy_programs.h"
+#include "graph/sequence_programs.h"
 
 namespace tbd {
 namespace {
@@ -26,7 +26,7 @@ class EveryToy : public testing::TestWithParam<std::pair<std::string, Program>> 
  protected:
   const Program& program() const { return GetParam().second; }
 };
-INSTANTIATE_TEST_SUITE_P(Toys, EveryToy, testing::ValuesIn(toy_programs()),
+INSTANTIATE_TEST_SUITE_P(Toys, EveryToy, testing::ValuesIn(all_programs()),
                          [](const auto& info) { return info.param.first; });
 
 TEST_P(EveryToy, IsValidForSeveralBatches) {
@@ -40,9 +40,9 @@ TEST_P(EveryToy, SurvivesItsJson) {
   EXPECT_EQ(program_hash(again), program_hash(program()));
 }
 
-TEST(ToyPrograms, UseEveryOp) {
+TEST(Programs, UseEveryOp) {
   std::set<std::string> seen = {"cast"};  // what the precision pass adds
-  for (const auto& [name, program] : toy_programs())
+  for (const auto& [name, program] : all_programs())
     for (const Phase& phase : program.phases)
       for (const Node& node : phase.nodes) seen.insert(kind(node.op));
   for (const std::string& each : all_kinds()) EXPECT_TRUE(seen.contains(each)) << each;

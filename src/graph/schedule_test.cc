@@ -112,6 +112,20 @@ TEST(LearningRate, ExpDecayPerEpoch) {
   EXPECT_DOUBLE_EQ(learning_rate(s, 9, 10), 2);
 }
 
+TEST(LearningRate, TotalsInSamplesRoundUpToWholeSteps) {
+  // 3 passes of 100 samples: 300 / 32 is 9.375, so ten steps.
+  const Schedule s = {.kind = Kind::linear_decay, .base = 1, .unit = Unit::sample, .warmup = 0.5, .total = 300};
+  EXPECT_DOUBLE_EQ(learning_rate(s, 1, 32), 0.2);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 5, 32), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 10, 32), 0);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 150, 1), 1);
+  const Schedule step = {
+      .kind = Kind::step, .base = 1, .unit = Unit::sample, .milestones = {90}, .factor = 0.1, .warmup = 30};
+  EXPECT_DOUBLE_EQ(learning_rate(step, 1, 20), 0.5);  // two steps of warm-up
+  EXPECT_DOUBLE_EQ(learning_rate(step, 5, 20), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(step, 6, 20), 0.1);  // five steps done
+}
+
 TEST(LearningRate, RefusesAScheduleWithoutWhatItNeeds) {
   EXPECT_THROW(learning_rate({.kind = Kind::step, .unit = Unit::epoch}, 1, 1), Error);
   EXPECT_THROW(learning_rate({.kind = Kind::cosine}, 1, 1), Error);

@@ -31,11 +31,15 @@ inline Number exp(Number x) { return trans(std::exp(x.value)); }
 inline Number log(Number x) { return trans(std::log(x.value)); }
 inline Number sqrt(Number x) { return trans(std::sqrt(x.value)); }
 inline Number tanh(Number x) { return trans(std::tanh(x.value)); }
+inline Number erf(Number x) { return trans(std::erf(x.value)); }
 inline Number sigmoid(Number x) { return trans(1 / (1 + std::exp(-x.value))); }
 inline Number rsqrt(Number x) { return trans(1 / std::sqrt(x.value)); }
 
 // A multiply-accumulate of a matrix-like op; `inside` says whether its tap lies in the input.
 inline void multiply_accumulate(bool inside = true) { counter.model += 2, counter.valid += inside ? 2 : 0; }
+inline void multiply_accumulates(int64_t times, bool inside = true) {
+  for (int64_t i = 0; i < times; ++i) multiply_accumulate(inside);
+}
 
 template <class Loop>
 Cost count(Loop loop) {
@@ -45,6 +49,23 @@ Cost count(Loop loop) {
 }
 
 using Row = std::vector<Number>;
+
+inline Row softmax(const Row& z) {
+  Number largest{-1e30}, sum;
+  Row y;
+  for (const Number each : z) largest = greater(largest, each);
+  for (const Number each : z) y.push_back(exp(each - largest));
+  for (const Number each : y) sum += each;
+  for (Number& each : y) each = each / sum;
+  return y;
+}
+inline Row softmax_backward(const Row& y, const Row& dy) {
+  Number sum;
+  Row dz;
+  for (size_t i = 0; i < y.size(); ++i) sum += dy[i] * y[i];
+  for (size_t i = 0; i < y.size(); ++i) dz.push_back((dy[i] - sum) * y[i]);
+  return dz;
+}
 
 // Random extents, the same on every run.
 class Random {

@@ -182,6 +182,60 @@ TEST(LayerNormCost, EqualsALoop) {
   }
 }
 
+// y = x r weight; r = rsqrt(mean of squares + eps).
+void rms_row(const Row& x) {
+  Number squares;
+  for (const Number each : x) squares += each * each;
+  const Number rstd = rsqrt(squares / Number{static_cast<double>(x.size())} + Number{1e-5});
+  for (const Number each : x) (void)(each * rstd * Number{2});
+}
+void rms_row_backward(const Row& x, const Row& dy, bool needs_x, bool needs_weight) {
+  Row xhat, g;
+  for (const Number each : x) xhat.push_back(each * Number{2});  // the root is kept from forward
+  Number dweight, product;
+  for (size_t i = 0; needs_weight && i < x.size(); ++i) dweight += dy[i] * xhat[i];
+  if (!needs_x) return;
+  for (size_t i = 0; i < x.size(); ++i) {
+    g.push_back(dy[i] * Number{2});
+    product += g[i] * xhat[i];
+  }
+  const Number c = product / Number{static_cast<double>(x.size())};
+  for (size_t i = 0; i < x.size(); ++i) (void)((g[i] - xhat[i] * c) * Number{2});
+}
+
+TEST(RmsNormCost, EqualsALoop) {
+  Random r(21);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 6)};
+    const Operands o = operands(RmsNorm{}, {x}, r);
+    const int64_t rows = x[0] * x[1];
+    EXPECT_EQ(without_bytes(forward_cost(RmsNorm{}, o)), count([&] {
+                for (int64_t row = 0; row < rows; ++row) rms_row(r.row(x[2]));
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(RmsNorm{}, o)), count([&] {
+                for (int64_t row = 0; (o.needs(0) || o.needs(1)) && row < rows; ++row)
+                  rms_row_backward(r.row(x[2]), r.row(x[2]), o.needs(0), o.needs(1));
+              }));
+    EXPECT_EQ(forward_cost(RmsNorm{}, o).bytes, 4 * (2 * x.elements() + x[2]));
+  }
+}
+
+TEST(SoftmaxCost, EqualsALoop) {
+  Random r(22);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 6)};
+    const Operands o = operands(Softmax{}, {x}, r);
+    const int64_t rows = x[0] * x[1];
+    EXPECT_EQ(without_bytes(forward_cost(Softmax{}, o)), count([&] {
+                for (int64_t row = 0; row < rows; ++row) softmax(r.row(x[2]));
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(Softmax{}, o)), count([&] {
+                for (int64_t row = 0; o.needs(0) && row < rows; ++row) softmax_backward(r.row(x[2]), r.row(x[2]));
+              }));
+    EXPECT_EQ(backward_cost(Softmax{}, o).bytes, o.needs(0) ? 12 * x.elements() : 0);
+  }
+}
+
 template <class Pool>
 Pool random_pool(Random& r) {
   const Extent2 kernel = {r.between(1, 3), r.between(1, 3)};

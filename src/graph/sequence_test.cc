@@ -1,0 +1,330 @@
+// What the ops of sequences promise: shapes, types, parameters, gradients, masks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph/memory.h"
+#include "graph/passes.h"
+#include "graph/sequence_programs.h"
+
+namespace tbd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Shape> shapes(const Op& op, std::vector<Shape> in) { return output_shapes(op, in); }
+Shape shape(const Op& op, std::vector<Shape> in) { return shapes(op, std::move(in)).front(); }
+std::string error(const Op& op, std::vector<Shape> in) {
+  try {
+    output_shapes(op, in);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Concat, AddsUpOneAxis) {
+  EXPECT_EQ(shape(Concat{}, {{2, 3, 5}, {2, 4, 5}, {2, 1, 5}}), (Shape{2, 8, 5}));
+  EXPECT_EQ(shape(Concat{.axis = 2}, {{2, 3, 1}, {2, 3, 4}}), (Shape{2, 3, 5}));
+  EXPECT_EQ(error(Concat{}, {{2, 3}}), "expected two operands or more, got 1");
+  EXPECT_EQ(error(Concat{}, {{2, 3}, {3, 3}}), "(2, 3) and (3, 3) differ beyond axis 1");
+  EXPECT_EQ(error(Concat{.axis = 2}, {{2, 3}, {2, 3}}), "no axis 2 in (2, 3)");
+  EXPECT_EQ(error(Concat{}, {{2, 3}, {2, 3, 1}}), "ranks of (2, 3) and (2, 3, 1) differ");
+}
+
+TEST(Slice, TakesAPartOfOneAxis) {
+  EXPECT_EQ(shape(Slice{.begin = 1, .end = 3}, {{2, 4, 5}}), (Shape{2, 2, 5}));
+  EXPECT_EQ(shape(Slice{.axis = 0, .begin = 3}, {{8, 2}}), (Shape{5, 2})) << "end 0 is the end";
+  EXPECT_EQ(error(Slice{.begin = 2, .end = 2}, {{2, 4}}), "no part 2 to 2 of axis 1 of (2, 4)");
+  EXPECT_EQ(error(Slice{.end = 5}, {{2, 4}}), "no part 0 to 5 of axis 1 of (2, 4)");
+  EXPECT_EQ(error(Slice{.begin = -1}, {{2, 4}}), "no part -1 to 4 of axis 1 of (2, 4)");
+  EXPECT_EQ(error(Slice{.axis = 2}, {{2, 4}}), "no axis 2 in (2, 4)");
+}
+
+TEST(Transpose, PermutesAxes) {
+  EXPECT_EQ(shape(Transpose{{2, 0, 1}}, {{2, 3, 5}}), (Shape{5, 2, 3}));
+  EXPECT_EQ(error(Transpose{{0, 1}}, {{2, 3, 5}}), "expected 3 axes for (2, 3, 5), got 2");
+  EXPECT_EQ(error(Transpose{{0, 1, 1}}, {{2, 3, 5}}), "axes are no permutation of those of (2, 3, 5)");
+}
+
+TEST(Gather, TakesRowsOfEachSample) {
+  EXPECT_EQ(shape(Gather{}, {{2, 6, 4, 3}, {2, 5}}), (Shape{2, 5, 4, 3}));
+  EXPECT_EQ(error(Gather{}, {{2, 6}, {3, 5}}), "positions are (3, 5), expected (2, P)");
+}
+
+TEST(Embedding, AddsAnAxis) {
+  const Embedding op = {.rows = 7, .width = 3, .pad = 1};
+  EXPECT_EQ(shape(op, {{2, 5}}), (Shape{2, 5, 3}));
+  EXPECT_EQ(shape(op, {{4}, {7, 3}}), (Shape{4, 3}));
+  EXPECT_EQ(error(op, {{2, 5}, {3, 7}}), "weight is (3, 7), expected (7, 3)");
+  EXPECT_EQ(error(Embedding{.rows = 7, .width = 3, .pad = 7}, {{2}}), "pad=7 is no row of 7");
+  EXPECT_EQ(parameters(Op(op), {2, 5}).front().init.zero_row, 1);
+}
+
+TEST(Sinusoid, NeedsHalves) {
+  EXPECT_EQ(shape(Sinusoid{.first = 2, .width = 8}, {{2, 5}}), (Shape{2, 5, 8}));
+  EXPECT_EQ(error(Sinusoid{.width = 5}, {{2, 5}}), "width=5 is not even and at least 4");
+  EXPECT_EQ(error(Rotary{}, {{2, 5, 2, 3}}), "D=3 of (2, 5, 2, 3) is odd");
+}
+
+TEST(Attention, ChecksHeadsAndMasks) {
+  const Attention op = {.heads = 4, .kv_heads = 2, .dropout = 0.1};
+  const Shape q = {2, 5, 12}, k = {2, 7, 6}, mask = {2, 7}, drops = {2, 4, 5, 7};
+  EXPECT_EQ(shape(op, {q, k, k}), q);
+  EXPECT_EQ(shape(op, {q, k, k, mask, drops}), q);
+  EXPECT_EQ(shape(op, {q, k, k, drops}), q);
+  EXPECT_EQ(error(op, {q, k}), "expected q, k, v and at most two masks, got 2 operands");
+  EXPECT_EQ(error(op, {q, {2, 7, 12}, {2, 7, 12}}), "k is (2, 7, 12), expected 6 features for 2 heads");
+  EXPECT_EQ(error(op, {q, k, {2, 6, 6}}), "k and v differ: (2, 7, 6) and (2, 6, 6)");
+  EXPECT_EQ(error(op, {q, k, k, {2, 5}}), "mask is (2, 5), expected (2, 7)");
+  EXPECT_EQ(error(op, {q, k, k, {2, 2, 5, 7}}), "dropout mask is (2, 2, 5, 7), expected (2, 4, 5, 7)");
+  EXPECT_THAT(error(op, {q, k, k, drops, mask}), HasSubstr("expected after v an additive mask"));
+  EXPECT_EQ(error(Attention{.heads = 4, .kv_heads = 2}, {q, k, k, drops}), "a dropout mask without dropout");
+  EXPECT_EQ(error(Attention{.heads = 4, .kv_heads = 3}, {q, k, k}), "kv_heads=3 does not divide heads=4");
+  EXPECT_EQ(error(Attention{.heads = 5}, {q, q, q}), "heads=5 does not divide 12 of q (2, 5, 12)");
+  EXPECT_EQ(error(Attention{.heads = 4, .kv_heads = 2, .causal = true}, {q, k, k}),
+            "causal attention from 5 to 7 positions");
+}
+
+TEST(Lstm, GivesEveryStepAndTheLastState) {
+  const Lstm op = {.hidden = 4};
+  EXPECT_THAT(shapes(op, {{2, 5, 3}}), ElementsAre(Shape{2, 5, 4}, Shape{2, 4}, Shape{2, 4}));
+  EXPECT_THAT(shapes(op, {{2, 5, 3}, {2}}), ElementsAre(Shape{2, 5, 4}, Shape{2, 4}, Shape{2, 4}));
+  EXPECT_EQ(error(op, {{2, 5, 3}, {5}}), "lengths are (5), expected (2)");
+  EXPECT_EQ(error(op, {{2, 5}}), "expected x (N, T, features), got (2, 5)");
+  EXPECT_THAT(shapes(LstmCell{.hidden = 4}, {{2, 3}, {2, 4}, {2, 4}}), ElementsAre(Shape{2, 4}, Shape{2, 4}));
+  EXPECT_EQ(error(LstmCell{.hidden = 4}, {{2, 3}, {2, 4}, {2, 3}}), "h and c are (2, 4) and (2, 3), expected (2, 4)");
+  std::vector<Shape> specs;
+  for (const ParameterSpec& spec : parameters(Op(op), {2, 5, 3})) specs.push_back(spec.shape);
+  EXPECT_THAT(specs, ElementsAre(Shape{16, 3}, Shape{16, 4}, Shape{16}, Shape{16}));
+}
+
+TEST(SoftmaxCrossEntropy, TakesRowsOfAnyLeadingShape) {
+  const SoftmaxCrossEntropy op;
+  EXPECT_EQ(shape(op, {{2, 5, 7}, {2, 5}}), Shape{});
+  EXPECT_EQ(shape(op, {{2, 5, 7}, {2, 5}, {2, 5}}), Shape{});
+  EXPECT_EQ(error(op, {{2, 5, 7}, {10}}), "label is (10), expected (2, 5)");
+  EXPECT_EQ(error(op, {{5, 7}, {5}, {7}}), "weights are (7), expected (5)");
+  EXPECT_EQ(error(SoftmaxCrossEntropy{.ignore = -2}, {{5, 7}, {5}}), "ignore=-2 is no label");
+}
+
+TEST(SoftmaxCrossEntropy, WritesOnlyWhatDiffers) {
+  EXPECT_EQ(attributes_to_json(SoftmaxCrossEntropy{.smoothing = 0.1}).dump(), R"({"smoothing":0.1})");
+  EXPECT_EQ(attributes_to_json(SoftmaxCrossEntropy{.spread = SoftmaxCrossEntropy::Spread::others, .ignore = 1}).dump(),
+            R"({"spread":"others","ignore":1})");
+}
+
+Graph bound(const Program& program) { return bind(program, program.phases[0], {{"N", 4}}); }
+const Value& value(const Graph& graph, std::string_view name) { return graph.value(graph.find(name).value()); }
+std::vector<std::string> parameter_names(const Program& program) {
+  std::vector<std::string> out;
+  for (const Parameter& parameter : program.parameters) out.push_back(parameter.name);
+  return out;
+}
+
+TEST(Builder, NamesRecurrentParametersAsTheirReference) {
+  EXPECT_THAT(parameter_names(recur_program()),
+              ElementsAre("encoder.embed.weight", "encoder.lstm.weight_ih_l0", "encoder.lstm.weight_hh_l0",
+                          "encoder.lstm.bias_ih_l0", "encoder.lstm.bias_hh_l0", "encoder.lstm.weight_ih_l0_reverse",
+                          "encoder.lstm.weight_hh_l0_reverse", "encoder.lstm.bias_ih_l0_reverse",
+                          "encoder.lstm.bias_hh_l0_reverse", "encoder.lstm.weight_ih_l1", "encoder.lstm.weight_hh_l1",
+                          "encoder.lstm.bias_ih_l1", "encoder.lstm.bias_hh_l1", "decoder.embed.weight",
+                          "decoder.layers.0.weight_ih", "decoder.layers.0.weight_hh", "decoder.layers.0.bias_ih",
+                          "decoder.layers.0.bias_hh", "fc.weight", "fc.bias"));
+}
+
+TEST(Builder, TiesAProjectionToAnEmbedding) {
+  const Program program = decode_program();
+  const Node& projection = *std::ranges::find(program.phases[0].nodes, "linear", &Node::name);
+  EXPECT_THAT(projection.inputs, ElementsAre("add_2", "embed.weight"));
+  EXPECT_EQ(std::get<Linear>(projection.op), (Linear{.out = 13, .bias = false}));
+  EXPECT_EQ(program.parameters[0].init, Init::normal(0.02)) << "set again, and not by the second use";
+  EXPECT_EQ(bound(program).value(*bound(program).find("linear")).shape, (Shape{4, 6, 13}));
+}
+
+TEST(Builder, KeepsThePaddingRowZero) {
+  Program program;
+  Builder g(program, "train");
+  const auto scope = g.scope("encoder");
+  const Tensor ids = g.input("ids", {Builder::batch()}, DType::i32);
+  g.embedding("embed", ids, {.rows = 5, .width = 2, .pad = 3});
+  g.init("embed.weight", Init::uniform(0.1));
+  g.embedding(ids, g.parameter("table", {5, 2}, Init::normal(1)), 1);
+  EXPECT_EQ(program.parameters[0].init.kind, Init::Kind::uniform);
+  EXPECT_EQ(program.parameters[0].init.zero_row, 3);
+  EXPECT_EQ(program.parameters[1].name, "encoder.table");
+  EXPECT_EQ(program.parameters[1].init.zero_row, 1);
+  EXPECT_THROW(g.init("embed.bias", {}), Error);
+}
+
+TEST(Types, FollowTheTableAndNotItsIds) {
+  const Graph graph = bound(mask_program());
+  EXPECT_EQ(value(graph, "embedding").dtype, DType::f32);
+  EXPECT_EQ(value(graph, "equals").dtype, DType::f32);
+  const Graph wide = bound(with_precision(mask_program(), Precision::fp64));
+  EXPECT_EQ(value(wide, "embedding").dtype, DType::f64);
+  EXPECT_EQ(value(wide, "equals").dtype, DType::f64);
+}
+
+TEST(Types, LowPrecisionReachesMatrixOpsAlone) {
+  const Graph decode = bound(with_precision(decode_program(), Precision::bf16));
+  EXPECT_EQ(value(decode, "embed").dtype, DType::f32);
+  EXPECT_EQ(value(decode, "norm1").dtype, DType::f32);
+  EXPECT_EQ(value(decode, "attention").dtype, DType::bf16);
+  EXPECT_EQ(value(decode, "norm2").dtype, DType::bf16);
+  const Graph recur = bound(with_precision(recur_program(), Precision::fp16));
+  EXPECT_EQ(value(recur, "encoder.lstm_l0:2").dtype, DType::f16);
+  EXPECT_EQ(value(recur, "decoder.layers.0_3:1").dtype, DType::f16);
+  EXPECT_EQ(value(recur, "softmax").dtype, DType::f16);
+  const Graph mask = bound(with_precision(mask_program(), Precision::bf16));
+  EXPECT_EQ(value(mask, "softmax_cross_entropy").dtype, DType::f32);
+}
+
+std::string invalid_after(Program program, auto edit) {
+  edit(program.phases[0]);
+  try {
+    bound(program);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Types, AreChecked) {
+  const auto with_input = [](std::string_view name, DType dtype) {
+    return [name, dtype](Phase& phase) { std::ranges::find(phase.inputs, name, &InputSpec::name)->dtype = dtype; };
+  };
+  EXPECT_THAT(invalid_after(recur_program(), with_input("src_len", DType::f32)),
+              HasSubstr("lstm 'encoder.lstm_l0': lengths is f32, expected an integer type"));
+  EXPECT_THAT(invalid_after(mask_program(), with_input("masked_positions", DType::f32)),
+              HasSubstr("gather 'gather': positions is f32, expected an integer type"));
+  EXPECT_THAT(invalid_after(mask_program(), with_input("input_ids", DType::f32)),
+              HasSubstr("embedding 'embedding': ids is f32, expected an integer type"));
+  EXPECT_THAT(invalid_after(mask_program(), with_input("masked_weights", DType::i32)),
+              HasSubstr("operands 0 and 2 differ in type: f32 and i32"));
+}
+
+TEST(Dropout, MasksOfAttentionHaveTheShapeOfItsScores) {
+  const Program program = with_dropout(translate_program(), DropoutMode::mask);
+  EXPECT_EQ(with_dropout(program, DropoutMode::mask), program) << "once is enough";
+  const Graph graph = bind(program, program.phases[0], {{"N", 4}, {"S", 7}, {"T", 3}});
+  EXPECT_EQ(value(graph, "mask/attention").shape, (Shape{4, 2, 7, 7}));
+  EXPECT_EQ(value(graph, "mask/attention_2").shape, (Shape{4, 2, 3, 3}));
+  EXPECT_EQ(value(graph, "mask/attention_3").shape, (Shape{4, 2, 3, 7}));
+  EXPECT_EQ(value(graph, "mask/dropout").shape, (Shape{4, 7, 8}));
+  for (const BoundNode& node : graph.nodes)
+    if (std::holds_alternative<Attention>(node.op)) {
+      EXPECT_EQ(graph.value(node.inputs.back()).name, cat("mask/", node.name));
+    }
+}
+
+TEST(Dropout, OfAnAttentionsResultHasTheResultsShape) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 5, 8});
+  g.output("y", g.dropout(g.attention(x, x, x, {.heads = 2, .dropout = 0.2}), 0.5));
+  const Graph graph = bound(with_precision(with_dropout(program, DropoutMode::mask), Precision::bf16));
+  EXPECT_EQ(value(graph, "mask/attention").shape, (Shape{4, 2, 5, 5}));
+  EXPECT_EQ(value(graph, "mask/dropout").shape, (Shape{4, 5, 8}));
+}
+
+TEST(Dropout, OffLeavesAttentionWithoutDropout) {
+  const Program program = with_dropout(translate_program(), DropoutMode::off);
+  for (const Node& node : program.phases[0].nodes) EXPECT_EQ(dropout_rate(node.op), std::nullopt) << node.name;
+  EXPECT_EQ(dropout_rate(Attention{}), std::nullopt);
+  EXPECT_EQ(dropout_rate(Attention{.dropout = 0.3}), 0.3);
+  EXPECT_EQ(dropout_rate(Dropout{0.2}), 0.2);
+}
+
+bool needs(const Graph& graph, std::string_view name) {
+  return gradient_needs(graph)[static_cast<size_t>(graph.find(name).value())];
+}
+
+TEST(GradientNeeds, PassNoMasksAndWeights) {
+  const Graph graph = bound(translate_program());
+  EXPECT_TRUE(needs(graph, "embed_tokens.weight"));
+  EXPECT_FALSE(needs(graph, "equals"));
+  EXPECT_FALSE(needs(graph, "sinusoid"));
+  EXPECT_TRUE(needs(graph, "attention"));
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 5, 4});
+  const Tensor mask = g.reshape(g.linear("mask", x, {.out = 1}), {0, -1});
+  const Tensor y = g.attention(g.linear("q", x, {.out = 4}), x, x, {.heads = 2}, mask);
+  g.loss("sum", g.sum(y));
+  g.update({});
+  const Graph learned = bound(program);
+  EXPECT_TRUE(needs(learned, "q.weight"));
+  EXPECT_FALSE(needs(learned, "mask.weight")) << "no gradient of a mask";
+  const BoundNode& attention = learned.nodes[static_cast<size_t>(value(learned, "attention").producer)];
+  EXPECT_THAT(operands_with_needs(learned, attention, gradient_needs(learned)).needs_gradient,
+              ElementsAre(true, false, false, false));
+}
+
+TEST(IntegerRange, IsWhatTheReadersCanIndex) {
+  const auto range = [](const Graph& graph, std::string_view name) {
+    return integer_range(graph, graph.find(name).value());
+  };
+  const Graph mask = bound(mask_program());
+  EXPECT_EQ(range(mask, "input_ids"), (IntegerRange{0, 9}));
+  EXPECT_EQ(range(mask, "attention_mask"), (IntegerRange{0, 1}));
+  EXPECT_EQ(range(mask, "masked_positions"), (IntegerRange{0, 5}));
+  EXPECT_EQ(range(mask, "masked_labels"), (IntegerRange{0, 9}));
+  EXPECT_EQ(range(mask, "next_label"), (IntegerRange{0, 1}));
+  const Graph recur = bound(recur_program());
+  EXPECT_EQ(range(recur, "src_len"), (IntegerRange{1, 5}));
+  EXPECT_EQ(range(recur, "src"), (IntegerRange{0, 8})) << "compared with the padding, too";
+  const Graph toy = bound(toy_program("host_labels"));
+  EXPECT_EQ(range(toy, "reshape"), (IntegerRange{0, 3}));
+  EXPECT_EQ(range(toy, "top"), (IntegerRange{0, 3})) << "through what moves it";
+}
+
+int64_t macs(const Graph& graph, std::string_view name) {
+  for (const LayerRow& row : layer_table(graph))
+    if (row.name == name) return row.forward_macs;
+  return -1;
+}
+
+// models.md 1, FLOPs: attention, recurrent and linear products; embeddings, softmax and norms count nothing.
+TEST(Macs, OfSequenceOps) {
+  const Graph decode = bound(decode_program());
+  EXPECT_EQ(macs(decode, "attention"), 4 * 2 * 6 * 6 * 8) << "N, two products, T T, heads d";
+  EXPECT_EQ(macs(decode, "linear"), 4 * 6 * 8 * 13);
+  for (const std::string_view name : {"embed", "norm1", "rotary", "silu", "softmax_cross_entropy"})
+    EXPECT_EQ(macs(decode, name), 0) << name;
+  const Graph recur = bound(recur_program());
+  EXPECT_EQ(macs(recur, "encoder.lstm_l0"), 4 * 5 * 4 * 4 * (3 + 4));
+  EXPECT_EQ(macs(recur, "decoder.layers.0_2"), 4 * 4 * 4 * (7 + 4));
+}
+
+TEST(Memory, CountsWhatOpsKeepBesideTheirResults) {
+  const auto saved = [](const Graph& graph, std::string_view name) {
+    for (const LayerRow& row : layer_table(graph))
+      if (row.name == name) return row.saved.value;
+    return int64_t{-1};
+  };
+  const Graph decode = bound(decode_program());
+  EXPECT_EQ(saved(decode, "attention"), 4 * (4 * 6 * 8 + 4 * 4 * 6)) << "its result, and one number a head and query";
+  EXPECT_EQ(saved(decode, "softmax_cross_entropy"), 4 * (4 * 6 * 13)) << "log-probabilities";
+  const Graph translate = bound(translate_program());
+  EXPECT_EQ(saved(translate, "attention"), 4 * (4 * 5 * 8 + 3 * 4 * 2 * 5 * 5));
+  EXPECT_EQ(saved(translate, "sinusoid"), 0);
+  const Graph masked = bound(with_dropout(translate_program(), DropoutMode::mask));
+  EXPECT_EQ(saved(masked, "attention"), 4 * (4 * 5 * 8 + 2 * 4 * 2 * 5 * 5)) << "the mask is an input";
+  const Graph recur = bound(recur_program());
+  EXPECT_EQ(saved(recur, "encoder.lstm_l0"), 4 * (8 * 4 * 5 * 4 + 2 * 4 * 4));
+}
+
+TEST(Liveness, NothingOverwritesAPartOfAParameter) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor part = g.slice(g.parameter("table", {6, 2}), {.axis = 0, .end = 4});
+  g.loss("sum", g.sum(g.relu(part)));
+  g.update({});
+  const Graph graph = bound(program);
+  EXPECT_EQ(liveness(graph).overwrite[1], std::nullopt);
+  EXPECT_EQ(predict_memory(graph, {}).feature_maps, Bytes(4 * 8)) << "relu's result; the part is the table's";
+}
+
+}  // namespace
+}  // namespace tbd
