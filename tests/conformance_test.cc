@@ -123,7 +123,7 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
 
 TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
   std::vector<OpCase> cases = op_cases();
-  cases.push_back(drawn_dropout());
+  cases.push_back(drawn_dropout()), cases.push_back(drawn_attention());
   SupportByPrecision support;
   for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
   const std::string now = matrix_section(GetParam(), cases, support);
@@ -131,6 +131,12 @@ TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
     write_file_atomic(matrix_file(), with_section(matrix(), GetParam().framework, now));
   if (matrix_is_of_another_version()) GTEST_SKIP() << "the matrix is of another version";
   EXPECT_EQ(section(), now) << "TBD_UPDATE_MATRIX=1 writes it anew";
+}
+
+// About `share` of n elements.
+void expect_share(int64_t kept, size_t n, double share) {
+  const auto all = static_cast<double>(n);
+  EXPECT_NEAR(static_cast<double>(kept), all * share, 5 * std::sqrt(all * share * (1 - share)));
 }
 
 TEST_P(Conformance, DrawnDropoutScalesWhatItKeepsForwardAndBackward) {
@@ -144,15 +150,43 @@ TEST_P(Conformance, DrawnDropoutScalesWhatItKeepsForwardAndBackward) {
                             y = as_doubles(got.at("output/" + c.name));
   const std::vector<double> w = as_doubles(given.at("dropout.drawn.weights"));
   const std::vector<double> dx = as_doubles(got.at("grad/dropout.drawn.x0"));
-  double kept = 0;
+  int64_t kept = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const bool keeps = dx[i] != 0;
     EXPECT_NEAR(y[i], keeps ? x[i] / kept_share : 0, 1e-6 * std::abs(x[i]) / kept_share) << i;
     EXPECT_NEAR(dx[i], keeps ? 2 * w[i] / kept_share : 0, 1e-5) << i;
     kept += keeps;
   }
-  const auto n = static_cast<double>(x.size());
-  EXPECT_NEAR(kept, n * kept_share, 5 * std::sqrt(n * kept_share * (1 - kept_share)));
+  expect_share(kept, x.size(), kept_share);
+}
+
+// y[i][j] is 0 or 1 / (keys (1 - p)); the gradient of v, dv[j] = sum_i y[i][j] dy[i], shows that backward has that
+// mask.
+TEST_P(Conformance, DrawnAttentionDropoutScalesWhatItKeepsForwardAndBackward) {
+  const OpCase c = drawn_attention();
+  const auto queries = static_cast<size_t>(c.operands[0][1]), keys = static_cast<size_t>(c.operands[1][1]);
+  const double kept_share = 1 - std::get<Attention>(c.op).dropout;
+  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::fp32, {DType::f32}}).at(0);
+  ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
+  if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
+  const std::vector<double> w = as_doubles(op_values({&c, 1}, Precision::fp32, DType::f32).at(c.name + ".weights"));
+  const TensorMap& got = run.tensors.at(c.name);
+  const std::vector<double> y = as_doubles(got.at("output/" + c.name)),
+                            dv = as_doubles(got.at("grad/" + c.name + ".x2"));
+  const double kept_value = 1 / (static_cast<double>(keys) * kept_share);
+  int64_t kept = 0;
+  for (const double each : y) {
+    const bool keeps = each != 0;
+    EXPECT_NEAR(each, keeps ? kept_value : 0, 1e-6 * kept_value);
+    kept += keeps;
+  }
+  expect_share(kept, y.size(), kept_share);
+  for (size_t j = 0; j < keys; ++j)
+    for (size_t d = 0; d < keys; ++d) {
+      double expected = 0;
+      for (size_t i = 0; i < queries; ++i) expected += 2 * y[i * keys + j] * w[i * keys + d];
+      EXPECT_NEAR(dv[j * keys + d], expected, 1e-5) << j << ", " << d;
+    }
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);

@@ -5,6 +5,7 @@
 
 #include "base/philox.h"
 #include "base/text.h"
+#include "op_sequence_cases.h"
 
 namespace tbd {
 namespace {
@@ -106,10 +107,18 @@ Cases group_norm_cases() {
   return cases;
 }
 
-Cases layer_norm_cases() {
-  return {{.op = LayerNorm{}, .operands = {{3, 7}}},
-          {.op = LayerNorm{.eps = 1e-3}, .operands = {{2, 3, 9}}},
-          {.op = LayerNorm{.eps = 1e-12}, .operands = {{2, 3, 2, 8}}}};
+template <class Norm>
+Cases last_axis_norm_cases() {
+  return {{.op = Norm{}, .operands = {{3, 7}}},
+          {.op = Norm{.eps = 1e-3}, .operands = {{2, 3, 9}}},
+          {.op = Norm{.eps = 1e-12}, .operands = {{2, 3, 2, 8}}}};
+}
+
+Cases softmax_cases() {
+  Cases cases;
+  for (const Shape& x : {Shape{3, 7}, Shape{2, 3, 5}, Shape{2, 3, 2, 6}, Shape{4, 1}, Shape{5}})
+    cases.push_back({.op = Softmax{}, .operands = {x}});
+  return cases;
 }
 
 template <class Pool>
@@ -180,6 +189,7 @@ Cases reshape_cases() {
   for (const std::vector<int64_t>& to :
        {std::vector<int64_t>{0, -1}, {-1}, {0, 0, 42}, {8, -1, 3}, {2, 2, 2, 7, 3, 2}, {0, 4, 6, 7}})
     cases.push_back({.op = Reshape{to}, .operands = {kImage}});
+  cases.push_back({.op = Reshape{{-1}}, .operands = {{2, 3}}, .integers = {0}});
   return cases;
 }
 
@@ -191,14 +201,6 @@ Cases reduce_cases(const std::string& kind) {
       std::get<Reduce>(op).axes = axes, std::get<Reduce>(op).keep = keep;
       cases.push_back({.op = op, .operands = {kImage}, .values = Values::positive});
     }
-  return cases;
-}
-
-Cases softmax_cross_entropy_cases() {
-  Cases cases;
-  for (const double smoothing : {0.0, 0.1})
-    for (const int64_t classes : {5, 33})
-      cases.push_back({.op = SoftmaxCrossEntropy{smoothing}, .operands = {{6, classes}, {6}}, .fixed = {1}});
   return cases;
 }
 
@@ -237,18 +239,20 @@ Cases structure_cases(const std::string& kind) {
 }
 
 Cases unnamed_cases(const std::string& kind) {
+  if (Cases cases = sequence_cases(kind); !cases.empty()) return cases;
   if (kind == "conv2d") return conv2d_cases();
   if (kind == "linear") return linear_cases();
   if (kind == "matmul") return matmul_cases();
   if (kind == "batch_norm") return batch_norm_cases();
   if (kind == "group_norm") return group_norm_cases();
-  if (kind == "layer_norm") return layer_norm_cases();
+  if (kind == "layer_norm") return last_axis_norm_cases<LayerNorm>();
+  if (kind == "rms_norm") return last_axis_norm_cases<RmsNorm>();
+  if (kind == "softmax") return softmax_cases();
   if (kind == "max_pool") return pool_cases<MaxPool>();
   if (kind == "avg_pool") return avg_pool_cases();
   if (kind == "affine") return affine_cases();
   if (kind == "dropout") return dropout_cases();
   if (kind == "reshape") return reshape_cases();
-  if (kind == "softmax_cross_entropy") return softmax_cross_entropy_cases();
   if (kind == "input_gradient") return input_gradient_cases();
   if (kind == "sum" || kind == "mean") return reduce_cases(kind);
   const Op op = op_from_json(kind, Json::object());
@@ -277,12 +281,16 @@ std::vector<OpCase> large_op_cases() {
       {.op = BatchNorm{}, .operands = {image}},
       {.op = GroupNorm{.groups = 8}, .operands = {image}},
       {.op = LayerNorm{}, .operands = {{3, 17, 128}}},
+      {.op = RmsNorm{}, .operands = {{3, 17, 128}}},
+      {.op = Softmax{}, .operands = {{33, 130}}},
       {.op = Unary{Unary::Function::tanh}, .operands = {image}},
+      {.op = Unary{Unary::Function::gelu}, .operands = {image}},
       {.op = Binary{}, .operands = {image, {1, 32, 1, 1}}, .values = Values::positive},
       {.op = Reduce{.function = Reduce::Function::mean, .axes = {0, 2, 3}},
        .operands = {image},
        .values = Values::positive},
-      {.op = SoftmaxCrossEntropy{0.1}, .operands = {{24, 1000}, {24}}, .fixed = {1}}};
+      {.op = SoftmaxCrossEntropy{0.1}, .operands = {{24, 1000}, {24}}, .integers = {1}}};
+  std::ranges::move(large_sequence_cases(), std::back_inserter(cases));
   for (size_t i = 0; i < cases.size(); ++i) cases[i].name = cat(kind(cases[i].op), ".large", i);
   return cases;
 }

@@ -59,17 +59,46 @@ Features of(const Affine& op, Shapes) {
 }
 Features of(const Dropout&, Shapes in) { return in.size() > 1 ? Features{"mask"} : Features{}; }
 Features of(const Cast& op, Shapes) { return {cat("to ", op.to)}; }
-Features of(const SoftmaxCrossEntropy& op, Shapes) { return op.smoothing == 0 ? Features{} : Features{"smoothing"}; }
+Features of(const SoftmaxCrossEntropy& op, Shapes in) {
+  Features out;
+  if (op.smoothing != 0) out.push_back(op.spread == SoftmaxCrossEntropy::Spread::all ? "smoothing" : "spread others");
+  if (op.ignore >= 0) out.push_back("ignored label");
+  if (in.size() > 2) out.push_back("weights");
+  if (in[0].rank() != 2) out.push_back(cat("rank ", in[0].rank()));
+  return out;
+}
+Features of(const Embedding& op, Shapes) { return op.pad < 0 ? Features{} : Features{"padding row"}; }
+Features of(const Attention& op, Shapes in) {
+  const AttentionMasks masks = attention_masks(in);
+  Features out;
+  if (op.key_heads() != op.heads) out.push_back("grouped heads");
+  if (op.causal) out.push_back("causal");
+  if (masks.additive) out.push_back("mask");
+  if (op.dropout > 0) out.push_back(masks.dropout ? "dropout mask" : "dropout");
+  return out;
+}
+Features of(const Lstm& op, Shapes in) {
+  Features out;
+  if (op.reverse) out.push_back("reverse");
+  if (lstm_has_lengths(in.size())) out.push_back("lengths");
+  return out;
+}
 template <class Other>
 Features of(const Other&, Shapes) {
   return {};
 }
 
+constexpr DType kIntegers[] = {DType::i32, DType::f32};
+
 }  // namespace
 
 std::vector<std::string> features(const OpCase& c) {
   if (!c.inner.empty()) return {"through " + kind(c.inner[0])};
-  return std::visit([&](const auto& op) { return of(op, c.operands); }, c.op);
+  Features out = std::visit([&](const auto& op) { return of(op, c.operands); }, c.op);
+  const bool moves_integers =
+      !c.integers.empty() && c.integers.front() == 0 && output_dtype(c.op, 0, kIntegers) == DType::i32;
+  if (moves_integers) out.push_back("integers");
+  return out;
 }
 
 }  // namespace tbd

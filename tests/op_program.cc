@@ -16,6 +16,8 @@ std::optional<DType> low_type(Precision precision) {
   return std::nullopt;
 }
 
+bool contains(const std::vector<size_t>& all, size_t wanted) { return std::ranges::find(all, wanted) != all.end(); }
+
 std::vector<Dim> dims(const Shape& shape) {
   const auto extents = shape.extents();
   return {extents.begin(), extents.end()};
@@ -28,11 +30,16 @@ class Branch {
       : program_(program), phase_(program.phases[0]), case_(c), low_(takes_low_types(c.op) ? low : std::nullopt) {}
 
   void write() {
-    const std::string y = result();
-    phase_.outputs[case_.name] = y;
-    if (std::holds_alternative<HostCall>(case_.op)) return;
-    const std::string loss = shape_.rank() == 0 ? y : weighted_sum(y);
-    phase_.loss.push_back({case_.name, loss, kNorm});
+    const std::vector<std::string> results = this->results();
+    const bool host = std::holds_alternative<HostCall>(case_.op);
+    const bool trains = !group().parameters.empty() && group().parameters.back().starts_with(case_.name + ".");
+    for (size_t r = 0; r < results.size(); ++r) {
+      const std::string name = r == 0 ? case_.name : named(cat("r", r));
+      phase_.outputs[name] = results[r];
+      if (host || contains(case_.unread, r)) continue;
+      const std::string loss = shapes_[r].rank() == 0 ? results[r] : weighted_sum(results[r], r, trains);
+      phase_.loss.push_back({name, loss, kNorm});
+    }
   }
 
  private:
@@ -51,58 +58,79 @@ class Branch {
 
   std::string operand(size_t i) {
     const std::string name = named(cat("x", i));
-    if (std::ranges::find(case_.fixed, i) == case_.fixed.end()) {
-      program_.parameters.push_back({name, case_.operands[i], DType::f32, {}});
-      phase_.update.groups[0].parameters.push_back(name);
-      return lowered(name, true);
+    const bool integer = contains(case_.integers, i);
+    if (integer || contains(case_.fixed, i)) {
+      phase_.inputs.push_back({name, dims(case_.operands[i]), integer ? DType::i32 : DType::f32, ""});
+    } else {
+      train({name, case_.operands[i], DType::f32, {}});
     }
-    const bool label = std::holds_alternative<SoftmaxCrossEntropy>(case_.op);
-    phase_.inputs.push_back({name, dims(case_.operands[i]), label ? DType::i32 : DType::f32, ""});
-    return lowered(name, !label);
+    types_.push_back(integer ? DType::i32 : low_.value_or(DType::f32));
+    return lowered(name, !integer);
+  }
+
+  void train(const Parameter& parameter) {
+    program_.parameters.push_back(parameter);
+    group().parameters.push_back(parameter.name);
   }
 
   std::string node(std::string_view part, const Op& op, std::vector<std::string> inputs) {
     for (const ParameterSpec& spec : parameters(op, case_.operands[0])) {
       const Parameter parameter = {named(spec.suffix), spec.shape, DType::f32, spec.init};
-      (spec.buffer ? program_.buffers : program_.parameters).push_back(parameter);
-      if (!spec.buffer) phase_.update.groups[0].parameters.push_back(parameter.name);
-      inputs.push_back(parameter.name);
+      if (spec.buffer)
+        program_.buffers.push_back(parameter);
+      else
+        train(parameter);
+      inputs.push_back(parameter.name), types_.push_back(DType::f32);
     }
     return add(part, op, inputs);
   }
 
-  // The op's node, and what makes the result one that gradients can be checked through.
-  std::string result() {
+  // The op's node, and what makes the results ones that gradients can be checked through.
+  std::vector<std::string> results() {
     std::vector<std::string> inputs;
     for (size_t i = 0; i < case_.operands.size(); ++i) inputs.push_back(operand(i));
-    shape_ = case_.operands[0];
-    std::string y;
     if (std::holds_alternative<InputGradient>(case_.op)) {
       const std::string inner = node("inner", case_.inner[0], inputs);
       const std::string bent = add("bent", Unary{Unary::Function::tanh}, {inner});
-      y = add("y", case_.op, {bent, inputs[0]});
-    } else {
-      y = node("y", case_.op, inputs);
-      shape_ = output_shapes(case_.op, operand_shapes(case_))[0];
+      shapes_ = {case_.operands[0]};
+      return {in_f32(add("y", case_.op, {bent, inputs[0]}), 0)};
     }
+    std::string y = node("y", case_.op, inputs);
+    shapes_ = output_shapes(case_.op, operand_shapes(case_));
+    if (std::holds_alternative<HostCall>(case_.op)) return {y};
     if (std::holds_alternative<StopGradient>(case_.op))  // the gradient of y + x by x is then 1, not 2
       y = add("with_x", Binary{Binary::Function::add}, {y, inputs[0]});
-    const bool other_type = low_ || std::holds_alternative<Cast>(case_.op);
-    if (!other_type || std::holds_alternative<HostCall>(case_.op)) return y;
-    return add("back", Cast{DType::f32}, {y});
+    std::vector<std::string> out;
+    for (size_t r = 0; r < shapes_.size(); ++r) out.push_back(in_f32(r == 0 ? y : cat(y, ":", r), r));
+    return out;
   }
 
-  std::string weighted_sum(const std::string& y) {
-    phase_.inputs.push_back({named("weights"), dims(shape_), DType::f32, ""});
-    const std::string weighted = add("weighted", Binary{Binary::Function::mul}, {y, named("weights")});
-    return add("loss", Reduce{}, {weighted});
+  std::string in_f32(const std::string& result, size_t r) {
+    const Op& op = case_.inner.empty() ? case_.op : case_.inner[0];
+    if (output_dtype(op, r, types_) == DType::f32) return result;
+    return add(numbered("back", r), Cast{DType::f32}, {result});
   }
+
+  // Trained weights where nothing else is: their gradient is the result.
+  std::string weighted_sum(const std::string& y, size_t r, bool trains) {
+    const std::string weights = named(numbered("weights", r));
+    if (trains)
+      phase_.inputs.push_back({weights, dims(shapes_[r]), DType::f32, ""});
+    else
+      train({weights, shapes_[r], DType::f32, {}});
+    const std::string weighted = add(numbered("weighted", r), Binary{Binary::Function::mul}, {y, weights});
+    return add(numbered("loss", r), Reduce{}, {weighted});
+  }
+
+  static std::string numbered(std::string_view part, size_t r) { return r == 0 ? std::string(part) : cat(part, r); }
+  ParameterGroup& group() { return phase_.update.groups[0]; }
 
   Program& program_;
   Phase& phase_;
   const OpCase& case_;
   std::optional<DType> low_;
-  Shape shape_;
+  std::vector<DType> types_;   // of the op's operands
+  std::vector<Shape> shapes_;  // of its results
 };
 
 // Positive ones lie in [0.5, 2.5]. Distinct ones are multiples of 1/32 that every float type holds, all different
@@ -123,29 +151,52 @@ HostTensor drawn(const std::string& name, const Shape& shape, OpCase::Values val
   return out;
 }
 
-HostTensor drawn_labels(const std::string& name, const Shape& shape, int64_t classes) {
+HostTensor drawn_integers(const std::string& name, const Shape& shape, const IntegerRange& range) {
   const Philox random(11, name);
   HostTensor out(DType::i32, shape);
   const auto elements = out.as<int32_t>();
-  for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<int32_t>(random.word(i) % classes);
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = static_cast<int32_t>(range.first + random.word(i) % (range.last - range.first + 1));
   return out;
 }
 
 HostTensor drawn_mask(const std::string& name, const Shape& shape, double keep) {
-  HostTensor out = drawn(name, shape, OpCase::Values::normal);
+  HostTensor out(DType::f64, shape);
   const Philox random(11, name);
   const auto elements = out.as<double>();
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = random.uniform(i) < keep ? 1 : 0;
   return out;
 }
 
-HostTensor operand_value(const OpCase& c, size_t i) {
+// 0, or -1e4 but in the first place of a row.
+HostTensor drawn_additive_mask(const std::string& name, const Shape& shape) {
+  HostTensor out = drawn_mask(name, shape, 0.6);
+  const auto elements = out.as<double>();
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = elements[i] == 1 || i % static_cast<size_t>(shape.back()) == 0 ? 0 : -1e4;
+  return out;
+}
+
+HostTensor repeated(const std::vector<double>& values, const Shape& shape) {
+  HostTensor out(DType::f64, shape);
+  const auto elements = out.as<double>();
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = values[i % values.size()];
+  return out;
+}
+
+// In double, or in i32.
+HostTensor operand_value(const OpCase& c, size_t i, const Graph& graph) {
   const std::string name = cat(c.name, ".x", i);
-  if (std::holds_alternative<SoftmaxCrossEntropy>(c.op) && i == 1)
-    return drawn_labels(name, c.operands[i], c.operands[0].back());
-  if (const auto* dropout = std::get_if<Dropout>(&c.op); dropout && i == 1)
-    return drawn_mask(name, c.operands[i], 1 - dropout->p);
-  return drawn(name, c.operands[i], c.values);
+  const Shape& shape = c.operands[i];
+  const bool integer = contains(c.integers, i);
+  if (const auto given = c.given.find(i); given != c.given.end())
+    return converted(repeated(given->second, shape), integer ? DType::i32 : DType::f64);
+  if (integer) return drawn_integers(name, shape, integer_range(graph, graph.find(name).value()));
+  if (!contains(c.fixed, i)) return drawn(name, shape, c.values);
+  if (std::holds_alternative<Sinusoid>(c.op)) return drawn_mask(name, shape, 0.7);
+  if (std::holds_alternative<Attention>(c.op) && shape.rank() == 2) return drawn_additive_mask(name, shape);
+  if (const auto dropped = dropout_rate(c.op)) return drawn_mask(name, shape, 1 - *dropped);
+  return drawn(name, shape, c.values);
 }
 
 }  // namespace
@@ -161,13 +212,14 @@ Program op_program(std::span<const OpCase> cases, Precision precision) {
 
 TensorMap op_values(std::span<const OpCase> cases, Precision precision, DType rounded) {
   const Program program = op_program(cases, precision);
+  const Graph graph = bind(program, program.phases[0], {{"N", 1}});
   TensorMap exact;
   for (const OpCase& c : cases)
-    for (size_t i = 0; i < c.operands.size(); ++i) exact[cat(c.name, ".x", i)] = operand_value(c, i);
+    for (size_t i = 0; i < c.operands.size(); ++i) exact[cat(c.name, ".x", i)] = operand_value(c, i, graph);
   const auto value = [&](const std::string& name, const Shape& shape, DType stored) {
     const auto found = exact.find(name);
     // Positive weights of the sum keep gradients that are sums of them from cancelling.
-    const bool positive = name.ends_with("running_var") || name.ends_with(".weights");
+    const bool positive = name.ends_with("running_var") || name.find(".weights") != std::string::npos;
     HostTensor tensor = found != exact.end()
                             ? found->second
                             : drawn(name, shape, positive ? OpCase::Values::positive : OpCase::Values::normal);
