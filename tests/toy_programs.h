@@ -17,6 +17,11 @@ namespace tbd {
 // frozen        a trunk behind stop_gradient and a parameter left out of the groups; plain sgd
 // host_labels   a host op, top_rows, makes the labels; poly schedule
 // penalty       two phases: generator once from step 2 on, critic three times; gradient penalty; adam
+// tokens        embedding with a padding row, waves and positions; attention with mask and dropout, and causal with
+//               rotary and grouped heads; gelu, SwiGLU; the table again as projection; smoothed loss that ignores
+//               padding; a key bias, whose gradient is 0; adam, noam
+// recurrent     lstm in both directions with lengths, its last states into unrolled lstm_cells; gather, slices, concat,
+//               transpose, softmax; weighted rows; adam with clip
 std::vector<std::pair<std::string, Program>> toy_programs();
 Program toy_program(std::string_view name);  // throws Error(not_found)
 
