@@ -41,6 +41,10 @@ LoweredAs named(const Unary& op) {
       return native("LeakyReLU leaky; in fp64 relu, _mul_scalar, elemwise_add");
     case F::neg:
       return native("negative");
+    case F::gelu:
+      return native("LeakyReLU gelu; in fp64 erf, _mul_scalar, _plus_scalar, elemwise_mul");
+    case F::silu:
+      return composed("Activation sigmoid, elemwise_mul");
     default:
       return native(kind(op));
   }
@@ -58,6 +62,25 @@ LoweredAs named(const Cast& op) {
 }
 LoweredAs named(const Reshape&) { return native("Reshape"); }
 LoweredAs named(const Reduce& op) { return native(kind(op)); }
+LoweredAs named(const RmsNorm&) { return composed("square, mean, rsqrt, broadcast_mul"); }
+LoweredAs named(const Softmax&) { return native("softmax"); }
+LoweredAs named(const Equals&) { return composed("_equal_scalar, Cast"); }
+LoweredAs named(const Concat&) { return native("Concat"); }
+LoweredAs named(const Slice&) { return native("slice_axis; SliceChannel where slices cut a whole axis equally"); }
+LoweredAs named(const Transpose&) { return native("transpose"); }
+LoweredAs named(const Gather&) { return composed("broadcast_add, take"); }
+LoweredAs named(const Embedding& op) {
+  return op.pad < 0 ? native("Embedding, dense gradient") : composed("Embedding, where; dense gradient");
+}
+LoweredAs named(const Sinusoid&) { return composed("broadcast_mul of a constant"); }
+LoweredAs named(const Rotary&) { return composed("SliceChannel, Concat, broadcast_mul, elemwise_add"); }
+LoweredAs named(const Attention& op) {
+  return composed(cat("transpose, batch_dot, elemwise_add, softmax", op.dropout > 0 ? ", Dropout" : ""));
+}
+LoweredAs named(const Lstm&) {
+  return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast, padding as a feature");
+}
+LoweredAs named(const LstmCell&) { return composed("FullyConnected, SliceChannel, Activation, elemwise_mul"); }
 LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum"); }
 LoweredAs named(const SquaredError&) { return composed("elemwise_sub, square, sum"); }
 LoweredAs named(const StopGradient&) { return native("BlockGrad"); }

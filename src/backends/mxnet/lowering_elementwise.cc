@@ -1,3 +1,5 @@
+#include <numbers>
+
 #include "backends/mxnet/lowering.h"
 
 namespace tbd::mxnet {
@@ -6,9 +8,21 @@ namespace {
 // LeakyReLU multiplies in single precision whatever its operand's type: in double, slope x + (1 - slope) relu(x).
 Symbol leaky_relu(double slope, const Args& in) {
   if (in.dtype(0) != DType::f64) return in.op("LeakyReLU", {in[0]}, {{"act_type", "leaky"}, {"slope", text(slope)}});
-  const Symbol line = in.part("line", "_mul_scalar", {in[0]}, {{"scalar", text(slope)}});
+  const Symbol line = in.part("line", "_mul_scalar", {in[0]}, with_scalar(slope));
   const Symbol above = in.part("above", "relu", {in[0]});
-  return in.op("elemwise_add", {line, in.part("rest", "_mul_scalar", {above}, {{"scalar", text(1 - slope)}})});
+  return in.op("elemwise_add", {line, in.part("rest", "_mul_scalar", {above}, with_scalar(1 - slope))});
+}
+
+// x (1 + erf(x / sqrt(2))) / 2. LeakyReLU's gelu is that form too, in single precision whatever its operand's type.
+Symbol gelu(const Args& in) {
+  if (in.dtype(0) != DType::f64) return in.op("LeakyReLU", {in[0]}, {{"act_type", "gelu"}});
+  const Symbol scaled = in.part("scaled", "_mul_scalar", {in[0]}, with_scalar(1 / std::numbers::sqrt2));
+  const Symbol twice = in.part("twice", "_plus_scalar", {in.part("erf", "erf", {scaled})}, with_scalar(1));
+  return in.op("elemwise_mul", {in.part("half", "_mul_scalar", {in[0]}, with_scalar(0.5)), twice});
+}
+
+Symbol silu(const Args& in) {
+  return in.op("elemwise_mul", {in[0], in.part("sigmoid", "Activation", {in[0]}, {{"act_type", "sigmoid"}})});
 }
 
 }  // namespace
@@ -36,6 +50,10 @@ Symbol lower(const Unary& op, const Args& in) {
       return in.op("abs", {in[0]});
     case F::neg:
       return in.op("negative", {in[0]});
+    case F::gelu:
+      return gelu(in);
+    case F::silu:
+      return silu(in);
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
@@ -60,17 +78,17 @@ Symbol lower(const Binary& op, const Args& in) {
 }
 
 Symbol lower(const Affine& op, const Args& in) {
-  const auto scalar = [](double value) { return Attributes{{"scalar", text(value)}}; };
-  if (op.offset == 0) return in.op("_mul_scalar", {in[0]}, scalar(op.factor));
-  if (op.factor == 1) return in.op("_plus_scalar", {in[0]}, scalar(op.offset));
-  return in.op("_plus_scalar", {in.part("product", "_mul_scalar", {in[0]}, scalar(op.factor))}, scalar(op.offset));
+  if (op.offset == 0) return in.op("_mul_scalar", {in[0]}, with_scalar(op.factor));
+  if (op.factor == 1) return in.op("_plus_scalar", {in[0]}, with_scalar(op.offset));
+  const Symbol product = in.part("product", "_mul_scalar", {in[0]}, with_scalar(op.factor));
+  return in.op("_plus_scalar", {product}, with_scalar(op.offset));
 }
 
 // Without a mask operand MXNet's generator draws.
 Symbol lower(const Dropout& op, const Args& in) {
   if (in.size() < 2) return in.op("Dropout", {in[0]}, {{"p", text(op.p)}});
   const Symbol kept = in.part("kept", "elemwise_mul", {in[0], in[1]});
-  return in.op("_mul_scalar", {kept}, {{"scalar", text(1 / (1 - op.p))}});
+  return in.op("_mul_scalar", {kept}, with_scalar(1 / (1 - op.p)));
 }
 
 }  // namespace tbd::mxnet

@@ -2,17 +2,43 @@
 
 namespace tbd::mxnet {
 
-// logits (N, classes), label (N): the sum over rows.
+namespace {
+
+// What a row's term is multiplied by, (...): 0 where its label is ignored, its weight. Absent: 1 everywhere.
+std::optional<Symbol> row_factors(const SoftmaxCrossEntropy& op, const Args& in) {
+  std::optional<Symbol> weights;
+  if (in.size() > 2) weights = in.part("weights", "BlockGrad", {in[2]});
+  if (op.ignore < 0) return weights;
+  const Symbol kept = in.part("kept", "_not_equal_scalar", {in[1]}, with_scalar(static_cast<double>(op.ignore)));
+  const Symbol factors = in.part("factors", "Cast", {kept}, {{"dtype", type_name(in.dtype(0))}});
+  return weights ? in.part("weighted", "elemwise_mul", {factors, *weights}) : factors;
+}
+
+// Of the label's log-probability and of the sum over all classes, in the cross-entropy.
+struct Shares {
+  double label, all;
+};
+Shares shares(const SoftmaxCrossEntropy& op, int64_t classes) {
+  if (op.spread == SoftmaxCrossEntropy::Spread::all)
+    return {1 - op.smoothing, op.smoothing / static_cast<double>(classes)};
+  const double other = op.smoothing / static_cast<double>(classes - 1);
+  return {1 - op.smoothing - other, other};
+}
+
+}  // namespace
+
+// logits (..., classes), label (...). An ignored label may lie outside the classes: pick takes the nearest.
 Symbol lower(const SoftmaxCrossEntropy& op, const Args& in) {
-  const auto classes = static_cast<double>(in.shape(0)[1]);
   const Symbol log_probability = in.part("log_softmax", "log_softmax", {in[0]}, {{"axis", "-1"}});
-  const Symbol picked = in.part("picked", "pick", {log_probability, in[1]}, {{"axis", "1"}});
-  const Symbol sum = in.part("sum", "sum", {picked});
-  const auto scalar = [](double value) { return Attributes{{"scalar", text(value)}}; };
-  if (op.smoothing == 0) return in.op("negative", {sum});
-  const Symbol target = in.part("target", "_mul_scalar", {sum}, scalar(op.smoothing - 1));
-  const Symbol all = in.part("all", "sum", {log_probability});
-  return in.op("elemwise_add", {target, in.part("others", "_mul_scalar", {all}, scalar(-op.smoothing / classes))});
+  Symbol rows = in.part("picked", "pick", {log_probability, in[1]}, {{"axis", "-1"}});
+  if (op.smoothing > 0) {
+    const Shares share = shares(op, in.shape(0).back());
+    const Symbol label = in.part("label", "_mul_scalar", {rows}, with_scalar(share.label));
+    const Symbol sums = in.part("sums", "sum", {log_probability}, {{"axis", "-1"}});
+    rows = in.part("smoothed", "elemwise_add", {label, in.part("all", "_mul_scalar", {sums}, with_scalar(share.all))});
+  }
+  if (const auto factors = row_factors(op, in)) rows = in.part("factored", "elemwise_mul", {rows, *factors});
+  return in.op("negative", {in.part("sum", "sum", {rows})});
 }
 
 Symbol lower(const SquaredError&, const Args& in) {

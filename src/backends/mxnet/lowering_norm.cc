@@ -63,4 +63,13 @@ Symbol lower(const LayerNorm& op, const Args& in) {
   return in.op("broadcast_add", {scaled, in[2]});
 }
 
+Symbol lower(const RmsNorm& op, const Args& in) {
+  const Attributes last = {{"axis", "-1"}, {"keepdims", text(true)}};
+  const Symbol mean = in.part("mean", "mean", {in.part("squares", "square", {in[0]})}, last);
+  const Symbol scale = in.part("scale", "rsqrt", {in.part("shifted", "_plus_scalar", {mean}, with_scalar(op.eps))});
+  return in.op("broadcast_mul", {in.part("normal", "broadcast_mul", {in[0], scale}), in[1]});
+}
+
+Symbol lower(const Softmax&, const Args& in) { return in.op("softmax", {in[0]}, {{"axis", "-1"}}); }
+
 }  // namespace tbd::mxnet

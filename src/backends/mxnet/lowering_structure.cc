@@ -1,23 +1,25 @@
+#include <set>
+
 #include "backends/mxnet/lowering.h"
 
 namespace tbd::mxnet {
 namespace {
 
-const char* type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "float64";
-    case DType::f32:
-      return "float32";
-    case DType::i64:
-      return "int64";
-    case DType::i32:
-      return "int32";
-    case DType::u8:
-      return "uint8";
-    default:
-      fail(ErrorKind::unsupported, "mxnet's CPU kernels do not run in ", dtype);
+int64_t end_of(const Slice& op, const Shape& x) { return op.end == 0 ? x[op.axis] : op.end; }
+
+// The count of equal parts into which the slices of this axis cut the operand, each part taken at least once; 0 where
+// they do not.
+int64_t equal_parts(const Slice& op, const Args& in) {
+  const int64_t extent = in.shape(0)[op.axis], width = end_of(op, in.shape(0)) - op.begin;
+  if (extent % width != 0 || op.begin % width != 0) return 0;
+  std::set<int64_t> begins;
+  for (const BoundNode* reader : in.readers(0)) {
+    const auto* slice = std::get_if<Slice>(&reader->op);
+    if (slice && slice->axis == op.axis && slice->begin % width == 0 &&
+        end_of(*slice, in.shape(0)) - slice->begin == width)
+      begins.insert(slice->begin);
   }
+  return static_cast<int64_t>(begins.size()) == extent / width ? extent / width : 0;
 }
 
 }  // namespace
@@ -25,6 +27,29 @@ const char* type_name(DType dtype) {
 Symbol lower(const Cast& op, const Args& in) { return in.op("Cast", {in[0]}, {{"dtype", type_name(op.to)}}); }
 
 Symbol lower(const Reshape&, const Args& in) { return in.op("Reshape", {in[0]}, {{"shape", shape_text(in.out())}}); }
+
+Symbol lower(const Concat& op, const Args& in) {
+  std::vector<Symbol> parts;
+  for (size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
+  return in.op("Concat", parts, {{"dim", std::to_string(op.axis)}, {"num_args", std::to_string(parts.size())}});
+}
+
+// The gradient of slice_axis is as large as its operand. Slices that make up the whole axis in equal parts, as the
+// steps of a sequence do, are outputs of one SliceChannel, whose gradient is one Concat.
+Symbol lower(const Slice& op, const Args& in) {
+  const Shape& x = in.shape(0);
+  const std::string axis = std::to_string(op.axis);
+  const int64_t end = end_of(op, x), parts = equal_parts(op, in);
+  if (parts < 2)
+    return in.op("slice_axis", {in[0]},
+                 {{"axis", axis}, {"begin", std::to_string(op.begin)}, {"end", std::to_string(end)}});
+  const Symbol all = in.shared(cat(in.name(0), "/parts/", axis, "/", parts), [&] {
+    return in.part("parts", "SliceChannel", {in[0]}, {{"axis", axis}, {"num_outputs", std::to_string(parts)}});
+  });
+  return all.output(static_cast<uint32_t>(op.begin / (end - op.begin)));
+}
+
+Symbol lower(const Transpose& op, const Args& in) { return in.op("transpose", {in[0]}, {{"axes", text(op.axes)}}); }
 
 Symbol lower(const Reduce& op, const Args& in) {
   Attributes attributes = {{"keepdims", text(op.keep)}};

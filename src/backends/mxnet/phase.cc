@@ -107,20 +107,21 @@ bool PhaseRunner::leaves(ValueId id, size_t segment) const {
 PhaseRunner::HandedOut PhaseRunner::handed_out(size_t segment) {
   HandedOut out;
   const auto add = [&](Head head, auto taker) { out.heads.push_back(head), out.takers.emplace_back(taker); };
-  for (const BoundNode& node : cut_[segment]) {
-    const ValueId id = node.outputs[0];
+  const auto add_result = [&](ValueId id) {
     const Value& value = graph_.value(id);
     for (size_t t = 0; t < terms_.size(); ++t)
       if (graph_.loss[t].value == id)
         add({id, needs(id) ? arrays_[index(graph_.loss[t].norm)] : Array()},
             [this, t](const std::vector<Array>& made) { terms_[t] = made[0].with_shape({}); });
-    if (leaves(id, segment)) {
-      const size_t readers = later_readers(id, segment);
-      if (readers > 0 && needs(id)) gradients_[index(id)] = Array(value.dtype, value.shape);
-      if (readers > 1 && needs(id)) cleared_each_run_.push_back(gradients_[index(id)]);
-      add({id, gradients_[index(id)]},
-          [this, id, &value](const std::vector<Array>& made) { arrays_[index(id)] = made[0].with_shape(value.shape); });
-    }
+    if (!leaves(id, segment)) return;
+    const size_t readers = later_readers(id, segment);
+    if (readers > 0 && needs(id)) gradients_[index(id)] = Array(value.dtype, value.shape);
+    if (readers > 1 && needs(id)) cleared_each_run_.push_back(gradients_[index(id)]);
+    add({id, gradients_[index(id)]},
+        [this, id, &value](const std::vector<Array>& made) { arrays_[index(id)] = made[0].with_shape(value.shape); });
+  };
+  for (const BoundNode& node : cut_[segment]) {
+    for (const ValueId id : node.outputs) add_result(id);
     if (updates_statistics(node) && !by_backward(node))
       add({node.inputs[0], {}, true},
           [this, &node](const std::vector<Array>& made) { statistics_.emplace_back(graph_, node, weights_, made); });

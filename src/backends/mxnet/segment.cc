@@ -5,14 +5,19 @@ namespace {
 
 size_t index(ValueId id) { return static_cast<size_t>(id); }
 
+std::vector<Symbol> results(Symbol only) { return {std::move(only)}; }
+std::vector<Symbol> results(std::vector<Symbol> several) { return several; }
+
 // Symbols of all values that the nodes read or make.
 std::vector<Symbol> lower_nodes(const Graph& graph, std::span<const BoundNode> nodes, Constants& constants) {
   std::vector<Symbol> symbols(graph.values.size());
+  SharedParts shared;
   for (const BoundNode& node : nodes) {
     for (const ValueId id : node.inputs)
       if (!symbols[index(id)]) symbols[index(id)] = Symbol::variable(graph.value(id).name);
-    const Args args(graph, node, symbols, constants);
-    symbols[index(node.outputs[0])] = std::visit([&](const auto& op) { return lower(op, args); }, node.op);
+    const Args args(graph, node, symbols, constants, shared);
+    std::vector<Symbol> made = std::visit([&](const auto& op) { return results(lower(op, args)); }, node.op);
+    for (size_t i = 0; i < made.size(); ++i) symbols[index(node.outputs[i])] = std::move(made[i]);
   }
   return symbols;
 }

@@ -1,5 +1,7 @@
 // What the back-end's tests share: sessions, random batches and weights, comparisons in double.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <functional>
 #include <string>
@@ -66,6 +68,29 @@ inline double relative_error(const HostTensor& a, const HostTensor& b) {
   double difference = 0, size = 0;
   for (size_t i = 0; i < x.size(); ++i) difference += (x[i] - y[i]) * (x[i] - y[i]), size += y[i] * y[i];
   return size == 0 ? std::sqrt(difference) : std::sqrt(difference / size);
+}
+
+// Every gradient of the program's first phase against central differences, element by element; in double.
+inline void expect_gradients(MxnetSession& session, const Program& program, const std::string& what) {
+  const auto loss = [&] { return session.step(at_step(1, 0.0)).loss; };
+  loss();
+  const TensorMap before = session.read({"grad/", "param/"});
+  constexpr double kStep = 1e-5;
+  for (const std::string& name : program.phases[0].wrt()) {
+    HostTensor moved = before.at("param/" + name), numeric(DType::f64, moved.shape());
+    for (size_t i = 0; i < moved.as<double>().size(); ++i) {
+      const double x = moved.as<double>()[i];
+      const auto loss_at = [&](double value) {
+        moved.as<double>()[i] = value;
+        session.write({{"param/" + name, moved}});
+        return loss();
+      };
+      const double above = loss_at(x + kStep), below = loss_at(x - kStep);
+      numeric.as<double>()[i] = (above - below) / (2 * kStep);
+      loss_at(x);
+    }
+    EXPECT_LT(relative_error(before.at("grad/" + name), numeric), 1e-7) << what << " " << name;
+  }
 }
 
 inline std::string sentence_from(const std::function<void()>& work) {

@@ -1,0 +1,144 @@
+// Recurrent layers: lengths, directions and states, which RNN knows only in part.
+#include <gtest/gtest.h>
+
+#include "backends/mxnet/test_support.h"
+#include "graph/builder.h"
+
+namespace tbd::mxnet {
+namespace {
+
+constexpr int64_t kSamples = 3, kSteps = 6, kIn = 4, kHidden = 5;
+constexpr int32_t kLengths[] = {2, 6, 3};
+
+struct Form {
+  bool reverse = false;
+  bool state = true;  // the loss reads h and c, not y alone
+  Precision precision = Precision::fp64;
+};
+
+// Ends a phase written by `build`.
+Program finished(Program program, Builder& g, Precision precision) {
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return with_precision(std::move(program), precision);
+}
+
+Tensor weighted(Builder& g, const Tensor& value, const Tensor& weights) { return g.sum(g.mul(value, weights)); }
+
+// Parameters by which y, h and c are weighed: their gradients are y, h and c.
+struct Weights {
+  explicit Weights(Builder& g)
+      : y(g.parameter("y", {kSamples, kSteps, kHidden})),
+        h(g.parameter("h", {kSamples, kHidden})),
+        c(g.parameter("c", {kSamples, kHidden})) {}
+  Tensor y, h, c;
+};
+
+Program with_lengths(const Form& form) {
+  Program program = {.model = "toy", .config = "lengths"};
+  Builder g(program, "train");
+  const Tensor x = g.parameter("x", {kSamples, kSteps, kIn}), lengths = g.input("lengths", {kSamples}, DType::i32);
+  const Weights weights(g);
+  const Recurrent r = g.lstm("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
+  g.loss("y", weighted(g, r.y, weights.y));
+  if (form.state) g.loss("h", weighted(g, r.last.h, weights.h)), g.loss("c", weighted(g, r.last.c, weights.c));
+  return finished(program, g, form.precision);
+}
+
+// The same, each sample alone and only as long as it is.
+Program sample_by_sample(const Form& form) {
+  Program program = {.model = "toy", .config = "samples"};
+  Builder g(program, "train");
+  const Tensor x = g.parameter("x", {kSamples, kSteps, kIn});
+  const Weights weights(g);
+  for (int64_t n = 0; n < kSamples; ++n) {
+    const auto own = [&](const Tensor& all) { return g.slice(all, {.axis = 0, .begin = n, .end = n + 1}); };
+    const auto steps = [&](const Tensor& all) {
+      return g.slice(own(all), {.axis = 1, .begin = 0, .end = kLengths[n]});
+    };
+    const Recurrent r = g.lstm("rnn", steps(x), {.hidden = kHidden, .reverse = form.reverse}, "");
+    g.loss(cat("y", n), weighted(g, r.y, steps(weights.y)));
+    if (!form.state) continue;
+    g.loss(cat("h", n), weighted(g, r.last.h, own(weights.h)));
+    g.loss(cat("c", n), weighted(g, r.last.c, own(weights.c)));
+  }
+  return finished(program, g, form.precision);
+}
+
+TensorMap stepped(const Program& program) {
+  auto session = loaded(program, 1);
+  TensorMap weights, batch;
+  for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
+  if (!program.phases[0].inputs.empty())
+    batch["lengths"] = HostTensor(DType::i32, {kSamples}, std::span<const int32_t>(kLengths));
+  session->write(weights);
+  session->stage(batch);
+  session->step(at_step(1, 0.0));
+  return session->read({"grad/", "loss"});
+}
+
+class LengthsOnMxnet : public testing::TestWithParam<Form> {};
+
+TEST_P(LengthsOnMxnet, GiveWhatEachSampleGivesAlone) {
+  const TensorMap together = stepped(with_lengths(GetParam())), alone = stepped(sample_by_sample(GetParam()));
+  ASSERT_EQ(together.size(), alone.size());
+  const double bound = GetParam().precision == Precision::fp64 ? 1e-13 : 2e-6;
+  for (const auto& [name, tensor] : alone) EXPECT_LT(relative_error(together.at(name), tensor), bound) << name;
+}
+
+std::vector<Form> forms() {
+  std::vector<Form> out;
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const bool reverse : {false, true})
+      for (const bool state : {false, true}) out.push_back({reverse, state, precision});
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(All, LengthsOnMxnet, testing::ValuesIn(forms()), [](const auto& info) {
+  const Form& form = info.param;
+  return cat(form.precision == Precision::fp64 ? "fp64" : "fp32", form.reverse ? "Reverse" : "Forward",
+             form.state ? "WithState" : "");
+});
+
+TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
+  const auto program = [](bool unrolled) {
+    Program out = {.model = "toy", .config = "cells"};
+    Builder g(out, "train");
+    const Tensor x = g.parameter("x", {kSamples, kSteps, kIn});
+    const Weights weights(g);
+    const Tensor zero = g.affine(weights.h, 0);
+    State state = {zero, zero};
+    std::vector<Tensor> steps;
+    for (int64_t t = 0; unrolled && t < kSteps; ++t) {
+      const Tensor step = g.reshape(g.slice(x, {.axis = 1, .begin = t, .end = t + 1}), {0, kIn});
+      state = g.lstm_cell("rnn", step, state, {.hidden = kHidden});
+      steps.push_back(g.reshape(state.h, {0, 1, kHidden}));
+    }
+    const Recurrent r = unrolled ? Recurrent{g.concat(steps, 1), state} : g.lstm("rnn", x, {.hidden = kHidden}, "");
+    g.loss("y", weighted(g, r.y, weights.y));
+    g.loss("h", weighted(g, r.last.h, weights.h)), g.loss("c", weighted(g, r.last.c, weights.c));
+    return finished(out, g, Precision::fp64);
+  };
+  const TensorMap cells = stepped(program(true)), layer = stepped(program(false));
+  ASSERT_EQ(cells.size(), layer.size());
+  for (const auto& [name, tensor] : layer) EXPECT_LT(relative_error(cells.at(name), tensor), 1e-13) << name;
+}
+
+// h leaves the segment and comes back into the next; so does its gradient.
+TEST(HostCallOnMxnet, LastStatesCrossTheCut) {
+  Program program = {.model = "toy", .config = "cut"};
+  Builder g(program, "train");
+  const Tensor x = g.parameter("x", {kSamples, kSteps, kIn});
+  const Recurrent r = g.lstm("rnn", x, {.hidden = kHidden});
+  const HostCall call = {.function = "top_rows", .results = {{{0, 1}, DType::i32}}};
+  const Tensor label = g.reshape(g.host_call("top", {r.last.h}, call).front(), {0});
+  g.loss("ce", g.softmax_cross_entropy(g.linear("fc", r.last.c, {.out = kHidden}), label));
+  g.loss("size", g.sum(g.square(r.last.h)));
+  program = finished(program, g, Precision::fp64);
+  auto session = loaded(program, 1);
+  session->write({{"param/x", random_tensor("x", {kSamples, kSteps, kIn}, DType::f64)}});
+  session->stage({});
+  expect_gradients(*session, program, "cut");
+}
+
+}  // namespace
+}  // namespace tbd::mxnet
