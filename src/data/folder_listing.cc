@@ -45,7 +45,8 @@ fs::path split_root(const fs::path& path, Split split) {
   return path / wanted;
 }
 
-// A data.json that cannot be read is no reason to refuse the images.
+}  // namespace
+
 std::optional<std::string> recorded_hash(const fs::path& path) {
   try {
     const fs::path file = path / "data.json";
@@ -54,8 +55,6 @@ std::optional<std::string> recorded_hash(const fs::path& path) {
     return std::nullopt;
   }
 }
-
-}  // namespace
 
 FolderListing list_image_folder(const fs::path& path, Split split) {
   FolderListing listing{.root = split_root(path, split), .data_hash = recorded_hash(path)};

@@ -28,4 +28,7 @@ struct FolderListing {
 // folder, no image, or the tree has only the other split.
 FolderListing list_image_folder(const std::filesystem::path& path, Split split);
 
+// content_sha256 of path/data.json; nullopt without one, or with one that cannot be read: no reason to refuse the data.
+std::optional<std::string> recorded_hash(const std::filesystem::path& path);
+
 }  // namespace tbd

@@ -26,9 +26,9 @@ class ImageFolder final : public Samples {
   }
 
   std::unique_ptr<SampleMaker> maker() const override;
-  int64_t batch_size(int64_t step) const override {
+  BatchLayout layout(int64_t step) const override {
     const int64_t done = (step - 1) % *steps_per_epoch() * spec_.batch;
-    return std::min(spec_.batch, count() - done);
+    return image_layout(spec_, std::min(spec_.batch, count() - done));
   }
   std::optional<int64_t> size() const override { return count(); }
   std::optional<int64_t> steps_per_epoch() const override {
@@ -76,14 +76,14 @@ class ImageMaker final : public SampleMaker {
  public:
   explicit ImageMaker(const ImageFolder& folder) : folder_(folder) {}
 
-  void make(int64_t step, int64_t slot, std::span<float> image, int32_t& label) override {
+  void make(int64_t step, int64_t slot, const Row& row) override {
     const int64_t steps = *folder_.steps_per_epoch();
     const auto epoch = static_cast<uint32_t>((step - 1) / steps);
     const uint32_t position = folder_.position(epoch, (step - 1) % steps * folder_.spec().batch + slot);
     for (int64_t k = 0; k < folder_.count(); ++k) {
       const ListedFile& file = folder_.listing().files[static_cast<size_t>((position + k) % folder_.count())];
-      if (!decode(file, epoch, position, image)) continue;
-      label = file.label;
+      if (!decode(file, epoch, position, row.floats("image"))) continue;
+      row.ints("label")[0] = file.label;
       return;
     }
     fail(ErrorKind::invalid, folder_.listing().root.string(), " has no usable image among ", folder_.count(), " files");

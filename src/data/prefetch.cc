@@ -66,19 +66,23 @@ class PrefetchingSource final : public Source {
     work_.notify_all();
     note_wait(step, ready, began);
     if (batch->error) std::rethrow_exception(batch->error);
+    samples_->add_counts(batch->tensors);
     return std::move(batch->tensors);
   }
 
   void recycle(TensorMap batch) override {
     const std::lock_guard lock(mutex_);
-    if (static_cast<int64_t>(spare_.size()) < spec_.prefetch) spare_.push_back(std::move(batch));
+    if (static_cast<int64_t>(spare_.size()) >= spec_.prefetch) spare_.erase(spare_.begin());
+    spare_.push_back(std::move(batch));
   }
 
   TensorMap batch_at(int64_t step) const override {
     require(step >= 1, "steps count from 1, got ", step);
     const std::unique_ptr<SampleMaker> maker = samples_->maker();
-    Batch batch{.step = step, .size = samples_->batch_size(step), .tensors = new_tensors(samples_->batch_size(step))};
+    const BatchLayout layout = samples_->layout(step);
+    Batch batch{.step = step, .size = layout.samples, .tensors = new_batch(layout)};
     for (int64_t slot = 0; slot < batch.size; ++slot) make(*maker, batch, slot);
+    samples_->add_counts(batch.tensors);
     return std::move(batch.tensors);
   }
 
@@ -118,8 +122,9 @@ class PrefetchingSource final : public Source {
   std::shared_ptr<Batch> claimable() {
     if (!queue_.empty() && queue_.back()->next_slot < queue_.back()->size) return queue_.back();
     if (static_cast<int64_t>(queue_.size()) >= spec_.prefetch) return nullptr;
-    const int64_t size = samples_->batch_size(next_step_);
-    queue_.push_back(std::make_shared<Batch>(Batch{.step = next_step_, .size = size, .tensors = spare_tensors(size)}));
+    const BatchLayout layout = samples_->layout(next_step_);
+    queue_.push_back(
+        std::make_shared<Batch>(Batch{.step = next_step_, .size = layout.samples, .tensors = spare_tensors(layout)}));
     ++next_step_;
     return queue_.back();
   }
@@ -131,32 +136,19 @@ class PrefetchingSource final : public Source {
     work_.notify_all();
   }
 
-  TensorMap spare_tensors(int64_t size) {
-    while (!spare_.empty()) {
-      TensorMap tensors = std::move(spare_.back());
-      spare_.pop_back();
-      const auto image = tensors.find("image"), label = tensors.find("label");
-      if (image != tensors.end() && label != tensors.end() && image->second.shape() == image_shape(size) &&
-          label->second.shape() == Shape{size})
-        return tensors;
-    }
-    return new_tensors(size);
-  }
-  Shape image_shape(int64_t size) const { return {size, 3, spec_.image_size, spec_.image_size}; }
-  TensorMap new_tensors(int64_t size) const {
-    TensorMap tensors;
-    tensors.emplace("image", HostTensor(DType::f32, image_shape(size)));
-    tensors.emplace("label", HostTensor(DType::i32, {size}));
+  // Of batches of several shapes, one that fits may lie deeper.
+  TensorMap spare_tensors(const BatchLayout& layout) {
+    const auto fits = [&](const TensorMap& tensors) { return has_layout(tensors, layout); };
+    const auto found = std::find_if(spare_.begin(), spare_.end(), fits);
+    if (found == spare_.end()) return new_batch(layout);
+    TensorMap tensors = std::move(*found);
+    spare_.erase(found);
     return tensors;
   }
 
   void make(SampleMaker& maker, Batch& batch, int64_t slot) const {
     const double before = thread_cpu_seconds();
-    const auto count = static_cast<size_t>(3 * spec_.image_size * spec_.image_size);
-    const auto images = batch.tensors.find("image")->second.as<float>();
-    const auto labels = batch.tensors.find("label")->second.as<int32_t>();
-    maker.make(batch.step, slot, images.subspan(static_cast<size_t>(slot) * count, count),
-               labels[static_cast<size_t>(slot)]);
+    maker.make(batch.step, slot, Row(batch.tensors, slot));
     const std::lock_guard lock(statistics_mutex_);
     ++statistics_.images;
     statistics_.cpu_seconds += thread_cpu_seconds() - before;

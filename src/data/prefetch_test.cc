@@ -22,11 +22,12 @@ struct Script {
 class ScriptedMaker final : public SampleMaker {
  public:
   explicit ScriptedMaker(Script& script) : script_(script) {}
-  void make(int64_t step, int64_t slot, std::span<float> image, int32_t& label) override {
+  void make(int64_t step, int64_t slot, const Row& row) override {
+    const std::span<float> image = row.floats("image");
     while (script_.held) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (step == script_.failing_step) fail(ErrorKind::io, "slot ", slot, " of step ", step, " fails");
     std::fill(image.begin(), image.end(), static_cast<float>(step));
-    label = static_cast<int32_t>(slot);
+    row.ints("label")[0] = static_cast<int32_t>(slot);
     ++script_.made;
   }
 
@@ -38,7 +39,7 @@ class ScriptedSamples final : public Samples {
  public:
   explicit ScriptedSamples(Script& script) : script_(script) {}
   std::unique_ptr<SampleMaker> maker() const override { return std::make_unique<ScriptedMaker>(script_); }
-  int64_t batch_size(int64_t) const override { return 4; }
+  BatchLayout layout(int64_t) const override { return image_layout({.image_size = 2}, 4); }
   std::optional<int64_t> size() const override { return 400; }
   std::optional<int64_t> steps_per_epoch() const override { return 100; }
 

@@ -1,32 +1,81 @@
 #include "data/source.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "data/image_folder.h"
 #include "data/prefetch.h"
 #include "data/synthetic.h"
+#include "data/text/packed.h"
+#include "data/text/pretraining.h"
+#include "data/text/squad.h"
+#include "data/text/synthetic_text.h"
+#include "data/text/translation.h"
 
 namespace tbd {
 namespace {
 
+void within(const char* what, int64_t value, int64_t low, int64_t high) {
+  require(value >= low && value <= high, what, " must be from ", low, " to ", high, ", got ", value);
+}
+
+void check(const TextSpec& text) {
+  constexpr int64_t kLongest = 1 << 20;
+  within("vocabulary", text.vocabulary, 0, INT32_MAX);
+  within("target_vocabulary", text.target_vocabulary, 0, INT32_MAX);
+  within("target_slots", text.target_slots, 0, INT32_MAX);
+  within("length", text.length, 1, kLongest);
+  within("predictions", text.predictions, 1, kLongest);
+  within("duplicates", text.duplicates, 1, 1 << 10);
+  within("stride", text.stride, 1, kLongest);
+  within("query", text.query, 1, kLongest);
+  require(text.languages.size() == 2, "a pair has two languages, got ", text.languages.size());
+  require(!text.buckets.empty() && text.buckets.size() < 1 << 10, "one to 1023 buckets, got ", text.buckets.size());
+  for (const Bucket& bucket : text.buckets) {
+    within("a bucket's source slots", bucket.source, 1, kLongest);
+    within("a bucket's target slots", bucket.target, 2, kLongest);
+  }
+  for (size_t i = 1; i < text.buckets.size(); ++i)
+    require(
+        text.buckets[i].source >= text.buckets[i - 1].source && text.buckets[i].target >= text.buckets[i - 1].target,
+        "buckets must ascend; number ", i + 1, " is smaller than the one before");
+  require(!text.bucket || std::ranges::count(text.buckets, *text.bucket),
+          "the bucket asked for is not among the buckets");
+}
+
+// Two segments, [CLS] and two [SEP].
+bool has_segments(const SourceSpec& spec) {
+  const bool synthetic = spec.kind == SourceKind::synthetic &&
+                         (spec.text.task == TextTask::pretraining || spec.text.task == TextTask::squad);
+  return synthetic || spec.kind == SourceKind::pretraining_text || spec.kind == SourceKind::squad;
+}
+
 void check(const SourceSpec& spec) {
-  const auto within = [](const char* what, int64_t value, int64_t low, int64_t high) {
-    require(value >= low && value <= high, what, " must be from ", low, " to ", high, ", got ", value);
-  };
   within("batch", spec.batch, 1, 1 << 20);
   within("image_size", spec.image_size, 1, 1 << 14);
   within("classes", spec.classes, 1, INT32_MAX);
   within("threads", spec.threads, 0, 1 << 12);
   within("prefetch", spec.prefetch, 1, 1 << 12);
   within("first_step", spec.first_step, 1, UINT32_MAX);
-  require(spec.kind == SourceKind::synthetic || !spec.path.empty(), "an image folder needs a path");
+  check(spec.text);
+  if (has_segments(spec)) within("length", spec.text.length, 5, 1 << 20);
+  require(spec.kind == SourceKind::synthetic || !spec.path.empty(), "a data set needs a path");
 }
 
 std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
     case SourceKind::synthetic:
-      return synthetic_samples(spec);
+      return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);
     case SourceKind::image_folder:
       return image_folder_samples(spec);
+    case SourceKind::parallel_text:
+      return parallel_text_samples(spec);
+    case SourceKind::pretraining_text:
+      return pretraining_samples(spec);
+    case SourceKind::squad:
+      return squad_samples(spec);
+    case SourceKind::packed_text:
+      return packed_text_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

@@ -4,25 +4,28 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/tensor.h"
+#include "data/text/text_spec.h"
 
 namespace tbd {
 
-enum class SourceKind { synthetic, image_folder };
+enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text };
 enum class Split { train, val };
 
 // What to read and how; the `pipeline(spec)` of the worker protocol (docs/data.md has the keys).
 struct SourceSpec {
   SourceKind kind = SourceKind::synthetic;
-  std::string path;  // image_folder: the root of the tree; as the worker's process sees it
+  std::string path;  // the root of the tree, or a file; as the worker's process sees it
   Split split = Split::train;
   int64_t batch = 1;
   int64_t image_size = 224;  // height and width of a sample
   int64_t classes = 1000;    // labels are below this
+  TextSpec text = {};        // text kinds, and synthetic text
   uint64_t seed = 0;
   int64_t threads = 1;     // that prepare batches ahead; 0: next prepares its batch itself
   int64_t prefetch = 2;    // batches prepared ahead at most
@@ -33,14 +36,24 @@ nlohmann::ordered_json source_spec_json(const SourceSpec& spec);
 // Throws Error(invalid) naming the key; absent keys but `kind` keep the defaults above.
 SourceSpec source_spec_from(const nlohmann::ordered_json& json);
 
-// A file that could not be used, as often as it came: in the report it stands once.
+// An input that a program reads, bound to extents.
+struct WantedInput {
+  std::string name;
+  Shape shape;
+  int64_t below = 0;  // integers are below this: rows of the embedding, logits of the loss; 0: unknown
+};
+// `spec` with the batch, extents and vocabulary of a program's inputs, and for synthetic data the task that they tell.
+// nullopt where data of spec's kind has not exactly these inputs.
+std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs);
+
+// A file, or a line of one ("train.en:17"), that could not be used: in the report it stands once.
 struct BadFile {
   std::string path;    // below the root
   std::string reason;  // the decoder's or the system's words
 };
 
 struct SourceStatistics {
-  int64_t images = 0;                       // prepared so far, some perhaps not yet asked for
+  int64_t images = 0;                       // samples prepared so far, some perhaps not yet asked for
   double cpu_seconds = 0;                   // CPU time of preparing them, over all threads
   double waited_seconds = 0;                // wall time that next waited for its batch
   int64_t waits = 0;                        // calls of next whose batch was not ready
@@ -48,8 +61,16 @@ struct SourceStatistics {
   std::vector<BadFile> bad_files;           // by path
 };
 
-// One batch a step. Tensors: `image` f32 (N, 3, S, S), `label` i32 (N). Steps count from 1. The content of a batch is
-// a function of spec (without threads, prefetch, first_step) and step. Not thread-safe but where said.
+// Scalars of a batch, f64, absent where a source has no such count:
+//   count/<term>   what norm/<term> divides by: norm/<term> = the term's numerator / the sum of count/<term> over the
+//                  micro-batches and ranks of one update; where absent, samples are counted instead;
+//   count/tokens   valid tokens, and count/slots, places for tokens: valid and padded units;
+//   count/source_tokens, count/target_tokens, count/source_slots, count/target_slots: the same by side.
+inline constexpr std::string_view kCount = "count/";
+
+// One batch a step: the tensors that docs/data.md lists for spec's kind, with N first in each, and scalars "count/..."
+// of f64 that say what was counted in the batch (kCount). Steps count from 1. The content of a batch is a function of
+// spec (without threads, prefetch, first_step) and step. Not thread-safe but where said.
 class Source {
  public:
   virtual ~Source() = default;
@@ -62,9 +83,9 @@ class Source {
   // The same batch, prepared by the calling thread: for batches that stay in memory. Thread-safe.
   virtual TensorMap batch_at(int64_t step) const = 0;
 
-  // Images in the data set; nullopt where it has no end (synthetic).
+  // Samples in the data set; nullopt where it has no end (synthetic).
   virtual std::optional<int64_t> size() const = 0;
-  // Steps until every image has come once; nullopt where there is no end. Training drops a last partial batch,
+  // Steps until every sample has come once; nullopt where there is no end. Training drops a last partial batch,
   // validation keeps it, and its tensors are then shorter.
   virtual std::optional<int64_t> steps_per_epoch() const = 0;
   // content_sha256 of the tree's data.json, where it has one (docs/data.md).
@@ -72,9 +93,9 @@ class Source {
   virtual SourceStatistics statistics() const = 0;  // thread-safe
 };
 
-// Throws Error(not_found or io) for a folder that is missing or cannot be read, Error(invalid) for a spec that makes no
-// sense, a folder without a usable image, with more class folders than spec.classes, or with fewer images than a
-// training batch.
+// Throws Error(not_found or io) for a folder or file that is missing or cannot be read, Error(invalid) for a spec that
+// makes no sense, a data set without a usable sample or with fewer samples than a training batch, a label or a token
+// that the network has no place for, and a malformed file, by name and line.
 std::unique_ptr<Source> open_source(const SourceSpec& spec);
 
 }  // namespace tbd

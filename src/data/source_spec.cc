@@ -4,7 +4,8 @@
 namespace tbd {
 namespace {
 
-constexpr const char* kKinds[] = {"synthetic", "image_folder"};
+constexpr const char* kKinds[] = {"synthetic",        "image_folder", "parallel_text",
+                                  "pretraining_text", "squad",        "packed_text"};
 constexpr const char* kSplits[] = {"train", "val"};
 
 template <class Enum, size_t kCount>
@@ -29,6 +30,7 @@ Json source_spec_json(const SourceSpec& spec) {
           {"batch", spec.batch},
           {"image_size", spec.image_size},
           {"classes", spec.classes},
+          {"text", text_spec_json(spec.text)},
           {"seed", spec.seed},
           {"threads", spec.threads},
           {"prefetch", spec.prefetch},
@@ -43,6 +45,7 @@ SourceSpec source_spec_from(const Json& json) {
   take(json, "batch", spec.batch);
   take(json, "image_size", spec.image_size);
   take(json, "classes", spec.classes);
+  if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text);
   take(json, "seed", spec.seed);
   take(json, "threads", spec.threads);
   take(json, "prefetch", spec.prefetch);

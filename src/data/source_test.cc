@@ -30,6 +30,7 @@ TEST(SourceSpec, SurvivesJson) {
                         .batch = 3,
                         .image_size = 64,
                         .classes = 10,
+                        .text = {.task = TextTask::squad, .length = 77},
                         .seed = ~uint64_t{0},
                         .threads = 4,
                         .prefetch = 5,
@@ -48,7 +49,7 @@ TEST(SourceSpec, NamesWhatIsWrong) {
   EXPECT_EQ(refusal({{"kind", "synthetic"}, {"batch", 0}}), "batch must be from 1 to 1048576, got 0");
   EXPECT_EQ(refusal({{"kind", "synthetic"}, {"threads", -1}}), "threads must be from 0 to 4096, got -1");
   EXPECT_EQ(refusal({{"kind", "synthetic"}, {"prefetch", 0}}), "prefetch must be from 1 to 4096, got 0");
-  EXPECT_EQ(refusal({{"kind", "image_folder"}}), "an image folder needs a path");
+  EXPECT_EQ(refusal({{"kind", "image_folder"}}), "a data set needs a path");
 }
 
 TEST(Synthetic, IsDecidedBySeedStepAndPlaceAlone) {

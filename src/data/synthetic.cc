@@ -25,14 +25,15 @@ class SyntheticMaker final : public SampleMaker {
   explicit SyntheticMaker(const SourceSpec& spec)
       : seed_(spec.seed), classes_(spec.classes), labels_(spec.seed, "data/synthetic_label") {}
 
-  void make(int64_t step, int64_t slot, std::span<float> image, int32_t& label) override {
+  void make(int64_t step, int64_t slot, const Row& row) override {
+    const std::span<float> image = row.floats("image");
     const auto s = static_cast<uint32_t>(step), n = static_cast<uint32_t>(slot);
     const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
     for (size_t i = 0; i < image.size(); i += 4) {
       const auto words = philox4x32({stream_, s, n, static_cast<uint32_t>(i / 4)}, key);
       for (size_t k = 0; k < 4 && i + k < image.size(); ++k) image[i + k] = noise(words[k]);
     }
-    label = static_cast<int32_t>(labels_.at(s, n).uniform(0) * static_cast<double>(classes_));
+    row.ints("label")[0] = static_cast<int32_t>(labels_.at(s, n).uniform(0) * static_cast<double>(classes_));
   }
 
  private:
@@ -46,7 +47,7 @@ class SyntheticSamples final : public Samples {
  public:
   explicit SyntheticSamples(const SourceSpec& spec) : spec_(spec) {}
   std::unique_ptr<SampleMaker> maker() const override { return std::make_unique<SyntheticMaker>(spec_); }
-  int64_t batch_size(int64_t) const override { return spec_.batch; }
+  BatchLayout layout(int64_t) const override { return image_layout(spec_, spec_.batch); }
   std::optional<int64_t> size() const override { return std::nullopt; }
   std::optional<int64_t> steps_per_epoch() const override { return std::nullopt; }
 

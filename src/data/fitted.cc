@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "data/source.h"
+
+namespace tbd {
+namespace {
+
+struct TaskInputs {
+  TextTask task;  // none: images
+  std::vector<std::string> needed, optional;
+};
+const std::vector<TaskInputs>& all_tasks() {
+  static const std::vector<TaskInputs> all = {
+      {TextTask::none, {"image"}, {"label"}},
+      {TextTask::translation, {"src", "tgt_in", "tgt_out"}, {"src_len"}},
+      {TextTask::pretraining,
+       {"input_ids", "masked_positions", "masked_labels", "masked_weights", "next_label"},
+       {"token_type_ids", "attention_mask"}},
+      {TextTask::squad, {"input_ids", "start", "end"}, {"token_type_ids", "attention_mask"}},
+      {TextTask::language_model, {"ids", "labels"}, {}}};
+  return all;
+}
+
+const WantedInput* find(std::span<const WantedInput> inputs, const std::string& name) {
+  const auto found = std::ranges::find(inputs, name, &WantedInput::name);
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+std::optional<TextTask> task_of(std::span<const WantedInput> inputs) {
+  for (const TaskInputs& task : all_tasks()) {
+    const bool complete = std::ranges::all_of(task.needed, [&](const auto& name) { return find(inputs, name); });
+    const bool nothing_else = std::ranges::all_of(inputs, [&](const WantedInput& input) {
+      return std::ranges::count(task.needed, input.name) + std::ranges::count(task.optional, input.name) > 0;
+    });
+    if (complete && nothing_else) return task.task;
+  }
+  return std::nullopt;
+}
+
+bool offers(SourceKind kind, TextTask task) {
+  switch (kind) {
+    case SourceKind::synthetic:
+      return true;
+    case SourceKind::image_folder:
+      return task == TextTask::none;
+    case SourceKind::parallel_text:
+      return task == TextTask::translation;
+    case SourceKind::pretraining_text:
+      return task == TextTask::pretraining;
+    case SourceKind::squad:
+      return task == TextTask::squad;
+    case SourceKind::packed_text:
+      return task == TextTask::language_model;
+  }
+  return false;
+}
+
+bool fit_images(SourceSpec& spec, std::span<const WantedInput> inputs) {
+  const WantedInput& image = *find(inputs, "image");
+  if (image.shape.rank() != 4 || image.shape[1] != 3 || image.shape[2] != image.shape[3]) return false;
+  spec.batch = image.shape[0];
+  spec.image_size = image.shape[2];
+  const WantedInput* label = find(inputs, "label");
+  if (label && label->shape.rank() != 1) return false;
+  if (label && label->below > 0) spec.classes = label->below;
+  return true;
+}
+
+bool fit_translation(SourceSpec& spec, std::span<const WantedInput> inputs) {
+  const WantedInput &src = *find(inputs, "src"), &target = *find(inputs, "tgt_in");
+  if (src.shape.rank() != 2 || target.shape.rank() != 2) return false;
+  TextSpec& text = spec.text;
+  const Bucket wanted{src.shape[1], target.shape[1]};
+  if (!std::ranges::count(text.buckets, wanted)) text.buckets = {wanted};
+  text.bucket = wanted;
+  text.target_slots = 0;  // the program has its batch
+  spec.batch = src.shape[0];
+  if (src.below > 0) text.vocabulary = src.below;
+  if (target.below > 0) text.target_vocabulary = target.below;
+  return true;
+}
+
+bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const std::string& tokens) {
+  const WantedInput& ids = *find(inputs, tokens);
+  if (ids.shape.rank() != 2) return false;
+  spec.batch = ids.shape[0];
+  spec.text.length = ids.shape[1];
+  if (ids.below > 0) spec.text.vocabulary = ids.below;
+  const WantedInput* masked = find(inputs, "masked_positions");
+  if (masked && masked->shape.rank() != 2) return false;
+  if (masked) spec.text.predictions = masked->shape[1];
+  return true;
+}
+
+}  // namespace
+
+std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
+  const std::optional<TextTask> task = task_of(inputs);
+  if (!task || !offers(spec.kind, *task)) return std::nullopt;
+  spec.text.task = *task;
+  const auto fits = [&] {
+    if (task == TextTask::none) return fit_images(spec, inputs);
+    if (task == TextTask::translation) return fit_translation(spec, inputs);
+    return fit_sequence(spec, inputs, task == TextTask::language_model ? "ids" : "input_ids");
+  };
+  return fits() ? std::optional(std::move(spec)) : std::nullopt;
+}
+
+}  // namespace tbd

@@ -1,0 +1,108 @@
+#include "data/text/squad.h"
+
+#include <algorithm>
+
+#include "data/text/wordpiece_of.h"
+
+namespace tbd {
+namespace {
+
+// How much context a window gives a token: that of its poorer side, and a little for a long window.
+double context_score(const SquadWindow& window, size_t token) {
+  const size_t left = token - window.first, right = window.first + window.count - 1 - token;
+  return static_cast<double>(std::min(left, right)) + 0.01 * static_cast<double>(window.count);
+}
+bool holds(const SquadWindow& window, size_t token) {
+  return token >= window.first && token < window.first + window.count;
+}
+
+}  // namespace
+
+SquadSet::SquadSet(const SourceSpec& spec, SquadFile file, WordPiece pieces)
+    : file_(std::move(file)), pieces_(std::move(pieces)) {
+  for (const std::string& text : file_.contexts) {
+    Context context{.pieces = pieces_.pieces(text)};
+    for (const Piece& piece : context.pieces) context.ids.push_back(piece.id);
+    contexts_.push_back(std::move(context));
+  }
+  for (size_t i = 0; i < file_.questions.size(); ++i) {
+    std::vector<int32_t> query;
+    pieces_.append_ids(file_.questions[i].question, query);
+    query.resize(std::min(query.size(), static_cast<size_t>(spec.text.query)));
+    queries_.push_back(std::move(query));
+    add_windows(i, spec.text);
+  }
+}
+
+void SquadSet::add_windows(size_t question, const TextSpec& spec) {
+  const SquadQuestion& asked = file_.questions[question];
+  const std::vector<Piece>& pieces = contexts_[asked.context].pieces;
+  const auto length = static_cast<size_t>(spec.length), query = queries_[question].size();
+  require(length > query + 3, "question '", asked.id, "' of ", query, " tokens leaves no room for its context in ",
+          length);
+  const SquadAnswer& answer = asked.answers.front();
+  const auto first = std::ranges::find_if(pieces, [&](const Piece& p) { return p.end > answer.begin; });
+  const auto past = std::ranges::find_if(pieces, [&](const Piece& p) { return p.begin >= answer.end; });
+  const auto begin = static_cast<size_t>(first - pieces.begin()), end = static_cast<size_t>(past - pieces.begin());
+  const size_t room = length - query - 3;
+  for (size_t start = 0;;) {
+    SquadWindow window{.question = question, .first = start, .count = std::min(room, pieces.size() - start)};
+    if (begin < end && begin >= start && end <= start + window.count) {
+      window.start = context_place(window) + static_cast<int32_t>(begin - start);
+      window.end = context_place(window) + static_cast<int32_t>(end - 1 - start);
+    }
+    windows_.push_back(window);
+    if (start + window.count >= pieces.size()) return;
+    start += std::min(window.count, static_cast<size_t>(spec.stride));
+  }
+}
+
+std::span<const int32_t> SquadSet::part(const SquadWindow& window) const {
+  return std::span(contexts_[file_.questions[window.question].context].ids).subspan(window.first, window.count);
+}
+
+int32_t SquadSet::context_place(const SquadWindow& window) const {
+  return static_cast<int32_t>(queries_[window.question].size()) + 2;
+}
+
+std::string_view SquadSet::answer(const SquadWindow& window, int64_t start, int64_t end) const {
+  const int64_t place = context_place(window), count = static_cast<int64_t>(window.count);
+  if (start < place || end < start || end >= place + count) return {};
+  const size_t context = file_.questions[window.question].context;
+  const auto piece = [&](int64_t at) {
+    return contexts_[context].pieces[window.first + static_cast<size_t>(at - place)];
+  };
+  const uint32_t begin = piece(start).begin;
+  return std::string_view(file_.contexts[context]).substr(begin, piece(end).end - begin);
+}
+
+bool SquadSet::is_best_context(size_t window, int64_t place) const {
+  const SquadWindow& own = windows_.at(window);
+  const int64_t offset = place - context_place(own);
+  if (offset < 0 || offset >= static_cast<int64_t>(own.count)) return false;
+  const size_t token = own.first + static_cast<size_t>(offset);
+  size_t begin = window, end = window + 1;
+  while (begin > 0 && windows_[begin - 1].question == own.question) --begin;
+  while (end < windows_.size() && windows_[end].question == own.question) ++end;
+  const double score = context_score(own, token);
+  for (size_t i = begin; i < end; ++i) {
+    if (i == window || !holds(windows_[i], token)) continue;
+    const double other = context_score(windows_[i], token);
+    if (other > score || (other == score && i < window)) return false;
+  }
+  return true;
+}
+
+SquadSet open_squad_set(const SourceSpec& spec) {
+  SquadFile file = read_squad(find_squad_file(spec), spec.text.strict);
+  WordPiece pieces = wordpiece_of(spec, [&](WordCounts& counts) {
+    SourceSpec training = spec;
+    training.split = Split::train;
+    const SquadFile words = spec.split == Split::train ? file : read_squad(find_squad_file(training), spec.text.strict);
+    for (const std::string& context : words.contexts) count_basic_tokens(context, counts);
+    for (const SquadQuestion& question : words.questions) count_basic_tokens(question.question, counts);
+  });
+  return SquadSet(spec, std::move(file), std::move(pieces));
+}
+
+}  // namespace tbd

@@ -1,0 +1,58 @@
+#include "data/text/text_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "data/text/testing_text.h"
+
+namespace tbd {
+namespace {
+using testing_text::refusal_of;
+
+TEST(TextSpec, SurvivesJson) {
+  const TextSpec spec{.task = TextTask::squad,
+                      .vocabulary = 11,
+                      .target_vocabulary = 12,
+                      .vocabulary_file = "v",
+                      .strict = true,
+                      .languages = {"de", "en"},
+                      .stem = "s",
+                      .merges_file = "m",
+                      .ids = {.bos = 4, .pad = 3, .eos = 2, .unk = 1},
+                      .start_with_bos = true,
+                      .shared_vocabulary = true,
+                      .reverse_source = true,
+                      .count_targets = false,
+                      .buckets = {{7, 6}, {9, 9}},
+                      .bucket = Bucket{7, 6},
+                      .target_slots = 64,
+                      .length = 16,
+                      .predictions = 3,
+                      .duplicates = 2,
+                      .stride = 8,
+                      .query = 5};
+  EXPECT_EQ(text_spec_from(parse_json(text_spec_json(spec).dump(), "spec")), spec);
+  EXPECT_EQ(text_spec_from(parse_json(text_spec_json({}).dump(), "spec")), TextSpec{});
+}
+
+TEST(TextSpec, AbsentKeysKeepTheirDefaults) { EXPECT_EQ(text_spec_from(Json::object()), TextSpec{}); }
+
+TEST(TextSpec, NamesWhatIsWrong) {
+  const auto refusal = [](const char* json) { return refusal_of([&] { text_spec_from(parse_json(json, "spec")); }); };
+  EXPECT_NE(refusal(R"({"task": "squat"})").find("squad"), std::string::npos);
+  EXPECT_EQ(refusal(R"({"buckets": [[10]]})"), "a bucket is [source, target], got [10]");
+  EXPECT_EQ(refusal(R"({"ids": {"bos": 0, "pad": 1, "eos": 2}})"), "'unk' is missing");
+  EXPECT_EQ(refusal(R"({"length": "long"})"), "'length' has the wrong type: \"long\"");
+}
+
+TEST(TextSpec, PresetsAreThoseOfTheReferences) {
+  EXPECT_EQ(text_preset("transformer", "big").buckets.size(), 10);
+  EXPECT_EQ(text_preset("transformer", "").buckets.back(), (Bucket{256, 256}));
+  EXPECT_TRUE(text_preset("transformer", "").shared_vocabulary);
+  EXPECT_EQ(text_preset("seq2seq", "canonical").buckets, even_buckets(10, 100));
+  EXPECT_EQ(text_preset("seq2seq", "gnmt_v2_tiny").ids.pad, 0);
+  EXPECT_EQ(text_preset("seq2seq", "gnmt_v2").buckets.back(), (Bucket{50, 50}));
+}
+
+}  // namespace
+}  // namespace tbd
