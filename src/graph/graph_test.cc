@@ -292,7 +292,37 @@ TEST(Memory, OfATwoLayerNetwork) {
   EXPECT_EQ(memory.optimizer_state, Bytes(3 * 4 * parameters));
   EXPECT_EQ(memory.inputs, Bytes(4 * (40 + 4 + 1)));          // x, label, norm/ce
   EXPECT_EQ(memory.feature_maps, Bytes(4 * (80 + 20 + 20)));  // relu in fc1's storage, the output, the logits
-  EXPECT_EQ(memory.peak(), Bytes(4 * (5 * parameters + 45 + 120)));
+  // While relu's backward runs: the gradients of its operand and result, without the log-probabilities.
+  EXPECT_EQ(memory.gradient_maps, Bytes(4 * (80 + 80 - 20)));
+  EXPECT_EQ(memory.peak(), Bytes(4 * (5 * parameters + 45 + 120 + 140)));
+}
+
+// Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
+TEST(Memory, ManyClassesAreHeldThrice) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor logits = g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 1000});
+  g.output("logits", logits);
+  g.loss("ce", g.softmax_cross_entropy(logits, g.input("label", {Builder::batch()}, DType::i32)));
+  g.update({});
+  const MemoryPrediction memory = predict_memory(bound(program, 4), program.phases[0].update);
+  EXPECT_EQ(memory.feature_maps, Bytes(2 * 16000));
+  EXPECT_EQ(memory.gradient_maps, Bytes(16000));
+}
+
+TEST(Memory, HoldsAPassedGradientOnce) {
+  const auto maps = [](auto body) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor x = g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 8});
+    g.loss("sum", g.sum(body(g, x)));
+    g.update({});
+    return predict_memory(bound(program, 4), program.phases[0].update).gradient_maps;
+  };
+  EXPECT_EQ(maps([](Builder&, const Tensor& x) { return x; }), Bytes(128));
+  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.reshape(x, {0, 2, 4}); }), Bytes(128));
+  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.add(x, x); }), Bytes(128));
+  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.affine(x, 2); }), Bytes(2 * 128));
 }
 
 TEST(Memory, KeepsNothingForAFrozenTrunk) {

@@ -3,38 +3,21 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/storage.h"
+
 namespace tbd {
 namespace {
 
-size_t at(ValueId id) { return static_cast<size_t>(id); }
-
-// Per value: the value whose storage it occupies. Views and overwriting results occupy their operand's.
-std::vector<ValueId> storages(const Graph& graph) {
-  const Liveness lives = liveness(graph);
-  std::vector<ValueId> storage(graph.values.size());
-  for (size_t id = 0; id < storage.size(); ++id) storage[id] = static_cast<ValueId>(id);
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const BoundNode& node = graph.nodes[n];
-    if (lives.overwrite[n])
-      storage[at(node.outputs[0])] = storage[at(node.inputs[static_cast<size_t>(*lives.overwrite[n])])];
-    else if (traits(node.op).aliases_input)
-      storage[at(node.outputs[0])] = storage[at(node.inputs[0])];
-  }
-  return storage;
-}
+using storage::at;
+using storage::carries_gradient;
 
 // Values that backward reads, and outputs.
 std::vector<bool> kept_values(const Graph& graph) {
   const std::vector<bool> needs = gradient_needs(graph);
   std::vector<bool> kept(graph.values.size());
-  for (const BoundNode& node : graph.nodes) {
-    if (std::ranges::none_of(node.outputs, [&](ValueId id) { return needs[at(id)]; })) continue;
-    const Traits rules = traits(node.op);
-    for (const int operand : rules.saves_inputs)
-      if (static_cast<size_t>(operand) < node.inputs.size()) kept[at(node.inputs[static_cast<size_t>(operand)])] = true;
-    if (rules.saves_output)
-      for (const ValueId id : node.outputs) kept[at(id)] = true;
-  }
+  for (const BoundNode& node : graph.nodes)
+    if (carries_gradient(node, needs))
+      for (const ValueId id : storage::read_by_backward(node)) kept[at(id)] = true;
   for (const auto& [name, id] : graph.outputs) kept[at(id)] = true;
   return kept;
 }
@@ -51,20 +34,19 @@ const BoundNode* writer(const Graph& graph, ValueId id) {
 // Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once. And what
 // the node keeps beside its results.
 std::vector<Bytes> saved_bytes(const Graph& graph) {
-  const std::vector<ValueId> storage = storages(graph);
+  const std::vector<ValueId> homes = storage::homes(graph);
   const std::vector<bool> kept = kept_values(graph);
   std::vector<Bytes> out(graph.nodes.size());
   std::set<ValueId> counted;
   for (size_t id = graph.values.size(); id-- > 0;) {
-    const ValueId home = storage[id];
+    const ValueId home = homes[id];
     if (!kept[id] || graph.value(home).kind != Value::Kind::result || !counted.insert(home).second) continue;
     out[static_cast<size_t>(writer(graph, static_cast<ValueId>(id)) - graph.nodes.data())] += graph.value(home).bytes();
   }
   const std::vector<bool> needs = gradient_needs(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
-    if (const BoundNode& node = graph.nodes[n];
-        std::ranges::any_of(node.outputs, [&](ValueId id) { return needs[at(id)]; }))
-      out[n] += Bytes(kept_bytes(node.op, graph.operands(node)));
+    if (carries_gradient(graph.nodes[n], needs))
+      out[n] += Bytes(kept_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n])));
   return out;
 }
 
@@ -132,6 +114,7 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update) {
   const std::vector<Bytes> saved = saved_bytes(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     (copies_weight(graph, graph.nodes[n]) ? out.weight_copies : out.feature_maps) += saved[n];
+  out.gradient_maps = storage::backward_excess(graph);
   return out;
 }
 
@@ -142,9 +125,10 @@ MemoryPrediction predict_memory(const Program& program, const Bindings& bindings
     const MemoryPrediction one = predict_memory(bind(program, phase, bindings), phase.update);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
-    if (const Bytes sum = one.weight_copies + one.feature_maps + one.inputs; sum >= passing) {
+    if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
       out.weight_copies = one.weight_copies, out.feature_maps = one.feature_maps, out.inputs = one.inputs;
+      out.gradient_maps = one.gradient_maps;
     }
   }
   for (const std::vector<Parameter>* all : {&program.parameters, &program.buffers})

@@ -27,8 +27,11 @@ struct MemoryPrediction {
   Bytes weight_copies;    // weights in the low type
   Bytes feature_maps;     // results that backward reads or that are outputs, once per storage; what ops keep beside
   Bytes inputs;           // one batch
-  // All of it at once: the end of forward, with gradients that stay allocated between steps.
-  Bytes peak() const { return weights + gradients + optimizer_state + weight_copies + feature_maps + inputs; }
+  Bytes gradient_maps;    // the most that gradients of results take, over what backward has let go of by then
+  // What comes and goes with a step, at the worst moment of its backward.
+  Bytes passing() const { return weight_copies + feature_maps + inputs + gradient_maps; }
+  // With what stays, gradients of parameters among it.
+  Bytes peak() const { return weights + gradients + optimizer_state + passing(); }
 };
 // One phase alone.
 MemoryPrediction predict_memory(const Graph& graph, const Update& update);

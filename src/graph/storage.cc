@@ -1,0 +1,113 @@
+#include "graph/storage.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tbd::storage {
+
+std::vector<ValueId> homes(const Graph& graph) {
+  const Liveness lives = liveness(graph);
+  std::vector<ValueId> out(graph.values.size());
+  for (size_t id = 0; id < out.size(); ++id) out[id] = static_cast<ValueId>(id);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const BoundNode& node = graph.nodes[n];
+    if (lives.overwrite[n])
+      out[at(node.outputs[0])] = out[at(node.inputs[static_cast<size_t>(*lives.overwrite[n])])];
+    else if (traits(node.op).aliases_input)
+      out[at(node.outputs[0])] = out[at(node.inputs[0])];
+  }
+  return out;
+}
+
+bool carries_gradient(const BoundNode& node, const std::vector<bool>& needs) {
+  return std::ranges::any_of(node.outputs, [&](ValueId id) { return needs[at(id)]; });
+}
+
+std::vector<ValueId> read_by_backward(const BoundNode& node) {
+  const Traits rules = traits(node.op);
+  std::vector<ValueId> out;
+  for (const int operand : rules.saves_inputs)
+    if (static_cast<size_t>(operand) < node.inputs.size()) out.push_back(node.inputs[static_cast<size_t>(operand)]);
+  if (rules.saves_output) out.insert(out.end(), node.outputs.begin(), node.outputs.end());
+  return out;
+}
+
+namespace {
+
+// Per node: what is let go after its backward, the last to read it. Outputs stay.
+std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<bool>& needs) {
+  const std::vector<ValueId> home = homes(graph);
+  std::set<ValueId> seen;
+  for (const auto& [name, id] : graph.outputs) seen.insert(home[at(id)]);
+  std::vector<Bytes> out(graph.nodes.size());
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const BoundNode& node = graph.nodes[n];
+    if (!carries_gradient(node, needs)) continue;
+    out[n] += Bytes(kept_bytes(node.op, graph.operands(node)));
+    for (const ValueId id : read_by_backward(node))
+      if (const Value& value = graph.value(home[at(id)]);
+          value.kind == Value::Kind::result && seen.insert(home[at(id)]).second)
+        out[n] += value.bytes();
+  }
+  return out;
+}
+
+// Ops whose operands' gradients are the result's, or parts of it.
+bool passes_gradient(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op) ||
+         std::holds_alternative<Concat>(op) || (binary && binary->function == Binary::Function::add);
+}
+
+// Gradients of results, from the making of the first part to the backward of the value's producer.
+class HeldGradients {
+ public:
+  HeldGradients(const Graph& graph, const std::vector<bool>& needs)
+      : graph_(graph), needs_(needs), held_(graph.values.size()) {}
+
+  // Makes the operands' gradients; returns what is held while the node's backward runs.
+  Bytes enter(const BoundNode& node) {
+    Bytes fresh, moving;
+    for (const ValueId id : node.outputs) moving += held_[at(id)];
+    for (const ValueId id : node.inputs) {
+      if (!needs_[at(id)] || graph_.value(id).kind != Value::Kind::result) continue;
+      const bool first = held_[at(id)] == Bytes(0);
+      if (!passes_gradient(node.op)) {
+        fresh += graph_.value(id).bytes();
+        if (first) held_[at(id)] = graph_.value(id).bytes(), kept_ += held_[at(id)];
+      } else if (first) {
+        held_[at(id)] = moving, kept_ += moving, moving = Bytes(0);
+      }
+    }
+    return before_ + fresh;
+  }
+  void leave(const BoundNode& node) {
+    for (const ValueId id : node.outputs) kept_ -= held_[at(id)], held_[at(id)] = Bytes(0);
+    before_ = kept_;
+  }
+
+ private:
+  const Graph& graph_;
+  const std::vector<bool>& needs_;
+  std::vector<Bytes> held_;
+  Bytes kept_, before_;
+};
+
+}  // namespace
+
+Bytes backward_excess(const Graph& graph) {
+  const std::vector<bool> needs = gradient_needs(graph);
+  const std::vector<Bytes> released = released_by_backward(graph, needs);
+  HeldGradients gradients(graph, needs);
+  Bytes most, gone;
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    if (!carries_gradient(graph.nodes[n], needs)) continue;
+    const Bytes held = gradients.enter(graph.nodes[n]);
+    if (held - gone > most) most = held - gone;
+    gradients.leave(graph.nodes[n]);
+    gone += released[n];
+  }
+  return most;
+}
+
+}  // namespace tbd::storage
