@@ -42,6 +42,12 @@ void in_parts(size_t size, int64_t threads, const Work& work) {
   work(0, size / parts);
 }
 
+template <class T>
+void clear_row(std::span<T> values, const Shape& shape, int64_t row) {
+  const int64_t width = shape.elements() / shape[0];
+  std::ranges::fill(values.subspan(static_cast<size_t>(row * width), static_cast<size_t>(width)), T{});
+}
+
 }  // namespace
 
 HostTensor initial_value(const Parameter& parameter, uint64_t seed, int64_t threads) {
@@ -53,6 +59,14 @@ HostTensor initial_value(const Parameter& parameter, uint64_t seed, int64_t thre
     if (is_double) return fill(tensor.as<double>(), begin, end, parameter.init, stream);
     fill(tensor.as<float>(), begin, end, parameter.init, stream);
   });
+  if (const int64_t row = parameter.init.zero_row; row >= 0) {
+    require(parameter.shape.rank() > 0 && row < parameter.shape[0], "parameter '", parameter.name, "' ",
+            parameter.shape, " has no row ", row, " to start as 0");
+    if (is_double)
+      clear_row(tensor.as<double>(), parameter.shape, row);
+    else
+      clear_row(tensor.as<float>(), parameter.shape, row);
+  }
   const bool stored = parameter.dtype == DType::f64 || parameter.dtype == DType::f32;
   return stored ? std::move(tensor) : converted(tensor, parameter.dtype);
 }

@@ -1,70 +1,23 @@
 #include "worker/inputs.h"
 
 #include <algorithm>
-#include <set>
 
-#include "base/philox.h"
 #include "measure/clock.h"
 #include "record/safetensors.h"
 
 namespace tbd {
 namespace {
 
-constexpr std::string_view kMask = "mask/", kNorm = "norm/";
-
-// Labels are below the number of logits that they are compared with.
-int64_t classes_of(const Graph& graph, ValueId label) {
-  for (const BoundNode& node : graph.nodes)
-    if (std::holds_alternative<SoftmaxCrossEntropy>(node.op) && node.inputs.at(1) == label)
-      return graph.value(node.inputs[0]).shape[1];
-  return 2;
-}
-
-std::optional<double> keep_of(const Graph& graph, const std::string& input) {
-  if (!input.starts_with(kMask)) return std::nullopt;
-  for (const BoundNode& node : graph.nodes)
-    if (node.name == input.substr(kMask.size()))
-      if (const auto* dropout = std::get_if<Dropout>(&node.op)) return 1 - dropout->p;
-  return std::nullopt;
-}
-
-HostTensor scalar(double value, DType dtype) {
-  const double values[] = {value};
-  return converted(HostTensor(DType::f64, Shape{}, std::span<const double>(values)), dtype);
-}
-
-template <class T, class Draw>
-void draw(HostTensor& tensor, const InputNeed& need, uint64_t seed, int64_t step, const Draw& value) {
-  const int64_t samples = need.shape.rank() == 0 ? 1 : need.shape[0];
-  const int64_t each = samples == 0 ? 0 : need.shape.elements() / samples;
-  const Philox stream(seed, need.name);
-  const std::span<T> out = tensor.as<T>();
-  for (int64_t n = 0; n < samples; ++n) {
-    const Philox random = stream.at(static_cast<uint32_t>(step), static_cast<uint32_t>(n));
-    for (int64_t i = 0; i < each; ++i) out[static_cast<size_t>(n * each + i)] = static_cast<T>(value(random, i));
-  }
-}
-
-// Masks: 1 with the probability `keep`; floats: standard normal; integers: below `classes`. Stream: the input's name.
-HostTensor generated(const InputNeed& need, uint64_t seed, int64_t step) {
-  if (!is_float(need.dtype)) {
-    HostTensor tensor(DType::i32, need.shape);
-    draw<int32_t>(tensor, need, seed, step, [&](const Philox& random, int64_t i) {
-      return static_cast<int64_t>(random.uniform(static_cast<uint64_t>(i)) * static_cast<double>(need.classes));
-    });
-    return need.dtype == DType::i32 ? std::move(tensor) : converted(tensor, need.dtype);
-  }
-  HostTensor tensor(DType::f64, need.shape);
-  draw<double>(tensor, need, seed, step, [&](const Philox& random, int64_t i) {
-    const auto index = static_cast<uint64_t>(i);
-    return need.keep ? double(random.uniform(index) < *need.keep) : random.normal(index);
-  });
-  return need.dtype == DType::f64 ? std::move(tensor) : converted(tensor, need.dtype);
-}
-
 void check_shape(const HostTensor& tensor, const InputNeed& need, std::string_view where) {
   require(tensor.shape() == need.shape, where, ": input '", need.name, "' has shape ", tensor.shape(),
           ", the program needs ", need.shape);
+}
+
+void check_integers(const HostTensor& tensor, const InputNeed& need, std::string_view where) {
+  if (!need.indexes) return;
+  for (const double value : as_doubles(tensor))
+    require(value >= static_cast<double>(need.least) && value < static_cast<double>(need.classes), where, ": input '",
+            need.name, "' holds ", value, ", the program takes ", need.least, " to ", need.classes - 1);
 }
 
 TensorMap from_file(const std::string& path, const InputNeeds& needs) {
@@ -76,6 +29,7 @@ TensorMap from_file(const std::string& path, const InputNeeds& needs) {
     if (!given && need.keep) fail(ErrorKind::invalid, path, ": the mask '", need.name, "' is missing");
     require(!given.empty(), path, ": input '", need.name, "' is missing");
     check_shape(given.mapped(), need, path);
+    check_integers(given.mapped(), need, path);
     batch[need.name] =
         given.mapped().dtype() == need.dtype ? std::move(given.mapped()) : converted(given.mapped(), need.dtype);
   }
@@ -88,40 +42,6 @@ TensorMap from_file(const std::string& path, const InputNeeds& needs) {
 bool is_square_image(const Shape& shape) { return shape.rank() == 4 && shape[1] == 3 && shape[2] == shape[3]; }
 
 }  // namespace
-
-InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world) {
-  InputNeeds needs;
-  needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
-  std::map<std::string, Graph> graphs;
-  for (const Phase& phase : program.phases) {
-    const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;
-    for (const LossTerm& term : phase.loss) {
-      const std::string name = cat(kNorm, term.name);
-      const double samples = static_cast<double>(needs.batch * phase.accumulate * world);
-      needs.norms[name] = scalar(term.norm / samples, graph.value(graph.find(name).value()).dtype);
-    }
-  }
-  std::set<std::pair<std::string, int64_t>> groups;
-  for (const StepInput& input : step_inputs(program)) {
-    groups.insert({input.phase, input.run});
-    const Graph& graph = graphs.at(input.phase);
-    const ValueId id = graph.find(input.spec->name).value();
-    const Value& value = graph.value(id);
-    if (input.spec->name.starts_with(kNorm)) {
-      needs.norms[input.name] = needs.norms[input.spec->name];
-      continue;
-    }
-    needs.inputs.push_back({.name = input.name,
-                            .base = input.spec->name,
-                            .group = static_cast<int64_t>(groups.size()) - 1,
-                            .shape = value.shape,
-                            .dtype = value.dtype,
-                            .classes = classes_of(graph, id),
-                            .keep = keep_of(graph, input.spec->name)});
-  }
-  needs.groups = std::max<int64_t>(1, static_cast<int64_t>(groups.size()));
-  return needs;
-}
 
 Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
     : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == "pipeline") {
@@ -179,7 +99,7 @@ TensorMap Inputs::from_source(int64_t step, bool wait) {
 
 void Inputs::add_generated(int64_t step, TensorMap& batch) const {
   for (const InputNeed& need : needs_.inputs)
-    if (!batch.contains(need.name)) batch[need.name] = generated(need, seed_, step);
+    if (!batch.contains(need.name)) batch[need.name] = generated_input(need, seed_, step);
 }
 
 TensorMap Inputs::batch(int64_t step, int64_t& waited_ns) {

@@ -16,8 +16,11 @@ struct InputNeed {
   int64_t group = 0;  // inputs of one run or micro-batch share a number, from 0
   Shape shape;
   DType dtype = DType::f32;
-  int64_t classes = 2;         // integers are below this
-  std::optional<double> keep;  // masks: probability of 1
+  int64_t least = 0;              // integers are at least this
+  int64_t classes = 2;            // and below this: rows of the embedding, logits of the loss, places, steps
+  bool indexes = false;           // an integer outside these bounds would read what is not there
+  std::optional<double> keep;     // dropout masks: probability of 1
+  std::optional<double> padding;  // floats that tell places: of padding by this, 0 or -1e4, others by 1 or 0
 };
 struct InputNeeds {
   std::vector<InputNeed> inputs;  // without norms
@@ -28,11 +31,17 @@ struct InputNeeds {
 // Throws Error(invalid) where the program does not bind.
 InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world = 1);
 
+// All inputs of `step` but norms, drawn from the streams of their names: dropout masks by `keep`; places of padding for
+// a quarter, never the first; other floats standard normal; integers within their bounds.
+TensorMap generated_inputs(const InputNeeds& needs, uint64_t seed, int64_t step);
+HostTensor generated_input(const InputNeed& need, uint64_t seed, int64_t step);
+
 // Batches for the steps of one run.
 class Inputs {
  public:
-  // Throws Error(invalid) for a file that lacks an input or has one of another shape (both are named),
-  // Error(unsupported) for a dataset that does not offer what the program reads.
+  // Throws Error(invalid) for a file that lacks an input, has one of another shape, or has an integer that indexes
+  // nothing (a token outside the vocabulary; all are named), Error(unsupported) for a dataset that does not offer what
+  // the program reads.
   Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed);
 
   // All inputs of `step`; `waited_ns` is the time until the data source had them.

@@ -1,0 +1,128 @@
+// What a step reads when no data source offers it, and what is refused.
+#include "worker/inputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "graph/builder.h"
+#include "graph/passes.h"
+#include "record/safetensors.h"
+#include "worker/initial_values.h"
+
+namespace tbd {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+const Bindings kBatch = {{"N", 64}};
+
+// Ids through a slice, lengths, positions, labels of which 9 is ignored, weights of rows, places, a mask of scores.
+Program reader() {
+  Program program = {.model = "reader", .config = "test"};
+  Builder g(program, "train");
+  const Tensor ids = g.input("ids", {Builder::batch(), 6}, DType::i32);
+  const Tensor lengths = g.input("lengths", {Builder::batch()}, DType::i32);
+  const Tensor picked = g.input("picked", {Builder::batch(), 2}, DType::i32);
+  const Tensor label = g.input("label", {Builder::batch(), 2}, DType::i32);
+  const Tensor flags = g.input("flags", {Builder::batch(), 5}, DType::i32);
+  const Tensor weights = g.input("weights", {Builder::batch(), 2});
+  const Tensor valid = g.input("valid", {Builder::batch(), 5}), mask = g.input("mask", {Builder::batch(), 5});
+  const Tensor noise = g.input("noise", {Builder::batch(), 5, 4});
+  Tensor x = g.embedding("embed", g.slice(ids, {.begin = 1}), {.rows = 7, .width = 4, .pad = 2});
+  x = g.add(g.add(x, g.sinusoid(valid, {.width = 4})), noise);
+  x = g.attention(x, x, x, {.heads = 2, .dropout = 0.25}, g.reshape(mask, {0, -1}));
+  const Tensor kept = g.reshape(g.equals(flags, 0), {0, 0, 1});
+  x = g.mul(g.lstm("lstm", x, {.hidden = 4}, "_l0", lengths).y, kept);
+  const Tensor logits = g.linear("head", g.gather(x, picked), {.out = 5});
+  g.loss("ce", g.softmax_cross_entropy(logits, label, SoftmaxCrossEntropy{.ignore = 3}, weights));
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return with_dropout(program, DropoutMode::mask);
+}
+
+std::pair<double, double> extremes(const HostTensor& tensor) {
+  const std::vector<double> values = as_doubles(tensor);
+  const auto [low, high] = std::ranges::minmax(values);
+  return {low, high};
+}
+
+TEST(GeneratedInputs, AreWhatTheProgramCanRead) {
+  const TensorMap batch = generated_inputs(input_needs(reader(), kBatch), 1, 1);
+  using Bounds = std::pair<double, double>;
+  EXPECT_EQ(extremes(batch.at("ids")), Bounds(0, 6));
+  EXPECT_EQ(extremes(batch.at("lengths")), Bounds(1, 5));
+  EXPECT_EQ(extremes(batch.at("picked")), Bounds(0, 4));
+  EXPECT_EQ(extremes(batch.at("label")), Bounds(0, 4));
+  EXPECT_EQ(extremes(batch.at("flags")), Bounds(0, 1));
+  EXPECT_LT(extremes(batch.at("noise")).first, -1);
+}
+
+TEST(GeneratedInputs, TellPaddingFromPlacesAndLeaveEverySampleOne) {
+  const TensorMap batch = generated_inputs(input_needs(reader(), kBatch), 1, 1);
+  for (const char* name : {"valid", "weights"}) {
+    const std::vector<double> values = as_doubles(batch.at(name));
+    EXPECT_THAT(values, Each(testing::AnyOf(0, 1))) << name;
+    for (size_t i = 0; i < values.size(); i += values.size() / 64) EXPECT_EQ(values[i], 1) << name;
+    EXPECT_GT(std::ranges::count(values, 0.0), 0) << name;
+  }
+}
+
+TEST(GeneratedInputs, MasksOfDropoutKeepTheirShare) {
+  const HostTensor mask = generated_inputs(input_needs(reader(), kBatch), 1, 1).at("mask/attention");
+  EXPECT_EQ(mask.shape(), (Shape{64, 2, 5, 5}));
+  const std::vector<double> values = as_doubles(mask);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(values, 1.0)) / static_cast<double>(values.size()), 0.75, 0.04);
+}
+
+TEST(GeneratedInputs, MaskScoresByTenThousand) {
+  Program program = {.model = "masked", .config = "test"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 5, 4}), mask = g.input("mask", {Builder::batch(), 5});
+  g.loss("sum", g.sum(g.attention(x, x, x, {}, mask)));
+  program.step = {{.phase = "train"}};
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    const HostTensor drawn = generated_inputs(input_needs(with_precision(program, precision), kBatch), 1, 1).at("mask");
+    EXPECT_THAT(as_doubles(drawn), Each(testing::AnyOf(0, -1e4)));
+    EXPECT_EQ(extremes(drawn), (std::pair<double, double>(-1e4, 0)));
+  }
+}
+
+TEST(InputFiles, AreRefusedWhereAnIntegerIndexesNothing) {
+  const TemporaryFolder folder("tbd-inputs");
+  const std::string file = (folder.path() / "inputs").string();
+  const InputNeeds needs = input_needs(reader(), kBatch);
+  const auto fault = [&](const char* input, int32_t value) -> std::string {
+    TensorMap batch = generated_inputs(needs, 1, 1);
+    batch.at(input).as<int32_t>()[3] = value;
+    write_safetensors(file, batch);
+    try {
+      Inputs(needs, {.file = file}, 1);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(fault("ids", 7), HasSubstr("input 'ids' holds 7, the program takes 0 to 6"));
+  EXPECT_THAT(fault("lengths", 0), HasSubstr("input 'lengths' holds 0, the program takes 1 to 5"));
+  EXPECT_THAT(fault("picked", -1), HasSubstr("'picked'"));
+  EXPECT_THAT(fault("label", 5), HasSubstr("'label'"));
+  EXPECT_EQ(fault("flags", 5), "");
+  EXPECT_EQ(fault("ids", 6), "");
+}
+
+TEST(InitialValue, OfAPaddingRowIsZeroAndOtherRowsAreAsWithoutIt) {
+  Parameter table = {.name = "embed.weight", .shape = {5, 3}, .init = Init::normal(1)};
+  const HostTensor without = initial_value(table, 1, 1);
+  table.init.zero_row = 2;
+  const HostTensor with = initial_value(table, 1, 1);
+  for (size_t i = 0; i < 15; ++i) EXPECT_EQ(with.as<float>()[i], i / 3 == 2 ? 0 : without.as<float>()[i]) << i;
+  table.init.zero_row = 5;
+  EXPECT_THROW(initial_value(table, 1, 1), Error);
+}
+
+}  // namespace
+}  // namespace tbd
