@@ -35,7 +35,12 @@ Rule rule(const BatchNorm&, Shapes in) { return {3, positions(in[0])}; }
 Rule rule(const GroupNorm& op, Shapes in) {
   return {3, std::max(in[0].elements() / in[0][0] / op.groups, positions(in[0]))};
 }
-Rule rule(const LayerNorm&, Shapes in) { return {3, std::max(in[0].back(), in[0].elements() / in[0].back())}; }
+int64_t last_axis_or_rows(const Shape& x) { return std::max(x.back(), x.elements() / x.back()); }
+Rule rule(const LayerNorm&, Shapes in) { return {3, last_axis_or_rows(in[0])}; }
+Rule rule(const RmsNorm&, Shapes in) { return {3, last_axis_or_rows(in[0])}; }
+
+// An exponential and a quotient; the gradient subtracts a sum from each term of it.
+Rule rule(const Softmax&, Shapes in) { return {4, in[0].back()}; }
 
 // A maximum is exact; its gradient adds up where windows overlap.
 Rule rule(const MaxPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
@@ -54,9 +59,35 @@ Rule rule(const Dropout&, Shapes) { return {1}; }
 Rule rule(const Cast&, Shapes) { return {1}; }
 
 // Nothing is computed: exact.
+Rule rule(const Equals&, Shapes) { return {0}; }
 Rule rule(const Reshape&, Shapes) { return {0}; }
+Rule rule(const Concat&, Shapes) { return {0}; }
+Rule rule(const Slice&, Shapes) { return {0}; }
+Rule rule(const Transpose&, Shapes) { return {0}; }
 Rule rule(const StopGradient&, Shapes) { return {0}; }
 Rule rule(const HostCall&, Shapes) { return {0}; }
+
+// The result is exact; the gradient of a row adds up the places where it is taken, all of them at most.
+Rule rule(const Gather&, Shapes in) { return {1, in[1][1]}; }
+Rule rule(const Embedding&, Shapes in) { return {1, in[0].elements()}; }
+
+// A constant, rounded once. Two products and a sum of two with such constants.
+Rule rule(const Sinusoid&, Shapes) { return {1}; }
+Rule rule(const Rotary&, Shapes) { return {2}; }
+
+// Scores, a softmax, whose exponentials magnify the rounding of the scores, and sums over keys; the gradient of a key
+// adds up the queries of every head that reads it.
+Rule rule(const Attention& op, Shapes in) {
+  const int64_t head = in[0].back() / op.heads, readers = op.heads / op.key_heads();
+  return {6, std::max({head, in[1][1], in[0][1] * readers})};
+}
+
+// Gates round as sigmoid and tanh do, and every step rounds the state that it hands on; the gradient of a weight adds
+// up steps and samples.
+Rule rule(const Lstm& op, Shapes in) {
+  return {4, std::max({in[0][2] + op.hidden, 4 * op.hidden, in[0][0] * in[0][1]})};
+}
+Rule rule(const LstmCell& op, Shapes in) { return {4, std::max({in[0][1] + op.hidden, 4 * op.hidden, in[0][0]})}; }
 
 Rule rule(const Reduce& op, Shapes in) {
   return {1, in[0].elements() / std::max<int64_t>(1, output_shapes(op, in)[0].elements())};
