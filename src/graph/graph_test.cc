@@ -5,14 +5,17 @@
 #include "graph/builder.h"
 #include "graph/memory.h"
 #include "graph/sequence_programs.h"
+#include "toy_programs.h"
 
 namespace tbd {
 namespace {
 
 Graph bound(const Program& program, int64_t batch = 4) { return bind(program, program.phases.back(), {{"N", batch}}); }
 Graph toy(std::string_view name, size_t phase = 0) {
-  const Program program = program_named(name);
-  return bind(program, program.phases[phase], {{"N", 4}});
+  const NamedPrograms all = with_sequences(toy_programs());
+  const auto found = std::ranges::find(all, name, &NamedPrograms::value_type::first);
+  require(found != all.end(), "no program '", name, "'");
+  return bind(found->second, found->second.phases.at(phase), {{"N", 4}});
 }
 
 TEST(Bind, OrdersValuesByKind) {
@@ -142,7 +145,7 @@ class EveryToyPhase : public testing::TestWithParam<std::pair<std::string, size_
 };
 std::vector<std::pair<std::string, size_t>> toy_phases() {
   std::vector<std::pair<std::string, size_t>> out;
-  for (const auto& [name, program] : all_programs())
+  for (const auto& [name, program] : with_sequences(toy_programs()))
     for (size_t phase = 0; phase < program.phases.size(); ++phase) out.emplace_back(name, phase);
   return out;
 }

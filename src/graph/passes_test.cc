@@ -5,6 +5,7 @@
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/sequence_programs.h"
+#include "toy_programs.h"
 
 namespace tbd {
 namespace {
@@ -22,7 +23,7 @@ TEST(Precision, NamesGoBothWays) {
 }
 
 TEST(Precision, EveryToyIsValidInEveryPrecisionAndMode) {
-  for (const auto& [name, program] : all_programs())
+  for (const auto& [name, program] : with_sequences(toy_programs()))
     for (const Precision precision : kAll)
       for (const DropoutMode mode : kModes)
         EXPECT_NO_THROW(validate(with_precision(with_dropout(program, mode), precision), {{"N", 4}}))
@@ -36,7 +37,7 @@ TEST(Precision, Fp32AndTf32LeaveTheProgram) {
 }
 
 TEST(Precision, Fp64LeavesNoOtherFloat) {
-  for (const auto& [name, program] : all_programs()) {
+  for (const auto& [name, program] : with_sequences(toy_programs())) {
     const Program wide = with_precision(program, Precision::fp64);
     for (size_t phase = 0; phase < wide.phases.size(); ++phase)
       for (const Value& value : bound(wide, phase).values)
@@ -46,7 +47,7 @@ TEST(Precision, Fp64LeavesNoOtherFloat) {
 
 TEST(Precision, MatrixOpsTakeTheLowTypeAndLossesFp32) {
   for (const Precision precision : {Precision::bf16, Precision::fp16})
-    for (const auto& [name, program] : all_programs()) {
+    for (const auto& [name, program] : with_sequences(toy_programs())) {
       const Program low = with_precision(program, precision);
       const DType type = precision == Precision::bf16 ? DType::bf16 : DType::f16;
       for (size_t phase = 0; phase < low.phases.size(); ++phase) {

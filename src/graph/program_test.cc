@@ -8,6 +8,7 @@
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/sequence_programs.h"
+#include "toy_programs.h"
 
 namespace tbd {
 namespace {
@@ -26,7 +27,7 @@ class EveryToy : public testing::TestWithParam<std::pair<std::string, Program>> 
  protected:
   const Program& program() const { return GetParam().second; }
 };
-INSTANTIATE_TEST_SUITE_P(Toys, EveryToy, testing::ValuesIn(all_programs()),
+INSTANTIATE_TEST_SUITE_P(Toys, EveryToy, testing::ValuesIn(with_sequences(toy_programs())),
                          [](const auto& info) { return info.param.first; });
 
 TEST_P(EveryToy, IsValidForSeveralBatches) {

@@ -1,7 +1,8 @@
 // For tests of this room: small programs that between them use every op of sequences in every form.
 #pragma once
+#include <utility>
+
 #include "graph/builder.h"
-#include "toy_programs.h"
 
 namespace tbd {
 
@@ -138,17 +139,12 @@ inline Program mask_program() {
   return program;
 }
 
-// The toys that back-ends run too, and these.
-inline std::vector<std::pair<std::string, Program>> all_programs() {
-  std::vector<std::pair<std::string, Program>> out = toy_programs();
+// These after others: the toys, which back-ends run too.
+using NamedPrograms = std::vector<std::pair<std::string, Program>>;
+inline NamedPrograms with_sequences(NamedPrograms out) {
   for (Program program : {translate_program(), decode_program(), recur_program(), mask_program()})
     out.emplace_back(program.config, std::move(program));
   return out;
-}
-inline Program program_named(std::string_view name) {
-  for (auto& [each, program] : all_programs())
-    if (each == name) return program;
-  fail(ErrorKind::not_found, "no program '", name, "'");
 }
 
 }  // namespace tbd

@@ -5,6 +5,7 @@
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/sequence_programs.h"
+#include "toy_programs.h"
 
 namespace tbd {
 namespace {
