@@ -48,7 +48,7 @@ struct Tree {
 };
 
 TEST(Squad, WindowsMoveByTheStrideAndEndWithTheContext) {
-  const Tree tree(set_of("a b c d e f g h i j k l", "Who?", {answer("e f", 8)}).dump());
+  const Tree tree(set_of("a b c d e f g h i j k l", "Who?", Json::array({answer("e f", 8)})).dump());
   const SquadSet set = open_squad_set(tree.spec());  // room 10 - 2 - 3 = 5
   std::vector<std::vector<size_t>> windows;
   for (const SquadWindow& w : set.windows())
@@ -59,7 +59,7 @@ TEST(Squad, WindowsMoveByTheStrideAndEndWithTheContext) {
 }
 
 TEST(Squad, ASampleIsQuestionAndPartWithLabels) {
-  const Tree tree(set_of("a bx c.", "Who?", {answer("bx", 2)}).dump());
+  const Tree tree(set_of("a bx c.", "Who?", Json::array({answer("bx", 2)})).dump());
   const auto source = open_source(tree.spec(12));
   EXPECT_EQ(source->size(), 1);
   const TensorMap batch = source->batch_at(1);
@@ -73,14 +73,14 @@ TEST(Squad, ASampleIsQuestionAndPartWithLabels) {
 }
 
 TEST(Squad, AnswerStartCountsCharactersNotBytes) {
-  const Tree tree(set_of("\xe1\xba\xbf\xc3\xa9 b", "who", {answer("b", 3)}).dump());
+  const Tree tree(set_of("\xe1\xba\xbf\xc3\xa9 b", "who", Json::array({answer("b", 3)})).dump());
   const SquadSet set = open_squad_set(tree.spec());
   EXPECT_EQ(set.file().questions[0].answers[0].begin, 6);
   EXPECT_EQ(set.answer(set.windows()[0], set.windows()[0].start, set.windows()[0].end), "b");
 }
 
 TEST(Squad, LongQuestionsAreCut) {
-  const Tree tree(set_of("a b c", "a b c d e f g h", {answer("b", 2)}).dump());
+  const Tree tree(set_of("a b c", "a b c d e f g h", Json::array({answer("b", 2)})).dump());
   SourceSpec spec = tree.spec(10);
   spec.text.query = 4;
   const SquadSet set = open_squad_set(spec);
@@ -89,7 +89,7 @@ TEST(Squad, LongQuestionsAreCut) {
 }
 
 TEST(Squad, ScoringTakesEachTokenWhereItHasMostContext) {
-  const Tree tree(set_of("a b c d e f g h i j k l", "Who?", {answer("a", 0)}).dump());
+  const Tree tree(set_of("a b c d e f g h i j k l", "Who?", Json::array({answer("a", 0)})).dump());
   const SquadSet set = open_squad_set(tree.spec());
   // Token 4 (e) is the last of window 0 (poorer side 0) and the second of window 1 (poorer side 1).
   EXPECT_FALSE(set.is_best_context(0, 4 + 4));
@@ -110,17 +110,17 @@ TEST(Squad, ScoringTakesEachTokenWhereItHasMostContext) {
 }
 
 TEST(Squad, RefusesAnAnswerOutsideItsContextByNameAndLine) {
-  const Tree late(set_of("a b c", "Who?", {answer("c d", 4)}).dump(2));
+  const Tree late(set_of("a b c", "Who?", Json::array({answer("c d", 4)})).dump(2));
   EXPECT_EQ(late.refusal(),
             "train-v1.1.json:11: answer 'c d' of question 'q1' at character 4 lies outside its context");
-  const Tree negative(set_of("a b c", "Who?", {answer("a", -1)}).dump());
+  const Tree negative(set_of("a b c", "Who?", Json::array({answer("a", -1)})).dump());
   EXPECT_EQ(negative.refusal(),
             "train-v1.1.json:1: answer 'a' of question 'q1' at character -1 lies outside its context");
-  EXPECT_EQ(Tree(set_of("a b c", "Who?", {answer("c", 4)}).dump()).refusal(), "");
+  EXPECT_EQ(Tree(set_of("a b c", "Who?", Json::array({answer("c", 4)})).dump()).refusal(), "");
 }
 
 TEST(Squad, RefusesACutOffFileAndBytesThatAreNotUtf8) {
-  const std::string whole = set_of("a b c", "Who?", {answer("c", 4)}).dump(1);
+  const std::string whole = set_of("a b c", "Who?", Json::array({answer("c", 4)})).dump(1);
   const Tree cut(whole.substr(0, whole.find("answers")));
   EXPECT_THAT(cut.refusal(), testing::MatchesRegex("train-v1.1.json:13: not JSON at byte [0-9]+, where the file ends"));
   const Tree broken(whole.substr(0, 30) + "\n\xff" + whole.substr(30));
@@ -129,18 +129,19 @@ TEST(Squad, RefusesACutOffFileAndBytesThatAreNotUtf8) {
 }
 
 TEST(Squad, NamesWhatIsMissing) {
-  Json set = set_of("a b c", "Who?", {answer("c", 4)});
+  Json set = set_of("a b c", "Who?", Json::array({answer("c", 4)}));
   set["data"][0]["paragraphs"][0]["qas"][0].erase("question");
   EXPECT_EQ(Tree(set.dump()).refusal(), "train-v1.1.json: data[0].paragraphs[0].qas[0]: 'question' is missing");
   EXPECT_EQ(Tree("{}").refusal(), "train-v1.1.json: data: a list is missing");
   EXPECT_EQ(Tree("[]").refusal(), "train-v1.1.json: data: a list is missing");
-  EXPECT_EQ(Tree(set_of(" ", "Who?", {answer("c", 0)}).dump()).refusal(),
+  EXPECT_EQ(Tree(set_of(" ", "Who?", Json::array({answer("c", 0)})).dump()).refusal(),
             "train-v1.1.json: data[0].paragraphs[0]: an empty context");
-  EXPECT_EQ(Tree(set_of("c", " ", {answer("c", 0)}).dump()).refusal(), "train-v1.1.json:1: question 'q1' is empty");
+  EXPECT_EQ(Tree(set_of("c", " ", Json::array({answer("c", 0)})).dump()).refusal(),
+            "train-v1.1.json:1: question 'q1' is empty");
 }
 
 TEST(Squad, NotesAnAnswerThatDoesNotStandWhereItSays) {
-  const Tree tree(set_of("a b c", "Who?", {answer("b", 4), answer("c", 4)}).dump());
+  const Tree tree(set_of("a b c", "Who?", Json::array({answer("b", 4), answer("c", 4)})).dump());
   const auto source = open_source(tree.spec());
   ASSERT_EQ(source->statistics().bad_files.size(), 1);
   const std::string reason = "answer 'b' of question 'q1' does not stand at character 4 of its context";

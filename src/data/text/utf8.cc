@@ -44,8 +44,7 @@ bool is_unicode_punctuation(int32_t c) {
 bool is_unicode_space(int32_t c) { return is_line_space(c) || utf8proc_category(c) == UTF8PROC_CATEGORY_ZS; }
 bool is_unicode_control(int32_t c) {
   const utf8proc_category_t category = utf8proc_category(c);
-  return !is_line_space(c) &&
-         (category == UTF8PROC_CATEGORY_CN || within(category, UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO));
+  return !is_line_space(c) && (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF);
 }
 bool is_nonspacing_mark(int32_t c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_MN; }
 

@@ -22,7 +22,7 @@ bool is_unicode_letter(int32_t code_point);       // L*
 bool is_unicode_number(int32_t code_point);       // N*
 bool is_unicode_punctuation(int32_t code_point);  // P*
 bool is_unicode_space(int32_t code_point);        // Zs, and tab, line feed, carriage return
-bool is_unicode_control(int32_t code_point);      // C* but tab, line feed, carriage return
+bool is_unicode_control(int32_t code_point);      // Cc and Cf but tab, line feed, carriage return
 bool is_nonspacing_mark(int32_t code_point);      // Mn
 // Appends the lower-case letter of `code_point`, decomposed canonically (NFD), without nonspacing marks: "Ệ" -> "e".
 void append_plain_lower(std::string& text, int32_t code_point);
