@@ -33,7 +33,7 @@ void in_pairs(const std::vector<std::function<void()>>& work) {
 bool has_dropout(const Program& program) {
   for (const Phase& phase : program.phases)
     for (const Node& node : phase.nodes)
-      if (std::holds_alternative<Dropout>(node.op)) return true;
+      if (dropout_rate(node.op)) return true;
   return false;
 }
 
@@ -46,12 +46,24 @@ StepRun whole_run(const TensorMap& weights, const TensorMap& inputs) {
   return {.weights = weights, .inputs = inputs, .stops = {{1, kFirst}, {kWholeSteps, kLast}}};
 }
 
-WholeStep whole_step(StepRunResult&& result) { return {std::move(result.at.front()), std::move(result.at.back())}; }
+WholeStep whole_step(StepRunResult&& result, const Padding& padding) {
+  padding.clear(result.at.front());
+  return {std::move(result.at.front()), std::move(result.at.back())};
+}
 
 void keep_rule(TensorMap& tensors) {
   std::erase_if(tensors, [](const auto& each) {
     return std::ranges::none_of(kRule, [&](const std::string& prefix) { return each.first.starts_with(prefix); });
   });
+}
+
+// By one unit in the last place: weights and upstream gradients. Masks and weights of rows are what they are.
+StepRun moved_node_run(const NodeProgram& nodes) {
+  TensorMap inputs = moved_by(1, nodes.inputs, 2);
+  for (const NodeCase& node : nodes.cases)
+    for (const std::string& name : node.names)
+      if (const auto given = nodes.inputs.find(name); given != nodes.inputs.end()) inputs[name] = given->second;
+  return {.weights = moved_by(1, nodes.weights, 1), .inputs = std::move(inputs), .stops = {{1, kNodes}}};
 }
 
 StepRun node_run(const TensorMap& weights, const TensorMap& inputs) {
@@ -128,6 +140,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   draw(made, reference);
   TensorMap values = tap(made, reference);
   made.nodes = node_program(made.program, made.bindings, values);
+  made.padding.emplace(made.program, made.bindings, made.inputs);
   values.clear();
 
   const auto job = [&](const char* precision, const char* layout, int64_t threads) {
@@ -147,7 +160,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
       each.runs.push_back(whole_run(moved_by(2, made.weights, 2 * static_cast<uint64_t>(i)),
                                     moved_by(2, made.inputs, 2 * static_cast<uint64_t>(i) + 1)));
     for (StepRunResult& result : reference(each)) {
-      const WholeStep step = whole_step(std::move(result));
+      const WholeStep step = whole_step(std::move(result), *made.padding);
       const std::lock_guard lock(guard);
       made.whole->add_float32_run(step);
     }
@@ -156,7 +169,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   in_pairs({[&] {
               StepJob exact = job("fp64", "nchw", 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
-              made.whole.emplace(whole_step(std::move(reference(exact).front())));
+              made.whole.emplace(whole_step(std::move(reference(exact).front()), *made.padding));
             },
             [&] {
               StepJob exact{.program = in(made.nodes.program, "fp64"),
@@ -164,10 +177,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
                             .precision = "fp64",
                             .layout = "nchw",
                             .lr = kRuleRate};
-              exact.runs = {node_run(made.nodes.weights, made.nodes.inputs),
-                            {.weights = moved_by(1, made.nodes.weights, 1),
-                             .inputs = moved_by(1, made.nodes.inputs, 2),
-                             .stops = {{1, kNodes}}}};
+              exact.runs = {node_run(made.nodes.weights, made.nodes.inputs), moved_node_run(made.nodes)};
               std::vector<StepRunResult> results = reference(exact);
               made.node_reference.moved = std::move(results[1].at.front());
               made.node_reference.exact = results[0].at.front();
@@ -203,7 +213,7 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
                           .seed = options_.seed,
                           .lr = each.lr};
               job.runs = {whole_run(each.weights, each.inputs)};
-              whole = whole_step(std::move(subject.step(job).front()));
+              whole = whole_step(std::move(subject.step(job).front()), *each.padding);
             }});
   const Update& update = each.program.phases.front().update;
   const GateResult gates[] = {judge_nodes(each.nodes, each.node_reference, nodes.front(), dtype),

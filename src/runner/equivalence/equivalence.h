@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "runner/equivalence/node_local.h"
+#include "runner/equivalence/padding.h"
 #include "runner/equivalence/phase_case.h"
 #include "runner/equivalence/stepper.h"
 #include "runner/equivalence/whole_step.h"
@@ -41,6 +42,7 @@ class Equivalence {
     Bindings bindings;
     double lr = 0;
     TensorMap weights, inputs;
+    std::optional<Padding> padding;
     std::optional<WholeReference> whole;
     NodeProgram nodes;
     NodeReference node_reference;

@@ -11,9 +11,10 @@ namespace {
 // Roundings of one update: decay, slots, root and step, for three steps.
 constexpr double kUpdateRoundings = 16;
 
-// "output/n3" is the result, "grad/n3.x0" the gradient of x0.
+// "output/n3" is the result, "output/n3.r1" result 1, "grad/n3.x0" the gradient of x0.
 std::string what(const std::string& tensor, const std::string& label) {
-  if (tensor.starts_with("output/")) return "result";
+  if (tensor == "output/" + label) return "result";
+  if (tensor.starts_with("output/")) return "result " + tensor.substr(tensor.rfind(".r") + 2);
   const std::string operand = tensor.substr(tensor.find(label + ".") + label.size() + 1);
   return tensor.starts_with("grad/") ? "gradient of " + operand : operand + " after the step";
 }

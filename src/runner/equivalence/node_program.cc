@@ -18,13 +18,13 @@ std::vector<Dim> dims(const Shape& shape) { return {shape.extents().begin(), sha
 std::string why_not_alone(const Graph& graph, const BoundNode& node) {
   if (std::holds_alternative<HostCall>(node.op)) return "its results are injected";
   if (std::holds_alternative<InputGradient>(node.op)) return "a gradient of other nodes: the whole step judges it";
-  if (!is_float(graph.value(node.inputs[0]).dtype)) return "moves integers";
+  if (!is_float(graph.value(node.outputs[0]).dtype)) return "moves integers";
   return "";
 }
 
-// Labels and masks: operands without a gradient.
+// Operands without a gradient: labels, ids, masks.
 bool is_given(const Op& op, size_t operand, DType dtype) {
-  return !is_float(dtype) || (operand == 1 && std::holds_alternative<Dropout>(op));
+  return !is_float(dtype) || std::ranges::count(traits(op).constants, static_cast<int>(operand)) > 0;
 }
 
 class NodeProgramBuilder {
@@ -61,14 +61,20 @@ class NodeProgramBuilder {
 
   void add(const BoundNode& bound) {
     NodeCase made{.label = cat("n", out_.cases.size()), .node = bound.name, .kind = kind(bound.op), .op = bound.op};
-    const ValueId result = bound.outputs.front();
-    made.backward = needs_[static_cast<size_t>(result)];
-    made.judged.push_back("output/" + made.label);
+    for (size_t r = 0; r < bound.outputs.size(); ++r) {
+      made.judged.push_back("output/" + result_label(made.label, r));
+      made.backward = made.backward || needs_[static_cast<size_t>(bound.outputs[r])];
+    }
     for (size_t i = 0; i < bound.inputs.size(); ++i) add_operand(made, bound, i);
     phase().nodes.push_back({made.label, made.op, made.names});
-    phase().outputs[made.label] = made.label;
-    if (made.backward) add_loss(made.label, graph_.value(result));
+    for (size_t r = 0; r < bound.outputs.size(); ++r) add_result(made.label, r, bound.outputs[r]);
     out_.cases.push_back(std::move(made));
+  }
+
+  void add_result(const std::string& node, size_t r, ValueId result) {
+    const std::string label = result_label(node, r), value = r == 0 ? node : cat(node, ":", r);
+    phase().outputs[label] = value;
+    if (needs_[static_cast<size_t>(result)]) add_loss(label, value, graph_.value(result));
   }
 
   void add_operand(NodeCase& made, const BoundNode& bound, size_t i) {
@@ -100,15 +106,15 @@ class NodeProgramBuilder {
   }
 
   // A scalar is a loss term whose norm is its upstream gradient.
-  void add_loss(const std::string& label, const Value& result) {
+  void add_loss(const std::string& label, const std::string& value, const Value& result) {
     const HostTensor upstream = converted(values_.at("grad/probe/" + result.name), DType::f32);
     if (result.shape.rank() == 0) {
-      phase().loss.push_back({label, label, as_doubles(upstream).front()});
+      phase().loss.push_back({label, value, as_doubles(upstream).front()});
       return;
     }
     const std::string up = label + ".up", weighted = label + ".weighted", sum = label + ".sum";
     phase().inputs.push_back({.name = up, .shape = dims(result.shape), .dtype = result.dtype, .like = ""});
-    phase().nodes.push_back({weighted, Binary{Binary::Function::mul}, {label, up}});
+    phase().nodes.push_back({weighted, Binary{Binary::Function::mul}, {value, up}});
     phase().nodes.push_back({sum, Reduce{}, {weighted}});
     phase().loss.push_back({label, sum, 1});
     out_.inputs[up] = upstream;
@@ -133,6 +139,10 @@ void keep_of(std::vector<T>& all, const std::string& label, const Name& name) {
 std::string after_slash(const std::string& name) { return name.substr(name.find('/') + 1); }
 
 }  // namespace
+
+std::string result_label(const std::string& label, size_t result) {
+  return result == 0 ? label : cat(label, ".r", result);
+}
 
 HostTensor without_ties(const HostTensor& tensor) {
   HostTensor out = tensor;

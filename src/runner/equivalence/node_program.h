@@ -1,5 +1,6 @@
 // Every node of a phase alone, in one program: each is a branch of its own whose operands are parameters, so that their
-// gradients come back, and whose loss is sum(result * upstream gradient). One launch judges all nodes.
+// gradients come back, and whose loss is sum(result * upstream gradient), over all results that a gradient reaches. One
+// launch judges all nodes.
 #pragma once
 #include "base/tensor.h"
 #include "graph/graph.h"
@@ -17,6 +18,9 @@ struct NodeCase {
   std::vector<std::string> judged;   // tensors of the step that tell: output/label, grad/..., buffer/...
   bool backward = false;             // a gradient reaches this node in the network
 };
+
+// What a result of a case is called among outputs, and before ".up" its upstream gradient: label, label.r1, label.r2.
+std::string result_label(const std::string& label, size_t result);
 
 struct NodeProgram {
   Program program;  // of two phases: `nodes`, and `rule` (update_rule.h) when the phase trains

@@ -1,5 +1,8 @@
 #include "runner/equivalence/phase_case.h"
 
+#include <algorithm>
+#include <map>
+
 namespace tbd {
 namespace {
 
@@ -10,6 +13,72 @@ std::string result_name(const std::string& node, size_t result) { return result 
 // What a framework may have trouble with in a name stands out.
 std::string host_name(const std::string& node, size_t result) { return cat("host/", node, ".", result); }
 
+class Tapping {
+ public:
+  Tapping(const Program& program, const Bindings& bindings)
+      : before_(program.phases.front()),
+        graph_(bind(program, before_, bindings)),
+        needs_(gradient_needs(graph_)),
+        out_(program) {
+    trained_.parameters = before_.wrt();
+  }
+
+  Program run() {
+    phase().nodes.clear(), phase().outputs.clear(), phase().accumulate = 1;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) add(before_.nodes[n], graph_.nodes[n]);
+    for (LossTerm& term : phase().loss) follow(term.value);
+    for (InputSpec& input : phase().inputs) follow(input.like);
+    phase().update = {.groups = {trained_}, .schedule = {.base = 0}};
+    return std::move(out_);
+  }
+
+ private:
+  Phase& phase() { return out_.phases.front(); }
+  void follow(std::string& name) const {
+    if (const auto found = stands_for_.find(name); found != stands_for_.end()) name = found->second;
+  }
+
+  void add(Node node, const BoundNode& bound) {
+    for (std::string& input : node.inputs) follow(input);
+    const std::string name = node.name;
+    const bool any = std::ranges::any_of(bound.outputs, [&](ValueId id) { return needed(id); });
+    if (any) node.name = "raw/" + name;
+    if (any && std::holds_alternative<Attention>(node.op))  // its mask is told by its name
+      for (InputSpec& input : phase().inputs)
+        if (input.like == name && node.inputs.back() == input.name) input.like = node.name;
+    phase().nodes.push_back(node);
+    for (size_t r = 0; r < bound.outputs.size(); ++r) tap(bound.outputs[r], result_name(node.name, r));
+  }
+
+  // `raw`: what the value is called before its probe.
+  void tap(ValueId id, const std::string& raw) {
+    const Value& value = graph_.value(id);
+    if (needed(id)) {
+      const std::string probe = "probe/" + value.name;
+      out_.parameters.push_back({.name = probe, .shape = value.shape, .dtype = value.dtype});
+      trained_.parameters.push_back(probe);
+      std::string probed = value.name;
+      std::ranges::replace(probed, ':', '.');
+      if (probed != value.name) stands_for_[value.name] = probed = "probed/" + probed;
+      phase().nodes.push_back({probed, Binary{Binary::Function::add}, {raw, probe}});
+    } else if (raw != value.name) {
+      stands_for_[value.name] = raw;
+    }
+    std::string shown = value.name;
+    follow(shown);
+    phase().outputs["tap/" + value.name] = shown;
+  }
+
+  bool needed(ValueId id) const { return needs_[static_cast<size_t>(id)]; }
+
+  const Phase& before_;
+  Graph graph_;
+  std::vector<bool> needs_;
+  Program out_;
+  ParameterGroup trained_;
+  std::map<std::string, std::string> stands_for_;  // values that have another name now
+};
+
 }  // namespace
 
 Program alone(const Program& program, const std::string& phase) {
@@ -19,36 +88,7 @@ Program alone(const Program& program, const std::string& phase) {
   return out;
 }
 
-Program tapped(const Program& program, const Bindings& bindings) {
-  Program out = program;
-  Phase& phase = out.phases.front();
-  const Graph graph = bind(program, program.phases.front(), bindings);
-  const std::vector<bool> needs = gradient_needs(graph);
-  ParameterGroup trained = {.parameters = phase.wrt()};
-  phase.nodes.clear(), phase.outputs.clear(), phase.accumulate = 1;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const BoundNode& bound = graph.nodes[n];
-    Node node = program.phases.front().nodes[n];
-    for (size_t r = 0; r < bound.outputs.size(); ++r) {
-      const std::string name = result_name(node.name, r);
-      phase.outputs["tap/" + name] = name;
-    }
-    const ValueId result = bound.outputs.front();
-    const bool probed = bound.outputs.size() == 1 && needs[static_cast<size_t>(result)];
-    if (!probed) {
-      phase.nodes.push_back(std::move(node));
-      continue;
-    }
-    const std::string name = node.name, probe = "probe/" + name;
-    out.parameters.push_back({.name = probe, .shape = graph.value(result).shape, .dtype = graph.value(result).dtype});
-    trained.parameters.push_back(probe);
-    node.name = "raw/" + name;
-    phase.nodes.push_back(node);
-    phase.nodes.push_back({name, Binary{Binary::Function::add}, {node.name, probe}});
-  }
-  phase.update = {.groups = {trained}, .schedule = {.base = 0}};
-  return out;
-}
+Program tapped(const Program& program, const Bindings& bindings) { return Tapping(program, bindings).run(); }
 
 bool has_host_calls(const Program& program) {
   for (const Phase& phase : program.phases)
