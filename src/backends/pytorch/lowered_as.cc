@@ -12,6 +12,8 @@ LoweredAs named(const Matmul&) { return {true, "matmul"}; }
 LoweredAs named(const BatchNorm&) { return {true, "batch_norm"}; }
 LoweredAs named(const GroupNorm&) { return {true, "group_norm"}; }
 LoweredAs named(const LayerNorm&) { return {true, "layer_norm"}; }
+LoweredAs named(const RmsNorm&) { return {true, "rms_norm"}; }
+LoweredAs named(const Softmax&) { return {true, "softmax"}; }
 LoweredAs named(const MaxPool& op) {
   if (op.pads.symmetric()) return {true, "max_pool2d"};
   return {false, "constant_pad_nd, max_pool2d"};
@@ -30,8 +32,31 @@ LoweredAs named(const Affine& op) {
 LoweredAs named(const Dropout&) { return {true, "dropout; with a mask composed of mul"}; }
 LoweredAs named(const Cast&) { return {true, "to"}; }
 LoweredAs named(const Reshape&) { return {true, "reshape"}; }
+LoweredAs named(const Concat&) { return {true, "cat"}; }
+LoweredAs named(const Slice&) { return {true, "narrow"}; }
+LoweredAs named(const Transpose&) { return {true, "permute"}; }
 LoweredAs named(const Reduce& op) { return {true, kind(op)}; }
-LoweredAs named(const SoftmaxCrossEntropy&) { return {true, "cross_entropy_loss"}; }
+LoweredAs named(const Gather&) { return {true, "gather"}; }
+LoweredAs named(const Embedding&) { return {true, "embedding"}; }
+LoweredAs named(const Equals&) { return {false, "eq, to"}; }
+LoweredAs named(const Sinusoid&) { return {false, "mul of a constant table"}; }
+LoweredAs named(const Rotary&) { return {false, "mul, flip, addcmul of constant tables"}; }
+LoweredAs named(const Attention& op) {
+  if (op.dropout > 0) return {false, "baddbmm, softmax, dropout, bmm; with a mask mul for dropout"};
+  return {true, "scaled_dot_product_attention"};
+}
+LoweredAs named(const Lstm& op, size_t operands) {
+  const bool lengths = lstm_has_lengths(operands);
+  if (lengths && op.reverse) return {false, "gather, _pack_padded_sequence, lstm, _pad_packed_sequence, gather"};
+  if (lengths) return {false, "_pack_padded_sequence, lstm, _pad_packed_sequence"};
+  if (op.reverse) return {false, "flip, lstm, flip"};
+  return {true, "lstm"};
+}
+LoweredAs named(const LstmCell&) { return {true, "lstm_cell"}; }
+LoweredAs named(const SoftmaxCrossEntropy&, size_t operands) {
+  if (operands > 2) return {false, "cross_entropy_loss, mul, sum"};
+  return {true, "cross_entropy_loss"};
+}
 LoweredAs named(const SquaredError&) { return {true, "mse_loss"}; }
 LoweredAs named(const StopGradient&) { return {true, "detach"}; }
 LoweredAs named(const HostCall& op) { return {true, cat("host function ", op.function)}; }
@@ -39,8 +64,14 @@ LoweredAs named(const InputGradient&) { return {true, "autograd::grad with creat
 
 }  // namespace
 
-LoweredAs lowered_as(const Op& op) {
-  return std::visit([](const auto& concrete) { return named(concrete); }, op);
+LoweredAs lowered_as(const Op& op, size_t operands) {
+  const auto name = [&](const auto& concrete) {
+    if constexpr (requires { named(concrete, operands); })
+      return named(concrete, operands);
+    else
+      return named(concrete);
+  };
+  return std::visit(name, op);
 }
 
 }  // namespace tbd::pytorch

@@ -13,17 +13,25 @@ namespace tbd::pytorch {
 // The operands of one node: data first, then parameters and buffers. Nothing is copied.
 class Args {
  public:
-  Args(const at::Tensor* values, std::span<const int32_t> ids, int overwrite)
-      : values_(values), ids_(ids), overwrite_(overwrite) {}
+  Args(const at::Tensor* values, std::span<const int32_t> ids, int overwrite, std::vector<at::Tensor>& constants)
+      : values_(values), ids_(ids), overwrite_(overwrite), constants_(&constants) {}
   const at::Tensor& operator[](size_t operand) const { return values_[ids_[operand]]; }
   size_t size() const { return ids_.size(); }
   // The operand whose storage the result shall take (Liveness::overwrite); -1: none.
   int overwrite() const { return overwrite_; }
+  // Tables that depend on attributes, shapes, types and device alone: `make` returns them at the node's first run, and
+  // they are kept. No lowering may change them.
+  template <class Make>
+  const std::vector<at::Tensor>& constants(const Make& make) const {
+    if (constants_->empty()) *constants_ = make();
+    return *constants_;
+  }
 
  private:
   const at::Tensor* values_;
   std::span<const int32_t> ids_;
   int overwrite_;
+  std::vector<at::Tensor>* constants_;
 };
 
 at::Tensor lower(const Conv2d& op, const Args& in);
@@ -32,6 +40,8 @@ at::Tensor lower(const Matmul& op, const Args& in);
 at::Tensor lower(const BatchNorm& op, const Args& in);
 at::Tensor lower(const GroupNorm& op, const Args& in);
 at::Tensor lower(const LayerNorm& op, const Args& in);
+at::Tensor lower(const RmsNorm& op, const Args& in);
+at::Tensor lower(const Softmax& op, const Args& in);
 at::Tensor lower(const MaxPool& op, const Args& in);
 at::Tensor lower(const AvgPool& op, const Args& in);
 at::Tensor lower(const GlobalMean& op, const Args& in);
@@ -41,18 +51,30 @@ at::Tensor lower(const Affine& op, const Args& in);
 at::Tensor lower(const Dropout& op, const Args& in);
 at::Tensor lower(const Cast& op, const Args& in);
 at::Tensor lower(const Reshape& op, const Args& in);
+at::Tensor lower(const Concat& op, const Args& in);
+at::Tensor lower(const Slice& op, const Args& in);
+at::Tensor lower(const Transpose& op, const Args& in);
 at::Tensor lower(const Reduce& op, const Args& in);
+at::Tensor lower(const Gather& op, const Args& in);
+at::Tensor lower(const Embedding& op, const Args& in);
+at::Tensor lower(const Equals& op, const Args& in);
+at::Tensor lower(const Sinusoid& op, const Args& in);
+at::Tensor lower(const Rotary& op, const Args& in);
+at::Tensor lower(const Attention& op, const Args& in);
+std::vector<at::Tensor> lower(const Lstm& op, const Args& in);
+std::vector<at::Tensor> lower(const LstmCell& op, const Args& in);
 at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in);
 at::Tensor lower(const SquaredError& op, const Args& in);
 at::Tensor lower(const StopGradient& op, const Args& in);
 at::Tensor lower(const InputGradient& op, const Args& in);
 std::vector<at::Tensor> lower(const HostCall& op, const Args& in);
 
-// Which torch op runs, for `check`: what a lowering calls, and whether it is one op or composed of several.
+// Which torch op runs, for `check`: what a lowering calls, and whether it is one op or composed of several. `operands`
+// counts those of the node, parameters included.
 struct LoweredAs {
   bool native = true;
   std::string detail;
 };
-LoweredAs lowered_as(const Op& op);
+LoweredAs lowered_as(const Op& op, size_t operands);
 
 }  // namespace tbd::pytorch

@@ -1,5 +1,7 @@
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/silu.h>
 
 #include "backends/pytorch/lowering.h"
 
@@ -8,14 +10,12 @@ namespace {
 
 using F = Unary::Function;
 
-at::Tensor in_place(const Unary& op, const at::Tensor& x) {
+at::Tensor in_place(const Unary& op, at::Tensor x) {
   switch (op.function) {
     case F::relu:
       return x.relu_();
-    case F::leaky_relu: {
-      at::Tensor y = x;
-      return at::leaky_relu_(y, op.slope);
-    }
+    case F::leaky_relu:
+      return at::leaky_relu_(x, op.slope);
     case F::sigmoid:
       return x.sigmoid_();
     case F::tanh:
@@ -32,6 +32,10 @@ at::Tensor in_place(const Unary& op, const at::Tensor& x) {
       return x.abs_();
     case F::neg:
       return x.neg_();
+    case F::gelu:
+      return at::gelu_(x);
+    case F::silu:
+      return at::silu_(x);
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
@@ -62,6 +66,10 @@ at::Tensor lower(const Unary& op, const Args& in) {
       return x.abs();
     case F::neg:
       return x.neg();
+    case F::gelu:
+      return at::gelu(x);
+    case F::silu:
+      return at::silu(x);
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }

@@ -5,12 +5,31 @@
 #include "backends/pytorch/lowering.h"
 
 namespace tbd::pytorch {
+namespace {
 
-// logits (N, classes), label (N): the sum over rows. torch's smoothing is our `all`. It wants labels of 64 bits.
+constexpr int64_t kNoLabel = -100;  // torch's own id for "ignore nothing"
+
+// torch's smoothing is our `all`. Leaving 1 - e to the label and e / (classes - 1) to each other class is spreading
+// e classes / (classes - 1) over all.
+double smoothing_over_all(const SoftmaxCrossEntropy& op, int64_t classes) {
+  if (op.spread == SoftmaxCrossEntropy::Spread::all) return op.smoothing;
+  return op.smoothing * static_cast<double>(classes) / static_cast<double>(classes - 1);
+}
+
+}  // namespace
+
+// Over the rows of all leading axes. torch wants labels of 64 bits.
 at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
-  const at::Tensor& label = in[1];
-  const at::Tensor wide = label.scalar_type() == at::kLong ? label : label.to(at::kLong);
-  return at::cross_entropy_loss(in[0], wide, /*weight=*/{}, at::Reduction::Sum, /*ignore_index=*/-100, op.smoothing);
+  const at::Tensor logits = in[0].flatten(0, -2), label = in[1].flatten().to(at::kLong);
+  const bool weighted = in.size() > 2;
+  const auto loss = [&](double smoothing) {
+    return at::cross_entropy_loss(logits, label, /*weight=*/{}, weighted ? at::Reduction::None : at::Reduction::Sum,
+                                  op.ignore < 0 ? kNoLabel : op.ignore, smoothing);
+  };
+  const double smoothing = smoothing_over_all(op, logits.size(1));
+  // Linear in the smoothing, of which torch takes no more than 1.
+  const at::Tensor terms = smoothing <= 1 ? loss(smoothing) : loss(0).mul(1 - smoothing).add(loss(1), smoothing);
+  return weighted ? terms.mul(in[2].detach().flatten()).sum() : terms;
 }
 
 at::Tensor lower(const SquaredError&, const Args& in) { return at::mse_loss(in[0], in[1], at::Reduction::Sum); }

@@ -2,6 +2,8 @@
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/layer_norm.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/softmax.h>
 
 #include "backends/pytorch/lowering.h"
 
@@ -31,5 +33,13 @@ at::Tensor lower(const LayerNorm& op, const Args& in) {
   const int64_t features[] = {in[0].size(-1)};
   return at::layer_norm(in[0], features, in[1], in[2], op.eps, kUseCudnn);
 }
+
+at::Tensor lower(const RmsNorm& op, const Args& in) {
+  const int64_t features[] = {in[0].size(-1)};
+  return at::rms_norm(in[0], features, in[1], op.eps);
+}
+
+// torch's kernel computes low types in fp32.
+at::Tensor lower(const Softmax&, const Args& in) { return at::softmax(in[0], -1); }
 
 }  // namespace tbd::pytorch

@@ -1,3 +1,4 @@
+#include <ATen/ops/cat.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/sum.h>
@@ -9,7 +10,10 @@
 
 namespace tbd::pytorch {
 
-at::Tensor lower(const Cast& op, const Args& in) { return in[0].to(scalar_type(op.to)); }
+// Always a copy: the result of a cast may be overwritten, also where it has its operand's type.
+at::Tensor lower(const Cast& op, const Args& in) {
+  return in[0].to(scalar_type(op.to), /*non_blocking=*/false, /*copy=*/true);
+}
 
 at::Tensor lower(const Reshape& op, const Args& in) {
   std::vector<int64_t> extents = op.shape;
@@ -17,6 +21,19 @@ at::Tensor lower(const Reshape& op, const Args& in) {
     if (extents[axis] == 0) extents[axis] = in[0].size(static_cast<int64_t>(axis));
   return in[0].reshape(extents);
 }
+
+at::Tensor lower(const Concat& op, const Args& in) {
+  std::vector<at::Tensor> parts;
+  for (size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
+  return at::cat(parts, op.axis);
+}
+
+at::Tensor lower(const Slice& op, const Args& in) {
+  const int64_t end = op.end == 0 ? in[0].size(op.axis) : op.end;
+  return in[0].narrow(op.axis, op.begin, end - op.begin);
+}
+
+at::Tensor lower(const Transpose& op, const Args& in) { return in[0].permute(op.axes); }
 
 at::Tensor lower(const Reduce& op, const Args& in) {
   const at::OptionalIntArrayRef axes = op.axes.empty() ? at::OptionalIntArrayRef() : at::IntArrayRef(op.axes);

@@ -19,15 +19,6 @@ Program tiny_resnet(Precision precision = Precision::fp32) {
   return with_precision(find_model("resnet50").config("tiny").program(), precision);
 }
 
-std::string sentence_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 class Resnet : public testing::TestWithParam<std::string> {};
 
 TEST_P(Resnet, LearnsAFixedBatch) {

@@ -110,6 +110,10 @@ HostTensor to_host(const at::Tensor& tensor) {
   return copy;
 }
 
+at::Tensor rounded_table(const at::Tensor& table, const at::Tensor& like) {
+  return table.to(like.device(), like.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+}
+
 void assign(const at::Tensor& target, const HostTensor& value, const std::string& name) {
   const Shape expected = shape_of(target);
   require(value.shape() == expected, "'", name, "' is ", value.shape(), ", expected ", expected);

@@ -28,6 +28,8 @@ at::MemoryFormat memory_format(int64_t rank, Layout layout);
 at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout);
 // A copy in row-major logical order.
 HostTensor to_host(const at::Tensor& tensor);
+// A table of doubles beside `like`: rounded to fp32, or kept double where `like` is.
+at::Tensor rounded_table(const at::Tensor& table, const at::Tensor& like);
 // Overwrites `target` in place, keeping its layout; throws Error(invalid) with both shapes when they differ.
 void assign(const at::Tensor& target, const HostTensor& value, const std::string& name);
 

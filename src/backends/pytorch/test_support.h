@@ -16,21 +16,19 @@ inline HostTensor doubles(const Shape& shape, const std::vector<double>& values)
   return HostTensor(DType::f64, shape, std::span<const double>(values));
 }
 
-inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype, int64_t classes = 2) {
+// Standard normal.
+inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype) {
   const Philox random(7, name);
   std::vector<double> values(static_cast<size_t>(shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = is_float(dtype) ? random.normal(i) : random.word(i) % classes;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = random.normal(i);
   return converted(doubles(shape, values), dtype);
 }
 
-// A batch for all inputs of a step; masks hold 0 and 1, norms are those of the program.
+// A batch for all inputs of a step, and the program's norms.
 inline TensorMap random_batch(const Program& program, const Bindings& bindings) {
   const InputNeeds needs = input_needs(program, bindings);
-  TensorMap batch = needs.norms;
-  for (const InputNeed& need : needs.inputs) {
-    batch[need.name] = random_tensor(need.name, need.shape, need.keep ? DType::i32 : need.dtype, need.classes);
-    if (need.keep) batch[need.name] = converted(batch[need.name], need.dtype);
-  }
+  TensorMap batch = generated_inputs(needs, /*seed=*/7, /*step=*/1);
+  batch.insert(needs.norms.begin(), needs.norms.end());
   return batch;
 }
 
@@ -72,12 +70,23 @@ inline StepRequest at_step(int64_t number, std::optional<double> lr = {}) {
 }
 
 // |a - b| / |b| over all elements; 0 when both are 0.
-inline double relative_error(const HostTensor& a, const HostTensor& b) {
-  const std::vector<double> x = as_doubles(a), y = as_doubles(b);
+inline double relative_error(const std::vector<double>& x, const std::vector<double>& y) {
   require(x.size() == y.size(), "sizes differ");
   double difference = 0, size = 0;
   for (size_t i = 0; i < x.size(); ++i) difference += (x[i] - y[i]) * (x[i] - y[i]), size += y[i] * y[i];
   return size == 0 ? std::sqrt(difference) : std::sqrt(difference / size);
+}
+inline double relative_error(const HostTensor& a, const HostTensor& b) {
+  return relative_error(as_doubles(a), as_doubles(b));
+}
+
+inline std::string sentence_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
 }
 
 }  // namespace tbd::pytorch

@@ -1,0 +1,78 @@
+#include <ATen/ops/_pack_padded_sequence.h>
+#include <ATen/ops/_pad_packed_sequence.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/lstm.h>
+#include <ATen/ops/lstm_cell.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include "backends/pytorch/lowering.h"
+
+namespace tbd::pytorch {
+namespace {
+
+constexpr bool kBiases = true, kTrain = true, kBidirectional = false, kBatchFirst = true;
+constexpr int64_t kLayers = 1;
+constexpr double kNoDropout = 0;
+
+using Tensors = std::vector<at::Tensor>;
+
+// What a run starts from and runs with.
+struct Cell {
+  Tensors state;  // h and c before the first step, (1, N, H): 0
+  Tensors weights;
+};
+
+Cell cell_of(const Lstm& op, const Args& in) {
+  const at::Tensor& x = in[0];
+  const at::Tensor zero = in.constants([&]() -> Tensors {
+                              return {at::zeros({1, x.size(0), op.hidden}, x.options())};
+                            }).front();
+  const size_t first = in.size() - 4;
+  return {{zero, zero}, {in[first], in[first + 1], in[first + 2], in[first + 3]}};
+}
+
+Tensors whole(const Lstm& op, const at::Tensor& x, const Cell& cell) {
+  const auto [y, h, c] = at::lstm(op.reverse ? x.flip(1) : x, cell.state, cell.weights, kBiases, kLayers, kNoDropout,
+                                  kTrain, kBidirectional, kBatchFirst);
+  return {op.reverse ? y.flip(1) : y, h.squeeze(0), c.squeeze(0)};
+}
+
+// (N, T, ...) with the first lengths[n] steps of sample n in opposite order: its own inverse.
+at::Tensor reversed(const at::Tensor& x, const at::Tensor& lengths) {
+  const at::Tensor step = at::arange(x.size(1), lengths.options()).unsqueeze(0), length = lengths.unsqueeze(1);
+  const at::Tensor from = at::where(step.lt(length), length.sub(step).sub(1), step);
+  return at::gather(x, 1, from.to(x.device()).unsqueeze(-1).expand(x.sizes()));
+}
+
+// Packed: no work on padding. torch packs samples in the order of falling lengths, which it wants on the host.
+Tensors packed(const Lstm& op, const at::Tensor& x, const at::Tensor& lengths, const Cell& cell) {
+  const auto [sorted, order] = at::sort(lengths.to(at::kCPU, at::kLong), /*dim=*/0, /*descending=*/true);
+  const at::Tensor forth = order.to(x.device()), back = at::argsort(order).to(x.device());
+  at::Tensor steps = x.index_select(0, forth);
+  if (op.reverse) steps = reversed(steps, sorted);
+  const auto [data, batch_sizes] = at::_pack_padded_sequence(steps, sorted, kBatchFirst);
+  const auto [rows, h, c] =
+      at::lstm(data, batch_sizes, cell.state, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional);
+  at::Tensor y = std::get<0>(at::_pad_packed_sequence(rows, batch_sizes, kBatchFirst, /*padding_value=*/0, x.size(1)));
+  if (op.reverse) y = reversed(y, sorted);
+  return {y.index_select(0, back), h.squeeze(0).index_select(0, back), c.squeeze(0).index_select(0, back)};
+}
+
+}  // namespace
+
+Tensors lower(const Lstm& op, const Args& in) {
+  const Cell cell = cell_of(op, in);
+  return lstm_has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
+}
+
+Tensors lower(const LstmCell&, const Args& in) {
+  const at::Tensor state[] = {in[1], in[2]};
+  const auto [h, c] = at::lstm_cell(in[0], state, in[3], in[4], in[5], in[6]);
+  return {h, c};
+}
+
+}  // namespace tbd::pytorch
