@@ -18,21 +18,19 @@ inline HostTensor doubles(const Shape& shape, const std::vector<double>& values)
   return HostTensor(DType::f64, shape, std::span<const double>(values));
 }
 
-inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype, int64_t classes = 2) {
+// Standard normal.
+inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype) {
   const Philox random(7, name);
   std::vector<double> values(static_cast<size_t>(shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = is_float(dtype) ? random.normal(i) : random.word(i) % classes;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = random.normal(i);
   return converted(doubles(shape, values), dtype);
 }
 
-// A batch for all inputs of a step; masks hold 0 and 1, norms are those of the program.
+// A batch for all inputs of a step, and the program's norms.
 inline TensorMap random_batch(const Program& program, const Bindings& bindings) {
   const InputNeeds needs = input_needs(program, bindings);
-  TensorMap batch = needs.norms;
-  for (const InputNeed& need : needs.inputs) {
-    batch[need.name] = random_tensor(need.name, need.shape, need.keep ? DType::i32 : need.dtype, need.classes);
-    if (need.keep) batch[need.name] = converted(batch[need.name], need.dtype);
-  }
+  TensorMap batch = generated_inputs(needs, /*seed=*/7, /*step=*/1);
+  batch.insert(needs.norms.begin(), needs.norms.end());
   return batch;
 }
 
