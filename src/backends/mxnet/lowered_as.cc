@@ -62,7 +62,7 @@ LoweredAs named(const Cast& op) {
 }
 LoweredAs named(const Reshape&) { return native("Reshape"); }
 LoweredAs named(const Reduce& op) { return native(kind(op)); }
-LoweredAs named(const RmsNorm&) { return composed("square, mean, rsqrt, broadcast_mul"); }
+LoweredAs named(const RmsNorm&) { return composed("square, rsqrt, elemwise_mul; dot for sums and outer products"); }
 LoweredAs named(const Softmax&) { return native("softmax"); }
 LoweredAs named(const Equals&) { return composed("_equal_scalar, Cast"); }
 LoweredAs named(const Concat&) { return native("Concat"); }
@@ -73,7 +73,7 @@ LoweredAs named(const Embedding& op) {
   return op.pad < 0 ? native("Embedding, dense gradient") : composed("Embedding, where; dense gradient");
 }
 LoweredAs named(const Sinusoid&) { return composed("broadcast_mul of a constant"); }
-LoweredAs named(const Rotary&) { return composed("SliceChannel, Concat, broadcast_mul, elemwise_add"); }
+LoweredAs named(const Rotary&) { return composed("reverse, broadcast_to, elemwise_mul, elemwise_add"); }
 LoweredAs named(const Attention& op) {
   return composed(cat("transpose, batch_dot, elemwise_add, softmax", op.dropout > 0 ? ", Dropout" : ""));
 }
@@ -81,7 +81,7 @@ LoweredAs named(const Lstm&) {
   return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast, padding as a feature");
 }
 LoweredAs named(const LstmCell&) { return composed("FullyConnected, SliceChannel, Activation, elemwise_mul"); }
-LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum"); }
+LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum; dot for sums of rows"); }
 LoweredAs named(const SquaredError&) { return composed("elemwise_sub, square, sum"); }
 LoweredAs named(const StopGradient&) { return native("BlockGrad"); }
 LoweredAs named(const HostCall& op) {
