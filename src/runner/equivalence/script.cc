@@ -54,7 +54,8 @@ bool is_gradient(const NodeCase& node, const std::string& operand) {
 
 // The tensor of a step that a finding is about.
 std::string judged_name(const NodeCase& node, const Finding& finding) {
-  if (finding.what == "result") return "output/" + node.label;
+  if (finding.what.starts_with("result"))
+    return cat("output/", node.label, finding.what == "result" ? "" : ".r" + finding.what.substr(7));
   for (const std::string& tensor : node.judged) {
     const std::string operand = short_name(tensor.substr(tensor.find('/') + 1));
     if (finding.what == "gradient of " + operand && tensor.starts_with("grad/")) return tensor;
@@ -83,6 +84,13 @@ std::string filled(std::string text, const std::string& with) {
 
 std::string quoted(const std::string& text) { return cat("\"", text, "\""); }
 
+std::string number(double value) {
+  std::ostringstream out;
+  out.precision(17);
+  out << value;
+  return out.str();
+}
+
 class Script {
  public:
   Script(const std::string& framework, const NodeProgram& one) : framework_(framework), one_(one), node_(one.cases[0]) {
@@ -90,30 +98,46 @@ class Script {
       if (is_gradient(node_, name)) trained_.push_back(name);
   }
 
-  std::string body(const std::string& call) const {
+  std::string body(const PythonCall& call) const {
     const Dialect d = dialect(framework_);
     std::string out = "\n";
     for (const std::string& name : node_.names)
       out += cat(short_name(name), " = ", filled(d.tensor, quoted(name)), "\n");
-    if (!scalar_loss() && node_.backward) out += cat("up = ", filled(d.tensor, quoted(node_.label + ".up")), "\n");
-    out += step(call);
-    out += cat("result = {OUTPUT: y", d.to_numpy);
+    for (size_t r = 0; r < result_count(node_.op); ++r)
+      if (one_.inputs.contains(upstream(r))) out += cat(up(r), " = ", filled(d.tensor, quoted(upstream(r))), "\n");
+    out += call.before + (call.before.empty() ? "" : "\n\n") + step(call.y) + "result = {";
+    for (size_t r = 0; r < result_count(node_.op); ++r)
+      out += cat(r == 0 ? "" : "          ", quoted("output/" + result_label(node_.label, r)), ": ", y(r), d.to_numpy,
+                 ",\n");
     for (size_t i = 0; i < trained_.size(); ++i)
-      out += cat(",\n          ", quoted("grad/" + trained_[i]), ": ", gradient(i), d.to_numpy);
+      out += cat("          ", quoted("grad/" + trained_[i]), ": ", gradient(i), d.to_numpy, ",\n");
     if (framework_ != "tensorflow")
       for (const std::string& tensor : node_.judged)
         if (tensor.starts_with("buffer/"))
-          out += cat(",\n          ", quoted(tensor), ": ", short_name(tensor.substr(7)), d.to_numpy);
-    return out + "}\n";
+          out += cat("          ", quoted(tensor), ": ", short_name(tensor.substr(7)), d.to_numpy, ",\n");
+    return out.substr(0, out.size() - 2) + "}\n";
   }
 
  private:
-  bool scalar_loss() const { return node_.backward && !one_.inputs.contains(node_.label + ".up"); }
+  std::string upstream(size_t r) const { return result_label(node_.label, r) + ".up"; }
+  static std::string y(size_t r) { return r == 0 ? "y" : cat("y", r); }
+  static std::string up(size_t r) { return r == 0 ? "up" : cat("up", r); }
+
+  // y, or "y, y1, y2".
+  std::string results() const {
+    std::vector<std::string> names;
+    for (size_t r = 0; r < result_count(node_.op); ++r) names.push_back(y(r));
+    return join(names, ", ");
+  }
 
   std::string loss() const {
-    if (scalar_loss()) return cat("y * ", one_.program.phases[0].loss.at(0).norm);
-    if (framework_ == "tensorflow") return "tf.reduce_sum(y * up)";
-    return "(y * up).sum()";
+    std::vector<std::string> terms;
+    for (size_t r = 0; r < result_count(node_.op); ++r)
+      if (one_.inputs.contains(upstream(r)))
+        terms.push_back(framework_ == "tensorflow" ? cat("tf.reduce_sum(", y(r), " * ", up(r), ")")
+                                                   : cat("(", y(r), " * ", up(r), ").sum()"));
+    if (terms.empty()) return cat("y * ", number(one_.program.phases[0].loss.at(0).norm));
+    return join(terms, " + ");
   }
 
   std::string shorts() const {
@@ -123,15 +147,15 @@ class Script {
   }
 
   std::string step(const std::string& call) const {
-    if (trained_.empty()) return cat("y = ", call, "\n");
+    const std::string forward = cat(results(), " = ", call, "\n");
+    if (trained_.empty()) return forward;
     if (framework_ == "tensorflow")
-      return cat("with tf.GradientTape() as tape:\n    y = ", call, "\n    loss = ", loss(),
+      return cat("with tf.GradientTape() as tape:\n    ", forward, "    loss = ", loss(),
                  "\ngradients = tape.gradient(loss, [", shorts(), "])\n");
     if (framework_ == "mxnet")
-      return cat("for operand in (", shorts(),
-                 ",):\n    operand.attach_grad()\nwith mx.autograd.record():\n    y = ", call, "\n    loss = ", loss(),
-                 "\nloss.backward()\n");
-    return cat("for operand in (", shorts(), ",):\n    operand.requires_grad_()\ny = ", call, "\n(", loss(),
+      return cat("for operand in (", shorts(), ",):\n    operand.attach_grad()\nwith mx.autograd.record():\n    ",
+                 forward, "    loss = ", loss(), "\nloss.backward()\n");
+    return cat("for operand in (", shorts(), ",):\n    operand.requires_grad_()\n", forward, "(", loss(),
                ").backward()\n");
   }
 
@@ -146,19 +170,12 @@ class Script {
   std::vector<std::string> trained_;
 };
 
-std::string number(double value) {
-  std::ostringstream out;
-  out.precision(17);
-  out << value;
-  return out.str();
-}
-
 }  // namespace
 
 std::string reproduction_script(const Subject& subject, const NodeProgram& one, const Finding& finding) {
   const NodeCase& node = one.cases.front();
   const std::string framework = subject.framework.substr(0, subject.framework.find('@'));
-  const std::optional<std::string> call = python_call(framework, node);
+  const std::optional<PythonCall> call = python_call(framework, node);
   std::string text =
       cat("#!/usr/bin/env python3\n\"\"\"", subject.framework, " ", subject.version, ": ", sentence(finding),
           ".\n\nThe op ", kind(node.op), " with attributes ", attributes_to_json(node.op).dump(),

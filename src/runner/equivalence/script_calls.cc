@@ -1,7 +1,7 @@
 // One line of Python per op and framework.
 #include <algorithm>
 
-#include "runner/equivalence/script.h"
+#include "runner/equivalence/script_sequences.h"
 
 namespace tbd {
 namespace {
@@ -75,9 +75,6 @@ struct Torch : Call {
   Text operator()(const Reduce& op) const {
     return cat("x0.", kind(op), "(dim=", axes(op), ", keepdim=", op.keep ? "True" : "False", ")");
   }
-  Text operator()(const SoftmaxCrossEntropy& op) const {
-    return cat("F.cross_entropy(x0, x1.long(), reduction='sum', label_smoothing=", op.smoothing, ")");
-  }
   Text operator()(const Reshape&) const { return cat("x0.reshape(expected[OUTPUT].shape)"); }
   Text operator()(const auto& op) const { return common(op); }
   static Text common(const Binary& op) { return cat("x0", symbol(op.function), "x1"); }
@@ -134,10 +131,6 @@ struct TensorFlow : Call {
   Text operator()(const Reduce& op) const {
     return cat("tf.reduce_", kind(op), "(x0, ", axes(op), ", keepdims=", op.keep ? "True" : "False", ")");
   }
-  Text operator()(const SoftmaxCrossEntropy& op) const {
-    if (op.smoothing != 0) return std::nullopt;
-    return "tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(x1, x0.shape[1]), x0))";
-  }
   Text operator()(const Reshape&) const { return "tf.reshape(x0, expected[OUTPUT].shape)"; }
   Text operator()(const SquaredError&) const { return "tf.reduce_sum((x0 - x1) ** 2)"; }
   Text operator()(const auto& op) const { return Torch::common(op); }
@@ -190,22 +183,24 @@ struct Mxnet : Call {
   Text operator()(const Reduce& op) const {
     return cat("mx.nd.", kind(op), "(x0, axis=", axes(op), ", keepdims=", op.keep ? "True" : "False", ")");
   }
-  Text operator()(const SoftmaxCrossEntropy& op) const {
-    if (op.smoothing != 0) return std::nullopt;
-    return "-mx.nd.sum(mx.nd.pick(mx.nd.log_softmax(x0), x1))";
-  }
   Text operator()(const Reshape&) const { return "mx.nd.reshape(x0, expected[OUTPUT].shape)"; }
   Text operator()(const SquaredError&) const { return "mx.nd.sum((x0 - x1) ** 2)"; }
   Text operator()(const auto& op) const { return Torch::common(op); }
 };
 
-}  // namespace
-
-std::optional<std::string> python_call(const std::string& framework, const NodeCase& node) {
+Text plain_call(const std::string& framework, const NodeCase& node) {
   if (framework == "pytorch") return std::visit(Torch{node}, node.op);
   if (framework == "tensorflow") return std::visit(TensorFlow{node}, node.op);
   if (framework == "mxnet") return std::visit(Mxnet{node}, node.op);
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PythonCall> python_call(const std::string& framework, const NodeCase& node) {
+  if (const auto call = python_sequence_call(framework, node)) return call;
+  const Text y = plain_call(framework, node);
+  return y ? std::optional(PythonCall{*y}) : std::nullopt;
 }
 
 }  // namespace tbd
