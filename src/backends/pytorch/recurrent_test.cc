@@ -89,7 +89,10 @@ TEST_P(LstmOp, IsItsDefinition) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Forms, LstmOp,
-                         testing::Values(Form{false, false}, Form{true, false}, Form{false, true}, Form{true, true}));
+                         testing::Values(Form{false, false}, Form{true, false}, Form{false, true}, Form{true, true}),
+                         [](const auto& info) {
+                           return cat(info.param.reverse ? "Reverse" : "Forward", info.param.lengths ? "Lengths" : "");
+                         });
 
 // The part of a result (N, T, width) that sample n's padding makes.
 std::vector<double> padding_of(const std::vector<double>& values, size_t n, size_t width) {
