@@ -1,73 +1,19 @@
 #include "backends/tensorflow/gradient_registry.h"
 
 #include <map>
-#include <string>
 
-#include "tensorflow/cc/framework/grad_op_registry.h"
-#include "tensorflow/core/graph/node_builder.h"
+#include "backends/tensorflow/gradient_nodes.h"
 
 // Formulas: sparse cross entropy, its backprop output times upstream. ReluGrad, TanhGrad, SigmoidGrad, the pools' and
 // the convolution's gradients are linear in their incoming gradient, so their own gradient by it is the op run forward
 // on what comes from above.
 namespace {
 
-using tensorflow::Node;
-using tensorflow::NodeBuilder;
-using tensorflow::Operation;
-using tensorflow::Output;
-using tensorflow::Scope;
-using Outputs = std::vector<Output>;
+using namespace tbd::tensorflow_gradients;
 
 std::map<std::string, int>& calls() {
   static std::map<std::string, int> counts;
   return counts;
-}
-
-const Output kNone(nullptr, -1);
-
-// Adds one op: `prepare` gives inputs and attributes.
-template <class Prepare>
-Output add(const Scope& scope, const char* kind, Prepare prepare) {
-  if (!scope.ok()) return kNone;
-  NodeBuilder builder(scope.GetUniqueNameForOp(kind), kind);
-  prepare(builder);
-  scope.UpdateBuilder(&builder);
-  Node* node = nullptr;
-  scope.UpdateStatus(builder.Finalize(scope.graph(), &node));
-  if (!scope.ok()) return kNone;
-  scope.UpdateStatus(scope.DoShapeInference(node));
-  return Output(node, 0);
-}
-
-NodeBuilder::NodeOut in(const Output& output) { return {output.node(), output.index()}; }
-
-Output add(const Scope& scope, const char* kind, const Outputs& inputs) {
-  return add(scope, kind, [&](NodeBuilder& builder) {
-    for (const Output& input : inputs) builder.Input(in(input));
-  });
-}
-
-// The same with the named attributes of `from`.
-Output add_like(const Scope& scope, const char* kind, const Operation& from, std::initializer_list<const char*> names,
-                const Outputs& inputs) {
-  return add(scope, kind, [&](NodeBuilder& builder) {
-    for (const Output& input : inputs) builder.Input(in(input));
-    for (const char* name : names) builder.Attr(name, *from.node()->attrs().Find(name));
-  });
-}
-
-template <class Value>
-Output constant(const Scope& scope, Value value) {
-  tensorflow::Tensor tensor(value);
-  return add(scope, "Const",
-             [&](NodeBuilder& builder) { builder.Attr("dtype", tensor.dtype()).Attr("value", tensor); });
-}
-
-// A number of x's type.
-Output like(const Scope& scope, double value, const Output& x) {
-  const Output number = constant(scope, value);
-  return add(scope, "Cast",
-             [&](NodeBuilder& builder) { builder.Input(in(number)).Attr("DstT", x.node()->output_type(x.index())); });
 }
 
 absl::Status sparse_cross_entropy(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
@@ -121,7 +67,7 @@ absl::Status max_pool_grad(const Scope& scope, const Operation& op, const Output
 }
 
 // Registers `function` for `op`, counted.
-template <absl::Status (*kFunction)(const Scope&, const Operation&, const Outputs&, Outputs*)>
+template <Gradient kFunction>
 void enter(const char* op) {
   tensorflow::ops::GradFunc known = nullptr;
   auto* registry = tensorflow::ops::GradOpRegistry::Global();
@@ -148,6 +94,8 @@ extern "C" void tbd_register_gradients() {
   enter<conv_filter_grad>("Conv2DBackpropFilter");
   enter<avg_pool_grad>("AvgPoolGrad");
   enter<max_pool_grad>("MaxPoolGrad");
+  enter<gather>("Gather");
+  enter<block_lstm>("BlockLSTMV2");
   for (const char* op : {"OnesLike", "RandomUniform", "TbdHostCall"}) enter_none(op);
 }
 

@@ -1,5 +1,5 @@
-// Gradients that TensorFlow's C++ registry lacks. The only other file that sees TensorFlow's C++ headers is the source
-// of this one.
+// Gradients that TensorFlow's C++ registry lacks. No other files see TensorFlow's C++ headers than gradient_nodes.h and
+// the sources that include it.
 #pragma once
 
 // Once a process, before a gradient is asked for. Ops that have a gradient by now are left alone.

@@ -19,6 +19,8 @@ LoweredAs named(const BatchNorm&) {
 }
 LoweredAs named(const GroupNorm&) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
 LoweredAs named(const LayerNorm&) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
+LoweredAs named(const RmsNorm&) { return {false, "Mean, Square, Pow, Mul"}; }
+LoweredAs named(const Softmax&) { return {true, "Softmax; in fp32 for low types"}; }
 LoweredAs named(const MaxPool& op) { return {true, op.pads == Pads{} ? "MaxPool" : "PadV2 of -inf, MaxPool"}; }
 LoweredAs named(const AvgPool& op) {
   if (op.pads == Pads{}) return {true, "AvgPool"};
@@ -27,6 +29,8 @@ LoweredAs named(const AvgPool& op) {
 LoweredAs named(const GlobalMean&) { return {true, "Mean"}; }
 LoweredAs named(const Unary& op) {
   if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
+  if (op.function == Unary::Function::gelu) return {false, "Erf, AddV2, Mul; in fp32 for low types"};
+  if (op.function == Unary::Function::silu) return {false, "Sigmoid, Mul; in fp32 for low types"};
   static constexpr const char* kOps[] = {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Exp",
                                          "Log",  "Sqrt",      "Square",  "Abs",  "Neg"};
   return {true, kOps[static_cast<size_t>(op.function)]};
@@ -41,11 +45,30 @@ LoweredAs named(const Affine& op) {
 }
 LoweredAs named(const Dropout&) { return {false, "RandomUniform, GreaterEqual, Mul, SelectV2; with a mask Mul"}; }
 LoweredAs named(const Cast&) { return {true, "Cast"}; }
+LoweredAs named(const Equals&) { return {true, "Equal, Cast"}; }
 LoweredAs named(const Reshape&) { return {true, "Reshape"}; }
+LoweredAs named(const Concat&) { return {true, "ConcatV2"}; }
+LoweredAs named(const Slice&) { return {true, "Slice; SplitV where slices are together the whole operand"}; }
+LoweredAs named(const Transpose&) { return {true, "Transpose"}; }
+LoweredAs named(const Gather&) { return {true, "GatherV2"}; }
+LoweredAs named(const Embedding&) { return {true, "Gather; dense gradient by UnsortedSegmentSum"}; }
+LoweredAs named(const Sinusoid&) { return {false, "Mul by a constant table"}; }
+LoweredAs named(const Rotary&) { return {false, "Split, ConcatV2, Mul by constant tables, AddV2"}; }
+LoweredAs named(const Attention& op) {
+  const char* dropout = op.dropout > 0 ? ", dropout as there" : "";
+  return {false, cat("Transpose, BatchMatMulV2, AddV2 of masks, Softmax in fp32", dropout)};
+}
+LoweredAs named(const Lstm& op) {
+  return {true, cat(op.reverse ? "ReverseSequence or ReverseV2, " : "",
+                    "BlockLSTMV2; with lengths Gather, SelectV2; in fp64 and low types unrolled into MatMul, Sigmoid, "
+                    "Tanh, Mul, AddV2")};
+}
+LoweredAs named(const LstmCell&) { return {false, "MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"}; }
 LoweredAs named(const Reduce& op) { return {true, op.function == Reduce::Function::sum ? "Sum" : "Mean"}; }
 LoweredAs named(const SoftmaxCrossEntropy& op) {
-  if (op.smoothing == 0) return {true, "SparseSoftmaxCrossEntropyWithLogits"};
-  return {true, "OneHot, SoftmaxCrossEntropyWithLogits; in fp64 LogSoftmax, Mul"};
+  const char* ignored = op.ignore >= 0 ? ", SelectV2" : "";
+  if (op.smoothing == 0) return {true, cat("SparseSoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul")};
+  return {true, cat("OneHot, SoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul; in fp64 LogSoftmax, Mul")};
 }
 LoweredAs named(const SquaredError&) { return {true, "SquaredDifference, Sum"}; }
 LoweredAs named(const StopGradient&) { return {true, "StopGradient"}; }

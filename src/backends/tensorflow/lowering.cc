@@ -1,5 +1,7 @@
 #include "backends/tensorflow/lowering.h"
 
+#include <algorithm>
+
 namespace tbd::tensorflow {
 namespace {
 
@@ -26,12 +28,30 @@ TF_Output Args::as(size_t i, Layout layout) const {
   return cached = x;
 }
 
+TF_Operation* Args::shared(const std::string& what, const std::function<TF_Operation*()>& make) const {
+  TF_Operation*& known = context_.shared[what];
+  if (!known) known = make();
+  return known;
+}
+
 TF_Output Args::cast(TF_Output x, DType from, DType to) const {
   return from == to ? x : op("Cast").in(x).type("DstT", to).out();
 }
 
 TF_Output Args::reshape(TF_Output x, const Shape& shape) const {
   return op("Reshape").in(x).in(graph().constant(shape.extents())).out();
+}
+
+std::vector<TF_Output> Args::split(TF_Output x, int64_t axis, int64_t parts) const {
+  TF_Operation* node =
+      op("Split").in(number(static_cast<double>(axis), DType::i32)).in(x).integer("num_split", parts).finish();
+  std::vector<TF_Output> out;
+  for (int i = 0; i < parts; ++i) out.push_back({node, i});
+  return out;
+}
+
+TF_Output Args::concat(std::span<const TF_Output> parts, int64_t axis) const {
+  return op("ConcatV2").list(parts).in(number(static_cast<double>(axis), DType::i32)).out();
 }
 
 TF_Output Args::transpose(TF_Output x, std::span<const int64_t> permutation) const {
@@ -51,6 +71,12 @@ TF_Output Args::pad(TF_Output x, const Pads& pads, double value, DType dtype) co
   if (pads == Pads{}) return x;
   const TF_Output extents = reshape(graph().constant(paddings(pads)), {4, 2});
   return op("PadV2").in(x).in(extents).in(graph().constant(value, dtype)).out();
+}
+
+int64_t physical_axis(int64_t axis, Layout layout) {
+  if (layout == Layout::row) return axis;
+  const std::vector<int64_t> order = physical_axes(layout);
+  return std::ranges::find(order, axis) - order.begin();
 }
 
 }  // namespace tbd::tensorflow

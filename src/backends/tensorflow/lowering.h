@@ -2,12 +2,14 @@
 // graph and says how its result lies in memory; gradients are taken later, by TensorFlow's registry and our additions
 // to it (gradient_registry.cc).
 #pragma once
+#include <functional>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 
 #include "backends/tensorflow/graph.h"
-#include "graph/op.h"
+#include "backends/tensorflow/slices.h"
 
 namespace tbd::tensorflow {
 
@@ -26,13 +28,15 @@ struct PhaseContext {
   TfGraph& graph;
   uint64_t seed = 0;                                                   // of TensorFlow's generator
   std::map<std::tuple<TF_Operation*, int, Layout>, TF_Output> relaid;  // transposed once for all users
+  std::map<std::string, TF_Operation*> shared;                         // made once for several nodes, by what it is
 };
 
 // The operands of one node: data first, then parameters and buffers.
 class Args {
  public:
-  Args(PhaseContext& context, std::span<Operand> values, std::span<const int32_t> ids, bool twice)
-      : context_(context), values_(values), ids_(ids), twice_(twice) {}
+  Args(PhaseContext& context, std::span<Operand> values, std::span<const int32_t> ids, bool twice,
+       const SlicePart* part = nullptr)
+      : context_(context), values_(values), ids_(ids), twice_(twice), part_(part) {}
   size_t size() const { return ids_.size(); }
   Operand& operator[](size_t i) const { return values_[static_cast<size_t>(ids_[i])]; }
   TF_Output row(size_t i) const { return as(i, Layout::row); }
@@ -40,13 +44,23 @@ class Args {
   // The node lies where a gradient is differentiated again: ops whose gradient has a gradient are needed.
   bool twice() const { return twice_; }
   uint64_t seed() const { return context_.seed; }
+  // Of a slice: its place among the slices that together are its operand; nullptr where they are not.
+  const SlicePart* part() const { return part_; }
 
   TfGraph& graph() const { return context_.graph; }
   OpBuilder op(const char* kind) const { return context_.graph.op(kind); }
   TF_Output unary(const char* kind, TF_Output x) const { return op(kind).in(x).out(); }
   TF_Output binary(const char* kind, TF_Output a, TF_Output b) const { return op(kind).in(a).in(b).out(); }
   TF_Output cast(TF_Output x, DType from, DType to) const;  // x itself where the type is right
+  TF_Output number(double value, DType dtype) const { return graph().constant(value, dtype); }
+  TF_Output times(TF_Output x, double factor, DType dtype) const { return binary("Mul", x, number(factor, dtype)); }
+  // Operand i in row-major order; no gradient passes.
+  TF_Output detached(size_t i) const { return unary("StopGradient", row(i)); }
+  // What `make` adds, once for all nodes of the phase that ask for `what`.
+  TF_Operation* shared(const std::string& what, const std::function<TF_Operation*()>& make) const;
   TF_Output reshape(TF_Output x, const Shape& shape) const;
+  std::vector<TF_Output> split(TF_Output x, int64_t axis, int64_t parts) const;  // equal ones
+  TF_Output concat(std::span<const TF_Output> parts, int64_t axis) const;
   TF_Output transpose(TF_Output x, std::span<const int64_t> permutation) const;
   TF_Output reduce(const char* kind, TF_Output x, std::span<const int64_t> axes, bool keep) const;
   // Pads physical NHWC images.
@@ -58,7 +72,17 @@ class Args {
   std::span<Operand> values_;
   std::span<const int32_t> ids_;
   bool twice_;
+  const SlicePart* part_;
 };
+
+// Where a logical axis stands in memory.
+int64_t physical_axis(int64_t axis, Layout layout);
+// Statistics, exponentials and states of low types are kept in fp32.
+inline DType inner_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+// Inverted dropout of a tensor of that physical shape: by the mask, or drawn where it is nullptr.
+TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask);
+// table (rows, width), ids (...) -> (..., width). The gradient is dense; row `pad` gets none (-1: every row does).
+TF_Output table_rows(const Args& in, TF_Output table, int64_t rows, TF_Output ids, int64_t pad = -1);
 
 // Each gives output and layout; the caller fills in shape and type.
 Operand lower(const Conv2d& op, const Args& in);
@@ -67,16 +91,29 @@ Operand lower(const Matmul& op, const Args& in);
 Operand lower(const BatchNorm& op, const Args& in);
 Operand lower(const GroupNorm& op, const Args& in);
 Operand lower(const LayerNorm& op, const Args& in);
+Operand lower(const RmsNorm& op, const Args& in);
 Operand lower(const MaxPool& op, const Args& in);
 Operand lower(const AvgPool& op, const Args& in);
 Operand lower(const GlobalMean& op, const Args& in);
 Operand lower(const Unary& op, const Args& in);
 Operand lower(const Binary& op, const Args& in);
 Operand lower(const Affine& op, const Args& in);
+Operand lower(const Softmax& op, const Args& in);
 Operand lower(const Dropout& op, const Args& in);
 Operand lower(const Cast& op, const Args& in);
+Operand lower(const Equals& op, const Args& in);
 Operand lower(const Reshape& op, const Args& in);
+Operand lower(const Concat& op, const Args& in);
+Operand lower(const Slice& op, const Args& in);
+Operand lower(const Transpose& op, const Args& in);
+Operand lower(const Gather& op, const Args& in);
 Operand lower(const Reduce& op, const Args& in);
+Operand lower(const Embedding& op, const Args& in);
+Operand lower(const Sinusoid& op, const Args& in);
+Operand lower(const Rotary& op, const Args& in);
+Operand lower(const Attention& op, const Args& in);
+std::vector<Operand> lower(const Lstm& op, const Args& in);
+std::vector<Operand> lower(const LstmCell& op, const Args& in);
 Operand lower(const SoftmaxCrossEntropy& op, const Args& in);
 Operand lower(const SquaredError& op, const Args& in);
 Operand lower(const StopGradient& op, const Args& in);

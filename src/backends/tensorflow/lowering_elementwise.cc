@@ -1,3 +1,5 @@
+#include <numbers>
+
 #include "backends/tensorflow/lowering.h"
 
 namespace tbd::tensorflow {
@@ -27,6 +29,9 @@ const char* op_of(F function) {
       return "Abs";
     case F::neg:
       return "Neg";
+    case F::gelu:
+    case F::silu:
+      break;
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
@@ -46,10 +51,6 @@ const char* op_of(Binary::Function function) {
   fail(ErrorKind::internal, "binary function without a lowering");
 }
 
-}  // namespace
-
-namespace {
-
 // LeakyRelu keeps its slope in single precision: in double, slope x + (1 - slope) relu(x).
 TF_Output leaky_relu(double slope, const Args& in) {
   const Operand& x = in[0];
@@ -60,11 +61,22 @@ TF_Output leaky_relu(double slope, const Args& in) {
   return in.binary("AddV2", scaled(slope, x.output), scaled(1 - slope, in.unary("Relu", x.output)));
 }
 
+// x Phi(x) or x sigmoid(x); low types round once, at the end: 1 + erf(x) would cancel in them.
+TF_Output gated(F function, const Args& in) {
+  const DType dtype = inner_type(in[0].dtype);
+  const TF_Output x = in.cast(in[0].output, in[0].dtype, dtype);
+  if (function == F::silu) return in.cast(in.binary("Mul", x, in.unary("Sigmoid", x)), dtype, in[0].dtype);
+  const TF_Output erf = in.unary("Erf", in.times(x, std::numbers::sqrt2 / 2, dtype));
+  const TF_Output doubled = in.binary("AddV2", erf, in.number(1, dtype));  // 2 Phi(x)
+  return in.cast(in.binary("Mul", in.times(x, 0.5, dtype), doubled), dtype, in[0].dtype);
+}
+
 }  // namespace
 
 Operand lower(const Unary& op, const Args& in) {
   const Operand& x = in[0];
   if (op.function == F::leaky_relu) return {leaky_relu(op.slope, in), x.layout};
+  if (op.function == F::gelu || op.function == F::silu) return {gated(op.function, in), x.layout};
   // SqrtGrad has no gradient, Pow has.
   if (op.function == F::sqrt && in.twice())
     return {in.binary("Pow", x.output, in.graph().constant(0.5, x.dtype)), x.layout};
@@ -85,13 +97,10 @@ Operand lower(const Affine& op, const Args& in) {
   return {y, in[0].layout};
 }
 
-// Without a mask operand TensorFlow's generator draws, in fp32: a low type would shift the probability.
-Operand lower(const Dropout& op, const Args& in) {
-  const Operand& x = in[0];
-  const double factor = 1 / (1 - op.p);
-  const TF_Output scaled = in.binary("Mul", x.output, in.graph().constant(factor, x.dtype));
-  if (in.size() > 1) return {in.binary("Mul", scaled, in.as(1, x.layout)), x.layout};
-  const Shape shape = x.physical();
+// TensorFlow's generator draws in fp32: a low type would shift the probability.
+TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask) {
+  const TF_Output scaled = in.times(x, 1 / (1 - p), dtype);
+  if (mask) return in.binary("Mul", scaled, *mask);
   // Equal seeds draw equal numbers: ops are told apart by their name.
   const uint64_t name = std::hash<std::string>()(in.graph().scope()) | 1;
   const TF_Output u = in.op("RandomUniform")
@@ -100,8 +109,15 @@ Operand lower(const Dropout& op, const Args& in) {
                           .integer("seed", static_cast<int64_t>(in.seed()))
                           .integer("seed2", static_cast<int64_t>(name))
                           .out();
-  const TF_Output keep = in.binary("GreaterEqual", u, in.graph().constant(op.p, DType::f32));
-  return {in.op("SelectV2").in(keep).in(scaled).in(in.graph().constant(0, x.dtype)).out(), x.layout};
+  const TF_Output keep = in.binary("GreaterEqual", u, in.number(p, DType::f32));
+  return in.op("SelectV2").in(keep).in(scaled).in(in.number(0, dtype)).out();
+}
+
+Operand lower(const Dropout& op, const Args& in) {
+  const Operand& x = in[0];
+  const bool given = in.size() > 1;
+  const TF_Output mask = given ? in.as(1, x.layout) : TF_Output{};
+  return {dropped(in, x.output, x.dtype, x.physical(), op.p, given ? &mask : nullptr), x.layout};
 }
 
 Operand lower(const Cast& op, const Args& in) {

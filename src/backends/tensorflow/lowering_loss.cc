@@ -9,29 +9,64 @@ TF_Output sum_all(const Args& in, TF_Output x, int64_t rank) {
   return in.reduce("Sum", x, axes, false);
 }
 
-// (N, classes): (1 - e) onehot + e / classes.
-TF_Output smoothed(const SoftmaxCrossEntropy& op, const Args& in) {
-  const int64_t classes = in[0].shape[1];
-  const double rest = op.smoothing / static_cast<double>(classes);
-  TfGraph& graph = in.graph();
+// The rows of a cross-entropy: logits (rows, classes), label (rows).
+struct Rows {
+  const SoftmaxCrossEntropy& op;
+  const Args& in;
+  int64_t classes, count;
+  TF_Output logits, label;
+
+  Rows(const SoftmaxCrossEntropy& cross_entropy, const Args& args)
+      : op(cross_entropy),
+        in(args),
+        classes(args[0].shape.back()),
+        count(args[0].shape.elements() / classes),
+        logits(args.row(0)),
+        label(args.row(1)) {
+    if (in[0].shape.rank() != 2) logits = in.reshape(logits, {count, classes}), label = in.reshape(label, {count});
+  }
+  DType dtype() const { return in[0].dtype; }
+  TF_Output counts() const {
+    return in.binary("NotEqual", label, in.number(static_cast<double>(op.ignore), label_type()));
+  }
+  DType label_type() const { return in[1].dtype; }
+  TF_Output target() const;
+  TF_Output terms() const;
+};
+
+// (rows, classes): what is left of 1 for the label, and each class's share of the smoothing.
+TF_Output Rows::target() const {
+  const bool all = op.spread == SoftmaxCrossEntropy::Spread::all;
+  const double share = op.smoothing / static_cast<double>(all ? classes : classes - 1);
   return in.op("OneHot")
-      .in(in.row(1))
-      .in(graph.constant(static_cast<double>(classes), DType::i32))
-      .in(graph.constant(1 - op.smoothing + rest, in[0].dtype))
-      .in(graph.constant(rest, in[0].dtype))
+      .in(label)
+      .in(in.number(static_cast<double>(classes), DType::i32))
+      .in(in.number(1 - op.smoothing + (all ? share : 0), dtype()))
+      .in(in.number(share, dtype()))
       .out();
+}
+
+// (rows): -sum_c target_c log softmax(logits)_c.
+TF_Output Rows::terms() const {
+  if (op.smoothing == 0) {
+    TF_Output inside = label;  // the kernel refuses a label that is no class
+    if (op.ignore >= classes) inside = in.op("SelectV2").in(counts()).in(label).in(in.number(0, label_type())).out();
+    return in.binary("SparseSoftmaxCrossEntropyWithLogits", logits, inside);
+  }
+  if (dtype() != DType::f64) return in.binary("SoftmaxCrossEntropyWithLogits", logits, target());
+  const int64_t last[] = {1};  // the gradient of the fused op fails in double
+  return in.unary("Neg", in.reduce("Sum", in.binary("Mul", in.unary("LogSoftmax", logits), target()), last, false));
 }
 
 }  // namespace
 
-// logits (N, classes), label (N): the sum over rows.
+// logits (..., classes), label (...), perhaps weights (...).
 Operand lower(const SoftmaxCrossEntropy& op, const Args& in) {
-  const TF_Output logits = in.row(0);
-  if (op.smoothing == 0) return {sum_all(in, in.binary("SparseSoftmaxCrossEntropyWithLogits", logits, in.row(1)), 1)};
-  const TF_Output target = smoothed(op, in);
-  if (in[0].dtype == DType::f64)  // the gradient of the fused op fails in double
-    return {in.unary("Neg", sum_all(in, in.binary("Mul", in.unary("LogSoftmax", logits), target), 2))};
-  return {sum_all(in, in.binary("SoftmaxCrossEntropyWithLogits", logits, target), 1)};
+  const Rows rows(op, in);
+  TF_Output terms = rows.terms();
+  if (op.ignore >= 0) terms = in.op("SelectV2").in(rows.counts()).in(terms).in(in.number(0, rows.dtype())).out();
+  if (in.size() > 2) terms = in.binary("Mul", terms, in.reshape(in.detached(2), {rows.count}));
+  return {sum_all(in, terms, 1)};
 }
 
 Operand lower(const SquaredError&, const Args& in) {

@@ -42,23 +42,12 @@ struct Convolution {
   }
 };
 
-std::vector<TF_Output> split(const Args& in, TF_Output x, int64_t axis, int64_t parts) {
-  TF_Operation* op = in.op("Split")
-                         .in(in.graph().constant(static_cast<double>(axis), DType::i32))
-                         .in(x)
-                         .integer("num_split", parts)
-                         .finish();
-  std::vector<TF_Output> out;
-  for (int i = 0; i < parts; ++i) out.push_back({op, i});
-  return out;
-}
-
 // Neither TensorFlow's CPU kernels nor their gradients know groups.
 TF_Output grouped(const Args& in, const Convolution& convolve, TF_Output x, TF_Output weight, int64_t groups) {
-  const auto xs = split(in, x, 3, groups), weights = split(in, weight, 3, groups);
+  const auto xs = in.split(x, 3, groups), weights = in.split(weight, 3, groups);
   std::vector<TF_Output> parts;
   for (size_t g = 0; g < xs.size(); ++g) parts.push_back(convolve("Conv2D", xs[g], weights[g]));
-  return in.op("ConcatV2").list(parts).in(in.graph().constant(3, DType::i32)).out();
+  return in.concat(parts, 3);
 }
 
 }  // namespace

@@ -35,8 +35,6 @@ Moments moments(const Args& in, TF_Output x, std::span<const int64_t> axes) {
   return {centred, in.reduce("Mean", in.unary("Square", centred), axes, true), mean};
 }
 
-DType statistics_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
 // The operands of a batch norm by name.
 struct BatchNormOperands {
   size_t weight = 0, bias = 0, mean = 0, variance = 0;  // 0: none
@@ -83,7 +81,7 @@ TF_Output fused(const BatchNorm& op, const Args& in, const BatchNormOperands& at
 
 // FusedBatchNormV3 knows neither double nor a second gradient.
 TF_Output composed(const BatchNorm& op, const Args& in, const BatchNormOperands& at, TF_Output x) {
-  const DType dtype = statistics_type(in[0].dtype);
+  const DType dtype = inner_type(in[0].dtype);
   x = in.cast(x, in[0].dtype, dtype);
   const Shape& shape = in[0].shape;
   const int64_t axes[] = {0, 1, 2}, n = shape.elements() / shape[1];
@@ -117,7 +115,7 @@ Operand lower(const BatchNorm& op, const Args& in) {
 
 Operand lower(const GroupNorm& op, const Args& in) {
   const Shape& shape = in[0].shape;
-  const DType dtype = statistics_type(in[0].dtype);
+  const DType dtype = inner_type(in[0].dtype);
   const int64_t n = shape[0], c = shape[1], positions = shape.elements() / (n * c), axes[] = {1, 3};
   const TF_Output images = in.cast(channels_last(in), in[0].dtype, dtype);
   const Moments m = moments(in, in.reshape(images, {n, positions, op.groups, c / op.groups}), axes);
@@ -128,11 +126,25 @@ Operand lower(const GroupNorm& op, const Args& in) {
 }
 
 Operand lower(const LayerNorm& op, const Args& in) {
-  const DType dtype = statistics_type(in[0].dtype);
+  const DType dtype = inner_type(in[0].dtype);
   const int64_t axes[] = {in[0].shape.rank() - 1};
   const Moments m = moments(in, in.cast(in.row(0), in[0].dtype, dtype), axes);
   const TF_Output y = in.binary("Mul", m.centred, inverse_root(in, m.variance, op.eps, dtype));
   return {in.cast(in.binary("AddV2", in.binary("Mul", y, in[1].output), in[2].output), dtype, in[0].dtype)};
+}
+
+Operand lower(const RmsNorm& op, const Args& in) {
+  const DType dtype = inner_type(in[0].dtype);
+  const int64_t axes[] = {in[0].shape.rank() - 1};
+  const TF_Output x = in.cast(in.row(0), in[0].dtype, dtype);
+  const TF_Output squares = in.reduce("Mean", in.unary("Square", x), axes, true);
+  const TF_Output y = in.binary("Mul", x, inverse_root(in, squares, op.eps, dtype));
+  return {in.cast(in.binary("Mul", y, in.row(1)), dtype, in[0].dtype)};
+}
+
+Operand lower(const Softmax&, const Args& in) {
+  const DType dtype = inner_type(in[0].dtype);
+  return {in.cast(in.unary("Softmax", in.cast(in.row(0), in[0].dtype, dtype)), dtype, in[0].dtype)};
 }
 
 }  // namespace tbd::tensorflow

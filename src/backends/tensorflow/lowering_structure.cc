@@ -4,10 +4,56 @@
 #include "backends/tensorflow/lowering.h"
 
 namespace tbd::tensorflow {
+namespace {
+
+std::string name_of(TF_Output x) { return cat(TF_OperationName(x.oper), ":", x.index); }
+
+// Operand 0 in the parts of all its slices.
+TF_Operation* cut(const Args& in, int64_t axis) {
+  const std::vector<int64_t>& sizes = in.part()->sizes;
+  return in.op("SplitV")
+      .in(in[0].output)
+      .in(in.graph().constant(sizes))
+      .in(in.number(static_cast<double>(axis), DType::i32))
+      .integer("num_split", std::ssize(sizes))
+      .finish();
+}
+
+}  // namespace
 
 Operand lower(const Reshape& op, const Args& in) {
   const Shape& x = in[0].shape;
   return {in.reshape(in.row(0), output_shapes(op, std::span(&x, 1)).front())};
+}
+
+// Along its axis where it lies; images stay channels last.
+Operand lower(const Concat& op, const Args& in) {
+  Layout layout = Layout::row;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i].layout == Layout::nhwc) layout = Layout::nhwc;
+  std::vector<TF_Output> parts;
+  for (size_t i = 0; i < in.size(); ++i) parts.push_back(in.as(i, layout));
+  return {in.concat(parts, physical_axis(op.axis, layout)), layout};
+}
+
+Operand lower(const Slice& op, const Args& in) {
+  const Operand& x = in[0];
+  const int64_t axis = physical_axis(op.axis, x.layout);
+  if (in.part())
+    return {{in.shared(cat("parts ", name_of(x.output), " ", axis), [&] { return cut(in, axis); }), in.part()->index},
+            x.layout};
+  Shape begin(std::vector<int64_t>(static_cast<size_t>(x.shape.rank()), 0)), size = x.physical();
+  begin[axis] = op.begin, size[axis] = (op.end == 0 ? size[axis] : op.end) - op.begin;
+  TfGraph& graph = in.graph();
+  return {in.op("Slice").in(x.output).in(graph.constant(begin.extents())).in(graph.constant(size.extents())).out(),
+          x.layout};
+}
+
+// The axes are taken from where they lie, so that an image is transposed once.
+Operand lower(const Transpose& op, const Args& in) {
+  std::vector<int64_t> axes;
+  for (const int64_t axis : op.axes) axes.push_back(physical_axis(axis, in[0].layout));
+  return {in.transpose(in[0].output, axes)};
 }
 
 // Axes of an image are found where they lie. What remains must be in logical order: all axes, or none beside the
@@ -20,8 +66,7 @@ Operand lower(const Reduce& op, const Args& in) {
   const bool stays = x.layout == Layout::nhwc && (op.keep || reduced(1) || (reduced(2) && reduced(3)));
   const char* kind = op.function == Reduce::Function::sum ? "Sum" : "Mean";
   if (!stays) return {in.reduce(kind, in.row(0), axes, op.keep)};
-  const std::vector<int64_t> order = physical_axes(Layout::nhwc);
-  for (int64_t& axis : axes) axis = std::ranges::find(order, axis) - order.begin();
+  for (int64_t& axis : axes) axis = physical_axis(axis, Layout::nhwc);
   return {in.reduce(kind, x.output, axes, op.keep), op.keep ? Layout::nhwc : Layout::row};
 }
 

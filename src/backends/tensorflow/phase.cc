@@ -12,9 +12,15 @@ int64_t samples(const Phase& phase, const PhaseOptions& options) {
   return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;
 }
 
-// Images lie channels last.
-Layout layout_of_input(const Value& value) {
-  return value.shape.rank() == 4 && is_float(value.dtype) ? Layout::nhwc : Layout::row;
+// Of rank 4 are images, which lie channels last, and what ops of sequences read: heads and masks of attention.
+Layout layout_of_input(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  const auto is_of_heads = [&](const BoundNode& node) {
+    const bool reads_heads = std::holds_alternative<Attention>(node.op) || std::holds_alternative<Rotary>(node.op);
+    return reads_heads && std::ranges::find(node.inputs, id) != node.inputs.end();
+  };
+  const bool image = value.shape.rank() == 4 && is_float(value.dtype);
+  return image && std::ranges::none_of(graph.nodes, is_of_heads) ? Layout::nhwc : Layout::row;
 }
 
 std::vector<Operand> lowered(const Op& op, const Args& args) {
@@ -36,7 +42,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& gr
       graph_(bind(program, phase, options.bindings)),
       options_(options),
       global_batch_(samples(phase, options)),
-      context_{graph, options.seed, {}},
+      context_{graph, options.seed, {}, {}},
       values_(graph_.values.size()) {
   if (phase.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
   add_inputs(weights);
@@ -60,7 +66,7 @@ void PhaseRunner::add_inputs(Weights& weights) {
     if (value.kind == Value::Kind::buffer) values_[id] = weights.buffer(value.name).value;
     if (value.kind != Value::Kind::input) continue;
     context_.graph.set_scope(cat(phase_.name, '/', value.name));
-    const Layout layout = layout_of_input(value);
+    const Layout layout = layout_of_input(graph_, static_cast<ValueId>(id));
     const Shape physical = physical_shape(value.shape, layout);
     values_[id] = {context_.graph.placeholder(value.dtype, physical), layout, value.shape, value.dtype};
   }
@@ -90,10 +96,13 @@ std::vector<bool> PhaseRunner::differentiated_twice() const {
 
 void PhaseRunner::add_nodes(TfGraph& graph) {
   const std::vector<bool> twice = differentiated_twice();
+  const std::map<size_t, SlicePart> parts = slices_of_wholes(graph_);
   for (size_t i = 0; i < graph_.nodes.size(); ++i) try {
       const BoundNode& node = graph_.nodes[i];
       graph.set_scope(cat(phase_.name, '/', node.name));
-      const std::vector<Operand> results = lowered(node.op, Args(context_, values_, node.inputs, twice[i]));
+      const auto part = parts.find(i);
+      const SlicePart* whole = part == parts.end() ? nullptr : &part->second;
+      const std::vector<Operand> results = lowered(node.op, Args(context_, values_, node.inputs, twice[i], whole));
       for (size_t r = 0; r < results.size(); ++r) {
         const Value& value = graph_.value(node.outputs[r]);
         values_[index(node.outputs[r])] = {results[r].output, results[r].layout, value.shape, value.dtype};

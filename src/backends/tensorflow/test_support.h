@@ -21,20 +21,18 @@ inline HostTensor doubles(const Shape& shape, const Vector& values) {
   return HostTensor(DType::f64, shape, std::span<const double>(values));
 }
 
-inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype, int64_t classes = 2) {
+inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype) {
   const Philox random(7, name);
   Vector values(static_cast<size_t>(shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = is_float(dtype) ? random.normal(i) : random.word(i) % classes;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = random.normal(i);
   return converted(doubles(shape, values), dtype);
 }
 
-// A batch for all inputs of a step; masks hold 0 and 1, norms are those of the program.
+// A batch for all inputs of a step; norms are those of the program.
 inline TensorMap random_batch(const Program& program, int64_t batch = 4) {
   const InputNeeds needs = input_needs(program, {{"N", batch}});
-  TensorMap out = needs.norms;
-  for (const InputNeed& need : needs.inputs)
-    out[need.name] =
-        converted(random_tensor(need.name, need.shape, need.keep ? DType::i32 : need.dtype, need.classes), need.dtype);
+  TensorMap out = generated_inputs(needs, /*seed=*/7, /*step=*/1);
+  out.insert(needs.norms.begin(), needs.norms.end());
   return out;
 }
 

@@ -1,0 +1,98 @@
+// For tests: a small program made by the builder, its results held against numbers computed by hand in double, its
+// gradients against central differences, and single and low precision against double.
+#pragma once
+#include "backends/tensorflow/test_support.h"
+#include "graph/builder.h"
+
+namespace tbd::tensorflow {
+
+class Trial {
+ public:
+  Trial() : g(program_, "train") {}
+
+  // A trained tensor of normal numbers.
+  Tensor parameter(const std::string& name, const Shape& shape) {
+    values_["param/" + name] = random_tensor(name, shape, DType::f64);
+    return g.parameter(name, shape);
+  }
+  Tensor integers(const std::string& name, const Shape& shape, const Vector& values) {
+    return input(name, converted(doubles(shape, values), DType::i32));
+  }
+  Tensor floats(const std::string& name, const Shape& shape, const Vector& values) {
+    return input(name, doubles(shape, values));
+  }
+  // An output which is also a term of the loss: its sum, weighted by random numbers where it is not a scalar.
+  void result(const std::string& name, const Tensor& y) {
+    g.output(name, y);
+    if (y.shape().rank() == 0) return g.loss(name, y);
+    const std::string weights = name + ".weights";
+    const HostTensor random = random_tensor(weights, y.shape(), DType::f64);
+    g.loss(name, g.sum(g.mul(y, input(weights, random))));
+  }
+  // What a parameter or an input holds.
+  Vector operator[](const std::string& name) const {
+    const auto found = values_.find("param/" + name);
+    return as_doubles(found != values_.end() ? found->second : values_.at(name));
+  }
+
+  // Gradients and outputs of one step, by the names of a step's files.
+  TensorMap run(Precision precision) {
+    std::unique_ptr<TensorFlowSession> session = loaded_in(precision);
+    session->step(at_step(1, 0.0));
+    return session->read({"output/", "grad/"});
+  }
+  void expect_in_double(const std::map<std::string, Vector>& outputs) {
+    finish();
+    const TensorMap actual = run(Precision::fp64);
+    for (const auto& [name, expected] : outputs) {
+      const HostTensor& y = actual.at("output/" + name);
+      EXPECT_LT(relative_error(y, doubles(y.shape(), expected)), 1e-12) << name;
+    }
+    expect_gradients(*loaded_in(Precision::fp64), program_.phases[0]);
+  }
+  void expect_in_other_precisions() {
+    const TensorMap exact = run(Precision::fp64);
+    for (const auto& [precision, tolerance] : {std::pair(Precision::fp32, 2e-6), std::pair(Precision::bf16, 3e-2)})
+      for (const auto& [tensor_name, tensor] : run(precision))
+        EXPECT_LT(relative_error(tensor, exact.at(tensor_name)), tolerance) << name(precision) << " " << tensor_name;
+  }
+  void expect(const std::map<std::string, Vector>& outputs) {
+    expect_in_double(outputs);
+    expect_in_other_precisions();
+  }
+  const Program& program() { return finish(), program_; }
+
+ private:
+  Tensor input(const std::string& name, const HostTensor& value) {
+    const auto extents = value.shape().extents();
+    values_[name] = value;
+    return g.input(name, {extents.begin(), extents.end()}, value.dtype() == DType::f64 ? DType::f32 : value.dtype());
+  }
+  void finish() {
+    if (!program_.step.empty()) return;
+    g.update({});
+    program_.step = {{.phase = "train"}};
+  }
+  std::unique_ptr<TensorFlowSession> loaded_in(Precision precision) {
+    const Program lowered = with_precision(program_, precision);
+    auto session = loaded(lowered, {.batch = 1});
+    TensorMap inputs;
+    for (const auto& [name, value] : values_) {
+      const DType stored = precision == Precision::fp64 || !is_float(value.dtype()) ? value.dtype() : DType::f32;
+      if (name.starts_with("param/"))
+        session->write({{name, converted(value, stored)}});
+      else
+        inputs[name] = converted(value, stored);
+    }
+    session->stage(inputs);
+    return session;
+  }
+
+  Program program_ = {.model = "trial", .config = "small"};
+  TensorMap values_;
+
+ public:
+  Builder g;
+};
+
+}  // namespace tbd::tensorflow
