@@ -35,10 +35,11 @@ for name in sorted(expected):
     if value is None:
         print(f"{name}: not computed by this script")
         continue
-    difference = np.abs(np.asarray(value, np.float64) - expected[name])
+    value = np.reshape(value, expected[name].shape) if expected[name].ndim == 0 else np.asarray(value)
+    difference = np.abs(value.astype(np.float64) - expected[name])
     at = np.unravel_index(np.argmax(difference), difference.shape) if difference.ndim else ()
     print(f"{name}: largest difference {np.max(difference):.3e} at {tuple(int(i) for i in at)}: "
-          f"{np.asarray(value)[at]!r} here, {expected[name][at]!r} expected"
+          f"{value[at]!r} here, {expected[name][at]!r} expected"
           + (f", {recorded[name][at]!r} recorded" if name in recorded else ""))
     if name == JUDGED and not np.max(difference) <= BOUND:
         failed = True
@@ -160,7 +161,7 @@ class Script {
   }
 
   std::string gradient(size_t i) const {
-    if (framework_ == "tensorflow") return cat("gradients[", i, "]");
+    if (framework_ == "tensorflow") return cat("tf.convert_to_tensor(gradients[", i, "])");
     return short_name(trained_[i]) + ".grad";
   }
 

@@ -112,6 +112,9 @@ struct TensorFlow : Call {
     return nchw(cat("tf.compat.v1.nn.fused_batch_norm(tf.transpose(x0, (0, 2, 3, 1)), weight, bias, epsilon=", op.eps,
                     ", is_training=True)[0]"));
   }
+  Text operator()(const LayerNorm& op) const {
+    return cat("tf.nn.batch_normalization(x0, *tf.nn.moments(x0, [-1], keepdims=True), bias, weight, ", op.eps, ")");
+  }
   Text operator()(const MaxPool& op) const {
     return nchw(cat("tf.nn.max_pool2d(", padded(op.pads, "float('-inf')"), ", ", pair(op.kernel), ", ", pair(op.stride),
                     ", 'VALID')"));
