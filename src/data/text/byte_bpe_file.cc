@@ -41,7 +41,9 @@ void require_byte_level(const Tree& root) {
 int32_t id_of(const Tree& vocabulary, const std::string& token) {
   const auto found = vocabulary.find(token);
   require(found != vocabulary.end(), "the token '", token, "' is not in the vocabulary");
-  return found->get<int32_t>();
+  const auto id = found->get<int32_t>();
+  require(id >= 0, "the token '", token, "' has the id ", id);
+  return id;
 }
 
 // "a b" or ["a", "b"].
@@ -56,7 +58,10 @@ std::optional<int32_t> added_token(const Tree& root, std::initializer_list<const
   const Tree added = root.value("added_tokens", Tree::array());
   for (const char* name : names)
     for (const Tree& token : added)
-      if (token.at("content") == name) return token.at("id").get<int32_t>();
+      if (token.at("content") == name) {
+        require(token.at("id").get<int32_t>() >= 0, "the token '", name, "' has the id ", token.at("id").dump());
+        return token.at("id").get<int32_t>();
+      }
   return std::nullopt;
 }
 

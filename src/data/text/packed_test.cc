@@ -138,6 +138,9 @@ TEST(Packed, RefusesATokenizerThatDoesNotFit) {
   faulty["model"]["vocab"].erase("q");
   EXPECT_EQ(refusal(faulty), ": the token 'q' is not in the vocabulary");
   faulty = tokenizer();
+  faulty["model"]["vocab"]["q"] = -3;
+  EXPECT_EQ(refusal(faulty), ": the token 'q' has the id -3");
+  faulty = tokenizer();
   faulty["pre_tokenizer"]["type"] = "Metaspace";
   EXPECT_THAT(refusal(faulty), HasSubstr("only a BPE model behind a ByteLevel pre-tokenizer"));
   faulty = tokenizer();
