@@ -139,7 +139,7 @@ Cases lstm_cases() {
           lstm({.hidden = 5}, 2, 4, 2, {3, 3}),
           lstm({.hidden = 2}, 2, 1, 3),
           lstm({.hidden = 2, .reverse = true}, 2, 1, 3, {1, 1}),
-          lstm({.hidden = 1}, 1, 3, 1),
+          lstm({.hidden = 2}, 1, 3, 1),
           lstm({.hidden = 2}, 3, 4, 3, {4, 2, 1}, {1, 2}),
           lstm({.hidden = 2, .reverse = true}, 3, 4, 3, {}, {1, 2}),
           lstm({.hidden = 2}, 3, 4, 3, {2, 4, 3}, {0}),
@@ -149,7 +149,7 @@ Cases lstm_cases() {
 Cases lstm_cell_cases() {
   return {{.op = LstmCell{3}, .operands = {{3, 4}, {3, 3}, {3, 3}}},
           {.op = LstmCell{5}, .operands = {{2, 2}, {2, 5}, {2, 5}}},
-          {.op = LstmCell{1}, .operands = {{1, 1}, {1, 1}, {1, 1}}},
+          {.op = LstmCell{2}, .operands = {{1, 1}, {1, 2}, {1, 2}}, .values = Values::positive},
           {.op = LstmCell{2}, .operands = {{3, 4}, {3, 2}, {3, 2}}, .unread = {0}},
           {.op = LstmCell{2}, .operands = {{3, 4}, {3, 2}, {3, 2}}, .unread = {1}}};
 }

@@ -40,7 +40,7 @@ Rule rule(const LayerNorm&, Shapes in) { return {3, last_axis_or_rows(in[0])}; }
 Rule rule(const RmsNorm&, Shapes in) { return {3, last_axis_or_rows(in[0])}; }
 
 // An exponential and a quotient; the gradient subtracts a sum from each term of it.
-Rule rule(const Softmax&, Shapes in) { return {4, in[0].back()}; }
+Rule rule(const Softmax&, Shapes in) { return {6, in[0].back()}; }
 
 // A maximum is exact; its gradient adds up where windows overlap.
 Rule rule(const MaxPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
@@ -48,7 +48,8 @@ Rule rule(const AvgPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
 Rule rule(const GlobalMean&, Shapes in) { return {1, in[0][2] * in[0][3]}; }
 
 // A vector library is right to a unit or two in the last place; the gradients of sigmoid and tanh subtract from 1.
-Rule rule(const Unary&, Shapes) { return {4}; }
+// gelu multiplies by 1 + erf, which cancels for negative x.
+Rule rule(const Unary& op, Shapes) { return {op.function == Unary::Function::gelu ? 8.0 : 4.0}; }
 // An operand that is repeated gets the sum of its copies' gradients.
 Rule rule(const Binary& op, Shapes in) {
   const int64_t smaller = std::max<int64_t>(1, std::min(in[0].elements(), in[1].elements()));
@@ -73,7 +74,7 @@ Rule rule(const Embedding&, Shapes in) { return {1, in[0].elements()}; }
 
 // A constant, rounded once. Two products and a sum of two with such constants.
 Rule rule(const Sinusoid&, Shapes) { return {1}; }
-Rule rule(const Rotary&, Shapes) { return {2}; }
+Rule rule(const Rotary&, Shapes) { return {3}; }
 
 // Scores, a softmax, whose exponentials magnify the rounding of the scores, and sums over keys; the gradient of a key
 // adds up the queries of every head that reads it.
