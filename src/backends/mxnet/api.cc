@@ -126,6 +126,13 @@ Array Array::with_shape(const Shape& shape) const {
   return out;
 }
 
+Array Array::viewed(const Shape& shape) const {
+  std::vector<dim_t> extents(shape.extents().begin(), shape.extents().end());
+  void* view = nullptr;
+  check(MXNDArrayReshape64(handle(), static_cast<int>(extents.size()), extents.data(), false, &view));
+  return Array(view).with_shape(shape);
+}
+
 DType Array::dtype() const {
   int code = 0;
   check(MXNDArrayGetDType(handle(), &code));

@@ -26,6 +26,8 @@ class Array {
   explicit Array(void* owned) : handle_(share(owned)) {}
   // A scalar is stored with one axis, as MXNet's ops want it; `shape` is what the host sees.
   Array with_shape(const Shape& shape) const;
+  // The same elements in memory under another shape.
+  Array viewed(const Shape& shape) const;
 
   explicit operator bool() const { return handle_ != nullptr; }
   void* handle() const { return handle_.get(); }

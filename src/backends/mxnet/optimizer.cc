@@ -1,23 +1,12 @@
 #include "backends/mxnet/optimizer.h"
 
-#include <cmath>
-
+#include "backends/mxnet/adam.h"
 #include "backends/mxnet/arithmetic.h"
 
 namespace tbd::mxnet {
 namespace {
 
 using Kind = Optimizer::Kind;
-
-// MXNet's Adam computes 1 - beta in single precision: 1.3e-5 too small for 0.999.
-bool keeps_beta(double beta) {
-  const auto rounded = static_cast<double>(1 - static_cast<float>(beta));
-  return std::abs(rounded - (1 - beta)) <= 1e-6 * (1 - beta);
-}
-
-Array with_decay(const Trained& t, double decay) {
-  return decay == 0 ? t.gradient : sum(t.gradient, scaled(t.weight, decay));
-}
 
 void sgd_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
   Attributes attributes = {{"lr", text(r.lr)}};
@@ -41,71 +30,16 @@ void sgd_composed(const Trained& t, const Optimizer& o, const Rates& r) {
   add(t.weight, -r.lr, o.nesterov ? sum(g, scaled(momentum, o.momentum)) : momentum);
 }
 
-// MXNet's epsilon stands outside the bias correction, and its decoupled decay is not multiplied by lr.
-void adam_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
-  const double root = std::sqrt(r.correction2);
-  Attributes attributes = {{"lr", text(r.lr * root / r.correction1)},
-                           {"beta1", text(o.beta1)},
-                           {"beta2", text(o.beta2)},
-                           {"epsilon", text(o.epsilon * root)}};
-  std::vector<Array> in = {t.weight, t.gradient, t.first->array(), t.second->array()};
-  if (o.kind == Kind::adam) {
-    attributes.emplace_back("wd", text(r.weight_decay));
-    return call_into(t.weight, "adam_update", in, attributes);
-  }
-  attributes.emplace_back("wd", text(r.lr * r.weight_decay));
-  attributes.emplace_back("eta", "1");
-  const Array unit_scale(t.weight.dtype(), {1});
-  const float one[] = {1};
-  unit_scale.set(HostTensor(DType::f32, {1}, std::span<const float>(one)));
-  in.push_back(unit_scale);
-  call_into(t.weight, "_adamw_update", in, attributes);
-}
-
-// The moments of g, then the direction m^ / (sqrt(v^) + epsilon).
-Array adam_direction(const Trained& t, const Array& g, const Optimizer& o, const Rates& r) {
-  const Array &m = t.first->array(), &v = t.second->array();
-  scale(m, o.beta1);
-  add(m, 1 - o.beta1, g);
-  scale(v, o.beta2);
-  add(v, 1 - o.beta2, squared(g));
-  const Array denominator = shifted(square_root(scaled(v, 1 / r.correction2)), o.epsilon);
-  return quotient(scaled(m, 1 / r.correction1), denominator);
-}
-
-void adam_composed(const Trained& t, const Optimizer& o, const Rates& r) {
-  const bool decoupled = o.kind == Kind::adamw;
-  const Array u = adam_direction(t, with_decay(t, decoupled ? 0 : r.weight_decay), o, r);
-  if (decoupled && r.weight_decay != 0) scale(t.weight, 1 - r.lr * r.weight_decay);
-  add(t.weight, -r.lr, u);
-}
-
-Array positive(const Array& x) { return call("_greater_scalar", std::vector{x}, scalar(0)); }
-
-// The trust ratio is 1 where nothing decays and where a norm is 0.
-void lamb_composed(const Trained& t, const Optimizer& o, const Rates& r) {
-  Array u = adam_direction(t, t.gradient, o, r);
-  if (r.weight_decay != 0) {
-    add(u, r.weight_decay, t.weight);
-    const Array w_norm = norm(t.weight), u_norm = norm(u);
-    const Array both = call("elemwise_mul", std::vector{positive(w_norm), positive(u_norm)});
-    const Array one = call("ones_like", std::vector{w_norm});
-    scale_by(u, call("where", std::vector{both, quotient(w_norm, u_norm), one}));
-  }
-  add(t.weight, -r.lr, u);
-}
-
 void update(const Trained& t, const Optimizer& o, const Rates& r) {
-  // At lr 0 a momentum folded with it would be lost.
-  const bool native = has_native_update(o, t.weight.dtype()) && r.lr != 0;
+  const bool native = has_native_update(o, t.weight.dtype());
   switch (o.kind) {
-    case Kind::sgd:
-      return native ? sgd_by_mxnet(t, o, r) : sgd_composed(t, o, r);
+    case Kind::sgd:  // at lr 0 a momentum folded with it would be lost
+      return native && r.lr != 0 ? sgd_by_mxnet(t, o, r) : sgd_composed(t, o, r);
     case Kind::adam:
     case Kind::adamw:
       return native ? adam_by_mxnet(t, o, r) : adam_composed(t, o, r);
     case Kind::lamb:
-      return lamb_composed(t, o, r);
+      return native ? lamb_by_mxnet(t, o, r) : lamb_composed(t, o, r);
   }
 }
 
@@ -117,6 +51,10 @@ Array global_norm(std::span<const Trained> tensors) {
 }
 
 }  // namespace
+
+Array with_decay(const Trained& t, double decay) {
+  return decay == 0 ? t.gradient : sum(t.gradient, scaled(t.weight, decay));
+}
 
 void clip_by_global_norm(std::span<const Trained> tensors, double limit) {
   const Array ratio = call("_rdiv_scalar", std::vector{shifted(global_norm(tensors), 1e-6)}, scalar(limit));
@@ -131,14 +69,14 @@ void normalise_by_global_norm(std::span<const Trained> tensors) {
 }
 
 bool has_native_update(const Optimizer& o, DType dtype) {
-  if (dtype != DType::f32 || o.kind == Kind::lamb) return false;
-  return o.kind == Kind::sgd || (keeps_beta(o.beta1) && keeps_beta(o.beta2));
+  return dtype == DType::f32 && (o.kind == Kind::sgd || folds_moments(o));
 }
 
 std::string optimizer_path(const Optimizer& o, DType dtype) {
   if (!has_native_update(o, dtype)) return "composed of elementwise ops";
   if (o.kind == Kind::adam) return "adam_update";
   if (o.kind == Kind::adamw) return "_adamw_update";
+  if (o.kind == Kind::lamb) return "lamb_update_phase1, lamb_update_phase2";
   if (o.momentum == 0) return "sgd_update";
   return o.nesterov ? "nag_mom_update" : "sgd_mom_update";
 }

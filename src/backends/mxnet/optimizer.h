@@ -34,6 +34,9 @@ std::string optimizer_path(const Optimizer& optimizer, DType dtype);
 // Whether MXNet's op, whose scalars are single precision, equals the rule to 1e-6.
 bool has_native_update(const Optimizer& optimizer, DType dtype);
 
+// g + decay w.
+Array with_decay(const Trained& t, double decay);
+
 // g *= min(1, c / (|g| + 1e-6)) over all tensors together; g /= max(1, |g|) as LAMB wants.
 void clip_by_global_norm(std::span<const Trained> tensors, double limit);
 void normalise_by_global_norm(std::span<const Trained> tensors);

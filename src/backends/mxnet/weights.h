@@ -9,7 +9,8 @@
 namespace tbd::mxnet {
 
 // An array that MXNet's kernels want as a multiple of ours: the momentum times -lr, the running variance without its
-// n / (n - 1). Those rules are linear, so a factor that stays costs nothing; one that changes costs a pass.
+// n / (n - 1), moments of betas that were rounded. Those rules are linear, so a factor that stays costs nothing; one
+// that changes costs a pass.
 class Held {
  public:
   Held() = default;
@@ -17,6 +18,8 @@ class Held {
   const Array& array() const { return array_; }  // = ours x factor()
   double factor() const { return factor_; }
   void hold(double factor);  // not 0
+  // What was written to the array is that multiple of ours.
+  void became(double factor) { factor_ = factor; }
   HostTensor ours() const;
   void set(const HostTensor& ours);
 
