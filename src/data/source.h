@@ -33,8 +33,8 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 nlohmann::ordered_json source_spec_json(const SourceSpec& spec);
-// Throws Error(invalid) naming the key; absent keys but `kind` keep the defaults above.
-SourceSpec source_spec_from(const nlohmann::ordered_json& json);
+// Throws Error(invalid) naming the key; absent keys but `kind` keep what `spec` has, those of its text one by one.
+SourceSpec source_spec_from(const nlohmann::ordered_json& json, SourceSpec spec = {});
 
 // An input that a program reads, bound to extents.
 struct WantedInput {

@@ -37,15 +37,14 @@ Json source_spec_json(const SourceSpec& spec) {
           {"first_step", spec.first_step}};
 }
 
-SourceSpec source_spec_from(const Json& json) {
-  SourceSpec spec;
+SourceSpec source_spec_from(const Json& json, SourceSpec spec) {
   spec.kind = one_of<SourceKind>("data source", kKinds, at<std::string>(json, "kind"));
   if (const auto split = maybe<std::string>(json, "split")) spec.split = one_of<Split>("split", kSplits, *split);
   take(json, "path", spec.path);
   take(json, "batch", spec.batch);
   take(json, "image_size", spec.image_size);
   take(json, "classes", spec.classes);
-  if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text);
+  if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text, std::move(spec.text));
   take(json, "seed", spec.seed);
   take(json, "threads", spec.threads);
   take(json, "prefetch", spec.prefetch);

@@ -42,6 +42,13 @@ TEST(SourceSpec, AbsentKeysKeepTheirDefaults) {
   EXPECT_EQ(source_spec_from(Json{{"kind", "synthetic"}}), SourceSpec{});
 }
 
+TEST(SourceSpec, AbsentKeysKeepWhatIsGivenThoseOfTextOneByOne) {
+  const SourceSpec given{.text = {.strict = true, .length = 77}, .seed = 3};
+  const SourceSpec spec = source_spec_from({{"kind", "squad"}, {"text", {{"stride", 5}}}}, given);
+  EXPECT_EQ(spec.seed, 3);
+  EXPECT_EQ(spec.text, (TextSpec{.strict = true, .length = 77, .stride = 5}));
+}
+
 TEST(SourceSpec, NamesWhatIsWrong) {
   EXPECT_EQ(refusal(Json::object()), "'kind' is missing");
   EXPECT_NE(refusal({{"kind", "image_foldr"}}).find("image_folder"), std::string::npos);

@@ -56,8 +56,8 @@ struct TextSpec {
   bool operator==(const TextSpec&) const = default;
 };
 nlohmann::ordered_json text_spec_json(const TextSpec& spec);
-// Throws Error(invalid) naming the key; absent keys keep the defaults above.
-TextSpec text_spec_from(const nlohmann::ordered_json& json);
+// Throws Error(invalid) naming the key; absent keys keep what `spec` has.
+TextSpec text_spec_from(const nlohmann::ordered_json& json, TextSpec spec = {});
 
 // How the reference of a model and config treats its text: ids, buckets, shared vocabulary. The defaults for a name
 // that is not ours.
