@@ -8,6 +8,8 @@
 namespace tbd {
 namespace {
 
+constexpr std::string_view kNorm = "norm/";
+
 void check_shape(const HostTensor& tensor, const InputNeed& need, std::string_view where) {
   require(tensor.shape() == need.shape, where, ": input '", need.name, "' has shape ", tensor.shape(),
           ", the program needs ", need.shape);
@@ -39,7 +41,20 @@ TensorMap from_file(const std::string& path, const InputNeeds& needs) {
   return batch;
 }
 
-bool is_square_image(const Shape& shape) { return shape.rank() == 4 && shape[1] == 3 && shape[2] == shape[3]; }
+std::string names_of(const InputNeeds& needs) {
+  std::vector<std::string> names;
+  for (const InputNeed& need : needs.inputs)
+    if (!need.keep && need.group == 0) names.push_back(need.base);
+  return join(names, ", ");
+}
+
+std::vector<WantedInput> wanted(const InputNeeds& needs) {
+  std::vector<WantedInput> out;
+  for (const InputNeed& need : needs.inputs)
+    if (!need.keep && need.group == 0)
+      out.push_back({.name = need.base, .shape = need.shape, .below = need.indexes ? need.classes : 0});
+  return out;
+}
 
 }  // namespace
 
@@ -55,38 +70,30 @@ Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
   }
 }
 
-bool Inputs::reads_images() const {
-  const bool known = std::ranges::all_of(needs_.inputs, [](const InputNeed& need) {
-    return need.keep || (need.base == "image" && is_square_image(need.shape)) ||
-           (need.base == "label" && need.shape.rank() == 1);
-  });
-  return known && std::ranges::any_of(needs_.inputs, [](const InputNeed& need) { return need.base == "image"; });
-}
-
+// Synthetic data fit what they can; the inputs of other programs are generated.
 void Inputs::open(const Json& source, bool pipeline) {
-  const bool folder = source.is_object() && maybe<std::string>(source, "kind").value_or("synthetic") != "synthetic";
-  if (!reads_images()) {
-    if (folder)
-      fail(ErrorKind::unsupported, "a folder of images gives 'image' and 'label'; this program reads other inputs");
-    return;
-  }
   Json complete = source.is_object() ? source : Json::object();
   if (!complete.contains("kind")) complete["kind"] = "synthetic";
   if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
   SourceSpec spec = source_spec_from(complete);
-  for (const InputNeed& need : needs_.inputs) {
-    if (need.base == "image") spec.batch = need.shape[0], spec.image_size = need.shape[2];
-    if (need.base == "label") spec.classes = need.classes;
-  }
-  source_ = open_source(spec);
+  if (!complete.contains("text")) spec.text = needs_.text;
+  const std::vector<WantedInput> inputs = wanted(needs_);
+  if (const std::optional<SourceSpec> fits = fitted(spec, inputs))
+    source_ = open_source(*fits);
+  else if (spec.kind != SourceKind::synthetic)
+    fail(ErrorKind::unsupported, "data of kind ", at<std::string>(complete, "kind"),
+         " do not give what this program reads: ", names_of(needs_));
 }
 
 TensorMap Inputs::from_source(int64_t step, bool wait) {
   TensorMap batch;
+  counts_.clear();
   for (int64_t group = 0; group < needs_.groups; ++group) {
     const int64_t number = (step - 1) * needs_.groups + group + 1;
     TensorMap part = wait ? source_->next(number) : source_->batch_at(number);
+    for (const auto& [name, count] : part)
+      if (name.starts_with(kCount)) counts_[name.substr(kCount.size())] += as_doubles(count).front();
     for (const InputNeed& need : needs_.inputs) {
       if (need.group != group || need.keep) continue;
       HostTensor& tensor = part.at(need.base);
@@ -109,15 +116,26 @@ TensorMap Inputs::batch(int64_t step, int64_t& waited_ns) {
   TensorMap batch = source_ ? from_source(step, pipeline_) : TensorMap{};
   if (pipeline_) waited_ns = now_ns() - began;
   add_generated(step, batch);
-  for (const auto& [name, norm] : needs_.norms) batch[name] = norm;
+  add_norms(batch);
   return batch;
+}
+
+void Inputs::add_norms(TensorMap& batch) const {
+  for (const auto& [name, norm] : needs_.norms) {
+    const auto count = counts_.find(name.substr(kNorm.size()));
+    const auto numerator = needs_.numerators.find(name);
+    batch[name] =
+        count == counts_.end() || count->second == 0 || numerator == needs_.numerators.end()
+            ? norm
+            : scalar_tensor(numerator->second / (count->second * static_cast<double>(needs_.world)), norm.dtype());
+  }
 }
 
 void Inputs::recycle(TensorMap batch) {
   if (!source_ || !pipeline_ || needs_.groups != 1) return;
   TensorMap part;
   for (const InputNeed& need : needs_.inputs)
-    if (need.base == "image" || need.base == "label") part[need.base] = std::move(batch[need.name]);
+    if (!need.keep) part[need.base] = std::move(batch[need.name]);
   source_->recycle(std::move(part));
 }
 

@@ -1,5 +1,6 @@
 // The tensors that a step reads, by the names of step_inputs(program), with norm/<term> and mask/<node>.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -23,10 +24,13 @@ struct InputNeed {
   std::optional<double> padding;  // floats that tell places: of padding by this, 0 or -1e4, others by 1 or 0
 };
 struct InputNeeds {
-  std::vector<InputNeed> inputs;  // without norms
-  TensorMap norms;                // norm/<term> = the term's norm / (samples of one update)
+  std::vector<InputNeed> inputs;             // without norms
+  TensorMap norms;                           // norm/<term> = the term's norm / (samples of one update)
+  std::map<std::string, double> numerators;  // the term's norm, by "norm/<term>"
   int64_t groups = 1;
   int64_t batch = 0;  // samples of one group
+  int64_t world = 1;
+  TextSpec text = {};  // how the program's model and config treat text
 };
 // Throws Error(invalid) where the program does not bind.
 InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world = 1);
@@ -35,6 +39,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
 // a quarter, never the first; other floats standard normal; integers within their bounds.
 TensorMap generated_inputs(const InputNeeds& needs, uint64_t seed, int64_t step);
 HostTensor generated_input(const InputNeed& need, uint64_t seed, int64_t step);
+HostTensor scalar_tensor(double value, DType dtype);
 
 // Batches for the steps of one run.
 class Inputs {
@@ -44,22 +49,27 @@ class Inputs {
   // the program reads.
   Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed);
 
-  // All inputs of `step`; `waited_ns` is the time until the data source had them.
+  // All inputs of `step`; `waited_ns` is the time until the data source had them. Where the source counts what a term
+  // sums over (count/<term>), norm/<term> = the term's norm / that count of all groups and ranks, each rank's being as
+  // large as this one's.
   TensorMap batch(int64_t step, int64_t& waited_ns);
   void recycle(TensorMap batch);                          // for reuse of its memory
   const Source* source() const { return source_.get(); }  // nullptr: file or generated tensors
+  // What the source counted in the last batch, over all groups: "tokens", "slots", "ce" ...
+  const std::map<std::string, double>& counts() const { return counts_; }
 
  private:
-  bool reads_images() const;
   void open(const Json& source, bool pipeline);
   TensorMap from_source(int64_t step, bool wait);
   void add_generated(int64_t step, TensorMap& batch) const;
+  void add_norms(TensorMap& batch) const;
 
   InputNeeds needs_;
   uint64_t seed_;
   bool pipeline_;
   TensorMap file_;
   std::unique_ptr<Source> source_;
+  std::map<std::string, double> counts_;
 };
 
 }  // namespace tbd

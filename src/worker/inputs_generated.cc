@@ -43,6 +43,10 @@ HostTensor generated_input(const InputNeed& need, uint64_t seed, int64_t step) {
   return need.dtype == DType::f64 ? std::move(tensor) : converted(tensor, need.dtype);
 }
 
+HostTensor scalar_tensor(double value, DType dtype) {
+  return converted(HostTensor(DType::f64, Shape{}, std::span<const double>(&value, 1)), dtype);
+}
+
 TensorMap generated_inputs(const InputNeeds& needs, uint64_t seed, int64_t step) {
   TensorMap batch;
   for (const InputNeed& need : needs.inputs) batch[need.name] = generated_input(need, seed, step);

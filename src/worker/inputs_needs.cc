@@ -56,23 +56,20 @@ std::optional<double> keep_of(const Graph& graph, const std::string& input) {
   return std::nullopt;
 }
 
-HostTensor scalar(double value, DType dtype) {
-  const double values[] = {value};
-  return converted(HostTensor(DType::f64, Shape{}, std::span<const double>(values)), dtype);
-}
-
 }  // namespace
 
 InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world) {
   InputNeeds needs;
   needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
+  needs.world = world, needs.text = text_preset(program.model, program.config);
   std::map<std::string, Graph> graphs;
   for (const Phase& phase : program.phases) {
     const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;
     for (const LossTerm& term : phase.loss) {
       const std::string name = cat(kNorm, term.name);
       const double samples = static_cast<double>(needs.batch * phase.accumulate * world);
-      needs.norms[name] = scalar(term.norm / samples, graph.value(graph.find(name).value()).dtype);
+      needs.norms[name] = scalar_tensor(term.norm / samples, graph.value(graph.find(name).value()).dtype);
+      needs.numerators[name] = term.norm;
     }
   }
   std::set<std::pair<std::string, int64_t>> groups;

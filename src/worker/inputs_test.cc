@@ -91,6 +91,50 @@ TEST(GeneratedInputs, MaskScoresByTenThousand) {
   }
 }
 
+// A program whose inputs are those of translation reads synthetic sentences, and its norm is over their words.
+Program translator() {
+  Program program = {.model = "translator", .config = "test"};
+  Builder g(program, "train");
+  const Tensor src = g.input("src", {Builder::batch(), 6}, DType::i32),
+               given = g.input("tgt_in", {Builder::batch(), 6}, DType::i32),
+               label = g.input("tgt_out", {Builder::batch(), 6}, DType::i32);
+  const Tensor from = g.embedding("from", src, {.rows = 50, .width = 4}),
+               to = g.embedding("to", given, {.rows = 50, .width = 4});
+  const Tensor x = g.add(from, to);
+  g.loss("ce", g.softmax_cross_entropy(g.linear("head", x, {.out = 50}), label, SoftmaxCrossEntropy{.ignore = 1}), 3);
+  g.accumulate(2);
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+TEST(SourceInputs, GiveTheNormOfWhatTheyCount) {
+  Inputs inputs(input_needs(translator(), {{"N", 4}}), {.source = {{"kind", "synthetic"}}}, 1);
+  int64_t waited = 0;
+  const TensorMap batch = inputs.batch(1, waited);
+  ASSERT_NE(inputs.source(), nullptr);
+  int64_t words = 0;
+  for (const char* run : {"train.0/tgt_out", "train.1/tgt_out"})
+    for (const int32_t id : batch.at(run).as<int32_t>()) words += id != 1;
+  EXPECT_LT(words, 2 * 4 * 6);
+  EXPECT_EQ(inputs.counts().at("ce"), static_cast<double>(words));
+  EXPECT_FLOAT_EQ(batch.at("norm/ce").as<float>()[0], 3.F / static_cast<float>(words));
+  for (const auto& [name, tensor] : batch) EXPECT_FALSE(name.starts_with("count/")) << name;
+}
+
+TEST(SourceInputs, OfAnotherKindThanTheProgramReadsAreRefused) {
+  const auto open = [] {
+    Inputs(input_needs(reader(), kBatch), {.source = {{"kind", "image_folder"}, {"path", "none"}}}, 1);
+  };
+  try {
+    open();
+    FAIL() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("image_folder do not give what this program reads: ids, lengths"));
+  }
+}
+
 TEST(InputFiles, AreRefusedWhereAnIntegerIndexesNothing) {
   const TemporaryFolder folder("tbd-inputs");
   const std::string file = (folder.path() / "inputs").string();
