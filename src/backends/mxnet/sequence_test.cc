@@ -193,6 +193,26 @@ TEST(AttentionOnMxnet, LetsEachGroupOfQueryHeadsReadItsOwnKeyHead) {
   EXPECT_LT(as_doubles(stepped(program, weights, {}).at("loss"))[0], 1e-28);
 }
 
+// oneDNN's logarithm is 24 roundings off.
+TEST(CrossEntropyOnMxnet, OfTwoClassesIsExactToAFewRoundings) {
+  const auto program = [](Precision precision) {
+    return program_by(
+        [](Builder& g) {
+          const Tensor label = g.input("label", {64}, DType::i32), logits = g.parameter("logits", {64, 2});
+          g.loss("ce", g.softmax_cross_entropy(logits, label));
+        },
+        precision);
+  };
+  const HostTensor logits = converted(random_tensor("logits", {64, 2}, DType::f32), DType::f64);
+  const auto loss = [&](Precision precision) {
+    return stepped(program(precision), {{"param/logits", logits}},
+                   {{"label", integers({64}, std::vector<int32_t>(64, 1))}});
+  };
+  const TensorMap single = loss(Precision::fp32), twice = loss(Precision::fp64);
+  for (const char* name : {"loss", "grad/logits"})
+    EXPECT_LT(relative_error(single.at(name), twice.at(name)), 2e-7) << name;
+}
+
 // The ignored label is no class: pick would take the nearest.
 TEST(CrossEntropyOnMxnet, CountsNeitherIgnoredLabelsNorRowsOfWeightZero) {
   const Program program = program_by([](Builder& g) {
