@@ -76,8 +76,7 @@ void Inputs::open(const Json& source, bool pipeline) {
   if (!complete.contains("kind")) complete["kind"] = "synthetic";
   if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
-  SourceSpec spec = source_spec_from(complete);
-  if (!complete.contains("text")) spec.text = needs_.text;
+  const SourceSpec spec = source_spec_from(complete, {.text = needs_.text});
   const std::vector<WantedInput> inputs = wanted(needs_);
   if (const std::optional<SourceSpec> fits = fitted(spec, inputs))
     source_ = open_source(*fits);
