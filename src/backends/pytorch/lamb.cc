@@ -15,6 +15,9 @@ namespace {
 
 using List = std::vector<at::Tensor>;
 
+// An update has two temporaries as large as its tensors: so many elements at once, and at least one tensor.
+constexpr int64_t kTogether = int64_t{1} << 22;
+
 // u per tensor, without the decay.
 List directions(const LambTensors& t, const LambScalars& s) {
   List denominators = at::_foreach_div(t.exp_avg_sq, s.correction2);
@@ -25,14 +28,7 @@ List directions(const LambTensors& t, const LambScalars& s) {
   return u;
 }
 
-}  // namespace
-
-void lamb_normalise(const List& gradients) {
-  const at::Tensor total = at::stack(at::_foreach_norm(gradients, 2)).norm(2);
-  at::_foreach_mul_(gradients, total.clamp_min(1).reciprocal());
-}
-
-void lamb_update(const LambTensors& t, const LambScalars& s) {
+void update_together(const LambTensors& t, const LambScalars& s) {
   at::_foreach_lerp_(t.exp_avg, t.gradients, 1 - s.beta1);
   at::_foreach_mul_(t.exp_avg_sq, s.beta2);
   at::_foreach_addcmul_(t.exp_avg_sq, t.gradients, t.gradients, 1 - s.beta2);
@@ -45,6 +41,26 @@ void lamb_update(const LambTensors& t, const LambScalars& s) {
     at::_foreach_mul_(u, at::where(both, w_norm.div(u_norm), 1).unbind());
   }
   at::_foreach_add_(t.parameters, u, -s.lr);
+}
+
+}  // namespace
+
+void lamb_normalise(const List& gradients) {
+  const at::Tensor total = at::stack(at::_foreach_norm(gradients, 2)).norm(2);
+  at::_foreach_mul_(gradients, total.clamp_min(1).reciprocal());
+}
+
+void lamb_update(const LambTensors& t, const LambScalars& s) {
+  int64_t elements = 0;
+  for (size_t begin = 0, end = 0; end < t.parameters.size();) {
+    elements += t.parameters[end++].numel();
+    if (elements < kTogether && end < t.parameters.size()) continue;
+    const auto part = [&](const List& all) {
+      return List(all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    update_together({part(t.parameters), part(t.gradients), part(t.exp_avg), part(t.exp_avg_sq)}, s);
+    begin = end, elements = 0;
+  }
 }
 
 }  // namespace tbd::pytorch

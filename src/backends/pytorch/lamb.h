@@ -7,7 +7,7 @@
 namespace tbd::pytorch {
 
 struct LambTensors {
-  const std::vector<at::Tensor>&parameters, &gradients, &exp_avg, &exp_avg_sq;
+  std::vector<at::Tensor> parameters, gradients, exp_avg, exp_avg_sq;
 };
 struct LambScalars {
   double lr, beta1, beta2, epsilon, weight_decay, correction1, correction2;
