@@ -16,7 +16,7 @@ using ::tensorflow::Output;
 using ::tensorflow::Scope;
 using Outputs = std::vector<Output>;
 // What TensorFlow calls: writes one gradient per input of `op` to `out`, kNone where none passes. An upstream gradient
-// of an output that nothing uses has no node.
+// of an output that nothing reads has no node, or is a ZerosLike.
 using Gradient = absl::Status (*)(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
 
 inline const Output kNone(nullptr, -1);
@@ -66,8 +66,8 @@ inline Output like(const Scope& scope, double value, const Output& x) {
              [&](NodeBuilder& builder) { builder.Input(in(number)).Attr("DstT", x.node()->output_type(x.index())); });
 }
 
-// Of ops on sequences and tables (gradients_of_sequences.cc).
+// Of tables and of weights that are used several times (gradients_of_weights.cc).
 absl::Status gather(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
-absl::Status block_lstm(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
+absl::Status identities(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
 
 }  // namespace tbd::tensorflow_gradients

@@ -59,9 +59,8 @@ LoweredAs named(const Attention& op) {
   return {false, cat("Transpose, BatchMatMulV2, AddV2 of masks, Softmax in fp32", dropout)};
 }
 LoweredAs named(const Lstm& op) {
-  return {true, cat(op.reverse ? "ReverseSequence or ReverseV2, " : "",
-                    "BlockLSTMV2; with lengths Gather, SelectV2; in fp64 and low types unrolled into MatMul, Sigmoid, "
-                    "Tanh, Mul, AddV2")};
+  const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
+  return {false, cat(reversed, "MatMul of all steps' inputs, BiasAdd; each step MatMul, Sigmoid, Tanh, Mul, AddV2")};
 }
 LoweredAs named(const LstmCell&) { return {false, "MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"}; }
 LoweredAs named(const Reduce& op) { return {true, op.function == Reduce::Function::sum ? "Sum" : "Mean"}; }

@@ -34,6 +34,26 @@ TF_Operation* Args::shared(const std::string& what, const std::function<TF_Opera
   return known;
 }
 
+TF_Output Args::weight(size_t i, int64_t rows) const {
+  const int64_t count = context_.weight_uses[ids_[i]];
+  const Shape& shape = (*this)[i].shape;
+  if (count < 2 || !worth_stacking(rows, shape[1], shape[0])) return row(i);
+  auto [left, is_new] = context_.unused.try_emplace(ids_[i]);
+  if (is_new) left->second = uses(row(i), count);
+  const TF_Output out = left->second.back();
+  left->second.pop_back();
+  return out;
+}
+
+std::vector<TF_Output> Args::uses(TF_Output weight, int64_t count) const {
+  const std::vector<TF_Output> same(static_cast<size_t>(count), weight);
+  const std::vector<DType> types(same.size(), dtype_of(TF_OperationOutputType(weight)));
+  TF_Operation* node = op("IdentityN").list(same).types("T", types).finish();
+  std::vector<TF_Output> out;
+  for (int k = 0; k < static_cast<int>(count); ++k) out.push_back({node, k});
+  return out;
+}
+
 TF_Output Args::cast(TF_Output x, DType from, DType to) const {
   return from == to ? x : op("Cast").in(x).type("DstT", to).out();
 }
@@ -72,6 +92,8 @@ TF_Output Args::pad(TF_Output x, const Pads& pads, double value, DType dtype) co
   const TF_Output extents = reshape(graph().constant(paddings(pads)), {4, 2});
   return op("PadV2").in(x).in(extents).in(graph().constant(value, dtype)).out();
 }
+
+std::string name_of(TF_Output x) { return cat(TF_OperationName(x.oper), ":", x.index); }
 
 int64_t physical_axis(int64_t axis, Layout layout) {
   if (layout == Layout::row) return axis;

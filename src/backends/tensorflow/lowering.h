@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "backends/tensorflow/graph.h"
-#include "backends/tensorflow/slices.h"
+#include "backends/tensorflow/repeats.h"
 
 namespace tbd::tensorflow {
 
@@ -26,9 +26,11 @@ struct Operand {
 // What the lowerings of one phase share.
 struct PhaseContext {
   TfGraph& graph;
-  uint64_t seed = 0;                                                   // of TensorFlow's generator
-  std::map<std::tuple<TF_Operation*, int, Layout>, TF_Output> relaid;  // transposed once for all users
-  std::map<std::string, TF_Operation*> shared;                         // made once for several nodes, by what it is
+  uint64_t seed = 0;                                                        // of TensorFlow's generator
+  std::map<std::tuple<TF_Operation*, int, Layout>, TF_Output> relaid = {};  // transposed once for all users
+  std::map<std::string, TF_Operation*> shared = {};       // made once for several nodes, by what it is
+  std::map<int32_t, int64_t> weight_uses = {};            // by ValueId: nodes that multiply by it
+  std::map<int32_t, std::vector<TF_Output>> unused = {};  // of those, what is left for nodes to come
 };
 
 // The operands of one node: data first, then parameters and buffers.
@@ -56,6 +58,12 @@ class Args {
   TF_Output times(TF_Output x, double factor, DType dtype) const { return binary("Mul", x, number(factor, dtype)); }
   // Operand i in row-major order; no gradient passes.
   TF_Output detached(size_t i) const { return unary("StopGradient", row(i)); }
+  // Operand i, the weight (out, in) of a MatMul with `rows` that transposes it. Where several nodes multiply by it,
+  // each gets an output of its own, as of `uses`.
+  TF_Output weight(size_t i, int64_t rows) const;
+  // The same weight `count` times, for a MatMul each: the gradient is one product of stacked operands, not the sum of
+  // as many products.
+  std::vector<TF_Output> uses(TF_Output weight, int64_t count) const;
   // What `make` adds, once for all nodes of the phase that ask for `what`.
   TF_Operation* shared(const std::string& what, const std::function<TF_Operation*()>& make) const;
   TF_Output reshape(TF_Output x, const Shape& shape) const;
@@ -75,6 +83,7 @@ class Args {
   const SlicePart* part_;
 };
 
+std::string name_of(TF_Output x);
 // Where a logical axis stands in memory.
 int64_t physical_axis(int64_t axis, Layout layout);
 // Statistics, exponentials and states of low types are kept in fp32.

@@ -77,10 +77,10 @@ Operand lower(const Conv2d& op, const Args& in) {
 // x (..., in), weight (out, in).
 Operand lower(const Linear& op, const Args& in) {
   const Shape& x = in[0].shape;
-  const int64_t features = x.back();
+  const int64_t features = x.back(), count = x.elements() / features;
   TF_Output rows = in.row(0);
-  if (x.rank() != 2) rows = in.reshape(rows, {x.elements() / features, features});
-  TF_Output y = in.op("MatMul").in(rows).in(in.row(1)).boolean("transpose_b", true).out();
+  if (x.rank() != 2) rows = in.reshape(rows, {count, features});
+  TF_Output y = in.op("MatMul").in(rows).in(in.weight(1, count)).boolean("transpose_b", true).out();
   if (op.bias) y = in.binary("BiasAdd", y, in.row(2));
   if (x.rank() == 2) return {y};
   Shape shape = x;

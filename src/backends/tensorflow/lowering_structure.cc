@@ -6,8 +6,6 @@
 namespace tbd::tensorflow {
 namespace {
 
-std::string name_of(TF_Output x) { return cat(TF_OperationName(x.oper), ":", x.index); }
-
 // Operand 0 in the parts of all its slices.
 TF_Operation* cut(const Args& in, int64_t axis) {
   const std::vector<int64_t>& sizes = in.part()->sizes;

@@ -42,7 +42,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& gr
       graph_(bind(program, phase, options.bindings)),
       options_(options),
       global_batch_(samples(phase, options)),
-      context_{graph, options.seed, {}, {}},
+      context_{graph, options.seed},
       values_(graph_.values.size()) {
   if (phase.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
   add_inputs(weights);
@@ -97,6 +97,7 @@ std::vector<bool> PhaseRunner::differentiated_twice() const {
 void PhaseRunner::add_nodes(TfGraph& graph) {
   const std::vector<bool> twice = differentiated_twice();
   const std::map<size_t, SlicePart> parts = slices_of_wholes(graph_);
+  context_.weight_uses = weight_uses(graph_);
   for (size_t i = 0; i < graph_.nodes.size(); ++i) try {
       const BoundNode& node = graph_.nodes[i];
       graph.set_scope(cat(phase_.name, '/', node.name));

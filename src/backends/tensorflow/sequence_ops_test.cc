@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, LstmOp,
                                       info.param.lengths.empty() ? "" : "WithLengths");
                          });
 
-// Each result alone: the others have no gradient, which the kernel of the gradient must be told.
+// Each result alone: the others have no gradient.
 TEST(LstmOp, AnyOneResultMayBeUsed) {
   for (const int which : {0, 1, 2}) {
     Trial trial;
@@ -100,6 +100,12 @@ TEST(LstmOp, AnyOneResultMayBeUsed) {
     trial.result("y", which == 0 ? out.y : which == 1 ? out.last.h : out.last.c);
     trial.expect({});
   }
+}
+
+// a^T b of operands that were put together.
+bool is_stacked_product(TF_Operation* op) {
+  return is_kind(op, "MatMul") && is_kind(TF_OperationInput({op, 0}).oper, "ConcatV2") &&
+         is_kind(TF_OperationInput({op, 1}).oper, "ConcatV2");
 }
 
 TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
@@ -125,6 +131,30 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
     }
   }
   trial.expect(expected);
+  EXPECT_EQ(trial.count_ops(is_stacked_product), 2);
+}
+
+TEST(RepeatedWeight, HasOneProductForItsGradient) {
+  Trial layer;
+  draw_layer(layer, "_l0", 4, 5);
+  layer.result("y", layer.g.lstm("rnn", layer.parameter("x", {2, 3, 4}), {.hidden = 5}).y);
+  EXPECT_EQ(layer.count_ops(is_stacked_product), 1);
+
+  Trial linear;  // two uses of three have a gradient
+  const Tensor weight = linear.parameter("weight", {6, 5}), x = linear.parameter("x", {2, 5});
+  for (const char* name : {"a", "b"}) linear.result(name, linear.g.tanh(linear.g.linear(x, weight)));
+  linear.g.output("c", linear.g.linear(x, weight));
+  linear.expect({});
+  EXPECT_EQ(linear.count_ops(is_stacked_product), 1);
+  EXPECT_GT(tbd_gradient_calls("IdentityN"), 0);
+}
+
+TEST(RepeatedWeight, IsReadAsItIsWhereItsRowsAreMany) {
+  Trial trial;
+  const Tensor weight = trial.parameter("weight", {6, 5}), x = trial.parameter("x", {9, 5});
+  for (const char* name : {"a", "b"}) trial.result(name, trial.g.tanh(trial.g.linear(x, weight)));
+  trial.expect({});
+  EXPECT_EQ(trial.count_ops(is_stacked_product), 0);
 }
 
 struct AttentionCase {

@@ -76,15 +76,7 @@ int64_t nodes_of_kind(const Cuts& cuts, const char* kind) {
     const Vector expected = part(doubles({2, 6, 3}, trial["x"]), 1, cuts.ranges[i].first, cuts.ranges[i].second);
     EXPECT_EQ(as_doubles(out.at(cat("output/y", i))), expected);
   }
-  const Program& program = trial.program();
-  TfGraph graph;
-  Weights weights(program, graph);
-  PhaseRunner runner(program, program.phases[0], graph, weights, {.bindings = {{"N", 1}}});
-  int64_t count = 0;
-  size_t position = 0;
-  while (TF_Operation* op = TF_GraphNextOperation(graph, &position))
-    count += std::string(TF_OperationOpType(op)) == kind;
-  return count;
+  return trial.count_ops([&](TF_Operation* op) { return is_kind(op, kind); });
 }
 
 TEST(SliceOp, PartsOfAWholeAreOneSplit) {

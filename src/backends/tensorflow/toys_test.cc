@@ -31,11 +31,15 @@ TensorMap after_three_steps(const Program& program, const SessionSetup& setup = 
   return session->read({"param/", "buffer/", "state/", "output/", "term/", "loss"});
 }
 
-// Other kernels than in fp64: norms and losses fused.
+// Other kernels than in fp64: norms and losses fused. Softmax does not see a bias of all keys, whose gradient is 0 but
+// for rounding.
 TEST_P(Toy, SinglePrecisionAgreesWithDouble) {
   const TensorMap expected = after_three_steps(program(Precision::fp64));
-  for (const auto& [name, tensor] : after_three_steps(program(Precision::fp32)))
-    EXPECT_LT(relative_error(tensor, expected.at(name)), 2e-4) << name;
+  for (const auto& [name, tensor] : after_three_steps(program(Precision::fp32))) {
+    const bool vanishes = name.starts_with("state/self_attn.k_proj.bias/");
+    const HostTensor zero(DType::f64, tensor.shape());
+    EXPECT_LT(relative_error(tensor, vanishes ? zero : expected.at(name)), vanishes ? 1e-7 : 2e-4) << name;
+  }
 }
 
 TEST_P(Toy, RunsInLowPrecision) {

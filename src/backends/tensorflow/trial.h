@@ -1,10 +1,14 @@
 // For tests: a small program made by the builder, its results held against numbers computed by hand in double, its
 // gradients against central differences, and single and low precision against double.
 #pragma once
+#include "backends/tensorflow/gradient_registry.h"
+#include "backends/tensorflow/phase.h"
 #include "backends/tensorflow/test_support.h"
 #include "graph/builder.h"
 
 namespace tbd::tensorflow {
+
+inline bool is_kind(TF_Operation* op, std::string_view kind) { return TF_OperationOpType(op) == kind; }
 
 class Trial {
  public:
@@ -61,6 +65,19 @@ class Trial {
     expect_in_other_precisions();
   }
   const Program& program() { return finish(), program_; }
+  // How many ops of the graph of a step `matches` is true for.
+  template <class Matches>
+  int64_t count_ops(Matches matches) {
+    finish();
+    tbd_register_gradients();
+    TfGraph graph;
+    Weights weights(program_, graph);
+    const PhaseRunner runner(program_, program_.phases[0], graph, weights, {.bindings = {{"N", 1}}});
+    int64_t count = 0;
+    size_t position = 0;
+    while (TF_Operation* op = TF_GraphNextOperation(graph, &position)) count += matches(op) ? 1 : 0;
+    return count;
+  }
 
  private:
   Tensor input(const std::string& name, const HostTensor& value) {

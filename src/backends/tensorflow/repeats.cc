@@ -1,4 +1,4 @@
-#include "backends/tensorflow/slices.h"
+#include "backends/tensorflow/repeats.h"
 
 #include <algorithm>
 
@@ -23,12 +23,17 @@ std::vector<int64_t> sizes_of(const std::vector<Range>& sorted, int64_t extent) 
   return end == extent ? sizes : std::vector<int64_t>{};
 }
 
+bool differentiates_twice(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes,
+                             [](const BoundNode& node) { return std::holds_alternative<InputGradient>(node.op); });
+}
+
 }  // namespace
 
 std::map<size_t, SlicePart> slices_of_wholes(const Graph& graph) {
+  if (differentiates_twice(graph)) return {};
   std::map<std::pair<ValueId, int64_t>, std::vector<Range>> by_operand;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (std::holds_alternative<InputGradient>(graph.nodes[i].op)) return {};
     const auto* slice = std::get_if<Slice>(&graph.nodes[i].op);
     if (!slice) continue;
     const ValueId x = graph.nodes[i].inputs[0];
@@ -37,7 +42,7 @@ std::map<size_t, SlicePart> slices_of_wholes(const Graph& graph) {
   }
   const std::vector<bool> needs = gradient_needs(graph);
   const auto needed = [&](const Range& range) {
-    return needs[static_cast<size_t>(graph.nodes[range.node].outputs[0])] ? 1 : 0;
+    return needs[static_cast<size_t>(graph.nodes[range.node].outputs[0])];
   };
   std::map<size_t, SlicePart> out;
   for (auto& [operand, ranges] : by_operand) {
@@ -50,6 +55,21 @@ std::map<size_t, SlicePart> slices_of_wholes(const Graph& graph) {
       if (i > 0 && ranges[i].begin != ranges[i - 1].begin) ++index;
       out[ranges[i].node] = {index, sizes};
     }
+  }
+  return out;
+}
+
+std::map<ValueId, int64_t> weight_uses(const Graph& graph) {
+  std::map<ValueId, int64_t> out;
+  if (differentiates_twice(graph)) return out;
+  const auto count = [&](ValueId weight, const Shape& x) {
+    const Shape& shape = graph.value(weight).shape;
+    if (worth_stacking(x.elements() / x.back(), shape[1], shape[0])) ++out[weight];
+  };
+  for (const BoundNode& node : graph.nodes) {
+    const auto shape = [&](size_t operand) { return graph.value(node.inputs[operand]).shape; };
+    if (std::holds_alternative<Linear>(node.op)) count(node.inputs[1], shape(0));
+    if (std::holds_alternative<LstmCell>(node.op)) count(node.inputs[3], shape(0)), count(node.inputs[4], shape(1));
   }
   return out;
 }
