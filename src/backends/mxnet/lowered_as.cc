@@ -80,7 +80,7 @@ LoweredAs named(const Attention& op) {
 LoweredAs named(const Lstm&) {
   return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast, padding as a feature");
 }
-LoweredAs named(const LstmCell&) { return composed("FullyConnected, SliceChannel, Activation, elemwise_mul"); }
+LoweredAs named(const LstmCell&) { return composed("FullyConnected, slice_axis, Activation, elemwise_mul"); }
 LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum; dot for sums of rows"); }
 LoweredAs named(const SquaredError&) { return composed("elemwise_sub, square, sum"); }
 LoweredAs named(const StopGradient&) { return native("BlockGrad"); }

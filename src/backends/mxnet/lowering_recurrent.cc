@@ -47,9 +47,12 @@ class Sequence {
     const Symbol steps = in_.part("time_first", "transpose", {in_[0]}, {{"axes", "(1,0,2)"}});
     const Symbol ordered = op_.reverse ? by_lengths("reversed", "SequenceReverse", steps) : steps;
     if (!keeps_cell_) return ordered;
-    const Symbol padding =
-        by_lengths("padding", "SequenceMask", in_.filled("zeros", {x_[1], x_[0], 1}, 0), {{"value", "1"}});
-    return in_.part("with_padding", "Concat", {ordered, padding}, along(2, 2));
+    const Symbol zeros = in_.filled("zeros", {x_[1], x_[0], 1}, 0);
+    const Symbol padding = by_lengths("padding", "SequenceMask", zeros, {{"value", "1"}});
+    const Symbol x_rows = in_.part("x_rows", "Reshape", {ordered}, to_shape({x_[1] * x_[0], x_[2]}));
+    const Symbol padding_rows = in_.part("padding_rows", "Reshape", {padding}, to_shape({x_[1] * x_[0], 1}));
+    const Symbol joined = in_.part("joined", "Concat", {x_rows, padding_rows}, along(1, 2));
+    return in_.part("with_padding", "Reshape", {joined}, to_shape({x_[1], x_[0], x_[2] + 1}));
   }
   Symbol weight_ih(const Symbol& own) const {
     if (!keeps_cell_) return own;
@@ -62,12 +65,14 @@ class Sequence {
 
   Symbol layer() const {
     const Gates gates(in_, has_lengths_ ? 2 : 1);
-    const auto flat = [&](const char* name, const Symbol& x) {
-      return in_.part(name, "Reshape", {x}, {{"shape", "(-1,)"}});
+    // As rows of H, of which each has a whole number: oneDNN joins matrices, vectors are joined element by element.
+    const auto rows = [&](const char* name, const Symbol& x) {
+      return in_.part(name, "Reshape", {x}, to_shape({-1, op_.hidden}));
     };
-    const std::vector<Symbol> parts = {flat("w_ih", weight_ih(gates.weight_ih)), flat("w_hh", gates.weight_hh),
-                                       gates.bias_ih, gates.bias_hh};
-    const Symbol packed = in_.part("parameters", "Concat", parts, along(0, parts.size()));
+    const std::vector<Symbol> parts = {rows("w_ih", weight_ih(gates.weight_ih)), rows("w_hh", gates.weight_hh),
+                                       rows("b_ih", gates.bias_ih), rows("b_hh", gates.bias_hh)};
+    const Symbol joined = in_.part("rows", "Concat", parts, along(0, parts.size()));
+    const Symbol packed = in_.part("parameters", "Reshape", {joined}, {{"shape", "(-1,)"}});
     const Shape state = {1, x_[0], op_.hidden};
     return in_.op("RNN", {operands(), packed, in_.filled("h", state, 0), in_.filled("c", state, 0)},
                   {{"state_size", std::to_string(op_.hidden)},
@@ -110,11 +115,15 @@ std::vector<Symbol> lower(const LstmCell& op, const Args& in) {
   const Symbol sum = in.part("gates", "elemwise_add",
                              {in.part("ih", "FullyConnected", {in[0], gates.weight_ih, gates.bias_ih}, dense),
                               in.part("hh", "FullyConnected", {in[1], gates.weight_hh, gates.bias_hh}, dense)});
-  const Symbol four = in.part("four", "SliceChannel", {sum}, {{"axis", "1"}, {"num_outputs", "4"}});
-  const Symbol input = activation(in, "i", "sigmoid", four.output(0));
-  const Symbol forget = activation(in, "f", "sigmoid", four.output(1));
-  const Symbol update = activation(in, "g", "tanh", four.output(2));
-  const Symbol output = activation(in, "o", "sigmoid", four.output(3));
+  const auto gate = [&](const char* part, const char* function, int64_t index) {
+    const Symbol own = in.part(cat(part, "/sum"), "slice_axis", {sum},
+                               {{"axis", "1"},
+                                {"begin", std::to_string(index * op.hidden)},
+                                {"end", std::to_string((index + 1) * op.hidden)}});
+    return activation(in, part, function, own);
+  };
+  const Symbol input = gate("i", "sigmoid", 0), forget = gate("f", "sigmoid", 1), update = gate("g", "tanh", 2),
+               output = gate("o", "sigmoid", 3);
   const Symbol cell =
       in.part("c", "elemwise_add",
               {in.part("kept", "elemwise_mul", {forget, in[2]}), in.part("new", "elemwise_mul", {input, update})});

@@ -28,10 +28,19 @@ Symbol lower(const Cast& op, const Args& in) { return in.op("Cast", {in[0]}, {{"
 
 Symbol lower(const Reshape&, const Args& in) { return in.op("Reshape", {in[0]}, {{"shape", shape_text(in.out())}}); }
 
+// On the last axis MXNet joins element by element unless oneDNN does it, which it does for matrices and images: other
+// ranks are viewed as matrices.
 Symbol lower(const Concat& op, const Args& in) {
+  const Shape& x = in.shape(0);
+  const bool viewed = op.axis == x.rank() - 1 && x.rank() != 2 && x.rank() != 4;
   std::vector<Symbol> parts;
-  for (size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
-  return in.op("Concat", parts, {{"dim", std::to_string(op.axis)}, {"num_args", std::to_string(parts.size())}});
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Shape rows = {x.elements() / x.back(), in.shape(i).back()};
+    parts.push_back(viewed ? in.part(cat("rows", i), "Reshape", {in[i]}, to_shape(rows)) : in[i]);
+  }
+  const Attributes along = {{"dim", std::to_string(viewed ? 1 : op.axis)}, {"num_args", std::to_string(parts.size())}};
+  if (!viewed) return in.op("Concat", parts, along);
+  return in.op("Reshape", {in.part("joined", "Concat", parts, along)}, to_shape(in.out()));
 }
 
 // The gradient of slice_axis is as large as its operand. Slices that make up the whole axis in equal parts, as the
