@@ -7,22 +7,31 @@ namespace {
 
 using Kind = Optimizer::Kind;
 
-// TensorFlow's Adam kernel puts epsilon outside the correction, so that lr and epsilon carry it, and computes 1 - beta
-// in the parameter's type, so that corrections take the beta that it uses.
+// What an average whose share 1 - beta is computed in single precision holds over the one that is meant.
+double rounded_share(double beta, DType dtype) {
+  if (dtype == DType::f64) return 1;
+  return static_cast<double>(1 - static_cast<float>(beta)) / (1 - beta);
+}
+
+// TensorFlow's Adam kernel puts epsilon outside the correction and computes 1 - beta in the parameter's type, off by
+// 1.3e-5 for beta = 0.999 in fp32: lr and epsilon carry both.
 struct AdamScalars {
   double beta1, beta2, epsilon;
+  double share1, share2;
   bool corrected;
 
   AdamScalars(const Optimizer& o, DType dtype)
-      : beta1(dtype == DType::f64 ? o.beta1 : static_cast<float>(o.beta1)),
-        beta2(dtype == DType::f64 ? o.beta2 : static_cast<float>(o.beta2)),
+      : beta1(o.beta1),
+        beta2(o.beta2),
         epsilon(o.epsilon),
+        share1(rounded_share(o.beta1, dtype)),
+        share2(rounded_share(o.beta2, dtype)),
         corrected(o.kind != Kind::adamw || o.bias_correction) {}
   double correction(double beta, int64_t count) const {
     return corrected ? 1 - std::pow(beta, static_cast<double>(count)) : 1;
   }
-  double root2(int64_t count) const { return std::sqrt(correction(beta2, count)); }
-  double lr_factor(int64_t count) const { return root2(count) / correction(beta1, count); }
+  double root2(int64_t count) const { return std::sqrt(share2 * correction(beta2, count)); }
+  double lr_factor(int64_t count) const { return root2(count) / (share1 * correction(beta1, count)); }
 };
 
 class UpdateBuilder {
@@ -151,8 +160,8 @@ TF_Operation* UpdateBuilder::adam(const Target& target) {
   if (decoupled) before = assign("AssignSubVariableOp", w, binary("Mul", w.value.output, target.decay));
   return graph_.op("ResourceApplyAdam")
       .in(w.handle)
-      .in(weights_.slot(target.name, "exp_avg").handle)
-      .in(weights_.slot(target.name, "exp_avg_sq").handle)
+      .in(weights_.slot(target.name, "exp_avg", rounded_share(optimizer_.beta1, dtype_)).handle)
+      .in(weights_.slot(target.name, "exp_avg_sq", rounded_share(optimizer_.beta2, dtype_)).handle)
       .in(number(0))
       .in(number(0))
       .in(target.lr)

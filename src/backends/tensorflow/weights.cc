@@ -23,6 +23,13 @@ std::set<std::string> convolution_weights(const Program& program) {
   return out;
 }
 
+HostTensor scaled(HostTensor tensor, double factor) {
+  if (factor == 1) return tensor;
+  std::vector<double> values = as_doubles(tensor);
+  for (double& value : values) value *= factor;
+  return converted(HostTensor(DType::f64, tensor.shape(), std::span<const double>(values)), tensor.dtype());
+}
+
 }  // namespace
 
 Weights::Weights(const Program& program, TfGraph& graph) : graph_(graph) {
@@ -53,11 +60,13 @@ const Variable& Weights::weight(const std::string& name) const {
   return found != parameters_.end() ? found->second : buffers_.at(name);
 }
 
-const Variable& Weights::slot(const std::string& name, const std::string& slot) {
+const Variable& Weights::slot(const std::string& name, const std::string& slot, double scale) {
   const std::string full = cat(name, "/", slot);
   const auto found = slots_.find(full);
   if (found != slots_.end()) return found->second;
-  return slots_[full] = declare(cat(kState, full), weight(name).value);
+  Variable& out = slots_[full] = declare(cat(kState, full), weight(name).value);
+  out.scale = scale;
+  return out;
 }
 
 const Variable& Weights::average(const std::string& name) {
@@ -108,7 +117,7 @@ void Weights::write(const std::string& name, const HostTensor& value) {
   }
   const Operand& like = target->value;
   require(value.shape() == like.shape, "'", name, "' is ", value.shape(), ", expected ", like.shape);
-  unwritten_[target->assign] = {target->fed, to_tensor(value, like.dtype, like.layout)};
+  unwritten_[target->assign] = {target->fed, to_tensor(scaled(value, target->scale), like.dtype, like.layout)};
   if (name.starts_with(kState) && name.ends_with("/ema"))
     unstarted_averages_.erase(name.substr(kState.size(), name.size() - kState.size() - 4));
 }
@@ -125,22 +134,24 @@ void Weights::flush(TfSession& session) {
 
 void Weights::read(TfSession& session, const std::vector<std::string>& prefixes, TensorMap& into) {
   flush(session);
-  std::vector<std::pair<std::string, const Operand*>> wanted;
+  std::vector<std::pair<std::string, const Variable*>> wanted;
   const auto take = [&](const std::map<std::string, Variable>& all, std::string_view prefix) {
     for (const auto& [name, variable] : all) {
       const std::string full = cat(prefix, name);
       if (!starts_with_any(full, prefixes)) continue;
       const bool follows = full.ends_with("/ema") && unstarted_averages_.contains(name.substr(0, name.size() - 4));
-      wanted.emplace_back(full, follows ? &weight(name.substr(0, name.size() - 4)).value : &variable.value);
+      wanted.emplace_back(full, follows ? &weight(name.substr(0, name.size() - 4)) : &variable);
     }
   };
   take(parameters_, kParameter), take(buffers_, kBuffer), take(slots_, kState);
   if (wanted.empty()) return;
   std::vector<TF_Output> fetches;
-  for (const auto& [name, operand] : wanted) fetches.push_back(operand->output);
+  for (const auto& [name, variable] : wanted) fetches.push_back(variable->value.output);
   const std::vector<TensorHandle> values = session.run({}, fetches, {});
-  for (size_t i = 0; i < wanted.size(); ++i)
-    into[wanted[i].first] = to_host(values[i].get(), wanted[i].second->shape, wanted[i].second->layout);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Operand& like = wanted[i].second->value;
+    into[wanted[i].first] = scaled(to_host(values[i].get(), like.shape, like.layout), 1 / wanted[i].second->scale);
+  }
 }
 
 std::string Weights::first_non_finite(TfSession& session) {

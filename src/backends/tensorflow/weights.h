@@ -15,6 +15,7 @@ struct Variable {
   TF_Output handle = {nullptr, 0};  // of the resource
   TF_Output fed = {nullptr, 0};     // what `assign` stores
   TF_Operation* assign = nullptr;
+  double scale = 1;  // what it holds over what `read` gives
 };
 
 class Weights {
@@ -25,8 +26,8 @@ class Weights {
   const Variable& buffer(const std::string& name) const { return buffers_.at(name); }
   const Variable& weight(const std::string& name) const;  // a parameter or a buffer
 
-  // Slot `slot` of a weight ("momentum"), zero and laid out as the weight when it is new.
-  const Variable& slot(const std::string& weight, const std::string& slot);
+  // Slot `slot` of a weight ("momentum"), zero and laid out as the weight when it is new; `scale` is that of a new one.
+  const Variable& slot(const std::string& weight, const std::string& slot, double scale = 1);
   // The average of a weight; a copy of it until `start_averages`, unless written.
   const Variable& average(const std::string& weight);
   void start_averages(TfSession& session);
