@@ -184,8 +184,13 @@ DType stored_type(Precision precision) {
 
 std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
                                 const std::vector<OpCase>& cases, const OpRunOptions& options) {
+  constexpr size_t kTogether = 120;  // the time of some frameworks rises faster than a program's size
+  const std::vector<OpCase> meant = meant_for(cases, options.precision);
   Runs runs(entry, settings, options);
-  runs.add(meant_for(cases, options.precision));
+  for (size_t i = 0; i < meant.size(); i += kTogether) {
+    const std::span<const OpCase> part = std::span(meant).subspan(i, std::min(kTogether, meant.size() - i));
+    runs.add({part.begin(), part.end()});
+  }
   return runs.take();
 }
 

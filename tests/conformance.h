@@ -26,8 +26,8 @@ struct OpRunOptions {
   std::string layout = {};          // empty: the first that the worker offers
 };
 
-// Of the cases that the precision is for. One process, unless one fails: then that case is left out and the others run
-// again. Learning rate 0.
+// Of the cases that the precision is for. A process for each part of them; where one fails, that case is left out and
+// the others run again. Learning rate 0.
 std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
                                 const std::vector<OpCase>& cases, const OpRunOptions& options);
 
