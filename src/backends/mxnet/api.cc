@@ -133,6 +133,14 @@ Array Array::viewed(const Shape& shape) const {
   return Array(view).with_shape(shape);
 }
 
+Array Array::part(int64_t begin, int64_t end) const {
+  void* view = nullptr;
+  check(MXNDArraySlice64(handle(), begin, end, &view));
+  Shape shape = shape_;
+  shape[0] = end - begin;
+  return Array(view).with_shape(shape);
+}
+
 DType Array::dtype() const {
   int code = 0;
   check(MXNDArrayGetDType(handle(), &code));

@@ -26,8 +26,9 @@ class Array {
   explicit Array(void* owned) : handle_(share(owned)) {}
   // A scalar is stored with one axis, as MXNet's ops want it; `shape` is what the host sees.
   Array with_shape(const Shape& shape) const;
-  // The same elements in memory under another shape.
+  // Views of the same memory: under another shape; of the first axis from `begin` to `end`.
   Array viewed(const Shape& shape) const;
+  Array part(int64_t begin, int64_t end) const;
 
   explicit operator bool() const { return handle_ != nullptr; }
   void* handle() const { return handle_.get(); }

@@ -66,9 +66,9 @@ TEST(Arithmetic, WorksInPlaceAndOnFreshArrays) {
   EXPECT_THAT(values_of(y), ElementsAre(0, 0));
 }
 
-// MXNet's own norm is 3e-4 short here. A prime size has no rows.
+// MXNet's own norm is 3e-4 short here.
 TEST(Arithmetic, TakesTheNormOfAMillionElementsToTheRoundingOfOne) {
-  for (const int64_t size : {1'000'000, 10'007}) {
+  for (const int64_t size : {1'000'000, 3}) {
     std::vector<double> values;
     double squares = 0;
     for (int64_t i = 0; i < size; ++i) {

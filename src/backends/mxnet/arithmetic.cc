@@ -1,16 +1,22 @@
 #include "backends/mxnet/arithmetic.h"
 
+#include <algorithm>
+
 namespace tbd::mxnet {
 
-// Products of rows with themselves, then MXNet's sum, which compensates its rounding. Rows as long as divides the size,
-// up to 1024 elements.
+// Products of parts with themselves, whose sums run in many lanes; then MXNet's sum, which compensates its rounding.
 Array norm(const Array& x) {
+  constexpr int64_t kPart = 131'072;
   const int64_t size = x.shape().elements();
-  int64_t row = 1024;
-  while (size % row != 0) --row;
-  const Array rows = x.viewed({size / row, 1, row});
-  const Array squares = call("batch_dot", std::vector{rows, rows}, {{"transpose_b", text(true)}});
-  return square_root(call("sum", std::vector{squares}));
+  const Array flat = x.viewed({size});
+  std::vector<Array> squares;
+  for (int64_t begin = 0; begin < size; begin += kPart) {
+    const Array part = flat.part(begin, std::min(begin + kPart, size));
+    squares.push_back(call("dot", std::vector{part, part}));
+  }
+  if (squares.size() == 1) return square_root(squares[0]);
+  const Array all = call("Concat", squares, {{"num_args", std::to_string(squares.size())}, {"dim", "0"}});
+  return square_root(call("sum", std::vector{all}));
 }
 
 }  // namespace tbd::mxnet
