@@ -235,15 +235,17 @@ Tensor attend(Builder& g, const Tensor& x, const Tensor& mask) {
   return g.add(x, g.dropout(g.linear("out_proj", mixed, {.out = kWidth}), 0.1));
 }
 
-Tensor rotated(Builder& g, const Tensor& x) { return g.reshape(g.rotary(g.reshape(x, {0, 0, -1, 2})), {0, 0, -1}); }
+Tensor rotated(Builder& g, const Tensor& x) {
+  return g.reshape(g.rotary(g.reshape(x, {0, 0, -1, kWidth / 2})), {0, 0, -1});
+}
 
-// Four query heads of 2 on two key heads.
+// Two query heads of 4 on one key head.
 Tensor attend_causally(Builder& g, const Tensor& x, const Tensor& mask) {
   const auto scope = g.scope("causal_attn");
   const Tensor y = g.rms_norm("norm", x);
   const Tensor q = rotated(g, projected(g, "q_proj", y, kWidth)), k = rotated(g, projected(g, "k_proj", y, kWidth / 2)),
                v = projected(g, "v_proj", y, kWidth / 2);
-  const Tensor mixed = g.attention(q, k, v, {.heads = 4, .kv_heads = 2, .causal = true}, mask);
+  const Tensor mixed = g.attention(q, k, v, {.heads = 2, .kv_heads = 1, .causal = true}, mask);
   return g.add(x, projected(g, "o_proj", mixed, kWidth));
 }
 
