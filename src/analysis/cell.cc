@@ -208,6 +208,7 @@ Table results_table(std::span<const CellResult> cells) {
   Table table;
   table.columns = {{"model", "model"},
                    {"framework", "framework"},
+                   {"mode", "mode"},
                    {"precision", "precision"},
                    {"input_mode", "input"},
                    {"batch", "batch", Unit::count},
@@ -226,7 +227,7 @@ Table results_table(std::span<const CellResult> cells) {
     const Workload& w = c.workload;
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
-                          cat(w.framework, " ", w.framework_version), w.precision, w.input_mode, w.batch,
+                          cat(w.framework, " ", w.framework_version), w.mode, w.precision, w.input_mode, w.batch,
                           value("throughput"), interval_text(c["throughput"]), value("step_time_median"),
                           value("step_time_p95"), value("stable_from_step"), value("cpu_utilization"),
                           value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
