@@ -116,11 +116,6 @@ std::string interval_text(const Measured& m) {
   return cat(significant(*m.low, 4), " … ", significant(*m.high, 4));
 }
 
-std::string outcome_text(const CellResult& cell) {
-  const Outcome& outcome = cell.judgement.outcome;
-  return outcome.kind == OutcomeKind::ok ? "ok" : cat(name(outcome.kind), ": ", outcome.reason);
-}
-
 std::string rate_unit(std::span<const CellResult> cells) {
   for (const CellResult& cell : cells)
     if (cell.workload.unit != cells.front().workload.unit) return "units/s";
@@ -132,6 +127,8 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
     const Workload& w = cell.workload;
     const std::string who =
         cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, ": ");
+    const Outcome& outcome = cell.judgement.outcome;
+    if (outcome.kind != OutcomeKind::ok) table.notes.push_back(cat(who, name(outcome.kind), ": ", outcome.reason));
     if (!cell.judgement.grade_reason.empty())
       table.notes.push_back(cat(who, cell.judgement.grade, ", ", cell.judgement.grade_reason));
     if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
@@ -211,6 +208,7 @@ Table results_table(std::span<const CellResult> cells) {
   Table table;
   table.columns = {{"model", "model"},
                    {"framework", "framework"},
+                   {"mode", "mode"},
                    {"precision", "precision"},
                    {"input_mode", "input"},
                    {"batch", "batch", Unit::count},
@@ -229,11 +227,12 @@ Table results_table(std::span<const CellResult> cells) {
     const Workload& w = c.workload;
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
-                          cat(w.framework, " ", w.framework_version), w.precision, w.input_mode, w.batch,
+                          cat(w.framework, " ", w.framework_version), w.mode, w.precision, w.input_mode, w.batch,
                           value("throughput"), interval_text(c["throughput"]), value("step_time_median"),
                           value("step_time_p95"), value("stable_from_step"), value("cpu_utilization"),
                           value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
-                          c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade), outcome_text(c)});
+                          c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
+                          std::string(name(c.judgement.outcome.kind))});
   }
   add_notes(table, cells);
   return table;

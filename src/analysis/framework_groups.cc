@@ -90,7 +90,8 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
       const Quotient to_first = quotient(x, (*group.compared.front())["throughput"]);
       std::vector<TableCell> row = workload_cells(each->workload);
       const bool first = each == group.compared.front();
-      for (const auto& value : {x.value, x.low, x.high, to_first.value}) row.push_back(cell(value));
+      for (const auto& value : {x.value, x.low, x.high}) row.push_back(cell(value));
+      row.push_back(group.compared.size() > 1 ? cell(to_first.value) : TableCell());
       row.push_back(first ? TableCell() : cell(to_first.low));
       row.push_back(first ? TableCell() : cell(to_first.high));
       table.rows.push_back(std::move(row));

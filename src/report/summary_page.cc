@@ -69,7 +69,6 @@ std::string verdict_line(const InputPair& pair) {
 void add_frameworks(Page& page, std::span<const CellResult> results) {
   const std::vector<FrameworkGroup> groups = framework_groups(results);
   if (groups.empty()) return;
-  page.html += "<h3>Frameworks side by side</h3>\n";
   for (Table table : {comparison_table(groups), apart_table(groups)}) {
     if (table.rows.empty()) continue;
     page.html += to_html(table);
