@@ -26,8 +26,9 @@ const std::vector<Model>& all_models() {
 target_sources(tbd_models PRIVATE ${PROJECT_BINARY_DIR}/models/registry.cc)
 
 # Small programs that use every form, for tests of rooms and back-ends.
-if(TBD_TESTS AND EXISTS ${PROJECT_SOURCE_DIR}/tests/toy_programs.cc)
-  tbd_library(toys SOURCES ${PROJECT_SOURCE_DIR}/tests/toy_programs.cc LINK tbd_graph)
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/toy_*.cc)
+if(TBD_TESTS AND files)
+  tbd_library(toys SOURCES ${files} LINK tbd_graph)
   target_include_directories(tbd_toys PUBLIC ${PROJECT_SOURCE_DIR}/tests)
   foreach(target test_graph test_models)
     if(TARGET ${target})
