@@ -1,12 +1,13 @@
-// A loaded session on generated weights and a generated resident batch, as a worker has it.
+// A loaded session on generated weights and a synthetic resident batch, as a worker has it.
 #pragma once
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 
-#include "base/philox.h"
 #include "graph/passes.h"
 #include "models/model.h"
+#include "record/safetensors.h"
 #include "worker/initial_values.h"
 #include "worker/inputs.h"
 #include "worker/session.h"
@@ -17,22 +18,29 @@ struct Workload {
   Program program;
   int64_t batch = 8, threads = 2;
   std::string layout = "nhwc";
+  std::string save_inputs = {};  // a safetensors file to write the batch to
 };
 
-inline TensorMap generated_batch(const Workload& workload) {
-  const InputNeeds needs = input_needs(workload.program, {{"N", workload.batch}});
-  TensorMap batch = needs.norms;
-  for (const InputNeed& need : needs.inputs) {
-    const Philox random(1, need.name);
-    HostTensor values(is_float(need.dtype) ? DType::f32 : DType::i32, need.shape);
-    for (size_t i = 0; i < values.as<float>().size(); ++i)
-      if (is_float(need.dtype))
-        values.as<float>()[i] = static_cast<float>(random.normal(i));
-      else
-        values.as<int32_t>()[i] = static_cast<int32_t>(random.word(i) % static_cast<uint32_t>(need.classes));
-    batch[need.name] = converted(values, need.dtype);
-  }
-  return batch;
+// What flags of these names say; `layout` is the framework's usual one:
+//   [--model resnet50] [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nhwc]
+inline Workload workload_from(const std::map<std::string, std::string>& flags, const std::string& layout) {
+  const auto text = [&](const char* name, const std::string& otherwise) {
+    const auto found = flags.find(name);
+    return found == flags.end() ? otherwise : found->second;
+  };
+  const Program program = find_model(text("model", "resnet50")).config(text("config", "")).program();
+  return {.program = with_precision(program, precision_from(text("precision", "fp32"))),
+          .batch = std::stoll(text("batch", "8")),
+          .threads = std::stoll(text("threads", "2")),
+          .layout = text("layout", layout),
+          .save_inputs = text("save-inputs", "")};
+}
+
+// The first batch of the synthetic source of the program's domain, with its norms.
+inline TensorMap synthetic_batch(const Workload& workload) {
+  Inputs inputs(input_needs(workload.program, {{"N", workload.batch}}), {}, 1);
+  int64_t waited_ns = 0;
+  return inputs.batch(1, waited_ns);
 }
 
 inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
@@ -42,7 +50,9 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
   options.threads = workload.threads, options.layout = workload.layout;
   session->load(workload.program, options);
   write_initial_values(*session, workload.program, 1, workload.threads);
-  session->stage(generated_batch(workload));
+  const TensorMap batch = synthetic_batch(workload);
+  if (!workload.save_inputs.empty()) write_safetensors(workload.save_inputs, batch);
+  session->stage(batch);
   return session;
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes the Python environment of the peer programs of one framework, with the same wheel as deps/frameworks.lock.
 #   bench/peers/setup.sh [FOLDER [pytorch|tensorflow|mxnet]]    default: the project's cache folder, peers/; pytorch
-# pytorch: torchvision and Pillow beside it; about 4 GB, since Python's torch does not import without its CUDA libraries.
+# pytorch: torchvision, transformers, Pillow, fairseq's Python files and what these import (its package would pin a
+# hydra-core older than Python 3.11); about 4 GB, since Python's torch does not import without its CUDA libraries.
 # mxnet: with the last NumPy that it runs with. Wheels that lie in the folder TBD_WHEELS are not downloaded again.
 set -eu
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/tbd/peers} framework=${2:-pytorch}
@@ -9,10 +10,20 @@ lock=$(dirname "$0")/../../deps/frameworks.lock
 version=$(sed -n "s/^\[$framework-\(.*\)\]/\1/p" "$lock" | head -n 1)
 [ -n "$version" ] || { echo "peers: unknown framework $framework" >&2; exit 2; }
 case $framework in
-  pytorch) packages="torch==$version torchvision pillow numpy" ;;
+  pytorch)
+    packages="torch==$version torchvision pillow numpy transformers==5.23.0 safetensors"
+    packages="$packages hydra-core==1.3.2 omegaconf==2.3.0 bitarray sacrebleu" ;;
   tensorflow) packages="tensorflow-cpu==$version" ;;
   mxnet) packages="mxnet==$version numpy==1.23.5" ;;
 esac
 echo "peers: $packages into $folder" >&2
 "${PYTHON:-python3}" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet ${TBD_WHEELS:+--find-links "$TBD_WHEELS"} $packages
+
+if [ "$framework" = pytorch ]; then
+  sources=$(mktemp -d)
+  trap 'rm -rf "$sources"' EXIT
+  "$folder/bin/python" -m pip download --quiet --no-deps --no-binary fairseq --dest "$sources" fairseq==0.12.2
+  tar -xzf "$sources/fairseq-0.12.2.tar.gz" -C "$sources"
+  cp -R "$sources/fairseq-0.12.2/fairseq" "$("$folder/bin/python" -c 'import site; print(site.getsitepackages()[0])')"
+fi

@@ -1,6 +1,5 @@
-// ResNet-50 steps of the PyTorch session, driven by bench/resnet50_peer.py (bench/serve.h).
-//   bench_pytorch_resnet [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nhwc] [--first 1]
-// --first 1: one step, then the end.
+// Steps of the PyTorch session on a network, driven by bench/model_peer.py (bench/serve.h).
+// Flags of workload_from; --first 1: one step, then the end.
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
@@ -35,17 +34,8 @@ int64_t reported_peak(const std::function<void()>& step) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto flags = bench::flags(argc, argv);
-  const auto text = [&](const char* name, const char* otherwise) {
-    return flags.contains(name) ? flags[name] : std::string(otherwise);
-  };
-  bench::Workload workload;
-  workload.program = with_precision(find_model("resnet50").config(text("config", "canonical")).program(),
-                                    precision_from(text("precision", "fp32")));
-  workload.batch = std::stoll(text("batch", "8"));
-  workload.threads = std::stoll(text("threads", "2"));
-  workload.layout = text("layout", "nhwc");
-
+  const auto flags = bench::flags(argc, argv);
+  const bench::Workload workload = bench::workload_from(flags, "nhwc");
   const int64_t library = bench::anonymous_bytes();
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   int64_t number = 0;

@@ -1,0 +1,61 @@
+"""The tensors of docs/step.md as the public Python implementations compute them (step_against_reference.py)."""
+
+import importlib
+import sys
+
+import torch
+
+import training
+
+SLOTS = {"momentum_buffer": "momentum", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}
+OF_FAIRSEQ = ("seq2seq", "transformer")
+
+
+def chosen(model, config, own):
+    """Network, loss, recipe: fairseq's class, that of torchvision or transformers, or this project's own."""
+    recipe = importlib.import_module(model)
+    if model in OF_FAIRSEQ and not own and not config.startswith("gnmt"):
+        fairseq = importlib.import_module("fairseq_reference")
+        return fairseq.build(model, config), fairseq.loss_of(model, recipe), recipe
+    return recipe.build(config, dropout=False), getattr(recipe, "reference_loss", recipe.loss), recipe
+
+
+def load(network, weights):
+    """Names are those of the state_dict; tied ones stand once, counters and made tables not at all."""
+    state = network.state_dict()
+    versions = {name: value for name, value in state.items() if name.endswith(".version")}  # fairseq's, of the layout
+    missing, unexpected = network.load_state_dict({**weights, **versions}, strict=False)
+    state = network.state_dict()
+    given = {state[name].data_ptr() for name in weights if name in state}
+    left = [name for name in missing if state[name].data_ptr() not in given
+            and not name.endswith(("num_batches_tracked", "_float_tensor"))]
+    if left or unexpected:
+        sys.exit(f"names that only one side knows: {left + unexpected}")
+
+
+def exact(network, recipe):
+    """In double, parts too that a class computes in float whatever its weights' type."""
+    if hasattr(network, "exact"):
+        return network.exact()
+    return recipe.exact(network) if hasattr(recipe, "exact") else network.double()
+
+
+def tensors(model, config, own, weights, batch_path, dtype, steps):
+    network, loss_of, recipe = chosen(model, config or "canonical", own)
+    network = (exact(network, recipe) if dtype == torch.double else network).train()
+    load(network, {name: value.to(dtype) for name, value in weights.items()})
+    parameters = [(name, value) for name, value in network.named_parameters() if name in weights]
+    out = {}
+
+    def on_gradients():
+        out.update({f"grad/{name}": value.grad.clone() for name, value in parameters})
+
+    batch = training.batch_of(batch_path, dtype)
+    step, optimizer = training.stepper(recipe, network, batch, loss_of=loss_of, on_gradients=on_gradients)
+    losses = [step() for _ in range(steps)]
+    out["loss"] = torch.tensor(losses[-1], dtype=torch.double)
+    for name, parameter in parameters:
+        out[f"param/{name}"] = parameter.detach()
+        state = optimizer.state[parameter]
+        out |= {f"state/{name}/{slot}": state[key] for key, slot in SLOTS.items() if key in state}
+    return out | {f"buffer/{name}": value for name, value in network.named_buffers() if name in weights}

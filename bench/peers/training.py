@@ -1,0 +1,100 @@
+"""A network's training step in eager Python, on request (peer.py); driven by bench/model_peer.py.
+
+    python bench/peers/MODEL.py --inputs BATCH [--config canonical] [--precision fp32|bf16] [--threads 2]
+                                [--optimizer fused|foreach] [--compile] [--first]
+
+MODEL.py has build, loss, optimizer, clip and factor (of the learning rate, steps from 1). BATCH is a safetensors file.
+--first: one step, the end.
+"""
+
+import argparse
+import contextlib
+
+import torch
+from safetensors.torch import load_file
+
+import peer
+
+LIBRARY = peer.anonymous_bytes()
+SAMPLES = ("label", "next_label", "start", "tgt_out", "ids")
+
+
+def batch_of(path, dtype=torch.float32):
+    """Integers as Python programs have them, images channels last."""
+    batch = {}
+    for name, value in load_file(path).items():
+        value = value.to(dtype) if value.is_floating_point() else value.long()
+        batch[name] = value.contiguous(memory_format=torch.channels_last) if value.dim() == 4 else value
+    return batch
+
+
+def samples_of(batch):
+    return len(next(batch[name] for name in SAMPLES if name in batch))
+
+
+def stepper(recipe, network, batch, precision="fp32", loss_of=None, on_gradients=None, **form):
+    """One whole step as a function: forward, backward, clipping, schedule, update; and its optimizer."""
+    samples, bound = samples_of(batch), recipe.clip(network)
+    loss_of = loss_of or recipe.loss
+    optimizer = recipe.optimizer(network, samples, **form)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda done: recipe.factor(network, done + 1, samples))
+    low = torch.autocast("cpu", dtype=torch.bfloat16) if precision == "bf16" else contextlib.nullcontext()
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with low:
+            loss = loss_of(network, batch)
+        loss.backward()
+        if on_gradients is not None:
+            on_gradients()
+        if bound is not None:
+            torch.nn.utils.clip_grad_norm_(network.parameters(), bound)
+        optimizer.step()
+        schedule.step()
+        return loss.item()
+
+    return step, optimizer
+
+
+def allocator_peak(step, optimizer):
+    """Peak of the allocator's live bytes in one step over weights, state and batch, from the profiler's events."""
+    from torch.profiler import ProfilerActivity, profile
+
+    optimizer.zero_grad(set_to_none=True)
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        step()
+    live = peak = 0
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            live += event.nbytes()
+            peak = max(peak, live)
+    return peak
+
+
+def main(recipe):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", required=True)
+    parser.add_argument("--config", default="canonical")
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--optimizer", default="fused")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--first", action="store_true")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    network = recipe.build(arguments.config)
+    loss_of = torch.compile(recipe.loss) if arguments.compile else None
+    step, optimizer = stepper(recipe, network, batch_of(arguments.inputs), arguments.precision, loss_of,
+                              **{arguments.optimizer: True})
+    step()
+    if arguments.first:
+        peer.say({"first_step_done": True})
+        return
+
+    def memory():
+        whole = peer.status_bytes("VmHWM")
+        rss = peer.peak_anonymous_bytes() - LIBRARY
+        return {"rss_bytes": whole, "rss_over_library_bytes": rss, "peak_over_resident_bytes": allocator_peak(step, optimizer)}
+
+    name = "python compile" if arguments.compile else f"python {arguments.optimizer}"
+    peer.serve({name: step}, memory)
