@@ -74,7 +74,7 @@ def train(request):
         time.sleep(STEP_SECONDS)
         loss = "nan" if step == 4 and BEHAVIOUR == "nonfinite" else 1.0 / step
         now = now_ns()
-        rows.append([step, now, load.batch, 0, 1000, 1000, 0, 0, None, None, 1 << 20, loss])
+        rows.append([step, now, load.batch, load.batch, None, None, 0, 1000, 1000, 0, 0, None, None, 1 << 20, loss])
         first_done = first_done or now
         if step == 1 or now - last_sent > 50_000_000:
             send("steps", rows=rows)

@@ -6,9 +6,10 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kTimeMetrics[] = {"throughput",    "step_time_mean",   "step_time_median", "step_time_p95",
-                                             "step_time_p99", "stable_from_step", "flop_rate",        "mfu",
-                                             "gemm_share",    "flop_utilization"};
+constexpr std::string_view kTimeMetrics[] = {
+    "throughput",       "samples_per_second", "valid_per_second", "padded_per_second", "step_time_mean",
+    "step_time_median", "step_time_p95",      "step_time_p99",    "stable_from_step",  "flop_rate",
+    "mfu",              "gemm_share",         "flop_utilization"};
 constexpr std::string_view kShareMetrics[] = {"mfu", "gemm_share", "flop_utilization"};
 
 Measured computed(const Metric& metric, const RunView& run) {
@@ -116,10 +117,22 @@ std::string interval_text(const Measured& m) {
   return cat(significant(*m.low, 4), " … ", significant(*m.high, 4));
 }
 
+bool units_differ(std::span<const CellResult> cells) {
+  return std::ranges::any_of(cells, [&](const auto& c) { return c.workload.unit != cells.front().workload.unit; });
+}
+
 std::string rate_unit(std::span<const CellResult> cells) {
-  for (const CellResult& cell : cells)
-    if (cell.workload.unit != cells.front().workload.unit) return "units/s";
-  return cells.empty() || cells.front().workload.unit.empty() ? "units/s" : cells.front().workload.unit + "/s";
+  if (cells.empty() || cells.front().workload.unit.empty() || units_differ(cells)) return "units/s";
+  return cells.front().workload.unit + "/s";
+}
+
+// Unlike units get a column of their own.
+void add_units(Table& table, std::span<const CellResult> cells) {
+  if (!units_differ(cells)) return;
+  const auto at = std::ranges::find(table.columns, "throughput", &Column::key) - table.columns.begin() + 1;
+  table.columns.insert(table.columns.begin() + at, Column{"unit", "unit"});
+  for (size_t i = 0; i < cells.size(); ++i)
+    table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.unit));
 }
 
 void add_notes(Table& table, std::span<const CellResult> cells) {
@@ -131,6 +144,10 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
     if (outcome.kind != OutcomeKind::ok) table.notes.push_back(cat(who, name(outcome.kind), ": ", outcome.reason));
     if (!cell.judgement.grade_reason.empty())
       table.notes.push_back(cat(who, cell.judgement.grade, ", ", cell.judgement.grade_reason));
+    if (cell["padded_per_second"].value)
+      table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " tokens/s in ",
+                                significant(*cell["padded_per_second"].value, 4), " token slots/s, ",
+                                significant(*cell["samples_per_second"].value, 4), " samples/s"));
     if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
   }
 }
@@ -234,6 +251,7 @@ Table results_table(std::span<const CellResult> cells) {
                           c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
                           std::string(name(c.judgement.outcome.kind))});
   }
+  add_units(table, cells);
   add_notes(table, cells);
   return table;
 }

@@ -87,6 +87,40 @@ TEST(CellRow, EveryNullHasItsReason) {
   }
 }
 
+TEST(CellRow, PaddingIsToldApart) {
+  Record record = sample_record();
+  EXPECT_THAT(summarize(record)["padding_share"].reason, HasSubstr("count no tokens"));
+  for (Launch& launch : record.launches)
+    for (StepRow& row : launch.steps) row.units = 60, row.samples = 4, row.valid = 150, row.padded = 200;
+  const CellResult cell = summarize(record);
+  EXPECT_NEAR(cell["padding_share"].value.value(), 0.25, 1e-12);
+  const double steps_per_second = cell["throughput"].value.value() / 60;
+  EXPECT_NEAR(cell["samples_per_second"].value.value(), 4 * steps_per_second, 1e-9);
+  EXPECT_NEAR(cell["valid_per_second"].value.value(), 150 * steps_per_second, 1e-9);
+  EXPECT_NEAR(cell["padded_per_second"].value.value(), 200 * steps_per_second, 1e-9);
+  const std::vector<CellResult> cells = {cell};
+  EXPECT_THAT(results_table(cells).notes, Contains(HasSubstr("token slots/s")));
+}
+
+TEST(CellRow, DataThatCountNoUnitsGiveNoThroughput) {
+  Record record = sample_record();
+  for (Launch& launch : record.launches)
+    for (StepRow& row : launch.steps) row.units = 0;
+  EXPECT_THAT(summarize(record)["throughput"].reason, HasSubstr("counted no units"));
+}
+
+TEST(Tables, UnlikeUnitsStandInTheirRows) {
+  Record record = sample_record();
+  std::vector<CellResult> cells = {summarize(record)};
+  EXPECT_EQ(std::ranges::count(results_table(cells).columns, "unit", &Column::key), 0);
+  record.run.workload.unit = "tokens";
+  cells.push_back(summarize(record));
+  const Table table = results_table(cells);
+  const auto column = std::ranges::find(table.columns, "unit", &Column::key) - table.columns.begin();
+  ASSERT_LT(column, std::ssize(table.columns));
+  EXPECT_EQ(std::get<std::string>(table.rows[1].at(static_cast<size_t>(column))), "tokens");
+}
+
 TEST(CellRow, UnknownIsNullNeverZero) {
   Record record = sample_record();
   for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};

@@ -31,6 +31,10 @@ const Metric& metric(std::string_view id);  // throws Error(usage) that offers t
 
 // Each has its contract in its file.
 Measured throughput_of(const RunView& run);
+Measured samples_per_second(const RunView& run);
+Measured valid_per_second(const RunView& run);
+Measured padded_per_second(const RunView& run);
+Measured padding_share(const RunView& run);
 Measured step_time_mean(const RunView& run);
 Measured step_time_median(const RunView& run);
 Measured step_time_p95(const RunView& run);

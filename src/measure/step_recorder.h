@@ -41,6 +41,7 @@ class StepMeter {
   struct Step {
     int64_t number = 0, units = 0, input_wait_ns = 0;
     double loss = 0;
+    std::optional<int64_t> samples = {}, valid = {}, padded = {};
   };
   StepRow finish(const Step& step);
 

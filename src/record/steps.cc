@@ -14,7 +14,10 @@ struct Optional {
   std::string_view name;
   Count member;
 };
-constexpr std::array<Optional, 8> kOptional = {{
+constexpr std::array<Optional, 11> kOptional = {{
+    {"samples", &StepRow::samples},
+    {"valid", &StepRow::valid},
+    {"padded", &StepRow::padded},
     {"input_wait_ns", &StepRow::input_wait_ns},
     {"user_cpu_ns", &StepRow::user_cpu_ns},
     {"system_cpu_ns", &StepRow::system_cpu_ns},

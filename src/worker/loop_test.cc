@@ -15,6 +15,7 @@
 #include "record/safetensors.h"
 #include "worker/initial_values.h"
 #include "worker/protocol_rows.h"
+#include "worker/step_loop.h"
 
 namespace tbd {
 namespace {
@@ -169,11 +170,25 @@ TEST_F(WorkerLoop, RunsTheStepsAskedForAndStampsEach) {
     EXPECT_GE(row.completed_ns - before, 2'000'000);
     before = row.completed_ns;
     EXPECT_EQ(row.units, 4);
+    EXPECT_EQ(row.samples, 4);
+    EXPECT_FALSE(row.valid || row.padded);
   }
   EXPECT_EQ(session_.stagings, 1);  // resident
   EXPECT_EQ(session_.staged.at("image").shape(), (Shape{4, 3, 8, 8}));
   EXPECT_FLOAT_EQ(session_.staged.at("norm/ce").as<float>()[0], 0.25f);
   for (const int32_t label : session_.staged.at("label").as<int32_t>()) EXPECT_LT(label, 10);
+}
+
+TEST(StepUnits, AreThoseOfTheProgram) {
+  Program program = toy();
+  const std::map<std::string, double> counts = {{"tokens", 30}, {"slots", 48}, {"target_tokens", 17}};
+  program.unit = "sentences";
+  EXPECT_EQ(units_of_step(program, 4, counts), 4);
+  program.unit = "tokens";
+  EXPECT_EQ(units_of_step(program, 4, counts), 30);
+  program.unit = "target tokens";
+  EXPECT_EQ(units_of_step(program, 4, counts), 17);
+  EXPECT_EQ(units_of_step(program, 4, {}), 0);
 }
 
 TEST_F(WorkerLoop, PipelineStagesAFreshBatchEachStep) {

@@ -8,6 +8,7 @@ namespace {
 template <class Visit, class Row>
 void columns(Row& row, Visit visit) {
   visit("step", row.step), visit("completed_ns", row.completed_ns), visit("units", row.units);
+  visit("samples", row.samples), visit("valid", row.valid), visit("padded", row.padded);
   visit("input_wait_ns", row.input_wait_ns), visit("user_cpu_ns", row.user_cpu_ns);
   visit("system_cpu_ns", row.system_cpu_ns), visit("minor_faults", row.minor_faults);
   visit("major_faults", row.major_faults), visit("runqueue_wait_ns", row.runqueue_wait_ns);

@@ -52,7 +52,32 @@ int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
   return samples;
 }
 
+int64_t units_of_step(const Program& program, int64_t samples, const std::map<std::string, double>& counts) {
+  static const std::map<std::string_view, std::string> kCounted = {{"tokens", "tokens"},
+                                                                   {"target tokens", "target_tokens"}};
+  const auto counted = kCounted.find(program.unit);
+  if (counted == kCounted.end()) return samples;
+  const auto count = counts.find(counted->second);
+  return count == counts.end() ? 0 : std::llround(count->second);
+}
+
 StepLoop::StepLoop(const Parts& parts) : parts_(parts), meter_(parts.zero_ns) {}
+
+StepMeter::Step StepLoop::finished(int64_t number, double loss) const {
+  const std::map<std::string, double>& counts = parts_.inputs.counts();
+  const auto counted = [&](const char* what) -> std::optional<int64_t> {
+    const auto count = counts.find(what);
+    return count == counts.end() ? std::nullopt : std::optional(std::llround(count->second));
+  };
+  const int64_t samples = samples_of_step(parts_.program, batch_seen_, number);
+  return {.number = number,
+          .units = units_of_step(parts_.program, samples, counts),
+          .input_wait_ns = waited_ns_,
+          .loss = loss,
+          .samples = samples,
+          .valid = counted("tokens"),
+          .padded = counted("slots")};
+}
 
 protocol::RunReply StepLoop::run(const protocol::Run& request) {
   stage(request, request.first_step);
@@ -87,10 +112,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .schedule_step = request.at_step.value_or(number),
                                                  .lr = request.lr,
                                                  .only_phase = request.phase});
-  const StepRow row = meter_.finish({.number = number,
-                                     .units = samples_of_step(parts_.program, batch_seen_, number),
-                                     .input_wait_ns = waited_ns_,
-                                     .loss = report.loss});
+  const StepRow row = meter_.finish(finished(number, report.loss));
   rows_.append(row);
   completed_ns_ = row.completed_ns;
   reply_.steps = number - request.first_step + 1;

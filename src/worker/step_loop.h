@@ -13,6 +13,10 @@ namespace tbd {
 // Samples that step `step` trains on: batch * repeats * accumulation.
 int64_t samples_of_step(const Program& program, int64_t batch, int64_t step);
 
+// Units of throughput that a step finished: `samples`, but where the program's unit is tokens or target tokens what the
+// data counted of them ("tokens", "target_tokens" in `counts`; padding is not counted): 0 where they counted none.
+int64_t units_of_step(const Program& program, int64_t samples, const std::map<std::string, double>& counts);
+
 class StepLoop {
  public:
   struct Parts {
@@ -29,6 +33,7 @@ class StepLoop {
  private:
   void stage(const protocol::Run& request, int64_t step);
   StepReport step(const protocol::Run& request, int64_t number);
+  StepMeter::Step finished(int64_t number, double loss) const;
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
   void send_rows();
   void report_launch(const protocol::Run& request);

@@ -1,4 +1,6 @@
 // Units per second with its 95 % interval: within each launch, and across launches (measurement.md 5.3).
+#include <algorithm>
+
 #include "analysis/throughput.h"
 #include "analysis/metrics.h"
 
@@ -28,7 +30,8 @@ Measured throughput_of(const RunView& run) {
   if (!cell.combined) {
     for (const LaunchView& launch : run.launches)
       if (!launch.fault.empty()) return absent(launch.fault);
-    return absent("no stable step was measured");
+    const bool steps = std::ranges::any_of(run.launches, [](const LaunchView& l) { return l.phase.steps() > 0; });
+    return absent(steps ? "the data counted no units of throughput" : "no stable step was measured");
   }
   Measured result{.value = cell.combined->value, .low = {}, .high = {}, .reason = {}};
   if (cell.combined->interval) {

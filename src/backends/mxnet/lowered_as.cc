@@ -42,7 +42,7 @@ LoweredAs named(const Unary& op) {
     case F::neg:
       return native("negative");
     case F::gelu:
-      return native("LeakyReLU gelu; in fp64 erf, _mul_scalar, _plus_scalar, elemwise_mul");
+      return native("LeakyReLU gelu; in fp64 erf, elemwise_sub, elemwise_add, _mul_scalar, _plus_scalar, elemwise_mul");
     case F::silu:
       return composed("Activation sigmoid, elemwise_mul");
     default:

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <numbers>
 
 #include "backends/mxnet/lowering.h"
@@ -13,11 +14,20 @@ Symbol leaky_relu(double slope, const Args& in) {
   return in.op("elemwise_add", {line, in.part("rest", "_mul_scalar", {above}, with_scalar(1 - slope))});
 }
 
+// The gradient of `erf` holds the square root of pi in single precision: a term that is zero has the rest of it.
+Symbol exact_erf(const Symbol& x, const Args& in) {
+  const double rounded = std::sqrt(std::numbers::pi_v<float>), exact = std::sqrt(std::numbers::pi);
+  const Symbol value = in.part("erf", "erf", {x});
+  const Symbol zero = in.part("zero", "elemwise_sub", {value, in.part("erf/fixed", "BlockGrad", {value})});
+  const Symbol rest = in.part("rest", "_mul_scalar", {zero}, with_scalar(rounded / exact - 1));
+  return in.part("erf/exact", "elemwise_add", {value, rest});
+}
+
 // x (1 + erf(x / sqrt(2))) / 2. LeakyReLU's gelu is that form too, in single precision whatever its operand's type.
 Symbol gelu(const Args& in) {
   if (in.dtype(0) != DType::f64) return in.op("LeakyReLU", {in[0]}, {{"act_type", "gelu"}});
   const Symbol scaled = in.part("scaled", "_mul_scalar", {in[0]}, with_scalar(1 / std::numbers::sqrt2));
-  const Symbol twice = in.part("twice", "_plus_scalar", {in.part("erf", "erf", {scaled})}, with_scalar(1));
+  const Symbol twice = in.part("twice", "_plus_scalar", {exact_erf(scaled, in)}, with_scalar(1));
   return in.op("elemwise_mul", {in.part("half", "_mul_scalar", {in[0]}, with_scalar(0.5)), twice});
 }
 
