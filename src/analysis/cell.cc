@@ -6,10 +6,19 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kTimeMetrics[] = {
-    "throughput",       "samples_per_second", "valid_per_second", "padded_per_second", "step_time_mean",
-    "step_time_median", "step_time_p95",      "step_time_p99",    "stable_from_step",  "flop_rate",
-    "mfu",              "gemm_share",         "flop_utilization"};
+constexpr std::string_view kTimeMetrics[] = {"throughput",
+                                             "samples_per_second",
+                                             "valid_per_second",
+                                             "padded_per_second",
+                                             "step_time_mean",
+                                             "step_time_median",
+                                             "step_time_p95",
+                                             "step_time_p99",
+                                             "stable_from_step",
+                                             "flop_rate",
+                                             "mfu",
+                                             "gemm_share",
+                                             "flop_utilization"};
 constexpr std::string_view kShareMetrics[] = {"mfu", "gemm_share", "flop_utilization"};
 
 Measured computed(const Metric& metric, const RunView& run) {

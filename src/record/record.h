@@ -93,10 +93,10 @@ struct RunInfo {
 
 // One row of steps.csv. Amounts are those of this step alone; a value that could not be read is nullopt (empty cell).
 struct StepRow {
-  int64_t step = 0;          // from 1
-  int64_t completed_ns = 0;  // completion stamp on a monotonic clock whose zero is the launch's process start
-  int64_t units = 0;         // of throughput, real (unpadded), that the step finished
-  std::optional<int64_t> samples;        // rows of its batches
+  int64_t step = 0;                // from 1
+  int64_t completed_ns = 0;        // completion stamp on a monotonic clock whose zero is the launch's process start
+  int64_t units = 0;               // of throughput, real (unpadded), that the step finished
+  std::optional<int64_t> samples;  // rows of its batches
   std::optional<int64_t> valid, padded;  // tokens that are real, and places for tokens, where samples are padded
   std::optional<int64_t> input_wait_ns;  // the step loop waited for a batch
   std::optional<int64_t> user_cpu_ns;    // of the worker, all threads

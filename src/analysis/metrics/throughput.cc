@@ -1,8 +1,8 @@
 // Units per second with its 95 % interval: within each launch, and across launches (measurement.md 5.3).
 #include <algorithm>
 
-#include "analysis/throughput.h"
 #include "analysis/metrics.h"
+#include "analysis/throughput.h"
 
 namespace tbd {
 namespace {
