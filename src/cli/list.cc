@@ -2,23 +2,12 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/list_tables.h"
 #include "cli/locations.h"
-#include "models/model.h"
 #include "runner/frameworks.h"
-#include "runner/settings.h"
 
 namespace tbd::cli {
 namespace {
-
-struct Availability {
-  std::string key, framework, version, state, reason, note;  // state: runs, absent
-  std::optional<protocol::HelloReply> can;
-
-  std::string label() const {
-    const KnownFramework* known = find_framework(framework);
-    return known ? std::string(known->label) : framework;
-  }
-};
 
 std::string notes(const WorkerEntry& entry) {
   std::vector<std::string> notes;
@@ -93,33 +82,6 @@ Table framework_table(const std::vector<Availability>& rows) {
   return table;
 }
 
-// One row per model, config and framework: what `tbd run` would accept.
-Table model_table(const std::vector<Availability>& frameworks) {
-  Table table{.title = "Models",
-              .columns = {{"model", "model"},
-                          {"config", "config"},
-                          {"domain", "domain"},
-                          {"layers", "layers", Unit::count},
-                          {"dominant_layer", "dominant layer"},
-                          {"parameters", "parameters", Unit::count},
-                          {"dataset", "data set"},
-                          {"framework", "framework"},
-                          {"precisions", "precisions"},
-                          {"state", "state"},
-                          {"note", "note"},
-                          {"reason", "reason"}},
-              .rows = {},
-              .notes = {}};
-  for (const Model& model : all_models())
-    for (const Config& config : model.configs)
-      for (const Availability& framework : frameworks)
-        table.rows.push_back({model.name, config.name, model.domain, model.layers, model.dominant_layer,
-                              config.expected.parameters, model.dataset, framework.key,
-                              joined(framework.can, &protocol::HelloReply::precisions), framework.state, framework.note,
-                              framework.reason});
-  return table;
-}
-
 Table plan_table(const Context& context) {
   Table table{.title = "Plans", .columns = {{"plan", "plan"}}, .rows = {}, .notes = {}};
   std::vector<std::string> names;
@@ -140,12 +102,17 @@ class List final : public Command {
   void declare(CLI::App& app) override { output_.declare(app); }
   int run(Context& context) override {
     const Format format = output_.table_format();
-    const std::vector<Availability> frameworks = all_availability(context);
+    std::vector<Availability> frameworks = all_availability(context);
+    const std::vector<LoweringQuestion> questions = all_questions();
+    const Matrix matrix = matrix_of(frameworks, questions, runner_settings(context));
     if (format == Format::json || format == Format::csv) {
-      context.out << print(model_table(frameworks), format);
+      context.out << print(cell_table(frameworks, questions, matrix), format);
       return kDone;
     }
-    context.out << print(framework_table(frameworks), format) << "\n" << print(model_table(frameworks), format);
+    context.out << print(framework_table(frameworks), format) << "\n"
+                << print(matrix_table(frameworks, questions, matrix), format);
+    if (const Table composed = composed_table(frameworks, matrix); !composed.rows.empty())
+      context.out << "\n" << print(composed, format);
     if (const Table plans = plan_table(context); !plans.rows.empty()) context.out << "\n" << print(plans, format);
     return kDone;
   }

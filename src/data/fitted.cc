@@ -94,6 +94,24 @@ bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const s
 
 }  // namespace
 
+std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
+  const std::optional<TextTask> task = task_of(inputs);
+  if (!task) return std::nullopt;
+  switch (*task) {
+    case TextTask::none:
+      return SourceKind::image_folder;
+    case TextTask::translation:
+      return SourceKind::parallel_text;
+    case TextTask::pretraining:
+      return SourceKind::pretraining_text;
+    case TextTask::squad:
+      return SourceKind::squad;
+    case TextTask::language_model:
+      return SourceKind::packed_text;
+  }
+  return std::nullopt;
+}
+
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
   const std::optional<TextTask> task = task_of(inputs);
   if (!task || !offers(spec.kind, *task)) return std::nullopt;

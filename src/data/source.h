@@ -42,6 +42,10 @@ struct WantedInput {
   Shape shape;
   int64_t below = 0;  // integers are below this: rows of the embedding, logits of the loss; 0: unknown
 };
+// The kind of data set whose batches have these inputs; nullopt where none has. Its name is that of the spec's `kind`.
+std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs);
+std::string_view name(SourceKind kind);
+
 // `spec` with the batch, extents and vocabulary of a program's inputs, and for synthetic data the task that they tell.
 // nullopt where data of spec's kind has not exactly these inputs.
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs);

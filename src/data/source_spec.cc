@@ -23,8 +23,10 @@ void take(const Json& json, const char* key, T& value) {
 
 }  // namespace
 
+std::string_view name(SourceKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
 Json source_spec_json(const SourceSpec& spec) {
-  return {{"kind", kKinds[static_cast<size_t>(spec.kind)]},
+  return {{"kind", name(spec.kind)},
           {"path", spec.path},
           {"split", kSplits[static_cast<size_t>(spec.split)]},
           {"batch", spec.batch},

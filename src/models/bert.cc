@@ -174,12 +174,12 @@ constexpr Sizes kTiny = {
     .layers = 2, .width = 32, .heads = 2, .hidden = 64, .vocabulary = 128, .positions = 64, .length = 16, .masked = 3};
 
 Config pretraining(std::string name, std::string note, Expected expected, const Sizes& sizes, bool second = false) {
-  return {name, std::move(note), expected, [=] { return pretraining(name, sizes, second); }};
+  return {name, std::move(note), expected, sizes.layers, [=] { return pretraining(name, sizes, second); }};
 }
 Config answering(std::string name, std::string note, Expected expected, Sizes sizes, bool frozen,
                  int64_t length = 384) {
   sizes.length = length;
-  return {name, std::move(note), expected, [=] { return question_answering(name, sizes, frozen); }};
+  return {name, std::move(note), expected, sizes.layers, [=] { return question_answering(name, sizes, frozen); }};
 }
 
 constexpr Expected kLargeNumbers = {336'226'108, 336'226'108, 0, 40'107'124'736, 240'642'748'416};
@@ -197,7 +197,6 @@ Model bert() {
       .title = "BERT",
       .domain = "language modelling",
       .dominant_layer = "linear",
-      .layers = 24,
       .dataset = "English text; SQuAD v1.1",
       .unit = "sequences",
       .sweep = {1, 2, 4, 8, 16, 24, 32, 64},

@@ -171,7 +171,7 @@ Program program(std::string config, const Sizes& sizes) {
 }
 
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, [name, sizes] { return program(name, sizes); }};
+  return {name, std::move(note), expected, 42, [name, sizes] { return program(name, sizes); }};
 }
 
 // train_flops = 2 (3 F - F1), F1 of the first convolution.
@@ -189,7 +189,6 @@ Model inception_v3() {
       .title = "Inception-v3",
       .domain = "image classification",
       .dominant_layer = "convolution",
-      .layers = 42,
       .dataset = "ImageNet-1k",
       .unit = "images",
       .sweep = {1, 2, 4, 8, 16, 32, 64, 96, 128},

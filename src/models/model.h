@@ -19,6 +19,7 @@ struct Config {
   std::string name;  // "canonical", "tiny", ...
   std::string note;  // one line: what it is
   Expected expected;
+  int64_t layers = 0;  // as the network's paper counts them
   std::function<Program()> program;
 };
 
@@ -27,7 +28,6 @@ struct Model {
   std::string title;                                  // "ResNet-50 v1.5"
   std::string domain;                                 // "image classification"
   std::string dominant_layer;                         // by FLOPs: "convolution"
-  int64_t layers = 0;                                 // as its paper counts them
   std::string dataset;                                // "ImageNet-1k"
   std::string unit;                                   // headline unit of throughput: "images"
   std::vector<int64_t> sweep;                         // batch sizes, smallest first

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/files.h"
 #include "graph/graph.h"
@@ -53,6 +54,20 @@ TEST_P(EveryModel, HasItsExpectedSize) {
   EXPECT_EQ(elements(program_.parameters), expected().parameters);
   EXPECT_EQ(trained(), expected().trainable_parameters);
   EXPECT_EQ(elements(program_.buffers), expected().buffers);
+}
+
+TEST_P(EveryModel, IsDominatedByTheLayerItNames) {
+  if (GetParam().config != &GetParam().model->configs.front()) return;  // the canonical one
+  static const std::map<std::string, std::string> kLayerOf = {
+      {"conv2d", "convolution"}, {"lstm_cell", "lstm"}, {"matmul", "linear"}};
+  std::map<std::string, int64_t> flops;
+  for (const Phase& phase : program_.phases)
+    for (const LayerRow& row : layer_table(bind(program_, phase, {{"N", 2}}))) {
+      const auto named = kLayerOf.find(row.kind);
+      flops[named == kLayerOf.end() ? row.kind : named->second] += row.train_flops;
+    }
+  const auto most = std::ranges::max_element(flops, {}, [](const auto& entry) { return entry.second; });
+  EXPECT_EQ(most->first, GetParam().model->dominant_layer);
 }
 
 TEST_P(EveryModel, HasItsExpectedFlops) {

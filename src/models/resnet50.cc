@@ -1,5 +1,7 @@
 // ResNet-50 v1.5 and its deeper sisters. He et al. 2016, arXiv:1512.03385, Table 1.
 // v1.5 puts the stride of a down-sampling block on its 3x3 convolution, not on its first 1x1.
+#include <numeric>
+
 #include "graph/builder.h"
 #include "models/model.h"
 
@@ -71,7 +73,8 @@ Program program(std::string config, const Sizes& sizes) {
 }
 
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, [name, sizes] { return program(name, sizes); }};
+  const int64_t blocks = std::accumulate(sizes.blocks.begin(), sizes.blocks.end(), int64_t{0});
+  return {name, std::move(note), expected, 3 * blocks + 2, [name, sizes] { return program(name, sizes); }};
 }
 
 // Float buffers: mean and variance of every batch norm. train_flops = 2 (3 F - F1), F1 of the first convolution.
@@ -88,7 +91,6 @@ Model resnet50() {
       .title = "ResNet-50 v1.5",
       .domain = "image classification",
       .dominant_layer = "convolution",
-      .layers = 50,
       .dataset = "ImageNet-1k",
       .unit = "images",
       .sweep = {1, 2, 4, 8, 16, 32, 64, 96, 128, 256},

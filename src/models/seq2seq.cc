@@ -203,10 +203,10 @@ constexpr Expected kCanonical = {26'943'517, 26'943'517, 0, 354'905'600, 2'129'4
 constexpr Expected kGnmt = {160'671'297, 160'671'297, 0, 3'187'968'000, 19'127'808'000};
 
 Config luong(std::string name, std::string note, Expected expected, const Sizes& sizes) {
-  return {name, std::move(note), expected, [=] { return luong(name, sizes); }};
+  return {name, std::move(note), expected, 4, [=] { return luong(name, sizes); }};
 }
 Config gnmt(std::string name, std::string note, Expected expected, const Sizes& sizes) {
-  return {name, std::move(note), expected, [=] { return gnmt(name, sizes); }};
+  return {name, std::move(note), expected, 8, [=] { return gnmt(name, sizes); }};
 }
 
 }  // namespace
@@ -222,7 +222,6 @@ Model seq2seq() {
       .title = "Seq2Seq",
       .domain = "translation",
       .dominant_layer = "lstm",
-      .layers = 4,
       .dataset = "IWSLT15 English-Vietnamese",
       .unit = "sentences",
       .sweep = {4, 8, 16, 32, 64, 128},

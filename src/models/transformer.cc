@@ -123,7 +123,7 @@ Program program(std::string config, const Sizes& sizes) {
 }
 
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, [name, sizes] { return program(name, sizes); }};
+  return {name, std::move(note), expected, 2 * sizes.layers, [name, sizes] { return program(name, sizes); }};
 }
 
 // train_flops = 6 forward MACs: the first layers are fed by embeddings, which are trained.
@@ -141,10 +141,9 @@ Model transformer() {
       .title = "Transformer",
       .domain = "translation",
       .dominant_layer = "linear",
-      .layers = 12,
       .dataset = "WMT English-German",
       .unit = "target tokens",
-      .sweep = {64, 128, 256, 512, 1024, 2048, 4096},
+      .sweep = {2, 5, 10, 20, 40, 81, 163},  // 64 to 4096 target token slots at 25 a sentence
       .configs = {config("canonical", "base: 6 + 6 layers of 512, norms before the sub-layers", kBase),
                   config("base", "another name of canonical", kBase), config("big", "6 + 6 layers of 1024", kBig, big),
                   config("postnorm", "norms after the sub-layers, as first published", kPostNorm, {.post_norm = true}),

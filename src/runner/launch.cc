@@ -102,7 +102,7 @@ class LaunchRun {
   protocol::InputPlan input_plan() const {
     const Cell& cell = prepared_.cell;
     protocol::InputPlan plan{.mode = cell.input_mode};
-    plan.source = {{"kind", cell.data.empty() ? "synthetic" : "image_folder"}, {"seed", cell.seed}};
+    plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
     if (!cell.data.empty()) plan.source["path"] = cell.data;
     plan.source["threads"] = prepared_.threads.cores.size();  // as many as may run: they share the cores with the step
     plan.source["prefetch"] = 3;

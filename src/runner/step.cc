@@ -109,7 +109,7 @@ class StepRun {
     if (options_.inputs) {
       request.input.file = absolute(*options_.inputs);
     } else {
-      request.input.source = {{"kind", cell.data.empty() ? "synthetic" : "image_folder"}, {"seed", cell.seed}};
+      request.input.source = {{"seed", cell.seed}};  // its kind is what the program reads
       if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
     }
     if (options_.save_inputs) request.input.save = absolute(*options_.save_inputs);

@@ -56,6 +56,14 @@ std::vector<WantedInput> wanted(const InputNeeds& needs) {
   return out;
 }
 
+// What files of a path must be, by what the program reads.
+std::string kind_of_path(std::span<const WantedInput> inputs) {
+  if (const std::optional<SourceKind> kind = kind_of_files(inputs)) return std::string(name(*kind));
+  std::vector<std::string> names;
+  for (const WantedInput& input : inputs) names.push_back(input.name);
+  fail(ErrorKind::unsupported, "no kind of data set gives what this program reads: ", join(names, ", "));
+}
+
 }  // namespace
 
 Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
@@ -73,11 +81,11 @@ Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
 // Synthetic data fit what they can; the inputs of other programs are generated.
 void Inputs::open(const Json& source, bool pipeline) {
   Json complete = source.is_object() ? source : Json::object();
-  if (!complete.contains("kind")) complete["kind"] = "synthetic";
+  const std::vector<WantedInput> inputs = wanted(needs_);
+  if (!complete.contains("kind")) complete["kind"] = complete.contains("path") ? kind_of_path(inputs) : "synthetic";
   if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
   const SourceSpec spec = source_spec_from(complete, {.text = needs_.text});
-  const std::vector<WantedInput> inputs = wanted(needs_);
   if (const std::optional<SourceSpec> fits = fitted(spec, inputs))
     source_ = open_source(*fits);
   else if (spec.kind != SourceKind::synthetic)

@@ -135,6 +135,20 @@ TEST(SourceInputs, OfAnotherKindThanTheProgramReadsAreRefused) {
   }
 }
 
+TEST(SourceInputs, APathWithoutAKindIsReadAsTheProgramsInputsTell) {
+  const TemporaryFolder folder("tbd-inputs");
+  const auto refused = [&](const Program& program) -> std::string {
+    try {
+      Inputs(input_needs(program, {{"N", 2}}), {.source = {{"path", folder.path().string()}}}, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "opened";
+  };
+  EXPECT_THAT(refused(translator()), HasSubstr("train.en"));
+  EXPECT_THAT(refused(reader()), HasSubstr("no kind of data set gives what this program reads: ids, lengths"));
+}
+
 TEST(InputFiles, AreRefusedWhereAnIntegerIndexesNothing) {
   const TemporaryFolder folder("tbd-inputs");
   const std::string file = (folder.path() / "inputs").string();

@@ -1,0 +1,105 @@
+// Every network learns: a short run of its smallest configuration on a small real set lowers the loss on held-out
+// samples by the amount stated here, whatever the seed, and the same run on shuffled labels does not. Held-out samples
+// are the set's validation split, dropout is off, the rate is constant. The sets are made by the set-up (docs/data.md);
+// a test without its set is skipped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
+#include "tests/shuffled_sets.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Lesson {
+  std::string model, config, set;
+  int64_t batch, steps;
+  double lr;
+  double drop;  // nats by which the held-out loss falls at least
+  void (*shuffle)(const fs::path& from, const fs::path& to);
+  std::string labels = {};  // validation batches
+};
+void PrintTo(const Lesson& lesson, std::ostream* out) { *out << lesson.model << " " << lesson.config; }
+
+fs::path sets() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  return (cache && *cache ? fs::path(cache) : fs::path(home ? home : "/") / ".cache") / "tbd/data";
+}
+
+class Learning : public testing::TestWithParam<Lesson> {
+ protected:
+  void SetUp() override {
+    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
+    settings_.cache = folder_.path() / "cache";
+    if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
+      GTEST_SKIP() << "no worker of PyTorch is built";
+    if (!fs::exists(set() / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
+  }
+  fs::path set() const { return sets() / GetParam().set; }
+
+  // Mean loss of `steps` steps at the rate `lr`.
+  static double mean_loss(WorkerProcess& worker, const fs::path& data, const std::string& split, int64_t steps, double lr) {
+    protocol::Run run{.steps = steps, .lr = lr};
+    run.input = {.mode = "pipeline", .source = {{"path", data.string()}, {"split", split}, {"seed", 1}}};
+    double sum = 0;
+    int64_t count = 0;
+    worker.run(run, [&](std::span<const StepRow> rows) {
+      for (const StepRow& row : rows) sum += row.loss.value_or(NAN), ++count;
+      return false;
+    });
+    return sum / static_cast<double>(count);
+  }
+
+  // Held-out loss after `steps` of training with this seed.
+  double held_out(const fs::path& data, uint64_t seed, int64_t steps) {
+    const Lesson& lesson = GetParam();
+    const Cell cell{.model = lesson.model, .config = lesson.config, .batch = lesson.batch, .seed = seed, .dropout = "off"};
+    const PreparedCell prepared = prepare(cell, Effort::smoke, settings_);
+    WorkerProcess worker(*prepared.worker, settings_, worker_environment(prepared, settings_), prepared.threads.cores,
+                         folder_.path() / "worker.log");
+    worker.hello();
+    worker.ask<protocol::LoadReply>(load_request(prepared, false), "loading", 120);
+    if (steps > 0) mean_loss(worker, data, "train", steps, lesson.lr);
+    const double loss = mean_loss(worker, set(), "val", 4, 0);
+    worker.bye();
+    return loss;
+  }
+
+  TemporaryFolder folder_{"tbd-learning"};
+  RunnerSettings settings_;
+};
+
+TEST_P(Learning, LowersTheLossOnHeldOutSamplesAndNotOnShuffledLabels) {
+  const Lesson& lesson = GetParam();
+  for (const uint64_t seed : {1, 2, 3}) {
+    const double before = held_out(set(), seed, 0), after = held_out(set(), seed, lesson.steps);
+    std::cout << "seed " << seed << ": " << before << " -> " << after << "\n";
+    EXPECT_GE(before - after, lesson.drop) << "seed " << seed << ": from " << before << " to " << after;
+  }
+  lesson.shuffle(set(), folder_.path() / "shuffled");
+  const double before = held_out(set(), 1, 0), after = held_out(folder_.path() / "shuffled", 1, lesson.steps);
+  std::cout << "shuffled: " << before << " -> " << after << "\n";
+  EXPECT_LT(before - after, lesson.drop) << "shuffled labels: from " << before << " to " << after;
+}
+
+const Lesson kLessons[] = {
+    {"inception_v3", "tiny", "photos", 16, 60, 0.05, 0.5, shuffle_classes},
+    {"seq2seq", "tiny", "messages-vi", 32, 300, 1e-2, 0.5, shuffle_target_words},
+    {"transformer", "tiny", "messages-de", 32, 300, 3e-3, 0.5, shuffle_target_words},
+    {"bert", "tiny", "prose", 32, 400, 3e-3, 0.5, shuffle_words},
+    {"bert", "squad_tiny", "cloze", 32, 400, 3e-3, 0.5, shuffle_answers},
+    {"llama", "tiny", "prose", 32, 300, 3e-3, 0.5, shuffle_words},
+};
+INSTANTIATE_TEST_SUITE_P(Networks, Learning, testing::ValuesIn(kLessons),
+                         [](const auto& info) { return info.param.model + "_" + info.param.config; });
+
+}  // namespace
+}  // namespace tbd

@@ -1,0 +1,18 @@
+// Copies of small data sets in which training labels say nothing of their inputs; validation files stay away.
+#pragma once
+#include <filesystem>
+
+namespace tbd {
+
+// The first `classes` classes of an image folder, both splits, by links.
+void link_classes(const std::filesystem::path& from, const std::filesystem::path& to, size_t classes);
+// Files of the training split are dealt to the classes anew.
+void shuffle_classes(const std::filesystem::path& from, const std::filesystem::path& to);
+// The target words of all training pairs change places; each pair keeps their number.
+void shuffle_target_words(const std::filesystem::path& from, const std::filesystem::path& to);
+// The words of the training text change places; each line keeps their number.
+void shuffle_words(const std::filesystem::path& from, const std::filesystem::path& to);
+// Each answer is a random word of its context.
+void shuffle_answers(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace tbd
