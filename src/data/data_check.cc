@@ -1,5 +1,7 @@
 #include "data/data_check.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "data/folder_listing.h"
@@ -37,7 +39,7 @@ CheckedSplit walked(const SourceSpec& spec) {
 CheckedSplit decoded(const SourceSpec& spec, CheckedData& data) {
   open_source(spec);  // refuses what cannot be used at all
   const FolderListing listing = list_image_folder(spec.path, spec.split);
-  data.classes = static_cast<int64_t>(listing.classes.size());
+  data.classes = std::max(data.classes.value_or(0), static_cast<int64_t>(listing.classes.size()));
   CheckedSplit out{.split = spec.split};
   JpegDecoder decoder;
   for (const ListedFile& file : listing.files) {
