@@ -26,6 +26,13 @@ foreach(file ${files})
   tbd_discover_tests(${name} program)
 endforeach()
 
+# What the tests of the gates plant.
+if(TARGET mutations_test)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mutation_*.cc ${PROJECT_SOURCE_DIR}/tests/mutations_*.cc)
+  list(FILTER files EXCLUDE REGEX "_test\\.cc$")
+  target_sources(mutations_test PRIVATE ${files})
+endif()
+
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
                                 ${PROJECT_SOURCE_DIR}/tests/backends_matrix.cc)

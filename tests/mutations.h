@@ -15,13 +15,18 @@ struct Mutation {
 
 Stepper mutated(const Mutation& mutation, const Stepper& step);
 
-// Of a program with the nodes of mutable_program (sgd with momentum, not Nesterov).
-std::vector<Mutation> sgd_mutations();
-// Of the same with adamw.
-std::vector<Mutation> adamw_mutations();
-
 // (N, 4, 9, 9) -> (N, 5): an asymmetric convolution `same`, `bn` (eps 1e-3), pooling, `conv2` (1 x 1), `square` (8 to
 // 8, no bias), `head` (with bias).
 Program mutable_program(const Update& update);
+std::vector<Mutation> sgd_mutations();    // of it, with sgd with momentum, not Nesterov
+std::vector<Mutation> adamw_mutations();  // of it, with adamw
+
+std::vector<Mutation> token_mutations();      // of the toy `tokens` without dropout
+std::vector<Mutation> recurrent_mutations();  // of the toy `recurrent`
+std::vector<Mutation> llama_mutations();  // of llama's `tiny`: grouped heads, a tied table, two groups of adamw, clip
+
+// ids (N, 6), of which 1 is padding that nothing masks -> (N, 6, 9), with lamb, the bias not decayed.
+Program lookup_program();
+std::vector<Mutation> lookup_mutations();
 
 }  // namespace tbd

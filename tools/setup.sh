@@ -1,15 +1,17 @@
 #!/bin/sh
-# The set-up: Debian packages, framework packages, the build, the photographs. Run by ./tbd and ./test.
+# The set-up: Debian packages, framework packages, the build, the small data sets. Run by ./tbd and ./test.
 #   --build DIR            where the program is built; without it nothing is built
 #   --frameworks LIST      none, or comma-separated NAME, NAME@VERSION, NAME@DIR; NAME: pytorch, tensorflow, mxnet
 #   --optional             a framework that cannot be had is left out, with the reason; the others are made ready
 #   --group test           install what ./test needs, too
 #   --photos               make the photograph data set, too
+#   --text                 make the small text data sets, too
+#   --program FILE         the program that makes them, instead of the built one
 #   --yes  --offline  --verify
 # Says what it does on stderr. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
-build= frameworks=none groups=build optional= photos= yes= offline= verify=
+build= frameworks=none groups=build optional= photos= text= program= yes= offline= verify=
 say() { printf 'tbd setup: %s\n' "$*" >&2; }
 fail() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 3; }
 usage() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 2; }
@@ -20,6 +22,8 @@ while [ $# -gt 0 ]; do
     --group) groups="$groups $2"; shift ;;
     --optional) optional=1 ;;
     --photos) photos=1 ;;
+    --text) text=1 ;;
+    --program) program=$2; shift ;;
     --yes) yes=1 ;;
     --offline) offline=--offline ;;
     --verify) verify=1 ;;
@@ -28,6 +32,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $build in '' | /*) ;; *) build=$PWD/${build#./} ;; esac
+case $program in '' | /*) ;; *) program=$PWD/${program#./} ;; esac
 . "$here/tools/setup_lib.sh"
 
 check_frameworks
@@ -35,8 +40,9 @@ open_cache
 take_lock
 list_packages
 plan
-[ -z "$missing$wheels_wanted$photos_wanted" ] || announce
+[ -z "$missing$wheels_wanted$photos_wanted$text_wanted" ] || announce
 install_packages
 fetch_wheels
 [ -z "$build" ] || build_program
 [ -z "$photos_wanted" ] || make_photos
+[ -z "$text_wanted" ] || make_texts

@@ -125,9 +125,9 @@ list_packages() {
   done
 }
 
-# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes.
+# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes.
 plan() {
-  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0
+  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0
   if [ -n "$missing" ]; then
     sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
     apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
@@ -152,6 +152,18 @@ plan() {
     photos_bytes=$5
     [ -f "$cache/debs/$2.deb" ] && photos_bytes=0
   fi
+  if [ -n "$text" ] && ! texts_are_made; then
+    text_wanted=1
+    while read -r group package _ _ bytes; do
+      case $group in messages | prose) [ -f "$cache/debs/$package.deb" ] || text_bytes=$((text_bytes + bytes)) ;; esac
+    done <"$here/deps/debian.txt"
+  fi
+}
+
+texts_are_made() {
+  for set in messages-de messages-vi prose cloze; do
+    [ -f "$cache/data/$set/.ready" ] || return 1
+  done
 }
 
 # Bytes to download and of disk where nothing can be unpacked yet. In shell: mawk counts in floating point.
@@ -176,18 +188,20 @@ megabytes() { echo $((($1 + 999999) / 1000000)); }
 announce() {
   build_disk=0
   [ -n "$build" ] && [ ! -d "$build" ] && build_disk=600000000
-  download=$((apt_download + wheel_download + photos_bytes))
-  disk=$((apt_disk + wheel_disk + photos_bytes * 3 + build_disk))
+  download=$((apt_download + wheel_download + photos_bytes + text_bytes))
+  disk=$((apt_disk + wheel_disk + photos_bytes * 3 + text_bytes * 8 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $sections ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
+  [ -z "$text_wanted" ] || say "text data sets to prepare from Debian packages ($(megabytes $text_bytes) MB to download)"
   say "in all $(megabytes $download) MB to download, $(megabytes $disk) MB of disk"
   if [ -n "$offline" ] && [ "$download" -gt 0 ]; then
     [ -z "$missing" ] || fail "--offline forbids to install what is missing:$missing"
     [ "$wheel_download" = 0 ] || [ -n "$optional" ] || python3 "$here/tools/fetch.py" get $sections --cache "$cache" --offline >/dev/null || exit 3
     [ "$photos_bytes" = 0 ] || fail "--offline: the photographs' package is not in the cache $cache/debs"
+    [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((wheel_disk + photos_bytes * 3))
+  need_disk "$cache" $((wheel_disk + photos_bytes * 3 + text_bytes * 8))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2
@@ -330,28 +344,61 @@ build_worker() {
   run_logged build-worker building cmake --build "$folder" --target "tbd-worker-${1%%@*}"
 }
 
-# The photographs of a Debian package, fetched and unpacked but not installed, become a data set in the cache.
-make_photos() {
-  set -- $(grep '^data ' "$here/deps/debian.txt")
-  deb=$cache/debs/$2.deb source=$cache/data/source/$2
-  mkdir -p "$cache/debs" "$cache/data/source"
+# fetch_deb PACKAGE VERSION SHA256: a Debian package in the cache, never installed; its file is $deb.
+fetch_deb() {
+  deb=$cache/debs/$1.deb
+  mkdir -p "$cache/debs"
   if [ ! -f "$deb" ]; then
-    say "downloading the photographs' package $2 $3"
+    [ -z "$offline" ] || fail "--offline: the Debian package $1 is not in the cache $cache/debs"
+    say "downloading the Debian package $1 $2"
     incoming=$cache/debs/incoming
     rm -rf "$incoming" && mkdir "$incoming"
-    (cd "$incoming" && apt-get -qq -o APT::Sandbox::User=root download "$2=$3") >&2 9>&- || fail "cannot download the Debian package $2 $3: is the network there?"
+    (cd "$incoming" && apt-get -qq -o APT::Sandbox::User=root download "$1=$2") >&2 9>&- || fail "cannot download the Debian package $1 $2: is the network there?"
     mv "$incoming"/*.deb "$deb"
     rm -rf "$incoming"
   fi
   found=$(sha256sum "$deb" | cut -d' ' -f1)
-  if [ "$found" != "$4" ]; then
+  if [ "$found" != "$3" ]; then
     rm -f "$deb"
-    fail "the Debian package $2 is refused: its sha256 is $found, deps/debian.txt says $4"
+    fail "the Debian package $1 is refused: its sha256 is $found, deps/debian.txt says $3"
   fi
-  rm -rf "$source" "$cache/data/photos"
+}
+
+# make_set NAME WORDS...: the data set NAME of the cache by `tbd data WORDS`.
+make_set() {
+  set_name=$1
+  shift
+  rm -rf "$cache/data/$set_name"
+  say "making the data set $cache/data/$set_name"
+  "${program:-$build/bin/tbd}" data "$@" --out "$cache/data/$set_name" >&2 9>&- || fail "the data set $set_name could not be made"
+  touch "$cache/data/$set_name/.ready"
+}
+
+# The photographs of a Debian package become a data set in the cache.
+make_photos() {
+  set -- $(grep '^data ' "$here/deps/debian.txt")
+  source=$cache/data/source/$2
+  fetch_deb "$2" "$3" "$4"
+  rm -rf "$source" && mkdir -p "$cache/data/source"
   dpkg-deb -x "$deb" "$source" || fail "the Debian package $2 cannot be unpacked"
-  say "making the photograph data set in $cache/data/photos"
-  "$build/bin/tbd" data photos --source "$source/$6" --out "$cache/data/photos" >&2 9>&- || fail "the photograph data set could not be made"
+  make_set photos photos --source "$source/$6"
   rm -rf "$source"
-  touch "$cache/data/photos/.ready"
+}
+
+# Message catalogues and pages of Debian packages become text data sets in the cache.
+make_texts() {
+  source=$cache/data/source/text
+  rm -rf "$source"
+  while read -r group package version sha256 _; do
+    case $group in messages | prose) ;; *) continue ;; esac
+    fetch_deb "$package" "$version" "$sha256"
+    mkdir -p "$source/$group/$package"
+    dpkg-deb -x "$deb" "$source/$group/$package" || fail "the Debian package $package cannot be unpacked"
+  done <"$here/deps/debian.txt"
+  for language in de vi; do
+    make_set "messages-$language" messages --language "$language" --source "$source/messages"
+  done
+  make_set prose prose --source "$source/prose"
+  make_set cloze cloze --source "$source/prose"
+  rm -rf "$source"
 }

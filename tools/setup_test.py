@@ -259,6 +259,48 @@ class Setup(Machine):
         self.assertEqual(done.returncode, 3)
         self.assertIn("mate-backgrounds is refused: its sha256 is", done.err)
 
+    def lock_texts(self):
+        """The packages of the text data sets as small files in the cache; dpkg-deb and the program only log."""
+        self.seed()
+        (self.cache / "debs").mkdir()
+        deb = self.cache / "debs/git.deb"
+        deb.write_text("deb")
+        sha256 = hashlib.sha256(b"deb").hexdigest()
+        lines = f"messages git 1:2.39 {sha256} 3\nprose faq 11 {sha256} 2000000\n"
+        (self.clone / "deps/debian.txt").write_text(lines)
+        shutil.copy(deb, self.cache / "debs/faq.deb")
+        self.fake("dpkg-deb", f'echo "$@" >>{self.folder}/unpacked')
+        self.fake("program", f'echo "$@" >>{self.folder}/made; for out; do :; done; mkdir -p "$out"')
+
+    def test_text_packages_are_unpacked_and_made_into_data_sets(self):
+        self.lock_texts()
+        done = self.setup("--text", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(done.returncode, 0, done.err)
+        source, data = self.cache / "data/source/text", self.cache / "data"
+        unpacked = (self.folder / "unpacked").read_text().splitlines()
+        self.assertEqual(unpacked, [f"-x {self.cache}/debs/git.deb {source}/messages/git",
+                                    f"-x {self.cache}/debs/faq.deb {source}/prose/faq"])
+        made = (self.folder / "made").read_text().splitlines()
+        self.assertEqual(made, [f"data messages --language de --source {source}/messages --out {data}/messages-de",
+                                f"data messages --language vi --source {source}/messages --out {data}/messages-vi",
+                                f"data prose --source {source}/prose --out {data}/prose",
+                                f"data cloze --source {source}/prose --out {data}/cloze"])
+        self.assertFalse(source.exists())
+        again = self.setup("--text", "--offline")
+        self.assertEqual((again.returncode, again.err), (0, ""))
+
+    def test_text_packages_that_are_missing_or_changed_are_named(self):
+        self.lock_texts()
+        (self.cache / "debs/git.deb").write_text("other")
+        done = self.setup("--text")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("git is refused: its sha256 is", done.err)
+        (self.cache / "debs/faq.deb").unlink()
+        done = self.setup("--text", "--offline")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("text data sets to prepare from Debian packages (3 MB to download)", done.err)
+        self.assertIn("--offline: packages of the text data sets are not in the cache", done.err)
+
 
 class Start(Machine):
     """./tbd on a clone that is built: a program that prints its arguments."""

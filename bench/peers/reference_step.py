@@ -43,6 +43,7 @@ def exact(network, recipe):
 def tensors(model, config, own, weights, batch_path, dtype, steps):
     network, loss_of, recipe = chosen(model, config or "canonical", own)
     network = (exact(network, recipe) if dtype == torch.double else network).train()
+    network.to(memory_format=torch.contiguous_format)
     load(network, {name: value.to(dtype) for name, value in weights.items()})
     parameters = [(name, value) for name, value in network.named_parameters() if name in weights]
     out = {}
@@ -50,7 +51,7 @@ def tensors(model, config, own, weights, batch_path, dtype, steps):
     def on_gradients():
         out.update({f"grad/{name}": value.grad.clone() for name, value in parameters})
 
-    batch = training.batch_of(batch_path, dtype)
+    batch = {name: value.contiguous() for name, value in training.batch_of(batch_path, dtype).items()}
     step, optimizer = training.stepper(recipe, network, batch, loss_of=loss_of, on_gradients=on_gradients)
     losses = [step() for _ in range(steps)]
     out["loss"] = torch.tensor(losses[-1], dtype=torch.double)

@@ -1,16 +1,12 @@
-"""ResNet-50 v1.5 training through MXNet's own Python front-end, driven by bench/frameworks_peer.py.
+"""ResNet-50 v1.5 training through MXNet's own Python front-end (gluon_training.py).
 
-    python bench/peers/resnet50_gluon.py [--batch 8] [--threads 2] [--first]
-A hybridized Gluon network with static memory, Trainer with momentum and decay. Needs NumPy below 1.24.
+A hybridized Gluon network with static memory, Trainer with momentum and decay.
 """
 
-import argparse
-
+import gluon_training
 import mxnet as mx
-from mxnet import autograd, gluon
+from mxnet import gluon
 from mxnet.gluon import nn
-
-import peer
 
 
 def conv_bn(width, kernel, stride=1):
@@ -41,39 +37,22 @@ def network():
     return net
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--first", action="store_true")
-    arguments = parser.parse_args()
-    library = peer.anonymous_bytes()
-    net = network()
-    net.initialize(mx.init.Xavier())
-    net.hybridize(static_alloc=True, static_shape=True)
-    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
-    loss_of.hybridize(static_alloc=True, static_shape=True)
-    trainer = gluon.Trainer(net.collect_params(), "sgd",
-                            {"learning_rate": 0.1 * arguments.batch / 256, "momentum": 0.9, "wd": 1e-4})
-    image = mx.nd.random.normal(shape=(arguments.batch, 3, 224, 224))
-    label = mx.nd.random.randint(0, 1000, shape=(arguments.batch,)).astype("float32")
+class Loss(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.network, self.loss = network(), gluon.loss.SoftmaxCrossEntropyLoss()
 
-    def step():
-        with autograd.record():
-            loss = loss_of(net(image), label)
-        loss.backward()
-        trainer.step(arguments.batch)
-        value = loss.mean().asscalar()
-        mx.nd.waitall()
-        return value
+    def hybrid_forward(self, F, image, label):
+        return self.loss(self.network(image), label).mean()
 
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
-    peer.serve({"gluon": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
-                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})
+
+def compiled(batch):
+    loss = Loss()
+    loss.initialize(mx.init.Xavier())
+    loss.hybridize(static_alloc=True, static_shape=True)
+    rate = 0.1 * len(batch["label"]) / 256
+    return loss, (batch["image"], batch["label"]), "sgd", {"learning_rate": rate, "momentum": 0.9, "wd": 1e-4}
 
 
 if __name__ == "__main__":
-    main()
+    gluon_training.main(compiled)

@@ -1,18 +1,10 @@
-"""ResNet-50 v1.5 training by Keras' compiled training step, driven by bench/frameworks_peer.py.
+"""ResNet-50 v1.5 training by Keras' compiled training step (keras_training.py).
 
-    python bench/peers/resnet50_keras.py [--batch 8] [--threads 2] [--first]
 Channels last, SGD with momentum and decay, batch-norm statistics updated: one call of the step that `fit` runs.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-import numpy
-import tensorflow as tf
+import keras_training
 from tensorflow import keras
-
-import peer
 
 LAYERS = keras.layers
 
@@ -43,32 +35,12 @@ def network():
     return keras.Model(image, LAYERS.Dense(1000)(LAYERS.GlobalAveragePooling2D()(x)))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--first", action="store_true")
-    arguments = parser.parse_args()
-    tf.config.threading.set_intra_op_parallelism_threads(arguments.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
-    library = peer.anonymous_bytes()
+def compiled(batch):
     model = network()
-    model.compile(keras.optimizers.SGD(0.1 * arguments.batch / 256, momentum=0.9, weight_decay=1e-4),
+    model.compile(keras.optimizers.SGD(0.1 * len(batch["label"]) / 256, momentum=0.9, weight_decay=1e-4),
                   keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=False)
-    random = numpy.random.default_rng(1)
-    image = tf.constant(random.standard_normal((arguments.batch, 224, 224, 3), dtype=numpy.float32))
-    label = tf.constant(random.integers(0, 1000, arguments.batch, dtype=numpy.int32))
-
-    def step():
-        return float(model.train_on_batch(image, label))
-
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
-    peer.serve({"keras": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
-                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})
+    return model, batch["image"].transpose(0, 2, 3, 1), batch["label"]
 
 
 if __name__ == "__main__":
-    main()
+    keras_training.main(compiled)

@@ -33,16 +33,16 @@ def loss(network, batch):
 
 
 def clip(network):
-    return 1.0 if isinstance(network, Luong) else 5.0
+    return 5.0 if isinstance(network, Gnmt) else 1.0
 
 
 def optimizer(network, samples, **form):
-    return torch.optim.Adam(network.parameters(), lr=3e-4 if network.pad == 1 else 2e-3, **form)
+    return torch.optim.Adam(network.parameters(), lr=2e-3 if isinstance(network, Gnmt) else 3e-4, **form)
 
 
 def factor(network, step, samples):
     """GNMT's warm-up of 200 steps; its decay begins after 17,578."""
-    return 0.01 ** ((200 - step) / 200) if network.pad == 0 and step <= 200 else 1.0
+    return 0.01 ** ((200 - step) / 200) if isinstance(network, Gnmt) and step <= 200 else 1.0
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ class Transformer(nn.Module):
         super().__init__()
         table = nn.Embedding(words, width, PAD)
         nn.init.normal_(table.weight, std=width**-0.5)
-        self.encoder, self.decoder = (Stack(table, layers, width, hidden, heads, dropout, each) for each in (False, True))
+        self.encoder, self.decoder = (
+            Stack(table, layers, width, hidden, heads, dropout, crossed) for crossed in (False, True))
 
     def exact(self):
         """In double, positions too."""

@@ -2,66 +2,13 @@
 #include <ostream>
 
 #include "cli/cell_options.h"
+#include "cli/check_tables.h"
 #include "cli/commands.h"
 #include "cli/locations.h"
-#include "runner/equivalence/check.h"
 #include "runner/worker_process.h"
 
 namespace tbd::cli {
 namespace {
-
-constexpr size_t kShown = 5;  // differences of a gate, for people
-
-Table table_of(const CheckResult& result) {
-  Table table{.title = cat("Equivalence of ", result.model, " ", result.config, ", batch ", result.batch,
-                           ", against PyTorch in float64"),
-              .columns = {{"framework", "framework"},
-                          {"version", "version"},
-                          {"gate", "gate"},
-                          {"verdict", "verdict"},
-                          {"compared", "compared", Unit::count},
-                          {"failed", "failed", Unit::count},
-                          {"worst", "nearest to its bound"},
-                          {"error", "error"},
-                          {"bound", "bound"},
-                          {"bound_from", "bound from"}},
-              .rows = {},
-              .notes = {}};
-  for (const FrameworkVerdict& verdict : result.verdicts) {
-    if (!verdict.fault.empty())
-      table.rows.push_back({verdict.framework,
-                            verdict.version,
-                            std::string("-"),
-                            std::string("not checked"),
-                            {},
-                            {},
-                            {},
-                            {},
-                            {},
-                            verdict.fault});
-    for (const GateResult& gate : verdict.gates) {
-      const Finding worst = gate.worst.value_or(Finding{});
-      table.rows.push_back({verdict.framework, verdict.version, std::string(name(gate.gate)),
-                            std::string(gate.failed.empty() ? "equal" : "different"), gate.compared,
-                            static_cast<int64_t>(gate.failed.size()), cat(worst.where, ", ", worst.what), worst.error,
-                            worst.bound, worst.source});
-    }
-  }
-  return table;
-}
-
-void explain(const FrameworkVerdict& verdict, std::ostream& out) {
-  if (!verdict.fault.empty()) out << verdict.framework << ": not checked: " << verdict.fault << "\n";
-  const Finding* guilty = verdict.guilty();
-  if (!guilty) return;
-  out << verdict.framework << ": guilty: " << guilty->where << " (" << guilty->phase << ")\n";
-  for (const GateResult& gate : verdict.gates) {
-    for (size_t i = 0; i < gate.failed.size() && i < kShown; ++i)
-      out << "  " << name(gate.gate) << ": " << sentence(gate.failed[i]) << "\n";
-    if (gate.failed.size() > kShown) out << "  and " << gate.failed.size() - kShown << " more\n";
-  }
-  if (!verdict.reproduction.empty()) out << "  repeat it: " << verdict.reproduction << "\n";
-}
 
 class Check final : public Command {
  public:
@@ -69,7 +16,8 @@ class Check final : public Command {
   std::string summary() const override { return "Do frameworks train the same network? The guilty node where not"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("MODEL", options_.model, "Model name, or path of a program file")->required();
+    app.add_option("MODEL", options_.model, "Model name, or path of a program file");
+    app.add_flag("--all", all_, "Every model, in all its tiny configurations");
     app.add_option("--config", options_.config,
                    "Configuration of the model [tiny, where it has one: all its ops, small]");
     app.add_option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]")
@@ -91,27 +39,53 @@ class Check final : public Command {
     options_.reproduction = out_;
     if (!output_.quiet)
       options_.progress = [&](const std::string& doing) { context.err << "check: " << doing << "\n"; };
-    CheckResult result;
+    require_one_question();
+    std::vector<CheckResult> results;
     try {
-      result = check_model(options_, runner_settings(context));
+      const RunnerSettings settings = runner_settings(context);
+      const auto done = [&](const CheckResult& result) { show(result, results, context); };
+      if (all_)
+        check_all(options_, settings, done);
+      else
+        done(check_model(options_, settings));
     } catch (const WorkerFault& fault) {
       context.err << "tbd: error: the reference: " << fault.what() << "\n";
       return kCellFailed;
     }
-    if (output_.is_json())
-      for (const FrameworkVerdict& verdict : result.verdicts) print_json(result, verdict, context.out);
-    else
-      context.out << print(table_of(result), format);
-    bool failed = false, fault = false;
-    for (const FrameworkVerdict& verdict : result.verdicts) {
-      explain(verdict, context.err);
-      failed = failed || (verdict.fault.empty() && !verdict.passed());
-      fault = fault || !verdict.fault.empty();
-    }
-    return fault ? kCellFailed : failed ? kVerdictFailed : kDone;
+    if (!output_.is_json()) context.out << print(all_ ? verdict_table(results) : gate_table(results.front()), format);
+    return explained(results, context.err);
   }
 
  private:
+  void require_one_question() const {
+    if (all_ && !options_.model.empty())
+      fail(ErrorKind::usage, "check takes a model or --all, got '", options_.model, "' and --all");
+    if (all_ && !options_.config.empty())
+      fail(ErrorKind::usage, "--all checks every tiny configuration, --config ", options_.config, " names one");
+    if (!all_ && options_.model.empty()) fail(ErrorKind::usage, "check needs a model, or --all");
+  }
+
+  // The exit code.
+  int explained(const std::vector<CheckResult>& results, std::ostream& err) const {
+    bool failed = false, fault = false;
+    for (const CheckResult& result : results)
+      for (const FrameworkVerdict& verdict : result.verdicts) {
+        if (all_ && !verdict.passed()) err << result.model << " " << result.config << ", ";
+        explain(verdict, err);
+        failed = failed || (verdict.fault.empty() && !verdict.passed());
+        fault = fault || !verdict.fault.empty();
+      }
+    return fault ? kCellFailed : failed ? kVerdictFailed : kDone;
+  }
+
+  // JSON as results come; tables at the end.
+  void show(const CheckResult& result, std::vector<CheckResult>& results, Context& context) const {
+    if (output_.is_json())
+      for (const FrameworkVerdict& verdict : result.verdicts) print_json(result, verdict, context.out);
+    context.out.flush();
+    results.push_back(result);
+  }
+
   static void print_json(const CheckResult& result, const FrameworkVerdict& verdict, std::ostream& out) {
     Json json = {
         {"model", result.model}, {"config", result.config}, {"model_hash", result.model_hash}, {"batch", result.batch}};
@@ -122,6 +96,7 @@ class Check final : public Command {
   CheckOptions options_;
   std::optional<std::string> batch_;
   std::string seed_ = "0", out_ = "results/differences";
+  bool all_ = false;
   OutputOptions output_;
 };
 

@@ -148,6 +148,21 @@ TEST_F(CommandLine, ListNamesEveryConfigAndWhyAFrameworkIsAbsent) {
   EXPECT_THAT(said.out, AllOf(HasSubstr("\"152\""), HasSubstr("absent"), HasSubstr("not built here")));
 }
 
+TEST_F(CommandLine, CheckTakesOneModelOrAll) {
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    const Said said = tbd(arguments);
+    EXPECT_EQ(said.code, kBadUsage);
+    EXPECT_THAT(said.out, IsEmpty());
+    return said.err;
+  };
+  EXPECT_THAT(refused({}), HasSubstr("check needs a model, or --all"));
+  EXPECT_THAT(refused({"resnet50", "--all"}), HasSubstr("check takes a model or --all, got 'resnet50' and --all"));
+  EXPECT_THAT(refused({"--all", "--config", "canonical"}), HasSubstr("--config canonical names one"));
+  EXPECT_THAT(refused({"--all", "--framework", "pytroch"}), HasSubstr("pytroch"));
+  EXPECT_TRUE(nothing_written());
+}
+
 TEST_F(CommandLine, EveryCommandExplainsItself) {
   for (const auto& command : all_commands()) {
     const Said said = tbd({command->name(), "--help"});

@@ -1,9 +1,7 @@
-// tbd data: data sets made from what packages ship.
-#include <ostream>
-
+// tbd data: the data sets of the models, a check of a folder, and small real sets made from what packages ship.
 #include "base/json.h"
 #include "cli/commands.h"
-#include "data/photo_set.h"
+#include "cli/data_parts.h"
 
 namespace tbd::cli {
 namespace {
@@ -11,34 +9,53 @@ namespace {
 class Data final : public Command {
  public:
   std::string name() const override { return "data"; }
-  std::string summary() const override { return "Make the small photograph data set from unpacked packages"; }
+  std::string summary() const override { return "List data sets, check a folder, make small real sets from packages"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("WHAT", what_, "photos: class = source picture, samples = crops, in ImageNet's layout")->required();
-    app.add_option("--source", source_, "Folder of unpacked packages, or any tree of .jpg files")->required();
-    app.add_option("--out", out_, "Folder to make; it must not exist or be empty")->required();
+    app.add_option("WHAT", words_,
+                   "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
+                   "'prose', 'cloze': make this small set");
+    app.add_option("--source", make_.source, "Make: folder of unpacked packages");
+    app.add_option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
+    app.add_option("--language", make_.language,
+                   "Language beside English, of messages and of parallel text [de; that of data.json, or vi]");
+    app.add_option("--model", model_, "Check: as this model reads text (ids, buckets, vocabularies)");
+    app.add_option("--config", config_, "Check: of that model")->capture_default_str();
+    app.add_option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
+    app.add_option("--length", length_, "Check: tokens of a sequence [128; squad 384, packed_text 512]");
+    app.add_option("--classes", classes_, "Check: classes of the network")->capture_default_str();
+    app.add_flag("--strict", text_.strict, "Check: what would be left out is an error");
     output_.declare(app);
   }
 
   int run(Context& context) override {
-    if (what_ != "photos")
-      fail(ErrorKind::usage, unknown_name("data set to make", what_, std::vector<std::string>{"photos"}));
-    const PhotoSetSummary made = make_photo_set(source_, out_);
-    if (output_.is_json())
-      context.out << Json{{"classes", made.classes},
-                          {"files", made.files},
-                          {"bytes", made.bytes},
-                          {"content_sha256", made.content_sha256}}
-                         .dump()
-                  << "\n";
-    else
-      context.out << made.files << " images of " << made.classes << " classes, " << format_bytes(made.bytes)
-                  << ", content " << made.content_sha256.substr(0, 16) << "\n";
+    output_.table_format();  // refuses a bad --format before any work
+    if (words_.empty()) return list_data_sets(context, output_), kDone;
+    if (words_[0] == "check") return check_data_set(context, output_, spec());
+    if (words_.size() > 1) fail(ErrorKind::usage, "data ", words_[0], ": unexpected argument '", words_[1], "'");
+    make_.what = words_[0];
+    make_data_set(context, output_, make_);
     return kDone;
   }
 
  private:
-  std::string what_, source_, out_;
+  SourceSpec spec() const {
+    if (words_.size() != 3) fail(ErrorKind::usage, "data check takes KIND and FOLDER; 'tbd data' lists the kinds");
+    SourceSpec spec = source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_});
+    spec.text = text_preset(model_, config_);
+    spec.text.strict = text_.strict;
+    spec.text.vocabulary = spec.text.target_vocabulary = text_.vocabulary;
+    if (!make_.language.empty()) spec.text.languages = {"en", make_.language};
+    const bool squad = spec.kind == SourceKind::squad, packed = spec.kind == SourceKind::packed_text;
+    spec.text.length = length_ > 0 ? length_ : squad ? 384 : packed ? 512 : 128;
+    return spec;
+  }
+
+  std::vector<std::string> words_;
+  MakeRequest make_;
+  std::string model_, config_ = "canonical";
+  TextSpec text_;
+  int64_t length_ = 0, classes_ = 1000;
   OutputOptions output_;
 };
 

@@ -4,7 +4,6 @@
 
 #include "data/folder_listing.h"
 #include "data/text/batch_order.h"
-#include "data/text/byte_bpe.h"
 #include "data/text/plain_text.h"
 
 namespace tbd {
@@ -34,20 +33,8 @@ ByteBpe trained(const SourceSpec& spec) {
   return ByteBpe::trained(counts, spec.text.vocabulary == 0 ? kUsual : spec.text.vocabulary);
 }
 
-ByteBpe tokenizer_of(const SourceSpec& spec) {
-  std::error_code ignored;
-  const fs::path root = fs::is_directory(spec.path, ignored) ? fs::path(spec.path) : fs::path(spec.path).parent_path();
-  const bool named = !spec.text.vocabulary_file.empty();
-  const fs::path file = root / (named ? spec.text.vocabulary_file : "tokenizer.json");
-  if (!named && !fs::exists(file, ignored)) return trained(spec);
-  ByteBpe bpe = ByteBpe::read(file);
-  require(spec.text.vocabulary == 0 || bpe.size() <= spec.text.vocabulary, file.string(), ": token ", bpe.size() - 1,
-          " lies outside the network's ", spec.text.vocabulary, " rows");
-  return bpe;
-}
-
 std::vector<int32_t> tokens_of(const SourceSpec& spec) {
-  ByteBpe bpe = tokenizer_of(spec);
+  ByteBpe bpe = packed_tokenizer(spec);
   std::vector<int32_t> tokens;
   const PlainText text(find_plain_text(spec));
   for (const PlainText::Document& document : text.documents()) {
@@ -98,6 +85,18 @@ class PackedSamples::Maker final : public SampleMaker {
 std::unique_ptr<SampleMaker> PackedSamples::maker() const { return std::make_unique<Maker>(*this); }
 
 }  // namespace
+
+ByteBpe packed_tokenizer(const SourceSpec& spec) {
+  std::error_code ignored;
+  const fs::path root = fs::is_directory(spec.path, ignored) ? fs::path(spec.path) : fs::path(spec.path).parent_path();
+  const bool named = !spec.text.vocabulary_file.empty();
+  const fs::path file = root / (named ? spec.text.vocabulary_file : "tokenizer.json");
+  if (!named && !fs::exists(file, ignored)) return trained(spec);
+  ByteBpe bpe = ByteBpe::read(file);
+  require(spec.text.vocabulary == 0 || bpe.size() <= spec.text.vocabulary, file.string(), ": token ", bpe.size() - 1,
+          " lies outside the network's ", spec.text.vocabulary, " rows");
+  return bpe;
+}
 
 void write_packed(std::span<const int32_t> tokens, const Row& row) {
   std::ranges::copy(tokens.first(tokens.size() - 1), row.ints("ids").begin());

@@ -12,7 +12,8 @@ struct ParallelFiles {
 };
 // path/<stem>.<language> for both languages. The stem is that of the spec, else the first of the usual ones that has a
 // file: of training train, train.tok.clean.bpe.32000, train.tok.clean; of validation val, valid, dev, tst2012,
-// newstest2013.tok.bpe.32000, newstest2013.tok. Throws Error(not_found) naming what was looked for.
+// newstest2013.tok.bpe.32000, newstest2013.tok. Throws Error(not_found) naming what was looked
+// for, Error(invalid) for a file without its partner.
 ParallelFiles find_parallel_files(const SourceSpec& spec);
 ParallelFiles find_training_files(const SourceSpec& spec);  // those of training, from which vocabularies are counted
 

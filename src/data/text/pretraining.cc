@@ -12,14 +12,6 @@
 namespace tbd {
 namespace {
 
-WordPiece vocabulary_of(const SourceSpec& spec) {
-  return wordpiece_of(spec, [&](WordCounts& counts) {
-    const PlainText text(find_training_text(spec));
-    for (const PlainText::Document& document : text.documents())
-      for (const std::string_view sentence : document) count_basic_tokens(sentence, counts);
-  });
-}
-
 TokenizedText tokenized(const SourceSpec& spec, const WordPiece& pieces) {
   TokenizedText text;
   const PlainText plain(find_plain_text(spec));
@@ -50,7 +42,7 @@ class PretrainingSamples final : public Samples {
  public:
   explicit PretrainingSamples(const SourceSpec& spec)
       : spec_(spec),
-        pieces_(vocabulary_of(spec)),
+        pieces_(pretraining_vocabulary(spec)),
         text_(tokenized(spec, pieces_)),
         pairs_(pretraining_pairs(text_, spec.text.length - 3, spec.text.duplicates, spec.seed)),
         order_(spec, std::vector<uint16_t>(pairs_.size()), {spec.batch}) {}
@@ -99,6 +91,14 @@ class PretrainingSamples::Maker final : public SampleMaker {
 std::unique_ptr<SampleMaker> PretrainingSamples::maker() const { return std::make_unique<Maker>(*this); }
 
 }  // namespace
+
+WordPiece pretraining_vocabulary(const SourceSpec& spec) {
+  return wordpiece_of(spec, [&](WordCounts& counts) {
+    const PlainText text(find_training_text(spec));
+    for (const PlainText::Document& document : text.documents())
+      for (const std::string_view sentence : document) count_basic_tokens(sentence, counts);
+  });
+}
 
 void write_pretraining(const SequenceIds& ids, const MaskPolicy& policy, const PretrainingSample& sample, Draws& draws,
                        const Row& row) {

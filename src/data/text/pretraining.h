@@ -6,6 +6,7 @@
 #include "data/samples.h"
 #include "data/text/masking.h"
 #include "data/text/sequences.h"
+#include "data/text/wordpiece.h"
 
 namespace tbd {
 
@@ -25,6 +26,7 @@ void add_pretraining_counts(TensorMap& batch);
 // spec.text.vocabulary pieces trained on the training text. A pair longer than S - 3 loses tokens of the longer side,
 // of its front or back with equal probability, until it fits. Draws of sample i: stream data/pretraining (step = 0,
 // sample = i), so it has the same masks in every epoch, as in the reference's files; spec.text.duplicates gives others.
+WordPiece pretraining_vocabulary(const SourceSpec& spec);
 std::unique_ptr<Samples> pretraining_samples(const SourceSpec& spec);
 
 }  // namespace tbd

@@ -30,16 +30,31 @@ SquadSet::SquadSet(const SourceSpec& spec, SquadFile file, WordPiece pieces)
     pieces_.append_ids(file_.questions[i].question, query);
     query.resize(std::min(query.size(), static_cast<size_t>(spec.text.query)));
     queries_.push_back(std::move(query));
-    add_windows(i, spec.text);
   }
+  std::vector<size_t> without_room;
+  for (size_t i = 0; i < queries_.size(); ++i) {
+    if (static_cast<size_t>(spec.text.length) > queries_[i].size() + 3)
+      add_windows(i, spec.text);
+    else
+      without_room.push_back(i);
+  }
+  leave_out(without_room, spec);
+}
+
+void SquadSet::leave_out(const std::vector<size_t>& without_room, const SourceSpec& spec) {
+  if (without_room.empty()) return;
+  const size_t first = without_room.front(), more = without_room.size() - 1;
+  const std::string reason = cat("question '", file_.questions[first].id, "' of ", queries_[first].size(),
+                                 " tokens leaves no room for its context in ", spec.text.length);
+  require(!spec.text.strict && !windows_.empty(), spec.path, ": ", reason);
+  const std::string others = more == 0 ? "" : cat(", and ", more, more == 1 ? " question more" : " questions more");
+  file_.notes.push_back({spec.path, reason + others});
 }
 
 void SquadSet::add_windows(size_t question, const TextSpec& spec) {
   const SquadQuestion& asked = file_.questions[question];
   const std::vector<Piece>& pieces = contexts_[asked.context].pieces;
   const auto length = static_cast<size_t>(spec.length), query = queries_[question].size();
-  require(length > query + 3, "question '", asked.id, "' of ", query, " tokens leaves no room for its context in ",
-          length);
   const SquadAnswer& answer = asked.answers.front();
   const auto first = std::ranges::find_if(pieces, [&](const Piece& p) { return p.end > answer.begin; });
   const auto past = std::ranges::find_if(pieces, [&](const Piece& p) { return p.begin >= answer.end; });

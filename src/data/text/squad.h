@@ -19,7 +19,8 @@ struct SquadWindow {
 };
 
 // All windows of a file, tokenised. Questions are cut to spec.text.query tokens; windows of a context begin `stride`
-// tokens apart and hold what S leaves room for; the last ends with the context.
+// tokens apart and hold what S leaves room for; the last ends with the context. Questions that leave no room are left
+// out and noted in file(); Error(invalid) when strict, or when none is left.
 class SquadSet {
  public:
   SquadSet(const SourceSpec& spec, SquadFile file, WordPiece pieces);
@@ -45,6 +46,7 @@ class SquadSet {
     std::vector<Piece> pieces;
   };
   void add_windows(size_t question, const TextSpec& spec);
+  void leave_out(const std::vector<size_t>& without_room, const SourceSpec& spec);
 
   SquadFile file_;
   WordPiece pieces_;

@@ -93,12 +93,12 @@ class Reader {
     int64_t characters = 0;
     for (size_t i = 0; i < text.size(); i += code_point_at(text, i).value().length) ++characters;
     const auto begin = start < 0 ? std::nullopt : byte_of(context, start);
-    const auto end = start < 0 ? std::nullopt : byte_of(context, start + characters);
-    if (!begin || !end)
+    const auto bytes = begin ? byte_of(std::string_view(context).substr(*begin), characters) : std::nullopt;
+    if (!begin || !bytes)
       fail(ErrorKind::invalid, line_of(question.id), ": answer '", text, "' of question '", question.id,
            "' at character ", start, " lies outside its context");
-    if (std::string_view(context).substr(*begin, *end - *begin) == text && !trim(text).empty())
-      question.answers.push_back({text, *begin, *end});
+    if (std::string_view(context).substr(*begin, *bytes) == text && !trim(text).empty())
+      question.answers.push_back({text, *begin, *begin + *bytes});
     else
       note(line_of(question.id), cat("answer '", text, "' of question '", question.id, "' does not stand at character ",
                                      start, " of its context"));

@@ -116,7 +116,25 @@ TEST(Squad, RefusesAnAnswerOutsideItsContextByNameAndLine) {
   const Tree negative(set_of("a b c", "Who?", Json::array({answer("a", -1)})).dump());
   EXPECT_EQ(negative.refusal(),
             "train-v1.1.json:1: answer 'a' of question 'q1' at character -1 lies outside its context");
+  EXPECT_THAT(Tree(set_of("a b c", "Who?", Json::array({answer("a", INT64_MAX)})).dump()).refusal(),
+              HasSubstr("at character 9223372036854775807 lies outside its context"));
   EXPECT_EQ(Tree(set_of("a b c", "Who?", Json::array({answer("c", 4)})).dump()).refusal(), "");
+}
+
+TEST(Squad, LeavesOutQuestionsThatFillTheSequenceAndSaysSo) {
+  Json set = set_of("a b c", "Who?", Json::array({answer("c", 4)}));
+  Json& qas = set["data"][0]["paragraphs"][0]["qas"];
+  qas.push_back({{"id", "q2"}, {"question", "a b c d e f g h"}, {"answers", Json::array({answer("c", 4)})}});
+  const Tree tree(set.dump());
+  const auto source = open_source(tree.spec(/*length=*/11));
+  EXPECT_EQ(source->size(), 1);
+  const std::string reason = "question 'q2' of 8 tokens leaves no room for its context in 11";
+  ASSERT_EQ(source->statistics().bad_files.size(), 1);
+  EXPECT_EQ(source->statistics().bad_files[0].reason, reason);
+  SourceSpec strict = tree.spec(11);
+  strict.text.strict = true;
+  EXPECT_THAT(refusal_of([&] { open_source(strict); }), HasSubstr(reason));
+  EXPECT_THAT(refusal_of([&] { open_source(tree.spec(5)); }), HasSubstr("leaves no room for its context in 5"));
 }
 
 TEST(Squad, RefusesACutOffFileAndBytesThatAreNotUtf8) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "graph/memory.h"
+#include "measure/clock.h"
 #include "models/model.h"
 #include "runner/equivalence/verified.h"
 #include "runner/frameworks.h"
@@ -92,6 +93,27 @@ Missing missing_verdicts(std::span<const Cell> cells, const RunnerSettings& sett
   return missing;
 }
 
+std::vector<const WorkerEntry*> workers_of(const CheckOptions& options, const RunnerSettings& settings) {
+  std::vector<const WorkerEntry*> entries;
+  for (const std::string& framework : options.frameworks) entries.push_back(&find_worker(settings.workers, framework));
+  if (options.frameworks.empty())
+    for (const WorkerEntry& entry : settings.workers) entries.push_back(&entry);
+  return entries;
+}
+
+double seconds_since(int64_t began_ns) { return static_cast<double>(now_ns() - began_ns) * 1e-9; }
+
+// What a reference that failed leaves of a configuration.
+CheckResult without_reference(const CheckOptions& options, const RunnerSettings& settings, const WorkerFault& fault) {
+  const Program program = load_program(options.model, options.config).program;
+  CheckResult result{.model = program.model, .config = program.config, .model_hash = program_hash(program)};
+  result.batch = options.batch > 0 ? options.batch : usual_batch(program);
+  for (const WorkerEntry* entry : workers_of(options, settings))
+    result.verdicts.push_back(
+        {.framework = entry->key, .version = entry->version, .fault = cat("the reference: ", fault.what())});
+  return result;
+}
+
 void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
   if (!verdict.fault.empty()) sentences.push_back(cat(verdict.framework, " could not be checked: ", verdict.fault));
   if (const Finding* guilty = verdict.guilty())
@@ -103,10 +125,7 @@ void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings) {
   const std::string config = options.config.empty() ? unit_of(options.model, "") : options.config;
   const LoadedProgram loaded = load_program(options.model, config);
-  std::vector<const WorkerEntry*> entries;
-  for (const std::string& framework : options.frameworks) entries.push_back(&find_worker(settings.workers, framework));
-  if (options.frameworks.empty())
-    for (const WorkerEntry& entry : settings.workers) entries.push_back(&entry);
+  const std::vector<const WorkerEntry*> entries = workers_of(options, settings);
   const WorkerEntry& reference = reference_worker(settings);
   CheckResult result{.model = loaded.program.model, .config = loaded.program.config};
   result.model_hash = program_hash(loaded.program);
@@ -117,18 +136,47 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
     if (options.progress) options.progress(doing);
   };
   tell("the reference: pytorch in float64, and its float32 spread");
+  int64_t began = now_ns();
   const Equivalence equivalence(loaded.program,
                                 {.batch = result.batch, .seed = options.seed, .precision = options.precision},
                                 worker_stepper(reference, settings));
+  result.reference_seconds = seconds_since(began);
   for (const WorkerEntry* entry : entries) {
     tell(entry->key);
     const std::string layout = options.layout.empty() ? usual_layout(*entry) : options.layout;
     const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings), layout, options.mode};
+    began = now_ns();
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));
+    result.verdicts.back().seconds = seconds_since(began);
     store_verdict({result.model_hash, options.precision, layout, options.mode}, *entry, result.verdicts.back(),
                   settings);
   }
   return result;
+}
+
+std::vector<TinyConfig> tiny_configs() {
+  std::vector<TinyConfig> out;
+  for (const Model& model : all_models())
+    for (const Config& config : model.configs)
+      if (config.name == "tiny" || config.name.ends_with("_tiny")) out.push_back({model.name, config.name});
+  return out;
+}
+
+void check_all(CheckOptions options, const RunnerSettings& settings,
+               const std::function<void(const CheckResult&)>& done) {
+  const std::function<void(const std::string&)> tell = options.progress;
+  const std::filesystem::path folder = options.reproduction;
+  for (const auto& [model, config] : tiny_configs()) {
+    options.model = model, options.config = config;
+    if (!folder.empty()) options.reproduction = folder / cat(model, "-", config);
+    if (tell) options.progress = [&](const std::string& doing) { tell(cat(model, " ", config, ": ", doing)); };
+    try {
+      done(check_model(options, settings));
+    } catch (const WorkerFault& fault) {
+      if (fault.outcome().kind == OutcomeKind::interrupted) throw;
+      done(without_reference(options, settings, fault));
+    }
+  }
 }
 
 std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings) {

@@ -22,6 +22,7 @@ struct CheckOptions {
 struct CheckResult {
   std::string model, config, model_hash;
   int64_t batch = 0;
+  double reference_seconds = 0;            // that the reference took, for all frameworks
   std::vector<FrameworkVerdict> verdicts;  // in the order of the frameworks
 };
 
@@ -29,6 +30,19 @@ struct CheckResult {
 // Error(usage) when memory is too short, WorkerFault when the reference fails; a framework that fails is a verdict with
 // a fault.
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings);
+
+// Of every model what stands for it: the configurations made for tests, `tiny` and those that end in `_tiny`.
+struct TinyConfig {
+  std::string model, config;
+};
+std::vector<TinyConfig> tiny_configs();
+
+// check_model for each of them; model and config of `options` are not read. `done` gets each result when it is there.
+// Folders that repeat a difference lie one deeper, under <model>-<config>.
+// Where a reference fails, every framework's verdict is that fault, and the next configuration follows. Throws as
+// check_model does, and WorkerFault for an interrupt.
+void check_all(CheckOptions options, const RunnerSettings& settings,
+               const std::function<void(const CheckResult&)>& done);
 
 // What is known of a cell's network in its framework: the verdict on its configuration, else on the model's tiny one,
 // which has all its ops from the same builder. A verdict in float32 stands for every precision, as casts are a pass

@@ -88,10 +88,14 @@ Json to_json(const FrameworkVerdict& verdict) {
     for (const Finding& finding : gate.failed) json["failed"].push_back(to_json(finding));
     gates.push_back(std::move(json));
   }
-  return {{"framework", verdict.framework},      {"version", verdict.version},
-          {"passed", verdict.passed()},          {"fault", verdict.fault},
-          {"gates", std::move(gates)},           {"left_out", verdict.left_out},
-          {"reproduction", verdict.reproduction}};
+  return {{"framework", verdict.framework},
+          {"version", verdict.version},
+          {"passed", verdict.passed()},
+          {"fault", verdict.fault},
+          {"gates", std::move(gates)},
+          {"left_out", verdict.left_out},
+          {"reproduction", verdict.reproduction},
+          {"seconds", verdict.seconds}};
 }
 
 std::string sentence(const Finding& f) {

@@ -40,6 +40,7 @@ struct FrameworkVerdict {
   std::string fault;                  // why the framework could not be judged; empty otherwise
   std::vector<std::string> left_out;  // nodes that were not judged alone, with the reason
   std::string reproduction;           // the folder that repeats the first difference; empty without one
+  double seconds = 0;                 // that judging took, without the reference's part
   bool passed() const;
   // The first node that fails alone; else the first part of the rule; else the first tensor of the step.
   const Finding* guilty() const;

@@ -30,8 +30,4 @@ struct PhotoSetSummary {
 PhotoSetSummary make_photo_set(const std::filesystem::path& source_dir, const std::filesystem::path& out_dir,
                                const PhotoSetOptions& options = {});
 
-// SHA-256 of the lines "<SHA-256 of the file>  <path below dir>\n" of all files below dir/train and dir/val, by path in
-// byte order: what data.json records as content_sha256.
-std::string content_hash(const std::filesystem::path& dir);
-
 }  // namespace tbd

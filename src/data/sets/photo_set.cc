@@ -1,6 +1,4 @@
-#include "data/photo_set.h"
-
-#include <unistd.h>
+#include "data/sets/photo_set.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,12 +9,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "base/json.h"
 #include "base/philox.h"
 #include "data/jpeg_encoder.h"
-#include "data/photo_source.h"
 #include "data/resampler.h"
+#include "data/sets/made_set.h"
+#include "data/sets/photo_source.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -120,24 +117,7 @@ void write_all(const std::vector<PhotoSource>& photos, const fs::path& out, cons
   if (error) std::rethrow_exception(error);
 }
 
-std::vector<std::string> data_files(const fs::path& dir) {
-  std::vector<std::string> files;
-  for (const char* split : {"train", "val"}) {
-    if (!fs::is_directory(dir / split)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(dir / split))
-      if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(dir).generic_string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-PhotoSetSummary write_summary(const std::vector<PhotoSource>& photos, const fs::path& dir,
-                              const PhotoSetOptions& options) {
-  const std::vector<std::string> files = data_files(dir);
-  PhotoSetSummary summary{.classes = static_cast<int64_t>(photos.size()),
-                          .files = static_cast<int64_t>(files.size()),
-                          .content_sha256 = content_hash(dir)};
-  for (const std::string& file : files) summary.bytes += static_cast<int64_t>(fs::file_size(dir / file));
+Json description_of(const std::vector<PhotoSource>& photos, const PhotoSetOptions& options) {
   Json sources = Json::array();
   for (const PhotoSource& photo : photos) {
     const auto known = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -148,55 +128,29 @@ PhotoSetSummary write_summary(const std::vector<PhotoSource>& photos, const fs::
                        {"package", known(photo.package)},
                        {"licence", known(photo.licence)}});
   }
-  const Json json = {{"name", "photos"},
-                     {"content_sha256", summary.content_sha256},
-                     {"files", summary.files},
-                     {"bytes", summary.bytes},
-                     {"classes", summary.classes},
-                     {"train_per_class", options.train_per_class},
-                     {"val_per_class", options.val_per_class},
-                     {"mean_bytes", options.mean_bytes},
-                     {"seed", options.seed},
-                     {"sources", sources},
-                     {"made_by", "tbd data photos"}};
-  write_file(dir / "data.json", json.dump(1) + "\n");
-  return summary;
+  return {{"classes", photos.size()},
+          {"train_per_class", options.train_per_class},
+          {"val_per_class", options.val_per_class},
+          {"mean_bytes", options.mean_bytes},
+          {"seed", options.seed},
+          {"sources", sources}};
 }
-
-// A folder that goes unless it was moved away.
-struct Unfinished {
-  fs::path path;
-  ~Unfinished() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
 
 }  // namespace
-
-std::string content_hash(const fs::path& dir) {
-  std::string lines;
-  for (const std::string& file : data_files(dir)) lines += cat(sha256_of_file(dir / file), "  ", file, "\n");
-  return sha256_hex(lines);
-}
 
 PhotoSetSummary make_photo_set(const fs::path& source_dir, const fs::path& out_dir, const PhotoSetOptions& options) {
   require(options.train_per_class >= 1 && options.val_per_class >= 0 && options.mean_bytes >= 1 && options.threads >= 1,
           "a photograph set needs at least one image a class, one byte an image and one thread");
-  std::error_code ignored;
-  const fs::path out = (out_dir / "").parent_path();  // without a trailing separator
-  require(!fs::exists(out, ignored) || fs::is_empty(out, ignored), out.string(), " exists and is not empty");
+  MadeSet made(out_dir);
   const std::vector<PhotoSource> photos = find_photos(source_dir, kLeastSource);
   require(!photos.empty(), source_dir.string(), " holds no photograph (.jpg) of at least ", kLeastSource.width, " x ",
           kLeastSource.height, " pixels");
-  const Unfinished beside{out.string() + cat(".", ::getpid(), ".part")};
-  make_folder(beside.path);
-  write_all(photos, beside.path, options);
-  const PhotoSetSummary summary = write_summary(photos, beside.path, options);
-  std::error_code code;
-  fs::rename(beside.path, out, code);
-  if (code) fail(ErrorKind::io, "cannot rename ", beside.path.string(), " to ", out.string(), ": ", code.message());
-  return summary;
+  write_all(photos, made.folder(), options);
+  const SetSummary summary = made.finish("photos", description_of(photos, options));
+  return {.classes = static_cast<int64_t>(photos.size()),
+          .files = summary.files,
+          .bytes = summary.bytes,
+          .content_sha256 = summary.content_sha256};
 }
 
 }  // namespace tbd

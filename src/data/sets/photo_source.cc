@@ -1,4 +1,4 @@
-#include "data/photo_source.h"
+#include "data/sets/photo_source.h"
 
 #include <algorithm>
 #include <map>
@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/jpeg_decoder.h"
+#include "data/sets/made_set.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -53,19 +54,6 @@ bool is_drawing(const std::string& name) {
   return std::find(std::begin(kDrawings), std::end(kDrawings), name) != std::end(kDrawings);
 }
 
-std::vector<fs::path> photo_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code code;
-  fs::recursive_directory_iterator it(folder, code);
-  for (const fs::recursive_directory_iterator end; !code && it != end; it.increment(code))
-    if (is_photo_name(it->path()) && it->is_regular_file()) files.push_back(it->path());
-  if (code)
-    fail(code == std::errc::no_such_file_or_directory ? ErrorKind::not_found : ErrorKind::io, "cannot read folder ",
-         folder.string(), ": ", code.message());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 ImageSize size_of_jpeg(const fs::path& file) {
   try {
     const std::string bytes = read_file(file);
@@ -79,11 +67,11 @@ ImageSize size_of_jpeg(const fs::path& file) {
 
 std::vector<PhotoSource> find_photos(const fs::path& folder, ImageSize least) {
   std::map<std::string, PhotoSource> pictures;
-  for (const fs::path& file : photo_files(folder)) {
-    PhotoSource photo{.file = file, .below = file.lexically_relative(folder).generic_string()};
+  for (const std::string& below : files_below(folder, is_photo_name)) {
+    PhotoSource photo{.file = folder / below, .below = below};
     photo.name = picture_name(photo.below);
     if (photo.name.empty() || is_drawing(photo.name)) continue;
-    photo.size = size_of_jpeg(file);
+    photo.size = size_of_jpeg(photo.file);
     if (photo.size.width < least.width || photo.size.height < least.height) continue;
     for (const Package& package : kPackages)
       if (photo.below.starts_with(package.below)) photo.package = package.name, photo.licence = package.licence;

@@ -1,4 +1,4 @@
-#include "data/photo_set.h"
+#include "data/sets/photo_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "data/folder_listing.h"
-#include "data/photo_source.h"
+#include "data/sets/made_set.h"
+#include "data/sets/photo_source.h"
 #include "data/testing_images.h"
 
 namespace tbd {

@@ -1,0 +1,42 @@
+"""A network's training step through MXNet's own Python front-end on a batch of tbd, on request (peer.py).
+
+    python bench/peers/MODEL_gluon.py --inputs BATCH [--threads 2] [--first]
+
+MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name of
+an optimizer and its settings. Driven by bench/frameworks_peer.py. Needs NumPy below 1.24. --first: one step, the end.
+"""
+
+import argparse
+
+import mxnet as mx
+from mxnet import autograd, gluon
+
+import peer
+
+
+def main(compiled):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--first", action="store_true")
+    arguments = parser.parse_args()
+    library = peer.anonymous_bytes()
+    loss_of, inputs, optimizer, settings = compiled(peer.read_safetensors(arguments.inputs))
+    inputs = [mx.nd.array(each, dtype="float32") for each in inputs]
+    trainer = gluon.Trainer(loss_of.collect_params(), optimizer, settings)
+
+    def step():
+        with autograd.record():
+            loss = loss_of(*inputs)
+        loss.backward()
+        trainer.step(1)  # the loss is a mean already
+        value = loss.asscalar()
+        mx.nd.waitall()
+        return value
+
+    step()
+    if arguments.first:
+        peer.say({"first_step_done": True})
+        return
+    peer.serve({"gluon": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
+                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})

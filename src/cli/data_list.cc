@@ -1,0 +1,62 @@
+#include <ostream>
+
+#include "cli/data_parts.h"
+#include "data/known_sets.h"
+
+namespace tbd::cli {
+namespace {
+
+// Where the set-up has made it; empty where it has not.
+std::string place_of(const Context& context, const KnownSet& set) {
+  if (set.folder.empty()) return "";
+  const std::filesystem::path folder = context.cache_folder / "data" / set.folder;
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "data.json", ignored) ? folder.string() : "";
+}
+
+TableCell known(std::string_view text) { return text.empty() ? TableCell() : TableCell(std::string(text)); }
+
+Table table_of(const Context& context) {
+  Table table{.title = "Data sets",
+              .columns = {{"name", "name"},
+                          {"kind", "read as"},
+                          {"models", "models"},
+                          {"source", "source"},
+                          {"licence", "licence"},
+                          {"size", "size"},
+                          {"layout", "layout"},
+                          {"made_by", "made by"},
+                          {"folder", "folder"}},
+              .rows = {},
+              .notes = {}};
+  for (const KnownSet& set : known_sets())
+    table.rows.push_back({known(set.name), known(set.kind), known(set.models), known(set.source), known(set.licence),
+                          known(set.size), known(set.layout), known(set.made_by), known(place_of(context, set))});
+  return table;
+}
+
+// One set after the other: as columns the texts would be too wide.
+std::string blocks(const Table& table) {
+  std::string out;
+  for (const auto& row : table.rows) {
+    out += human(row[0], Unit::none) + "\n";
+    for (size_t i = 1; i < row.size(); ++i) {
+      if (std::holds_alternative<std::monostate>(row[i])) continue;
+      std::string title = table.columns[i].title;
+      title.resize(9, ' ');
+      out += "  " + title + human(row[i], Unit::none) + "\n";
+    }
+    out += "\n";
+  }
+  return out + "'tbd data check KIND FOLDER' reads all of a folder, KIND being the word behind 'read as'.\n";
+}
+
+}  // namespace
+
+void list_data_sets(const Context& context, const OutputOptions& output) {
+  const Table table = table_of(context);
+  const Format format = output.table_format();
+  context.out << (format == Format::text ? blocks(table) : print(table, format));
+}
+
+}  // namespace tbd::cli

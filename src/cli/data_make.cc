@@ -1,0 +1,97 @@
+#include <ostream>
+
+#include "base/json.h"
+#include "cli/data_parts.h"
+#include "data/sets/message_set.h"
+#include "data/sets/photo_set.h"
+#include "data/sets/prose_set.h"
+
+namespace tbd::cli {
+namespace {
+
+struct Made {
+  std::string counts;  // for people
+  Json json;
+  SetSummary set;
+  std::vector<BadFile> left_out;
+};
+
+Made photos(const MakeRequest& request) {
+  const PhotoSetSummary made = make_photo_set(request.source, request.out);
+  return {.counts = cat(made.files, " images of ", made.classes, " classes"),
+          .json = {{"classes", made.classes}},
+          .set = {made.files, made.bytes, made.content_sha256}};
+}
+
+Made messages(const MakeRequest& request) {
+  const std::string language = request.language.empty() ? "de" : request.language;
+  const MessageSetSummary made = make_message_set(request.source, request.out, {.language = language});
+  return {.counts = cat(grouped(made.train_pairs), " training and ", grouped(made.val_pairs), " validation pairs, en-",
+                        language),
+          .json = {{"train_pairs", made.train_pairs}, {"val_pairs", made.val_pairs}},
+          .set = made.set,
+          .left_out = made.left_out};
+}
+
+Made prose(const MakeRequest& request) {
+  const ProseSetSummary made = make_prose_set(request.source, request.out);
+  const auto counts = [](const TextCounts& text) {
+    return cat(grouped(text.sentences), " sentences of ", grouped(text.words), " words");
+  };
+  return {.counts = cat(counts(made.train), " for training, ", counts(made.val), " for validation"),
+          .json = {{"train_sentences", made.train.sentences},
+                   {"train_words", made.train.words},
+                   {"val_sentences", made.val.sentences},
+                   {"val_words", made.val.words}},
+          .set = made.set,
+          .left_out = made.left_out};
+}
+
+Made cloze(const MakeRequest& request) {
+  const ClozeSetSummary made = make_cloze_set(request.source, request.out);
+  return {.counts = cat(grouped(made.train_questions), " questions on ", grouped(made.train_contexts),
+                        " paragraphs for training, ", grouped(made.val_questions), " on ", grouped(made.val_contexts),
+                        " for validation"),
+          .json = {{"train_questions", made.train_questions},
+                   {"train_contexts", made.train_contexts},
+                   {"val_questions", made.val_questions},
+                   {"val_contexts", made.val_contexts}},
+          .set = made.set,
+          .left_out = made.left_out};
+}
+
+struct Maker {
+  std::string name;
+  Made (*make)(const MakeRequest&);
+};
+
+const Maker& maker_of(const std::string& what) {
+  static const std::vector<Maker> makers = {
+      {"photos", photos}, {"messages", messages}, {"prose", prose}, {"cloze", cloze}};
+  std::vector<std::string> names = {"check"};
+  for (const Maker& maker : makers) {
+    if (maker.name == what) return maker;
+    names.push_back(maker.name);
+  }
+  fail(ErrorKind::usage, unknown_name("data command", what, names));
+}
+
+}  // namespace
+
+void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request) {
+  const Maker& maker = maker_of(request.what);
+  if (request.source.empty() || request.out.empty())
+    fail(ErrorKind::usage, "data ", request.what, " needs --source DIR and --out DIR");
+  const Made made = maker.make(request);
+  if (!output.quiet)
+    for (const BadFile& file : made.left_out) context.err << "left out: " << file.path << ": " << file.reason << "\n";
+  Json json = made.json;
+  json.update({{"files", made.set.files}, {"bytes", made.set.bytes}, {"content_sha256", made.set.content_sha256}});
+  if (output.is_json())
+    context.out << json.dump() << "\n";
+  else
+    context.out << made.counts << ", " << format_bytes(made.set.bytes) << ", content "
+                << made.set.content_sha256.substr(0, 16) << "\n";
+}
+
+}  // namespace tbd::cli

@@ -1,0 +1,24 @@
+// What `tbd data` does, one file each.
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "cli/command.h"
+#include "data/source.h"
+
+namespace tbd::cli {
+
+// The known data sets, and where the set-up has made one.
+void list_data_sets(const Context& context, const OutputOptions& output);
+
+// Makes the small set `what` (photos, messages, prose, cloze) of unpacked packages below `source`. Throws Error(usage)
+// for another name.
+struct MakeRequest {
+  std::string what, source, out, language;
+};
+void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request);
+
+// Reads all of a folder and says what is in it; kVerdictFailed when a file cannot be used.
+int check_data_set(Context& context, const OutputOptions& output, const SourceSpec& spec);
+
+}  // namespace tbd::cli

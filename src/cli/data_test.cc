@@ -1,0 +1,127 @@
+// tbd data as a person uses it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "data/sets/testing_catalogue.h"
+#include "models/model.h"
+
+namespace tbd::cli {
+namespace {
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Said {
+  int code = 0;
+  std::string out, err;
+};
+
+class DataCommand : public testing::Test {
+ protected:
+  Said data(std::vector<std::string> words) const {
+    std::ostringstream out, err;
+    Context context{.out = out, .err = err};
+    context.cache_folder = path("cache");
+    context.arguments = {"data"};
+    context.arguments.insert(context.arguments.end(), words.begin(), words.end());
+    const int code = run_program(context);
+    return {code, out.str(), err.str()};
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  std::string made_messages() const {
+    make_folder(path("in/de/LC_MESSAGES"));
+    std::vector<Message> messages = {testing_catalogue::kUtf8Header};
+    for (int i = 0; i < 100; ++i) messages.push_back({cat("no such file", i), cat("keine Datei", i)});
+    write_file(path("in/de/LC_MESSAGES/a.mo"), testing_catalogue::catalogue_bytes(messages));
+    const Said said = data({"messages", "--source", path("in").string(), "--out", path("out").string()});
+    EXPECT_EQ(said.code, kDone) << said.err;
+    EXPECT_THAT(said.out, HasSubstr("validation pairs, en-de"));
+    return path("out").string();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(DataCommand, AloneListsTheSetsOfEveryModel) {
+  const Said said = data({});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  EXPECT_THAT(said.out, AllOf(HasSubstr("SQuAD v1.1\n  read as  squad\n"), HasSubstr("CC BY-SA 4.0"),
+                              HasSubstr("87,599 training")));
+  for (const Model& model : all_models()) EXPECT_THAT(said.out, HasSubstr(model.name)) << model.name;
+}
+
+TEST_F(DataCommand, ListsOneObjectASetAndWhereItIs) {
+  make_folder(path("cache/data/prose"));
+  write_file(path("cache/data/prose/data.json"), "{}");
+  const Said said = data({"--json"});
+  std::istringstream lines(said.out);
+  int sets = 0, made = 0;
+  for (std::string line; std::getline(lines, line); ++sets) {
+    const Json json = parse_json(line, "data");
+    for (const char* key : {"name", "kind", "models", "source", "licence", "layout"})
+      EXPECT_FALSE(at<std::string>(json, key).empty()) << key;
+    if (!json["folder"].is_null()) made += json["name"] == "prose" ? 1 : 100;
+  }
+  EXPECT_GE(sets, 11);
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(DataCommand, ChecksAFolderThatItMade) {
+  const std::string out = made_messages();
+  const Said said = data({"check", "parallel_text", out, "--json"});  // its data.json names the languages
+  ASSERT_EQ(said.code, kDone) << said.err;
+  const Json train = parse_json(said.out.substr(0, said.out.find('\n')), "check");
+  EXPECT_EQ(train["split"], "train");
+  EXPECT_GT(at<int64_t>(train, "samples"), 80);
+  EXPECT_EQ(train["as_recorded"], true);
+}
+
+TEST_F(DataCommand, ABadFileFailsWithTheReadersWords) {
+  const std::string out = made_messages();
+  write_file(path("out/val.de"), "\xff\n");
+  const Said said = data({"check", "parallel_text", out});
+  EXPECT_EQ(said.code, kVerdictFailed);
+  EXPECT_THAT(said.err, HasSubstr("val.de:1: byte 0xff at column 1 is not UTF-8"));
+  EXPECT_THAT(said.out, IsEmpty());
+}
+
+TEST_F(DataCommand, WhatIsLeftOutIsToldAndAnErrorWhenStrict) {
+  write_file(path("train.en"), "a b\n\n");
+  write_file(path("train.vi"), "x\ny\n");
+  const std::string root = path("").string();
+  const Said told = data({"check", "parallel_text", root});
+  EXPECT_EQ(told.code, kDone);
+  EXPECT_THAT(told.out, AllOf(HasSubstr("train.en:2: an empty sentence"), Not(HasSubstr("\nval"))));
+  const Said strict = data({"check", "parallel_text", root, "--strict"});
+  EXPECT_EQ(strict.code, kVerdictFailed);
+  EXPECT_THAT(strict.err, HasSubstr("train.en:2: an empty sentence"));
+}
+
+TEST_F(DataCommand, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(data({"message"}).err, HasSubstr("did you mean 'messages'?"));
+  EXPECT_THAT(data({"prose"}).err, HasSubstr("data prose needs --source DIR and --out DIR"));
+  EXPECT_THAT(data({"prose", "more"}).err, HasSubstr("unexpected argument 'more'"));
+  EXPECT_THAT(data({"check", "squad"}).err, HasSubstr("data check takes KIND and FOLDER"));
+  EXPECT_THAT(data({"check", "sqad", "x"}).err, HasSubstr("did you mean 'squad'?"));
+  const Said absent = data({"check", "squad", path("none").string()});
+  EXPECT_EQ(absent.code, kBadUsage);
+  EXPECT_THAT(absent.err, HasSubstr("has no training questions"));
+}
+
+TEST_F(DataCommand, NothingIsLeftOfASetThatCannotBeMade) {
+  make_folder(path("in"));
+  const Said said = data({"cloze", "--source", path("in").string(), "--out", path("out").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("gives 0 pages of English text"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), std::filesystem::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace tbd::cli

@@ -1,0 +1,117 @@
+#include "data/data_check.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/folder_listing.h"
+#include "data/jpeg_decoder.h"
+#include "data/sets/made_set.h"
+#include "data/text/packed.h"
+#include "data/text/parallel_text.h"
+#include "data/text/pretraining.h"
+#include "data/text/squad.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<double> added(std::optional<double> sum, const TensorMap& batch, const char* count) {
+  const auto found = batch.find(count);
+  return found == batch.end() ? sum : std::optional(sum.value_or(0) + found->second.as<double>()[0]);
+}
+
+CheckedSplit walked(const SourceSpec& spec) {
+  const auto source = open_source(spec);
+  CheckedSplit out{.split = spec.split};
+  const int64_t steps = source->steps_per_epoch().value_or(0);
+  for (int64_t step = 1; step <= steps; ++step) {
+    TensorMap batch = source->next(step);
+    out.tokens = added(out.tokens, batch, "count/tokens");
+    out.slots = added(out.slots, batch, "count/slots");
+    source->recycle(std::move(batch));
+  }
+  out.samples = steps;  // of one sample each
+  out.left_out = source->statistics().bad_files;
+  return out;
+}
+
+CheckedSplit decoded(const SourceSpec& spec, CheckedData& data) {
+  open_source(spec);  // refuses what cannot be used at all
+  const FolderListing listing = list_image_folder(spec.path, spec.split);
+  data.classes = std::max(data.classes.value_or(0), static_cast<int64_t>(listing.classes.size()));
+  CheckedSplit out{.split = spec.split};
+  JpegDecoder decoder;
+  for (const ListedFile& file : listing.files) {
+    try {
+      const std::string bytes = read_file(listing.root / file.path);
+      decoder.image(decoder.open(std::as_bytes(std::span(bytes))));
+      ++out.samples;
+    } catch (const Error& e) {
+      out.left_out.push_back({file.path, e.what()});
+    }
+  }
+  return out;
+}
+
+void add_vocabulary(const SourceSpec& spec, CheckedData& data) {
+  LineNotes notes(false);
+  switch (spec.kind) {
+    case SourceKind::parallel_text: {
+      const Vocabularies both = read_vocabularies(spec, notes);
+      data.vocabulary = both.source.size();
+      if (!spec.text.shared_vocabulary) data.target_vocabulary = both.target.size();
+      return;
+    }
+    case SourceKind::pretraining_text:
+      data.vocabulary = pretraining_vocabulary(spec).size();
+      return;
+    case SourceKind::squad:
+      data.vocabulary = open_squad_set(spec).pieces().size();
+      return;
+    case SourceKind::packed_text:
+      data.vocabulary = packed_tokenizer(spec).size();
+      return;
+    default:
+      return;
+  }
+}
+
+bool has_split(const SourceSpec& spec) {
+  std::error_code ignored;
+  const fs::path root = spec.path;
+  const bool train = fs::is_directory(root / "train", ignored), val = fs::is_directory(root / "val", ignored);
+  return spec.split == Split::train ? train || !val : val;
+}
+
+void add_split(const SourceSpec& spec, CheckedData& data) {
+  if (spec.kind == SourceKind::image_folder) {
+    if (has_split(spec)) data.splits.push_back(decoded(spec, data));
+    return;
+  }
+  try {
+    data.splits.push_back(walked(spec));
+  } catch (const Error& e) {  // a data set may come without validation text
+    if (e.kind() != ErrorKind::not_found || spec.split == Split::train) throw;
+  }
+}
+
+}  // namespace
+
+CheckedData check_data(const SourceSpec& given) {
+  require(given.kind != SourceKind::synthetic, "synthetic data has no files to check");
+  SourceSpec spec = given;
+  spec.batch = 1, spec.threads = 2, spec.prefetch = 64, spec.text.duplicates = 1, spec.text.target_slots = 0;
+  CheckedData data;
+  for (const Split split : {Split::train, Split::val}) {
+    spec.split = split;
+    add_split(spec, data);
+  }
+  spec.split = Split::train;
+  add_vocabulary(spec, data);
+  data.recorded_hash = recorded_hash(spec.path);
+  data.as_recorded = data.recorded_hash && *data.recorded_hash == content_hash(spec.path);
+  return data;
+}
+
+}  // namespace tbd

@@ -1,0 +1,113 @@
+#include "data/data_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "data/known_sets.h"
+#include "data/sets/made_set.h"
+#include "data/testing_images.h"
+#include "data/text/testing_text.h"
+
+namespace tbd {
+namespace {
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing_images::write_jpeg;
+using testing_text::refusal_of;
+
+SourceSpec spec_of(SourceKind kind, const fs::path& root) {
+  SourceSpec spec{.kind = kind, .path = root.string()};
+  spec.text.length = 16;
+  return spec;
+}
+
+TEST(DataCheck, CountsPairsTokensAndWhatIsLeftOut) {
+  const TemporaryFolder root;
+  write_file(root.path() / "train.en", "a b\nc\n\nd e f\n");
+  write_file(root.path() / "train.vi", "x\ny z\nx\nz\n");
+  const CheckedData data = check_data(spec_of(SourceKind::parallel_text, root.path()));
+  ASSERT_EQ(data.splits.size(), 1);  // no validation text
+  EXPECT_EQ(data.splits[0].samples, 3);
+  EXPECT_EQ(data.splits[0].tokens, 6 + 4 + 3);  // targets with their eos
+  ASSERT_EQ(data.splits[0].left_out.size(), 1);
+  EXPECT_THAT(data.splits[0].left_out[0].path, HasSubstr("train.en:3"));
+  EXPECT_EQ(data.vocabulary, 6 + 4);
+  EXPECT_EQ(data.target_vocabulary, 3 + 4);
+  EXPECT_FALSE(data.recorded_hash);
+}
+
+TEST(DataCheck, ReadsBothSplitsOfEveryKindOfText) {
+  const TemporaryFolder root;
+  for (const char* name : {"train.txt", "val.txt"})
+    write_file(root.path() / name, "one two three four five six seven eight\nnine ten\n\none two three\n");
+  const Json answer = {{"text", "two"}, {"answer_start", 4}};
+  const Json question = {{"id", "q"}, {"question", "Which?"}, {"answers", {answer}}};
+  const Json paragraph = {{"context", "one two three"}, {"qas", {question}}};
+  const Json article = {{"title", "t"}, {"paragraphs", {paragraph}}};
+  for (const char* name : {"train-v1.1.json", "dev-v1.1.json"})
+    write_file(root.path() / name, Json{{"version", "1.1"}, {"data", {article}}}.dump());
+  for (const SourceKind kind : {SourceKind::pretraining_text, SourceKind::packed_text, SourceKind::squad}) {
+    const CheckedData data = check_data(spec_of(kind, root.path()));
+    ASSERT_EQ(data.splits.size(), 2);
+    EXPECT_GT(data.splits[1].samples, 0);
+    EXPECT_GT(data.splits[1].tokens.value(), 0);
+    EXPECT_GT(data.vocabulary.value(), 5);
+  }
+}
+
+TEST(DataCheck, RefusesWhatTheReaderRefuses) {
+  const TemporaryFolder root;
+  const SourceSpec spec = spec_of(SourceKind::parallel_text, root.path());
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("has no training text"));
+  write_file(root.path() / "train.en", "a b\nc\n");
+  write_file(root.path() / "train.vi", "x\ny\n");
+  write_file(root.path() / "val.en", "a\n");
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.en has no partner"));
+  write_file(root.path() / "val.vi", "x\ny\n");
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.vi:2: no line of"));
+  EXPECT_THAT(refusal_of([&] { check_data({}); }), HasSubstr("synthetic data has no files"));
+}
+
+TEST(DataCheck, DecodesImagesWhole) {
+  const TemporaryFolder root;
+  for (const char* file : {"train/a/1.jpg", "train/b/2.jpg", "val/a/3.jpg"})
+    write_jpeg(root.path() / file, 1, {64, 48});
+  const std::string whole = read_file(root.path() / "train/b/2.jpg");
+  std::string damaged = whole.substr(0, whole.size() - whole.size() / 4) + "\xff\xd9";
+  write_file(root.path() / "train/b/2.jpg", damaged);
+  const CheckedData data = check_data(spec_of(SourceKind::image_folder, root.path()));
+  ASSERT_EQ(data.splits.size(), 2);
+  EXPECT_EQ(data.splits[0].samples, 1);
+  ASSERT_EQ(data.splits[0].left_out.size(), 1);
+  EXPECT_EQ(data.splits[0].left_out[0].path, "b/2.jpg");
+  EXPECT_EQ(data.classes, 2);
+  EXPECT_FALSE(data.vocabulary);
+}
+
+TEST(DataCheck, SaysWhetherTheFilesAreThoseRecorded) {
+  const TemporaryFolder root;
+  write_file(root.path() / "train.en", "a b\n");
+  write_file(root.path() / "train.vi", "x\n");
+  const std::string hash = content_hash(root.path());
+  write_file(root.path() / "data.json", Json{{"content_sha256", hash}}.dump());
+  EXPECT_TRUE(check_data(spec_of(SourceKind::parallel_text, root.path())).as_recorded);
+  write_file(root.path() / "train.vi", "y\n");
+  const CheckedData data = check_data(spec_of(SourceKind::parallel_text, root.path()));
+  EXPECT_FALSE(data.as_recorded);
+  EXPECT_EQ(data.recorded_hash, hash);
+}
+
+TEST(KnownSets, EachHasAKindThatAReaderTakes) {
+  for (const KnownSet& set : known_sets()) {
+    EXPECT_NO_THROW(source_spec_from(Json{{"kind", set.kind}})) << set.name;
+    for (const std::string_view text : {set.source, set.licence, set.layout, set.models})
+      EXPECT_FALSE(text.empty()) << set.name;
+    EXPECT_EQ(set.made_by.empty(), set.folder.empty()) << set.name;
+  }
+}
+
+}  // namespace
+}  // namespace tbd

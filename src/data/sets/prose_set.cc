@@ -1,0 +1,53 @@
+#include "data/sets/prose_set.h"
+
+#include "base/files.h"
+#include "data/text/text_file.h"
+
+namespace tbd {
+namespace {
+
+struct Side {
+  std::string text;
+  TextCounts counts;
+};
+
+void add(const ProseDocument& document, Side& side) {
+  if (!side.text.empty()) side.text += "\n";
+  ++side.counts.documents;
+  for (const auto& paragraph : document.paragraphs)
+    for (const std::string& sentence : paragraph) {
+      side.text += sentence + "\n";
+      ++side.counts.sentences;
+      side.counts.words += static_cast<int64_t>(words_of(sentence).size());
+    }
+}
+
+Json counts_json(const TextCounts& counts) {
+  return {{"documents", counts.documents}, {"sentences", counts.sentences}, {"words", counts.words}};
+}
+
+}  // namespace
+
+ProseSetSummary make_prose_set(const std::filesystem::path& source_dir, const std::filesystem::path& out_dir,
+                               const ProseOptions& options) {
+  MadeSet made(out_dir);
+  const Prose prose = read_prose(source_dir, options);
+  Side train, val;
+  Json sources = Json::array();
+  for (const ProseDocument& document : prose.documents) {
+    add(document, document.val ? val : train);
+    sources.push_back(origin_json(document.file));
+  }
+  write_file(made.folder() / "train.txt", train.text);
+  write_file(made.folder() / "val.txt", val.text);
+  ProseSetSummary summary{.train = train.counts, .val = val.counts, .left_out = prose.left_out};
+  summary.set = made.finish("prose", {{"train", counts_json(train.counts)},
+                                      {"val", counts_json(val.counts)},
+                                      {"val_share", options.val_share},
+                                      {"least_words", options.least_words},
+                                      {"sources", sources},
+                                      {"left_out", left_out_json(prose.left_out)}});
+  return summary;
+}
+
+}  // namespace tbd
