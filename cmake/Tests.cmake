@@ -33,6 +33,10 @@ if(TARGET mutations_test)
   target_sources(mutations_test PRIVATE ${files})
 endif()
 
+if(TARGET learning_test)
+  target_sources(learning_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/shuffled_sets.cc)
+endif()
+
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
                                 ${PROJECT_SOURCE_DIR}/tests/backends_matrix.cc)

@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
-#include "tests/shuffled_sets.h"
+#include "shuffled_sets.h"
 
 namespace tbd {
 namespace {
@@ -23,7 +23,6 @@ struct Lesson {
   double lr;
   double drop;  // nats by which the held-out loss falls at least
   void (*shuffle)(const fs::path& from, const fs::path& to);
-  std::string labels = {};  // validation batches
 };
 void PrintTo(const Lesson& lesson, std::ostream* out) { *out << lesson.model << " " << lesson.config; }
 
@@ -41,9 +40,15 @@ class Learning : public testing::TestWithParam<Lesson> {
     settings_.cache = folder_.path() / "cache";
     if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
       GTEST_SKIP() << "no worker of PyTorch is built";
-    if (!fs::exists(set() / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
+    if (!fs::exists(sets() / GetParam().set / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
   }
-  fs::path set() const { return sets() / GetParam().set; }
+  // As many classes as the smallest configuration of the image networks knows.
+  fs::path set() {
+    if (GetParam().set != "photos") return sets() / GetParam().set;
+    const fs::path linked = folder_.path() / "photos";
+    if (!fs::exists(linked)) link_classes(sets() / "photos", linked, 10);
+    return linked;
+  }
 
   // Mean loss of `steps` steps at the rate `lr`.
   static double mean_loss(WorkerProcess& worker, const fs::path& data, const std::string& split, int64_t steps, double lr) {
@@ -61,7 +66,7 @@ class Learning : public testing::TestWithParam<Lesson> {
   // Held-out loss after `steps` of training with this seed.
   double held_out(const fs::path& data, uint64_t seed, int64_t steps) {
     const Lesson& lesson = GetParam();
-    const Cell cell{.model = lesson.model, .config = lesson.config, .batch = lesson.batch, .seed = seed, .dropout = "off"};
+    const Cell cell{.model = lesson.model, .config = lesson.config, .batch = lesson.batch, .dropout = "off", .seed = seed};
     const PreparedCell prepared = prepare(cell, Effort::smoke, settings_);
     WorkerProcess worker(*prepared.worker, settings_, worker_environment(prepared, settings_), prepared.threads.cores,
                          folder_.path() / "worker.log");

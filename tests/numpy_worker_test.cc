@@ -112,7 +112,7 @@ TEST_F(Protocol, HelloSaysWhoItIs) {
     EXPECT_EQ(reply.framework, entry.framework);
     ASSERT_FALSE(reply.modes.empty());
     for (const std::string& mode : reply.modes)
-      EXPECT_THAT((std::vector<std::string>{"eager", "graph", "xla"}), ::testing::Contains(mode));
+      EXPECT_THAT((std::vector<std::string>{"eager", "eager-onednn", "graph", "xla"}), ::testing::Contains(mode));
     EXPECT_THAT(reply.devices, ::testing::Contains("cpu"));
     EXPECT_THAT(reply.precisions, ::testing::Contains("fp32"));
     EXPECT_FALSE(reply.layouts.empty());

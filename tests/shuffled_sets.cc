@@ -1,4 +1,4 @@
-#include "tests/shuffled_sets.h"
+#include "shuffled_sets.h"
 
 #include <algorithm>
 #include <string>

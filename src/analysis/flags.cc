@@ -15,6 +15,7 @@ constexpr Flag kFlags[] = {
     {"one-step", "a single stable step: no interval"},
     {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
     {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
+    {"tuned", "not the framework's default: see the mode"},
     {"retired-upstream", "the framework is no longer developed upstream"},
     {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
     {"short", "fewer than 100 stable steps"},

@@ -29,6 +29,12 @@ uint64_t seed_from(const std::string& text) {
   return static_cast<uint64_t>(*value);
 }
 
+std::string mode_of_matmul(const std::vector<std::string>& modes, const std::string& matmul) {
+  if (matmul != "onednn") fail(ErrorKind::usage, unknown_name("--matmul", matmul, std::vector<std::string>{"onednn"}));
+  if (!modes.empty()) fail(ErrorKind::usage, "--matmul is a mode of its own: give it or --mode");
+  return "eager-onednn";
+}
+
 void CellOptions::declare(CLI::App& app) {
   app.add_option("MODEL", models, "Model names, or paths of program files");
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
@@ -41,7 +47,9 @@ void CellOptions::declare(CLI::App& app) {
   list("--device", devices, "cpu, cuda:N [cpu]");
   list("--threads", threads, "Threads inside an op [one per usable core]");
   list("--layout", layouts, "nchw, nhwc: physical layout of images [the framework's usual one]");
-  list("--mode", modes, "eager, graph, xla: how the framework runs the network [its usual one]");
+  list("--mode", modes, "eager, eager-onednn, graph, xla: how the framework runs the network [its usual one]");
+  app.add_option("--matmul", matmul,
+                 "onednn: PyTorch's fp32 linear layers by oneDNN, short for --mode eager-onednn [the framework's own]");
   list("--input", inputs, "resident: batches are in memory; pipeline: read and decoded while measuring [resident]");
   list("--dropout", dropouts, "framework, mask, off [framework]");
   app.add_option("--data", data, "Folder of the data set [synthetic data]");
@@ -52,7 +60,7 @@ bool CellOptions::any() const {
   for (const auto* list : {&models, &configs, &frameworks, &precisions, &devices, &layouts, &modes, &inputs, &dropouts,
                            &batches, &threads})
     if (!list->empty()) return true;
-  return !data.empty();
+  return !data.empty() || !matmul.empty();
 }
 
 Axes CellOptions::axes() const {
@@ -64,7 +72,7 @@ Axes CellOptions::axes() const {
           .devices = devices,
           .threads = positives(threads, "--threads"),
           .layouts = layouts,
-          .modes = modes,
+          .modes = matmul.empty() ? modes : std::vector<std::string>{mode_of_matmul(modes, matmul)},
           .input_modes = inputs,
           .dropouts = dropouts,
           .data = data,

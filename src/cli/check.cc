@@ -26,7 +26,7 @@ class Check final : public Command {
     app.add_option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
     app.add_option("--precision", options_.precision, "fp32, fp64")->capture_default_str();
     app.add_option("--layout", options_.layout, "nchw, nhwc [the framework's usual one]");
-    app.add_option("--mode", options_.mode, "eager, graph, xla [the framework's usual one]");
+    app.add_option("--mode", options_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
     app.add_option("--seed", seed_, "Seed of weights and inputs")->capture_default_str();
     app.add_option("--out", out_, "Where folders that repeat a difference are written")->capture_default_str();
     output_.declare(app);

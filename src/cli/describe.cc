@@ -118,6 +118,7 @@ Json to_json(const Description& d, int64_t batch, Precision precision) {
             {"optimizer_state", d.memory.optimizer_state.value},
             {"feature_maps", d.memory.feature_maps.value},
             {"inputs", d.memory.inputs.value},
+            {"backward", d.memory.backward.value},
             {"peak", d.memory.peak().value}}},
           {"matrix_layers", weighted},
           {"layers", layers}};
@@ -156,9 +157,11 @@ Table facts_table(const Description& d, int64_t batch, Precision precision) {
                    {"optimizer state", format_bytes(d.memory.optimizer_state.value)},
                    {"feature maps", format_bytes(d.memory.feature_maps.value)},
                    {"inputs", format_bytes(d.memory.inputs.value)},
+                   {"backward, over what it lets go", format_bytes(d.memory.backward.value)},
                    {"predicted peak", format_bytes(d.memory.peak().value)}},
           .notes = {cat("Memory is predicted for batch ", batch, " in ", name(precision),
-                        ", without the framework's own and its workspaces.")}};
+                        ", without the framework's own and its workspaces. Its peak is weights, optimizer "
+                        "state, feature maps, inputs and backward at its worst moment, gradients among it.")}};
 }
 
 class Describe final : public Command {

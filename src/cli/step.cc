@@ -25,7 +25,7 @@ class Step final : public Command {
     app.add_option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16")->capture_default_str();
     app.add_option("--device", cell_.device, "cpu, cuda:N")->capture_default_str();
     app.add_option("--layout", cell_.layout, "nchw, nhwc [the framework's usual one]");
-    app.add_option("--mode", cell_.mode, "eager, graph, xla [the framework's usual one]");
+    app.add_option("--mode", cell_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
     app.add_option("--threads", threads_, "Threads inside an op [one per usable core]");
     app.add_option("--batch", batch_, "Samples [that of the inputs, else 2]");
     app.add_option("--seed", seed_, "Seed of weights and synthetic inputs")->capture_default_str();

@@ -295,9 +295,11 @@ TEST(Memory, OfATwoLayerNetwork) {
   EXPECT_EQ(memory.optimizer_state, Bytes(3 * 4 * parameters));
   EXPECT_EQ(memory.inputs, Bytes(4 * (40 + 4 + 1)));          // x, label, norm/ce
   EXPECT_EQ(memory.feature_maps, Bytes(4 * (80 + 20 + 20)));  // relu in fc1's storage, the output, the logits
-  // While relu's backward runs: the gradients of its operand and result, without the log-probabilities.
-  EXPECT_EQ(memory.gradient_maps, Bytes(4 * (80 + 80 - 20)));
-  EXPECT_EQ(memory.peak(), Bytes(4 * (5 * parameters + 45 + 120 + 140)));
+  // At the update: all gradients, without relu's result and the log-probabilities.
+  EXPECT_EQ(memory.backward, Bytes(4 * (parameters - 80 - 20)));
+  EXPECT_EQ(memory.peak(), Bytes(4 * (4 * parameters + 45 + 120 + parameters - 100)));
+  EXPECT_EQ(predict_memory(graph, program.phases[0].update, 2).backward, Bytes(4 * (parameters + 80 + 80 - 20)))
+      << "while relu's backward runs: the gradients of its operand and result beside those of the batch before";
 }
 
 // Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
@@ -310,21 +312,38 @@ TEST(Memory, ManyClassesAreHeldThrice) {
   g.update({});
   const MemoryPrediction memory = predict_memory(bound(program, 4), program.phases[0].update);
   EXPECT_EQ(memory.feature_maps, Bytes(2 * 16000));
-  EXPECT_EQ(memory.gradient_maps, Bytes(16000));
+  EXPECT_EQ(memory.backward, Bytes(16000));
+}
+
+// A table that is both embedding and output weight has its second gradient whole before it is added to the first.
+TEST(Memory, AFurtherPartOfAGradientIsHeldBeside) {
+  const auto backward = [](bool tied) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor table = g.parameter("table", {1000, 8}, Init::normal(1));
+    const Tensor other = tied ? table : g.parameter("other", {1000, 8}, Init::normal(1));
+    const Tensor ids = g.input("ids", {Builder::batch()}, DType::i32);
+    g.loss("sum", g.sum(g.linear(g.embedding(ids, table), other)));
+    g.update({});
+    return predict_memory(bound(program, 1), program.phases[0].update).backward;
+  };
+  EXPECT_NEAR(static_cast<double>(backward(true).value), 2 * 32'000, 5'000);
+  EXPECT_NEAR(static_cast<double>(backward(false).value), 2 * 32'000, 5'000);
 }
 
 TEST(Memory, HoldsAPassedGradientOnce) {
+  const int64_t weights = 4 * (2 * 8 + 8);  // their gradients
   const auto maps = [](auto body) {
     Program program;
     Builder g(program, "train");
     const Tensor x = g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 8});
     g.loss("sum", g.sum(body(g, x)));
     g.update({});
-    return predict_memory(bound(program, 4), program.phases[0].update).gradient_maps;
+    return predict_memory(bound(program, 4), program.phases[0].update).backward;
   };
-  EXPECT_EQ(maps([](Builder&, const Tensor& x) { return x; }), Bytes(128));
-  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.reshape(x, {0, 2, 4}); }), Bytes(128));
-  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.add(x, x); }), Bytes(128));
+  EXPECT_EQ(maps([](Builder&, const Tensor& x) { return x; }), Bytes(128 + weights));
+  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.reshape(x, {0, 2, 4}); }), Bytes(128 + weights));
+  EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.add(x, x); }), Bytes(128 + weights));
   EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.affine(x, 2); }), Bytes(2 * 128));
 }
 

@@ -96,7 +96,7 @@ NodeCost step_cost(const Program& program, const Bindings& bindings) {
   return total;
 }
 
-MemoryPrediction predict_memory(const Graph& graph, const Update& update) {
+MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate) {
   MemoryPrediction out;
   for (const Value& value : graph.values) {
     if (value.kind == Value::Kind::input)
@@ -114,7 +114,7 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update) {
   const std::vector<Bytes> saved = saved_bytes(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     (copies_weight(graph, graph.nodes[n]) ? out.weight_copies : out.feature_maps) += saved[n];
-  out.gradient_maps = storage::backward_excess(graph);
+  out.backward = storage::backward_excess(graph, accumulate > 1);
   return out;
 }
 
@@ -122,13 +122,13 @@ MemoryPrediction predict_memory(const Program& program, const Bindings& bindings
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {
-    const MemoryPrediction one = predict_memory(bind(program, phase, bindings), phase.update);
+    const MemoryPrediction one = predict_memory(bind(program, phase, bindings), phase.update, phase.accumulate);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
     if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
       out.weight_copies = one.weight_copies, out.feature_maps = one.feature_maps, out.inputs = one.inputs;
-      out.gradient_maps = one.gradient_maps;
+      out.backward = one.backward;
     }
   }
   for (const std::vector<Parameter>* all : {&program.parameters, &program.buffers})

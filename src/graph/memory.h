@@ -22,19 +22,19 @@ NodeCost step_cost(const Program& program, const Bindings& bindings);
 
 struct MemoryPrediction {
   Bytes weights;          // parameters and buffers
-  Bytes gradients;        // of trained parameters
+  Bytes gradients;        // of trained parameters, together
   Bytes optimizer_state;  // slots and moving averages
   Bytes weight_copies;    // weights in the low type
   Bytes feature_maps;     // results that backward reads or that are outputs, once per storage; what ops keep beside
   Bytes inputs;           // one batch
-  Bytes gradient_maps;    // the most that gradients of results take, over what backward has let go of by then
-  // What comes and goes with a step, at the worst moment of its backward.
-  Bytes passing() const { return weight_copies + feature_maps + inputs + gradient_maps; }
-  // With what stays, gradients of parameters among it.
-  Bytes peak() const { return weights + gradients + optimizer_state + passing(); }
+  Bytes backward;         // the most that gradients of results and parameters take, over what backward has let go of
+  // What comes and goes with a step, at its worst moment: between the end of forward and the update. Gradients of
+  // parameters among it: they are made by backward and let go of after the update, unless micro-batches add them up.
+  Bytes passing() const { return weight_copies + feature_maps + inputs + backward; }
+  Bytes peak() const { return weights + optimizer_state + passing(); }
 };
 // One phase alone.
-MemoryPrediction predict_memory(const Graph& graph, const Update& update);
+MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate = 1);
 // The whole program: what stays is summed over the phases, what comes and goes is that of the largest phase.
 MemoryPrediction predict_memory(const Program& program, const Bindings& bindings);
 

@@ -93,21 +93,48 @@ class HeldGradients {
   Bytes kept_, before_;
 };
 
+// Gradients of trained parameters, once they are begun.
+class ParameterGradients {
+ public:
+  ParameterGradients(const Graph& graph, bool accumulate) : graph_(graph), trained_(graph.values.size()) {
+    for (const ValueId id : graph.trained) trained_[at(id)] = true;
+    if (!accumulate) return;
+    begun_.insert(graph.trained.begin(), graph.trained.end());
+    for (const ValueId id : graph.trained) held_ += graph.value(id).bytes();
+  }
+
+  // Makes the node's parts; returns what is held while its backward runs.
+  Bytes enter(const BoundNode& node) {
+    Bytes further;
+    for (const ValueId id : node.inputs)
+      if (trained_[at(id)]) (begun_.insert(id).second ? held_ : further) += graph_.value(id).bytes();
+    return held_ + further;
+  }
+  Bytes held() const { return held_; }
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> trained_;
+  std::set<ValueId> begun_;
+  Bytes held_;
+};
+
 }  // namespace
 
-Bytes backward_excess(const Graph& graph) {
+Bytes backward_excess(const Graph& graph, bool accumulate) {
   const std::vector<bool> needs = gradient_needs(graph);
   const std::vector<Bytes> released = released_by_backward(graph, needs);
   HeldGradients gradients(graph, needs);
+  ParameterGradients parameters(graph, accumulate);
   Bytes most, gone;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     if (!carries_gradient(graph.nodes[n], needs)) continue;
-    const Bytes held = gradients.enter(graph.nodes[n]);
+    const Bytes held = gradients.enter(graph.nodes[n]) + parameters.enter(graph.nodes[n]);
     if (held - gone > most) most = held - gone;
     gradients.leave(graph.nodes[n]);
     gone += released[n];
   }
-  return most;
+  return std::max(most, parameters.held() - gone);  // at the update
 }
 
 }  // namespace tbd::storage

@@ -13,7 +13,9 @@ bool carries_gradient(const BoundNode& node, const std::vector<bool>& needs);
 std::vector<ValueId> read_by_backward(const BoundNode& node);  // operands and results
 
 // The most that backward holds at a time over what forward left behind: gradients of results, from the making of their
-// first part to the backward of their producer, less the storages that no earlier node's backward reads.
-Bytes backward_excess(const Graph& graph);
+// first part to the backward of their producer, and of parameters, from their first part on (all along where
+// micro-batches `accumulate`), less the storages that no earlier node's backward reads. A further part is whole before
+// it is added.
+Bytes backward_excess(const Graph& graph, bool accumulate = false);
 
 }  // namespace tbd::storage

@@ -18,7 +18,7 @@ struct Workload {
   std::string model, config;
   std::string model_hash, lowered_hash;
   std::string framework, framework_version;
-  std::string mode = "eager";  // eager, graph, xla, compiled, external
+  std::string mode = "eager";  // eager, eager-onednn, graph, xla, compiled, external
   std::string device = "cpu";
   int64_t threads = 0;  // intra-op threads
   std::string precision, layout;

@@ -29,7 +29,7 @@ void check(const Cell& cell) {
   require_device(cell.device);
   require_known("input mode", cell.input_mode, {"resident", "pipeline"});
   if (!cell.layout.empty()) require_known("layout", cell.layout, {"nchw", "nhwc"});
-  if (!cell.mode.empty()) require_known("mode", cell.mode, {"eager", "graph", "xla"});
+  if (!cell.mode.empty()) require_known("mode", cell.mode, {"eager", "eager-onednn", "graph", "xla"});
   if (cell.input_mode == "pipeline" && cell.data.empty())
     fail(ErrorKind::usage, "pipeline input reads a data set: name its folder with --data");
 }

@@ -175,6 +175,7 @@ PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& sett
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
   run.train_flops = (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
+  if (prepared.cell.mode == "eager-onednn") run.flags.push_back("tuned");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }

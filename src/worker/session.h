@@ -16,7 +16,7 @@ namespace tbd {
 
 struct SessionIdentity {
   std::string framework, version;            // "pytorch", "2.15.0"
-  std::vector<std::string> modes;            // "eager", "graph", "xla"; the first is the usual one
+  std::vector<std::string> modes;            // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
   std::vector<std::string> devices;          // "cpu", "cuda:0", ...
   std::vector<std::string> precisions;       // that this device and build can run: "fp32", "bf16", ...
   std::vector<std::string> layouts;          // "nchw", "nhwc"

@@ -34,7 +34,7 @@ NodeSupport support(const Phase& phase, const Node& node) {
 }  // namespace
 
 SessionIdentity describe_torch() {
-  SessionIdentity out = {.framework = "pytorch", .version = torch_version(), .modes = {"eager"}};
+  SessionIdentity out = {.framework = "pytorch", .version = torch_version(), .modes = {"eager", "eager-onednn"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16", "fp16"};
   out.layouts = {"nchw", "nhwc"};

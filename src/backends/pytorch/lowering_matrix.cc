@@ -4,6 +4,7 @@
 #include <ATen/ops/matmul.h>
 
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/onednn_linear.h"
 
 namespace tbd::pytorch {
 
@@ -22,6 +23,8 @@ at::Tensor lower(const Conv2d& op, const Args& in) {
 
 // x (..., in), weight (out, in).
 at::Tensor lower(const Linear& op, const Args& in) {
+  if (is_linear_by_onednn() && in[0].scalar_type() == at::kFloat && in[0].is_cpu())
+    return onednn_linear(in[0], in[1], op.bias ? std::optional(in[2]) : std::nullopt);
   return op.bias ? at::linear(in[0], in[1], in[2]) : at::linear(in[0], in[1]);
 }
 

@@ -10,6 +10,7 @@
 #include "backends/pytorch/guard.h"
 #include "backends/pytorch/identity.h"
 #include "backends/pytorch/memory.h"
+#include "backends/pytorch/onednn_linear.h"
 #include "backends/pytorch/version.h"
 
 namespace tbd::pytorch {
@@ -42,6 +43,7 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
     use_one_interop_thread();
     at::set_num_threads(static_cast<int>(options.threads));
     allow_tf32(options.tf32);
+    linear_by_onednn(options.mode == "eager-onednn");
     at::manual_seed(options.seed);
     program_ = program, options_ = options;
     device_ = device_from(options.device);
