@@ -2,8 +2,9 @@
 
     python bench/peers/MODEL_gluon.py --inputs BATCH [--threads 2] [--first]
 
-MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name of
-an optimizer and its settings, perhaps a global norm to clip to. Driven by bench/frameworks_peer.py. Needs NumPy below 1.24. --first: one step, the end.
+MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name
+of an optimizer and its settings, perhaps a global norm to clip to. Driven by bench/frameworks_peer.py. Needs NumPy
+below 1.24. --first: one step, the end.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Optimizers that torch.optim has not: this project's own, with torch's multi-tensor functions, state as torch.optim's."""
+"""Optimizers that torch.optim has not: this project's own, by torch's multi-tensor functions, state as torch.optim's."""
 
 import torch
 
@@ -45,8 +45,8 @@ class AdamWUncorrected(Moments):
 
 
 class Lamb(Moments):
-    """You et al. 2020, arXiv:1904.00962, with bias correction, gradients clipped to a global norm of 1 and a trust ratio
-    of 1 for what does not decay."""
+    """You et al. 2020, arXiv:1904.00962, with bias correction, gradients clipped to a global norm of 1 and a trust
+    ratio of 1 for what does not decay."""
 
     def __init__(self, groups, lr, betas=(0.9, 0.999), eps=1e-6):
         super().__init__(groups, lr, betas, eps)
