@@ -65,7 +65,8 @@ def verdict(name, ours, theirs, bound):
     """One line of a table: both figures, their ratio, what it should be."""
     ratio = ours / theirs
     met = ratio <= bound
-    print(f"{name:44s} {ours:>14.6g} {theirs:>14.6g} {ratio:>8.3f}  <= {bound:<6g} {'met' if met else 'not met'}", flush=True)
+    said = "met" if met else "not met"
+    print(f"{name:44s} {ours:>14.6g} {theirs:>14.6g} {ratio:>8.3f}  <= {bound:<6g} {said}", flush=True)
     return {"name": name, "ours": ours, "theirs": theirs, "ratio": ratio, "bound": bound, "met": met}
 
 

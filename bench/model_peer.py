@@ -1,4 +1,4 @@
-"""One network: the session against eager Python on the same wheel and batch, interleaved; memory, own overhead, start-up.
+"""One network: the session against eager Python on the same wheel and batch, interleaved; memory, overhead, start-up.
 
     python3 bench/model_peer.py --build BUILD --python ENVIRONMENT [--model bert] [--config base] [--batch 2]
                                 [--precision fp32] [--rounds 6] [--steps 3] [--threads 2] [--starts 3] [--compile]
@@ -57,7 +57,8 @@ def steps_and_memory(arguments, ours, python):
                       ("peak RSS of the process, bytes", "rss_bytes")):
         rows.append(verdict(name, mine[key], theirs[key], 1.0))
     if "python compile" in medians:
-        rows.append(verdict("step s, to torch.compile (reference)", medians["tbd"], medians["python compile"], 1.0))
+        compiled = medians["python compile"]
+        rows.append(verdict("step s, to torch.compile (reference)", medians["tbd"], compiled, 1.0))
     return medians, rows
 
 
@@ -78,7 +79,8 @@ def first_step(arguments, ours, python):
             process.stdout.readline()
             seconds.append(time.perf_counter() - start)
             process.wait()
-    return verdict("first step done after process start, s", statistics.median(times[0]), statistics.median(times[1]), 0.6)
+    mine, theirs = (statistics.median(seconds) for seconds in times)
+    return verdict("first step done after process start, s", mine, theirs, 0.6)
 
 
 def main():
@@ -104,8 +106,8 @@ def main():
             rows.append(first_step(arguments, ours, python))
     if arguments.model == "resnet50" and arguments.precision == "fp32":
         rows.append(own_overhead(arguments, medians["tbd"]))
-    print(json.dumps({"model": arguments.model, "config": arguments.config, "batch": arguments.batch,
-                      "precision": arguments.precision, "threads": arguments.threads, "medians_s": medians, "rows": rows}))
+    said = {key: getattr(arguments, key) for key in ("model", "config", "batch", "precision", "threads")}
+    print(json.dumps({**said, "medians_s": medians, "rows": rows}))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from fairseq import utils  # noqa: E402
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss  # noqa: E402
 from fairseq.data import Dictionary  # noqa: E402
 from fairseq.models.lstm import LSTMDecoder, LSTMEncoder, LSTMModel  # noqa: E402
-from fairseq.models.transformer import TransformerConfig, TransformerDecoder, TransformerEncoder, TransformerModel  # noqa: E402
+from fairseq.models import transformer as published  # noqa: E402
 
 
 def dictionary(words):
@@ -46,7 +46,7 @@ def dictionary(words):
 
 
 def in_double(forward):
-    """Attention in double stays so: fairseq computes scores in float whatever its weights' type, for the sake of halves."""
+    """Attention in double stays so: fairseq computes scores in float whatever its weights' type, because of halves."""
 
     def changed(network, batch):
         kept = torch.Tensor.float, utils.softmax
@@ -84,7 +84,7 @@ def lstm(config):
     return Lstm(encoder, decoder)
 
 
-class Translator(TransformerModel):
+class Translator(published.TransformerModel):
     def exact(self):
         """In double, positions too, which fairseq computes in float."""
         for part in (self.encoder, self.decoder):
@@ -100,7 +100,7 @@ class Translator(TransformerModel):
 
 def translator(config):
     sizes = {"layers": 6, "width": 512, "hidden": 2048, "heads": 8, "words": 33708, **transformer.SIZES[config]}
-    made = TransformerConfig()
+    made = published.TransformerConfig()
     made.dropout = made.attention_dropout = made.activation_dropout = 0.0
     made.share_all_embeddings = made.share_decoder_input_output_embed = True
     for part in (made.encoder, made.decoder):
@@ -108,8 +108,9 @@ def translator(config):
         part.layers, part.attention_heads, part.normalize_before = sizes["layers"], sizes["heads"], True
     made.decoder.input_dim = made.decoder.output_dim = sizes["width"]
     words = dictionary(sizes["words"])
-    table = TransformerModel.build_embedding(made, words, sizes["width"])
-    return Translator(made, TransformerEncoder(made, words, table), TransformerDecoder(made, words, table))
+    table = published.TransformerModel.build_embedding(made, words, sizes["width"])
+    encoder = published.TransformerEncoder(made, words, table)
+    return Translator(made, encoder, published.TransformerDecoder(made, words, table))
 
 
 def loss_of(model, recipe):

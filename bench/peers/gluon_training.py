@@ -2,8 +2,9 @@
 
     python bench/peers/MODEL_gluon.py --inputs BATCH [--threads 2] [--first]
 
-MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name of
-an optimizer and its settings. Driven by bench/frameworks_peer.py. Needs NumPy below 1.24. --first: one step, the end.
+MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name
+of an optimizer and its settings, perhaps a global norm to clip to. Driven by bench/frameworks_peer.py. Needs NumPy
+below 1.24. --first: one step, the end.
 """
 
 import argparse
@@ -21,14 +22,17 @@ def main(compiled):
     parser.add_argument("--first", action="store_true")
     arguments = parser.parse_args()
     library = peer.anonymous_bytes()
-    loss_of, inputs, optimizer, settings = compiled(peer.read_safetensors(arguments.inputs))
+    loss_of, inputs, optimizer, settings, *clip = compiled(peer.read_safetensors(arguments.inputs))
     inputs = [mx.nd.array(each, dtype="float32") for each in inputs]
+    weights = [each for each in loss_of.collect_params().values() if each.grad_req != "null"]
     trainer = gluon.Trainer(loss_of.collect_params(), optimizer, settings)
 
     def step():
         with autograd.record():
             loss = loss_of(*inputs)
         loss.backward()
+        if clip:
+            gluon.utils.clip_global_norm([each.grad() for each in weights], clip[0])
         trainer.step(1)  # the loss is a mean already
         value = loss.asscalar()
         mx.nd.waitall()

@@ -1,7 +1,7 @@
 """Inception-v3 training by Keras' own network and compiled step (keras_training.py).
 
-Keras' network differs from torchvision's by what makes it lighter: batch norms without a scale, padded averages over the
-places inside. Dropout before the last layer is added.
+Keras' network differs from torchvision's by what makes it lighter: batch norms without a scale, padded averages over
+the places inside. Dropout before the last layer is added.
 """
 
 import keras_training

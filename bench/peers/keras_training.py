@@ -1,8 +1,9 @@
-"""A network's compiled training step in Keras on a batch of tbd, on request (peer.py); driven by bench/frameworks_peer.py.
+"""A network's compiled training step in Keras on a batch of tbd, on request (peer.py).
 
     python bench/peers/MODEL_keras.py --inputs BATCH [--threads 2] [--first]
 
-MODEL_keras.py gives `compiled(batch)`: a compiled keras.Model, its inputs and its labels. --first: one step, the end.
+Driven by bench/frameworks_peer.py. MODEL_keras.py gives `compiled(batch)`: a compiled keras.Model, its inputs and its
+labels. --first: one step, the end.
 """
 
 import argparse

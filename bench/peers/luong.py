@@ -1,5 +1,6 @@
-"""Seq2seq with Luong attention fed back: this project's own PyTorch program of the arithmetic and the state_dict names of
-fairseq's `lstm` architecture, with torch's fused LSTM and LSTM cells. step_against_reference.py holds it against fairseq.
+"""Seq2seq with Luong attention fed back: this project's own PyTorch program of the arithmetic and the state_dict names
+of fairseq's `lstm` architecture, with torch's fused LSTM and LSTM cells; step_against_reference.py holds both against
+each other.
 """
 
 import torch

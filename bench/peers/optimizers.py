@@ -1,4 +1,4 @@
-"""Optimizers that torch.optim has not: this project's own, with torch's multi-tensor functions, state as torch.optim's."""
+"""Optimizers that torch.optim has not: this project's own, by multi-tensor functions, state as torch.optim's."""
 
 import torch
 
@@ -45,8 +45,8 @@ class AdamWUncorrected(Moments):
 
 
 class Lamb(Moments):
-    """You et al. 2020, arXiv:1904.00962, with bias correction, gradients clipped to a global norm of 1 and a trust ratio
-    of 1 for what does not decay."""
+    """You et al. 2020, arXiv:1904.00962, with bias correction, gradients clipped to a global norm of 1 and a trust
+    ratio of 1 for what does not decay."""
 
     def __init__(self, groups, lr, betas=(0.9, 0.999), eps=1e-6):
         super().__init__(groups, lr, betas, eps)
@@ -62,11 +62,12 @@ class Lamb(Moments):
     def update(self, group, scale):
         parameters, first, second, step = self.averaged(group, scale)
         beta1, beta2 = group["betas"]
-        root = torch._foreach_sqrt(second)
-        torch._foreach_div_(root, (1 - beta2**step) ** 0.5)
-        torch._foreach_add_(root, group["eps"])
-        torch._foreach_mul_(root, 1 - beta1**step)
-        change = torch._foreach_div(first, root)
+        change = torch._foreach_sqrt(second)  # in place from here on: one copy of the parameters beside them
+        torch._foreach_div_(change, (1 - beta2**step) ** 0.5)
+        torch._foreach_add_(change, group["eps"])
+        torch._foreach_mul_(change, 1 - beta1**step)
+        torch._foreach_reciprocal_(change)
+        torch._foreach_mul_(change, first)
         if group["weight_decay"] == 0:
             torch._foreach_add_(parameters, change, alpha=-group["lr"])
             return

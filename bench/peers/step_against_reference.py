@@ -5,9 +5,10 @@
 
 ENVIRONMENT is what bench/peers/setup.sh made. References: torchvision (resnet50, inception_v3), fairseq (seq2seq,
 transformer), transformers (bert, llama); this project's own program with --own and for gnmt_v2. Dropout is off.
-fp64: relative differences of all tensors after the steps, at most 1e-9: two orders of summation in double, carried through
-depth, kinks and the optimizers' roots, stay far below it, and a wrong term far above. fp32: loss and gradients of one step;
-both sides against the reference in double, ours at most four times as far as the reference's own float32, or 1e-5.
+fp64: relative differences of all tensors after the steps, at most 1e-12 (some thousand roundings: other orders of
+summation, carried through depth and the optimizers' roots); of GNMT at most 1e-11, for the gradients in its attention
+nearly cancel (float32 has two digits of them). fp32: loss and gradients of one step; both sides against the reference
+in double, ours at most four times as far as the reference's own float32, or 1e-5.
 Exit 1 when a difference exceeds its bound.
 """
 
@@ -22,7 +23,7 @@ from safetensors.torch import load_file
 
 import reference_step
 
-BOUND, FACTOR, FLOOR = 1e-9, 4, 1e-5
+BOUND, GNMT_BOUND, FACTOR, FLOOR = 1e-12, 1e-11, 4, 1e-5
 ZERO = {"fp64": 1e-12, "fp32": 1e-5}  # of the largest gradient's norm: all that rounding makes where the exact one is 0
 
 
@@ -54,6 +55,7 @@ def compared(arguments, mine, truth, theirs):
     if left:
         sys.exit(f"tensors that only tbd has: {left}")
     zeros, small = of_zeros(truth, ZERO[arguments.precision])
+    in_double = GNMT_BOUND if arguments.config.startswith("gnmt") else BOUND
     for name, exact in truth.items():
         group, _, rest = name.partition("/")
         if arguments.precision == "fp32" and group not in ("loss", "grad"):
@@ -62,7 +64,7 @@ def compared(arguments, mine, truth, theirs):
             if group == "grad":
                 yield "zero", name, mine[name].norm().item(), small
             continue
-        bound = BOUND if theirs is None else max(FACTOR * difference(theirs[name], exact), FLOOR)
+        bound = in_double if theirs is None else max(FACTOR * difference(theirs[name], exact), FLOOR)
         yield group, name, difference(mine[name], exact), bound
 
 
@@ -72,7 +74,7 @@ def report(arguments, rows, theirs, truth):
         if row[0] not in worst or row[2] / row[3] > worst[row[0]][2] / worst[row[0]][3]:
             worst[row[0]] = row
     for group, (_, name, found, bound) in worst.items():
-        print(f"{group:7} {found:.2e} <= {bound:.2e}  {name}")
+        print(f"{group:7} {found:.2e} {'<=' if found <= bound else '> '} {bound:.2e}  {name}")
     if theirs is not None:
         gradients = [difference(theirs[name], exact) for name, exact in truth.items() if ("grad", name) in
                      {row[:2] for row in rows}]

@@ -1,5 +1,5 @@
-"""Transformer training in idiomatic eager PyTorch: this project's own modules of the arithmetic and the state_dict names of
-fairseq's `transformer` (step_against_reference.py holds them against it), fused attention, Adam (training.py).
+"""Transformer training in idiomatic eager PyTorch: this project's own modules of the arithmetic and the state_dict
+names of fairseq's `transformer` (step_against_reference.py holds them against it), fused attention, Adam (training.py).
 """
 
 import math

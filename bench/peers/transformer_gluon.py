@@ -1,6 +1,7 @@
 """Transformer training through Gluon; the network is this project's own program (gluon_training.py).
 
-Layer norms before the sub-layers, one embedding for words of both languages and logits, attention of two batched products.
+Layer norms before the sub-layers, one embedding for words of both languages and logits, attention of two batched
+products.
 """
 
 import math

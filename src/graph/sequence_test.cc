@@ -280,6 +280,22 @@ TEST(IntegerRange, IsWhatTheReadersCanIndex) {
   EXPECT_EQ(range(toy, "top"), (IntegerRange{0, 3})) << "through what moves it";
 }
 
+TEST(IntegerRange, HoldsNoLabelBetweenTheClassesAndTheIgnoredOne) {
+  const auto range = [](int64_t ignore) {
+    Program program = {.model = "ignoring", .config = "test"};
+    Builder g(program, "train");
+    const Tensor label = g.input("label", {Builder::batch()}, DType::i32);
+    const Tensor logits = g.linear("head", g.input("x", {Builder::batch(), 3}), {.out = 5});
+    g.loss("ce", g.softmax_cross_entropy(logits, label, SoftmaxCrossEntropy{.ignore = ignore}));
+    const Graph graph = bound(program);
+    return integer_range(graph, graph.find("label").value());
+  };
+  for (const int64_t inside : {-1, 0, 4}) EXPECT_EQ(range(inside), (IntegerRange{0, 4})) << inside;
+  EXPECT_EQ(range(5), (IntegerRange{0, 5})) << "one more";
+  EXPECT_EQ(range(255), (IntegerRange{0, 4})) << "5 to 254 are no labels";
+  EXPECT_THROW(range(-100), Error) << "no label";
+}
+
 int64_t macs(const Graph& graph, std::string_view name) {
   for (const LayerRow& row : layer_table(graph))
     if (row.name == name) return row.forward_macs;

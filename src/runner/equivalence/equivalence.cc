@@ -14,8 +14,8 @@
 namespace tbd {
 namespace {
 
-// Runs with moved weights and inputs. The worst of four says little of a tensor of one element: where steps are quick,
-// more are made.
+// Runs with moved weights and inputs. The worst of four says little of a tensor that is a small difference of large
+// terms: where steps are quick, more are made (docs/equivalence.md).
 constexpr int64_t kMovedRuns = 4, kQuickMovedRuns = 12, kQuickParameters = 1'000'000;
 const std::vector<std::string> kFirst = {"loss", "term/", "output/", "grad/"}, kLast = {"param/", "buffer/", "state/"};
 const std::vector<std::string> kNodes = {"output/", "grad/", "buffer/n", "param/rule.", "state/rule."};

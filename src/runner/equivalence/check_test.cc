@@ -1,0 +1,56 @@
+// Which configurations `check --all` asks about, and that it goes on where one cannot be answered.
+#include "runner/equivalence/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/model.h"
+
+namespace tbd {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(TinyConfigs, StandForEveryModel) {
+  const std::vector<TinyConfig> all = tiny_configs();
+  for (const Model& model : all_models())
+    EXPECT_TRUE(std::ranges::any_of(all, [&](const TinyConfig& tiny) { return tiny.model == model.name; }))
+        << model.name;
+  const auto holds = [&](const char* model, const char* config) {
+    return std::ranges::any_of(all,
+                               [&](const TinyConfig& tiny) { return tiny.model == model && tiny.config == config; });
+  };
+  EXPECT_TRUE(holds("seq2seq", "tiny"));
+  EXPECT_TRUE(holds("seq2seq", "gnmt_v2_tiny"));
+  EXPECT_TRUE(holds("inception_v3", "aux_tiny"));
+  EXPECT_FALSE(holds("seq2seq", "gnmt_v2"));
+}
+
+TEST(CheckAll, GoesOnWhereAReferenceFails) {
+  RunnerSettings settings;
+  for (const char* framework : {"mxnet", "pytorch"})
+    settings.workers.push_back({.key = framework, .framework = framework, .worker = "/bin/false", .pinned = true});
+  std::vector<CheckResult> results;
+  check_all({}, settings, [&](const CheckResult& result) { results.push_back(result); });
+  ASSERT_EQ(results.size(), tiny_configs().size());
+  for (const CheckResult& result : results) {
+    ASSERT_EQ(result.verdicts.size(), 2u) << result.model;
+    EXPECT_EQ(result.verdicts[0].framework, "mxnet");
+    EXPECT_THAT(result.verdicts[0].fault, HasSubstr("the reference: "));
+    EXPECT_FALSE(result.verdicts[1].passed());
+  }
+}
+
+TEST(CheckAll, RefusesAFrameworkThatIsNotThere) {
+  RunnerSettings settings;
+  settings.workers.push_back({.key = "pytorch", .framework = "pytorch", .worker = "/bin/false", .pinned = true});
+  int asked = 0;
+  const auto count = [&](const CheckResult&) { ++asked; };
+  EXPECT_THROW(check_all({.frameworks = {"pytroch"}}, settings, count), Error);
+  EXPECT_EQ(asked, 0);
+}
+
+}  // namespace
+}  // namespace tbd
