@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/philox.h"
 #include "base/text.h"
 
@@ -29,22 +28,23 @@ void shuffle(std::vector<T>& items) {
     std::swap(items[i - 1], items[static_cast<size_t>(draw.uniform(i) * static_cast<double>(i))]);
 }
 
-void shuffle_words_of(const fs::path& from, const fs::path& to) {
+// Each line keeps its number of words.
+std::string with_shuffled_words(const std::string& text) {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> words;
-  for (const std::string& line : split(read_file(from), '\n')) {
-    lines.push_back(line.empty() ? std::vector<std::string>{} : split(line, ' '));
+  for (const std::string& line : split(text.substr(0, text.size() - 1), '\n')) {
+    lines.push_back(split(line, ' '));
     words.insert(words.end(), lines.back().begin(), lines.back().end());
   }
   shuffle(words);
-  std::string text;
-  size_t next = 0;
+  std::string out;
+  auto next = words.begin();
   for (const auto& line : lines) {
-    const auto first = words.begin() + static_cast<std::ptrdiff_t>(next);
-    next += line.size();
-    text += join(std::vector<std::string>(first, words.begin() + static_cast<std::ptrdiff_t>(next)), " ") + "\n";
+    const auto end = next + std::ssize(line);
+    out += join(std::vector<std::string>(next, end), " ") + "\n";
+    next = end;
   }
-  write_file(to, text);
+  return out;
 }
 
 }  // namespace
@@ -78,35 +78,20 @@ void shuffle_target_words(const fs::path& from, const fs::path& to) {
     if (file.extension() == ".en")
       fs::copy_file(file, to / file.filename());
     else
-      shuffle_words_of(file, to / file.filename());
+      write_file(to / file.filename(), with_shuffled_words(read_file(file)));
   }
 }
 
-void shuffle_words(const fs::path& from, const fs::path& to) {
+void shuffle_letters(const fs::path& from, const fs::path& to) {
   make_folder(to);
-  shuffle_words_of(from / "train.txt", to / "train.txt");
-}
-
-void shuffle_answers(const fs::path& from, const fs::path& to) {
-  make_folder(to);
-  const Philox draw(1, "test/answers");
-  uint64_t drawn = 0;
-  Json book = parse_json(read_file(from / "train-v1.1.json"), "train-v1.1.json");
-  for (Json& article : book["data"])
-    for (Json& paragraph : article["paragraphs"]) {
-      const std::string context = paragraph["context"];
-      std::vector<size_t> begins;  // of words whose bytes before them are all ASCII: characters are bytes there
-      for (size_t i = 0; i + 1 < context.size() && static_cast<unsigned char>(context[i]) < 128; ++i)
-        if (i == 0 || context[i - 1] == ' ') begins.push_back(i);
-      for (Json& question : paragraph["qas"])
-        for (Json& answer : question["answers"]) {
-          const size_t pick = static_cast<size_t>(draw.uniform(drawn++) * static_cast<double>(begins.size()));
-          const size_t begin = begins.at(pick);
-          answer["answer_start"] = begin;
-          answer["text"] = context.substr(begin, context.find(' ', begin) - begin);
-        }
-    }
-  write_file(to / "train-v1.1.json", book.dump());
+  std::string text = read_file(from / "train.txt");
+  std::vector<size_t> places;  // of ASCII: other characters stay whole
+  std::vector<char> letters;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\n' && static_cast<unsigned char>(text[i]) < 128) places.push_back(i), letters.push_back(text[i]);
+  shuffle(letters);
+  for (size_t i = 0; i < places.size(); ++i) text[places[i]] = letters[i];
+  write_file(to / "train.txt", text);
 }
 
 }  // namespace tbd

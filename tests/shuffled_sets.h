@@ -10,9 +10,7 @@ void link_classes(const std::filesystem::path& from, const std::filesystem::path
 void shuffle_classes(const std::filesystem::path& from, const std::filesystem::path& to);
 // The target words of all training pairs change places; each pair keeps their number.
 void shuffle_target_words(const std::filesystem::path& from, const std::filesystem::path& to);
-// The words of the training text change places; each line keeps their number.
-void shuffle_words(const std::filesystem::path& from, const std::filesystem::path& to);
-// Each answer is a random word of its context.
-void shuffle_answers(const std::filesystem::path& from, const std::filesystem::path& to);
+// The letters and spaces of the training text change places; each line keeps their number.
+void shuffle_letters(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace tbd

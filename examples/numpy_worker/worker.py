@@ -190,7 +190,7 @@ class Worker:
         for step in range(first, first + request["steps"]):
             loss = self.model.step(batch, request.get("lr"))
             now, before, used = self.now_ns(), used, resource.getrusage(resource.RUSAGE_SELF)
-            rows.append([step, now, units, 0, int(1e9 * (used.ru_utime - before.ru_utime)),
+            rows.append([step, now, units, units, None, None, 0, int(1e9 * (used.ru_utime - before.ru_utime)),
                          int(1e9 * (used.ru_stime - before.ru_stime)), used.ru_minflt - before.ru_minflt,
                          used.ru_majflt - before.ru_majflt, None, None, None, number(loss)])
             done, first_done = done + 1, first_done or now

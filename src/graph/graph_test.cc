@@ -295,11 +295,13 @@ TEST(Memory, OfATwoLayerNetwork) {
   EXPECT_EQ(memory.optimizer_state, Bytes(3 * 4 * parameters));
   EXPECT_EQ(memory.inputs, Bytes(4 * (40 + 4 + 1)));          // x, label, norm/ce
   EXPECT_EQ(memory.feature_maps, Bytes(4 * (80 + 20 + 20)));  // relu in fc1's storage, the output, the logits
-  // At the update: all gradients, without relu's result and the log-probabilities.
-  EXPECT_EQ(memory.backward, Bytes(4 * (parameters - 80 - 20)));
-  EXPECT_EQ(memory.peak(), Bytes(4 * (4 * parameters + 45 + 120 + parameters - 100)));
-  EXPECT_EQ(predict_memory(graph, program.phases[0].update, 2).backward, Bytes(4 * (parameters + 80 + 80 - 20)))
-      << "while relu's backward runs: the gradients of its operand and result beside those of the batch before";
+  // While fc1's backward runs: the gradients of its result and of the parameters, but fc2's, which no loss reads,
+  // without relu's result and the log-probabilities.
+  const int64_t begun = parameters - (20 * 5 + 5), fc1 = 10 * 20 + 20;
+  EXPECT_EQ(memory.backward, Bytes(4 * (80 + begun - 80 - 20)));
+  EXPECT_EQ(memory.peak(), Bytes(4 * (4 * parameters + 45 + 120 + begun - 20)));
+  EXPECT_EQ(predict_memory(graph, program.phases[0].update, 2).backward, Bytes(4 * (80 + parameters + fc1 - 80 - 20)))
+      << "beside all gradients of the micro-batch before";
 }
 
 // Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.

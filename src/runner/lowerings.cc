@@ -69,7 +69,8 @@ void keep(const WorkerEntry& entry, const fs::path& cache, const Answers& answer
 class Asking {
  public:
   Asking(const WorkerEntry& entry, const RunnerSettings& settings)
-      : settings_(settings), worker_(entry, settings, allowed_environment(settings.environment), {}, {}) {
+      : settings_(settings),
+        worker_(entry, settings, allowed_environment(settings.environment), {}, scratch_.path() / "log") {
     worker_.hello();
   }
   Lowering ask(const LoweringQuestion& question) {
@@ -83,6 +84,7 @@ class Asking {
 
  private:
   const RunnerSettings& settings_;
+  TemporaryFolder scratch_;  // the log, whose last line says why a worker did not start
   WorkerProcess worker_;
 };
 

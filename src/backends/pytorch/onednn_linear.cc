@@ -1,7 +1,7 @@
 #include "backends/pytorch/onednn_linear.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"

@@ -7,9 +7,7 @@
 namespace tbd::pytorch {
 namespace {
 
-double difference(const at::Tensor& a, const at::Tensor& b) {
-  return ((a - b).norm() / b.norm()).item<double>();
-}
+double difference(const at::Tensor& a, const at::Tensor& b) { return ((a - b).norm() / b.norm()).item<double>(); }
 
 // Results and all gradients are torch's own to fp32's rounding.
 void expect_linear(const at::Tensor& x, bool bias) {
@@ -21,7 +19,8 @@ void expect_linear(const at::Tensor& x, bool bias) {
   std::vector<at::Tensor> wrt = {x, weight};
   if (b) wrt.push_back(*b);
   const at::Tensor upstream = at::randn(ours.sizes());
-  const auto mine = torch::autograd::grad({ours}, wrt, {upstream}), theirs = torch::autograd::grad({torchs}, wrt, {upstream});
+  const auto mine = torch::autograd::grad({ours}, wrt, {upstream}),
+             theirs = torch::autograd::grad({torchs}, wrt, {upstream});
   for (size_t i = 0; i < wrt.size(); ++i) EXPECT_LT(difference(mine[i], theirs[i]), 1e-6) << i;
 }
 

@@ -34,14 +34,6 @@ void require_memory(const Program& program, int64_t batch) {
          format_bytes(needed), " of memory, ", format_bytes(*free), " are free");
 }
 
-// The configuration that stands for a model: all its ops from the same builder, small (models.md 1).
-std::string unit_of(const std::string& model, const std::string& config) {
-  const auto known = std::ranges::find(all_models(), model, &Model::name);
-  if (known == all_models().end()) return config;
-  const auto tiny = std::ranges::find(known->configs, "tiny", &Config::name);
-  return tiny == known->configs.end() ? config : tiny->name;
-}
-
 const WorkerEntry& reference_worker(const RunnerSettings& settings) {
   for (const WorkerEntry& entry : settings.workers)
     if (entry.framework == "pytorch" && entry.pinned) return entry;
@@ -87,7 +79,8 @@ Missing missing_verdicts(std::span<const Cell> cells, const RunnerSettings& sett
     if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
     if (verified(cell, settings)) continue;
     const std::string layout = cell.layout == usual_layout(*entry) ? "" : cell.layout;
-    std::vector<std::string>& frameworks = missing[{cell.model, unit_of(cell.model, cell.config), layout, cell.mode}];
+    std::vector<std::string>& frameworks =
+        missing[{cell.model, tiny_config_of(cell.model, cell.config), layout, cell.mode}];
     if (std::ranges::count(frameworks, entry->key) == 0) frameworks.push_back(entry->key);
   }
   return missing;
@@ -123,7 +116,7 @@ void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
 }  // namespace
 
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings) {
-  const std::string config = options.config.empty() ? unit_of(options.model, "") : options.config;
+  const std::string config = options.config.empty() ? tiny_config_of(options.model, "") : options.config;
   const LoadedProgram loaded = load_program(options.model, config);
   const std::vector<const WorkerEntry*> entries = workers_of(options, settings);
   const WorkerEntry& reference = reference_worker(settings);
@@ -152,6 +145,20 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
                   settings);
   }
   return result;
+}
+
+std::string tiny_config_of(const std::string& model, const std::string& config) {
+  constexpr std::string_view kTiny = "_tiny";
+  const auto known = std::ranges::find(all_models(), model, &Model::name);
+  if (known == all_models().end() || config.ends_with(kTiny)) return config;
+  std::string best = config, kind;
+  for (const Config& each : known->configs) {
+    if (each.name == "tiny" && kind.empty()) best = each.name;
+    if (!each.name.ends_with(kTiny)) continue;
+    const std::string other = each.name.substr(0, each.name.size() - kTiny.size());
+    if (other.size() > kind.size() && (config + "_").starts_with(other + "_")) kind = other, best = each.name;
+  }
+  return best;
 }
 
 std::vector<TinyConfig> tiny_configs() {
@@ -184,7 +191,7 @@ std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings) {
   if (!entry || cell.device != "cpu") return std::nullopt;
   try {
     const std::optional<bool> own = verified(key_of(cell, cell.config, *entry), *entry, settings);
-    return own ? own : verified(key_of(cell, unit_of(cell.model, cell.config), *entry), *entry, settings);
+    return own ? own : verified(key_of(cell, tiny_config_of(cell.model, cell.config), *entry), *entry, settings);
   } catch (const Error&) {  // a model that is not there any more
     return std::nullopt;
   }

@@ -36,6 +36,9 @@ struct TinyConfig {
   std::string model, config;
 };
 std::vector<TinyConfig> tiny_configs();
+// The one that stands for a configuration, all its ops from the same builder, small (models.md 1): "gnmt_v2_tiny" for
+// gnmt_v2, "squad_tiny" for squad_base, "tiny" where none is nearer; the configuration itself where the model has none.
+std::string tiny_config_of(const std::string& model, const std::string& config);
 
 // check_model for each of them; model and config of `options` are not read. `done` gets each result when it is there.
 // Folders that repeat a difference lie one deeper, under <model>-<config>.
@@ -44,7 +47,7 @@ std::vector<TinyConfig> tiny_configs();
 void check_all(CheckOptions options, const RunnerSettings& settings,
                const std::function<void(const CheckResult&)>& done);
 
-// What is known of a cell's network in its framework: the verdict on its configuration, else on the model's tiny one,
+// What is known of a cell's network in its framework: the verdict on its configuration, else on the tiny one of it,
 // which has all its ops from the same builder. A verdict in float32 stands for every precision, as casts are a pass
 // over the same program. nullopt: never checked, or no such worker is built.
 std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings);

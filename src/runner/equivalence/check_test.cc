@@ -28,6 +28,18 @@ TEST(TinyConfigs, StandForEveryModel) {
   EXPECT_FALSE(holds("seq2seq", "gnmt_v2"));
 }
 
+TEST(TinyConfigs, StandForTheConfigurationsOfTheirKind) {
+  EXPECT_EQ(tiny_config_of("seq2seq", "gnmt_v2"), "gnmt_v2_tiny");
+  EXPECT_EQ(tiny_config_of("seq2seq", "nodrop"), "tiny");
+  EXPECT_EQ(tiny_config_of("inception_v3", "aux"), "aux_tiny");
+  EXPECT_EQ(tiny_config_of("bert", "squad_base"), "squad_tiny");
+  EXPECT_EQ(tiny_config_of("bert", "squad_frozen_base"), "squad_frozen_tiny");
+  EXPECT_EQ(tiny_config_of("bert", "squad_frozen_tiny"), "squad_frozen_tiny");
+  EXPECT_EQ(tiny_config_of("bert", ""), "tiny");
+  EXPECT_EQ(tiny_config_of("resnet50", "152"), "tiny");
+  EXPECT_EQ(tiny_config_of("mine.json", "large"), "large");
+}
+
 TEST(CheckAll, GoesOnWhereAReferenceFails) {
   RunnerSettings settings;
   for (const char* framework : {"mxnet", "pytorch"})
