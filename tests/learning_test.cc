@@ -91,7 +91,7 @@ TEST_P(Learning, LowersTheLossOnHeldOutSamplesAndNotOnShuffledLabels) {
   const Lesson& lesson = GetParam();
   const double guess = std::log(lesson.choices);
   for (const uint64_t seed : {1, 2, 3}) {
-    EXPECT_GT(held_out(set(), seed, 0), guess - 0.1) << "nothing is known before training";
+    EXPECT_GT(held_out(set(), seed, 0), guess - 0.25) << "nothing is known before training";
     EXPECT_GE(guess - held_out(set(), seed, lesson.steps), lesson.amount) << "seed " << seed;
   }
   lesson.shuffle(set(), folder_.path() / "shuffled");

@@ -59,6 +59,7 @@ Shape infer(const Node& node, Shapes in);
 // with them: 0 or 1, and what they are compared with.
 struct IntegerRange {
   int64_t first = 0, last = 1;
+  std::optional<int64_t> besides = {};  // an ignored label beyond the classes, with labels between that are neither
   bool operator==(const IntegerRange&) const = default;
 };
 IntegerRange integer_range(const Graph& graph, ValueId value);

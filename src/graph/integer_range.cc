@@ -13,24 +13,25 @@ struct Known {
 
 void meet(Known& known, const Known& other) {
   if (other.indexed && known.indexed)
-    known.range = {std::max(known.range.first, other.range.first), std::min(known.range.last, other.range.last)};
+    known.range = {std::max(known.range.first, other.range.first), std::min(known.range.last, other.range.last),
+                   known.range.besides == other.range.besides ? known.range.besides : std::nullopt};
   else if (other.indexed)
     known = other;
   else if (!known.indexed)
     known.range.last = std::max(known.range.last, other.range.last);
 }
 
-// An ignored label that follows the classes is one more. One farther off leaves a gap of labels that are neither, which
-// no range can tell from it: then labels are classes.
-int64_t last_label(const SoftmaxCrossEntropy& loss, int64_t classes) {
-  return loss.ignore == classes ? classes : classes - 1;
+// An ignored label that follows the classes is one more; one farther off stands alone.
+IntegerRange labels(const SoftmaxCrossEntropy& loss, int64_t classes) {
+  if (loss.ignore > classes) return {0, classes - 1, loss.ignore};
+  return {0, loss.ignore == classes ? classes : classes - 1};
 }
 
 // What the node wants of its operand i; for ops that move integers, what their readers want of the result.
 Known wanted(const Graph& graph, const BoundNode& node, size_t i, const Known& result) {
   const auto extent = [&](size_t operand, int64_t axis) { return graph.value(node.inputs[operand]).shape[axis]; };
   if (const auto* loss = std::get_if<SoftmaxCrossEntropy>(&node.op); loss && i == 1)
-    return {{0, last_label(*loss, graph.value(node.inputs[0]).shape.back())}, true};
+    return {labels(*loss, graph.value(node.inputs[0]).shape.back()), true};
   if (const auto* embedding = std::get_if<Embedding>(&node.op); embedding && i == 0)
     return {{0, embedding->rows - 1}, true};
   if (std::holds_alternative<Gather>(node.op) && i == 1) return {{0, extent(0, 1) - 1}, true};

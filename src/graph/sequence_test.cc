@@ -292,7 +292,7 @@ TEST(IntegerRange, HoldsNoLabelBetweenTheClassesAndTheIgnoredOne) {
   };
   for (const int64_t inside : {-1, 0, 4}) EXPECT_EQ(range(inside), (IntegerRange{0, 4})) << inside;
   EXPECT_EQ(range(5), (IntegerRange{0, 5})) << "one more";
-  EXPECT_EQ(range(255), (IntegerRange{0, 4})) << "5 to 254 are no labels";
+  EXPECT_EQ(range(255), (IntegerRange{0, 4, 255})) << "5 to 254 are no labels";
   EXPECT_THROW(range(-100), Error) << "no label";
 }
 

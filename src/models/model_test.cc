@@ -58,13 +58,13 @@ TEST_P(EveryModel, HasItsExpectedSize) {
 
 TEST_P(EveryModel, IsDominatedByTheLayerItNames) {
   if (GetParam().config != &GetParam().model->configs.front()) return;  // the canonical one
-  static const std::map<std::string, std::string> kLayerOf = {
+  static const std::map<std::string, std::string> layer_of = {
       {"conv2d", "convolution"}, {"lstm_cell", "lstm"}, {"matmul", "linear"}};
   std::map<std::string, int64_t> flops;
   for (const Phase& phase : program_.phases)
     for (const LayerRow& row : layer_table(bind(program_, phase, {{"N", 2}}))) {
-      const auto named = kLayerOf.find(row.kind);
-      flops[named == kLayerOf.end() ? row.kind : named->second] += row.train_flops;
+      const auto named = layer_of.find(row.kind);
+      flops[named == layer_of.end() ? row.kind : named->second] += row.train_flops;
     }
   const auto most = std::ranges::max_element(flops, {}, [](const auto& entry) { return entry.second; });
   EXPECT_EQ(most->first, GetParam().model->dominant_layer);

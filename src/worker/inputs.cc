@@ -18,8 +18,10 @@ void check_shape(const HostTensor& tensor, const InputNeed& need, std::string_vi
 void check_integers(const HostTensor& tensor, const InputNeed& need, std::string_view where) {
   if (!need.indexes) return;
   for (const double value : as_doubles(tensor))
-    require(value >= static_cast<double>(need.least) && value < static_cast<double>(need.classes), where, ": input '",
-            need.name, "' holds ", value, ", the program takes ", need.least, " to ", need.classes - 1);
+    require((value >= static_cast<double>(need.least) && value < static_cast<double>(need.classes)) ||
+                (need.besides && value == static_cast<double>(*need.besides)),
+            where, ": input '", need.name, "' holds ", value, ", the program takes ", need.least, " to ",
+            need.classes - 1);
 }
 
 TensorMap from_file(const std::string& path, const InputNeeds& needs) {

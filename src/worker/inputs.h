@@ -17,11 +17,12 @@ struct InputNeed {
   int64_t group = 0;  // inputs of one run or micro-batch share a number, from 0
   Shape shape;
   DType dtype = DType::f32;
-  int64_t least = 0;              // integers are at least this
-  int64_t classes = 2;            // and below this: rows of the embedding, logits of the loss, places, steps
-  bool indexes = false;           // an integer outside these bounds would read what is not there
-  std::optional<double> keep;     // dropout masks: probability of 1
-  std::optional<double> padding;  // floats that tell places: of padding by this, 0 or -1e4, others by 1 or 0
+  int64_t least = 0;                    // integers are at least this
+  int64_t classes = 2;                  // and below this: rows of the embedding, logits of the loss, places, steps
+  std::optional<int64_t> besides = {};  // or this: an ignored label
+  bool indexes = false;                 // an integer outside these bounds would read what is not there
+  std::optional<double> keep;           // dropout masks: probability of 1
+  std::optional<double> padding;        // floats that tell places: of padding by this, 0 or -1e4, others by 1 or 0
 };
 struct InputNeeds {
   std::vector<InputNeed> inputs;             // without norms

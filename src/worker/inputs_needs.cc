@@ -90,6 +90,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
                             .dtype = value.dtype,
                             .least = range.first,
                             .classes = range.last + 1,
+                            .besides = range.besides,
                             .indexes = !is_float(value.dtype) && read(graph, id, indexes),
                             .keep = keep_of(graph, input.spec->name),
                             .padding = padding_of(graph, id)});

@@ -149,6 +149,27 @@ TEST(SourceInputs, APathWithoutAKindIsReadAsTheProgramsInputsTell) {
   EXPECT_THAT(refused(reader()), HasSubstr("no kind of data set gives what this program reads: ids, lengths"));
 }
 
+TEST(InputFiles, MayHoldAnIgnoredLabelBeyondTheClasses) {
+  Program program = {.model = "ignoring", .config = "test"};
+  Builder g(program, "train");
+  const Tensor label = g.input("label", {Builder::batch()}, DType::i32);
+  const Tensor logits = g.linear("head", g.input("x", {Builder::batch(), 3}), {.out = 5});
+  g.loss("ce", g.softmax_cross_entropy(logits, label, SoftmaxCrossEntropy{.ignore = 255}));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  const InputNeeds needs = input_needs(program, {{"N", 2}});
+  const TemporaryFolder folder("tbd-inputs");
+  const auto with_label = [&](int32_t value) {
+    TensorMap batch = generated_inputs(needs, 1, 1);
+    batch.at("label").as<int32_t>()[0] = value;
+    write_safetensors((folder.path() / "inputs").string(), batch);
+    Inputs(needs, {.file = (folder.path() / "inputs").string()}, 1);
+  };
+  EXPECT_NO_THROW(with_label(255));
+  EXPECT_NO_THROW(with_label(4));
+  EXPECT_THROW(with_label(254), Error);
+}
+
 TEST(InputFiles, AreRefusedWhereAnIntegerIndexesNothing) {
   const TemporaryFolder folder("tbd-inputs");
   const std::string file = (folder.path() / "inputs").string();

@@ -53,10 +53,10 @@ int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
 }
 
 int64_t units_of_step(const Program& program, int64_t samples, const std::map<std::string, double>& counts) {
-  static const std::map<std::string_view, std::string> kCounted = {{"tokens", "tokens"},
-                                                                   {"target tokens", "target_tokens"}};
-  const auto counted = kCounted.find(program.unit);
-  if (counted == kCounted.end()) return samples;
+  static const std::map<std::string_view, std::string> counted_by = {{"tokens", "tokens"},
+                                                                     {"target tokens", "target_tokens"}};
+  const auto counted = counted_by.find(program.unit);
+  if (counted == counted_by.end()) return samples;
   const auto count = counts.find(counted->second);
   return count == counts.end() ? 0 : std::llround(count->second);
 }
