@@ -1,7 +1,7 @@
 // Mixed precision of every network in PyTorch, on a CPU for correctness: from the same weights on the same inputs the
 // loss is that of fp32 to the low type's rounding (Inception in bf16: 2.2 %), and twelve updates of the fp32 masters
-// lead about as far: loss scaling skips a few at first, until its scale fits; one that is not unscaled would lead
-// 65,536 times as far.
+// lead about as far: loss scaling skips some at first, until its scale fits (of Inception more than half); without
+// unscaling they would lead thousands of times as far.
 #include <gtest/gtest.h>
 
 #include <cmath>
