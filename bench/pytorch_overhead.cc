@@ -39,6 +39,8 @@ TBD_STUB(Matmul)
 TBD_STUB(BatchNorm)
 TBD_STUB(GroupNorm)
 TBD_STUB(LayerNorm)
+TBD_STUB(RmsNorm)
+TBD_STUB(Softmax)
 TBD_STUB(MaxPool)
 TBD_STUB(AvgPool)
 TBD_STUB(GlobalMean)
@@ -48,12 +50,23 @@ TBD_STUB(Affine)
 TBD_STUB(Dropout)
 TBD_STUB(Cast)
 TBD_STUB(Reshape)
+TBD_STUB(Concat)
+TBD_STUB(Slice)
+TBD_STUB(Transpose)
+TBD_STUB(Gather)
+TBD_STUB(Embedding)
+TBD_STUB(Equals)
+TBD_STUB(Sinusoid)
+TBD_STUB(Rotary)
+TBD_STUB(Attention)
 TBD_STUB(Reduce)
 TBD_STUB(SoftmaxCrossEntropy)
 TBD_STUB(SquaredError)
 TBD_STUB(StopGradient)
 TBD_STUB(InputGradient)
 #undef TBD_STUB
+std::vector<at::Tensor> lower(const Lstm&, const Args&) { return {made_before()}; }
+std::vector<at::Tensor> lower(const LstmCell&, const Args&) { return {made_before()}; }
 std::vector<at::Tensor> lower(const HostCall&, const Args&) { return {made_before()}; }
 }  // namespace tbd::pytorch
 
