@@ -1,5 +1,6 @@
 #include "measure/environment.h"
 
+#include <pwd.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -19,20 +20,33 @@ constexpr std::array kAllowed = {"OMP_", "MKL_",    "DNNL_",  "ONEDNN_",  "OPENB
                                  "XLA_", "MXNET_",  "TORCH_", "PYTORCH_", "CUDA_",         "NCCL_",
                                  "LD_",  "MALLOC_", "KMP_",   "GOMP_",    "GLIBC_TUNABLES"};
 
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
+constexpr std::string_view kEnds = "/:;, ";  // what follows a folder's name
+
+// "/data/ann/lib:/data/annex" -> "~/lib:/data/annex" where the home is /data/ann.
+void hide(std::string& text, std::string home) {
+  while (home.ends_with('/')) home.pop_back();
+  if (home.empty()) return;
+  for (size_t at = text.find(home); at != std::string::npos; at = text.find(home, at + 1)) {
+    const size_t end = at + home.size();
+    if (end == text.size() || kEnds.find(text[end]) != std::string_view::npos) text.replace(at, home.size(), "~");
+  }
 }
 
-// "/home/ann/lib:/root/x" -> "~/lib:~/x".
+// The administrator's, which lies beside those of others.
+std::string roots_home() {
+  const passwd* root = getpwuid(0);
+  return root && root->pw_dir ? root->pw_dir : "";
+}
+
+// "/home/ann/lib:/home/bob/x" -> "~/lib:~/x".
 std::string without_homes(std::string text, const std::string& home) {
-  if (home.size() > 1) replace_all(text, home, "~");
+  hide(text, home);
   for (size_t at = text.find("/home/"); at != std::string::npos; at = text.find("/home/", at + 1)) {
-    const size_t end = std::min(text.find_first_of("/:;, ", at + 6), text.size());
+    const size_t end = std::min(text.find_first_of(kEnds, at + 6), text.size());
     text[at] = '~';
     text.erase(at + 1, end - at - 1);
   }
-  replace_all(text, "/root/", "~/");
+  hide(text, roots_home());
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "measure/environment.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,11 +41,14 @@ TEST(Environment, NamesNeitherHostNorUser) {
 }
 
 TEST(Environment, HomesAreHidden) {
-  const Environment kept = allowed_variables({{"HOME", "/data/ann"},
-                                              {"LD_LIBRARY_PATH", "/data/ann/lib:/home/bob/lib:/opt/x:/root/y"},
+  const std::string root = getpwuid(0)->pw_dir;
+  const Environment kept = allowed_variables({{"HOME", "/data/ann/"},
+                                              {"LD_LIBRARY_PATH", "/data/ann/lib:/home/bob/lib:/opt/x:" + root + "/y"},
+                                              {"LD_AUDIT", "/data/annex:/data/ann:" + root + "fs"},
                                               {"LD_PRELOAD", "/home/bob"},
                                               {"PATH", "/bin"}});
-  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.size(), 3u);
+  EXPECT_EQ(kept.at("LD_AUDIT"), "/data/annex:~:" + root + "fs") << "names that only begin as a home does";
   EXPECT_EQ(kept.at("LD_LIBRARY_PATH"), "~/lib:~/lib:/opt/x:~/y");
   EXPECT_EQ(kept.at("LD_PRELOAD"), "~");
 }
