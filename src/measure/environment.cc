@@ -28,7 +28,9 @@ void hide(std::string& text, std::string home) {
   if (home.empty()) return;
   for (size_t at = text.find(home); at != std::string::npos; at = text.find(home, at + 1)) {
     const size_t end = at + home.size();
-    if (end == text.size() || kEnds.find(text[end]) != std::string_view::npos) text.replace(at, home.size(), "~");
+    if (end < text.size() && kEnds.find(text[end]) == std::string_view::npos) continue;
+    text[at] = '~';
+    text.erase(at + 1, home.size() - 1);
   }
 }
 
