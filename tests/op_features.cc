@@ -80,7 +80,7 @@ Features of(const Attention& op, Shapes in) {
 Features of(const Lstm& op, Shapes in) {
   Features out;
   if (op.reverse) out.push_back("reverse");
-  if (lstm_has_lengths(in.size())) out.push_back("lengths");
+  if (has_lengths(in.size())) out.push_back("lengths");
   return out;
 }
 template <class Other>

@@ -16,11 +16,12 @@ bool takes_any_type(const Op& op) {
 
 // What operand i is called where the op wants integers there; empty elsewhere.
 std::string_view integer_operand(const Op& op, size_t i, size_t data) {
-  if (i == 0) return is_any<Embedding>(op) ? "ids" : is_any<Equals>(op) ? "operand 0" : "";
+  if (i == 0) return is_any<Embedding>(op) ? "ids" : is_any<Equals, StridedLength>(op) ? "operand 0" : "";
+  if (is_any<CtcLoss>(op)) return i == 2 ? "labels" : i == 1 ? "lengths" : "label lengths";
   if (i > 1) return "";
   if (is_any<SoftmaxCrossEntropy>(op)) return "label";
   if (is_any<Gather>(op)) return "positions";
-  return is_any<Lstm>(op) && data == 2 ? "lengths" : "";
+  return is_any<SequenceMask>(op) || (is_any<Lstm, Gru>(op) && data == 2) ? "lengths" : "";
 }
 
 void check_types(const Op& op, const Operands& o, size_t data) {
@@ -63,9 +64,10 @@ size_t data_operands(const Op& op, size_t given) {
   if (is_any<Dropout>(op)) return std::clamp<size_t>(given, 1, 2);
   if (is_any<SoftmaxCrossEntropy>(op)) return std::clamp<size_t>(given, 2, 3);
   if (is_any<Attention>(op)) return std::clamp<size_t>(given, 3, 5);
-  if (is_any<Lstm>(op)) return lstm_has_lengths(given) ? 2 : 1;
+  if (is_any<Lstm, Gru>(op)) return has_lengths(given) ? 2 : 1;
   if (is_any<LstmCell>(op)) return 3;
-  if (is_any<Binary, Matmul, SquaredError, InputGradient, Gather>(op)) return 2;
+  if (is_any<CtcLoss>(op)) return 4;
+  if (is_any<Binary, Matmul, SoftCrossEntropy, SquaredError, InputGradient, Gather, SequenceMask>(op)) return 2;
   return 1;
 }
 

@@ -110,12 +110,23 @@ Tensor Builder::rms_norm(std::string_view name, const Tensor& x, RmsNorm op) { r
 Tensor Builder::embedding(std::string_view name, const Tensor& ids, Embedding op) {
   return with_parameters(name, ids, op);
 }
+namespace {
+
+std::vector<Tensor> with_lengths(const Tensor& x, const std::optional<Tensor>& lengths) {
+  return lengths ? std::vector{x, *lengths} : std::vector{x};
+}
+
+}  // namespace
+
 Recurrent Builder::lstm(std::string_view name, const Tensor& x, Lstm op, std::string_view suffix,
                         const std::optional<Tensor>& lengths) {
-  std::vector<Tensor> in = {x};
-  if (lengths) in.push_back(*lengths);
-  const auto out = with_parameters(name, std::move(in), op, cat(suffix, op.reverse ? "_reverse" : ""));
+  const auto out = with_parameters(name, with_lengths(x, lengths), op, cat(suffix, op.reverse ? "_reverse" : ""));
   return {out[0], {out[1], out[2]}};
+}
+Gated Builder::gru(std::string_view name, const Tensor& x, Gru op, std::string_view suffix,
+                   const std::optional<Tensor>& lengths) {
+  const auto out = with_parameters(name, with_lengths(x, lengths), op, cat(suffix, op.reverse ? "_reverse" : ""));
+  return {out[0], out[1]};
 }
 State Builder::lstm_cell(std::string_view name, const Tensor& x, const State& state, LstmCell op) {
   const auto out = with_parameters(name, {x, state.h, state.c}, op, "");
@@ -156,10 +167,14 @@ Tensor Builder::binary(const Tensor& a, const Tensor& b, Binary::Function functi
 Tensor Builder::affine(const Tensor& x, double factor, double offset) {
   return emit("affine", Affine{factor, offset}, {x});
 }
+Tensor Builder::clamp(const Tensor& x, Clamp op) { return emit("clamp", op, {x}); }
 Tensor Builder::matmul(const Tensor& a, const Tensor& b, Matmul op) { return emit("matmul", op, {a, b}); }
 Tensor Builder::max_pool(const Tensor& x, MaxPool op) { return emit("max_pool", op, {x}); }
 Tensor Builder::avg_pool(const Tensor& x, AvgPool op) { return emit("avg_pool", op, {x}); }
 Tensor Builder::global_mean(const Tensor& x) { return emit("global_mean", GlobalMean{}, {x}); }
+Tensor Builder::upsample_nearest(const Tensor& x, int64_t factor) {
+  return emit("upsample_nearest", UpsampleNearest{factor}, {x});
+}
 Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : emit("dropout", Dropout{p}, {x}); }
 Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) {
   return emit("reshape", Reshape{std::move(shape)}, {x});
@@ -171,6 +186,12 @@ Tensor Builder::transpose(const Tensor& x, std::vector<int64_t> axes) {
 }
 Tensor Builder::gather(const Tensor& x, const Tensor& positions) { return emit("gather", Gather{}, {x, positions}); }
 Tensor Builder::softmax(const Tensor& x) { return emit("softmax", Softmax{}, {x}); }
+Tensor Builder::strided_length(const Tensor& lengths, int64_t stride) {
+  return emit("strided_length", StridedLength{stride}, {lengths});
+}
+Tensor Builder::sequence_mask(const Tensor& x, const Tensor& lengths, int64_t axis) {
+  return emit("sequence_mask", SequenceMask{axis}, {x, lengths});
+}
 Tensor Builder::equals(const Tensor& x, int64_t value) { return emit("equals", Equals{value}, {x}); }
 Tensor Builder::sinusoid(const Tensor& valid, Sinusoid op) { return emit("sinusoid", op, {valid}); }
 Tensor Builder::rotary(const Tensor& x, Rotary op) { return emit("rotary", op, {x}); }
@@ -201,6 +222,13 @@ Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label,
   std::vector<Tensor> in = {logits, label};
   if (weights) in.push_back(*weights);
   return emit("softmax_cross_entropy", op, in);
+}
+Tensor Builder::soft_cross_entropy(const Tensor& logits, const Tensor& target) {
+  return emit("soft_cross_entropy", SoftCrossEntropy{}, {logits, target});
+}
+Tensor Builder::ctc_loss(const Tensor& logits, const Tensor& lengths, const Tensor& labels,
+                         const Tensor& label_lengths, CtcLoss op) {
+  return emit("ctc_loss", op, {logits, lengths, labels, label_lengths});
 }
 Tensor Builder::squared_error(const Tensor& a, const Tensor& b) {
   return emit("squared_error", SquaredError{}, {a, b});

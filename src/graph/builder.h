@@ -32,6 +32,9 @@ struct Recurrent {
   Tensor y;
   State last;
 };
+struct Gated {
+  Tensor y, last;
+};
 
 class Builder {
  public:
@@ -68,6 +71,8 @@ class Builder {
   // Keys "<name>.weight_ih<suffix>" and so on, with "_reverse" behind them when the op runs in reverse.
   Recurrent lstm(std::string_view name, const Tensor& x, Lstm attributes, std::string_view suffix = "_l0",
                  const std::optional<Tensor>& lengths = std::nullopt);
+  Gated gru(std::string_view name, const Tensor& x, Gru attributes, std::string_view suffix = "_l0",
+            const std::optional<Tensor>& lengths = std::nullopt);
   State lstm_cell(std::string_view name, const Tensor& x, const State& state, LstmCell attributes);
 
   // A parameter as a value: any op may read it, and the ops below take it as their weight. A name used before is the
@@ -94,10 +99,12 @@ class Builder {
   Tensor div(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::div); }
   Tensor binary(const Tensor& a, const Tensor& b, Binary::Function function);
   Tensor affine(const Tensor& x, double factor, double offset = 0);
+  Tensor clamp(const Tensor& x, Clamp attributes);
   Tensor matmul(const Tensor& a, const Tensor& b, Matmul attributes = {});
   Tensor max_pool(const Tensor& x, MaxPool attributes);
   Tensor avg_pool(const Tensor& x, AvgPool attributes);
   Tensor global_mean(const Tensor& x);
+  Tensor upsample_nearest(const Tensor& x, int64_t factor);
   Tensor dropout(const Tensor& x, double p);
   Tensor reshape(const Tensor& x, std::vector<int64_t> shape);
   Tensor flatten(const Tensor& x) { return reshape(x, {0, -1}); }
@@ -106,6 +113,8 @@ class Builder {
   Tensor transpose(const Tensor& x, std::vector<int64_t> axes);
   Tensor gather(const Tensor& x, const Tensor& positions);
   Tensor softmax(const Tensor& x);
+  Tensor strided_length(const Tensor& lengths, int64_t stride);
+  Tensor sequence_mask(const Tensor& x, const Tensor& lengths, int64_t axis);
   Tensor equals(const Tensor& x, int64_t value);
   Tensor sinusoid(const Tensor& valid, Sinusoid attributes);
   Tensor rotary(const Tensor& x, Rotary attributes = {});
@@ -120,6 +129,9 @@ class Builder {
   Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& label, double smoothing = 0);
   Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& label, SoftmaxCrossEntropy attributes,
                                const std::optional<Tensor>& weights = std::nullopt);
+  Tensor soft_cross_entropy(const Tensor& logits, const Tensor& target);
+  Tensor ctc_loss(const Tensor& logits, const Tensor& lengths, const Tensor& labels, const Tensor& label_lengths,
+                  CtcLoss attributes = {});
   Tensor squared_error(const Tensor& a, const Tensor& b);
 
   void output(std::string name, const Tensor& value);

@@ -27,6 +27,14 @@ IntegerRange labels(const SoftmaxCrossEntropy& loss, int64_t classes) {
   return {0, loss.ignore == classes ? classes : classes - 1};
 }
 
+// Labels are what the blank is not: those after it, or where it is the last, those before it.
+template <class Extent>
+Known of_ctc(const CtcLoss& ctc, size_t i, const Extent& extent) {
+  const int64_t classes = extent(0, 2);
+  if (i == 2) return {ctc.blank + 1 < classes ? IntegerRange{ctc.blank + 1, classes - 1} : IntegerRange{0, ctc.blank - 1}, true};
+  return {{1, i == 1 ? extent(0, 1) : extent(2, 1)}, true};
+}
+
 // What the node wants of its operand i; for ops that move integers, what their readers want of the result.
 Known wanted(const Graph& graph, const BoundNode& node, size_t i, const Known& result) {
   const auto extent = [&](size_t operand, int64_t axis) { return graph.value(node.inputs[operand]).shape[axis]; };
@@ -35,7 +43,11 @@ Known wanted(const Graph& graph, const BoundNode& node, size_t i, const Known& r
   if (const auto* embedding = std::get_if<Embedding>(&node.op); embedding && i == 0)
     return {{0, embedding->rows - 1}, true};
   if (std::holds_alternative<Gather>(node.op) && i == 1) return {{0, extent(0, 1) - 1}, true};
-  if (std::holds_alternative<Lstm>(node.op) && i == 1) return {{1, extent(0, 1)}, true};
+  if (std::holds_alternative<Lstm>(node.op) || std::holds_alternative<Gru>(node.op)) return {{1, extent(0, 1)}, true};
+  if (const auto* mask = std::get_if<SequenceMask>(&node.op)) return {{1, extent(0, mask->axis)}, true};
+  if (const auto* length = std::get_if<StridedLength>(&node.op))
+    return {{1, (result.range.last - 1) * length->stride + 1}, result.indexed};
+  if (const auto* ctc = std::get_if<CtcLoss>(&node.op)) return of_ctc(*ctc, i, extent);
   if (const auto* equals = std::get_if<Equals>(&node.op)) return {{0, std::max<int64_t>(1, equals->value)}};
   return std::holds_alternative<HostCall>(node.op) ? Known{} : result;
 }

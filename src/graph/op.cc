@@ -168,7 +168,8 @@ Traits traits(const Op& op) {
 
 size_t result_count(const Op& op) {
   if (const auto* call = std::get_if<HostCall>(&op)) return call->results.size();
-  return std::holds_alternative<Lstm>(op) ? 3 : std::holds_alternative<LstmCell>(op) ? 2 : 1;
+  if (std::holds_alternative<Lstm>(op)) return 3;
+  return std::holds_alternative<LstmCell>(op) || std::holds_alternative<Gru>(op) ? 2 : 1;
 }
 
 std::optional<double> dropout_rate(const Op& op) {

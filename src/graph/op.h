@@ -6,8 +6,12 @@
 
 #include "base/json.h"
 #include "graph/ops/attention.h"
+#include "graph/ops/clip.h"
 #include "graph/ops/conv2d.h"
+#include "graph/ops/ctc.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/gru.h"
+#include "graph/ops/length.h"
 #include "graph/ops/linear.h"
 #include "graph/ops/loss.h"
 #include "graph/ops/norm.h"
@@ -15,13 +19,15 @@
 #include "graph/ops/recurrent.h"
 #include "graph/ops/sequence.h"
 #include "graph/ops/structure.h"
+#include "graph/ops/upsample.h"
 
 namespace tbd {
 
-using Op = std::variant<Conv2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool, AvgPool, GlobalMean,
-                        Unary, Binary, Affine, Softmax, Dropout, Cast, Equals, Reshape, Concat, Slice, Transpose,
-                        Gather, Reduce, Embedding, Sinusoid, Rotary, Attention, Lstm, LstmCell, SoftmaxCrossEntropy,
-                        SquaredError, StopGradient, HostCall, InputGradient>;
+using Op = std::variant<Conv2d, ConvTranspose2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool,
+                        AvgPool, GlobalMean, UpsampleNearest, Unary, Binary, Affine, Clamp, Greater, Softmax, Dropout,
+                        Cast, Equals, Reshape, Concat, Slice, Transpose, Gather, Reduce, StridedLength, SequenceMask,
+                        Embedding, Sinusoid, Rotary, Attention, Lstm, LstmCell, Gru, SoftmaxCrossEntropy,
+                        SoftCrossEntropy, SquaredError, CtcLoss, StopGradient, HostCall, InputGradient>;
 
 // The op's name in programs and tables: "conv2d"; unary, binary and reduce ops go by their function: "relu", "add".
 std::string kind(const Op& op);

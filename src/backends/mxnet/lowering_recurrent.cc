@@ -22,7 +22,7 @@ class Sequence {
       : op_(op),
         in_(in),
         x_(in.shape(0)),
-        has_lengths_(lstm_has_lengths(in.size())),
+        has_lengths_(has_lengths(in.size())),
         keeps_cell_(has_lengths_ && in.used(2)) {}
 
   std::vector<Symbol> results() const {

@@ -46,7 +46,7 @@ LoweredAs named(const Attention& op) {
   return {true, "scaled_dot_product_attention"};
 }
 LoweredAs named(const Lstm& op, size_t operands) {
-  const bool lengths = lstm_has_lengths(operands);
+  const bool lengths = has_lengths(operands);
   if (lengths && op.reverse) return {false, "gather, _pack_padded_sequence, lstm, _pad_packed_sequence, gather"};
   if (lengths) return {false, "_pack_padded_sequence, lstm, _pad_packed_sequence"};
   if (op.reverse) return {false, "flip, lstm, flip"};

@@ -66,7 +66,7 @@ Tensors packed(const Lstm& op, const at::Tensor& x, const at::Tensor& lengths, c
 
 Tensors lower(const Lstm& op, const Args& in) {
   const Cell cell = cell_of(op, in);
-  return lstm_has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
+  return has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
 }
 
 Tensors lower(const LstmCell&, const Args& in) {

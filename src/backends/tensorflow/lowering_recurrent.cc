@@ -64,7 +64,7 @@ class Unrolled {
   }
 
  private:
-  bool lengths_given() const { return lstm_has_lengths(in_.size()); }
+  bool lengths_given() const { return has_lengths(in_.size()); }
   TF_Output outer(TF_Output x) const { return in_.cast(x, cell_.inner(), in_[0].dtype); }
   TF_Output packed(const std::vector<TF_Output>& steps) const {
     return outer(in_.op("Pack").list(steps).integer("axis", 1).out());

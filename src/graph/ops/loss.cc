@@ -51,6 +51,28 @@ Traits traits(const SoftmaxCrossEntropy&) {
   return {.saves_inputs = {1, 2}, .precision = PrecisionRule::full, .constants = {2}};
 }
 
+std::vector<Shape> output_shapes(const SoftCrossEntropy&, Shapes in) {
+  require(in.size() == 2, "expected logits and target, got ", in.size(), " operands");
+  require(in[0].rank() >= 2, "expected logits (..., classes), got ", in[0]);
+  require(in[1] == in[0], "target is ", in[1], ", expected ", in[0]);
+  return {Shape{}};
+}
+// Log-softmax as above; each element's product with its target and their sum.
+Cost forward_cost(const SoftCrossEntropy&, const Operands& o) {
+  const int64_t elements = o.in[0].elements(), rows = elements / o.in[0].back();
+  return {.simd = 6 * elements, .trans = elements + rows, .bytes = bytes_touched_forward(o)};
+}
+// dy (exp(log p) sum of the target - target).
+Cost backward_cost(const SoftCrossEntropy&, const Operands& o) {
+  if (!o.needs(0)) return {};
+  const int64_t elements = o.in[0].elements();
+  return {.simd = 4 * elements, .trans = elements, .bytes = 2 * o.in_bytes(0) + o.in_bytes(1)};
+}
+int64_t kept_bytes(const SoftCrossEntropy&, const Operands& o) { return o.in_bytes(0); }
+Traits traits(const SoftCrossEntropy&) {
+  return {.saves_inputs = {1}, .precision = PrecisionRule::full, .constants = {1}};
+}
+
 std::vector<Shape> output_shapes(const SquaredError&, Shapes in) {
   require(in.size() == 2 && in[0] == in[1], "expected two operands of one shape, got ", in[0], " and ",
           in.size() < 2 ? in[0] : in[1]);

@@ -28,6 +28,22 @@ Cost backward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
 int64_t kept_bytes(const SoftmaxCrossEntropy& op, const Operands& o);  // the log-probabilities
 Traits traits(const SoftmaxCrossEntropy& op);
 
+// Sum over rows of -sum_c target_c log softmax(logits)_c with any target: logits (..., classes) of rank 2 or more,
+// target of the same shape and type, whose rows need not sum to 1. Result: a scalar of the logits' type. Gradient: of
+// the logits alone.
+struct SoftCrossEntropy {
+  static constexpr std::string_view kKind = "soft_cross_entropy";
+  bool operator==(const SoftCrossEntropy&) const = default;
+};
+template <class Op, class Visit>
+requires std::same_as<std::remove_const_t<Op>, SoftCrossEntropy>
+void fields(Op&, Visit) {}
+std::vector<Shape> output_shapes(const SoftCrossEntropy& op, Shapes in);
+Cost forward_cost(const SoftCrossEntropy& op, const Operands& o);
+Cost backward_cost(const SoftCrossEntropy& op, const Operands& o);
+int64_t kept_bytes(const SoftCrossEntropy& op, const Operands& o);  // the log-probabilities
+Traits traits(const SoftCrossEntropy& op);
+
 // Sum of squared differences of two tensors of equal shape. Result: a scalar.
 struct SquaredError {
   static constexpr std::string_view kKind = "squared_error";

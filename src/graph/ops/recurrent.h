@@ -27,8 +27,8 @@ Cost backward_cost(const Lstm& op, const Operands& o);
 // Of each step the four gates, c, tanh(c), and h before the steps are put together.
 int64_t kept_bytes(const Lstm& op, const Operands& o);
 Traits traits(const Lstm& op);
-// Whether operand 1 is lengths, of all operands (data and parameters) or of the data alone.
-constexpr bool lstm_has_lengths(size_t operands) { return operands == 2 || operands == 6; }
+// Whether operand 1 of lstm or gru is lengths, of all operands (data and parameters) or of the data alone.
+constexpr bool has_lengths(size_t operands) { return operands == 2 || operands == 6; }
 
 // One step: x (N, in), h (N, H), c (N, H) -> h' (N, H), c' (N, H). Gradient: of all three and the parameters.
 struct LstmCell {

@@ -175,7 +175,7 @@ struct Call {
   }
   Result operator()(const Attention& op) const;
   Result operator()(const Lstm& op) const {
-    const bool lengths = lstm_has_lengths(node.operands.size());
+    const bool lengths = has_lengths(node.operands.size());
     const int64_t steps = x(0)[1];
     const std::string order = op.reverse ? cat("range(", steps - 1, ", -1, -1)") : cat("range(", steps, ")");
     return composed(cat("lstm(x0, ", lengths ? given(1) : cat("np.full(", x(0)[0], ", ", steps, ")"), ", ", order, ")"),

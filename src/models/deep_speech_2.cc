@@ -1,0 +1,164 @@
+// Deep Speech 2. Amodei et al. 2016, arXiv:1512.02595; form and names of SeanNaren/deepspeech.pytorch (b88a631): two
+// convolutions over frequency and time, bidirectional recurrent layers whose directions are added, CTC.
+#include <cmath>
+
+#include "graph/builder.h"
+#include "models/model.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kBins = 161;     // 20 ms windows at 16 kHz
+constexpr int64_t kClasses = 29;   // blank, apostrophe, A to Z, space
+constexpr int64_t kTrain = 281'241;  // utterances of LibriSpeech's training sets: an epoch
+
+enum class Cell { lstm, gru };
+
+struct Sizes {
+  Cell cell = Cell::lstm;
+  int64_t layers = 5, hidden = 1024;
+  bool add = true;  // the directions; else one after the other
+  int64_t channels = 32, frames = 200, labels = 300;
+  bool adamw = false;
+};
+
+class Network {
+ public:
+  Network(Builder& g, const Sizes& sizes) : g_(g), sizes_(sizes) {}
+
+  // spect (N, 1, 161, T), frames (N) -> logits (N, T', 29), T' = floor((T - 1) / 2) + 1, and the length of each.
+  Tensor logits(const Tensor& spect, const Tensor& frames) {
+    lengths_ = g_.strided_length(frames, 2);
+    Tensor x = in_rows(convolved(spect));
+    for (int64_t i = 0; i < sizes_.layers; ++i) x = layer(cat("rnns.", i), x, i > 0);
+    const auto scope = g_.scope("fc.0.module");
+    return g_.linear("1", normed("0", x), {.out = kClasses, .bias = false});
+  }
+  const Tensor& lengths() const { return *lengths_; }
+
+ private:
+  Tensor masked(const Tensor& x) { return g_.sequence_mask(x, *lengths_, 3); }
+
+  // What lies beyond a sample's length is 0 after each layer.
+  Tensor stage(int64_t index, const Tensor& x, Conv2d attributes) {
+    attributes.out = sizes_.channels, attributes.bias = true;
+    Tensor y = masked(g_.conv2d(cat(index), x, attributes));
+    y = masked(g_.batch_norm(cat(index + 1), y));
+    return masked(g_.clamp(y, {.low = 0, .high = 20}));
+  }
+  Tensor convolved(const Tensor& spect) {
+    const auto scope = g_.scope("conv.seq_module");
+    const Tensor x = stage(0, spect, {.kernel = {41, 11}, .stride = 2, .pads = {20, 20, 5, 5}});
+    return stage(3, x, {.kernel = {21, 11}, .stride = {2, 1}, .pads = {10, 10, 5, 5}});
+  }
+  // (N, C, F, T') -> (N, T', C F)
+  Tensor in_rows(const Tensor& x) {
+    return g_.reshape(g_.transpose(x, {0, 3, 1, 2}), {0, 0, x.shape()[1] * x.shape()[2]});
+  }
+
+  // Statistics over all rows, padding included, as in the reference.
+  Tensor normed(std::string_view name, const Tensor& x) {
+    const int64_t steps = x.shape()[1], width = x.shape()[2];
+    return g_.reshape(g_.batch_norm(name, g_.reshape(x, {-1, width})), {-1, steps, width});
+  }
+  Tensor direction(const Tensor& x, bool reverse) {
+    if (sizes_.cell == Cell::lstm)
+      return g_.lstm("rnn", x, {.hidden = sizes_.hidden, .reverse = reverse}, "_l0", lengths_).y;
+    return g_.gru("rnn", x, {.hidden = sizes_.hidden, .reverse = reverse}, "_l0", lengths_).y;
+  }
+  Tensor layer(std::string_view name, Tensor x, bool norm) {
+    const auto scope = g_.scope(name);
+    if (norm) x = normed("batch_norm.module", x);
+    const Tensor forward = direction(x, false), backward = direction(x, true);
+    return sizes_.add ? g_.add(forward, backward) : g_.concat({forward, backward}, 2);
+  }
+
+  Builder& g_;
+  const Sizes& sizes_;
+  std::optional<Tensor> lengths_;
+};
+
+// The rate falls once an epoch.
+Update update(const Sizes& sizes) {
+  const auto falling = [](double base, double factor) {
+    return Schedule{.kind = Schedule::Kind::exp_decay,
+                    .base = base,
+                    .unit = Schedule::Unit::epoch,
+                    .epoch_samples = kTrain,
+                    .factor = factor};
+  };
+  Update update = {.optimizer = {.kind = Optimizer::Kind::sgd, .momentum = 0.9, .nesterov = true},
+                   .groups = {{.weight_decay = 1e-5}},
+                   .schedule = falling(3e-4, 1 / 1.1),
+                   .clip_norm = 400.0};
+  if (sizes.adamw) update.optimizer = {.kind = Optimizer::Kind::adamw}, update.schedule = falling(1.5e-4, 0.99);
+  return update;
+}
+
+// U(+-1 / sqrt(fan in)) for convolutions and the last layer: torch's own.
+void initialise(Program& program) {
+  for (Parameter& p : program.parameters) {
+    const bool convolution = p.name == "conv.seq_module.0.weight" || p.name == "conv.seq_module.3.weight";
+    if (!convolution && p.name != "fc.0.module.1.weight") continue;
+    const int64_t fan_in = p.shape.elements() / p.shape[0];
+    p.init = Init::uniform(1 / std::sqrt(static_cast<double>(fan_in)));
+    if (!convolution) continue;
+    const std::string bias = p.name.substr(0, p.name.size() - 6) + "bias";
+    for (Parameter& other : program.parameters)
+      if (other.name == bias) other.init = p.init;
+  }
+}
+
+Program program(std::string config, const Sizes& sizes) {
+  Program program = {.model = "deep_speech_2", .config = std::move(config), .unit = "seconds of audio"};
+  Builder g(program, "train");
+  const Dim batch = Builder::batch();
+  const Tensor spect = g.input("spect", {batch, 1, kBins, sizes.frames});
+  const Tensor frames = g.input("frames", {batch}, DType::i32);
+  const Tensor labels = g.input("labels", {batch, sizes.labels}, DType::i32);
+  const Tensor label_len = g.input("label_len", {batch}, DType::i32);
+  Network network(g, sizes);
+  const Tensor z = network.logits(spect, frames);
+  g.output("logits", z);
+  g.loss("ctc", g.ctc_loss(z, network.lengths(), labels, label_len));
+  initialise(program);
+  g.update(update(sizes));
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
+  return {name, std::move(note), expected, 2 + sizes.layers + 1, [name, sizes] { return program(name, sizes); }};
+}
+
+constexpr Expected kCanonical = {86'618'400, 86'618'400, 10'368, 0, 0};
+
+}  // namespace
+
+Model deep_speech_2() {
+  const Sizes gru800 = {.cell = Cell::gru, .hidden = 800, .add = false};
+  const Sizes gru2560 = {.cell = Cell::gru, .layers = 3, .hidden = 2560};
+  const Sizes lstm768 = {.hidden = 768};
+  const Sizes tiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
+  Sizes gru_tiny = tiny, adamw;
+  gru_tiny.cell = Cell::gru, gru_tiny.add = false, adamw.adamw = true;
+  return {
+      .name = "deep_speech_2",
+      .title = "Deep Speech 2",
+      .domain = "speech recognition",
+      .dominant_layer = "lstm",
+      .dataset = "LibriSpeech",
+      .unit = "seconds of audio",
+      .sweep = {1, 2, 4, 8, 16, 24, 32, 64, 128},
+      .configs = {config("canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", kCanonical),
+                  config("adamw", "canonical with AdamW", kCanonical, adamw),
+                  config("gru800", "5 bidirectional GRU layers of 800, directions side by side",
+                         {56'579'168, 56'579'168, 0, 0, 0}, gru800),
+                  config("gru2560", "3 bidirectional GRU layers of 2560", {217'193'248, 217'193'248, 0, 0, 0}, gru2560),
+                  config("lstm768", "5 bidirectional LSTM layers of 768", {50'870'816, 50'870'816, 0, 0, 0}, lstm768),
+                  config("tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 0, 0, 0}, tiny),
+                  config("gru_tiny", "tiny with GRU layers side by side: for tests", {}, gru_tiny)},
+  };
+}
+
+}  // namespace tbd
