@@ -85,8 +85,7 @@ Update update(const Program& program) {
     (decays(p) && !p.name.ends_with(".bias") ? decayed : rest).parameters.push_back(p.name);
   return {.optimizer = {.kind = Optimizer::Kind::sgd, .momentum = 0.9},
           .groups = {decayed, rest},
-          .schedule = {
-              .kind = Schedule::Kind::step, .base = 0.01, .milestones = {400'000, 600'000}, .factor = 0.1}};
+          .schedule = {.kind = Schedule::Kind::step, .base = 0.01, .milestones = {400'000, 600'000}, .factor = 0.1}};
 }
 
 Program program(std::string config, const Sizes& sizes) {

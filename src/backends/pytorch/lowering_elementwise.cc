@@ -74,6 +74,10 @@ at::Tensor lower(const Unary& op, const Args& in) {
   fail(ErrorKind::internal, "unary function without a lowering");
 }
 
+at::Tensor lower(const Clamp& op, const Args& in) { return in[0].clamp(op.low, op.high); }
+
+at::Tensor lower(const Greater& op, const Args& in) { return in[0].detach().gt(op.value).to(in[0].scalar_type()); }
+
 at::Tensor lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
   const at::Tensor &a = in[0], &b = in[1];

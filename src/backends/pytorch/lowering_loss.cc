@@ -1,5 +1,7 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/ctc_loss.h>
+#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mse_loss.h>
 
 #include "backends/pytorch/lowering.h"
@@ -30,6 +32,18 @@ at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   // Linear in the smoothing, of which torch takes no more than 1.
   const at::Tensor terms = smoothing <= 1 ? loss(smoothing) : loss(0).mul(1 - smoothing).add(loss(1), smoothing);
   return weighted ? terms.mul(in[2].detach().flatten()).sum() : terms;
+}
+
+at::Tensor lower(const SoftCrossEntropy&, const Args& in) {
+  return at::cross_entropy_loss(in[0].flatten(0, -2), in[1].detach().flatten(0, -2), /*weight=*/{}, at::Reduction::Sum);
+}
+
+// torch's kernel takes steps first, and is for the logarithms of a softmax.
+at::Tensor lower(const CtcLoss& op, const Args& in) {
+  const auto on_host = [](const at::Tensor& lengths) { return lengths.to(at::kCPU, at::kLong); };
+  const at::Tensor steps = at::log_softmax(in[0], -1).transpose(0, 1);
+  return at::ctc_loss(steps, in[2].to(at::kLong), on_host(in[1]), on_host(in[3]), op.blank, at::Reduction::Sum,
+                      /*zero_infinity=*/true);
 }
 
 at::Tensor lower(const SquaredError&, const Args& in) { return at::mse_loss(in[0], in[1], at::Reduction::Sum); }

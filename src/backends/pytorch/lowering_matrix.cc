@@ -1,5 +1,6 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
+#include <ATen/ops/conv_transpose2d.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 
@@ -19,6 +20,15 @@ at::Tensor lower(const Conv2d& op, const Args& in) {
   }
   const int64_t pads[] = {op.pads.top, op.pads.left};
   return at::conv2d(in[0], in[1], bias, stride, pads, dilation, op.groups);
+}
+
+// x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Pads that torch cannot take are cut off.
+at::Tensor lower(const ConvTranspose2d& op, const Args& in) {
+  const int64_t stride[] = {op.stride.h, op.stride.w}, pads[] = {op.pads.top, op.pads.left}, none[] = {0, 0};
+  if (op.pads.symmetric()) return at::conv_transpose2d(in[0], in[1], {}, stride, pads);
+  const at::Tensor y = at::conv_transpose2d(in[0], in[1], {}, stride, none);
+  return y.narrow(2, op.pads.top, y.size(2) - op.pads.top - op.pads.bottom)
+      .narrow(3, op.pads.left, y.size(3) - op.pads.left - op.pads.right);
 }
 
 // x (..., in), weight (out, in).

@@ -3,6 +3,7 @@
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/upsample_nearest2d.h>
 
 #include <limits>
 
@@ -43,6 +44,11 @@ at::Tensor lower(const AvgPool& op, const Args& in) {
   // The share of each window that lies inside; its mean over the taps inside is the mean over the window divided by it.
   const at::Tensor inside = at::ones({1, 1, in[0].size(2), in[0].size(3)}, in[0].options());
   return sum.div(at::avg_pool2d(padded(inside, op.pads, 0), kernel, stride));
+}
+
+at::Tensor lower(const UpsampleNearest& op, const Args& in) {
+  const int64_t size[] = {op.factor * in[0].size(2), op.factor * in[0].size(3)};
+  return at::upsample_nearest2d(in[0], at::IntArrayRef(size));
 }
 
 // (N, C, H, W) -> (N, C).

@@ -3,6 +3,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/argsort.h>
 #include <ATen/ops/gather.h>
+#include <ATen/ops/gru.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/lstm_cell.h>
 #include <ATen/ops/sort.h>
@@ -20,25 +21,54 @@ constexpr double kNoDropout = 0;
 
 using Tensors = std::vector<at::Tensor>;
 
-// What a run starts from and runs with.
+// One layer and direction: h (for lstm h and c) before the first step, (1, N, H), is 0. y, then the last states.
 struct Cell {
-  Tensors state;  // h and c before the first step, (1, N, H): 0
+  at::Tensor zero;
   Tensors weights;
 };
 
-Cell cell_of(const Lstm& op, const Args& in) {
+template <class Op>
+Cell cell_of(const Op& op, const Args& in) {
   const at::Tensor& x = in[0];
   const at::Tensor zero = in.constants([&]() -> Tensors {
                               return {at::zeros({1, x.size(0), op.hidden}, x.options())};
                             }).front();
   const size_t first = in.size() - 4;
-  return {{zero, zero}, {in[first], in[first + 1], in[first + 2], in[first + 3]}};
+  return {zero, {in[first], in[first + 1], in[first + 2], in[first + 3]}};
 }
 
-Tensors whole(const Lstm& op, const at::Tensor& x, const Cell& cell) {
-  const auto [y, h, c] = at::lstm(op.reverse ? x.flip(1) : x, cell.state, cell.weights, kBiases, kLayers, kNoDropout,
-                                  kTrain, kBidirectional, kBatchFirst);
-  return {op.reverse ? y.flip(1) : y, h.squeeze(0), c.squeeze(0)};
+// Of whole sequences (N, T, in).
+Tensors run(const Lstm&, const at::Tensor& x, const Cell& cell) {
+  const Tensors state = {cell.zero, cell.zero};
+  const auto [y, h, c] =
+      at::lstm(x, state, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional, kBatchFirst);
+  return {y, h, c};
+}
+Tensors run(const Gru&, const at::Tensor& x, const Cell& cell) {
+  const auto [y, h] =
+      at::gru(x, cell.zero, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional, kBatchFirst);
+  return {y, h};
+}
+
+// Of packed ones (valid steps, in).
+Tensors run(const Lstm&, const at::Tensor& data, const at::Tensor& batch_sizes, const Cell& cell) {
+  const Tensors state = {cell.zero, cell.zero};
+  const auto [y, h, c] =
+      at::lstm(data, batch_sizes, state, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional);
+  return {y, h, c};
+}
+Tensors run(const Gru&, const at::Tensor& data, const at::Tensor& batch_sizes, const Cell& cell) {
+  const auto [y, h] =
+      at::gru(data, batch_sizes, cell.zero, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional);
+  return {y, h};
+}
+
+template <class Op>
+Tensors whole(const Op& op, const at::Tensor& x, const Cell& cell) {
+  Tensors results = run(op, op.reverse ? x.flip(1) : x, cell);
+  if (op.reverse) results[0] = results[0].flip(1);
+  for (size_t i = 1; i < results.size(); ++i) results[i] = results[i].squeeze(0);
+  return results;
 }
 
 // (N, T, ...) with the first lengths[n] steps of sample n in opposite order: its own inverse.
@@ -49,25 +79,32 @@ at::Tensor reversed(const at::Tensor& x, const at::Tensor& lengths) {
 }
 
 // Packed: no work on padding. torch packs samples in the order of falling lengths, which it wants on the host.
-Tensors packed(const Lstm& op, const at::Tensor& x, const at::Tensor& lengths, const Cell& cell) {
+template <class Op>
+Tensors packed(const Op& op, const at::Tensor& x, const at::Tensor& lengths, const Cell& cell) {
   const auto [sorted, order] = at::sort(lengths.to(at::kCPU, at::kLong), /*dim=*/0, /*descending=*/true);
   const at::Tensor forth = order.to(x.device()), back = at::argsort(order).to(x.device());
   at::Tensor steps = x.index_select(0, forth);
   if (op.reverse) steps = reversed(steps, sorted);
   const auto [data, batch_sizes] = at::_pack_padded_sequence(steps, sorted, kBatchFirst);
-  const auto [rows, h, c] =
-      at::lstm(data, batch_sizes, cell.state, cell.weights, kBiases, kLayers, kNoDropout, kTrain, kBidirectional);
-  at::Tensor y = std::get<0>(at::_pad_packed_sequence(rows, batch_sizes, kBatchFirst, /*padding_value=*/0, x.size(1)));
+  Tensors results = run(op, data, batch_sizes, cell);
+  at::Tensor& y = results[0];
+  y = std::get<0>(at::_pad_packed_sequence(y, batch_sizes, kBatchFirst, /*padding_value=*/0, x.size(1)));
   if (op.reverse) y = reversed(y, sorted);
-  return {y.index_select(0, back), h.squeeze(0).index_select(0, back), c.squeeze(0).index_select(0, back)};
+  y = y.index_select(0, back);
+  for (size_t i = 1; i < results.size(); ++i) results[i] = results[i].squeeze(0).index_select(0, back);
+  return results;
+}
+
+template <class Op>
+Tensors lowered(const Op& op, const Args& in) {
+  const Cell cell = cell_of(op, in);
+  return has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
 }
 
 }  // namespace
 
-Tensors lower(const Lstm& op, const Args& in) {
-  const Cell cell = cell_of(op, in);
-  return has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
-}
+Tensors lower(const Lstm& op, const Args& in) { return lowered(op, in); }
+Tensors lower(const Gru& op, const Args& in) { return lowered(op, in); }
 
 Tensors lower(const LstmCell&, const Args& in) {
   const at::Tensor state[] = {in[1], in[2]};

@@ -1,3 +1,4 @@
+#include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
@@ -16,6 +17,19 @@ at::Tensor lower(const Gather&, const Args& in) {
   std::vector<int64_t> rows(extents.size(), 1);
   rows[0] = extents[0], rows[1] = extents[1];
   return at::gather(in[0], 1, in[1].to(at::kLong).reshape(rows).expand(extents));
+}
+
+// n (N), at least 1.
+at::Tensor lower(const StridedLength& op, const Args& in) { return in[0].sub(1).floor_divide(op.stride).add(1); }
+
+// One comparison a position and sample, repeated along the other axes.
+at::Tensor lower(const SequenceMask& op, const Args& in) {
+  const at::Tensor& x = in[0];
+  std::vector<int64_t> samples(static_cast<size_t>(x.dim()), 1), positions = samples;
+  samples[0] = x.size(0), positions[static_cast<size_t>(op.axis)] = x.size(op.axis);
+  const at::Tensor position = at::arange(x.size(op.axis), in[1].options()).reshape(positions);
+  const at::Tensor beyond = position.ge(in[1].reshape(samples)).to(x.device());
+  return in.overwrite() == 0 ? at::Tensor(x).masked_fill_(beyond, 0) : x.masked_fill(beyond, 0);
 }
 
 // The gradient of the weight is dense.

@@ -22,6 +22,10 @@ Rule rule(const Conv2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w;
   return {1, std::max({in[0][1] / op.groups * taps, op.out / op.groups * taps, positions(output_shapes(op, in)[0])})};
 }
+Rule rule(const ConvTranspose2d& op, Shapes in) {
+  const int64_t taps = op.kernel.h * op.kernel.w;
+  return {1, std::max({in[0][1] * taps, op.out * taps, positions(in[0])})};
+}
 Rule rule(const Linear& op, Shapes in) {
   return {1, std::max({in[0].back(), op.out, in[0].elements() / std::max<int64_t>(1, in[0].back())})};
 }
@@ -56,11 +60,16 @@ Rule rule(const Binary& op, Shapes in) {
   return {1, output_shapes(op, in)[0].elements() / smaller};
 }
 Rule rule(const Affine&, Shapes) { return {1}; }
+Rule rule(const Clamp&, Shapes) { return {1}; }
+Rule rule(const UpsampleNearest& op, Shapes) { return {1, op.factor * op.factor}; }
 Rule rule(const Dropout&, Shapes) { return {1}; }
 Rule rule(const Cast&, Shapes) { return {1}; }
 
 // Nothing is computed: exact.
 Rule rule(const Equals&, Shapes) { return {0}; }
+Rule rule(const Greater&, Shapes) { return {0}; }
+Rule rule(const StridedLength&, Shapes) { return {0}; }
+Rule rule(const SequenceMask&, Shapes) { return {0}; }
 Rule rule(const Reshape&, Shapes) { return {0}; }
 Rule rule(const Concat&, Shapes) { return {0}; }
 Rule rule(const Slice&, Shapes) { return {0}; }
@@ -88,6 +97,9 @@ Rule rule(const Attention& op, Shapes in) {
 Rule rule(const Lstm& op, Shapes in) {
   return {4, std::max({in[0][2] + op.hidden, 4 * op.hidden, in[0][0] * in[0][1]})};
 }
+Rule rule(const Gru& op, Shapes in) {
+  return {4, std::max({in[0][2] + op.hidden, 3 * op.hidden, in[0][0] * in[0][1]})};
+}
 Rule rule(const LstmCell& op, Shapes in) { return {4, std::max({in[0][1] + op.hidden, 4 * op.hidden, in[0][0]})}; }
 
 Rule rule(const Reduce& op, Shapes in) {
@@ -95,6 +107,10 @@ Rule rule(const Reduce& op, Shapes in) {
 }
 // A sum over rows; the gradient is the exponential of a rounded logarithm, which magnifies the rounding by |log p|.
 Rule rule(const SoftmaxCrossEntropy&, Shapes in) { return {4, in[0].elements()}; }
+Rule rule(const SoftCrossEntropy&, Shapes in) { return {4, in[0].elements()}; }
+// Each step rounds the logarithm that it hands on, whose exponential magnifies that; a class gathers the states of its
+// labels.
+Rule rule(const CtcLoss&, Shapes in) { return {8, in[0].elements() * (2 * in[2][1] + 1)}; }
 Rule rule(const SquaredError&, Shapes in) { return {1, in[0].elements()}; }
 // As many roundings as the ops between y and x have, forward, backward and backward again.
 Rule rule(const InputGradient&, Shapes in) { return {4, in[1].elements()}; }
