@@ -5,7 +5,9 @@
 
 #include "base/philox.h"
 #include "base/text.h"
+#include "op_image_cases.h"
 #include "op_sequence_cases.h"
+#include "op_speech_cases.h"
 
 namespace tbd {
 namespace {
@@ -239,7 +241,8 @@ Cases structure_cases(const std::string& kind) {
 }
 
 Cases unnamed_cases(const std::string& kind) {
-  if (Cases cases = sequence_cases(kind); !cases.empty()) return cases;
+  for (const auto& some : {image_cases, sequence_cases, speech_cases})
+    if (Cases cases = some(kind); !cases.empty()) return cases;
   if (kind == "conv2d") return conv2d_cases();
   if (kind == "linear") return linear_cases();
   if (kind == "matmul") return matmul_cases();
@@ -290,7 +293,8 @@ std::vector<OpCase> large_op_cases() {
       {.op = RmsNorm{}, .operands = {{3, 17, 128}}},
       {.op = Softmax{}, .operands = {{33, 130}}},
       {.op = Unary{Unary::Function::gelu}, .operands = {image}}};
-  std::ranges::move(large_sequence_cases(), std::back_inserter(cases));
+  for (const auto& more : {large_image_cases, large_sequence_cases, large_speech_cases})
+    std::ranges::move(more(), std::back_inserter(cases));
   for (size_t i = 0; i < cases.size(); ++i) cases[i].name = cat(kind(cases[i].op), ".large", i);
   return cases;
 }

@@ -77,11 +77,22 @@ Features of(const Attention& op, Shapes in) {
   if (op.dropout > 0) out.push_back(masks.dropout ? "dropout mask" : "dropout");
   return out;
 }
-Features of(const Lstm& op, Shapes in) {
+Features of_recurrent(bool reverse, size_t operands) {
   Features out;
-  if (op.reverse) out.push_back("reverse");
-  if (has_lengths(in.size())) out.push_back("lengths");
+  if (reverse) out.push_back("reverse");
+  if (has_lengths(operands)) out.push_back("lengths");
   return out;
+}
+Features of(const Lstm& op, Shapes in) { return of_recurrent(op.reverse, in.size()); }
+Features of(const Gru& op, Shapes in) { return of_recurrent(op.reverse, in.size()); }
+Features of(const ConvTranspose2d& op, Shapes) {
+  Features out;
+  add_pads(op.pads, out);
+  return out;
+}
+Features of(const CtcLoss& op, Shapes) { return op.blank == 0 ? Features{} : Features{"another blank"}; }
+Features of(const SoftCrossEntropy&, Shapes in) {
+  return in[0].rank() == 2 ? Features{} : Features{cat("rank ", in[0].rank())};
 }
 template <class Other>
 Features of(const Other&, Shapes) {

@@ -89,9 +89,30 @@ class Writer {
   void pull(const Affine& op, const BoundNode& node, const std::string& g) {
     pass(node, 0, op.factor == 1 ? g : put(Affine{.factor = op.factor}, {g}));
   }
+  // relu: the mask; leaky_relu: slope + (1 - slope) mask; tanh: 1 - y^2.
   void pull(const Unary& op, const BoundNode& node, const std::string& g) {
-    if (op.function != Unary::Function::relu) refuse(node);
-    pass(node, 0, mul(g, put(Greater{}, {name(node.inputs[0])})));
+    using F = Unary::Function;
+    if (op.function == F::tanh) {
+      const std::string square = put(Unary{F::square}, {name(node.outputs[0])});
+      return pass(node, 0, mul(g, put(Affine{.factor = -1, .offset = 1}, {square})));
+    }
+    if (op.function != F::relu && op.function != F::leaky_relu) refuse(node);
+    const std::string mask = put(Greater{}, {name(node.inputs[0])});
+    const bool leaks = op.function == F::leaky_relu;
+    pass(node, 0, mul(g, leaks ? put(Affine{.factor = 1 - op.slope, .offset = op.slope}, {mask}) : mask));
+  }
+  // Every element gets the gradient of its sum, or its share of it.
+  void pull(const Reduce& op, const BoundNode& node, const std::string& g) {
+    const Shape &x = shape(node.inputs[0]), &y = shape(node.outputs[0]);
+    std::vector<int64_t> kept(x.extents().begin(), x.extents().end());
+    for (const int64_t axis : op.axes) kept.at(static_cast<size_t>(axis)) = 1;
+    if (op.axes.empty() || kept[0] == 1) refuse(node);  // over samples
+    kept[0] = 0;
+    const double share = op.function == Reduce::Function::mean
+                             ? static_cast<double>(y.elements()) / static_cast<double>(x.elements())
+                             : 1;
+    const std::string level = put(Affine{.factor = 0, .offset = share}, {name(node.inputs[0])});
+    pass(node, 0, mul(level, op.keep ? g : put(Reshape{kept}, {g})));
   }
   void pull(const Reshape&, const BoundNode& node, const std::string& g) {
     pass(node, 0, put(Reshape{with_any_batch(shape(node.inputs[0]))}, {g}));
@@ -118,27 +139,26 @@ class Writer {
     pass(node, 0, put(Affine{.factor = share}, {put(UpsampleNearest{side}, {g})}));
   }
 
-  std::string mean(const std::string& x, const std::vector<int64_t>& axes) {
-    return put(Reduce{Reduce::Function::mean, axes, true}, {x});
-  }
-  // With u = g weight, s = 1 / sqrt(var + eps), n = (x - mean) s: s (u - mean u - n mean(u n)).
+  std::string mean(const std::string& x) { return put(Reduce{Reduce::Function::mean, {2}, true}, {x}); }
+  // In rows (N, groups, rest), with u = g weight, s = 1 / sqrt(var + eps), n = (x - mean) s:
+  // s (u - mean u - n mean(u n)).
   void pull(const GroupNorm& op, const BoundNode& node, const std::string& g) {
     only_first(node);
-    if (op.groups != 1) refuse(node);
-    const Shape& x = shape(node.inputs[0]);
-    std::vector<int64_t> axes, channel(static_cast<size_t>(x.rank()), 1);
-    for (int64_t axis = 1; axis < x.rank(); ++axis) axes.push_back(axis);
-    channel[1] = x[1];
     using B = Binary::Function;
-    const std::string& operand = name(node.inputs[0]);
-    const std::string centred = put(B::sub, operand, mean(operand, axes));
-    const std::string variance = mean(put(Unary{Unary::Function::square}, {centred}), axes);
+    const Shape& x = shape(node.inputs[0]);
+    std::vector<int64_t> channel(static_cast<size_t>(x.rank()), 1);
+    channel[1] = x[1];
+    const auto in_rows = [&](const std::string& value) { return put(Reshape{{0, op.groups, -1}}, {value}); };
+    const std::string rows = in_rows(name(node.inputs[0]));
+    const std::string centred = put(B::sub, rows, mean(rows));
+    const std::string variance = mean(put(Unary{Unary::Function::square}, {centred}));
     const std::string root =
         put(Unary{Unary::Function::sqrt}, {put(Affine{.factor = 1, .offset = op.eps}, {variance})});
     const std::string n = put(B::div, centred, root);
-    const std::string u = mul(g, put(Reshape{channel}, {name(node.inputs[1])}));
-    const std::string level = put(B::sub, u, mean(u, axes));
-    pass(node, 0, put(B::div, put(B::sub, level, mul(n, mean(mul(u, n), axes))), root));
+    const std::string u = in_rows(mul(g, put(Reshape{channel}, {name(node.inputs[1])})));
+    const std::string level = put(B::sub, u, mean(u));
+    const std::string slope = put(B::div, put(B::sub, level, mul(n, mean(mul(u, n)))), root);
+    pass(node, 0, put(Reshape{with_any_batch(x)}, {slope}));
   }
 
   const Graph& graph_;

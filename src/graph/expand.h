@@ -6,11 +6,11 @@ namespace tbd {
 
 // Replaces every input_gradient(y, x) by nodes that compute d sum(y) / d x, named "<node>.<n>"; its readers read the
 // last of them. One more, first-order differentiation of the result is the exact second derivative. Rules (models.md
-// 10): conv2d -> conv_transpose2d by the same weight; linear -> a product with its weight; relu -> times the 0/1 mask
-// of its operand; avg_pool of a window that is its stride, without pads -> upsample_nearest / window; add, sub, affine,
-// reshape; group_norm of one group with its statistics as nodes that carry a gradient.
-// Programs without input_gradient come back as they are. Throws Error(unsupported) that names the op between y and x
-// that has no rule.
+// 10): conv2d -> conv_transpose2d by the same weight; linear -> a product with its weight; relu, leaky_relu -> times
+// the 0/1 mask of its operand; tanh; avg_pool of a window that is its stride, without pads -> upsample_nearest /
+// window; add, sub, affine, reshape, sums and means within a sample; group_norm with its statistics as nodes that carry
+// a gradient. Programs without input_gradient come back as they are. Throws Error(unsupported) that names the op
+// between y and x that has no rule.
 Program expanded(Program program);
 
 // Whether some phase has an input_gradient.

@@ -1,0 +1,57 @@
+#include "op_image_cases.h"
+
+namespace tbd {
+namespace {
+
+using Cases = std::vector<OpCase>;
+
+const Shape kImage = {2, 4, 5, 6};
+
+Cases conv_transpose2d_cases() {
+  const ConvTranspose2d ops[] = {{.out = 3, .kernel = 3},
+                                 {.out = 2, .kernel = 1},
+                                 {.out = 3, .kernel = 3, .pads = {1, 1, 1, 1}},
+                                 {.out = 2, .kernel = 2, .stride = 2},
+                                 {.out = 3, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}},
+                                 {.out = 3, .kernel = {3, 2}, .stride = {1, 3}, .pads = {0, 0, 1, 1}},
+                                 {.out = 1, .kernel = 3, .stride = 2, .pads = {0, 1, 0, 1}},
+                                 {.out = 2, .kernel = {1, 5}, .pads = {0, 0, 3, 1}}};
+  Cases cases;
+  for (const ConvTranspose2d& op : ops) cases.push_back({.op = op, .operands = {kImage}});
+  return cases;
+}
+
+Cases upsample_cases() {
+  return {{.op = UpsampleNearest{}, .operands = {kImage}},
+          {.op = UpsampleNearest{3}, .operands = {{1, 2, 3, 1}}},
+          {.op = UpsampleNearest{1}, .operands = {{2, 3, 2, 2}}}};
+}
+
+// No value lies on a bound.
+Cases clamp_cases() {
+  return {{.op = Clamp{}, .operands = {{3, 7}}, .values = OpCase::Values::distinct},
+          {.op = Clamp{-0.53, 1.27}, .operands = {kImage}, .values = OpCase::Values::distinct},
+          {.op = Clamp{0.01, 20}, .operands = {kImage}, .values = OpCase::Values::distinct}};
+}
+
+Cases greater_cases() {
+  return {{.op = Greater{}, .operands = {{3, 7}}, .fixed = {0}, .values = OpCase::Values::distinct},
+          {.op = Greater{0.75}, .operands = {kImage}, .fixed = {0}, .values = OpCase::Values::distinct}};
+}
+
+}  // namespace
+
+std::vector<OpCase> image_cases(const std::string& kind) {
+  if (kind == "conv_transpose2d") return conv_transpose2d_cases();
+  if (kind == "upsample_nearest") return upsample_cases();
+  if (kind == "clamp") return clamp_cases();
+  if (kind == "greater") return greater_cases();
+  return {};
+}
+
+std::vector<OpCase> large_image_cases() {
+  return {{.op = ConvTranspose2d{.out = 48, .kernel = 3, .pads = {1, 1, 1, 1}}, .operands = {{3, 32, 13, 11}}},
+          {.op = UpsampleNearest{}, .operands = {{3, 32, 13, 11}}}};
+}
+
+}  // namespace tbd
