@@ -48,7 +48,8 @@ class EquivalenceGates : public ::testing::Test {
 // Groups, accumulation, clip and ema; every norm; masks and lamb; host results; two phases and a second derivative;
 // padding, attention, a gradient that is 0; recurrence, whose nodes have several results.
 TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) {
-  for (const char* toy : {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent"}) {
+  for (const char* toy :
+       {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent", "speech", "growing"}) {
     const FrameworkVerdict verdict = judged(toy, "nhwc");
     EXPECT_TRUE(verdict.passed()) << toy << ": " << to_json(verdict).dump(1);
     EXPECT_GT(verdict.gates.front().compared, 10) << toy;

@@ -24,5 +24,7 @@ Program host_labels();
 Program penalty();
 Program tokens();
 Program recurrent();
+Program speech();
+Program growing();
 
 }  // namespace tbd::toys

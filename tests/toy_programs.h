@@ -22,6 +22,10 @@ namespace tbd {
 //               padding; a key bias, whose gradient is 0; adam, noam
 // recurrent     lstm in both directions with lengths, its last states into unrolled lstm_cells; gather, slices, concat,
 //               transpose, softmax; weighted rows; adam with clip
+// speech        convolution over sound with lengths: masks, clamp, gru in both directions, norms over rows, CTC;
+// Nesterov,
+//               rate falling by the epoch, clip
+// growing       upsampled and transposed convolutions, a gate; shares as targets, and a value; sgd with momentum
 std::vector<std::pair<std::string, Program>> toy_programs();
 Program toy_program(std::string_view name);  // throws Error(not_found)
 

@@ -59,8 +59,8 @@ constexpr int64_t kImage = 8;
 // (N, 4) -> (N, 3, 8, 8)
 Tensor generate(Builder& g, const Tensor& z) {
   const auto scope = g.scope("Generator");
-  const Tensor h = g.reshape(g.linear("input", z, {.out = 4 * kImage * kImage}), {0, 4, kImage, kImage});
-  const Tensor n = g.relu(g.batch_norm("norm", h, {.stats = BatchNorm::Stats::batch}));
+  const Tensor h = g.reshape(g.linear("input", z, {.out = kImage * kImage}), {0, 4, kImage / 2, kImage / 2});
+  const Tensor n = g.relu(g.batch_norm("norm", g.upsample_nearest(h, 2), {.stats = BatchNorm::Stats::batch}));
   return g.tanh(g.conv2d("output", n, {.out = 3, .kernel = 3, .pads = {1, 1, 1, 1}, .bias = true}));
 }
 

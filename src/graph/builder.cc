@@ -95,6 +95,9 @@ Tensor Builder::with_parameters(std::string_view name, const Tensor& x, Op op) {
 }
 
 Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return with_parameters(name, x, op); }
+Tensor Builder::conv_transpose2d(std::string_view name, const Tensor& x, ConvTranspose2d op) {
+  return with_parameters(name, x, op);
+}
 Tensor Builder::linear(std::string_view name, const Tensor& x, Linear op) { return with_parameters(name, x, op); }
 Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) {
   return with_parameters(name, x, op);
@@ -167,6 +170,7 @@ Tensor Builder::binary(const Tensor& a, const Tensor& b, Binary::Function functi
 Tensor Builder::affine(const Tensor& x, double factor, double offset) {
   return emit("affine", Affine{factor, offset}, {x});
 }
+Tensor Builder::greater(const Tensor& x, double value) { return emit("greater", Greater{value}, {x}); }
 Tensor Builder::clamp(const Tensor& x, Clamp op) { return emit("clamp", op, {x}); }
 Tensor Builder::matmul(const Tensor& a, const Tensor& b, Matmul op) { return emit("matmul", op, {a, b}); }
 Tensor Builder::max_pool(const Tensor& x, MaxPool op) { return emit("max_pool", op, {x}); }

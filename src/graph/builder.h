@@ -62,6 +62,7 @@ class Builder {
 
   // An op with parameters; `name` is their prefix. A name used before shares the parameters (tied weights).
   Tensor conv2d(std::string_view name, const Tensor& x, Conv2d attributes);
+  Tensor conv_transpose2d(std::string_view name, const Tensor& x, ConvTranspose2d attributes);
   Tensor linear(std::string_view name, const Tensor& x, Linear attributes);
   Tensor batch_norm(std::string_view name, const Tensor& x, BatchNorm attributes = {});
   Tensor group_norm(std::string_view name, const Tensor& x, GroupNorm attributes = {});
@@ -99,6 +100,7 @@ class Builder {
   Tensor div(const Tensor& a, const Tensor& b) { return binary(a, b, Binary::Function::div); }
   Tensor binary(const Tensor& a, const Tensor& b, Binary::Function function);
   Tensor affine(const Tensor& x, double factor, double offset = 0);
+  Tensor greater(const Tensor& x, double value);
   Tensor clamp(const Tensor& x, Clamp attributes);
   Tensor matmul(const Tensor& a, const Tensor& b, Matmul attributes = {});
   Tensor max_pool(const Tensor& x, MaxPool attributes);

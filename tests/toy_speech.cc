@@ -1,0 +1,68 @@
+// Steps on sound and on images that grow.
+#include "toy_parts.h"
+
+namespace tbd::toys {
+
+namespace {
+
+// Directions of gated units over (N, T, in), one after the other: (N, T, 2 hidden).
+Tensor both_ways(Builder& g, std::string_view name, const Tensor& x, int64_t hidden, const Tensor& lengths) {
+  const Tensor ahead = g.gru(name, x, {.hidden = hidden}, "_l0", lengths).y;
+  const Tensor back = g.gru(name, x, {.hidden = hidden, .reverse = true}, "_l0", lengths).y;
+  return g.concat({ahead, back}, 2);
+}
+
+}  // namespace
+
+// (N, 1, 7, 12) -> (N, 6, 5)
+Program speech() {
+  Program program = named("speech");
+  Builder g(program, "train");
+  const Tensor sound = g.input("spect", {Builder::batch(), 1, 7, 12});
+  const Tensor frames = g.input("frames", {Builder::batch()}, DType::i32);
+  const Tensor text = g.input("labels", {Builder::batch(), 2}, DType::i32);
+  const Tensor letters = g.input("label_len", {Builder::batch()}, DType::i32);
+  const Tensor lengths = g.strided_length(frames, 2);
+  Tensor x = g.conv2d("conv", sound, {.out = 3, .kernel = {5, 3}, .stride = 2, .pads = {2, 2, 1, 1}, .bias = true});
+  x = g.sequence_mask(x, lengths, 3);
+  x = g.sequence_mask(g.clamp(g.batch_norm("norm", x), {.low = -0.5, .high = 2}), lengths, 3);
+  const Tensor rows = g.reshape(g.transpose(x, {0, 3, 1, 2}), {0, 6, -1});
+  const Tensor y = both_ways(g, "rnn", rows, 3, lengths);
+  const Tensor level = g.reshape(g.batch_norm("rows", g.reshape(y, {-1, 6})), {-1, 6, 6});
+  const Tensor logits = g.linear("fc", level, {.out = 5, .bias = false});
+  g.output("logits", logits);
+  g.loss("ctc", g.ctc_loss(logits, lengths, text, letters));
+  g.update({.optimizer = {.momentum = 0.9, .nesterov = true},
+            .groups = {{.weight_decay = 1e-5}},
+            .schedule = {.kind = Schedule::Kind::exp_decay,
+                         .base = 0.01,
+                         .unit = Schedule::Unit::epoch,
+                         .epoch_samples = 20,
+                         .factor = 0.9},
+            .clip_norm = 400});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+// (N, 3, 3, 3) -> (N, 7) shares and (N) values
+Program growing() {
+  Program program = named("growing");
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3, 3, 3});
+  const Tensor shares = g.input("shares", {Builder::batch(), 7});
+  const Tensor value = g.input("value", {Builder::batch()});
+  Tensor y = g.upsample_nearest(g.relu(g.conv2d("conv", x, {.out = 4, .kernel = 3, .pads = {1, 1, 1, 1}})), 2);
+  y = g.conv_transpose2d("grow", y, {.out = 2, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}});
+  y = g.mul(y, g.greater(y, 0.1));
+  const Tensor flat = g.flatten(y);
+  const Tensor logits = g.linear("policy", flat, {.out = 7});
+  const Tensor guess = g.reshape(g.tanh(g.linear("value", flat, {.out = 1})), {-1});
+  g.output("logits", logits), g.output("guess", guess);
+  g.loss("policy", g.soft_cross_entropy(logits, shares));
+  g.loss("value", g.squared_error(guess, value));
+  g.update({.optimizer = {.momentum = 0.9}, .schedule = {.base = 0.01}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+}  // namespace tbd::toys
