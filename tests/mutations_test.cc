@@ -87,6 +87,16 @@ TEST_F(Mutations, OfGroupedHeadsTiedWeightsAndClippingAreCaught) {
   expect_caught(find_model("llama").config("tiny").program(), llama_mutations());
 }
 
+TEST_F(Mutations, OfGatedUnitsAreCaught) { expect_caught(gated_program(), gated_mutations()); }
+
+TEST_F(Mutations, OfSpeechAreCaughtAtTheRightPlace) { expect_caught(toy_program("speech"), speech_mutations()); }
+
+TEST_F(Mutations, OfTheGradientPenaltyAreCaught) { expect_caught(toy_program("penalty"), penalty_mutations()); }
+
+TEST_F(Mutations, OfValuesAndPlanesAreCaught) {
+  expect_caught(find_model("minigo").config("tiny").program(), board_mutations());
+}
+
 TEST_F(Mutations, OfPaddingRowsAndLambAreCaught) { expect_caught(lookup_program(), lookup_mutations()); }
 
 }  // namespace

@@ -1,0 +1,143 @@
+// Of speech, of games, and of critics whose gradient is held.
+#include <algorithm>
+
+#include "graph/builder.h"
+#include "mutation_edits.h"
+
+namespace tbd {
+namespace {
+
+template <class Wanted>
+Mutation op_mutation(std::string name, std::string guilty, const std::function<void(Wanted&, Surrounded&)>& change) {
+  return {.name = std::move(name), .guilty = std::move(guilty), .rewrite = around(change)};
+}
+
+// Gated units written out step by step: forward, whole sequences, all results but the last h.
+class Unrolled {
+ public:
+  Unrolled(const Gru& op, const Shape& x, Surrounded& part) : part_(part), hidden_(op.hidden), steps_(x[1]) {
+    const auto& in = part.node.inputs;
+    gates_ = put(Linear{.out = 3 * hidden_}, {in[0], in[1], in[3]});
+    h_ = put(Affine{0}, {rows(at(gates_, 0), 0, 1)});
+  }
+
+  // n from the rows of weight_ih x + bias_ih, the reset gate, h, and weight_hh's and bias_hh's rows of n.
+  void reset_before_the_product() {
+    std::vector<std::string> all;
+    const auto& in = part_.node.inputs;
+    const std::string weight_n = slice(in[2], 0, 2), bias_n = slice(in[4], 0, 2);
+    for (int64_t t = 0; t < steps_; ++t) {
+      const std::string a = at(gates_, t), b = put(Linear{.out = 3 * hidden_}, {h_, in[2], in[4]});
+      const std::string r = sigmoid(add(rows(a, 0, 1), rows(b, 0, 1))), z = sigmoid(add(rows(a, 1, 2), rows(b, 1, 2)));
+      const std::string product = put(Linear{.out = hidden_}, {mul(r, h_), weight_n, bias_n});
+      const std::string n = put(Unary{Unary::Function::tanh}, {add(rows(a, 2, 3), product)});
+      h_ = add(n, mul(z, put(Binary{Binary::Function::sub}, {h_, n})));
+      all.push_back(put(Reshape{{0, 1, hidden_}}, {h_}));
+    }
+    part_.node = {part_.node.name, Concat{1}, all};
+  }
+
+ private:
+  std::string put(Op op, std::vector<std::string> inputs) {
+    part_.first.push_back({cat("planted/", part_.node.name, ".", part_.first.size()), std::move(op), inputs});
+    return part_.first.back().name;
+  }
+  std::string slice(const std::string& x, int64_t axis, int64_t gate, int64_t end = 3) {
+    return put(Slice{.axis = axis, .begin = gate * hidden_, .end = end * hidden_}, {x});
+  }
+  std::string rows(const std::string& x, int64_t gate, int64_t end) { return slice(x, 1, gate, end); }
+  std::string at(const std::string& x, int64_t t) {
+    return put(Reshape{{0, 3 * hidden_}}, {put(Slice{.axis = 1, .begin = t, .end = t + 1}, {x})});
+  }
+  std::string add(const std::string& a, const std::string& b) { return put(Binary{}, {a, b}); }
+  std::string mul(const std::string& a, const std::string& b) { return put(Binary{Binary::Function::mul}, {a, b}); }
+  std::string sigmoid(const std::string& x) { return put(Unary{Unary::Function::sigmoid}, {x}); }
+
+  Surrounded& part_;
+  int64_t hidden_, steps_;
+  std::string gates_, h_;
+};
+
+constexpr int64_t kSteps = 4, kFeatures = 3;
+
+void reset_before(Gru& op, Surrounded& part) { Unrolled(op, {2, kSteps, kFeatures}, part).reset_before_the_product(); }
+
+std::function<void(Surrounded&)> scaled(size_t from_last, double factor) {
+  return [=](Surrounded& part) { part.before(part.node.inputs.size() - from_last, {Affine{factor}}); };
+}
+
+void scale_term(Program& program, const std::string& name, double factor) {
+  for (Phase& phase : program.phases)
+    for (LossTerm& term : phase.loss)
+      if (term.name == name) term.norm *= factor;
+}
+
+// The planes of (N, planes, B, B) from the last to the first.
+void reverse_planes(StepJob& job) {
+  for (StepRun& run : job.runs) {
+    HostTensor& x = run.inputs.at("x");
+    const auto samples = static_cast<size_t>(x.shape()[0]), planes = static_cast<size_t>(x.shape()[1]);
+    const size_t bytes = x.bytes().size() / samples / planes;
+    for (size_t n = 0; n < samples; ++n)
+      for (size_t p = 0; p < planes / 2; ++p) {
+        const auto at = [&](size_t plane) { return x.bytes().begin() + (n * planes + plane) * bytes; };
+        std::swap_ranges(at(p), at(p) + bytes, at(planes - 1 - p));
+      }
+  }
+}
+
+}  // namespace
+
+Program gated_program() {
+  Program program = {.model = "gated", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), kSteps, kFeatures});
+  const Tensor label = g.input("label", {Builder::batch(), kSteps}, DType::i32);
+  const Tensor y = g.gru("rnn", x, {.hidden = 5}).y;
+  g.loss("ce", g.softmax_cross_entropy(g.linear("head", y, {.out = 4}), label));
+  g.update({.optimizer = {.momentum = 0.9}, .schedule = {.base = 0.01}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+std::vector<Mutation> gated_mutations() {
+  const auto biased = [](std::string name, size_t from_last, double factor) {
+    return op_mutation<Gru>(std::move(name), "gru '", [=](Gru&, Surrounded& p) { scaled(from_last, factor)(p); });
+  };
+  return {{.name = "control", .guilty = ""},
+          op_mutation<Gru>("reset before the product", "gru '", reset_before),
+          biased("one bias", 1, 0),
+          biased("a bias counted twice", 2, 2)};
+}
+
+std::vector<Mutation> speech_mutations() {
+  return {
+      {.name = "control", .guilty = ""},
+      op_mutation<CtcLoss>("the last class is the blank", "ctc_loss '", [](CtcLoss& op, Surrounded&) { op.blank = 4; }),
+      op_mutation<StridedLength>("lengths rounded up", "strided_length '",
+                                 [](StridedLength& op, Surrounded&) { op.stride = 1; }),
+      op_mutation<Clamp>("clamped at 0", "clamp '", [](Clamp& op, Surrounded&) { op.low = 0; }),
+      op_mutation<Gru>("never reversed", "gru '", [](Gru& op, Surrounded&) { op.reverse = false; })};
+}
+
+std::vector<Mutation> penalty_mutations() {
+  using B = Binary::Function;
+  const auto real_alone = [](Binary& op, Surrounded& part) {  // alpha (fake - real): alpha comes first
+    if (op.function == B::mul) part.before(0, {Affine{0}});
+  };
+  return {{.name = "control", .guilty = ""},
+          op_mutation<Binary>("penalty at the real image", "mul '", real_alone),
+          {.name = "no lambda", .guilty = "term/penalty", .rewrite = [](Program& p) { scale_term(p, "penalty", 0.1); }},
+          {.name = "the critic's sign", .guilty = "term/wasserstein", .rewrite = [](Program& p) {
+             scale_term(p, "wasserstein", -1);
+           }}};
+}
+
+std::vector<Mutation> board_mutations() {
+  return {{.name = "control", .guilty = ""},
+          op_mutation<SquaredError>("value of the other side", "squared_error '",
+                                    [](SquaredError&, Surrounded& part) { part.before(1, {Affine{-1}}); }),
+          {.name = "planes in another order", .guilty = "conv2d 'stem.conv", .before = reverse_planes}};
+}
+
+}  // namespace tbd
