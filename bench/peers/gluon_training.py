@@ -15,6 +15,24 @@ from mxnet import autograd, gluon
 import peer
 
 
+class ClassifierLoss(gluon.HybridBlock):
+    def __init__(self, network):
+        super().__init__()
+        self.network, self.loss = network, gluon.loss.SoftmaxCrossEntropyLoss()
+
+    def hybrid_forward(self, F, image, label):
+        return self.loss(self.network(image), label).mean()
+
+
+def classifier(network, batch):
+    """What `compiled` gives of a network of images: cross-entropy, SGD with momentum and decay."""
+    loss = ClassifierLoss(network)
+    loss.initialize(mx.init.Xavier())
+    loss.hybridize(static_alloc=True, static_shape=True)
+    rate = 0.1 * len(batch["label"]) / 256
+    return loss, (batch["image"], batch["label"]), "sgd", {"learning_rate": rate, "momentum": 0.9, "wd": 1e-4}
+
+
 def main(compiled):
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", required=True)

@@ -31,6 +31,19 @@ def samples_of(batch):
     return len(next(batch[name] for name in SAMPLES if name in batch))
 
 
+def no_clip(network):
+    return None
+
+
+def momentum_sgd(network, samples, **form):
+    """With decay, as the classifiers of images have it."""
+    return torch.optim.SGD(network.parameters(), lr=0.1 * samples / 256, momentum=0.9, weight_decay=1e-4, **form)
+
+
+def constant_rate(network, step, samples):
+    return 1.0
+
+
 def stepper(recipe, network, batch, precision="fp32", loss_of=None, on_gradients=None, **form):
     """One whole step as a function: forward, backward, clipping, schedule, update; and its optimizer."""
     samples, bound = samples_of(batch), recipe.clip(network)
