@@ -7,8 +7,6 @@ of an optimizer and its settings, perhaps a global norm to clip to. Driven by be
 below 1.24. --first: one step, the end.
 """
 
-import argparse
-
 import mxnet as mx
 from mxnet import autograd, gluon
 
@@ -34,11 +32,7 @@ def classifier(network, batch):
 
 
 def main(compiled):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inputs", required=True)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--first", action="store_true")
-    arguments = parser.parse_args()
+    arguments = peer.arguments_parser().parse_args()
     library = peer.anonymous_bytes()
     loss_of, inputs, optimizer, settings, *clip = compiled(peer.read_safetensors(arguments.inputs))
     inputs = [mx.nd.array(each, dtype="float32") for each in inputs]
@@ -56,9 +50,4 @@ def main(compiled):
         mx.nd.waitall()
         return value
 
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
-    peer.serve({"gluon": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
-                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})
+    peer.train("gluon", step, lambda: peer.rss(library), arguments.first)
