@@ -2,7 +2,6 @@
 #pragma once
 #include "base/tensor.h"
 #include "graph/graph.h"
-#include "graph/passes.h"
 
 namespace tbd::testing_values {
 
