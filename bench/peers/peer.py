@@ -2,8 +2,11 @@
 
 import argparse
 import json
+import os
 import sys
 import time
+
+answers = sys.stdout  # of requests
 
 
 def status_bytes(key):
@@ -48,11 +51,19 @@ def timed(step):
 
 
 def say(answer):
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)
+
+
+def answers_alone():
+    """From here on stdout has answers alone: what libraries print goes to stderr."""
+    global answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
 
 
 def arguments_parser():
-    """The arguments of every peer that trains a network on a batch of tbd."""
+    """The arguments of every peer that trains a network on a batch of tbd and answers requests alone."""
+    answers_alone()
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", required=True)
     parser.add_argument("--threads", type=int, default=2)
