@@ -38,16 +38,7 @@ int main(int argc, char** argv) {
   const bench::Workload workload = bench::workload_from(flags, "nhwc");
   const int64_t library = bench::anonymous_bytes();
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
-  int64_t number = 0;
-  const auto step = [&] {
-    ++number;
-    session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
-  };
-  if (flags.contains("first")) {
-    step();
-    std::cout << "{\"first_step_done\": true}" << std::endl;
-    std::_Exit(0);
-  }
+  const std::function<void()> step = bench::stepper(*session, flags);
   const auto memory = [&] {
     session->reset_peak_memory();
     step();

@@ -1,6 +1,9 @@
 // A loaded session on generated weights and a synthetic resident batch, as a worker has it.
 #pragma once
+#include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +57,21 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload) {
   if (!workload.save_inputs.empty()) write_safetensors(workload.save_inputs, batch);
   session->stage(batch);
   return session;
+}
+
+// The session's next step, whenever called; copies count on together. With the flag --first it is taken here and now,
+// and the process ends.
+inline std::function<void()> stepper(Session& session, const std::map<std::string, std::string>& flags) {
+  const auto step = [&session, done = std::make_shared<int64_t>(0)] {
+    const int64_t number = ++*done;
+    session.step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
+  };
+  if (flags.contains("first")) {
+    step();
+    std::cout << "{\"first_step_done\": true}" << std::endl;
+    std::_Exit(0);
+  }
+  return step;
 }
 
 // A line of /proc/self/status ("VmHWM") in bytes.

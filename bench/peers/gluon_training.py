@@ -7,20 +7,32 @@ of an optimizer and its settings, perhaps a global norm to clip to. Driven by be
 below 1.24. --first: one step, the end.
 """
 
-import argparse
-
 import mxnet as mx
 from mxnet import autograd, gluon
 
 import peer
 
 
+class ClassifierLoss(gluon.HybridBlock):
+    def __init__(self, network):
+        super().__init__()
+        self.network, self.loss = network, gluon.loss.SoftmaxCrossEntropyLoss()
+
+    def hybrid_forward(self, F, image, label):
+        return self.loss(self.network(image), label).mean()
+
+
+def classifier(network, batch):
+    """What `compiled` gives of a network of images: cross-entropy, SGD with momentum and decay."""
+    loss = ClassifierLoss(network)
+    loss.initialize(mx.init.Xavier())
+    loss.hybridize(static_alloc=True, static_shape=True)
+    rate = 0.1 * len(batch["label"]) / 256
+    return loss, (batch["image"], batch["label"]), "sgd", {"learning_rate": rate, "momentum": 0.9, "wd": 1e-4}
+
+
 def main(compiled):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inputs", required=True)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--first", action="store_true")
-    arguments = parser.parse_args()
+    arguments = peer.arguments_parser().parse_args()
     library = peer.anonymous_bytes()
     loss_of, inputs, optimizer, settings, *clip = compiled(peer.read_safetensors(arguments.inputs))
     inputs = [mx.nd.array(each, dtype="float32") for each in inputs]
@@ -38,9 +50,4 @@ def main(compiled):
         mx.nd.waitall()
         return value
 
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
-    peer.serve({"gluon": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
-                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})
+    peer.train("gluon", step, lambda: peer.rss(library), arguments.first)

@@ -7,8 +7,7 @@ import torchvision
 
 import training
 
-def clip(network):
-    return None
+clip, optimizer, factor = training.no_clip, training.momentum_sgd, training.constant_rate
 
 
 def build(config="canonical", dropout=True):
@@ -23,14 +22,6 @@ def loss(network, batch):
         return torch.nn.functional.cross_entropy(out, batch["label"])
     cross_entropy = torch.nn.functional.cross_entropy
     return cross_entropy(out.logits, batch["label"]) + 0.4 * cross_entropy(out.aux_logits, batch["label"])
-
-
-def optimizer(network, samples, **form):
-    return torch.optim.SGD(network.parameters(), lr=0.1 * samples / 256, momentum=0.9, weight_decay=1e-4, **form)
-
-
-def factor(network, step, samples):
-    return 1.0
 
 
 if __name__ == "__main__":

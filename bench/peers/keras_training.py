@@ -6,7 +6,6 @@ Driven by bench/frameworks_peer.py. MODEL_keras.py gives `compiled(batch)`: a co
 labels. --first: one step, the end.
 """
 
-import argparse
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -16,11 +15,7 @@ import peer
 
 
 def main(compiled):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inputs", required=True)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--first", action="store_true")
-    arguments = parser.parse_args()
+    arguments = peer.arguments_parser().parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(arguments.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     library = peer.anonymous_bytes()
@@ -30,9 +25,4 @@ def main(compiled):
     def step():
         return float(model.train_on_batch(inputs, labels))
 
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
-    peer.serve({"keras": step}, lambda: {"rss_bytes": peer.status_bytes("VmHWM"),
-                                         "rss_over_library_bytes": peer.peak_anonymous_bytes() - library})
+    peer.train("keras", step, lambda: peer.rss(library), arguments.first)

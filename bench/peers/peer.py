@@ -1,8 +1,12 @@
 """What the Python peers share: timed steps on request, one line of JSON per line of stdin (bench/serve.h)."""
 
+import argparse
 import json
+import os
 import sys
 import time
+
+answers = sys.stdout  # of requests
 
 
 def status_bytes(key):
@@ -18,6 +22,11 @@ def anonymous_bytes():
 
 def peak_anonymous_bytes():
     return status_bytes("VmHWM") - status_bytes("RssFile")
+
+
+def rss(library):
+    """Peak memory of the process, whole and over what was there before the network (anonymous_bytes)."""
+    return {"rss_bytes": status_bytes("VmHWM"), "rss_over_library_bytes": peak_anonymous_bytes() - library}
 
 
 def read_safetensors(path):
@@ -42,7 +51,33 @@ def timed(step):
 
 
 def say(answer):
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)
+
+
+def answers_alone():
+    """From here on stdout has answers alone: what libraries print goes to stderr."""
+    global answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+
+def arguments_parser():
+    """The arguments of every peer that trains a network on a batch of tbd and answers requests alone."""
+    answers_alone()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--first", action="store_true")
+    return parser
+
+
+def train(name, step, memory, first):
+    """The first step, then further ones on request; `first`: that one alone."""
+    step()
+    if first:
+        say({"first_step_done": True})
+    else:
+        serve({name: step}, memory)
 
 
 def serve(programs, memory=None):

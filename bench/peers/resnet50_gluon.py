@@ -4,7 +4,6 @@ A hybridized Gluon network with static memory, Trainer with momentum and decay.
 """
 
 import gluon_training
-import mxnet as mx
 from mxnet import gluon
 from mxnet.gluon import nn
 
@@ -37,21 +36,8 @@ def network():
     return net
 
 
-class Loss(gluon.HybridBlock):
-    def __init__(self):
-        super().__init__()
-        self.network, self.loss = network(), gluon.loss.SoftmaxCrossEntropyLoss()
-
-    def hybrid_forward(self, F, image, label):
-        return self.loss(self.network(image), label).mean()
-
-
 def compiled(batch):
-    loss = Loss()
-    loss.initialize(mx.init.Xavier())
-    loss.hybridize(static_alloc=True, static_shape=True)
-    rate = 0.1 * len(batch["label"]) / 256
-    return loss, (batch["image"], batch["label"]), "sgd", {"learning_rate": rate, "momentum": 0.9, "wd": 1e-4}
+    return gluon_training.classifier(network(), batch)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ MODEL.py has build, loss, optimizer, clip and factor (of the learning rate, step
 --first: one step, the end.
 """
 
-import argparse
 import contextlib
 
 import torch
@@ -29,6 +28,19 @@ def batch_of(path, dtype=torch.float32):
 
 def samples_of(batch):
     return len(next(batch[name] for name in SAMPLES if name in batch))
+
+
+def no_clip(network):
+    return None
+
+
+def momentum_sgd(network, samples, **form):
+    """With decay, as the classifiers of images have it."""
+    return torch.optim.SGD(network.parameters(), lr=0.1 * samples / 256, momentum=0.9, weight_decay=1e-4, **form)
+
+
+def constant_rate(network, step, samples):
+    return 1.0
 
 
 def stepper(recipe, network, batch, precision="fp32", loss_of=None, on_gradients=None, **form):
@@ -81,14 +93,11 @@ def library_bytes():
 
 
 def main(recipe):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inputs", required=True)
+    parser = peer.arguments_parser()
     parser.add_argument("--config", default="canonical")
     parser.add_argument("--precision", default="fp32")
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--optimizer", default="fused")
     parser.add_argument("--compile", action="store_true")
-    parser.add_argument("--first", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     library = library_bytes()
@@ -96,16 +105,9 @@ def main(recipe):
     loss_of = torch.compile(recipe.loss) if arguments.compile else None
     step, optimizer = stepper(recipe, network, batch_of(arguments.inputs), arguments.precision, loss_of,
                               **{arguments.optimizer: True})
-    step()
-    if arguments.first:
-        peer.say({"first_step_done": True})
-        return
 
     def memory():
-        whole = peer.status_bytes("VmHWM")
-        rss = peer.peak_anonymous_bytes() - library
-        peak = allocator_peak(step, optimizer)
-        return {"rss_bytes": whole, "rss_over_library_bytes": rss, "peak_over_resident_bytes": peak}
+        return peer.rss(library) | {"peak_over_resident_bytes": allocator_peak(step, optimizer)}
 
     name = "python compile" if arguments.compile else f"python {arguments.optimizer}"
-    peer.serve({name: step}, memory)
+    peer.train(name, step, memory, arguments.first)

@@ -15,6 +15,24 @@ std::string composed_text(const Lowering& lowering) {
   return join(parts, "; ");
 }
 
+// A table of networks without rows, and what each of its rows begins with.
+Table network_table() {
+  return {.title = "Models",
+          .columns = {{"model", "model"},
+                      {"config", "config"},
+                      {"domain", "domain"},
+                      {"layers", "layers", Unit::count},
+                      {"dominant_layer", "dominant layer"},
+                      {"parameters", "parameters", Unit::count}},
+          .rows = {},
+          .notes = {}};
+}
+std::vector<TableCell> network_cells(const LoweringQuestion& question) {
+  const Model& model = find_model(question.model);
+  const Config& config = model.config(question.config);
+  return {model.name, config.name, model.domain, config.layers, model.dominant_layer, config.expected.parameters};
+}
+
 }  // namespace
 
 std::vector<LoweringQuestion> all_questions() {
@@ -44,54 +62,33 @@ Matrix matrix_of(std::vector<Availability>& frameworks, const std::vector<Loweri
 
 Table cell_table(const std::vector<Availability>& frameworks, const std::vector<LoweringQuestion>& questions,
                  const Matrix& matrix) {
-  Table table{.title = "Models",
-              .columns = {{"model", "model"},
-                          {"config", "config"},
-                          {"domain", "domain"},
-                          {"layers", "layers", Unit::count},
-                          {"dominant_layer", "dominant layer"},
-                          {"parameters", "parameters", Unit::count},
-                          {"dataset", "data set"},
-                          {"framework", "framework"},
-                          {"precision", "precision"},
-                          {"state", "state"},
-                          {"composed", "composed"},
-                          {"note", "note"},
-                          {"reason", "reason"}},
-              .rows = {},
-              .notes = {}};
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const Model& model = find_model(questions[i].model);
-    const Config& config = model.config(questions[i].config);
+  Table table = network_table();
+  table.columns.insert(table.columns.end(), {{"dataset", "data set"},
+                                             {"framework", "framework"},
+                                             {"precision", "precision"},
+                                             {"state", "state"},
+                                             {"composed", "composed"},
+                                             {"note", "note"},
+                                             {"reason", "reason"}});
+  for (size_t i = 0; i < questions.size(); ++i)
     for (size_t f = 0; f < frameworks.size(); ++f) {
       const Lowering& lowering = matrix[f][i];
       const std::string state = frameworks[f].can ? std::string(name(lowering.state)) : "absent";
-      table.rows.push_back({model.name, config.name, model.domain, config.layers, model.dominant_layer,
-                            config.expected.parameters, model.dataset, frameworks[f].key, questions[i].precision, state,
-                            composed_text(lowering), frameworks[f].note, lowering.reason});
+      std::vector<TableCell> row = network_cells(questions[i]);
+      row.insert(row.end(), {find_model(questions[i].model).dataset, frameworks[f].key, questions[i].precision, state,
+                             composed_text(lowering), frameworks[f].note, lowering.reason});
+      table.rows.push_back(std::move(row));
     }
-  }
   return table;
 }
 
 Table matrix_table(const std::vector<Availability>& frameworks, const std::vector<LoweringQuestion>& questions,
                    const Matrix& matrix) {
-  Table table{.title = "Models",
-              .columns = {{"model", "model"},
-                          {"config", "config"},
-                          {"domain", "domain"},
-                          {"layers", "layers", Unit::count},
-                          {"dominant_layer", "dominant layer"},
-                          {"parameters", "parameters", Unit::count}},
-              .rows = {},
-              .notes = {}};
+  Table table = network_table();
   const size_t precisions = std::size(kPrecisions);
   std::set<std::string> reasons;
   for (size_t i = 0; i < questions.size(); i += precisions) {
-    const Model& model = find_model(questions[i].model);
-    const Config& config = model.config(questions[i].config);
-    std::vector<TableCell> row = {model.name,    config.name,          model.domain,
-                                  config.layers, model.dominant_layer, config.expected.parameters};
+    std::vector<TableCell> row = network_cells(questions[i]);
     for (size_t f = 0; f < frameworks.size(); ++f)
       for (size_t p = 0; frameworks[f].can && p < precisions; ++p) {
         const Lowering& lowering = matrix[f][i + p];

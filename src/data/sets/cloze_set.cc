@@ -63,11 +63,7 @@ ClozeSetSummary make_cloze_set(const std::filesystem::path& source_dir, const st
   MadeSet made(out_dir);
   const Prose prose = read_prose(source_dir, options);
   Questions train, val;
-  Json sources = Json::array();
-  for (const ProseDocument& document : prose.documents) {
-    add(document, document.val ? val : train);
-    sources.push_back(origin_json(document.file));
-  }
+  for (const ProseDocument& document : prose.documents) add(document, document.val ? val : train);
   require(train.questions > 0 && val.questions > 0, source_dir.string(), " gives ", train.questions,
           " questions for training and ", val.questions, " for validation");
   write(made.folder() / "train-v1.1.json", train);
@@ -77,12 +73,7 @@ ClozeSetSummary make_cloze_set(const std::filesystem::path& source_dir, const st
                           .val_contexts = val.contexts,
                           .val_questions = val.questions,
                           .left_out = prose.left_out};
-  summary.set = made.finish("cloze", {{"train", counts_json(train)},
-                                      {"val", counts_json(val)},
-                                      {"val_share", options.val_share},
-                                      {"least_words", options.least_words},
-                                      {"sources", sources},
-                                      {"left_out", left_out_json(prose.left_out)}});
+  summary.set = made.finish("cloze", description_of(prose, options, counts_json(train), counts_json(val)));
   return summary;
 }
 

@@ -52,4 +52,15 @@ Prose read_prose(const fs::path& folder, const ProseOptions& options) {
   return prose;
 }
 
+Json description_of(const Prose& prose, const ProseOptions& options, const Json& train_counts, const Json& val_counts) {
+  Json sources = Json::array();
+  for (const ProseDocument& document : prose.documents) sources.push_back(origin_json(document.file));
+  return {{"train", train_counts},
+          {"val", val_counts},
+          {"val_share", options.val_share},
+          {"least_words", options.least_words},
+          {"sources", sources},
+          {"left_out", left_out_json(prose.left_out)}};
+}
+
 }  // namespace tbd

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "data/source.h"
 
 namespace tbd {
@@ -27,5 +28,9 @@ struct ProseOptions {
 // English are passed over. A page is of val where share_of(its name without endings) < val_share. Throws
 // Error(not_found or io) when the folder cannot be read, Error(invalid) when a split has no document.
 Prose read_prose(const std::filesystem::path& folder, const ProseOptions& options = {});
+
+// What data.json says of a set made of `prose`: what is counted of both splits, the options, the pages' origins, and
+// the pages left out.
+Json description_of(const Prose& prose, const ProseOptions& options, const Json& train_counts, const Json& val_counts);
 
 }  // namespace tbd

@@ -33,20 +33,12 @@ ProseSetSummary make_prose_set(const std::filesystem::path& source_dir, const st
   MadeSet made(out_dir);
   const Prose prose = read_prose(source_dir, options);
   Side train, val;
-  Json sources = Json::array();
-  for (const ProseDocument& document : prose.documents) {
-    add(document, document.val ? val : train);
-    sources.push_back(origin_json(document.file));
-  }
+  for (const ProseDocument& document : prose.documents) add(document, document.val ? val : train);
   write_file(made.folder() / "train.txt", train.text);
   write_file(made.folder() / "val.txt", val.text);
   ProseSetSummary summary{.train = train.counts, .val = val.counts, .left_out = prose.left_out};
-  summary.set = made.finish("prose", {{"train", counts_json(train.counts)},
-                                      {"val", counts_json(val.counts)},
-                                      {"val_share", options.val_share},
-                                      {"least_words", options.least_words},
-                                      {"sources", sources},
-                                      {"left_out", left_out_json(prose.left_out)}});
+  summary.set =
+      made.finish("prose", description_of(prose, options, counts_json(train.counts), counts_json(val.counts)));
   return summary;
 }
 

@@ -10,12 +10,13 @@
 #include "graph/passes.h"
 #include "runner/equivalence/padding.h"
 #include "runner/equivalence/phase_case.h"
+#include "runner/equivalence/testing_values.h"
 #include "runner/equivalence/update_rule.h"
 
 namespace tbd {
 namespace {
 
-const Bindings kBatch = {{"N", 2}};
+using testing_values::kBatch, testing_values::values_of;
 
 Program small() {
   Program program = {.model = "small", .config = "test"};
@@ -27,18 +28,6 @@ Program small() {
   g.update({.optimizer = {.momentum = 0.9}, .groups = {{.weight_decay = 0.1}}, .schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
   return program;
-}
-
-// As the reference would give them; what they hold plays no part here.
-TensorMap values_of(const Program& program) {
-  const Graph graph = bind(program, program.phases.front(), kBatch);
-  TensorMap values;
-  for (const Value& value : graph.values) {
-    const HostTensor tensor(is_float(value.dtype) ? DType::f64 : value.dtype, value.shape);
-    values[value.kind == Value::Kind::result ? "tap/" + value.name : value.name] = tensor;
-    values["grad/probe/" + value.name] = tensor;
-  }
-  return values;
 }
 
 // Tokens through an lstm whose h and y are used, a dropped attention on a mask, the table again as a projection.

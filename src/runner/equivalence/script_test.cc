@@ -11,13 +11,13 @@
 #include "graph/builder.h"
 #include "graph/passes.h"
 #include "runner/equivalence/equivalence.h"
+#include "runner/equivalence/testing_values.h"
 
 namespace tbd {
 namespace {
 
 using ::testing::HasSubstr;
-
-const Bindings kBatch = {{"N", 2}};
+using testing_values::kBatch, testing_values::values_of;
 
 Program every_op_on_sequences() {
   Program program = {.model = "sequences", .config = "test"};
@@ -41,17 +41,6 @@ Program every_op_on_sequences() {
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
   return with_dropout(program, DropoutMode::mask);
-}
-
-TensorMap values_of(const Program& program) {
-  const Graph graph = bind(program, program.phases.front(), kBatch);
-  TensorMap values;
-  for (const Value& value : graph.values) {
-    const HostTensor tensor(is_float(value.dtype) ? DType::f64 : value.dtype, value.shape);
-    values[value.kind == Value::Kind::result ? "tap/" + value.name : value.name] = tensor;
-    values["grad/probe/" + value.name] = tensor;
-  }
-  return values;
 }
 
 std::string script(const std::string& framework, const NodeProgram& nodes, const NodeCase& node,
