@@ -17,7 +17,8 @@ import time
 
 from interleave import PEERS, Served, environment, header, interleaved, verdict
 
-BATCHES = {"resnet50": 8, "inception_v3": 4, "seq2seq": 32, "transformer": 41, "bert": 2, "llama": 1}
+BATCHES = {"resnet50": 8, "inception_v3": 4, "seq2seq": 32, "transformer": 41, "bert": 2, "llama": 1,
+           "deep_speech_2": 4, "wgan_gp": 8, "minigo": 32}
 FORMS = {"bert": ["foreach"]}  # of the optimizer in Python; torch.optim has no LAMB, nor its fused form
 
 

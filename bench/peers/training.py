@@ -3,7 +3,7 @@
     python bench/peers/MODEL.py --inputs BATCH [--config canonical] [--precision fp32|bf16] [--threads 2]
                                 [--optimizer fused|foreach] [--compile] [--first]
 
-MODEL.py has build, loss, optimizer, clip and factor (of the learning rate, steps from 1). BATCH is a safetensors file.
+MODEL.py has build, and loss, optimizer, clip and factor (of the learning rate, steps from 1) or a stepper of its own. BATCH is a safetensors file.
 --first: one step, the end.
 """
 
@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 import peer
 
-SAMPLES = ("label", "next_label", "start", "tgt_out", "ids")
+SAMPLES = ("label", "next_label", "start", "tgt_out", "ids", "label_len", "z")
 
 
 def batch_of(path, dtype=torch.float32):
@@ -102,9 +102,13 @@ def main(recipe):
     torch.set_num_threads(arguments.threads)
     library = library_bytes()
     network = recipe.build(arguments.config)
-    loss_of = torch.compile(recipe.loss) if arguments.compile else None
-    step, optimizer = stepper(recipe, network, batch_of(arguments.inputs), arguments.precision, loss_of,
-                              **{arguments.optimizer: True})
+    loss_of = torch.compile(recipe.loss) if arguments.compile and hasattr(recipe, "loss") else None
+    form = {arguments.optimizer: True}
+    batch, precision = batch_of(arguments.inputs), arguments.precision
+    if hasattr(recipe, "stepper"):
+        step, optimizer = recipe.stepper(network, batch, precision, loss_of, **form)
+    else:
+        step, optimizer = stepper(recipe, network, batch, precision, loss_of, **form)
 
     def memory():
         return peer.rss(library) | {"peak_over_resident_bytes": allocator_peak(step, optimizer)}
