@@ -38,7 +38,7 @@ bool units_vary(std::span<const StepRow> rows) {
 StablePhase found_phase(const LaunchView& launch) {
   std::vector<double> units;
   if (units_vary(launch.rows()))
-    for (const StepRow& row : launch.rows()) units.push_back(static_cast<double>(row.units));
+    for (const StepRow& row : launch.rows()) units.push_back(row.units);
   return find_stable_phase(launch.times, {.at_least = earliest(launch), .units = units});
 }
 
@@ -62,8 +62,8 @@ std::span<const double> LaunchView::window_times() const {
   return std::span(times).subspan(static_cast<size_t>(phase.start), static_cast<size_t>(phase.steps()));
 }
 double LaunchView::seconds() const { return std::accumulate(window_times().begin(), window_times().end(), 0.0); }
-int64_t LaunchView::units() const {
-  int64_t sum = 0;
+double LaunchView::units() const {
+  double sum = 0;
   for (const StepRow& row : window()) sum += row.units;
   return sum;
 }
@@ -78,8 +78,8 @@ double RunView::seconds() const {
   for (const LaunchView& launch : launches) sum += launch.seconds();
   return sum;
 }
-int64_t RunView::units() const {
-  int64_t sum = 0;
+double RunView::units() const {
+  double sum = 0;
   for (const LaunchView& launch : launches) sum += launch.units();
   return sum;
 }

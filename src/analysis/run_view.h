@@ -20,7 +20,7 @@ struct LaunchView {
   std::span<const StepRow> window() const;  // the stable ones
   std::span<const double> window_times() const;
   double seconds() const;  // length of the window, |W|
-  int64_t units() const;   // finished inside it
+  double units() const;    // finished inside it
 };
 
 struct RunView {
@@ -31,7 +31,7 @@ struct RunView {
   bool smoke() const { return workload().effort == "smoke"; }
   int64_t stable_steps() const;
   double seconds() const;
-  int64_t units() const;
+  double units() const;
 };
 
 RunView view(const Record& record);

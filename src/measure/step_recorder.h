@@ -39,8 +39,8 @@ class StepMeter {
   void restart();
   // What a step used, to be called at once when its last work has finished.
   struct Step {
-    int64_t number = 0, units = 0, input_wait_ns = 0;
-    double loss = 0;
+    int64_t number = 0, input_wait_ns = 0;
+    double units = 0, loss = 0;
     std::optional<int64_t> samples = {}, valid = {}, padded = {};
   };
   StepRow finish(const Step& step);

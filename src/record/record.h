@@ -95,7 +95,7 @@ struct RunInfo {
 struct StepRow {
   int64_t step = 0;                // from 1
   int64_t completed_ns = 0;        // completion stamp on a monotonic clock whose zero is the launch's process start
-  int64_t units = 0;               // of throughput, real (unpadded), that the step finished
+  double units = 0;                // of throughput, real (unpadded), that the step finished
   std::optional<int64_t> samples;  // rows of its batches
   std::optional<int64_t> valid, padded;  // tokens that are real, and places for tokens, where samples are padded
   std::optional<int64_t> input_wait_ns;  // the step loop waited for a batch

@@ -28,10 +28,9 @@ constexpr std::array<Optional, 11> kOptional = {{
     {"rss_bytes", &StepRow::rss_bytes},
 }};
 using Required = int64_t StepRow::*;
-constexpr std::array<std::pair<std::string_view, Required>, 3> kRequired = {{
+constexpr std::array<std::pair<std::string_view, Required>, 2> kRequired = {{
     {"step", &StepRow::step},
     {"completed_ns", &StepRow::completed_ns},
-    {"units", &StepRow::units},
 }};
 constexpr int64_t kLargest = int64_t{1} << 53;  // sums of 1,000 rows fit, and doubles hold it exactly
 
@@ -39,7 +38,7 @@ constexpr int64_t kLargest = int64_t{1} << 53;  // sums of 1,000 rows fit, and d
 struct Column {
   Required required = nullptr;
   Count optional = nullptr;
-  bool loss = false;
+  bool units = false, loss = false;
 };
 
 Column column_named(std::string_view name) {
@@ -47,7 +46,7 @@ Column column_named(std::string_view name) {
     if (known == name) return {.required = member};
   for (const auto& [known, member] : kOptional)
     if (known == name) return {.optional = member};
-  return {.loss = name == "loss"};
+  return {.units = name == "units", .loss = name == "loss"};
 }
 
 template <class Take>
@@ -66,6 +65,7 @@ std::vector<Column> columns_of(std::string_view header) {
   for (const auto& [name, member] : kRequired)
     require(std::ranges::any_of(columns, [&, m = member](const Column& c) { return c.required == m; }),
             "steps.csv has no column '", name, "'");
+  require(std::ranges::any_of(columns, &Column::units), "steps.csv has no column 'units'");
   return columns;
 }
 
@@ -75,18 +75,20 @@ bool read_count(std::string_view cell, int64_t& value) {
   return status == std::errc{} && stop == end && value >= 0 && value <= kLargest;
 }
 
-bool read_loss(std::string_view cell, std::optional<double>& loss) {
-  double value = 0;
+bool read_number(std::string_view cell, double& value) {
   const char* end = cell.data() + cell.size();
   const auto [stop, status] = std::from_chars(cell.data(), end, value);
-  loss = value;
   return status == std::errc{} && stop == end;
+}
+bool read_units(std::string_view cell, double& units) {
+  return read_number(cell, units) && units >= 0 && units <= static_cast<double>(kLargest);
 }
 
 bool read_cell(const Column& column, std::string_view cell, StepRow& row) {
   if (column.required) return read_count(cell, row.*column.required);
+  if (column.units) return read_units(cell, row.units);
   if (cell.empty()) return true;
-  if (column.loss) return read_loss(cell, row.loss);
+  if (column.loss) return read_number(cell, row.loss.emplace());
   if (!column.optional) return true;
   int64_t value = 0;
   if (!read_count(cell, value)) return false;
@@ -104,8 +106,9 @@ bool read_row(std::span<const Column> columns, std::string_view line, StepRow& r
   return good && count == columns.size();
 }
 
-void append_count(std::string& out, int64_t value) {
-  char text[24];
+template <class Value>
+void append_number(std::string& out, Value value) {
+  char text[32];
   out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
@@ -114,6 +117,7 @@ void append_count(std::string& out, int64_t value) {
 std::string steps_header() {
   std::string line;
   for (const auto& [name, member] : kRequired) line += cat(name, ",");
+  line += "units,";
   for (const auto& [name, member] : kOptional) line += cat(name, ",");
   return line + "loss\n";
 }
@@ -121,13 +125,13 @@ std::string steps_header() {
 std::string format_steps(std::span<const StepRow> rows) {
   std::string out;
   for (const StepRow& row : rows) {
-    for (const auto& [name, member] : kRequired) append_count(out, row.*member), out += ',';
+    for (const auto& [name, member] : kRequired) append_number(out, row.*member), out += ',';
+    append_number(out, row.units), out += ',';
     for (const auto& [name, member] : kOptional) {
-      if (row.*member) append_count(out, *(row.*member));
+      if (row.*member) append_number(out, *(row.*member));
       out += ',';
     }
-    char text[32];
-    if (row.loss) out.append(text, std::to_chars(text, text + sizeof text, *row.loss).ptr);
+    if (row.loss) append_number(out, *row.loss);
     out += '\n';
   }
   return out;

@@ -181,14 +181,26 @@ TEST_F(WorkerLoop, RunsTheStepsAskedForAndStampsEach) {
 
 TEST(StepUnits, AreThoseOfTheProgram) {
   Program program = toy();
-  const std::map<std::string, double> counts = {{"tokens", 30}, {"slots", 48}, {"target_tokens", 17}};
+  const std::map<std::string, double> counts = {
+      {"tokens", 30}, {"slots", 48}, {"target_tokens", 17}, {"seconds", 7.25}};
   program.unit = "sentences";
-  EXPECT_EQ(units_of_step(program, 4, counts), 4);
+  EXPECT_EQ(units_of_step(program, 4, 1, counts), 4);
   program.unit = "tokens";
-  EXPECT_EQ(units_of_step(program, 4, counts), 30);
+  EXPECT_EQ(units_of_step(program, 4, 1, counts), 30);
   program.unit = "target tokens";
-  EXPECT_EQ(units_of_step(program, 4, counts), 17);
-  EXPECT_EQ(units_of_step(program, 4, {}), 0);
+  EXPECT_EQ(units_of_step(program, 4, 1, counts), 17);
+  EXPECT_EQ(units_of_step(program, 4, 1, {}), 0);
+  program.unit = "seconds of audio";
+  EXPECT_EQ(units_of_step(program, 4, 1, counts), 7.25);
+}
+
+TEST(StepUnits, OfACriticAreItsImages) {
+  Program program;
+  program.unit = "critic images";
+  program.phases = {{.name = "generator"}, {.name = "critic"}};
+  program.step = {{.phase = "generator", .from_step = 2}, {.phase = "critic", .repeat = 5}};
+  EXPECT_EQ(samples_of_step(program, 8, 2), 48);
+  EXPECT_EQ(units_of_step(program, 8, 2, {}), 40);
 }
 
 TEST_F(WorkerLoop, PipelineStagesAFreshBatchEachStep) {

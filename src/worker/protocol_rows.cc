@@ -18,6 +18,7 @@ void columns(Row& row, Visit visit) {
 struct Pack {
   std::vector<Json>& out;
   void operator()(const char*, int64_t value) { out.emplace_back(value); }
+  void operator()(const char*, double value) { out.emplace_back(value); }
   void operator()(const char*, const std::optional<int64_t>& value) { out.push_back(or_null(value)); }
   void operator()(const char*, const std::optional<double>& value) {
     if (value && !std::isfinite(*value))
@@ -44,14 +45,19 @@ struct Unpack {
     --next;
     (*this)(column, value.emplace());
   }
+  void operator()(const char* column, double& value) {
+    const Json& found = cell(column);
+    require(found.is_number(), "step row: ", column, " is not a number: ", found.dump().substr(0, 40));
+    value = found.get<double>();
+  }
   void operator()(const char* column, std::optional<double>& value) {
     const Json& found = cell(column);
     if (found.is_null()) return;
     if (found == "nan") return void(value = std::nan(""));
     if (found == "inf") return void(value = HUGE_VAL);
     if (found == "-inf") return void(value = -HUGE_VAL);
-    require(found.is_number(), "step row: ", column, " is not a number: ", found.dump().substr(0, 40));
-    value = found.get<double>();
+    --next;
+    (*this)(column, value.emplace());
   }
 };
 

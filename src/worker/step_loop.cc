@@ -45,38 +45,52 @@ Json data_report(const Source& source) {
 
 }  // namespace
 
-int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
+namespace {
+
+// Of the phases that it takes.
+template <class Takes>
+int64_t samples_of(const Program& program, int64_t batch, int64_t step, const Takes& takes) {
   int64_t samples = 0;
   for (const StepEntry& entry : program.step)
-    if (step >= entry.from_step) samples += batch * entry.repeat * program.phase(entry.phase).accumulate;
+    if (step >= entry.from_step && takes(entry.phase))
+      samples += batch * entry.repeat * program.phase(entry.phase).accumulate;
   return samples;
 }
 
-int64_t units_of_step(const Program& program, int64_t samples, const std::map<std::string, double>& counts) {
-  static const std::map<std::string_view, std::string> counted_by = {{"tokens", "tokens"},
-                                                                     {"target tokens", "target_tokens"}};
+}  // namespace
+
+int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
+  return samples_of(program, batch, step, [](const std::string&) { return true; });
+}
+
+double units_of_step(const Program& program, int64_t batch, int64_t step, const std::map<std::string, double>& counts) {
+  static const std::map<std::string_view, std::string> counted_by = {
+      {"tokens", "tokens"}, {"target tokens", "target_tokens"}, {"seconds of audio", "seconds"}};
+  if (program.unit == "critic images")
+    return static_cast<double>(samples_of(program, batch, step, [](const auto& phase) { return phase == "critic"; }));
   const auto counted = counted_by.find(program.unit);
-  if (counted == counted_by.end()) return samples;
+  if (counted == counted_by.end()) return static_cast<double>(samples_of_step(program, batch, step));
   const auto count = counts.find(counted->second);
-  return count == counts.end() ? 0 : std::llround(count->second);
+  return count == counts.end() ? 0 : count->second;
 }
 
 StepLoop::StepLoop(const Parts& parts) : parts_(parts), meter_(parts.zero_ns) {}
 
 StepMeter::Step StepLoop::finished(int64_t number, double loss) const {
   const std::map<std::string, double>& counts = parts_.inputs.counts();
-  const auto counted = [&](const char* what) -> std::optional<int64_t> {
-    const auto count = counts.find(what);
+  const auto counted = [&](const char* what, const char* else_what) -> std::optional<int64_t> {
+    auto count = counts.find(what);
+    if (count == counts.end()) count = counts.find(else_what);
     return count == counts.end() ? std::nullopt : std::optional(std::llround(count->second));
   };
   const int64_t samples = samples_of_step(parts_.program, batch_seen_, number);
   return {.number = number,
-          .units = units_of_step(parts_.program, samples, counts),
           .input_wait_ns = waited_ns_,
+          .units = units_of_step(parts_.program, batch_seen_, number, counts),
           .loss = loss,
           .samples = samples,
-          .valid = counted("tokens"),
-          .padded = counted("slots")};
+          .valid = counted("tokens", "frames"),
+          .padded = counted("slots", "frame_slots")};
 }
 
 protocol::RunReply StepLoop::run(const protocol::Run& request) {

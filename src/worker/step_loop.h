@@ -13,9 +13,10 @@ namespace tbd {
 // Samples that step `step` trains on: batch * repeats * accumulation.
 int64_t samples_of_step(const Program& program, int64_t batch, int64_t step);
 
-// Units of throughput that a step finished: `samples`, but where the program's unit is tokens or target tokens what the
-// data counted of them ("tokens", "target_tokens" in `counts`; padding is not counted): 0 where they counted none.
-int64_t units_of_step(const Program& program, int64_t samples, const std::map<std::string, double>& counts);
+// Units of throughput that a step finished: its samples, but of a critic's images those that its phase takes alone, and
+// of tokens, target tokens and seconds of audio what the data counted of them ("tokens", "target_tokens", "seconds" in
+// `counts`; padding is not counted): 0 where they counted none.
+double units_of_step(const Program& program, int64_t batch, int64_t step, const std::map<std::string, double>& counts);
 
 class StepLoop {
  public:

@@ -29,7 +29,7 @@ Measured energy_per_unit(const RunView& run) {
   if (!joules.value) return joules;
   double units = 0;
   for (const LaunchView& launch : run.launches)
-    for (const StepRow& row : launch.launch->steps) units += static_cast<double>(row.units);
+    for (const StepRow& row : launch.launch->steps) units += row.units;
   if (!(units > 0)) return absent("no unit was finished");
   return {.value = *joules.value / units};
 }

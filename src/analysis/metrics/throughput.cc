@@ -9,7 +9,7 @@ namespace {
 
 Throughput of_launch(const LaunchView& launch) {
   std::vector<double> units;
-  for (const StepRow& row : launch.window()) units.push_back(static_cast<double>(row.units));
+  for (const StepRow& row : launch.window()) units.push_back(row.units);
   return throughput(launch.window_times(), units);
 }
 
