@@ -55,8 +55,8 @@ Program growing() {
   y = g.conv_transpose2d("grow", y, {.out = 2, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}});
   y = g.mul(y, g.greater(y, 0.1));
   const Tensor flat = g.flatten(y);
-  const Tensor logits = g.linear("policy", flat, {.out = 7});
-  const Tensor guess = g.reshape(g.tanh(g.linear("value", flat, {.out = 1})), {-1});
+  const Tensor logits = g.linear("head", flat, {.out = 7});
+  const Tensor guess = g.reshape(g.tanh(g.linear("guess", flat, {.out = 1})), {-1});
   g.output("logits", logits), g.output("guess", guess);
   g.loss("policy", g.soft_cross_entropy(logits, shares));
   g.loss("value", g.squared_error(guess, value));
