@@ -10,9 +10,10 @@ namespace tbd {
 
 struct CheckedSplit {
   Split split = Split::train;
-  int64_t samples = 0;           // that the reader gives, one batch of one after the other
-  std::optional<double> tokens;  // of text, without padding
-  std::optional<double> slots;   // of text, with padding
+  int64_t samples = 0;                          // that the reader gives, one batch of one after the other
+  std::optional<double> tokens;                 // of text, without padding
+  std::optional<double> slots;                  // of text, with padding
+  std::optional<double> seconds, second_slots;  // of speech, without and with padding
   std::vector<BadFile> left_out;
 };
 struct CheckedData {
