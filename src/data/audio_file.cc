@@ -2,6 +2,7 @@
 
 #include <sndfile.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -90,6 +91,14 @@ std::vector<float> averaged(std::vector<float> interleaved, int64_t channels) {
   return mono;
 }
 
+// libsndfile would write floats in steps of 1/32767, but reads those of 1/32768.
+std::vector<short> in_steps(std::span<const float> values) {
+  std::vector<short> steps;
+  for (const float value : values)
+    steps.push_back(static_cast<short>(std::lrint(std::clamp(value * 32768.f, -32768.f, 32767.f))));
+  return steps;
+}
+
 }  // namespace
 
 AudioInfo audio_info(const fs::path& file) { return open(file).info; }
@@ -113,9 +122,9 @@ void write_audio(const fs::path& file, std::span<const float> interleaved, int64
       .samplerate = static_cast<int>(rate), .channels = static_cast<int>(channels), .format = form | SF_FORMAT_PCM_16};
   const Handle handle(::sf_open(file.c_str(), SFM_WRITE, &info));
   if (!handle) fail(ErrorKind::io, "cannot write ", file.string(), ": ", ::sf_strerror(nullptr));
-  ::sf_command(handle.get(), SFC_SET_CLIPPING, nullptr, SF_TRUE);
-  const auto count = static_cast<sf_count_t>(interleaved.size()) / channels;
-  if (::sf_writef_float(handle.get(), interleaved.data(), count) != count)
+  const std::vector<short> steps = in_steps(interleaved);
+  const auto count = static_cast<sf_count_t>(steps.size()) / channels;
+  if (::sf_writef_short(handle.get(), steps.data(), count) != count)
     fail(ErrorKind::io, "cannot write ", file.string(), ": ", ::sf_strerror(handle.get()));
 }
 

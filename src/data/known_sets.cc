@@ -7,7 +7,8 @@ constexpr std::string_view kParallel =
     "train.LANGUAGE and val.LANGUAGE for both languages, one sentence a line, words between spaces";
 constexpr std::string_view kPlain = "train.txt and val.txt, one sentence a line, a blank line between documents";
 constexpr std::string_view kSquad = "train-v1.1.json and dev-v1.1.json, data[].paragraphs[].{context,qas[]}";
-constexpr std::string_view kSpeech = "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
+constexpr std::string_view kSpeech =
+    "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
 
 constexpr KnownSet kSets[] = {
@@ -59,7 +60,8 @@ constexpr KnownSet kSets[] = {
      .kind = "speech",
      .source = "openslr.org/12 (Panayotov et al. 2015, ICASSP)",
      .licence = "CC BY 4.0",
-     .size = "960.9 hours for training, of them 100.6 in train-clean-100 (Panayotov et al. 2015, Table 1); 281,241 and 28,539 "
+     .size = "960.9 hours for training, of them 100.6 in train-clean-100 (Panayotov et al. 2015, Table 1); 281,241 and "
+             "28,539 "
              "utterances in the published files",
      .layout = kSpeech,
      .models = "deep_speech_2"},
