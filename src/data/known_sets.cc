@@ -114,7 +114,8 @@ constexpr KnownSet kSets[] = {
      .kind = "speech",
      .source = "Debian: asterisk-core-sounds-en-wav and asterisk-core-sounds-en (and pocketsphinx-testdata)",
      .licence = "CC-BY-SA-3.0 (pocketsphinx-testdata: BSD-2-Clause)",
-     .size = "SIZE",
+     .size = "438 training utterances of 15.1 minutes and 41 validation utterances of 1.1, 5 of another voice held "
+             "out; 32 MB",
      .layout = kSpeech,
      .models = "deep_speech_2",
      .made_by = "tbd data prompts --source DIR --out DIR",
