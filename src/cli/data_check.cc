@@ -42,6 +42,7 @@ Table table_of(const CheckedData& data) {
                           cell(data.target_vocabulary), cell(data.classes), cell(data.recorded_hash),
                           data.recorded_hash ? TableCell(data.as_recorded) : TableCell()});
     for (const BadFile& line : split.left_out) table.notes.push_back(cat("left out: ", line.path, ": ", line.reason));
+    for (const std::string& note : split.notes) table.notes.push_back(note);
   }
   return table;
 }

@@ -35,6 +35,7 @@ CheckedSplit walked(const SourceSpec& spec) {
   }
   out.samples = steps;  // of one sample each
   out.left_out = source->statistics().bad_files;
+  out.notes = source->statistics().notes;
   return out;
 }
 

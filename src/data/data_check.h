@@ -15,6 +15,7 @@ struct CheckedSplit {
   std::optional<double> slots;                  // of text, with padding
   std::optional<double> seconds, second_slots;  // of speech, without and with padding
   std::vector<BadFile> left_out;
+  std::vector<std::string> notes;  // SourceStatistics::notes
 };
 struct CheckedData {
   std::vector<CheckedSplit> splits;                      // those that the folder has

@@ -66,6 +66,7 @@ struct SourceStatistics {
   int64_t waits = 0;                        // calls of next whose batch was not ready
   std::optional<int64_t> first_ready_step;  // the first step whose batch was ready when next was called
   std::vector<BadFile> bad_files;           // by path
+  std::vector<std::string> notes;           // what files were made to fit: "3 recordings of 8000 Hz resampled to 16000"
 };
 
 // Scalars of a batch, f64, absent where a source has no such count:

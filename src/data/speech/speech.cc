@@ -27,7 +27,8 @@ class SpeechSamples final : public Samples {
   std::optional<int64_t> size() const override { return static_cast<int64_t>(utterances_.size()); }
   std::optional<int64_t> steps_per_epoch() const override { return order_.steps_per_epoch(); }
   std::optional<std::string> data_hash() const override { return recorded_hash(spec_.path); }
-  std::vector<BadFile> bad_files() const override { return utterances_.notes(); }
+  std::vector<BadFile> bad_files() const override { return utterances_.left_out(); }
+  std::vector<std::string> notes() const override { return utterances_.fitted(); }
 
  private:
   static std::vector<uint16_t> buckets_of(const Utterances& utterances) {

@@ -129,7 +129,17 @@ TEST_F(Speech, WhatDoesNotFitIsLeftOutAndCounted) {
 TEST_F(Speech, AnotherRateIsResampled) {
   write_libri(path(), "train", {{21, "A"}}, ".wav");
   write_audio(path("train/1/2/1-2-0000.wav"), tone(1600, 440, 8000), 8000);
-  EXPECT_THAT(ints(open_source(spec())->next(1), "frames"), ElementsAre(21));
+  const auto source = open_source(spec());
+  EXPECT_THAT(ints(source->next(1), "frames"), ElementsAre(21));
+  EXPECT_THAT(source->statistics().notes, ElementsAre("1 recording of 8000 Hz resampled to 16000"));
+}
+
+TEST_F(Speech, SaysThatChannelsAreAveraged) {
+  write_libri(path(), "train", {{20, "A"}, {20, "A"}}, ".wav");
+  EXPECT_THAT(open_source(spec())->statistics().notes, IsEmpty());
+  for (const char* name : {"train/1/2/1-2-0000.wav", "train/1/2/1-2-0001.wav"})
+    write_audio(path(name), tone(6400), 16000, 2);
+  EXPECT_THAT(open_source(spec())->statistics().notes, ElementsAre("2 recordings of several channels averaged to one"));
 }
 
 TEST_F(Speech, NamesTheTranscriptThatCannotBeSpelled) {

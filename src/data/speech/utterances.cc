@@ -18,14 +18,6 @@ std::vector<int32_t> labels_of(const ListedUtterance& listed) try {
   throw e.within(listed.where);
 }
 
-int64_t frames_of(const std::filesystem::path& file) {
-  const AudioInfo info = audio_info(file);
-  const int64_t samples = resampled_length(info.samples, info.rate, kSpeechRate);
-  require(samples >= kLeastSpeechSamples, file.string(), ": ", samples,
-          " samples at 16 kHz, of which a spectrogram needs ", kLeastSpeechSamples);
-  return spectrogram_frames(samples);
-}
-
 void require_room(const ListedUtterance& listed, int64_t frames, std::span<const int32_t> labels) {
   const int64_t needed = least_ctc_steps(labels), steps = speech_steps(frames);
   require(needed <= steps, listed.where, ": ", labels.size(), " labels with ",
@@ -46,9 +38,19 @@ Utterances::Utterances(const SourceSpec& spec) {
     add(spec, listed.audio, frames, labels);
   }
   std::ranges::stable_sort(utterances_, {}, &Utterance::frames);
-  const std::vector<BadFile> noted = notes();
+  const std::vector<BadFile> noted = left_out();
   require(!utterances_.empty(), spec.path, " has no utterance that can be used",
           noted.empty() ? "" : cat("; ", noted[0].path, ": ", noted[0].reason));
+}
+
+int64_t Utterances::frames_of(const std::filesystem::path& file) {
+  const AudioInfo info = audio_info(file);
+  const int64_t samples = resampled_length(info.samples, info.rate, kSpeechRate);
+  require(samples >= kLeastSpeechSamples, file.string(), ": ", samples,
+          " samples at 16 kHz, of which a spectrogram needs ", kLeastSpeechSamples);
+  if (info.rate != kSpeechRate) ++other_rates_[info.rate];
+  if (info.channels > 1) ++averaged_;
+  return spectrogram_frames(samples);
 }
 
 void Utterances::add(const SourceSpec& spec, const std::string& audio, int64_t frames,
@@ -67,17 +69,26 @@ void Utterances::add(const SourceSpec& spec, const std::string& audio, int64_t f
 
 void Utterances::leave_out(const SourceSpec& spec, const std::string& audio, const std::string& reason) {
   require(!spec.text.strict, audio, ": ", reason);
-  const auto [note, first] = notes_.try_emplace(reason, Note{.audio = audio});
+  const auto [note, first] = left_out_.try_emplace(reason, Note{.audio = audio});
   if (!first) ++note->second.more;
 }
 
-std::vector<BadFile> Utterances::notes() const {
+std::vector<BadFile> Utterances::left_out() const {
   std::vector<BadFile> out;
-  for (const auto& [reason, note] : notes_) {
+  for (const auto& [reason, note] : left_out_) {
     const std::string more =
         note.more == 0 ? "" : cat(", and ", note.more, note.more == 1 ? " recording" : " recordings", " more");
     out.push_back({note.audio, reason + more});
   }
+  return out;
+}
+
+std::vector<std::string> Utterances::fitted() const {
+  const auto recordings = [](int64_t count) { return cat(count, count == 1 ? " recording" : " recordings"); };
+  std::vector<std::string> out;
+  for (const auto& [rate, count] : other_rates_)
+    out.push_back(cat(recordings(count), " of ", rate, " Hz resampled to ", kSpeechRate));
+  if (averaged_ > 0) out.push_back(cat(recordings(averaged_), " of several channels averaged to one"));
   return out;
 }
 

@@ -28,7 +28,9 @@ class Utterances {
   std::span<const int32_t> labels(size_t position) const {
     return std::span(labels_).subspan(utterances_[position].begin, utterances_[position].labels);
   }
-  std::vector<BadFile> notes() const;  // of each reason the first and how many more
+  std::vector<BadFile> left_out() const;  // of each reason the first and how many more
+  // How many of the recordings are resampled, by rate, and how many have channels that are averaged.
+  std::vector<std::string> fitted() const;
 
  private:
   struct Utterance {
@@ -38,6 +40,7 @@ class Utterances {
     uint16_t bucket;
   };
   void add(const SourceSpec& spec, const std::string& audio, int64_t frames, std::span<const int32_t> labels);
+  int64_t frames_of(const std::filesystem::path& file);
   void leave_out(const SourceSpec& spec, const std::string& audio, const std::string& reason);
 
   std::filesystem::path root_;
@@ -47,7 +50,9 @@ class Utterances {
     std::string audio;
     int64_t more = 0;
   };
-  std::map<std::string, Note> notes_;  // by reason
+  std::map<std::string, Note> left_out_;    // by reason
+  std::map<int64_t, int64_t> other_rates_;  // recordings by rate
+  int64_t averaged_ = 0;
 };
 
 }  // namespace tbd
