@@ -125,9 +125,9 @@ list_packages() {
   done
 }
 
-# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes.
+# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes $speech_bytes.
 plan() {
-  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0
+  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0
   if [ -n "$missing" ]; then
     sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
     apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
@@ -154,10 +154,21 @@ plan() {
   fi
   if [ -n "$text" ] && ! texts_are_made; then
     text_wanted=1
-    while read -r group package _ _ bytes; do
-      case $group in messages | prose) [ -f "$cache/debs/$package.deb" ] || text_bytes=$((text_bytes + bytes)) ;; esac
-    done <"$here/deps/debian.txt"
+    text_bytes=$(missing_debs messages prose)
   fi
+  if [ -n "$speech" ] && [ ! -f "$cache/data/prompts/.ready" ]; then
+    speech_wanted=1
+    speech_bytes=$(missing_debs prompts)
+  fi
+}
+
+# missing_debs GROUP...: bytes of the groups' packages that are not in the cache.
+missing_debs() {
+  missing_bytes=0
+  while read -r group package _ _ bytes; do
+    case " $* " in *" $group "*) [ -f "$cache/debs/$package.deb" ] || missing_bytes=$((missing_bytes + bytes)) ;; esac
+  done <"$here/deps/debian.txt"
+  echo "$missing_bytes"
 }
 
 texts_are_made() {
@@ -188,20 +199,22 @@ megabytes() { echo $((($1 + 999999) / 1000000)); }
 announce() {
   build_disk=0
   [ -n "$build" ] && [ ! -d "$build" ] && build_disk=600000000
-  download=$((apt_download + wheel_download + photos_bytes + text_bytes))
-  disk=$((apt_disk + wheel_disk + photos_bytes * 3 + text_bytes * 8 + build_disk))
+  download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes))
+  disk=$((apt_disk + wheel_disk + photos_bytes * 3 + text_bytes * 8 + speech_bytes * 5 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $sections ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
   [ -z "$text_wanted" ] || say "text data sets to prepare from Debian packages ($(megabytes $text_bytes) MB to download)"
+  [ -z "$speech_wanted" ] || say "speech data set to prepare from Debian packages ($(megabytes $speech_bytes) MB to download)"
   say "in all $(megabytes $download) MB to download, $(megabytes $disk) MB of disk"
   if [ -n "$offline" ] && [ "$download" -gt 0 ]; then
     [ -z "$missing" ] || fail "--offline forbids to install what is missing:$missing"
     [ "$wheel_download" = 0 ] || [ -n "$optional" ] || python3 "$here/tools/fetch.py" get $sections --cache "$cache" --offline >/dev/null || exit 3
     [ "$photos_bytes" = 0 ] || fail "--offline: the photographs' package is not in the cache $cache/debs"
     [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
+    [ "$speech_bytes" = 0 ] || fail "--offline: packages of the speech data set are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((wheel_disk + photos_bytes * 3 + text_bytes * 8))
+  need_disk "$cache" $((wheel_disk + photos_bytes * 3 + text_bytes * 8 + speech_bytes * 5))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2
@@ -385,16 +398,30 @@ make_photos() {
   rm -rf "$source"
 }
 
-# Message catalogues and pages of Debian packages become text data sets in the cache.
-make_texts() {
-  source=$cache/data/source/text
-  rm -rf "$source"
+# unpack_debs GROUP...: the groups' packages as $source/GROUP/PACKAGE.
+unpack_debs() {
   while read -r group package version sha256 _; do
-    case $group in messages | prose) ;; *) continue ;; esac
+    case " $* " in *" $group "*) ;; *) continue ;; esac
     fetch_deb "$package" "$version" "$sha256"
     mkdir -p "$source/$group/$package"
     dpkg-deb -x "$deb" "$source/$group/$package" || fail "the Debian package $package cannot be unpacked"
   done <"$here/deps/debian.txt"
+}
+
+# Recordings of Debian packages become a speech data set in the cache.
+make_speech() {
+  source=$cache/data/source/speech
+  rm -rf "$source"
+  unpack_debs prompts
+  make_set prompts prompts --source "$source/prompts"
+  rm -rf "$source"
+}
+
+# Message catalogues and pages of Debian packages become text data sets in the cache.
+make_texts() {
+  source=$cache/data/source/text
+  rm -rf "$source"
+  unpack_debs messages prose
   for language in de vi; do
     make_set "messages-$language" messages --language "$language" --source "$source/messages"
   done

@@ -289,6 +289,26 @@ class Setup(Machine):
         again = self.setup("--text", "--offline")
         self.assertEqual((again.returncode, again.err), (0, ""))
 
+    def test_recordings_are_unpacked_and_made_into_a_data_set(self):
+        self.lock_texts()
+        sha256 = hashlib.sha256(b"deb").hexdigest()
+        with (self.clone / "deps/debian.txt").open("a") as lines:
+            lines.write(f"prompts sounds 1.6 {sha256} 5000000\n")
+        refused = self.setup("--speech", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("--offline: packages of the speech data set are not in the cache", refused.err)
+        (self.cache / "debs/sounds.deb").write_text("deb")
+        done = self.setup("--speech", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(done.returncode, 0, done.err)
+        source, data = self.cache / "data/source/speech", self.cache / "data"
+        self.assertEqual((self.folder / "unpacked").read_text(),
+                         f"-x {self.cache}/debs/sounds.deb {source}/prompts/sounds\n")
+        self.assertEqual((self.folder / "made").read_text(),
+                         f"data prompts --source {source}/prompts --out {data}/prompts\n")
+        self.assertFalse(source.exists())
+        again = self.setup("--speech", "--offline")
+        self.assertEqual((again.returncode, again.err), (0, ""))
+
     def test_text_packages_that_are_missing_or_changed_are_named(self):
         self.lock_texts()
         (self.cache / "debs/git.deb").write_text("other")

@@ -14,7 +14,7 @@ class Data final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("WHAT", words_,
                    "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
-                   "'prose', 'cloze': make this small set");
+                   "'prose', 'cloze', 'prompts': make this small set");
     app.add_option("--source", make_.source, "Make: folder of unpacked packages");
     app.add_option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
     app.add_option("--language", make_.language,

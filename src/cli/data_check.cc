@@ -25,6 +25,8 @@ Table table_of(const CheckedData& data) {
                           {"samples", "samples", Unit::count},
                           {"tokens", "tokens", Unit::count},
                           {"slots", "token slots", Unit::count},
+                          {"seconds", "audio", Unit::seconds},
+                          {"second_slots", "with padding", Unit::seconds},
                           {"left_out", "left out, by reason", Unit::count},
                           {"vocabulary", "vocabulary", Unit::count},
                           {"target_vocabulary", "of targets", Unit::count},
@@ -35,10 +37,12 @@ Table table_of(const CheckedData& data) {
               .notes = {}};
   for (const CheckedSplit& split : data.splits) {
     table.rows.push_back({std::string(split.split == Split::train ? "train" : "val"), split.samples, cell(split.tokens),
-                          cell(split.slots), static_cast<int64_t>(split.left_out.size()), cell(data.vocabulary),
+                          cell(split.slots), cell(split.seconds), cell(split.second_slots),
+                          static_cast<int64_t>(split.left_out.size()), cell(data.vocabulary),
                           cell(data.target_vocabulary), cell(data.classes), cell(data.recorded_hash),
                           data.recorded_hash ? TableCell(data.as_recorded) : TableCell()});
     for (const BadFile& line : split.left_out) table.notes.push_back(cat("left out: ", line.path, ": ", line.reason));
+    for (const std::string& note : split.notes) table.notes.push_back(note);
   }
   return table;
 }

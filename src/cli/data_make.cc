@@ -4,6 +4,7 @@
 #include "cli/data_parts.h"
 #include "data/sets/message_set.h"
 #include "data/sets/photo_set.h"
+#include "data/sets/prompt_set.h"
 #include "data/sets/prose_set.h"
 
 namespace tbd::cli {
@@ -29,6 +30,23 @@ Made messages(const MakeRequest& request) {
   return {.counts = cat(grouped(made.train_pairs), " training and ", grouped(made.val_pairs), " validation pairs, en-",
                         language),
           .json = {{"train_pairs", made.train_pairs}, {"val_pairs", made.val_pairs}},
+          .set = made.set,
+          .left_out = made.left_out};
+}
+
+Made prompts(const MakeRequest& request) {
+  const PromptSetSummary made = make_prompt_set(request.source, request.out);
+  const auto counts = [](const SpokenCounts& spoken) {
+    return cat(grouped(spoken.utterances), " utterances of ", format_seconds(spoken.seconds));
+  };
+  return {.counts = cat(counts(made.train), " for training, ", counts(made.val), " for validation, ",
+                        counts(made.held_out), " held out"),
+          .json = {{"train_utterances", made.train.utterances},
+                   {"train_seconds", made.train.seconds},
+                   {"val_utterances", made.val.utterances},
+                   {"val_seconds", made.val.seconds},
+                   {"held_out_utterances", made.held_out.utterances},
+                   {"held_out_seconds", made.held_out.seconds}},
           .set = made.set,
           .left_out = made.left_out};
 }
@@ -67,7 +85,7 @@ struct Maker {
 
 const Maker& maker_of(const std::string& what) {
   static const std::vector<Maker> makers = {
-      {"photos", photos}, {"messages", messages}, {"prose", prose}, {"cloze", cloze}};
+      {"photos", photos}, {"messages", messages}, {"prose", prose}, {"cloze", cloze}, {"prompts", prompts}};
   std::vector<std::string> names = {"check"};
   for (const Maker& maker : makers) {
     if (maker.name == what) return maker;

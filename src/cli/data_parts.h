@@ -11,8 +11,8 @@ namespace tbd::cli {
 // The known data sets, and where the set-up has made one.
 void list_data_sets(const Context& context, const OutputOptions& output);
 
-// Makes the small set `what` (photos, messages, prose, cloze) of unpacked packages below `source`. Throws Error(usage)
-// for another name.
+// Makes the small set `what` (photos, messages, prose, cloze, prompts) of unpacked packages below `source`. Throws
+// Error(usage) for another name.
 struct MakeRequest {
   std::string what, source, out, language;
 };

@@ -29,10 +29,13 @@ CheckedSplit walked(const SourceSpec& spec) {
     TensorMap batch = source->next(step);
     out.tokens = added(out.tokens, batch, "count/tokens");
     out.slots = added(out.slots, batch, "count/slots");
+    out.seconds = added(out.seconds, batch, "count/seconds");
+    out.second_slots = added(out.second_slots, batch, "count/second_slots");
     source->recycle(std::move(batch));
   }
   out.samples = steps;  // of one sample each
   out.left_out = source->statistics().bad_files;
+  out.notes = source->statistics().notes;
   return out;
 }
 

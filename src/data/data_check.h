@@ -10,10 +10,12 @@ namespace tbd {
 
 struct CheckedSplit {
   Split split = Split::train;
-  int64_t samples = 0;           // that the reader gives, one batch of one after the other
-  std::optional<double> tokens;  // of text, without padding
-  std::optional<double> slots;   // of text, with padding
+  int64_t samples = 0;                          // that the reader gives, one batch of one after the other
+  std::optional<double> tokens;                 // of text, without padding
+  std::optional<double> slots;                  // of text, with padding
+  std::optional<double> seconds, second_slots;  // of speech, without and with padding
   std::vector<BadFile> left_out;
+  std::vector<std::string> notes;  // SourceStatistics::notes
 };
 struct CheckedData {
   std::vector<CheckedSplit> splits;                      // those that the folder has

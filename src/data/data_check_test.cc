@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "data/known_sets.h"
 #include "data/sets/made_set.h"
+#include "data/speech/testing_speech.h"
 #include "data/testing_images.h"
 #include "data/text/testing_text.h"
 
@@ -98,6 +99,23 @@ TEST(DataCheck, SaysWhetherTheFilesAreThoseRecorded) {
   const CheckedData data = check_data(spec_of(SourceKind::parallel_text, root.path()));
   EXPECT_FALSE(data.as_recorded);
   EXPECT_EQ(data.recorded_hash, hash);
+}
+
+TEST(DataCheck, CountsSecondsOfSpeechAndFindsWhatOnlyDecodingShows) {
+  const TemporaryFolder root;
+  testing_speech::write_libri(root.path(), "train", {{150, "A"}, {300, "B"}, {1700, "C"}});
+  const SourceSpec spec = spec_of(SourceKind::speech, root.path());
+  const CheckedData data = check_data(spec);
+  ASSERT_EQ(data.splits.size(), 1);
+  EXPECT_EQ(data.splits[0].samples, 2);
+  EXPECT_DOUBLE_EQ(*data.splits[0].seconds, 4.5);
+  EXPECT_DOUBLE_EQ(*data.splits[0].second_slots, 5);
+  EXPECT_FALSE(data.splits[0].tokens);
+  ASSERT_EQ(data.splits[0].left_out.size(), 1);
+  const fs::path file = root.path() / "train/1/2/1-2-0001.flac";
+  const std::string whole = read_file(file);
+  write_file(file, whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("1-2-0001.flac: "));
 }
 
 TEST(KnownSets, EachHasAKindThatAReaderTakes) {

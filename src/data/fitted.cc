@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "data/source.h"
+#include "data/spectrogram.h"
 
 namespace tbd {
 namespace {
@@ -18,6 +19,12 @@ const std::vector<TaskInputs>& all_tasks() {
        {"token_type_ids", "attention_mask"}},
       {TextTask::squad, {"input_ids", "start", "end"}, {"token_type_ids", "attention_mask"}},
       {TextTask::language_model, {"ids", "labels"}, {}}};
+  return all;
+}
+
+// Speech stands beside the tasks of text.
+const std::vector<std::string>& speech_inputs() {
+  static const std::vector<std::string> all = {"spect", "frames", "labels", "label_len"};
   return all;
 }
 
@@ -51,8 +58,29 @@ bool offers(SourceKind kind, TextTask task) {
       return task == TextTask::squad;
     case SourceKind::packed_text:
       return task == TextTask::language_model;
+    case SourceKind::speech:
+      return false;
   }
   return false;
+}
+
+bool wants_speech(std::span<const WantedInput> inputs) {
+  return inputs.size() == speech_inputs().size() &&
+         std::ranges::all_of(speech_inputs(), [&](const auto& name) { return find(inputs, name); });
+}
+
+bool fit_speech(SourceSpec& spec, std::span<const WantedInput> inputs) {
+  const WantedInput &spect = *find(inputs, "spect"), &labels = *find(inputs, "labels");
+  if (spect.shape.rank() != 4 || spect.shape[1] != 1 || spect.shape[2] != kSpectrogramBins) return false;
+  if (labels.shape.rank() != 2) return false;
+  SpeechSpec& speech = spec.speech;
+  const int64_t wanted = spect.shape[3];
+  if (!std::ranges::count(speech.buckets, wanted)) speech.buckets = {wanted};
+  speech.bucket = wanted;
+  speech.labels = labels.shape[1];
+  speech.wanted = true;
+  spec.batch = spect.shape[0];
+  return true;
 }
 
 bool fit_images(SourceSpec& spec, std::span<const WantedInput> inputs) {
@@ -95,6 +123,7 @@ bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const s
 }  // namespace
 
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
+  if (wants_speech(inputs)) return SourceKind::speech;
   const std::optional<TextTask> task = task_of(inputs);
   if (!task) return std::nullopt;
   switch (*task) {
@@ -113,6 +142,10 @@ std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
 }
 
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
+  if (wants_speech(inputs)) {
+    const bool offered = spec.kind == SourceKind::speech || spec.kind == SourceKind::synthetic;
+    return offered && fit_speech(spec, inputs) ? std::optional(std::move(spec)) : std::nullopt;
+  }
   const std::optional<TextTask> task = task_of(inputs);
   if (!task || !offers(spec.kind, *task)) return std::nullopt;
   spec.text.task = *task;

@@ -7,6 +7,8 @@ constexpr std::string_view kParallel =
     "train.LANGUAGE and val.LANGUAGE for both languages, one sentence a line, words between spaces";
 constexpr std::string_view kPlain = "train.txt and val.txt, one sentence a line, a blank line between documents";
 constexpr std::string_view kSquad = "train-v1.1.json and dev-v1.1.json, data[].paragraphs[].{context,qas[]}";
+constexpr std::string_view kSpeech =
+    "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
 
 constexpr KnownSet kSets[] = {
@@ -54,6 +56,15 @@ constexpr KnownSet kSets[] = {
      .size = "",
      .layout = "as Wikipedia-like text; tokenizer.json where there is one",
      .models = "llama"},
+    {.name = "LibriSpeech",
+     .kind = "speech",
+     .source = "openslr.org/12 (Panayotov et al. 2015, ICASSP)",
+     .licence = "CC BY 4.0",
+     .size = "960.9 hours for training, of them 100.6 in train-clean-100 (Panayotov et al. 2015, Table 1); 281,241 and "
+             "28,539 "
+             "utterances in the published files",
+     .layout = kSpeech,
+     .models = "deep_speech_2"},
     {.name = "photos",
      .kind = "image_folder",
      .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
@@ -99,6 +110,16 @@ constexpr KnownSet kSets[] = {
      .models = "bert:squad bert:squad_frozen",
      .made_by = "tbd data cloze --source DIR --out DIR",
      .folder = "cloze"},
+    {.name = "prompts",
+     .kind = "speech",
+     .source = "Debian: asterisk-core-sounds-en-wav and asterisk-core-sounds-en (and pocketsphinx-testdata)",
+     .licence = "CC-BY-SA-3.0 (pocketsphinx-testdata: BSD-2-Clause)",
+     .size = "438 training utterances of 15.1 minutes and 41 validation utterances of 1.1, 5 of another voice held "
+             "out; 32 MB",
+     .layout = kSpeech,
+     .models = "deep_speech_2",
+     .made_by = "tbd data prompts --source DIR --out DIR",
+     .folder = "prompts"},
 };
 
 }  // namespace

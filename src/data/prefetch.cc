@@ -93,6 +93,7 @@ class PrefetchingSource final : public Source {
     const std::lock_guard lock(statistics_mutex_);
     SourceStatistics all = statistics_;
     all.bad_files = samples_->bad_files();
+    all.notes = samples_->notes();
     return all;
   }
 

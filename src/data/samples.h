@@ -62,6 +62,7 @@ class Samples {
   virtual std::optional<int64_t> steps_per_epoch() const = 0;
   virtual std::optional<std::string> data_hash() const { return std::nullopt; }
   virtual std::vector<BadFile> bad_files() const { return {}; }  // by path; thread-safe
+  virtual std::vector<std::string> notes() const { return {}; }  // SourceStatistics::notes; thread-safe
 };
 
 // image f32 (3, S, S) and label i32.

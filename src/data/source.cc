@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "data/image_folder.h"
 #include "data/prefetch.h"
+#include "data/speech/speech.h"
+#include "data/speech/synthetic_speech.h"
 #include "data/synthetic.h"
 #include "data/text/packed.h"
 #include "data/text/pretraining.h"
@@ -58,6 +60,7 @@ void check(const SourceSpec& spec) {
   within("prefetch", spec.prefetch, 1, 1 << 12);
   within("first_step", spec.first_step, 1, UINT32_MAX);
   check(spec.text);
+  check(spec.speech);
   if (has_segments(spec)) within("length", spec.text.length, 5, 1 << 20);
   require(spec.kind == SourceKind::synthetic || !spec.path.empty(), "a data set needs a path");
 }
@@ -65,6 +68,7 @@ void check(const SourceSpec& spec) {
 std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
     case SourceKind::synthetic:
+      if (spec.speech.wanted) return synthetic_speech_samples(spec);
       return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);
     case SourceKind::image_folder:
       return image_folder_samples(spec);
@@ -76,6 +80,8 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
       return squad_samples(spec);
     case SourceKind::packed_text:
       return packed_text_samples(spec);
+    case SourceKind::speech:
+      return speech_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "data/speech/speech_spec.h"
 #include "data/text/text_spec.h"
 
 namespace tbd {
 
-enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text };
+enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text, speech };
 enum class Split { train, val };
 
 // What to read and how; the `pipeline(spec)` of the worker protocol (docs/data.md has the keys).
@@ -26,6 +27,7 @@ struct SourceSpec {
   int64_t image_size = 224;  // height and width of a sample
   int64_t classes = 1000;    // labels are below this
   TextSpec text = {};        // text kinds, and synthetic text
+  SpeechSpec speech = {};    // speech, and synthetic speech
   uint64_t seed = 0;
   int64_t threads = 1;     // that prepare batches ahead; 0: next prepares its batch itself
   int64_t prefetch = 2;    // batches prepared ahead at most
@@ -33,7 +35,8 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 nlohmann::ordered_json source_spec_json(const SourceSpec& spec);
-// Throws Error(invalid) naming the key; absent keys but `kind` keep what `spec` has, those of its text one by one.
+// Throws Error(invalid) naming the key; absent keys but `kind` keep what `spec` has, those of its text and speech one
+// by one.
 SourceSpec source_spec_from(const nlohmann::ordered_json& json, SourceSpec spec = {});
 
 // An input that a program reads, bound to extents.
@@ -63,13 +66,15 @@ struct SourceStatistics {
   int64_t waits = 0;                        // calls of next whose batch was not ready
   std::optional<int64_t> first_ready_step;  // the first step whose batch was ready when next was called
   std::vector<BadFile> bad_files;           // by path
+  std::vector<std::string> notes;           // what files were made to fit: "3 recordings of 8000 Hz resampled to 16000"
 };
 
 // Scalars of a batch, f64, absent where a source has no such count:
 //   count/<term>   what norm/<term> divides by: norm/<term> = the term's numerator / the sum of count/<term> over the
 //                  micro-batches and ranks of one update; where absent, samples are counted instead;
 //   count/tokens   valid tokens, and count/slots, places for tokens: valid and padded units;
-//   count/source_tokens, count/target_tokens, count/source_slots, count/target_slots: the same by side.
+//   count/source_tokens, count/target_tokens, count/source_slots, count/target_slots: the same by side;
+//   count/frames, count/frame_slots, count/seconds, count/second_slots: the same of speech, and in seconds of audio.
 inline constexpr std::string_view kCount = "count/";
 
 // One batch a step: the tensors that docs/data.md lists for spec's kind, with N first in each, and scalars "count/..."

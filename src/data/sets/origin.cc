@@ -11,6 +11,8 @@ struct Package {
 // As the packages' copyright files say of their text.
 constexpr Package kPackages[] = {
     {"aptitude-common", "GPL-2+"},
+    {"asterisk-core-sounds-en", "CC-BY-SA-3.0"},
+    {"asterisk-core-sounds-en-wav", "CC-BY-SA-3.0"},
     {"binutils-common", "GPL-3+"},
     {"coreutils", "GPL-3+"},
     {"debian-faq", "copies and changes under the same notice"},
@@ -19,6 +21,7 @@ constexpr Package kPackages[] = {
     {"developers-reference", "GPL-2+"},
     {"gettext", "GPL-3+"},
     {"gnucash-common", "GPL-2+"},
+    {"pocketsphinx-testdata", "BSD-2-Clause"},
 };
 
 }  // namespace

@@ -1,0 +1,25 @@
+# libsndfile, libsamplerate and KissFFT: Debian's packages bring pkg-config files, no CMake files for all. Makes the imported
+# targets tbd::sndfile, tbd::samplerate and tbd::kissfft, the last in its float variant without OpenMP: a worker may hold
+# one OpenMP, its framework's.
+include(FindPackageHandleStandardArgs)
+set(needed)
+foreach(part "sndfile sndfile.h" "samplerate samplerate.h" "kissfft-float kiss_fftr.h")
+  separate_arguments(part)
+  list(GET part 0 library)
+  list(GET part 1 header)
+  string(REGEX REPLACE "-float$" "" name ${library})
+  string(TOUPPER ${name} variable)
+  find_path(${variable}_INCLUDE_DIR ${header} PATH_SUFFIXES ${name})
+  find_library(${variable}_LIBRARY ${library})
+  mark_as_advanced(${variable}_INCLUDE_DIR ${variable}_LIBRARY)
+  list(APPEND needed ${variable}_LIBRARY ${variable}_INCLUDE_DIR)
+  if(${variable}_LIBRARY AND ${variable}_INCLUDE_DIR AND NOT TARGET tbd::${name})
+    add_library(tbd::${name} UNKNOWN IMPORTED)
+    set_target_properties(tbd::${name} PROPERTIES IMPORTED_LOCATION ${${variable}_LIBRARY}
+                                                  INTERFACE_INCLUDE_DIRECTORIES ${${variable}_INCLUDE_DIR})
+  endif()
+endforeach()
+find_package_handle_standard_args(TbdAudio REQUIRED_VARS ${needed})
+if(TARGET tbd::kissfft)
+  set_target_properties(tbd::kissfft PROPERTIES INTERFACE_COMPILE_DEFINITIONS "kiss_fft_scalar=float;KISS_FFT_SHARED")
+endif()
