@@ -8,7 +8,8 @@ namespace tbd {
 // last of them. One more, first-order differentiation of the result is the exact second derivative. Rules (models.md
 // 10): conv2d -> conv_transpose2d by the same weight; linear -> a product with its weight; relu -> times the 0/1 mask
 // of its operand; avg_pool of a window that is its stride, without pads -> upsample_nearest / window; add, sub, affine,
-// reshape; group_norm of one group with its statistics as nodes that carry a gradient.
+// cast, reshape that keeps samples; group_norm of one group with its statistics as nodes that carry a gradient.
+// with_precision and with_dropout come before or after it: a norm computes in the type of its weight, as it does.
 // Programs without input_gradient come back as they are. Throws Error(unsupported) that names the op between y and x
 // that has no rule.
 Program expanded(Program program);
