@@ -226,8 +226,8 @@ Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label,
 Tensor Builder::soft_cross_entropy(const Tensor& logits, const Tensor& target) {
   return emit("soft_cross_entropy", SoftCrossEntropy{}, {logits, target});
 }
-Tensor Builder::ctc_loss(const Tensor& logits, const Tensor& lengths, const Tensor& labels,
-                         const Tensor& label_lengths, CtcLoss op) {
+Tensor Builder::ctc_loss(const Tensor& logits, const Tensor& lengths, const Tensor& labels, const Tensor& label_lengths,
+                         CtcLoss op) {
   return emit("ctc_loss", op, {logits, lengths, labels, label_lengths});
 }
 Tensor Builder::squared_error(const Tensor& a, const Tensor& b) {

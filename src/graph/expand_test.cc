@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "graph/builder.h"
 #include "graph/graph.h"
@@ -115,9 +116,8 @@ TEST(Expanded, IsOfTheShapeAndTypeOfItsInputInEveryPrecisionAndBatch) {
       for (const int64_t batch : {1, 2, 4, 7}) {
         EXPECT_NO_THROW(validate(program, {{"N", batch}})) << name(precision);
         const Graph graph = bound(program, batch);
-        const Value& gradient = graph.value(std::ranges::find(graph.outputs, "gradient", [](const auto& o) {
-                                              return o.first;
-                                            })->second);
+        const Value& gradient =
+            graph.value(std::ranges::find(graph.outputs, "gradient", [](const auto& o) { return o.first; })->second);
         EXPECT_EQ(gradient.shape, (Shape{batch, 2, 8, 8}));
         if (!first) {
           EXPECT_EQ(gradient.dtype, value(graph, "x").dtype) << name(precision);
@@ -217,7 +217,8 @@ TEST(Expanded, NamesTheOpThatHasNoRule) {
   const auto names = [](const Middle& middle, std::string_view what) {
     EXPECT_THAT(refusal(middle), HasSubstr(cat(what, "' lies between"))) << what;
   };
-  names([](Builder& g, const Tensor& x) { return g.conv2d("wide", x, {.out = 1, .kernel = 3, .dilation = 2}); }, "wide");
+  names([](Builder& g, const Tensor& x) { return g.conv2d("wide", x, {.out = 1, .kernel = 3, .dilation = 2}); },
+        "wide");
   names([](Builder& g, const Tensor& x) { return g.conv2d("two", x, {.out = 2, .groups = 2}); }, "two");
   names([](Builder& g, const Tensor& x) { return g.conv2d("rest", x, {.out = 2, .kernel = 3, .stride = 2}); }, "rest");
   names([](Builder& g, const Tensor& x) { return g.group_norm("half", x, {.groups = 2}); }, "half");

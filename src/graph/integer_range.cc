@@ -31,7 +31,8 @@ IntegerRange labels(const SoftmaxCrossEntropy& loss, int64_t classes) {
 template <class Extent>
 Known of_ctc(const CtcLoss& ctc, size_t i, const Extent& extent) {
   const int64_t classes = extent(0, 2);
-  if (i == 2) return {ctc.blank + 1 < classes ? IntegerRange{ctc.blank + 1, classes - 1} : IntegerRange{0, ctc.blank - 1}, true};
+  if (i == 2)
+    return {ctc.blank + 1 < classes ? IntegerRange{ctc.blank + 1, classes - 1} : IntegerRange{0, ctc.blank - 1}, true};
   return {{1, i == 1 ? extent(0, 1) : extent(2, 1)}, true};
 }
 

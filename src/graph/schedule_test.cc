@@ -113,8 +113,7 @@ TEST(LearningRate, ExpDecayPerEpoch) {
 }
 
 TEST(LearningRate, AnEpochInSamplesHoldsItsLastBatch) {
-  const Schedule s = {
-      .kind = Kind::exp_decay, .base = 8, .unit = Unit::sample, .epoch_samples = 41, .factor = 0.5};
+  const Schedule s = {.kind = Kind::exp_decay, .base = 8, .unit = Unit::sample, .epoch_samples = 41, .factor = 0.5};
   EXPECT_DOUBLE_EQ(learning_rate(s, 5, 10), 8);  // five steps: 41 / 10 rounded up
   EXPECT_DOUBLE_EQ(learning_rate(s, 6, 10), 4);
   EXPECT_DOUBLE_EQ(learning_rate(s, 41, 1), 8);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/memory.h"
@@ -91,8 +93,7 @@ TEST(SoftCrossEntropy, TakesATargetOfTheSameShape) {
 TEST(CtcLoss, ChecksItsFourOperands) {
   const CtcLoss op;
   EXPECT_EQ(shape(op, {{2, 9, 5}, {2}, {2, 4}, {2}}), Shape{});
-  EXPECT_EQ(error(op, {{2, 9, 5}, {2}, {2, 4}}),
-            "expected logits, lengths, labels and label lengths, got 3 operands");
+  EXPECT_EQ(error(op, {{2, 9, 5}, {2}, {2, 4}}), "expected logits, lengths, labels and label lengths, got 3 operands");
   EXPECT_EQ(error(op, {{2, 5}, {2}, {2, 4}, {2}}), "expected logits (N, T, classes), got (2, 5)");
   EXPECT_EQ(error(op, {{2, 9, 5}, {9}, {2, 4}, {2}}), "lengths are (9), expected (2)");
   EXPECT_EQ(error(op, {{2, 9, 5}, {2}, {4, 2}, {2}}), "labels are (4, 2), expected (2, U)");

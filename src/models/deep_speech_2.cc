@@ -11,8 +11,8 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kBins = 161;     // 20 ms windows at 16 kHz
-constexpr int64_t kClasses = 29;   // blank, apostrophe, A to Z, space
+constexpr int64_t kBins = 161;       // 20 ms windows at 16 kHz
+constexpr int64_t kClasses = 29;     // blank, apostrophe, A to Z, space
 constexpr int64_t kTrain = 281'241;  // utterances of LibriSpeech's training sets: an epoch
 
 enum class Cell { lstm, gru };

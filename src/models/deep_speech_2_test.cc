@@ -87,9 +87,13 @@ TEST(DeepSpeech2, HalvesTheTimeAndMasksSixLayers) {
   EXPECT_EQ(graph.value(graph.outputs[0].second).shape, (Shape{3, 101, 29}));
   EXPECT_EQ(std::ranges::count_if(graph.nodes, [](const BoundNode& n) { return kind(n.op) == "sequence_mask"; }), 6);
   for (const BoundNode& node : graph.nodes) {
-    if (const auto* clamp = std::get_if<Clamp>(&node.op)) EXPECT_EQ(*clamp, (Clamp{.low = 0, .high = 20}));
-    if (kind(node.op) == "conv2d") EXPECT_EQ(graph.value(node.outputs[0]).shape[3], 101) << node.name;
-    if (std::holds_alternative<Lstm>(node.op)) EXPECT_EQ(graph.value(node.inputs[1]).name, "strided_length");
+    if (const auto* clamp = std::get_if<Clamp>(&node.op)) {
+      EXPECT_EQ(*clamp, (Clamp{.low = 0, .high = 20}));
+    } else if (kind(node.op) == "conv2d") {
+      EXPECT_EQ(graph.value(node.outputs[0]).shape[3], 101) << node.name;
+    } else if (std::holds_alternative<Lstm>(node.op)) {
+      EXPECT_EQ(graph.value(node.inputs[1]).name, "strided_length");
+    }
   }
   const auto range = [&](std::string_view input) { return integer_range(graph, graph.find(input).value()); };
   EXPECT_EQ(range("frames"), (IntegerRange{1, 201}));
@@ -108,7 +112,8 @@ TEST(DeepSpeech2, LearnsByItsRecipe) {
   EXPECT_DOUBLE_EQ(learning_rate(update.schedule, 8'789, 32), 3e-4);
   EXPECT_DOUBLE_EQ(learning_rate(update.schedule, 8'790, 32), 3e-4 / 1.1);
   const Update adamw = program("deep_speech_2", "adamw").phases[0].update;
-  EXPECT_EQ(adamw.optimizer, (Optimizer{.kind = Optimizer::Kind::adamw, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}));
+  EXPECT_EQ(adamw.optimizer,
+            (Optimizer{.kind = Optimizer::Kind::adamw, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}));
   EXPECT_EQ(adamw.groups[0].weight_decay, 1e-5);
   EXPECT_EQ(adamw.clip_norm, 400);
   EXPECT_DOUBLE_EQ(learning_rate(adamw.schedule, 1, 32), 1.5e-4);

@@ -79,12 +79,10 @@ void initialise(Program& program) {
 // The reference's third loss, 1e-4 / 2 |w|^2 over weights and scales, is decay here: the same gradient.
 Update update(const Program& program) {
   ParameterGroup decayed = {.weight_decay = 1e-4}, rest;
-  for (const Parameter& p : program.parameters)
-    (is_bias(p) ? rest : decayed).parameters.push_back(p.name);
+  for (const Parameter& p : program.parameters) (is_bias(p) ? rest : decayed).parameters.push_back(p.name);
   return {.optimizer = {.kind = Optimizer::Kind::sgd, .momentum = 0.9},
           .groups = {decayed, rest},
-          .schedule = {
-              .kind = Schedule::Kind::step, .base = 0.01, .milestones = {400'000, 600'000}, .factor = 0.1}};
+          .schedule = {.kind = Schedule::Kind::step, .base = 0.01, .milestones = {400'000, 600'000}, .factor = 0.1}};
 }
 
 Program program(std::string config, const Sizes& sizes) {

@@ -78,7 +78,8 @@ TEST(MiniGo, GivesBothHeadsInOneRowASample) {
   for (const auto& [name, id] : graph.outputs) outputs[name] = graph.value(id).shape;
   EXPECT_EQ(outputs, (std::map<std::string, Shape>{{"policy_logits", {4, 362}}, {"value", {4}}}));
   std::map<std::string, Shape> inputs;
-  for (const InputSpec& input : network.phases[0].inputs) inputs[input.name] = graph.value(*graph.find(input.name)).shape;
+  for (const InputSpec& input : network.phases[0].inputs)
+    inputs[input.name] = graph.value(*graph.find(input.name)).shape;
   EXPECT_EQ(inputs, (std::map<std::string, Shape>{{"x", {4, 17, 19, 19}}, {"pi", {4, 362}}, {"z", {4}}}));
   std::map<std::string, double> norms;
   for (const LossTerm& term : network.phases[0].loss) norms[term.name] = term.norm;

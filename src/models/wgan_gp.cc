@@ -40,8 +40,7 @@ class Pair {
     const auto scope = g_.scope("Discriminator");
     const auto& widths = sizes_.widths;
     Tensor x = conv("Input", image, widths.back() * sizes_.dim, 3, true, 2);
-    for (size_t i = 1; i < widths.size(); ++i)
-      x = down(cat("Res", i), x, widths[widths.size() - 1 - i] * sizes_.dim);
+    for (size_t i = 1; i < widths.size(); ++i) x = down(cat("Res", i), x, widths[widths.size() - 1 - i] * sizes_.dim);
     return linear("Output", g_.flatten(x), 1);
   }
 

@@ -9,9 +9,7 @@ std::vector<Shape> output_shapes(const Gru& op, Shapes in) {
   const std::vector<Shape> lstm = output_shapes(Lstm{.hidden = op.hidden}, in);
   return {lstm[0], lstm[1]};
 }
-std::vector<ParameterSpec> parameters(const Gru& op, const Shape& x) {
-  return gate_parameters(3, op.hidden, x.back());
-}
+std::vector<ParameterSpec> parameters(const Gru& op, const Shape& x) { return gate_parameters(3, op.hidden, x.back()); }
 // Per unit and step: r and z 3 each, n 4 (2 biases, r, the sum), h' 3; two sigmoids and a tanh.
 Cost forward_cost(const Gru& op, const Operands& o) {
   const Shape& x = o.in[0];

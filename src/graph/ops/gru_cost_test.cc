@@ -31,7 +31,11 @@ struct Case {
   size_t first() const { return lengths ? 2 : 1; }  // the operand where weights begin
 };
 Case random_case(Random& r) {
-  Case c = {{.hidden = r.between(1, 3), .reverse = r.coin()}, {}, r.between(1, 3), r.between(1, 3), r.between(1, 4),
+  Case c = {{.hidden = r.between(1, 3), .reverse = r.coin()},
+            {},
+            r.between(1, 3),
+            r.between(1, 3),
+            r.between(1, 4),
             r.coin()};
   std::vector<Shape> data = {{c.n, c.time, c.in}};
   if (c.lengths) data.push_back({c.n});
@@ -43,12 +47,13 @@ Case random_case(Random& r) {
 TEST(GruCost, ForwardEqualsALoop) {
   Random r(60);
   for (int trial = 0; trial < kTrials; ++trial) {
-    const auto [op, o, n, time, in, lengths] = random_case(r);
-    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
-                for (int64_t i = 0; i < n * time * op.hidden; ++i) unit(in, op.hidden);
+    const Case c = random_case(r);
+    const int64_t hidden = c.op.hidden;
+    EXPECT_EQ(without_bytes(forward_cost(c.op, c.o)), count([&] {
+                for (int64_t i = 0; i < c.n * c.time * hidden; ++i) unit(c.in, hidden);
               }));
-    const int64_t weights = 3 * op.hidden * (in + op.hidden + 2), results = n * time * op.hidden + n * op.hidden;
-    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (n * time * in + (lengths ? n : 0) + weights + results));
+    const int64_t weights = 3 * hidden * (c.in + hidden + 2), results = c.n * c.time * hidden + c.n * hidden;
+    EXPECT_EQ(forward_cost(c.op, c.o).bytes, 4 * (c.n * c.time * c.in + (c.lengths ? c.n : 0) + weights + results));
   }
 }
 

@@ -23,7 +23,9 @@ std::vector<Shape> output_shapes(const Lstm& op, Shapes in) {
   const Shape state = {x[0], op.hidden};
   return {{x[0], x[1], op.hidden}, state, state};
 }
-std::vector<ParameterSpec> parameters(const Lstm& op, const Shape& x) { return gate_parameters(4, op.hidden, x.back()); }
+std::vector<ParameterSpec> parameters(const Lstm& op, const Shape& x) {
+  return gate_parameters(4, op.hidden, x.back());
+}
 Cost forward_cost(const Lstm& op, const Operands& o) {
   const Shape& x = o.in[0];
   Cost cost = forward_steps(x[0] * x[1], op.hidden, x[2], kForward);
@@ -65,10 +67,10 @@ Cost forward_cost(const LstmCell& op, const Operands& o) {
 Cost backward_cost(const LstmCell& op, const Operands& o) {
   if (elements_needing_gradient(o) == 0) return {};
   const WantedGates wanted = {.x = o.needs(0),
-                         .h = o.needs(1),
-                         .weight_ih = o.needs(3),
-                         .weight_hh = o.needs(4),
-                         .bias = o.needs(5) || o.needs(6)};
+                              .h = o.needs(1),
+                              .weight_ih = o.needs(3),
+                              .weight_hh = o.needs(4),
+                              .bias = o.needs(5) || o.needs(6)};
   const bool gates = wanted.products(1, 1) > 0 || wanted.bias;
   const int64_t per_unit = (gates ? 21 : 5) + o.needs(2);  // dc alone takes 5
   Cost cost = backward_steps(o.in[0][0], op.hidden, o.in[0][1], wanted, backward_unit(per_unit, wanted));
