@@ -108,7 +108,7 @@ TEST(Json, HoldsWhatDiffers) {
     return cat(kind(op), " ", attributes_to_json(op).dump());
   };
   EXPECT_EQ(json(ConvTranspose2d{.out = 3, .kernel = {5, 3}, .stride = 2, .pads = {1, 0, 2, 0}}),
-            R"(conv_transpose2d {"out":3,"kernel":[5,3],"stride":2,"pads":[1,0,2,0]})");
+            R"(conv_transpose2d {"out":3,"kernel":[5,3],"stride":[2,2],"pads":[1,0,2,0]})");
   EXPECT_EQ(json(UpsampleNearest{}), "upsample_nearest {}");
   EXPECT_EQ(json(UpsampleNearest{4}), R"(upsample_nearest {"factor":4})");
   EXPECT_EQ(json(Clamp{.low = 0, .high = 20}), R"(clamp {"high":20.0})");

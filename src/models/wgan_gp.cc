@@ -48,6 +48,7 @@ class Pair {
   Tensor linear(std::string_view name, const Tensor& x, int64_t out) {
     const Tensor y = g_.linear(name, x, {.out = out});
     g_.init(cat(name, ".weight"), spread({out, x.shape()[1]}, 2));
+    g_.init(cat(name, ".bias"), {});
     return y;
   }
   Tensor conv(std::string_view name, const Tensor& x, int64_t out, int64_t kernel, bool bias, double gain) {
