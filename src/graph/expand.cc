@@ -199,6 +199,11 @@ Program expanded(Program program) {
   return program;
 }
 
+Program expanded_for_counts(Program program) try { return expanded(program); } catch (const Error& e) {
+  if (e.kind() != ErrorKind::unsupported) throw;
+  return program;
+}
+
 bool has_input_gradient(const Program& program) {
   return std::ranges::any_of(program.phases,
                              [](const Phase& phase) { return std::ranges::any_of(phase.nodes, is_input_gradient); });

@@ -14,6 +14,10 @@ namespace tbd {
 // that has no rule.
 Program expanded(Program program);
 
+// The same for counts of time and memory, which are those of the written form: a program with an op that has no rule
+// comes back as it is.
+Program expanded_for_counts(Program program);
+
 // Whether some phase has an input_gradient.
 bool has_input_gradient(const Program& program);
 

@@ -9,6 +9,7 @@
 
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/sequence_programs.h"
 #include "toy_programs.h"
@@ -154,6 +155,32 @@ TEST(Expanded, CostsWhatTheOpCounts) {
   const Program program = critic_program();
   for (const bool backward : {false, true})
     EXPECT_EQ(matrix_like(expanded(program), backward), matrix_like(program, backward)) << backward;
+}
+
+TEST(Expanded, IsWhatTimeAndMemoryCount) {
+  const Program program = critic_program(), written = expanded(program);
+  const Bindings batch = {{"N", 4}};
+  const NodeCost cost = step_cost(program, batch), of_written = step_cost(written, batch);
+  EXPECT_EQ(cost.forward, of_written.forward);
+  EXPECT_EQ(cost.backward, of_written.backward);
+  EXPECT_GT(cost.forward.simd, 0);
+  const MemoryPrediction memory = predict_memory(program, batch);
+  EXPECT_EQ(memory.peak(), predict_memory(written, batch).peak());
+  EXPECT_GT(memory.feature_maps, predict_memory(bound(program), program.phases[0].update).feature_maps);
+}
+
+// With an op that has no rule: the matrix-like work alone.
+TEST(Expanded, IsNotNeededToCount) {
+  Program program = {.model = "toy", .config = "smooth"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3});
+  const Tensor gradient = g.input_gradient(g.tanh(g.linear("fc", x, {.out = 2})), x);
+  g.loss("penalty", g.sum(g.square(gradient)));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  EXPECT_THROW(expanded(program), Error);
+  EXPECT_EQ(step_cost(program, {{"N", 1}}).forward.model, 2 * 2 * 6) << "fc, and the gradient of its operand";
+  EXPECT_GT(predict_memory(program, {{"N", 1}}).peak(), Bytes(0));
 }
 
 // Twice by one point and once by another, an output and a loss term that are one of them.
