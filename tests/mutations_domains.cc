@@ -35,6 +35,7 @@ class Unrolled {
       all.push_back(put(Reshape{{0, 1, hidden_}}, {h_}));
     }
     part_.node = {part_.node.name, Concat{1}, all};
+    last_ = h_;
   }
 
  private:

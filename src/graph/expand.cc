@@ -8,7 +8,10 @@
 namespace tbd {
 namespace {
 
-// Writes the nodes of one input_gradient. A value is known by its name; the graph gives shapes, batch 2.
+constexpr int64_t kBatch = 7;  // shapes are looked at for a batch that few other extents equal
+
+// Writes the nodes of one input_gradient. A value is known by its name and has its gradient in its own type; the graph
+// gives shapes and types.
 class Writer {
  public:
   Writer(const Graph& graph, std::string prefix, std::vector<Node>& out)
@@ -26,6 +29,7 @@ class Writer {
  private:
   const std::string& name(ValueId id) const { return graph_.value(id).name; }
   const Shape& shape(ValueId id) const { return graph_.value(id).shape; }
+  DType type(ValueId id) const { return graph_.value(id).dtype; }
 
   std::string put(Op op, std::vector<std::string> inputs) {
     out_.push_back({cat(prefix_, ".", ++count_), std::move(op), std::move(inputs)});
@@ -114,7 +118,11 @@ class Writer {
     const std::string level = put(Affine{.factor = 0, .offset = share}, {name(node.inputs[0])});
     pass(node, 0, mul(level, op.keep ? g : put(Reshape{kept}, {g})));
   }
+  void pull(const Cast&, const BoundNode& node, const std::string& g) {
+    pass(node, 0, put(Cast{type(node.inputs[0])}, {g}));
+  }
   void pull(const Reshape&, const BoundNode& node, const std::string& g) {
+    if (shape(node.inputs[0])[0] != shape(node.outputs[0])[0]) refuse(node);  // samples are taken apart
     pass(node, 0, put(Reshape{with_any_batch(shape(node.inputs[0]))}, {g}));
   }
   void pull(const Conv2d& op, const BoundNode& node, const std::string& g) {
@@ -140,16 +148,26 @@ class Writer {
   }
 
   std::string mean(const std::string& x) { return put(Reduce{Reduce::Function::mean, {2}, true}, {x}); }
-  // In rows (N, groups, rest), with u = g weight, s = 1 / sqrt(var + eps), n = (x - mean) s:
-  // s (u - mean u - n mean(u n)).
+  // As norms do, it computes in the type of its weight, which is that of x or a wider one.
   void pull(const GroupNorm& op, const BoundNode& node, const std::string& g) {
     only_first(node);
+    const DType narrow = type(node.inputs[0]), wide = type(node.inputs[1]);
+    const auto cast = [&](const std::string& value, DType to) {
+      return narrow == wide ? value : put(Cast{to}, {value});
+    };
+    const std::string operand = cast(name(node.inputs[0]), wide);
+    pass(node, 0, cast(norm_gradient(op, node, operand, cast(g, wide)), narrow));
+  }
+  // In rows (N, groups, rest), with u = g weight, s = 1 / sqrt(var + eps), n = (x - mean) s:
+  // s (u - mean u - n mean(u n)).
+  std::string norm_gradient(const GroupNorm& op, const BoundNode& node, const std::string& operand,
+                            const std::string& g) {
     using B = Binary::Function;
     const Shape& x = shape(node.inputs[0]);
     std::vector<int64_t> channel(static_cast<size_t>(x.rank()), 1);
     channel[1] = x[1];
     const auto in_rows = [&](const std::string& value) { return put(Reshape{{0, op.groups, -1}}, {value}); };
-    const std::string rows = in_rows(name(node.inputs[0]));
+    const std::string rows = in_rows(operand);
     const std::string centred = put(B::sub, rows, mean(rows));
     const std::string variance = mean(put(Unary{Unary::Function::square}, {centred}));
     const std::string root =
@@ -158,7 +176,7 @@ class Writer {
     const std::string u = in_rows(mul(g, put(Reshape{channel}, {name(node.inputs[1])})));
     const std::string level = put(B::sub, u, mean(u));
     const std::string slope = put(B::div, put(B::sub, level, mul(n, mean(mul(u, n)))), root);
-    pass(node, 0, put(Reshape{with_any_batch(x)}, {slope}));
+    return put(Reshape{with_any_batch(x)}, {slope});
   }
 
   const Graph& graph_;
@@ -173,20 +191,20 @@ bool is_input_gradient(const Node& node) { return std::holds_alternative<InputGr
 
 void expand(const Program& program, Phase& phase) {
   if (std::ranges::none_of(phase.nodes, is_input_gradient)) return;
-  const Graph graph = bind(program, phase, {{"N", 2}});
+  const Graph graph = bind(program, phase, {{"N", kBatch}});
   std::map<std::string, std::string> stands_for;
   const auto follow = [&](std::string& name) {
     if (const auto found = stands_for.find(name); found != stands_for.end()) name = found->second;
   };
   std::vector<Node> nodes;
   for (Node& node : phase.nodes) {
-    std::ranges::for_each(node.inputs, follow);
     if (is_input_gradient(node))
       stands_for[node.name] = Writer(graph, node.name, nodes).gradient(node.inputs[0], node.inputs[1]);
     else
       nodes.push_back(std::move(node));
   }
   phase.nodes = std::move(nodes);
+  for (Node& node : phase.nodes) std::ranges::for_each(node.inputs, follow);
   for (LossTerm& term : phase.loss) follow(term.value);
   for (auto& [name, value] : phase.outputs) follow(value);
 }
@@ -199,6 +217,11 @@ Program expanded(Program program) {
     expand(program, phase);
     program.phases[i] = std::move(phase);
   }
+  return program;
+}
+
+Program expanded_for_counts(Program program) try { return expanded(program); } catch (const Error& e) {
+  if (e.kind() != ErrorKind::unsupported) throw;
   return program;
 }
 

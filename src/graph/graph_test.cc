@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.h"
+#include "graph/expand.h"
 #include "graph/memory.h"
 #include "graph/sequence_programs.h"
 #include "toy_programs.h"
@@ -362,7 +363,7 @@ TEST(Memory, KeepsNothingForAFrozenTrunk) {
 }
 
 TEST(Memory, OfAProgramSumsWhatStays) {
-  const Program program = toy_program("penalty");
+  const Program program = expanded(toy_program("penalty"));  // as programs are counted
   const Bindings batch = {{"N", 4}};
   const MemoryPrediction all = predict_memory(program, batch);
   const MemoryPrediction generator = predict_memory(bind(program, program.phases[0], batch), program.phases[0].update);

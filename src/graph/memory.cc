@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/expand.h"
 #include "graph/storage.h"
 
 namespace tbd {
@@ -83,7 +84,8 @@ std::vector<LayerRow> layer_table(const Graph& graph) {
   return rows;
 }
 
-NodeCost step_cost(const Program& program, const Bindings& bindings) {
+NodeCost step_cost(const Program& given, const Bindings& bindings) {
+  const Program program = expanded_for_counts(given);
   NodeCost total;
   for (const StepEntry& entry : program.step) {
     const Phase& phase = program.phase(entry.phase);
@@ -118,7 +120,8 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
   return out;
 }
 
-MemoryPrediction predict_memory(const Program& program, const Bindings& bindings) {
+MemoryPrediction predict_memory(const Program& given, const Bindings& bindings) {
+  const Program program = expanded_for_counts(given);
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {

@@ -17,7 +17,7 @@ struct LayerRow {
 std::vector<LayerRow> layer_table(const Graph& graph);
 
 // Costs of one step of the whole program: every entry of the step list, times its repeats and micro-batches.
-// Bindings hold the batch of one run.
+// Bindings hold the batch of one run. An input_gradient counts what it does when it is written out (graph/expand.h).
 NodeCost step_cost(const Program& program, const Bindings& bindings);
 
 struct MemoryPrediction {
@@ -35,7 +35,8 @@ struct MemoryPrediction {
 };
 // One phase alone.
 MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate = 1);
-// The whole program: what stays is summed over the phases, what comes and goes is that of the largest phase.
+// The whole program, an input_gradient written out: what stays is summed over the phases, what comes and goes is that
+// of the largest phase.
 MemoryPrediction predict_memory(const Program& program, const Bindings& bindings);
 
 }  // namespace tbd

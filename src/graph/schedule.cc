@@ -19,6 +19,7 @@ Schedule in_steps(Schedule s, int64_t batch) {
   for (double& milestone : s.milestones) milestone = steps(milestone);
   s.total = steps(s.total);
   if (!by_fraction(s.kind)) s.warmup = steps(s.warmup);
+  s.epoch_samples = static_cast<int64_t>(steps(static_cast<double>(s.epoch_samples))) * batch;  // the last batch too
   s.unit = Schedule::Unit::step;
   return s;
 }

@@ -5,8 +5,8 @@
 namespace tbd {
 
 // lr at `step` (from 1) for a global batch of `batch` samples. Epochs count from 0: floor((step - 1) / steps an epoch),
-// steps an epoch = max(1, floor(epoch_samples / batch)). Unit::sample: x samples are ceil(x / batch) steps. Throws
-// Error(invalid) on a schedule without what it needs.
+// steps an epoch = max(1, floor(epoch_samples / batch)). Unit::sample: x samples are ceil(x / batch) steps, those of an
+// epoch too (its last batch counts). Throws Error(invalid) on a schedule without what it needs.
 double learning_rate(const Schedule& schedule, int64_t step, int64_t batch);
 
 // What an update needs beside tensors.

@@ -112,6 +112,14 @@ TEST(LearningRate, ExpDecayPerEpoch) {
   EXPECT_DOUBLE_EQ(learning_rate(s, 9, 10), 2);
 }
 
+TEST(LearningRate, AnEpochInSamplesHoldsItsLastBatch) {
+  const Schedule s = {.kind = Kind::exp_decay, .base = 8, .unit = Unit::sample, .epoch_samples = 41, .factor = 0.5};
+  EXPECT_DOUBLE_EQ(learning_rate(s, 5, 10), 8);  // five steps: 41 / 10 rounded up
+  EXPECT_DOUBLE_EQ(learning_rate(s, 6, 10), 4);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 41, 1), 8);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 42, 1), 4);
+}
+
 TEST(LearningRate, TotalsInSamplesRoundUpToWholeSteps) {
   // 3 passes of 100 samples: 300 / 32 is 9.375, so ten steps.
   const Schedule s = {.kind = Kind::linear_decay, .base = 1, .unit = Unit::sample, .warmup = 0.5, .total = 300};

@@ -1,5 +1,8 @@
 // Deep Speech 2. Amodei et al. 2016, arXiv:1512.02595; form and names of SeanNaren/deepspeech.pytorch (b88a631): two
 // convolutions over frequency and time, bidirectional recurrent layers whose directions are added, CTC.
+#include "models/deep_speech_2.h"
+
+#include <algorithm>
 #include <cmath>
 
 #include "graph/builder.h"
@@ -83,7 +86,7 @@ Update update(const Sizes& sizes) {
   const auto falling = [](double base, double factor) {
     return Schedule{.kind = Schedule::Kind::exp_decay,
                     .base = base,
-                    .unit = Schedule::Unit::epoch,
+                    .unit = Schedule::Unit::sample,
                     .epoch_samples = kTrain,
                     .factor = factor};
   };
@@ -127,22 +130,57 @@ Program program(std::string config, const Sizes& sizes) {
   return program;
 }
 
-Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, 2 + sizes.layers + 1, [name, sizes] { return program(name, sizes); }};
+struct Variant {
+  const char* name;
+  const char* note;
+  Expected expected;
+  Sizes sizes;
+};
+
+const std::vector<Variant>& variants() {
+  static const Sizes kTiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
+  static const Expected kCanonical = {86'618'400, 86'618'400, 10'368, 9'714'236'800, 58'051'622'400};
+  static const std::vector<Variant> kAll = {
+      {"canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", kCanonical, {}},
+      {"adamw", "canonical with AdamW", kCanonical, {.adamw = true}},
+      {"gru800",
+       "5 bidirectional GRU layers of 800, directions side by side",
+       {56'579'168, 56'579'168, 16'128, 6'713'129'600, 40'044'979'200},
+       {.cell = Cell::gru, .hidden = 800, .add = false}},
+      {"gru2560",
+       "3 bidirectional GRU layers of 2560",
+       {217'193'248, 217'193'248, 15'488, 22'770'185'600, 136'387'315'200},
+       {.cell = Cell::gru, .layers = 3, .hidden = 2560}},
+      {"lstm768",
+       "5 bidirectional LSTM layers of 768",
+       {50'870'816, 50'870'816, 7'808, 6'141'782'400, 36'616'896'000},
+       {.hidden = 768}},
+      {"tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 112, 10'997'376, 56'632'320}, kTiny},
+      {"gru_tiny",
+       "tiny with GRU layers side by side: for tests",
+       {45'124, 45'124, 208, 10'767'744, 55'254'528},
+       {Cell::gru, kTiny.layers, kTiny.hidden, false, kTiny.channels, kTiny.frames, kTiny.labels}},
+  };
+  return kAll;
 }
 
-constexpr Expected kCanonical = {86'618'400, 86'618'400, 10'368, 0, 0};
+// Convolutions, recurrent layers (both directions are one) and the last layer: the depth of the paper's section 3.2.
+Config config(const Variant& v) {
+  return {v.name, v.note, v.expected, 2 + v.sizes.layers + 1, [&v] { return program(v.name, v.sizes); }};
+}
 
 }  // namespace
 
+Program deep_speech_2_of(std::string_view config, int64_t frames) {
+  const auto found = std::ranges::find(variants(), config, &Variant::name);
+  require(found != variants().end(), "deep_speech_2 has no config '", config, "'");
+  Sizes sizes = found->sizes;
+  sizes.frames = frames;
+  return program(found->name, sizes);
+}
+
 Model deep_speech_2() {
-  const Sizes gru800 = {.cell = Cell::gru, .hidden = 800, .add = false};
-  const Sizes gru2560 = {.cell = Cell::gru, .layers = 3, .hidden = 2560};
-  const Sizes lstm768 = {.hidden = 768};
-  const Sizes tiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
-  Sizes gru_tiny = tiny, adamw;
-  gru_tiny.cell = Cell::gru, gru_tiny.add = false, adamw.adamw = true;
-  return {
+  Model model = {
       .name = "deep_speech_2",
       .title = "Deep Speech 2",
       .domain = "speech recognition",
@@ -150,15 +188,9 @@ Model deep_speech_2() {
       .dataset = "LibriSpeech",
       .unit = "seconds of audio",
       .sweep = {1, 2, 4, 8, 16, 24, 32, 64, 128},
-      .configs = {config("canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", kCanonical),
-                  config("adamw", "canonical with AdamW", kCanonical, adamw),
-                  config("gru800", "5 bidirectional GRU layers of 800, directions side by side",
-                         {56'579'168, 56'579'168, 0, 0, 0}, gru800),
-                  config("gru2560", "3 bidirectional GRU layers of 2560", {217'193'248, 217'193'248, 0, 0, 0}, gru2560),
-                  config("lstm768", "5 bidirectional LSTM layers of 768", {50'870'816, 50'870'816, 0, 0, 0}, lstm768),
-                  config("tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 0, 0, 0}, tiny),
-                  config("gru_tiny", "tiny with GRU layers side by side: for tests", {}, gru_tiny)},
   };
+  for (const Variant& variant : variants()) model.configs.push_back(config(variant));
+  return model;
 }
 
 }  // namespace tbd

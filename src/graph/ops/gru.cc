@@ -17,14 +17,14 @@ Cost forward_cost(const Gru& op, const Operands& o) {
   cost.bytes = bytes_touched_forward(o);
   return cost;
 }
-// y, of which the weights' gradients read h, is read too. Per unit 18: dh 1, dn 2, dz 2, the gradient of
-// the earlier h 1 and its sum with that of the products 1; tanh 3, dr 1, the part of n that r scales 1, sigmoids 6.
-// Biases 4: of r and z both have one gradient, of n each its own.
+// y, of which the weights' gradients read h, is read too. Per unit 16: dh 1, dz 1, the gradient of the earlier h 1 and
+// its sum with that of the products 1, dn 1, tanh 3, dr 1, the part of n that r scales 1, sigmoids 6. Biases 4: of r
+// and z both have one gradient, of n each its own.
 Cost backward_cost(const Gru& op, const Operands& o) {
   if (elements_needing_gradient(o) == 0) return {};
   const Shape& x = o.in[0];
   const WantedGates wanted = wanted_of_sequence(o, has_lengths(o.in.size()) ? 2 : 1);
-  const int64_t simd = 18 + (wanted.bias ? 4 : 0);
+  const int64_t simd = 16 + (wanted.bias ? 4 : 0);
   Cost cost = backward_steps(x[0] * x[1], op.hidden, x[2], wanted, {.gates = 3, .simd = simd, .trans = 0});
   cost.bytes = gate_backward_bytes(o) + o.out_bytes(0);
   return cost;

@@ -1,0 +1,111 @@
+// Losses over alignments and over soft targets against naive loops over numbers that count their arithmetic.
+#include <gtest/gtest.h>
+
+#include "graph/ops/brute_force.h"
+
+namespace tbd::brute {
+namespace {
+
+constexpr int kTrials = 250;
+
+Row log_softmax(const Row& z) {
+  Number largest{-1e30}, sum;
+  Row y;
+  for (const Number each : z) largest = greater(largest, each);
+  for (const Number each : z) y.push_back(each - largest);
+  for (const Number each : y) sum += exp(each);
+  const Number level = log(sum);
+  for (Number& each : y) each -= level;
+  return y;
+}
+
+TEST(SoftCrossEntropyCost, EqualsALoop) {
+  Random r(70);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const int64_t rows = r.between(1, 5), classes = r.between(2, 6);
+    const SoftCrossEntropy op;
+    Operands o = operands(op, {{rows, classes}, {rows, classes}}, r);
+    o.needs_gradient[1] = false;
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                Number loss;
+                for (int64_t row = 0; row < rows; ++row)
+                  for (const Number log_p : log_softmax(r.row(classes))) loss -= Number{0.2} * log_p;
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t row = 0; o.needs(0) && row < rows; ++row) {
+                  Number sum;
+                  const Row target = r.row(classes);
+                  for (const Number each : target) sum += each;
+                  for (const Number each : target) (void)((exp(Number{-1}) * sum - each) * Number{0.5});
+                }
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (2 * rows * classes + 1));
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 3 * 4 * rows * classes : 0);
+    EXPECT_EQ(kept_bytes(op, o), 4 * rows * classes);
+  }
+}
+
+// log(e^a + e^b + ...)
+Number log_sum(const Row& terms) {
+  Number largest = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) largest = greater(largest, terms[i]);
+  std::optional<Number> total;
+  for (const Number each : terms) {
+    const Number term = exp(each - largest);
+    total = total ? *total + term : term;
+  }
+  return largest + log(*total);
+}
+
+struct Sizes {
+  int64_t samples, time, classes, labels;
+  int64_t states() const { return 2 * labels + 1; }
+};
+
+// One variable of each step and state, from three of the step beside it.
+void recursion(const Sizes& s) {
+  for (int64_t i = 0; i < s.time * s.states(); ++i)
+    (void)(log_sum({Number{-1}, Number{-2}, Number{-3}}) + Number{-0.5});
+}
+
+void loss(const Sizes& s, Random& r) {
+  Number total;
+  for (int64_t n = 0; n < s.samples; ++n) {
+    for (int64_t t = 0; t < s.time; ++t) log_softmax(r.row(s.classes));
+    recursion(s);
+    total -= log_sum({Number{-1}, Number{-2}});  // ends with the last label or the blank after it
+  }
+}
+
+void gradient(const Sizes& s, Random& r) {
+  for (int64_t n = 0; n < s.samples; ++n) {
+    recursion(s);
+    for (int64_t t = 0; t < s.time; ++t) {
+      Row posterior = r.row(s.classes);
+      for (int64_t state = 0; state < s.states(); ++state)
+        posterior[static_cast<size_t>(state % s.classes)] += exp(Number{-1} + Number{-2} - Number{-3} + Number{4});
+      for (const Number each : posterior) (void)((exp(Number{-1}) - each) * Number{0.5});
+    }
+  }
+}
+
+TEST(CtcLossCost, EqualsALoop) {
+  Random r(71);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Sizes s = {r.between(1, 3), r.between(1, 4), r.between(2, 5), r.between(1, 4)};
+    const CtcLoss op;
+    Operands o = operands(op, {{s.samples, s.time, s.classes}, {s.samples}, {s.samples, s.labels}, {s.samples}}, r);
+    for (size_t i = 1; i < 4; ++i) o.in_dtypes[i] = DType::i32, o.needs_gradient[i] = false;
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] { loss(s, r); }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                if (o.needs(0)) gradient(s, r);
+              }));
+    const int64_t logits = s.samples * s.time * s.classes, integers = s.samples * (2 + s.labels);
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (logits + integers + 1));
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 4 * (2 * logits + integers) : 0);
+    EXPECT_EQ(kept_bytes(op, o), 4 * (logits + s.samples * s.time * s.states()));
+  }
+}
+
+}  // namespace
+}  // namespace tbd::brute

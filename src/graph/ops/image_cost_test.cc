@@ -1,0 +1,119 @@
+// Ops of images and clips against naive loops over numbers that count their arithmetic.
+#include <gtest/gtest.h>
+
+#include "graph/ops/brute_force.h"
+
+namespace tbd::brute {
+namespace {
+
+constexpr int kTrials = 250;
+
+ConvTranspose2d random_transposed(Random& r, Shape& x) {
+  const ConvTranspose2d op = {.out = r.between(1, 3),
+                              .kernel = {r.between(1, 3), r.between(1, 3)},
+                              .stride = {r.between(1, 3), r.between(1, 3)},
+                              .pads = {r.between(0, 1), r.between(0, 1), r.between(0, 1), r.between(0, 1)}};
+  x = {r.between(1, 2), r.between(1, 3), r.between(3, 5), r.between(3, 5)};
+  return op;
+}
+
+// Each element of x times each tap of each filter lands in the result, or where pads were cut off.
+void spread(const ConvTranspose2d& op, const Shape& x, const Shape& y) {
+  for (int64_t outer = 0; outer < x[0] * x[1] * op.out; ++outer)
+    for (int64_t i = 0; i < x[2]; ++i)
+      for (int64_t j = 0; j < x[3]; ++j)
+        for (int64_t k = 0; k < op.kernel.h; ++k)
+          for (int64_t l = 0; l < op.kernel.w; ++l) {
+            const int64_t row = i * op.stride.h - op.pads.top + k, column = j * op.stride.w - op.pads.left + l;
+            multiply_accumulate(row >= 0 && row < y[2] && column >= 0 && column < y[3]);
+          }
+}
+
+TEST(ConvTransposeCost, EqualsALoop) {
+  Random r(50);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Shape x;
+    const ConvTranspose2d op = random_transposed(r, x);
+    const Operands o = operands(op, {x}, r);
+    const auto products = [&] { spread(op, x, o.out[0]); };
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count(products)) << x;
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                if (o.needs(0)) products();
+                if (o.needs(1)) products();
+              }))
+        << x;
+    const int64_t all = 4 * (x.elements() + o.in[1].elements() + o.out[0].elements());
+    EXPECT_EQ(forward_cost(op, o).bytes, all);
+    EXPECT_EQ(backward_cost(op, o).bytes, (o.needs(0) + o.needs(1)) * all);
+  }
+}
+
+TEST(ConvTransposeCost, IsThatOfAConvolutionsDataGradient) {
+  Random r(51);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Shape x;
+    const ConvTranspose2d op = random_transposed(r, x);
+    const Operands o = operands(op, {x}, r);
+    const Conv2d back = {.out = x[1], .kernel = op.kernel, .stride = op.stride, .pads = op.pads};
+    Operands of_conv = operands(back, {o.out[0]}, r);
+    ASSERT_EQ(of_conv.in[1], o.in[1]) << "one weight serves both";
+    ASSERT_EQ(of_conv.out[0], x);
+    of_conv.needs_gradient = {true, false};
+    EXPECT_EQ(forward_cost(op, o), backward_cost(back, of_conv));
+  }
+}
+
+TEST(UpsampleNearestCost, EqualsALoop) {
+  Random r(52);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const UpsampleNearest op = {r.between(1, 3)};
+    const Shape x = {r.between(1, 2), r.between(1, 3), r.between(1, 4), r.between(1, 4)};
+    const Operands o = operands(op, {x}, r);
+    const int64_t results = x.elements() * op.factor * op.factor;
+    EXPECT_EQ(forward_cost(op, o), (Cost{.bytes = 4 * (x.elements() + results)}));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                if (!o.needs(0)) return;
+                for (int64_t i = 0; i < x.elements(); ++i) {
+                  Number dx;
+                  for (const Number dy : r.row(op.factor * op.factor)) dx += dy;
+                }
+              }));
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 4 * (x.elements() + results) : 0);
+  }
+}
+
+Number between(Number x, Number low, Number high) { return simd(std::min(greater(x, low).value, high.value)); }
+
+TEST(ClampCost, EqualsALoop) {
+  Random r(53);
+  const Clamp op = {.low = 0.7, .high = 2};
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Shape x = {r.between(1, 4), r.between(1, 5)};
+    const Operands o = operands(op, {x}, r);
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (const Number each : r.row(x.elements())) between(each, Number{op.low}, Number{op.high});
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                if (!o.needs(0)) return;
+                for (const Number each : r.row(x.elements())) {  // 0 below, then 0 above
+                  const Number above_low = simd(each.value > op.low ? 1 : 0);
+                  (void)simd(each.value < op.high ? above_low.value : 0);
+                }
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 2 * 4 * x.elements());
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 3 * 4 * x.elements() : 0) << "dy, x and dx";
+  }
+}
+
+TEST(GreaterCost, EqualsALoop) {
+  Random r(54);
+  const Operands o = operands(Greater{}, {{3, 4}}, r);
+  EXPECT_EQ(without_bytes(forward_cost(Greater{}, o)), count([&] {
+              for (const Number each : r.row(12)) where_positive(each, Number{1}, Number{0});
+            }));
+  EXPECT_EQ(forward_cost(Greater{}, o).bytes, 4 * 24);
+  EXPECT_EQ(backward_cost(Greater{}, o), Cost{});
+}
+
+}  // namespace
+}  // namespace tbd::brute
