@@ -12,16 +12,18 @@ Mutation op_mutation(std::string name, std::string guilty, const std::function<v
   return {.name = std::move(name), .guilty = std::move(guilty), .rewrite = around(change)};
 }
 
-// Gated units written out step by step: forward, whole sequences, all results but the last h.
+// Gated units written out step by step: forward, whole sequences.
 class Unrolled {
  public:
+  static std::string last_of(const std::string& node) { return cat("planted/", node, ".last"); }
+
   Unrolled(const Gru& op, const Shape& x, Surrounded& part) : part_(part), hidden_(op.hidden), steps_(x[1]) {
     const auto& in = part.node.inputs;
     gates_ = put(Linear{.out = 3 * hidden_}, {in[0], in[1], in[3]});
     h_ = put(Affine{0}, {rows(at(gates_, 0), 0, 1)});
   }
 
-  // n from the rows of weight_ih x + bias_ih, the reset gate, h, and weight_hh's and bias_hh's rows of n.
+  // n = tanh(row of (weight_ih x + bias_ih) + row of (weight_hh (r h) + bias_hh)).
   void reset_before_the_product() {
     std::vector<std::string> all;
     const auto& in = part_.node.inputs;
@@ -34,8 +36,8 @@ class Unrolled {
       h_ = add(n, mul(z, put(Binary{Binary::Function::sub}, {h_, n})));
       all.push_back(put(Reshape{{0, 1, hidden_}}, {h_}));
     }
+    part_.first.push_back({last_of(part_.node.name), Affine{1}, {h_}});
     part_.node = {part_.node.name, Concat{1}, all};
-    last_ = h_;
   }
 
  private:
@@ -61,7 +63,19 @@ class Unrolled {
 
 constexpr int64_t kSteps = 4, kFeatures = 3;
 
-void reset_before(Gru& op, Surrounded& part) { Unrolled(op, {2, kSteps, kFeatures}, part).reset_before_the_product(); }
+void reset_before(Program& program) {
+  const std::function<void(Gru&, Surrounded&)> unroll = [](Gru& op, Surrounded& part) {
+    Unrolled(op, {2, kSteps, kFeatures}, part).reset_before_the_product();
+  };
+  around(unroll)(program);
+  for (Phase& phase : program.phases) {
+    const auto rename = [](std::string& value) {
+      if (value.ends_with(":1")) value = Unrolled::last_of(value.substr(0, value.size() - 2));
+    };
+    for (Node& node : phase.nodes) std::ranges::for_each(node.inputs, rename);
+    for (auto& [name, value] : phase.outputs) rename(value);
+  }
+}
 
 std::function<void(Surrounded&)> scaled(size_t from_last, double factor) {
   return [=](Surrounded& part) { part.before(part.node.inputs.size() - from_last, {Affine{factor}}); };
@@ -73,18 +87,19 @@ void scale_term(Program& program, const std::string& name, double factor) {
       if (term.name == name) term.norm *= factor;
 }
 
-// The planes of (N, planes, B, B) from the last to the first.
+// The planes of (N, 17, B, B) from the last to the first.
 void reverse_planes(StepJob& job) {
-  for (StepRun& run : job.runs) {
-    HostTensor& x = run.inputs.at("x");
-    const auto samples = static_cast<size_t>(x.shape()[0]), planes = static_cast<size_t>(x.shape()[1]);
-    const size_t bytes = x.bytes().size() / samples / planes;
-    for (size_t n = 0; n < samples; ++n)
-      for (size_t p = 0; p < planes / 2; ++p) {
-        const auto at = [&](size_t plane) { return x.bytes().begin() + (n * planes + plane) * bytes; };
-        std::swap_ranges(at(p), at(p) + bytes, at(planes - 1 - p));
-      }
-  }
+  constexpr size_t kPlanes = 17;
+  for (StepRun& run : job.runs)
+    for (auto& [name, x] : run.inputs) {
+      if (x.shape().rank() != 4 || x.shape()[1] != kPlanes) continue;
+      const auto samples = static_cast<size_t>(x.shape()[0]), bytes = x.bytes().size() / samples / kPlanes;
+      for (size_t n = 0; n < samples; ++n)
+        for (size_t p = 0; p < kPlanes / 2; ++p) {
+          const auto at = [&](size_t plane) { return x.bytes().data() + (n * kPlanes + plane) * bytes; };
+          std::swap_ranges(at(p), at(p) + bytes, at(kPlanes - 1 - p));
+        }
+    }
 }
 
 }  // namespace
@@ -106,7 +121,7 @@ std::vector<Mutation> gated_mutations() {
     return op_mutation<Gru>(std::move(name), "gru '", [=](Gru&, Surrounded& p) { scaled(from_last, factor)(p); });
   };
   return {{.name = "control", .guilty = ""},
-          op_mutation<Gru>("reset before the product", "gru '", reset_before),
+          {.name = "reset before the product", .guilty = "gru '", .rewrite = reset_before},
           biased("one bias", 1, 0),
           biased("a bias counted twice", 2, 2)};
 }
@@ -115,19 +130,19 @@ std::vector<Mutation> speech_mutations() {
   return {
       {.name = "control", .guilty = ""},
       op_mutation<CtcLoss>("the last class is the blank", "ctc_loss '", [](CtcLoss& op, Surrounded&) { op.blank = 4; }),
-      op_mutation<StridedLength>("lengths rounded up", "strided_length '",
-                                 [](StridedLength& op, Surrounded&) { op.stride = 1; }),
+      op_mutation<StridedLength>("lengths of another stride", "strided_length '",
+                                 [](StridedLength& op, Surrounded&) { op.stride = 3; }),
       op_mutation<Clamp>("clamped at 0", "clamp '", [](Clamp& op, Surrounded&) { op.low = 0; }),
       op_mutation<Gru>("never reversed", "gru '", [](Gru& op, Surrounded&) { op.reverse = false; })};
 }
 
 std::vector<Mutation> penalty_mutations() {
   using B = Binary::Function;
-  const auto real_alone = [](Binary& op, Surrounded& part) {  // alpha (fake - real): alpha comes first
-    if (op.function == B::mul) part.before(0, {Affine{0}});
+  const auto beyond = [](Binary& op, Surrounded& part) {  // real + alpha (real - fake)
+    if (op.function == B::sub) std::swap(part.node.inputs[0], part.node.inputs[1]);
   };
   return {{.name = "control", .guilty = ""},
-          op_mutation<Binary>("penalty at the real image", "mul '", real_alone),
+          op_mutation<Binary>("penalty beyond the real image", "sub", beyond),
           {.name = "no lambda", .guilty = "term/penalty", .rewrite = [](Program& p) { scale_term(p, "penalty", 0.1); }},
           {.name = "the critic's sign", .guilty = "term/wasserstein", .rewrite = [](Program& p) {
              scale_term(p, "wasserstein", -1);
