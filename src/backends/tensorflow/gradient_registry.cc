@@ -4,9 +4,8 @@
 
 #include "backends/tensorflow/gradient_nodes.h"
 
-// Formulas: sparse cross entropy, its backprop output times upstream. ReluGrad, TanhGrad, SigmoidGrad, the pools' and
-// the convolution's gradients are linear in their incoming gradient, so their own gradient by it is the op run forward
-// on what comes from above.
+// ReluGrad, TanhGrad, SigmoidGrad, the pools' and the convolution's gradients are linear in their incoming gradient, so
+// their own gradient by it is the op run forward on what comes from above.
 namespace {
 
 using namespace tbd::tensorflow_gradients;
@@ -14,12 +13,6 @@ using namespace tbd::tensorflow_gradients;
 std::map<std::string, int>& calls() {
   static std::map<std::string, int> counts;
   return counts;
-}
-
-absl::Status sparse_cross_entropy(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
-  const Output column = add(scope, "ExpandDims", {upstream[0], constant(scope, -1)});
-  out->assign({add(scope, "Mul", {column, op.output(1)}), kNone});
-  return scope.status();
 }
 
 // ReluGrad(dy, x).
@@ -88,6 +81,7 @@ void enter_none(const char* op) {
 
 extern "C" void tbd_register_gradients() {
   enter<sparse_cross_entropy>("SparseSoftmaxCrossEntropyWithLogits");
+  enter<ctc_loss>("CTCLoss");
   enter<relu_grad>("ReluGrad");
   enter<tanh_grad>("TanhGrad");
   enter<sigmoid_grad>("SigmoidGrad");
