@@ -13,15 +13,14 @@ class Ctc {
         samples_(in[0].shape[0]),
         classes_(in[0].shape[2]),
         width_(in[2].shape[1]),
-        lengths_(integers(1)),
-        labels_(integers(2)),
-        given_(integers(3)),
+        lengths_(in.row(1)),
+        labels_(in.row(2)),
+        given_(in.row(3)),
         fits_(in.binary("LessEqual", in.binary("AddV2", given_, repeats()), lengths_)) {}
 
   TF_Output loss() const;
 
  private:
-  TF_Output integers(size_t i) const { return in_.cast(in_.row(i), in_[i].dtype, DType::i32); }
   TF_Output integer(int64_t value) const { return in_.number(static_cast<double>(value), DType::i32); }
   TF_Output is_label(TF_Output counts, int64_t first) const;
   TF_Output columns(int64_t begin) const;

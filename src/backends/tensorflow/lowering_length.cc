@@ -3,7 +3,7 @@
 namespace tbd::tensorflow {
 namespace {
 
-// Rank 4 and the like, with 1 on every axis but one.
+// 1 on every axis but one.
 Shape along(int64_t rank, int64_t axis, int64_t extent) {
   Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
   shape[axis] = extent;
@@ -36,8 +36,7 @@ Operand lower(const StridedLength& op, const Args& in) {
 
 Operand lower(const SequenceMask& op, const Args& in) {
   const Operand& x = in[0];
-  const TF_Output lengths = in.cast(in.row(1), in[1].dtype, DType::i32);
-  return {masked(in, x.output, x.dtype, x.physical(), physical_axis(op.axis, x.layout), lengths), x.layout};
+  return {masked(in, x.output, x.dtype, x.physical(), physical_axis(op.axis, x.layout), in.row(1)), x.layout};
 }
 
 }  // namespace tbd::tensorflow
