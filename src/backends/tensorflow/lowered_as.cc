@@ -85,7 +85,9 @@ LoweredAs named(const SoftCrossEntropy&) {
   return {false, "LogSoftmax, Mul, Sum: the fused op's gradient takes targets to sum to 1"};
 }
 LoweredAs named(const CtcLoss&) {
-  return {true, "CTCLoss, blank moved to the last class; SelectV2 where no path fits"};
+  return {true,
+          "CTCLoss, the blank moved to the last class; LogSoftmax, SelectV2 where a sample has no label or no path; in "
+          "fp64, which that kernel rounds, Exp, Log, AddV2 at each step"};
 }
 LoweredAs named(const SquaredError&) { return {true, "SquaredDifference, Sum"}; }
 LoweredAs named(const StopGradient&) { return {true, "StopGradient"}; }
