@@ -56,9 +56,10 @@ TF_Output Ctc::ended(TF_Output forward) const {
   const TF_Output is_end = in_.binary("LogicalOr", in_.binary("Equal", state, last),
                                       in_.binary("Equal", state, in_.binary("Sub", last, integer(1))));
   const TF_Output ends = in_.binary("AddV2", forward, lowest_unless(is_end));
-  std::vector<TF_Output> terms;
-  for (int64_t s = 0; s <= 2 * width_; ++s) terms.push_back(columns(ends, s, s + 1));
-  return in_.unary("Neg", in_.reshape(log_sum(terms), {samples_}));
+  const int64_t axis[] = {1};
+  const TF_Output greatest = in_.unary("StopGradient", in_.reduce("Max", ends, axis, true));
+  const TF_Output sum = in_.reduce("Sum", in_.unary("Exp", in_.binary("Sub", ends, greatest)), axis, true);
+  return in_.unary("Neg", in_.reshape(in_.binary("AddV2", in_.unary("Log", sum), greatest), {samples_}));
 }
 
 // A label may follow the one before it without a blank where it differs from it.
