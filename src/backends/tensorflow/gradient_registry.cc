@@ -59,6 +59,17 @@ absl::Status max_pool_grad(const Scope& scope, const Operation& op, const Output
   return scope.status();
 }
 
+// ResizeNearestNeighborGrad(dy, height and width of x).
+absl::Status resize_grad(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
+  const auto vector = [&](int32_t number) {
+    return add(scope, "ExpandDims", {constant(scope, number), constant(scope, 0)});
+  };
+  const Output shape = add(scope, "Shape", {op.input(0)});
+  const Output size = add(scope, "Slice", {shape, vector(1), vector(2)});
+  out->assign({add(scope, "ResizeNearestNeighbor", {upstream[0], size}), kNone});
+  return scope.status();
+}
+
 // Registers `function` for `op`, counted.
 template <Gradient kFunction>
 void enter(const char* op) {
@@ -88,6 +99,7 @@ extern "C" void tbd_register_gradients() {
   enter<conv_filter_grad>("Conv2DBackpropFilter");
   enter<avg_pool_grad>("AvgPoolGrad");
   enter<max_pool_grad>("MaxPoolGrad");
+  enter<resize_grad>("ResizeNearestNeighborGrad");
   enter<gather>("Gather");
   enter<identities>("IdentityN");
   for (const char* op : {"OnesLike", "RandomUniform", "TbdHostCall"}) enter_none(op);

@@ -30,7 +30,9 @@ LoweredAs named(const AvgPool& op) {
   return {op.include_pad, op.include_pad ? "Pad, AvgPool" : "Pad, AvgPool, Mul by the share of taps inside"};
 }
 LoweredAs named(const GlobalMean&) { return {true, "Mean"}; }
-LoweredAs named(const UpsampleNearest&) { return {false, "ConcatV2 along width, then along height"}; }
+LoweredAs named(const UpsampleNearest&) {
+  return {true, "ResizeNearestNeighbor; for low types and factors that are no power of 2 ConcatV2 along both axes"};
+}
 LoweredAs named(const Unary& op) {
   if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
   if (op.function == Unary::Function::gelu) return {false, "Erf, AddV2, Mul; in fp32 for low types"};

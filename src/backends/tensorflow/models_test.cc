@@ -37,14 +37,12 @@ class Network : public testing::TestWithParam<Learner> {};
 
 TEST_P(Network, LearnsAFixedBatch) {
   const auto& [model, config, lr] = GetParam();
-  for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::bf16}) {
-    auto session = ready(small(model, config, precision), {.capture = false});
-    const double first = session->step(at_step(1, lr)).loss;
-    double last = first;
-    for (int64_t step = 2; step <= 8; ++step) last = session->step(at_step(step, lr)).loss;
-    EXPECT_TRUE(std::isfinite(first)) << name(precision);
-    EXPECT_LT(last, 0.9 * first) << name(precision) << " from " << first;
-  }
+  auto session = ready(small(model, config, Precision::fp32), {.capture = false});
+  const double first = session->step(at_step(1, lr)).loss;
+  double last = first;
+  for (int64_t step = 2; step <= 8; ++step) last = session->step(at_step(step, lr)).loss;
+  EXPECT_TRUE(std::isfinite(first));
+  EXPECT_LT(last, 0.9 * first);
 }
 INSTANTIATE_TEST_SUITE_P(All, Network,
                          testing::Values(Learner{"minigo", "tiny", 0.02}, Learner{"deep_speech_2", "tiny", 3e-3},
