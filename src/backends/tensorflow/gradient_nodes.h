@@ -69,5 +69,8 @@ inline Output like(const Scope& scope, double value, const Output& x) {
 // Of tables and of weights that are used several times (gradients_of_weights.cc).
 absl::Status gather(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
 absl::Status identities(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
+// Of losses whose kernel gives the gradient as its second output (gradients_of_losses.cc).
+absl::Status sparse_cross_entropy(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
+absl::Status ctc_loss(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
 
 }  // namespace tbd::tensorflow_gradients

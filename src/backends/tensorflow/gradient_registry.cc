@@ -4,9 +4,8 @@
 
 #include "backends/tensorflow/gradient_nodes.h"
 
-// Formulas: sparse cross entropy, its backprop output times upstream. ReluGrad, TanhGrad, SigmoidGrad, the pools' and
-// the convolution's gradients are linear in their incoming gradient, so their own gradient by it is the op run forward
-// on what comes from above.
+// ReluGrad, TanhGrad, SigmoidGrad, the pools' and the convolution's gradients are linear in their incoming gradient, so
+// their own gradient by it is the op run forward on what comes from above.
 namespace {
 
 using namespace tbd::tensorflow_gradients;
@@ -14,12 +13,6 @@ using namespace tbd::tensorflow_gradients;
 std::map<std::string, int>& calls() {
   static std::map<std::string, int> counts;
   return counts;
-}
-
-absl::Status sparse_cross_entropy(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
-  const Output column = add(scope, "ExpandDims", {upstream[0], constant(scope, -1)});
-  out->assign({add(scope, "Mul", {column, op.output(1)}), kNone});
-  return scope.status();
 }
 
 // ReluGrad(dy, x).
@@ -66,6 +59,17 @@ absl::Status max_pool_grad(const Scope& scope, const Operation& op, const Output
   return scope.status();
 }
 
+// ResizeNearestNeighborGrad(dy, height and width of x).
+absl::Status resize_grad(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
+  const auto vector = [&](int32_t number) {
+    return add(scope, "ExpandDims", {constant(scope, number), constant(scope, 0)});
+  };
+  const Output shape = add(scope, "Shape", {op.input(0)});
+  const Output size = add(scope, "Slice", {shape, vector(1), vector(2)});
+  out->assign({add(scope, "ResizeNearestNeighbor", {upstream[0], size}), kNone});
+  return scope.status();
+}
+
 // Registers `function` for `op`, counted.
 template <Gradient kFunction>
 void enter(const char* op) {
@@ -88,12 +92,14 @@ void enter_none(const char* op) {
 
 extern "C" void tbd_register_gradients() {
   enter<sparse_cross_entropy>("SparseSoftmaxCrossEntropyWithLogits");
+  enter<ctc_loss>("CTCLoss");
   enter<relu_grad>("ReluGrad");
   enter<tanh_grad>("TanhGrad");
   enter<sigmoid_grad>("SigmoidGrad");
   enter<conv_filter_grad>("Conv2DBackpropFilter");
   enter<avg_pool_grad>("AvgPoolGrad");
   enter<max_pool_grad>("MaxPoolGrad");
+  enter<resize_grad>("ResizeNearestNeighborGrad");
   enter<gather>("Gather");
   enter<identities>("IdentityN");
   for (const char* op : {"OnesLike", "RandomUniform", "TbdHostCall"}) enter_none(op);

@@ -12,6 +12,9 @@ LoweredAs named(const Conv2d& op) {
     return {false, cat(pad, "DepthwiseConv2dNative where groups = channels, else Split, Conv2D, ConcatV2")};
   return {true, cat(pad, op.bias ? "Conv2D, BiasAdd" : "Conv2D")};
 }
+LoweredAs named(const ConvTranspose2d& op) {
+  return {true, op.pads == Pads{} ? "Conv2DBackpropInput" : "Conv2DBackpropInput, Slice unless SAME pads alike"};
+}
 LoweredAs named(const Linear& op) { return {true, op.bias ? "MatMul, BiasAdd" : "MatMul"}; }
 LoweredAs named(const Matmul&) { return {true, "BatchMatMulV2"}; }
 LoweredAs named(const BatchNorm&) {
@@ -27,6 +30,9 @@ LoweredAs named(const AvgPool& op) {
   return {op.include_pad, op.include_pad ? "Pad, AvgPool" : "Pad, AvgPool, Mul by the share of taps inside"};
 }
 LoweredAs named(const GlobalMean&) { return {true, "Mean"}; }
+LoweredAs named(const UpsampleNearest&) {
+  return {true, "ResizeNearestNeighbor; for low types and factors that are no power of 2 ConcatV2 along both axes"};
+}
 LoweredAs named(const Unary& op) {
   if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
   if (op.function == Unary::Function::gelu) return {false, "Erf, AddV2, Mul; in fp32 for low types"};
@@ -43,6 +49,8 @@ LoweredAs named(const Affine& op) {
   if (op.factor != 1 && op.offset != 0) return {false, "Mul, AddV2"};
   return {true, op.offset != 0 ? "AddV2" : "Mul"};
 }
+LoweredAs named(const Clamp&) { return {true, "ClipByValue"}; }
+LoweredAs named(const Greater&) { return {true, "Greater, Cast"}; }
 LoweredAs named(const Dropout&) { return {false, "RandomUniform, GreaterEqual, Mul, SelectV2; with a mask Mul"}; }
 LoweredAs named(const Cast&) { return {true, "Cast"}; }
 LoweredAs named(const Equals&) { return {true, "Equal, Cast"}; }
@@ -63,11 +71,25 @@ LoweredAs named(const Lstm& op) {
   return {false, cat(reversed, "MatMul of all steps' inputs, BiasAdd; each step MatMul, Sigmoid, Tanh, Mul, AddV2")};
 }
 LoweredAs named(const LstmCell&) { return {false, "MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"}; }
+LoweredAs named(const Gru& op) {
+  const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
+  return {false, cat(reversed, "MatMul of all steps' inputs; each step MatMul, BiasAdd, Sigmoid, Tanh, Mul, AddV2")};
+}
+LoweredAs named(const StridedLength&) { return {false, "AddV2, FloorDiv"}; }
+LoweredAs named(const SequenceMask&) { return {false, "Less, SelectV2"}; }
 LoweredAs named(const Reduce& op) { return {true, op.function == Reduce::Function::sum ? "Sum" : "Mean"}; }
 LoweredAs named(const SoftmaxCrossEntropy& op) {
   const char* ignored = op.ignore >= 0 ? ", SelectV2" : "";
   if (op.smoothing == 0) return {true, cat("SparseSoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul")};
   return {true, cat("OneHot, SoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul; in fp64 LogSoftmax, Mul")};
+}
+LoweredAs named(const SoftCrossEntropy&) {
+  return {false, "LogSoftmax, Mul, Sum: the fused op's gradient takes targets to sum to 1"};
+}
+LoweredAs named(const CtcLoss&) {
+  return {true,
+          "CTCLoss, the blank moved to the last class; LogSoftmax, SelectV2 where a sample has no label or no path; in "
+          "fp64, which that kernel rounds, Exp, Log, AddV2 at each step"};
 }
 LoweredAs named(const SquaredError&) { return {true, "SquaredDifference, Sum"}; }
 LoweredAs named(const StopGradient&) { return {true, "StopGradient"}; }

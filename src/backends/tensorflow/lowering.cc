@@ -63,8 +63,9 @@ TF_Output Args::reshape(TF_Output x, const Shape& shape) const {
 }
 
 std::vector<TF_Output> Args::split(TF_Output x, int64_t axis, int64_t parts) const {
-  TF_Operation* node =
-      op("Split").in(number(static_cast<double>(axis), DType::i32)).in(x).integer("num_split", parts).finish();
+  const auto make = [&] { return number(static_cast<double>(axis), DType::i32).oper; };
+  const TF_Output along = {shared(cat("axis ", axis), make), 0};  // layers split at every step
+  TF_Operation* node = op("Split").in(along).in(x).integer("num_split", parts).finish();
   std::vector<TF_Output> out;
   for (int i = 0; i < parts; ++i) out.push_back({node, i});
   return out;

@@ -92,9 +92,12 @@ inline DType inner_type(DType dtype) { return dtype == DType::f64 ? DType::f64 :
 TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask);
 // table (rows, width), ids (...) -> (..., width). The gradient is dense; row `pad` gets none (-1: every row does).
 TF_Output table_rows(const Args& in, TF_Output table, int64_t rows, TF_Output ids, int64_t pad = -1);
+// x of that physical shape with 0 where the index on the physical `axis` is `lengths` (N) or more.
+TF_Output masked(const Args& in, TF_Output x, DType dtype, const Shape& shape, int64_t axis, TF_Output lengths);
 
 // Each gives output and layout; the caller fills in shape and type.
 Operand lower(const Conv2d& op, const Args& in);
+Operand lower(const ConvTranspose2d& op, const Args& in);
 Operand lower(const Linear& op, const Args& in);
 Operand lower(const Matmul& op, const Args& in);
 Operand lower(const BatchNorm& op, const Args& in);
@@ -104,9 +107,12 @@ Operand lower(const RmsNorm& op, const Args& in);
 Operand lower(const MaxPool& op, const Args& in);
 Operand lower(const AvgPool& op, const Args& in);
 Operand lower(const GlobalMean& op, const Args& in);
+Operand lower(const UpsampleNearest& op, const Args& in);
 Operand lower(const Unary& op, const Args& in);
 Operand lower(const Binary& op, const Args& in);
 Operand lower(const Affine& op, const Args& in);
+Operand lower(const Clamp& op, const Args& in);
+Operand lower(const Greater& op, const Args& in);
 Operand lower(const Softmax& op, const Args& in);
 Operand lower(const Dropout& op, const Args& in);
 Operand lower(const Cast& op, const Args& in);
@@ -117,14 +123,19 @@ Operand lower(const Slice& op, const Args& in);
 Operand lower(const Transpose& op, const Args& in);
 Operand lower(const Gather& op, const Args& in);
 Operand lower(const Reduce& op, const Args& in);
+Operand lower(const StridedLength& op, const Args& in);
+Operand lower(const SequenceMask& op, const Args& in);
 Operand lower(const Embedding& op, const Args& in);
 Operand lower(const Sinusoid& op, const Args& in);
 Operand lower(const Rotary& op, const Args& in);
 Operand lower(const Attention& op, const Args& in);
 std::vector<Operand> lower(const Lstm& op, const Args& in);
 std::vector<Operand> lower(const LstmCell& op, const Args& in);
+std::vector<Operand> lower(const Gru& op, const Args& in);
 Operand lower(const SoftmaxCrossEntropy& op, const Args& in);
+Operand lower(const SoftCrossEntropy& op, const Args& in);
 Operand lower(const SquaredError& op, const Args& in);
+Operand lower(const CtcLoss& op, const Args& in);
 Operand lower(const StopGradient& op, const Args& in);
 Operand lower(const InputGradient& op, const Args& in);
 std::vector<Operand> lower(const HostCall& op, const Args& in);

@@ -97,6 +97,18 @@ Operand lower(const Affine& op, const Args& in) {
   return {y, in[0].layout};
 }
 
+Operand lower(const Clamp& op, const Args& in) {
+  const Operand& x = in[0];
+  return {in.op("ClipByValue").in(x.output).in(in.number(op.low, x.dtype)).in(in.number(op.high, x.dtype)).out(),
+          x.layout};
+}
+
+Operand lower(const Greater& op, const Args& in) {
+  const Operand& x = in[0];
+  const TF_Output above = in.binary("Greater", x.output, in.number(op.value, x.dtype));
+  return {in.op("Cast").in(above).type("DstT", x.dtype).out(), x.layout};
+}
+
 // TensorFlow's generator draws in fp32: a low type would shift the probability.
 TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask) {
   const TF_Output scaled = in.times(x, 1 / (1 - p), dtype);

@@ -69,6 +69,15 @@ Operand lower(const SoftmaxCrossEntropy& op, const Args& in) {
   return {sum_all(in, terms, 1)};
 }
 
+// In rows: LogSoftmax has a wrong gradient above rank 2, the fused op one that takes targets to sum to 1.
+Operand lower(const SoftCrossEntropy&, const Args& in) {
+  const Shape& shape = in[0].shape;
+  const Shape rows = {shape.elements() / shape.back(), shape.back()};
+  const auto as_rows = [&](TF_Output x) { return shape.rank() == 2 ? x : in.reshape(x, rows); };
+  const TF_Output logs = in.unary("LogSoftmax", as_rows(in.row(0)));
+  return {in.unary("Neg", sum_all(in, in.binary("Mul", logs, as_rows(in.detached(1))), 2))};
+}
+
 Operand lower(const SquaredError&, const Args& in) {
   const Layout layout = in[0].layout;
   return {sum_all(in, in.binary("SquaredDifference", in[0].output, in.as(1, layout)), in[0].shape.rank())};

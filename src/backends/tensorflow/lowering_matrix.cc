@@ -1,6 +1,6 @@
 #include <array>
 
-#include "backends/tensorflow/lowering.h"
+#include "backends/tensorflow/convolution.h"
 
 namespace tbd::tensorflow {
 namespace {
@@ -10,11 +10,6 @@ std::array<int64_t, 2> same_pads(int64_t extent, int64_t kernel, int64_t stride)
   const int64_t outputs = (extent + stride - 1) / stride;
   const int64_t total = std::max<int64_t>((outputs - 1) * stride + kernel - extent, 0);
   return {total / 2, total - total / 2};
-}
-
-bool is_same(const Conv2d& op, const Shape& x) {
-  const auto h = same_pads(x[2], op.kernel.h, op.stride.h), w = same_pads(x[3], op.kernel.w, op.stride.w);
-  return op.pads == Pads{h[0], h[1], w[0], w[1]};
 }
 
 // The gradient of a dilated convolution is wrong in TensorFlow: the kernel is spread instead, with zeros between taps.
@@ -52,10 +47,17 @@ TF_Output grouped(const Args& in, const Convolution& convolve, TF_Output x, TF_O
 
 }  // namespace
 
+bool is_same(const Window& window, const Shape& images) {
+  const auto& [kernel, stride, pads] = window;
+  const auto h = same_pads(images[2], kernel.h, stride.h), w = same_pads(images[3], kernel.w, stride.w);
+  return pads == Pads{h[0], h[1], w[0], w[1]};
+}
+
 // x (N, C, H, W), weight (out, C / groups, kernel.h, kernel.w). Explicit pads lose their gradient: a Pad, but where
 // SAME means them.
 Operand lower(const Conv2d& op, const Args& in) {
-  const bool dilated = op.dilation != Extent2(1), same = !dilated && is_same(op, in[0].shape);
+  const bool dilated = op.dilation != Extent2(1),
+             same = !dilated && is_same({op.kernel, op.stride, op.pads}, in[0].shape);
   TF_Output x = in.as(0, Layout::nhwc), weight = in.as(1, Layout::hwio);
   Shape kernel = physical_shape(in[1].shape, Layout::hwio);
   if (!same) x = in.pad(x, op.pads);

@@ -15,7 +15,7 @@ std::set<std::string> convolution_weights(const Program& program) {
     std::map<std::string, std::string> cast_of;
     for (const Node& node : phase.nodes) {
       if (std::holds_alternative<Cast>(node.op)) cast_of[node.name] = node.inputs.at(0);
-      if (!std::holds_alternative<Conv2d>(node.op)) continue;
+      if (!std::holds_alternative<Conv2d>(node.op) && !std::holds_alternative<ConvTranspose2d>(node.op)) continue;
       const auto cast = cast_of.find(node.inputs.at(1));
       out.insert(cast == cast_of.end() ? node.inputs.at(1) : cast->second);
     }
