@@ -14,6 +14,7 @@ struct CheckedSplit {
   std::optional<double> tokens;  // of text, without padding
   std::optional<double> slots;   // of text, with padding
   std::vector<BadFile> left_out;
+  bool faulty = false;  // files among them cannot be used: the folder is not as it should be
 };
 struct CheckedData {
   std::vector<CheckedSplit> splits;                      // those that the folder has

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "data/go/positions.h"
 #include "data/source.h"
 
 namespace tbd {
@@ -51,6 +52,8 @@ bool offers(SourceKind kind, TextTask task) {
       return task == TextTask::squad;
     case SourceKind::packed_text:
       return task == TextTask::language_model;
+    case SourceKind::sgf:
+      return false;
   }
   return false;
 }
@@ -95,6 +98,7 @@ bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const s
 }  // namespace
 
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
+  if (wants_positions(inputs)) return SourceKind::sgf;
   const std::optional<TextTask> task = task_of(inputs);
   if (!task) return std::nullopt;
   switch (*task) {
@@ -113,6 +117,8 @@ std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
 }
 
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
+  if (wants_positions(inputs)) return fitted_positions(std::move(spec), inputs);
+  spec.board = 0;
   const std::optional<TextTask> task = task_of(inputs);
   if (!task || !offers(spec.kind, *task)) return std::nullopt;
   spec.text.task = *task;

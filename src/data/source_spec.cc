@@ -4,8 +4,8 @@
 namespace tbd {
 namespace {
 
-constexpr const char* kKinds[] = {"synthetic",        "image_folder", "parallel_text",
-                                  "pretraining_text", "squad",        "packed_text"};
+constexpr const char* kKinds[] = {"synthetic",   "image_folder", "parallel_text", "pretraining_text", "squad",
+                                  "packed_text", "sgf"};
 constexpr const char* kSplits[] = {"train", "val"};
 
 template <class Enum, size_t kCount>
@@ -32,6 +32,7 @@ Json source_spec_json(const SourceSpec& spec) {
           {"batch", spec.batch},
           {"image_size", spec.image_size},
           {"classes", spec.classes},
+          {"board", spec.board},
           {"text", text_spec_json(spec.text)},
           {"seed", spec.seed},
           {"threads", spec.threads},
@@ -46,6 +47,7 @@ SourceSpec source_spec_from(const Json& json, SourceSpec spec) {
   take(json, "batch", spec.batch);
   take(json, "image_size", spec.image_size);
   take(json, "classes", spec.classes);
+  take(json, "board", spec.board);
   if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text, std::move(spec.text));
   take(json, "seed", spec.seed);
   take(json, "threads", spec.threads);
