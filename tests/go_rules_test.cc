@@ -84,7 +84,7 @@ class AgainstGnuGo : public testing::TestWithParam<Case> {
 
   void play_game(uint32_t number) {
     const auto [size, ko, eyes, games] = GetParam();
-    const int most = ko == Ko::simple ? 2 * size * size : std::min(kRemembered, 2 * size * size);
+    const int most = ko == Ko::simple ? 2 * size * size : kRemembered;
     Game game(size, {.ko = ko, .max_moves = most});
     RandomWords words(number, "test/go_rules", static_cast<uint32_t>(size));
     gnugo_->set_up(size, 7.5);
@@ -135,10 +135,10 @@ TEST_P(AgainstGnuGo, TheSameMovesAreLegalAndScoresAreEqual) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, AgainstGnuGo,
-    testing::Values(Case{5, Ko::simple, Eyes::spare, 200}, Case{5, Ko::positional_superko, Eyes::fill, 200},
+    testing::Values(Case{5, Ko::simple, Eyes::spare, 200}, Case{5, Ko::positional_superko, Eyes::fill, 40},
                     Case{7, Ko::positional_superko, Eyes::spare, 100}, Case{9, Ko::simple, Eyes::fill, 20},
                     Case{9, Ko::positional_superko, Eyes::spare, 80}, Case{13, Ko::positional_superko, Eyes::spare, 40},
-                    Case{19, Ko::simple, Eyes::spare, 10}, Case{19, Ko::positional_superko, Eyes::spare, 20}));
+                    Case{19, Ko::simple, Eyes::spare, 10}, Case{19, Ko::positional_superko, Eyes::spare, 16}));
 
 }  // namespace
 }  // namespace tbd::go

@@ -39,6 +39,16 @@ Board::Board(int size, std::span<const Color> cells) : Board(size) {
             " has no liberty");
 }
 
+Bits Board::empty_points() const {
+  Bits empty = {};
+  for (size_t i = 0; i < empty.size(); ++i) {
+    const int inside = std::clamp(points() - 64 * static_cast<int>(i), 0, 64);
+    const uint64_t board = inside == 64 ? ~uint64_t{0} : (uint64_t{1} << inside) - 1;
+    empty[i] = board & ~(stones_[0][i] | stones_[1][i]);
+  }
+  return empty;
+}
+
 bool Board::in_atari(int point) const {
   const Group& group = group_at(point);
   return uint64_t{group.liberties} * group.squares == uint64_t{group.sum} * group.sum;

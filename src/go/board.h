@@ -27,6 +27,7 @@ class Board {
   Move pass() const { return points(); }
   Color at(int point) const { return cells_[static_cast<size_t>(point)]; }
   const Stones& stones() const { return stones_; }
+  Bits empty_points() const;
   uint64_t hash() const { return hash_; }  // of the stones alone: positions as positional superko compares them
   Color to_play() const { return to_play_; }
   void set_to_play(Color player) { to_play_ = player; }

@@ -69,6 +69,19 @@ TEST(GoBoard, RefusesSizesAndStonesThatCannotBe) {
   EXPECT_THROW(board_of({"X O", "O O"}), Error);
 }
 
+TEST(GoBoard, ListsEmptyPoints) {
+  for (const int size : {2, 8, 9, 16, 19}) {
+    Board board(size);
+    board.play(Color::black, 1);
+    board.play(Color::white, size * size - 2);
+    std::vector<int> empty, expected;
+    for_each(board.empty_points(), [&](int point) { empty.push_back(point); });
+    for (int point = 0; point < size * size; ++point)
+      if (board.at(point) == Color::none) expected.push_back(point);
+    EXPECT_EQ(empty, expected) << size;
+  }
+}
+
 TEST(GoBoard, KnowsEyes) {
   const Board board = board_of({". X . .", "X X . .", ". . X .", ". X . X"});
   EXPECT_TRUE(board.is_eye(Color::black, at(board, "A4")));

@@ -1,6 +1,7 @@
 // Colours, points and moves of a board of B x B, and their texts in SGF and GTP.
 #pragma once
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,12 @@ inline bool has(const Bits& bits, int point) {
 }
 inline void flip(Bits& bits, int point) {
   bits[static_cast<size_t>(point) / 64] ^= uint64_t{1} << (static_cast<size_t>(point) % 64);
+}
+// visit(point) for each of them, ascending.
+template <class Visit>
+void for_each(const Bits& bits, const Visit& visit) {
+  for (size_t i = 0; i < bits.size(); ++i)
+    for (uint64_t left = bits[i]; left != 0; left &= left - 1) visit(static_cast<int>(64 * i) + std::countr_zero(left));
 }
 // What stands on a board: [0] Black's points, [1] White's.
 using Stones = std::array<Bits, 2>;

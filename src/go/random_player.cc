@@ -33,8 +33,9 @@ Move random_move(const Game& game, Eyes eyes, RandomWords& words) {
     if (const Move move = words.below(board.points()); wanted(move)) return move;
   std::array<uint16_t, kMaxPoints> moves;
   int count = 0;
-  for (Move move = 0; move < board.points(); ++move)
-    if (wanted(move)) moves[static_cast<size_t>(count++)] = static_cast<uint16_t>(move);
+  for_each(board.empty_points(), [&](int point) {
+    if (wanted(point)) moves[static_cast<size_t>(count++)] = static_cast<uint16_t>(point);
+  });
   return count == 0 ? board.pass() : moves[static_cast<size_t>(words.below(count))];
 }
 
