@@ -12,7 +12,7 @@ foreach(backend ${backends})
 endforeach()
 
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
-list(FILTER files EXCLUDE REGEX "/conformance_test\\.cc$")
+list(FILTER files EXCLUDE REGEX "/(conformance|go_rules)_test\\.cc$")
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} ${file})
@@ -45,6 +45,12 @@ target_compile_definitions(conformance_test PRIVATE TBD_SOURCE_DIR="${PROJECT_SO
                            TBD_BINARY_DIR="${PROJECT_BINARY_DIR}")
 tbd_settings(conformance_test)
 tbd_discover_tests(conformance_test framework)
+
+# Our rules of Go against another program's: the room alone.
+add_executable(go_rules_test ${PROJECT_SOURCE_DIR}/tests/go_rules_test.cc)
+target_link_libraries(go_rules_test PRIVATE tbd_go GTest::gtest_main)
+tbd_settings(go_rules_test)
+tbd_discover_tests(go_rules_test program)
 
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*_test.py ${PROJECT_SOURCE_DIR}/tests/*_test.py)
 foreach(file ${files})

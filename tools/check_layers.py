@@ -10,14 +10,15 @@ import re
 import sys
 from pathlib import Path
 
-BELOW_WORKER = ["base", "stats", "graph", "host", "data", "quality", "record", "trace", "measure"]
+BELOW_WORKER = ["base", "stats", "graph", "host", "go", "data", "quality", "record", "trace", "measure"]
 MAY_INCLUDE = {
     "base": [],
     "stats": ["base"],
     "graph": ["base"],
     "models": ["base", "graph"],
     "host": ["base", "graph"],
-    "data": ["base", "graph", "host"],
+    "go": ["base"],
+    "data": ["base", "graph", "host", "go"],
     "quality": ["base", "host"],
     "record": ["base"],
     "trace": ["base", "record"],

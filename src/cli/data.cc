@@ -14,11 +14,14 @@ class Data final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("WHAT", words_,
                    "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
-                   "'prose', 'cloze', 'prompts': make this small set");
+                   "'prose', 'cloze', 'prompts', 'games': make this small set");
     app.add_option("--source", make_.source, "Make: folder of unpacked packages");
     app.add_option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
     app.add_option("--language", make_.language,
                    "Language beside English, of messages and of parallel text [de; that of data.json, or vi]");
+    app.add_option("--games", make_.games, "Make games: how many GNU Go plays")->capture_default_str();
+    app.add_option("--seed", make_.seed, "Make games: decides them")->capture_default_str();
+    app.add_option("--board", make_.board, "Games: rows and columns [make: 9; check: those of the first game]");
     app.add_option("--model", model_, "Check: as this model reads text (ids, buckets, vocabularies)");
     app.add_option("--config", config_, "Check: of that model")->capture_default_str();
     app.add_option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
@@ -41,7 +44,8 @@ class Data final : public Command {
  private:
   SourceSpec spec() const {
     if (words_.size() != 3) fail(ErrorKind::usage, "data check takes KIND and FOLDER; 'tbd data' lists the kinds");
-    SourceSpec spec = source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_});
+    SourceSpec spec =
+        source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_, .board = make_.board});
     spec.text = text_preset(model_, config_);
     spec.text.strict = text_.strict;
     spec.text.vocabulary = spec.text.target_vocabulary = text_.vocabulary;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "cli/data_parts.h"
+#include "data/sets/game_set.h"
 #include "data/sets/message_set.h"
 #include "data/sets/photo_set.h"
 #include "data/sets/prompt_set.h"
@@ -78,14 +79,27 @@ Made cloze(const MakeRequest& request) {
           .left_out = made.left_out};
 }
 
+Made games(const MakeRequest& request) {
+  require(request.seed >= 0, "a seed is not negative, got ", request.seed);
+  const GameSetSummary made = make_game_set(request.out, {.games = request.games,
+                                                          .board = request.board == 0 ? 9 : request.board,
+                                                          .seed = static_cast<uint64_t>(request.seed)});
+  return {.counts = cat(grouped(made.train_games), " games for training, ", grouped(made.val_games),
+                        " for validation, ", grouped(made.moves), " moves"),
+          .json = {{"train_games", made.train_games}, {"val_games", made.val_games}, {"moves", made.moves}},
+          .set = made.set,
+          .left_out = {}};
+}
+
 struct Maker {
   std::string name;
   Made (*make)(const MakeRequest&);
+  bool from_packages = true;
 };
 
 const Maker& maker_of(const std::string& what) {
-  static const std::vector<Maker> makers = {
-      {"photos", photos}, {"messages", messages}, {"prose", prose}, {"cloze", cloze}, {"prompts", prompts}};
+  static const std::vector<Maker> makers = {{"photos", photos}, {"messages", messages}, {"prose", prose},
+                                            {"cloze", cloze},   {"prompts", prompts},   {"games", games, false}};
   std::vector<std::string> names = {"check"};
   for (const Maker& maker : makers) {
     if (maker.name == what) return maker;
@@ -98,8 +112,9 @@ const Maker& maker_of(const std::string& what) {
 
 void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request) {
   const Maker& maker = maker_of(request.what);
-  if (request.source.empty() || request.out.empty())
-    fail(ErrorKind::usage, "data ", request.what, " needs --source DIR and --out DIR");
+  if (request.out.empty() || (maker.from_packages && request.source.empty()))
+    fail(ErrorKind::usage, "data ", request.what, " needs ", maker.from_packages ? "--source DIR and " : "",
+         "--out DIR");
   const Made made = maker.make(request);
   if (!output.quiet)
     for (const BadFile& file : made.left_out) context.err << "left out: " << file.path << ": " << file.reason << "\n";

@@ -104,9 +104,27 @@ TEST_F(DataCommand, WhatIsLeftOutIsToldAndAnErrorWhenStrict) {
   EXPECT_THAT(strict.err, HasSubstr("train.en:2: an empty sentence"));
 }
 
+TEST_F(DataCommand, ChecksGamesMoveByMove) {
+  make_folder(path("games/train"));
+  const std::string root = path("games").string();
+  write_file(path("games/train/good.sgf"), "(;SZ[9]RE[B+R];B[aa];W[bb];B[])");
+  write_file(path("games/train/handicap.sgf"), "(;SZ[9]HA[3]RE[B+R];W[aa])");
+  const Said good = data({"check", "sgf", root});
+  EXPECT_EQ(good.code, kDone) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("left out: handicap.sgf: a game with handicap"));
+  write_file(path("games/train/bad.sgf"), "(;SZ[9]RE[B+R];B[aa];W[aa])");
+  const Said bad = data({"check", "sgf", root});
+  EXPECT_EQ(bad.code, kVerdictFailed);
+  EXPECT_THAT(bad.out, HasSubstr("left out: bad.sgf: move 2: White at A9 is illegal: the point is occupied"));
+  const Said other = data({"check", "sgf", root, "--board", "19"});
+  EXPECT_EQ(other.code, kVerdictFailed);
+  EXPECT_THAT(other.err, HasSubstr("no usable game"));
+}
+
 TEST_F(DataCommand, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(data({"message"}).err, HasSubstr("did you mean 'messages'?"));
   EXPECT_THAT(data({"prose"}).err, HasSubstr("data prose needs --source DIR and --out DIR"));
+  EXPECT_THAT(data({"games"}).err, HasSubstr("data games needs --out DIR"));
   EXPECT_THAT(data({"prose", "more"}).err, HasSubstr("unexpected argument 'more'"));
   EXPECT_THAT(data({"check", "squad"}).err, HasSubstr("data check takes KIND and FOLDER"));
   EXPECT_THAT(data({"check", "sqad", "x"}).err, HasSubstr("did you mean 'squad'?"));

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/folder_listing.h"
+#include "data/go/game_files.h"
 #include "data/jpeg_decoder.h"
 #include "data/sets/made_set.h"
 #include "data/text/packed.h"
@@ -54,6 +55,17 @@ CheckedSplit decoded(const SourceSpec& spec, CheckedData& data) {
       out.left_out.push_back({file.path, e.what()});
     }
   }
+  out.faulty = !out.left_out.empty();
+  return out;
+}
+
+// Reading the games has replayed them all.
+CheckedSplit replayed(SourceSpec& spec) {
+  const GameFiles files = read_game_files(spec);
+  spec.board = files.board;  // the other split is of the same board
+  CheckedSplit out{.split = spec.split, .left_out = files.faulty, .faulty = !files.faulty.empty()};
+  for (const LearntGame& game : files.games) out.samples += static_cast<int64_t>(game.moves.size());
+  out.left_out.insert(out.left_out.end(), files.skipped.begin(), files.skipped.end());
   return out;
 }
 
@@ -87,7 +99,11 @@ bool has_split(const SourceSpec& spec) {
   return spec.split == Split::train ? train || !val : val;
 }
 
-void add_split(const SourceSpec& spec, CheckedData& data) {
+void add_split(SourceSpec& spec, CheckedData& data) {
+  if (spec.kind == SourceKind::sgf) {
+    if (has_split(spec)) data.splits.push_back(replayed(spec));
+    return;
+  }
   if (spec.kind == SourceKind::image_folder) {
     if (has_split(spec)) data.splits.push_back(decoded(spec, data));
     return;

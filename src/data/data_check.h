@@ -16,6 +16,7 @@ struct CheckedSplit {
   std::optional<double> seconds, second_slots;  // of speech, without and with padding
   std::vector<BadFile> left_out;
   std::vector<std::string> notes;  // SourceStatistics::notes
+  bool faulty = false;             // files among them cannot be used: the folder is not as it should be
 };
 struct CheckedData {
   std::vector<CheckedSplit> splits;                      // those that the folder has

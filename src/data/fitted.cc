@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "data/go/positions.h"
 #include "data/source.h"
 #include "data/spectrogram.h"
 
@@ -59,6 +60,7 @@ bool offers(SourceKind kind, TextTask task) {
     case SourceKind::packed_text:
       return task == TextTask::language_model;
     case SourceKind::speech:
+    case SourceKind::sgf:
       return false;
   }
   return false;
@@ -124,6 +126,7 @@ bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const s
 
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
   if (wants_speech(inputs)) return SourceKind::speech;
+  if (wants_positions(inputs)) return SourceKind::sgf;
   const std::optional<TextTask> task = task_of(inputs);
   if (!task) return std::nullopt;
   switch (*task) {
@@ -142,6 +145,8 @@ std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
 }
 
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
+  if (wants_positions(inputs)) return fitted_positions(std::move(spec), inputs);
+  spec.board = 0;
   if (wants_speech(inputs)) {
     const bool offered = spec.kind == SourceKind::speech || spec.kind == SourceKind::synthetic;
     return offered && fit_speech(spec, inputs) ? std::optional(std::move(spec)) : std::nullopt;

@@ -36,6 +36,8 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+}  // namespace
+
 fs::path split_root(const fs::path& path, Split split) {
   const bool train = is_folder(path / "train"), val = is_folder(path / "val");
   if (!train && !val) return path;
@@ -44,8 +46,6 @@ fs::path split_root(const fs::path& path, Split split) {
     fail(ErrorKind::invalid, path.string(), " has no folder '", wanted, "', only '", train ? "train" : "val", "'");
   return path / wanted;
 }
-
-}  // namespace
 
 std::optional<std::string> recorded_hash(const fs::path& path) {
   try {

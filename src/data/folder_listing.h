@@ -28,6 +28,9 @@ struct FolderListing {
 // folder, no image, or the tree has only the other split.
 FolderListing list_image_folder(const std::filesystem::path& path, Split split);
 
+// `path`/train or `path`/val; `path` itself where it has neither. Throws Error(invalid) when it has only the other one.
+std::filesystem::path split_root(const std::filesystem::path& path, Split split);
+
 // content_sha256 of path/data.json; nullopt without one, or with one that cannot be read: no reason to refuse the data.
 std::optional<std::string> recorded_hash(const std::filesystem::path& path);
 

@@ -11,6 +11,9 @@ constexpr std::string_view kSpeech =
     "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
 
+constexpr std::string_view kGames =
+    "train/*.sgf and val/*.sgf, folders below them too; SGF FF[3] or FF[4], the main line";
+
 constexpr KnownSet kSets[] = {
     {.name = "ImageNet-1k",
      .kind = "image_folder",
@@ -65,6 +68,14 @@ constexpr KnownSet kSets[] = {
              "utterances in the published files",
      .layout = kSpeech,
      .models = "deep_speech_2"},
+    {.name = "game records",
+     .kind = "sgf",
+     .source =
+         "records of games of Go; AlphaGo's first network learnt from games of the KGS server (Silver et al. 2016)",
+     .licence = "that of the records",
+     .size = "about 30 million positions (Silver et al. 2016)",
+     .layout = kGames,
+     .models = "minigo"},
     {.name = "photos",
      .kind = "image_folder",
      .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
@@ -120,6 +131,15 @@ constexpr KnownSet kSets[] = {
      .models = "deep_speech_2",
      .made_by = "tbd data prompts --source DIR --out DIR",
      .folder = "prompts"},
+    {.name = "games",
+     .kind = "sgf",
+     .source = "Debian: gnugo, playing against itself",
+     .licence = "made on your machine",
+     .size = "200 games on 9 x 9: 7,956 training and 871 validation positions, 75 kB",
+     .layout = kGames,
+     .models = "minigo:9",
+     .made_by = "tbd data games --out DIR",
+     .folder = "games"},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/go/positions.h"
 #include "data/image_folder.h"
 #include "data/prefetch.h"
 #include "data/speech/speech.h"
@@ -56,6 +57,7 @@ void check(const SourceSpec& spec) {
   within("batch", spec.batch, 1, 1 << 20);
   within("image_size", spec.image_size, 1, 1 << 14);
   within("classes", spec.classes, 1, INT32_MAX);
+  within("board", spec.board, 0, 19);
   within("threads", spec.threads, 0, 1 << 12);
   within("prefetch", spec.prefetch, 1, 1 << 12);
   within("first_step", spec.first_step, 1, UINT32_MAX);
@@ -69,6 +71,7 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
     case SourceKind::synthetic:
       if (spec.speech.wanted) return synthetic_speech_samples(spec);
+      if (spec.board > 0) return synthetic_positions(spec);
       return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);
     case SourceKind::image_folder:
       return image_folder_samples(spec);
@@ -82,6 +85,8 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
       return packed_text_samples(spec);
     case SourceKind::speech:
       return speech_samples(spec);
+    case SourceKind::sgf:
+      return game_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

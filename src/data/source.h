@@ -15,7 +15,7 @@
 
 namespace tbd {
 
-enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text, speech };
+enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text, speech, sgf };
 enum class Split { train, val };
 
 // What to read and how; the `pipeline(spec)` of the worker protocol (docs/data.md has the keys).
@@ -26,7 +26,8 @@ struct SourceSpec {
   int64_t batch = 1;
   int64_t image_size = 224;  // height and width of a sample
   int64_t classes = 1000;    // labels are below this
-  TextSpec text = {};        // text kinds, and synthetic text
+  int64_t board = 0;         // Go: rows and columns. sgf, 0: the first game's; synthetic, 0: no positions of Go
+  TextSpec text = {};        // text kinds, and synthetic text; strict for all
   SpeechSpec speech = {};    // speech, and synthetic speech
   uint64_t seed = 0;
   int64_t threads = 1;     // that prepare batches ahead; 0: next prepares its batch itself

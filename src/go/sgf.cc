@@ -1,0 +1,121 @@
+#include "go/sgf.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "go/sgf_tree.h"
+
+namespace tbd::go {
+namespace {
+
+int read_size(const std::string& text) {
+  const size_t colon = text.find(':');
+  const auto columns = parse_int(trim(text.substr(0, colon)));
+  const auto rows = colon == std::string::npos ? columns : parse_int(trim(text.substr(colon + 1)));
+  require(columns && rows, "unreadable board size SZ[", text, "]");
+  require(*columns == *rows, "a board of ", *columns, "x", *rows, " is not square");
+  require_size(*columns);
+  return static_cast<int>(*columns);
+}
+
+int64_t whole(const char* name, const std::string& text) {
+  const auto value = trim(text).empty() ? std::optional<int64_t>(0) : parse_int(trim(text));
+  require(value && *value >= 0 && *value <= kMaxPoints, "unreadable ", name, "[", text, "]");
+  return *value;
+}
+
+void read_root_property(const SgfProperty& property, SgfGame& game) {
+  const std::string& value = property.values[0];
+  if (property.name == "GM") {
+    require(trim(value) == "1", "not a game of Go: GM[", value, "]");
+  } else if (property.name == "SZ") {
+    game.size = read_size(value);
+  } else if (property.name == "KM") {
+    game.komi = parse_double(trim(value));
+    require(game.komi || trim(value).empty(), "unreadable komi KM[", value, "]");
+  } else if (property.name == "HA") {
+    game.handicap = static_cast<int>(whole("HA", value));
+  } else if (property.name == "RE") {
+    game.result = trim(value);
+  } else if (property.name != "B" && property.name != "W" && property.name != "AB" && property.name != "AW") {
+    game.properties.emplace(property.name, value);
+  }
+}
+
+int read_point(const std::string& property, const std::string& text, int size) {
+  const std::optional<Move> move = move_from_sgf(text, size);
+  require(move && *move < size * size, property, "[", text, "] is no point of a board of ", size, "x", size);
+  return *move;
+}
+
+// "dd", or a rectangle "aa:cc".
+void add_points(const SgfProperty& property, int size, std::vector<int>& points) {
+  for (const std::string& value : property.values) {
+    const size_t colon = value.find(':');
+    const int from = read_point(property.name, value.substr(0, colon), size);
+    const int to = colon == std::string::npos ? from : read_point(property.name, value.substr(colon + 1), size);
+    require(from / size <= to / size && from % size <= to % size, property.name, "[", value, "] is no rectangle");
+    for (int row = from / size; row <= to / size; ++row)
+      for (int column = from % size; column <= to % size; ++column) points.push_back(row * size + column);
+    require(points.size() <= static_cast<size_t>(size * size), property.name, " has more stones than the board points");
+  }
+}
+
+void read_move(const SgfProperty& property, SgfGame& game) {
+  const std::string& text = property.values[0];
+  const std::optional<Move> move = move_from_sgf(trim(text), game.size);
+  require(move.has_value(), property.name, "[", text, "] is no point of a board of ", game.size, "x", game.size);
+  require(property.values.size() == 1, property.name, " has ", property.values.size(), " values");
+  game.moves.push_back({property.name == "B" ? Color::black : Color::white, *move});
+}
+
+bool is_move(const SgfProperty& property) { return property.name == "B" || property.name == "W"; }
+
+void read_node(const SgfNode& node, bool root, SgfGame& game) {
+  if (root)
+    for (const SgfProperty& property : node) read_root_property(property, game);
+  for (const SgfProperty& property : node) {
+    const bool set_up = property.name == "AB" || property.name == "AW" || property.name == "AE";
+    require(!set_up || (root && property.name != "AE"), "stones are set up in the middle of the game (", property.name,
+            ")");
+    if (set_up) add_points(property, game.size, property.name == "AB" ? game.black : game.white);
+  }
+  for (const SgfProperty& property : node)
+    if (is_move(property)) read_move(property, game);
+}
+
+SgfGame game_of(const SgfLine& line, const std::string& file) {
+  SgfGame game{.file = file};
+  for (size_t i = 0; i < line.size(); ++i) try {
+      read_node(line[i], i == 0, game);
+    } catch (const Error& e) {
+      const bool at_move = std::ranges::any_of(line[i], is_move);
+      throw e.within(at_move ? cat("move ", game.moves.size() + 1) : "the set-up");
+    }
+  return game;
+}
+
+}  // namespace
+
+std::vector<SgfGame> read_sgf(std::string_view text, const std::string& file) try {
+  std::vector<SgfGame> games;
+  for (const SgfLine& line : read_sgf_lines(text)) games.push_back(game_of(line, file));
+  return games;
+} catch (const Error& e) {
+  throw e.within(file);
+}
+
+Winner winner_of(std::string_view result) {
+  std::string text;
+  for (const char c : trim(result)) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (text.empty() || text == "?") return Winner::unknown;
+  if (text == "0" || text == "draw" || text == "jigo" || text == "void") return Winner::nobody;
+  const bool won = (text[0] == 'b' || text[0] == 'w') && text.size() > 1 && text[1] == '+';
+  constexpr std::string_view kHow[] = {"", "r", "resign", "t", "time", "f", "forfeit"};
+  const std::string how = won ? text.substr(2) : "";
+  const std::optional<double> points = parse_double(how);
+  require(won && ((points && *points >= 0) || std::ranges::count(kHow, how)), "unreadable result RE[", result, "]");
+  return text[0] == 'b' ? Winner::black : Winner::white;
+}
+
+}  // namespace tbd::go
