@@ -94,6 +94,15 @@ Symbol lower(const Affine& op, const Args& in) {
   return in.op("_plus_scalar", {product}, with_scalar(op.offset));
 }
 
+// clip keeps its bounds in single precision.
+Symbol lower(const Clamp& op, const Args& in) {
+  if (in.dtype(0) == DType::f32) return in.op("clip", {in[0]}, {{"a_min", text(op.low)}, {"a_max", text(op.high)}});
+  return in.op("_minimum_scalar", {in.part("above", "_maximum_scalar", {in[0]}, with_scalar(op.low))},
+               with_scalar(op.high));
+}
+
+Symbol lower(const Greater& op, const Args& in) { return in.op("_greater_scalar", {in[0]}, with_scalar(op.value)); }
+
 // Without a mask operand MXNet's generator draws.
 Symbol lower(const Dropout& op, const Args& in) {
   if (in.size() < 2) return in.op("Dropout", {in[0]}, {{"p", text(op.p)}});
