@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/mxnet/test_programs.h"
 #include "models/model.h"
 #include "toy_programs.h"
@@ -11,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// d/dx of sum(tanh) has no rule; of these ops there is one: y = relu(conv), pooled, normed, then linear.
+// Of a small critic: every op between the image and its judgement has a rule.
 Program penalty(Precision precision) {
   return program_by(
       [](Builder& g) {

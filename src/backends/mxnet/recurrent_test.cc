@@ -58,7 +58,7 @@ Program with_lengths(const Form& form) {
   Builder g(program, "train");
   const Tensor x = g.parameter("x", {kSamples, kSteps, kIn}), lengths = g.input("lengths", {kSamples}, DType::i32);
   const Weights weights(g);
-  const auto all = [](const Tensor& x) { return x; };
+  const auto all = [](const Tensor& each) { return each; };
   read_all(g, "", x, form, lengths, all, all, weights);
   return finished(program, g, form.precision);
 }
