@@ -21,7 +21,7 @@ LoweredAs named(const Linear&) { return native("FullyConnected"); }
 LoweredAs named(const Matmul&) { return native("batch_dot; dot for matrices"); }
 LoweredAs named(const BatchNorm&) { return native("BatchNorm"); }
 LoweredAs named(const GroupNorm&) {
-  return composed("GroupNorm, broadcast_mul, broadcast_add; in fp64 of mean, square, rsqrt");
+  return composed("GroupNorm, BatchNorm by fixed statistics; in fp64 of mean, square, rsqrt, broadcasts");
 }
 LoweredAs named(const LayerNorm&) {
   return native("LayerNorm; in fp64 mean, square, rsqrt, broadcast_mul, broadcast_add");
@@ -67,7 +67,7 @@ LoweredAs named(const Cast& op) {
   return native("Cast");
 }
 LoweredAs named(const Reshape&) { return native("Reshape"); }
-LoweredAs named(const Reduce& op) { return native(kind(op)); }
+LoweredAs named(const Reduce& op) { return native(cat(kind(op), "; dot where it takes whole rows")); }
 LoweredAs named(const RmsNorm&) { return composed("square, rsqrt, elemwise_mul; dot for sums and outer products"); }
 LoweredAs named(const Softmax&) { return native("softmax"); }
 LoweredAs named(const Equals&) { return composed("_equal_scalar, Cast"); }

@@ -113,6 +113,9 @@ inline Attributes with_scalar(double value) { return {{"scalar", text(value)}}; 
 const char* type_name(DType dtype);  // "float32"; throws Error(unsupported) on a type without kernels
 // Whether a pool takes the pads itself: symmetric and at most half the window.
 bool pools_with(const Pads& pads, const Extent2& kernel);
+// x (N, C, ...) times weight (C) plus bias (C), in single precision: the node's last op.
+Symbol scaled_per_channel(const Args& in, const Shape& shape, const Symbol& x, const Symbol& weight,
+                          const Symbol& bias);
 // Pads as an op of their own, which MXNet has for images alone.
 Symbol padded(const Args& in, const Pads& pads, double value);
 

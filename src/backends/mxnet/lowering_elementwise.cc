@@ -68,8 +68,24 @@ Symbol lower(const Unary& op, const Args& in) {
   fail(ErrorKind::internal, "unary function without a lowering");
 }
 
+namespace {
+
+// Whether an image (N, C, H, W) is multiplied by one number a channel, (1, C, 1, 1).
+bool scales_channels(const Binary& op, const Args& in) {
+  const Shape &x = in.shape(0), &y = in.shape(1);
+  return op.function == Binary::Function::mul && in.dtype(0) == DType::f32 && x.rank() == 4 && x != y &&
+         y == Shape{1, x[1], 1, 1};
+}
+
+}  // namespace
+
 Symbol lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
+  if (scales_channels(op, in)) {
+    const Shape channels = {in.shape(0)[1]};
+    const Symbol weight = in.part("channels", "Reshape", {in[1]}, to_shape(channels));
+    return scaled_per_channel(in, in.shape(0), in[0], weight, in.filled("bias", channels, 0));
+  }
   const bool equal = in.shape(0) == in.shape(1);
   const auto either = [&](const char* elementwise, const char* broadcast) {
     return in.op(equal ? elementwise : broadcast, {in[0], in[1]});
