@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/mxnet/test_programs.h"
 
 namespace tbd::mxnet {
@@ -68,6 +70,33 @@ TEST(UpsampleOnMxnet, RepeatsEveryElementAndSumsTheirGradients) {
                       x.as<double>()[at(x.shape(), n, c, h / factor, w / factor)]);
     expect_gradients_of(program, {}, cat("upsample by ", factor));
   }
+}
+
+// In single precision by another kernel.
+TEST(MulOnMxnet, ScalesChannels) {
+  const std::vector<std::pair<std::string, Shape>> operands = {{"x", {2, 3, 4, 5}}, {"scales", {1, 3, 1, 1}}};
+  const Binary mul = {Binary::Function::mul};
+  const TensorMap weights = random_weights(program_of(mul, operands));
+  const TensorMap twice = stepped(program_of(mul, operands), weights, {}),
+                  single = stepped(program_of(mul, operands, Precision::fp32), weights, {});
+  for (const char* name : {"output/y", "grad/x", "grad/scales", "grad/weights"})
+    EXPECT_LT(relative_error(single.at(name), twice.at(name)), 1e-6) << name;
+}
+
+TEST(ReduceOnMxnet, TakesWholeRows) {
+  for (const bool keep : {false, true})
+    for (const auto function : {Reduce::Function::sum, Reduce::Function::mean}) {
+      const Program program = program_of(Reduce{function, {2, 1}, keep}, {{"x", {2, 2, 3}}});
+      const TensorMap after = stepped(program,
+                                      {{"param/x", doubles({2, 2, 3}, {1, 2, 3, 4, 5, 6, 6, 12, 0, 0, -6, 0})},
+                                       {"param/weights", doubles(keep ? Shape{2, 1, 1} : Shape{2}, {6, 12})}},
+                                      {});
+      const double part = function == Reduce::Function::sum ? 1 : 1.0 / 6;
+      EXPECT_LT(relative_error(after.at("output/y"), doubles({2}, {21 * part, 12 * part})), 1e-15);
+      std::vector<double> expected(12, 12 * part);
+      std::fill_n(expected.begin(), 6, 6 * part);
+      EXPECT_LT(relative_error(after.at("grad/x"), doubles({12}, expected)), 1e-15);
+    }
 }
 
 // A third is no number of single precision.

@@ -53,7 +53,10 @@ LoweredAs named(const Unary& op) {
       return native(kind(op));
   }
 }
-LoweredAs named(const Binary& op) { return native(cat("elemwise_", kind(op), " or broadcast_", kind(op))); }
+LoweredAs named(const Binary& op) {
+  const bool mul = op.function == Binary::Function::mul;
+  return native(cat("elemwise_", kind(op), " or broadcast_", kind(op), mul ? "; BatchNorm of channels in fp32" : ""));
+}
 LoweredAs named(const Affine& op) {
   if (op.factor != 1 && op.offset != 0) return composed("_mul_scalar, _plus_scalar");
   return native(op.offset != 0 ? "_plus_scalar" : "_mul_scalar");
