@@ -143,11 +143,11 @@ TEST(CtcOnMxnet, ForgetsTheStepBefore) {
   EXPECT_LT(relative_error(session->read({"grad/"}).at("grad/logits"), expected_gradient(batch, logits, 0)), 1e-5);
 }
 
-// A loss that rounds to 0 has no gradient to speak of.
+// A loss that rounds to 0 has no gradient to speak of; CTCLoss gives 1 where as many labels as steps leave one path.
 TEST(CtcOnMxnet, LeavesWhatIsCertainAlone) {
-  const Batch batch = {{4}, {1, 2}, {2}};
+  const Batch batch = {{2}, {1, 2}, {2}};
   HostTensor logits(DType::f64, {1, kSteps, kClasses});
-  for (int64_t t = 0; t < kSteps; ++t) logits.as<double>()[static_cast<size_t>(t * kClasses + (t < 2 ? 1 : 2))] = 100;
+  for (size_t t = 0; t < 2; ++t) logits.as<double>()[t * kClasses + t + 1] = 100;
   const TensorMap after = stepped(program(batch, 0, Precision::fp32), {{"param/logits", logits}}, inputs(batch));
   EXPECT_NEAR(as_doubles(after.at("loss"))[0], 0, 1e-5);
   for (const double x : as_doubles(after.at("grad/logits"))) EXPECT_NEAR(x, 0, 1e-5);
