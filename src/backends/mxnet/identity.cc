@@ -2,6 +2,7 @@
 
 #include "backends/mxnet/lowering.h"
 #include "backends/mxnet/optimizer.h"
+#include "graph/expand.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -16,6 +17,17 @@ NodeSupport::Level level_of(LoweredAs::Level level) {
       return NodeSupport::Level::unsupported;
   }
   return NodeSupport::Level::unsupported;
+}
+
+// Why the phase's input_gradients have no ordinary nodes; empty where they have.
+std::string why_not_expanded(Program program, const Phase& phase) {
+  program.phases = {phase};
+  try {
+    expanded(std::move(program));
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
 }
 
 }  // namespace
@@ -39,11 +51,15 @@ SessionIdentity describe_mxnet() {
 
 std::vector<NodeSupport> check_nodes(const Program& program) {
   std::vector<NodeSupport> out;
-  for (const Phase& phase : program.phases)
+  for (const Phase& phase : program.phases) {
+    const std::string fault = why_not_expanded(program, phase);
     for (const Node& node : phase.nodes) {
-      const LoweredAs lowered = lowered_as(node.op);
+      LoweredAs lowered = lowered_as(node.op);
+      if (!fault.empty() && std::holds_alternative<InputGradient>(node.op))
+        lowered = {LoweredAs::Level::unsupported, fault};
       out.push_back({phase.name, node.name, kind(node.op), level_of(lowered.level), lowered.detail});
     }
+  }
   return out;
 }
 

@@ -13,11 +13,15 @@ LoweredAs composed(std::string ops) { return {Level::composed, std::move(ops)}; 
 LoweredAs unsupported(std::string reason) { return {Level::unsupported, std::move(reason)}; }
 
 LoweredAs named(const Conv2d& op) { return op.pads.symmetric() ? native("Convolution") : composed("Pad, Convolution"); }
+LoweredAs named(const ConvTranspose2d& op) {
+  return op.pads.symmetric() ? native("Deconvolution") : composed("Deconvolution, slice_axis");
+}
+LoweredAs named(const UpsampleNearest&) { return native("UpSampling"); }
 LoweredAs named(const Linear&) { return native("FullyConnected"); }
 LoweredAs named(const Matmul&) { return native("batch_dot; dot for matrices"); }
 LoweredAs named(const BatchNorm&) { return native("BatchNorm"); }
 LoweredAs named(const GroupNorm&) {
-  return composed("GroupNorm, broadcast_mul, broadcast_add; in fp64 of mean, square, rsqrt");
+  return composed("GroupNorm, BatchNorm by fixed statistics; in fp64 of mean, square, rsqrt, broadcasts");
 }
 LoweredAs named(const LayerNorm&) {
   return native("LayerNorm; in fp64 mean, square, rsqrt, broadcast_mul, broadcast_add");
@@ -49,11 +53,16 @@ LoweredAs named(const Unary& op) {
       return native(kind(op));
   }
 }
-LoweredAs named(const Binary& op) { return native(cat("elemwise_", kind(op), " or broadcast_", kind(op))); }
+LoweredAs named(const Binary& op) {
+  const bool mul = op.function == Binary::Function::mul;
+  return native(cat("elemwise_", kind(op), " or broadcast_", kind(op), mul ? "; BatchNorm of channels in fp32" : ""));
+}
 LoweredAs named(const Affine& op) {
   if (op.factor != 1 && op.offset != 0) return composed("_mul_scalar, _plus_scalar");
   return native(op.offset != 0 ? "_plus_scalar" : "_mul_scalar");
 }
+LoweredAs named(const Clamp&) { return native("clip; in fp64 _maximum_scalar, _minimum_scalar"); }
+LoweredAs named(const Greater&) { return native("_greater_scalar"); }
 LoweredAs named(const Dropout&) { return native("Dropout; with a mask composed of elemwise_mul, _mul_scalar"); }
 LoweredAs named(const Cast& op) {
   if (op.to == DType::bf16 || op.to == DType::f16 || op.to == DType::boolean)
@@ -61,7 +70,7 @@ LoweredAs named(const Cast& op) {
   return native("Cast");
 }
 LoweredAs named(const Reshape&) { return native("Reshape"); }
-LoweredAs named(const Reduce& op) { return native(kind(op)); }
+LoweredAs named(const Reduce& op) { return native(cat(kind(op), "; dot where it takes whole rows")); }
 LoweredAs named(const RmsNorm&) { return composed("square, rsqrt, elemwise_mul; dot for sums and outer products"); }
 LoweredAs named(const Softmax&) { return native("softmax"); }
 LoweredAs named(const Equals&) { return composed("_equal_scalar, Cast"); }
@@ -72,6 +81,8 @@ LoweredAs named(const Gather&) { return composed("broadcast_add, take"); }
 LoweredAs named(const Embedding& op) {
   return op.pad < 0 ? native("Embedding, dense gradient") : composed("Embedding, where; dense gradient");
 }
+LoweredAs named(const StridedLength&) { return composed("_minus_scalar, _div_scalar, _plus_scalar"); }
+LoweredAs named(const SequenceMask&) { return composed("broadcast_lesser, broadcast_to, where"); }
 LoweredAs named(const Sinusoid&) { return composed("broadcast_mul of a constant"); }
 LoweredAs named(const Rotary&) { return composed("reverse, broadcast_to, elemwise_mul, elemwise_add"); }
 LoweredAs named(const Attention& op) {
@@ -80,8 +91,13 @@ LoweredAs named(const Attention& op) {
 LoweredAs named(const Lstm&) {
   return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast, padding as a feature");
 }
+LoweredAs named(const Gru&) { return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast"); }
 LoweredAs named(const LstmCell&) { return composed("FullyConnected, slice_axis, Activation, elemwise_mul"); }
 LoweredAs named(const SoftmaxCrossEntropy&) { return composed("log_softmax, pick, sum; dot for sums of rows"); }
+LoweredAs named(const SoftCrossEntropy&) { return composed("log_softmax, dot"); }
+LoweredAs named(const CtcLoss&) {
+  return composed("CTCLoss, where, sum; in fp64 log_softmax, batch_dot, exp, log and SequenceLast, step by step");
+}
 LoweredAs named(const SquaredError&) { return composed("elemwise_sub, square, sum"); }
 LoweredAs named(const StopGradient&) { return native("BlockGrad"); }
 LoweredAs named(const HostCall& op) {
@@ -90,9 +106,7 @@ LoweredAs named(const HostCall& op) {
     return unsupported(unknown_name("host function", op.function, known));
   return composed(cat("host function ", op.function, " between two executors"));
 }
-LoweredAs named(const InputGradient&) {
-  return unsupported("mxnet 1.9 has no gradient of the gradients of Convolution and its norms");
-}
+LoweredAs named(const InputGradient&) { return composed("expanded: nodes of the first gradient"); }
 
 }  // namespace
 

@@ -54,6 +54,8 @@ class Args {
 };
 
 Symbol lower(const Conv2d& op, const Args& in);
+Symbol lower(const ConvTranspose2d& op, const Args& in);
+Symbol lower(const UpsampleNearest& op, const Args& in);
 Symbol lower(const Linear& op, const Args& in);
 Symbol lower(const Matmul& op, const Args& in);
 Symbol lower(const BatchNorm& op, const Args& in);
@@ -65,6 +67,8 @@ Symbol lower(const GlobalMean& op, const Args& in);
 Symbol lower(const Unary& op, const Args& in);
 Symbol lower(const Binary& op, const Args& in);
 Symbol lower(const Affine& op, const Args& in);
+Symbol lower(const Clamp& op, const Args& in);
+Symbol lower(const Greater& op, const Args& in);
 Symbol lower(const Dropout& op, const Args& in);
 Symbol lower(const Cast& op, const Args& in);
 Symbol lower(const Reshape& op, const Args& in);
@@ -77,17 +81,22 @@ Symbol lower(const Slice& op, const Args& in);
 Symbol lower(const Transpose& op, const Args& in);
 Symbol lower(const Gather& op, const Args& in);
 Symbol lower(const Embedding& op, const Args& in);
+Symbol lower(const StridedLength& op, const Args& in);
+Symbol lower(const SequenceMask& op, const Args& in);
 Symbol lower(const Sinusoid& op, const Args& in);
 Symbol lower(const Rotary& op, const Args& in);
 Symbol lower(const Attention& op, const Args& in);
 Symbol lower(const SoftmaxCrossEntropy& op, const Args& in);
+Symbol lower(const SoftCrossEntropy& op, const Args& in);
 Symbol lower(const SquaredError& op, const Args& in);
+Symbol lower(const CtcLoss& op, const Args& in);
 Symbol lower(const StopGradient& op, const Args& in);
 Symbol lower(const HostCall& op, const Args& in);       // never: host calls stand between segments (phase.h)
-Symbol lower(const InputGradient& op, const Args& in);  // never: unsupported
+Symbol lower(const InputGradient& op, const Args& in);  // never: sessions lower the expanded program
 // Ops with several results; one that nobody reads may be an empty symbol.
 std::vector<Symbol> lower(const Lstm& op, const Args& in);
 std::vector<Symbol> lower(const LstmCell& op, const Args& in);
+std::vector<Symbol> lower(const Gru& op, const Args& in);
 
 // Which MXNet ops run, or why the op cannot, for `check`.
 struct LoweredAs {
@@ -104,6 +113,9 @@ inline Attributes with_scalar(double value) { return {{"scalar", text(value)}}; 
 const char* type_name(DType dtype);  // "float32"; throws Error(unsupported) on a type without kernels
 // Whether a pool takes the pads itself: symmetric and at most half the window.
 bool pools_with(const Pads& pads, const Extent2& kernel);
+// x (N, C, ...) times weight (C) plus bias (C), in single precision: the node's last op.
+Symbol scaled_per_channel(const Args& in, const Shape& shape, const Symbol& x, const Symbol& weight,
+                          const Symbol& bias);
 // Pads as an op of their own, which MXNet has for images alone.
 Symbol padded(const Args& in, const Pads& pads, double value);
 

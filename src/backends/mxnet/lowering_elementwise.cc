@@ -68,8 +68,24 @@ Symbol lower(const Unary& op, const Args& in) {
   fail(ErrorKind::internal, "unary function without a lowering");
 }
 
+namespace {
+
+// Whether an image (N, C, H, W) is multiplied by one number a channel, (1, C, 1, 1).
+bool scales_channels(const Binary& op, const Args& in) {
+  const Shape &x = in.shape(0), &y = in.shape(1);
+  return op.function == Binary::Function::mul && in.dtype(0) == DType::f32 && x.rank() == 4 && x != y &&
+         y == Shape{1, x[1], 1, 1};
+}
+
+}  // namespace
+
 Symbol lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
+  if (scales_channels(op, in)) {
+    const Shape channels = {in.shape(0)[1]};
+    const Symbol weight = in.part("channels", "Reshape", {in[1]}, to_shape(channels));
+    return scaled_per_channel(in, in.shape(0), in[0], weight, in.filled("bias", channels, 0));
+  }
   const bool equal = in.shape(0) == in.shape(1);
   const auto either = [&](const char* elementwise, const char* broadcast) {
     return in.op(equal ? elementwise : broadcast, {in[0], in[1]});
@@ -93,6 +109,15 @@ Symbol lower(const Affine& op, const Args& in) {
   const Symbol product = in.part("product", "_mul_scalar", {in[0]}, with_scalar(op.factor));
   return in.op("_plus_scalar", {product}, with_scalar(op.offset));
 }
+
+// clip keeps its bounds in single precision.
+Symbol lower(const Clamp& op, const Args& in) {
+  if (in.dtype(0) == DType::f32) return in.op("clip", {in[0]}, {{"a_min", text(op.low)}, {"a_max", text(op.high)}});
+  return in.op("_minimum_scalar", {in.part("above", "_maximum_scalar", {in[0]}, with_scalar(op.low))},
+               with_scalar(op.high));
+}
+
+Symbol lower(const Greater& op, const Args& in) { return in.op("_greater_scalar", {in[0]}, with_scalar(op.value)); }
 
 // Without a mask operand MXNet's generator draws.
 Symbol lower(const Dropout& op, const Args& in) {

@@ -53,6 +53,16 @@ Symbol lower(const SoftmaxCrossEntropy& op, const Args& in) {
   return in.op("negative", {in.part("sum", "sum", {rows})});
 }
 
+// The sum of all products is one product of two vectors.
+Symbol lower(const SoftCrossEntropy&, const Args& in) {
+  const Symbol log_probability = in.part("log_softmax", "log_softmax", {in[0]}, for_classes(in.shape(0).back()));
+  const auto flat = [&](const char* suffix, const Symbol& x) {
+    return in.part(suffix, "Reshape", {x}, {{"shape", "(-1,)"}});
+  };
+  const Symbol target = flat("weights", in.part("target", "BlockGrad", {in[1]}));
+  return in.op("negative", {in.part("sum", "dot", {flat("flat", log_probability), target})});
+}
+
 Symbol lower(const SquaredError&, const Args& in) {
   const Symbol difference = in.part("difference", "elemwise_sub", {in[0], in[1]});
   return in.op("sum", {in.part("square", "square", {difference})});

@@ -13,15 +13,29 @@ Symbol standardized(const Args& in, const Symbol& x, double eps) {
   return in.part("standardized", "broadcast_mul", {centred, in.part("scale", "rsqrt", {shifted})});
 }
 
+// (N, C, ...) -> (N, C, H, 1): oneDNN's BatchNorm knows images.
+Shape as_image(const Shape& x) { return {x[0], x[1], x.elements() / (x[0] * x[1]), 1}; }
+
 // Each group of channels of an image; MXNet's own scale and shift are per group: they are 1 and 0.
 Symbol normalized_groups(const GroupNorm& op, const Args& in) {
-  const Shape &x = in.shape(0), groups = {op.groups};
-  if (in.dtype(0) != DType::f64)
-    return in.part("normal", "GroupNorm", {in[0], in.filled("ones", groups, 1), in.filled("zeros", groups, 0)},
-                   {{"num_groups", std::to_string(op.groups)}, {"eps", text(op.eps)}});
+  const Shape groups = {op.groups};
+  return in.part("normal", "GroupNorm", {in[0], in.filled("ones", groups, 1), in.filled("zeros", groups, 0)},
+                 {{"num_groups", std::to_string(op.groups)}, {"eps", text(op.eps)}});
+}
+
+// GroupNorm in double: MXNet's own keeps eps in single precision.
+Symbol exact_group_norm(const GroupNorm& op, const Args& in) {
+  const Shape& x = in.shape(0);
   const Shape rows = {x[0], op.groups, x.elements() / (x[0] * op.groups)};
-  const Symbol flat = in.part("groups", "Reshape", {in[0]}, {{"shape", shape_text(rows)}});
-  return in.part("normal", "Reshape", {standardized(in, flat, op.eps)}, {{"shape", shape_text(x)}});
+  const Symbol flat = in.part("groups", "Reshape", {in[0]}, to_shape(rows));
+  const Symbol normal = in.part("normal", "Reshape", {standardized(in, flat, op.eps)}, to_shape(x));
+  std::vector<int64_t> extents(static_cast<size_t>(x.rank()), 1);
+  extents[1] = x[1];
+  const auto per_channel = [&](const char* suffix, size_t operand) {
+    return in.part(suffix, "Reshape", {in[operand]}, {{"shape", text(extents)}});
+  };
+  const Symbol scaled = in.part("scaled", "broadcast_mul", {normal, per_channel("weight", 1)});
+  return in.op("broadcast_add", {scaled, per_channel("bias", 2)});
 }
 
 }  // namespace
@@ -44,16 +58,22 @@ Symbol lower(const BatchNorm& op, const Args& in) {
                 {"use_global_stats", text(op.stats == BatchNorm::Stats::frozen)}});
 }
 
-// Our scale and shift are per channel.
+// BatchNorm by the mean 0 and the variance 1, whose gradients take a twentieth of the time that broadcasts' do.
+Symbol scaled_per_channel(const Args& in, const Shape& shape, const Symbol& x, const Symbol& weight,
+                          const Symbol& bias) {
+  const Shape channels = {shape[1]};
+  const Symbol image = in.part("affine/image", "Reshape", {x}, to_shape(as_image(shape)));
+  const Symbol scaled =
+      in.part("affine", "BatchNorm",
+              {image, weight, bias, in.filled("affine/mean", channels, 0), in.filled("affine/var", channels, 1)},
+              {{"eps", text(1e-12)}, {"fix_gamma", text(false)}, {"use_global_stats", text(true)}});
+  return in.op("Reshape", {scaled}, to_shape(shape));
+}
+
+// Our scale and shift are per channel, MXNet's per group.
 Symbol lower(const GroupNorm& op, const Args& in) {
-  const Shape& x = in.shape(0);
-  std::vector<int64_t> extents(static_cast<size_t>(x.rank()), 1);
-  extents[1] = x[1];
-  const auto per_channel = [&](const char* suffix, size_t operand) {
-    return in.part(suffix, "Reshape", {in[operand]}, {{"shape", text(extents)}});
-  };
-  const Symbol scaled = in.part("scaled", "broadcast_mul", {normalized_groups(op, in), per_channel("weight", 1)});
-  return in.op("broadcast_add", {scaled, per_channel("bias", 2)});
+  if (in.dtype(0) != DType::f32) return exact_group_norm(op, in);
+  return scaled_per_channel(in, in.shape(0), normalized_groups(op, in), in[1], in[2]);
 }
 
 Symbol lower(const LayerNorm& op, const Args& in) {

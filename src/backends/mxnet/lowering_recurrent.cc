@@ -15,19 +15,28 @@ Attributes along(int64_t axis, size_t operands) {
   return {{"dim", std::to_string(axis)}, {"num_args", std::to_string(operands)}};
 }
 
-// One lstm over a sequence, time first, as RNN wants it.
+// What RNN is told of a layer; its gates are in our order, and gru resets after the product, as ours does.
+struct Layer {
+  const char* mode;
+  int64_t gates, hidden;
+  bool reverse, has_cell;
+};
+
+// One recurrent layer over a sequence, time first, as RNN wants it.
 class Sequence {
  public:
-  Sequence(const Lstm& op, const Args& in)
+  Sequence(const Layer& op, const Args& in)
       : op_(op),
         in_(in),
         x_(in.shape(0)),
         has_lengths_(has_lengths(in.size())),
-        keeps_cell_(has_lengths_ && in.used(2)) {}
+        keeps_cell_(has_lengths_ && op.has_cell && in.used(2)) {}
 
   std::vector<Symbol> results() const {
     const Symbol run = layer();
-    return {steps(run.output(0)), in_.used(1) ? hidden(run) : Symbol(), in_.used(2) ? cell(run) : Symbol()};
+    std::vector<Symbol> out = {steps(run.output(0)), in_.used(1) ? hidden(run) : Symbol()};
+    if (op_.has_cell) out.push_back(in_.used(2) ? cell(run) : Symbol());
+    return out;
   }
 
  private:
@@ -57,10 +66,10 @@ class Sequence {
   Symbol weight_ih(const Symbol& own) const {
     if (!keeps_cell_) return own;
     constexpr double kShut = 1e6;
-    std::vector<double> column(static_cast<size_t>(4 * op_.hidden));
+    const int64_t rows = op_.gates * op_.hidden;
+    std::vector<double> column(static_cast<size_t>(rows));
     for (int64_t i = 0; i < 2 * op_.hidden; ++i) column[static_cast<size_t>(i)] = i < op_.hidden ? -kShut : kShut;
-    return in_.part("weight_with_padding", "Concat", {own, in_.constant("shut", {4 * op_.hidden, 1}, column)},
-                    along(1, 2));
+    return in_.part("weight_with_padding", "Concat", {own, in_.constant("shut", {rows, 1}, column)}, along(1, 2));
   }
 
   Symbol layer() const {
@@ -74,10 +83,12 @@ class Sequence {
     const Symbol joined = in_.part("rows", "Concat", parts, along(0, parts.size()));
     const Symbol packed = in_.part("parameters", "Reshape", {joined}, {{"shape", "(-1,)"}});
     const Shape state = {1, x_[0], op_.hidden};
-    return in_.op("RNN", {operands(), packed, in_.filled("h", state, 0), in_.filled("c", state, 0)},
+    std::vector<Symbol> operands = {this->operands(), packed, in_.filled("h", state, 0)};
+    if (op_.has_cell) operands.push_back(in_.filled("c", state, 0));
+    return in_.op("RNN", operands,
                   {{"state_size", std::to_string(op_.hidden)},
                    {"num_layers", "1"},
-                   {"mode", "lstm"},
+                   {"mode", op_.mode},
                    {"state_outputs", text(true)}});
   }
 
@@ -94,7 +105,7 @@ class Sequence {
     return in_.part("c_last", "Reshape", {run.output(2)}, to_shape({x_[0], op_.hidden}));
   }
 
-  const Lstm& op_;
+  const Layer op_;
   const Args& in_;
   const Shape& x_;
   bool has_lengths_, keeps_cell_;
@@ -106,7 +117,13 @@ Symbol activation(const Args& in, const char* part, const char* function, const 
 
 }  // namespace
 
-std::vector<Symbol> lower(const Lstm& op, const Args& in) { return Sequence(op, in).results(); }
+std::vector<Symbol> lower(const Lstm& op, const Args& in) {
+  return Sequence({"lstm", 4, op.hidden, op.reverse, true}, in).results();
+}
+
+std::vector<Symbol> lower(const Gru& op, const Args& in) {
+  return Sequence({"gru", 3, op.hidden, op.reverse, false}, in).results();
+}
 
 // x (N, in), h and c (N, H): as Gluon's cell.
 std::vector<Symbol> lower(const LstmCell& op, const Args& in) {

@@ -29,11 +29,11 @@ void check_gradients(const OpCase& c) {
   expect_gradients(*session, program, c.name);
 }
 
-// Those whose casts MXNet has kernels for.
+// Those whose casts MXNet has kernels for, and whose first gradients can be written out.
 std::vector<OpCase> cases_that_run(const std::string& kind) {
   std::vector<OpCase> out;
   for (const OpCase& c : op_cases(kind))
-    if (lowered_as(c.op).level != LoweredAs::Level::unsupported) out.push_back(c);
+    if (runs_on_mxnet(op_program({&c, 1}, Precision::fp32))) out.push_back(c);
   return out;
 }
 
@@ -45,6 +45,7 @@ TEST_P(OpOnMxnet, HasTheGradientOfCentralDifferences) {
 
 TEST_P(OpOnMxnet, AgreesWithItselfInDouble) {
   const std::vector<OpCase> cases = cases_that_run(GetParam());
+  if (cases.empty()) GTEST_SKIP() << "no case of it runs";
   const auto run = [&](Precision precision) {
     auto session = session_with(op_program(cases, precision), op_values(cases, precision, DType::f32));
     session->step(at_step(1, 0.0));
@@ -58,7 +59,7 @@ TEST_P(OpOnMxnet, AgreesWithItselfInDouble) {
 std::vector<std::string> kinds_that_run() {
   std::vector<std::string> out;
   for (const std::string& kind : all_kinds())
-    if (kind != "input_gradient" && kind != "host_call" && kind != "stop_gradient") out.push_back(kind);
+    if (kind != "host_call" && kind != "stop_gradient") out.push_back(kind);
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(All, OpOnMxnet, testing::ValuesIn(kinds_that_run()),

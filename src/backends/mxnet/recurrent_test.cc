@@ -13,6 +13,7 @@ constexpr int32_t kLengths[] = {2, 6, 3};
 struct Form {
   bool reverse = false;
   bool state = true;  // the loss reads h and c, not y alone
+  bool gru = false;   // which has no c
   Precision precision = Precision::fp64;
 };
 
@@ -34,14 +35,31 @@ struct Weights {
   Tensor y, h, c;
 };
 
+// Loss terms of a layer's results that the form reads, each weighed.
+void read_all(Builder& g, const std::string& suffix, const Tensor& x, const Form& form,
+              const std::optional<Tensor>& lengths, const std::function<Tensor(const Tensor&)>& steps,
+              const std::function<Tensor(const Tensor&)>& own, const Weights& weights) {
+  const auto term = [&](const char* name, const Tensor& value, const Tensor& weight) {
+    g.loss(name + suffix, weighted(g, value, weight));
+  };
+  if (form.gru) {
+    const Gated r = g.gru("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
+    term("y", r.y, steps(weights.y));
+    if (form.state) term("h", r.last, own(weights.h));
+    return;
+  }
+  const Recurrent r = g.lstm("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
+  term("y", r.y, steps(weights.y));
+  if (form.state) term("h", r.last.h, own(weights.h)), term("c", r.last.c, own(weights.c));
+}
+
 Program with_lengths(const Form& form) {
   Program program = {.model = "toy", .config = "lengths"};
   Builder g(program, "train");
   const Tensor x = g.parameter("x", {kSamples, kSteps, kIn}), lengths = g.input("lengths", {kSamples}, DType::i32);
   const Weights weights(g);
-  const Recurrent r = g.lstm("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
-  g.loss("y", weighted(g, r.y, weights.y));
-  if (form.state) g.loss("h", weighted(g, r.last.h, weights.h)), g.loss("c", weighted(g, r.last.c, weights.c));
+  const auto all = [](const Tensor& each) { return each; };
+  read_all(g, "", x, form, lengths, all, all, weights);
   return finished(program, g, form.precision);
 }
 
@@ -56,11 +74,7 @@ Program sample_by_sample(const Form& form) {
     const auto steps = [&](const Tensor& all) {
       return g.slice(own(all), {.axis = 1, .begin = 0, .end = kLengths[n]});
     };
-    const Recurrent r = g.lstm("rnn", steps(x), {.hidden = kHidden, .reverse = form.reverse}, "");
-    g.loss(cat("y", n), weighted(g, r.y, steps(weights.y)));
-    if (!form.state) continue;
-    g.loss(cat("h", n), weighted(g, r.last.h, own(weights.h)));
-    g.loss(cat("c", n), weighted(g, r.last.c, own(weights.c)));
+    read_all(g, cat(n), steps(x), form, std::nullopt, steps, own, weights);
   }
   return finished(program, g, form.precision);
 }
@@ -90,14 +104,57 @@ std::vector<Form> forms() {
   std::vector<Form> out;
   for (const Precision precision : {Precision::fp64, Precision::fp32})
     for (const bool reverse : {false, true})
-      for (const bool state : {false, true}) out.push_back({reverse, state, precision});
+      for (const bool state : {false, true})
+        for (const bool gru : {false, true}) out.push_back({reverse, state, gru, precision});
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(All, LengthsOnMxnet, testing::ValuesIn(forms()), [](const auto& info) {
   const Form& form = info.param;
-  return cat(form.precision == Precision::fp64 ? "fp64" : "fp32", form.reverse ? "Reverse" : "Forward",
-             form.state ? "WithState" : "");
+  return cat(form.gru ? "Gru" : "Lstm", form.precision == Precision::fp64 ? "fp64" : "fp32",
+             form.reverse ? "Reverse" : "Forward", form.state ? "WithState" : "");
 });
+
+// (rows of w) x + b, of gate `gate`.
+double gate_sum(const TensorMap& weights, const char* kind, int64_t row, const std::vector<double>& x) {
+  const auto w = weights.at(cat("param/rnn.weight_", kind)).as<double>();
+  double sum = weights.at(cat("param/rnn.bias_", kind)).as<double>()[static_cast<size_t>(row)];
+  for (size_t i = 0; i < x.size(); ++i) sum += w[static_cast<size_t>(row) * x.size() + i] * x[i];
+  return sum;
+}
+
+TEST(GruOnMxnet, ResetsAfterTheProduct) {
+  Program program = {.model = "toy", .config = "gru"};
+  Builder g(program, "train");
+  const Tensor x = g.parameter("x", {1, kSteps, kIn});
+  const Gated r = g.gru("rnn", x, {.hidden = kHidden}, "");
+  g.output("y", r.y), g.output("last", r.last);
+  g.loss("sum", g.sum(g.square(r.y)));
+  program = finished(program, g, Precision::fp64);
+  TensorMap weights;
+  for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
+  auto session = loaded(program, 1);
+  session->write(weights);
+  session->stage({});
+  session->step(at_step(1, 0.0));
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  std::vector<double> h(kHidden), all;
+  for (int64_t t = 0; t < kSteps; ++t) {
+    const auto own = weights.at("param/x").as<double>().subspan(static_cast<size_t>(t * kIn), kIn);
+    const std::vector<double> step(own.begin(), own.end()), before = h;
+    const auto ih = [&](int64_t row) { return gate_sum(weights, "ih", row, step); };
+    const auto hh = [&](int64_t row) { return gate_sum(weights, "hh", row, before); };
+    for (int64_t i = 0; i < kHidden; ++i) {
+      const double reset = sigmoid(ih(i) + hh(i)), keep = sigmoid(ih(kHidden + i) + hh(kHidden + i));
+      const double fresh = std::tanh(ih(2 * kHidden + i) + reset * hh(2 * kHidden + i));
+      h[static_cast<size_t>(i)] = fresh + keep * (before[static_cast<size_t>(i)] - fresh);
+    }
+    all.insert(all.end(), h.begin(), h.end());
+  }
+  const TensorMap after = session->read({"output/"});
+  EXPECT_LT(relative_error(after.at("output/y"), doubles({1, kSteps, kHidden}, all)), 1e-13);
+  EXPECT_LT(relative_error(after.at("output/last"), doubles({1, kHidden}, h)), 1e-13);
+  expect_gradients(*session, program, "gru");
+}
 
 TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
   const auto program = [](bool unrolled) {

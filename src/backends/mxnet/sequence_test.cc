@@ -2,43 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/mxnet/test_support.h"
-#include "graph/builder.h"
+#include "backends/mxnet/test_programs.h"
 
 namespace tbd::mxnet {
 namespace {
 
 using testing::ElementsAre;
 using testing::Pointwise;
-
-HostTensor integers(const Shape& shape, const std::vector<int32_t>& values) {
-  return HostTensor(DType::i32, shape, std::span<const int32_t>(values));
-}
-
-// One phase, written by `build`, whose step is one run of it; every parameter is trained.
-Program program_by(const std::function<void(Builder&)>& build, Precision precision = Precision::fp64) {
-  Program program = {.model = "toy", .config = "sequence"};
-  Builder g(program, "train");
-  build(g);
-  g.update({.schedule = {.base = 0.1}});
-  program.step = {{.phase = "train"}};
-  return with_precision(program, precision);
-}
-
-// Elementwise products with fixed weights, summed: a loss whose gradient by the value is those weights.
-Tensor weighted(Builder& g, const std::string& name, const Tensor& value) {
-  const Tensor weights = g.parameter(name, value.shape());
-  return g.sum(g.mul(value, weights));
-}
-
-// After one step from these weights and inputs, at batch 1.
-TensorMap stepped(const Program& program, const TensorMap& weights, const TensorMap& inputs) {
-  auto session = loaded(program, 1);
-  session->write(weights);
-  session->stage(inputs);
-  session->step(at_step(1, 0.0));
-  return session->read({"grad/", "output/", "loss"});
-}
 
 TEST(EmbeddingOnMxnet, GivesThePadRowButNoGradientToItFromTheLookup) {
   const Program program = program_by([](Builder& g) {

@@ -9,6 +9,7 @@
 #include "backends/mxnet/arithmetic.h"
 #include "backends/mxnet/gemm.h"
 #include "backends/mxnet/identity.h"
+#include "graph/expand.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -43,7 +44,7 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
       fail(ErrorKind::unsupported, node.kind, " '", node.node, "': ", node.detail);
   use_threads(options.threads);
   seed_generators(options.seed);
-  program_ = program, options_ = options;
+  program_ = expanded(program), options_ = options;  // MXNet differentiates once
   weights_.emplace(program_);
   for (const Phase& phase : program_.phases)
     phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_,

@@ -2,10 +2,12 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
 
+#include "backends/mxnet/identity.h"
 #include "backends/mxnet/session.h"
 #include "base/philox.h"
 #include "graph/passes.h"
@@ -100,12 +102,10 @@ inline std::string sentence_from(const std::function<void()>& work) {
   return "no error";
 }
 
-// Toy programs without input_gradient, which MXNet cannot run.
+// Whether MXNet runs every node, written out where it must be.
 inline bool runs_on_mxnet(const Program& program) {
-  for (const Phase& phase : program.phases)
-    for (const Node& node : phase.nodes)
-      if (std::holds_alternative<InputGradient>(node.op)) return false;
-  return true;
+  return std::ranges::none_of(check_nodes(program),
+                              [](const NodeSupport& node) { return node.level == NodeSupport::Level::unsupported; });
 }
 
 }  // namespace tbd::mxnet
