@@ -63,9 +63,8 @@ constexpr KnownSet kSets[] = {
      .kind = "speech",
      .source = "openslr.org/12 (Panayotov et al. 2015, ICASSP)",
      .licence = "CC BY 4.0",
-     .size = "960.9 hours for training, of them 100.6 in train-clean-100 (Panayotov et al. 2015, Table 1); 281,241 and "
-             "28,539 "
-             "utterances in the published files",
+     .size = "960.9 hours for training, of them 100.6 in train-clean-100 (Panayotov et al. 2015, Table 1); 281,241 "
+             "and 28,539 utterances in the published files",
      .layout = kSpeech,
      .models = "deep_speech_2"},
     {.name = "game records",
