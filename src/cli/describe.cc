@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cli/cell_options.h"
 #include "cli/commands.h"
+#include "graph/expand.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "models/model.h"
@@ -83,7 +84,7 @@ Description describe(Program program, const std::vector<std::string>& shapes, in
   Description out{.program = program, .bindings = bindings_from(program, shapes, batch), .hash = program_hash(program)};
   out.sizes = sizes_of(program);
   out.sample = per_sample(program, out.bindings);
-  const Program lowered = with_precision(std::move(program), precision);
+  const Program lowered = expanded_for_counts(with_precision(std::move(program), precision));
   out.memory = predict_memory(lowered, out.bindings);
   for (const Phase& phase : lowered.phases)
     out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings)));
