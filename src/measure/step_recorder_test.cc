@@ -43,7 +43,7 @@ TEST(StepMeter, RowHoldsWhatTheStepUsed) {
   const int64_t busy_until = now_ns() + 30'000'000;
   while (now_ns() < busy_until)
     for (size_t i = 0; i < pages.size(); i += 4096) ++pages[i];
-  const StepRow row = meter.finish({.number = 3, .units = 8, .input_wait_ns = 5, .loss = 1.5});
+  const StepRow row = meter.finish({.number = 3, .input_wait_ns = 5, .units = 8, .loss = 1.5});
   EXPECT_EQ(row.step, 3);
   EXPECT_EQ(row.units, 8);
   EXPECT_EQ(row.input_wait_ns, 5);
