@@ -130,7 +130,7 @@ TEST(NodeCosts, UsesBeyondOneAddTheirGradients) {
 // 3 G - G1 + 2 D. Group norms and pools hold no matrix-like work.
 TEST(NodeCosts, CountTheGradientPenaltyAsItsExpandedForm) {
   constexpr int64_t n = 4, positions = 64;
-  constexpr int64_t g1 = n * 4 * 256, g = g1 + n * positions * 3 * 4 * 9;
+  constexpr int64_t g1 = n * 4 * 64, g = g1 + n * positions * 3 * 4 * 9;
   constexpr int64_t d1 = n * positions * 4 * 3 * 9, d = d1 + n * positions * 4 * 4 * 9 + n * 64;
   EXPECT_EQ(model_flops(node_costs(toy("penalty", 0))), 2 * (3 * g - g1 + 2 * d));
   EXPECT_EQ(model_flops(node_costs(toy("penalty", 1))), 2 * (g + 12 * d - 3 * d1));
