@@ -6,11 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
-#include "base/files.h"
-#include "runner/prepare.h"
-#include "runner/worker_process.h"
+#include "lesson_worker.h"
 #include "shuffled_sets.h"
 
 namespace tbd {
@@ -28,43 +25,25 @@ struct Lesson {
 };
 void PrintTo(const Lesson& lesson, std::ostream* out) { *out << lesson.model << " " << lesson.config; }
 
-fs::path sets() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  return (cache && *cache ? fs::path(cache) : fs::path(home ? home : "/") / ".cache") / "tbd/data";
-}
-
 class Learning : public testing::TestWithParam<Lesson> {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
-    settings_.cache = folder_.path() / "cache";
-    if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
-      GTEST_SKIP() << "no worker of PyTorch is built";
-    if (!fs::exists(sets() / GetParam().set / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
+    settings_ = lesson_settings(folder_.path() / "cache");
+    if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
+    if (!fs::exists(small_sets() / GetParam().set / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
   }
   // As many classes as the smallest configuration of the image networks knows.
   fs::path set() {
-    if (GetParam().set != "photos") return sets() / GetParam().set;
+    if (GetParam().set != "photos") return small_sets() / GetParam().set;
     const fs::path linked = folder_.path() / "photos";
-    if (!fs::exists(linked)) link_classes(sets() / "photos", linked, 10);
+    if (!fs::exists(linked)) link_classes(small_sets() / "photos", linked, 10);
     return linked;
   }
 
-  // Mean loss of `steps` steps at the rate `lr`.
-  static double mean_loss(WorkerProcess& worker, const fs::path& data, const std::string& split, int64_t steps,
-                          double lr) {
-    protocol::Run run{.steps = steps, .lr = lr};
-    run.input = {.mode = "pipeline", .source = {{"path", data.string()}, {"split", split}, {"seed", 1}}};
-    if (!GetParam().languages.empty()) run.input.source["text"] = {{"languages", GetParam().languages}};
-    double sum = 0;
-    int64_t count = 0;
-    worker.run(run, [&](std::span<const StepRow> rows) {
-      for (const StepRow& row : rows) sum += row.loss.value_or(NAN), ++count;
-      return false;
-    });
-    return sum / static_cast<double>(count);
+  static Json source(const fs::path& data, const std::string& split) {
+    Json source = {{"path", data.string()}, {"split", split}, {"seed", 1}};
+    if (!GetParam().languages.empty()) source["text"] = {{"languages", GetParam().languages}};
+    return source;
   }
 
   // Held-out loss after `steps` of training with this seed.
@@ -72,19 +51,13 @@ class Learning : public testing::TestWithParam<Lesson> {
     const Lesson& lesson = GetParam();
     const Cell cell{
         .model = lesson.model, .config = lesson.config, .batch = lesson.batch, .dropout = "off", .seed = seed};
-    const PreparedCell prepared = prepare(cell, Effort::smoke, settings_);
-    WorkerProcess worker(*prepared.worker, settings_, worker_environment(prepared, settings_), prepared.threads.cores,
-                         folder_.path() / "worker.log");
-    worker.hello();
-    worker.ask<protocol::LoadReply>(load_request(prepared, false), "loading", 120);
-    if (steps > 0) mean_loss(worker, data, "train", steps, lesson.lr);
-    const double loss = mean_loss(worker, set(), "val", lesson.held_out_steps, 0);
-    worker.bye();
-    return loss;
+    LessonWorker worker(cell, *settings_, folder_.path());
+    if (steps > 0) worker.mean_loss(source(data, "train"), steps, lesson.lr);
+    return worker.mean_loss(source(set(), "val"), lesson.held_out_steps, 0);
   }
 
   TemporaryFolder folder_{"tbd-learning"};
-  RunnerSettings settings_;
+  std::optional<RunnerSettings> settings_;
 };
 
 TEST_P(Learning, LowersTheLossOnHeldOutSamplesAndNotOnShuffledLabels) {

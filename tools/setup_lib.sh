@@ -127,7 +127,7 @@ list_packages() {
 
 # Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes $speech_bytes.
 plan() {
-  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0
+  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0 games_wanted=
   if [ -n "$missing" ]; then
     sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
     apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
@@ -160,6 +160,7 @@ plan() {
     speech_wanted=1
     speech_bytes=$(missing_debs prompts)
   fi
+  if [ -n "$games" ] && [ ! -f "$cache/data/games/.ready" ]; then games_wanted=1; fi
 }
 
 # missing_debs GROUP...: bytes of the groups' packages that are not in the cache.
@@ -205,6 +206,7 @@ announce() {
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $sections ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
   [ -z "$text_wanted" ] || say "text data sets to prepare from Debian packages ($(megabytes $text_bytes) MB to download)"
+  [ -z "$games_wanted" ] || say "games of Go to have played by GNU Go (about three minutes)"
   [ -z "$speech_wanted" ] || say "speech data set to prepare from Debian packages ($(megabytes $speech_bytes) MB to download)"
   say "in all $(megabytes $download) MB to download, $(megabytes $disk) MB of disk"
   if [ -n "$offline" ] && [ "$download" -gt 0 ]; then

@@ -1,0 +1,64 @@
+#include "lesson_worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "record/safetensors.h"
+#include "runner/prepare.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+
+fs::path small_sets() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  return (cache && *cache ? fs::path(cache) : fs::path(home ? home : "/") / ".cache") / "tbd/data";
+}
+
+std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
+  RunnerSettings settings;
+  settings.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+  settings.environment = {{"PATH", "/usr/bin:/bin"}};
+  settings.cache = cache;
+  if (std::ranges::none_of(settings.workers, [](const auto& entry) { return entry.key == "pytorch"; })) return {};
+  return settings;
+}
+
+LessonWorker::LessonWorker(const Cell& cell, const RunnerSettings& settings, const fs::path& folder)
+    : folder_(folder) {
+  const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
+  worker_ = std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
+                                            prepared.threads.cores, folder / "worker.log");
+  worker_->hello();
+  worker_->ask<protocol::LoadReply>(load_request(prepared, /*capture=*/true), "loading", 120);
+}
+LessonWorker::~LessonWorker() { worker_->bye(); }
+
+protocol::RunReply LessonWorker::run(const Json& source, const protocol::Run& request,
+                                     const std::function<void(const StepRow&)>& each) {
+  protocol::Run run = request;
+  run.input.mode = "pipeline", run.input.source = source;
+  return worker_->run(run, [&](std::span<const StepRow> rows) {
+    std::ranges::for_each(rows, each);
+    return false;
+  });
+}
+
+double LessonWorker::mean_loss(const Json& source, int64_t steps, double lr) {
+  double sum = 0;
+  int64_t count = 0;
+  run(source, {.steps = steps, .lr = lr}, [&](const StepRow& row) { sum += row.loss.value_or(NAN), ++count; });
+  return sum / static_cast<double>(count);
+}
+
+LessonWorker::Seen LessonWorker::look(const Json& source, int64_t step) {
+  const fs::path inputs = folder_ / "inputs.safetensors", outputs = folder_ / "outputs.safetensors";
+  protocol::Run request{.steps = 1, .first_step = step, .lr = 0};
+  request.input.save = inputs.string();
+  run(source, request, [](const StepRow&) {});
+  worker_->ask<protocol::ReadReply>(protocol::Read{{"output/"}, outputs.string()}, "reading", 60);
+  return {read_safetensors(inputs), read_safetensors(outputs)};
+}
+
+}  // namespace tbd
