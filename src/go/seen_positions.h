@@ -1,5 +1,6 @@
 // The hashes of a game's positions, as a set that grows.
 #pragma once
+#include <cstddef>
 #include <bit>
 #include <cstdint>
 #include <vector>
