@@ -146,7 +146,7 @@ plan() {
   fi
   wheel_download=$1 wheel_disk=$2 wheels_wanted=
   [ "$wheel_disk" = 0 ] || wheels_wanted=1
-  if [ -n "$photos" ] && [ ! -f "$cache/data/photos/.ready" ]; then
+  if [ -n "$photos" ] && { [ ! -f "$cache/data/photos/.ready" ] || [ ! -f "$cache/data/crops/.ready" ]; }; then
     photos_wanted=1
     set -- $(grep '^data ' "$here/deps/debian.txt")
     photos_bytes=$5
@@ -395,6 +395,7 @@ make_photos() {
   rm -rf "$source" && mkdir -p "$cache/data/source"
   dpkg-deb -x "$deb" "$source" || fail "the Debian package $2 cannot be unpacked"
   make_set photos photos --source "$source/$6"
+  make_set crops crops --source "$source/$6"
   rm -rf "$source"
 }
 

@@ -60,7 +60,7 @@ int check_data_set(Context& context, const OutputOptions& output, const SourceSp
   const bool for_machines = format == Format::json || format == Format::csv;
   for (const std::string& note : table.notes)
     if (for_machines && !output.quiet) context.err << note << "\n";
-  if (spec.kind != SourceKind::image_folder) return kDone;
+  if (spec.kind != SourceKind::image_folder && spec.kind != SourceKind::unlabelled_images) return kDone;
   for (const CheckedSplit& split : data.splits)
     if (!split.left_out.empty()) return kVerdictFailed;
   return kDone;

@@ -10,6 +10,7 @@ constexpr std::string_view kSquad = "train-v1.1.json and dev-v1.1.json, data[].p
 constexpr std::string_view kSpeech =
     "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
+constexpr std::string_view kSquares = "train_64x64/*.png and valid_64x64/*.png, or .jpg; of S x S pixels: train_SxS";
 
 constexpr KnownSet kSets[] = {
     {.name = "ImageNet-1k",
@@ -65,6 +66,13 @@ constexpr KnownSet kSets[] = {
              "utterances in the published files",
      .layout = kSpeech,
      .models = "deep_speech_2"},
+    {.name = "Downsampled ImageNet 64x64",
+     .kind = "unlabelled_images",
+     .source = "image-net.org, train_64x64.tar and valid_64x64.tar (van den Oord et al. 2016, arXiv:1601.06759)",
+     .licence = "terms of access of ImageNet: research and education, not commercial",
+     .size = "1,281,149 training and 49,999 validation images in the published files",
+     .layout = kSquares,
+     .models = "wgan_gp"},
     {.name = "photos",
      .kind = "image_folder",
      .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
@@ -120,6 +128,15 @@ constexpr KnownSet kSets[] = {
      .models = "deep_speech_2",
      .made_by = "tbd data prompts --source DIR --out DIR",
      .folder = "prompts"},
+    {.name = "crops",
+     .kind = "unlabelled_images",
+     .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
+     .licence = "GPL-2+",
+     .size = "SIZE",
+     .layout = kSquares,
+     .models = "wgan_gp",
+     .made_by = "tbd data crops --source DIR --out DIR",
+     .folder = "crops"},
 };
 
 }  // namespace

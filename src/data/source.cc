@@ -13,6 +13,7 @@
 #include "data/text/squad.h"
 #include "data/text/synthetic_text.h"
 #include "data/text/translation.h"
+#include "data/unlabelled_images.h"
 
 namespace tbd {
 namespace {
@@ -69,6 +70,7 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
     case SourceKind::synthetic:
       if (spec.speech.wanted) return synthetic_speech_samples(spec);
+      if (!spec.labelled) return synthetic_unlabelled_samples(spec);
       return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);
     case SourceKind::image_folder:
       return image_folder_samples(spec);
@@ -82,6 +84,8 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
       return packed_text_samples(spec);
     case SourceKind::speech:
       return speech_samples(spec);
+    case SourceKind::unlabelled_images:
+      return unlabelled_image_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

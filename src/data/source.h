@@ -15,7 +15,16 @@
 
 namespace tbd {
 
-enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text, speech };
+enum class SourceKind {
+  synthetic,
+  image_folder,
+  parallel_text,
+  pretraining_text,
+  squad,
+  packed_text,
+  speech,
+  unlabelled_images
+};
 enum class Split { train, val };
 
 // What to read and how; the `pipeline(spec)` of the worker protocol (docs/data.md has the keys).
@@ -26,6 +35,7 @@ struct SourceSpec {
   int64_t batch = 1;
   int64_t image_size = 224;  // height and width of a sample
   int64_t classes = 1000;    // labels are below this
+  bool labelled = true;      // synthetic images: image and label; else as unlabelled_images
   TextSpec text = {};        // text kinds, and synthetic text
   SpeechSpec speech = {};    // speech, and synthetic speech
   uint64_t seed = 0;

@@ -5,7 +5,7 @@ namespace tbd {
 namespace {
 
 constexpr const char* kKinds[] = {"synthetic", "image_folder", "parallel_text", "pretraining_text",
-                                  "squad",     "packed_text",  "speech"};
+                                  "squad",     "packed_text",  "speech",        "unlabelled_images"};
 constexpr const char* kSplits[] = {"train", "val"};
 
 template <class Enum, size_t kCount>
@@ -32,6 +32,7 @@ Json source_spec_json(const SourceSpec& spec) {
           {"batch", spec.batch},
           {"image_size", spec.image_size},
           {"classes", spec.classes},
+          {"labelled", spec.labelled},
           {"text", text_spec_json(spec.text)},
           {"speech", speech_spec_json(spec.speech)},
           {"seed", spec.seed},
@@ -47,6 +48,7 @@ SourceSpec source_spec_from(const Json& json, SourceSpec spec) {
   take(json, "batch", spec.batch);
   take(json, "image_size", spec.image_size);
   take(json, "classes", spec.classes);
+  take(json, "labelled", spec.labelled);
   if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text, std::move(spec.text));
   if (const auto speech = maybe<Json>(json, "speech")) spec.speech = speech_spec_from(*speech, std::move(spec.speech));
   take(json, "seed", spec.seed);
