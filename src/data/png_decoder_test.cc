@@ -126,7 +126,7 @@ TEST(PngDecoder, RefusesEveryTruncationAndEveryChangedByte) {
     ASSERT_EQ(refusal(png), "");
     for (size_t length = 0; length < png.size(); ++length) EXPECT_NE(refusal(png.substr(0, length)), "") << length;
     for (size_t at = 0; at < png.size(); ++at)
-      for (const char bit : {1, 0x20, '\x80'}) {
+      for (const int bit : {0x01, 0x20, 0x80}) {
         std::string changed = png;
         changed[at] = static_cast<char>(changed[at] ^ bit);
         EXPECT_NE(refusal(changed), "") << at;
@@ -140,7 +140,7 @@ TEST(PngDecoder, SaysWhyBytesAreNoImage) {
   EXPECT_THAT(refusal("text"), HasSubstr("neither PNG nor JPEG"));
   EXPECT_THAT(refusal(png.substr(0, png.size() - 20)), HasSubstr("truncated"));
   std::string changed = png;
-  changed[changed.size() / 2] ^= 1;
+  changed.back() ^= 1;
   EXPECT_THAT(refusal(changed), HasSubstr("CRC error"));
 }
 
