@@ -25,8 +25,7 @@ std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
   return settings;
 }
 
-LessonWorker::LessonWorker(const Cell& cell, const RunnerSettings& settings, const fs::path& folder)
-    : folder_(folder) {
+LessonWorker::LessonWorker(const Cell& cell, const RunnerSettings& settings, const fs::path& folder) : folder_(folder) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   worker_ = std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
                                             prepared.threads.cores, folder / "worker.log");

@@ -1,4 +1,5 @@
-// A worker of PyTorch that learns on a small real set of the set-up (docs/data.md) and is looked at on held-out samples.
+// A worker of PyTorch that learns on a small real set of the set-up (docs/data.md) and is looked at on held-out
+// samples.
 #pragma once
 #include <filesystem>
 

@@ -146,7 +146,7 @@ plan() {
   fi
   wheel_download=$1 wheel_disk=$2 wheels_wanted=
   [ "$wheel_disk" = 0 ] || wheels_wanted=1
-  if [ -n "$photos" ] && [ ! -f "$cache/data/photos/.ready" ]; then
+  if [ -n "$photos" ] && { [ ! -f "$cache/data/photos/.ready" ] || [ ! -f "$cache/data/crops/.ready" ]; }; then
     photos_wanted=1
     set -- $(grep '^data ' "$here/deps/debian.txt")
     photos_bytes=$5
@@ -201,7 +201,7 @@ announce() {
   build_disk=0
   [ -n "$build" ] && [ ! -d "$build" ] && build_disk=600000000
   download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes))
-  disk=$((apt_disk + wheel_disk + photos_bytes * 3 + text_bytes * 8 + speech_bytes * 5 + build_disk))
+  disk=$((apt_disk + wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $sections ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
@@ -216,7 +216,7 @@ announce() {
     [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
     [ "$speech_bytes" = 0 ] || fail "--offline: packages of the speech data set are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((wheel_disk + photos_bytes * 3 + text_bytes * 8 + speech_bytes * 5))
+  need_disk "$cache" $((wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2
@@ -389,14 +389,16 @@ make_set() {
   touch "$cache/data/$set_name/.ready"
 }
 
-# The photographs of a Debian package become a data set in the cache.
+# The photographs of a Debian package become two data sets in the cache.
 make_photos() {
   set -- $(grep '^data ' "$here/deps/debian.txt")
   source=$cache/data/source/$2
   fetch_deb "$2" "$3" "$4"
   rm -rf "$source" && mkdir -p "$cache/data/source"
   dpkg-deb -x "$deb" "$source" || fail "the Debian package $2 cannot be unpacked"
-  make_set photos photos --source "$source/$6"
+  for made in photos crops; do
+    [ -f "$cache/data/$made/.ready" ] || make_set "$made" "$made" --source "$source/$6"
+  done
   rm -rf "$source"
 }
 

@@ -259,6 +259,18 @@ class Setup(Machine):
         self.assertEqual(done.returncode, 3)
         self.assertIn("mate-backgrounds is refused: its sha256 is", done.err)
 
+    def test_of_the_sets_of_photographs_only_the_missing_one_is_made(self):
+        self.lock_texts()
+        sha256 = hashlib.sha256(b"deb").hexdigest()
+        (self.clone / "deps/debian.txt").write_text(f"data git 1:2.39 {sha256} 3 usr/pictures\n")
+        (self.cache / "data/photos").mkdir(parents=True)
+        (self.cache / "data/photos/.ready").write_text("")
+        done = self.setup("--photos", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(done.returncode, 0, done.err)
+        made = (self.folder / "made").read_text()
+        self.assertEqual(made, f"data crops --source {self.cache}/data/source/git/usr/pictures --out {self.cache}/data/crops\n")
+        self.assertTrue((self.cache / "data/crops/.ready").exists())
+
     def lock_texts(self):
         """The packages of the text data sets as small files in the cache; dpkg-deb and the program only log."""
         self.seed()

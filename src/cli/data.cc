@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/data_parts.h"
+#include "data/folder_listing.h"
 
 namespace tbd::cli {
 namespace {
@@ -14,7 +15,7 @@ class Data final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("WHAT", words_,
                    "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
-                   "'prose', 'cloze', 'prompts', 'games': make this small set");
+                   "'prose', 'cloze', 'prompts', 'games', 'crops': make this small set");
     app.add_option("--source", make_.source, "Make: folder of unpacked packages");
     app.add_option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
     app.add_option("--language", make_.language,
@@ -27,6 +28,7 @@ class Data final : public Command {
     app.add_option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
     app.add_option("--length", length_, "Check: tokens of a sequence [128; squad 384, packed_text 512]");
     app.add_option("--classes", classes_, "Check: classes of the network")->capture_default_str();
+    app.add_option("--size", make_.size, "Pixels a side of unlabelled images [make: 64; check: those of the folder]");
     app.add_flag("--strict", text_.strict, "Check: what would be left out is an error");
     output_.declare(app);
   }
@@ -46,6 +48,8 @@ class Data final : public Command {
     if (words_.size() != 3) fail(ErrorKind::usage, "data check takes KIND and FOLDER; 'tbd data' lists the kinds");
     SourceSpec spec =
         source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_, .board = make_.board});
+    if (spec.kind == SourceKind::unlabelled_images)
+      spec.image_size = make_.size ? *make_.size : only_image_size(spec.path);
     spec.text = text_preset(model_, config_);
     spec.text.strict = text_.strict;
     spec.text.vocabulary = spec.text.target_vocabulary = text_.vocabulary;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "cli/data_parts.h"
+#include "data/sets/crop_set.h"
 #include "data/sets/game_set.h"
 #include "data/sets/message_set.h"
 #include "data/sets/photo_set.h"
@@ -23,6 +24,14 @@ Made photos(const MakeRequest& request) {
   return {.counts = cat(made.files, " images of ", made.classes, " classes"),
           .json = {{"classes", made.classes}},
           .set = {made.files, made.bytes, made.content_sha256}};
+}
+
+Made crops(const MakeRequest& request) {
+  const CropSetSummary made = make_crop_set(request.source, request.out, {.size = request.size.value_or(64)});
+  return {.counts = cat(grouped(made.train), " training and ", grouped(made.val), " validation images from ",
+                        made.pictures, " pictures"),
+          .json = {{"pictures", made.pictures}, {"train_images", made.train}, {"val_images", made.val}},
+          .set = made.set};
 }
 
 Made messages(const MakeRequest& request) {
@@ -99,7 +108,8 @@ struct Maker {
 
 const Maker& maker_of(const std::string& what) {
   static const std::vector<Maker> makers = {{"photos", photos}, {"messages", messages}, {"prose", prose},
-                                            {"cloze", cloze},   {"prompts", prompts},   {"games", games, false}};
+                                            {"cloze", cloze},   {"prompts", prompts},   {"games", games, false},
+                                            {"crops", crops}};
   std::vector<std::string> names = {"check"};
   for (const Maker& maker : makers) {
     if (maker.name == what) return maker;

@@ -1,6 +1,7 @@
 // What `tbd data` does, one file each.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cli/command.h"
@@ -11,11 +12,12 @@ namespace tbd::cli {
 // The known data sets, and where the set-up has made one.
 void list_data_sets(const Context& context, const OutputOptions& output);
 
-// Makes the small set `what`: photos, messages, prose, cloze or prompts of unpacked packages below `source`, games by
-// having GNU Go play them. Throws Error(usage) for another name.
+// Makes the small set `what`: photos, messages, prose, cloze, prompts or crops of unpacked packages below `source`,
+// games by having GNU Go play them. Throws Error(usage) for another name.
 struct MakeRequest {
   std::string what, source, out, language;
   int64_t games = 200, board = 0, seed = 1;  // of games; board 0: 9
+  std::optional<int64_t> size = {};          // of crops
 };
 void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request);
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "data/sets/testing_catalogue.h"
+#include "data/testing_images.h"
 #include "models/model.h"
 
 namespace tbd::cli {
@@ -119,6 +120,28 @@ TEST_F(DataCommand, ChecksGamesMoveByMove) {
   const Said other = data({"check", "sgf", root, "--board", "19"});
   EXPECT_EQ(other.code, kVerdictFailed);
   EXPECT_THAT(other.err, HasSubstr("no usable game"));
+}
+
+TEST_F(DataCommand, UnlabelledImagesAreCheckedAtTheSizeOfTheirFolder) {
+  testing_images::write_png(path("set/train_16x16/a.png"), 1, {16, 16});
+  testing_images::write_png(path("set/train_16x16/b.png"), 2, {16, 16});
+  const std::string set = path("set").string();
+  const Said good = data({"check", "unlabelled_images", set, "--json"});
+  EXPECT_EQ(good.code, kDone) << good.err;
+  EXPECT_EQ(parse_json(good.out, "check")["samples"], 2);
+  testing_images::write_png(path("set/train_16x16/b.png"), 2, {16, 15});
+  const Said bad = data({"check", "unlabelled_images", set});
+  EXPECT_EQ(bad.code, kVerdictFailed);
+  EXPECT_THAT(bad.out, HasSubstr("b.png: an image of 16 x 15 pixels, not of 16 x 16"));
+  EXPECT_THAT(data({"check", "unlabelled_images", set, "--size", "8"}).err, HasSubstr("only train_16x16"));
+}
+
+TEST_F(DataCommand, MakesCropsOfTheSizeAskedFor) {
+  testing_images::write_jpeg(path("in/a.jpg"), 1, {1001, 1000});
+  const Said made = data({"crops", "--source", path("in").string(), "--out", path("out").string(), "--size", "8"});
+  ASSERT_EQ(made.code, kDone) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("250 training and 25 validation images from 1 pictures"));
+  EXPECT_EQ(data({"check", "unlabelled_images", path("out").string()}).code, kDone);
 }
 
 TEST_F(DataCommand, RefusesWhatItDoesNotKnow) {

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "data/folder_listing.h"
 #include "data/go/game_files.h"
+#include "data/image_file.h"
 #include "data/jpeg_decoder.h"
 #include "data/sets/made_set.h"
 #include "data/text/packed.h"
@@ -40,21 +41,38 @@ CheckedSplit walked(const SourceSpec& spec) {
   return out;
 }
 
+// Counts a file that `decode` takes, lists another.
+template <class Decode>
+void take_image(const std::string& name, CheckedSplit& split, const Decode& decode) {
+  try {
+    decode();
+    ++split.samples;
+  } catch (const Error& e) {
+    split.left_out.push_back({name, e.what()});
+  }
+}
+
 CheckedSplit decoded(const SourceSpec& spec, CheckedData& data) {
   open_source(spec);  // refuses what cannot be used at all
   const FolderListing listing = list_image_folder(spec.path, spec.split);
   data.classes = std::max(data.classes.value_or(0), static_cast<int64_t>(listing.classes.size()));
   CheckedSplit out{.split = spec.split};
   JpegDecoder decoder;
-  for (const ListedFile& file : listing.files) {
-    try {
+  for (const ListedFile& file : listing.files)
+    take_image(file.path, out, [&] {
       const std::string bytes = read_file(listing.root / file.path);
       decoder.image(decoder.open(std::as_bytes(std::span(bytes))));
-      ++out.samples;
-    } catch (const Error& e) {
-      out.left_out.push_back({file.path, e.what()});
-    }
-  }
+    });
+  out.faulty = !out.left_out.empty();
+  return out;
+}
+
+CheckedSplit decoded_unlabelled(const SourceSpec& spec) {
+  const UnlabelledListing listing = list_unlabelled_images(spec.path, spec.split, spec.image_size);
+  CheckedSplit out{.split = spec.split};
+  for (const std::string& file : listing.files)
+    take_image((listing.root.filename() / file).string(), out,
+               [&] { read_square_image(listing.root / file, spec.image_size); });
   out.faulty = !out.left_out.empty();
   return out;
 }
@@ -109,8 +127,8 @@ void add_split(SourceSpec& spec, CheckedData& data) {
     return;
   }
   try {
-    data.splits.push_back(walked(spec));
-  } catch (const Error& e) {  // a data set may come without validation text
+    data.splits.push_back(spec.kind == SourceKind::unlabelled_images ? decoded_unlabelled(spec) : walked(spec));
+  } catch (const Error& e) {  // a data set may come without validation samples
     if (e.kind() != ErrorKind::not_found || spec.split == Split::train) throw;
   }
 }

@@ -29,6 +29,12 @@ const std::vector<std::string>& speech_inputs() {
   return all;
 }
 
+// Images without labels, and what mixes them with made ones; noise is drawn where the inputs are.
+const std::vector<std::string>& unlabelled_inputs() {
+  static const std::vector<std::string> all = {"real", "alpha", "z"};
+  return all;
+}
+
 const WantedInput* find(std::span<const WantedInput> inputs, const std::string& name) {
   const auto found = std::ranges::find(inputs, name, &WantedInput::name);
   return found == inputs.end() ? nullptr : &*found;
@@ -61,6 +67,7 @@ bool offers(SourceKind kind, TextTask task) {
       return task == TextTask::language_model;
     case SourceKind::speech:
     case SourceKind::sgf:
+    case SourceKind::unlabelled_images:
       return false;
   }
   return false;
@@ -82,6 +89,21 @@ bool fit_speech(SourceSpec& spec, std::span<const WantedInput> inputs) {
   speech.labels = labels.shape[1];
   speech.wanted = true;
   spec.batch = spect.shape[0];
+  return true;
+}
+
+bool wants_unlabelled(std::span<const WantedInput> inputs) {
+  return find(inputs, "real") && std::ranges::all_of(inputs, [](const WantedInput& input) {
+           return std::ranges::count(unlabelled_inputs(), input.name) > 0;
+         });
+}
+
+bool fit_unlabelled(SourceSpec& spec, std::span<const WantedInput> inputs) {
+  const Shape& real = find(inputs, "real")->shape;
+  if (real.rank() != 4 || real[1] != 3 || real[2] != real[3]) return false;
+  const WantedInput* alpha = find(inputs, "alpha");
+  if (alpha && alpha->shape != Shape{real[0], 1, 1, 1}) return false;
+  spec.batch = real[0], spec.image_size = real[2], spec.labelled = false;
   return true;
 }
 
@@ -127,6 +149,7 @@ bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const s
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
   if (wants_speech(inputs)) return SourceKind::speech;
   if (wants_positions(inputs)) return SourceKind::sgf;
+  if (wants_unlabelled(inputs)) return SourceKind::unlabelled_images;
   const std::optional<TextTask> task = task_of(inputs);
   if (!task) return std::nullopt;
   switch (*task) {
@@ -150,6 +173,10 @@ std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> i
   if (wants_speech(inputs)) {
     const bool offered = spec.kind == SourceKind::speech || spec.kind == SourceKind::synthetic;
     return offered && fit_speech(spec, inputs) ? std::optional(std::move(spec)) : std::nullopt;
+  }
+  if (wants_unlabelled(inputs)) {
+    const bool offered = spec.kind == SourceKind::unlabelled_images || spec.kind == SourceKind::synthetic;
+    return offered && fit_unlabelled(spec, inputs) ? std::optional(std::move(spec)) : std::nullopt;
   }
   const std::optional<TextTask> task = task_of(inputs);
   if (!task || !offers(spec.kind, *task)) return std::nullopt;

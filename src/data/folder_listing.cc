@@ -1,6 +1,7 @@
 #include "data/folder_listing.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -36,6 +37,33 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+bool is_unlabelled_name(const fs::path& name) {
+  std::string ending = name.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+std::string folder_of(Split split, int64_t size) {
+  return cat(split == Split::train ? "train_" : "valid_", size, "x", size);
+}
+
+// The folders train_SxS.
+std::vector<int64_t> sizes_in(const fs::path& path) {
+  std::vector<int64_t> sizes;
+  for (const std::string& name : names_in(path, [](const auto&entry, const auto&) { return is_folder(entry.path()); }))
+    if (const size_t x = name.rfind('x'); x != std::string::npos)
+      if (const auto size = parse_int(name.substr(x + 1)); size && name == folder_of(Split::train, *size))
+        sizes.push_back(*size);
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+std::string named(const std::vector<int64_t>& sizes) {
+  std::vector<std::string> names;
+  for (const int64_t size : sizes) names.push_back(folder_of(Split::train, size));
+  return join(names, ", ");
+}
+
 }  // namespace
 
 fs::path split_root(const fs::path& path, Split split) {
@@ -45,6 +73,28 @@ fs::path split_root(const fs::path& path, Split split) {
   if (!(split == Split::train ? train : val))
     fail(ErrorKind::invalid, path.string(), " has no folder '", wanted, "', only '", train ? "train" : "val", "'");
   return path / wanted;
+}
+
+UnlabelledListing list_unlabelled_images(const fs::path& path, Split split, int64_t size) {
+  UnlabelledListing listing{.root = path / folder_of(split, size), .data_hash = recorded_hash(path)};
+  if (!is_folder(listing.root)) {
+    const std::vector<int64_t> sizes = sizes_in(path);
+    fail(ErrorKind::not_found, path.string(), " has no folder '", folder_of(split, size), "'",
+         sizes.empty() ? "" : cat(", only ", named(sizes)));
+  }
+  listing.files = names_in(listing.root, [](const fs::directory_entry& entry, const std::string& name) {
+    std::error_code ignored;
+    return is_unlabelled_name(name) && !entry.is_directory(ignored);
+  });
+  require(!listing.files.empty(), listing.root.string(), " has no image: no .png, .jpg or .jpeg file");
+  return listing;
+}
+
+int64_t only_image_size(const fs::path& path) {
+  const std::vector<int64_t> sizes = sizes_in(path);
+  if (sizes.empty()) fail(ErrorKind::not_found, path.string(), " has no folder 'train_SxS', as train_64x64");
+  require(sizes.size() == 1, path.string(), " has images of several sizes: ", named(sizes), "; say which");
+  return sizes[0];
 }
 
 std::optional<std::string> recorded_hash(const fs::path& path) {

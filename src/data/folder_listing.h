@@ -30,6 +30,19 @@ FolderListing list_image_folder(const std::filesystem::path& path, Split split);
 
 // `path`/train or `path`/val; `path` itself where it has neither. Throws Error(invalid) when it has only the other one.
 std::filesystem::path split_root(const std::filesystem::path& path, Split split);
+// Square images of one size without labels, in the layout of Downsampled ImageNet (van den Oord et al. 2016,
+// arXiv:1601.06759): path/train_SxS and path/valid_SxS, S being `size`.
+struct UnlabelledListing {
+  std::filesystem::path root;      // holds the files
+  std::vector<std::string> files;  // by name in byte order; a file's place here is its position
+  std::optional<std::string> data_hash;
+};
+// Images are the files ending in .png, .jpg or .jpeg, in small or capital letters; deeper folders, other files and
+// names that start with a dot are left out. Throws Error(not_found) where there is no folder of that split and size,
+// naming the sizes that are there, Error(io) for one that cannot be read, Error(invalid) for one without an image.
+UnlabelledListing list_unlabelled_images(const std::filesystem::path& path, Split split, int64_t size);
+// The S of the one folder path/train_SxS. Throws Error(not_found) where there is none, Error(invalid) for several.
+int64_t only_image_size(const std::filesystem::path& path);
 
 // content_sha256 of path/data.json; nullopt without one, or with one that cannot be read: no reason to refuse the data.
 std::optional<std::string> recorded_hash(const std::filesystem::path& path);

@@ -10,6 +10,7 @@ constexpr std::string_view kSquad = "train-v1.1.json and dev-v1.1.json, data[].p
 constexpr std::string_view kSpeech =
     "SPLIT/SPEAKER/CHAPTER/ID.flac or ID.wav beside SPEAKER-CHAPTER.trans.txt, 'ID TEXT' a line";
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
+constexpr std::string_view kSquares = "train_64x64/*.png and valid_64x64/*.png, or .jpg; of S x S pixels: train_SxS";
 
 constexpr std::string_view kGames =
     "train/*.sgf and val/*.sgf, folders below them too; SGF FF[3] or FF[4], the main line";
@@ -75,6 +76,13 @@ constexpr KnownSet kSets[] = {
      .size = "about 30 million positions (Silver et al. 2016)",
      .layout = kGames,
      .models = "minigo"},
+    {.name = "Downsampled ImageNet 64x64",
+     .kind = "unlabelled_images",
+     .source = "image-net.org, train_64x64.tar and valid_64x64.tar (van den Oord et al. 2016, arXiv:1601.06759)",
+     .licence = "terms of access of ImageNet: research and education, not commercial",
+     .size = "1,281,149 training and 49,999 validation images in the published files",
+     .layout = kSquares,
+     .models = "wgan_gp"},
     {.name = "photos",
      .kind = "image_folder",
      .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
@@ -139,6 +147,15 @@ constexpr KnownSet kSets[] = {
      .models = "minigo:9",
      .made_by = "tbd data games --out DIR",
      .folder = "games"},
+    {.name = "crops",
+     .kind = "unlabelled_images",
+     .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
+     .licence = "GPL-2+",
+     .size = "of mate-backgrounds 1.26.0: 3,000 training and 300 validation images of 64 x 64 from 12 pictures",
+     .layout = kSquares,
+     .models = "wgan_gp",
+     .made_by = "tbd data crops --source DIR --out DIR",
+     .folder = "crops"},
 };
 
 }  // namespace

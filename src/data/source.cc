@@ -14,6 +14,7 @@
 #include "data/text/squad.h"
 #include "data/text/synthetic_text.h"
 #include "data/text/translation.h"
+#include "data/unlabelled_images.h"
 
 namespace tbd {
 namespace {
@@ -72,6 +73,7 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
     case SourceKind::synthetic:
       if (spec.speech.wanted) return synthetic_speech_samples(spec);
       if (spec.board > 0) return synthetic_positions(spec);
+      if (!spec.labelled) return synthetic_unlabelled_samples(spec);
       return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);
     case SourceKind::image_folder:
       return image_folder_samples(spec);
@@ -87,6 +89,8 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
       return speech_samples(spec);
     case SourceKind::sgf:
       return game_samples(spec);
+    case SourceKind::unlabelled_images:
+      return unlabelled_image_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

@@ -15,7 +15,17 @@
 
 namespace tbd {
 
-enum class SourceKind { synthetic, image_folder, parallel_text, pretraining_text, squad, packed_text, speech, sgf };
+enum class SourceKind {
+  synthetic,
+  image_folder,
+  parallel_text,
+  pretraining_text,
+  squad,
+  packed_text,
+  speech,
+  sgf,
+  unlabelled_images
+};
 enum class Split { train, val };
 
 // What to read and how; the `pipeline(spec)` of the worker protocol (docs/data.md has the keys).
@@ -27,6 +37,7 @@ struct SourceSpec {
   int64_t image_size = 224;  // height and width of a sample
   int64_t classes = 1000;    // labels are below this
   int64_t board = 0;         // Go: rows and columns. sgf, 0: the first game's; synthetic, 0: no positions of Go
+  bool labelled = true;      // synthetic images: image and label; else as unlabelled_images
   TextSpec text = {};        // text kinds, and synthetic text; strict for all
   SpeechSpec speech = {};    // speech, and synthetic speech
   uint64_t seed = 0;

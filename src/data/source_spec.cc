@@ -4,8 +4,8 @@
 namespace tbd {
 namespace {
 
-constexpr const char* kKinds[] = {"synthetic", "image_folder", "parallel_text", "pretraining_text",
-                                  "squad",     "packed_text",  "speech",        "sgf"};
+constexpr const char* kKinds[] = {"synthetic",   "image_folder", "parallel_text", "pretraining_text", "squad",
+                                  "packed_text", "speech",       "sgf",           "unlabelled_images"};
 constexpr const char* kSplits[] = {"train", "val"};
 
 template <class Enum, size_t kCount>
@@ -33,6 +33,7 @@ Json source_spec_json(const SourceSpec& spec) {
           {"image_size", spec.image_size},
           {"classes", spec.classes},
           {"board", spec.board},
+          {"labelled", spec.labelled},
           {"text", text_spec_json(spec.text)},
           {"speech", speech_spec_json(spec.speech)},
           {"seed", spec.seed},
@@ -49,6 +50,7 @@ SourceSpec source_spec_from(const Json& json, SourceSpec spec) {
   take(json, "image_size", spec.image_size);
   take(json, "classes", spec.classes);
   take(json, "board", spec.board);
+  take(json, "labelled", spec.labelled);
   if (const auto text = maybe<Json>(json, "text")) spec.text = text_spec_from(*text, std::move(spec.text));
   if (const auto speech = maybe<Json>(json, "speech")) spec.speech = speech_spec_from(*speech, std::move(spec.speech));
   take(json, "seed", spec.seed);

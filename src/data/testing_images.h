@@ -1,4 +1,4 @@
-// Pictures and image folders for tests, made with libjpeg on the spot.
+// Pictures and image folders for tests, made with libjpeg and libpng on the spot.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "data/jpeg_encoder.h"
+#include "data/png_encoder.h"
 
 namespace tbd::testing_images {
 
@@ -26,6 +27,11 @@ inline RgbImage picture(int64_t width, int64_t height, int64_t variant = 0) {
 inline void write_jpeg(const std::filesystem::path& path, int64_t variant = 0, ImageSize size = {64, 48}) {
   make_folder(path.parent_path());
   write_file(path, encode_jpeg(picture(size.width, size.height, variant)));
+}
+
+inline void write_png(const std::filesystem::path& path, int64_t variant = 0, ImageSize size = {64, 64}) {
+  make_folder(path.parent_path());
+  write_file(path, encode_png(picture(size.width, size.height, variant)));
 }
 
 // root/train/{a,b}/<i>.JPEG, `per_class` each.

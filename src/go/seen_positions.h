@@ -1,7 +1,7 @@
 // The hashes of a game's positions, as a set that grows.
 #pragma once
-#include <cstddef>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

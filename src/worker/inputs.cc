@@ -43,33 +43,41 @@ TensorMap from_file(const std::string& path, const InputNeeds& needs) {
   return batch;
 }
 
-std::string names_of(const InputNeeds& needs) {
-  std::vector<std::string> names;
+std::vector<WantedInput> wanted(const InputNeeds& needs, int64_t group) {
+  std::vector<WantedInput> out;
   for (const InputNeed& need : needs.inputs)
-    if (!need.keep && need.group == 0) names.push_back(need.base);
+    if (!need.keep && need.group == group)
+      out.push_back({.name = need.base, .shape = need.shape, .below = need.indexes ? need.classes : 0});
+  return out;
+}
+
+std::string names_of(std::span<const WantedInput> inputs) {
+  std::vector<std::string> names;
+  for (const WantedInput& input : inputs) names.push_back(input.name);
   return join(names, ", ");
 }
 
-std::vector<WantedInput> wanted(const InputNeeds& needs) {
-  std::vector<WantedInput> out;
-  for (const InputNeed& need : needs.inputs)
-    if (!need.keep && need.group == 0)
-      out.push_back({.name = need.base, .shape = need.shape, .below = need.indexes ? need.classes : 0});
-  return out;
+// The groups that read what some kind of data set gives, all alike; where none does, those that read as the first.
+std::vector<int64_t> groups_of_data(const InputNeeds& needs) {
+  int64_t first = 0;
+  while (first < needs.groups && !kind_of_files(wanted(needs, first))) ++first;
+  const std::string names = names_of(wanted(needs, first < needs.groups ? first : 0));
+  std::vector<int64_t> groups;
+  for (int64_t group = 0; group < needs.groups; ++group)
+    if (names_of(wanted(needs, group)) == names) groups.push_back(group);
+  return groups;
 }
 
 // What files of a path must be, by what the program reads.
 std::string kind_of_path(std::span<const WantedInput> inputs) {
   if (const std::optional<SourceKind> kind = kind_of_files(inputs)) return std::string(name(*kind));
-  std::vector<std::string> names;
-  for (const WantedInput& input : inputs) names.push_back(input.name);
-  fail(ErrorKind::unsupported, "no kind of data set gives what this program reads: ", join(names, ", "));
+  fail(ErrorKind::unsupported, "no kind of data set gives what this program reads: ", names_of(inputs));
 }
 
 }  // namespace
 
 Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
-    : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == "pipeline") {
+    : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == "pipeline"), served_(groups_of_data(needs_)) {
   const std::vector<std::string> modes = {"resident", "pipeline"};
   require(std::ranges::count(modes, plan.mode) == 1, unknown_name("input mode", plan.mode, modes));
   if (!plan.file.empty()) {
@@ -80,31 +88,44 @@ Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
   }
 }
 
-// Synthetic data fit what they can; the inputs of other programs are generated.
+// Synthetic data fit what they can; the inputs of other programs are generated. As many steps are prepared ahead as the
+// source is asked for batches.
 void Inputs::open(const Json& source, bool pipeline) {
   Json complete = source.is_object() ? source : Json::object();
-  const std::vector<WantedInput> inputs = wanted(needs_);
+  const std::vector<WantedInput> inputs = wanted(needs_, served_.front());
   if (!complete.contains("kind")) complete["kind"] = complete.contains("path") ? kind_of_path(inputs) : "synthetic";
   if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
   const SourceSpec spec = source_spec_from(complete, {.text = needs_.text});
-  if (const std::optional<SourceSpec> fits = fitted(spec, inputs))
-    source_ = open_source(*fits);
-  else if (spec.kind != SourceKind::synthetic)
+  std::optional<SourceSpec> fits = fitted(spec, inputs);
+  if (!fits && spec.kind != SourceKind::synthetic)
     fail(ErrorKind::unsupported, "data of kind ", at<std::string>(complete, "kind"),
-         " do not give what this program reads: ", names_of(needs_));
+         " do not give what this program reads: ", names_of(inputs));
+  if (!fits) return;
+  fits->prefetch *= static_cast<int64_t>(served_.size());
+  source_ = open_source(*fits);
+  require_enough(*fits);
+}
+
+// A sample comes once in a step.
+void Inputs::require_enough(const SourceSpec& spec) const {
+  const auto runs = static_cast<int64_t>(served_.size());
+  if (runs == 1 || spec.split != Split::train || !source_->size()) return;
+  require(*source_->size() >= runs * needs_.batch, "a step reads ", runs, " batches of ", needs_.batch,
+          " samples, the data set ", spec.path, " has ", *source_->size());
 }
 
 TensorMap Inputs::from_source(int64_t step, bool wait) {
   TensorMap batch;
   counts_.clear();
-  for (int64_t group = 0; group < needs_.groups; ++group) {
-    const int64_t number = (step - 1) * needs_.groups + group + 1;
+  const auto runs = static_cast<int64_t>(served_.size());
+  for (int64_t run = 0; run < runs; ++run) {
+    const int64_t group = served_[static_cast<size_t>(run)], number = (step - 1) * runs + run + 1;
     TensorMap part = wait ? source_->next(number) : source_->batch_at(number);
     for (const auto& [name, count] : part)
       if (name.starts_with(kCount)) counts_[name.substr(kCount.size())] += as_doubles(count).front();
     for (const InputNeed& need : needs_.inputs) {
-      if (need.group != group || need.keep) continue;
+      if (need.group != group || need.keep || !part.contains(need.base)) continue;
       HostTensor& tensor = part.at(need.base);
       check_shape(tensor, need, "data source");
       batch[need.name] = tensor.dtype() == need.dtype ? std::move(tensor) : converted(tensor, need.dtype);
@@ -141,11 +162,13 @@ void Inputs::add_norms(TensorMap& batch) const {
 }
 
 void Inputs::recycle(TensorMap batch) {
-  if (!source_ || !pipeline_ || needs_.groups != 1) return;
-  TensorMap part;
-  for (const InputNeed& need : needs_.inputs)
-    if (!need.keep) part[need.base] = std::move(batch[need.name]);
-  source_->recycle(std::move(part));
+  if (!source_ || !pipeline_) return;
+  for (const int64_t group : served_) {
+    TensorMap part;
+    for (const InputNeed& need : needs_.inputs)
+      if (!need.keep && need.group == group) part[need.base] = std::move(batch[need.name]);
+    source_->recycle(std::move(part));
+  }
 }
 
 }  // namespace tbd

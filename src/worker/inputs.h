@@ -50,9 +50,10 @@ class Inputs {
   // the program reads.
   Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed);
 
-  // All inputs of `step`; `waited_ns` is the time until the data source had them. Where the source counts what a term
-  // sums over (count/<term>), norm/<term> = the term's norm / that count of all groups and ranks, each rank's being as
-  // large as this one's.
+  // All inputs of `step`; `waited_ns` is the time until the data source had them. The source serves the runs of one
+  // phase, each with the next of its batches; what it does not give is drawn as generated_inputs draws it. Where the
+  // source counts what a term sums over (count/<term>), norm/<term> = the term's norm / that count of all groups and
+  // ranks, each rank's being as large as this one's.
   TensorMap batch(int64_t step, int64_t& waited_ns);
   void recycle(TensorMap batch);                          // for reuse of its memory
   const Source* source() const { return source_.get(); }  // nullptr: file or generated tensors
@@ -61,6 +62,7 @@ class Inputs {
 
  private:
   void open(const Json& source, bool pipeline);
+  void require_enough(const SourceSpec& spec) const;
   TensorMap from_source(int64_t step, bool wait);
   void add_generated(int64_t step, TensorMap& batch) const;
   void add_norms(TensorMap& batch) const;
@@ -69,6 +71,7 @@ class Inputs {
   uint64_t seed_;
   bool pipeline_;
   TensorMap file_;
+  std::vector<int64_t> served_;  // the groups that the source gives batches of
   std::unique_ptr<Source> source_;
   std::map<std::string, double> counts_;
 };

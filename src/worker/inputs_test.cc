@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/files.h"
+#include "data/testing_images.h"
 #include "graph/builder.h"
 #include "graph/passes.h"
 #include "record/safetensors.h"
@@ -120,6 +122,88 @@ TEST(SourceInputs, GiveTheNormOfWhatTheyCount) {
   EXPECT_EQ(inputs.counts().at("ce"), static_cast<double>(words));
   EXPECT_FLOAT_EQ(batch.at("norm/ce").as<float>()[0], 3.F / static_cast<float>(words));
   for (const auto& [name, tensor] : batch) EXPECT_FALSE(name.starts_with("count/")) << name;
+}
+
+// A generator's step, then three of a critic, each with images, noise and shares of its own.
+Program pair() {
+  Program program = {.model = "pair", .config = "test"};
+  Builder made(program, "generator");
+  made.loss("sum", made.sum(made.linear("make", made.input("z", {Builder::batch(), 5}), {.out = 4})));
+  made.update({.schedule = {.base = 0.1}});
+  Builder g(program, "critic");
+  const Tensor real = g.input("real", {Builder::batch(), 3, 8, 8}), z = g.input("z", {Builder::batch(), 5}),
+               alpha = g.input("alpha", {Builder::batch(), 1, 1, 1});
+  g.loss("judged", g.sum(g.linear("judge", g.flatten(g.mul(real, alpha)), {.out = 1})));
+  g.loss("noise", g.sum(g.linear("other", z, {.out = 1})));
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "generator", .from_step = 2}, {.phase = "critic", .repeat = 3}};
+  return program;
+}
+
+std::vector<float> floats(const TensorMap& batch, const std::string& name) {
+  const std::span<const float> values = batch.at(name).as<float>();
+  return {values.begin(), values.end()};
+}
+
+TEST(SourceInputs, ServeTheRunsOfARepeatedPhaseWithBatchesOfTheirOwnAndDrawTheNoise) {
+  const InputNeeds needs = input_needs(pair(), {{"N", 16}});
+  Inputs inputs(needs, {.source = {{"kind", "synthetic"}}}, 1);
+  int64_t waited = 0;
+  std::set<std::vector<float>> seen;
+  for (const int64_t step : {1, 2}) {
+    const TensorMap batch = inputs.batch(step, waited);
+    seen.insert(floats(batch, "z"));
+    for (const char* run : {"critic.0/", "critic.1/", "critic.2/"}) {
+      for (const char* name : {"real", "z", "alpha"}) seen.insert(floats(batch, cat(run, name)));
+      const auto [low, high] = extremes(batch.at(cat(run, "real")));
+      EXPECT_GE(low, -1);
+      EXPECT_LT(low, -0.9);
+      EXPECT_LE(high, 1);
+      EXPECT_GT(high, 0.9);
+      const auto [least, most] = extremes(batch.at(cat(run, "alpha")));
+      EXPECT_GE(least, 0);
+      EXPECT_LT(most, 1);
+      EXPECT_GT(most - least, 0.5);
+      EXPECT_LT(extremes(batch.at(cat(run, "z"))).first, -1);
+    }
+  }
+  EXPECT_EQ(seen.size(), 2 * (1 + 3 * 3));  // nothing comes twice
+}
+
+TEST(SourceInputs, OfARepeatedPhaseAreTheNextBatchesOfTheFolder) {
+  const TemporaryFolder folder("tbd-inputs");
+  for (int64_t i = 0; i < 13; ++i) testing_images::write_png(folder.path() / cat("train_8x8/", i, ".png"), i, {8, 8});
+  const InputNeeds needs = input_needs(pair(), {{"N", 2}});
+  const protocol::InputPlan plan{.mode = "pipeline",
+                                 .source = {{"path", folder.path().string()}, {"threads", 2}, {"seed", 3}}};
+  Inputs inputs(needs, plan, 1);
+  const auto source = open_source(
+      {.kind = SourceKind::unlabelled_images, .path = folder.path().string(), .batch = 2, .image_size = 8, .seed = 3});
+  int64_t waited = 0;
+  for (int64_t step = 1, number = 1; step <= 3; ++step) {
+    TensorMap batch = inputs.batch(step, waited);
+    for (int run = 0; run < 3; ++run, ++number)
+      for (const char* name : {"real", "alpha"})
+        EXPECT_EQ(floats(batch, cat("critic.", run, "/", name)), floats(source->batch_at(number), name)) << number;
+    inputs.recycle(std::move(batch));
+  }
+}
+
+TEST(SourceInputs, ARepeatedPhaseNeedsASampleForEachOfItsPlaces) {
+  const TemporaryFolder folder("tbd-inputs");
+  for (int64_t i = 0; i < 5; ++i) testing_images::write_png(folder.path() / cat("train_8x8/", i, ".png"), i, {8, 8});
+  const auto open = [&](int64_t batch) -> std::string {
+    try {
+      Inputs(input_needs(pair(), {{"N", batch}}), {.source = {{"path", folder.path().string()}}}, 1);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(open(1), "");
+  EXPECT_THAT(open(2), HasSubstr("a step reads 3 batches of 2 samples, the data set"));
+  EXPECT_THAT(open(2), HasSubstr("has 5"));
+  EXPECT_THAT(open(6), HasSubstr("batch 6 is larger than the data set"));
 }
 
 TEST(SourceInputs, OfAnotherKindThanTheProgramReadsAreRefused) {

@@ -11,9 +11,9 @@
 #include "base/files.h"
 #include "base/philox.h"
 #include "data/jpeg_encoder.h"
-#include "data/resampler.h"
 #include "data/sets/made_set.h"
 #include "data/sets/photo_source.h"
+#include "data/sets/reduced.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -35,23 +35,6 @@ Window draw_window(ImageSize source, ImageSize output, const Philox& draws) {
   const double height = width / aspect;
   return {std::floor((full_width - width) * draws.uniform(1)), std::floor((full_height - height) * draws.uniform(2)),
           std::floor(width), std::floor(height)};
-}
-
-RgbImage reduced(const RgbImage& source, const Window& window, ImageSize output) {
-  const AxisFilter vertical = triangle_filter(window.top, window.height, output.height, 0, source.size.height);
-  const AxisFilter horizontal = triangle_filter(window.left, window.width, output.width, 0, source.size.width);
-  const int64_t plane = output.width * output.height, stride = 3 * source.size.width;
-  std::vector<float> planes(static_cast<size_t>(3 * plane));
-  int64_t row = vertical.begin;
-  const auto read_row = [&](uint8_t* rgb) { std::copy_n(source.pixels.data() + row++ * stride, stride, rgb); };
-  const Normalisation as_levels{{0, 0, 0}, {1 / 255.f, 1 / 255.f, 1 / 255.f}};
-  Resampler().run(vertical, horizontal, source.size.width, read_row, as_levels, planes);
-  RgbImage image{.size = output};
-  for (int64_t i = 0; i < plane; ++i)
-    for (int64_t c = 0; c < 3; ++c)
-      image.pixels.push_back(
-          static_cast<uint8_t>(std::clamp(std::lround(planes[static_cast<size_t>(c * plane + i)]), 0l, 255l)));
-  return image;
 }
 
 // The lowest quality that reaches `bytes`, or the best there is; with full chroma only where halved does not reach.
@@ -78,8 +61,9 @@ std::string encode_to_size(const RgbImage& image, double bytes) {
 std::string sample(const RgbImage& picture, const Philox& draws, double mean_bytes) {
   constexpr auto kCount = static_cast<double>(std::size(kSizes));
   const ImageSize size = kSizes[static_cast<size_t>(draws.uniform(3) * kCount)];
+  const PixelBox whole{0, 0, picture.size.width, picture.size.height};
   const double bytes = mean_bytes * std::exp(kSpread * draws.normal(4) - kSpread * kSpread / 2);
-  return encode_to_size(reduced(picture, draw_window(picture.size, size, draws), size), bytes);
+  return encode_to_size(reduced(picture, draw_window(picture.size, size, draws), whole, size), bytes);
 }
 
 void write_class(const PhotoSource& photo, const fs::path& out, const PhotoSetOptions& options) {
