@@ -90,14 +90,7 @@ int main(int argc, char** argv) {
   if (flags.contains("threads")) workload.threads = std::stoll(flags["threads"]);
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   StraightLine straight(workload.batch);
-  int64_t number = 0;
-  const bench::Programs programs = {
-      {"tbd",
-       [&] {
-         ++number;
-         session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
-       }},
-      {"straight_line", [&] { straight.step(); }}};
+  const bench::Programs programs = {{"tbd", bench::stepper(*session, {})}, {"straight_line", [&] { straight.step(); }}};
   bench::run_steps(programs, 200);
   if (!flags.contains("steps")) return bench::serve(programs, [] { return Json::object(); }), 0;
   const Json times = bench::run_steps(programs, std::stoll(flags["steps"]));

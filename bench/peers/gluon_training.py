@@ -2,7 +2,7 @@
 
     python bench/peers/MODEL_gluon.py --inputs BATCH [--threads 2] [--first]
 
-MODEL_gluon.py gives `compiled(batch)`: a hybridized block of the inputs that returns the loss, those inputs, the name
+MODEL_gluon.py gives `compiled(batch)`: a hybrid block of the inputs that returns the loss, those inputs, the name
 of an optimizer and its settings, perhaps a global norm to clip to. Driven by bench/frameworks_peer.py. Needs NumPy
 below 1.24. --first: one step, the end.
 """
@@ -26,7 +26,6 @@ def classifier(network, batch):
     """What `compiled` gives of a network of images: cross-entropy, SGD with momentum and decay."""
     loss = ClassifierLoss(network)
     loss.initialize(mx.init.Xavier())
-    loss.hybridize(static_alloc=True, static_shape=True)
     rate = 0.1 * len(batch["label"]) / 256
     return loss, (batch["image"], batch["label"]), "sgd", {"learning_rate": rate, "momentum": 0.9, "wd": 1e-4}
 
@@ -35,6 +34,7 @@ def main(compiled):
     arguments = peer.arguments_parser().parse_args()
     library = peer.anonymous_bytes()
     loss_of, inputs, optimizer, settings, *clip = compiled(peer.read_safetensors(arguments.inputs))
+    loss_of.hybridize(static_alloc=True, static_shape=True)
     inputs = [mx.nd.array(each, dtype="float32") for each in inputs]
     weights = [each for each in loss_of.collect_params().values() if each.grad_req != "null"]
     trainer = gluon.Trainer(loss_of.collect_params(), optimizer, settings)

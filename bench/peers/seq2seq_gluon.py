@@ -62,7 +62,6 @@ class Loss(gluon.HybridBlock):
 def compiled(batch):
     loss = Loss(*batch["src"].shape, batch["tgt_in"].shape[1])
     loss.initialize(mx.init.Uniform(0.1))
-    loss.hybridize(static_alloc=True, static_shape=True)
     inputs = tuple(batch[name] for name in ("src", "src_len", "tgt_in", "tgt_out"))
     return loss, inputs, "adam", {"learning_rate": 3e-4}, 1.0
 

@@ -100,7 +100,6 @@ class Noam(mx.lr_scheduler.LRScheduler):
 def compiled(batch):
     loss = Loss(batch["src"].shape[1], batch["tgt_in"].shape[1])
     loss.initialize(mx.init.Xavier())
-    loss.hybridize(static_alloc=True, static_shape=True)
     settings = {"lr_scheduler": Noam(), "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9}
     return loss, (batch["src"], batch["tgt_in"], batch["tgt_out"]), "adam", settings
 
