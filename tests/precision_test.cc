@@ -22,26 +22,26 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
     if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
       GTEST_SKIP() << "no worker of PyTorch is built";
   }
-  StepResult step(const std::string& precision, int64_t steps) {
+  StepResult step(const std::string& precision, int64_t steps, double lr) {
     StepOptions options{.cell = {.model = GetParam().model,
                                  .config = GetParam().config,
                                  .batch = 4,
                                  .precision = precision,
                                  .dropout = "off",
                                  .seed = 1}};
-    options.steps = steps, options.lr = 1e-3;
+    options.steps = steps, options.lr = lr;
     options.save_weights = folder_.path() / "weights", options.out = folder_.path() / "out";
     return run_step(options, settings_);
   }
-  // Of the first step, which has one phase.
+  // Of the first step, which has one phase; where it runs that several times, always with the same weights.
   double loss(const std::string& precision) {
-    const std::map<std::string, double> losses = step(precision, 1).losses;
+    const std::map<std::string, double> losses = step(precision, 1, 0).losses;
     EXPECT_EQ(losses.size(), 1u);
     return losses.begin()->second;
   }
   // Euclidean length of what twelve steps change.
   double way(const std::string& precision) {
-    step(precision, 12);
+    step(precision, 12, 1e-3);
     const TensorMap before = read_safetensors(folder_.path() / "weights"),
                     after = read_safetensors(folder_.path() / "out");
     double squares = 0;
@@ -58,10 +58,13 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
   RunnerSettings settings_;
 };
 
+// Relative. WGAN-GP's penalty is 10 (norm - 1)^2: an error r of a norm of 0.75 is one of 6 r of it (in bf16: 5.2 %).
+double rounding(const std::string& model) { return model == "wgan_gp" ? 0.08 : 0.03; }
+
 TEST_P(MixedPrecision, IsThatOfFp32ToItsRounding) {
   const double fp32 = loss("fp32"), full = way("fp32");
   for (const char* precision : {"bf16", "fp16"}) {
-    EXPECT_NEAR(loss(precision), fp32, 0.03 * std::abs(fp32)) << precision;
+    EXPECT_NEAR(loss(precision), fp32, rounding(GetParam().model) * std::abs(fp32)) << precision;
     EXPECT_NEAR(std::log2(way(precision) / full), 0, 2) << precision;
   }
 }

@@ -80,6 +80,13 @@ class Machine(unittest.TestCase):
 class Setup(Machine):
     """tools/setup.sh without a build."""
 
+    def test_the_script_takes_the_small_sets_and_nothing_unknown(self):
+        refused = self.start("setup", "--gmaes", script="tbd")
+        _, error = refused.communicate(timeout=60)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("setup knows no '--gmaes'", error)
+        self.assertFalse(self.cache.exists(), "nothing was set up")
+
     def test_says_what_it_will_do_then_keeps_what_the_lock_file_names(self):
         done = self.setup()
         self.assertEqual(done.returncode, 0, done.err)
@@ -367,8 +374,9 @@ class Start(Machine):
             (folder / library).parent.mkdir(parents=True)
             (folder / library).write_text("12345")
             (folder / ".tbd-manifest").write_text("")
-        (self.cache / "data/photos").mkdir(parents=True)
-        (self.cache / "data/photos/.ready").write_text("")
+        for made in ("photos", "crops"):
+            (self.cache / "data" / made).mkdir(parents=True)
+            (self.cache / "data" / made / ".ready").write_text("")
 
     def tbd(self, *arguments):
         process = self.start(*arguments, script="tbd")

@@ -16,13 +16,16 @@ class Setup final : public Command {
     app.add_option("--frameworks", frameworks_,
                    "none, or of pytorch, tensorflow, mxnet, NAME@VERSION, NAME@DIR a list with commas")
         ->capture_default_str();
+    app.add_flag("--text", text_, "Make the small text data sets, too");
+    app.add_flag("--speech", speech_, "Make the small set of recordings, too");
+    app.add_flag("--games", games_, "Make the small set of games of Go, too");
   }
   int run(Context&) override {
     fail(ErrorKind::usage, "setup is done by the script 'tbd' at the root of the repository: run './tbd setup'");
   }
 
  private:
-  bool yes_ = false, offline_ = false, verify_ = false;
+  bool yes_ = false, offline_ = false, verify_ = false, text_ = false, speech_ = false, games_ = false;
   std::string frameworks_ = "pytorch,tensorflow,mxnet";
 };
 
