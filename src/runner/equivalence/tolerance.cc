@@ -17,10 +17,12 @@ int64_t positions(const Shape& x) {  // of (N, C, ...): all but the channels
   return x.elements() / std::max<int64_t>(1, x[1]);
 }
 
-// One product and one sum per term.
+// One product and one sum per term. The gradient of a bias is a plain sum over all positions, term after term in some
+// kernels: its partial sums round, and they can be larger than the result and than what moving its terms does to it.
+// Over the 10,368 positions of Deep Speech 2's first layer, whose gradients nearly cancel, PyTorch shows a c of 1.8.
 Rule rule(const Conv2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w;
-  return {1, std::max({in[0][1] / op.groups * taps, op.out / op.groups * taps, positions(output_shapes(op, in)[0])})};
+  return {op.bias ? 7.0 : 1.0, std::max({in[0][1] / op.groups * taps, op.out / op.groups * taps, positions(output_shapes(op, in)[0])})};
 }
 Rule rule(const ConvTranspose2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w;
