@@ -63,6 +63,38 @@ TEST(ExpandedOnMxnet, GivesTheSlopeOfTheOutput) {
   EXPECT_LT(relative_error(expected, numeric), 1e-7);
 }
 
+// Of a size at which MXNet's Deconvolution crashed where the convolution has the same weight.
+TEST(ExpandedOnMxnet, SharesWeightsWithTheConvolutionsItComesFrom) {
+  for (const Extent2 kernel : {Extent2(1), Extent2(3), Extent2(1, 3)}) {
+    const int64_t h = kernel.h / 2, w = kernel.w / 2;
+    const Program program = program_by([&](Builder& g) {
+      const Tensor x = g.input("x", {4, 64, 32, 32});
+      const Tensor y = g.relu(g.conv2d("conv", x, {.out = 128, .kernel = kernel, .pads = {h, h, w, w}}));
+      g.loss("penalty", g.sum(g.square(g.input_gradient(g.linear("fc", g.flatten(y), {.out = 1}), x))));
+    });
+    auto session = loaded(program, 1);
+    session->write(random_weights(program));
+    session->stage({{"x", random_tensor("x", {4, 64, 32, 32}, DType::f32)}});
+    EXPECT_GT(session->step(at_step(1, 0.0)).loss, 0);
+  }
+}
+
+// The same crash with a stride, where no convolution takes its place: refused.
+TEST(ExpandedOnMxnet, RefusesADeconvolutionWhoseWeightAnotherNodeHas) {
+  Program program = program_by([](Builder& g) {
+    const Tensor x = g.input("x", {2, 3, 8, 8});
+    g.loss("sum", g.sum(g.conv2d("conv", x, {.out = 4, .kernel = 3, .pads = {1, 1, 1, 1}})));
+  });
+  Phase& phase = program.phases[0];
+  phase.nodes.push_back({"grow", ConvTranspose2d{.out = 3, .kernel = 3, .stride = 2}, {"conv", "conv.weight"}});
+  phase.nodes.push_back({"grown", Reduce{}, {"grow"}});
+  phase.loss.front().value = "grown";
+  EXPECT_THAT(sentence_from([&] {
+                MxnetSession().load(program, {.bindings = {{"N", 2}}});
+              }),
+              HasSubstr("Deconvolution cannot add the gradient of its weight"));
+}
+
 TEST(ExpandedOnMxnet, IsSaidByCheckAndRefusedWithItsReason) {
   const auto said = [](const Program& program) {
     for (const NodeSupport& row : MxnetSession().check(program))

@@ -16,6 +16,35 @@ Symbol cropped(const Args& in, const Symbol& x, const Pads& pads) {
                {{"axis", "3"}, {"begin", std::to_string(left)}, {"end", std::to_string(left + width)}});
 }
 
+// MXNet's Deconvolution writes the gradient of its weight through a null pointer where that is not an array of ours but
+// one of its own, about to be added to another's: it is safe for a weight of its own alone.
+bool deconvolves_safely(const Args& in) { return in.is_parameter(1) && in.readers(1).size() == 1; }
+
+// (C, out, h, w) as (out, C, h, w) with its taps in opposite order; by a product, since the op that reverses is slow.
+Symbol turned(const Args& in, const Extent2& kernel) {
+  const int64_t taps = kernel.h * kernel.w;
+  const Symbol swapped = in.part("swapped", "SwapAxis", {in[1]}, {{"dim1", "0"}, {"dim2", "1"}});
+  if (taps == 1) return swapped;
+  std::vector<double> opposite(static_cast<size_t>(taps * taps));
+  for (int64_t i = 0; i < taps; ++i) opposite[static_cast<size_t>(i * taps + taps - 1 - i)] = 1;
+  const int64_t rows[] = {-1, taps}, whole[] = {in.shape(1)[1], in.shape(1)[0], kernel.h, kernel.w};
+  const Symbol flat = in.part("taps", "Reshape", {swapped}, {{"shape", text(rows)}});
+  const Symbol reversed = in.part("reversed", "dot", {flat, in.constant("opposite", {taps, taps}, opposite)});
+  return in.part("turned", "Reshape", {reversed}, {{"shape", text(whole)}});
+}
+
+// Of stride 1: the convolution with the turned weight.
+Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
+  const int64_t kernel[] = {op.kernel.h, op.kernel.w};
+  const int64_t pad[] = {op.kernel.h - 1 - std::min(op.pads.top, op.pads.bottom),
+                         op.kernel.w - 1 - std::min(op.pads.left, op.pads.right)};
+  const Attributes attributes = {
+      {"kernel", text(kernel)}, {"pad", text(pad)}, {"num_filter", std::to_string(op.out)}, {"no_bias", text(true)}};
+  const std::vector<Symbol> operands = {in[0], turned(in, op.kernel)};
+  if (op.pads.symmetric()) return in.op("Convolution", operands, attributes);
+  return cropped(in, in.part("all", "Convolution", operands, attributes), op.pads);
+}
+
 }  // namespace
 
 // x (N, C, H, W), weight (out, C / groups, kernel.h, kernel.w). MXNet pads symmetrically: other pads are an op before.
@@ -35,8 +64,17 @@ Symbol lower(const Conv2d& op, const Args& in) {
   return op.bias ? in.op("Convolution", {x, in[1], in[2]}, attributes) : in.op("Convolution", {x, in[1]}, attributes);
 }
 
+bool is_a_convolution(const ConvTranspose2d& op) {
+  const int64_t least_h = std::min(op.pads.top, op.pads.bottom), least_w = std::min(op.pads.left, op.pads.right);
+  return op.stride == Extent2(1) && least_h < op.kernel.h && least_w < op.kernel.w;
+}
+
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Unequal pads: by the lesser of two, and the rest cut off.
 Symbol lower(const ConvTranspose2d& op, const Args& in) {
+  if (is_a_convolution(op)) return as_convolution(op, in);
+  if (!deconvolves_safely(in))
+    fail(ErrorKind::unsupported,
+         "MXNet's Deconvolution cannot add the gradient of its weight to another's: it crashes");
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
   const int64_t pad[] = {std::min(op.pads.top, op.pads.bottom), std::min(op.pads.left, op.pads.right)};
   const Attributes attributes = {{"kernel", text(kernel)},

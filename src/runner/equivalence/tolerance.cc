@@ -22,7 +22,8 @@ int64_t positions(const Shape& x) {  // of (N, C, ...): all but the channels
 // Over the 10,368 positions of Deep Speech 2's first layer, whose gradients nearly cancel, PyTorch shows a c of 1.8.
 Rule rule(const Conv2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w;
-  return {op.bias ? 7.0 : 1.0, std::max({in[0][1] / op.groups * taps, op.out / op.groups * taps, positions(output_shapes(op, in)[0])})};
+  return {op.bias ? 7.0 : 1.0,
+          std::max({in[0][1] / op.groups * taps, op.out / op.groups * taps, positions(output_shapes(op, in)[0])})};
 }
 Rule rule(const ConvTranspose2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w;
