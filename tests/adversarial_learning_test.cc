@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kBatch = 16, kSteps = 100, kHeldOutSteps = 12;
+constexpr int64_t kBatch = 16, kSteps = 100, kHeldOutSteps = 9;  // of 300 crops, two batches each
+
 constexpr int64_t kCrop = 64, kImage = 16, kChannels = 3;
 constexpr double kRate = 3e-3;
 constexpr double kNearer = 99, kEstimate = -99, kFarEstimate = 99;
@@ -98,7 +99,7 @@ class AdversarialLearning : public testing::Test {
   Json source(const std::string& split) const { return {{"path", crops().string()}, {"split", split}, {"seed", 1}}; }
 
   LessonWorker pair(uint64_t seed) const {
-    const Cell cell{.model = "wgan_gp", .config = "tiny", .batch = kBatch, .seed = seed};
+    const Cell cell{.model = "wgan_gp", .config = "tiny", .batch = kBatch, .threads = 1, .seed = seed};
     return LessonWorker(cell, *settings_, folder_.path());
   }
   Seen seen(LessonWorker& worker) const {

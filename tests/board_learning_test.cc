@@ -48,7 +48,7 @@ class BoardLearning : public testing::Test {
   }
   // By how much a run on these games raises it.
   double rise(const fs::path& games, uint64_t seed) const {
-    const Cell cell{.model = "minigo", .config = "9", .batch = kBatch, .seed = seed};
+    const Cell cell{.model = "minigo", .config = "9", .batch = kBatch, .threads = 1, .seed = seed};
     LessonWorker worker(cell, *settings_, folder_.path());
     const double before = top_1(worker);
     worker.mean_loss(source(games, "train"), kSteps, kRate);

@@ -6,7 +6,8 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kSteps = 2, kMovedRuns = 12;  // a phase that begins with the second step runs once
+constexpr int64_t kSteps = 2;  // a phase that begins with the second step runs once
+constexpr uint64_t kMovedRuns = 4;
 
 StepRun run_of(const TensorMap& weights, const TensorMap& inputs) {
   return {.weights = weights,
@@ -34,13 +35,16 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
   StepJob exact = job("fp64", "nchw", 0);
   exact.runs = {run_of(weights_, inputs_)};
   whole_.emplace(whole_step(std::move(reference(exact).front())));
-  for (const auto& [layout, threads, moved] : {std::tuple("nchw", 1, kMovedRuns), std::tuple("nhwc", 2, int64_t{0})}) {
+  // A launch for each: the steps of a worker count on, and phases begin with the first ones.
+  const auto widen = [&](const char* layout, int64_t threads, const StepRun& run) {
     StepJob each = job("fp32", layout, threads);
-    each.runs = {run_of(weights_, inputs_)};
-    for (uint64_t i = 0; i < static_cast<uint64_t>(moved); ++i)
-      each.runs.push_back(run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
-    for (StepRunResult& result : reference(each)) whole_->add_float32_run(whole_step(std::move(result)));
-  }
+    each.runs = {run};
+    whole_->add_float32_run(whole_step(std::move(reference(each).front())));
+  };
+  widen("nchw", 1, run_of(weights_, inputs_));
+  widen("nhwc", 2, run_of(weights_, inputs_));
+  for (uint64_t i = 0; i < kMovedRuns; ++i)
+    widen("nchw", 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
 }
 
 StepJob StepList::job(const std::string& precision, const std::string& layout, int64_t threads) const {

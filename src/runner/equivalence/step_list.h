@@ -14,7 +14,7 @@ bool has_step_list(const Program& program);
 // last run, then weights, buffers and slots. Bounds as in whole_step.h.
 class StepList {
  public:
-  // Three launches of PyTorch by `reference`.
+  // Eight launches of PyTorch by `reference`.
   StepList(const Program& program, const Bindings& bindings, uint64_t seed, const Stepper& reference);
   // `like` says precision, layout and mode of what is judged.
   GateResult judge(const StepJob& like, const Stepper& step) const;
