@@ -20,7 +20,9 @@ constexpr int64_t kBatch = 16, kSteps = 100, kHeldOutSteps = 9;  // of 300 crops
 
 constexpr int64_t kCrop = 64, kImage = 16, kChannels = 3;
 constexpr double kRate = 3e-3;
-constexpr double kNearer = 99, kEstimate = -99, kFarEstimate = 99;
+// Of seeds 1, 2, 3 when the bounds were set: nearer by 0.49, 0.23, 0.39, estimates 2.38, 1.71, 0.79; of the critic
+// alone 0 and 32.8.
+constexpr double kNearer = 0.15, kEstimate = 5, kFarEstimate = 15;
 
 // Means of squares of pixels.
 RgbImage reduced(const RgbImage& crop) {

@@ -113,6 +113,12 @@ void reverse_planes_read(StepJob& job) {
     }
 }
 
+// What a worker would refuse that does not run it.
+void drop_last_critic_run(StepJob& job) {
+  for (StepRun& run : job.runs)
+    std::erase_if(run.inputs, [](const auto& input) { return input.first.starts_with("critic.2/"); });
+}
+
 // Where the step list is a whole one: a phase that stands alone has no ratio.
 std::function<void(Program&)> each_entry(const std::function<void(StepEntry&)>& change) {
   return [=](Program& program) {
@@ -163,9 +169,10 @@ std::vector<Mutation> penalty_mutations() {
   return {{.name = "control", .guilty = ""},
           op_mutation<Binary>("penalty beyond the real image", "sub", beyond),
           {.name = "no lambda", .guilty = "term/penalty", .rewrite = [](Program& p) { scale_term(p, "penalty", 0.1); }},
-          {.name = "one critic step fewer", .guilty = "output/d_", .rewrite = each_entry([](StepEntry& entry) {
-                                                                     if (entry.repeat > 1) --entry.repeat;
-                                                                   })},
+          {.name = "one critic step fewer",
+           .guilty = "output/d_",
+           .rewrite = each_entry([](StepEntry& entry) { entry.repeat -= entry.repeat > 1; }),
+           .before = drop_last_critic_run},
           {.name = "a generator from the first step on",
            .guilty = "output/d_",
            .rewrite = each_entry([](StepEntry& entry) { entry.from_step = 1; })},
