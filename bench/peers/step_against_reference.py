@@ -8,9 +8,10 @@ transformer), transformers (bert, llama); this project's own programs with --own
 Dropout is off.
 fp64: relative differences of all tensors after the steps, at most 1e-12 (some thousand roundings: other orders of
 summation, carried through depth and the optimizers' roots); of GNMT at most 1e-11, for the gradients in its attention
-nearly cancel (float32 has two digits of them); of WGAN-GP's losses at most 1e-10: biases of the critic's last
-block shift the generator's, have a gradient of 0, and Adam makes steps of the rounding there. fp32: loss and gradients of one step; both sides against the reference
-in double, ours at most four times as far as the reference's own float32, or 1e-5.
+nearly cancel (float32 has two digits of them); of WGAN-GP's losses at most 1e-10: biases of the critic's last block
+shift the generator's, have a gradient of 0, and Adam makes steps of the rounding there. fp32: loss and gradients of
+one step; both sides against the reference in double, ours at most four times as far as the reference's own float32,
+or 1e-5.
 Exit 1 when a difference exceeds its bound.
 """
 
