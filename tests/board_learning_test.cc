@@ -4,15 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "lesson_worker.h"
+#include "shuffled_games.h"
 
 namespace tbd {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kBatch = 64, kSteps = 200, kHeldOutSteps = 8;
+constexpr int64_t kBatch = 32, kSteps = 250, kHeldOutSteps = 27;  // of 871 positions
 constexpr double kRate = 0.02;
-constexpr double kAmount = 0.12;  // of all held-out positions
+// Of held-out positions. When the bound was set seeds 1, 2, 3 rose by 0.047, 0.053, 0.059, and on shuffled moves 0.034.
+constexpr double kAmount = 0.04;
 
 int64_t arg_max(std::span<const float> row) { return std::ranges::max_element(row) - row.begin(); }
 
@@ -32,20 +34,26 @@ class BoardLearning : public testing::Test {
     if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
     if (!fs::exists(games_ / ".ready")) GTEST_SKIP() << "the set-up made no games";
   }
-  Json source(const std::string& split) const { return {{"path", games_.string()}, {"split", split}, {"seed", 1}}; }
+  static Json source(const fs::path& games, const std::string& split) {
+    return {{"path", games.string()}, {"split", split}, {"seed", 1}};
+  }
 
   double top_1(LessonWorker& worker) const {
     int64_t right = 0, positions = 0;
     for (int64_t step = 1; step <= kHeldOutSteps; ++step) {
-      const LessonWorker::Seen seen = worker.look(source("val"), step);
+      const LessonWorker::Seen seen = worker.look(source(games_, "val"), step);
       right += agreements(seen.outputs.at("output/policy_logits"), seen.inputs.at("pi"));
       positions += seen.inputs.at("pi").shape()[0];
     }
     return static_cast<double>(right) / static_cast<double>(positions);
   }
-  LessonWorker student(uint64_t seed) const {
-    const Cell cell{.model = "minigo", .config = "9", .batch = kBatch, .seed = seed};
-    return LessonWorker(cell, *settings_, folder_.path());
+  // By how much a run on these games raises it.
+  double rise(const fs::path& games, uint64_t seed) const {
+    const Cell cell{.model = "minigo", .config = "9", .batch = kBatch, .threads = 1, .seed = seed};
+    LessonWorker worker(cell, *settings_, folder_.path());
+    const double before = top_1(worker);
+    worker.mean_loss(source(games, "train"), kSteps, kRate);
+    return top_1(worker) - before;
   }
 
   TemporaryFolder folder_{"tbd-board-learning"};
@@ -53,13 +61,10 @@ class BoardLearning : public testing::Test {
   fs::path games_ = small_sets() / "games";
 };
 
-TEST_F(BoardLearning, RaisesTopOneOnHeldOutPositions) {
-  for (const uint64_t seed : {1, 2, 3}) {
-    LessonWorker worker = student(seed);
-    const double before = top_1(worker);
-    worker.mean_loss(source("train"), kSteps, kRate);
-    EXPECT_GE(top_1(worker) - before, kAmount) << "seed " << seed;
-  }
+TEST_F(BoardLearning, RaisesTopOneOnHeldOutPositionsAndNotOnShuffledMoves) {
+  for (const uint64_t seed : {1, 2, 3}) EXPECT_GE(rise(games_, seed), kAmount) << "seed " << seed;
+  shuffle_moves(games_, folder_.path() / "shuffled");
+  EXPECT_LT(rise(folder_.path() / "shuffled", 1), kAmount) << "shuffled moves";
 }
 
 }  // namespace

@@ -44,16 +44,17 @@ protocol::RunReply LessonWorker::run(const Json& source, const protocol::Run& re
   });
 }
 
-double LessonWorker::mean_loss(const Json& source, int64_t steps, double lr) {
+double LessonWorker::mean_loss(const Json& source, int64_t steps, double lr, const std::optional<std::string>& phase) {
   double sum = 0;
   int64_t count = 0;
-  run(source, {.steps = steps, .lr = lr}, [&](const StepRow& row) { sum += row.loss.value_or(NAN), ++count; });
+  run(source, {.steps = steps, .lr = lr, .phase = phase},
+      [&](const StepRow& row) { sum += row.loss.value_or(NAN), ++count; });
   return sum / static_cast<double>(count);
 }
 
-LessonWorker::Seen LessonWorker::look(const Json& source, int64_t step) {
+LessonWorker::Seen LessonWorker::look(const Json& source, int64_t step, const std::optional<std::string>& phase) {
   const fs::path inputs = folder_ / "inputs.safetensors", outputs = folder_ / "outputs.safetensors";
-  protocol::Run request{.steps = 1, .first_step = step, .lr = 0};
+  protocol::Run request{.steps = 1, .first_step = step, .lr = 0, .phase = phase};
   request.input.save = inputs.string();
   run(source, request, [](const StepRow&) {});
   worker_->ask<protocol::ReadReply>(protocol::Read{{"output/"}, outputs.string()}, "reading", 60);

@@ -20,13 +20,14 @@ class LessonWorker {
   LessonWorker(const Cell& cell, const RunnerSettings& settings, const std::filesystem::path& folder);
   ~LessonWorker();
 
-  // Mean loss of `steps` steps at the rate `lr` on batches of `source` (the keys of docs/data.md).
-  double mean_loss(const Json& source, int64_t steps, double lr);
+  // Mean loss of `steps` steps at the rate `lr` on batches of `source` (the keys of docs/data.md). With `phase`, that
+  // phase alone runs, once a step.
+  double mean_loss(const Json& source, int64_t steps, double lr, const std::optional<std::string>& phase = {});
   // Inputs and outputs (output/...) of batch `step` of `source`, without learning.
   struct Seen {
     TensorMap inputs, outputs;
   };
-  Seen look(const Json& source, int64_t step);
+  Seen look(const Json& source, int64_t step, const std::optional<std::string>& phase = {});
 
  private:
   protocol::RunReply run(const Json& source, const protocol::Run& request,

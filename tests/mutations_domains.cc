@@ -88,18 +88,42 @@ void scale_term(Program& program, const std::string& name, double factor) {
 }
 
 // The planes of (N, 17, B, B) from the last to the first.
-void reverse_planes(StepJob& job) {
+void reverse_planes(HostTensor& x) {
   constexpr size_t kPlanes = 17;
-  for (StepRun& run : job.runs)
-    for (auto& [name, x] : run.inputs) {
-      if (x.shape().rank() != 4 || x.shape()[1] != kPlanes) continue;
-      const auto samples = static_cast<size_t>(x.shape()[0]), bytes = x.bytes().size() / samples / kPlanes;
-      for (size_t n = 0; n < samples; ++n)
-        for (size_t p = 0; p < kPlanes / 2; ++p) {
-          const auto at = [&](size_t plane) { return x.bytes().data() + (n * kPlanes + plane) * bytes; };
-          std::swap_ranges(at(p), at(p) + bytes, at(kPlanes - 1 - p));
-        }
+  if (x.shape().rank() != 4 || x.shape()[1] != kPlanes) return;
+  const auto samples = static_cast<size_t>(x.shape()[0]), bytes = x.bytes().size() / samples / kPlanes;
+  for (size_t n = 0; n < samples; ++n)
+    for (size_t p = 0; p < kPlanes / 2; ++p) {
+      const auto at = [&](size_t plane) { return x.bytes().data() + (n * kPlanes + plane) * bytes; };
+      std::swap_ranges(at(p), at(p) + bytes, at(kPlanes - 1 - p));
     }
+}
+
+// What a convolution reads is an input, or, of a node alone, a parameter.
+void reverse_planes_read(StepJob& job) {
+  for (const Phase& phase : job.program.phases)
+    for (const Node& node : phase.nodes) {
+      if (!std::holds_alternative<Conv2d>(node.op)) continue;
+      for (StepRun& run : job.runs) {
+        if (const auto input = run.inputs.find(node.inputs[0]); input != run.inputs.end())
+          reverse_planes(input->second);
+        const auto operand = run.weights.find("param/" + node.inputs[0]);
+        if (operand != run.weights.end()) reverse_planes(operand->second);
+      }
+    }
+}
+
+// What a worker would refuse that does not run it.
+void drop_last_critic_run(StepJob& job) {
+  for (StepRun& run : job.runs)
+    std::erase_if(run.inputs, [](const auto& input) { return input.first.starts_with("critic.2/"); });
+}
+
+// Where the step list is a whole one: a phase that stands alone has no ratio.
+std::function<void(Program&)> each_entry(const std::function<void(StepEntry&)>& change) {
+  return [=](Program& program) {
+    if (program.step.size() > 1) std::ranges::for_each(program.step, change);
+  };
 }
 
 }  // namespace
@@ -130,7 +154,8 @@ std::vector<Mutation> speech_mutations() {
   return {
       {.name = "control", .guilty = ""},
       op_mutation<CtcLoss>("the last class is the blank", "ctc_loss '", [](CtcLoss& op, Surrounded&) { op.blank = 4; }),
-      op_mutation<StridedLength>("lengths of another stride", "strided_length '",
+      // Of integers, so no node is judged alone: the whole step tells.
+      op_mutation<StridedLength>("lengths of another stride", "output/logits",
                                  [](StridedLength& op, Surrounded&) { op.stride = 3; }),
       op_mutation<Clamp>("clamped at 0", "clamp '", [](Clamp& op, Surrounded&) { op.low = 0; }),
       op_mutation<Gru>("never reversed", "gru '", [](Gru& op, Surrounded&) { op.reverse = false; })};
@@ -144,6 +169,13 @@ std::vector<Mutation> penalty_mutations() {
   return {{.name = "control", .guilty = ""},
           op_mutation<Binary>("penalty beyond the real image", "sub", beyond),
           {.name = "no lambda", .guilty = "term/penalty", .rewrite = [](Program& p) { scale_term(p, "penalty", 0.1); }},
+          {.name = "one critic step fewer",
+           .guilty = "output/d_",
+           .rewrite = each_entry([](StepEntry& entry) { entry.repeat -= entry.repeat > 1; }),
+           .before = drop_last_critic_run},
+          {.name = "a generator from the first step on",
+           .guilty = "output/d_",
+           .rewrite = each_entry([](StepEntry& entry) { entry.from_step = 1; })},
           {.name = "the critic's sign", .guilty = "term/wasserstein", .rewrite = [](Program& p) {
              scale_term(p, "wasserstein", -1);
            }}};
@@ -153,7 +185,7 @@ std::vector<Mutation> board_mutations() {
   return {{.name = "control", .guilty = ""},
           op_mutation<SquaredError>("value of the other side", "squared_error '",
                                     [](SquaredError&, Surrounded& part) { part.before(1, {Affine{-1}}); }),
-          {.name = "planes in another order", .guilty = "conv2d 'stem.conv", .before = reverse_planes}};
+          {.name = "planes in another order", .guilty = "conv2d 'stem.conv", .before = reverse_planes_read}};
 }
 
 }  // namespace tbd

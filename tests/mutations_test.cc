@@ -47,8 +47,9 @@ class Mutations : public ::testing::Test {
   std::vector<StepRunResult> remembered(const StepJob& job, const Stepper& worker) {
     std::string key = cat(to_json(job.program).dump(), job.precision, job.layout, job.threads, job.runs.size());
     for (const StepRun& run : job.runs)
-      for (const auto& [name, tensor] : run.inputs)
-        key.append(name).append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
+      for (const TensorMap* given : {&run.weights, &run.inputs})
+        for (const auto& [name, tensor] : *given)
+          key.append(name).append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
     {
       const std::lock_guard lock(guard_);
       if (const auto found = done_.find(key); found != done_.end()) return found->second;

@@ -1,5 +1,6 @@
 """The tensors of docs/step.md as the public Python implementations compute them (step_against_reference.py)."""
 
+import functools
 import importlib
 import sys
 
@@ -17,7 +18,7 @@ def chosen(model, config, own):
     if model in OF_FAIRSEQ and not own and not config.startswith("gnmt"):
         fairseq = importlib.import_module("fairseq_reference")
         return fairseq.build(model, config), fairseq.loss_of(model, recipe), recipe
-    return recipe.build(config, dropout=False), getattr(recipe, "reference_loss", recipe.loss), recipe
+    return recipe.build(config, dropout=False), getattr(recipe, "reference_loss", getattr(recipe, "loss", None)), recipe
 
 
 def load(network, weights):
@@ -49,14 +50,16 @@ def tensors(model, config, own, weights, batch_path, dtype, steps):
     out = {}
 
     def on_gradients():
-        out.update({f"grad/{name}": value.grad.clone() for name, value in parameters})
+        out.update({f"grad/{name}": value.grad.clone() for name, value in parameters if value.grad is not None})
 
     batch = {name: value.contiguous() for name, value in training.batch_of(batch_path, dtype).items()}
-    step, optimizer = training.stepper(recipe, network, batch, loss_of=loss_of, on_gradients=on_gradients)
-    losses = [step() for _ in range(steps)]
-    out["loss"] = torch.tensor(losses[-1], dtype=torch.double)
+    make = getattr(recipe, "stepper", functools.partial(training.stepper, recipe))
+    step, optimizer = make(network, batch, loss_of=loss_of, on_gradients=on_gradients)
+    loss = [step() for _ in range(steps)][-1]
+    of_phases = loss if isinstance(loss, dict) else {"": loss}
+    out |= {f"loss/{phase}".rstrip("/"): torch.tensor(each, dtype=torch.double) for phase, each in of_phases.items()}
     for name, parameter in parameters:
         out[f"param/{name}"] = parameter.detach()
-        state = optimizer.state[parameter]
+        state = optimizer.state.get(parameter, {})  # none before its phase first runs
         out |= {f"state/{name}/{slot}": state[key] for key, slot in SLOTS.items() if key in state}
     return out | {f"buffer/{name}": value for name, value in network.named_buffers() if name in weights}

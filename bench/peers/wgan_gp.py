@@ -40,12 +40,20 @@ class Down(nn.Module):
         return self.Shortcut(avg_pool2d(x, 2)) + avg_pool2d(self.Conv2(relu(self.BN2(y))), 2)
 
 
+def add_blocks(network, block, widths):
+    """Res1, Res2, ... of the network, in a row."""
+    blocks = [block(*pair) for pair in zip(widths, widths[1:])]
+    for i, each in enumerate(blocks, 1):
+        network.add_module(f"Res{i}", each)
+    return blocks
+
+
 class Generator(nn.Module):
     def __init__(self, widths, noise):
         super().__init__()
         self.first = widths[0]
         self.Input = nn.Linear(noise, 16 * widths[0])
-        self.blocks = nn.ModuleList(Up(a, b) for a, b in zip(widths, widths[1:]))
+        self.blocks = add_blocks(self, Up, widths)
         self.OutputN, self.Output = nn.BatchNorm2d(widths[-1], track_running_stats=False), conv3(widths[-1], 3, True)
 
     def forward(self, z):
@@ -60,7 +68,7 @@ class Critic(nn.Module):
         super().__init__()
         widths = widths[::-1]
         self.Input = conv3(3, widths[0], True)
-        self.blocks = nn.ModuleList(Down(a, b) for a, b in zip(widths, widths[1:]))
+        self.blocks = add_blocks(self, Down, widths)
         self.Output = nn.Linear(16 * widths[-1], 1)
 
     def forward(self, image):
@@ -90,8 +98,23 @@ def critic_loss(network, real, z, alpha):
     return (critic(fake) - critic(real)).mean() + 10 * (norm - 1).square().mean()
 
 
-def stepper(network, batch, precision="fp32", loss_of=None, **form):
-    """The generator from the second iteration on. The optimizer that is returned is the critic's."""
+class Both:
+    """The optimizers of both networks."""
+
+    def __init__(self, *optimizers):
+        self.optimizers = optimizers
+
+    def zero_grad(self, set_to_none=True):
+        for optimizer in self.optimizers:
+            optimizer.zero_grad(set_to_none=set_to_none)
+
+    @property
+    def state(self):
+        return {parameter: state for optimizer in self.optimizers for parameter, state in optimizer.state.items()}
+
+
+def stepper(network, batch, precision="fp32", loss_of=None, on_gradients=lambda: None, **form):
+    """The generator from the second iteration on. A step gives the losses of its phases."""
     adam = {"lr": 1e-4, "betas": (0.0, 0.9), "eps": 1e-8, **form}
     generator = torch.optim.Adam(network.Generator.parameters(), **adam)
     critic = torch.optim.Adam(network.Discriminator.parameters(), **adam)
@@ -100,23 +123,26 @@ def stepper(network, batch, precision="fp32", loss_of=None, **form):
     def update_generator():
         generator.zero_grad(set_to_none=True)
         network.Discriminator.requires_grad_(False)
-        (-network.Discriminator(network.Generator(batch["z"]))).mean().backward()
+        loss = (-network.Discriminator(network.Generator(batch["z"]))).mean()
+        loss.backward()
         network.Discriminator.requires_grad_(True)
+        on_gradients()
         generator.step()
+        return loss.item()
 
     def step():
         nonlocal started
-        if started:
-            update_generator()
+        losses = {"generator": update_generator()} if started else {}
         started = True
         for run in range(network.critic_steps):
             critic.zero_grad(set_to_none=True)
             loss = critic_loss(network, *(batch[f"critic.{run}/{name}"] for name in ("real", "z", "alpha")))
             loss.backward()
+            on_gradients()
             critic.step()
-        return loss.item()
+        return losses | {"critic": loss.item()}
 
-    return step, critic
+    return step, Both(generator, critic)
 
 
 if __name__ == "__main__":

@@ -84,8 +84,9 @@ Description describe(Program program, const std::vector<std::string>& shapes, in
   Description out{.program = program, .bindings = bindings_from(program, shapes, batch), .hash = program_hash(program)};
   out.sizes = sizes_of(program);
   out.sample = per_sample(program, out.bindings);
-  const Program lowered = expanded_for_counts(with_precision(std::move(program), precision));
-  out.memory = predict_memory(lowered, out.bindings);
+  const Program in_precision = with_precision(std::move(program), precision);
+  out.memory = predict_memory(in_precision, out.bindings);
+  const Program lowered = expanded_for_counts(in_precision);
   for (const Phase& phase : lowered.phases)
     out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings)));
   return out;

@@ -12,10 +12,13 @@ constexpr int64_t kBatch = 7;  // shapes are looked at for a batch that few othe
 
 // Writes the nodes of one input_gradient. A value is known by its name and has its gradient in its own type; the graph
 // gives shapes and types.
+// kept: the nodes keep what a framework keeps that differentiates twice itself. Their values are wrong.
+enum class Form { exact, kept };
+
 class Writer {
  public:
-  Writer(const Graph& graph, std::string prefix, std::vector<Node>& out)
-      : graph_(graph), prefix_(std::move(prefix)), out_(out) {}
+  Writer(const Graph& graph, std::string prefix, std::vector<Node>& out, Form form)
+      : graph_(graph), prefix_(std::move(prefix)), out_(out), form_(form) {}
 
   std::string gradient(const std::string& y, const std::string& x) {
     find_path(y, x);
@@ -101,6 +104,7 @@ class Writer {
       return pass(node, 0, mul(g, put(Affine{.factor = -1, .offset = 1}, {square})));
     }
     if (op.function != F::relu && op.function != F::leaky_relu) refuse(node);
+    if (form_ == Form::kept) return pass(node, 0, put(op, {g}));  // the mask is told by what forward kept
     const std::string mask = put(Greater{}, {name(node.inputs[0])});
     const bool leaks = op.function == F::leaky_relu;
     pass(node, 0, mul(g, leaks ? put(Affine{.factor = 1 - op.slope, .offset = op.slope}, {mask}) : mask));
@@ -151,6 +155,8 @@ class Writer {
   // As norms do, it computes in the type of its weight, which is that of x or a wider one.
   void pull(const GroupNorm& op, const BoundNode& node, const std::string& g) {
     only_first(node);
+    if (form_ == Form::kept)  // one kernel, whose own gradient is made from g and forward's operand
+      return pass(node, 0, put(op, {g, name(node.inputs[1]), name(node.inputs[2])}));
     const DType narrow = type(node.inputs[0]), wide = type(node.inputs[1]);
     const auto cast = [&](const std::string& value, DType to) {
       return narrow == wide ? value : put(Cast{to}, {value});
@@ -182,6 +188,7 @@ class Writer {
   const Graph& graph_;
   std::string prefix_;
   std::vector<Node>& out_;
+  Form form_;
   int count_ = 0;
   std::set<std::string> path_, wanted_;
   std::map<std::string, std::string> gradients_;
@@ -189,7 +196,7 @@ class Writer {
 
 bool is_input_gradient(const Node& node) { return std::holds_alternative<InputGradient>(node.op); }
 
-void expand(const Program& program, Phase& phase) {
+void expand(const Program& program, Phase& phase, Form form) {
   if (std::ranges::none_of(phase.nodes, is_input_gradient)) return;
   const Graph graph = bind(program, phase, {{"N", kBatch}});
   std::map<std::string, std::string> stands_for;
@@ -199,7 +206,7 @@ void expand(const Program& program, Phase& phase) {
   std::vector<Node> nodes;
   for (Node& node : phase.nodes) {
     if (is_input_gradient(node))
-      stands_for[node.name] = Writer(graph, node.name, nodes).gradient(node.inputs[0], node.inputs[1]);
+      stands_for[node.name] = Writer(graph, node.name, nodes, form).gradient(node.inputs[0], node.inputs[1]);
     else
       nodes.push_back(std::move(node));
   }
@@ -209,21 +216,27 @@ void expand(const Program& program, Phase& phase) {
   for (auto& [name, value] : phase.outputs) follow(value);
 }
 
-}  // namespace
-
-Program expanded(Program program) {
+Program expanded_as(Program program, Form form) {
   for (size_t i = 0; i < program.phases.size(); ++i) {
     Phase phase = program.phases[i];
-    expand(program, phase);
+    expand(program, phase, form);
     program.phases[i] = std::move(phase);
   }
   return program;
 }
 
-Program expanded_for_counts(Program program) try { return expanded(program); } catch (const Error& e) {
+// Or as it is, with an op that has no rule.
+Program counted_as(Program program, Form form) try { return expanded_as(program, form); } catch (const Error& e) {
   if (e.kind() != ErrorKind::unsupported) throw;
   return program;
 }
+
+}  // namespace
+
+Program expanded(Program program) { return expanded_as(std::move(program), Form::exact); }
+
+Program expanded_for_counts(Program program) { return counted_as(std::move(program), Form::exact); }
+Program expanded_for_memory(Program program) { return counted_as(std::move(program), Form::kept); }
 
 bool has_input_gradient(const Program& program) {
   return std::ranges::any_of(program.phases,

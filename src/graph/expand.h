@@ -14,9 +14,13 @@ namespace tbd {
 // Error(unsupported) that names the op between y and x that has no rule.
 Program expanded(Program program);
 
-// The same for counts of time and memory, which are those of the written form: a program with an op that has no rule
-// comes back as it is.
+// The same for counts of time, which are those of the written form: a program with an op that has no rule comes back as
+// it is.
 Program expanded_for_counts(Program program);
+
+// For counts of memory: nodes that keep what a framework keeps that differentiates twice itself. A relu's gradient
+// keeps no mask of its own and a norm's is one kernel that keeps its operand. Not for running.
+Program expanded_for_memory(Program program);
 
 // Whether some phase has an input_gradient.
 bool has_input_gradient(const Program& program);

@@ -157,7 +157,7 @@ TEST(Expanded, CostsWhatTheOpCounts) {
     EXPECT_EQ(matrix_like(expanded(program), backward), matrix_like(program, backward)) << backward;
 }
 
-TEST(Expanded, IsWhatTimeAndMemoryCount) {
+TEST(Expanded, IsWhatTimeCountsAndMoreThanIsKept) {
   const Program program = critic_program(), written = expanded(program);
   const Bindings batch = {{"N", 4}};
   const NodeCost cost = step_cost(program, batch), of_written = step_cost(written, batch);
@@ -165,7 +165,7 @@ TEST(Expanded, IsWhatTimeAndMemoryCount) {
   EXPECT_EQ(cost.backward, of_written.backward);
   EXPECT_GT(cost.forward.simd, 0);
   const MemoryPrediction memory = predict_memory(program, batch);
-  EXPECT_EQ(memory.peak(), predict_memory(written, batch).peak());
+  EXPECT_LT(memory.feature_maps, predict_memory(written, batch).feature_maps) << "masks, and parts of norms";
   EXPECT_GT(memory.feature_maps, predict_memory(bound(program), program.phases[0].update).feature_maps);
 }
 

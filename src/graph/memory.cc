@@ -121,7 +121,7 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
 }
 
 MemoryPrediction predict_memory(const Program& given, const Bindings& bindings) {
-  const Program program = expanded_for_counts(given);
+  const Program program = expanded_for_memory(given);
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {

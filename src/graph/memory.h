@@ -35,8 +35,8 @@ struct MemoryPrediction {
 };
 // One phase alone.
 MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate = 1);
-// The whole program, an input_gradient written out: what stays is summed over the phases, what comes and goes is that
-// of the largest phase.
+// The whole program, an input_gradient as a framework keeps it that differentiates twice (graph/expand.h): what stays
+// is summed over the phases, what comes and goes is that of the largest phase.
 MemoryPrediction predict_memory(const Program& program, const Bindings& bindings);
 
 }  // namespace tbd

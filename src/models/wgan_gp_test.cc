@@ -127,6 +127,14 @@ TEST(WganGp, TrainsOneNetworkAPhase) {
   EXPECT_EQ(predict_memory(network, {{"N", 2}}).optimizer_state, Bytes(2 * (34'161'932 + 29'967'364)));
 }
 
+// Peaks that PyTorch 2.15's allocator reached (docs/performance.md): two derivatives keep what they keep.
+TEST(WganGp, PredictsTheMemoryThatWasMeasured) {
+  for (const auto& [batch, measured] : {std::pair{2, 338'462'416.0}, std::pair{8, 647'973'576.0}}) {
+    const Bytes peak = predict_memory(program("wgan_gp", ""), {{"N", batch}}).peak();
+    EXPECT_NEAR(static_cast<double>(peak.value) / measured, 1, 0.1) << batch;
+  }
+}
+
 TEST(WganGp, HasItsTermsAndOutputs) {
   const Program network = program("wgan_gp", "");
   std::map<std::string, double> norms;

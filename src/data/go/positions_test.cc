@@ -145,21 +145,23 @@ TEST_F(GameFolder, LeavesOutWhatTeachesNothingAndNamesFaults) {
   write_file(root() / "train/illegal.sgf", "(;SZ[5]RE[B+R];B[aa];W[bb];B[bb])");
   write_file(root() / "train/open.sgf", "(;SZ[5]RE[B+R];B[aa];W[bb");
   write_file(root() / "train/odd.sgf", "(;SZ[5]RE[Black];B[aa])");
+  write_file(root() / "train/size.sgf", "(;SZ[25]RE[B+R];B[aa])");
   write_file(root() / "train/two.sgf", "(;SZ[5]RE[B+R];B[aa])(;SZ[5]RE[W+R];B[zz])");
   SourceSpec asked = spec();
   asked.board = 5;
   const GameFiles files = read_game_files(asked);
   EXPECT_EQ(files.games.size(), 1u);
-  ASSERT_EQ(files.faulty.size(), 4u);
+  ASSERT_EQ(files.faulty.size(), 5u);
   EXPECT_EQ(files.faulty[0].path, "illegal.sgf");
   EXPECT_EQ(files.faulty[0].reason, "move 3: Black at B4 is illegal: the point is occupied");
   EXPECT_THAT(files.faulty[1].reason, HasSubstr("unreadable result RE[Black]"));
   EXPECT_THAT(files.faulty[2].reason, AllOf(StartsWith("after move 1"), HasSubstr("not ended")));
-  EXPECT_THAT(files.faulty[3].reason, HasSubstr("move 1: B[zz] is no point"));
+  EXPECT_THAT(files.faulty[3].reason, HasSubstr("a board of 25x25 is not one of 2x2 to 19x19"));
+  EXPECT_THAT(files.faulty[4].reason, HasSubstr("move 1: B[zz] is no point"));
   ASSERT_EQ(files.skipped.size(), 3u);
   for (const BadFile& file : files.skipped)
     EXPECT_EQ(file.path == "handicap.sgf", file.reason.find("(and 1 more games)") != std::string::npos);
-  EXPECT_EQ(open_source(asked)->statistics().bad_files.size(), 7u);
+  EXPECT_EQ(open_source(asked)->statistics().bad_files.size(), 8u);
   asked.text.strict = true;
   EXPECT_THAT(refusal_of([&] { open_source(asked); }), HasSubstr("illegal.sgf: move 3"));
 }

@@ -100,6 +100,7 @@ Equivalence::Equivalence(const Program& program, const EquivalenceOptions& optio
     if (has_dropout(phase))
       cases_.push_back(make_case(with_dropout(phase, DropoutMode::mask), entry.phase + ", masks given", reference));
   }
+  if (has_step_list(program)) list_.emplace(program, Bindings{{"N", options.batch}}, options.seed, reference);
 }
 
 // Weights and inputs as tbd's generators give them, in float32. Norms are for every worker to compute.
@@ -239,6 +240,10 @@ FrameworkVerdict Equivalence::judge(const Subject& subject, const std::filesyste
   FrameworkVerdict verdict{.framework = subject.framework, .version = subject.version};
   try {
     for (const Case& each : cases_) judge_case(each, subject, reproduction, verdict);
+    if (list_) {
+      const StepJob like{.precision = options_.precision, .layout = subject.layout, .mode = subject.mode};
+      verdict.gates.back().merge(list_->judge(like, subject.step), "all phases");
+    }
   } catch (const WorkerFault& fault) {
     if (fault.outcome().kind == OutcomeKind::interrupted) throw;
     verdict.fault = fault.what();

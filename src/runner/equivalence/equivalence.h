@@ -5,6 +5,7 @@
 #include "runner/equivalence/node_local.h"
 #include "runner/equivalence/padding.h"
 #include "runner/equivalence/phase_case.h"
+#include "runner/equivalence/step_list.h"
 #include "runner/equivalence/stepper.h"
 #include "runner/equivalence/whole_step.h"
 
@@ -27,12 +28,13 @@ struct Subject {
 // The reference of one program: PyTorch in float64, and what its float32 shows.
 class Equivalence {
  public:
-  // `reference` steps PyTorch; launches about nine workers a phase, two at a time. Programs with dropout are judged
+  // `reference` steps PyTorch; launches about nine workers a phase, two at a time, and eight for a
+  // step list. Programs with dropout are judged
   // twice: with dropout off and with given masks. Throws WorkerFault or Error when the reference cannot be had.
   Equivalence(const Program& program, const EquivalenceOptions& options, const Stepper& reference);
 
-  // Two launches a phase. A framework that fails is a verdict with a fault. Where a node differs and `reproduction` is
-  // not empty, a folder that repeats the difference is written there.
+  // Two launches a phase, and one for a step list. A framework that fails is a verdict with a fault. Where a node
+  // differs and `reproduction` is not empty, a folder that repeats the difference is written there.
   FrameworkVerdict judge(const Subject& subject, const std::filesystem::path& reproduction = {}) const;
 
  private:
@@ -56,6 +58,7 @@ class Equivalence {
 
   EquivalenceOptions options_;
   std::vector<Case> cases_;
+  std::optional<StepList> list_;
 };
 
 // The highest learning rate of a schedule: at step 1 of a warm-up an update may lie below float32's resolution.

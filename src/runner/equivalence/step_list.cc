@@ -1,0 +1,66 @@
+#include "runner/equivalence/step_list.h"
+
+#include "graph/passes.h"
+#include "runner/equivalence/phase_case.h"
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kSteps = 2;  // a phase that begins with the second step runs once
+constexpr uint64_t kMovedRuns = 4;
+
+StepRun run_of(const TensorMap& weights, const TensorMap& inputs) {
+  return {.weights = weights,
+          .inputs = inputs,
+          .stops = {{kSteps, {"loss", "term/", "output/", "grad/"}}, {kSteps, {"param/", "buffer/", "state/"}}}};
+}
+
+WholeStep whole_step(StepRunResult&& result) { return {std::move(result.at.front()), std::move(result.at.back())}; }
+
+}  // namespace
+
+bool has_step_list(const Program& program) {
+  const bool several = program.step.size() > 1 || program.step.front().repeat > 1;
+  return several && !has_host_calls(program);
+}
+
+StepList::StepList(const Program& program, const Bindings& bindings, uint64_t seed, const Stepper& reference)
+    : program_(with_dropout(program, DropoutMode::off)), bindings_(bindings), seed_(seed) {
+  StepJob drawing{.program = program_, .bindings = bindings_, .seed = seed_};
+  drawing.runs = {{.stops = {{1, {"loss"}}}}};
+  StepRunResult drawn = std::move(reference(drawing).front());
+  weights_ = std::move(drawn.weights), inputs_ = std::move(drawn.inputs);
+  std::erase_if(inputs_, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
+
+  StepJob exact = job("fp64", "nchw", 0);
+  exact.runs = {run_of(weights_, inputs_)};
+  whole_.emplace(whole_step(std::move(reference(exact).front())));
+  // A launch for each: the steps of a worker count on, and phases begin with the first ones.
+  const auto widen = [&](const char* layout, int64_t threads, const StepRun& run) {
+    StepJob each = job("fp32", layout, threads);
+    each.runs = {run};
+    whole_->add_float32_run(whole_step(std::move(reference(each).front())));
+  };
+  widen("nchw", 1, run_of(weights_, inputs_));
+  widen("nhwc", 2, run_of(weights_, inputs_));
+  for (uint64_t i = 0; i < kMovedRuns; ++i)
+    widen("nchw", 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
+}
+
+StepJob StepList::job(const std::string& precision, const std::string& layout, int64_t threads) const {
+  return {.program = with_precision(program_, precision_from(precision)),
+          .bindings = bindings_,
+          .precision = precision,
+          .layout = layout,
+          .threads = threads,
+          .seed = seed_};
+}
+
+GateResult StepList::judge(const StepJob& like, const Stepper& step) const {
+  StepJob judged = job(like.precision, like.layout, 0);
+  judged.mode = like.mode;
+  judged.runs = {run_of(weights_, inputs_)};
+  return whole_->judge(whole_step(std::move(step(judged).front())));
+}
+
+}  // namespace tbd
