@@ -33,14 +33,16 @@ if(TARGET mutations_test)
   target_sources(mutations_test PRIVATE ${files})
 endif()
 
-foreach(lesson learning_test board_learning_test)
+foreach(lesson learning_test board_learning_test speech_learning_test)
   if(TARGET ${lesson})
     target_sources(${lesson} PRIVATE ${PROJECT_SOURCE_DIR}/tests/lesson_worker.cc)
   endif()
 endforeach()
-if(TARGET learning_test)
-  target_sources(learning_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/shuffled_sets.cc)
-endif()
+foreach(lesson learning_test speech_learning_test)
+  if(TARGET ${lesson})
+    target_sources(${lesson} PRIVATE ${PROJECT_SOURCE_DIR}/tests/shuffled_sets.cc)
+  endif()
+endforeach()
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
