@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kBatch = 8, kSteps = 700, kHeldOutSteps = 4;
 constexpr double kRate = 5e-3;
-constexpr double kAmount = 0.14;  // of the characters of all held-out prompts
+// Of the characters of all held-out prompts. When it was set the seeds had 0.38, 0.36 and 0.19, shuffled transcripts
+// 0.12.
+constexpr double kAmount = 0.15;
 
 // (N, T, labels) -> (T, N, labels)
 HostTensor steps_first(const HostTensor& x) {
@@ -91,7 +93,7 @@ class SpeechLearning : public testing::Test {
   fs::path prompts_ = small_sets() / "prompts";
 };
 
-TEST_F(SpeechLearning, DISABLED_LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffledTranscripts) {
+TEST_F(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffledTranscripts) {
   const fs::path shuffled = folder_.path() / "shuffled";
   shuffle_transcripts(prompts_, shuffled);
   std::vector<std::future<double>> rates;
