@@ -27,8 +27,9 @@ std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
 
 LessonWorker::LessonWorker(const Cell& cell, const RunnerSettings& settings, const fs::path& folder) : folder_(folder) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
+  const std::vector<int> any_core;  // lessons of one thread may run side by side; nothing is timed
   worker_ = std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
-                                            prepared.threads.cores, folder / "worker.log");
+                                            any_core, folder / "worker.log");
   worker_->hello();
   worker_->ask<protocol::LoadReply>(load_request(prepared, /*capture=*/true), "loading", 120);
 }

@@ -1,7 +1,9 @@
 #include "shuffled_sets.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -22,8 +24,8 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
 
 // Fisher and Yates 1938.
 template <class T>
-void shuffle(std::vector<T>& items) {
-  const Philox draw(1, "test/shuffled");
+void shuffle(std::vector<T>& items, uint64_t seed = 1) {
+  const Philox draw(seed, "test/shuffled");
   for (size_t i = items.size(); i > 1; --i)
     std::swap(items[i - 1], items[static_cast<size_t>(draw.uniform(i) * static_cast<double>(i))]);
 }
@@ -43,6 +45,26 @@ std::string with_shuffled_words(const std::string& text) {
     const auto end = next + std::ssize(line);
     out += join(std::vector<std::string>(next, end), " ") + "\n";
     next = end;
+  }
+  return out;
+}
+
+// Of lines "ID TEXT" the texts, in groups of sixteen by length.
+std::string with_shuffled_texts(const std::string& list) {
+  constexpr size_t kGroup = 16;
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string& line : split(trim(list), '\n')) {
+    const size_t space = line.find(' ');
+    lines.emplace_back(line.substr(0, space), line.substr(space));
+  }
+  std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.second.size(); });
+  std::string out;
+  for (size_t begin = 0; begin < lines.size(); begin += kGroup) {
+    const std::span group(lines.begin() + static_cast<std::ptrdiff_t>(begin), std::min(kGroup, lines.size() - begin));
+    std::vector<std::string> texts;
+    for (const auto& line : group) texts.push_back(line.second);
+    shuffle(texts, begin);
+    for (size_t i = 0; i < group.size(); ++i) out += group[i].first + texts[i] + "\n";
   }
   return out;
 }
@@ -92,6 +114,18 @@ void shuffle_letters(const fs::path& from, const fs::path& to) {
   shuffle(letters);
   for (size_t i = 0; i < places.size(); ++i) text[places[i]] = letters[i];
   write_file(to / "train.txt", text);
+}
+
+void shuffle_transcripts(const fs::path& from, const fs::path& to) {
+  for (const auto& entry : fs::recursive_directory_iterator(from / "train")) {
+    if (!entry.is_regular_file()) continue;
+    const fs::path copy = to / fs::relative(entry.path(), from);
+    make_folder(copy.parent_path());
+    if (entry.path().extension() == ".txt")
+      write_file(copy, with_shuffled_texts(read_file(entry.path())));
+    else
+      fs::create_symlink(fs::canonical(entry.path()), copy);
+  }
 }
 
 }  // namespace tbd

@@ -12,5 +12,8 @@ void shuffle_classes(const std::filesystem::path& from, const std::filesystem::p
 void shuffle_target_words(const std::filesystem::path& from, const std::filesystem::path& to);
 // The letters and spaces of the training text change places; each line keeps their number.
 void shuffle_letters(const std::filesystem::path& from, const std::filesystem::path& to);
+// The transcripts of a training folder's list change places among those of about their length, so that the network has
+// steps for them.
+void shuffle_transcripts(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace tbd

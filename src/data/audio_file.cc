@@ -69,7 +69,7 @@ Opened open(const fs::path& file) {
   Handle handle(::sf_open(file.c_str(), SFM_READ, &info));
   if (!handle && ::sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT)
     fail(ErrorKind::invalid, file.string(), ": neither WAV nor FLAC");
-  if (!handle) fail(ErrorKind::invalid, file.string(), ": ", ::sf_strerror(nullptr));
+  if (!handle) fail(ErrorKind::invalid, file.string(), ": cannot be decoded; libsndfile: ", ::sf_strerror(nullptr));
   require(is_offered(info.format), file.string(), ": neither WAV nor FLAC");
   const int64_t missing = missing_bytes(file, size);
   require(missing == 0, file.string(), ": cut off, ", missing, " bytes of its recording are missing");
@@ -109,7 +109,7 @@ Audio read_audio(const fs::path& file) {
   std::vector<float> interleaved(static_cast<size_t>(info.samples * info.channels));
   const int64_t read = ::sf_readf_float(opened.handle.get(), interleaved.data(), info.samples);
   if (::sf_error(opened.handle.get()) != SF_ERR_NO_ERROR)
-    fail(ErrorKind::invalid, file.string(), ": ", ::sf_strerror(opened.handle.get()));
+    fail(ErrorKind::invalid, file.string(), ": cannot be decoded; libsndfile: ", ::sf_strerror(opened.handle.get()));
   require(read == info.samples, file.string(), ": cut off, ", read, " of ", info.samples, " samples can be read");
   for (const float value : interleaved)
     require(std::isfinite(value), file.string(), ": a sample is not a finite number");

@@ -68,10 +68,12 @@ TEST_F(AudioFile, LoudSamplesAreClippedAndNotWrapped) {
 TEST_F(AudioFile, RefusesByNameWhatIsNoRecording) {
   write_file(path("empty.wav"), "");
   write_file(path("text.wav"), "no sound in here, whatever its name says");
+  write_file(path("junk.flac"), "fLaC" + std::string(300, '\1'));
   make_folder(path("folder.wav"));
   EXPECT_THAT(refusal("none.flac"), HasSubstr("none.flac: no such file"));
   EXPECT_THAT(refusal("empty.wav"), HasSubstr("empty.wav: an empty file"));
   EXPECT_THAT(refusal("text.wav"), HasSubstr("text.wav: neither WAV nor FLAC"));
+  EXPECT_THAT(refusal("junk.flac"), HasSubstr("junk.flac: cannot be decoded; libsndfile: "));
   EXPECT_THAT(refusal("folder.wav"), HasSubstr("folder.wav: cannot be read"));
 }
 

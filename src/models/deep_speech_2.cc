@@ -139,6 +139,7 @@ struct Variant {
 
 const std::vector<Variant>& variants() {
   static const Sizes kTiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
+  static const Sizes kSmall = {Cell::gru, /*layers=*/1, /*hidden=*/96, /*add=*/true, 4, 200, /*labels=*/40, true};
   static const Expected kCanonical = {86'618'400, 86'618'400, 10'368, 9'714'236'800, 58'051'622'400};
   static const std::vector<Variant> kAll = {
       {"canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", kCanonical, {}},
@@ -155,6 +156,10 @@ const std::vector<Variant>& variants() {
        "5 bidirectional LSTM layers of 768",
        {50'870'816, 50'870'816, 7'808, 6'141'782'400, 36'616'896'000},
        {.hidden = 768}},
+      {"small",
+       "1 bidirectional GRU layer of 96, AdamW: for a lesson",
+       {159'412, 159'412, 208, 45'020'400, 240'897'600},
+       kSmall},
       {"tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 112, 10'997'376, 56'632'320}, kTiny},
       {"gru_tiny",
        "tiny with GRU layers side by side: for tests",
