@@ -44,7 +44,7 @@ foreach(lesson learning_test speech_learning_test)
   endif()
 endforeach()
 if(TARGET board_learning_test)
-  target_sources(board_learning_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/shuffled_games.cc)
+  target_sources(board_learning_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/random_games.cc)
 endif()
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.

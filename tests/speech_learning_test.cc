@@ -1,7 +1,7 @@
 // Deep Speech 2 learns to spell: after a short run on short recorded prompts the character error rate of its best paths
-// on held-out prompts lies by the amount stated here below 1, that of a network that spells nothing, whatever the seed,
-// and after the same run on shuffled transcripts it does not. Prompts are of one voice; no text is in both splits. They
-// are made by the set-up (docs/data.md); without them the test is skipped.
+// on held-out prompts lies by the amount stated here below 1, that of a network that spells nothing, on the mean of
+// three seeds, and after the same run on shuffled transcripts it does not. Prompts are of one voice; no text is in both
+// splits. They are made by the set-up (docs/data.md); without them the test is skipped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kBatch = 8, kSteps = 700, kHeldOutSteps = 4;
 constexpr double kRate = 5e-3;
-// Of the characters of all held-out prompts. When it was set the seeds had 0.38, 0.36 and 0.19, shuffled transcripts
-// 0.12.
-constexpr double kAmount = 0.15;
+// Of the characters of all held-out prompts. When it was set the seeds had 0.38, 0.36 and 0.19, in the mean 0.31,
+// shuffled transcripts 0.12.
+constexpr double kAmount = 0.2;
 
 // (N, T, labels) -> (T, N, labels)
 HostTensor steps_first(const HostTensor& x) {
@@ -99,7 +99,9 @@ TEST_F(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffl
   std::vector<std::future<double>> rates;
   for (const uint64_t seed : {1, 2, 3}) rates.push_back(lesson(prompts_, seed, cat("seed-", seed)));
   std::future<double> control = lesson(shuffled, 1, "control");
-  for (std::future<double>& rate : rates) EXPECT_LE(rate.get(), 1 - kAmount);
+  double sum = 0;
+  for (std::future<double>& rate : rates) sum += rate.get();
+  EXPECT_LE(sum / static_cast<double>(rates.size()), 1 - kAmount);
   EXPECT_GT(control.get(), 1 - kAmount) << "shuffled transcripts";
   EXPECT_GE(rate_after(0, prompts_, 1, "untrained"), 1) << "nothing is known before training";
 }
