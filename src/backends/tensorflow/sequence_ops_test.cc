@@ -1,6 +1,6 @@
 // Ops on sequences against loops in double.
 #include "backends/tensorflow/gradient_registry.h"
-#include "backends/tensorflow/trial.h"
+#include "backends/tensorflow/recurrent_trial.h"
 
 namespace tbd::tensorflow {
 namespace {
@@ -14,21 +14,13 @@ double& at(Vector& v, const Shape& shape, std::initializer_list<int64_t> index) 
   return v[static_cast<size_t>(flat)];
 }
 
-struct Layer {  // of an LSTM: weights and biases as the trial holds them
-  Vector ih, hh, b_ih, b_hh;
-  int64_t in, hidden;
-  Layer(const Trial& trial, const std::string& suffix, int64_t features, int64_t units)
-      : ih(trial["rnn.weight_ih" + suffix]),
-        hh(trial["rnn.weight_hh" + suffix]),
-        b_ih(trial["rnn.bias_ih" + suffix]),
-        b_hh(trial["rnn.bias_hh" + suffix]),
-        in(features),
-        hidden(units) {}
+struct Layer : LayerWeights {  // of an LSTM
+  using LayerWeights::LayerWeights;
   void step(const double* x, Vector& h, Vector& c) const {
-    Vector z(static_cast<size_t>(4 * hidden));
+    Vector z(4 * hidden);
     for (size_t row = 0; row < z.size(); ++row) {
       z[row] = b_ih[row] + b_hh[row];
-      for (size_t i = 0; i < static_cast<size_t>(in); ++i) z[row] += ih[row * static_cast<size_t>(in) + i] * x[i];
+      for (size_t i = 0; i < in; ++i) z[row] += ih[row * in + i] * x[i];
       for (size_t i = 0; i < h.size(); ++i) z[row] += hh[row * h.size() + i] * h[i];
     }
     const size_t n = h.size();
@@ -38,14 +30,6 @@ struct Layer {  // of an LSTM: weights and biases as the trial holds them
     }
   }
 };
-
-// Normal numbers of that layer, small enough that no gate saturates.
-void draw_layer(Trial& trial, const std::string& suffix, int64_t features, int64_t hidden) {
-  trial.parameter("rnn.weight_ih" + suffix, {4 * hidden, features});
-  trial.parameter("rnn.weight_hh" + suffix, {4 * hidden, hidden});
-  trial.parameter("rnn.bias_ih" + suffix, {4 * hidden});
-  trial.parameter("rnn.bias_hh" + suffix, {4 * hidden});
-}
 
 struct LstmCase {
   bool reverse;
@@ -60,13 +44,13 @@ TEST_P(LstmOp, EqualsItsStepsOneByOne) {
   Trial trial;
   const Tensor x = trial.parameter("x", {n, steps, in});
   const std::string suffix = reverse ? "_l0_reverse" : "_l0";
-  draw_layer(trial, suffix, in, hidden);
+  draw_layer(trial, 4, suffix, in, hidden);
   std::optional<Tensor> valid;
   if (!lengths.empty()) valid = trial.integers("lengths", {n}, lengths);
   const Recurrent out = trial.g.lstm("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
   trial.result("y", out.y), trial.result("h", out.last.h), trial.result("c", out.last.c);
 
-  const Layer layer(trial, suffix, in, hidden);
+  const Layer layer(trial, suffix);
   const Vector xs = trial["x"];
   Vector y(static_cast<size_t>(n * steps * hidden)), last_h, last_c;
   for (int64_t sample = 0; sample < n; ++sample) {
@@ -95,7 +79,7 @@ TEST(LstmOp, AnyOneResultMayBeUsed) {
   for (const int which : {0, 1, 2}) {
     Trial trial;
     const Tensor x = trial.parameter("x", {2, 3, 4});
-    draw_layer(trial, "_l0", 4, 3);
+    draw_layer(trial, 4, "_l0", 4, 3);
     const Recurrent out = trial.g.lstm("rnn", x, {.hidden = 3});
     trial.result("y", which == 0 ? out.y : which == 1 ? out.last.h : out.last.c);
     trial.expect({});
@@ -113,12 +97,12 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
   Trial trial;
   const Tensor x = trial.parameter("x", {n, in}), h = trial.parameter("h", {n, hidden});
   const Tensor c = trial.parameter("c", {n, hidden});
-  draw_layer(trial, "", in, hidden);
+  draw_layer(trial, 4, "", in, hidden);
   const State once = trial.g.lstm_cell("rnn", x, {h, c}, {.hidden = hidden});
   const State twice = trial.g.lstm_cell("rnn", x, once, {.hidden = hidden});
   trial.result("h1", once.h), trial.result("c1", once.c), trial.result("h2", twice.h), trial.result("c2", twice.c);
 
-  const Layer layer(trial, "", in, hidden);
+  const Layer layer(trial, "");
   const Vector xs = trial["x"], hs = trial["h"], cs = trial["c"];
   std::map<std::string, Vector> expected;
   for (int64_t sample = 0; sample < n; ++sample) {
@@ -136,7 +120,7 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
 
 TEST(RepeatedWeight, HasOneProductForItsGradient) {
   Trial layer;
-  draw_layer(layer, "_l0", 4, 5);
+  draw_layer(layer, 4, "_l0", 4, 5);
   layer.result("y", layer.g.lstm("rnn", layer.parameter("x", {2, 3, 4}), {.hidden = 5}).y);
   EXPECT_EQ(layer.count_ops(is_stacked_product), 1);
 

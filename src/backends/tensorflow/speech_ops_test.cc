@@ -1,7 +1,7 @@
 // Ops on lengths, gated units and soft targets against loops in double.
 #include <limits>
 
-#include "backends/tensorflow/trial.h"
+#include "backends/tensorflow/recurrent_trial.h"
 
 namespace tbd::tensorflow {
 namespace {
@@ -51,16 +51,8 @@ TEST(SequenceMaskOp, BlanksWhatLiesBehindTheLength) {
 }
 
 // A layer of gated units as the trial holds it.
-struct Layer {
-  Vector ih, hh, b_ih, b_hh;
-  size_t in, hidden;
-  Layer(const Trial& trial, const std::string& suffix, size_t features, size_t units)
-      : ih(trial["rnn.weight_ih" + suffix]),
-        hh(trial["rnn.weight_hh" + suffix]),
-        b_ih(trial["rnn.bias_ih" + suffix]),
-        b_hh(trial["rnn.bias_hh" + suffix]),
-        in(features),
-        hidden(units) {}
+struct Layer : LayerWeights {
+  using LayerWeights::LayerWeights;
   void step(const double* x, Vector& h) const {
     Vector a = b_ih, b = b_hh;
     for (size_t row = 0; row < a.size(); ++row) {
@@ -75,13 +67,6 @@ struct Layer {
   }
 };
 
-void draw_layer(Trial& trial, const std::string& suffix, int64_t features, int64_t hidden) {
-  trial.parameter("rnn.weight_ih" + suffix, {3 * hidden, features});
-  trial.parameter("rnn.weight_hh" + suffix, {3 * hidden, hidden});
-  trial.parameter("rnn.bias_ih" + suffix, {3 * hidden});
-  trial.parameter("rnn.bias_hh" + suffix, {3 * hidden});
-}
-
 struct GruCase {
   bool reverse;
   Vector lengths;  // empty: none
@@ -95,13 +80,13 @@ TEST_P(GruOp, EqualsItsStepsOneByOne) {
   Trial trial;
   const Tensor x = trial.parameter("x", {n, steps, in});
   const std::string suffix = reverse ? "_l0_reverse" : "_l0";
-  draw_layer(trial, suffix, in, hidden);
+  draw_layer(trial, 3, suffix, in, hidden);
   std::optional<Tensor> valid;
   if (!lengths.empty()) valid = trial.integers("lengths", {n}, lengths);
   const Gated out = trial.g.gru("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
   trial.result("y", out.y), trial.result("h", out.last);
 
-  const Layer layer(trial, suffix, in, hidden);
+  const Layer layer(trial, suffix);
   const Vector xs = trial["x"];
   Vector y(n * steps * hidden), last;
   for (size_t sample = 0; sample < n; ++sample) {
@@ -129,7 +114,7 @@ TEST(GruOp, AnyOneResultMayBeUsed) {
   for (const bool whole : {false, true}) {
     Trial trial;
     const Tensor x = trial.parameter("x", {2, 3, 4});
-    draw_layer(trial, "_l0", 4, 3);
+    draw_layer(trial, 3, "_l0", 4, 3);
     const Gated out = trial.g.gru("rnn", x, {.hidden = 3});
     trial.result("y", whole ? out.y : out.last);
     trial.expect({});
