@@ -12,6 +12,7 @@ constexpr Flag kFlags[] = {
     {"disturbed-runqueue", "the worker's threads waited for a processor for more than 2 % of their runnable time"},
     {"disturbed-steal", "the hypervisor gave more than 1 % of the processors' time to others"},
     {"disturbed-throttled", "a control group's quota stopped the worker"},
+    {"fitted-files", "recordings were resampled or their channels averaged; the record says how many"},
     {"one-step", "a single stable step: no interval"},
     {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
     {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},

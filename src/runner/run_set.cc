@@ -170,9 +170,11 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
   if (result.worker.contains("process")) run.environment["process"] = result.worker["process"];
   if (result.worker.contains("data")) {
     run.workload.data_hash = maybe<std::string>(result.worker["data"], "hash");
-    if (result.worker["data"].value("bad_file_count", 0) > 0 &&
-        std::ranges::find(run.flags, "bad-files") == run.flags.end())
-      run.flags.push_back("bad-files");
+    const auto mark = [&](const char* flag, bool holds) {
+      if (holds && std::ranges::find(run.flags, flag) == run.flags.end()) run.flags.push_back(flag);
+    };
+    mark("bad-files", result.worker["data"].value("bad_file_count", 0) > 0);
+    mark("fitted-files", result.worker["data"].contains("notes"));
   }
   if (result.gemm_rate) entry.gemm_rate = result.gemm_rate;
   entry.outcome = result.info.outcome;

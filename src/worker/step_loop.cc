@@ -6,6 +6,7 @@
 #include "measure/clock.h"
 #include "measure/environment.h"
 #include "record/safetensors.h"
+#include "worker/data_report.h"
 
 namespace tbd {
 namespace {
@@ -25,27 +26,6 @@ int64_t leading_extent(const TensorMap& batch) {
     if (tensor.shape().rank() > 0) return tensor.shape()[0];
   return 0;
 }
-
-Json data_report(const Source& source) {
-  const SourceStatistics statistics = source.statistics();
-  Json bad = Json::array();
-  for (const BadFile& file : statistics.bad_files) {
-    if (bad.size() == 20) break;  // the count tells the rest
-    bad.push_back({{"path", file.path}, {"reason", file.reason}});
-  }
-  Json data = {{"images", statistics.images},
-               {"cpu_seconds", statistics.cpu_seconds},
-               {"waited_seconds", statistics.waited_seconds},
-               {"waits", statistics.waits},
-               {"bad_file_count", statistics.bad_files.size()},
-               {"bad_files", bad}};
-  if (const auto hash = source.data_hash()) data["hash"] = *hash;
-  return data;
-}
-
-}  // namespace
-
-namespace {
 
 // Of the phases that it takes.
 template <class Takes>
@@ -170,7 +150,7 @@ void StepLoop::report_launch(const protocol::Run& request) {
   launch["host"]["process"] = capture_process();
   const Source* source = parts_.inputs.source();
   if (!source) return;
-  launch["host"]["data"] = data_report(*source);
+  launch["host"]["data"] = data_report(source->statistics(), source->data_hash());
   if (const auto ready = source->statistics().first_ready_step; ready && request.input.mode == "pipeline")
     launch["steady_from_step"] = *ready;
 }
