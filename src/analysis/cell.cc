@@ -153,9 +153,10 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
     if (outcome.kind != OutcomeKind::ok) table.notes.push_back(cat(who, name(outcome.kind), ": ", outcome.reason));
     if (!cell.judgement.grade_reason.empty())
       table.notes.push_back(cat(who, cell.judgement.grade, ", ", cell.judgement.grade_reason));
+    const std::string padded = w.unit == "seconds of audio" ? "frame" : "token";
     if (cell["padded_per_second"].value)
-      table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " tokens/s in ",
-                                significant(*cell["padded_per_second"].value, 4), " token slots/s, ",
+      table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " ", padded, "s/s in ",
+                                significant(*cell["padded_per_second"].value, 4), " ", padded, " slots/s, ",
                                 significant(*cell["samples_per_second"].value, 4), " samples/s"));
     if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
   }

@@ -100,6 +100,9 @@ TEST(CellRow, PaddingIsToldApart) {
   EXPECT_NEAR(cell["padded_per_second"].value.value(), 200 * steps_per_second, 1e-9);
   const std::vector<CellResult> cells = {cell};
   EXPECT_THAT(results_table(cells).notes, Contains(HasSubstr("token slots/s")));
+  record.run.workload.unit = "seconds of audio";
+  const std::vector<CellResult> speech = {summarize(record)};
+  EXPECT_THAT(results_table(speech).notes, Contains(HasSubstr("frame slots/s")));
 }
 
 TEST(CellRow, DataThatCountNoUnitsGiveNoThroughput) {
