@@ -79,20 +79,23 @@ TEST(ExpandedOnMxnet, SharesWeightsWithTheConvolutionsItComesFrom) {
   }
 }
 
-// The same crash with a stride, where no convolution takes its place: refused.
-TEST(ExpandedOnMxnet, RefusesADeconvolutionWhoseWeightAnotherNodeHas) {
-  Program program = program_by([](Builder& g) {
-    const Tensor x = g.input("x", {2, 3, 8, 8});
-    g.loss("sum", g.sum(g.conv2d("conv", x, {.out = 4, .kernel = 3, .pads = {1, 1, 1, 1}})));
+// A weight that a convolution has, too, with a stride: the result is that of a weight of its own.
+TEST(ConvTransposeOnMxnet, OfAStrideMayShareItsWeight) {
+  Program own = program_by([](Builder& g) {
+    const Tensor x = g.input("x", {2, 4, 5, 6});
+    const Tensor y =
+        g.conv_transpose2d("grow", x, {.out = 3, .kernel = {3, 2}, .stride = {2, 3}, .pads = {1, 0, 0, 1}});
+    g.output("y", y);
+    g.loss("sum", g.sum(g.square(y)));
   });
-  Phase& phase = program.phases[0];
-  phase.nodes.push_back({"grow", ConvTranspose2d{.out = 3, .kernel = 3, .stride = 2}, {"conv", "conv.weight"}});
-  phase.nodes.push_back({"grown", Reduce{}, {"grow"}});
-  phase.loss.front().value = "grown";
-  EXPECT_THAT(sentence_from([&] {
-                MxnetSession().load(program, {.bindings = {{"N", 2}}});
-              }),
-              HasSubstr("Deconvolution cannot add the gradient of its weight"));
+  Program shared = own;
+  shared.phases[0].nodes.push_back({"other", Conv2d{.out = 4, .kernel = {3, 2}}, {"grow", "grow.weight"}});
+  shared.phases[0].nodes.push_back({"sum of other", Reduce{}, {"other"}});
+  shared.phases[0].loss.push_back({"other", "sum of other", 0});
+  const TensorMap weights = random_weights(own), inputs = {{"x", random_tensor("x", {2, 4, 5, 6}, DType::f32)}};
+  const TensorMap expected = stepped(own, weights, inputs), found = stepped(shared, weights, inputs);
+  for (const char* name : {"output/y", "grad/grow.weight"})
+    EXPECT_LT(relative_error(found.at(name), expected.at(name)), 1e-5) << name;
 }
 
 TEST(ExpandedOnMxnet, IsSaidByCheckAndRefusedWithItsReason) {

@@ -33,16 +33,46 @@ Symbol turned(const Args& in, const Extent2& kernel) {
   return in.part("turned", "Reshape", {reversed}, {{"shape", text(whole)}});
 }
 
-// Of stride 1: the convolution with the turned weight.
+struct Blocks {
+  int64_t groups, count, size;
+};
+
+// x as (groups, count, size) with stride - 1 blocks of zeros between its blocks: (groups, (count - 1) stride + 1,
+// size).
+Symbol spread(const Args& in, const std::string& name, const Symbol& x, const Blocks& b, int64_t stride) {
+  const Symbol alone = in.part(name + "/alone", "Reshape", {x}, to_shape({b.groups, b.count, b.size}));
+  const Symbol zeros = in.filled(name + "/zeros", {b.groups, b.count, (stride - 1) * b.size}, 0);
+  const Symbol both = in.part(name + "/both", "Concat", {alone, zeros}, {{"num_args", "2"}, {"dim", "2"}});
+  const Symbol rows = in.part(name + "/rows", "Reshape", {both}, to_shape({b.groups, b.count * stride, b.size}));
+  return in.part(name, "slice_axis", {rows},
+                 {{"axis", "1"}, {"begin", "0"}, {"end", std::to_string((b.count - 1) * stride + 1)}});
+}
+
+// x (N, C, H, W) with zeros between its rows and columns.
+Symbol spread(const Args& in, const Extent2& stride) {
+  if (stride == Extent2(1)) return in[0];
+  const Shape& x = in.shape(0);
+  const int64_t images = x[0] * x[1], height = (x[2] - 1) * stride.h + 1, width = (x[3] - 1) * stride.w + 1;
+  Symbol out = in[0];
+  if (stride.w > 1) out = spread(in, "spread/columns", out, {images * x[2], x[3], 1}, stride.w);
+  if (stride.h > 1) out = spread(in, "spread/rows", out, {images, x[2], width}, stride.h);
+  return in.part("spread", "Reshape", {out}, to_shape({x[0], x[1], height, width}));
+}
+
+// The convolution of the spread x with the turned weight.
 Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
   const int64_t kernel[] = {op.kernel.h, op.kernel.w};
   const int64_t pad[] = {op.kernel.h - 1 - std::min(op.pads.top, op.pads.bottom),
                          op.kernel.w - 1 - std::min(op.pads.left, op.pads.right)};
   const Attributes attributes = {
       {"kernel", text(kernel)}, {"pad", text(pad)}, {"num_filter", std::to_string(op.out)}, {"no_bias", text(true)}};
-  const std::vector<Symbol> operands = {in[0], turned(in, op.kernel)};
+  const std::vector<Symbol> operands = {spread(in, op.stride), turned(in, op.kernel)};
   if (op.pads.symmetric()) return in.op("Convolution", operands, attributes);
   return cropped(in, in.part("all", "Convolution", operands, attributes), op.pads);
+}
+
+bool pads_less_than_its_kernel(const ConvTranspose2d& op) {
+  return std::min(op.pads.top, op.pads.bottom) < op.kernel.h && std::min(op.pads.left, op.pads.right) < op.kernel.w;
 }
 
 }  // namespace
@@ -64,17 +94,16 @@ Symbol lower(const Conv2d& op, const Args& in) {
   return op.bias ? in.op("Convolution", {x, in[1], in[2]}, attributes) : in.op("Convolution", {x, in[1]}, attributes);
 }
 
-bool is_a_convolution(const ConvTranspose2d& op) {
-  const int64_t least_h = std::min(op.pads.top, op.pads.bottom), least_w = std::min(op.pads.left, op.pads.right);
-  return op.stride == Extent2(1) && least_h < op.kernel.h && least_w < op.kernel.w;
-}
+bool is_a_convolution(const ConvTranspose2d& op) { return op.stride == Extent2(1) && pads_less_than_its_kernel(op); }
 
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Unequal pads: by the lesser of two, and the rest cut off.
 Symbol lower(const ConvTranspose2d& op, const Args& in) {
   if (is_a_convolution(op)) return as_convolution(op, in);
-  if (!deconvolves_safely(in))
+  if (!deconvolves_safely(in)) {
+    if (pads_less_than_its_kernel(op)) return as_convolution(op, in);
     fail(ErrorKind::unsupported,
          "MXNet's Deconvolution cannot add the gradient of its weight to another's: it crashes");
+  }
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
   const int64_t pad[] = {std::min(op.pads.top, op.pads.bottom), std::min(op.pads.left, op.pads.right)};
   const Attributes attributes = {{"kernel", text(kernel)},
