@@ -138,12 +138,12 @@ struct Variant {
 };
 
 const std::vector<Variant>& variants() {
-  static const Sizes kTiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
-  static const Sizes kSmall = {Cell::gru, /*layers=*/1, /*hidden=*/96, /*add=*/true, 4, 200, /*labels=*/40, true};
-  static const Expected kCanonical = {86'618'400, 86'618'400, 10'368, 9'714'236'800, 58'051'622'400};
-  static const std::vector<Variant> kAll = {
-      {"canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", kCanonical, {}},
-      {"adamw", "canonical with AdamW", kCanonical, {.adamw = true}},
+  static const Sizes tiny = {.layers = 2, .hidden = 24, .channels = 4, .frames = 64, .labels = 8};
+  static const Sizes small = {Cell::gru, /*layers=*/1, /*hidden=*/96, /*add=*/true, 4, 200, /*labels=*/40, true};
+  static const Expected canonical = {86'618'400, 86'618'400, 10'368, 9'714'236'800, 58'051'622'400};
+  static const std::vector<Variant> all = {
+      {"canonical", "2 convolutions, 5 bidirectional LSTM layers of 1024", canonical, {}},
+      {"adamw", "canonical with AdamW", canonical, {.adamw = true}},
       {"gru800",
        "5 bidirectional GRU layers of 800, directions side by side",
        {56'579'168, 56'579'168, 16'128, 6'713'129'600, 40'044'979'200},
@@ -159,14 +159,14 @@ const std::vector<Variant>& variants() {
       {"small",
        "1 bidirectional GRU layer of 96, AdamW: for a lesson",
        {159'412, 159'412, 208, 45'020'400, 240'897'600},
-       kSmall},
-      {"tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 112, 10'997'376, 56'632'320}, kTiny},
+       small},
+      {"tiny", "2 layers of 24, 64 frames: for tests", {52'396, 52'396, 112, 10'997'376, 56'632'320}, tiny},
       {"gru_tiny",
        "tiny with GRU layers side by side: for tests",
        {45'124, 45'124, 208, 10'767'744, 55'254'528},
-       {Cell::gru, kTiny.layers, kTiny.hidden, false, kTiny.channels, kTiny.frames, kTiny.labels}},
+       {Cell::gru, tiny.layers, tiny.hidden, false, tiny.channels, tiny.frames, tiny.labels}},
   };
-  return kAll;
+  return all;
 }
 
 // Convolutions, recurrent layers (both directions are one) and the last layer: the depth of the paper's section 3.2.
