@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace tbd {
 namespace {
 

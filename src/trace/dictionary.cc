@@ -41,9 +41,10 @@ std::string encode_state(const Trace& trace) {
 }
 
 void decode_state(ByteReader& in, Trace& trace) {
-  const size_t tracks = in.count();
-  for (size_t i = 0; i < tracks; ++i)
-    require(trace.track(decode_track(in, trace.strings().size())) == i, "track ", i, " came twice");
+  std::vector<Track> tracks(in.count());
+  for (Track& track : tracks) track = decode_track(in, trace.strings().size());
+  require(tracks.size() >= trace.tracks().size() && tracks.size() < UINT16_MAX, tracks.size(), " tracks");
+  trace.set_tracks(std::move(tracks));
   const bool has_base = in.varint() != 0;
   const int64_t base = in.signed_varint();
   if (has_base) trace.base_epoch_ns = base;

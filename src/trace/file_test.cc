@@ -100,10 +100,12 @@ TEST_F(TraceFile, ReadsBackWhatWasWritten) {
     ASSERT_EQ(trace[i].duration, expected[i].duration);
     ASSERT_EQ(trace.name(i), expected.name(i));
     ASSERT_EQ(trace[i].kind, expected[i].kind);
-    if (trace[i].kind == EventKind::kernel)
+    if (trace[i].kind == EventKind::kernel) {
       ASSERT_EQ(*trace.detail_of<KernelDetail>(i), *expected.detail_of<KernelDetail>(i));
-    if (trace[i].kind == EventKind::alloc)
+    }
+    if (trace[i].kind == EventKind::alloc) {
       ASSERT_EQ(*trace.detail_of<MemoryDetail>(i), *expected.detail_of<MemoryDetail>(i));
+    }
   }
 }
 

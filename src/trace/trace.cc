@@ -19,6 +19,10 @@ TrackId Trace::track(const Track& track) {
   return static_cast<TrackId>(tracks_.size() - 1);
 }
 
+void Trace::set_rank(int32_t rank) {
+  for (Track& track : tracks_) track.rank = rank;
+}
+
 void Trace::add(const Event& event) {
   require(event.track < tracks_.size(), "track ", event.track, " of ", tracks_.size());
   require(event.name < strings_.size(), "string ", event.name, " of ", strings_.size());

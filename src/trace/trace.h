@@ -7,6 +7,8 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,8 @@ class Trace {
   StringId string(std::string_view text) { return strings_.intern(text); }
   // The id of a track, equal ones once (name aside: the first that is not empty stays). Error(invalid) beyond 65,535.
   TrackId track(const Track& track);
+  void set_rank(int32_t rank);  // of all tracks
+  void set_tracks(std::vector<Track> tracks) { tracks_ = std::move(tracks); }
   // The id for Event::detail, good for the very next add: a trace that is being written to a file drops its details
   // with its events.
   template <class Detail>
