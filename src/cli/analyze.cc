@@ -4,8 +4,8 @@
 
 #include "analysis/trace/trace_tables.h"
 #include "base/files.h"
+#include "cli/analyze_files.h"
 #include "cli/commands.h"
-#include "cli/trace_files.h"
 #include "report/trace_report.h"
 
 namespace tbd::cli {

@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "analysis/trace/rank_events.h"
+#include "cli/analyze_files.h"
 #include "cli/commands.h"
-#include "cli/trace_files.h"
 #include "trace/export/chrome.h"
 #include "trace/export/csv.h"
 #include "trace/import/decimal.h"

@@ -2,9 +2,9 @@
 #include <ostream>
 
 #include "base/files.h"
+#include "cli/analyze_files.h"
 #include "cli/commands.h"
 #include "cli/results.h"
-#include "cli/trace_files.h"
 #include "record/writer.h"
 #include "trace/file.h"
 #include "trace/import/import.h"

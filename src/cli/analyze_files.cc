@@ -1,4 +1,4 @@
-#include "cli/trace_files.h"
+#include "cli/analyze_files.h"
 
 #include <algorithm>
 #include <ostream>
