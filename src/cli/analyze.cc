@@ -1,8 +1,8 @@
 // tbd analyze: where the time of a trace went.
-#include <map>
 #include <ostream>
 
 #include "analysis/trace/trace_tables.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
@@ -15,7 +15,7 @@ class Analyze final : public Command {
  public:
   std::string name() const override { return "analyze"; }
   std::string summary() const override {
-    return "Where time went in a trace of torch.profiler, Nsight, XLA, MXNet, tbd";
+    return "Where time went in a trace of torch.profiler, Nsight, XLA, MXNet, MLPerf";
   }
 
   void declare(CLI::App& app) override {
@@ -34,32 +34,37 @@ class Analyze final : public Command {
   int run(Context& context) override {
     const Format format = json_ ? Format::json : format_from(format_);
     const TraceWindow window = trace_window_from(window_);
+    std::vector<Table> tables = mllog_tables_of(traces_);
+    if (traces_.empty()) return print_tables(context, tables, format), kDone;
     const AnalyzedTraces next = analyzed(context, traces_, window, quiet_);
-    std::vector<Table> tables;
     if (!against_.empty()) {
       const AnalyzedTraces base = analyzed(context, against_, window, quiet_);
-      tables = comparison_tables(base.ranks, next.ranks);
+      append(tables, comparison_tables(base.ranks, next.ranks));
       require(!tables.front().rows.empty(), "the traces have no rank in common");
     } else {
-      tables = trace_tables(next.ranks);
-      tables.insert(tables.end(), next.faults.begin(), next.faults.end());
+      append(tables, trace_tables(next.ranks));
+      append(tables, next.faults);
     }
     if (!html_.empty()) {
       write_trace_report(tables, next.ranks, html_);
       if (!quiet_) context.err << "report: " << html_ << "\n";
     }
-    print_tables(context, tables, next.ranks, format);
+    if (format == Format::json && against_.empty())
+      print_ranks(context, next.ranks);
+    else
+      print_tables(context, tables, format);
     return kDone;
   }
 
  private:
-  void print_tables(Context& context, const std::vector<Table>& tables, const std::vector<RankAnalysis>& ranks,
-                    Format format) const {
-    if (format == Format::json && against_.empty()) {
-      for (const RankAnalysis& rank : ranks)
-        context.out << to_json(rank).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
-      return;
-    }
+  static void append(std::vector<Table>& tables, const std::vector<Table>& more) {
+    tables.insert(tables.end(), more.begin(), more.end());
+  }
+  static void print_ranks(Context& context, const std::vector<RankAnalysis>& ranks) {
+    for (const RankAnalysis& rank : ranks)
+      context.out << to_json(rank).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  }
+  static void print_tables(Context& context, const std::vector<Table>& tables, Format format) {
     for (const Table& table : tables) {
       if (&table != &tables.front() && format != Format::json) context.out << "\n";
       if (format == Format::csv) context.out << "# " << table.title << "\n";

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "analysis/trace/mllog_tables.h"
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
 #include "trace/import/import.h"
@@ -63,6 +64,19 @@ void settle_ranks(Context& context, bool quiet, std::vector<RankAnalysis>& ranks
 }
 
 }  // namespace
+
+std::vector<Table> mllog_tables_of(std::vector<std::string>& paths) {
+  std::vector<Table> tables;
+  std::erase_if(paths, [&](const std::string& path) {
+    if (!std::filesystem::is_regular_file(path) || !is_mllog(path)) return false;
+    for (Table& table : mllog_tables(read_mllog(*open_source(path)))) {
+      table.title += cat(", ", std::filesystem::path(path).filename().string());
+      tables.push_back(std::move(table));
+    }
+    return true;
+  });
+  return tables;
+}
 
 std::vector<std::filesystem::path> trace_paths(const std::vector<std::string>& arguments) {
   std::vector<std::filesystem::path> out;

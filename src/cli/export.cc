@@ -1,10 +1,14 @@
 // tbd export: traces in formats that other tools read.
+#include <algorithm>
 #include <fstream>
 #include <ostream>
 
 #include "analysis/trace/rank_events.h"
+#include "base/error.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
+#include "cli/export_mllog.h"
+#include "record/reader.h"
 #include "trace/export/chrome.h"
 #include "trace/export/csv.h"
 #include "trace/import/decimal.h"
@@ -22,11 +26,14 @@ int64_t time_of(const std::string& text) {
 class Export final : public Command {
  public:
   std::string name() const override { return "export"; }
-  std::string summary() const override { return "Write a trace as Perfetto/Chrome JSON or CSV"; }
+  std::string summary() const override {
+    return "Write a trace as Perfetto/Chrome JSON or CSV, a record as an MLPerf log";
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("TRACE", trace_, "A trace, or a record with one")->required();
-    app.add_option("--format", format_, "chrome (Perfetto, torch.profiler) or csv")->capture_default_str();
+    app.add_option("--format", format_, "chrome (Perfetto, torch.profiler), csv, or mllog of a record")
+        ->capture_default_str();
     app.add_option("--out", out_, "File to write [stdout]");
     app.add_option("--rank", rank_, "The rank to write, for chrome [the first]");
     app.add_option("--from", from_, "Begin of the window, seconds after the first event [the first event]");
@@ -35,24 +42,29 @@ class Export final : public Command {
   }
 
   int run(Context& context) override {
-    if (format_ != "chrome" && format_ != "csv") {
-      const std::vector<std::string> known = {"chrome", "csv"};
+    const std::vector<std::string> known = {"chrome", "csv", "mllog"};
+    if (std::ranges::find(known, format_) == known.end())
       fail(ErrorKind::usage, unknown_name("format", format_, known));
-    }
+    if (format_ == "mllog")
+      return to_output(context, [&](std::ostream& out) { write_mllog(read_record(trace_), out); });
     const auto paths = trace_paths({trace_});
     require(paths.size() == 1, trace_, " holds ", paths.size(), " traces: name one of them");
     Trace trace;
     import_trace(paths.front(), trace);
     require(!trace.empty(), trace_, " has no event");
-    if (out_.empty()) return write(context, trace, context.out), kDone;
+    return to_output(context, [&](std::ostream& out) { write(context, trace, out); });
+  }
+
+ private:
+  template <class Write>
+  int to_output(Context& context, Write write) const {
+    if (out_.empty()) return write(context.out), kDone;
     std::ofstream file(out_, std::ios::binary | std::ios::trunc);
-    if (file) write(context, trace, file);
+    if (file) write(file);
     file.close();
     if (!file) fail(ErrorKind::io, "cannot write ", out_);
     return kDone;
   }
-
- private:
   ExportWindow window(const Trace& trace) const {
     const int64_t first = std::ranges::min(trace.begins());
     ExportWindow window;

@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
 #include "cli/results.h"

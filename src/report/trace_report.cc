@@ -1,6 +1,7 @@
 #include "report/trace_report.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "report/assets.h"
 
 namespace tbd {

@@ -1,5 +1,6 @@
 #include "trace/chunk.h"
 
+#include "base/error.h"
 #include "trace/codec.h"
 
 namespace tbd {
@@ -106,7 +107,7 @@ void decode_columns(ByteReader& in, std::vector<Event>& events) {
   decode_column(in, events, [](Event& e, int64_t v) { e.detail = checked<uint32_t>(v, UINT32_MAX, "detail"); });
   decode_column(in, events, [](Event& e, int64_t v) { e.track = checked<TrackId>(v, UINT16_MAX, "track"); });
   decode_column(in, events, [](Event& e, int64_t v) { e.kind = checked<EventKind>(v, kEventKinds - 1, "kind"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.phase = checked<Phase>(v, 5, "phase"); });
+  decode_column(in, events, [](Event& e, int64_t v) { e.phase = checked<EventPhase>(v, 5, "phase"); });
 }
 
 }  // namespace

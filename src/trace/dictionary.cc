@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "base/text.h"
 #include "trace/chunk.h"
 #include "trace/codec.h"

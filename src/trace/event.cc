@@ -17,7 +17,7 @@ std::optional<EventKind> event_kind_from(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view name(Phase phase) {
+std::string_view name(EventPhase phase) {
   constexpr std::array<std::string_view, 6> kNames = {"", "forward", "backward", "update", "input", "comm"};
   return kNames[static_cast<size_t>(phase)];
 }

@@ -35,8 +35,8 @@ constexpr size_t kEventKinds = 19;
 std::string_view name(EventKind kind);
 std::optional<EventKind> event_kind_from(std::string_view name);
 
-enum class Phase : uint8_t { unknown, forward, backward, update, input, comm };
-std::string_view name(Phase phase);
+enum class EventPhase : uint8_t { unknown, forward, backward, update, input, comm };
+std::string_view name(EventPhase phase);
 
 using StringId = uint32_t;  // 0 is the empty string
 using TrackId = uint16_t;
@@ -64,7 +64,7 @@ struct Event {
   uint32_t detail = kNoDetail;  // from Trace::detail; which table the kind says
   TrackId track = 0;
   EventKind kind = EventKind::op;
-  Phase phase = Phase::unknown;
+  EventPhase phase = EventPhase::unknown;
 
   int64_t end() const { return begin + duration; }
 };

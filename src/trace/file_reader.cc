@@ -1,5 +1,6 @@
 #include <system_error>
 
+#include "base/error.h"
 #include "trace/block.h"
 #include "trace/codec.h"
 #include "trace/file.h"

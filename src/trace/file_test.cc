@@ -1,4 +1,5 @@
 #include "trace/file.h"
+#include "base/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -38,8 +38,10 @@ bool is_collective_kernel(std::string_view name) {
 bool is_step(std::string_view name) { return begins_with_any(name, kSteps); }
 bool is_input(std::string_view name) { return begins_with_any(name, kInputs); }
 bool is_sync_call(std::string_view name) { return begins_with_any(name, kSyncs); }
-Phase phase_of(std::string_view name) {
-  return begins_with_any(name, kUpdates) ? Phase::update : is_input(name) ? Phase::input : Phase::unknown;
+EventPhase phase_of(std::string_view name) {
+  return begins_with_any(name, kUpdates) ? EventPhase::update
+         : is_input(name)                ? EventPhase::input
+                                         : EventPhase::unknown;
 }
 
 }  // namespace tbd

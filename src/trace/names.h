@@ -15,6 +15,6 @@ bool is_input(std::string_view name);
 // Runtime or driver calls by which the host waits for a device.
 bool is_sync_call(std::string_view name);
 // The phase that a range or an op names: "Optimizer.step#SGD.step" is update.
-Phase phase_of(std::string_view name);
+EventPhase phase_of(std::string_view name);
 
 }  // namespace tbd

@@ -60,7 +60,7 @@ class Trace {
   std::span<const uint32_t> detail_ids() const { return detail_; }
   std::span<const TrackId> track_ids() const { return track_; }
   std::span<const EventKind> kinds() const { return kind_; }
-  std::span<const Phase> phases() const { return phase_; }
+  std::span<const EventPhase> phases() const { return phase_; }
   int64_t end(size_t i) const { return begin_[i] + duration_[i]; }
   std::string_view name(size_t i) const { return strings_[name_[i]]; }
 
@@ -91,7 +91,7 @@ class Trace {
   std::vector<uint32_t> link_, detail_;
   std::vector<TrackId> track_;
   std::vector<EventKind> kind_;
-  std::vector<Phase> phase_;
+  std::vector<EventPhase> phase_;
   size_t drain_at_ = SIZE_MAX;
   std::function<void(Trace&)> drain_;
 };

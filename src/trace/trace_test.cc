@@ -30,12 +30,12 @@ TEST(Trace, HoldsWhatWasAdded) {
                      .detail = trace.detail(KernelDetail{.grid = {1, 2, 3}}),
                      .track = track,
                      .kind = EventKind::kernel,
-                     .phase = Phase::backward};
+                     .phase = EventPhase::backward};
   trace.add(kernel);
   ASSERT_EQ(trace.size(), 1u);
   EXPECT_EQ(trace[0].end(), 8);
   EXPECT_EQ(trace.name(0), "gemm");
-  EXPECT_EQ(trace[0].phase, Phase::backward);
+  EXPECT_EQ(trace[0].phase, EventPhase::backward);
   ASSERT_NE(trace.detail_of<KernelDetail>(0), nullptr);
   EXPECT_EQ(trace.detail_of<KernelDetail>(0)->grid[2], 3u);
 }

@@ -76,8 +76,8 @@ Table idle_table(std::span<const RankAnalysis> ranks) {
   table.columns.push_back({"delay_s", "usual delay of a start", Unit::seconds});
   for (const RankAnalysis& r : ranks) {
     std::vector<TableCell> row = {int64_t{r.rank}, seconds(r.masks.idle())};
-    for (const size_t i : causes) row.push_back(seconds(r.causes[i]));
-    row.push_back(r.on_device ? TableCell(seconds(r.delay_ns)) : TableCell());
+    for (const size_t i : causes) row.emplace_back(seconds(r.causes[i]));
+    row.push_back(cell(r.on_device ? std::optional(seconds(r.delay_ns)) : std::nullopt));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -99,7 +99,7 @@ Table stream_table(std::span<const RankAnalysis> ranks) {
     for (const StreamAnalysis& stream : r.streams) {
       std::vector<TableCell> row = {int64_t{r.rank}, stream_label(stream), stream.activities, seconds(stream.busy_ns),
                                     seconds(stream.idle_ns)};
-      for (const size_t i : causes) row.push_back(seconds(stream.causes[i]));
+      for (const size_t i : causes) row.emplace_back(seconds(stream.causes[i]));
       table.rows.push_back(std::move(row));
     }
   return table;
@@ -123,8 +123,8 @@ Table kernel_table(const RankAnalysis& analysis) {
     if (table.rows.size() >= kMost || (table.rows.size() >= kFewest && listed >= all - all / 10)) break;
     table.rows.push_back({group.name, group.detail, std::string(name(group.cls)), group.count, seconds(group.total_ns),
                           seconds(group.total_ns) / static_cast<double>(group.count), seconds(group.p95_ns),
-                          cell(share(group.total_ns, all)), group.bytes ? TableCell(group.bytes) : TableCell(),
-                          group.launch_bound});
+                          cell(share(group.total_ns, all)),
+                          cell(group.bytes ? std::optional(group.bytes) : std::nullopt), group.launch_bound});
     listed += group.total_ns;
   }
   const size_t rest = analysis.kernels.size() - table.rows.size();

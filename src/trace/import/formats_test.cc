@@ -140,7 +140,7 @@ TEST(Mxnet, PairsBeginsAndEnds) {
   EXPECT_EQ(trace[0].duration, 30000);
   EXPECT_EQ(trace[0].kind, EventKind::op);
   EXPECT_EQ(trace[1].kind, EventKind::kernel);
-  EXPECT_EQ(trace[1].phase, Phase::backward);
+  EXPECT_EQ(trace[1].phase, EventPhase::backward);
   EXPECT_EQ(trace.tracks()[trace[1].track].place, Track::Place::device);
   EXPECT_EQ(trace.faults().size(), 3u);  // a begin, an end, and the array that is not closed
 }

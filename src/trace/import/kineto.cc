@@ -116,7 +116,7 @@ void KinetoImport::fill(Event& out, Category category, const ChromeValues& value
       const bool backward = values.integer_or(ChromeKey::forward_thread, 0) != 0 ||
                             name_.starts_with("autograd::engine::evaluate_function");
       out.kind = backward ? EventKind::backward_op : EventKind::op;
-      out.phase = backward ? Phase::backward : phase_of(name_);
+      out.phase = backward ? EventPhase::backward : phase_of(name_);
       out.link = link_of_sequence(values.integer_or(ChromeKey::sequence, -1));
       out.detail = values.op();
       return;

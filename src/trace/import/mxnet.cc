@@ -67,7 +67,7 @@ class MxnetImport final : public ChromeHandler {
     const bool backward = name.starts_with("_backward") || name.starts_with("[_backward");
     out.kind = other ? EventKind::annotation : backward ? EventKind::backward_op : EventKind::op;
     if (device) out.kind = name.starts_with("Copy") ? EventKind::memcpy : EventKind::kernel;
-    out.phase = backward ? Phase::backward : Phase::unknown;
+    out.phase = backward ? EventPhase::backward : EventPhase::unknown;
     out.track = device ? tracks_.stream(pid, tid, {}, {}) : tracks_.host(pid, tid);
     trace_.add(out);
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "trace/import/wire.h"
 #include "trace/names.h"

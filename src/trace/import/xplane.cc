@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "trace/import/wire.h"
 #include "trace/names.h"
