@@ -20,7 +20,7 @@ Field decode_field(ByteReader& in) {
   const int64_t value = in.signed_varint();
   const Field field = static_cast<Field>(value);
   require(static_cast<int64_t>(field) == value, "a detail's field of ", value);
-  if constexpr (std::is_same_v<Field, Direction>) require(value <= 5, "a copy of direction ", value);
+  if constexpr (std::is_same_v<Field, CopyDirection>) require(value <= 5, "a copy of direction ", value);
   return field;
 }
 

@@ -22,7 +22,7 @@ std::string_view name(EventPhase phase) {
   return kNames[static_cast<size_t>(phase)];
 }
 
-std::string_view name(Direction direction) {
+std::string_view name(CopyDirection direction) {
   constexpr std::array<std::string_view, 6> kNames = {"", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP"};
   return kNames[static_cast<size_t>(direction)];
 }

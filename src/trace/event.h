@@ -98,11 +98,11 @@ struct KernelDetail {  // kernel
   }
   auto operator<=>(const KernelDetail&) const = default;
 };
-enum class Direction : uint8_t { unknown, to_device, to_host, on_device, on_host, between_devices };
-std::string_view name(Direction direction);
+enum class CopyDirection : uint8_t { unknown, to_device, to_host, on_device, on_host, between_devices };
+std::string_view name(CopyDirection direction);
 struct CopyDetail {  // memcpy, memset
   int64_t bytes = 0;
-  Direction direction = Direction::unknown;
+  CopyDirection direction = CopyDirection::unknown;
   static auto fields(auto& d) { return std::tie(d.bytes, d.direction); }
   auto operator<=>(const CopyDetail&) const = default;
 };

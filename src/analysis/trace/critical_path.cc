@@ -13,7 +13,7 @@ bool is_sync(const Trace& trace, uint32_t event) {
 }
 
 // Ranges around whole steps would hide where a thread had nothing to do.
-std::vector<Interval> covered_by_events(const Trace& trace, std::span<const uint32_t> events) {
+std::vector<TimeSpan> covered_by_events(const Trace& trace, std::span<const uint32_t> events) {
   std::vector<Activity> spans;
   for (const uint32_t event : events) {
     const EventKind kind = trace.kinds()[event];
@@ -66,7 +66,7 @@ PathTimes CriticalPath::of_step(uint32_t step) const {
   return walk.from_host(trace.track_ids()[step]);
 }
 
-PathTimes CriticalPath::of_window(Interval window) const {
+PathTimes CriticalPath::of_window(TimeSpan window) const {
   Walk walk(*this, window);
   const auto last = finished_by(window.end);
   if (!last) return walk.nothing();

@@ -24,12 +24,12 @@ class CriticalPath {
   // From the end of `step` (an event of a host track) to its begin. Sums to its duration exactly.
   PathTimes of_step(uint32_t step) const;
   // From the activity that ends last in the window. Sums to the window exactly.
-  PathTimes of_window(Interval window) const;
+  PathTimes of_window(TimeSpan window) const;
 
  private:
   class Walk;
   struct Thread {
-    std::vector<Interval> covered;  // by events that say what the thread did
+    std::vector<TimeSpan> covered;  // by events that say what the thread did
     std::vector<uint32_t> syncs;    // by begin
     std::vector<Activity> leaves;   // where the processor is the device
   };

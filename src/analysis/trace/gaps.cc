@@ -6,7 +6,7 @@ namespace tbd {
 namespace {
 
 // `of` are activities by begin; walks them once, keeping the latest end so far.
-std::vector<Gap> gaps_of(const RankEvents& rank, std::span<const size_t> of, Interval window) {
+std::vector<Gap> gaps_of(const RankEvents& rank, std::span<const size_t> of, TimeSpan window) {
   std::vector<Gap> gaps;
   int64_t now = window.begin;
   std::optional<size_t> latest;
@@ -25,13 +25,13 @@ std::vector<Gap> gaps_of(const RankEvents& rank, std::span<const size_t> of, Int
 
 }  // namespace
 
-std::vector<Gap> device_gaps(const RankEvents& rank, Interval window) {
+std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window) {
   std::vector<size_t> all(rank.activities.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   return gaps_of(rank, all, window);
 }
 
-std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, Interval window) {
+std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window) {
   std::vector<size_t> own;
   for (size_t i = 0; i < rank.activities.size(); ++i)
     if (rank.activities[i].track == stream) own.push_back(i);

@@ -49,7 +49,7 @@ HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events)
   }
 }
 
-void HostTimeline::charge(Interval interval, CauseTimes& times) const {
+void HostTimeline::charge(TimeSpan interval, CauseTimes& times) const {
   if (interval.begin >= interval.end) return;
   auto next = std::ranges::upper_bound(segments_, interval.begin, {}, &Segment::begin);
   int64_t now = interval.begin;

@@ -22,7 +22,7 @@ class HostTimeline {
   HostTimeline() = default;
   HostTimeline(const Trace& trace, std::span<const uint32_t> events);  // of one thread
 
-  void charge(Interval interval, CauseTimes& times) const;  // exactly interval.length() in all
+  void charge(TimeSpan interval, CauseTimes& times) const;  // exactly interval.length() in all
   IdleCause at(int64_t time) const;
   std::span<const Segment> segments() const { return segments_; }
 

@@ -10,24 +10,24 @@ void charge(CauseTimes& times, IdleCause cause, int64_t length) {
 }
 
 // How much of `interval` the disjoint, ascending `intervals` cover.
-int64_t covered(std::span<const Interval> intervals, Interval interval) {
+int64_t covered(std::span<const TimeSpan> intervals, TimeSpan interval) {
   int64_t sum = 0;
-  auto next = std::ranges::upper_bound(intervals, interval.begin, {}, &Interval::end);
+  auto next = std::ranges::upper_bound(intervals, interval.begin, {}, &TimeSpan::end);
   for (; next != intervals.end() && next->begin < interval.end; ++next)
     sum += std::min(next->end, interval.end) - std::max(next->begin, interval.begin);
   return sum;
 }
 
 // Cuts the front of `rest` up to `time` off and returns it.
-Interval cut_front(Interval& rest, int64_t time) {
-  const Interval front{rest.begin, std::clamp(time, rest.begin, rest.end)};
+TimeSpan cut_front(TimeSpan& rest, int64_t time) {
+  const TimeSpan front{rest.begin, std::clamp(time, rest.begin, rest.end)};
   rest.begin = front.end;
   return front;
 }
 
 }  // namespace
 
-IdleCauses::IdleCauses(const RankEvents& rank, const Launches& launches, Interval window)
+IdleCauses::IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window)
     : rank_(rank), launches_(launches), busy_(busy_intervals(rank.activities, window)) {
   if (!rank.on_device) return;
   learn_delay();
@@ -85,7 +85,7 @@ bool IdleCauses::waits_for_stream(const Gap& gap) const {
   return first != calls->second.end() && *first < rank_.trace->begins()[call];
 }
 
-void IdleCauses::charge_waiting(Interval rest, const Gap& gap, bool stream, CauseTimes& times) const {
+void IdleCauses::charge_waiting(TimeSpan rest, const Gap& gap, bool stream, CauseTimes& times) const {
   const Activity& next = rank_.activities[*gap.next];
   int64_t waited = 0;
   const auto recorded = stream_waits_.find(next.track);
@@ -96,7 +96,7 @@ void IdleCauses::charge_waiting(Interval rest, const Gap& gap, bool stream, Caus
 }
 
 void IdleCauses::split(const Gap& gap, bool stream, CauseTimes& times) const {
-  Interval rest = gap.interval;
+  TimeSpan rest = gap.interval;
   if (!gap.next) return charge(times, IdleCause::unattributed, rest.length());
   if (!rank_.on_device) return timeline(rank_.activities[*gap.next].track).charge(rest, times);
   const uint32_t call = launches_.call_of[*gap.next];

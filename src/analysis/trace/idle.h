@@ -12,7 +12,7 @@ namespace tbd {
 
 // A gap and the activity that ended it; without one the gap reaches the window's end.
 struct Gap {
-  Interval interval;
+  TimeSpan interval;
   std::optional<size_t> next;      // of RankEvents::activities
   std::optional<size_t> previous;  // that ended where the gap begins, on the same stream where it is a stream's gap
 };
@@ -23,7 +23,7 @@ struct Gap {
 // launching one, and there is neither launch nor latency.
 class IdleCauses {
  public:
-  IdleCauses(const RankEvents& rank, const Launches& launches, Interval window);
+  IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window);
 
   CauseTimes of_device(const Gap& gap) const;
   CauseTimes of_stream(const Gap& gap) const;
@@ -38,19 +38,19 @@ class IdleCauses {
   void learn_delay();
   void collect_waits();
   void split(const Gap& gap, bool stream, CauseTimes& times) const;
-  void charge_waiting(Interval rest, const Gap& gap, bool stream, CauseTimes& times) const;
+  void charge_waiting(TimeSpan rest, const Gap& gap, bool stream, CauseTimes& times) const;
 
   const RankEvents& rank_;
   const Launches& launches_;
-  std::vector<Interval> busy_;                             // of the device
+  std::vector<TimeSpan> busy_;                             // of the device
   mutable std::map<TrackId, HostTimeline> timelines_;      // made when first asked for
   std::map<TrackId, std::vector<int64_t>> wait_calls_;     // begins of stream waits, by host track
-  std::map<TrackId, std::vector<Interval>> stream_waits_;  // recorded on the device, by stream
+  std::map<TrackId, std::vector<TimeSpan>> stream_waits_;  // recorded on the device, by stream
   int64_t delay_ = 0;
 };
 
 // Gaps of the whole device, and of one of its streams or threads.
-std::vector<Gap> device_gaps(const RankEvents& rank, Interval window);
-std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, Interval window);
+std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window);
+std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window);
 
 }  // namespace tbd

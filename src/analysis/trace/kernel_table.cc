@@ -88,7 +88,7 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
 
 }  // namespace
 
-std::vector<KernelGroup> kernel_groups(const RankEvents& rank, Interval window) {
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
   const Trace& trace = *rank.trace;
   std::map<Key, Members> groups;
   std::map<TrackId, int64_t> ends;

@@ -19,7 +19,7 @@ struct KernelGroup {
   bool launch_bound = false;  // the mean gap before it exceeds its mean duration
 };
 // Durations count whole, of activities that begin in the window. Longest total first, then by name and detail.
-std::vector<KernelGroup> kernel_groups(const RankEvents& rank, Interval window);
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window);
 // The same by name alone, without copies.
 std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups);
 

@@ -42,12 +42,12 @@ Table run_table(const Mllog& log) {
   return table;
 }
 
-struct Interval {
+struct TimeSpan {
   int64_t count = 0, total_ms = 0, longest_ms = 0;
 };
 
 Table interval_table(const Mllog& log) {
-  std::map<std::string, Interval> intervals;
+  std::map<std::string, TimeSpan> intervals;
   std::map<std::string, int64_t> open;
   for (const MllogEvent& event : log.events) {
     if (event.key.ends_with("_start")) open[event.key.substr(0, event.key.size() - 6)] = event.time_ms;
@@ -55,7 +55,7 @@ Table interval_table(const Mllog& log) {
     const std::string name = event.key.substr(0, event.key.size() - 5);
     const auto begin = open.find(name);
     if (begin == open.end() || event.time_ms < begin->second) continue;
-    Interval& interval = intervals[name];
+    TimeSpan& interval = intervals[name];
     const int64_t length = event.time_ms - begin->second;
     ++interval.count, interval.total_ms += length;
     interval.longest_ms = std::max(interval.longest_ms, length);

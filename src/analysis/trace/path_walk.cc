@@ -6,14 +6,14 @@ namespace tbd {
 namespace {
 
 // The last of the disjoint, ascending intervals that begins before `time`; nullptr where there is none.
-const Interval* last_before(const std::vector<Interval>& intervals, int64_t time) {
-  const auto next = std::ranges::lower_bound(intervals, time, {}, &Interval::begin);
+const TimeSpan* last_before(const std::vector<TimeSpan>& intervals, int64_t time) {
+  const auto next = std::ranges::lower_bound(intervals, time, {}, &TimeSpan::begin);
   return next == intervals.begin() ? nullptr : &*std::prev(next);
 }
 
 }  // namespace
 
-CriticalPath::Walk::Walk(const CriticalPath& path, Interval window)
+CriticalPath::Walk::Walk(const CriticalPath& path, TimeSpan window)
     : path_(path), rank_(path.rank_), window_(window), now_(window.end) {}
 
 PathTimes CriticalPath::Walk::from_host(TrackId thread) { return walk({.on_host = true, .thread = thread}), times_; }
@@ -57,7 +57,7 @@ void CriticalPath::Walk::host_until(int64_t begin, TrackId thread) {
     const auto& leaves = path_.threads_.at(thread).leaves;
     auto leaf = std::ranges::upper_bound(leaves, to, {}, &Activity::end);
     for (; leaf != leaves.end() && leaf->begin < now_; ++leaf) {
-      const Interval part{std::max(leaf->begin, done), std::min(leaf->end, now_)};
+      const TimeSpan part{std::max(leaf->begin, done), std::min(leaf->end, now_)};
       if (part.begin >= part.end) continue;
       timeline.charge({done, part.begin}, times_.host);
       times_.device[static_cast<size_t>(leaf->cls)] += part.length();
@@ -112,7 +112,7 @@ std::optional<CriticalPath::Walk::Place> CriticalPath::Walk::other_thread(TrackI
   std::optional<TrackId> best;
   int64_t best_end = idle_since;
   for (const auto& [other, events] : path_.threads_) {
-    const Interval* interval = other == thread ? nullptr : last_before(events.covered, now_);
+    const TimeSpan* interval = other == thread ? nullptr : last_before(events.covered, now_);
     const int64_t end = interval ? std::min(interval->end, now_) : best_end;
     if (end > best_end) best = other, best_end = end;
   }
@@ -125,7 +125,7 @@ CriticalPath::Walk::Place CriticalPath::Walk::before_on_host(TrackId thread) {
   const Place stay{.on_host = true, .thread = thread};
   const auto found = path_.threads_.find(thread);
   if (found == path_.threads_.end()) return end();
-  const Interval* covered = last_before(found->second.covered, now_);
+  const TimeSpan* covered = last_before(found->second.covered, now_);
   if (!covered || covered->end < now_) {
     const int64_t idle_since = covered ? covered->end : window_.begin;
     if (const auto other = other_thread(thread, std::max(idle_since, window_.begin))) return *other;

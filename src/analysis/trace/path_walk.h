@@ -8,7 +8,7 @@ namespace tbd {
 
 class CriticalPath::Walk {
  public:
-  Walk(const CriticalPath& path, Interval window);
+  Walk(const CriticalPath& path, TimeSpan window);
   PathTimes from_host(TrackId thread);
   PathTimes from_device(size_t activity);
   PathTimes nothing();  // no event to begin with: unattributed
@@ -33,7 +33,7 @@ class CriticalPath::Walk {
 
   const CriticalPath& path_;
   const RankEvents& rank_;
-  Interval window_;
+  TimeSpan window_;
   int64_t now_;
   PathTimes times_;
 };

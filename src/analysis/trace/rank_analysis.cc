@@ -7,8 +7,8 @@
 namespace tbd {
 namespace {
 
-Interval span_of_all(const RankEvents& rank) {
-  Interval span{INT64_MAX, INT64_MIN};
+TimeSpan span_of_all(const RankEvents& rank) {
+  TimeSpan span{INT64_MAX, INT64_MIN};
   for (const auto& events : rank.by_track)
     for (const uint32_t event : events) {
       span.begin = std::min(span.begin, rank.trace->begins()[event]);
@@ -17,21 +17,21 @@ Interval span_of_all(const RankEvents& rank) {
   return span;
 }
 
-Interval span_of_steps(const RankEvents& rank) {
+TimeSpan span_of_steps(const RankEvents& rank) {
   require(!rank.steps.empty(), "rank ", rank.rank, " has no step");
-  Interval span{rank.trace->begins()[rank.steps.front()], INT64_MIN};
+  TimeSpan span{rank.trace->begins()[rank.steps.front()], INT64_MIN};
   for (const uint32_t step : rank.steps) span.end = std::max(span.end, rank.trace->end(step));
   return span;
 }
 
-Interval span_of_activities(const RankEvents& rank) {
-  Interval span{rank.activities.front().begin, INT64_MIN};
+TimeSpan span_of_activities(const RankEvents& rank) {
+  TimeSpan span{rank.activities.front().begin, INT64_MIN};
   for (const Activity& activity : rank.activities) span.end = std::max(span.end, activity.end);
   return span;
 }
 
-Interval window_of(const RankEvents& rank, TraceWindow window) {
-  const Interval span = window == TraceWindow::steps   ? span_of_steps(rank)
+TimeSpan window_of(const RankEvents& rank, TraceWindow window) {
+  const TimeSpan span = window == TraceWindow::steps   ? span_of_steps(rank)
                         : window == TraceWindow::trace ? span_of_all(rank)
                                                        : span_of_activities(rank);
   require(span.begin >= 0 || span.end <= INT64_MAX + span.begin, "the trace spans more than 292 years");
@@ -42,7 +42,7 @@ void add_causes(CauseTimes& sum, const CauseTimes& times) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
 }
 
-StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCauses& causes, Interval window) {
+StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCauses& causes, TimeSpan window) {
   const Track& track = rank.track(id);
   StreamAnalysis out{.device = track.place == Track::Place::device ? track.device : -1,
                      .stream = track.thread,
@@ -57,7 +57,7 @@ StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCaus
   return out;
 }
 
-std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, Interval window) {
+std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, TimeSpan window) {
   std::vector<bool> active(rank.trace->tracks().size(), false);
   for (const Activity& activity : rank.activities) active[activity.track] = true;
   std::vector<StreamAnalysis> out;

@@ -34,7 +34,7 @@ struct StepAnalysis {
 struct RankAnalysis {
   int32_t rank = 0;
   bool on_device = false;
-  Interval window;
+  TimeSpan window;
   MaskTimes masks;      // sum to the window
   CauseTimes causes{};  // of the device: sum to masks.idle()
   int64_t delay_ns = 0;

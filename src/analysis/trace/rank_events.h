@@ -8,10 +8,10 @@
 
 namespace tbd {
 
-struct Interval {
+struct TimeSpan {
   int64_t begin = 0, end = 0;
   int64_t length() const { return end - begin; }
-  bool operator==(const Interval&) const = default;
+  bool operator==(const TimeSpan&) const = default;
 };
 
 // Something that keeps a device busy: a kernel, a copy, a leaf op on a CPU.

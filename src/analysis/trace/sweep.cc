@@ -54,7 +54,7 @@ MaskTimes& MaskTimes::operator+=(const MaskTimes& other) {
   return *this;
 }
 
-MaskTimes sweep(std::span<const Activity> activities, Interval window) {
+MaskTimes sweep(std::span<const Activity> activities, TimeSpan window) {
   std::vector<Edge> begins, ends;
   begins.reserve(activities.size()), ends.reserve(activities.size());
   for (const Activity& a : activities) {
@@ -78,10 +78,10 @@ MaskTimes sweep(std::span<const Activity> activities, Interval window) {
   return times;
 }
 
-std::vector<Interval> busy_intervals(std::span<const Activity> activities, Interval window) {
-  std::vector<Interval> out;
+std::vector<TimeSpan> busy_intervals(std::span<const Activity> activities, TimeSpan window) {
+  std::vector<TimeSpan> out;
   for (const Activity& a : activities) {
-    const Interval cut{std::max(a.begin, window.begin), std::min(a.end, window.end)};
+    const TimeSpan cut{std::max(a.begin, window.begin), std::min(a.end, window.end)};
     if (cut.begin >= cut.end) continue;
     if (!out.empty() && cut.begin <= out.back().end)
       out.back().end = std::max(out.back().end, cut.end);
@@ -91,10 +91,10 @@ std::vector<Interval> busy_intervals(std::span<const Activity> activities, Inter
   return out;
 }
 
-std::vector<Interval> gaps_between(std::span<const Interval> busy, Interval window) {
-  std::vector<Interval> out;
+std::vector<TimeSpan> gaps_between(std::span<const TimeSpan> busy, TimeSpan window) {
+  std::vector<TimeSpan> out;
   int64_t now = window.begin;
-  for (const Interval& interval : busy) {
+  for (const TimeSpan& interval : busy) {
     if (interval.begin > now) out.push_back({now, interval.begin});
     now = interval.end;
   }
@@ -102,9 +102,9 @@ std::vector<Interval> gaps_between(std::span<const Interval> busy, Interval wind
   return out;
 }
 
-int64_t total(std::span<const Interval> intervals) {
+int64_t total(std::span<const TimeSpan> intervals) {
   int64_t sum = 0;
-  for (const Interval& interval : intervals) sum += interval.length();
+  for (const TimeSpan& interval : intervals) sum += interval.length();
   return sum;
 }
 

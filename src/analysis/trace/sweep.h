@@ -22,11 +22,11 @@ struct MaskTimes {
 };
 
 // Activities in any order; what lies outside the window is cut off. At equal times ends come before begins.
-MaskTimes sweep(std::span<const Activity> activities, Interval window);
+MaskTimes sweep(std::span<const Activity> activities, TimeSpan window);
 // The union of the activities inside the window: disjoint, ascending, touching ones joined. `activities` by begin.
-std::vector<Interval> busy_intervals(std::span<const Activity> activities, Interval window);
+std::vector<TimeSpan> busy_intervals(std::span<const Activity> activities, TimeSpan window);
 // What the union leaves of the window, ascending.
-std::vector<Interval> gaps_between(std::span<const Interval> busy, Interval window);
-int64_t total(std::span<const Interval> intervals);
+std::vector<TimeSpan> gaps_between(std::span<const TimeSpan> busy, TimeSpan window);
+int64_t total(std::span<const TimeSpan> intervals);
 
 }  // namespace tbd

@@ -156,7 +156,7 @@ TEST(LeafOps, NestedOpsAreCountedOnce) {
   g.add(EventKind::op, "aten::copy_", g.host, 110, 130);
   const RankAnalysis a = analyze_rank(g.trace, 0);
   EXPECT_FALSE(a.on_device);
-  EXPECT_EQ(a.window, (Interval{10, 130}));
+  EXPECT_EQ(a.window, (TimeSpan{10, 130}));
   EXPECT_EQ(a.masks.busy(bit(DeviceClass::compute)), 80);
   EXPECT_EQ(a.masks.busy(bit(DeviceClass::layout)), 20);
   EXPECT_EQ(of(a.causes, IdleCause::dispatch), 10);
@@ -249,7 +249,7 @@ TEST(Properties, SweepEqualsCounting) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 200; ++i) {
     const RankEvents rank = rank_events(random_trace(random, true), 0);
-    const Interval window{100, 900};
+    const TimeSpan window{100, 900};
     MaskTimes counted;
     for (int64_t t = window.begin; t < window.end; ++t) {
       uint8_t mask = 0;
@@ -266,7 +266,7 @@ TEST(Properties, OrderAndChunksChangeNothing) {
   for (int i = 0; i < 200; ++i) {
     const Trace trace = random_trace(random, true);
     RankEvents rank = rank_events(trace, 0);
-    const Interval window{-50, 1100};
+    const TimeSpan window{-50, 1100};
     const MaskTimes whole = sweep(rank.activities, window);
     MaskTimes sum;
     for (int64_t begin = window.begin; begin < window.end;) {
@@ -287,7 +287,7 @@ TEST(Properties, UnionIsAtMostTheSum) {
     const RankEvents rank = rank_events(trace, 0);
     int64_t sum = 0;
     for (const Activity& a : rank.activities) sum += a.end - a.begin;
-    const Interval all{-1000, 5000};
+    const TimeSpan all{-1000, 5000};
     const int64_t busy = total(busy_intervals(rank.activities, all));
     ASSERT_LE(busy, sum);
     ASSERT_EQ(busy, sweep(rank.activities, all).busy());

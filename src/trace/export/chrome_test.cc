@@ -28,7 +28,7 @@ Trace sample() {
   const KernelDetail kernel{.grid = {4, 2, 1}, .block = {128, 1, 1}, .registers = 32, .shared = 64};
   trace.add({5000000050, 1234, trace.string("gemm"), 9, trace.detail(kernel), stream, EventKind::kernel});
   trace.add({5000001300, 10, trace.string("Memcpy HtoD"), 10,
-             trace.detail(CopyDetail{.bytes = 77, .direction = Direction::to_device}), stream, EventKind::memcpy});
+             trace.detail(CopyDetail{.bytes = 77, .direction = CopyDirection::to_device}), stream, EventKind::memcpy});
   const MemoryDetail memory{.address = 4096, .bytes = 512, .total = 1024};
   trace.add({5000000060, 0, trace.string("[memory]"), 0, trace.detail(memory), host, EventKind::free});
   trace.add({5000000000, 2000, trace.string("ProfilerStep#3"), 0, kNoDetail, host, EventKind::step});

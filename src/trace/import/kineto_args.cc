@@ -17,14 +17,14 @@ std::array<uint32_t, 3> extents(std::string_view json) {
   return out;
 }
 
-Direction direction_of(std::string_view name) {
+CopyDirection direction_of(std::string_view name) {
   const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (holds("HtoD") || holds("HostToDevice") || holds("Host -> Device")) return Direction::to_device;
-  if (holds("DtoH") || holds("DeviceToHost") || holds("Device -> Host")) return Direction::to_host;
-  if (holds("DtoD") || holds("DeviceToDevice")) return Direction::on_device;
-  if (holds("HtoH") || holds("HostToHost")) return Direction::on_host;
-  if (holds("PtoP")) return Direction::between_devices;
-  return Direction::unknown;
+  if (holds("HtoD") || holds("HostToDevice") || holds("Host -> Device")) return CopyDirection::to_device;
+  if (holds("DtoH") || holds("DeviceToHost") || holds("Device -> Host")) return CopyDirection::to_host;
+  if (holds("DtoD") || holds("DeviceToDevice")) return CopyDirection::on_device;
+  if (holds("HtoH") || holds("HostToHost")) return CopyDirection::on_host;
+  if (holds("PtoP")) return CopyDirection::between_devices;
+  return CopyDirection::unknown;
 }
 
 // Bytes of an element, by c10's names.

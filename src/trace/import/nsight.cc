@@ -148,17 +148,17 @@ void NsightImport::read_kernels(std::string_view table) {
 }
 
 void NsightImport::read_copies(std::string_view table, EventKind kind) {
-  constexpr std::pair<std::string_view, Direction> kKinds[] = {{"Memcpy", Direction::unknown},
-                                                               {"Memcpy HtoD", Direction::to_device},
-                                                               {"Memcpy DtoH", Direction::to_host},
-                                                               {"Memcpy HtoA", Direction::to_device},
-                                                               {"Memcpy AtoH", Direction::to_host},
-                                                               {"Memcpy AtoA", Direction::on_device},
-                                                               {"Memcpy AtoD", Direction::on_device},
-                                                               {"Memcpy DtoA", Direction::on_device},
-                                                               {"Memcpy DtoD", Direction::on_device},
-                                                               {"Memcpy HtoH", Direction::on_host},
-                                                               {"Memcpy PtoP", Direction::between_devices}};
+  constexpr std::pair<std::string_view, CopyDirection> kKinds[] = {{"Memcpy", CopyDirection::unknown},
+                                                                   {"Memcpy HtoD", CopyDirection::to_device},
+                                                                   {"Memcpy DtoH", CopyDirection::to_host},
+                                                                   {"Memcpy HtoA", CopyDirection::to_device},
+                                                                   {"Memcpy AtoH", CopyDirection::to_host},
+                                                                   {"Memcpy AtoA", CopyDirection::on_device},
+                                                                   {"Memcpy AtoD", CopyDirection::on_device},
+                                                                   {"Memcpy DtoA", CopyDirection::on_device},
+                                                                   {"Memcpy DtoD", CopyDirection::on_device},
+                                                                   {"Memcpy HtoH", CopyDirection::on_host},
+                                                                   {"Memcpy PtoP", CopyDirection::between_devices}};
   SqliteRows rows(
       file_, table,
       {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes", "copyKind"});
