@@ -46,7 +46,12 @@ class Import final : public Command {
  private:
   void add(Context& context, RecordWriter& record, const std::filesystem::path& path, int64_t number) const {
     LaunchInfo launch{.pass = "trace", .number = number};
-    TraceWriter writer(record.begin_launch(launch) / "trace.tbdt");
+    const std::filesystem::path out = record.begin_launch(launch) / "trace.tbdt";
+    if (trace_format(path) == TraceFormat::native) {
+      std::filesystem::copy_file(path, out);
+      return record.end_launch(launch);
+    }
+    TraceWriter writer(out);
     import_trace(path, writer.trace());
     writer.finish();
     record.end_launch(launch);

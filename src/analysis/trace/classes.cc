@@ -129,6 +129,19 @@ std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
   }
 }
 
+std::optional<IdleCause> HostCauses::operator()(uint32_t event) {
+  const EventKind kind = trace_.kinds()[event];
+  const bool op = kind == EventKind::op || kind == EventKind::backward_op;
+  const int table = op ? 0 : kind == EventKind::api ? 1 : kind == EventKind::annotation ? 2 : -1;
+  if (table < 0) return host_cause(kind, {});
+  uint8_t& known = known_[3 * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
+  if (known == kUnknown) {
+    const auto cause = host_cause(kind, trace_.name(event));
+    known = cause ? static_cast<uint8_t>(*cause) : kNone;
+  }
+  return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
+}
+
 bool is_launch(std::string_view name) { return begins_with_any(name, kLaunches); }
 bool is_stream_wait(std::string_view name) {
   return name.starts_with("cudaStreamWaitEvent") || name.starts_with("cuStreamWaitEvent") ||

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "trace/trace.h"
 
@@ -44,6 +45,17 @@ std::optional<DeviceClass> device_class(EventKind kind, std::string_view name);
 DeviceClass op_class(std::string_view name);
 // What a host event means for a device that waits; nullopt where it says nothing (a range, a launch).
 std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
+// The same for events of one trace, each name looked at once.
+class HostCauses {
+ public:
+  explicit HostCauses(const Trace& trace) : trace_(trace), known_(3 * trace.strings().size(), kUnknown) {}
+  std::optional<IdleCause> operator()(uint32_t event);
+
+ private:
+  static constexpr uint8_t kUnknown = 255, kNone = 254;
+  const Trace& trace_;
+  std::vector<uint8_t> known_;  // of ops, calls and ranges, by name
+};
 // A call that puts work on a device.
 bool is_launch(std::string_view name);
 // A call that makes a stream wait for an event.

@@ -8,16 +8,11 @@
 namespace tbd {
 namespace {
 
-bool is_sync(const Trace& trace, uint32_t event) {
-  return host_cause(trace.kinds()[event], trace.name(event)) == IdleCause::sync;
-}
-
 // Ranges around whole steps would hide where a thread had nothing to do.
-std::vector<TimeSpan> covered_by_events(const Trace& trace, std::span<const uint32_t> events) {
+std::vector<TimeSpan> covered_by_events(const Trace& trace, std::span<const uint32_t> events, HostCauses& causes) {
   std::vector<Activity> spans;
   for (const uint32_t event : events) {
-    const EventKind kind = trace.kinds()[event];
-    if (kind == EventKind::api || host_cause(kind, trace.name(event)))
+    if (trace.kinds()[event] == EventKind::api || causes(event))
       spans.push_back({trace.begins()[event], trace.end(event)});
   }
   return busy_intervals(spans, {INT64_MIN, INT64_MAX});
@@ -36,11 +31,12 @@ PathTimes& PathTimes::operator+=(const PathTimes& other) {
 CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, const IdleCauses& causes)
     : rank_(rank), launches_(launches), causes_(causes), by_end_(rank.activities.size()), before_(by_end_.size()) {
   const Trace& trace = *rank.trace;
+  HostCauses host_causes(trace);
   for (const TrackId host : rank.hosts) {
     Thread& thread = threads_[host];
-    thread.covered = covered_by_events(trace, rank.by_track[host]);
+    thread.covered = covered_by_events(trace, rank.by_track[host], host_causes);
     for (const uint32_t event : rank.by_track[host])
-      if (is_sync(trace, event)) thread.syncs.push_back(event);
+      if (host_causes(event) == IdleCause::sync) thread.syncs.push_back(event);
   }
   std::iota(by_end_.begin(), by_end_.end(), size_t{0});
   std::ranges::stable_sort(by_end_, {}, [&](size_t i) { return rank.activities[i].end; });

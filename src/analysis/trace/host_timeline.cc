@@ -16,9 +16,10 @@ struct Edge {
 
 std::vector<Edge> edges_of(const Trace& trace, std::span<const uint32_t> events) {
   std::vector<Edge> edges;
+  HostCauses causes(trace);
   for (const uint32_t event : events) {
     if (trace.durations()[event] == 0) continue;
-    const auto cause = host_cause(trace.kinds()[event], trace.name(event));
+    const auto cause = causes(event);
     if (!cause) continue;
     const auto code = static_cast<uint8_t>(*cause);
     edges.push_back({trace.begins()[event], 1, code});

@@ -1,14 +1,14 @@
 #include "analysis/trace/kernel_table.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/text.h"
 
 namespace tbd {
 namespace {
-
-using Key = std::tuple<StringId, uint8_t, uint32_t>;  // name, class, detail
 
 struct Members {
   std::vector<int64_t> durations;
@@ -90,7 +90,7 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
 
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
   const Trace& trace = *rank.trace;
-  std::map<Key, Members> groups;
+  std::array<std::unordered_map<uint64_t, Members>, kDeviceClasses> groups;  // by name and detail
   std::map<TrackId, int64_t> ends;
   for (const Activity& activity : rank.activities) {
     int64_t& end = ends.try_emplace(activity.track, window.begin).first->second;
@@ -98,16 +98,16 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     end = std::max(end, activity.end);
     if (activity.begin < window.begin || activity.begin >= window.end) continue;
     const uint32_t event = activity.event;
-    Members& members =
-        groups[{trace.names()[event], static_cast<uint8_t>(activity.cls), grouping_detail(trace, event)}];
+    const uint64_t key = uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event);
+    Members& members = groups[static_cast<size_t>(activity.cls)][key];
     if (members.durations.empty()) members.first = event;
     members.durations.push_back(activity.end - activity.begin);
     members.bytes += bytes_of(trace, event);
     members.gap_ns += gap;
   }
   std::vector<KernelGroup> out;
-  for (auto& [key, members] : groups)
-    out.push_back(group_of(trace, static_cast<DeviceClass>(std::get<1>(key)), members));
+  for (size_t cls = 0; cls < groups.size(); ++cls)
+    for (auto& [key, members] : groups[cls]) out.push_back(group_of(trace, static_cast<DeviceClass>(cls), members));
   return merged(std::move(out), true);
 }
 

@@ -27,6 +27,23 @@ class DeviceClasses {
   std::vector<uint8_t> known_;
 };
 
+// What a leaf op of each name is; housekeeping ops are none.
+class LeafClasses {
+ public:
+  explicit LeafClasses(const Trace& trace) : trace_(trace), known_(trace.strings().size(), kUnknown) {}
+  std::optional<DeviceClass> operator()(size_t event) {
+    uint8_t& known = known_[trace_.names()[event]];
+    const std::string_view name = trace_.name(event);
+    if (known == kUnknown) known = is_housekeeping(name) ? kNone : static_cast<uint8_t>(op_class(name));
+    return known == kNone ? std::nullopt : std::optional(static_cast<DeviceClass>(known));
+  }
+
+ private:
+  static constexpr uint8_t kUnknown = 255, kNone = 254;
+  const Trace& trace_;
+  std::vector<uint8_t> known_;
+};
+
 void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
   const auto before = [&](uint32_t a, uint32_t b) {
     const int64_t begin_a = trace.begins()[a], begin_b = trace.begins()[b];
@@ -67,13 +84,13 @@ std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<cons
   };
   std::vector<Open> open;
   std::vector<Activity> leaves;
+  LeafClasses classes(trace);
   const auto close = [&] {
     const Open op = open.back();
     open.pop_back();
-    const std::string_view name = trace.name(op.event);
-    if (!op.has_ops && !is_housekeeping(name))
-      leaves.push_back({trace.begins()[op.event], trace.end(op.event), op.event, track, op_class(name)});
-    if (!open.empty() && (op.has_ops || !is_housekeeping(name))) open.back().has_ops = true;
+    const auto cls = classes(op.event);
+    if (!op.has_ops && cls) leaves.push_back({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls});
+    if (!open.empty() && (op.has_ops || cls)) open.back().has_ops = true;
   };
   for (const uint32_t event : events) {
     if (!is_op(trace.kinds()[event])) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "trace/import/repair.h"
 
@@ -78,6 +79,9 @@ size_t likely_end(std::string_view text) {
 }  // namespace
 
 struct ChromeObjects::Parser {
+  Parser() {
+    if (parser.allocate(JsonWindow::kSize + 2)) fail(ErrorKind::internal, "no memory for the JSON parser");
+  }
   od::parser parser;
 };
 
