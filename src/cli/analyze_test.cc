@@ -68,7 +68,7 @@ TEST_F(AnalyzeCommand, JsonIsOneObjectARankWithExactNanoseconds) {
 TEST_F(AnalyzeCommand, TablesNameClassesCausesAndLosses) {
   const Said said = tbd({"analyze", trace("a.json", 0, "10")});
   EXPECT_THAT(said.out,
-              AllOf(HasSubstr("Time by class"), HasSubstr("latency"), HasSubstr("Critical path"),
+              AllOf(HasSubstr("Time by class"), HasSubstr("device other"), HasSubstr("Critical path"),
                     HasSubstr("kernels and copies without their launch"), HasSubstr("unverified on hardware")));
 }
 
@@ -103,7 +103,7 @@ TEST_F(AnalyzeCommand, BadInputGetsASentence) {
   EXPECT_EQ(cut.code, kBadUsage);
   EXPECT_THAT(cut.err, AllOf(HasSubstr("cut"), HasSubstr("byte")));
   EXPECT_THAT(cut.out, IsEmpty());
-  EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), "--window", "stpes"}).err, HasSubstr("did you mean 'steps'?"));
+  EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), "--window", "step"}).err, HasSubstr("did you mean 'steps'?"));
 }
 
 TEST_F(AnalyzeCommand, ImportKeepsARecordThatGivesTheSameNumbers) {
