@@ -13,8 +13,9 @@ namespace tbd::cli {
 namespace {
 
 void collect_folder(const std::filesystem::path& folder, std::vector<std::filesystem::path>& out) {
+  constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
   const size_t before = out.size();
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, kOptions))
     if (entry.is_regular_file() && entry.path().filename() == "trace.tbdt") out.push_back(entry.path());
   require(out.size() > before, folder.string(), " is a folder without a trace.tbdt");
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());

@@ -50,9 +50,24 @@ HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events)
   }
 }
 
+// The first segment that begins after `time`. Questions come in order of time as a rule, so it is looked for near the
+// last answer first.
+std::vector<HostTimeline::Segment>::const_iterator HostTimeline::after(int64_t time) const {
+  constexpr size_t kNear = 64;
+  size_t from = std::min(last_, segments_.size());
+  if (from > 0 && segments_[from - 1].begin > time) from = 0;
+  const size_t to =
+      from + kNear < segments_.size() && segments_[from + kNear].begin > time ? from + kNear : segments_.size();
+  const auto begin = segments_.begin() + static_cast<std::ptrdiff_t>(from);
+  const auto end = segments_.begin() + static_cast<std::ptrdiff_t>(to);
+  const auto found = std::ranges::upper_bound(begin, end, time, {}, &Segment::begin);
+  last_ = static_cast<size_t>(found - segments_.begin());
+  return found;
+}
+
 void HostTimeline::charge(TimeSpan interval, CauseTimes& times) const {
   if (interval.begin >= interval.end) return;
-  auto next = std::ranges::upper_bound(segments_, interval.begin, {}, &Segment::begin);
+  auto next = after(interval.begin);
   int64_t now = interval.begin;
   while (now < interval.end) {
     const IdleCause cause = next == segments_.begin() ? IdleCause::host_other : std::prev(next)->cause;
@@ -64,7 +79,7 @@ void HostTimeline::charge(TimeSpan interval, CauseTimes& times) const {
 }
 
 IdleCause HostTimeline::at(int64_t time) const {
-  const auto next = std::ranges::upper_bound(segments_, time, {}, &Segment::begin);
+  const auto next = after(time);
   return next == segments_.begin() ? IdleCause::host_other : std::prev(next)->cause;
 }
 

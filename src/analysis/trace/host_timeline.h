@@ -27,6 +27,9 @@ class HostTimeline {
   std::span<const Segment> segments() const { return segments_; }
 
  private:
+  std::vector<Segment>::const_iterator after(int64_t time) const;
+
+  mutable size_t last_ = 0;        // where the last question ended: the next one is near
   std::vector<Segment> segments_;  // ascending; before the first it is host_other
 };
 

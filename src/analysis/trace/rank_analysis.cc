@@ -101,6 +101,7 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
     out.steps.push_back({std::string(trace.name(step)), trace.begins()[step], trace.durations()[step]});
   add_path(out, events, CriticalPath(events, launches, causes));
   for (const auto& track : events.by_track) out.events += static_cast<int64_t>(track.size());
+  out.collectives = collective_runs(events);
   launches.call_of.clear();
   out.launches = std::move(launches);
   return out;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/trace/collectives.h"
 #include "analysis/trace/critical_path.h"
 #include "analysis/trace/kernel_table.h"
 #include "analysis/trace/sweep.h"

@@ -51,7 +51,19 @@ void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
     const int64_t length_a = trace.durations()[a], length_b = trace.durations()[b];
     return length_a != length_b ? length_a > length_b : a < b;
   };
-  if (!std::ranges::is_sorted(events, before)) std::ranges::sort(events, before);
+  // Most lie in order as they are: those that do not are sorted alone and merged in.
+  std::vector<uint32_t> late;
+  size_t kept = 0;
+  for (const uint32_t event : events) {
+    if (kept > 0 && before(event, events[kept - 1]))
+      late.push_back(event);
+    else
+      events[kept++] = event;
+  }
+  if (late.empty()) return;
+  std::ranges::sort(late, before);
+  std::ranges::copy(late, events.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::inplace_merge(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept), events.end(), before);
 }
 
 void add_device_activities(RankEvents& rank) {

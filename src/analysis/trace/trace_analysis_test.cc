@@ -295,6 +295,29 @@ TEST(Properties, UnionIsAtMostTheSum) {
   }
 }
 
+// The collective of a rank that enters at `begin`.
+RankCollectives entered(int32_t rank, int64_t begin, int64_t end) {
+  Golden g;
+  g.add(EventKind::collective, "ncclDevKernel_AllReduce", g.comm, begin, end);
+  return {rank, analyze_rank(g.trace, 0).collectives};
+}
+
+TEST(Collectives, TransferBeginsWhenTheLastRankEnters) {
+  const RankCollectives ranks[] = {entered(0, 100, 500), entered(1, 300, 510)};
+  const Table table = collective_table(ranks);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(std::get<double>(table.rows[0][3]), 200e-9);
+  EXPECT_EQ(std::get<double>(table.rows[0][5]), 200e-9);
+  EXPECT_EQ(std::get<double>(table.rows[1][5]), 0);
+}
+
+TEST(Collectives, ClocksThatDisagreeAreSaid) {
+  const RankCollectives ranks[] = {entered(0, 100, 200), entered(1, 300, 510)};
+  EXPECT_TRUE(collective_table(ranks).rows.empty());
+  EXPECT_EQ(collective_table(ranks).notes.size(), 1u);
+  EXPECT_TRUE(collective_table(std::span(ranks, 1)).notes.empty());
+}
+
 TEST(Comparison, NamesTheKernelThatChanged) {
   Golden base, next;
   base.kernel(0, 100, 0, "a"), base.kernel(100, 200, 0, "b");

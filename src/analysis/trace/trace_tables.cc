@@ -187,6 +187,10 @@ Table fault_table(const Trace& trace, std::span<const RankAnalysis> ranks) {
 std::vector<Table> trace_tables(std::span<const RankAnalysis> ranks) {
   std::vector<Table> tables = {overview_table(ranks), idle_table(ranks), stream_table(ranks), path_table(ranks)};
   if (Table steps = step_table(ranks); !steps.rows.empty()) tables.push_back(std::move(steps));
+  std::vector<RankCollectives> collectives;
+  for (const RankAnalysis& r : ranks) collectives.push_back({r.rank, r.collectives});
+  if (Table table = collective_table(collectives); !table.rows.empty() || !table.notes.empty())
+    tables.push_back(std::move(table));
   for (const RankAnalysis& r : ranks) tables.push_back(kernel_table(r));
   return tables;
 }

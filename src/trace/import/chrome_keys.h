@@ -52,10 +52,9 @@ enum class ChromeKey : uint8_t {
   sync_event,
   node,
   value,
-  count_,
-  none = count_
+  none
 };
-constexpr size_t kChromeKeys = static_cast<size_t>(ChromeKey::count_);
+constexpr size_t kChromeKeys = static_cast<size_t>(ChromeKey::none);
 
 // ChromeKey::none for a key that is not read.
 ChromeKey chrome_key(std::string_view key, bool in_args);

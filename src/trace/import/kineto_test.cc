@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <random>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "trace/import/decimal.h"
@@ -205,6 +207,27 @@ TEST(Kineto, PassesOverAMalformedEvent) {
   const Trace trace = imported(file_of(events));
   EXPECT_EQ(trace.size(), 2u);
   EXPECT_EQ(faults(trace, "malformed events"), 1);
+}
+
+TEST(Kineto, AnyBytesGiveAVerdict) {
+  std::mt19937_64 random(9);
+  const std::string events[] = {std::string(kKernel), std::string(kLaunch), std::string(kKernel)};
+  const std::string whole = file_of(events, R"js(, "distributedInfo": {"rank": 3}, "x": ["\\u12", {"a": 1}])js");
+  constexpr std::string_view kBytes = "{}[]\",:\\0-e\n\xff";
+  for (int i = 0; i < 20000; ++i) {
+    std::string bad = whole;
+    for (int edits = 1 + i % 4; edits > 0; --edits) {
+      const size_t at = random() % bad.size();
+      if (random() % 3 == 0)
+        bad.erase(at, random() % 40);
+      else
+        bad[std::min(at, bad.size() - 1)] = kBytes[random() % kBytes.size()];
+    }
+    try {
+      EXPECT_LE(imported(i % 8 == 0 ? gzip(bad) : bad).size(), 4u);
+    } catch (const Error&) {
+    }
+  }
 }
 
 TEST(Kineto, RefusesWhatIsNoJson) {
