@@ -45,6 +45,7 @@ struct RankAnalysis {
   PathTimes path;  // of all steps, or of the window where there are none
   int64_t path_steps = 0;
   Launches launches;  // call_of is left out
+  std::vector<CollectiveRun> collectives;
   int64_t events = 0;
 };
 
