@@ -21,11 +21,11 @@ logging.disable(logging.CRITICAL)
 def hta(path):
     from hta.trace_analysis import TraceAnalysis
     begin = time.perf_counter()
-    analysis = TraceAnalysis(trace_files={0: path}, trace_dir="/")
+    analysis = TraceAnalysis(trace_files={0: path}, trace_dir="/", include_last_profiler_step=True)
     parsed = time.perf_counter()
     temporal = analysis.get_temporal_breakdown(visualize=False)
     overlap = analysis.get_comm_comp_overlap(visualize=False)
-    streams = analysis.trace.get_trace(0)["stream"].unique()
+    streams = analysis.t.get_trace(0)["stream"].unique()
     idle = analysis.get_idle_time_breakdown(ranks=[0], streams=[int(s) for s in streams if s >= 0], visualize=False)
     kernels = analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=1000)
     end = time.perf_counter()
