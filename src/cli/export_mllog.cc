@@ -47,7 +47,7 @@ void write_mllog(const Record& record, std::ostream& out) {
   const Workload& w = record.run.workload;
   Writer log(out, epoch_ms(record.run.created));
   log.point("submission_benchmark", w.model);
-  log.point("global_batch_size", w.samples_per_step);
+  if (w.samples_per_step > 0) log.point("global_batch_size", w.samples_per_step);
   log.point("seed", w.seed);
   log.point("tbd_framework", cat(w.framework, " ", w.framework_version));
   log.point("tbd_precision", w.precision);
