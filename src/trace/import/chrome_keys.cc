@@ -61,7 +61,7 @@ constexpr Known kKnown[] = {
     {"value", true, ChromeKey::value},
 };
 
-constexpr size_t kSlots = 256;
+constexpr size_t kSlots = 1024;  // few keys that are not read meet one that is
 
 constexpr size_t slot_of(std::string_view key, bool in_args) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(key[i]); };

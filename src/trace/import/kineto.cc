@@ -87,6 +87,7 @@ class KinetoImport final : public ChromeHandler {
   Trace& trace_;
   ChromeTracks tracks_;
   std::string scratch_, name_;
+  CompactJson compact_;
   std::optional<int32_t> rank_;
 };
 
@@ -153,7 +154,7 @@ void KinetoImport::fill(Event& out, Category category, const ChromeValues& value
 }
 
 void KinetoImport::duration(const ChromeEvent& event) {
-  const ChromeValues values(event, trace_, scratch_);
+  const ChromeValues values(event, trace_, scratch_, compact_);
   Event out;
   if (!times(event, out.begin, out.duration)) return;
   const Category category = category_of(values.text(ChromeKey::cat));
@@ -167,14 +168,14 @@ void KinetoImport::duration(const ChromeEvent& event) {
 }
 
 void KinetoImport::metadata(const ChromeEvent& event) {
-  const ChromeValues values(event, trace_, scratch_);
+  const ChromeValues values(event, trace_, scratch_, compact_);
   if (values.text(ChromeKey::name) != "thread_name") return;
   const std::string name(values.text(ChromeKey::args_name));
   tracks_.name_thread(event[ChromeKey::pid], event[ChromeKey::tid], name);
 }
 
 void KinetoImport::instant(const ChromeEvent& event) {
-  const ChromeValues values(event, trace_, scratch_);
+  const ChromeValues values(event, trace_, scratch_, compact_);
   const auto at = values.nanoseconds(ChromeKey::ts);
   if (!at) return unknown(event, "events without a time");
   if (values.text(ChromeKey::name) != "[memory]") return;
@@ -188,7 +189,7 @@ void KinetoImport::instant(const ChromeEvent& event) {
 }
 
 void KinetoImport::counter(const ChromeEvent& event) {
-  const ChromeValues values(event, trace_, scratch_);
+  const ChromeValues values(event, trace_, scratch_, compact_);
   const auto at = values.nanoseconds(ChromeKey::ts);
   const auto value = values.integer(ChromeKey::value);
   if (!at || !value) return;  // counters of other shapes are a viewer's affair

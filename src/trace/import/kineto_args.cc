@@ -38,12 +38,17 @@ int64_t element_bytes(std::string_view type) {
 
 }  // namespace
 
+StringId CompactJson::id(std::string_view raw, Trace& trace) {
+  const StringId key = raw_.intern(raw);
+  if (key >= ids_.size()) ids_.resize(key + 1, 0);
+  if (ids_[key] == 0) ids_[key] = trace.string(without_blanks(raw, scratch_));
+  return ids_[key];
+}
+
 std::optional<int64_t> ChromeValues::integer(ChromeKey key) const { return whole_number(event_[key]); }
 std::string_view ChromeValues::text(ChromeKey key) const { return json_text(event_[key], scratch_); }
 std::optional<int64_t> ChromeValues::nanoseconds(ChromeKey key) const { return scaled_decimal(event_[key], 3); }
-StringId ChromeValues::json(ChromeKey key) const {
-  return has(key) ? trace_.string(without_blanks(event_[key], scratch_)) : 0;
-}
+StringId ChromeValues::json(ChromeKey key) const { return has(key) ? compact_.id(event_[key], trace_) : 0; }
 
 uint32_t ChromeValues::op() const {
   const OpDetail detail{.node = string(ChromeKey::node),

@@ -8,10 +8,21 @@
 
 namespace tbd {
 
+// Shapes and types repeat: their raw JSON is looked up before the blanks are taken out.
+class CompactJson {
+ public:
+  StringId id(std::string_view raw, Trace& trace);
+
+ private:
+  StringTable raw_;
+  std::vector<StringId> ids_;  // in the trace, by id in raw_; 0: not known yet
+  std::string scratch_;
+};
+
 class ChromeValues {
  public:
-  ChromeValues(const ChromeEvent& event, Trace& trace, std::string& scratch)
-      : event_(event), trace_(trace), scratch_(scratch) {}
+  ChromeValues(const ChromeEvent& event, Trace& trace, std::string& scratch, CompactJson& compact)
+      : event_(event), trace_(trace), scratch_(scratch), compact_(compact) {}
 
   bool has(ChromeKey key) const { return !event_[key].empty(); }
   std::optional<int64_t> integer(ChromeKey key) const;
@@ -32,6 +43,7 @@ class ChromeValues {
   const ChromeEvent& event_;
   Trace& trace_;
   std::string& scratch_;
+  CompactJson& compact_;
 };
 
 }  // namespace tbd
