@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "trace/import/read_ahead.h"
 
 namespace tbd {
 namespace {
@@ -61,6 +62,7 @@ class Unpacked final : public ByteSource {
   }
   size_t read(char* to, size_t size) override { return packed_ ? inflated(to, size) : plain(to, size); }
   std::string damage() const override { return damage_; }
+  bool is_packed() const { return packed_; }
 
  private:
   bool at_gzip() const { return stream_.avail_in >= 2 && stream_.next_in[0] == 0x1f && stream_.next_in[1] == 0x8b; }
@@ -115,11 +117,15 @@ class Unpacked final : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path) {
-  return std::make_unique<Unpacked>(std::make_unique<File>(path));
+  auto source = std::make_unique<Unpacked>(std::make_unique<File>(path));
+  if (!source->is_packed()) return source;
+  return std::make_unique<ReadAhead>(std::move(source));
 }
 
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes) {
-  return std::make_unique<Unpacked>(std::make_unique<Memory>(bytes));
+  auto source = std::make_unique<Unpacked>(std::make_unique<Memory>(bytes));
+  if (!source->is_packed()) return source;
+  return std::make_unique<ReadAhead>(std::move(source));
 }
 
 }  // namespace tbd
