@@ -84,6 +84,9 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_step());
   commands.push_back(make_check());
   commands.push_back(make_report());
+  commands.push_back(make_analyze());
+  commands.push_back(make_import());
+  commands.push_back(make_export());
   commands.push_back(make_data());
   commands.push_back(make_doctor());
   return commands;

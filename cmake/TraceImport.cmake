@@ -1,0 +1,10 @@
+# Readers and writers of foreign traces: part of the room trace, but a library of its own, since no worker needs it.
+find_package(simdjson REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+file(GLOB import CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/import/*.cc ${PROJECT_SOURCE_DIR}/src/trace/export/*.cc)
+list(FILTER import EXCLUDE REGEX "_test\\.cc$")
+tbd_library(trace_import SOURCES ${import} LINK tbd_trace simdjson::simdjson SQLite::SQLite3 ZLIB::ZLIB)
+if(TARGET test_trace)
+  target_link_libraries(test_trace PRIVATE tbd_trace_import)
+endif()

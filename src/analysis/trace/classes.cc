@@ -1,0 +1,157 @@
+#include "analysis/trace/classes.h"
+
+#include <algorithm>
+#include <span>
+
+#include "trace/names.h"
+
+namespace tbd {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+bool begins_with_any(std::string_view name, Words prefixes) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+bool holds_any(std::string_view name, Words parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+constexpr std::string_view kLayoutKernels[] = {
+    "nchwToNhwc",          "nhwcToNchw",     "tensorTransform", "transpose_kernel", "direct_copy_kernel",
+    "CatArrayBatchedCopy", "nhwcAddPadding", "convertTensor",   "reorder",          "batch_transpose"};
+constexpr std::string_view kLayoutOps[] = {
+    "aten::copy_", "aten::to", "aten::_to_copy", "aten::contiguous",     "aten::clone", "aten::cat", "aten::to_dense",
+    "Transpose",   "Cast",     "transpose",      "aten::mkldnn_reorder", "_MklToTf",    "MklToTf"};
+constexpr std::string_view kCommOps[] = {"c10d::",
+                                         "gloo:",
+                                         "nccl:",
+                                         "mpi:",
+                                         "record_param_comms",
+                                         "Collective",
+                                         "HorovodAll",
+                                         "KVStore",
+                                         "_c10d_functional::"};
+constexpr std::string_view kAllocCalls[] = {"cudaMalloc",    "cudaFree",   "cudaHostAlloc", "cudaHostRegister",
+                                            "cuMemAlloc",    "cuMemFree",  "cuMemCreate",   "cuMemMap",
+                                            "cuMemRelease",  "cuMemUnmap", "hipMalloc",     "hipFree",
+                                            "hipHostMalloc", "zeMemAlloc", "zeMemFree"};
+constexpr std::string_view kCompileCalls[] = {
+    "cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad", "nvrtc",
+    "cuLink",       "hipModuleLoad", "zeModuleCreate",  "cuModuleGetFunction"};
+constexpr std::string_view kCompileParts[] = {"CachingAutotuner", "triton_compile", "inductor_compile",
+                                              "compile_fx",       "XlaCompile",     "_compile.compile_inner"};
+constexpr std::string_view kLaunches[] = {
+    "cudaLaunch",      "cuLaunch",           "hipLaunch",      "hipModuleLaunch",
+    "hipExtLaunch",    "hipExtModuleLaunch", "cudaMemcpy",     "cudaMemset",
+    "cuMemcpy",        "cuMemset",           "hipMemcpy",      "hipMemset",
+    "cudaGraphLaunch", "cuGraphLaunch",      "hipGraphLaunch", "zeCommandListAppendLaunch"};
+// Each alone or followed by '_' and more.
+constexpr std::string_view kHousekeeping[] = {
+    "aten::empty",     "aten::new_empty", "aten::resize",       "aten::as_strided",  "aten::view",    "aten::set",
+    "aten::t",         "aten::expand",    "aten::reshape",      "aten::_reshape",    "aten::permute", "aten::select",
+    "aten::slice",     "aten::squeeze",   "aten::unsqueeze",    "aten::narrow",      "aten::detach",  "detach",
+    "aten::transpose", "aten::alias",     "aten::_unsafe_view", "aten::result_type", "aten::stride",  "aten::size",
+    "aten::unfold",    "aten::split",     "aten::chunk",        "aten::lift_fresh",  "aten::flatten", "aten::resolve",
+    "aten::numpy_T",   "aten::unbind",    "aten::broadcast_to", "aten::conj"};
+constexpr std::string_view kComputing[] = {"aten::select_backward", "aten::slice_backward", "aten::slice_scatter",
+                                           "aten::unfold_backward", "aten::select_scatter", "aten::view_as_real_copy"};
+
+}  // namespace
+
+std::string_view name(DeviceClass cls) {
+  constexpr std::array<std::string_view, kDeviceClasses> kNames = {"compute", "layout", "communication", "copy"};
+  return kNames[static_cast<size_t>(cls)];
+}
+
+std::string_view name(IdleCause cause) {
+  constexpr std::array<std::string_view, kIdleCauses> kNames = {
+      "input",    "sync",       "alloc",  "compile", "overhead",   "collective wait", "off-CPU",
+      "dispatch", "host other", "launch", "latency", "dependency", "device other",    "unattributed"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+std::string_view key(IdleCause cause) {
+  constexpr std::array<std::string_view, kIdleCauses> kKeys = {
+      "input",    "sync",       "alloc",  "compile", "overhead",   "collective_wait", "off_cpu",
+      "dispatch", "host_other", "launch", "latency", "dependency", "device_other",    "unattributed"};
+  return kKeys[static_cast<size_t>(cause)];
+}
+
+std::optional<DeviceClass> device_class(EventKind kind, std::string_view name) {
+  switch (kind) {
+    case EventKind::memcpy:
+    case EventKind::memset:
+      return DeviceClass::copy;
+    case EventKind::collective:
+      return DeviceClass::comm;
+    case EventKind::kernel:
+      if (is_collective_kernel(name)) return DeviceClass::comm;
+      return holds_any(name, kLayoutKernels) ? DeviceClass::layout : DeviceClass::compute;
+    default:
+      return std::nullopt;
+  }
+}
+
+DeviceClass op_class(std::string_view name) {
+  if (holds_any(name, kCommOps)) return DeviceClass::comm;
+  return begins_with_any(name, kLayoutOps) ? DeviceClass::layout : DeviceClass::compute;
+}
+
+std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
+  switch (kind) {
+    case EventKind::input:
+      return IdleCause::input;
+    case EventKind::sync:
+      return IdleCause::sync;
+    case EventKind::compile:
+      return IdleCause::compile;
+    case EventKind::overhead:
+      return IdleCause::overhead;
+    case EventKind::off_cpu:
+      return IdleCause::off_cpu;
+    case EventKind::collective:
+      return IdleCause::collective_wait;
+    case EventKind::api:
+      if (is_sync_call(name)) return IdleCause::sync;
+      if (begins_with_any(name, kAllocCalls)) return IdleCause::alloc;
+      return begins_with_any(name, kCompileCalls) ? std::optional(IdleCause::compile) : std::nullopt;
+    case EventKind::op:
+    case EventKind::backward_op:
+      if (is_input(name)) return IdleCause::input;
+      return holds_any(name, kCommOps) ? IdleCause::collective_wait : IdleCause::dispatch;
+    case EventKind::annotation:
+      if (is_input(name)) return IdleCause::input;
+      if (holds_any(name, kCompileParts)) return IdleCause::compile;
+      return holds_any(name, kCommOps) ? std::optional(IdleCause::collective_wait) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<IdleCause> HostCauses::operator()(uint32_t event) {
+  const EventKind kind = trace_.kinds()[event];
+  const bool op = kind == EventKind::op || kind == EventKind::backward_op;
+  const int table = op ? 0 : kind == EventKind::api ? 1 : kind == EventKind::annotation ? 2 : -1;
+  if (table < 0) return host_cause(kind, {});
+  uint8_t& known = known_[3 * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
+  if (known == kUnknown) {
+    const auto cause = host_cause(kind, trace_.name(event));
+    known = cause ? static_cast<uint8_t>(*cause) : kNone;
+  }
+  return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
+}
+
+bool is_launch(std::string_view name) { return begins_with_any(name, kLaunches); }
+bool is_stream_wait(std::string_view name) {
+  return name.starts_with("cudaStreamWaitEvent") || name.starts_with("cuStreamWaitEvent") ||
+         name.starts_with("hipStreamWaitEvent");
+}
+bool is_housekeeping(std::string_view name) {
+  const auto alone = [&](std::string_view word) {
+    return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '_');
+  };
+  return std::ranges::any_of(kHousekeeping, alone) && !begins_with_any(name, kComputing);
+}
+
+}  // namespace tbd

@@ -1,0 +1,66 @@
+// Which class an event belongs to: by its recorded kind first, by its name second (docs/trace.md). The patterns of
+// names are data.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace tbd {
+
+// What keeps a device busy; a bit each in the mask of a sweep.
+enum class DeviceClass : uint8_t { compute, layout, comm, copy };
+constexpr size_t kDeviceClasses = 4;
+std::string_view name(DeviceClass cls);
+constexpr uint8_t bit(DeviceClass cls) { return static_cast<uint8_t>(1 << static_cast<int>(cls)); }
+constexpr uint8_t kComputeBits = bit(DeviceClass::compute) | bit(DeviceClass::layout);
+
+// Why a device was idle. The first eight are what the thread did that was to give it work, in the order in which they
+// are asked at each instant.
+enum class IdleCause : uint8_t {
+  input,            // the loop fetched a batch
+  sync,             // it waited for the device
+  alloc,            // it allocated or freed memory
+  compile,          // it built, loaded or tuned code
+  overhead,         // the recording tool worked
+  collective_wait,  // it waited in a collective operation
+  off_cpu,          // it had no processor
+  dispatch,         // it was inside an op, outside its leaves
+  host_other,       // anything else before the launch
+  launch,           // inside the launch call
+  latency,          // after the call, up to the delay that is usual in this trace
+  dependency,       // beyond that, while another stream was waited for
+  device_other,     // beyond that, for no reason that the trace shows
+  unattributed,     // no launch was found
+};
+constexpr size_t kIdleCauses = 14;
+std::string_view name(IdleCause cause);  // "host other"
+std::string_view key(IdleCause cause);   // "host_other"
+
+// Class of an event that keeps a device busy; nullopt for all others. For host tracks: of an op that is a leaf.
+std::optional<DeviceClass> device_class(EventKind kind, std::string_view name);
+DeviceClass op_class(std::string_view name);
+// What a host event means for a device that waits; nullopt where it says nothing (a range, a launch).
+std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
+// The same for events of one trace, each name looked at once.
+class HostCauses {
+ public:
+  explicit HostCauses(const Trace& trace) : trace_(trace), known_(3 * trace.strings().size(), kUnknown) {}
+  std::optional<IdleCause> operator()(uint32_t event);
+
+ private:
+  static constexpr uint8_t kUnknown = 255, kNone = 254;
+  const Trace& trace_;
+  std::vector<uint8_t> known_;  // of ops, calls and ranges, by name
+};
+// A call that puts work on a device.
+bool is_launch(std::string_view name);
+// A call that makes a stream wait for an event.
+bool is_stream_wait(std::string_view name);
+// An op that arranges memory for another and computes nothing: "aten::empty", "aten::view".
+bool is_housekeeping(std::string_view name);
+
+}  // namespace tbd

@@ -1,0 +1,36 @@
+// What a host thread did at each instant, as a cause for a device to wait.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "analysis/trace/rank_events.h"
+
+namespace tbd {
+
+using CauseTimes = std::array<int64_t, kIdleCauses>;
+int64_t total(const CauseTimes& times);
+
+// Nested spans are laid flat: of the causes of the spans that are open at an instant the first counts; where none is
+// open or none says anything, it is host_other.
+class HostTimeline {
+ public:
+  struct Segment {
+    int64_t begin = 0;  // to the next segment's begin
+    IdleCause cause = IdleCause::host_other;
+  };
+  HostTimeline() = default;
+  HostTimeline(const Trace& trace, std::span<const uint32_t> events);  // of one thread
+
+  void charge(TimeSpan interval, CauseTimes& times) const;  // exactly interval.length() in all
+  IdleCause at(int64_t time) const;
+  std::span<const Segment> segments() const { return segments_; }
+
+ private:
+  std::vector<Segment>::const_iterator after(int64_t time) const;
+
+  mutable size_t last_ = 0;        // where the last question ended: the next one is near
+  std::vector<Segment> segments_;  // ascending; before the first it is host_other
+};
+
+}  // namespace tbd

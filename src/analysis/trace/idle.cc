@@ -1,0 +1,124 @@
+#include "analysis/trace/idle.h"
+
+#include <algorithm>
+
+namespace tbd {
+namespace {
+
+void charge(CauseTimes& times, IdleCause cause, int64_t length) {
+  if (length > 0) times[static_cast<size_t>(cause)] += length;
+}
+
+// How much of `interval` the disjoint, ascending `intervals` cover.
+int64_t covered(std::span<const TimeSpan> intervals, TimeSpan interval) {
+  int64_t sum = 0;
+  auto next = std::ranges::upper_bound(intervals, interval.begin, {}, &TimeSpan::end);
+  for (; next != intervals.end() && next->begin < interval.end; ++next)
+    sum += std::min(next->end, interval.end) - std::max(next->begin, interval.begin);
+  return sum;
+}
+
+// Cuts the front of `rest` up to `time` off and returns it.
+TimeSpan cut_front(TimeSpan& rest, int64_t time) {
+  const TimeSpan front{rest.begin, std::clamp(time, rest.begin, rest.end)};
+  rest.begin = front.end;
+  return front;
+}
+
+}  // namespace
+
+IdleCauses::IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window)
+    : rank_(rank), launches_(launches), busy_(busy_intervals(rank.activities, window)) {
+  if (!rank.on_device) return;
+  learn_delay();
+  collect_waits();
+}
+
+const HostTimeline& IdleCauses::timeline(TrackId host) const {
+  const auto found = timelines_.find(host);
+  if (found != timelines_.end()) return found->second;
+  return timelines_.emplace(host, HostTimeline(*rank_.trace, rank_.by_track[host])).first->second;
+}
+
+void IdleCauses::learn_delay() {
+  std::map<TrackId, int64_t> ends;  // of what ran last on each stream
+  std::vector<int64_t> delays;
+  for (size_t i = 0; i < rank_.activities.size(); ++i) {
+    const Activity& activity = rank_.activities[i];
+    const auto last = ends.find(activity.track);
+    const uint32_t call = launches_.call_of[i];
+    if (last != ends.end() && call != kNoEvent && activity.begin >= last->second) {
+      const int64_t gap = activity.begin - last->second;
+      if (rank_.trace->end(call) <= last->second - gap) delays.push_back(gap);
+    }
+    int64_t& end = ends.try_emplace(activity.track, activity.end).first->second;
+    end = std::max(end, activity.end);
+  }
+  if (delays.empty()) return;
+  const size_t place = (delays.size() * 95 + 99) / 100 - 1;  // nearest rank
+  std::ranges::nth_element(delays, delays.begin() + static_cast<std::ptrdiff_t>(place));
+  delay_ = delays[place];
+}
+
+void IdleCauses::collect_waits() {
+  const Trace& trace = *rank_.trace;
+  for (const TrackId host : rank_.hosts)
+    for (const uint32_t event : rank_.by_track[host])
+      if (trace.kinds()[event] == EventKind::api && is_stream_wait(trace.name(event)))
+        wait_calls_[host].push_back(trace.begins()[event]);
+  for (const TrackId stream : rank_.streams) {
+    std::vector<Activity> waits;
+    for (const uint32_t event : rank_.by_track[stream])
+      if (trace.kinds()[event] == EventKind::sync) waits.push_back({trace.begins()[event], trace.end(event)});
+    if (!waits.empty()) stream_waits_[stream] = busy_intervals(waits, {INT64_MIN, INT64_MAX});
+  }
+}
+
+bool IdleCauses::waits_for_stream(const Gap& gap) const {
+  const uint32_t call = gap.next ? launches_.call_of[*gap.next] : kNoEvent;
+  if (call == kNoEvent) return false;
+  const uint32_t before = gap.previous ? launches_.call_of[*gap.previous] : kNoEvent;
+  const auto calls = wait_calls_.find(rank_.trace->track_ids()[call]);
+  if (calls == wait_calls_.end()) return false;
+  const int64_t from = before == kNoEvent ? INT64_MIN : rank_.trace->begins()[before];
+  const auto first = std::ranges::lower_bound(calls->second, from);
+  return first != calls->second.end() && *first < rank_.trace->begins()[call];
+}
+
+void IdleCauses::charge_waiting(TimeSpan rest, const Gap& gap, bool stream, CauseTimes& times) const {
+  const Activity& next = rank_.activities[*gap.next];
+  int64_t waited = 0;
+  const auto recorded = stream_waits_.find(next.track);
+  if (recorded != stream_waits_.end()) waited = covered(recorded->second, rest);
+  if (stream && waited == 0 && waits_for_stream(gap)) waited = covered(busy_, rest);
+  charge(times, IdleCause::dependency, waited);
+  charge(times, IdleCause::device_other, rest.length() - waited);
+}
+
+void IdleCauses::split(const Gap& gap, bool stream, CauseTimes& times) const {
+  TimeSpan rest = gap.interval;
+  if (!gap.next) return charge(times, IdleCause::unattributed, rest.length());
+  if (!rank_.on_device) return timeline(rank_.activities[*gap.next].track).charge(rest, times);
+  const uint32_t call = launches_.call_of[*gap.next];
+  if (call == kNoEvent) return charge(times, IdleCause::unattributed, rest.length());
+  const Trace& trace = *rank_.trace;
+  timeline(trace.track_ids()[call]).charge(cut_front(rest, trace.begins()[call]), times);
+  charge(times, IdleCause::launch, cut_front(rest, trace.end(call)).length());
+  const int64_t usual = delay_ > rest.length() ? rest.end : rest.begin + delay_;
+  charge(times, IdleCause::latency, cut_front(rest, usual).length());
+  if (rest.length() > 0) charge_waiting(rest, gap, stream, times);
+}
+
+CauseTimes IdleCauses::of_device(const Gap& gap) const {
+  CauseTimes times{};
+  split(gap, false, times);
+  return times;
+}
+
+CauseTimes IdleCauses::of_stream(const Gap& gap) const {
+  CauseTimes times{};
+  split(gap, true, times);
+  return times;
+}
+
+}  // namespace tbd

@@ -1,0 +1,56 @@
+// Why devices and streams were idle: every gap split in time by cause, to the nanosecond (docs/trace.md).
+#pragma once
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/trace/host_timeline.h"
+#include "analysis/trace/launches.h"
+#include "analysis/trace/sweep.h"
+
+namespace tbd {
+
+// A gap and the activity that ended it; without one the gap reaches the window's end.
+struct Gap {
+  TimeSpan interval;
+  std::optional<size_t> next;      // of RankEvents::activities
+  std::optional<size_t> previous;  // that ended where the gap begins, on the same stream where it is a stream's gap
+};
+
+// Attributes gaps. Of [a, b) before activity k the first rule counts at each instant: before k's launch began, what the
+// launching thread did; inside the launch, launch; after it up to `delay`, latency; beyond, dependency while a stream
+// was waited for, else device_other; without a launch, unattributed. On a CPU the executing thread stands in for the
+// launching one, and there is neither launch nor latency.
+class IdleCauses {
+ public:
+  IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window);
+
+  CauseTimes of_device(const Gap& gap) const;
+  CauseTimes of_stream(const Gap& gap) const;
+  // The delay that is usual between a launch and its start: the 95th percentile of the gaps on a stream whose launch
+  // had returned longer before the gap than the gap is long. 0 where there is none to learn from.
+  int64_t delay() const { return delay_; }
+  const HostTimeline& timeline(TrackId host) const;
+  // Whether the launching thread told a stream to wait between the launch before the gap and the one after it.
+  bool waits_for_stream(const Gap& gap) const;
+
+ private:
+  void learn_delay();
+  void collect_waits();
+  void split(const Gap& gap, bool stream, CauseTimes& times) const;
+  void charge_waiting(TimeSpan rest, const Gap& gap, bool stream, CauseTimes& times) const;
+
+  const RankEvents& rank_;
+  const Launches& launches_;
+  std::vector<TimeSpan> busy_;                             // of the device
+  mutable std::map<TrackId, HostTimeline> timelines_;      // made when first asked for
+  std::map<TrackId, std::vector<int64_t>> wait_calls_;     // begins of stream waits, by host track
+  std::map<TrackId, std::vector<TimeSpan>> stream_waits_;  // recorded on the device, by stream
+  int64_t delay_ = 0;
+};
+
+// Gaps of the whole device, and of one of its streams or threads.
+std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window);
+std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window);
+
+}  // namespace tbd

@@ -1,0 +1,121 @@
+#include "analysis/trace/kernel_table.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+struct Members {
+  std::vector<int64_t> durations;
+  int64_t bytes = 0, gap_ns = 0;
+  uint32_t first = 0;  // event
+};
+
+std::string extents(const std::array<uint32_t, 3>& sizes) { return cat(sizes[0], "x", sizes[1], "x", sizes[2]); }
+
+std::string detail_text(const Trace& trace, uint32_t event) {
+  if (const auto kind = trace.kinds()[event]; kind == EventKind::kernel) {
+    const auto* kernel = trace.detail_of<KernelDetail>(event);
+    return kernel && kernel->grid[0] ? cat("grid ", extents(kernel->grid), " block ", extents(kernel->block)) : "";
+  } else if (kind == EventKind::op || kind == EventKind::backward_op) {
+    const auto* op = trace.detail_of<OpDetail>(event);
+    if (!op) return "";
+    const std::string math(trace.strings()[op->math]);
+    return cat(trace.strings()[op->shapes], math.empty() ? "" : " ", math);
+  }
+  return "";
+}
+
+int64_t bytes_of(const Trace& trace, uint32_t event) {
+  const EventKind kind = trace.kinds()[event];
+  if (kind == EventKind::memcpy || kind == EventKind::memset) {
+    const auto* copy = trace.detail_of<CopyDetail>(event);
+    return copy ? copy->bytes : 0;
+  }
+  if (kind != EventKind::collective) return 0;
+  const auto* collective = trace.detail_of<CollectiveDetail>(event);
+  return collective ? collective->bytes : 0;
+}
+
+// Copies differ in bytes and collectives in their number: their details do not make groups.
+uint32_t grouping_detail(const Trace& trace, uint32_t event) {
+  const EventKind kind = trace.kinds()[event];
+  const bool groups = kind == EventKind::kernel || kind == EventKind::op || kind == EventKind::backward_op;
+  return groups ? trace.detail_ids()[event] : kNoDetail;
+}
+
+KernelGroup group_of(const Trace& trace, DeviceClass cls, Members& members) {
+  KernelGroup group{.name = std::string(trace.name(members.first)),
+                    .detail = detail_text(trace, members.first),
+                    .cls = cls,
+                    .count = static_cast<int64_t>(members.durations.size()),
+                    .bytes = members.bytes,
+                    .gap_ns = members.gap_ns};
+  for (const int64_t duration : members.durations) group.total_ns += duration;
+  const size_t place = (members.durations.size() * 95 + 99) / 100 - 1;  // nearest rank
+  std::ranges::nth_element(members.durations, members.durations.begin() + static_cast<std::ptrdiff_t>(place));
+  group.p95_ns = members.durations[place];
+  group.launch_bound = group.gap_ns > group.total_ns;
+  return group;
+}
+
+void sort_groups(std::vector<KernelGroup>& groups) {
+  std::ranges::sort(groups, {}, [](const KernelGroup& g) { return std::tuple(-g.total_ns, g.name, g.detail); });
+}
+
+// Groups whose details print alike are one: shapes may differ in what is not shown.
+std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail) {
+  std::map<std::tuple<std::string, std::string, DeviceClass>, KernelGroup> all;
+  for (KernelGroup& group : groups) {
+    if (!by_detail) group.detail.clear();
+    auto [found, is_new] = all.try_emplace({group.name, group.detail, group.cls}, group);
+    if (is_new) continue;
+    KernelGroup& sum = found->second;
+    sum.count += group.count, sum.total_ns += group.total_ns, sum.bytes += group.bytes, sum.gap_ns += group.gap_ns;
+    sum.p95_ns = std::max(sum.p95_ns, group.p95_ns);
+    sum.launch_bound = sum.gap_ns > sum.total_ns;
+  }
+  std::vector<KernelGroup> out;
+  for (auto& [key, group] : all) out.push_back(std::move(group));
+  sort_groups(out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
+  const Trace& trace = *rank.trace;
+  std::array<std::unordered_map<uint64_t, Members>, kDeviceClasses> groups;  // by name and detail
+  std::map<TrackId, int64_t> ends;
+  for (const Activity& activity : rank.activities) {
+    int64_t& end = ends.try_emplace(activity.track, window.begin).first->second;
+    const int64_t gap = std::max<int64_t>(0, activity.begin - end);
+    end = std::max(end, activity.end);
+    if (activity.begin < window.begin || activity.begin >= window.end) continue;
+    const uint32_t event = activity.event;
+    const uint64_t key = uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event);
+    Members& members = groups[static_cast<size_t>(activity.cls)][key];
+    if (members.durations.empty()) members.first = event;
+    members.durations.push_back(activity.end - activity.begin);
+    members.bytes += bytes_of(trace, event);
+    members.gap_ns += gap;
+  }
+  std::vector<KernelGroup> out;
+  for (size_t cls = 0; cls < groups.size(); ++cls)
+    for (auto& [key, members] : groups[cls]) out.push_back(group_of(trace, static_cast<DeviceClass>(cls), members));
+  return merged(std::move(out), true);
+}
+
+std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups) {
+  std::vector<KernelGroup> kernels;
+  for (const KernelGroup& group : groups)
+    if (group.cls != DeviceClass::copy) kernels.push_back(group);
+  return merged(std::move(kernels), false);
+}
+
+}  // namespace tbd

@@ -1,0 +1,26 @@
+// Device activities grouped: kernels by name, grid and block; on a CPU leaf ops by name, shapes and math type.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/rank_events.h"
+#include "analysis/trace/sweep.h"
+
+namespace tbd {
+
+struct KernelGroup {
+  std::string name;
+  std::string detail;  // "grid 4x1x1 block 128x1x1", or the shapes
+  DeviceClass cls = DeviceClass::compute;
+  int64_t count = 0, total_ns = 0, p95_ns = 0;
+  int64_t bytes = 0;          // of copies and collectives
+  int64_t gap_ns = 0;         // idle time on its stream before its members, all in all
+  bool launch_bound = false;  // the mean gap before it exceeds its mean duration
+};
+// Durations count whole, of activities that begin in the window. Longest total first, then by name and detail.
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window);
+// The same by name alone, without copies.
+std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups);
+
+}  // namespace tbd

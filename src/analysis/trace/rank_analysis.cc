@@ -1,0 +1,110 @@
+#include "analysis/trace/rank_analysis.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tbd {
+namespace {
+
+TimeSpan span_of_all(const RankEvents& rank) {
+  TimeSpan span{INT64_MAX, INT64_MIN};
+  for (const auto& events : rank.by_track)
+    for (const uint32_t event : events) {
+      span.begin = std::min(span.begin, rank.trace->begins()[event]);
+      span.end = std::max(span.end, rank.trace->end(event));
+    }
+  return span;
+}
+
+TimeSpan span_of_steps(const RankEvents& rank) {
+  require(!rank.steps.empty(), "rank ", rank.rank, " has no step");
+  TimeSpan span{rank.trace->begins()[rank.steps.front()], INT64_MIN};
+  for (const uint32_t step : rank.steps) span.end = std::max(span.end, rank.trace->end(step));
+  return span;
+}
+
+TimeSpan span_of_activities(const RankEvents& rank) {
+  TimeSpan span{rank.activities.front().begin, INT64_MIN};
+  for (const Activity& activity : rank.activities) span.end = std::max(span.end, activity.end);
+  return span;
+}
+
+TimeSpan window_of(const RankEvents& rank, TraceWindow window) {
+  const TimeSpan span = window == TraceWindow::steps   ? span_of_steps(rank)
+                        : window == TraceWindow::trace ? span_of_all(rank)
+                                                       : span_of_activities(rank);
+  require(span.begin >= 0 || span.end <= INT64_MAX + span.begin, "the trace spans more than 292 years");
+  return span;
+}
+
+void add_causes(CauseTimes& sum, const CauseTimes& times) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
+}
+
+StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCauses& causes, TimeSpan window) {
+  const Track& track = rank.track(id);
+  StreamAnalysis out{.device = track.place == Track::Place::device ? track.device : -1,
+                     .stream = track.thread,
+                     .name = std::string(rank.trace->strings()[track.name])};
+  for (const Gap& gap : stream_gaps(rank, id, window)) {
+    out.idle_ns += gap.interval.length();
+    add_causes(out.causes, causes.of_stream(gap));
+  }
+  out.busy_ns = window.length() - out.idle_ns;
+  for (const Activity& activity : rank.activities)
+    out.activities += activity.track == id && activity.begin < window.end && activity.end >= window.begin;
+  return out;
+}
+
+std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, TimeSpan window) {
+  std::vector<bool> active(rank.trace->tracks().size(), false);
+  for (const Activity& activity : rank.activities) active[activity.track] = true;
+  std::vector<StreamAnalysis> out;
+  for (size_t id = 0; id < active.size(); ++id)
+    if (active[id]) out.push_back(analyze_stream(rank, static_cast<TrackId>(id), causes, window));
+  std::ranges::sort(out, {}, [](const StreamAnalysis& s) { return std::pair(s.device, s.stream); });
+  return out;
+}
+
+void add_path(RankAnalysis& out, const RankEvents& rank, const CriticalPath& path) {
+  if (rank.steps.empty()) {
+    out.path = path.of_window(out.window);
+    return;
+  }
+  for (const uint32_t step : rank.steps) out.path += path.of_step(step);
+  out.path_steps = static_cast<int64_t>(rank.steps.size());
+}
+
+}  // namespace
+
+TraceWindow trace_window_from(std::string_view name) {
+  if (name == "activity") return TraceWindow::activity;
+  if (name == "steps") return TraceWindow::steps;
+  if (name == "trace") return TraceWindow::trace;
+  const std::vector<std::string> known = {"activity", "steps", "trace"};
+  fail(ErrorKind::usage, unknown_name("window", name, known));
+}
+
+RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) {
+  const RankEvents events = rank_events(trace, rank);
+  require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy");
+  RankAnalysis out{.rank = rank, .on_device = events.on_device, .window = window_of(events, window)};
+  out.masks = sweep(events.activities, out.window);
+  Launches launches = join_launches(events);
+  const IdleCauses causes(events, launches, out.window);
+  for (const Gap& gap : device_gaps(events, out.window)) add_causes(out.causes, causes.of_device(gap));
+  out.delay_ns = causes.delay();
+  out.streams = analyze_streams(events, causes, out.window);
+  out.kernels = kernel_groups(events, out.window);
+  for (const uint32_t step : events.steps)
+    out.steps.push_back({std::string(trace.name(step)), trace.begins()[step], trace.durations()[step]});
+  add_path(out, events, CriticalPath(events, launches, causes));
+  for (const auto& track : events.by_track) out.events += static_cast<int64_t>(track.size());
+  out.collectives = collective_runs(events);
+  launches.call_of.clear();
+  out.launches = std::move(launches);
+  return out;
+}
+
+}  // namespace tbd

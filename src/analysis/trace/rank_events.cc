@@ -1,0 +1,147 @@
+#include "analysis/trace/rank_events.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace tbd {
+namespace {
+
+bool is_op(EventKind kind) { return kind == EventKind::op || kind == EventKind::backward_op; }
+
+// One class per name: names repeat.
+class DeviceClasses {
+ public:
+  explicit DeviceClasses(const Trace& trace) : trace_(trace), known_(trace.strings().size(), kUnknown) {}
+  std::optional<DeviceClass> operator()(size_t event) {
+    const EventKind kind = trace_.kinds()[event];
+    if (kind != EventKind::kernel) return device_class(kind, {});
+    uint8_t& known = known_[trace_.names()[event]];
+    if (known == kUnknown) known = static_cast<uint8_t>(*device_class(kind, trace_.name(event)));
+    return static_cast<DeviceClass>(known);
+  }
+
+ private:
+  static constexpr uint8_t kUnknown = 255;
+  const Trace& trace_;
+  std::vector<uint8_t> known_;
+};
+
+// What a leaf op of each name is; housekeeping ops are none.
+class LeafClasses {
+ public:
+  explicit LeafClasses(const Trace& trace) : trace_(trace), known_(trace.strings().size(), kUnknown) {}
+  std::optional<DeviceClass> operator()(size_t event) {
+    uint8_t& known = known_[trace_.names()[event]];
+    const std::string_view name = trace_.name(event);
+    if (known == kUnknown) known = is_housekeeping(name) ? kNone : static_cast<uint8_t>(op_class(name));
+    return known == kNone ? std::nullopt : std::optional(static_cast<DeviceClass>(known));
+  }
+
+ private:
+  static constexpr uint8_t kUnknown = 255, kNone = 254;
+  const Trace& trace_;
+  std::vector<uint8_t> known_;
+};
+
+void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const int64_t begin_a = trace.begins()[a], begin_b = trace.begins()[b];
+    if (begin_a != begin_b) return begin_a < begin_b;
+    const int64_t length_a = trace.durations()[a], length_b = trace.durations()[b];
+    return length_a != length_b ? length_a > length_b : a < b;
+  };
+  // Most lie in order as they are: those that do not are sorted alone and merged in.
+  std::vector<uint32_t> late;
+  size_t kept = 0;
+  for (const uint32_t event : events) {
+    if (kept > 0 && before(event, events[kept - 1]))
+      late.push_back(event);
+    else
+      events[kept++] = event;
+  }
+  if (late.empty()) return;
+  std::ranges::sort(late, before);
+  std::ranges::copy(late, events.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::inplace_merge(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept), events.end(), before);
+}
+
+void add_device_activities(RankEvents& rank) {
+  DeviceClasses classes(*rank.trace);
+  for (const TrackId stream : rank.streams)
+    for (const uint32_t event : rank.by_track[stream])
+      if (const auto cls = classes(event))
+        rank.activities.push_back({rank.trace->begins()[event], rank.trace->end(event), event, stream, *cls});
+}
+
+void sort_activities(std::vector<Activity>& activities) {
+  std::ranges::sort(activities, {}, [](const Activity& a) { return std::tie(a.begin, a.end, a.event); });
+}
+
+}  // namespace
+
+std::vector<int32_t> ranks_of(const Trace& trace) {
+  std::vector<bool> used(trace.tracks().size(), false);
+  for (const TrackId track : trace.track_ids()) used[track] = true;
+  std::set<int32_t> ranks;
+  for (size_t i = 0; i < used.size(); ++i)
+    if (used[i]) ranks.insert(trace.tracks()[i].rank);
+  return {ranks.begin(), ranks.end()};
+}
+
+std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events) {
+  struct Open {
+    uint32_t event;
+    bool has_ops = false;  // that compute
+  };
+  std::vector<Open> open;
+  std::vector<Activity> leaves;
+  LeafClasses classes(trace);
+  const auto close = [&] {
+    const Open op = open.back();
+    open.pop_back();
+    const auto cls = classes(op.event);
+    if (!op.has_ops && cls) leaves.push_back({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls});
+    if (!open.empty() && (op.has_ops || cls)) open.back().has_ops = true;
+  };
+  for (const uint32_t event : events) {
+    if (!is_op(trace.kinds()[event])) continue;
+    while (!open.empty() && trace.end(open.back().event) <= trace.begins()[event]) close();
+    open.push_back({event});
+  }
+  while (!open.empty()) close();
+  return leaves;
+}
+
+RankEvents rank_events(const Trace& trace, int32_t rank) {
+  RankEvents out{.trace = &trace, .rank = rank};
+  out.by_track.resize(trace.tracks().size());
+  std::vector<size_t> counts(trace.tracks().size(), 0);
+  for (const TrackId track : trace.track_ids()) ++counts[track];
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (trace.tracks()[i].rank == rank) out.by_track[i].reserve(counts[i]);
+  for (uint32_t i = 0; i < trace.size(); ++i) {
+    const TrackId track = trace.track_ids()[i];
+    if (trace.tracks()[track].rank == rank) out.by_track[track].push_back(i);
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (out.by_track[i].empty()) continue;
+    sort_by_time(trace, out.by_track[i]);
+    const bool host = trace.tracks()[i].place == Track::Place::host;
+    (host ? out.hosts : out.streams).push_back(static_cast<TrackId>(i));
+    for (const uint32_t event : out.by_track[i])
+      if (host && trace.kinds()[event] == EventKind::step) out.steps.push_back(event);
+  }
+  sort_by_time(trace, out.steps);
+  add_device_activities(out);
+  out.on_device = !out.activities.empty();
+  if (!out.on_device)
+    for (const TrackId host : out.hosts) {
+      const std::vector<Activity> leaves = leaf_ops(trace, host, out.by_track[host]);
+      out.activities.insert(out.activities.end(), leaves.begin(), leaves.end());
+    }
+  sort_activities(out.activities);
+  return out;
+}
+
+}  // namespace tbd

@@ -1,0 +1,44 @@
+// The events of one rank of a trace, in order of time on each thread and stream.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "analysis/trace/classes.h"
+#include "trace/trace.h"
+
+namespace tbd {
+
+struct TimeSpan {
+  int64_t begin = 0, end = 0;
+  int64_t length() const { return end - begin; }
+  bool operator==(const TimeSpan&) const = default;
+};
+
+// Something that keeps a device busy: a kernel, a copy, a leaf op on a CPU.
+struct Activity {
+  int64_t begin = 0, end = 0;
+  uint32_t event = 0;  // in the trace
+  TrackId track = 0;
+  DeviceClass cls = DeviceClass::compute;
+};
+
+struct RankEvents {
+  const Trace* trace = nullptr;
+  int32_t rank = 0;
+  bool on_device = false;                       // has device activities; otherwise the host's processor is the device
+  std::vector<TrackId> hosts, streams;          // tracks of the rank with events
+  std::vector<std::vector<uint32_t>> by_track;  // events by begin, longer first where equal, then as in the trace
+  std::vector<Activity> activities;             // by begin, end, event
+  std::vector<uint32_t> steps;                  // events of kind step, by begin
+
+  const Track& track(TrackId id) const { return trace->tracks()[id]; }
+};
+
+std::vector<int32_t> ranks_of(const Trace& trace);  // ascending, those with events
+// `trace` must outlive the result.
+RankEvents rank_events(const Trace& trace, int32_t rank);
+// Leaf ops of a host track: ops that contain no op but housekeeping ones; housekeeping ops are no leaves. Nested spans
+// are thereby flattened: the result does not overlap on one thread.
+std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events);
+
+}  // namespace tbd

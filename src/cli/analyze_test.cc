@@ -1,0 +1,125 @@
+// tbd analyze, import and export as a person sees them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "cli/command.h"
+
+namespace tbd::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Said {
+  int code = 0;
+  std::string out, err;
+};
+
+class AnalyzeCommand : public testing::Test {
+ protected:
+  Said tbd(std::vector<std::string> arguments) {
+    std::ostringstream out, err;
+    Context context{.out = out, .err = err};
+    context.arguments = std::move(arguments);
+    const int code = run_program(context);
+    return {code, out.str(), err.str()};
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  // A launch and its kernel that begins at `kernel_us`.
+  std::string trace(const std::string& name, int rank, const std::string& kernel_us, const std::string& more = "") {
+    write_file(path(name),
+               cat(R"js({"distributedInfo": {"rank": )js", rank, R"js(}, "traceEvents": [
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":0,"dur":100.5},
+      {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":1,"args":{"correlation":1}},
+      {"ph":"X","cat":"kernel","name":"<b>gemm</b>","pid":0,"tid":7,"ts":1.001,"dur":4.002,"args":{"stream":7,"device":0}},
+      {"ph":"X","cat":"kernel","name":"<b>gemm</b>","pid":0,"tid":7,"ts":)js",
+                   kernel_us, R"js(,"dur":10,"args":{"correlation":1,"stream":7,"device":0}})js", more, "]}"));
+    return path(name);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(AnalyzeCommand, JsonIsOneObjectARankWithExactNanoseconds) {
+  const Said said = tbd({"analyze", trace("b.json", 1, "20"), trace("a.json", 0, "10.007"), "--json"});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  std::istringstream lines(said.out);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  const Json first = parse_json(line, "out");
+  EXPECT_EQ(first["rank"], 0);
+  EXPECT_EQ(first["window_ns"], 20007 - 1001);
+  EXPECT_EQ(first["busy_ns"], 14002);
+  EXPECT_EQ(first["idle_ns"], 10007 - 5003);
+  EXPECT_EQ(first["steps"][0], Json::parse(R"js({"name":"ProfilerStep#7","start_ns":0,"duration_ns":100500})js"));
+  EXPECT_EQ(first["kernels"][0]["count"], 2);
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(parse_json(line, "out")["rank"], 1);
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(AnalyzeCommand, TablesNameClassesCausesAndLosses) {
+  const Said said = tbd({"analyze", trace("a.json", 0, "10")});
+  EXPECT_THAT(said.out,
+              AllOf(HasSubstr("Time by class"), HasSubstr("device other"), HasSubstr("Critical path"),
+                    HasSubstr("kernels and copies without their launch"), HasSubstr("unverified on hardware")));
+}
+
+TEST_F(AnalyzeCommand, HtmlEscapesAndHoldsNoScript) {
+  const Said said = tbd({"analyze", trace("a.json", 0, "10"), "--html", path("report.html"), "--quiet"});
+  ASSERT_EQ(said.code, kDone);
+  const std::string html = read_file(path("report.html"));
+  EXPECT_THAT(html, AllOf(HasSubstr("&lt;b&gt;gemm"), Not(HasSubstr("<b>gemm")), Not(HasSubstr("<script"))));
+}
+
+TEST_F(AnalyzeCommand, ComparesTwoTraces) {
+  const Said said = tbd({"analyze", trace("a.json", 0, "30"), "--against", trace("b.json", 0, "10")});
+  EXPECT_EQ(said.code, kDone);
+  EXPECT_THAT(said.out, HasSubstr("Compared: totals"));
+}
+
+TEST_F(AnalyzeCommand, ClashingRanksAreNumberedAndMissingOnesNamed) {
+  EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 0, "10"), "--json"}).err,
+              HasSubstr("numbered in the order given"));
+  EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 5, "10"), "--json"}).err,
+              HasSubstr("of ranks 0 to 5 only 2"));
+}
+
+TEST_F(AnalyzeCommand, BadInputGetsASentence) {
+  write_file(path("empty"), "");
+  EXPECT_THAT(tbd({"analyze", path("empty")}).err, HasSubstr("is empty"));
+  write_file(path("text"), "hello");
+  EXPECT_THAT(tbd({"analyze", path("text")}).err, HasSubstr("is no trace"));
+  EXPECT_THAT(tbd({"analyze", path("none")}).err, HasSubstr("does not exist"));
+  write_file(path("cut"), "{\"traceEvents\": [{\"ph\": \"X\"");
+  const Said cut = tbd({"analyze", path("cut")});
+  EXPECT_EQ(cut.code, kBadUsage);
+  EXPECT_THAT(cut.err, AllOf(HasSubstr("cut"), HasSubstr("byte")));
+  EXPECT_THAT(cut.out, IsEmpty());
+  EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), "--window", "step"}).err, HasSubstr("did you mean 'steps'?"));
+}
+
+TEST_F(AnalyzeCommand, ImportKeepsARecordThatGivesTheSameNumbers) {
+  const std::string file = trace("a.json", 3, "10.007");
+  ASSERT_EQ(tbd({"import", file, "--out", path("record")}).code, kDone);
+  EXPECT_EQ(tbd({"analyze", path("record"), "--json"}).out, tbd({"analyze", file, "--json"}).out);
+  EXPECT_EQ(tbd({"import", file, "--out", path("record")}).code, kBadUsage);  // a record is there
+}
+
+TEST_F(AnalyzeCommand, ExportIsReadBackAlike) {
+  const std::string file = trace("a.json", 3, "10.007");
+  ASSERT_EQ(tbd({"export", file, "--out", path("again.json")}).code, kDone);
+  EXPECT_EQ(tbd({"analyze", path("again.json"), "--json"}).out, tbd({"analyze", file, "--json"}).out);
+  EXPECT_THAT(tbd({"export", file, "--format", "csv"}).out, HasSubstr("kernel,<b>gemm</b>,3,device,0,0,7,1001,4002,"));
+  EXPECT_EQ(tbd({"export", file, "--format", "xml"}).code, kBadUsage);
+}
+
+}  // namespace
+}  // namespace tbd::cli

@@ -1,0 +1,99 @@
+// tbd export: traces in formats that other tools read.
+#include <algorithm>
+#include <fstream>
+#include <ostream>
+
+#include "analysis/trace/rank_events.h"
+#include "base/error.h"
+#include "cli/analyze_files.h"
+#include "cli/commands.h"
+#include "cli/export_mllog.h"
+#include "record/reader.h"
+#include "trace/export/chrome.h"
+#include "trace/export/csv.h"
+#include "trace/import/decimal.h"
+#include "trace/import/import.h"
+
+namespace tbd::cli {
+namespace {
+
+int64_t time_of(const std::string& text) {
+  const auto ns = scaled_decimal(text, 9);
+  if (!ns) fail(ErrorKind::usage, "'", text, "' is no time in seconds");
+  return *ns;
+}
+
+class Export final : public Command {
+ public:
+  std::string name() const override { return "export"; }
+  std::string summary() const override {
+    return "Write a trace as Perfetto/Chrome JSON or CSV, a record as an MLPerf log";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("TRACE", trace_, "A trace, or a record with one")->required();
+    app.add_option("--format", format_, "chrome (Perfetto, torch.profiler), csv, or mllog of a record")
+        ->capture_default_str();
+    app.add_option("--out", out_, "File to write [stdout]");
+    app.add_option("--rank", rank_, "The rank to write, for chrome [the first]");
+    app.add_option("--from", from_, "Begin of the window, seconds after the first event [the first event]");
+    app.add_option("--to", to_, "End of the window, seconds after the first event [the last]");
+    app.add_flag("--quiet", quiet_, "Nothing on stderr");
+  }
+
+  int run(Context& context) override {
+    const std::vector<std::string> known = {"chrome", "csv", "mllog"};
+    if (std::ranges::find(known, format_) == known.end())
+      fail(ErrorKind::usage, unknown_name("format", format_, known));
+    if (format_ == "mllog")
+      return to_output(context, [&](std::ostream& out) { write_mllog(read_record(trace_), out); });
+    const auto paths = trace_paths({trace_});
+    require(paths.size() == 1, trace_, " holds ", paths.size(), " traces: name one of them");
+    Trace trace;
+    import_trace(paths.front(), trace);
+    require(!trace.empty(), trace_, " has no event");
+    return to_output(context, [&](std::ostream& out) { write(context, trace, out); });
+  }
+
+ private:
+  template <class Write>
+  int to_output(Context& context, Write write) const {
+    if (out_.empty()) return write(context.out), kDone;
+    std::ofstream file(out_, std::ios::binary | std::ios::trunc);
+    if (file) write(file);
+    file.close();
+    if (!file) fail(ErrorKind::io, "cannot write ", out_);
+    return kDone;
+  }
+  ExportWindow window(const Trace& trace) const {
+    const int64_t first = std::ranges::min(trace.begins());
+    ExportWindow window;
+    if (!from_.empty()) window.begin = first + time_of(from_);
+    if (!to_.empty()) window.end = first + time_of(to_);
+    return window;
+  }
+  int32_t chosen_rank(const Trace& trace) const {
+    const std::vector<int32_t> ranks = ranks_of(trace);
+    if (!rank_) return ranks.front();
+    if (std::ranges::find(ranks, *rank_) == ranks.end()) fail(ErrorKind::usage, trace_, " has no rank ", *rank_);
+    return *rank_;
+  }
+  void write(Context& context, const Trace& trace, std::ostream& out) const {
+    const bool chrome = format_ == "chrome";
+    const int64_t written =
+        chrome ? write_chrome(trace, chosen_rank(trace), window(trace), out) : write_csv(trace, window(trace), out);
+    if (!quiet_ && chrome && written > kManyEvents)
+      context.err << written << " events: viewers become slow beyond " << kManyEvents
+                  << "; --from and --to choose a window\n";
+  }
+
+  std::string trace_, format_ = "chrome", out_, from_, to_;
+  std::optional<int32_t> rank_;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export() { return std::make_unique<Export>(); }
+
+}  // namespace tbd::cli

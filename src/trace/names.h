@@ -1,0 +1,20 @@
+// What names of events say where the recorded kind does not: data, not code (names_test.cc).
+#pragma once
+#include <string_view>
+
+#include "trace/event.h"
+
+namespace tbd {
+
+// A kernel of a communication library: NCCL, RCCL, oneCCL, MSCCL, NVSHMEM.
+bool is_collective_kernel(std::string_view name);
+// "ProfilerStep#12" and the like.
+bool is_step(std::string_view name);
+// Ranges in which a loop fetches a batch.
+bool is_input(std::string_view name);
+// Runtime or driver calls by which the host waits for a device.
+bool is_sync_call(std::string_view name);
+// The phase that a range or an op names: "Optimizer.step#SGD.step" is update.
+EventPhase phase_of(std::string_view name);
+
+}  // namespace tbd
