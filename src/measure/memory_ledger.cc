@@ -1,0 +1,111 @@
+#include "measure/memory_ledger.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tbd {
+namespace {
+
+size_t index(MemoryClass kind) { return static_cast<size_t>(kind); }
+
+}  // namespace
+
+MemoryLedger::MemoryLedger(std::vector<std::string> nodes, std::function<int64_t()> clock) : clock_(std::move(clock)) {
+  log_.nodes = std::move(nodes);
+  enter(0, MemoryPhase::setup);
+}
+
+void MemoryLedger::enter(int64_t step, MemoryPhase phase) {
+  const std::lock_guard lock(mutex_);
+  phase_ = phase, node_ = -1, ++execution_;
+  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), clock_(), step, phase});
+}
+
+void MemoryLedger::execute(int32_t node) {
+  const std::lock_guard lock(mutex_);
+  require(node >= -1 && node < static_cast<int32_t>(log_.nodes.size()), "the ledger knows no node ", node);
+  node_ = node, ++execution_;
+}
+
+uint32_t MemoryLedger::event() {
+  log_.event_ns.push_back(clock_());
+  return static_cast<uint32_t>(log_.event_ns.size() - 1);
+}
+
+void MemoryLedger::allocated(Handle handle, int64_t requested, int64_t held) {
+  const std::lock_guard lock(mutex_);
+  require(requested >= 0 && held >= requested, "a block of ", requested, " bytes in ", held);
+  require(!live_.contains(handle), "allocated where another block is live");
+  const MemoryBlock block{.requested = requested, .held = held, .born = event(), .node = node_, .phase = phase_};
+  live_[handle] = all_.size();
+  all_.push_back({.block = block, .execution = execution_});
+  totals_[index(MemoryClass::temporary)] += requested;
+  live_bytes_ += requested;
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+}
+
+MemoryClass MemoryLedger::role(const Held& held, bool freed_by_maker) {
+  if (held.decided) return held.block.kind;
+  if (freed_by_maker) return MemoryClass::workspace;
+  return held.block.phase == MemoryPhase::backward ? MemoryClass::activation_grad : MemoryClass::temporary;
+}
+
+void MemoryLedger::freed(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(handle);
+  if (found == live_.end()) {
+    ++log_.unknown_frees;
+    return;
+  }
+  Held& held = all_[found->second];
+  held.block.freed = event();
+  const MemoryClass counted = held.decided ? held.block.kind : MemoryClass::temporary;
+  totals_[index(counted)] -= held.block.requested;
+  live_bytes_ -= held.block.requested;
+  held.block.kind = role(held, held.execution == execution_ && held.block.node >= 0);
+  held.decided = true;
+  live_.erase(found);
+}
+
+bool MemoryLedger::set_role(Handle handle, MemoryClass kind, bool only_first) {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(handle);
+  if (found == live_.end()) return false;
+  Held& held = all_[found->second];
+  if (held.decided && only_first) return true;
+  totals_[index(held.decided ? held.block.kind : MemoryClass::temporary)] -= held.block.requested;
+  totals_[index(kind)] += held.block.requested;
+  held.block.kind = kind, held.decided = true;
+  return true;
+}
+
+bool MemoryLedger::classify(Handle handle, MemoryClass kind) { return set_role(handle, kind, false); }
+bool MemoryLedger::propose(Handle handle, MemoryClass kind) { return set_role(handle, kind, true); }
+
+MemoryTotals MemoryLedger::live() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+int64_t MemoryLedger::live_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return live_bytes_;
+}
+
+int64_t MemoryLedger::peak_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return peak_bytes_;
+}
+
+MemoryLog MemoryLedger::log() const {
+  const std::lock_guard lock(mutex_);
+  MemoryLog log = log_;
+  for (const Held& held : all_) {
+    log.blocks.push_back(held.block);
+    log.blocks.back().kind = role(held, false);
+  }
+  return log;
+}
+
+}  // namespace tbd

@@ -1,0 +1,66 @@
+// Who holds which bytes, while they are held: every allocation and release of a process with the role of what lies
+// there. An adapter of the framework tells; roles come from the graph, never from names (measurement.md 8).
+#pragma once
+#include <array>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+
+#include "measure/clock.h"
+#include "record/memory_log.h"
+
+namespace tbd {
+
+// Bytes asked for, by class.
+using MemoryTotals = std::array<int64_t, kMemoryClasses>;
+
+class MemoryLedger {
+ public:
+  using Handle = const void*;  // address of the storage
+
+  explicit MemoryLedger(std::vector<std::string> nodes = {}, std::function<int64_t()> clock = now_ns);
+
+  // Work from now on: of this step (0: before the first) and phase, outside nodes.
+  void enter(int64_t step, MemoryPhase phase);
+  // Work from now on is one execution of this node (of the names given; -1: of none) in the phase entered.
+  void execute(int32_t node);
+
+  void allocated(Handle handle, int64_t requested, int64_t held);
+  // A handle that is not live is counted and otherwise passed over.
+  void freed(Handle handle);
+  // What lies there has this role, for all of its life. The last word holds. False where nothing is live there.
+  bool classify(Handle handle, MemoryClass kind);
+  // As classify, unless a role was given before.
+  bool propose(Handle handle, MemoryClass kind);
+
+  // What is live now. Blocks without a role yet are temporary.
+  MemoryTotals live() const;
+  int64_t live_bytes() const;
+  int64_t peak_bytes() const;
+  // Of all until now. Blocks without a role: workspace where the execution that made them released them, else
+  // activation_grad where backward made them, else temporary.
+  MemoryLog log() const;
+
+ private:
+  struct Held {
+    MemoryBlock block;
+    uint32_t execution;
+    bool decided = false;
+  };
+  uint32_t event();
+  static MemoryClass role(const Held& held, bool freed_by_maker);
+  bool set_role(Handle handle, MemoryClass kind, bool only_first);
+
+  mutable std::mutex mutex_;
+  std::function<int64_t()> clock_;
+  MemoryLog log_;
+  std::vector<Held> all_;
+  std::unordered_map<Handle, size_t> live_;  // to its place among all
+  MemoryTotals totals_{};
+  int64_t live_bytes_ = 0, peak_bytes_ = 0;
+  uint32_t execution_ = 0;
+  int32_t node_ = -1;
+  MemoryPhase phase_ = MemoryPhase::setup;
+};
+
+}  // namespace tbd

@@ -1,0 +1,121 @@
+#include "measure/memory_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/philox.h"
+
+namespace tbd {
+namespace {
+
+const void* at(intptr_t address) { return reinterpret_cast<const void*>(address); }
+
+// A clock that ticks once a reading.
+std::function<int64_t()> ticks() {
+  return [now = int64_t{0}]() mutable { return now++; };
+}
+
+int64_t of(const MemoryTotals& totals, MemoryClass kind) { return totals[static_cast<size_t>(kind)]; }
+
+TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
+  MemoryLedger ledger({"conv", "relu"}, ticks());
+  ledger.allocated(at(1), 100, 128);
+  EXPECT_TRUE(ledger.classify(at(1), MemoryClass::weight));
+  ledger.enter(1, MemoryPhase::forward);
+  ledger.execute(0);
+  ledger.allocated(at(2), 10, 16);  // scratch
+  ledger.allocated(at(3), 20, 32);  // kept for backward
+  ledger.freed(at(2));
+  ledger.execute(1);
+  ledger.allocated(at(4), 30, 32);  // passed on
+  EXPECT_TRUE(ledger.propose(at(3), MemoryClass::feature_map));
+  ledger.enter(1, MemoryPhase::backward);
+  ledger.execute(1);
+  ledger.freed(at(4));
+  ledger.allocated(at(5), 40, 48);  // a gradient on its way
+  ledger.execute(0);
+  ledger.allocated(at(6), 100, 128);
+  ledger.freed(at(5));
+  ledger.classify(at(6), MemoryClass::weight_grad);
+  EXPECT_EQ(ledger.live_bytes(), 100 + 20 + 100);
+  EXPECT_EQ(ledger.peak_bytes(), 100 + 20 + 40 + 100);
+
+  const MemoryLog log = ledger.log();
+  const MemoryClass expected[] = {MemoryClass::weight,    MemoryClass::workspace,       MemoryClass::feature_map,
+                                  MemoryClass::temporary, MemoryClass::activation_grad, MemoryClass::weight_grad};
+  ASSERT_EQ(log.blocks.size(), std::size(expected));
+  for (size_t i = 0; i < log.blocks.size(); ++i) EXPECT_EQ(name(log.blocks[i].kind), name(expected[i])) << i;
+  EXPECT_EQ(log.blocks[2].node, 0);
+  EXPECT_EQ(log.blocks[3].node, 1);
+  EXPECT_EQ(log.blocks[3].phase, MemoryPhase::forward);
+  EXPECT_EQ(log.event_ns.size(), 9u);
+}
+
+TEST(MemoryLedger, TheLastClassificationHoldsAndAProposalOnlyWhereThereIsNone) {
+  MemoryLedger ledger({}, ticks());
+  ledger.allocated(at(1), 8, 8);
+  ledger.propose(at(1), MemoryClass::feature_map);
+  ledger.propose(at(1), MemoryClass::temporary);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 8);
+  ledger.classify(at(1), MemoryClass::input);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::input), 8);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 0);
+}
+
+TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {
+  MemoryLedger ledger({}, ticks());
+  ledger.freed(at(7));
+  EXPECT_FALSE(ledger.classify(at(7), MemoryClass::weight));
+  EXPECT_EQ(ledger.log().unknown_frees, 1);
+  EXPECT_TRUE(ledger.log().event_ns.empty());
+}
+
+TEST(MemoryLedger, RefusesWhatCannotBe) {
+  MemoryLedger ledger({"conv"}, ticks());
+  ledger.allocated(at(1), 8, 8);
+  EXPECT_THROW(ledger.allocated(at(1), 8, 8), Error) << "two blocks in one place";
+  EXPECT_THROW(ledger.allocated(at(2), 8, 4), Error) << "less held than asked for";
+  EXPECT_THROW(ledger.execute(1), Error) << "a node of no name";
+}
+
+// Whatever happens, after each event the classes add up to what is live, and none is below 0.
+TEST(MemoryLedger, ClassesAlwaysAddUpToWhatIsLive) {
+  const Philox stream(1, "ledger");
+  auto below = [&, drawn = uint64_t{0}](uint32_t n) mutable { return stream.word(drawn++) % n; };
+  MemoryLedger ledger({"a", "b", "c"}, ticks());
+  std::map<intptr_t, int64_t> live;
+  for (int i = 0; i < 5000; ++i) {
+    const auto address = static_cast<intptr_t>(below(64));
+    switch (below(5)) {
+      case 0:
+      case 1:
+        if (live.contains(address)) break;
+        live[address] = static_cast<int64_t>(below(1000));
+        ledger.allocated(at(address), live[address], live[address] + 8);
+        break;
+      case 2:
+        ledger.freed(at(address)), live.erase(address);
+        break;
+      case 3:
+        EXPECT_EQ(ledger.classify(at(address), static_cast<MemoryClass>(below(kMemoryClasses))),
+                  live.contains(address));
+        break;
+      default:
+        ledger.execute(static_cast<int32_t>(below(4)) - 1);
+    }
+    const MemoryTotals totals = ledger.live();
+    int64_t bytes = 0, expected = 0;
+    for (const int64_t total : totals) {
+      ASSERT_GE(total, 0);
+      bytes += total;
+    }
+    for (const auto& [where, size] : live) expected += size;
+    ASSERT_EQ(bytes, expected);
+    ASSERT_EQ(ledger.live_bytes(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace tbd
