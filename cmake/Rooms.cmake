@@ -13,8 +13,10 @@ function(tbd_settings target)
 endfunction()
 
 # Test cases become ctest tests with a label, the lane they run in.
+# Further arguments are properties of the tests.
 function(tbd_discover_tests target lane)
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lane} TIMEOUT 300)
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lane} TIMEOUT 300
+                       ${ARGN})
 endfunction()
 
 function(tbd_library name)

@@ -23,7 +23,11 @@ foreach(file ${files})
   if(TARGET tbd)
     add_dependencies(${name} tbd)
   endif()
-  tbd_discover_tests(${name} program)
+  set(properties)
+  if(name MATCHES "^(board|speech)_learning_test$")
+    set(properties PROCESSORS 2 TIMEOUT 900)  # several workers at once
+  endif()
+  tbd_discover_tests(${name} program ${properties})
 endforeach()
 
 # What the tests of the gates plant.
