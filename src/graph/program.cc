@@ -43,6 +43,14 @@ std::string input_name(const Program& program, const StepEntry& entry, int64_t r
   return count == 1 ? input : cat(entry.phase, ".", run % count, "/", input);
 }
 
+std::vector<std::string> node_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Phase& phase : program.phases)
+    for (const Node& node : phase.nodes)
+      names.push_back(program.phases.size() == 1 ? node.name : cat(phase.name, "/", node.name));
+  return names;
+}
+
 std::vector<StepInput> step_inputs(const Program& program) {
   std::vector<StepInput> out;
   std::set<std::string> seen;

@@ -164,5 +164,7 @@ struct StepInput {
 };
 std::vector<StepInput> step_inputs(const Program& program);
 std::string input_name(const Program& program, const StepEntry& entry, int64_t run, const std::string& input);
+// The nodes of all phases, one phase after the other: "<phase>/<node>" where there are several.
+std::vector<std::string> node_names(const Program& program);
 
 }  // namespace tbd

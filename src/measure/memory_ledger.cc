@@ -13,13 +13,18 @@ size_t index(MemoryClass kind) { return static_cast<size_t>(kind); }
 
 MemoryLedger::MemoryLedger(std::vector<std::string> nodes, std::function<int64_t()> clock) : clock_(std::move(clock)) {
   log_.nodes = std::move(nodes);
-  enter(0, MemoryPhase::setup);
+  enter(MemoryPhase::setup);
 }
 
-void MemoryLedger::enter(int64_t step, MemoryPhase phase) {
+void MemoryLedger::begin_step(int64_t number) {
+  const std::lock_guard lock(mutex_);
+  step_ = number;
+}
+
+void MemoryLedger::enter(MemoryPhase phase) {
   const std::lock_guard lock(mutex_);
   phase_ = phase, node_ = -1, ++execution_;
-  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), clock_(), step, phase});
+  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), clock_(), step_, phase});
 }
 
 void MemoryLedger::execute(int32_t node) {
@@ -86,6 +91,17 @@ bool MemoryLedger::propose(Handle handle, MemoryClass kind) { return set_role(ha
 MemoryTotals MemoryLedger::live() const {
   const std::lock_guard lock(mutex_);
   return totals_;
+}
+
+void MemoryLedger::settle(MemoryClass kind) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, place] : live_) {
+    Held& held = all_[place];
+    if (held.decided) continue;
+    totals_[index(MemoryClass::temporary)] -= held.block.requested;
+    totals_[index(kind)] += held.block.requested;
+    held.block.kind = kind, held.decided = true;
+  }
 }
 
 int64_t MemoryLedger::live_bytes() const {

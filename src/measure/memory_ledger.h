@@ -20,8 +20,10 @@ class MemoryLedger {
 
   explicit MemoryLedger(std::vector<std::string> nodes = {}, std::function<int64_t()> clock = now_ns);
 
-  // Work from now on: of this step (0: before the first) and phase, outside nodes.
-  void enter(int64_t step, MemoryPhase phase);
+  // Steps count from 1; before the first it is 0.
+  void begin_step(int64_t number);
+  // Work from now on is of this phase, outside nodes.
+  void enter(MemoryPhase phase);
   // Work from now on is one execution of this node (of the names given; -1: of none) in the phase entered.
   void execute(int32_t node);
 
@@ -32,6 +34,8 @@ class MemoryLedger {
   bool classify(Handle handle, MemoryClass kind);
   // As classify, unless a role was given before.
   bool propose(Handle handle, MemoryClass kind);
+  // All that is live and has no role yet has this one.
+  void settle(MemoryClass kind);
 
   // What is live now. Blocks without a role yet are temporary.
   MemoryTotals live() const;
@@ -57,7 +61,7 @@ class MemoryLedger {
   std::vector<Held> all_;
   std::unordered_map<Handle, size_t> live_;  // to its place among all
   MemoryTotals totals_{};
-  int64_t live_bytes_ = 0, peak_bytes_ = 0;
+  int64_t live_bytes_ = 0, peak_bytes_ = 0, step_ = 0;
   uint32_t execution_ = 0;
   int32_t node_ = -1;
   MemoryPhase phase_ = MemoryPhase::setup;

@@ -23,7 +23,8 @@ TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
   MemoryLedger ledger({"conv", "relu"}, ticks());
   ledger.allocated(at(1), 100, 128);
   EXPECT_TRUE(ledger.classify(at(1), MemoryClass::weight));
-  ledger.enter(1, MemoryPhase::forward);
+  ledger.begin_step(1);
+  ledger.enter(MemoryPhase::forward);
   ledger.execute(0);
   ledger.allocated(at(2), 10, 16);  // scratch
   ledger.allocated(at(3), 20, 32);  // kept for backward
@@ -31,7 +32,7 @@ TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
   ledger.execute(1);
   ledger.allocated(at(4), 30, 32);  // passed on
   EXPECT_TRUE(ledger.propose(at(3), MemoryClass::feature_map));
-  ledger.enter(1, MemoryPhase::backward);
+  ledger.enter(MemoryPhase::backward);
   ledger.execute(1);
   ledger.freed(at(4));
   ledger.allocated(at(5), 40, 48);  // a gradient on its way
@@ -62,6 +63,18 @@ TEST(MemoryLedger, TheLastClassificationHoldsAndAProposalOnlyWhereThereIsNone) {
   ledger.classify(at(1), MemoryClass::input);
   EXPECT_EQ(of(ledger.live(), MemoryClass::input), 8);
   EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 0);
+}
+
+TEST(MemoryLedger, SettlesWhatHasNoRoleYet) {
+  MemoryLedger ledger({}, ticks());
+  ledger.allocated(at(1), 8, 8);
+  ledger.allocated(at(2), 4, 4);
+  ledger.classify(at(1), MemoryClass::weight);
+  ledger.settle(MemoryClass::feature_map);
+  ledger.allocated(at(3), 2, 2);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::weight), 8);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 4);
+  EXPECT_EQ(of(ledger.live(), MemoryClass::temporary), 2);
 }
 
 TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {

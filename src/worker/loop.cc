@@ -105,6 +105,7 @@ Message Worker::on(const Hello&) const {
                     .devices = identity.devices,
                     .precisions = identity.precisions,
                     .layouts = identity.layouts,
+                    .passes = identity.passes,
                     .pipeline = true,
                     .build = identity.build};
 }
@@ -118,7 +119,10 @@ Message Worker::on(const Check& request) const {
 
 Message Worker::on(const Load& request) {
   require(!loaded_, "a program is loaded already; a worker loads one");
-  const std::vector<std::string> modes = session_.identity().modes;
+  const auto& [modes, passes] = std::pair(session_.identity().modes, session_.identity().passes);
+  if (std::ranges::find(passes, request.pass) == passes.end())
+    fail(ErrorKind::unsupported, "pass ", request.pass, " is not among what the worker offers: ", join(passes, ", "));
+  if (request.pass == "memory") ledger_.emplace(node_names(request.program));
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
     fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
   session_.load(request.program, {.bindings = request.bindings,
@@ -128,7 +132,8 @@ Message Worker::on(const Load& request) {
                                   .mode = request.mode,
                                   .tf32 = request.precision == "tf32",
                                   .capture = request.capture,
-                                  .seed = request.seed});
+                                  .seed = request.seed,
+                                  .ledger = ledger_ ? &*ledger_ : nullptr});
   LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
   reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
   loaded_ = request;
@@ -161,7 +166,20 @@ Message Worker::on(const Run& request) {
                  .zero_ns = zero_ns_,
                  .stop_requested = [this] { return channel_.stop_requested(); },
                  .send = [this](std::span<const StepRow> rows) { channel_.send(pack(rows)); }});
-  return loop.run(request);
+  RunReply reply = loop.run(request);
+  if (ledger_ && !request.files.empty()) leave_memory(request.files, reply.launch);
+  return reply;
+}
+
+// The log, and what the allocator itself says at this instant (docs/record.md, host.memory).
+void Worker::leave_memory(const std::string& folder, Json& launch) const {
+  const MemoryLog log = ledger_->log();
+  int64_t held = 0;
+  for (const MemoryBlock& block : log.blocks)
+    if (block.freed == kNeverFreed) held += block.held;
+  launch["host"]["memory"] = {{"ledger_live_bytes", ledger_->live_bytes()}, {"ledger_held_bytes", held}};
+  if (const auto live = session_.memory().live_bytes) launch["host"]["memory"]["allocator_live_bytes"] = *live;
+  write_memory_log(std::filesystem::path(folder) / "memory.safetensors", log);
 }
 
 Message Worker::on(const Gemm& request) { return GemmReply{session_.gemm_rate(request.precision, request.seconds)}; }

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "measure/memory_ledger.h"
 #include "worker/channel.h"
 #include "worker/session.h"
 
@@ -15,6 +16,7 @@ class Worker {
   void serve();
 
  private:
+  void leave_memory(const std::string& folder, Json& launch) const;
   protocol::Message answer(const protocol::Request& request);
   protocol::Message on(const protocol::Hello&) const;
   protocol::Message on(const protocol::Check& request) const;
@@ -30,6 +32,7 @@ class Worker {
   Channel& channel_;
   int64_t zero_ns_;
   std::optional<protocol::Load> loaded_;
+  std::optional<MemoryLedger> ledger_;  // of pass memory
 };
 
 // What a fault means to the runner: out of memory is told apart from the rest.

@@ -116,7 +116,7 @@ void fields(Io& io, Load& m) {
   io("program", m.program), io("bindings", m.bindings), io("device", m.device), io("layout", m.layout),
       io("mode", m.mode);
   io("precision", m.precision), io("dropout", m.dropout), io("threads", m.threads), io("seed", m.seed);
-  io("capture", m.capture);
+  io("capture", m.capture), io("pass", m.pass);
 }
 template <class Io>
 void fields(Io& io, Write& m) {
@@ -134,6 +134,7 @@ template <class Io>
 void fields(Io& io, Run& m) {
   io("pass", m.pass), io("steps", m.steps), io("seconds", m.seconds), io("first_step", m.first_step);
   io("at_step", m.at_step), io("lr", m.lr), io("phase", m.phase), io("input", m.input);
+  io("files", m.files);
 }
 template <class Io>
 void fields(Io& io, Gemm& m) {
@@ -143,7 +144,7 @@ template <class Io>
 void fields(Io& io, HelloReply& m) {
   io("version", m.version), io("framework", m.framework), io("framework_version", m.framework_version);
   io("modes", m.modes), io("devices", m.devices), io("precisions", m.precisions), io("layouts", m.layouts);
-  io("pipeline", m.pipeline), io("build", m.build);
+  io("passes", m.passes), io("pipeline", m.pipeline), io("build", m.build);
 }
 template <class Io>
 void fields(Io& io, NodeRow& m) {

@@ -29,6 +29,7 @@ struct Load {
   int64_t threads = 1;
   uint64_t seed = 0;
   bool capture = false;
+  std::string pass = "clean";  // what the process is to measure, of HelloReply's passes
 };
 struct Write {  // tensors by the names of a step's files
   std::string file;
@@ -54,6 +55,7 @@ struct Run {
   std::optional<double> lr;
   std::optional<std::string> phase;  // run that phase alone
   InputPlan input;
+  std::string files;  // folder for what the pass leaves: memory.safetensors of pass memory (record/memory_log.h)
 };
 struct Gemm {  // measure the framework's matrix product
   std::string precision = "fp32";
@@ -70,6 +72,7 @@ struct HelloReply {
   std::string framework, framework_version;
   std::vector<std::string> modes;  // the first is the usual one
   std::vector<std::string> devices, precisions, layouts;
+  std::vector<std::string> passes = {"clean"};
   bool pipeline = false;  // can feed itself from a data source
   std::map<std::string, std::string> build;
 };

@@ -14,13 +14,16 @@
 
 namespace tbd {
 
+class MemoryLedger;
+
 struct SessionIdentity {
-  std::string framework, version;            // "pytorch", "2.15.0"
-  std::vector<std::string> modes;            // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
-  std::vector<std::string> devices;          // "cpu", "cuda:0", ...
-  std::vector<std::string> precisions;       // that this device and build can run: "fp32", "bf16", ...
-  std::vector<std::string> layouts;          // "nchw", "nhwc"
-  std::map<std::string, std::string> build;  // math libraries and their versions, capability of the CPU, ...
+  std::string framework, version;               // "pytorch", "2.15.0"
+  std::vector<std::string> modes;               // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
+  std::vector<std::string> devices;             // "cpu", "cuda:0", ...
+  std::vector<std::string> precisions;          // that this device and build can run: "fp32", "bf16", ...
+  std::vector<std::string> layouts;             // "nchw", "nhwc"
+  std::vector<std::string> passes = {"clean"};  // what can be measured, each in a process of its own: "memory"
+  std::map<std::string, std::string> build;     // math libraries and their versions, capability of the CPU, ...
 };
 
 // Can this back-end run the node, and how?
@@ -41,6 +44,8 @@ struct LoadOptions {
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`
   int64_t rank = 0, world = 1;
+  // Of pass memory: told of every allocation and release, with nodes by their numbers in node_names(program).
+  MemoryLedger* ledger = nullptr;
 };
 
 struct StepRequest {

@@ -7,12 +7,15 @@
 
 #include <atomic>
 
+#include "measure/memory_ledger.h"
+
 namespace tbd::pytorch {
 namespace {
 
 // Blocks are allocated and freed on any thread; the peak is of the exact sum in that order.
 std::atomic<int64_t> live{0}, peak{0};
 c10::DeleterFnPtr base_deleter = nullptr;
+std::atomic<MemoryLedger*> watching{nullptr};
 
 void add(int64_t bytes) {
   const int64_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -24,6 +27,7 @@ void add(int64_t bytes) {
 int64_t block_bytes(void* block) { return static_cast<int64_t>(malloc_usable_size(block)); }
 
 void counted_delete(void* block) {
+  if (MemoryLedger* ledger = watching.load(std::memory_order_relaxed)) ledger->freed(block);
   live.fetch_sub(block_bytes(block), std::memory_order_relaxed);
   base_deleter(block);
 }
@@ -33,7 +37,10 @@ class CountingAllocator final : public c10::Allocator {
   explicit CountingAllocator(c10::Allocator* base) : base_(base) {}
   c10::DataPtr allocate(size_t bytes) override {
     c10::DataPtr block = base_->allocate(bytes);
-    if (block.get() && block.compare_exchange_deleter(base_deleter, &counted_delete)) add(block_bytes(block.get()));
+    if (!block.get() || !block.compare_exchange_deleter(base_deleter, &counted_delete)) return block;
+    add(block_bytes(block.get()));
+    if (MemoryLedger* ledger = watching.load(std::memory_order_relaxed))
+      ledger->allocated(block.get(), static_cast<int64_t>(bytes), block_bytes(block.get()));
     return block;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &counted_delete; }
@@ -59,6 +66,8 @@ void count_memory() {
   c10::SetCPUAllocator(new CountingAllocator(base));  // torch keeps it for the life of the process
   counting = true;
 }
+
+void watch_memory(MemoryLedger* ledger) { watching.store(ledger); }
 
 SessionMemory counted_memory(const c10::Device& device) {
   if (device.is_cpu()) {

@@ -41,6 +41,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& we
     }
   }
   for (const BoundNode& node : graph_.nodes) results_.insert(results_.end(), node.outputs.begin(), node.outputs.end());
+  if (options.ledger) watch_.emplace(*options.ledger, options.first_node);
   if (trained_names_.empty()) return;
   rule_ = make_update_rule(phase.update, weights);
   if (phase.update.ema) average_.emplace(*phase.update.ema, averaged, weights);
@@ -70,15 +71,34 @@ void PhaseRunner::set_inputs(const TensorList& inputs, const std::vector<double>
   norms_ = norms;
 }
 
+void PhaseRunner::forward() {
+  if (!watch_) return run_forward(plan_, values_, LowerToTorch{});
+  watch_->begin_forward();
+  run_forward(plan_, values_, [this](const auto& op, const Args& in) {
+    watch_->begin_node();
+    return lower(op, in);
+  });
+  watch_->end_forward();
+}
+
 double PhaseRunner::run() {
   const at::AutoGradMode gradients(trains() || plan_.differentiates);
-  run_forward(plan_, values_, LowerToTorch{});
+  forward();
   if (options_.capture)
     for (const auto& [name, id] : graph_.outputs) captured_["output/" + name] = values_[index(id)].detach().clone();
   for (const BoundTerm& term : graph_.loss) terms_.push_back(values_[index(term.value)]);
   for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
+  if (watch_) settle_what_is_kept();
   if (trains()) backward();
   return collect_losses();
+}
+
+// Nothing but autograd holds what forward made by now, the terms and constants aside: these are the feature maps.
+void PhaseRunner::settle_what_is_kept() {
+  for (const at::Tensor& term : terms_) watch_->classify(term, MemoryClass::temporary);
+  for (const PlannedNode& node : plan_.nodes)
+    for (const at::Tensor& constant : node.constants) watch_->classify(constant, MemoryClass::auxiliary);
+  watch_->ledger().settle(MemoryClass::feature_map);
 }
 
 // Each term is a root whose gradient is its norm (times the loss scale): no node multiplies the loss.
@@ -90,7 +110,11 @@ void PhaseRunner::backward() {
     roots.push_back(terms_[i]);
     upstream.push_back(phase_.update.loss_scale ? norm.mul(loss_scale_.value()) : norm);
   }
+  std::optional<PhaseWatch::Backward> watched;
+  if (watch_) watched.emplace(*watch_);
   if (!roots.empty()) torch::autograd::backward(roots, upstream);
+  if (!watch_) return;
+  for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
 }
 
 double PhaseRunner::collect_losses() {
@@ -122,6 +146,7 @@ void PhaseRunner::capture_gradients(const TensorList& gradients) {
 
 bool PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr, bool keep_gradients) {
   const at::NoGradGuard no_grad;
+  if (watch_) watch_->ledger().enter(MemoryPhase::update);
   const TensorList total = gradients();
   bool finite = true;
   if (phase_.update.loss_scale) {

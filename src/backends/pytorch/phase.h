@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/pytorch/optimizer.h"
+#include "backends/pytorch/phase_watch.h"
 #include "backends/pytorch/plan.h"
 #include "backends/pytorch/weights.h"
 
@@ -13,7 +14,9 @@ struct PhaseOptions {
   Bindings bindings;
   int64_t world = 1;
   bool capture = false;
-  bool obey_liveness = true;  // tests compare both ways
+  bool obey_liveness = true;       // tests compare both ways
+  MemoryLedger* ledger = nullptr;  // told where memory goes; its numbers of this phase's nodes begin with first_node
+  int32_t first_node = 0;
 };
 
 class PhaseRunner {
@@ -45,6 +48,8 @@ class PhaseRunner {
   void begin_capture();
 
  private:
+  void forward();
+  void settle_what_is_kept();
   void backward();
   double collect_losses();
   void capture_gradients(const TensorList& gradients);
@@ -55,6 +60,7 @@ class PhaseRunner {
   Plan plan_;
   PhaseOptions options_;
   int64_t global_batch_;
+  std::optional<PhaseWatch> watch_;
   std::vector<at::Tensor> values_;          // by ValueId
   std::vector<double> norms_;               // per loss term
   std::vector<ValueId> results_;            // of all nodes

@@ -12,6 +12,7 @@
 #include "backends/pytorch/memory.h"
 #include "backends/pytorch/onednn_linear.h"
 #include "backends/pytorch/version.h"
+#include "measure/memory_ledger.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -29,7 +30,9 @@ int64_t runs_with_own_batch(const StepEntry& entry, const Phase& phase) {
 }  // namespace
 
 TorchSession::TorchSession(bool obey_liveness) : obey_liveness_(obey_liveness) {}
-TorchSession::~TorchSession() = default;
+TorchSession::~TorchSession() {
+  if (options_.ledger) watch_memory(nullptr);
+}
 
 SessionIdentity TorchSession::identity() const { return describe_torch(); }
 std::vector<NodeSupport> TorchSession::check(const Program& program) const { return check_nodes(program); }
@@ -40,6 +43,7 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
     require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
     if (options.world != 1) fail(ErrorKind::unsupported, "the pytorch back-end runs on one rank");
     count_memory();
+    watch_memory(options.ledger);
     use_one_interop_thread();
     at::set_num_threads(static_cast<int>(options.threads));
     allow_tf32(options.tf32);
@@ -49,9 +53,12 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
     device_ = device_from(options.device);
     layout_ = layout_from(options.layout);
     weights_ = std::make_unique<Weights>(program_, device_, layout_);
-    const PhaseOptions phase_options = {options.bindings, options.world, options.capture, obey_liveness_};
-    for (const Phase& phase : program_.phases)
-      phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_, phase_options);
+    PhaseOptions of_phase = {options.bindings, options.world, options.capture, obey_liveness_, options.ledger};
+    for (const Phase& phase : program_.phases) {
+      phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_, of_phase);
+      of_phase.first_node += static_cast<int32_t>(phase.nodes.size());
+    }
+    if (options.ledger) weights_->classify(*options.ledger);
   });
 }
 
@@ -119,6 +126,7 @@ void TorchSession::stage(const TensorMap& batch) {
   guarded([&] {
     on_device_.clear();
     staged_.clear();
+    if (options_.ledger) options_.ledger->enter(MemoryPhase::input);
     std::vector<std::vector<Staged>> entries;  // a batch that is refused leaves none behind
     for (const StepEntry& entry : program_.step) {
       std::vector<Staged>& runs = entries.emplace_back();
@@ -126,6 +134,9 @@ void TorchSession::stage(const TensorMap& batch) {
       for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
     }
     staged_ = std::move(entries);
+    if (!options_.ledger) return;
+    for (const auto& [name, tensor] : on_device_)
+      options_.ledger->classify(tensor.storage().data(), MemoryClass::input);
   });
 }
 
@@ -153,6 +164,7 @@ StepReport TorchSession::step(const StepRequest& request) {
   return guarded([&] {
     require(staged_.size() == program_.step.size(), "a step needs staged inputs");
     weights_->start_averages();
+    if (options_.ledger) options_.ledger->begin_step(request.number), weights_->classify(*options_.ledger);
     StepReport report;
     bool ran = false;
     for (size_t i = 0; i < program_.step.size(); ++i) {

@@ -82,6 +82,14 @@ void Weights::read(const std::vector<std::string>& prefixes, TensorMap& into) {
   take(slots_, kState);
 }
 
+void Weights::classify(MemoryLedger& ledger) const {
+  const auto tell = [&](const at::Tensor& tensor, MemoryClass kind) { ledger.classify(tensor.storage().data(), kind); };
+  for (const auto& [name, tensor] : parameters_) tell(tensor, MemoryClass::weight);
+  for (const auto& [name, tensor] : buffers_) tell(tensor, MemoryClass::auxiliary);
+  for (const auto& [name, tensor] : slots_)
+    tell(tensor, name.ends_with("/ema") ? MemoryClass::auxiliary : MemoryClass::optimizer_state);
+}
+
 std::string Weights::first_non_finite() const {
   for (const auto& [name, tensor] : parameters_)
     if (!is_finite(tensor)) return cat(kParameter, name);

@@ -9,6 +9,7 @@
 
 #include "backends/pytorch/tensors.h"
 #include "graph/program.h"
+#include "measure/memory_ledger.h"
 
 namespace tbd::pytorch {
 
@@ -30,6 +31,8 @@ class Weights {
   // unknown name or another shape.
   void write(const std::string& name, const HostTensor& value);
   void read(const std::vector<std::string>& prefixes, TensorMap& into);
+  // Tells the ledger what lies where: weights, slots, and of running statistics and averages that they are auxiliary.
+  void classify(MemoryLedger& ledger) const;
   // The first of parameters and buffers that holds an inf or nan; empty when none.
   std::string first_non_finite() const;
 

@@ -1,0 +1,104 @@
+// Where the session's memory goes, told to a ledger while it trains.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "backends/pytorch/test_support.h"
+#include "graph/builder.h"
+#include "measure/memory_ledger.h"
+#include "toy_programs.h"
+
+namespace tbd::pytorch {
+namespace {
+
+int64_t of(const MemoryTotals& totals, MemoryClass kind) { return totals[static_cast<size_t>(kind)]; }
+int64_t all(const MemoryTotals& totals) { return std::accumulate(totals.begin(), totals.end(), int64_t{0}); }
+
+// A session that tells a ledger, with its batch staged.
+struct Watched {
+  explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
+    session = std::make_unique<TorchSession>();
+    before = session->memory().live_bytes.value_or(0);
+    session->load(program, {.bindings = {{"N", batch}}, .ledger = &ledger});
+    session->write(initial_weights(program));
+    session->stage(random_batch(program, {{"N", batch}}));
+  }
+  void steps(int64_t count) {
+    for (int64_t i = 0; i < count; ++i, ++next)
+      session->step({.number = next, .schedule_step = next, .lr = {}, .only_phase = {}});
+  }
+  MemoryLedger ledger;
+  std::unique_ptr<TorchSession> session;
+  int64_t before = 0, next = 1;
+};
+
+int64_t bytes_of(const std::vector<Parameter>& parameters) {
+  int64_t bytes = 0;
+  for (const Parameter& p : parameters) bytes += p.shape.elements() * size_of(p.dtype);
+  return bytes;
+}
+
+int64_t held(const MemoryLog& log) {
+  int64_t bytes = 0;
+  for (const MemoryBlock& block : log.blocks) bytes += block.freed == kNeverFreed ? block.held : 0;
+  return bytes;
+}
+
+// x (4, 2, 4, 4): the convolution keeps its input, the norm its input and two statistics, the square, which has the
+// storage of the relu, its operand.
+TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) {
+  Program program = {.model = "kept", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 2, 4, 4});
+  const Tensor y = g.relu(g.batch_norm("bn", g.conv2d("conv", x, {.out = 3, .kernel = 1})));
+  g.loss("sum", g.sum(g.square(y)));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  Watched watched(program);
+  watched.steps(1);
+  int64_t kept = 0;
+  for (const MemoryBlock& block : watched.ledger.log().blocks)
+    if (block.kind == MemoryClass::feature_map) kept += block.requested;
+  const int64_t map = 4 * 3 * 4 * 4 * 4, statistics = 2 * 3 * 4;
+  EXPECT_EQ(kept, 2 * map + statistics);
+}
+
+class MemoryOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) {
+  const Program program = toy_program(GetParam());
+  Watched watched(program);
+  watched.steps(2);
+  const int64_t after_two = watched.ledger.live_bytes();
+  watched.steps(2);
+  const MemoryTotals live = watched.ledger.live();
+  const MemoryLog log = watched.ledger.log();
+  EXPECT_EQ(held(log), *watched.session->memory().live_bytes - watched.before) << "to the byte";
+  EXPECT_EQ(all(live), watched.ledger.live_bytes());
+  EXPECT_EQ(of(live, MemoryClass::weight), bytes_of(program.parameters));
+  EXPECT_EQ(of(live, MemoryClass::weight_grad), 0);
+  EXPECT_EQ(of(live, MemoryClass::feature_map), 0) << "kept between steps";
+  EXPECT_EQ(of(live, MemoryClass::activation_grad), 0) << "kept between steps";
+  EXPECT_EQ(watched.ledger.live_bytes(), after_two) << "a leak";
+}
+INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::Values("mlp20", "conv_forms", "speech", "growing"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(MemoryPass, GradientsOfWeightsBelongToTheirNodes) {
+  const Program program = toy_program("mlp20");
+  Watched watched(program);
+  watched.steps(1);
+  const MemoryLog log = watched.ledger.log();
+  int64_t bytes = 0;
+  for (const MemoryBlock& block : log.blocks) {
+    if (block.kind != MemoryClass::weight_grad) continue;
+    bytes += block.requested;
+    EXPECT_EQ(block.phase, MemoryPhase::backward);
+    ASSERT_GE(block.node, 0);
+  }
+  EXPECT_EQ(bytes, bytes_of(program.parameters));
+}
+
+}  // namespace
+}  // namespace tbd::pytorch

@@ -1,0 +1,63 @@
+#include "backends/pytorch/phase_watch.h"
+
+#include <ATen/SequenceNumber.h>
+
+#include <algorithm>
+
+namespace tbd::pytorch {
+namespace {
+
+// Of the backward pass that runs: torch's callbacks are plain functions.
+const PhaseWatch* watched = nullptr;
+void (*begin_of)(const PhaseWatch&, int64_t) = nullptr;
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+  begin_of(*watched, function.seqNr());
+  return nullptr;
+}
+void end(const at::RecordFunction&, at::ObserverContext*) { watched->ledger().execute(-1); }
+
+}  // namespace
+
+void PhaseWatch::begin_forward() {
+  ledger_.enter(MemoryPhase::forward);
+  sequences_.clear();
+}
+
+void PhaseWatch::begin_node() {
+  ledger_.execute(first_node_ + static_cast<int32_t>(sequences_.size()));
+  sequences_.push_back(at::sequence_number::peek());
+}
+
+void PhaseWatch::end_forward() {
+  ledger_.execute(-1);
+  sequences_.push_back(at::sequence_number::peek());
+}
+
+void PhaseWatch::classify(const at::Tensor& tensor, MemoryClass kind) const {
+  if (tensor.defined() && tensor.has_storage()) ledger_.classify(tensor.storage().data(), kind);
+}
+
+int32_t PhaseWatch::node_of(int64_t sequence) const {
+  if (sequences_.empty() || sequence < 0 || static_cast<uint64_t>(sequence) >= sequences_.back()) return -1;
+  const auto after = std::ranges::upper_bound(sequences_, static_cast<uint64_t>(sequence));
+  if (after == sequences_.begin()) return -1;
+  return first_node_ + static_cast<int32_t>(after - sequences_.begin()) - 1;
+}
+
+void PhaseWatch::begin_autograd_node(int64_t sequence) const { ledger_.execute(node_of(sequence)); }
+
+PhaseWatch::Backward::Backward(const PhaseWatch& watch) {
+  watch.ledger().enter(MemoryPhase::backward);
+  watched = &watch;
+  begin_of = [](const PhaseWatch& each, int64_t sequence) { each.begin_autograd_node(sequence); };
+  callback_ =
+      at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end).scopes({at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+PhaseWatch::Backward::~Backward() {
+  at::removeCallback(callback_);
+  watched = nullptr;
+}
+
+}  // namespace tbd::pytorch
