@@ -10,11 +10,11 @@ namespace {
 
 constexpr int64_t kBatch = 7;  // shapes are looked at for a batch that few other extents equal
 
-// Writes the nodes of one input_gradient. A value is known by its name and has its gradient in its own type; the graph
-// gives shapes and types.
 // kept: the nodes keep what a framework keeps that differentiates twice itself. Their values are wrong.
 enum class Form { exact, kept };
 
+// Writes the nodes of one input_gradient. A value is known by its name and has its gradient in its own type; the graph
+// gives shapes and types.
 class Writer {
  public:
   Writer(const Graph& graph, std::string prefix, std::vector<Node>& out, Form form)

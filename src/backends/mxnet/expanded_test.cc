@@ -96,6 +96,8 @@ TEST(ConvTransposeOnMxnet, OfAStrideMayShareItsWeight) {
   const TensorMap expected = stepped(own, weights, inputs), found = stepped(shared, weights, inputs);
   for (const char* name : {"output/y", "grad/grow.weight"})
     EXPECT_LT(relative_error(found.at(name), expected.at(name)), 1e-5) << name;
+  std::get<ConvTranspose2d>(shared.phases[0].nodes[0].op).pads = {3, 3, 0, 0};
+  EXPECT_THAT(sentence_from([&] { stepped(shared, weights, inputs); }), HasSubstr("pads wider than the kernel"));
 }
 
 TEST(ExpandedOnMxnet, IsSaidByCheckAndRefusedWithItsReason) {

@@ -14,8 +14,8 @@ LoweredAs unsupported(std::string reason) { return {Level::unsupported, std::mov
 
 LoweredAs named(const Conv2d& op) { return op.pads.symmetric() ? native("Convolution") : composed("Pad, Convolution"); }
 LoweredAs named(const ConvTranspose2d& op) {
-  if (is_a_convolution(op)) return composed("SwapAxis, dot, Convolution");
-  return op.pads.symmetric() ? native("Deconvolution") : composed("Deconvolution, slice_axis");
+  return op.pads.symmetric() ? native("Deconvolution; of a weight that others read SwapAxis, dot, Convolution")
+                             : composed("Deconvolution, slice_axis");
 }
 LoweredAs named(const UpsampleNearest&) { return native("UpSampling"); }
 LoweredAs named(const Linear&) { return native("FullyConnected"); }

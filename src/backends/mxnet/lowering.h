@@ -92,9 +92,7 @@ Symbol lower(const SoftCrossEntropy& op, const Args& in);
 Symbol lower(const SquaredError& op, const Args& in);
 Symbol lower(const CtcLoss& op, const Args& in);
 Symbol lower(const StopGradient& op, const Args& in);
-Symbol lower(const HostCall& op, const Args& in);  // never: host calls stand between segments (phase.h)
-// Whether it runs as a convolution with its weight turned round: one of stride 1, padded by less than its kernel.
-bool is_a_convolution(const ConvTranspose2d& op);
+Symbol lower(const HostCall& op, const Args& in);       // never: host calls stand between segments (phase.h)
 Symbol lower(const InputGradient& op, const Args& in);  // never: sessions lower the expanded program
 // Ops with several results; one that nobody reads may be an empty symbol.
 std::vector<Symbol> lower(const Lstm& op, const Args& in);

@@ -17,7 +17,7 @@ Symbol cropped(const Args& in, const Symbol& x, const Pads& pads) {
 }
 
 // MXNet's Deconvolution writes the gradient of its weight through a null pointer where that is not an array of ours but
-// one of its own, about to be added to another's: it is safe for a weight of its own alone.
+// one of its own, about to be added to another's: it is safe for a parameter that no other node reads.
 bool deconvolves_safely(const Args& in) { return in.is_parameter(1) && in.readers(1).size() == 1; }
 
 // (C, out, h, w) as (out, C, h, w) with its taps in opposite order; by a product, since the op that reverses is slow.
@@ -59,20 +59,19 @@ Symbol spread(const Args& in, const Extent2& stride) {
   return in.part("spread", "Reshape", {out}, to_shape({x[0], x[1], height, width}));
 }
 
-// The convolution of the spread x with the turned weight.
+// The convolution of the spread x with the turned weight: the same numbers, by more work where there is a stride.
 Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
   const int64_t kernel[] = {op.kernel.h, op.kernel.w};
   const int64_t pad[] = {op.kernel.h - 1 - std::min(op.pads.top, op.pads.bottom),
                          op.kernel.w - 1 - std::min(op.pads.left, op.pads.right)};
+  if (pad[0] < 0 || pad[1] < 0)
+    fail(ErrorKind::unsupported,
+         "pads wider than the kernel, where another node reads the weight: Deconvolution crashes");
   const Attributes attributes = {
       {"kernel", text(kernel)}, {"pad", text(pad)}, {"num_filter", std::to_string(op.out)}, {"no_bias", text(true)}};
   const std::vector<Symbol> operands = {spread(in, op.stride), turned(in, op.kernel)};
   if (op.pads.symmetric()) return in.op("Convolution", operands, attributes);
   return cropped(in, in.part("all", "Convolution", operands, attributes), op.pads);
-}
-
-bool pads_less_than_its_kernel(const ConvTranspose2d& op) {
-  return std::min(op.pads.top, op.pads.bottom) < op.kernel.h && std::min(op.pads.left, op.pads.right) < op.kernel.w;
 }
 
 }  // namespace
@@ -94,16 +93,9 @@ Symbol lower(const Conv2d& op, const Args& in) {
   return op.bias ? in.op("Convolution", {x, in[1], in[2]}, attributes) : in.op("Convolution", {x, in[1]}, attributes);
 }
 
-bool is_a_convolution(const ConvTranspose2d& op) { return op.stride == Extent2(1) && pads_less_than_its_kernel(op); }
-
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Unequal pads: by the lesser of two, and the rest cut off.
 Symbol lower(const ConvTranspose2d& op, const Args& in) {
-  if (is_a_convolution(op)) return as_convolution(op, in);
-  if (!deconvolves_safely(in)) {
-    if (pads_less_than_its_kernel(op)) return as_convolution(op, in);
-    fail(ErrorKind::unsupported,
-         "MXNet's Deconvolution cannot add the gradient of its weight to another's: it crashes");
-  }
+  if (!deconvolves_safely(in)) return as_convolution(op, in);
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
   const int64_t pad[] = {std::min(op.pads.top, op.pads.bottom), std::min(op.pads.left, op.pads.right)};
   const Attributes attributes = {{"kernel", text(kernel)},

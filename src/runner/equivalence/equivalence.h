@@ -28,9 +28,9 @@ struct Subject {
 // The reference of one program: PyTorch in float64, and what its float32 shows.
 class Equivalence {
  public:
-  // `reference` steps PyTorch; launches about nine workers a phase, two at a time, and eight for a
-  // step list. Programs with dropout are judged
-  // twice: with dropout off and with given masks. Throws WorkerFault or Error when the reference cannot be had.
+  // `reference` steps PyTorch; launches about nine workers a phase, two at a time, and eight for a step list. Programs
+  // with dropout are judged twice: with dropout off and with given masks. Throws WorkerFault or Error when the
+  // reference cannot be had.
   Equivalence(const Program& program, const EquivalenceOptions& options, const Stepper& reference);
 
   // Two launches a phase, and one for a step list. A framework that fails is a verdict with a fault. Where a node
