@@ -20,9 +20,9 @@ VERSION = 1
 # Keys that a request must have, and their types. Unknown keys are ignored.
 REQUESTS = {"hello": {"version": int}, "check": {"program": dict}, "write": {"file": str}, "stop": {}, "bye": {},
             "load": {"program": dict, "bindings": dict, "device": str, "layout": str, "mode": str, "precision": str, "dropout": str,
-                     "threads": int, "seed": int, "capture": bool},
+                     "threads": int, "seed": int, "capture": bool, "pass": str},
             "read": {"prefixes": list, "file": str}, "gemm": {"precision": str, "seconds": (int, float)},
-            "run": {"pass": str, "steps": int, "seconds": (int, float), "first_step": int, "input": dict}}
+            "run": {"steps": int, "seconds": (int, float), "first_step": int, "input": dict}}
 
 
 def raw_ns():
@@ -121,7 +121,7 @@ class Worker:
 
     def on_hello(self, _):
         return {"version": VERSION, "framework": "numpy", "framework_version": np.__version__, "modes": ["eager"],
-                "devices": ["cpu"], "precisions": ["fp64", "fp32"], "layouts": ["nchw"], "pipeline": False,
+                "devices": ["cpu"], "precisions": ["fp64", "fp32"], "layouts": ["nchw"], "passes": ["clean"], "pipeline": False,
                 "build": {"python": sys.version.split()[0]}}
 
     def on_check(self, request):
@@ -132,6 +132,8 @@ class Worker:
             raise ValueError("a program is loaded already; a worker loads one")
         if request["device"] != "cpu" or request["layout"] != "nchw" or request["mode"] not in ("", "eager"):
             raise NotImplementedError(f"no {request['layout']} {request['mode']} on {request['device']} here")
+        if request["pass"] != "clean":
+            raise NotImplementedError(f"no pass {request['pass']} here")
         self.model = Perceptron(request["program"], request["bindings"], request["seed"], request["capture"])
         count = sum(p.size for p in self.model.parameters.values())
         return {"batch": request["bindings"]["N"], "parameters": count, "threads": request["threads"], "settings": {},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <new>
 
 #include "measure/clock.h"
@@ -133,6 +134,7 @@ Message Worker::on(const Load& request) {
                                   .tf32 = request.precision == "tf32",
                                   .capture = request.capture,
                                   .seed = request.seed,
+                                  .trace = request.pass == "trace",
                                   .ledger = ledger_ ? &*ledger_ : nullptr});
   LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
   reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
@@ -160,15 +162,30 @@ Message Worker::on(const Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
   Inputs inputs(input_needs(loaded_->program, loaded_->bindings), request.input, loaded_->seed);
+  if (request.traced && loaded_->pass != "trace")
+    fail(ErrorKind::usage, "a traced run needs a program loaded for pass trace, not ", loaded_->pass);
   StepLoop loop({.session = session_,
                  .program = loaded_->program,
                  .inputs = inputs,
                  .zero_ns = zero_ns_,
+                 .trace = request.traced ? &trace_in(request.files) : nullptr,
                  .stop_requested = [this] { return channel_.stop_requested(); },
                  .send = [this](std::span<const StepRow> rows) { channel_.send(pack(rows)); }});
   RunReply reply = loop.run(request);
+  if (request.traced) tracer_->flush();
   if (ledger_ && !request.files.empty()) leave_memory(request.files, reply.launch);
   return reply;
+}
+
+Trace& Worker::trace_in(const std::string& folder) {
+  if (tracer_) return tracer_->trace();
+  Trace& trace = tracer_.emplace(std::filesystem::path(folder) / "trace.tbdt").trace();
+  trace.base_epoch_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count() -
+      now_ns();
+  trace.facts = {{"framework", session_.identity().framework}, {"device", loaded_->device}};
+  return trace;
 }
 
 // The log, and what the allocator itself says at this instant (docs/record.md, host.memory).
@@ -184,6 +201,10 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
 
 Message Worker::on(const Gemm& request) { return GemmReply{session_.gemm_rate(request.precision, request.seconds)}; }
 Message Worker::on(const Stop&) const { return ByeReply{}; }  // never: the channel keeps stops to itself
-Message Worker::on(const Bye&) const { return ByeReply{}; }
+
+Message Worker::on(const Bye&) {
+  if (tracer_) tracer_->finish();
+  return ByeReply{};
+}
 
 }  // namespace tbd

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "measure/memory_ledger.h"
+#include "trace/file.h"
 #include "worker/channel.h"
 #include "worker/session.h"
 
@@ -16,6 +17,7 @@ class Worker {
   void serve();
 
  private:
+  Trace& trace_in(const std::string& folder);
   void leave_memory(const std::string& folder, Json& launch) const;
   protocol::Message answer(const protocol::Request& request);
   protocol::Message on(const protocol::Hello&) const;
@@ -26,13 +28,14 @@ class Worker {
   protocol::Message on(const protocol::Run& request);
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Stop&) const;
-  protocol::Message on(const protocol::Bye&) const;
+  protocol::Message on(const protocol::Bye&);
 
   Session& session_;
   Channel& channel_;
   int64_t zero_ns_;
   std::optional<protocol::Load> loaded_;
   std::optional<MemoryLedger> ledger_;  // of pass memory
+  std::optional<TraceWriter> tracer_;   // of pass trace, from the first traced run on
 };
 
 // What a fault means to the runner: out of memory is told apart from the rest.

@@ -25,7 +25,9 @@ using ::testing::HasSubstr;
 
 class FakeSession final : public Session {
  public:
-  SessionIdentity identity() const override { return {.framework = "fake", .version = "1"}; }
+  SessionIdentity identity() const override {
+    return {.framework = "fake", .version = "1", .passes = {"clean", "trace"}};
+  }
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
   void load(const Program&, const LoadOptions& options) override {
     if (options.device == "huge") throw std::bad_alloc();
@@ -43,9 +45,15 @@ class FakeSession final : public Session {
   }
   void stage(const TensorMap& batch) override { staged = batch, ++stagings; }
   StepReport step(const StepRequest& request) override {
+    if (request.traced) traced.push_back({now_ns(), request.number});
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const double loss = request.number == nonfinite_at ? std::nan("") : 1.0 / static_cast<double>(request.number);
     return {.loss = loss, .losses = {{"train", loss}}};
+  }
+  void hand_over(Trace& trace) override {
+    const TrackId track = trace.track({.process = 1, .thread = 2});
+    for (const auto& [begin, number] : std::exchange(traced, {}))
+      trace.add({.begin = begin, .duration = 5, .name = trace.string(cat("op of ", number)), .track = track});
   }
   std::string first_non_finite() override { return "param/fc.weight"; }
   SessionMemory memory() const override { return {.peak_bytes = 4096}; }
@@ -53,6 +61,7 @@ class FakeSession final : public Session {
   std::optional<double> gemm_rate(const std::string&, double) override { return std::nullopt; }
 
   TensorMap stored, staged;
+  std::vector<std::pair<int64_t, int64_t>> traced;  // begin, step
   int stagings = 0;
   int64_t nonfinite_at = -1;
 };
@@ -201,6 +210,38 @@ TEST(StepUnits, OfACriticAreItsImages) {
   program.step = {{.phase = "generator", .from_step = 2}, {.phase = "critic", .repeat = 5}};
   EXPECT_EQ(samples_of_step(program, 8, 2), 48);
   EXPECT_EQ(units_of_step(program, 8, 2, {}), 40);
+}
+
+TEST_F(WorkerLoop, TracedRunsLeaveOneTrace) {
+  TemporaryFolder folder;
+  std::vector<StepRow> rows;
+  Load request{.program = toy(), .bindings = {{"N", 4}}, .pass = "trace"};
+  ask(request);
+  run({.steps = 3, .first_step = 1, .traced = true, .files = folder.path().string()}, rows);
+  run({.steps = 2, .first_step = 4}, rows);
+  run({.steps = 1, .first_step = 6, .traced = true, .files = folder.path().string()}, rows);
+  ask(Bye{});
+  const Trace trace = read_trace(folder.path() / "trace.tbdt");
+  std::map<std::string, Event> found;
+  for (size_t i = 0; i < trace.size(); ++i) found[std::string(trace.name(i))] = trace[i];
+  for (const int64_t step : {1, 2, 3, 6}) {
+    const Event &whole = found.at(cat("step ", step)), &op = found.at(cat("op of ", step));
+    EXPECT_EQ(whole.kind, EventKind::step);
+    EXPECT_EQ(whole.end(), rows[static_cast<size_t>(step - 1)].completed_ns);  // this worker's zero is the clock's
+    EXPECT_LE(whole.begin, op.begin);
+    EXPECT_LE(op.end(), whole.end());
+  }
+  EXPECT_EQ(found.at("step 2").begin, found.at("step 1").end());
+  EXPECT_FALSE(found.contains("step 4"));
+  EXPECT_EQ(found.at("batch").kind, EventKind::input);
+  EXPECT_EQ(trace.facts.at("framework"), "fake");
+}
+
+TEST_F(WorkerLoop, ATracedRunNeedsItsPass) {
+  load();
+  EXPECT_THAT(std::get<Failure>(ask(protocol::Run{.traced = true})).sentence, HasSubstr("pass trace"));
+  Load other{.program = toy(), .bindings = {{"N", 4}}, .pass = "memory"};
+  EXPECT_THAT(std::get<Failure>(ask(other)).sentence, HasSubstr("loaded already"));
 }
 
 TEST_F(WorkerLoop, PipelineStagesAFreshBatchEachStep) {

@@ -132,9 +132,9 @@ void fields(Io& io, InputPlan& m) {
 }
 template <class Io>
 void fields(Io& io, Run& m) {
-  io("pass", m.pass), io("steps", m.steps), io("seconds", m.seconds), io("first_step", m.first_step);
+  io("steps", m.steps), io("seconds", m.seconds), io("first_step", m.first_step);
   io("at_step", m.at_step), io("lr", m.lr), io("phase", m.phase), io("input", m.input);
-  io("files", m.files);
+  io("traced", m.traced), io("files", m.files);
 }
 template <class Io>
 void fields(Io& io, Gemm& m) {

@@ -47,7 +47,6 @@ struct InputPlan {
   std::string save;               // when set, the first step's inputs are written there (safetensors)
 };
 struct Run {
-  std::string pass = "clean";
   int64_t steps = 1;               // at most
   double seconds = 0;              // no step begins later than this after the first step ended; 0: no limit
   int64_t first_step = 1;          // number of the first step: a resumed run goes on
@@ -55,7 +54,10 @@ struct Run {
   std::optional<double> lr;
   std::optional<std::string> phase;  // run that phase alone
   InputPlan input;
-  std::string files;  // folder for what the pass leaves: memory.safetensors of pass memory (record/memory_log.h)
+  // Of pass trace: these steps are traced. A worker writes one trace, to the folder of its first traced run.
+  bool traced = false;
+  // Folder for what the pass leaves: trace.tbdt (trace/file.h), memory.safetensors (record/memory_log.h).
+  std::string files;
 };
 struct Gemm {  // measure the framework's matrix product
   std::string precision = "fp32";

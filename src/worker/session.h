@@ -15,6 +15,7 @@
 namespace tbd {
 
 class MemoryLedger;
+class Trace;
 
 struct SessionIdentity {
   std::string framework, version;               // "pytorch", "2.15.0"
@@ -22,7 +23,7 @@ struct SessionIdentity {
   std::vector<std::string> devices;             // "cpu", "cuda:0", ...
   std::vector<std::string> precisions;          // that this device and build can run: "fp32", "bf16", ...
   std::vector<std::string> layouts;             // "nchw", "nhwc"
-  std::vector<std::string> passes = {"clean"};  // what can be measured, each in a process of its own: "memory"
+  std::vector<std::string> passes = {"clean"};  // what can be measured, each in a process of its own: "trace", "memory"
   std::map<std::string, std::string> build;     // math libraries and their versions, capability of the CPU, ...
 };
 
@@ -44,6 +45,7 @@ struct LoadOptions {
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`
   int64_t rank = 0, world = 1;
+  bool trace = false;  // of pass trace: some steps will be traced
   // Of pass memory: told of every allocation and release, with nodes by their numbers in node_names(program).
   MemoryLedger* ledger = nullptr;
 };
@@ -53,6 +55,7 @@ struct StepRequest {
   int64_t schedule_step = 1;              // at which schedules are taken; equals number but for --at-step
   std::optional<double> lr;               // overrides the schedule
   std::optional<std::string> only_phase;  // run that phase alone, once
+  bool traced = false;                    // keep what it does for hand_over; only after a load with trace
 };
 
 struct StepReport {
@@ -83,6 +86,10 @@ class Session {
   // One pass through the program's step list on the staged inputs. Returns when the loss and all updated weights are
   // there (synchronisation `step`).
   virtual StepReport step(const StepRequest& request) = 0;
+  // Appends what the traced steps since the last call did, on the clock of now_ns(): ops on the tracks of their threads
+  // with shapes, and with the name in node_names(program) of the node that each belongs to, backward ones included;
+  // kernels where a device runs them. Between steps, outside their time.
+  virtual void hand_over(Trace&) {}
   // After a non-finite loss: the first non-finite tensor of parameters, buffers, gradients; empty when none.
   virtual std::string first_non_finite() = 0;
 

@@ -1,5 +1,7 @@
 #include "worker/step_loop.h"
 
+#include <unistd.h>
+
 #include <cmath>
 
 #include "base/json.h"
@@ -82,7 +84,8 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
   if (!pipeline) batch_.clear();
   parts_.session.reset_peak_memory();
 
-  reply_.launch["first_step_began_ns"] = now_ns() - parts_.zero_ns;
+  completed_ns_ = now_ns() - parts_.zero_ns;
+  reply_.launch["first_step_began_ns"] = completed_ns_;
   meter_.restart();
   const int64_t last = request.first_step + request.steps - 1;
   reply_.ended = "steps";
@@ -91,23 +94,37 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
     const StepReport report = step(request, number);
     if (ends(request, report, number)) break;
   }
+  if (parts_.trace) parts_.session.hand_over(*parts_.trace);
   report_launch(request);
   return std::move(reply_);
 }
 
 void StepLoop::stage(const protocol::Run& request, int64_t step) {
+  const int64_t begin = now_ns();
   batch_ = parts_.inputs.batch(step, waited_ns_);
   if (step == request.first_step) waited_ns_ = 0;  // before the clock of the first step
   parts_.session.stage(batch_);
+  keep(EventKind::input, "batch", begin, now_ns());
+}
+
+// What this thread did, on the one track that is the loop's.
+void StepLoop::keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns) {
+  if (!parts_.trace) return;
+  Trace& trace = *parts_.trace;
+  const TrackId track = trace.track({.process = getpid(), .thread = gettid(), .name = trace.string("step loop")});
+  trace.add(
+      {.begin = begin_ns, .duration = end_ns - begin_ns, .name = trace.string(name), .track = track, .kind = kind});
 }
 
 StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
   const StepReport report = parts_.session.step({.number = number,
                                                  .schedule_step = request.at_step.value_or(number),
                                                  .lr = request.lr,
-                                                 .only_phase = request.phase});
+                                                 .only_phase = request.phase,
+                                                 .traced = request.traced});
   const StepRow row = meter_.finish(finished(number, report.loss));
   rows_.append(row);
+  keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
   completed_ns_ = row.completed_ns;
   reply_.steps = number - request.first_step + 1;
   reply_.losses = report.losses;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "measure/step_recorder.h"
+#include "trace/trace.h"
 #include "worker/inputs.h"
 #include "worker/launch_meter.h"
 #include "worker/session.h"
@@ -24,7 +25,8 @@ class StepLoop {
     Session& session;
     const Program& program;
     Inputs& inputs;
-    int64_t zero_ns = 0;  // of completion stamps, on the clock of now_ns()
+    int64_t zero_ns = 0;     // of completion stamps, on the clock of now_ns()
+    Trace* trace = nullptr;  // of a traced run: gets its steps, what the session hands over and when batches were made
     std::function<bool()> stop_requested;
     std::function<void(std::span<const StepRow>)> send;  // after the first step, then at most four times a second
   };
@@ -36,6 +38,7 @@ class StepLoop {
   StepReport step(const protocol::Run& request, int64_t number);
   StepMeter::Step finished(int64_t number, double loss) const;
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
+  void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
   void report_launch(const protocol::Run& request);
 
