@@ -33,6 +33,11 @@ void MemoryLedger::execute(int32_t node) {
   node_ = node, ++execution_;
 }
 
+void MemoryLedger::evidence(MemoryEvidence level, std::string note) {
+  const std::lock_guard lock(mutex_);
+  log_.evidence = level, log_.note = std::move(note);
+}
+
 uint32_t MemoryLedger::event() {
   log_.event_ns.push_back(clock_());
   return static_cast<uint32_t>(log_.event_ns.size() - 1);

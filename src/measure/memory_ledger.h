@@ -34,6 +34,8 @@ class MemoryLedger {
   bool classify(Handle handle, MemoryClass kind);
   // As classify, unless a role was given before.
   bool propose(Handle handle, MemoryClass kind);
+  // How far to trust what is told here; exact unless said.
+  void evidence(MemoryEvidence level, std::string note);
   // All that is live and has no role yet has this one.
   void settle(MemoryClass kind);
 

@@ -11,8 +11,9 @@ namespace {
 constexpr std::string_view kClassNames[] = {"weight",          "weight_grad", "feature_map", "activation_grad",
                                             "optimizer_state", "workspace",   "temporary",   "input",
                                             "auxiliary",       "comm",        "runtime",     "tool",
-                                            "unexplained"};
+                                            "planned",         "unexplained"};
 static_assert(std::size(kClassNames) == kMemoryClasses);
+constexpr std::string_view kEvidenceNames[] = {"exact", "partial", "plan"};
 constexpr std::string_view kPhaseNames[] = {"setup", "input", "forward", "backward", "update"};
 
 // Rows of whole numbers in tensors (rows, columns).
@@ -82,10 +83,18 @@ MemoryBlock block_from(std::span<const int64_t> row, const MemoryLog& log) {
           .phase = static_cast<MemoryPhase>(within(row[6], 0, std::size(kPhaseNames), "phase"))};
 }
 
+std::span<const char> text_of(const TensorMap& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  require(found != tensors.end() && found->second.dtype() == DType::u8, "has no '", name, "' of u8");
+  return found->second.as<char>();
+}
+
+HostTensor text(std::string_view text) {
+  return {DType::u8, {static_cast<int64_t>(text.size())}, std::span<const char>(text)};
+}
+
 std::vector<std::string> lines_of(const TensorMap& tensors) {
-  const auto found = tensors.find("nodes");
-  require(found != tensors.end() && found->second.dtype() == DType::u8, "has no 'nodes' of u8");
-  const auto bytes = found->second.as<char>();
+  const auto bytes = text_of(tensors, "nodes");
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < bytes.size();) {
     const auto end = static_cast<size_t>(std::ranges::find(bytes.subspan(begin), '\n') - bytes.begin());
@@ -98,7 +107,7 @@ std::vector<std::string> lines_of(const TensorMap& tensors) {
 MemoryLog log_from(const TensorMap& tensors) {
   MemoryLog log{.nodes = lines_of(tensors)};
   const Table events(tensors, "event_ns", 1), blocks(tensors, "blocks", 7), marks(tensors, "marks", 4),
-      frees(tensors, "unknown_frees", 1);
+      frees(tensors, "unknown_frees", 1), evidence(tensors, "evidence", 1);
   for (size_t i = 0; i < events.rows(); ++i) log.event_ns.push_back(events[i][0]);
   for (size_t i = 0; i < blocks.rows(); ++i) log.blocks.push_back(block_from(blocks[i], log));
   for (size_t i = 0; i < marks.rows(); ++i) {
@@ -110,6 +119,10 @@ MemoryLog log_from(const TensorMap& tensors) {
   }
   require(frees.rows() == 1, "'unknown_frees' is no single number");
   log.unknown_frees = frees[0][0];
+  require(evidence.rows() == 1, "'evidence' is no single number");
+  log.evidence = static_cast<MemoryEvidence>(within(evidence[0][0], 0, std::size(kEvidenceNames), "evidence"));
+  const auto note = text_of(tensors, "note");
+  log.note.assign(note.begin(), note.end());
   check_events(log);
   return log;
 }
@@ -117,24 +130,27 @@ MemoryLog log_from(const TensorMap& tensors) {
 }  // namespace
 
 std::string_view name(MemoryClass kind) { return kClassNames[static_cast<size_t>(kind)]; }
+std::string_view name(MemoryEvidence evidence) { return kEvidenceNames[static_cast<size_t>(evidence)]; }
 std::string_view name(MemoryPhase phase) { return kPhaseNames[static_cast<size_t>(phase)]; }
 
 void write_memory_log(const std::filesystem::path& path, const MemoryLog& log) {
-  Rows events(1), blocks(7), marks(4), frees(1);
+  Rows events(1), blocks(7), marks(4), frees(1), evidence(1);
   for (const int64_t time : log.event_ns) events.add({time});
   for (const MemoryBlock& b : log.blocks)
     blocks.add({b.requested, b.held, b.born, b.freed == kNeverFreed ? -1 : int64_t{b.freed}, b.node,
                 static_cast<int64_t>(b.kind), static_cast<int64_t>(b.phase)});
   for (const MemoryMark& m : log.marks) marks.add({m.event, m.time_ns, m.step, static_cast<int64_t>(m.phase)});
   frees.add({log.unknown_frees});
+  evidence.add({static_cast<int64_t>(log.evidence)});
   std::string lines;
   for (const std::string& node : log.nodes) lines += node + "\n";
-  write_safetensors(
-      path, {{"event_ns", events.tensor()},
-             {"blocks", blocks.tensor()},
-             {"marks", marks.tensor()},
-             {"unknown_frees", frees.tensor()},
-             {"nodes", HostTensor(DType::u8, {static_cast<int64_t>(lines.size())}, std::span<const char>(lines))}});
+  write_safetensors(path, {{"event_ns", events.tensor()},
+                           {"blocks", blocks.tensor()},
+                           {"marks", marks.tensor()},
+                           {"unknown_frees", frees.tensor()},
+                           {"evidence", evidence.tensor()},
+                           {"note", text(log.note)},
+                           {"nodes", text(lines)}});
 }
 
 MemoryLog read_memory_log(const std::filesystem::path& path) {

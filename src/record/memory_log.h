@@ -19,17 +19,27 @@ enum class MemoryClass : uint8_t {
   feature_map,      // made in forward, kept for backward: masks and saved statistics too
   activation_grad,  // made in backward, no gradient of a parameter
   optimizer_state,
-  workspace,   // made and freed inside one op
-  temporary,   // other tensors
-  input,       // batches and labels
-  auxiliary,   // running statistics, averages
-  comm,        // buckets, staging
-  runtime,     // of the framework itself
-  tool,        // of the measurement
+  workspace,  // made and freed inside one op
+  temporary,  // other tensors
+  input,      // batches and labels
+  auxiliary,  // running statistics, averages
+  comm,       // buckets, staging
+  runtime,    // of the framework itself
+  tool,       // of the measurement
+  planned,    // feature maps, gradients of activations, workspace and temporaries in one: memory that a framework plans
+              // as a whole and does not tell apart
   unexplained  // no rule says what it is
 };
 inline constexpr size_t kMemoryClasses = static_cast<size_t>(MemoryClass::unexplained) + 1;
 std::string_view name(MemoryClass kind);
+
+// How much a framework lets be known.
+enum class MemoryEvidence : uint8_t {
+  exact,    // every block of its allocator, as it comes and goes
+  partial,  // most blocks, by what the framework records; what is missing is a residual
+  plan,     // what is owned is exact, what is planned is one sum
+};
+std::string_view name(MemoryEvidence evidence);
 
 enum class MemoryPhase : uint8_t { setup, input, forward, backward, update };
 std::string_view name(MemoryPhase phase);
@@ -61,6 +71,8 @@ struct MemoryLog {
   std::vector<MemoryMark> marks;    // in order
   std::vector<std::string> nodes;   // names
   int64_t unknown_frees = 0;        // releases of what was allocated before the log began: not events
+  MemoryEvidence evidence = MemoryEvidence::exact;
+  std::string note;  // what is not told apart or missing, and why; one paragraph, may be empty
 };
 
 // Throws Error(io). One file, replaced atomically.

@@ -35,7 +35,9 @@ MemoryLog sample() {
           .event_ns = {5, 9, 12},
           .marks = {{0, 4, 0, MemoryPhase::setup}, {1, 8, 1, MemoryPhase::forward}},
           .nodes = {"conv", "layer1.0 norm"},
-          .unknown_frees = 3};
+          .unknown_frees = 3,
+          .evidence = MemoryEvidence::partial,
+          .note = "outputs of host ops are missing"};
 }
 
 TEST_F(MemoryLogFile, ComesBackAsItWas) {
@@ -54,6 +56,8 @@ TEST_F(MemoryLogFile, ComesBackAsItWas) {
   EXPECT_EQ(log.marks[1].time_ns, 8);
   EXPECT_EQ(log.marks[1].step, 1);
   EXPECT_EQ(log.unknown_frees, 3);
+  EXPECT_EQ(log.evidence, MemoryEvidence::partial);
+  EXPECT_EQ(log.note, sample().note);
 }
 
 TEST_F(MemoryLogFile, RefusesWhatCannotHaveHappened) {
