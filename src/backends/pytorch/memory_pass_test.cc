@@ -82,7 +82,9 @@ TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) {
   EXPECT_EQ(of(live, MemoryClass::activation_grad), 0) << "kept between steps";
   EXPECT_EQ(watched.ledger.live_bytes(), after_two) << "a leak";
 }
-INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::Values("mlp20", "conv_forms", "speech", "growing"),
+INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf,
+                         testing::Values("mlp20", "conv_forms", "norms", "elementwise", "tied", "frozen", "host_labels",
+                                         "penalty", "tokens", "recurrent", "speech", "growing"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(MemoryPass, GradientsOfWeightsBelongToTheirNodes) {

@@ -8,14 +8,13 @@ namespace tbd::pytorch {
 namespace {
 
 // Of the backward pass that runs: torch's callbacks are plain functions.
-const PhaseWatch* watched = nullptr;
-void (*begin_of)(const PhaseWatch&, int64_t) = nullptr;
+PhaseWatch* watched = nullptr;
+void (*begin_of)(PhaseWatch&, int64_t) = nullptr;
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   begin_of(*watched, function.seqNr());
   return nullptr;
 }
-void end(const at::RecordFunction&, at::ObserverContext*) { watched->ledger().execute(-1); }
 
 }  // namespace
 
@@ -45,18 +44,24 @@ int32_t PhaseWatch::node_of(int64_t sequence) const {
   return first_node_ + static_cast<int32_t>(after - sequences_.begin()) - 1;
 }
 
-void PhaseWatch::begin_autograd_node(int64_t sequence) const { ledger_.execute(node_of(sequence)); }
+// What adds a gradient to a parameter has no number: autograd runs it right after what brought the gradient. Between
+// its nodes it shapes and adds what the last one gave.
+void PhaseWatch::begin_autograd_node(int64_t sequence) {
+  if (sequence >= 0) last_node_ = node_of(sequence);
+  ledger_.execute(last_node_);
+}
 
-PhaseWatch::Backward::Backward(const PhaseWatch& watch) {
+PhaseWatch::Backward::Backward(PhaseWatch& watch) {
   watch.ledger().enter(MemoryPhase::backward);
+  watch.last_node_ = -1;
   watched = &watch;
-  begin_of = [](const PhaseWatch& each, int64_t sequence) { each.begin_autograd_node(sequence); };
-  callback_ =
-      at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end).scopes({at::RecordScope::BACKWARD_FUNCTION}));
+  begin_of = [](PhaseWatch& each, int64_t sequence) { each.begin_autograd_node(sequence); };
+  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin).scopes({at::RecordScope::BACKWARD_FUNCTION}));
 }
 
 PhaseWatch::Backward::~Backward() {
   at::removeCallback(callback_);
+  watched->ledger().execute(-1);
   watched = nullptr;
 }
 

@@ -26,7 +26,7 @@ class PhaseWatch {
   // While it lives, the ops of autograd's nodes are the graph's nodes that these belong to. One at a time.
   class Backward {
    public:
-    explicit Backward(const PhaseWatch& watch);
+    explicit Backward(PhaseWatch& watch);
     ~Backward();
     Backward(const Backward&) = delete;
     Backward& operator=(const Backward&) = delete;
@@ -37,11 +37,12 @@ class PhaseWatch {
 
  private:
   int32_t node_of(int64_t sequence) const;  // -1: of none
-  void begin_autograd_node(int64_t sequence) const;
+  void begin_autograd_node(int64_t sequence);
 
   MemoryLedger& ledger_;
   int32_t first_node_;
   std::vector<uint64_t> sequences_;  // at the begin of each node, then at the end of the last
+  int32_t last_node_ = -1;           // of backward
 };
 
 }  // namespace tbd::pytorch

@@ -58,7 +58,9 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
       phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_, of_phase);
       of_phase.first_node += static_cast<int32_t>(phase.nodes.size());
     }
-    if (options.ledger) weights_->classify(*options.ledger);
+    if (!options.ledger) return;
+    weights_->classify(*options.ledger);
+    options.ledger->settle(MemoryClass::optimizer_state);  // counters of rules; nodes' constants get their own role
   });
 }
 
@@ -134,9 +136,7 @@ void TorchSession::stage(const TensorMap& batch) {
       for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
     }
     staged_ = std::move(entries);
-    if (!options_.ledger) return;
-    for (const auto& [name, tensor] : on_device_)
-      options_.ledger->classify(tensor.storage().data(), MemoryClass::input);
+    if (options_.ledger) options_.ledger->settle(MemoryClass::input);
   });
 }
 
@@ -182,6 +182,7 @@ StepReport TorchSession::step(const StepRequest& request) {
     if (request.only_phase && !ran)
       runner(*request.only_phase), fail(ErrorKind::invalid, "no step entry runs the phase '", *request.only_phase, "'");
     synchronize(device_);
+    if (options_.ledger) options_.ledger->settle(MemoryClass::optimizer_state);  // what an update left
     if (!std::isfinite(report.loss)) report.loss = std::nan("");
     last_losses_ = report.losses;
     return report;
