@@ -1,6 +1,7 @@
 // What one cell (workload) left behind, as stored in a folder: docs/record.md. Everything right of the record is a
 // pure function of it, so it carries all that analysis and reports need. Unknown is nullopt or an absent key, never 0.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -124,6 +125,7 @@ struct LaunchInfo {
   std::optional<int64_t> parameters_seen;
   std::optional<double> energy_joules;      // over all steps, scope in `host`
   std::optional<int64_t> steady_from_step;  // earliest step that the worker's own events allow (autotuning, JIT)
+  std::optional<std::vector<std::array<int64_t, 2>>> traced;  // of pass trace: first and last step of each window
   std::string environment_hash;
   // What the process tree and the machine used over the steps: {"delta": {amounts}, "use": {fractions}} with the keys
   // of measure/host_sample.h and host_use.h. Stands in where steps.csv lacks a column.

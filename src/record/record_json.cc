@@ -55,7 +55,7 @@ void visit_launch(Visit& field, L& l) {
   field("allocator_peak_bytes", l.allocator_peak_bytes), field("threads", l.threads);
   field("cores", l.cores), field("batch_seen", l.batch_seen), field("parameters_seen", l.parameters_seen);
   field("energy_joules", l.energy_joules), field("steady_from_step", l.steady_from_step);
-  field("environment_hash", l.environment_hash), field("host", l.host);
+  field("traced", l.traced), field("environment_hash", l.environment_hash), field("host", l.host);
 }
 
 template <class Visit, class R>

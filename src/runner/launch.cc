@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "measure/clock.h"
+#include "runner/trace_windows.h"
 #include "runner/worker_process.h"
 #include "stats/stable_phase.h"
 
@@ -49,7 +50,13 @@ class LaunchRun {
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
-    train(worker);
+    if (options_.pass == "trace")
+      trace(worker, folder);
+    else if (options_.pass == "memory")
+      train(worker,
+            {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
+    else
+      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds}), judge();
     if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(worker);
     worker.bye();
   }
@@ -65,6 +72,7 @@ class LaunchRun {
     require_offered("device", cell.device, hello.devices, OutcomeKind::unavailable);
     require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
     if (!cell.mode.empty()) require_offered("mode", cell.mode, hello.modes, OutcomeKind::unsupported);
+    require_offered("pass", options_.pass, hello.passes, OutcomeKind::unsupported);
     if (cell.input_mode == "pipeline" && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }
@@ -87,8 +95,9 @@ class LaunchRun {
 
   void load(WorkerProcess& worker) {
     tell("load");
-    const auto reply = worker.ask<protocol::LoadReply>(load_request(prepared_, false), "loading the program",
-                                                       settings_.deadlines.load);
+    protocol::Load request = load_request(prepared_, false);
+    request.pass = options_.pass;
+    const auto reply = worker.ask<protocol::LoadReply>(request, "loading the program", settings_.deadlines.load);
     result_.info.load_seconds = reply.seconds;
     result_.info.threads = reply.threads;
     result_.info.parameters_seen = reply.parameters;
@@ -109,20 +118,34 @@ class LaunchRun {
     return plan;
   }
 
-  void train(WorkerProcess& worker) {
-    tell("first step");
-    const protocol::Run request{.steps = options_.steps, .seconds = options_.limit_seconds, .input = input_plan()};
+  void train(WorkerProcess& worker, protocol::Run request) {
+    if (done_ == 0) tell("first step");
+    request.first_step = done_ + 1;
+    request.input = input_plan();
     const protocol::RunReply reply = worker.run(request, [this](std::span<const StepRow> rows) { return take(rows); });
-    merge(reply.launch);
+    if (done_ == 0) merge(reply.launch);
+    done_ += reply.steps;
     const LaunchInfo& info = result_.info;
-    if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted after ", reply.steps, " steps"));
+    if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted after ", done_, " steps"));
     if (reply.ended == "nonfinite")
       fault(OutcomeKind::nonfinite,
-            cat("step ", reply.steps, " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
+            cat("step ", done_, " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
     if (info.batch_seen && *info.batch_seen != prepared_.cell.batch)
       fault(OutcomeKind::failed,
             cat("the worker saw batches of ", *info.batch_seen, " instead of ", prepared_.cell.batch));
-    judge();
+  }
+
+  // Windows of traced steps, each between untraced ones of the same process, once its step times are steady.
+  void trace(WorkerProcess& worker, const std::filesystem::path& folder) {
+    train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds / 3});
+    const TraceWindows windows = trace_windows(series_.times(), options_.effort, options_.limit_seconds * 2 / 3);
+    result_.info.traced.emplace();
+    for (int64_t window = 0; window < windows.count; ++window) {
+      const int64_t first = done_ + 1;
+      train(worker, {.steps = windows.steps, .traced = true, .files = folder.string()});
+      result_.info.traced->push_back({first, done_});
+      train(worker, {.steps = windows.steps});
+    }
   }
 
   // The gate *steady*: the number is withheld, the series stays.
@@ -149,10 +172,13 @@ class LaunchRun {
     if (first_step_ > 0) sink_("steps", times, now - first_step_);
     if (times.size() == before && rows.empty()) return false;
     const auto since = static_cast<int64_t>(times.size() - checked_);
-    // A smoke launch is a handful of steps: it is asked at each batch of rows.
-    if (options_.effort != Effort::smoke && !check_is_due(since, now - last_check_)) return false;
+    // A smoke launch, or a warm-up, is a handful of steps: it is asked at each batch of rows.
+    if (options_.effort != Effort::smoke && options_.pass == "clean" && !check_is_due(since, now - last_check_))
+      return false;
     checked_ = times.size(), last_check_ = now;
-    return !times.empty() && measured_enough(times, options_.effort);
+    if (times.empty() || options_.pass == "memory") return false;
+    if (options_.pass == "trace") return !result_.info.traced && warmed_up(times, options_.effort);
+    return measured_enough(times, options_.effort);
   }
 
   void merge(const Json& launch) {
@@ -190,6 +216,7 @@ class LaunchRun {
   StepTimes series_;
   double first_step_ = 0, last_check_ = 0;  // seconds on the clock of now_ns()
   size_t checked_ = 0;
+  int64_t done_ = 0;  // steps
 };
 
 }  // namespace
@@ -197,7 +224,7 @@ class LaunchRun {
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink) {
   LaunchResult result;
-  result.info.number = number;
+  result.info.pass = options.pass, result.info.number = number;
   result.info.start = wall_label();
   result.info.environment_hash = options.environment_hash;
   const std::filesystem::path folder = record.begin_launch(result.info);

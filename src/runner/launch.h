@@ -8,6 +8,7 @@
 namespace tbd {
 
 struct LaunchOptions {
+  std::string pass = "clean";  // clean, trace or memory
   Effort effort = Effort::quick;
   double limit_seconds = 0;          // from the end of the first step
   bool measure_gemm = false;         // after the steps, the framework's matrix product in the cell's precision
@@ -27,7 +28,7 @@ struct LaunchResult {
 // What the launch does now; stage as in Progress.
 using LaunchSink = std::function<void(const std::string& stage, std::span<const double> step_times, double elapsed)>;
 
-// Writes launches/clean-<number> of the record, whatever happens; throws only Error(io) when the record cannot be
+// Writes launches/<pass>-<number> of the record, whatever happens; throws only Error(io) when the record cannot be
 // written.
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink);

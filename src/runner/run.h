@@ -17,7 +17,10 @@ struct RunOptions {
   std::filesystem::path out;            // the result set: a folder that gets one record a cell
   std::optional<double> limit_seconds;  // of a launch; default: the effort's
   std::optional<int64_t> launches;      // default: the effort's
-  bool peaks = true;                    // measure the machine's roofs before and after the cells
+  // What is measured of each cell, each in launches of its own: clean as often as the effort says, trace and memory
+  // once.
+  std::vector<std::string> passes = {"clean"};
+  bool peaks = true;  // measure the machine's roofs before and after the cells
 };
 
 // What happens now. Sent at each change and about once a second.

@@ -70,12 +70,33 @@ void RunSet::make_entries(const std::vector<Cell>& cells) {
   }
 }
 
+// Pass by pass, so that launches of one cell that are averaged lie among those of the others.
+std::vector<RunSet::Turn> RunSet::turns() const {
+  std::vector<Turn> turns;
+  for (const std::string& pass : options_.passes)
+    for (const size_t cell : launch_order(entries_.size(), pass == "clean" ? launches_ : 1))
+      turns.push_back({cell, pass});
+  return turns;
+}
+
+int64_t RunSet::Entry::done() const {
+  int64_t all = 0;
+  for (const auto& [pass, count] : launches) all += count;
+  return all;
+}
+
+int64_t RunSet::launches_of_cell() const {
+  const auto others =
+      static_cast<int64_t>(std::ranges::count_if(options_.passes, [](auto& p) { return p != "clean"; }));
+  return others + (others < static_cast<int64_t>(options_.passes.size()) ? launches_ : 0);
+}
+
 std::vector<CellRun> RunSet::run() {
   require_writable(options_.out);
   environment_ = capture_environment(settings_.environment);
-  for (const size_t index : launch_order(entries_.size(), launches_)) {
+  for (const Turn& turn : turns()) {
     if (settings_.interrupted()) break;
-    if (!entries_[index].over) launch(index);
+    if (!entries_[turn.cell].over) launch(turn);
   }
   add_drift();
   std::vector<CellRun> runs;
@@ -83,7 +104,7 @@ std::vector<CellRun> RunSet::run() {
     if (!entry.record) continue;
     if (!entry.over) {
       entry.outcome = {.kind = OutcomeKind::interrupted,
-                       .reason = cat("interrupted after ", entry.launches, " of ", launches_, " launches"),
+                       .reason = cat("interrupted after ", entry.done(), " of ", launches_of_cell(), " launches"),
                        .repro = entry.prepared.run.workload.repro};
       finish(entry);
     }
@@ -100,7 +121,8 @@ void RunSet::begin(Entry& entry) {
   entry.record = std::make_unique<RecordWriter>(entry.folder, run);
 }
 
-void RunSet::launch(size_t index) {
+void RunSet::launch(const Turn& turn) {
+  const size_t index = turn.cell;
   Entry& entry = entries_[index];
   const bool first = !entry.record;
   if (first) begin(entry);
@@ -113,10 +135,11 @@ void RunSet::launch(size_t index) {
   if (first) measure_peaks_of(entry, before_);
   launch_began_ = now_seconds();
   try {
-    LaunchResult result = try_launch(index, entry.launches + 1);
-    if (result.disturbed && result.info.outcome.kind == OutcomeKind::ok && options_.effort != Effort::smoke) {
+    LaunchResult result = try_launch(turn);
+    if (turn.pass == "clean" && result.disturbed && result.info.outcome.kind == OutcomeKind::ok &&
+        options_.effort != Effort::smoke) {
       set_aside(entry, result);
-      result = try_launch(index, entry.launches + 1);
+      result = try_launch(turn);
       if (result.disturbed && result.info.outcome.kind == OutcomeKind::ok)
         result.info.outcome = {.kind = OutcomeKind::unsteady,
                                .reason = "other work on the machine disturbed the launch twice",
@@ -133,13 +156,15 @@ void RunSet::launch(size_t index) {
   tell(index, "done", {}, 0);
 }
 
-LaunchResult RunSet::try_launch(size_t index, int64_t number) {
+LaunchResult RunSet::try_launch(const Turn& turn) {
+  const size_t index = turn.cell;
   Entry& entry = entries_[index];
-  const LaunchOptions options{.effort = options_.effort,
+  const LaunchOptions options{.pass = turn.pass,
+                              .effort = options_.effort,
                               .limit_seconds = limit_seconds_,
-                              .measure_gemm = options_.peaks && number == 1,
+                              .measure_gemm = options_.peaks && entry.done() == 0,
                               .environment_hash = maybe<std::string>(environment_, "hash").value_or("")};
-  return run_launch(entry.prepared, number, options, settings_, *entry.record,
+  return run_launch(entry.prepared, entry.launches[turn.pass] + 1, options, settings_, *entry.record,
                     [&](const std::string& stage, std::span<const double> times, double elapsed) {
                       tell(index, stage, times, elapsed);
                     });
@@ -157,7 +182,7 @@ void RunSet::set_aside(Entry& entry, LaunchResult& result) {
 void RunSet::keep(Entry& entry, const LaunchResult& result) {
   PreparedCell& prepared = entry.prepared;
   RunInfo& run = prepared.run;
-  ++entry.launches;
+  ++entry.launches[result.info.pass];
   if (result.hello) {
     run.workload.framework_version = result.hello->framework_version;
     run.workload.mode = mode_of(entry.prepared.cell, *result.hello);
@@ -177,9 +202,12 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
     mark("fitted-files", result.worker["data"].contains("notes"));
   }
   if (result.gemm_rate) entry.gemm_rate = result.gemm_rate;
-  entry.outcome = result.info.outcome;
-  const bool goes_on = entry.outcome.kind == OutcomeKind::ok || entry.outcome.kind == OutcomeKind::unsteady;
-  entry.over = !goes_on || entry.launches == launches_;
+  const OutcomeKind kind = result.info.outcome.kind;
+  const bool goes_on = kind == OutcomeKind::ok || kind == OutcomeKind::unsteady;
+  const bool not_here = kind == OutcomeKind::unsupported || kind == OutcomeKind::unavailable;
+  // A pass that the framework does not offer leaves what the others measured; one that went well does not mend them.
+  if (entry.done() == 1 || !(goes_on || not_here)) entry.outcome = result.info.outcome;
+  entry.over = (!goes_on && !(not_here && entry.done() > 1)) || entry.done() == launches_of_cell();
 }
 
 void RunSet::finish(Entry& entry) {
@@ -217,9 +245,9 @@ Json RunSet::peaks_of(const Entry& entry) const {
 void RunSet::add_drift() {
   if (settings_.interrupted()) return;
   for (const Entry& entry : entries_)
-    if (entry.launches > 0) measure_peaks_of(entry, after_);
+    if (entry.done() > 0) measure_peaks_of(entry, after_);
   for (Entry& entry : entries_)
-    if (entry.over && entry.launches > 0) finish(entry);
+    if (entry.over && entry.done() > 0) finish(entry);
 }
 
 // Upper estimate of the time that a launch with these step times takes after its first step.
@@ -239,13 +267,13 @@ void RunSet::tell(size_t index, const std::string& stage, std::span<const double
   Progress progress{.cell = index,
                     .cells = entries_.size(),
                     .name = entry.folder.filename().string(),
-                    .launch = std::max<int64_t>(1, stage == "done" ? entry.launches : entry.launches + 1),
-                    .launches = launches_,
+                    .launch = std::max<int64_t>(1, stage == "done" ? entry.done() : entry.done() + 1),
+                    .launches = launches_of_cell(),
                     .stage = stage,
                     .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
                     .elapsed_seconds = now - began_};
   if (stage == "done") progress.note = entry.outcome.kind == OutcomeKind::ok ? "" : entry.outcome.reason;
-  const int64_t left = static_cast<int64_t>(entries_.size()) * launches_ - launches_done_;
+  const int64_t left = static_cast<int64_t>(entries_.size()) * launches_of_cell() - launches_done_;
   if (stage == "steps" && !times.empty()) {
     const double here = launch_seconds(times);
     const double overhead = now - launch_began_ - elapsed;

@@ -20,18 +20,25 @@ class RunSet {
   struct Entry {
     PreparedCell prepared;
     std::filesystem::path folder;
-    std::unique_ptr<RecordWriter> record;  // once its first launch begins
-    int64_t launches = 0;                  // done
-    bool over = false;                     // no further launch
+    std::unique_ptr<RecordWriter> record;     // once its first launch begins
+    std::map<std::string, int64_t> launches;  // done, by pass
+    bool over = false;                        // no further launch
+    int64_t done() const;                     // launches
     Outcome outcome;
     std::optional<double> gemm_rate;
   };
 
   void make_entries(const std::vector<Cell>& cells);
   void begin(Entry& entry);
-  void launch(size_t index);
-  LaunchResult try_launch(size_t index, int64_t number);
+  struct Turn {
+    size_t cell;
+    std::string pass;
+  };
+  std::vector<Turn> turns() const;
+  void launch(const Turn& turn);
+  LaunchResult try_launch(const Turn& turn);
   void keep(Entry& entry, const LaunchResult& result);
+  int64_t launches_of_cell() const;
   void set_aside(Entry& entry, LaunchResult& result);
   void finish(Entry& entry);
   void measure_peaks_of(const Entry& entry, std::map<int64_t, Peaks>& into);

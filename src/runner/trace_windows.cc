@@ -1,0 +1,52 @@
+#include "runner/trace_windows.h"
+
+#include <algorithm>
+
+namespace tbd {
+namespace {
+
+constexpr int64_t kFewest = 4;
+
+TraceWindows wanted(Effort effort) {
+  switch (effort) {
+    case Effort::smoke:
+      return {.count = 1, .steps = kFewest};
+    case Effort::publish:
+      return {.count = 3, .steps = 22};
+    case Effort::quick:
+      break;
+  }
+  return {.count = 3, .steps = 12};
+}
+
+}  // namespace
+
+TraceWindows trace_windows(Series step_times, Effort effort, double limit_seconds) {
+  TraceWindows windows = wanted(effort);
+  if (step_times.empty() || limit_seconds <= 0) return windows;
+  const auto fit = static_cast<int64_t>(limit_seconds / (2 * static_cast<double>(windows.count) * median(step_times)));
+  windows.steps = std::clamp(fit, kFewest, windows.steps);
+  return windows;
+}
+
+bool warmed_up(Series step_times, Effort effort) {
+  const auto before = static_cast<int64_t>(step_times.size());
+  if (effort == Effort::smoke) return before >= kFewest;
+  if (before < wanted(effort).steps) return false;
+  const StablePhase phase = find_stable_phase(step_times);
+  return phase.kind != PhaseClass::none && phase.steps() >= wanted(effort).steps;
+}
+
+int64_t memory_steps(Effort effort) {
+  switch (effort) {
+    case Effort::smoke:
+      return 3;
+    case Effort::publish:
+      return 25;
+    case Effort::quick:
+      break;
+  }
+  return 5;
+}
+
+}  // namespace tbd
