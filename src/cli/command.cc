@@ -81,6 +81,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_list());
   commands.push_back(make_describe());
   commands.push_back(make_run());
+  commands.push_back(make_profile());
+  commands.push_back(make_memory());
   commands.push_back(make_step());
   commands.push_back(make_check());
   commands.push_back(make_report());

@@ -8,6 +8,8 @@ std::unique_ptr<Command> make_quickstart();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_describe();
 std::unique_ptr<Command> make_run();
+std::unique_ptr<Command> make_profile();
+std::unique_ptr<Command> make_memory();
 std::unique_ptr<Command> make_step();
 std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_report();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "measure/process_memory.h"
 
 namespace tbd {
 namespace {
@@ -114,9 +115,30 @@ int64_t MemoryLedger::live_bytes() const {
   return live_bytes_;
 }
 
+int64_t MemoryLedger::held_bytes() const {
+  const std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [handle, place] : live_) bytes += all_[place].block.held;
+  return bytes;
+}
+
 int64_t MemoryLedger::peak_bytes() const {
   const std::lock_guard lock(mutex_);
   return peak_bytes_;
+}
+
+int64_t MemoryLedger::resident_bytes() const {
+  const std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [handle, place] : live_) bytes += tbd::resident_bytes(handle, all_[place].block.held);
+  return bytes;
+}
+
+int64_t MemoryLedger::own_bytes() const {
+  const std::lock_guard lock(mutex_);
+  constexpr size_t kOfLive = sizeof(Handle) + sizeof(size_t) + 2 * sizeof(void*);  // with the links of the table
+  return static_cast<int64_t>(all_.capacity() * sizeof(Held) + log_.event_ns.capacity() * sizeof(int64_t) +
+                              live_.size() * kOfLive + live_.bucket_count() * sizeof(void*));
 }
 
 MemoryLog MemoryLedger::log() const {

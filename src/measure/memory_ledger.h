@@ -42,7 +42,11 @@ class MemoryLedger {
   // What is live now. Blocks without a role yet are temporary.
   MemoryTotals live() const;
   int64_t live_bytes() const;
+  int64_t held_bytes() const;  // of what is live, as the allocator rounds
   int64_t peak_bytes() const;
+  // Of what is live and held, the bytes that lie in memory: pages never touched do not.
+  int64_t resident_bytes() const;
+  int64_t own_bytes() const;  // that the ledger itself takes, about
   // Of all until now. Blocks without a role: workspace where the execution that made them released them, else
   // activation_grad where backward made them, else temporary.
   MemoryLog log() const;

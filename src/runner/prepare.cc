@@ -34,7 +34,7 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
                     .trans = cost.trans * times,
                     .bytes = cost.bytes * times};
     };
-    const std::string prefix = program.step.size() > 1 ? phase.name + "/" : "";
+    const std::string prefix = program.phases.size() > 1 ? phase.name + "/" : "";
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       rows.push_back({.node = cat(prefix, graph.nodes[i].name),
                       .op = kind(graph.nodes[i].op),

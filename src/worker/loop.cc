@@ -123,7 +123,7 @@ Message Worker::on(const Load& request) {
   const auto& [modes, passes] = std::pair(session_.identity().modes, session_.identity().passes);
   if (std::ranges::find(passes, request.pass) == passes.end())
     fail(ErrorKind::unsupported, "pass ", request.pass, " is not among what the worker offers: ", join(passes, ", "));
-  if (request.pass == "memory") ledger_.emplace(node_names(request.program));
+  if (request.pass == "memory") before_load_ = process_memory(), ledger_.emplace(node_names(request.program));
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
     fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
   session_.load(request.program, {.bindings = request.bindings,
@@ -188,15 +188,21 @@ Trace& Worker::trace_in(const std::string& folder) {
   return trace;
 }
 
-// The log, and what the allocator itself says at this instant (docs/record.md, host.memory).
+// The log, and what the allocator and the system say at this instant (docs/record.md, host.memory).
 void Worker::leave_memory(const std::string& folder, Json& launch) const {
-  const MemoryLog log = ledger_->log();
-  int64_t held = 0;
-  for (const MemoryBlock& block : log.blocks)
-    if (block.freed == kNeverFreed) held += block.held;
-  launch["host"]["memory"] = {{"ledger_live_bytes", ledger_->live_bytes()}, {"ledger_held_bytes", held}};
-  if (const auto live = session_.memory().live_bytes) launch["host"]["memory"]["allocator_live_bytes"] = *live;
-  write_memory_log(std::filesystem::path(folder) / "memory.safetensors", log);
+  const std::optional<ProcessMemory> process = process_memory();
+  Json& memory = launch["host"]["memory"] = {{"ledger_live_bytes", ledger_->live_bytes()},
+                                             {"ledger_held_bytes", ledger_->held_bytes()},
+                                             {"ledger_resident_bytes", ledger_->resident_bytes()},
+                                             {"tool_bytes", ledger_->own_bytes()}};
+  if (const auto live = session_.memory().live_bytes) memory["allocator_live_bytes"] = *live;
+  if (process && before_load_) {
+    memory["resident_bytes"] = process->resident_bytes;
+    memory["file_bytes"] = process->file_bytes;
+    memory["heap_free_bytes"] = process->heap_free_bytes;
+    memory["runtime_bytes"] = before_load_->anonymous_bytes - before_load_->heap_free_bytes;
+  }
+  write_memory_log(std::filesystem::path(folder) / "memory.safetensors", ledger_->log());
 }
 
 Message Worker::on(const Gemm& request) { return GemmReply{session_.gemm_rate(request.precision, request.seconds)}; }

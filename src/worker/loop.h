@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "measure/memory_ledger.h"
+#include "measure/process_memory.h"
 #include "trace/file.h"
 #include "worker/channel.h"
 #include "worker/session.h"
@@ -34,8 +35,9 @@ class Worker {
   Channel& channel_;
   int64_t zero_ns_;
   std::optional<protocol::Load> loaded_;
-  std::optional<MemoryLedger> ledger_;  // of pass memory
-  std::optional<TraceWriter> tracer_;   // of pass trace, from the first traced run on
+  std::optional<MemoryLedger> ledger_;        // of pass memory
+  std::optional<ProcessMemory> before_load_;  // of pass memory: the framework without a program
+  std::optional<TraceWriter> tracer_;         // of pass trace, from the first traced run on
 };
 
 // What a fault means to the runner: out of memory is told apart from the rest.

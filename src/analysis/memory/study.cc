@@ -103,6 +103,7 @@ MemoryStudy study_memory(const MemoryLog& log) {
     replay.advance();
     const MemorySnapshot& now = replay.now();
     if (replay.total() > most) most = replay.total(), study.peak = now;
+    study.held_peak = std::max(study.held_peak, now.held);
     for (size_t c = 0; c < kMemoryClasses; ++c) study.class_peaks[c] = std::max(study.class_peaks[c], now.requested[c]);
     for (; step != steps.end() && replay.next() == step->end; ++step) study.after_steps.push_back(now);
   }

@@ -29,6 +29,7 @@ struct MemoryOfNode {
 struct MemoryStudy {
   MemorySnapshot peak;                      // the first instant at which the total is greatest
   MemoryBytes class_peaks{};                // each class's own greatest; these do not stack
+  int64_t held_peak = 0;                    // the greatest sum as the allocator rounds
   std::vector<MemorySnapshot> after_steps;  // at the end of each step
   std::vector<MemoryOfNode> by_node;        // at the peak, largest total first, ties by node
   std::vector<uint32_t> largest;            // blocks live at the peak, largest first, at most 20

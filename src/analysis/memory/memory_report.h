@@ -1,0 +1,50 @@
+// The memory pass of a record as people read it: what lies in memory at the peak and over a step, by data structure and
+// by node, and how far it agrees with the allocator and the process (measurement.md 2.3).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/memory/study.h"
+#include "analysis/table.h"
+#include "record/record.h"
+
+namespace tbd {
+
+// One line of a sum that must come out; bytes that are not known are absent.
+struct MemoryPart {
+  std::string what;
+  std::optional<int64_t> bytes;
+};
+
+struct MemoryReport {
+  MemoryLog log;
+  MemoryStudy study;
+  int64_t step = 0;  // shown over time: the last
+  // Peak as the ledger has it against the allocator's own count. Absent: the allocator does not count.
+  std::optional<int64_t> allocator_peak, allocator_live, ledger_held;
+  std::vector<MemoryPart> resident;  // at the end of the last step; adds up to resident_bytes with `unexplained`
+  std::optional<int64_t> resident_bytes, unexplained;
+
+  // Allocator's count minus the ledger's at the end: 0 where evidence is exact.
+  std::optional<int64_t> difference() const;
+  // |unexplained| <= max(1 % of resident, 16 MiB); nullopt where it is not known.
+  std::optional<bool> closed() const;
+};
+// Of the record's last launch of pass memory; nullopt without one that left its log. Throws Error(invalid) when the log
+// is damaged.
+std::optional<MemoryReport> memory_report(const Record& record);
+
+// Zhu et al. 2018, figure 9: weights, weight gradients, feature maps, workspace, and all others as dynamic.
+std::string_view paper_class(MemoryClass kind);
+
+Table memory_class_table(const MemoryReport& report);
+Table memory_closure_table(const MemoryReport& report);
+Table memory_over_step_table(const MemoryReport& report, size_t points);
+Table memory_by_node_table(const MemoryReport& report);
+Table largest_tensors_table(const MemoryReport& report);
+std::vector<Table> memory_tables(const MemoryReport& report);
+// One object with the same numbers, bytes.
+Json to_json(const MemoryReport& report);
+
+}  // namespace tbd

@@ -1,0 +1,166 @@
+#include "analysis/profile/profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/profile/parts.h"
+#include "analysis/run_view.h"
+#include "analysis/trace/idle.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "trace/file.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kTimelineParts = 72;
+constexpr double kBiased = 1.02, kUseless = 1.20, kDisagreement = 0.05;
+
+// Traced steps without the first and the last of each window, by the trace's own events.
+std::vector<TimeSpan> windows_of(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
+  std::map<std::string, TimeSpan, std::less<>> steps;
+  for (const uint32_t step : rank.steps)
+    steps[std::string(rank.trace->name(step))] = {rank.trace->begins()[step], rank.trace->end(step)};
+  std::vector<TimeSpan> windows;
+  for (const auto& [first, last] : traced) {
+    const auto begin = steps.find(cat("step ", first + 1)), end = steps.find(cat("step ", last - 1));
+    if (last - first < 2 || begin == steps.end() || end == steps.end()) continue;
+    windows.push_back({begin->second.begin, end->second.end});
+  }
+  return windows;
+}
+
+// Times of the steps that are looked at: of traced windows, and of the untraced ones before and after each.
+struct StepSides {
+  std::vector<double> traced, untraced;
+};
+StepSides sides_of(const Launch& launch) {
+  StepSides sides;
+  const auto& windows = *launch.info.traced;
+  const auto inside = [&](int64_t step) {
+    return std::ranges::any_of(windows, [&](const auto& w) { return step >= w[0] && step <= w[1]; });
+  };
+  const int64_t length = windows.empty() ? 0 : windows.front()[1] - windows.front()[0] + 1;
+  const int64_t from = windows.empty() ? 0 : windows.front()[0] - length;
+  for (size_t i = 1; i + 1 < launch.steps.size(); ++i) {
+    const int64_t step = launch.steps[i].step;
+    if (step < from || step < 3 || inside(step - 1) != inside(step) || inside(step + 1) != inside(step)) continue;
+    const double seconds = 1e-9 * static_cast<double>(launch.steps[i].completed_ns - launch.steps[i - 1].completed_ns);
+    (inside(step) ? sides.traced : sides.untraced).push_back(seconds);
+  }
+  return sides;
+}
+
+std::vector<double> inverse(const std::vector<double>& times) {
+  std::vector<double> out;
+  for (const double t : times) out.push_back(1 / t);
+  return out;
+}
+
+void add_overhead(Profile& profile, const Record& record, const Launch& launch) {
+  const StepSides sides = sides_of(launch);
+  if (sides.traced.empty() || sides.untraced.empty()) return;
+  profile.overhead = ratio(inverse(sides.untraced), inverse(sides.traced));
+  if (profile.overhead->value > kUseless)
+    profile.notes.push_back("Tracing cost more than 20 % of a step: shares of time are not to be trusted.");
+  else if (profile.overhead->value > kBiased)
+    profile.notes.push_back(
+        "Tracing cost more than 2 % of a step: idle time and utilization are biased by about that.");
+  std::vector<double> clean;
+  const RunView run = view(record);
+  for (const LaunchView& each : run.launches)
+    clean.insert(clean.end(), each.window_times().begin(), each.window_times().end());
+  if (clean.empty()) return;
+  profile.agreement = median(sides.untraced) / median(clean);
+  if (std::abs(*profile.agreement - 1) > kDisagreement)
+    profile.notes.push_back(cat("Inconsistent: untraced steps of this launch took ", significant(*profile.agreement, 3),
+                                " of those of the clean launches."));
+}
+
+// What the process used in the traced steps, by the columns of steps.csv.
+void add_host(Profile& profile, const Launch& launch) {
+  int64_t user = 0, system = 0, faults = 0, wall = 0, steps = 0;
+  for (size_t i = 1; i < launch.steps.size(); ++i) {
+    const StepRow& row = launch.steps[i];
+    const bool inner =
+        std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
+    if (!inner) continue;
+    if (!row.user_cpu_ns || !row.system_cpu_ns) return;
+    user += *row.user_cpu_ns, system += *row.system_cpu_ns, faults += row.minor_faults.value_or(0), ++steps;
+    wall += row.completed_ns - launch.steps[i - 1].completed_ns;
+  }
+  if (steps == 0 || user + system <= 0) return;
+  profile.system_share = static_cast<double>(system) / static_cast<double>(user + system);
+  profile.minor_faults = static_cast<double>(faults) / static_cast<double>(steps);
+  profile.cores = launch.info.cores;
+  if (profile.cores && *profile.cores > 0)
+    profile.cpu_utilization = static_cast<double>(user + system) / (*profile.cores * static_cast<double>(wall));
+}
+
+const Launch* traced_launch(const Record& record) {
+  const Launch* found = nullptr;
+  for (const Launch& launch : record.launches)
+    if (launch.info.pass == "trace" && launch.info.traced) found = &launch;
+  return found;
+}
+
+void add_window(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
+  profile.window_ns += window.length();
+  profile.masks += sweep(rank.activities, window);
+  const IdleCauses causes(rank, launches, window);
+  for (const Gap& gap : device_gaps(rank, window)) {
+    const CauseTimes times = causes.of_device(gap);
+    for (size_t i = 0; i < times.size(); ++i) profile.causes[i] += times[i];
+  }
+}
+
+int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
+  int64_t steps = 0;
+  for (const uint32_t step : rank.steps)
+    for (const TimeSpan& window : windows)
+      steps += rank.trace->begins()[step] >= window.begin && rank.trace->end(step) <= window.end;
+  return steps;
+}
+
+}  // namespace
+
+double Profile::compute_utilization() const {
+  return static_cast<double>(masks.busy(kComputeBits)) / static_cast<double>(window_ns);
+}
+
+double Profile::mean_utilization() const {
+  double weighted = 0, all = 0;
+  for (const ProfileOp& op : ops) weighted += op.utilization.value_or(0) * op.seconds(), all += op.seconds();
+  return all > 0 ? weighted / all : 0;
+}
+
+std::optional<Profile> profile_of(const Record& record) {
+  const Launch* launch = traced_launch(record);
+  if (!launch) return std::nullopt;
+  const std::filesystem::path file = record.folder / "launches" / launch->info.folder_name() / "trace.tbdt";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  const Trace trace = read_trace(file);
+  const RankEvents rank = rank_events(trace, 0);
+  require(!rank.activities.empty(), file.string(), ": the trace has no op: nothing says what was busy");
+  const std::vector<TimeSpan> windows = windows_of(rank, *launch->info.traced);
+  require(!windows.empty(), file.string(), ": none of the steps that were to be traced are there");
+
+  Profile profile;
+  const Launches launches = join_launches(rank);
+  for (const TimeSpan& window : windows) add_window(profile, rank, launches, window);
+  profile.steps = steps_in(rank, windows);
+  for (const Fault& fault : trace.faults()) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
+  add_host(profile, *launch);
+  add_overhead(profile, record, *launch);
+  const Roofs roofs = Roofs::of(record.run);
+  profile.ops = profile_ops(rank, windows, profile.steps, record.run, roofs);
+  add_flops(profile, record.run, roofs);
+  add_loss(profile);
+  for (const uint32_t step : rank.steps)
+    if (trace.begins()[step] >= windows.front().begin && profile.timeline.parts.empty())
+      profile.timeline =
+          timeline_of(rank, {trace.begins()[step], trace.end(step)}, std::string(trace.name(step)), kTimelineParts);
+  return profile;
+}
+
+}  // namespace tbd

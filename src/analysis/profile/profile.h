@@ -1,0 +1,80 @@
+// Where a cell's time went: the traced steps of a record, joined with the FLOPs and bytes of its nodes and the measured
+// roofs (measurement.md 2.2, 7.5; the longest inefficient ops: Zhu et al. 2018, tables 5 and 6).
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/profile/timeline.h"
+#include "analysis/trace/host_timeline.h"
+#include "analysis/trace/sweep.h"
+#include "record/record.h"
+#include "stats/compare.h"
+
+namespace tbd {
+
+// Rates of this machine with the cell's threads; absent where they were not measured.
+struct Roofs {
+  std::map<std::string, double> isa, gemm;  // FLOP/s by math type
+  std::optional<double> bandwidth;          // B/s
+  static Roofs of(const RunInfo& run);
+};
+
+// The work of nodes of one kind with equal costs, in one direction, over all steps looked at.
+struct ProfileOp {
+  std::string op;         // kind of the nodes: "Conv2d"; "update" and "other" where no node is said
+  std::string direction;  // forward, backward, update or other
+  std::string main_op;    // the framework's op that took longest: "aten::convolution_backward"
+  std::string shapes;     // of its operands, as JSON; may be empty
+  std::vector<std::string> nodes;
+  int64_t runs = 0;  // of the main op
+  int64_t total_ns = 0;
+  // Analytic, of all runs; 0 where nothing is counted.
+  int64_t flop_model = 0, flop_simd = 0, bytes = 0;
+  double ideal_ns = 0;                // max(sum of FLOPs over their roofs, bytes over bandwidth), at most total_ns
+  std::string bound;                  // compute, memory or latency; empty where nothing is counted or no roof is known
+  std::optional<double> utilization;  // FLOPs of the cell's math type over the ISA roof's in that time
+
+  double seconds() const { return 1e-9 * static_cast<double>(total_ns); }
+  std::optional<double> flop_rate() const;  // FLOP/s
+  std::optional<double> intensity() const;  // FLOP/B
+};
+
+// A part of the window; all parts add up to it exactly.
+struct LossPart {
+  std::string cause;
+  int64_t ns = 0;
+};
+
+struct FlopUse {  // of one math type
+  std::string type;
+  double flops = 0;                      // over the window
+  std::optional<double> active, window;  // of the ISA roof, in busy time and in all time: window = active * busy share
+  std::optional<double> active_of_product;  // of the best measured matrix product, in busy time
+};
+
+struct Profile {
+  int64_t steps = 0;  // looked at
+  int64_t window_ns = 0;
+  MaskTimes masks;                                                    // sum to the window
+  CauseTimes causes{};                                                // sum to masks.idle()
+  std::vector<ProfileOp> ops;                                         // longest first
+  std::vector<LossPart> loss;                                         // sums to window_ns
+  std::vector<FlopUse> flops;                                         // of the cell's math type first
+  std::optional<double> ideal_share;                                  // eta: ideal time over the window
+  std::optional<double> cpu_utilization, system_share, minor_faults;  // of the traced steps; faults a step
+  std::optional<double> cores;
+  std::optional<Ratio> overhead;    // time of a traced step over that of the untraced ones beside it
+  std::optional<double> agreement;  // median untraced step of this launch over that of the clean launches
+  Timeline timeline;
+  std::vector<std::string> notes;  // what is withheld or doubtful, and why
+
+  double compute_utilization() const;
+  double mean_utilization() const;  // of the cell's math type, over all ops, weighted by time
+};
+// Of the record's last launch of pass trace; nullopt without one that left a trace. Throws Error(invalid) when the
+// trace is damaged or has none of the steps that were to be traced.
+std::optional<Profile> profile_of(const Record& record);
+
+}  // namespace tbd

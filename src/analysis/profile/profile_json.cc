@@ -1,0 +1,72 @@
+#include "analysis/profile/profile_tables.h"
+
+namespace tbd {
+namespace {
+
+template <class T>
+Json known(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json(const ProfileOp& op) {
+  return {{"op", op.op},
+          {"direction", op.direction},
+          {"main_op", op.main_op},
+          {"shapes", op.shapes},
+          {"nodes", op.nodes},
+          {"runs", op.runs},
+          {"total_ns", op.total_ns},
+          {"flop_model", op.flop_model},
+          {"flop_simd", op.flop_simd},
+          {"bytes", op.bytes},
+          {"flop_rate", known(op.flop_rate())},
+          {"intensity", known(op.intensity())},
+          {"utilization", known(op.utilization)},
+          {"bound", op.bound.empty() ? Json() : Json(op.bound)}};
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile, const RunInfo& run) {
+  Json flops = Json::object(), ops = Json::array(), loss = Json::object(), timeline = Json::array();
+  for (const FlopUse& use : profile.flops)
+    flops[use.type] = {{"flops", use.flops},
+                       {"active", known(use.active)},
+                       {"window", known(use.window)},
+                       {"active_of_product", known(use.active_of_product)}};
+  for (const ProfileOp& op : profile.ops) ops.push_back(to_json(op));
+  for (const LossPart& part : profile.loss) loss[part.cause] = part.ns;
+  for (const TimelinePart& part : profile.timeline.parts)
+    timeline.push_back({{"phase", name(part.phase)}, {"busy", part.busy}});
+  const Roofs roofs = Roofs::of(run);
+  Json overhead;
+  if (profile.overhead) {
+    const auto& interval = profile.overhead->interval;
+    overhead = {{"ratio", profile.overhead->value},
+                {"low", interval ? Json(interval->low) : Json()},
+                {"high", interval ? Json(interval->high) : Json()}};
+  }
+  return {{"steps", profile.steps},
+          {"window_ns", profile.window_ns},
+          {"busy_ns", profile.masks.busy()},
+          {"idle_ns", profile.masks.idle()},
+          {"compute_utilization", profile.compute_utilization()},
+          {"flop_utilization", std::move(flops)},
+          {"mean_op_utilization", profile.mean_utilization()},
+          {"ideal_share", known(profile.ideal_share)},
+          {"cpu_utilization", known(profile.cpu_utilization)},
+          {"system_share", known(profile.system_share)},
+          {"minor_faults_per_step", known(profile.minor_faults)},
+          {"loss_ns", std::move(loss)},
+          {"ops", std::move(ops)},
+          {"timeline",
+           {{"step", profile.timeline.step},
+            {"duration_ns", profile.timeline.duration_ns},
+            {"parts", std::move(timeline)}}},
+          {"roofs", {{"isa", roofs.isa}, {"gemm", roofs.gemm}, {"bandwidth", known(roofs.bandwidth)}}},
+          {"overhead", std::move(overhead)},
+          {"agreement", known(profile.agreement)},
+          {"notes", profile.notes}};
+}
+
+}  // namespace tbd

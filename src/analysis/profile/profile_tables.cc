@@ -1,0 +1,161 @@
+#include "analysis/profile/profile_tables.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kFewest = 5, kMost = 40, kLong = 5;
+
+double seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+int64_t all_ops(const Profile& profile) {
+  int64_t sum = 0;
+  for (const ProfileOp& op : profile.ops) sum += op.total_ns;
+  return sum;
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+std::string nodes_text(const ProfileOp& op) {
+  if (op.nodes.empty()) return "";
+  return op.nodes.size() == 1 ? op.nodes.front() : cat(op.nodes.front(), " and ", op.nodes.size() - 1, " like it");
+}
+
+Table long_table(const Profile& profile, bool below) {
+  const double mean = profile.mean_utilization();
+  Table table{.title =
+                  below ? "Longest ops of below-average utilization" : "Longest ops of average utilization or more"};
+  table.columns = {{"share", "share of op time", Unit::fraction},
+                   {"utilization", "utilization", Unit::fraction},
+                   {"op", "op"},
+                   {"direction", "direction"},
+                   {"nodes", "nodes"}};
+  const int64_t all = all_ops(profile);
+  for (const ProfileOp& op : profile.ops) {
+    if (table.rows.size() == kLong) break;
+    if ((op.utilization.value_or(0) < mean) == below)
+      table.rows.push_back({share(op.total_ns, all), cell(op.utilization), op.main_op, op.direction, nodes_text(op)});
+  }
+  table.notes = {cat("Mean over all ops, weighted by their time: ", format_percent(mean),
+                     " of the instruction peak. Ops that need no FLOP count as 0.")};
+  return table;
+}
+
+}  // namespace
+
+Table utilization_table(const Profile& profile, const Roofs& roofs) {
+  Table table{.title = "Utilization"};
+  table.columns = {{"what", "what"}, {"value", "value", Unit::fraction}, {"of", "of"}};
+  table.rows.push_back({"compute", profile.compute_utilization(), cat("time of ", profile.steps, " traced steps")});
+  for (const FlopUse& use : profile.flops) {
+    const std::string name = upper(use.type);
+    table.rows.push_back({cat(name, ", while computing"), cell(use.active), "instruction peak"});
+    table.rows.push_back({cat(name, ", all the time"), cell(use.window), "instruction peak"});
+    table.rows.push_back({cat(name, ", while computing"), cell(use.active_of_product), "best matrix product"});
+  }
+  table.rows.push_back({"ideal time", cell(profile.ideal_share), "all time"});
+  table.rows.push_back(
+      {"CPU", cell(profile.cpu_utilization),
+       profile.cores ? cat("the ", significant(*profile.cores, 3), " cores it may use") : "its cores"});
+  table.rows.push_back({"of it in the system", cell(profile.system_share), "CPU time"});
+  std::vector<std::string> rates;
+  for (const auto& [type, rate] : roofs.isa) rates.push_back(cat(type, " ", human(rate, Unit::flop_rate)));
+  if (!rates.empty()) table.notes.push_back(cat("Instruction peaks: ", join(rates, ", "), "."));
+  rates.clear();
+  for (const auto& [type, rate] : roofs.gemm) rates.push_back(cat(type, " ", human(rate, Unit::flop_rate)));
+  if (!rates.empty()) table.notes.push_back(cat("Best matrix products: ", join(rates, ", "), "."));
+  if (roofs.bandwidth) table.notes.push_back(cat("Memory: ", human(*roofs.bandwidth, Unit::bytes), "/s."));
+  if (roofs.isa.empty()) table.notes.push_back("No peak was measured: shares of it are unknown.");
+  return table;
+}
+
+Table loss_table(const Profile& profile) {
+  Table table{.title = "Where the time went"};
+  table.columns = {
+      {"cause", "cause"}, {"time_s", "time a step", Unit::seconds}, {"share", "share", Unit::fraction}, {"bar", ""}};
+  for (const LossPart& part : profile.loss) {
+    if (part.ns == 0) continue;
+    const double of_all = share(part.ns, profile.window_ns);
+    std::string bar;
+    for (int i = 0; i < static_cast<int>(of_all * 40 + 0.5); ++i) bar += "#";
+    table.rows.push_back({part.cause, seconds(part.ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)),
+                          of_all, std::move(bar)});
+  }
+  table.rows.push_back(
+      {"all", seconds(profile.window_ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)), 1.0, ""});
+  table.notes = {
+      "Ideal: what the counted FLOPs and bytes take at the measured peaks. The parts add up to the time exactly."};
+  if (profile.minor_faults) table.notes.push_back(cat(significant(*profile.minor_faults, 3), " page faults a step."));
+  return table;
+}
+
+Table profile_op_table(const Profile& profile, const RunInfo& run) {
+  Table table{.title = "Ops"};
+  table.columns = {{"op", "op"},
+                   {"direction", "direction"},
+                   {"main_op", cat("longest op in ", run.workload.framework)},
+                   {"nodes", "nodes"},
+                   {"runs", "runs a step", Unit::count},
+                   {"time_s", "time a step", Unit::seconds},
+                   {"share", "share", Unit::fraction},
+                   {"flop_rate", "rate", Unit::flop_rate},
+                   {"bytes", "bytes a step", Unit::bytes},
+                   {"intensity", "FLOP/B"},
+                   {"utilization", "of peak", Unit::fraction},
+                   {"bound", "bound"}};
+  const int64_t all = all_ops(profile);
+  int64_t listed = 0;
+  const auto steps = std::max<int64_t>(1, profile.steps);
+  for (const ProfileOp& op : profile.ops) {
+    if (table.rows.size() >= kMost || (table.rows.size() >= kFewest && listed >= all - all / 10)) break;
+    const auto intensity = op.intensity();
+    table.rows.push_back({op.op, op.direction, op.main_op, nodes_text(op), op.runs / steps,
+                          op.seconds() / static_cast<double>(steps), share(op.total_ns, all), cell(op.flop_rate()),
+                          cell(op.bytes ? std::optional(op.bytes / steps) : std::nullopt), cell(intensity),
+                          cell(op.utilization), op.bound});
+    listed += op.total_ns;
+  }
+  if (const size_t rest = profile.ops.size() - table.rows.size(); rest > 0)
+    table.notes = {cat(rest, " more, with ", format_percent(share(all - listed, all)), " of the time.")};
+  table.notes.push_back("FLOPs and bytes are analytic: what the nodes need (docs/flops.md).");
+  return table;
+}
+
+Table long_below_average_table(const Profile& profile) { return long_table(profile, true); }
+Table long_above_average_table(const Profile& profile) { return long_table(profile, false); }
+
+Table overhead_table(const Profile& profile) {
+  Table table{.title = "Cost of tracing"};
+  table.columns = {{"what", "what"}, {"ratio", "ratio"}, {"low", "95 % from"}, {"high", "to"}};
+  const auto text = [](double value) { return significant(value, 4); };
+  if (profile.overhead) {
+    const auto& interval = profile.overhead->interval;
+    table.rows.push_back({"traced step to untraced step beside it", text(profile.overhead->value),
+                          cell(interval ? std::optional(text(interval->low)) : std::nullopt),
+                          cell(interval ? std::optional(text(interval->high)) : std::nullopt)});
+  }
+  if (profile.agreement)
+    table.rows.push_back({"untraced step to that of the clean launches", text(*profile.agreement), {}, {}});
+  table.notes = profile.notes;
+  return table;
+}
+
+std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
+  return {utilization_table(profile, Roofs::of(run)),
+          loss_table(profile),
+          profile_op_table(profile, run),
+          long_below_average_table(profile),
+          long_above_average_table(profile),
+          overhead_table(profile)};
+}
+
+}  // namespace tbd

@@ -1,0 +1,54 @@
+#include "analysis/profile/timeline.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/trace/sweep.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kPhases = 6;  // of EventPhase
+
+int64_t common(TimeSpan a, TimeSpan b) {
+  return std::max<int64_t>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin));
+}
+
+}  // namespace
+
+Timeline timeline_of(const RankEvents& rank, TimeSpan step, std::string name, size_t parts) {
+  Timeline out{.step = std::move(name), .duration_ns = step.length()};
+  for (size_t i = 0; i < parts; ++i) {
+    const auto edge = [&](size_t k) {
+      return step.begin + static_cast<int64_t>(static_cast<double>(step.length()) * static_cast<double>(k) /
+                                               static_cast<double>(parts));
+    };
+    const TimeSpan part{edge(i), i + 1 == parts ? step.end : edge(i + 1)};
+    std::array<int64_t, kPhases> filled{};
+    int64_t busy = 0;
+    for (const Activity& activity : rank.activities) {
+      if (activity.begin >= part.end) break;
+      const int64_t time = common({activity.begin, activity.end}, part);
+      filled[static_cast<size_t>(rank.trace->phases()[activity.event])] += time;
+    }
+    busy = sweep(rank.activities, part).busy();
+    const auto most = static_cast<size_t>(std::ranges::max_element(filled) - filled.begin());
+    out.parts.push_back(
+        {.phase = filled[most] > 0 ? static_cast<EventPhase>(most) : EventPhase::unknown,
+         .busy = part.length() > 0 ? static_cast<double>(busy) / static_cast<double>(part.length()) : 0});
+  }
+  return out;
+}
+
+std::string to_text(const Timeline& timeline) {
+  constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::string_view kLetters = ".FBUIC";
+  std::string phases, busy;
+  for (const TimelinePart& part : timeline.parts) {
+    phases += kLetters[static_cast<size_t>(part.phase)];
+    busy += kBlocks[static_cast<size_t>(std::clamp(part.busy, 0.0, 1.0) * 8 + 0.5)];
+  }
+  return phases + "\n" + busy + "\n";
+}
+
+}  // namespace tbd
