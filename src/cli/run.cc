@@ -1,4 +1,5 @@
 // tbd run: measures cells and prints a row for each.
+#include <algorithm>
 #include <ostream>
 
 #include "analysis/cell.h"
@@ -26,6 +27,9 @@ class Run final : public Command {
     app.add_option("--effort", effort_,
                    "smoke: 5 steps; quick: 50 stable steps and 10 s; publish: 5 launches of 200 steps and 30 s [quick, "
                    "or the plan's]");
+    app.add_option("--passes", passes_,
+                   "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean]")
+        ->delimiter(',');
     app.add_option("--launches", launches_, "Worker processes per cell [the effort's]");
     app.add_option("--limit", limit_, "Seconds for a launch after its first step [the effort's]");
     app.add_option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
@@ -41,6 +45,7 @@ class Run final : public Command {
     if (launches_) options.launches = positive(*launches_, "--launches");
     if (limit_) options.limit_seconds = static_cast<double>(positive(*limit_, "--limit"));
     options.peaks = !no_peaks_;
+    if (!passes_.empty()) options.passes = checked_passes();
     options.out = out_.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(out_);
 
     note_interrupts();
@@ -76,7 +81,15 @@ class Run final : public Command {
     return cells(cells_.axes());
   }
 
+  std::vector<std::string> checked_passes() const {
+    const std::vector<std::string> known = {"clean", "trace", "memory"};
+    for (const std::string& pass : passes_)
+      if (std::ranges::find(known, pass) == known.end()) fail(ErrorKind::usage, unknown_name("pass", pass, known));
+    return passes_;
+  }
+
   CellOptions cells_;
+  std::vector<std::string> passes_;
   std::string plan_, like_, out_;
   std::optional<std::string> effort_, launches_, limit_;
   bool no_peaks_ = false, no_check_ = false;

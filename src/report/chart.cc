@@ -23,7 +23,7 @@ Json to_json(const ChartSeries& series) {
   return json;
 }
 
-constexpr const char* kMarks[] = {"bars", "points", "lines"};
+constexpr const char* kMarks[] = {"bars", "points", "lines", "stacks", "areas"};
 
 }  // namespace
 
@@ -34,6 +34,7 @@ Json to_json(const Chart& chart) {
                {"y_title", chart.y_title},
                {"mark", kMarks[static_cast<size_t>(chart.mark)]},
                {"from_zero", chart.from_zero},
+               {"logarithmic", chart.logarithmic},
                {"series", Json::array()},
                {"bands", Json::array()},
                {"order", chart.order},

@@ -24,7 +24,8 @@ struct Band {  // a shaded range of x
   std::string label;
 };
 
-enum class Mark { bars, points, lines };
+// stacks: bars whose series add up; areas: lines that do.
+enum class Mark { bars, points, lines, stacks, areas };
 
 struct Chart {
   std::string id;  // letters, digits and '-': element id and file name
@@ -32,6 +33,7 @@ struct Chart {
   std::string caption;  // one sentence: what to see, and what it is measured on
   Mark mark = Mark::lines;
   bool from_zero = false;
+  bool logarithmic = false;  // both axes
   std::vector<ChartSeries> series;
   std::vector<std::string> order;  // of the categories, first on top
   std::vector<Band> bands;

@@ -19,6 +19,8 @@ struct Page {
 Page summary_page(std::span<const ReportCell> cells);
 Page throughput_page(std::span<const ReportCell> cells);
 Page step_times_page(std::span<const ReportCell> cells);
+Page profile_page(std::span<const ReportCell> cells);         // empty without a traced launch
+Page memory_classes_page(std::span<const ReportCell> cells);  // empty without a launch of pass memory
 Page memory_page(std::span<const ReportCell> cells);
 Page environment_page(std::span<const ReportCell> cells);
 Page methods_page(std::span<const ReportCell> cells);

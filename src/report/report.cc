@@ -12,8 +12,11 @@ namespace tbd {
 namespace {
 
 std::vector<Page> pages_of(std::span<const ReportCell> cells) {
-  return {summary_page(cells), throughput_page(cells),  step_times_page(cells),
-          memory_page(cells),  environment_page(cells), methods_page(cells)};
+  std::vector<Page> pages = {summary_page(cells),     throughput_page(cells), step_times_page(cells),
+                             profile_page(cells),     memory_page(cells),     memory_classes_page(cells),
+                             environment_page(cells), methods_page(cells)};
+  std::erase_if(pages, [](const Page& page) { return page.tables.empty() && page.html.empty(); });
+  return pages;
 }
 
 std::string base64(std::span<const uint8_t> bytes) {

@@ -23,7 +23,8 @@ std::string_view report_script() {
   }
   const category = label => wrapped(label, narrow() ? 16 : 32);
   const roles = { resident: 0, pipeline: 1 };
-  const color = (series, index) => css('--c' + (series.role in roles ? roles[series.role] : index % 6));
+  const color = (series, index) => series.role === 'roof' ? css('--soft') :
+    css('--c' + (series.role in roles ? roles[series.role] : index % 10));
 
   function intervals(series) {
     if (!series.high) return undefined;
@@ -35,6 +36,8 @@ std::string_view report_script() {
     };
   }
 
+  const barred = chart => chart.mark === 'bars' || chart.mark === 'stacks';
+
   function bars(series, index) {
     return {
       type: 'bar', orientation: 'h', name: plain(series.name), x: series.y, y: series.labels.map(category),
@@ -44,12 +47,15 @@ std::string_view report_script() {
     };
   }
 
+  // What a series itself asks for goes before what its chart does: roofs are lines among points.
   function curve(chart, series, index) {
-    const points = chart.mark === 'points';
+    const points = chart.mark === 'points' && series.role !== 'roof';
     return {
       type: 'scatter', mode: points ? 'markers' : 'lines', name: plain(series.name), x: series.x, y: series.y,
       marker: { color: color(series, index), size: 5, opacity: .75 },
-      line: { color: color(series, index), width: 1.6 },
+      line: { color: color(series, index), width: chart.mark === 'areas' ? .5 : 1.6 },
+      stackgroup: chart.mark === 'areas' ? 'all' : undefined, text: (series.text || []).map(plain),
+      hoverinfo: series.text ? 'x+y+text' : 'x+y+name',
     };
   }
 
@@ -78,8 +84,9 @@ std::string_view report_script() {
       modebar: { bgcolor: 'rgba(0,0,0,0)', color: css('--soft'), activecolor: css('--accent') },
       legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0, font: { size: 12 } }, shapes: shapes(chart),
     };
-    if (chart.mark !== 'bars') {
+    if (!barred(chart)) {
       if (chart.from_zero) y.rangemode = 'tozero';
+      if (chart.logarithmic) x.type = y.type = 'log';
       return Object.assign(common, { xaxis: x, yaxis: y });
     }
     const value = Object.assign(axis(chart.y_title), { rangemode: 'tozero' });
@@ -87,17 +94,18 @@ std::string_view report_script() {
       type: 'category', categoryorder: 'array', categoryarray: chart.order.map(category), autorange: 'reversed',
       gridcolor: 'rgba(0,0,0,0)', ticksuffix: ' ',
     });
-    return Object.assign(common, { xaxis: value, yaxis: names, barmode: 'overlay', bargap: .35 });
+    return Object.assign(common, { xaxis: value, yaxis: names, barmode: chart.mark === 'stacks' ? 'stack' : 'overlay', bargap: .35 });
   }
 
-  const height = chart => chart.mark === 'bars' ?
-    130 + 44 * chart.series.reduce((n, series) => n + series.labels.length, 0) : 320;
+  const rows = chart => chart.mark === 'stacks' ? chart.order.length :
+    chart.series.reduce((n, series) => n + series.labels.length, 0);
+  const height = chart => barred(chart) ? 130 + 44 * rows(chart) + (chart.mark === 'stacks' ? 20 : 0) : 320;
 
   function draw() {
     for (const chart of charts) {
       const place = document.getElementById(chart.id);
       place.style.height = height(chart) + 'px';
-      const traces = chart.series.map((series, i) => chart.mark === 'bars' ? bars(series, i) : curve(chart, series, i));
+      const traces = chart.series.map((series, i) => barred(chart) ? bars(series, i) : curve(chart, series, i));
       Plotly.react(place, traces, layout(chart), {
         responsive: true, displaylogo: false, displayModeBar: narrow() ? false : 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
         toImageButtonOptions: { format: 'svg', filename: chart.id },

@@ -8,13 +8,13 @@ std::string_view report_style() {
   color-scheme: light dark;
   --paper: #ffffff; --raised: #f7f8fa; --ink: #1b2330; --soft: #5b6676; --line: #dfe3e9; --accent: #2b5fb3;
   --good: #1f7a4d; --good-paper: #e5f4ec; --bad: #a83232; --bad-paper: #fbe9e9;
-  --c0: #2b5fb3; --c1: #c8702a; --c2: #2f8f6b; --c3: #8a5bb0; --c4: #b0456b; --c5: #6d7a2c; --band: rgba(43, 95, 179, .09);
+  --c0: #2b5fb3; --c1: #c8702a; --c2: #2f8f6b; --c3: #8a5bb0; --c4: #b0456b; --c5: #6d7a2c; --c6: #3f8fa6; --c7: #a0522d; --c8: #8f8f8f; --c9: #3d3d6b; --band: rgba(43, 95, 179, .09);
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #12161c; --raised: #1a2029; --ink: #e6eaf0; --soft: #98a4b5; --line: #2c3542; --accent: #7fb0ff;
     --good: #6fd3a0; --good-paper: #173327; --bad: #ff9c9c; --bad-paper: #3a1f22;
-    --c0: #7fb0ff; --c1: #f0a868; --c2: #6fd3a0; --c3: #c4a0e8; --c4: #f08fb0; --c5: #c0cc70; --band: rgba(127, 176, 255, .12);
+    --c0: #7fb0ff; --c1: #f0a868; --c2: #6fd3a0; --c3: #c4a0e8; --c4: #f08fb0; --c5: #c0cc70; --c6: #7fd0e0; --c7: #d89878; --c8: #a8a8a8; --c9: #9c9ce0; --band: rgba(127, 176, 255, .12);
   }
 }
 * { box-sizing: border-box; }
@@ -25,6 +25,7 @@ body > header { padding-top: 36px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 4px; letter-spacing: -.01em; }
 h2 { font-size: 1.3rem; margin: 0 0 12px; padding-top: 28px; border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 20px 0 8px; overflow-wrap: anywhere; }
+h4 { font-size: .95rem; margin: 16px 0 6px; overflow-wrap: anywhere; }
 p { margin: 0 0 12px; max-width: 75ch; }
 .sub, figcaption, .note, footer { color: var(--soft); font-size: .875rem; }
 .note { overflow-wrap: anywhere; }

@@ -1,0 +1,120 @@
+// Where time went in the traced steps: causes, ops against the roofs, and the tables of each cell.
+#include <algorithm>
+
+#include "analysis/profile/profile_tables.h"
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+struct Profiled {
+  const ReportCell* cell;
+  Profile profile;
+};
+
+std::vector<Profiled> profiled(std::span<const ReportCell> cells) {
+  std::vector<Profiled> out;
+  for (const ReportCell& cell : cells)
+    if (std::optional<Profile> profile = profile_of(*cell.record)) out.push_back({&cell, std::move(*profile)});
+  return out;
+}
+
+double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+Chart loss_chart(std::span<const Profiled> all) {
+  Chart chart{.id = "loss-bar",
+              .title = "Where the time went",
+              .y_title = "share of the time of traced steps, %",
+              .caption = "Ideal is what the counted FLOPs and bytes take at the measured peaks. Parts add up to 100 %.",
+              .mark = Mark::stacks,
+              .from_zero = true};
+  chart.table.columns = {{"cell", "cell"}, {"cause", "cause"}, {"share", "share", Unit::fraction}};
+  chart.data.columns = {{"cell", ""}, {"cause", ""}, {"ns", ""}, {"window_ns", ""}};
+  for (const Profiled& each : all) chart.order.push_back(each.cell->label);
+  for (size_t part = 0; part < all.front().profile.loss.size(); ++part) {
+    ChartSeries series{.name = all.front().profile.loss[part].cause};
+    int64_t any = 0;
+    for (const auto& [cell, profile] : all) {
+      const LossPart& loss = profile.loss[part];
+      series.labels.push_back(cell->label);
+      series.y.push_back(percent(loss.ns, profile.window_ns));
+      any += loss.ns;
+      if (loss.ns == 0) continue;
+      chart.table.rows.push_back({cell->label, loss.cause, percent(loss.ns, profile.window_ns) / 100});
+      chart.data.rows.push_back({cell->label, loss.cause, loss.ns, profile.window_ns});
+    }
+    if (any > 0) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+// Attainable FLOP/s over FLOP/B (Williams et al. 2009, CACM 52(4)): flat at the peak, sloping below the ridge.
+ChartSeries roof_of(const std::string& name, double peak, double bandwidth) {
+  ChartSeries roof{.name = name, .role = "roof"};
+  const double ridge = peak / bandwidth;
+  for (const double x : {ridge / 1000, ridge, std::max(100 * ridge, 1000.0)}) {
+    roof.x.push_back(x);
+    roof.y.push_back(std::min(peak, x * bandwidth) / 1e9);
+  }
+  return roof;
+}
+
+std::optional<Chart> roofline_chart(const Profiled& each, size_t number) {
+  const RunInfo& run = each.cell->record->run;
+  const Roofs roofs = Roofs::of(run);
+  const auto isa = roofs.isa.find(run.workload.precision), gemm = roofs.gemm.find(run.workload.precision);
+  if (isa == roofs.isa.end() || !roofs.bandwidth) return std::nullopt;
+  Chart chart{.id = cat("roofline-", number),
+              .title = cat("Roofline of ", each.cell->label),
+              .x_title = "FLOP per byte",
+              .y_title = "GFLOP/s",
+              .caption =
+                  "Each point is the work of nodes with equal costs in one direction; bytes are the fewest that "
+                  "they need. Lines are the measured peak of instructions and of products.",
+              .mark = Mark::points,
+              .logarithmic = true};
+  chart.series.push_back(roof_of("instruction peak", isa->second, *roofs.bandwidth));
+  if (gemm != roofs.gemm.end()) chart.series.push_back(roof_of("best product", gemm->second, *roofs.bandwidth));
+  chart.data.columns = {{"op", ""}, {"direction", ""}, {"flop_per_byte", ""}, {"gflop_per_s", ""}, {"share", ""}};
+  for (const char* direction : {"forward", "backward"}) {
+    ChartSeries series{.name = direction};
+    for (const ProfileOp& op : each.profile.ops) {
+      const auto rate = op.flop_rate(), intensity = op.intensity();
+      if (op.direction != direction || !rate || !intensity || *intensity <= 0) continue;
+      series.x.push_back(*intensity);
+      series.y.push_back(*rate / 1e9);
+      series.text.push_back(cat(op.op, " ", op.nodes.empty() ? "" : op.nodes.front()));
+      chart.data.rows.push_back(
+          {op.op, op.direction, *intensity, *rate / 1e9, percent(op.total_ns, each.profile.window_ns) / 100});
+    }
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  chart.table = profile_op_table(each.profile, run);
+  return chart;
+}
+
+}  // namespace
+
+Page profile_page(std::span<const ReportCell> cells) {
+  Page page{.id = "profile", .title = "Where time goes"};
+  const std::vector<Profiled> all = profiled(cells);
+  if (all.empty()) return page;
+  page.html =
+      "<p>From launches of their own, in which some steps were traced; what tracing cost stands beside each cell. The "
+      "other pages' numbers come from launches without it.</p>\n";
+  page.charts.push_back(loss_chart(all));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (std::optional<Chart> chart = roofline_chart(all[i], i + 1)) page.charts.push_back(std::move(*chart));
+    page.html += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
+    for (Table& table : profile_tables(all[i].profile, all[i].cell->record->run)) {
+      page.html += cat("<h4>", html_escaped(table.title), "</h4>\n", to_html(table));
+      table.title = cat(table.title, ": ", all[i].cell->label);
+      page.tables.push_back(std::move(table));
+    }
+  }
+  return page;
+}
+
+}  // namespace tbd
