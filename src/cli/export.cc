@@ -68,9 +68,14 @@ class Export final : public Command {
   ExportWindow window(const Trace& trace) const {
     const int64_t first = std::ranges::min(trace.begins());
     ExportWindow window;
-    if (!from_.empty()) window.begin = first + time_of(from_);
-    if (!to_.empty()) window.end = first + time_of(to_);
+    if (!from_.empty()) window.begin = after(first, time_of(from_));
+    if (!to_.empty()) window.end = after(first, time_of(to_));
     return window;
+  }
+  static int64_t after(int64_t first, int64_t delay) {
+    int64_t time = 0;
+    if (__builtin_add_overflow(first, delay, &time)) return delay < 0 ? INT64_MIN : INT64_MAX;
+    return time;
   }
   int32_t chosen_rank(const Trace& trace) const {
     const std::vector<int32_t> ranks = ranks_of(trace);

@@ -56,10 +56,10 @@ class ByteReader {
     at_ += size;
     return bytes_.substr(at_ - size, size);
   }
-  // A count of things that take at least one byte each.
-  size_t count() {
+  // A count of things that take at least `least` bytes each.
+  size_t count(size_t least = 1) {
     const uint64_t count = varint();
-    require(count <= bytes_.size() - at_, "a count of ", count, " with ", bytes_.size() - at_, " bytes left");
+    require(count <= (bytes_.size() - at_) / least, "a count of ", count, " with ", bytes_.size() - at_, " bytes left");
     return count;
   }
   bool at_end() const { return at_ == bytes_.size(); }

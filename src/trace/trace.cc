@@ -42,7 +42,7 @@ void Trace::add(const Event& event) {
 void Trace::fault(std::string_view what, std::string_view where, int64_t count) {
   const auto found = std::ranges::find(faults_, what, &Fault::what);
   if (found != faults_.end())
-    found->count += count;
+    found->count = count > INT64_MAX - found->count ? INT64_MAX : found->count + count;
   else
     faults_.push_back({std::string(what), count, std::string(where)});
 }

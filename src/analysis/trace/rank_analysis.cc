@@ -34,8 +34,29 @@ TimeSpan window_of(const RankEvents& rank, TraceWindow window) {
   const TimeSpan span = window == TraceWindow::steps   ? span_of_steps(rank)
                         : window == TraceWindow::trace ? span_of_all(rank)
                                                        : span_of_activities(rank);
-  require(span.begin >= 0 || span.end <= INT64_MAX + span.begin, "the trace spans more than 292 years");
   return span;
+}
+
+// Sums of durations must fit, or no total is right.
+void check_sums(const RankEvents& rank) {
+  int64_t active = 0, steps = 0;
+  bool fits = true;
+  for (const Activity& activity : rank.activities)
+    fits = fits && !__builtin_add_overflow(active, activity.end - activity.begin, &active);
+  for (const uint32_t step : rank.steps)
+    fits = fits && !__builtin_add_overflow(steps, rank.trace->durations()[step], &steps);
+  require(fits, "the durations of rank ", rank.rank, " add up to more than 292 years: its clock cannot be believed");
+}
+
+// An hour without work is no gap between kernels: a clock was set, or traces were put one after the other.
+void find_jumps(const RankEvents& rank, std::span<const Gap> gaps, RankAnalysis& out) {
+  constexpr int64_t kHour = INT64_C(3'600'000'000'000);
+  for (const Gap& gap : gaps) {
+    if (!gap.next || !gap.previous || gap.interval.length() <= kHour) continue;
+    if (out.clock_jumps++ > 0) continue;
+    out.first_jump = gap.interval;
+    out.jump_before = std::string(rank.trace->name(rank.activities[*gap.next].event));
+  }
 }
 
 void add_causes(CauseTimes& sum, const CauseTimes& times) {
@@ -88,12 +109,17 @@ TraceWindow trace_window_from(std::string_view name) {
 
 RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) {
   const RankEvents events = rank_events(trace, rank);
-  require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy");
+  require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy",
+          events.beyond > 0 ? cat("; ", events.beyond, " events lie 73 years or more from the trace's base") : "");
+  check_sums(events);
   RankAnalysis out{.rank = rank, .on_device = events.on_device, .window = window_of(events, window)};
+  out.beyond = events.beyond;
   out.masks = sweep(events.activities, out.window);
   Launches launches = join_launches(events);
   const IdleCauses causes(events, launches, out.window);
-  for (const Gap& gap : device_gaps(events, out.window)) add_causes(out.causes, causes.of_device(gap));
+  const std::vector<Gap> gaps = device_gaps(events, out.window);
+  for (const Gap& gap : gaps) add_causes(out.causes, causes.of_device(gap));
+  find_jumps(events, gaps, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
   out.kernels = kernel_groups(events, out.window);

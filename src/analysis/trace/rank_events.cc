@@ -122,7 +122,12 @@ RankEvents rank_events(const Trace& trace, int32_t rank) {
     if (trace.tracks()[i].rank == rank) out.by_track[i].reserve(counts[i]);
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const TrackId track = trace.track_ids()[i];
-    if (trace.tracks()[track].rank == rank) out.by_track[track].push_back(i);
+    if (trace.tracks()[track].rank != rank) continue;
+    const bool in_range = trace.begins()[i] > -kFarthest && trace.end(i) < kFarthest;
+    if (in_range)
+      out.by_track[track].push_back(i);
+    else
+      ++out.beyond;
   }
   for (size_t i = 0; i < counts.size(); ++i) {
     if (out.by_track[i].empty()) continue;
