@@ -49,8 +49,8 @@ class IdleCauses {
   int64_t delay_ = 0;
 };
 
-// Gaps of the whole device, and of one of its streams or threads.
+// Gaps of the whole device, and of one of its streams or threads, whose activities are given in order.
 std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window);
-std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window);
+std::vector<Gap> stream_gaps(const RankEvents& rank, std::span<const uint32_t> activities, TimeSpan window);
 
 }  // namespace tbd

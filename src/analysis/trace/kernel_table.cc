@@ -92,9 +92,9 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
   const Trace& trace = *rank.trace;
   std::array<std::unordered_map<uint64_t, Members>, kDeviceClasses> groups;  // by name and detail
-  std::map<TrackId, int64_t> ends;
+  std::vector<int64_t> ends(trace.tracks().size(), window.begin);
   for (const Activity& activity : rank.activities) {
-    int64_t& end = ends.try_emplace(activity.track, window.begin).first->second;
+    int64_t& end = ends[activity.track];
     const int64_t gap = std::max<int64_t>(0, activity.begin - end);
     end = std::max(end, activity.end);
     if (activity.begin < window.begin || activity.begin >= window.end) continue;

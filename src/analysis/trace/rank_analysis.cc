@@ -63,27 +63,29 @@ void add_causes(CauseTimes& sum, const CauseTimes& times) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
 }
 
-StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCauses& causes, TimeSpan window) {
+StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, std::span<const uint32_t> activities,
+                              const IdleCauses& causes, TimeSpan window) {
   const Track& track = rank.track(id);
   StreamAnalysis out{.device = track.place == Track::Place::device ? track.device : -1,
                      .stream = track.thread,
                      .name = std::string(rank.trace->strings()[track.name])};
-  for (const Gap& gap : stream_gaps(rank, id, window)) {
+  for (const Gap& gap : stream_gaps(rank, activities, window)) {
     out.idle_ns += gap.interval.length();
     add_causes(out.causes, causes.of_stream(gap));
   }
   out.busy_ns = window.length() - out.idle_ns;
-  for (const Activity& activity : rank.activities)
-    out.activities += activity.track == id && activity.begin < window.end && activity.end >= window.begin;
+  for (const uint32_t i : activities)
+    out.activities += rank.activities[i].begin < window.end && rank.activities[i].end >= window.begin;
   return out;
 }
 
 std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, TimeSpan window) {
-  std::vector<bool> active(rank.trace->tracks().size(), false);
-  for (const Activity& activity : rank.activities) active[activity.track] = true;
+  std::vector<std::vector<uint32_t>> of_track(rank.trace->tracks().size());
+  for (uint32_t i = 0; i < rank.activities.size(); ++i) of_track[rank.activities[i].track].push_back(i);
   std::vector<StreamAnalysis> out;
-  for (size_t id = 0; id < active.size(); ++id)
-    if (active[id]) out.push_back(analyze_stream(rank, static_cast<TrackId>(id), causes, window));
+  for (size_t id = 0; id < of_track.size(); ++id)
+    if (!of_track[id].empty())
+      out.push_back(analyze_stream(rank, static_cast<TrackId>(id), of_track[id], causes, window));
   std::ranges::sort(out, {}, [](const StreamAnalysis& s) { return std::pair(s.device, s.stream); });
   return out;
 }
