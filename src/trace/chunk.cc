@@ -141,7 +141,7 @@ void decode_events(std::string_view bytes, Trace& trace) {
     require(table >= 0 && event.detail < ids[table].size(), "detail ", event.detail, " of ", name(event.kind));
     event.detail = ids[table][event.detail];
   }
-  for (const Event& event : events) trace.add(event);
+  trace.add_all(events);
 }
 
 }  // namespace tbd

@@ -39,15 +39,8 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
   uint64_t varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      require(at_ < bytes_.size(), "a number is cut off");
-      const auto byte = static_cast<uint8_t>(bytes_[at_++]);
-      require(shift < 63 || byte < 2, "a number is too long");
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    fail(ErrorKind::invalid, "a number is too long");
+    if (at_ < bytes_.size() && static_cast<uint8_t>(bytes_[at_]) < 0x80) return static_cast<uint8_t>(bytes_[at_++]);
+    return bytes_.size() - at_ >= 10 ? whole_varint() : guarded_varint();
   }
   int64_t signed_varint() { return unzigzag(varint()); }
   std::string_view text() {
@@ -65,6 +58,29 @@ class ByteReader {
   bool at_end() const { return at_ == bytes_.size(); }
 
  private:
+  // Ten bytes are there: no number is cut off.
+  uint64_t whole_varint() {
+    const char* from = bytes_.data() + at_;
+    uint64_t value = 0;
+    for (int shift = 0; shift < 63; shift += 7) {
+      const auto byte = static_cast<uint8_t>(*from++);
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return at_ = static_cast<size_t>(from - bytes_.data()), value;
+    }
+    return guarded_varint();
+  }
+  uint64_t guarded_varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      require(at_ < bytes_.size(), "a number is cut off");
+      const auto byte = static_cast<uint8_t>(bytes_[at_++]);
+      require(shift < 63 || byte < 2, "a number is too long");
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail(ErrorKind::invalid, "a number is too long");
+  }
+
   std::string_view bytes_;
   size_t at_ = 0;
 };

@@ -113,16 +113,8 @@ void IdleCauses::split(const Gap& gap, bool stream, CauseTimes& times) const {
   if (rest.length() > 0) charge_waiting(rest, gap, stream, times);
 }
 
-CauseTimes IdleCauses::of_device(const Gap& gap) const {
-  CauseTimes times{};
-  split(gap, false, times);
-  return times;
-}
+void IdleCauses::add_device(const Gap& gap, CauseTimes& times) const { split(gap, false, times); }
 
-CauseTimes IdleCauses::of_stream(const Gap& gap) const {
-  CauseTimes times{};
-  split(gap, true, times);
-  return times;
-}
+void IdleCauses::add_stream(const Gap& gap, CauseTimes& times) const { split(gap, true, times); }
 
 }  // namespace tbd

@@ -59,10 +59,6 @@ void find_jumps(const RankEvents& rank, std::span<const Gap> gaps, RankAnalysis&
   }
 }
 
-void add_causes(CauseTimes& sum, const CauseTimes& times) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
-}
-
 StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, std::span<const uint32_t> activities,
                               const IdleCauses& causes, TimeSpan window) {
   const Track& track = rank.track(id);
@@ -71,7 +67,7 @@ StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, std::span<cons
                      .name = std::string(rank.trace->strings()[track.name])};
   for (const Gap& gap : stream_gaps(rank, activities, window)) {
     out.idle_ns += gap.interval.length();
-    add_causes(out.causes, causes.of_stream(gap));
+    causes.add_stream(gap, out.causes);
   }
   out.busy_ns = window.length() - out.idle_ns;
   for (const uint32_t i : activities)
@@ -120,7 +116,7 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
   Launches launches = join_launches(events);
   const IdleCauses causes(events, launches, out.window);
   const std::vector<Gap> gaps = device_gaps(events, out.window);
-  for (const Gap& gap : gaps) add_causes(out.causes, causes.of_device(gap));
+  for (const Gap& gap : gaps) causes.add_device(gap, out.causes);
   find_jumps(events, gaps, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
