@@ -157,5 +157,44 @@ TEST_F(AnalyzeCommand, ExportIsReadBackAlike) {
   EXPECT_EQ(tbd({"export", file, "--format", "xml"}).code, kBadUsage);
 }
 
+TEST_F(AnalyzeCommand, EveryKindOfTraceIsExported) {
+  write_file(path("mxnet.json"), R"js({"traceEvents": [{"name": "conv", "ph": "B", "ts": 1, "pid": 0, "tid": 3},
+    {"name": "conv", "ph": "E", "ts": 5, "pid": 0, "tid": 3}]})js");
+  // One device with one op, as wire bytes: StepStats{dev_stats{device, node_stats{name, start, begin, end}}}.
+  const std::string node =
+      "\x0a\x04"
+      "conv"
+      "\x10\x01\x18\x01\x20\x05";
+  const std::string device = "\x0a\x0d/device:CPU:0\x12" + std::string(1, static_cast<char>(node.size())) + node;
+  write_file(path("run.pb"), "\x0a" + std::string(1, static_cast<char>(device.size())) + device);
+  ASSERT_EQ(tbd({"import", path("mxnet.json"), "--out", path("record")}).code, kDone);
+  for (const std::string& file : {path("mxnet.json"), path("run.pb"), path("record")}) {
+    EXPECT_THAT(tbd({"export", file, "--format", "csv"}).out, HasSubstr("op,conv,0,host,")) << file;
+    const std::string chrome = path("out.json");
+    ASSERT_EQ(tbd({"export", file, "--out", chrome}).code, kDone) << file;
+    EXPECT_THAT(tbd({"analyze", chrome}).out, HasSubstr("conv")) << file;
+  }
+}
+
+TEST(ExportBenchmark, ARecordBecomesOneEntryALaunch) {
+  std::ostringstream out, err;
+  Context context{.out = out, .err = err};
+  for (const auto& folder : std::filesystem::directory_iterator(TBD_SOURCE_DIR "/tests/golden/records/three")) {
+    out.str("");
+    context.arguments = {"export", folder.path().string(), "--format", "benchmark"};
+    ASSERT_EQ(run_program(context), kDone) << err.str();
+    const Json json = parse_json(out.str(), "out");
+    EXPECT_TRUE(json["context"]["caches"].is_array());
+    ASSERT_FALSE(json["benchmarks"].empty());
+    for (const Json& entry : json["benchmarks"]) {
+      EXPECT_EQ(entry["run_type"], "iteration");
+      if (entry.contains("error_occurred")) continue;
+      EXPECT_GT(entry["iterations"], 0);
+      EXPECT_EQ(entry["time_unit"], "ms");
+      EXPECT_GT(entry["items_per_second"], 0.0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tbd::cli
