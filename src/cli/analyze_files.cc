@@ -7,10 +7,13 @@
 #include "analysis/trace/mllog_tables.h"
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "trace/import/import.h"
 
 namespace tbd::cli {
 namespace {
+
+constexpr int64_t kMostRanks = 1 << 20;
 
 void collect_folder(const std::filesystem::path& folder, std::vector<std::filesystem::path>& out) {
   constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
@@ -21,12 +24,25 @@ void collect_folder(const std::filesystem::path& folder, std::vector<std::filesy
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());
 }
 
+// The world size that torch's distributedInfo names; 0 where it names none.
+int32_t world_size_of(const Trace& trace) {
+  const auto found = trace.facts.find("distributedInfo");
+  if (found == trace.facts.end()) return 0;
+  try {
+    const Json size = parse_json(found->second, "distributedInfo").value("world_size", Json());
+    return size.is_number_unsigned() && size <= kMostRanks ? size.get<int32_t>() : 0;
+  } catch (const std::exception&) {  // no object: the importer said so where it read it
+    return 0;
+  }
+}
+
 std::string counted(int64_t faults) { return faults == 1 ? "1 kind of fault" : cat(faults, " kinds of faults"); }
 
 void analyze_file(Context& context, const std::filesystem::path& path, TraceWindow window, bool quiet,
                   AnalyzedTraces& out) {
   Trace trace;
   import_trace(path, trace);
+  out.world_size = std::max(out.world_size, world_size_of(trace));
   const size_t before = out.ranks.size();
   std::string nothing = "it has no event";
   for (const int32_t rank : ranks_of(trace)) {
@@ -49,19 +65,53 @@ void analyze_file(Context& context, const std::filesystem::path& path, TraceWind
   out.faults.push_back(std::move(faults));
 }
 
-void settle_ranks(Context& context, bool quiet, std::vector<RankAnalysis>& ranks) {
+// False when the numbers that the files name clash.
+bool settle_ranks(Context& context, bool quiet, std::vector<RankAnalysis>& ranks) {
   std::set<int32_t> numbers;
   for (const RankAnalysis& rank : ranks) numbers.insert(rank.rank);
   if (numbers.size() < ranks.size()) {
     int32_t next = 0;
     for (RankAnalysis& rank : ranks) rank.rank = next++;
     if (!quiet) context.err << "ranks that the files name clash: they are numbered in the order given\n";
-    return;
+    return false;
   }
   std::ranges::sort(ranks, {}, &RankAnalysis::rank);
-  const auto last = static_cast<size_t>(*numbers.rbegin());
-  if (!quiet && ranks.size() > 1 && last + 1 > ranks.size())
-    context.err << "of ranks 0 to " << last << " only " << ranks.size() << " are there\n";
+  return true;
+}
+
+// "2, 4 to 7"; what is not among `numbers` below `world`.
+std::string missing_ranks(const std::set<int32_t>& numbers, int32_t world) {
+  std::string out;
+  int32_t next = 0;
+  const auto up_to = [&](int32_t end) {
+    if (next < end) out += cat(out.empty() ? "" : ", ", next, end - next > 1 ? cat(" to ", end - 1) : std::string());
+  };
+  for (const int32_t number : numbers) {
+    if (number >= world) break;
+    up_to(number);
+    next = number + 1;
+  }
+  up_to(world);
+  return out;
+}
+
+// How many ranks the traces say there are, or as many as their numbers need.
+void name_missing_ranks(Context& context, bool quiet, AnalyzedTraces& traces) {
+  std::set<int32_t> numbers;
+  for (const RankAnalysis& rank : traces.ranks) numbers.insert(rank.rank);
+  if (numbers.empty() || *numbers.rbegin() == INT32_MAX) return;
+  const int32_t needed = numbers.size() > 1 ? *numbers.rbegin() + 1 : 0;
+  const int32_t world = std::max(traces.world_size, needed);
+  const std::string missing = missing_ranks(numbers, world);
+  if (missing.empty() || *numbers.begin() < 0) return;
+  const auto count = int64_t{world} - static_cast<int64_t>(numbers.size());
+  if (!quiet)
+    context.err << "of ranks 0 to " << world - 1 << " only " << numbers.size() << (numbers.size() == 1 ? " is" : " are")
+                << " there; missing: " << missing << "\n";
+  Table table{.title = "Ranks that are missing"};
+  table.columns = {{"what", "what"}, {"count", "count", Unit::count}, {"first", "which"}};
+  table.rows.push_back({cat("ranks of ", world, " without a trace"), count, missing});
+  traces.faults.push_back(std::move(table));
 }
 
 }  // namespace
@@ -93,7 +143,7 @@ std::vector<std::filesystem::path> trace_paths(const std::vector<std::string>& a
 AnalyzedTraces analyzed(Context& context, const std::vector<std::string>& paths, TraceWindow window, bool quiet) {
   AnalyzedTraces out;
   for (const std::filesystem::path& path : trace_paths(paths)) analyze_file(context, path, window, quiet, out);
-  settle_ranks(context, quiet, out.ranks);
+  if (settle_ranks(context, quiet, out.ranks)) name_missing_ranks(context, quiet, out);
   return out;
 }
 

@@ -11,7 +11,8 @@ namespace tbd::cli {
 
 struct AnalyzedTraces {
   std::vector<RankAnalysis> ranks;  // by rank
-  std::vector<Table> faults;        // of the files that had any
+  std::vector<Table> faults;        // of the files that had any, and the ranks that are missing
+  int32_t world_size = 0;           // as the traces say; 0 where they do not
 };
 // Files whose ranks clash, as traces that do not say their rank do, are numbered in the order given, and said so on
 // stderr unless `quiet`; ranks that are missing are named. Throws Error(invalid) when a file holds nothing to analyse.

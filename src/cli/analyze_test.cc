@@ -89,7 +89,43 @@ TEST_F(AnalyzeCommand, ClashingRanksAreNumberedAndMissingOnesNamed) {
   EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 0, "10"), "--json"}).err,
               HasSubstr("numbered in the order given"));
   EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 5, "10"), "--json"}).err,
-              HasSubstr("of ranks 0 to 5 only 2"));
+              HasSubstr("of ranks 0 to 5 only 2 are there; missing: 1 to 4"));
+}
+
+TEST_F(AnalyzeCommand, TheWorldSizeSaysWhichRanksAreMissing) {
+  const auto of = [&](int rank) {
+    const std::string file = trace(cat("r", rank, ".json"), rank, "10");
+    std::string text = read_file(file);
+    text.insert(text.find("\"rank\""), "\"world_size\": 4, ");
+    write_file(file, text);
+    return file;
+  };
+  const Said said = tbd({"analyze", of(3), of(0), of(1)});
+  EXPECT_EQ(said.code, kDone);
+  EXPECT_THAT(said.err, HasSubstr("of ranks 0 to 3 only 3 are there; missing: 2\n"));
+  EXPECT_THAT(said.out, HasSubstr("ranks of 4 without a trace"));
+  EXPECT_THAT(tbd({"analyze", of(0), of(1), of(2), "--json"}).err, HasSubstr("missing: 3\n"));
+  EXPECT_THAT(tbd({"analyze", of(0), of(1), of(2), of(3), "--json"}).err, Not(HasSubstr("missing")));
+}
+
+// The contract with programs: these keys and no others, all times whole nanoseconds.
+TEST_F(AnalyzeCommand, JsonHasExactlyTheKeysOfTheContract) {
+  const Json rank = parse_json(tbd({"analyze", trace("a.json", 0, "10"), "--json"}).out, "out");
+  const auto keys = [](const Json& object) {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : object.items()) out.push_back(key);
+    return out;
+  };
+  EXPECT_THAT(keys(rank),
+              testing::ElementsAre("rank", "window_ns", "busy_ns", "compute_ns", "communication_ns", "copy_ns",
+                                   "compute_communication_overlap_ns", "idle_ns", "streams", "kernels", "steps"));
+  EXPECT_THAT(keys(rank["streams"][0]), testing::ElementsAre("device", "stream", "busy_ns", "idle_ns", "idle_causes"));
+  EXPECT_THAT(keys(rank["kernels"][0]), testing::ElementsAre("name", "count", "total_ns"));
+  EXPECT_THAT(keys(rank["steps"][0]), testing::ElementsAre("name", "start_ns", "duration_ns"));
+  for (const auto& [key, value] : rank.items()) EXPECT_TRUE(value.is_number_integer() || value.is_array()) << key;
+  int64_t idle = 0;
+  for (const auto& [cause, ns] : rank["streams"][0]["idle_causes"].items()) idle += ns.get<int64_t>();
+  EXPECT_EQ(rank["streams"][0]["idle_ns"], idle);
 }
 
 TEST_F(AnalyzeCommand, BadInputGetsASentence) {
@@ -119,6 +155,45 @@ TEST_F(AnalyzeCommand, ExportIsReadBackAlike) {
   EXPECT_EQ(tbd({"analyze", path("again.json"), "--json"}).out, tbd({"analyze", file, "--json"}).out);
   EXPECT_THAT(tbd({"export", file, "--format", "csv"}).out, HasSubstr("kernel,<b>gemm</b>,3,device,0,0,7,1001,4002,"));
   EXPECT_EQ(tbd({"export", file, "--format", "xml"}).code, kBadUsage);
+}
+
+TEST_F(AnalyzeCommand, EveryKindOfTraceIsExported) {
+  write_file(path("mxnet.json"), R"js({"traceEvents": [{"name": "conv", "ph": "B", "ts": 1, "pid": 0, "tid": 3},
+    {"name": "conv", "ph": "E", "ts": 5, "pid": 0, "tid": 3}]})js");
+  // One device with one op, as wire bytes: StepStats{dev_stats{device, node_stats{name, start, begin, end}}}.
+  const std::string node =
+      "\x0a\x04"
+      "conv"
+      "\x10\x01\x18\x01\x20\x05";
+  const std::string device = "\x0a\x0d/device:CPU:0\x12" + std::string(1, static_cast<char>(node.size())) + node;
+  write_file(path("run.pb"), "\x0a" + std::string(1, static_cast<char>(device.size())) + device);
+  ASSERT_EQ(tbd({"import", path("mxnet.json"), "--out", path("record")}).code, kDone);
+  for (const std::string& file : {path("mxnet.json"), path("run.pb"), path("record")}) {
+    EXPECT_THAT(tbd({"export", file, "--format", "csv"}).out, HasSubstr("op,conv,0,host,")) << file;
+    const std::string chrome = path("out.json");
+    ASSERT_EQ(tbd({"export", file, "--out", chrome}).code, kDone) << file;
+    EXPECT_THAT(tbd({"analyze", chrome}).out, HasSubstr("conv")) << file;
+  }
+}
+
+TEST(ExportBenchmark, ARecordBecomesOneEntryALaunch) {
+  std::ostringstream out, err;
+  Context context{.out = out, .err = err};
+  for (const auto& folder : std::filesystem::directory_iterator(TBD_SOURCE_DIR "/tests/golden/records/three")) {
+    out.str("");
+    context.arguments = {"export", folder.path().string(), "--format", "benchmark"};
+    ASSERT_EQ(run_program(context), kDone) << err.str();
+    const Json json = parse_json(out.str(), "out");
+    EXPECT_TRUE(json["context"]["caches"].is_array());
+    ASSERT_FALSE(json["benchmarks"].empty());
+    for (const Json& entry : json["benchmarks"]) {
+      EXPECT_EQ(entry["run_type"], "iteration");
+      if (entry.contains("error_occurred")) continue;
+      EXPECT_GT(entry["iterations"], 0);
+      EXPECT_EQ(entry["time_unit"], "ms");
+      EXPECT_GT(entry["items_per_second"], 0.0);
+    }
+  }
 }
 
 }  // namespace

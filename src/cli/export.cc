@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
+#include "cli/export_benchmark.h"
 #include "cli/export_mllog.h"
 #include "record/reader.h"
 #include "trace/export/chrome.h"
@@ -27,12 +28,13 @@ class Export final : public Command {
  public:
   std::string name() const override { return "export"; }
   std::string summary() const override {
-    return "Write a trace as Perfetto/Chrome JSON or CSV, a record as an MLPerf log";
+    return "Write a trace as Perfetto/Chrome JSON or CSV, a record as MLPerf log or Google Benchmark JSON";
   }
 
   void declare(CLI::App& app) override {
     app.add_option("TRACE", trace_, "A trace, or a record with one")->required();
-    app.add_option("--format", format_, "chrome (Perfetto, torch.profiler), csv, or mllog of a record")
+    app.add_option("--format", format_,
+                   "chrome (Perfetto, torch.profiler), csv, or mllog or benchmark (Google Benchmark JSON) of a record")
         ->capture_default_str();
     app.add_option("--out", out_, "File to write [stdout]");
     app.add_option("--rank", rank_, "The rank to write, for chrome [the first]");
@@ -42,11 +44,15 @@ class Export final : public Command {
   }
 
   int run(Context& context) override {
-    const std::vector<std::string> known = {"chrome", "csv", "mllog"};
+    const std::vector<std::string> known = {"chrome", "csv", "mllog", "benchmark"};
     if (std::ranges::find(known, format_) == known.end())
       fail(ErrorKind::usage, unknown_name("format", format_, known));
     if (format_ == "mllog")
       return to_output(context, [&](std::ostream& out) { write_mllog(read_record(trace_), out); });
+    if (format_ == "benchmark")
+      return to_output(context, [&](std::ostream& out) {
+        out << benchmark_json(read_record(trace_)).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+      });
     const auto paths = trace_paths({trace_});
     require(paths.size() == 1, trace_, " holds ", paths.size(), " traces: name one of them");
     Trace trace;
@@ -68,9 +74,14 @@ class Export final : public Command {
   ExportWindow window(const Trace& trace) const {
     const int64_t first = std::ranges::min(trace.begins());
     ExportWindow window;
-    if (!from_.empty()) window.begin = first + time_of(from_);
-    if (!to_.empty()) window.end = first + time_of(to_);
+    if (!from_.empty()) window.begin = after(first, time_of(from_));
+    if (!to_.empty()) window.end = after(first, time_of(to_));
     return window;
+  }
+  static int64_t after(int64_t first, int64_t delay) {
+    int64_t time = 0;
+    if (__builtin_add_overflow(first, delay, &time)) return delay < 0 ? INT64_MIN : INT64_MAX;
+    return time;
   }
   int32_t chosen_rank(const Trace& trace) const {
     const std::vector<int32_t> ranks = ranks_of(trace);

@@ -27,7 +27,7 @@ Field decode_field(ByteReader& in) {
 // The ids in `trace` of the rows that a block numbers from 0.
 template <class Detail>
 std::vector<uint32_t> decode_details(ByteReader& in, Trace& trace) {
-  std::vector<uint32_t> ids(in.count());
+  std::vector<uint32_t> ids(in.count(std::tuple_size_v<decltype(Detail::fields(std::declval<Detail&>()))>));
   for (uint32_t& id : ids) {
     Detail row;
     const auto get = [&](auto& field) { field = decode_field<std::remove_reference_t<decltype(field)>>(in); };
@@ -129,8 +129,9 @@ std::string encode_events(const Trace& trace) {
 
 void decode_events(std::string_view bytes, Trace& trace) {
   ByteReader in(bytes);
-  std::vector<Event> events(in.count());
-  require(events.size() <= kMostEvents, "a block of ", events.size(), " events");
+  const size_t count = in.count(8);
+  require(count <= kMostEvents, "a block of ", count, " events");
+  std::vector<Event> events(count);
   decode_columns(in, events);
   const DetailIds ids = decode_all_details(in, trace);
   require(in.at_end(), "bytes are left over");
@@ -140,7 +141,7 @@ void decode_events(std::string_view bytes, Trace& trace) {
     require(table >= 0 && event.detail < ids[table].size(), "detail ", event.detail, " of ", name(event.kind));
     event.detail = ids[table][event.detail];
   }
-  for (const Event& event : events) trace.add(event);
+  trace.add_all(events);
 }
 
 }  // namespace tbd

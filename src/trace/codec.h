@@ -39,6 +39,37 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
   uint64_t varint() {
+    if (at_ < bytes_.size() && static_cast<uint8_t>(bytes_[at_]) < 0x80) return static_cast<uint8_t>(bytes_[at_++]);
+    return bytes_.size() - at_ >= 10 ? whole_varint() : guarded_varint();
+  }
+  int64_t signed_varint() { return unzigzag(varint()); }
+  std::string_view text() {
+    const uint64_t size = varint();
+    require(size <= bytes_.size() - at_, "a text is cut off");
+    at_ += size;
+    return bytes_.substr(at_ - size, size);
+  }
+  // A count of things that take at least `least` bytes each.
+  size_t count(size_t least = 1) {
+    const uint64_t count = varint();
+    require(count <= (bytes_.size() - at_) / least, "a count of ", count, " with ", bytes_.size() - at_, " bytes left");
+    return count;
+  }
+  bool at_end() const { return at_ == bytes_.size(); }
+
+ private:
+  // Ten bytes are there: no number is cut off.
+  uint64_t whole_varint() {
+    const char* from = bytes_.data() + at_;
+    uint64_t value = 0;
+    for (int shift = 0; shift < 63; shift += 7) {
+      const auto byte = static_cast<uint8_t>(*from++);
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return at_ = static_cast<size_t>(from - bytes_.data()), value;
+    }
+    return guarded_varint();
+  }
+  uint64_t guarded_varint() {
     uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       require(at_ < bytes_.size(), "a number is cut off");
@@ -49,22 +80,7 @@ class ByteReader {
     }
     fail(ErrorKind::invalid, "a number is too long");
   }
-  int64_t signed_varint() { return unzigzag(varint()); }
-  std::string_view text() {
-    const uint64_t size = varint();
-    require(size <= bytes_.size() - at_, "a text is cut off");
-    at_ += size;
-    return bytes_.substr(at_ - size, size);
-  }
-  // A count of things that take at least one byte each.
-  size_t count() {
-    const uint64_t count = varint();
-    require(count <= bytes_.size() - at_, "a count of ", count, " with ", bytes_.size() - at_, " bytes left");
-    return count;
-  }
-  bool at_end() const { return at_ == bytes_.size(); }
 
- private:
   std::string_view bytes_;
   size_t at_ = 0;
 };

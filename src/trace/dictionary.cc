@@ -42,9 +42,10 @@ std::string encode_state(const Trace& trace) {
 }
 
 void decode_state(ByteReader& in, Trace& trace) {
-  std::vector<Track> tracks(in.count());
+  const size_t count = in.count(7);
+  require(count >= trace.tracks().size() && count < UINT16_MAX, count, " tracks");
+  std::vector<Track> tracks(count);
   for (Track& track : tracks) track = decode_track(in, trace.strings().size());
-  require(tracks.size() >= trace.tracks().size() && tracks.size() < UINT16_MAX, tracks.size(), " tracks");
   trace.set_tracks(std::move(tracks));
   const bool has_base = in.varint() != 0;
   const int64_t base = in.signed_varint();
@@ -57,6 +58,7 @@ void decode_state(ByteReader& in, Trace& trace) {
   for (size_t left = in.count(); left > 0; --left) {
     const std::string_view what = in.text();
     const int64_t count = in.signed_varint();
+    require(count >= 0, "a fault that came ", count, " times");
     trace.fault(what, in.text(), count);
   }
 }

@@ -109,7 +109,7 @@ std::optional<std::vector<ChunkPlace>> read_index(const std::filesystem::path& p
   const std::string content =
       decode_content(header, bytes_at(in, offset + static_cast<int64_t>(kBlockHeader), read->stored));
   ByteReader bytes(content);
-  std::vector<ChunkPlace> index(bytes.count());
+  std::vector<ChunkPlace> index(bytes.count(4));
   for (ChunkPlace& place : index)
     for (int64_t* field : {&place.offset, &place.events, &place.begin, &place.end}) *field = bytes.signed_varint();
   return index;

@@ -23,11 +23,28 @@ void Trace::set_rank(int32_t rank) {
   for (Track& track : tracks_) track.rank = rank;
 }
 
-void Trace::add(const Event& event) {
+void Trace::check(const Event& event) const {
   require(event.track < tracks_.size(), "track ", event.track, " of ", tracks_.size());
   require(event.name < strings_.size(), "string ", event.name, " of ", strings_.size());
   require(event.duration >= 0, "an event of ", event.duration, " ns");
   require(event.begin <= INT64_MAX - event.duration, "an event ends beyond the range of time");
+}
+
+void Trace::add_all(std::span<const Event> events) {
+  for (const Event& event : events) check(event);
+  const auto append = [&](auto& column, auto field) {
+    const size_t have = column.size();
+    column.resize(have + events.size());
+    for (size_t i = 0; i < events.size(); ++i) column[have + i] = events[i].*field;
+  };
+  append(begin_, &Event::begin), append(duration_, &Event::duration);
+  append(name_, &Event::name), append(link_, &Event::link), append(detail_, &Event::detail);
+  append(track_, &Event::track), append(kind_, &Event::kind), append(phase_, &Event::phase);
+  if (begin_.size() >= drain_at_) drain_(*this);
+}
+
+void Trace::add(const Event& event) {
+  check(event);
   begin_.push_back(event.begin);
   duration_.push_back(event.duration);
   name_.push_back(event.name);
@@ -42,7 +59,7 @@ void Trace::add(const Event& event) {
 void Trace::fault(std::string_view what, std::string_view where, int64_t count) {
   const auto found = std::ranges::find(faults_, what, &Fault::what);
   if (found != faults_.end())
-    found->count += count;
+    found->count = count > INT64_MAX - found->count ? INT64_MAX : found->count + count;
   else
     faults_.push_back({std::string(what), count, std::string(where)});
 }

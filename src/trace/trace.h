@@ -45,6 +45,8 @@ class Trace {
   }
   // Throws Error(invalid) on a negative duration, an end beyond int64, an unknown track.
   void add(const Event& event);
+  // The same one after the other, all or none of them; drains once, at the end.
+  void add_all(std::span<const Event> events);
   void fault(std::string_view what, std::string_view where = {}, int64_t count = 1);
   void clear_faults() { faults_.clear(); }
 
@@ -82,6 +84,8 @@ class Trace {
   void shrink();  // gives back what growing left over
 
  private:
+  void check(const Event& event) const;
+
   StringTable strings_;
   std::vector<Track> tracks_;
   Details details_;

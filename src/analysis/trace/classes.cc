@@ -129,17 +129,9 @@ std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
   }
 }
 
-std::optional<IdleCause> HostCauses::operator()(uint32_t event) {
-  const EventKind kind = trace_.kinds()[event];
-  const bool op = kind == EventKind::op || kind == EventKind::backward_op;
-  const int table = op ? 0 : kind == EventKind::api ? 1 : kind == EventKind::annotation ? 2 : -1;
-  if (table < 0) return host_cause(kind, {});
-  uint8_t& known = known_[3 * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
-  if (known == kUnknown) {
-    const auto cause = host_cause(kind, trace_.name(event));
-    known = cause ? static_cast<uint8_t>(*cause) : kNone;
-  }
-  return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
+uint8_t HostCauses::look_up(uint32_t event) const {
+  const auto cause = host_cause(trace_.kinds()[event], trace_.name(event));
+  return cause ? static_cast<uint8_t>(*cause) : kNone;
 }
 
 bool is_launch(std::string_view name) { return begins_with_any(name, kLaunches); }

@@ -49,10 +49,26 @@ std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
 class HostCauses {
  public:
   explicit HostCauses(const Trace& trace) : trace_(trace), known_(3 * trace.strings().size(), kUnknown) {}
-  std::optional<IdleCause> operator()(uint32_t event);
+  std::optional<IdleCause> operator()(uint32_t event) {
+    const EventKind kind = trace_.kinds()[event];
+    const int table = kTables[static_cast<size_t>(kind)];
+    if (table < 0) return host_cause(kind, {});
+    uint8_t& known = known_[3 * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
+    if (known == kUnknown) known = look_up(event);
+    return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
+  }
 
  private:
   static constexpr uint8_t kUnknown = 255, kNone = 254;
+  // Kinds whose names matter have a table: ops, calls, ranges.
+  static constexpr std::array<int8_t, kEventKinds> kTables = [] {
+    std::array<int8_t, kEventKinds> tables{};
+    tables.fill(-1);
+    tables[static_cast<size_t>(EventKind::op)] = tables[static_cast<size_t>(EventKind::backward_op)] = 0;
+    tables[static_cast<size_t>(EventKind::api)] = 1, tables[static_cast<size_t>(EventKind::annotation)] = 2;
+    return tables;
+  }();
+  uint8_t look_up(uint32_t event) const;
   const Trace& trace_;
   std::vector<uint8_t> known_;  // of ops, calls and ranges, by name
 };

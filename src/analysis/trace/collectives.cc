@@ -58,11 +58,9 @@ std::vector<CollectiveRun> collective_runs(const RankEvents& rank) {
   const Trace& trace = *rank.trace;
   std::vector<CollectiveRun> runs;
   std::map<std::pair<std::string, std::string>, int64_t> counts;
-  constexpr int64_t kFar = INT64_C(1) << 61;  // 73 years: sums of two stay in range
-  const int64_t base = std::clamp<int64_t>(trace.base_epoch_ns.value_or(0), -kFar, kFar);
+  const int64_t base = std::clamp<int64_t>(trace.base_epoch_ns.value_or(0), -kFarthest, kFarthest);
   for (const Activity& activity : rank.activities) {
     if (trace.kinds()[activity.event] != EventKind::collective) continue;
-    if (activity.begin < -kFar || activity.end > kFar) continue;
     const auto* detail = trace.detail_of<CollectiveDetail>(activity.event);
     CollectiveRun run{.name = std::string(trace.name(activity.event))};
     if (detail) run.group = trace.strings()[detail->group];
@@ -83,8 +81,9 @@ Table collective_table(std::span<const RankCollectives> ranks) {
     const int64_t last = meeting.last_begin(), first = meeting.first_end();
     early += first < last;
     ++sum.count;
-    sum.transfer_ns += std::max<int64_t>(0, first - last);
-    for (const auto& [rank, time] : meeting.ranks) sum.wait_ns[rank] += last - time.begin;
+    sum.transfer_ns = sum_in_range(sum.transfer_ns, std::max<int64_t>(0, first - last));
+    for (const auto& [rank, time] : meeting.ranks)
+      sum.wait_ns[rank] = sum_in_range(sum.wait_ns[rank], last - time.begin);
   }
   if (early > 0) {
     table.notes = {cat(early,

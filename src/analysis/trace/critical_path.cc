@@ -1,8 +1,8 @@
 #include "analysis/trace/critical_path.h"
 
-#include <algorithm>
 #include <numeric>
 
+#include "analysis/trace/order.h"
 #include "analysis/trace/path_walk.h"
 
 namespace tbd {
@@ -29,7 +29,7 @@ PathTimes& PathTimes::operator+=(const PathTimes& other) {
 }
 
 CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, const IdleCauses& causes)
-    : rank_(rank), launches_(launches), causes_(causes), by_end_(rank.activities.size()), before_(by_end_.size()) {
+    : rank_(rank), launches_(launches), causes_(causes), before_(rank.activities.size()) {
   const Trace& trace = *rank.trace;
   HostCauses host_causes(trace);
   for (const TrackId host : rank.hosts) {
@@ -38,22 +38,33 @@ CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, con
     for (const uint32_t event : rank.by_track[host])
       if (host_causes(event) == IdleCause::sync) thread.syncs.push_back(event);
   }
-  std::iota(by_end_.begin(), by_end_.end(), size_t{0});
-  std::ranges::stable_sort(by_end_, {}, [&](size_t i) { return rank.activities[i].end; });
-  std::map<TrackId, size_t> last;
-  for (size_t i = 0; i < rank.activities.size(); ++i) {
-    const Activity& activity = rank.activities[i];
-    if (!rank.on_device) threads_[activity.track].leaves.push_back(activity);
-    if (const auto found = last.find(activity.track); found != last.end()) before_[i] = found->second;
-    last[activity.track] = i;
+  std::vector<std::vector<uint32_t>> of_track(trace.tracks().size());
+  for (uint32_t i = 0; i < rank.activities.size(); ++i) {
+    std::vector<uint32_t>& earlier = of_track[rank.activities[i].track];
+    if (!earlier.empty()) before_[i] = earlier.back();
+    earlier.push_back(i);
   }
+  order_by_end(of_track);
+  if (rank.on_device) return;
+  for (size_t track = 0; track < of_track.size(); ++track)
+    for (const uint32_t i : of_track[track]) threads_[static_cast<TrackId>(track)].leaves.push_back(rank.activities[i]);
+}
+
+void CriticalPath::order_by_end(std::span<const std::vector<uint32_t>> of_track) {
+  std::vector<size_t> runs;
+  by_end_.reserve(rank_.activities.size());
+  for (const std::vector<uint32_t>& activities : of_track) {
+    if (activities.empty()) continue;
+    for (const uint32_t i : activities) by_end_.push_back({rank_.activities[i].end, i});
+    runs.push_back(by_end_.size());
+  }
+  merge_runs(by_end_, std::move(runs),
+             [](const End& a, const End& b) { return a.time != b.time ? a.time < b.time : a.activity < b.activity; });
 }
 
 std::optional<size_t> CriticalPath::finished_by(int64_t time) const {
-  const auto end = [&](size_t i) { return rank_.activities[i].end; };
-  const auto next = std::ranges::upper_bound(by_end_, time, {}, end);
-  if (next == by_end_.begin()) return std::nullopt;
-  return *std::prev(next);
+  near_ = partition_near(by_end_, near_, [&](const End& end) { return end.time <= time; });
+  return near_ == 0 ? std::nullopt : std::optional<size_t>(by_end_[near_ - 1].activity);
 }
 
 PathTimes CriticalPath::of_step(uint32_t step) const {

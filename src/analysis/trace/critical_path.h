@@ -32,14 +32,23 @@ class CriticalPath {
     std::vector<TimeSpan> covered;  // by events that say what the thread did
     std::vector<uint32_t> syncs;    // by begin
     std::vector<Activity> leaves;   // where the processor is the device
+    mutable size_t near = 0;        // in covered, where the last question ended
+    // The last span of `covered` that begins before `time`; nullptr where there is none.
+    const TimeSpan* last_before(int64_t time) const;
   };
+  struct End {
+    int64_t time = 0;
+    uint32_t activity = 0;
+  };
+  void order_by_end(std::span<const std::vector<uint32_t>> of_track);
   std::optional<size_t> finished_by(int64_t time) const;  // the activity that ended last, not after `time`
 
   const RankEvents& rank_;
   const Launches& launches_;
   const IdleCauses& causes_;
   std::map<TrackId, Thread> threads_;
-  std::vector<size_t> by_end_;                 // activities
+  std::vector<End> by_end_;                    // activities, of equal ends by number
+  mutable size_t near_ = 0;                    // in by_end_, where the last question ended
   std::vector<std::optional<size_t>> before_;  // on the same stream
 };
 

@@ -1,16 +1,17 @@
-#include <algorithm>
-
 #include "analysis/trace/idle.h"
 
 namespace tbd {
 namespace {
 
-// `of` are activities by begin; walks them once, keeping the latest end so far.
-std::vector<Gap> gaps_of(const RankEvents& rank, std::span<const size_t> of, TimeSpan window) {
+// `count` activities by begin, `at` gives each one's place; walks them once, keeping the latest end so far.
+template <class At>
+std::vector<Gap> gaps_of(const RankEvents& rank, size_t count, At at, TimeSpan window) {
   std::vector<Gap> gaps;
+  gaps.reserve(count / 2);
   int64_t now = window.begin;
   std::optional<size_t> latest;
-  for (const size_t i : of) {
+  for (size_t n = 0; n < count; ++n) {
+    const size_t i = at(n);
     const Activity& activity = rank.activities[i];
     if (activity.begin >= window.end) break;
     if (activity.begin > now) gaps.push_back({{now, activity.begin}, i, latest});
@@ -26,16 +27,13 @@ std::vector<Gap> gaps_of(const RankEvents& rank, std::span<const size_t> of, Tim
 }  // namespace
 
 std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window) {
-  std::vector<size_t> all(rank.activities.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  return gaps_of(rank, all, window);
+  return gaps_of(
+      rank, rank.activities.size(), [](size_t i) { return i; }, window);
 }
 
-std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window) {
-  std::vector<size_t> own;
-  for (size_t i = 0; i < rank.activities.size(); ++i)
-    if (rank.activities[i].track == stream) own.push_back(i);
-  return gaps_of(rank, own, window);
+std::vector<Gap> stream_gaps(const RankEvents& rank, std::span<const uint32_t> activities, TimeSpan window) {
+  return gaps_of(
+      rank, activities.size(), [&](size_t i) { return size_t{activities[i]}; }, window);
 }
 
 }  // namespace tbd

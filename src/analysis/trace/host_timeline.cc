@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/trace/order.h"
+
 namespace tbd {
 namespace {
 
@@ -14,18 +16,26 @@ struct Edge {
   uint8_t cause;
 };
 
+// In order of time. Events come by begin: where they nest, a stack gives their ends in order too.
 std::vector<Edge> edges_of(const Trace& trace, std::span<const uint32_t> events) {
-  std::vector<Edge> edges;
+  std::vector<Edge> edges, open;
+  edges.reserve(2 * events.size());
   HostCauses causes(trace);
+  bool nested = true;
+  const auto close = [&] { edges.push_back(open.back()), open.pop_back(); };
   for (const uint32_t event : events) {
     if (trace.durations()[event] == 0) continue;
     const auto cause = causes(event);
     if (!cause) continue;
     const auto code = static_cast<uint8_t>(*cause);
-    edges.push_back({trace.begins()[event], 1, code});
-    edges.push_back({trace.end(event), -1, code});
+    const int64_t begin = trace.begins()[event], end = trace.end(event);
+    while (!open.empty() && open.back().time <= begin) close();
+    nested = nested && (open.empty() || end <= open.back().time);
+    edges.push_back({begin, 1, code});
+    open.push_back({end, -1, code});
   }
-  std::ranges::sort(edges, {}, &Edge::time);
+  while (!open.empty()) close();
+  if (!nested) std::ranges::sort(edges, {}, &Edge::time);
   return edges;
 }
 
@@ -50,19 +60,9 @@ HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events)
   }
 }
 
-// The first segment that begins after `time`. Questions come in order of time as a rule, so it is looked for near the
-// last answer first.
 std::vector<HostTimeline::Segment>::const_iterator HostTimeline::after(int64_t time) const {
-  constexpr size_t kNear = 64;
-  size_t from = std::min(last_, segments_.size());
-  if (from > 0 && segments_[from - 1].begin > time) from = 0;
-  const size_t to =
-      from + kNear < segments_.size() && segments_[from + kNear].begin > time ? from + kNear : segments_.size();
-  const auto begin = segments_.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto end = segments_.begin() + static_cast<std::ptrdiff_t>(to);
-  const auto found = std::ranges::upper_bound(begin, end, time, {}, &Segment::begin);
-  last_ = static_cast<size_t>(found - segments_.begin());
-  return found;
+  last_ = partition_near(segments_, last_, [&](const Segment& segment) { return segment.begin <= time; });
+  return segments_.begin() + static_cast<std::ptrdiff_t>(last_);
 }
 
 void HostTimeline::charge(TimeSpan interval, CauseTimes& times) const {

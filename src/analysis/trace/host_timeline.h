@@ -27,7 +27,7 @@ class HostTimeline {
   std::span<const Segment> segments() const { return segments_; }
 
  private:
-  std::vector<Segment>::const_iterator after(int64_t time) const;
+  std::vector<Segment>::const_iterator after(int64_t time) const;  // the first that begins after `time`
 
   mutable size_t last_ = 0;        // where the last question ended: the next one is near
   std::vector<Segment> segments_;  // ascending; before the first it is host_other

@@ -41,18 +41,17 @@ const HostTimeline& IdleCauses::timeline(TrackId host) const {
 }
 
 void IdleCauses::learn_delay() {
-  std::map<TrackId, int64_t> ends;  // of what ran last on each stream
+  std::vector<std::optional<int64_t>> ends(rank_.trace->tracks().size());  // of what ran last on each stream
   std::vector<int64_t> delays;
   for (size_t i = 0; i < rank_.activities.size(); ++i) {
     const Activity& activity = rank_.activities[i];
-    const auto last = ends.find(activity.track);
+    std::optional<int64_t>& last = ends[activity.track];
     const uint32_t call = launches_.call_of[i];
-    if (last != ends.end() && call != kNoEvent && activity.begin >= last->second) {
-      const int64_t gap = activity.begin - last->second;
-      if (rank_.trace->end(call) <= last->second - gap) delays.push_back(gap);
+    if (last && call != kNoEvent && activity.begin >= *last) {
+      const int64_t gap = activity.begin - *last;
+      if (rank_.trace->end(call) <= *last - gap) delays.push_back(gap);
     }
-    int64_t& end = ends.try_emplace(activity.track, activity.end).first->second;
-    end = std::max(end, activity.end);
+    last = std::max(last.value_or(activity.end), activity.end);
   }
   if (delays.empty()) return;
   const size_t place = (delays.size() * 95 + 99) / 100 - 1;  // nearest rank
@@ -62,9 +61,14 @@ void IdleCauses::learn_delay() {
 
 void IdleCauses::collect_waits() {
   const Trace& trace = *rank_.trace;
+  std::vector<int8_t> known(trace.strings().size(), -1);
+  const auto waits = [&](StringId name) {
+    if (known[name] < 0) known[name] = is_stream_wait(trace.strings()[name]);
+    return known[name] == 1;
+  };
   for (const TrackId host : rank_.hosts)
     for (const uint32_t event : rank_.by_track[host])
-      if (trace.kinds()[event] == EventKind::api && is_stream_wait(trace.name(event)))
+      if (trace.kinds()[event] == EventKind::api && waits(trace.names()[event]))
         wait_calls_[host].push_back(trace.begins()[event]);
   for (const TrackId stream : rank_.streams) {
     std::vector<Activity> waits;
@@ -109,16 +113,8 @@ void IdleCauses::split(const Gap& gap, bool stream, CauseTimes& times) const {
   if (rest.length() > 0) charge_waiting(rest, gap, stream, times);
 }
 
-CauseTimes IdleCauses::of_device(const Gap& gap) const {
-  CauseTimes times{};
-  split(gap, false, times);
-  return times;
-}
+void IdleCauses::add_device(const Gap& gap, CauseTimes& times) const { split(gap, false, times); }
 
-CauseTimes IdleCauses::of_stream(const Gap& gap) const {
-  CauseTimes times{};
-  split(gap, true, times);
-  return times;
-}
+void IdleCauses::add_stream(const Gap& gap, CauseTimes& times) const { split(gap, true, times); }
 
 }  // namespace tbd

@@ -25,8 +25,9 @@ class IdleCauses {
  public:
   IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window);
 
-  CauseTimes of_device(const Gap& gap) const;
-  CauseTimes of_stream(const Gap& gap) const;
+  // Add the gap's length to `times`, by cause.
+  void add_device(const Gap& gap, CauseTimes& times) const;
+  void add_stream(const Gap& gap, CauseTimes& times) const;
   // The delay that is usual between a launch and its start: the 95th percentile of the gaps on a stream whose launch
   // had returned longer before the gap than the gap is long. 0 where there is none to learn from.
   int64_t delay() const { return delay_; }
@@ -49,8 +50,8 @@ class IdleCauses {
   int64_t delay_ = 0;
 };
 
-// Gaps of the whole device, and of one of its streams or threads.
+// Gaps of the whole device, and of one of its streams or threads, whose activities are given in order.
 std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window);
-std::vector<Gap> stream_gaps(const RankEvents& rank, TrackId stream, TimeSpan window);
+std::vector<Gap> stream_gaps(const RankEvents& rank, std::span<const uint32_t> activities, TimeSpan window);
 
 }  // namespace tbd

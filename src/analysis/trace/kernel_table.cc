@@ -76,7 +76,8 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
     auto [found, is_new] = all.try_emplace({group.name, group.detail, group.cls}, group);
     if (is_new) continue;
     KernelGroup& sum = found->second;
-    sum.count += group.count, sum.total_ns += group.total_ns, sum.bytes += group.bytes, sum.gap_ns += group.gap_ns;
+    sum.count += group.count, sum.total_ns += group.total_ns, sum.bytes = sum_in_range(sum.bytes, group.bytes);
+    sum.gap_ns = sum_in_range(sum.gap_ns, group.gap_ns);
     sum.p95_ns = std::max(sum.p95_ns, group.p95_ns);
     sum.launch_bound = sum.gap_ns > sum.total_ns;
   }
@@ -91,9 +92,9 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
   const Trace& trace = *rank.trace;
   std::array<std::unordered_map<uint64_t, Members>, kDeviceClasses> groups;  // by name and detail
-  std::map<TrackId, int64_t> ends;
+  std::vector<int64_t> ends(trace.tracks().size(), window.begin);
   for (const Activity& activity : rank.activities) {
-    int64_t& end = ends.try_emplace(activity.track, window.begin).first->second;
+    int64_t& end = ends[activity.track];
     const int64_t gap = std::max<int64_t>(0, activity.begin - end);
     end = std::max(end, activity.end);
     if (activity.begin < window.begin || activity.begin >= window.end) continue;
@@ -102,8 +103,8 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     Members& members = groups[static_cast<size_t>(activity.cls)][key];
     if (members.durations.empty()) members.first = event;
     members.durations.push_back(activity.end - activity.begin);
-    members.bytes += bytes_of(trace, event);
-    members.gap_ns += gap;
+    members.bytes = sum_in_range(members.bytes, std::max<int64_t>(0, bytes_of(trace, event)));
+    members.gap_ns = sum_in_range(members.gap_ns, gap);
   }
   std::vector<KernelGroup> out;
   for (size_t cls = 0; cls < groups.size(); ++cls)

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "analysis/trace/order.h"
+
 namespace tbd {
-namespace {
 
-// The last of the disjoint, ascending intervals that begins before `time`; nullptr where there is none.
-const TimeSpan* last_before(const std::vector<TimeSpan>& intervals, int64_t time) {
-  const auto next = std::ranges::lower_bound(intervals, time, {}, &TimeSpan::begin);
-  return next == intervals.begin() ? nullptr : &*std::prev(next);
+const TimeSpan* CriticalPath::Thread::last_before(int64_t time) const {
+  near = partition_near(covered, near, [&](const TimeSpan& span) { return span.begin < time; });
+  return near == 0 ? nullptr : &covered[near - 1];
 }
-
-}  // namespace
 
 CriticalPath::Walk::Walk(const CriticalPath& path, TimeSpan window)
     : path_(path), rank_(path.rank_), window_(window), now_(window.end) {}
@@ -112,7 +110,7 @@ std::optional<CriticalPath::Walk::Place> CriticalPath::Walk::other_thread(TrackI
   std::optional<TrackId> best;
   int64_t best_end = idle_since;
   for (const auto& [other, events] : path_.threads_) {
-    const TimeSpan* interval = other == thread ? nullptr : last_before(events.covered, now_);
+    const TimeSpan* interval = other == thread ? nullptr : events.last_before(now_);
     const int64_t end = interval ? std::min(interval->end, now_) : best_end;
     if (end > best_end) best = other, best_end = end;
   }
@@ -125,7 +123,7 @@ CriticalPath::Walk::Place CriticalPath::Walk::before_on_host(TrackId thread) {
   const Place stay{.on_host = true, .thread = thread};
   const auto found = path_.threads_.find(thread);
   if (found == path_.threads_.end()) return end();
-  const TimeSpan* covered = last_before(found->second.covered, now_);
+  const TimeSpan* covered = found->second.last_before(now_);
   if (!covered || covered->end < now_) {
     const int64_t idle_since = covered ? covered->end : window_.begin;
     if (const auto other = other_thread(thread, std::max(idle_since, window_.begin))) return *other;

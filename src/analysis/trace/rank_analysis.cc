@@ -34,35 +34,54 @@ TimeSpan window_of(const RankEvents& rank, TraceWindow window) {
   const TimeSpan span = window == TraceWindow::steps   ? span_of_steps(rank)
                         : window == TraceWindow::trace ? span_of_all(rank)
                                                        : span_of_activities(rank);
-  require(span.begin >= 0 || span.end <= INT64_MAX + span.begin, "the trace spans more than 292 years");
   return span;
 }
 
-void add_causes(CauseTimes& sum, const CauseTimes& times) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += times[i];
+// Sums of durations must fit, or no total is right.
+void check_sums(const RankEvents& rank) {
+  int64_t active = 0, steps = 0;
+  bool fits = true;
+  for (const Activity& activity : rank.activities)
+    fits = fits && !__builtin_add_overflow(active, activity.end - activity.begin, &active);
+  for (const uint32_t step : rank.steps)
+    fits = fits && !__builtin_add_overflow(steps, rank.trace->durations()[step], &steps);
+  require(fits, "the durations of rank ", rank.rank, " add up to more than 292 years: its clock cannot be believed");
 }
 
-StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, const IdleCauses& causes, TimeSpan window) {
+// An hour without work is no gap between kernels: a clock was set, or traces were put one after the other.
+void find_jumps(const RankEvents& rank, std::span<const Gap> gaps, RankAnalysis& out) {
+  constexpr int64_t kHour = INT64_C(3'600'000'000'000);
+  for (const Gap& gap : gaps) {
+    if (!gap.next || !gap.previous || gap.interval.length() <= kHour) continue;
+    if (out.clock_jumps++ > 0) continue;
+    out.first_jump = gap.interval;
+    out.jump_before = std::string(rank.trace->name(rank.activities[*gap.next].event));
+  }
+}
+
+StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, std::span<const uint32_t> activities,
+                              const IdleCauses& causes, TimeSpan window) {
   const Track& track = rank.track(id);
   StreamAnalysis out{.device = track.place == Track::Place::device ? track.device : -1,
                      .stream = track.thread,
                      .name = std::string(rank.trace->strings()[track.name])};
-  for (const Gap& gap : stream_gaps(rank, id, window)) {
+  for (const Gap& gap : stream_gaps(rank, activities, window)) {
     out.idle_ns += gap.interval.length();
-    add_causes(out.causes, causes.of_stream(gap));
+    causes.add_stream(gap, out.causes);
   }
   out.busy_ns = window.length() - out.idle_ns;
-  for (const Activity& activity : rank.activities)
-    out.activities += activity.track == id && activity.begin < window.end && activity.end >= window.begin;
+  for (const uint32_t i : activities)
+    out.activities += rank.activities[i].begin < window.end && rank.activities[i].end >= window.begin;
   return out;
 }
 
 std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, TimeSpan window) {
-  std::vector<bool> active(rank.trace->tracks().size(), false);
-  for (const Activity& activity : rank.activities) active[activity.track] = true;
+  std::vector<std::vector<uint32_t>> of_track(rank.trace->tracks().size());
+  for (uint32_t i = 0; i < rank.activities.size(); ++i) of_track[rank.activities[i].track].push_back(i);
   std::vector<StreamAnalysis> out;
-  for (size_t id = 0; id < active.size(); ++id)
-    if (active[id]) out.push_back(analyze_stream(rank, static_cast<TrackId>(id), causes, window));
+  for (size_t id = 0; id < of_track.size(); ++id)
+    if (!of_track[id].empty())
+      out.push_back(analyze_stream(rank, static_cast<TrackId>(id), of_track[id], causes, window));
   std::ranges::sort(out, {}, [](const StreamAnalysis& s) { return std::pair(s.device, s.stream); });
   return out;
 }
@@ -88,12 +107,17 @@ TraceWindow trace_window_from(std::string_view name) {
 
 RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) {
   const RankEvents events = rank_events(trace, rank);
-  require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy");
+  require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy",
+          events.beyond > 0 ? cat("; ", events.beyond, " events lie 73 years or more from the trace's base") : "");
+  check_sums(events);
   RankAnalysis out{.rank = rank, .on_device = events.on_device, .window = window_of(events, window)};
+  out.beyond = events.beyond;
   out.masks = sweep(events.activities, out.window);
   Launches launches = join_launches(events);
   const IdleCauses causes(events, launches, out.window);
-  for (const Gap& gap : device_gaps(events, out.window)) add_causes(out.causes, causes.of_device(gap));
+  const std::vector<Gap> gaps = device_gaps(events, out.window);
+  for (const Gap& gap : gaps) causes.add_device(gap, out.causes);
+  find_jumps(events, gaps, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
   out.kernels = kernel_groups(events, out.window);

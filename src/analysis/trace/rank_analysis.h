@@ -47,6 +47,11 @@ struct RankAnalysis {
   Launches launches;  // call_of is left out
   std::vector<CollectiveRun> collectives;
   int64_t events = 0;
+  int64_t beyond = 0;  // events left out, RankEvents::beyond
+  // Gaps of more than an hour between activities; the first one, and the name of the activity after it.
+  int64_t clock_jumps = 0;
+  TimeSpan first_jump;
+  std::string jump_before;
 };
 
 // Throws Error(invalid) when the rank has nothing that keeps a device busy, or no step where steps are asked for.

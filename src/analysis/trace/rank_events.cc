@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
+
+#include "analysis/trace/order.h"
 
 namespace tbd {
 namespace {
@@ -66,16 +67,32 @@ void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
   std::inplace_merge(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept), events.end(), before);
 }
 
-void add_device_activities(RankEvents& rank) {
+// Both leave one run after the other; the result is where the runs end.
+std::vector<size_t> add_device_activities(RankEvents& rank) {
   DeviceClasses classes(*rank.trace);
-  for (const TrackId stream : rank.streams)
+  std::vector<size_t> ends;
+  for (const TrackId stream : rank.streams) {
     for (const uint32_t event : rank.by_track[stream])
       if (const auto cls = classes(event))
         rank.activities.push_back({rank.trace->begins()[event], rank.trace->end(event), event, stream, *cls});
+    ends.push_back(rank.activities.size());
+  }
+  return ends;
 }
 
-void sort_activities(std::vector<Activity>& activities) {
-  std::ranges::sort(activities, {}, [](const Activity& a) { return std::tie(a.begin, a.end, a.event); });
+std::vector<size_t> add_leaf_ops(RankEvents& rank) {
+  std::vector<size_t> ends;
+  for (const TrackId host : rank.hosts) {
+    const std::vector<Activity> leaves = leaf_ops(*rank.trace, host, rank.by_track[host]);
+    rank.activities.insert(rank.activities.end(), leaves.begin(), leaves.end());
+    ends.push_back(rank.activities.size());
+  }
+  return ends;
+}
+
+bool is_before(const Activity& a, const Activity& b) {
+  if (a.begin != b.begin) return a.begin < b.begin;
+  return a.end != b.end ? a.end < b.end : a.event < b.event;
 }
 
 }  // namespace
@@ -122,7 +139,12 @@ RankEvents rank_events(const Trace& trace, int32_t rank) {
     if (trace.tracks()[i].rank == rank) out.by_track[i].reserve(counts[i]);
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const TrackId track = trace.track_ids()[i];
-    if (trace.tracks()[track].rank == rank) out.by_track[track].push_back(i);
+    if (trace.tracks()[track].rank != rank) continue;
+    const bool in_range = trace.begins()[i] > -kFarthest && trace.end(i) < kFarthest;
+    if (in_range)
+      out.by_track[track].push_back(i);
+    else
+      ++out.beyond;
   }
   for (size_t i = 0; i < counts.size(); ++i) {
     if (out.by_track[i].empty()) continue;
@@ -133,14 +155,10 @@ RankEvents rank_events(const Trace& trace, int32_t rank) {
       if (host && trace.kinds()[event] == EventKind::step) out.steps.push_back(event);
   }
   sort_by_time(trace, out.steps);
-  add_device_activities(out);
+  std::vector<size_t> runs = add_device_activities(out);
   out.on_device = !out.activities.empty();
-  if (!out.on_device)
-    for (const TrackId host : out.hosts) {
-      const std::vector<Activity> leaves = leaf_ops(trace, host, out.by_track[host]);
-      out.activities.insert(out.activities.end(), leaves.begin(), leaves.end());
-    }
-  sort_activities(out.activities);
+  if (!out.on_device) runs = add_leaf_ops(out);
+  merge_runs(out.activities, std::move(runs), is_before);
   return out;
 }
 

@@ -30,9 +30,16 @@ struct RankEvents {
   std::vector<std::vector<uint32_t>> by_track;  // events by begin, longer first where equal, then as in the trace
   std::vector<Activity> activities;             // by begin, end, event
   std::vector<uint32_t> steps;                  // events of kind step, by begin
+  int64_t beyond = 0;                           // events left out: 73 years or more from the trace's base
 
   const Track& track(TrackId id) const { return trace->tracks()[id]; }
 };
+
+// Times of events lie less than this from the trace's base, 73 years: sums and differences of two stay in range.
+constexpr int64_t kFarthest = INT64_C(1) << 61;
+
+// Of two that are not negative; the largest number there is where it is not enough.
+constexpr int64_t sum_in_range(int64_t a, int64_t b) { return b > INT64_MAX - a ? INT64_MAX : a + b; }
 
 std::vector<int32_t> ranks_of(const Trace& trace);  // ascending, those with events
 // `trace` must outlive the result.

@@ -180,6 +180,11 @@ Table fault_table(const Trace& trace, std::span<const RankAnalysis> ranks) {
     add("launches without their kernel or copy", r, r.launches.calls_without_activity);
     add("correlation ids used by more than one call", r, r.launches.clashing_calls);
     add("kernels that begin before their launch", r, r.launches.before_their_call);
+    add("events 73 years or more from the trace's base, not used", r, r.beyond);
+    if (r.clock_jumps > 0)
+      table.rows.push_back({"gaps of more than an hour: a clock was set, or traces were joined", r.clock_jumps,
+                            cat("rank ", r.rank, ": ", format_seconds(seconds(r.first_jump.length())), " before '",
+                                r.jump_before, "'")});
   }
   return table;
 }

@@ -65,8 +65,9 @@ void write_names(const Trace& trace, int32_t rank, std::ostream& out) {
 int64_t write_chrome(const Trace& trace, int32_t rank, ExportWindow window, std::ostream& out) {
   const std::vector<uint32_t> events = chosen(trace, rank, window);
   const int64_t first = events.empty() ? 0 : trace.begins()[events.front()];
-  const int64_t origin = first >= kEpochLike ? first : 0;
-  out << "{\n\"schemaVersion\": 1,\n\"baseTimeNanoseconds\": " << trace.base_epoch_ns.value_or(0) + origin
+  const int64_t base = trace.base_epoch_ns.value_or(0);
+  const int64_t origin = first >= kEpochLike && base <= INT64_MAX - first ? first : 0;
+  out << "{\n\"schemaVersion\": 1,\n\"baseTimeNanoseconds\": " << base + origin
       << ",\n\"distributedInfo\": {\"rank\": " << rank << "},\n\"displayTimeUnit\": \"ms\",\n\"traceEvents\": [\n";
   out << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 0, \"tid\": 0, \"ts\": 0, \"args\": {\"name\": \"rank "
       << rank << "\"}}";

@@ -87,7 +87,7 @@ class ChromeStream {
       if (next == '}') return window_.advance(1), true;
       if (next != '"') return malformed(cat("a key begins with ", shown(next)));
       const size_t size = window_.value_size();
-      if (size == 0) return stopped("a key is cut off");
+      if (size == 0) return window_.full() ? malformed("a key is longer than 1 MiB") : stopped("a key is cut off");
       std::string scratch;
       const std::string key(json_text(window_.text().substr(0, size), scratch));
       window_.advance(size);
@@ -99,12 +99,21 @@ class ChromeStream {
   bool member(const std::string& key) {
     const char next = window_.skip_blanks();
     if (key == "traceEvents" && next == '[') return window_.advance(1), events();
+    const int64_t position = window_.position();
     const size_t size = window_.value_size();
-    if (size == 0)
-      return window_.full() ? malformed(cat("'", key, "' is longer than 1 MiB"))
-                            : stopped(cat("'", key, "' is cut off"));
+    if (size == 0 && !window_.full()) return stopped(cat("'", key, "' is cut off"));
+    if (size == 0 || !keep_property(64 + key.size() + size)) {
+      handler_.fault("properties too long to keep", cat("byte ", position, ": '", key.substr(0, 40), "'"));
+      return window_.skip_value() || stopped(cat("'", key.substr(0, 40), "' is cut off"));
+    }
     handler_.property(key, window_.text().substr(0, size));
     window_.advance(size);
+    return true;
+  }
+  // All of them together stay small, however many there are.
+  bool keep_property(size_t size) {
+    if (size > kProperties - property_bytes_) return false;
+    property_bytes_ += size;
     return true;
   }
   void trailing() {
@@ -115,10 +124,12 @@ class ChromeStream {
   }
 
   static constexpr int kCareful = 64;
+  static constexpr size_t kProperties = 2 << 20;  // bytes
   ByteSource& source_;
   ChromeHandler& handler_;
   JsonWindow window_;
   ChromeObjects objects_;
+  size_t property_bytes_ = 0;
 };
 
 }  // namespace

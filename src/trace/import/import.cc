@@ -1,5 +1,7 @@
 #include "trace/import/import.h"
 
+#include <new>
+
 #include "base/error.h"
 #include "trace/file.h"
 #include "trace/import/kineto.h"
@@ -33,6 +35,14 @@ bool holds(std::string_view text, std::string_view part) { return text.find(part
 bool is_mxnet(std::string_view text) {
   const bool begins = holds(text, "\"ph\": \"B\"") || holds(text, "\"ph\":\"B\"");
   return begins && !holds(text, "\"ph\": \"X\"") && !holds(text, "\"ph\":\"X\"");
+}
+
+// A byte-order mark, or a bracket beside zero bytes.
+bool is_wide_json(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+  if (text.size() < 4 || (text[0] != '\0' && text[1] != '\0')) return false;
+  const auto bracket = [&](size_t i) { return text[i] == '{' || text[i] == '['; };
+  return text[0] != '\0' ? bracket(0) : bracket(1) || bracket(3);
 }
 
 void read_native(const std::filesystem::path& path, Trace& trace) {
@@ -72,6 +82,7 @@ TraceFormat trace_format(const std::filesystem::path& path) {
   if (is_trace_file(bytes)) return TraceFormat::native;
   if (bytes.starts_with("SQLite format 3")) return TraceFormat::nsight;
   std::string_view text = bytes;
+  if (is_wide_json(text)) fail(ErrorKind::invalid, path.string(), ": the text is UTF-16 or UTF-32, JSON is UTF-8");
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const size_t first = text.find_first_not_of(" \n\t\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
@@ -81,8 +92,6 @@ TraceFormat trace_format(const std::filesystem::path& path) {
   if (file.ends_with(".pb") || file.ends_with(".pb.gz") || holds(file, "RunMetadata") || holds(file, "run_metadata") ||
       holds(file, "step_stats"))
     return TraceFormat::step_stats;
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-    fail(ErrorKind::invalid, path.string(), ": the text is UTF-16, JSON is UTF-8");
   fail(ErrorKind::invalid, path.string(),
        " is no trace that tbd reads: neither JSON nor SQLite nor a trace of tbd, and not named *.pb");
 }
@@ -93,6 +102,8 @@ void import_trace(const std::filesystem::path& path, Trace& trace) {
     import_as(format, path, trace);
   } catch (const Error& e) {
     throw std::string_view(e.what()).starts_with(path.string()) ? e : e.within(path.string());
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::io, path.string(), ": its events do not fit in memory");
   }
   trace.facts.try_emplace("source", name(format));
 }

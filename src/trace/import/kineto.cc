@@ -206,7 +206,7 @@ void KinetoImport::property(std::string_view key, std::string_view json) {
   trace_.facts[std::string(key)] = without_blanks(json, scratch_);
   if (key != "distributedInfo") return;
   try {
-    const auto rank = maybe<int64_t>(parse_json(json, "distributedInfo"), "rank");
+    const auto rank = maybe<double>(parse_json(json, "distributedInfo"), "rank");
     if (rank && *rank >= 0 && *rank < INT32_MAX) rank_ = static_cast<int32_t>(*rank);
   } catch (const Error& e) {
     trace_.fault("no rank", e.what());

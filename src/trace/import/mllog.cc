@@ -1,11 +1,12 @@
 #include "trace/import/mllog.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tbd {
 namespace {
 
-constexpr size_t kLongest = 1 << 20;
+constexpr size_t kLongest = 1 << 20, kMost = 1 << 20;  // bytes of a line, events
 
 std::string utf8_of_latin1(std::string_view text) {
   std::string out;
@@ -53,7 +54,8 @@ Json parsed(std::string_view text) {
 MllogEvent event_of(const Json& json, int64_t line) {
   MllogEvent event{.key = at<std::string>(json, "key"), .line = line};
   event.type = maybe<std::string>(json, "event_type").value_or("");
-  event.time_ms = maybe<int64_t>(json, "time_ms").value_or(0);
+  if (const auto time = maybe<double>(json, "time_ms"); time && std::abs(*time) < 9e15)
+    event.time_ms = static_cast<int64_t>(*time);
   if (json.contains("value")) event.value = json["value"];
   if (json.contains("metadata")) event.metadata = json["metadata"];
   return event;
@@ -93,6 +95,7 @@ Mllog read_mllog(ByteSource& source) {
     if (token == std::string::npos) continue;
     try {
       require(line.size() <= kLongest, "longer than 1 MiB");
+      require(log.events.size() < kMost, "more events than a log has");
       log.events.push_back(event_of(parsed(object_in(std::string_view(line).substr(token))), number));
     } catch (const Error& e) {
       if (log.malformed++ == 0) log.first_malformed = cat("line ", number, ": ", e.what());

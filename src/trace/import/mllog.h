@@ -27,7 +27,8 @@ struct Mllog {
 constexpr std::string_view kMllogToken = ":::MLLOG";
 // Whether the token is among the first 64 KiB of a file that begins with no JSON.
 bool is_mllog(const std::filesystem::path& path);
-// Bytes that are no UTF-8 are taken as latin-1. Lines longer than 1 MiB count as malformed.
+// Bytes that are no UTF-8 are taken as latin-1. Lines longer than 1 MiB, and those
+// beyond a million events, count as malformed.
 Mllog read_mllog(ByteSource& source);
 // "%s" of the token, then the object, as mlperf_logging writes it; own keys begin with "tbd_".
 std::string mllog_line(const MllogEvent& event);

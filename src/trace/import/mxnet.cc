@@ -49,6 +49,8 @@ class MxnetImport final : public ChromeHandler {
     const int64_t begin = found->second.back();
     found->second.pop_back();
     if (*ts < begin) return trace_.fault("negative durations, not used", cat("byte ", event.position));
+    if (begin < 0 && *ts > INT64_MAX + begin)
+      return trace_.fault("events beyond the range of time", cat("byte ", event.position));
     add(event, begin, *ts);
   }
   void metadata(const ChromeEvent& event) {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "trace/codec.h"
 #include "trace/import/sqlite.h"
 #include "trace/names.h"
 
@@ -141,7 +142,7 @@ void NsightImport::read_kernels(std::string_view table) {
       event.detail = trace_.detail(KernelDetail{.grid = {extent(9), extent(10), extent(11)},
                                                 .block = {extent(12), extent(13), extent(14)},
                                                 .registers = extent(15),
-                                                .shared = rows.integer_or(16, 0) + rows.integer_or(17, 0)});
+                                                .shared = wrapped_sum(rows.integer_or(16, 0), rows.integer_or(17, 0))});
     }
     trace_.add(event);
   }

@@ -7,6 +7,7 @@ namespace tbd {
 namespace {
 
 constexpr size_t kBlock = 256 << 10;
+constexpr size_t kAhead = 6;  // blocks: what parsing takes at once, and some
 
 // Fills `block` unless the source ends; false when nothing came.
 bool fill(ByteSource& in, std::string& block) {
@@ -34,43 +35,45 @@ ReadAhead::~ReadAhead() {
   thread_.join();
 }
 
+bool ReadAhead::hand_over(std::string& block) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_.size() < kAhead || stop_; });
+  ready_.push_back(std::move(block));
+  block.clear();
+  if (!empty_.empty()) block = std::move(empty_.back()), empty_.pop_back();
+  if (ready_.size() == 1) changed_.notify_all();
+  return !stop_;
+}
+
 void ReadAhead::run() {
-  std::string block;
   std::exception_ptr error;
-  for (bool more = true; more;) {
-    try {
-      more = fill(*in_, block);
-    } catch (...) {
-      error = std::current_exception();
-      more = false;
+  try {
+    std::string block;
+    while (fill(*in_, block) && hand_over(block)) {
     }
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !is_ready_ || stop_; });
-    if (stop_) return;
-    if (more) {
-      ready_.swap(block);
-      is_ready_ = true;
-    } else {
-      ended_ = true;
-      error_ = error;
-      damage_ = in_->damage();
-    }
-    changed_.notify_all();
+  } catch (...) {
+    error = std::current_exception();
   }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  error_ = error;
+  damage_ = in_->damage();
+  changed_.notify_all();
 }
 
 size_t ReadAhead::read(char* to, size_t size) {
   if (at_ == taken_.size()) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_ready_ || ended_; });
-    if (!is_ready_) {
+    changed_.wait(lock, [&] { return !ready_.empty() || ended_; });
+    if (ready_.empty()) {
       if (error_) std::rethrow_exception(error_);
       return 0;
     }
-    taken_.swap(ready_);
-    is_ready_ = false;
+    empty_.push_back(std::move(taken_));
+    taken_ = std::move(ready_.front());
+    ready_.pop_front();
     at_ = 0;
-    changed_.notify_all();
+    if (ready_.size() == kAhead / 2) changed_.notify_all();
   }
   size = std::min(size, taken_.size() - at_);
   std::memcpy(to, taken_.data() + at_, size);

@@ -1,11 +1,13 @@
-// Reads a source on a thread of its own, one block ahead, so that unpacking and parsing go on side by side.
+// Reads a source on a thread of its own, some blocks ahead, so that unpacking and parsing go on side by side.
 #pragma once
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "trace/import/source.h"
 
@@ -20,13 +22,16 @@ class ReadAhead final : public ByteSource {
 
  private:
   void run();
+  bool hand_over(std::string& block);  // and takes an empty one; false when nobody wants more
 
   std::unique_ptr<ByteSource> in_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::string ready_, taken_;  // the block that is full, the one that is being handed out
-  size_t at_ = 0;              // in taken_
-  bool is_ready_ = false, ended_ = false, stop_ = false;
+  std::deque<std::string> ready_;   // blocks that are full, the first one next
+  std::vector<std::string> empty_;  // to be used again
+  std::string taken_;               // the block that is being handed out
+  size_t at_ = 0;                   // in taken_
+  bool ended_ = false, stop_ = false;
   std::exception_ptr error_;
   std::string damage_;
   std::thread thread_;

@@ -88,7 +88,8 @@ class Unpacked final : public ByteSource {
     while (!ended_ && stream_.avail_out == room) step();
     made_ += room - stream_.avail_out;
     if (made_ > kFreeOutput && made_ / kMostExpansion > read_)
-      fail(ErrorKind::invalid, "the gzip stream expands more than ", kMostExpansion, "-fold: it is no trace");
+      fail(ErrorKind::invalid, "byte ", read_, " of the gzip stream: it expands more than ", kMostExpansion,
+           "-fold, as no trace does");
     return room - stream_.avail_out;
   }
   void step() {

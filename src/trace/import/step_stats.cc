@@ -131,9 +131,15 @@ Device device_of(std::string_view message) {
 
 class StepStatsImport {
  public:
-  explicit StepStatsImport(Trace& trace) : trace_(trace) {}
+  StepStatsImport(std::string_view whole, Trace& trace) : whole_(whole), trace_(trace) {}
   void add(const Device& device) {
-    for (const std::string_view message : device.nodes) add(device, node_of(message));
+    for (const std::string_view message : device.nodes) {
+      try {
+        add(device, node_of(message));
+      } catch (const WireError& e) {
+        trace_.fault("malformed events, passed over", e.place_in(whole_));
+      }
+    }
   }
 
  private:
@@ -151,6 +157,7 @@ class StepStatsImport {
   void add(const Device& device, const Node& node) {
     const auto begin = node.begin(), end = node.end();
     if (!begin || !end || *end < *begin) return trace_.fault("negative durations, not used", node.name);
+    if (*begin < 0) return trace_.fault("events beyond the range of time", node.name);
     if (*begin == 0 && *end == 0) return trace_.fault("records with zero stamps, not used", node.name);
     const TrackId track = trace_.track(track_of(device, node));
     const std::string_view type = op_type(node.label);
@@ -183,32 +190,37 @@ class StepStatsImport {
                 .kind = freed ? EventKind::free : EventKind::alloc});
   }
 
+  std::string_view whole_;
   Trace& trace_;
 };
 
-// The StepStats in a message that is one, or is a RunMetadata that holds one.
-std::vector<Device> devices_of(std::string_view message) {
-  std::vector<Device> devices;
+// Adds the devices of StepStats, or of the StepStats that a RunMetadata holds.
+void add_devices(std::string_view message, bool in_metadata, std::vector<Device>& devices) {
   WireReader in(message);
   for (WireField field; in.next(field);) {
     if (field.number != 1 || field.type != Type::bytes) continue;
     const Device device = device_of(field.bytes);
     if (device.name.starts_with("/"))
       devices.push_back(device);
-    else
-      for (const Device& inner : devices_of(field.bytes)) devices.push_back(inner);
+    else if (!in_metadata)
+      add_devices(field.bytes, true, devices);
   }
-  return devices;
 }
 
 }  // namespace
 
 void import_step_stats(std::string_view message, Trace& trace) {
-  const std::vector<Device> devices = devices_of(message);
+  std::vector<Device> devices;
+  try {
+    add_devices(message, false, devices);
+  } catch (const WireError& e) {
+    if (devices.empty()) fail(ErrorKind::invalid, e.place_in(message));
+    trace.fault("malformed, the rest was not read", e.place_in(message));
+  }
   require(!devices.empty(), "no step statistics in it");
   bool numbered = false;
   for (const Device& device : devices) numbered = numbered || (device.is_stream() && !device.is_all_streams());
-  StepStatsImport import(trace);
+  StepStatsImport import(message, trace);
   for (const Device& device : devices)
     if (!numbered || !device.is_all_streams()) import.add(device);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace tbd {
 namespace {
@@ -11,8 +13,8 @@ bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; 
 // The end of a value as far as it was read; survives reading on.
 class ValueScan {
  public:
-  // Bytes of the value, or 0 when `text` ends first.
-  size_t end_in(std::string_view text) {
+  // Bytes of the value, or nullopt when `text` ends first.
+  std::optional<size_t> end_in(std::string_view text) {
     for (; at_ < text.size(); ++at_) {
       const char c = text[at_];
       if (in_string_)
@@ -21,7 +23,12 @@ class ValueScan {
         return done_at_;
       if (done_at_ != 0) return done_at_;
     }
-    return 0;
+    return std::nullopt;
+  }
+  // What was scanned goes out of the text's front: its bytes.
+  size_t let_go() {
+    begun_ = begun_ || at_ > 0;
+    return std::exchange(at_, 0);
   }
 
  private:
@@ -43,7 +50,7 @@ class ValueScan {
     } else if (c == '}' || c == ']') {
       if (depth_ == 0) return done_at_ = at_, true;  // of a scalar before it
       if (--depth_ == 0) return done_at_ = at_ + 1, true;
-    } else if (depth_ == 0 && at_ > 0 && (c == ',' || is_blank(c))) {
+    } else if (depth_ == 0 && (at_ > 0 || begun_) && (c == ',' || is_blank(c))) {
       return done_at_ = at_, true;
     }
     return false;
@@ -51,7 +58,7 @@ class ValueScan {
 
   size_t at_ = 0, done_at_ = 0;
   int64_t depth_ = 0;
-  bool in_string_ = false, escaped_ = false;
+  bool in_string_ = false, escaped_ = false, begun_ = false;
 };
 
 }  // namespace
@@ -79,10 +86,19 @@ char JsonWindow::skip_blanks() {
   }
 }
 
+bool JsonWindow::skip_value() {
+  ValueScan scan;
+  for (;;) {
+    if (const auto size = scan.end_in(text())) return advance(*size), true;
+    advance(scan.let_go());
+    if (!more()) return false;
+  }
+}
+
 size_t JsonWindow::value_size() {
   ValueScan scan;
   for (;;) {
-    if (const size_t size = scan.end_in(text()); size != 0) return size;
+    if (const auto size = scan.end_in(text())) return *size;
     if (!more()) return 0;
   }
 }

@@ -27,6 +27,8 @@ class JsonWindow {
   // Bytes of the JSON value at begin(), reading on as needed; 0 when the stream or the window ends first. Only brackets
   // and strings are looked at.
   size_t value_size();
+  // Passes over the JSON value at begin(), however long; false when the stream ends first.
+  bool skip_value();
 
  private:
   ByteSource& source_;

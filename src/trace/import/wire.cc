@@ -7,17 +7,17 @@ namespace tbd {
 uint64_t WireReader::varint() {
   uint64_t value = 0;
   for (int shift = 0; shift < 70; shift += 7) {
-    require(!rest_.empty(), "a number is cut off");
+    if (rest_.empty()) refuse("a number is cut off");
     const auto byte = static_cast<uint8_t>(rest_.front());
     rest_.remove_prefix(1);
     if (shift < 64) value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  fail(ErrorKind::invalid, "a number is longer than ten bytes");
+  refuse("a number is longer than ten bytes");
 }
 
 std::string_view WireReader::take(uint64_t size) {
-  require(size <= rest_.size(), "a field of ", size, " bytes where ", rest_.size(), " are left");
+  if (size > rest_.size()) refuse(cat("a field of ", size, " bytes where ", rest_.size(), " are left"));
   const std::string_view bytes = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return bytes;
@@ -26,7 +26,7 @@ std::string_view WireReader::take(uint64_t size) {
 bool WireReader::next(WireField& field) {
   if (rest_.empty()) return false;
   const uint64_t tag = varint();
-  require(tag >> 3 != 0 && tag >> 3 < (1u << 29), "field ", tag >> 3, " is none");
+  if (tag >> 3 == 0 || tag >> 3 >= (1u << 29)) refuse(cat("field ", tag >> 3, " is none"));
   field = {.number = static_cast<uint32_t>(tag >> 3)};
   const auto fixed = [&](size_t size) {
     const std::string_view bytes = take(size);
@@ -49,7 +49,7 @@ bool WireReader::next(WireField& field) {
       fixed(4);
       return true;
     default:
-      fail(ErrorKind::invalid, "wire type ", tag & 7, " is not read");
+      refuse(cat("wire type ", tag & 7, " is not read"));
   }
 }
 

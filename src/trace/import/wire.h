@@ -4,9 +4,21 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "trace/import/source.h"
 
 namespace tbd {
+
+// Where in a message, or in one inside it, the bytes are none.
+class WireError : public Error {
+ public:
+  WireError(const char* at, const std::string& sentence) : Error(ErrorKind::invalid, sentence), at_(at) {}
+  // Its place in `message`, which holds the one that was read: "byte 12: a number is cut off".
+  std::string place_in(std::string_view message) const { return cat("byte ", at_ - message.data(), ": ", what()); }
+
+ private:
+  const char* at_;
+};
 
 struct WireField {
   uint32_t number = 0;
@@ -19,10 +31,11 @@ struct WireField {
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
-  // False at the end. Throws Error(invalid) on what is no such message: groups, bad lengths, field number 0.
+  // False at the end. Throws WireError on what is no such message: groups, bad lengths, field number 0.
   bool next(WireField& field);
 
  private:
+  [[noreturn]] void refuse(const std::string& sentence) const { throw WireError(rest_.data(), sentence); }
   uint64_t varint();
   std::string_view take(uint64_t size);
   std::string_view rest_;

@@ -153,14 +153,20 @@ class XplaneImport {
 
 void import_xplane(std::string_view message, Trace& trace) {
   XplaneImport import(trace);
+  const size_t before = trace.size();
   size_t planes = 0;
   WireReader in(message);
-  for (WireField field; in.next(field);) {
-    if (field.number != 1 || field.type != Type::bytes) continue;
-    import.add(plane_of(field.bytes));
-    ++planes;
+  try {
+    for (WireField field; in.next(field);) {
+      if (field.number != 1 || field.type != Type::bytes) continue;
+      import.add(plane_of(field.bytes));
+      ++planes;
+    }
+  } catch (const WireError& e) {
+    if (trace.size() == before) fail(ErrorKind::invalid, e.place_in(message));
+    trace.fault("malformed, the rest was not read", e.place_in(message));
   }
-  require(planes > 0, "no plane in it");
+  require(planes > 0 || trace.size() > before, "no plane in it");
 }
 
 void import_xplane(ByteSource& source, Trace& trace) { import_xplane(read_message(source), trace); }

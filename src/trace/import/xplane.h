@@ -8,7 +8,8 @@
 namespace tbd {
 
 // Appends the threads of host planes and the streams of device planes (of TPUs the line "XLA Ops"); lines that XLA
-// derives from them are left out. Picoseconds are rounded to nanoseconds. Throws Error(invalid) on malformed bytes.
+// derives from them are left out. Picoseconds are rounded to nanoseconds. Malformed bytes end the reading: a fault
+// that says where, or Error(invalid) when no event came before.
 void import_xplane(std::string_view message, Trace& trace);
 void import_xplane(ByteSource& source, Trace& trace);
 
