@@ -3,6 +3,7 @@
 #pragma once
 #include <set>
 
+#include "backends/mxnet/op_trace.h"
 #include "backends/mxnet/optimizer.h"
 #include "backends/mxnet/segment.h"
 #include "backends/mxnet/statistics.h"
@@ -13,6 +14,7 @@ struct PhaseOptions {
   Bindings bindings;
   int64_t world = 1;
   bool capture = false;
+  OpTracer* tracer = nullptr;  // of pass trace
 };
 
 class PhaseRunner {
@@ -46,6 +48,7 @@ class PhaseRunner {
   };
   void split();
   void bind_variables();
+  void enter(EventPhase part) const;
   void build_segments();
   // What a segment hands out, and who keeps the arrays.
   struct HandedOut {

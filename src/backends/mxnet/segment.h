@@ -19,6 +19,7 @@ class Segment {
   Segment(const Graph& graph, std::span<const BoundNode> nodes, const std::vector<Head>& heads,
           const std::function<Bound(ValueId)>& bound);
 
+  Executor& executor() { return *executor_; }
   void forward() { executor_->forward(); }
   // Nothing where no head has a gradient.
   void backward();

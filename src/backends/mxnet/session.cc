@@ -46,9 +46,13 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
   seed_generators(options.seed);
   program_ = expanded(program), options_ = options;  // MXNet differentiates once
   weights_.emplace(program_);
+  if (options.trace) tracer_.emplace(program);
   for (const Phase& phase : program_.phases)
     phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_,
-                                                        PhaseOptions{options.bindings, options.world, options.capture});
+                                                        PhaseOptions{.bindings = options.bindings,
+                                                                     .world = options.world,
+                                                                     .capture = options.capture,
+                                                                     .tracer = tracer_ ? &*tracer_ : nullptr});
 }
 
 PhaseRunner& MxnetSession::runner(const std::string& phase) {
@@ -130,6 +134,7 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
     double loss = 0;
     for (int64_t micro = 0; micro < phase.phase().accumulate; ++micro) {
       const auto run = static_cast<size_t>(repeat * phase.phase().accumulate + micro);
+      if (tracer_) tracer_->enter(EventPhase::input);
       for (const auto& [from, to] : staged[run % staged.size()]) copy(from, to);
       loss += phase.run();
     }
@@ -139,6 +144,19 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 }
 
 StepReport MxnetSession::step(const StepRequest& request) {
+  if (!request.traced) return run_step(request);
+  require(tracer_.has_value(), "a traced step needs a load for pass trace");
+  tracer_->begin_step();
+  const StepReport report = run_step(request);
+  tracer_->end_step();
+  return report;
+}
+
+void MxnetSession::hand_over(Trace& trace) {
+  if (tracer_) tracer_->hand_over(trace);
+}
+
+StepReport MxnetSession::run_step(const StepRequest& request) {
   require(staged_.size() == program_.step.size(), "a step needs staged inputs");
   weights_->start_averages();
   StepReport report;
