@@ -63,10 +63,7 @@ class OpTracer::Watch final : public ExecutorObserver {
     if (!tracer_.on_) return;
     const int64_t place = reader_.next(result);
     if (place == PlanReader::kSameOp) return;
-    if (place == PlanReader::kUnknown) {
-      ++unknown_;
-      return;
-    }
+    if (place == PlanReader::kUnknown) return void(++tracer_.unplanned_);
     const auto [number, fresh] = numbers_.try_emplace({place, tracer_.phase_}, 0);
     if (fresh) {
       Kind kind = kinds_[static_cast<size_t>(place)];
@@ -82,7 +79,6 @@ class OpTracer::Watch final : public ExecutorObserver {
   PlanReader reader_;
   std::vector<Kind> kinds_;                                    // by place in the plan
   std::map<std::pair<int64_t, EventPhase>, int32_t> numbers_;  // of kinds
-  int64_t unknown_ = 0;
 };
 
 OpTracer::OpTracer(const Program& program) : nodes_(node_names(program)), folder_("tbd-mxnet") {
@@ -162,6 +158,7 @@ void OpTracer::add(Trace& trace, const ProfileRow& row, const Mark* mark,
   event.name = trace.string(row.op);
   event.track = trace.track({.process = getpid(), .thread = thread, .name = trace.string("mxnet engine")});
   event.kind = kind && kind->phase == EventPhase::backward ? EventKind::backward_op : EventKind::op;
+  if (row.op == "WaitForVar") event.kind = EventKind::annotation;  // wakes the thread that waits for a result
   event.phase = kind ? kind->phase : EventPhase::unknown;
   if (kind && !(kind->node.empty() && kind->shapes.empty()))
     event.detail = trace.detail(OpDetail{.node = trace.string(kind->node), .shapes = trace.string(kind->shapes)});
@@ -189,8 +186,9 @@ void OpTracer::hand_over(Trace& trace) {
     if (mark && mark->ns < raw_ns(row.end_us) - kSlackNs) trace.fault("ops that ended after their mark", row.op);
     add(trace, row, mark, threads);
   }
+  if (unplanned_ > 0) trace.fault("ops that are not in their executor's plan", {}, unplanned_);
   trace.facts["op times"] = "mxnet's profiler, whole microseconds, moved to the trace's clock";
-  marks_.clear(), clocks_.clear();
+  marks_.clear(), clocks_.clear(), unplanned_ = 0;
 }
 
 }  // namespace tbd::mxnet

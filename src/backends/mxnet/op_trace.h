@@ -33,9 +33,17 @@ class OpTracer {
   void watch(Executor& executor, const Graph& graph);
   // What is queued from now on is of this phase of the step.
   void enter(EventPhase phase) { phase_ = phase; }
-  // Around a traced step; all its work must be done before end_step.
-  void begin_step();
-  void end_step();
+  // A traced step, from its construction to its destruction; all its work must be done by then.
+  class Step {
+   public:
+    explicit Step(OpTracer& tracer) : tracer_(tracer) { tracer_.begin_step(); }
+    ~Step() { tracer_.end_step(); }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    OpTracer& tracer_;
+  };
   // Appends the ops of the steps since the last call.
   void hand_over(Trace& trace);
 
@@ -51,6 +59,8 @@ class OpTracer {
     int64_t thread;
   };
   class Watch;
+  void begin_step();
+  void end_step();
   using Marks = std::map<std::string, std::vector<const Mark*>>;  // by type, in the order in which they ran
   void queued(int32_t kind, const Array& result);
   void called(const std::string& op, const Array& result);
@@ -69,6 +79,7 @@ class OpTracer {
   std::deque<Mark> marks_;  // the queue holds their addresses
   std::vector<ClockPair> clocks_;
   EventPhase phase_ = EventPhase::unknown;
+  int64_t unplanned_ = 0;  // results of ops that no plan names
   bool on_ = false;
 };
 

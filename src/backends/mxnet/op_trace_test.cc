@@ -7,6 +7,7 @@
 
 #include "backends/mxnet/test_programs.h"
 #include "measure/clock.h"
+#include "toy_programs.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -62,6 +63,45 @@ TEST(MxnetTrace, ChargesForwardAndBackwardOpsToTheirNodes) {
        {"Convolution forward conv1", "_backward_Convolution backward conv1", "Convolution forward conv2",
         "_backward_Convolution backward conv2", "FullyConnected forward fc", "_backward_FullyConnected backward fc"})
     EXPECT_EQ(ops.count(op), 1u) << op << " of\n" << join(std::vector<std::string>(ops.begin(), ops.end()), "\n");
+}
+
+// Both convolutions may run as soon as the step begins, and are of one type.
+TEST(MxnetTrace, TellsOpsOfOneTypeApartByWhatTheyCost) {
+  const Program program = program_by(
+      [](Builder& g) {
+        const Tensor image = g.input("image", {Builder::batch(), 16, 48, 48});
+        const Tensor small = g.conv2d("small", image, {.out = 1, .kernel = 1});
+        const Tensor large = g.conv2d("large", image, {.out = 64, .kernel = 5});
+        g.loss("loss", g.add(g.sum(small), g.sum(large)));
+      },
+      Precision::fp32);
+  const Trace trace = traced(program, {true, true, true, true}).trace;
+  std::map<std::string, int64_t> fastest;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    if (!trace.name(i).ends_with("Convolution")) continue;
+    const std::string key = cat(trace.name(i), " ", trace.strings()[trace.detail_of<OpDetail>(i)->node]);
+    const auto [found, fresh] = fastest.try_emplace(key, trace[i].duration);
+    found->second = std::min(found->second, trace[i].duration);
+  }
+  EXPECT_GT(fastest["Convolution large"], 5 * fastest["Convolution small"]);
+  EXPECT_GT(fastest["_backward_Convolution large"], 5 * fastest["_backward_Convolution small"]);
+}
+
+TEST(MxnetTrace, TellsPhasesAndWhatIsWrittenOutApart) {
+  for (const auto& [name, plain] : toy_programs()) {
+    const Program program = with_precision(with_dropout(plain, DropoutMode::mask), Precision::fp32);
+    if (!runs_on_mxnet(program)) continue;
+    const Trace trace = traced(program, {true, true}).trace;
+    const std::vector<std::string> names = node_names(program);
+    const std::set<std::string> known(names.begin(), names.end());
+    std::set<std::string> seen;
+    for (size_t i = 0; i < trace.size(); ++i)
+      if (const OpDetail* detail = trace.detail_of<OpDetail>(i)) seen.emplace(trace.strings()[detail->node]);
+    seen.erase("");
+    EXPECT_TRUE(std::ranges::includes(known, seen)) << name;
+    EXPECT_TRUE(trace.faults().empty()) << name << ": " << trace.faults()[0].what << " " << trace.faults()[0].first;
+    EXPECT_GT(seen.size(), 0.8 * static_cast<double>(known.size())) << name;
+  }
 }
 
 TEST(MxnetTrace, EveryNodeHasOps) {

@@ -146,10 +146,8 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 StepReport MxnetSession::step(const StepRequest& request) {
   if (!request.traced) return run_step(request);
   require(tracer_.has_value(), "a traced step needs a load for pass trace");
-  tracer_->begin_step();
-  const StepReport report = run_step(request);
-  tracer_->end_step();
-  return report;
+  const OpTracer::Step traced(*tracer_);
+  return run_step(request);
 }
 
 void MxnetSession::hand_over(Trace& trace) {
