@@ -161,7 +161,25 @@ void PhaseRunner::begin() {
   term_sums_.clear(), captured_.clear();
 }
 
+void PhaseRunner::tell(MemoryWatch& memory) const {
+  for (const Array& gradient : trained_gradients_) memory.owns(gradient, MemoryClass::weight_grad);
+  for (const Array& gradient : gradients_) memory.owns(gradient, MemoryClass::activation_grad);
+  for (size_t id = 0; id < graph_.values.size(); ++id)
+    if (graph_.values[id].kind == Value::Kind::input) memory.owns(arrays_[id], MemoryClass::input);
+  for (const HostNode& call : host_calls_)
+    for (const ValueId id : call.node->outputs) memory.owns(arrays_[index(id)], MemoryClass::temporary);
+  for (const std::unique_ptr<Segment>& segment : segments_)
+    if (segment)
+      for (const auto& [name, array] : segment->constants()) memory.owns(array, MemoryClass::auxiliary);
+}
+
+void PhaseRunner::executors_run(std::vector<const Executor*>& into) const {
+  for (const std::unique_ptr<Segment>& segment : segments_)
+    if (ran_ && segment) into.push_back(&segment->executor());
+}
+
 double PhaseRunner::run() {
+  ran_ = true;
   enter(EventPhase::forward);
   variances_->hold();
   for (size_t s = 0; s < segments_.size(); ++s) {

@@ -36,6 +36,11 @@ class PhaseRunner {
   // The update after the last micro-batch.
   void update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr);
 
+  // The arrays that are the phase's own.
+  void tell(MemoryWatch& memory) const;
+  // Appends the executors that have run.
+  void executors_run(std::vector<const Executor*>& into) const;
+
   // The first trained parameter whose last gradient holds an inf or nan; "grad/<p>" or empty.
   std::string first_non_finite_gradient() const;
   // term/, output/ and grad/ of the last run or update (capture only), by the names of a step's files.
@@ -87,6 +92,7 @@ class PhaseRunner {
   std::optional<UpdateRule> rule_;
   std::optional<Average> average_;
   int64_t applied_updates_ = 0;
+  bool ran_ = false;
   std::map<std::string, double> term_sums_;  // over the micro-batches of one update
   TensorMap captured_;
 };

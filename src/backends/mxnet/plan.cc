@@ -47,6 +47,14 @@ std::vector<PlannedOp> read_plan(std::string_view print) {
   return ops;
 }
 
+int64_t planned_bytes(std::string_view print) {
+  constexpr std::string_view kBefore = "Total ", kAfter = " MB allocated";
+  const size_t end = print.rfind(kAfter), begin = print.rfind(kBefore, end);
+  if (end == std::string_view::npos || begin == std::string_view::npos) return 0;
+  const size_t digits = begin + kBefore.size();
+  return parse_int(print.substr(digits, end - digits)).value_or(0) << 20;
+}
+
 std::vector<int32_t> nodes_of(const std::vector<PlannedOp>& ops, const std::map<std::string, int32_t>& nodes) {
   std::vector<int32_t> out;
   for (const PlannedOp& op : ops) out.push_back(node_of(op.name, nodes));

@@ -16,6 +16,9 @@ struct PlannedOp {
 };
 std::vector<PlannedOp> read_plan(std::string_view print);
 
+// What MXNet allocates for results, kept and passing, of all of them together: whole MiB, rounded down.
+int64_t planned_bytes(std::string_view print);
+
 // The node of each op, -1 where none is known, given the numbers of nodes by name. Ops bear the names of their nodes,
 // behind which come '/' and a part, "_backward" and other words of MXNet's; an op without such a name, as a sum of
 // gradients, is its first reader's, or else that of the first op it reads.

@@ -63,6 +63,11 @@ TEST(MxnetPlan, OpsAreOfTheNodeWhoseNameTheyBear) {
   EXPECT_EQ(nodes_of(ops, {{"conv", 0}, {"conv_1", 1}, {"loss", 2}}), (std::vector<int32_t>{0, 1, 2, 2, 0, 0, 0}));
 }
 
+TEST(MxnetPlan, TellsWhatItTakes) {
+  EXPECT_EQ(planned_bytes(kPrint), 3 << 20);
+  EXPECT_EQ(planned_bytes("no sum"), 0);
+}
+
 TEST(MxnetPlan, AnOpOfNoNodeIsOfNone) {
   EXPECT_EQ(nodes_of(read_plan("Op:_zeros, Name=zero\n"), {{"conv", 0}}), (std::vector<int32_t>{-1}));
 }

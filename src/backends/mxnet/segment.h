@@ -20,6 +20,9 @@ class Segment {
           const std::function<Bound(ValueId)>& bound);
 
   Executor& executor() { return *executor_; }
+  const Executor& executor() const { return *executor_; }
+  // The arrays of variables that no value of the graph is bound to.
+  const Constants& constants() const { return constants_; }
   void forward() { executor_->forward(); }
   // Nothing where no head has a gradient.
   void backward();

@@ -53,6 +53,10 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
                                                                      .world = options.world,
                                                                      .capture = options.capture,
                                                                      .tracer = tracer_ ? &*tracer_ : nullptr});
+  if (!options.ledger) return;
+  memory_.emplace(*options.ledger);
+  weights_->tell(*memory_);
+  for (const auto& [name, runner] : phases_) runner->tell(*memory_);
 }
 
 PhaseRunner& MxnetSession::runner(const std::string& phase) {
@@ -122,6 +126,9 @@ void MxnetSession::stage(const TensorMap& batch) {
     for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, alone, batch));
   }
   staged_ = std::move(entries);
+  if (!memory_) return;
+  memory_->enter(MemoryPhase::input);
+  for (const auto& [name, array] : kept_) memory_->owns(array, MemoryClass::input);
 }
 
 void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats, const StepRequest& request,
@@ -144,10 +151,21 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 }
 
 StepReport MxnetSession::step(const StepRequest& request) {
+  if (memory_) return watched_step(request);
   if (!request.traced) return run_step(request);
   require(tracer_.has_value(), "a traced step needs a load for pass trace");
   const OpTracer::Step traced(*tracer_);
   return run_step(request);
+}
+
+StepReport MxnetSession::watched_step(const StepRequest& request) {
+  require(!request.traced, "a program loaded for pass memory is not traced");
+  memory_->begin_step(request.number);
+  const StepReport report = run_step(request);
+  std::vector<const Executor*> ran;
+  for (const auto& [name, runner] : phases_) runner->executors_run(ran);
+  memory_->end_step(ran);
+  return report;
 }
 
 void MxnetSession::hand_over(Trace& trace) {

@@ -24,6 +24,7 @@ class MxnetSession final : public Session {
 
  private:
   StepReport run_step(const StepRequest& request);
+  StepReport watched_step(const StepRequest& request);
   // The inputs of one run of a phase: what to copy into the phase's own arrays before it runs. Nothing where the batch
   // was put there at once, as it is when a step runs the phase on one batch.
   using Staged = std::vector<std::pair<Array, Array>>;  // from, to
@@ -35,7 +36,8 @@ class MxnetSession final : public Session {
   Program program_;
   LoadOptions options_;
   std::optional<Weights> weights_;
-  std::optional<OpTracer> tracer_;  // of pass trace
+  std::optional<OpTracer> tracer_;     // of pass trace
+  std::optional<MemoryWatch> memory_;  // of pass memory
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
   std::map<std::string, Array> kept_;        // staged inputs by name, memory reused from step to step
   std::vector<std::vector<Staged>> staged_;  // per step entry, per run that reads a batch of its own

@@ -70,6 +70,13 @@ Held* Weights::find(const std::string& name) {
   return in(slots_, kState);
 }
 
+void Weights::tell(MemoryWatch& memory) const {
+  for (const auto& [name, held] : parameters_) memory.owns(held.array(), MemoryClass::weight);
+  for (const auto& [name, held] : buffers_) memory.owns(held.array(), MemoryClass::auxiliary);
+  for (const auto& [name, held] : slots_)
+    memory.owns(held.array(), name.ends_with("/ema") ? MemoryClass::auxiliary : MemoryClass::optimizer_state);
+}
+
 void Weights::write(const std::string& name, const HostTensor& value) {
   Held* target = find(name);
   if (target == nullptr) {

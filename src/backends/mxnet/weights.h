@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backends/mxnet/api.h"
+#include "backends/mxnet/memory_pass.h"
 #include "graph/program.h"
 
 namespace tbd::mxnet {
@@ -46,6 +47,7 @@ class Weights {
   // unknown name or another shape.
   void write(const std::string& name, const HostTensor& value);
   void read(const std::vector<std::string>& prefixes, TensorMap& into);
+  void tell(MemoryWatch& memory) const;
   // The first of parameters and buffers that holds an inf or nan; empty when none.
   std::string first_non_finite() const;
 
