@@ -17,7 +17,9 @@ constexpr const char* kNote =
     "per "
     "executor from its first run on. One more block is what the heap kept of steps beyond these sums: scratch space "
     "that ops share, arrays in oneDNN's layouts, and the remainders of MiB. It is told at the end of each step that "
-    "moved it by 64 KiB or more, so what an op allocates and releases within a step is not seen.";
+    "moved it by 64 KiB or more, so what an op allocates and releases within a step is not seen. Not told are MXNet's "
+    "own "
+    "tables and code and what oneDNN compiles.";
 
 // From here on a change of what steps kept is told.
 constexpr int64_t kNoticedBytes = 64 << 10;

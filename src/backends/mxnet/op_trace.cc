@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <thread>
 
 #include "backends/mxnet/api_profile.h"
@@ -11,20 +10,6 @@
 
 namespace tbd::mxnet {
 namespace {
-
-// The pair read fastest of a few.
-ClockPair read_clocks() {
-  ClockPair best{};
-  int64_t best_gap = INT64_MAX;
-  for (int i = 0; i < 8; ++i) {
-    timespec t{};
-    const int64_t before = now_ns();
-    clock_gettime(CLOCK_REALTIME, &t);
-    const int64_t after = now_ns();
-    if (after - before < best_gap) best = {ns_of(t), before + (after - before) / 2}, best_gap = after - before;
-  }
-  return best;
-}
 
 uint64_t own_thread_hash() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
 
@@ -120,7 +105,7 @@ void OpTracer::stamp(void* mark) {
 }
 
 void OpTracer::begin_step() {
-  clocks_.push_back(read_clocks());
+  clocks_.add(read_clocks());
   profile(true);
   on_ = true;
 }
@@ -128,17 +113,7 @@ void OpTracer::begin_step() {
 void OpTracer::end_step() {
   on_ = false;
   profile(false);
-  clocks_.push_back(read_clocks());
-}
-
-// Between the two readings around the step; the profiler's clock is slewed.
-int64_t OpTracer::raw_ns(int64_t epoch_us) const {
-  const int64_t epoch_ns = epoch_us * 1000;
-  auto after = std::ranges::lower_bound(clocks_, epoch_ns, {}, &ClockPair::epoch_ns);
-  after = std::clamp(after, clocks_.begin() + 1, clocks_.end() - 1);
-  const ClockPair &a = *(after - 1), &b = *after;
-  const double rate = static_cast<double>(b.raw_ns - a.raw_ns) / static_cast<double>(b.epoch_ns - a.epoch_ns);
-  return a.raw_ns + std::llround(rate * static_cast<double>(epoch_ns - a.epoch_ns));
+  clocks_.add(read_clocks());
 }
 
 OpTracer::Marks OpTracer::sorted_marks() const {
@@ -153,8 +128,8 @@ void OpTracer::add(Trace& trace, const ProfileRow& row, const Mark* mark,
   const Kind* kind = mark ? &kinds_[static_cast<size_t>(mark->kind)] : nullptr;
   const auto known = threads.find(row.thread);
   const int64_t thread = known == threads.end() ? static_cast<int64_t>(row.thread) : known->second;
-  const int64_t begin = raw_ns(row.begin_us);
-  Event event = {.begin = begin, .duration = std::max<int64_t>(raw_ns(row.end_us) - begin, 0)};
+  const int64_t begin = clocks_.raw_ns(1000 * row.begin_us), end = clocks_.raw_ns(1000 * row.end_us);
+  Event event = {.begin = begin, .duration = std::max<int64_t>(end - begin, 0)};
   event.name = trace.string(row.op);
   event.track = trace.track({.process = getpid(), .thread = thread, .name = trace.string("mxnet engine")});
   event.kind = kind && kind->phase == EventPhase::backward ? EventKind::backward_op : EventKind::op;
@@ -183,7 +158,8 @@ void OpTracer::hand_over(Trace& trace) {
     const bool told = same != marks.end() && same->second.size() == counts[row.op];
     const Mark* mark = told ? same->second[taken[row.op]++] : nullptr;
     constexpr int64_t kSlackNs = 2000;  // of the profiler's microsecond and of both readings of the clocks
-    if (mark && mark->ns < raw_ns(row.end_us) - kSlackNs) trace.fault("ops that ended after their mark", row.op);
+    if (mark && mark->ns < clocks_.raw_ns(1000 * row.end_us) - kSlackNs)
+      trace.fault("ops that ended after their mark", row.op);
     add(trace, row, mark, threads);
   }
   if (unplanned_ > 0) trace.fault("ops that are not in their executor's plan", {}, unplanned_);

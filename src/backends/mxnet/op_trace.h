@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "backends/mxnet/api.h"
+#include "backends/mxnet/clock_map.h"
 #include "backends/mxnet/plan.h"
 #include "backends/mxnet/profile_rows.h"
 #include "base/files.h"
@@ -16,11 +17,6 @@
 #include "trace/trace.h"
 
 namespace tbd::mxnet {
-
-// One instant on both clocks: that of the profiler and that of now_ns(). Read within some 0.1 us.
-struct ClockPair {
-  int64_t epoch_ns, raw_ns;
-};
 
 class OpTracer {
  public:
@@ -67,7 +63,6 @@ class OpTracer {
   int32_t kind_of(Kind kind);
   static void stamp(void* mark);
   Marks sorted_marks() const;
-  int64_t raw_ns(int64_t epoch_us) const;
   void add(Trace& trace, const ProfileRow& row, const Mark* mark, const std::map<uint64_t, int64_t>& threads) const;
 
   std::vector<std::string> nodes_;
@@ -77,7 +72,7 @@ class OpTracer {
   std::vector<Kind> kinds_;
   std::map<std::pair<std::string, EventPhase>, int32_t> called_kinds_;
   std::deque<Mark> marks_;  // the queue holds their addresses
-  std::vector<ClockPair> clocks_;
+  ClockMap clocks_;
   EventPhase phase_ = EventPhase::unknown;
   int64_t unplanned_ = 0;  // results of ops that no plan names
   bool on_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "backends/mxnet/arithmetic.h"
+#include "backends/mxnet/memory_pass.h"
+#include "backends/mxnet/op_trace.h"
 #include "host/registry.h"
 
 namespace tbd::mxnet {

@@ -3,12 +3,14 @@
 #pragma once
 #include <set>
 
-#include "backends/mxnet/op_trace.h"
 #include "backends/mxnet/optimizer.h"
 #include "backends/mxnet/segment.h"
 #include "backends/mxnet/statistics.h"
+#include "trace/event.h"
 
 namespace tbd::mxnet {
+
+class OpTracer;
 
 struct PhaseOptions {
   Bindings bindings;

@@ -9,6 +9,8 @@
 #include "backends/mxnet/arithmetic.h"
 #include "backends/mxnet/gemm.h"
 #include "backends/mxnet/identity.h"
+#include "backends/mxnet/memory_pass.h"
+#include "backends/mxnet/op_trace.h"
 #include "graph/expand.h"
 
 namespace tbd::mxnet {
@@ -30,6 +32,8 @@ MxnetSession::MxnetSession() {
   library_version();  // a library that cannot run says so here
 }
 
+MxnetSession::~MxnetSession() = default;
+
 SessionIdentity MxnetSession::identity() const { return describe_mxnet(); }
 std::vector<NodeSupport> MxnetSession::check(const Program& program) const { return check_nodes(program); }
 
@@ -46,15 +50,14 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
   seed_generators(options.seed);
   program_ = expanded(program), options_ = options;  // MXNet differentiates once
   weights_.emplace(program_);
-  if (options.trace) tracer_.emplace(program);
+  if (options.trace) tracer_ = std::make_unique<OpTracer>(program);
   for (const Phase& phase : program_.phases)
-    phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_,
-                                                        PhaseOptions{.bindings = options.bindings,
-                                                                     .world = options.world,
-                                                                     .capture = options.capture,
-                                                                     .tracer = tracer_ ? &*tracer_ : nullptr});
+    phases_[phase.name] = std::make_unique<PhaseRunner>(
+        program_, phase, *weights_,
+        PhaseOptions{
+            .bindings = options.bindings, .world = options.world, .capture = options.capture, .tracer = tracer_.get()});
   if (!options.ledger) return;
-  memory_.emplace(*options.ledger);
+  memory_ = std::make_unique<MemoryWatch>(*options.ledger);
   weights_->tell(*memory_);
   for (const auto& [name, runner] : phases_) runner->tell(*memory_);
 }
@@ -153,7 +156,7 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 StepReport MxnetSession::step(const StepRequest& request) {
   if (memory_) return watched_step(request);
   if (!request.traced) return run_step(request);
-  require(tracer_.has_value(), "a traced step needs a load for pass trace");
+  require(tracer_ != nullptr, "a traced step needs a load for pass trace");
   const OpTracer::Step traced(*tracer_);
   return run_step(request);
 }

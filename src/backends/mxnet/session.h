@@ -5,9 +5,13 @@
 
 namespace tbd::mxnet {
 
+class MemoryWatch;
+class OpTracer;
+
 class MxnetSession final : public Session {
  public:
   MxnetSession();
+  ~MxnetSession() override;
 
   SessionIdentity identity() const override;
   std::vector<NodeSupport> check(const Program& program) const override;
@@ -36,8 +40,8 @@ class MxnetSession final : public Session {
   Program program_;
   LoadOptions options_;
   std::optional<Weights> weights_;
-  std::optional<OpTracer> tracer_;     // of pass trace
-  std::optional<MemoryWatch> memory_;  // of pass memory
+  std::unique_ptr<OpTracer> tracer_;     // of pass trace
+  std::unique_ptr<MemoryWatch> memory_;  // of pass memory
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
   std::map<std::string, Array> kept_;        // staged inputs by name, memory reused from step to step
   std::vector<std::vector<Staged>> staged_;  // per step entry, per run that reads a batch of its own

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/mxnet/arithmetic.h"
+#include "backends/mxnet/memory_pass.h"
 
 namespace tbd::mxnet {
 namespace {

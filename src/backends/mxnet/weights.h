@@ -4,10 +4,11 @@
 #include <set>
 
 #include "backends/mxnet/api.h"
-#include "backends/mxnet/memory_pass.h"
 #include "graph/program.h"
 
 namespace tbd::mxnet {
+
+class MemoryWatch;
 
 // An array that MXNet's kernels want as a multiple of ours: the momentum times -lr, the running variance without its
 // n / (n - 1), moments of betas that were rounded. Those rules are linear, so a factor that stays costs nothing; one
