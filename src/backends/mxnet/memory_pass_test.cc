@@ -101,6 +101,7 @@ TEST(MxnetMemory, TheSumIsWhatTheProcessGrows) {
       },
       Precision::fp32);
   MemoryLedger ledger(node_names(program));
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);  // large arrays get pages of their own, not those that other tests left free
   malloc_trim(0);
   const int64_t before = anonymous_bytes();
   auto session = std::make_unique<MxnetSession>();
