@@ -7,16 +7,12 @@
 #include <limits>
 #include <map>
 
-#include "backends/mxnet/message.h"
+#include "backends/mxnet/api_check.h"
 
 namespace tbd::mxnet {
 namespace {
 
 constexpr int kCpu = 1, kDevice = 0;
-
-void check(int status) {
-  if (status != 0) throw error_of(MXGetLastError());
-}
 
 int type_code(DType dtype) {
   switch (dtype) {
@@ -218,6 +214,19 @@ Executor::Executor(const Symbol& symbol, std::span<const Bound> arguments, std::
   }
 }
 
+std::string Executor::plan() const {
+  const char* text = nullptr;
+  check(MXExecutorPrint(handle_.get(), &text));
+  return text;
+}
+
+void Executor::observe(ExecutorObserver& observer) {
+  const auto tell = [](const char* output, void* array, void* to) {
+    static_cast<ExecutorObserver*>(to)->queued(output, Array(array));
+  };
+  check(MXExecutorSetMonitorCallback(handle_.get(), tell, &observer));
+}
+
 void Executor::forward() {
   constexpr int kTraining = 1;
   check(MXExecutorForward(handle_.get(), kTraining));
@@ -237,7 +246,21 @@ void invoke(const std::string& op, std::span<const Array> in, const Attributes& 
                            raw.keys.data(), raw.values.data()));
 }
 
+// Process-wide, as MXNet's queue itself is.
+std::function<void(const std::string&, const Array&)>& call_observer() {
+  static std::function<void(const std::string&, const Array&)> observer;
+  return observer;
+}
+
+void tell(const std::string& op, const Array& result) {
+  if (call_observer()) call_observer()(op, result);
+}
+
 }  // namespace
+
+void observe_calls(std::function<void(const std::string& op, const Array& result)> observer) {
+  call_observer() = std::move(observer);
+}
 
 Array call(const std::string& op, std::span<const Array> in, const Attributes& attributes) {
   int count = 0;
@@ -245,6 +268,7 @@ Array call(const std::string& op, std::span<const Array> in, const Attributes& a
   invoke(op, in, attributes, count, results);
   std::vector<Array> owned;
   for (int i = 0; i < count; ++i) owned.emplace_back(results[i]);
+  tell(op, owned.at(0));
   return owned.at(0).with_shape(shape_of(owned[0].handle()));
 }
 
@@ -253,6 +277,7 @@ void call_into(const Array& out, const std::string& op, std::span<const Array> i
   void* target = out.handle();
   void** results = &target;
   invoke(op, in, attributes, count, results);
+  tell(op, out);
 }
 
 void wait_for_all() { check(MXNDArrayWaitAll()); }

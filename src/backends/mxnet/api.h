@@ -2,6 +2,7 @@
 // Every call that fails throws Error with MXNet's first sentence; faults of queued work surface where it is waited for.
 #pragma once
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -71,6 +72,13 @@ struct Bound {
   Gradient request = Gradient::none;
 };
 
+class ExecutorObserver {
+ public:
+  virtual ~ExecutorObserver() = default;
+  // An op of the graph was just queued; called once for each of its results, "<op's name>_<result>".
+  virtual void queued(std::string_view result, const Array& array) = 0;
+};
+
 // A symbol bound to arrays: memory planned once, run many times. Always in training mode.
 class Executor {
  public:
@@ -79,6 +87,11 @@ class Executor {
   void forward();
   // One gradient per output; those of outputs behind BlockGrad are not read, but must be there.
   void backward(std::span<const Array> of_outputs);
+  // MXNet's own print of the graph that it runs, backward ops included, and of the memory it planned for it.
+  std::string plan() const;
+  // From now on, of every op as it is queued, on the calling thread. Ops are then queued one by one instead of in
+  // bulks, for good. Must not throw; must outlive the executor.
+  void observe(ExecutorObserver& observer);
 
  private:
   std::shared_ptr<void> handle_;
@@ -88,6 +101,9 @@ class Executor {
 // Queues one op outside a graph. The second form writes to `out`, which may be an operand.
 Array call(const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
 void call_into(const Array& out, const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
+
+// Tells of every op queued by call and call_into, with its first result; an empty function ends it. One per process.
+void observe_calls(std::function<void(const std::string& op, const Array& result)> observer);
 
 void wait_for_all();  // throws what queued work threw
 void seed_generators(uint64_t seed);

@@ -37,6 +37,7 @@ SessionIdentity describe_mxnet() {
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32"};
   out.layouts = {"nchw"};
+  out.passes = {"clean", "trace", "memory"};
   out.build["status"] = "retired upstream";
   out.build["features"] = join(library_features(), ", ");
   using Kind = Optimizer::Kind;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "backends/mxnet/arithmetic.h"
+#include "backends/mxnet/memory_pass.h"
+#include "backends/mxnet/op_trace.h"
 #include "host/registry.h"
 
 namespace tbd::mxnet {
@@ -86,6 +88,7 @@ void PhaseRunner::build_segments() {
     if (out.heads.empty()) continue;
     segment = std::make_unique<Segment>(graph_, cut_[s], out.heads, [&](ValueId id) { return bound(id); });
     for (size_t h = 0; h < out.heads.size(); ++h) out.takers[h](segment->outputs(h));
+    if (options_.tracer) options_.tracer->watch(segment->executor(), graph_);
   }
   for (size_t t = 0; t < terms_.size(); ++t)
     require(bool(terms_[t]), "loss term '", graph_.loss[t].name, "' is no result of a node");
@@ -150,12 +153,36 @@ void PhaseRunner::call_host(const HostNode& call) {
   for (size_t i = 0; i < results.size(); ++i) arrays_[index(call.node->outputs[i])].set(results[i]);
 }
 
+void PhaseRunner::enter(EventPhase part) const {
+  if (options_.tracer) options_.tracer->enter(part);
+}
+
 void PhaseRunner::begin() {
+  enter(EventPhase::backward);  // clears gradients
   for (const Array& gradient : cleared_) clear(gradient);
   term_sums_.clear(), captured_.clear();
 }
 
+void PhaseRunner::tell(MemoryWatch& memory) const {
+  for (const Array& gradient : trained_gradients_) memory.owns(gradient, MemoryClass::weight_grad);
+  for (const Array& gradient : gradients_) memory.owns(gradient, MemoryClass::activation_grad);
+  for (size_t id = 0; id < graph_.values.size(); ++id)
+    if (graph_.values[id].kind == Value::Kind::input) memory.owns(arrays_[id], MemoryClass::input);
+  for (const HostNode& call : host_calls_)
+    for (const ValueId id : call.node->outputs) memory.owns(arrays_[index(id)], MemoryClass::temporary);
+  for (const std::unique_ptr<Segment>& segment : segments_)
+    if (segment)
+      for (const auto& [name, array] : segment->constants()) memory.owns(array, MemoryClass::auxiliary);
+}
+
+void PhaseRunner::executors_run(std::vector<const Executor*>& into) const {
+  for (const std::unique_ptr<Segment>& segment : segments_)
+    if (ran_ && segment) into.push_back(&segment->executor());
+}
+
 double PhaseRunner::run() {
+  ran_ = true;
+  enter(EventPhase::forward);
   variances_->hold();
   for (size_t s = 0; s < segments_.size(); ++s) {
     if (segments_[s]) segments_[s]->forward();
@@ -168,6 +195,7 @@ double PhaseRunner::run() {
 }
 
 void PhaseRunner::backward() {
+  enter(EventPhase::backward);
   for (const Array& gradient : cleared_each_run_) clear(gradient);
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
     if (*segment) (*segment)->backward();
@@ -190,6 +218,7 @@ double PhaseRunner::collect_losses() {
 }
 
 void PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr) {
+  enter(EventPhase::update);
   if (options_.capture)
     for (size_t i = 0; i < trained_names_.size(); ++i)
       captured_["grad/" + trained_names_[i]] = trained_gradients_[i].host();

@@ -6,13 +6,17 @@
 #include "backends/mxnet/optimizer.h"
 #include "backends/mxnet/segment.h"
 #include "backends/mxnet/statistics.h"
+#include "trace/event.h"
 
 namespace tbd::mxnet {
+
+class OpTracer;
 
 struct PhaseOptions {
   Bindings bindings;
   int64_t world = 1;
   bool capture = false;
+  OpTracer* tracer = nullptr;  // of pass trace
 };
 
 class PhaseRunner {
@@ -34,6 +38,11 @@ class PhaseRunner {
   // The update after the last micro-batch.
   void update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr);
 
+  // The arrays that are the phase's own.
+  void tell(MemoryWatch& memory) const;
+  // Appends the executors that have run.
+  void executors_run(std::vector<const Executor*>& into) const;
+
   // The first trained parameter whose last gradient holds an inf or nan; "grad/<p>" or empty.
   std::string first_non_finite_gradient() const;
   // term/, output/ and grad/ of the last run or update (capture only), by the names of a step's files.
@@ -46,6 +55,7 @@ class PhaseRunner {
   };
   void split();
   void bind_variables();
+  void enter(EventPhase part) const;
   void build_segments();
   // What a segment hands out, and who keeps the arrays.
   struct HandedOut {
@@ -84,6 +94,7 @@ class PhaseRunner {
   std::optional<UpdateRule> rule_;
   std::optional<Average> average_;
   int64_t applied_updates_ = 0;
+  bool ran_ = false;
   std::map<std::string, double> term_sums_;  // over the micro-batches of one update
   TensorMap captured_;
 };

@@ -19,6 +19,10 @@ class Segment {
   Segment(const Graph& graph, std::span<const BoundNode> nodes, const std::vector<Head>& heads,
           const std::function<Bound(ValueId)>& bound);
 
+  Executor& executor() { return *executor_; }
+  const Executor& executor() const { return *executor_; }
+  // The arrays of variables that no value of the graph is bound to.
+  const Constants& constants() const { return constants_; }
   void forward() { executor_->forward(); }
   // Nothing where no head has a gradient.
   void backward();

@@ -9,6 +9,8 @@
 #include "backends/mxnet/arithmetic.h"
 #include "backends/mxnet/gemm.h"
 #include "backends/mxnet/identity.h"
+#include "backends/mxnet/memory_pass.h"
+#include "backends/mxnet/op_trace.h"
 #include "graph/expand.h"
 
 namespace tbd::mxnet {
@@ -30,6 +32,8 @@ MxnetSession::MxnetSession() {
   library_version();  // a library that cannot run says so here
 }
 
+MxnetSession::~MxnetSession() = default;
+
 SessionIdentity MxnetSession::identity() const { return describe_mxnet(); }
 std::vector<NodeSupport> MxnetSession::check(const Program& program) const { return check_nodes(program); }
 
@@ -46,9 +50,16 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
   seed_generators(options.seed);
   program_ = expanded(program), options_ = options;  // MXNet differentiates once
   weights_.emplace(program_);
+  if (options.trace) tracer_ = std::make_unique<OpTracer>(program);
   for (const Phase& phase : program_.phases)
-    phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_,
-                                                        PhaseOptions{options.bindings, options.world, options.capture});
+    phases_[phase.name] = std::make_unique<PhaseRunner>(
+        program_, phase, *weights_,
+        PhaseOptions{
+            .bindings = options.bindings, .world = options.world, .capture = options.capture, .tracer = tracer_.get()});
+  if (!options.ledger) return;
+  memory_ = std::make_unique<MemoryWatch>(*options.ledger);
+  weights_->tell(*memory_);
+  for (const auto& [name, runner] : phases_) runner->tell(*memory_);
 }
 
 PhaseRunner& MxnetSession::runner(const std::string& phase) {
@@ -118,6 +129,9 @@ void MxnetSession::stage(const TensorMap& batch) {
     for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, alone, batch));
   }
   staged_ = std::move(entries);
+  if (!memory_) return;
+  memory_->enter(MemoryPhase::input);
+  for (const auto& [name, array] : kept_) memory_->owns(array, MemoryClass::input);
 }
 
 void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats, const StepRequest& request,
@@ -130,6 +144,7 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
     double loss = 0;
     for (int64_t micro = 0; micro < phase.phase().accumulate; ++micro) {
       const auto run = static_cast<size_t>(repeat * phase.phase().accumulate + micro);
+      if (tracer_) tracer_->enter(EventPhase::input);
       for (const auto& [from, to] : staged[run % staged.size()]) copy(from, to);
       loss += phase.run();
     }
@@ -139,6 +154,28 @@ void MxnetSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 }
 
 StepReport MxnetSession::step(const StepRequest& request) {
+  if (memory_) return watched_step(request);
+  if (!request.traced) return run_step(request);
+  require(tracer_ != nullptr, "a traced step needs a load for pass trace");
+  const OpTracer::Step traced(*tracer_);
+  return run_step(request);
+}
+
+StepReport MxnetSession::watched_step(const StepRequest& request) {
+  require(!request.traced, "a program loaded for pass memory is not traced");
+  memory_->begin_step(request.number);
+  const StepReport report = run_step(request);
+  std::vector<const Executor*> ran;
+  for (const auto& [name, runner] : phases_) runner->executors_run(ran);
+  memory_->end_step(ran);
+  return report;
+}
+
+void MxnetSession::hand_over(Trace& trace) {
+  if (tracer_) tracer_->hand_over(trace);
+}
+
+StepReport MxnetSession::run_step(const StepRequest& request) {
   require(staged_.size() == program_.step.size(), "a step needs staged inputs");
   weights_->start_averages();
   StepReport report;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/mxnet/arithmetic.h"
+#include "backends/mxnet/memory_pass.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -68,6 +69,13 @@ Held* Weights::find(const std::string& name) {
   if (Held* parameter = in(parameters_, kParameter)) return parameter;
   if (Held* buffer = in(buffers_, kBuffer)) return buffer;
   return in(slots_, kState);
+}
+
+void Weights::tell(MemoryWatch& memory) const {
+  for (const auto& [name, held] : parameters_) memory.owns(held.array(), MemoryClass::weight);
+  for (const auto& [name, held] : buffers_) memory.owns(held.array(), MemoryClass::auxiliary);
+  for (const auto& [name, held] : slots_)
+    memory.owns(held.array(), name.ends_with("/ema") ? MemoryClass::auxiliary : MemoryClass::optimizer_state);
 }
 
 void Weights::write(const std::string& name, const HostTensor& value) {

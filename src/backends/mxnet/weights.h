@@ -8,6 +8,8 @@
 
 namespace tbd::mxnet {
 
+class MemoryWatch;
+
 // An array that MXNet's kernels want as a multiple of ours: the momentum times -lr, the running variance without its
 // n / (n - 1), moments of betas that were rounded. Those rules are linear, so a factor that stays costs nothing; one
 // that changes costs a pass.
@@ -46,6 +48,7 @@ class Weights {
   // unknown name or another shape.
   void write(const std::string& name, const HostTensor& value);
   void read(const std::vector<std::string>& prefixes, TensorMap& into);
+  void tell(MemoryWatch& memory) const;
   // The first of parameters and buffers that holds an inf or nan; empty when none.
   std::string first_non_finite() const;
 
