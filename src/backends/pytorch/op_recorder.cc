@@ -43,24 +43,28 @@ OpTape& OpRecorder::tape() {
 }
 
 // A function that only adds up a gradient has no number; torch runs it straight after the one that made the gradient.
-int32_t OpRecorder::node_of(const at::RecordFunction& function, OpTape& tape) const {
-  const bool of_autograd = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
+int32_t OpRecorder::node_of_autograd(const at::RecordFunction& function, OpTape& tape) const {
   const uint64_t forward_thread = function.forwardThreadId();
-  if (nodes_ && of_autograd && (forward_thread == 0 || forward_thread == stepping_thread_)) {
-    if (function.seqNr() >= 0) tape.last_autograd_node = nodes_->node_of(function.seqNr());
-    return tape.last_autograd_node;
-  }
-  if (const OpRecord* outer = tape.innermost()) return outer->node;
-  return nodes_ ? -1 : node_;
+  if (forward_thread != 0 && forward_thread != stepping_thread_) return -1;
+  if (function.seqNr() >= 0) tape.last_autograd_node = nodes_->node_of(function.seqNr());
+  return tape.last_autograd_node;
 }
 
+// torch's engine runs each function inside an op of its own, which also adds up what several functions give to one.
 OpRecord OpRecorder::begun(const at::RecordFunction& function, OpTape& tape) const {
-  const bool of_autograd = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
-  return {.sequence = function.seqNr(),
-          .forward_thread = function.forwardThreadId(),
-          .node = node_of(function, tape),
-          .kind = of_autograd ? EventKind::backward_op : EventKind::op,
-          .phase = phase_};
+  OpRecord* outer = tape.innermost();
+  OpRecord record = {.sequence = function.seqNr(),
+                     .forward_thread = function.forwardThreadId(),
+                     .node = outer    ? outer->node
+                             : nodes_ ? -1
+                                      : node_,
+                     .phase = phase_};
+  if (function.scope() != at::RecordScope::BACKWARD_FUNCTION) return record;
+  record.kind = EventKind::backward_op;
+  if (!nodes_) return record;
+  record.node = node_of_autograd(function, tape);
+  if (outer && outer->node < 0) outer->node = record.node, outer->kind = EventKind::backward_op;
+  return record;
 }
 
 OpRecorder::Recording::Recording(OpRecorder& recorder) : recorder_(recorder) {

@@ -37,7 +37,7 @@ void OpTape::close(int64_t end) {
   open_.pop_back();
 }
 
-const OpRecord* OpTape::innermost() const { return open_.empty() ? nullptr : &records_[open_.back()]; }
+OpRecord* OpTape::innermost() { return open_.empty() ? nullptr : &records_[open_.back()]; }
 
 void OpTape::clear() { records_.clear(), open_.clear(); }
 

@@ -29,9 +29,9 @@ class OpTape {
 
   // Begins `record` with the function's signature, inside those that are open.
   void open(OpRecord record, const at::RecordFunction& function);
-  void close(int64_t end);            // the one opened last; nothing where none is
-  const OpRecord* innermost() const;  // of those that are open
-  void clear();                       // records; signatures stay
+  void close(int64_t end);  // the one opened last; nothing where none is
+  OpRecord* innermost();    // of those that are open; nullptr: none is
+  void clear();             // records; signatures stay
 
   const std::vector<OpRecord>& records() const { return records_; }                  // by begin
   const std::vector<const std::string*>& signatures() const { return signatures_; }  // op_signature.h

@@ -162,6 +162,23 @@ TEST(OpTrace, AddsGradientsUpInTheNodeThatMadeThem) {
   EXPECT_THAT(backward.at("torch::autograd::AccumulateGrad"), Not(Contains("")));
 }
 
+// x + x * x: what two functions give to x is added up by torch's engine.
+TEST(OpTrace, ChargesSumsOfGradients) {
+  Program program = {.model = "sums", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor y = g.conv2d("conv", g.input("x", {Builder::batch(), 2, 6, 6}), {.out = 3, .kernel = 3});
+  g.loss("sum", g.sum(g.add(y, g.square(y))));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  Traced traced(program);
+  traced.step(true);
+  const auto backward = nodes_by_op(traced.trace(), EventPhase::backward);
+  const auto sum = std::ranges::find_if(backward, [](const auto& op) { return op.first.starts_with("aten::add"); });
+  ASSERT_NE(sum, backward.end());
+  EXPECT_THAT(sum->second, Not(Contains("")));
+  EXPECT_THAT(backward.at("autograd::engine::evaluate_function: ConvolutionBackward0"), ElementsAre("conv"));
+}
+
 TEST(OpTrace, SaysShapesTypesAndMath) {
   Traced traced(two_convolutions());
   traced.step(true);
