@@ -32,7 +32,9 @@ class Bench {
     options.trace = true;
     session_->load(workload.program, options);
     write_initial_values(*session_, workload.program, 1, workload.threads);
-    session_->stage(bench::synthetic_batch(workload));
+    const TensorMap batch = bench::synthetic_batch(workload);
+    if (!workload.save_inputs.empty()) write_safetensors(workload.save_inputs, batch);
+    session_->stage(batch);
   }
 
   void step(bool traced) {
