@@ -73,6 +73,7 @@ Json ratio(const std::vector<double>& untraced, const std::vector<double>& trace
 int main(int argc, char** argv) {
   auto flags = bench::flags(argc, argv);
   const int64_t pairs = flags.contains("pairs") ? std::stoll(flags["pairs"]) : 20;
+  require(pairs > 0, "pairs must be at least 1, got ", pairs);
   Bench run(bench::workload_from(flags, "nhwc"));
   for (const bool traced : {false, true, false}) run.step(traced);
   for (Times& times : run.times) times = {};

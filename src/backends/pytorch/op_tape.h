@@ -1,9 +1,10 @@
-// What the ops of one thread leave while they are recorded. Only that thread writes; nothing locks, and memory grows
-// with the first step alone, as equal ops share a signature.
+// What the ops of one thread leave while they are recorded. Only that thread writes, so nothing locks; equal ops share a
+// signature, so that an op costs one record of fixed size.
 #pragma once
 #include <ATen/record_function.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
