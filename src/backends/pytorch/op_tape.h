@@ -1,5 +1,5 @@
-// What the ops of one thread leave while they are recorded. Only that thread writes, so nothing locks; equal ops share a
-// signature, so that an op costs one record of fixed size.
+// What the ops of one thread leave while they are recorded. Only that thread writes, so nothing locks; equal ops share
+// a signature, so that an op costs one record of fixed size.
 #pragma once
 #include <ATen/record_function.h>
 
