@@ -108,10 +108,7 @@ void add_window(Profile& profile, const RankEvents& rank, const Launches& launch
   profile.window_ns += window.length();
   profile.masks += sweep(rank.activities, window);
   const IdleCauses causes(rank, launches, window);
-  for (const Gap& gap : device_gaps(rank, window)) {
-    const CauseTimes times = causes.of_device(gap);
-    for (size_t i = 0; i < times.size(); ++i) profile.causes[i] += times[i];
-  }
+  for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, profile.causes);
 }
 
 int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows) {

@@ -37,7 +37,7 @@ SessionIdentity describe_torch() {
   SessionIdentity out = {.framework = "pytorch", .version = torch_version(), .modes = {"eager", "eager-onednn"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16", "fp16"};
-  out.passes = {"clean", "memory"};
+  out.passes = {"clean", "memory", "trace"};
   out.layouts = {"nchw", "nhwc"};
   if (at::hasCUDA()) {
     const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();

@@ -42,6 +42,8 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& we
   }
   for (const BoundNode& node : graph_.nodes) results_.insert(results_.end(), node.outputs.begin(), node.outputs.end());
   if (options.ledger) watch_.emplace(*options.ledger, options.first_node);
+  const std::string scope = program.phases.size() == 1 ? "" : phase.name + "/";
+  if (options.recorder) trace_.emplace(*options.recorder, options.first_node, scope);
   if (trained_names_.empty()) return;
   rule_ = make_update_rule(phase.update, weights);
   if (phase.update.ema) average_.emplace(*phase.update.ema, averaged, weights);
@@ -71,14 +73,21 @@ void PhaseRunner::set_inputs(const TensorList& inputs, const std::vector<double>
   norms_ = norms;
 }
 
-void PhaseRunner::forward() {
-  if (!watch_) return run_forward(plan_, values_, LowerToTorch{});
-  watch_->begin_forward();
-  run_forward(plan_, values_, [this](const auto& op, const Args& in) {
-    watch_->begin_node();
+// The watch hears of each node before it runs.
+template <class Watch>
+void PhaseRunner::forward_told(Watch& watch) {
+  watch.begin_forward();
+  run_forward(plan_, values_, [&](const auto& op, const Args& in) {
+    watch.begin_node();
     return lower(op, in);
   });
-  watch_->end_forward();
+  watch.end_forward();
+}
+
+void PhaseRunner::forward() {
+  if (watch_) return forward_told(*watch_);
+  if (PhaseTrace* trace = traced()) return forward_told(*trace);
+  run_forward(plan_, values_, LowerToTorch{});
 }
 
 double PhaseRunner::run() {
@@ -90,6 +99,7 @@ double PhaseRunner::run() {
   for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
   if (watch_) settle_what_is_kept();
   if (trains()) backward();
+  if (PhaseTrace* trace = traced()) trace->end();
   return collect_losses();
 }
 
@@ -103,6 +113,7 @@ void PhaseRunner::settle_what_is_kept() {
 
 // Each term is a root whose gradient is its norm (times the loss scale): no node multiplies the loss.
 void PhaseRunner::backward() {
+  if (PhaseTrace* trace = traced()) trace->begin_backward();
   TensorList roots, upstream;
   for (size_t i = 0; i < terms_.size(); ++i) {
     if (!terms_[i].requires_grad()) continue;
@@ -146,6 +157,7 @@ void PhaseRunner::capture_gradients(const TensorList& gradients) {
 
 bool PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr, bool keep_gradients) {
   const at::NoGradGuard no_grad;
+  if (PhaseTrace* trace = traced()) trace->begin_update();
   if (watch_) watch_->ledger().enter(MemoryPhase::update);
   const TensorList total = gradients();
   bool finite = true;
@@ -162,6 +174,7 @@ bool PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optio
   }
   if (!keep_gradients)
     for (const at::Tensor& parameter : rule_->parameters()) parameter.mutable_grad().reset();
+  if (PhaseTrace* trace = traced()) trace->end();
   return finite;
 }
 

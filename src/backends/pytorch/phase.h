@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/pytorch/optimizer.h"
+#include "backends/pytorch/phase_trace.h"
 #include "backends/pytorch/phase_watch.h"
 #include "backends/pytorch/plan.h"
 #include "backends/pytorch/weights.h"
@@ -17,6 +18,7 @@ struct PhaseOptions {
   bool obey_liveness = true;       // tests compare both ways
   MemoryLedger* ledger = nullptr;  // told where memory goes; its numbers of this phase's nodes begin with first_node
   int32_t first_node = 0;
+  OpRecorder* recorder = nullptr;  // of pass trace
 };
 
 class PhaseRunner {
@@ -49,6 +51,9 @@ class PhaseRunner {
 
  private:
   void forward();
+  template <class Watch>
+  void forward_told(Watch& watch);
+  PhaseTrace* traced() { return trace_ && trace_->recording() ? &*trace_ : nullptr; }
   void settle_what_is_kept();
   void backward();
   double collect_losses();
@@ -61,6 +66,7 @@ class PhaseRunner {
   PhaseOptions options_;
   int64_t global_batch_;
   std::optional<PhaseWatch> watch_;
+  std::optional<PhaseTrace> trace_;
   std::vector<at::Tensor> values_;          // by ValueId
   std::vector<double> norms_;               // per loss term
   std::vector<ValueId> results_;            // of all nodes

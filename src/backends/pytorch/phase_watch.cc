@@ -1,9 +1,5 @@
 #include "backends/pytorch/phase_watch.h"
 
-#include <ATen/SequenceNumber.h>
-
-#include <algorithm>
-
 namespace tbd::pytorch {
 namespace {
 
@@ -20,34 +16,24 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
 
 void PhaseWatch::begin_forward() {
   ledger_.enter(MemoryPhase::forward);
-  sequences_.clear();
+  nodes_.begin_forward();
 }
 
-void PhaseWatch::begin_node() {
-  ledger_.execute(first_node_ + static_cast<int32_t>(sequences_.size()));
-  sequences_.push_back(at::sequence_number::peek());
-}
+void PhaseWatch::begin_node() { ledger_.execute(nodes_.begin_node()); }
 
 void PhaseWatch::end_forward() {
   ledger_.execute(-1);
-  sequences_.push_back(at::sequence_number::peek());
+  nodes_.end_forward();
 }
 
 void PhaseWatch::classify(const at::Tensor& tensor, MemoryClass kind) const {
   if (tensor.defined() && tensor.has_storage()) ledger_.classify(tensor.storage().data(), kind);
 }
 
-int32_t PhaseWatch::node_of(int64_t sequence) const {
-  if (sequences_.empty() || sequence < 0 || static_cast<uint64_t>(sequence) >= sequences_.back()) return -1;
-  const auto after = std::ranges::upper_bound(sequences_, static_cast<uint64_t>(sequence));
-  if (after == sequences_.begin()) return -1;
-  return first_node_ + static_cast<int32_t>(after - sequences_.begin()) - 1;
-}
-
 // What adds a gradient to a parameter has no number: autograd runs it right after what brought the gradient. Between
 // its nodes it shapes and adds what the last one gave.
 void PhaseWatch::begin_autograd_node(int64_t sequence) {
-  if (sequence >= 0) last_node_ = node_of(sequence);
+  if (sequence >= 0) last_node_ = nodes_.node_of(sequence);
   ledger_.execute(last_node_);
 }
 

@@ -5,8 +5,8 @@
 #include <ATen/record_function.h>
 
 #include <cstdint>
-#include <vector>
 
+#include "backends/pytorch/node_sequences.h"
 #include "measure/memory_ledger.h"
 
 namespace tbd::pytorch {
@@ -14,7 +14,7 @@ namespace tbd::pytorch {
 class PhaseWatch {
  public:
   // The phase's nodes have the numbers from `first_node` on in the ledger, which outlives the watch.
-  PhaseWatch(MemoryLedger& ledger, int32_t first_node) : ledger_(ledger), first_node_(first_node) {}
+  PhaseWatch(MemoryLedger& ledger, int32_t first_node) : ledger_(ledger), nodes_(first_node) {}
 
   MemoryLedger& ledger() const { return ledger_; }
   void begin_forward();
@@ -36,13 +36,11 @@ class PhaseWatch {
   };
 
  private:
-  int32_t node_of(int64_t sequence) const;  // -1: of none
   void begin_autograd_node(int64_t sequence);
 
   MemoryLedger& ledger_;
-  int32_t first_node_;
-  std::vector<uint64_t> sequences_;  // at the begin of each node, then at the end of the last
-  int32_t last_node_ = -1;           // of backward
+  NodeSequences nodes_;
+  int32_t last_node_ = -1;  // of backward
 };
 
 }  // namespace tbd::pytorch

@@ -23,6 +23,8 @@ void use_one_interop_thread() {
   (void)once;
 }
 
+std::string fp32_math(const LoadOptions& options) { return options.tf32 && options.device != "cpu" ? "tf32" : "fp32"; }
+
 int64_t runs_with_own_batch(const StepEntry& entry, const Phase& phase) {
   return phase.accumulate * (entry.fresh_inputs ? entry.repeat : 1);
 }
@@ -53,7 +55,9 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
     device_ = device_from(options.device);
     layout_ = layout_from(options.layout);
     weights_ = std::make_unique<Weights>(program_, device_, layout_);
+    if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program_), fp32_math(options));
     PhaseOptions of_phase = {options.bindings, options.world, options.capture, obey_liveness_, options.ledger};
+    of_phase.recorder = recorder_.get();
     for (const Phase& phase : program_.phases) {
       phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, *weights_, of_phase);
       of_phase.first_node += static_cast<int32_t>(phase.nodes.size());
@@ -125,6 +129,8 @@ TorchSession::Staged TorchSession::stage_run(const StepEntry& entry, int64_t run
 }
 
 void TorchSession::stage(const TensorMap& batch) {
+  std::optional<OpRecorder::Recording> recording;
+  if (tracing_) recording.emplace(*recorder_), recorder_->enter(EventPhase::input, "");
   guarded([&] {
     on_device_.clear();
     staged_.clear();
@@ -161,6 +167,10 @@ void TorchSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t
 }
 
 StepReport TorchSession::step(const StepRequest& request) {
+  require(recorder_ || !request.traced, "a traced step needs a program loaded for a trace");
+  std::optional<OpRecorder::Recording> recording;
+  tracing_ = request.traced;
+  if (tracing_) recording.emplace(*recorder_);
   return guarded([&] {
     require(staged_.size() == program_.step.size(), "a step needs staged inputs");
     weights_->start_averages();
@@ -187,6 +197,11 @@ StepReport TorchSession::step(const StepRequest& request) {
     last_losses_ = report.losses;
     return report;
   });
+}
+
+void TorchSession::hand_over(Trace& trace) {
+  tracing_ = false;
+  if (recorder_) recorder_->hand_over(trace);
 }
 
 std::string TorchSession::first_non_finite() {

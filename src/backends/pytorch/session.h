@@ -21,6 +21,7 @@ class TorchSession final : public Session {
   TensorMap read(const std::vector<std::string>& prefixes) override;
   void stage(const TensorMap& batch) override;
   StepReport step(const StepRequest& request) override;
+  void hand_over(Trace& trace) override;
   std::string first_non_finite() override;
   SessionMemory memory() const override;
   void reset_peak_memory() override;
@@ -42,6 +43,8 @@ class TorchSession final : public Session {
   LoadOptions options_;
   at::Device device_ = at::kCPU;
   Layout layout_ = Layout::nchw;
+  std::unique_ptr<OpRecorder> recorder_;  // of pass trace
+  bool tracing_ = false;                  // the last step was traced, and not handed over yet
   std::unique_ptr<Weights> weights_;
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
   std::map<std::string, at::Tensor> on_device_;  // staged inputs by name

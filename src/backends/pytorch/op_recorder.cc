@@ -1,0 +1,135 @@
+#include "backends/pytorch/op_recorder.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+
+#include "backends/pytorch/op_events.h"
+#include "base/error.h"
+#include "measure/clock.h"
+
+namespace tbd::pytorch {
+namespace {
+
+// torch's callbacks are plain functions.
+OpRecorder* active = nullptr;
+std::atomic<uint64_t> recorders{0};
+void (*begin_in)(OpRecorder&, const at::RecordFunction&) = nullptr;
+thread_local OpTape* here = nullptr;
+thread_local uint64_t here_of = 0;  // the recorder's id
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+  begin_in(*active, function);
+  return nullptr;
+}
+
+void end(const at::RecordFunction&, at::ObserverContext*) {
+  const int64_t now = now_ns();
+  if (here) here->close(now);
+}
+
+}  // namespace
+
+OpRecorder::OpRecorder(std::vector<std::string> node_names, std::string fp32_math)
+    : node_names_(std::move(node_names)), fp32_math_(std::move(fp32_math)), id_(++recorders) {}
+
+OpTape& OpRecorder::tape() {
+  if (here_of == id_) return *here;
+  const std::lock_guard lock(mutex_);
+  here = tapes_.emplace_back(std::make_unique<OpTape>()).get();
+  here_of = id_;
+  return *here;
+}
+
+// A function that only adds up a gradient has no number; torch runs it straight after the one that made the gradient.
+int32_t OpRecorder::node_of_autograd(const at::RecordFunction& function, OpTape& tape) const {
+  const uint64_t forward_thread = function.forwardThreadId();
+  if (forward_thread != 0 && forward_thread != stepping_thread_) return -1;
+  if (function.seqNr() >= 0) tape.last_autograd_node = nodes_->node_of(function.seqNr());
+  return tape.last_autograd_node;
+}
+
+// torch's engine runs each function inside an op of its own, which also adds up what several functions give to one.
+OpRecord OpRecorder::begun(const at::RecordFunction& function, OpTape& tape) const {
+  OpRecord* outer = tape.innermost();
+  OpRecord record = {.sequence = function.seqNr(),
+                     .forward_thread = function.forwardThreadId(),
+                     .node = outer    ? outer->node
+                             : nodes_ ? -1
+                                      : node_,
+                     .phase = phase_};
+  if (function.scope() != at::RecordScope::BACKWARD_FUNCTION) return record;
+  record.kind = EventKind::backward_op;
+  if (!nodes_) return record;
+  record.node = node_of_autograd(function, tape);
+  if (outer && outer->node < 0) outer->node = record.node, outer->kind = EventKind::backward_op;
+  return record;
+}
+
+OpRecorder::Recording::Recording(OpRecorder& recorder) : recorder_(recorder) {
+  require(!active, "one recording of ops at a time");
+  active = &recorder;
+  begin_in = [](OpRecorder& each, const at::RecordFunction& function) {
+    OpTape& tape = each.tape();
+    tape.open(each.begun(function, tape), function);
+  };
+  recorder.recording_ = true;
+  recorder.stepping_thread_ = at::RecordFunction::currentThreadId();
+  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end)
+                                        .needsInputs(true)
+                                        .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+OpRecorder::Recording::~Recording() {
+  at::removeCallback(callback_);
+  recorder_.leave();
+  recorder_.execute(-1);
+  recorder_.recording_ = false;
+  active = nullptr;
+}
+
+void OpRecorder::enter(EventPhase phase, const std::string& name) {
+  leave();
+  phase_ = phase;
+  stretches_.push_back({now_ns(), -1, phase, name});
+}
+
+void OpRecorder::leave() {
+  if (!stretches_.empty() && stretches_.back().end < 0) stretches_.back().end = now_ns();
+  phase_ = EventPhase::unknown;
+  nodes_ = nullptr;
+}
+
+void OpRecorder::differentiate(const NodeSequences* nodes) {
+  nodes_ = nodes;
+  tape().last_autograd_node = -1;
+}
+
+void OpRecorder::append_stretches(Trace& trace) {
+  const TrackId track = trace.track({.process = getpid(), .thread = gettid()});
+  for (const Stretch& each : stretches_) {
+    if (each.name.empty()) continue;
+    trace.add({.begin = each.begin,
+               .duration = each.end - each.begin,
+               .name = trace.string(each.name),
+               .track = track,
+               .kind = EventKind::phase,
+               .phase = each.phase});
+  }
+  stretches_.clear();
+}
+
+void OpRecorder::hand_over(Trace& trace) {
+  require(!recording_, "ops are handed over between steps");
+  const std::lock_guard lock(mutex_);
+  append_stretches(trace);
+  std::map<uint64_t, int64_t> threads;  // of the system, by torch's count
+  for (const auto& tape : tapes_) threads[tape->torch_thread()] = tape->thread();
+  for (const auto& tape : tapes_) {
+    append_ops(trace, *tape, {node_names_, fp32_math_, threads});
+    tape->clear();
+  }
+}
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,60 @@
+// What the ops of one thread leave while they are recorded. Only that thread writes, so nothing locks; equal ops share
+// a signature, so that an op costs one record of fixed size.
+#pragma once
+#include <ATen/record_function.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace tbd::pytorch {
+
+struct OpRecord {
+  int64_t begin = 0, end = -1;  // by now_ns(); -1: has not ended
+  int64_t sequence = -1;        // torch's; -1: none
+  uint64_t forward_thread = 0;  // by torch's count, of a function of autograd
+  int32_t node = -1;            // in node_names(program)
+  uint32_t signature = 0;       // in OpTape::signatures
+  EventKind kind = EventKind::op;
+  EventPhase phase = EventPhase::unknown;
+};
+
+class OpTape {
+ public:
+  OpTape();  // of the calling thread
+
+  // Begins `record` with the function's signature, inside those that are open.
+  void open(OpRecord record, const at::RecordFunction& function);
+  void close(int64_t end);  // the one opened last; nothing where none is
+  OpRecord* innermost();    // of those that are open; nullptr: none is
+  void clear();             // records; signatures stay
+
+  const std::vector<OpRecord>& records() const { return records_; }                  // by begin
+  const std::vector<const std::string*>& signatures() const { return signatures_; }  // op_signature.h
+  int64_t thread() const { return thread_; }                                         // of the system
+  uint64_t torch_thread() const { return torch_thread_; }                            // by torch's count
+
+  int32_t last_autograd_node = -1;  // of the graph, that a function of autograd here belonged to
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>{}(bytes); }
+  };
+  uint32_t interned(std::string_view bytes);
+
+  int64_t thread_;
+  uint64_t torch_thread_;
+  std::vector<OpRecord> records_;
+  std::vector<size_t> open_;
+  std::vector<char> scratch_;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+  std::vector<const std::string*> signatures_;
+};
+
+}  // namespace tbd::pytorch
