@@ -42,15 +42,21 @@ TF_Operation* behind(TF_Operation* op, std::string_view type) {
 
 }  // namespace
 
+TF_Operation* OpOrigins::next() {
+  TF_Operation* op = TF_GraphNextOperation(graph_, &position_);
+  if (!op) --position_;  // it steps forward before it looks, so the op to come would be passed over
+  return op;
+}
+
 void OpOrigins::claim(int32_t node, EventPhase phase) {
-  while (const TF_Operation* op = TF_GraphNextOperation(graph_, &position_)) {
+  while (TF_Operation* op = next()) {
     const auto [at, is_new] = origins_.try_emplace(TF_OperationName(op), Origin{node, phase});
     if (is_new && phase == EventPhase::forward) at->second.forward = ++count_;
   }
 }
 
 void OpOrigins::claim_gradients() {
-  while (TF_Operation* op = TF_GraphNextOperation(graph_, &position_)) {
+  while (TF_Operation* op = next()) {
     if (origins_.contains(TF_OperationName(op))) continue;
     const bool reads = TF_OperationNumInputs(op) > 0;
     const Origin* first = reads ? find(TF_OperationName(TF_OperationInput({op, 0}).oper)) : nullptr;
@@ -90,7 +96,7 @@ Origin OpOrigins::of(std::string_view name, std::string_view type) const {
   if (!origin) return {};
   const std::string_view part = first_part(type);
   if (part.empty()) return *origin;
-  const TF_Operation* first = behind(TF_GraphOperationByName(graph_, std::string(name).c_str()), part);
+  TF_Operation* first = behind(TF_GraphOperationByName(graph_, std::string(name).c_str()), part);
   return first ? *find(TF_OperationName(first)) : *origin;
 }
 

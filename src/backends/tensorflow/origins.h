@@ -43,6 +43,7 @@ class OpOrigins {
   int64_t forward_count() const { return count_; }
 
  private:
+  TF_Operation* next();  // nullptr: none has come
   void came_of(const std::string& op, const std::string& forward);
   const Origin* find(std::string_view name) const;
 

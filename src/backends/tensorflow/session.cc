@@ -38,6 +38,9 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
     phase_options.first_node += static_cast<int32_t>(phase.nodes.size());
   }
   session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");
+  if (!options.ledger) return;
+  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_);
+  memory_pass_->own(weights_->owned());
 }
 
 PhaseRunner& TensorFlowSession::runner(const std::string& phase) {
@@ -104,6 +107,10 @@ void TensorFlowSession::stage(const TensorMap& batch) {
     for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
   }
   staged_ = std::move(entries);
+  if (!memory_pass_) return;
+  std::vector<int64_t> bytes;
+  for (const auto& [name, tensor] : resident_) bytes.push_back(static_cast<int64_t>(TF_TensorByteSize(tensor.get())));
+  memory_pass_->stage(bytes);
 }
 
 void TensorFlowSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats,
@@ -117,9 +124,10 @@ void TensorFlowSession::run_entry(const StepEntry& entry, size_t entry_index, in
     for (int64_t micro = 0; micro < micros; ++micro) {
       const auto run = static_cast<size_t>(repeat * micros + micro);
       RunRecord record = {.number = runs_++};
-      const bool recorded = request.traced;
+      const bool recorded = request.traced || memory_pass_;
       loss += phase.run(*session_, staged[run % staged.size()], micro, {request.schedule_step, offset, request.lr},
                         recorded ? &record : nullptr);
+      if (memory_pass_) memory_pass_->add(record, request.number);
       if (request.traced) traced_.push_back(std::move(record));
     }
     report.loss = report.losses[entry.phase] = loss;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/tensorflow/memory_pass.h"
 #include "backends/tensorflow/phase.h"
 #include "worker/session.h"
 
@@ -46,6 +47,7 @@ class TensorFlowSession final : public Session {
   std::map<std::string, double> last_losses_;
   std::vector<RunRecord> traced_;  // since the last hand_over
   int64_t runs_ = 0;
+  std::unique_ptr<MemoryPass> memory_pass_;
 };
 
 }  // namespace tbd::tensorflow
