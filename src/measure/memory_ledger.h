@@ -21,8 +21,8 @@ class MemoryLedger {
 
   explicit MemoryLedger(std::vector<std::string> nodes = {}, std::function<int64_t()> clock = now_ns);
 
-  // What is told from now on happened then, for an adapter that tells afterwards; nullopt: now, by the clock. Times must
-  // not fall: Error(invalid).
+  // What is told from now on happened then, for an adapter that tells afterwards; nullopt: now, by the clock. Times
+  // must not fall: Error(invalid).
   void at(std::optional<int64_t> time_ns);
   // Steps count from 1; before the first it is 0.
   void begin_step(int64_t number);

@@ -13,7 +13,7 @@ using Functions = std::unordered_map<std::string, tensorflow::ops::GradFunc>;
 
 // The registry has no way to replace an entry. An explicit instantiation may name a private member.
 Functions& functions_of(Registry& registry);
-template <Functions Registry::* kMember>
+template <Functions Registry::*kMember>
 struct Access {
   friend Functions& functions_of(Registry& registry) { return registry.*kMember; }
 };

@@ -20,10 +20,10 @@ struct RunBlock {
 };
 
 struct RunBlocks {
-  std::vector<RunBlock> blocks;                // in the order of their births
-  std::map<std::string, int64_t> last_reads;   // of a variable's value, by its resource's op: when it ended
-  int64_t unmatched = 0;                       // releases that fit no allocation
-  int64_t counted_at = 0, counted = 0;         // the allocator's own count where it was largest: when, bytes
+  std::vector<RunBlock> blocks;               // in the order of their births
+  std::map<std::string, int64_t> last_reads;  // of a variable's value, by its resource's op: when it ended
+  int64_t unmatched = 0;                      // releases that fit no allocation
+  int64_t counted_at = 0, counted = 0;        // the allocator's own count where it was largest: when, bytes
 };
 
 // Classes: the value of a variable is `temporary` here, for the caller to say; what its op gave back itself is

@@ -1,6 +1,7 @@
 #include "backends/tensorflow/memory_pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -53,42 +54,51 @@ void MemoryPass::add(const RunRecord& run, int64_t step) {
   say();
 }
 
-// In the order of their times, which are the run's. Of one time, releases come first, but for those of blocks born then.
-void MemoryPass::replay(const RunBlocks& blocks, const RunRecord& run) {
+bool MemoryPass::is_value(const RunBlock& block) const {
+  const auto found = block.freed ? variables_.end() : variables_.find(block.variable);
+  return found != variables_.end() && found->second.bytes == block.bytes;
+}
+
+// In the order of their times, which are the run's. Of one time, releases come first, but for those of blocks born
+// then. The old value of a variable goes when the new one has come and its own readers are through.
+std::vector<MemoryPass::Event> MemoryPass::events_of(const RunBlocks& blocks, const RunRecord& run) {
   const auto inside = [&](int64_t when) { return std::clamp(when, run.before.own_ns, run.after.own_ns); };
   std::vector<Event> events;
   for (size_t i = 0; i < blocks.blocks.size(); ++i) {
     const RunBlock& block = blocks.blocks[i];
-    const int64_t born = inside(block.born), freed = block.freed ? inside(*block.freed) : run.after.own_ns;
-    events.push_back({born, 1, i, false});
-    if (block.freed || block.variable.empty()) events.push_back({freed, freed == born ? 2 : 0, i, true});
-    if (!block.freed && block.variable.empty()) left_ += block.bytes;
-  }
-  std::ranges::stable_sort(events, {}, [](const Event& event) { return std::pair(event.when, event.order); });
-  std::vector<MemoryLedger::Handle> handles(blocks.blocks.size());
-  MemoryPhase phase = MemoryPhase::forward;
-  for (const Event& event : events) {
-    const RunBlock& block = blocks.blocks[event.block];
-    ledger_.at(event.when);
-    if (event.is_release) {
-      ledger_.freed(handles[event.block]);
+    const int64_t born = inside(block.born);
+    events.push_back({born, 1, i, Event::What::comes});
+    if (is_value(block)) {
+      const auto read = blocks.last_reads.find(block.variable);
+      const int64_t gone = read == blocks.last_reads.end() ? born : std::max(born, inside(read->second));
+      events.push_back({gone, 2, i, Event::What::replaces});
       continue;
     }
-    if (block.phase != phase) ledger_.enter(phase = block.phase);
-    ledger_.execute(block.node);
-    handles[event.block] = take(block.bytes, block.kind);
-    if (!block.freed && !block.variable.empty()) replace(block.variable, handles[event.block], block);
+    const int64_t freed = block.freed ? inside(*block.freed) : run.after.own_ns;
+    events.push_back({freed, freed == born ? 2 : 0, i, Event::What::goes});
+    if (!block.freed) left_ += block.bytes;
   }
-  ledger_.at(run.after.own_ns);
+  std::ranges::stable_sort(events, {}, [](const Event& event) { return std::pair(event.when, event.order); });
+  return events;
 }
 
-// The old value goes as the new one comes: its readers keep it somewhat longer, which is told nowhere.
-void MemoryPass::replace(const std::string& name, MemoryLedger::Handle handle, const RunBlock& block) {
-  const auto found = variables_.find(name);
-  if (found == variables_.end() || found->second.bytes != block.bytes) return;
-  ledger_.freed(found->second.handle);
-  ledger_.classify(handle, found->second.kind);
-  found->second.handle = handle;
+void MemoryPass::replay(const RunBlocks& blocks, const RunRecord& run) {
+  std::vector<MemoryLedger::Handle> handles(blocks.blocks.size());
+  MemoryPhase phase = MemoryPhase::forward;
+  for (const Event& event : events_of(blocks, run)) {
+    const RunBlock& block = blocks.blocks[event.block];
+    ledger_.at(event.when);
+    if (event.what == Event::What::goes) {
+      ledger_.freed(handles[event.block]);
+    } else if (event.what == Event::What::replaces) {
+      ledger_.freed(std::exchange(variables_.at(block.variable).handle, handles[event.block]));
+    } else {
+      if (block.phase != phase) ledger_.enter(phase = block.phase);
+      ledger_.execute(block.node);
+      handles[event.block] = take(block.bytes, is_value(block) ? variables_.at(block.variable).kind : block.kind);
+    }
+  }
+  ledger_.at(run.after.own_ns);
 }
 
 void MemoryPass::compare(const RunBlocks& blocks) {
@@ -96,18 +106,20 @@ void MemoryPass::compare(const RunBlocks& blocks) {
   counted_ = blocks.counted, told_ = large_owned_;
   for (const RunBlock& block : blocks.blocks) {
     const bool is_live = block.born <= blocks.counted_at && (!block.freed || *block.freed > blocks.counted_at);
-    if (is_live && block.variable.empty()) told_ += counted(block.bytes);
+    if (is_live && !is_value(block)) told_ += counted(block.bytes);
   }
 }
 
 void MemoryPass::say() {
   std::string note =
       "Variables, optimizer slots and inputs are as the program has them. All else is what TensorFlow recorded of each "
-      "op's allocations, by the microsecond: their classes are those of the ops that made them and read them. Not seen: "
+      "op's allocations, by the microsecond: their classes are those of the ops that made them and read them. Not "
+      "seen: "
       "constants, what kernels keep from step to step, oneDNN's own memory. The allocator rounds blocks of 256 KiB and "
       "more and counts no others.";
   if (counted_ > 0)
     note += cat(" Where its own count was largest it held ", counted_, " B, of which ", told_, " B are told here.");
+  if (compiled_) note += " What a compiled cluster takes inside its run is not recorded.";
   if (left_ > 0) note += cat(" Of ", left_, " B no release was recorded: they end with their run.");
   if (unmatched_ > 0) note += cat(" ", unmatched_, " releases fit no allocation.");
   if (ops_without_time_ > 0) note += cat(" ", ops_without_time_, " ops had no time.");

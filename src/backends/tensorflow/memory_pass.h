@@ -8,7 +8,9 @@ namespace tbd::tensorflow {
 
 class MemoryPass {
  public:
-  MemoryPass(MemoryLedger& ledger, const OpOrigins& origins) : ledger_(ledger), origins_(origins) {}
+  // `compiled`: what compiled code takes inside is not known either, which is said.
+  MemoryPass(MemoryLedger& ledger, const OpOrigins& origins, bool compiled)
+      : ledger_(ledger), origins_(origins), compiled_(compiled) {}
 
   void own(const std::vector<Weights::Owned>& variables);
   // The staged inputs, in place of those before.
@@ -26,17 +28,19 @@ class MemoryPass {
     int64_t when;
     int order;  // of events of one time
     size_t block;
-    bool is_release;
+    enum class What { comes, goes, replaces } what;  // replaces: the variable's value of before goes
   };
 
   MemoryLedger::Handle take(int64_t bytes, MemoryClass kind);
+  bool is_value(const RunBlock& block) const;  // that a variable keeps
+  std::vector<Event> events_of(const RunBlocks& blocks, const RunRecord& run);
   void replay(const RunBlocks& blocks, const RunRecord& run);
-  void replace(const std::string& name, MemoryLedger::Handle handle, const RunBlock& block);
   void compare(const RunBlocks& blocks);
   void say();
 
   MemoryLedger& ledger_;
   const OpOrigins& origins_;
+  bool compiled_;
   std::map<std::string, Variable> variables_;
   std::vector<MemoryLedger::Handle> inputs_;
   uintptr_t handles_ = 0;

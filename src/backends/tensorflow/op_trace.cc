@@ -11,9 +11,7 @@ namespace tbd::tensorflow {
 namespace {
 
 // A tensor as an op's label names it: "conv1", "bn1:3".
-std::string tensor_name(std::string_view op, int64_t slot) {
-  return slot == 0 ? std::string(op) : cat(op, ":", slot);
-}
+std::string tensor_name(std::string_view op, int64_t slot) { return slot == 0 ? std::string(op) : cat(op, ":", slot); }
 
 std::string_view type_name(int64_t type) {
   switch (type) {

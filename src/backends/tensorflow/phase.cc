@@ -203,8 +203,7 @@ double PhaseRunner::run(TfSession& session, const Batch& batch, int64_t micro, c
   std::vector<TF_Operation*> targets = targets_[part];
   targets.insert(targets.end(), always_.begin(), always_.end());
   if (record) record->before = read_clocks();
-  const std::vector<TensorHandle> fetched =
-      session.run(feeds, fetches, targets, record ? &record->metadata : nullptr);
+  const std::vector<TensorHandle> fetched = session.run(feeds, fetches, targets, record ? &record->metadata : nullptr);
   if (record) record->after = read_clocks();
   return collect(fetched, batch, captures);
 }

@@ -39,7 +39,7 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
   }
   session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");
   if (!options.ledger) return;
-  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_);
+  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == "xla");
   memory_pass_->own(weights_->owned());
 }
 
