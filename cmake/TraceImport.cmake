@@ -1,10 +1,21 @@
-# Readers and writers of foreign traces: part of the room trace, but a library of its own, since no worker needs it.
+# Readers and writers of foreign traces: part of the room trace, but a library of its own, since no worker needs it; but
+# for the reader of TensorFlow's step statistics, which its worker is handed by the framework.
+set(folder ${PROJECT_SOURCE_DIR}/src/trace/import)
+set(step_stats ${folder}/step_stats_message.cc ${folder}/wire.cc)
+tbd_library(step_stats SOURCES ${step_stats} LINK tbd_trace)
+if(TARGET tbd_backend_tensorflow)
+  target_link_libraries(tbd_backend_tensorflow PUBLIC tbd_step_stats)
+endif()
+if(TBD_ONLY_WORKER)
+  return()
+endif()
 find_package(simdjson REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(ZLIB REQUIRED)
 file(GLOB import CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/import/*.cc ${PROJECT_SOURCE_DIR}/src/trace/export/*.cc)
 list(FILTER import EXCLUDE REGEX "_test\\.cc$")
-tbd_library(trace_import SOURCES ${import} LINK tbd_trace simdjson::simdjson SQLite::SQLite3 ZLIB::ZLIB)
+list(REMOVE_ITEM import ${step_stats})
+tbd_library(trace_import SOURCES ${import} LINK tbd_step_stats simdjson::simdjson SQLite::SQLite3 ZLIB::ZLIB)
 if(TARGET test_trace)
   target_link_libraries(test_trace PRIVATE tbd_trace_import)
 endif()

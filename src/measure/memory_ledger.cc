@@ -17,6 +17,13 @@ MemoryLedger::MemoryLedger(std::vector<std::string> nodes, std::function<int64_t
   enter(MemoryPhase::setup);
 }
 
+void MemoryLedger::at(std::optional<int64_t> time_ns) {
+  const std::lock_guard lock(mutex_);
+  const int64_t last = std::max(log_.event_ns.empty() ? INT64_MIN : log_.event_ns.back(), log_.marks.back().time_ns);
+  require(!time_ns || *time_ns >= last, "an event of ", time_ns.value_or(0), " ns after one of ", last, " ns");
+  at_ = time_ns;
+}
+
 void MemoryLedger::begin_step(int64_t number) {
   const std::lock_guard lock(mutex_);
   step_ = number;
@@ -25,7 +32,7 @@ void MemoryLedger::begin_step(int64_t number) {
 void MemoryLedger::enter(MemoryPhase phase) {
   const std::lock_guard lock(mutex_);
   phase_ = phase, node_ = -1, ++execution_;
-  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), clock_(), step_, phase});
+  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), time(), step_, phase});
 }
 
 void MemoryLedger::execute(int32_t node) {
@@ -40,7 +47,7 @@ void MemoryLedger::evidence(MemoryEvidence level, std::string note) {
 }
 
 uint32_t MemoryLedger::event() {
-  log_.event_ns.push_back(clock_());
+  log_.event_ns.push_back(time());
   return static_cast<uint32_t>(log_.event_ns.size() - 1);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "measure/clock.h"
@@ -20,6 +21,9 @@ class MemoryLedger {
 
   explicit MemoryLedger(std::vector<std::string> nodes = {}, std::function<int64_t()> clock = now_ns);
 
+  // What is told from now on happened then, for an adapter that tells afterwards; nullopt: now, by the clock. Times
+  // must not fall: Error(invalid).
+  void at(std::optional<int64_t> time_ns);
   // Steps count from 1; before the first it is 0.
   void begin_step(int64_t number);
   // Work from now on is of this phase, outside nodes.
@@ -58,11 +62,13 @@ class MemoryLedger {
     bool decided = false;
   };
   uint32_t event();
+  int64_t time() const { return at_ ? *at_ : clock_(); }
   static MemoryClass role(const Held& held, bool freed_by_maker);
   bool set_role(Handle handle, MemoryClass kind, bool only_first);
 
   mutable std::mutex mutex_;
   std::function<int64_t()> clock_;
+  std::optional<int64_t> at_;
   MemoryLog log_;
   std::vector<Held> all_;
   std::unordered_map<Handle, size_t> live_;  // to its place among all

@@ -85,6 +85,24 @@ TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {
   EXPECT_TRUE(ledger.log().event_ns.empty());
 }
 
+TEST(MemoryLedger, TakesTheTimesOfWhatIsToldAfterwards) {
+  int64_t now = 100;
+  MemoryLedger ledger({}, [&] { return now; });
+  ledger.at(150);
+  ledger.allocated(at(1), 8, 8);
+  ledger.at(170);
+  ledger.freed(at(1));
+  EXPECT_THROW(ledger.at(169), Error) << "before what was told";
+  ledger.at(std::nullopt);
+  now = 200;
+  ledger.enter(MemoryPhase::forward);
+  ledger.allocated(at(2), 8, 8);
+  const MemoryLog log = ledger.log();
+  EXPECT_EQ(log.event_ns, (std::vector<int64_t>{150, 170, 200}));
+  EXPECT_EQ(log.marks.back().time_ns, 200);
+  EXPECT_EQ(log.marks.back().event, 2u);
+}
+
 TEST(MemoryLedger, RefusesWhatCannotBe) {
   MemoryLedger ledger({"conv"}, ticks());
   ledger.allocated(at(1), 8, 8);

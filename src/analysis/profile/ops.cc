@@ -9,6 +9,7 @@ namespace {
 
 struct Main {  // candidates for the op that took longest
   int64_t ns = 0, runs = 0;
+  std::optional<uint32_t> last;  // event: stretches of one op are one run
   std::string shapes;
 };
 
@@ -62,7 +63,8 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     const int64_t ns = activity.end - activity.begin;
     time.total_ns += ns;
     Main& main = time.by_op[std::string(trace.name(activity.event))];
-    main.ns += ns, ++main.runs;
+    main.ns += ns, main.runs += main.last != activity.event;
+    main.last = activity.event;
     if (detail && main.shapes.empty()) main.shapes = std::string(trace.strings()[detail->shapes]);
   }
   return times;

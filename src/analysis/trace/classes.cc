@@ -57,6 +57,36 @@ constexpr std::string_view kHousekeeping[] = {
 constexpr std::string_view kComputing[] = {"aten::select_backward", "aten::slice_backward", "aten::slice_scatter",
                                            "aten::unfold_backward", "aten::select_scatter", "aten::view_as_real_copy"};
 
+// Ops that compute in a body of their own besides calling others.
+constexpr std::string_view kComputesItself[] = {"aten::convolution_backward",
+                                                "aten::mkldnn_",
+                                                "aten::slow_conv",
+                                                "aten::mm",
+                                                "aten::addmm",
+                                                "aten::bmm",
+                                                "aten::baddbmm",
+                                                "aten::native_batch_norm",
+                                                "aten::native_layer_norm",
+                                                "aten::native_group_norm",
+                                                "aten::max_pool",
+                                                "aten::avg_pool",
+                                                "aten::adaptive_",
+                                                "aten::_log_softmax",
+                                                "aten::_softmax",
+                                                "aten::embedding_dense_backward",
+                                                "aten::_ctc_loss",
+                                                "aten::upsample_",
+                                                "aten::index_",
+                                                "aten::scatter",
+                                                "aten::gather",
+                                                "aten::cumsum",
+                                                "aten::sort",
+                                                "aten::topk",
+                                                "aten::_fused_",
+                                                "aten::_foreach_",
+                                                "aten::_flash_attention",
+                                                "aten::_scaled_dot_product_flash_attention_for_cpu"};
+
 }  // namespace
 
 std::string_view name(DeviceClass cls) {
@@ -139,6 +169,8 @@ bool is_stream_wait(std::string_view name) {
   return name.starts_with("cudaStreamWaitEvent") || name.starts_with("cuStreamWaitEvent") ||
          name.starts_with("hipStreamWaitEvent");
 }
+bool computes_itself(std::string_view name) { return begins_with_any(name, kComputesItself); }
+
 bool is_housekeeping(std::string_view name) {
   const auto alone = [&](std::string_view word) {
     return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '_');

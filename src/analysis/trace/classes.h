@@ -78,5 +78,7 @@ bool is_launch(std::string_view name);
 bool is_stream_wait(std::string_view name);
 // An op that arranges memory for another and computes nothing: "aten::empty", "aten::view".
 bool is_housekeeping(std::string_view name);
+// An op that computes in its own body, too, where it calls others: "aten::convolution_backward", which may copy first.
+bool computes_itself(std::string_view name);
 
 }  // namespace tbd

@@ -13,7 +13,7 @@ namespace {
 struct Members {
   std::vector<int64_t> durations;
   int64_t bytes = 0, gap_ns = 0;
-  uint32_t first = 0;  // event
+  uint32_t first = 0, last = 0;  // events
 };
 
 std::string extents(const std::array<uint32_t, 3>& sizes) { return cat(sizes[0], "x", sizes[1], "x", sizes[2]); }
@@ -102,7 +102,9 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     const uint64_t key = uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event);
     Members& members = groups[static_cast<size_t>(activity.cls)][key];
     if (members.durations.empty()) members.first = event;
-    members.durations.push_back(activity.end - activity.begin);
+    if (members.durations.empty() || members.last != event) members.durations.push_back(0);
+    members.durations.back() += activity.end - activity.begin;  // stretches of one op are one
+    members.last = event;
     members.bytes = sum_in_range(members.bytes, std::max<int64_t>(0, bytes_of(trace, event)));
     members.gap_ns = sum_in_range(members.gap_ns, gap);
   }

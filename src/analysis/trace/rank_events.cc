@@ -80,6 +80,22 @@ std::vector<size_t> add_device_activities(RankEvents& rank) {
   return ends;
 }
 
+// What of `op` lies between the leaves from `first` on, which it contains.
+void add_own_stretches(const Activity& op, size_t first, std::vector<Activity>& leaves) {
+  std::vector<Activity> inside(leaves.begin() + static_cast<std::ptrdiff_t>(first), leaves.end());
+  leaves.resize(first);
+  int64_t now = op.begin;
+  const auto add_until = [&](int64_t end) {
+    if (end > now) leaves.push_back({now, end, op.event, op.track, op.cls});
+  };
+  for (const Activity& leaf : inside) {
+    add_until(leaf.begin);
+    leaves.push_back(leaf);
+    now = std::max(now, leaf.end);
+  }
+  add_until(op.end);
+}
+
 std::vector<size_t> add_leaf_ops(RankEvents& rank) {
   std::vector<size_t> ends;
   for (const TrackId host : rank.hosts) {
@@ -109,6 +125,7 @@ std::vector<int32_t> ranks_of(const Trace& trace) {
 std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events) {
   struct Open {
     uint32_t event;
+    size_t leaves;         // before it
     bool has_ops = false;  // that compute
   };
   std::vector<Open> open;
@@ -118,13 +135,15 @@ std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<cons
     const Open op = open.back();
     open.pop_back();
     const auto cls = classes(op.event);
+    if (op.has_ops && cls && computes_itself(trace.name(op.event)))
+      add_own_stretches({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls}, op.leaves, leaves);
     if (!op.has_ops && cls) leaves.push_back({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls});
     if (!open.empty() && (op.has_ops || cls)) open.back().has_ops = true;
   };
   for (const uint32_t event : events) {
     if (!is_op(trace.kinds()[event])) continue;
     while (!open.empty() && trace.end(open.back().event) <= trace.begins()[event]) close();
-    open.push_back({event});
+    open.push_back({event, leaves.size()});
   }
   while (!open.empty()) close();
   return leaves;

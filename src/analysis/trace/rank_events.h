@@ -44,8 +44,9 @@ constexpr int64_t sum_in_range(int64_t a, int64_t b) { return b > INT64_MAX - a 
 std::vector<int32_t> ranks_of(const Trace& trace);  // ascending, those with events
 // `trace` must outlive the result.
 RankEvents rank_events(const Trace& trace, int32_t rank);
-// Leaf ops of a host track: ops that contain no op but housekeeping ones; housekeeping ops are no leaves. Nested spans
-// are thereby flattened: the result does not overlap on one thread.
+// Leaf ops of a host track: ops that contain no op but housekeeping ones; housekeeping ops are no leaves. Of an op that
+// computes itself and contains others, the stretches between these are leaves as well, each with the op's event. Nested
+// spans are thereby flattened: the result does not overlap on one thread. By begin.
 std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events);
 
 }  // namespace tbd

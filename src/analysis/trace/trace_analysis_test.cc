@@ -163,6 +163,20 @@ TEST(LeafOps, NestedOpsAreCountedOnce) {
   EXPECT_EQ(of(a.causes, IdleCause::host_other), 10);
 }
 
+TEST(LeafOps, AnOpThatComputesItselfIsBusyBesideWhatItCalls) {
+  Golden g;
+  g.add(EventKind::op, "ConvolutionBackward0", g.host, 0, 100);
+  g.add(EventKind::op, "aten::convolution_backward", g.host, 5, 95);
+  g.add(EventKind::op, "aten::copy_", g.host, 10, 20);
+  g.add(EventKind::op, "aten::empty", g.host, 30, 31);
+  const RankAnalysis a = analyze_rank(g.trace, 0, TraceWindow::trace);
+  EXPECT_EQ(a.masks.busy(), 90);
+  EXPECT_EQ(of(a.causes, IdleCause::dispatch), 10) << "the function around it computes nothing";
+  const Json kernels = to_json(a)["kernels"];
+  EXPECT_EQ(kernels, Json::parse(R"([{"name":"aten::convolution_backward","count":1,"total_ns":80},
+                                     {"name":"aten::copy_","count":1,"total_ns":10}])"));
+}
+
 TEST(CriticalPath, WalksFromKernelToLaunchToHost) {
   Golden g;
   g.add(EventKind::step, "ProfilerStep#1", g.host, 0, 300);

@@ -31,6 +31,11 @@ struct DeleteTensor {
 };
 using TensorHandle = std::unique_ptr<TF_Tensor, DeleteTensor>;
 
+struct DeleteBuffer {
+  void operator()(TF_Buffer* buffer) const { TF_DeleteBuffer(buffer); }
+};
+using BufferHandle = std::unique_ptr<TF_Buffer, DeleteBuffer>;
+
 TF_DataType data_type(DType dtype);
 DType dtype_of(TF_DataType type);  // throws Error(unsupported) on a type the project does not know
 

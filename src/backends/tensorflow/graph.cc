@@ -166,17 +166,21 @@ TfSession::~TfSession() {
 }
 
 std::vector<TensorHandle> TfSession::run(std::span<const Feed> feeds, std::span<const TF_Output> fetches,
-                                         std::span<TF_Operation* const> targets) {
+                                         std::span<TF_Operation* const> targets, std::string* metadata) {
   std::vector<TF_Output> to;
   std::vector<TF_Tensor*> values, fetched(fetches.size());
   for (const Feed& feed : feeds) to.push_back(feed.to), values.push_back(feed.value);
+  static const std::string kTraced = traced_run_options();
+  const TF_Buffer options = {kTraced.data(), kTraced.size(), nullptr};
+  const BufferHandle left(metadata ? TF_NewBuffer() : nullptr);
   const Status status;
-  TF_SessionRun(session_, nullptr, to.data(), values.data(), static_cast<int>(to.size()), fetches.data(),
-                fetched.data(), static_cast<int>(fetches.size()), targets.data(), static_cast<int>(targets.size()),
-                nullptr, status);
+  TF_SessionRun(session_, metadata ? &options : nullptr, to.data(), values.data(), static_cast<int>(to.size()),
+                fetches.data(), fetched.data(), static_cast<int>(fetches.size()), targets.data(),
+                static_cast<int>(targets.size()), left.get(), status);
   std::vector<TensorHandle> out;
   for (TF_Tensor* tensor : fetched) out.emplace_back(tensor);
   status.check();
+  if (metadata) metadata->assign(static_cast<const char*>(left->data), left->length);
   return out;
 }
 

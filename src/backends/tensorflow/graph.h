@@ -79,9 +79,10 @@ class TfSession {
   TfSession(const TfSession&) = delete;
   TfSession& operator=(const TfSession&) = delete;
 
-  // One run; the fetched tensors in the order asked for.
+  // One run; the fetched tensors in the order asked for. With `metadata` the run is traced in full and its RunMetadata
+  // (tensorflow/core/protobuf/config.proto) is left there as bytes; without, it has no run options at all.
   std::vector<TensorHandle> run(std::span<const Feed> feeds, std::span<const TF_Output> fetches,
-                                std::span<TF_Operation* const> targets);
+                                std::span<TF_Operation* const> targets, std::string* metadata = nullptr);
 
  private:
   TF_Session* session_ = nullptr;

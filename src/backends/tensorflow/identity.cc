@@ -32,6 +32,7 @@ SessionIdentity describe_tensorflow() {
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16"};
   out.layouts = {"nhwc"};
+  out.passes = {"clean", "trace", "memory"};
   out.build["math"] = "oneDNN and Eigen, as TensorFlow links them";
   out.build["inter_op_threads"] = "1";
   using Kind = Optimizer::Kind;

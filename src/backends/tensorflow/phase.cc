@@ -46,6 +46,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& gr
       values_(graph_.values.size()) {
   if (phase.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
   add_inputs(weights);
+  claim(-1, EventPhase::input);
   add_nodes(graph);
   graph.set_scope(phase_.name + "/update");
   if (!graph_.trained.empty()) add_backward(graph, weights);
@@ -57,6 +58,11 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& gr
     always_.push_back(
         graph.op("AssignVariableOp").in(buffer.handle).in(values_[id].output).after(buffer.value.output.oper).finish());
   }
+  claim(-1, EventPhase::update);
+}
+
+void PhaseRunner::claim(int32_t node, EventPhase phase) {
+  if (options_.origins) options_.origins->claim(node, phase);
 }
 
 void PhaseRunner::add_inputs(Weights& weights) {
@@ -108,6 +114,7 @@ void PhaseRunner::add_nodes(TfGraph& graph) {
         const Value& value = graph_.value(node.outputs[r]);
         values_[index(node.outputs[r])] = {results[r].output, results[r].layout, value.shape, value.dtype};
       }
+      claim(options_.first_node + static_cast<int32_t>(i), EventPhase::forward);
     } catch (const Error& e) {
       throw e.within(cat(kind(graph_.nodes[i].op), " '", graph_.nodes[i].name, "'"));
     }
@@ -125,9 +132,12 @@ std::vector<TF_Output> PhaseRunner::gradients(TfGraph& graph) {
   }
   for (const ValueId id : graph_.trained) parameters.push_back(values_[index(id)].output);
   std::vector<TF_Output> out(parameters.size(), TF_Output{nullptr, 0});
+  std::optional<OpOrigins::Watch> watch;
+  if (options_.origins) watch.emplace(*options_.origins);
   if (!terms.empty()) out = graph.gradients(terms, parameters, norms);
   for (size_t i = 0; i < out.size(); ++i)
     if (!out[i].oper) out[i] = graph.op("ZerosLike").in(parameters[i]).out();
+  if (options_.origins) options_.origins->claim_gradients();
   return out;
 }
 
@@ -168,7 +178,8 @@ void PhaseRunner::add_backward(TfGraph& graph, Weights& weights) {
   scalars_ = std::move(update.scalars);
 }
 
-double PhaseRunner::run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment) {
+double PhaseRunner::run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment,
+                        RunRecord* record) {
   const bool updates = micro == phase_.accumulate - 1;
   const auto part = static_cast<size_t>(updates ? Part::last : micro == 0 ? Part::first : Part::middle);
   std::vector<Feed> feeds;
@@ -191,7 +202,10 @@ double PhaseRunner::run(TfSession& session, const Batch& batch, int64_t micro, c
   for (const Fetch& capture : captures) fetches.push_back(capture.operand.output);
   std::vector<TF_Operation*> targets = targets_[part];
   targets.insert(targets.end(), always_.begin(), always_.end());
-  return collect(session.run(feeds, fetches, targets), batch, captures);
+  if (record) record->before = read_clocks();
+  const std::vector<TensorHandle> fetched = session.run(feeds, fetches, targets, record ? &record->metadata : nullptr);
+  if (record) record->after = read_clocks();
+  return collect(fetched, batch, captures);
 }
 
 double PhaseRunner::collect(const std::vector<TensorHandle>& fetched, const Batch& batch,

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "backends/tensorflow/optimizer.h"
+#include "backends/tensorflow/origins.h"
+#include "backends/tensorflow/run_record.h"
 #include "graph/graph.h"
 
 namespace tbd::tensorflow {
@@ -13,6 +15,8 @@ struct PhaseOptions {
   int64_t world = 1;
   bool capture = false;
   uint64_t seed = 0;
+  OpOrigins* origins = nullptr;  // told of what the phase adds, its nodes counted from `first_node`
+  int32_t first_node = 0;
 };
 
 class PhaseRunner {
@@ -39,8 +43,8 @@ class PhaseRunner {
 
   void begin_capture() { term_sums_.clear(), captured_.clear(); }
   // Micro-batch `micro` of an update in one run of the session: forward, backward; the last one updates. Returns the
-  // loss in double.
-  double run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment);
+  // loss in double. With `record` the run is traced; its clocks and metadata are left there.
+  double run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment, RunRecord* record = nullptr);
   // term/, output/ and grad/ of the last run or update (capture only), by the names of a step's files.
   const TensorMap& captured() const { return captured_; }
 
@@ -51,6 +55,7 @@ class PhaseRunner {
     Operand operand;
   };
 
+  void claim(int32_t node, EventPhase phase);  // for the origins, what was added since the last claim
   void add_inputs(Weights& weights);
   void add_nodes(TfGraph& graph);
   void add_backward(TfGraph& graph, Weights& weights);

@@ -7,6 +7,7 @@
 #include "backends/tensorflow/gemm.h"
 #include "backends/tensorflow/gradient_registry.h"
 #include "backends/tensorflow/identity.h"
+#include "backends/tensorflow/op_trace.h"
 
 namespace tbd::tensorflow {
 
@@ -28,11 +29,18 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
   if (options.layout != "nhwc")
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   program_ = program, options_ = options;
+  if (options.trace || options.ledger) origins_ = std::make_unique<OpOrigins>(graph_);
   weights_ = std::make_unique<Weights>(program_, graph_);
-  const PhaseOptions phase_options = {options.bindings, options.world, options.capture, options.seed};
-  for (const Phase& phase : program_.phases)
+  if (origins_) origins_->claim(-1, EventPhase::unknown);
+  PhaseOptions phase_options = {options.bindings, options.world, options.capture, options.seed, origins_.get()};
+  for (const Phase& phase : program_.phases) {
     phases_[phase.name] = std::make_unique<PhaseRunner>(program_, phase, graph_, *weights_, phase_options);
+    phase_options.first_node += static_cast<int32_t>(phase.nodes.size());
+  }
   session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");
+  if (!options.ledger) return;
+  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == "xla");
+  memory_pass_->own(weights_->owned());
 }
 
 PhaseRunner& TensorFlowSession::runner(const std::string& phase) {
@@ -99,6 +107,10 @@ void TensorFlowSession::stage(const TensorMap& batch) {
     for (int64_t run = 0; run < count; ++run) runs.push_back(stage_run(entry, run, batch));
   }
   staged_ = std::move(entries);
+  if (!memory_pass_) return;
+  std::vector<int64_t> bytes;
+  for (const auto& [name, tensor] : resident_) bytes.push_back(static_cast<int64_t>(TF_TensorByteSize(tensor.get())));
+  memory_pass_->stage(bytes);
 }
 
 void TensorFlowSession::run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats,
@@ -111,13 +123,24 @@ void TensorFlowSession::run_entry(const StepEntry& entry, size_t entry_index, in
     double loss = 0;
     for (int64_t micro = 0; micro < micros; ++micro) {
       const auto run = static_cast<size_t>(repeat * micros + micro);
-      loss += phase.run(*session_, staged[run % staged.size()], micro, {request.schedule_step, offset, request.lr});
+      RunRecord record = {.number = runs_++};
+      const bool recorded = request.traced || memory_pass_;
+      loss += phase.run(*session_, staged[run % staged.size()], micro, {request.schedule_step, offset, request.lr},
+                        recorded ? &record : nullptr);
+      if (memory_pass_) memory_pass_->add(record, request.number);
+      if (request.traced) traced_.push_back(std::move(record));
     }
     report.loss = report.losses[entry.phase] = loss;
   }
 }
 
+void TensorFlowSession::hand_over(Trace& trace) {
+  const std::vector<std::string> nodes = node_names(program_);
+  for (const RunRecord& run : std::exchange(traced_, {})) append_ops(run, *origins_, nodes, trace);
+}
+
 StepReport TensorFlowSession::step(const StepRequest& request) {
+  require(!request.traced || options_.trace, "a traced step needs a load with trace");
   require(staged_.size() == program_.step.size(), "a step needs staged inputs");
   weights_->start_averages(*session_);
   weights_->flush(*session_);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/tensorflow/memory_pass.h"
 #include "backends/tensorflow/phase.h"
 #include "worker/session.h"
 
@@ -24,6 +25,7 @@ class TensorFlowSession final : public Session {
   std::string first_non_finite() override;
   SessionMemory memory() const override { return {}; }  // the C API does not tell
   void reset_peak_memory() override {}
+  void hand_over(Trace& trace) override;
   std::optional<double> gemm_rate(const std::string& precision, double seconds) override;
 
  private:
@@ -36,12 +38,16 @@ class TensorFlowSession final : public Session {
   Program program_;
   LoadOptions options_;
   TfGraph graph_;
+  std::unique_ptr<OpOrigins> origins_;  // of passes trace and memory
   std::unique_ptr<Weights> weights_;
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
   std::unique_ptr<TfSession> session_;
   std::map<std::string, std::shared_ptr<TF_Tensor>> resident_;  // staged inputs by name, type and layout
   std::vector<std::vector<Batch>> staged_;                      // per step entry, per run that reads a batch of its own
   std::map<std::string, double> last_losses_;
+  std::vector<RunRecord> traced_;  // since the last hand_over
+  int64_t runs_ = 0;
+  std::unique_ptr<MemoryPass> memory_pass_;
 };
 
 }  // namespace tbd::tensorflow

@@ -154,6 +154,20 @@ void Weights::read(TfSession& session, const std::vector<std::string>& prefixes,
   }
 }
 
+std::vector<Weights::Owned> Weights::owned() const {
+  std::vector<Owned> out;
+  const auto take = [&](const std::map<std::string, Variable>& all, MemoryClass kind) {
+    for (const auto& [name, variable] : all) {
+      const int64_t bytes = variable.value.shape.elements() * size_of(variable.value.dtype);
+      const bool average = kind == MemoryClass::optimizer_state && name.ends_with("/ema");
+      out.push_back({TF_OperationName(variable.handle.oper), bytes, average ? MemoryClass::auxiliary : kind});
+    }
+  };
+  take(parameters_, MemoryClass::weight), take(buffers_, MemoryClass::auxiliary);
+  take(slots_, MemoryClass::optimizer_state), take(accumulators_, MemoryClass::weight_grad);
+  return out;
+}
+
 std::string Weights::first_non_finite(TfSession& session) {
   for (const std::string_view prefix : {kParameter, kBuffer}) {
     TensorMap values;

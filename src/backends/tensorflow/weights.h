@@ -7,6 +7,7 @@
 
 #include "backends/tensorflow/lowering.h"
 #include "graph/program.h"
+#include "record/memory_log.h"
 
 namespace tbd::tensorflow {
 
@@ -39,6 +40,13 @@ class Weights {
   void write(const std::string& name, const HostTensor& value);
   void flush(TfSession& session);
   void read(TfSession& session, const std::vector<std::string>& prefixes, TensorMap& into);
+  // All variables, by the names of their resources' ops, with the role that the program gives them.
+  struct Owned {
+    std::string handle;
+    int64_t bytes;
+    MemoryClass kind;
+  };
+  std::vector<Owned> owned() const;
   // The first of parameters and buffers that holds an inf or nan; empty when none.
   std::string first_non_finite(TfSession& session);
 

@@ -28,4 +28,10 @@ std::string session_config(int64_t intra_op_threads, int64_t inter_op_threads) {
   return WireMessage().integer(kIntra, intra_op_threads).integer(kInter, inter_op_threads).bytes();
 }
 
+std::string traced_run_options() {
+  constexpr uint32_t kTraceLevel = 1;
+  constexpr int64_t kSoftwareTrace = 1;
+  return WireMessage().integer(kTraceLevel, kSoftwareTrace).bytes();
+}
+
 }  // namespace tbd::tensorflow

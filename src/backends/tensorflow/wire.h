@@ -21,5 +21,8 @@ class WireMessage {
 
 // ConfigProto (tensorflow/core/protobuf/config.proto): numbers of threads.
 std::string session_config(int64_t intra_op_threads, int64_t inter_op_threads);
+// RunOptions of the same file: trace_level SOFTWARE_TRACE, whose step statistics are those of FULL_TRACE; the latter
+// starts a profiler of devices besides.
+std::string traced_run_options();
 
 }  // namespace tbd::tensorflow
