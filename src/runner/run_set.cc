@@ -264,14 +264,15 @@ void RunSet::tell(size_t index, const std::string& stage, std::span<const double
   if (stage == last_stage_ && now - last_told_ < 1) return;
   last_stage_ = stage, last_told_ = now;
   const Entry& entry = entries_[index];
-  Progress progress{.cell = index,
-                    .cells = entries_.size(),
-                    .name = entry.folder.filename().string(),
-                    .launch = std::max<int64_t>(1, stage == "done" ? entry.done() : entry.done() + 1),
-                    .launches = launches_of_cell(),
-                    .stage = stage,
-                    .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
-                    .elapsed_seconds = now - began_};
+  Progress progress{
+      .cell = index,
+      .cells = entries_.size(),
+      .name = entry.folder.filename().string(),
+      .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1, launches_of_cell()),
+      .launches = launches_of_cell(),
+      .stage = stage,
+      .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
+      .elapsed_seconds = now - began_};
   if (stage == "done") progress.note = entry.outcome.kind == OutcomeKind::ok ? "" : entry.outcome.reason;
   const int64_t left = static_cast<int64_t>(entries_.size()) * launches_of_cell() - launches_done_;
   if (stage == "steps" && !times.empty()) {
