@@ -6,7 +6,7 @@ namespace tbd {
 namespace {
 
 constexpr double kMiB = 1024 * 1024;
-constexpr size_t kPoints = 240;
+constexpr size_t kPoints = 240, kBands = 12;
 
 struct Watched {
   const ReportCell* cell;
@@ -23,7 +23,7 @@ std::vector<Watched> watched(std::span<const ReportCell> cells) {
 double mib(int64_t bytes) { return static_cast<double>(bytes) / kMiB; }
 
 Chart peak_chart(std::span<const Watched> all) {
-  Chart chart{.id = "memory-classes",
+  Chart chart{.id = "memory-at-peak",
               .title = "Memory by data structure at the peak",
               .y_title = "requested, MiB",
               .caption = "At the instant at which the sum is greatest; classes add up to it.",
@@ -74,6 +74,7 @@ Chart step_chart(const Watched& each, size_t number) {
   if (parts.empty()) return chart;
   const int64_t zero = parts.front().time_ns;
   chart.bands = bands_of(parts, zero);
+  if (chart.bands.size() > kBands) chart.bands.clear();  // phases that run at once
   chart.data = memory_over_step_table(each.report, kPoints);
   chart.table = memory_over_step_table(each.report, 16);
   for (size_t c = 0; c < kMemoryClasses; ++c) {
@@ -101,9 +102,9 @@ Page memory_classes_page(std::span<const ReportCell> cells) {
   page.charts.push_back(peak_chart(all));
   for (size_t i = 0; i < all.size(); ++i) {
     page.charts.push_back(step_chart(all[i], i + 1));
-    page.html += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
+    page.below += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
     for (Table& table : memory_tables(all[i].report)) {
-      page.html += cat("<h4>", html_escaped(table.title), "</h4>\n", to_html(table));
+      page.below += to_html(table);
       table.title = cat(table.title, ": ", all[i].cell->label);
       page.tables.push_back(std::move(table));
     }

@@ -13,7 +13,8 @@ struct Page {
   std::string id, title;
   std::string html;  // before the charts; escaped already
   std::vector<Chart> charts;
-  std::vector<Table> tables;  // those that Markdown, CSV and JSON print; the html holds them too
+  std::string below;          // after the charts; escaped already
+  std::vector<Table> tables;  // those that Markdown, CSV and JSON print; the html holds them, too
 };
 
 Page summary_page(std::span<const ReportCell> cells);

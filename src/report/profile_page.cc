@@ -107,9 +107,9 @@ Page profile_page(std::span<const ReportCell> cells) {
   page.charts.push_back(loss_chart(all));
   for (size_t i = 0; i < all.size(); ++i) {
     if (std::optional<Chart> chart = roofline_chart(all[i], i + 1)) page.charts.push_back(std::move(*chart));
-    page.html += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
+    page.below += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
     for (Table& table : profile_tables(all[i].profile, all[i].cell->record->run)) {
-      page.html += cat("<h4>", html_escaped(table.title), "</h4>\n", to_html(table));
+      page.below += to_html(table);
       table.title = cat(table.title, ": ", all[i].cell->label);
       page.tables.push_back(std::move(table));
     }

@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/files.h"
@@ -11,11 +12,27 @@
 namespace tbd {
 namespace {
 
+bool is_of_time(std::string_view page) { return page == "summary" || page == "throughput" || page == "step-times"; }
+
+// Those that were to be timed: a record of pass memory alone says nothing of speed.
+std::vector<ReportCell> timed_of(std::span<const ReportCell> cells) {
+  std::vector<ReportCell> timed;
+  for (const ReportCell& cell : cells) {
+    const std::vector<Launch>& launches = cell.record->launches;
+    if (launches.empty() || std::ranges::any_of(launches, [](const Launch& l) { return l.info.pass != "memory"; }))
+      timed.push_back(cell);
+  }
+  return timed;
+}
+
 std::vector<Page> pages_of(std::span<const ReportCell> cells) {
-  std::vector<Page> pages = {summary_page(cells),     throughput_page(cells), step_times_page(cells),
+  const std::vector<ReportCell> timed = timed_of(cells);
+  std::vector<Page> pages = {summary_page(timed),     throughput_page(timed), step_times_page(timed),
                              profile_page(cells),     memory_page(cells),     memory_classes_page(cells),
                              environment_page(cells), methods_page(cells)};
-  std::erase_if(pages, [](const Page& page) { return page.tables.empty() && page.html.empty(); });
+  std::erase_if(pages, [&](const Page& page) {
+    return (page.tables.empty() && page.html.empty()) || (timed.empty() && is_of_time(page.id));
+  });
   return pages;
 }
 
@@ -53,7 +70,9 @@ std::string single_lead(const ReportCell& cell) {
 }
 
 // The answer in one sentence.
-std::string lead(std::span<const ReportCell> cells) {
+std::string lead(std::span<const ReportCell> all) {
+  const std::vector<ReportCell> cells = timed_of(all);
+  if (cells.empty()) return cat("Memory of ", all.size(), all.size() == 1 ? " cell" : " cells", "; none was timed.");
   std::map<std::string, size_t> grades;
   size_t good = 0;
   for (const ReportCell& cell : cells) {
@@ -99,7 +118,7 @@ std::string section(const Page& page) {
   if (page.charts.empty()) return html + "</section>\n";
   html += "<div class=\"figures\">\n";
   for (const Chart& chart : page.charts) html += to_figure(chart);
-  return html + "</div>\n</section>\n";
+  return html + "</div>\n" + page.below + "</section>\n";
 }
 
 }  // namespace

@@ -25,7 +25,6 @@ body > header { padding-top: 36px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 4px; letter-spacing: -.01em; }
 h2 { font-size: 1.3rem; margin: 0 0 12px; padding-top: 28px; border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 20px 0 8px; overflow-wrap: anywhere; }
-h4 { font-size: .95rem; margin: 16px 0 6px; overflow-wrap: anywhere; }
 p { margin: 0 0 12px; max-width: 75ch; }
 .sub, figcaption, .note, footer { color: var(--soft); font-size: .875rem; }
 .note { overflow-wrap: anywhere; }
