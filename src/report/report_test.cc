@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "base/json.h"
 
@@ -38,6 +39,31 @@ TEST(Report, HoldsEveryPageChartAndLibraryOnce) {
   EXPECT_EQ(embedded_charts(html).size(), 6u);
   EXPECT_EQ(count(html, "<figure>"), 6u);
   EXPECT_EQ(count(html, "class=\"csv\""), 6u);
+}
+
+TEST(Report, ShowsWhereTimeAndMemoryGo) {
+  const auto made = sample::made();
+  made->record.run.workload.model = "net";
+  sample::add_memory(made->record);
+  const std::string html = report_html(std::vector<Record>{made->record}, kLibrary);
+  for (const char* id : {"profile", "loss-bar", "roofline-1", "memory-classes", "memory-at-peak", "memory-over-step-1"})
+    EXPECT_EQ(count(html, cat("id=\"", id, "\"")), 1u) << id;
+  EXPECT_THAT(html, HasSubstr("kernel inefficiency"));
+  double shares = 0;
+  for (const Json& chart : embedded_charts(html))
+    if (chart["id"] == "loss-bar")
+      for (const Json& series : chart["series"]) shares += series["y"][0].get<double>();
+  EXPECT_NEAR(shares, 100, 1e-9);
+}
+
+TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
+  const auto made = sample::made();
+  made->record.launches.clear();
+  sample::add_memory(made->record);
+  const std::string html = report_html(std::vector<Record>{made->record}, kLibrary);
+  EXPECT_THAT(html, HasSubstr("none was timed"));
+  EXPECT_THAT(html, Not(HasSubstr("<section id=\"throughput\"")));
+  EXPECT_THAT(html, HasSubstr("<section id=\"memory-classes\""));
 }
 
 TEST(Report, NothingIsFetched) {

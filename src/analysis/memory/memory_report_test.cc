@@ -3,35 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "analysis/sample_profile.h"
 
 namespace tbd {
 namespace {
-
-// A weight of 100 bytes in 112, a feature map of 50 in step 1, a workspace of 30 beside it.
-MemoryLog log_of_one_step() {
-  return {.blocks = {{100, 112, 0, kNeverFreed, -1, MemoryClass::weight, MemoryPhase::setup},
-                     {50, 64, 1, 4, 0, MemoryClass::feature_map, MemoryPhase::forward},
-                     {30, 32, 2, 3, 1, MemoryClass::workspace, MemoryPhase::forward}},
-          .event_ns = {5, 20, 30, 40, 50},
-          .marks = {{0, 4, 0, MemoryPhase::setup}, {1, 10, 1, MemoryPhase::forward}, {4, 45, 1, MemoryPhase::update}},
-          .nodes = {"conv", "norm"}};
-}
 
 class MemoryReportOf : public testing::Test {
  protected:
   void SetUp() override {
     record_.folder = folder_.path();
-    Launch launch;
-    launch.info.pass = "memory";
-    launch.info.allocator_peak_bytes = 208;
-    launch.info.host["memory"] = {{"allocator_live_bytes", 112},  {"ledger_held_bytes", 112},
-                                  {"ledger_resident_bytes", 112}, {"runtime_bytes", 50 << 20},
-                                  {"file_bytes", 40 << 20},       {"heap_free_bytes", 1 << 20},
-                                  {"tool_bytes", 1000},           {"resident_bytes", (100 << 20) + 1112}};
-    record_.launches.push_back(launch);
-    std::filesystem::create_directories(record_.folder / "launches/memory-1");
-    write_memory_log(record_.folder / "launches/memory-1/memory.safetensors", log_of_one_step());
+    sample::add_memory(record_);
   }
   TemporaryFolder folder_;
   Record record_;
