@@ -1,4 +1,5 @@
 // Where the session's memory goes, told to a ledger while it trains.
+#include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,6 +87,18 @@ INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf,
                          testing::Values("mlp20", "conv_forms", "norms", "elementwise", "tied", "frozen", "host_labels",
                                          "penalty", "tokens", "recurrent", "speech", "growing"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(MemoryPass, APlantedAllocationIsFoundWithItsSize) {
+  Watched watched(toy_program("mlp20"));
+  watched.steps(1);
+  const int64_t before = watched.ledger.live_bytes();
+  const at::Tensor planted = at::empty({1'000'003}, at::TensorOptions(at::kByte));
+  EXPECT_EQ(watched.ledger.live_bytes() - before, 1'000'003);
+  EXPECT_EQ(of(watched.ledger.live(), MemoryClass::temporary), 1'000'003) << "it has no role in the graph";
+  const MemoryBlock& block = watched.ledger.log().blocks.back();
+  EXPECT_EQ(block.requested, 1'000'003);
+  EXPECT_EQ(block.phase, MemoryPhase::update);
+}
 
 TEST(MemoryPass, GradientsOfWeightsBelongToTheirNodes) {
   const Program program = toy_program("mlp20");

@@ -1,0 +1,103 @@
+// Passes trace and memory of every worker that is built, through the runner, on tiny ResNet: what they leave adds up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "analysis/memory/memory_report.h"
+#include "analysis/profile/profile.h"
+#include "base/files.h"
+#include "record/reader.h"
+#include "runner/run.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Passes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+    if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
+    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
+    settings_.cache = folder_.path() / "cache";
+  }
+  // A record for each worker.
+  std::vector<Record> measured(const std::vector<std::string>& passes) {
+    std::vector<Cell> cells;
+    for (const WorkerEntry& entry : settings_.workers)
+      cells.push_back({.model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 4});
+    std::vector<Record> records;
+    const RunOptions options{.effort = Effort::smoke, .out = folder_.path() / "out", .passes = passes, .peaks = false};
+    for (const CellRun& run : run_cells(cells, options, settings_)) {
+      EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << cell_name(run.cell) << ": " << run.outcome.reason;
+      records.push_back(read_record(run.record));
+    }
+    return records;
+  }
+
+  TemporaryFolder folder_{"tbd-passes"};
+  RunnerSettings settings_;
+};
+
+TEST_F(Passes, TracedStepsAddUp) {
+  for (const Record& record : measured({"clean", "trace"})) {
+    SCOPED_TRACE(record.run.workload.framework);
+    const std::optional<Profile> profile = profile_of(record);
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(profile->steps, 2);
+    EXPECT_EQ(profile->masks.window(), profile->window_ns);
+    int64_t lost = 0, flops = 0, needed = 0;
+    for (const LossPart& part : profile->loss) lost += part.ns;
+    EXPECT_EQ(lost, profile->window_ns) << "to the nanosecond";
+    EXPECT_EQ(total(profile->causes), profile->masks.idle());
+    EXPECT_GT(profile->compute_utilization(), 0.2);
+    EXPECT_LE(profile->compute_utilization(), 1);
+    for (const ProfileOp& op : profile->ops) flops += op.flop_model;
+    for (const OpRow& row : record.run.ops)
+      needed += profile->steps * (row.forward.flop_model + row.backward.flop_model);
+    EXPECT_EQ(flops, needed) << "every node that multiplies has its time in both directions";
+    const auto backward = [](const ProfileOp& op) { return op.op == "conv2d" && op.direction == "backward"; };
+    EXPECT_TRUE(std::ranges::any_of(profile->ops, backward));
+    EXPECT_TRUE(std::ranges::any_of(profile->ops, [](const ProfileOp& op) { return op.direction == "update"; }));
+    ASSERT_TRUE(profile->overhead);
+    EXPECT_GT(profile->overhead->value, 0.3);
+    EXPECT_EQ(profile->timeline.parts.size(), 72u);
+  }
+}
+
+TEST_F(Passes, MemoryAddsUp) {
+  for (const Record& record : measured({"memory"})) {
+    SCOPED_TRACE(record.run.workload.framework);
+    const std::optional<MemoryReport> report = memory_report(record);
+    ASSERT_TRUE(report);
+    const MemoryBytes& peak = report->study.peak.requested;
+    const auto of = [&](MemoryClass kind) { return peak[static_cast<size_t>(kind)]; };
+    const int64_t weights = 4 * record.run.parameters.value_or(0);
+    EXPECT_EQ(of(MemoryClass::weight), weights);
+    EXPECT_EQ(of(MemoryClass::optimizer_state), weights) << "momentum";
+    EXPECT_GT(of(MemoryClass::feature_map) + of(MemoryClass::planned), weights);
+    EXPECT_EQ(of(MemoryClass::unexplained), 0);
+    EXPECT_EQ(report->study.growth_since(2).value_or(0), 0) << "a leak";
+    if (record.run.workload.framework != "pytorch") continue;
+    EXPECT_EQ(report->log.evidence, MemoryEvidence::exact);
+    EXPECT_EQ(report->difference(), 0) << "the allocator's own count, to the byte";
+    EXPECT_EQ(report->study.held_peak, report->allocator_peak);
+  }
+}
+
+TEST_F(Passes, APassThatIsNotOfferedIsSaid) {
+  settings_.workers.resize(1);
+  const RunOptions options{
+      .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"counters"}, .peaks = false};
+  const std::vector<CellRun> runs = run_cells(
+      {{.model = "resnet50", .config = "tiny", .framework = settings_.workers[0].key, .batch = 4}}, options, settings_);
+  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unsupported);
+  EXPECT_THAT(runs[0].outcome.reason, testing::HasSubstr("counters"));
+}
+
+}  // namespace
+}  // namespace tbd
