@@ -51,6 +51,17 @@ std::vector<std::string> node_names(const Program& program) {
   return names;
 }
 
+std::map<std::string, int32_t> first_readers(const Program& program) {
+  std::map<std::string, int32_t> readers;
+  int32_t number = 0;
+  for (const Phase& phase : program.phases)
+    for (const Node& node : phase.nodes) {
+      for (const std::string& input : node.inputs) readers.try_emplace(input, number);
+      ++number;
+    }
+  return readers;
+}
+
 std::vector<StepInput> step_inputs(const Program& program) {
   std::vector<StepInput> out;
   std::set<std::string> seen;

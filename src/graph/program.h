@@ -166,5 +166,7 @@ std::vector<StepInput> step_inputs(const Program& program);
 std::string input_name(const Program& program, const StepEntry& entry, int64_t run, const std::string& input);
 // The nodes of all phases, one phase after the other: "<phase>/<node>" where there are several.
 std::vector<std::string> node_names(const Program& program);
+// By the name of a parameter, buffer or input: the number in node_names of the first node that reads it.
+std::map<std::string, int32_t> first_readers(const Program& program);
 
 }  // namespace tbd

@@ -98,6 +98,12 @@ bool MemoryLedger::set_role(Handle handle, MemoryClass kind, bool only_first) {
   return true;
 }
 
+void MemoryLedger::belongs(Handle handle, int32_t node) {
+  const std::lock_guard lock(mutex_);
+  require(node >= 0 && node < static_cast<int32_t>(log_.nodes.size()), "the ledger knows no node ", node);
+  if (const auto found = live_.find(handle); found != live_.end()) all_[found->second].block.node = node;
+}
+
 bool MemoryLedger::classify(Handle handle, MemoryClass kind) { return set_role(handle, kind, false); }
 bool MemoryLedger::propose(Handle handle, MemoryClass kind) { return set_role(handle, kind, true); }
 

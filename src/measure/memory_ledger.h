@@ -36,6 +36,8 @@ class MemoryLedger {
   void freed(Handle handle);
   // What lies there has this role, for all of its life. The last word holds. False where nothing is live there.
   bool classify(Handle handle, MemoryClass kind);
+  // What lies there belongs to this node, whoever made it: a weight to the node that reads it.
+  void belongs(Handle handle, int32_t node);
   // As classify, unless a role was given before.
   bool propose(Handle handle, MemoryClass kind);
   // How far to trust what is told here; exact unless said.

@@ -88,6 +88,15 @@ INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf,
                                          "penalty", "tokens", "recurrent", "speech", "growing"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(MemoryPass, WeightsAndTheirStateBelongToTheNodeThatReadsThem) {
+  const Program program = toy_program("conv_forms");
+  Watched watched(program);
+  watched.steps(1);
+  for (const MemoryBlock& block : watched.ledger.log().blocks) {
+    if (block.kind == MemoryClass::weight) EXPECT_GE(block.node, 0);
+  }
+}
+
 TEST(MemoryPass, APlantedAllocationIsFoundWithItsSize) {
   Watched watched(toy_program("mlp20"));
   watched.steps(1);

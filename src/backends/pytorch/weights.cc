@@ -19,7 +19,7 @@ at::Tensor fresh(const Parameter& spec, const at::Device& device, Layout layout)
 
 }  // namespace
 
-Weights::Weights(const Program& program, const at::Device& device, Layout layout) {
+Weights::Weights(const Program& program, const at::Device& device, Layout layout) : readers_(first_readers(program)) {
   for (const Parameter& spec : program.parameters) parameters_[spec.name] = fresh(spec, device, layout);
   for (const Parameter& spec : program.buffers) buffers_[spec.name] = fresh(spec, device, layout);
 }
@@ -83,11 +83,16 @@ void Weights::read(const std::vector<std::string>& prefixes, TensorMap& into) {
 }
 
 void Weights::classify(MemoryLedger& ledger) const {
-  const auto tell = [&](const at::Tensor& tensor, MemoryClass kind) { ledger.classify(tensor.storage().data(), kind); };
-  for (const auto& [name, tensor] : parameters_) tell(tensor, MemoryClass::weight);
-  for (const auto& [name, tensor] : buffers_) tell(tensor, MemoryClass::auxiliary);
+  const auto tell = [&](const std::string& weight, const at::Tensor& tensor, MemoryClass kind) {
+    ledger.classify(tensor.storage().data(), kind);
+    if (const auto reader = readers_.find(weight); reader != readers_.end())
+      ledger.belongs(tensor.storage().data(), reader->second);
+  };
+  for (const auto& [name, tensor] : parameters_) tell(name, tensor, MemoryClass::weight);
+  for (const auto& [name, tensor] : buffers_) tell(name, tensor, MemoryClass::auxiliary);
   for (const auto& [name, tensor] : slots_)
-    tell(tensor, name.ends_with("/ema") ? MemoryClass::auxiliary : MemoryClass::optimizer_state);
+    tell(name.substr(0, name.rfind('/')), tensor,
+         name.ends_with("/ema") ? MemoryClass::auxiliary : MemoryClass::optimizer_state);
 }
 
 std::string Weights::first_non_finite() const {

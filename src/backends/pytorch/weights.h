@@ -41,6 +41,7 @@ class Weights {
 
   std::map<std::string, at::Tensor> parameters_, buffers_;
   std::map<std::string, at::Tensor> slots_;   // by "<weight>/<slot>"
+  std::map<std::string, int32_t> readers_;    // first_readers of the program
   std::set<std::string> unstarted_averages_;  // weights whose average follows them until the first step
 };
 
