@@ -37,7 +37,8 @@ def hello(_):
     if BEHAVIOUR == "hang-at-hello":
         time.sleep(600)
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
-         modes=["eager"], devices=["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], pipeline=True,
+         modes=["eager"], devices=["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
+         pipeline=True,
          build={"blas": "none"})
 
 

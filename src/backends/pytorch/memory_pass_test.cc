@@ -93,7 +93,8 @@ TEST(MemoryPass, WeightsAndTheirStateBelongToTheNodeThatReadsThem) {
   Watched watched(program);
   watched.steps(1);
   for (const MemoryBlock& block : watched.ledger.log().blocks) {
-    if (block.kind == MemoryClass::weight) EXPECT_GE(block.node, 0);
+    if (block.kind != MemoryClass::weight) continue;
+    EXPECT_GE(block.node, 0);
   }
 }
 
