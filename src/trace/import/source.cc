@@ -40,7 +40,7 @@ class Memory final : public ByteSource {
   explicit Memory(std::string_view bytes) : bytes_(bytes) {}
   size_t read(char* to, size_t size) override {
     size = std::min(size, bytes_.size());
-    std::memcpy(to, bytes_.data(), size);
+    if (size > 0) std::memcpy(to, bytes_.data(), size);  // of nothing the address may be null
     bytes_.remove_prefix(size);
     return size;
   }
