@@ -37,6 +37,7 @@ TEST(Text, NumbersForPeople) {
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
   EXPECT_EQ(format_seconds(125), "2 min 05 s");
   EXPECT_EQ(format_seconds(0.00456), "4.56 ms");
+  EXPECT_EQ(format_seconds(-0.00456), "-4.56 ms");
   EXPECT_EQ(format_percent(0.1234), "12.3 %");
 }
 
@@ -80,6 +81,20 @@ TEST(Json, ErrorsNameTheKeyAndThePlace) {
   const Json object = parse_json(R"({"a": "text"})", "x");
   EXPECT_THAT(error_of([&] { at<int>(object, "a"); }), HasSubstr("'a' has the wrong type"));
   EXPECT_THAT(error_of([&] { at<int>(object, "b"); }), HasSubstr("'b' is missing"));
+}
+
+TEST(Json, ANumberBeyondTheTypeIsRefused) {
+  const Json object = parse_json(R"({"large": 1e300, "over": 9223372036854775808, "small": -1e30, "fits": 2e9})", "x");
+  for (const char* key : {"large", "over", "small"})
+    EXPECT_THAT(error_of([&] { at<int64_t>(object, key); }), HasSubstr("is out of range")) << key;
+  EXPECT_THAT(error_of([&] {
+                maybe<int>(object, "fits");
+                maybe<int>(object, "large");
+              }),
+              HasSubstr("'large'"));
+  EXPECT_EQ(at<int64_t>(object, "fits"), 2'000'000'000);
+  EXPECT_EQ(at<uint64_t>(object, "over"), 9223372036854775808u);
+  EXPECT_EQ(at<double>(object, "large"), 1e300);
 }
 
 TEST(Json, RefusesHostileNesting) {

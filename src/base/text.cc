@@ -123,6 +123,7 @@ std::string format_bytes(int64_t bytes) {
 }
 
 std::string format_seconds(double seconds) {
+  if (seconds < 0) return "-" + format_seconds(-seconds);
   if (seconds >= 120) {
     const auto whole = static_cast<int64_t>(std::llround(seconds));
     return print("%lld min %02lld s", static_cast<long long>(whole / 60), static_cast<long long>(whole % 60));
