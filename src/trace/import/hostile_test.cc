@@ -1,7 +1,6 @@
 // Bad input of every kind: a verdict that says where, bounded memory, what was good is kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <fstream>
 
@@ -15,6 +14,7 @@
 #include "trace/import/mllog.h"
 #include "trace/import/mxnet.h"
 #include "trace/import/step_stats.h"
+#include "trace/import/testing_import.h"
 #include "trace/import/window.h"
 #include "trace/import/xplane.h"
 
@@ -24,14 +24,9 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing_import::gzip;
 
 constexpr std::string_view kEvent = R"js({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":1})js";
-
-Trace imported(std::string_view json) {
-  Trace trace;
-  import_kineto(*memory_source(json), trace);
-  return trace;
-}
 
 std::string refusal(const auto& read) {
   try {
@@ -42,24 +37,10 @@ std::string refusal(const auto& read) {
   return "";
 }
 
+// "COUNT POSITION" of the first fault that holds `what`.
 std::string fault(const Trace& trace, std::string_view what) {
-  for (const Fault& fault : trace.faults())
-    if (fault.what.find(what) != std::string::npos) return cat(fault.count, " ", fault.first);
-  return "";
-}
-
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
+  const Fault* found = testing_import::fault(trace, what);
+  return found ? cat(found->count, " ", found->first) : "";
 }
 
 std::string varint(uint64_t value) {
@@ -122,10 +103,11 @@ TEST_F(Hostile, WideTextIsNamed) {
 }
 
 TEST_F(Hostile, AByteOrderMarkAndLatin1AreRead) {
-  const Trace trace = imported(cat("\xef\xbb\xbf{\"traceEvents\":[", kEvent,
-                                   ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"caf\xe9\",\"pid\":0,\"tid\":7,"
-                                   "\"ts\":9,\"dur\":1},",
-                                   kEvent, "]}"));
+  const Trace trace =
+      testing_import::kineto(cat("\xef\xbb\xbf{\"traceEvents\":[", kEvent,
+                                 ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"caf\xe9\",\"pid\":0,\"tid\":7,"
+                                 "\"ts\":9,\"dur\":1},",
+                                 kEvent, "]}"));
   ASSERT_EQ(trace.size(), 3u);
   EXPECT_EQ(trace.name(1), "caf?");
   EXPECT_THAT(fault(trace, "repaired"), StartsWith("1 byte 8"));
@@ -168,7 +150,7 @@ TEST_F(Hostile, ABadOpIsPassedOver) {
 }
 
 TEST_F(Hostile, TimesBeyondTheRangeAreCounted) {
-  const Trace trace = imported(R"js({"traceEvents":[
+  const Trace trace = testing_import::kineto(R"js({"traceEvents":[
     {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":9223372036854775.807,"dur":0},
     {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":9223372036854775.807,"dur":0.001},
     {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1e300,"dur":1},
@@ -185,18 +167,19 @@ TEST_F(Hostile, TimesBeyondTheRangeAreCounted) {
 }
 
 TEST_F(Hostile, ARankBeyondAnyNumberIsNone) {
-  const Trace trace = imported(cat("{\"distributedInfo\":{\"rank\":1e30},\"traceEvents\":[", kEvent, "]}"));
+  const Trace trace =
+      testing_import::kineto(cat("{\"distributedInfo\":{\"rank\":1e30},\"traceEvents\":[", kEvent, "]}"));
   EXPECT_EQ(trace.tracks()[0].rank, 0);
 }
 
 TEST_F(Hostile, LongPropertiesArePassedOver) {
   const std::string json = cat("{\"frames\": [\"", std::string(3 << 20, 'x'), "\"], \"n\": ", std::string(2 << 20, '1'),
                                ", \"traceEvents\": [", kEvent, "], \"rank\": 1}");
-  const Trace trace = imported(json);
+  const Trace trace = testing_import::kineto(json);
   EXPECT_EQ(trace.size(), 1u);
   EXPECT_THAT(fault(trace, "properties too long"), AllOf(StartsWith("2 byte 11"), HasSubstr("'frames'")));
   EXPECT_EQ(trace.facts.size(), 1u);
-  EXPECT_THAT(fault(imported(json.substr(0, 1 << 21)), "ends early"), HasSubstr("cut off"));
+  EXPECT_THAT(fault(testing_import::kineto(json.substr(0, 1 << 21)), "ends early"), HasSubstr("cut off"));
 }
 
 TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
@@ -204,7 +187,7 @@ TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
   for (int i = 0; json.size() < 24u << 20; ++i) json += cat("\"key", i, "\":", i, ",");
   json += "\"traceEvents\":[]}";
   const PeakMemory memory;
-  const Trace trace = imported(json);
+  const Trace trace = testing_import::kineto(json);
   memory.expect_growth_within(16);
   EXPECT_NE(fault(trace, "properties too long"), "");
 }
@@ -226,7 +209,7 @@ TEST_F(Hostile, HonestTracesPackLessThanTheLimit) {
         cat(R"js({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)js", i * 7, R"js(,"dur":5,"args":{}},)js");
   const std::string packed = gzip(json);
   EXPECT_GT(json.size(), 15 * packed.size());
-  EXPECT_EQ(fault(imported(packed), "malformed"), "");
+  EXPECT_EQ(fault(testing_import::kineto(packed), "malformed"), "");
 }
 
 // What is imported to a file is held a chunk at a time.
@@ -279,11 +262,11 @@ TEST_F(Hostile, NestingIsNoDeeperThanTheParser) {
   for (const char open : {'[', '{'}) {
     const std::string deep(200000, open);
     const std::string text = open == '{' ? cat("{\"a\":", std::string(3, '{')) : deep;
-    EXPECT_NO_THROW(imported(cat("{\"a\":", text, ",\"traceEvents\":[", kEvent, "]}")));
-    EXPECT_NO_THROW(imported(cat("{\"distributedInfo\":", deep, "}")));
+    EXPECT_NO_THROW(testing_import::kineto(cat("{\"a\":", text, ",\"traceEvents\":[", kEvent, "]}")));
+    EXPECT_NO_THROW(testing_import::kineto(cat("{\"distributedInfo\":", deep, "}")));
   }
   std::string closed = cat(std::string(5000, '['), std::string(5000, ']'));
-  const Trace trace = imported(cat("{\"distributedInfo\":", closed, ",\"traceEvents\":[", kEvent, "]}"));
+  const Trace trace = testing_import::kineto(cat("{\"distributedInfo\":", closed, ",\"traceEvents\":[", kEvent, "]}"));
   EXPECT_EQ(trace.size(), 1u);
   EXPECT_NE(fault(trace, "no rank"), "");
 }

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <random>
 
@@ -10,37 +9,18 @@
 #include "base/text.h"
 #include "trace/import/decimal.h"
 #include "trace/import/repair.h"
+#include "trace/import/testing_import.h"
 #include "trace/import/window.h"
 
 namespace tbd {
 namespace {
 
 using testing::HasSubstr;
-
-Trace imported(std::string_view json) {
-  Trace trace;
-  import_kineto(*memory_source(json), trace);
-  return trace;
-}
+using testing_import::gzip;
 
 int64_t faults(const Trace& trace, std::string_view what) {
-  for (const Fault& fault : trace.faults())
-    if (fault.what.find(what) != std::string::npos) return fault.count;
-  return 0;
-}
-
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
+  const Fault* found = testing_import::fault(trace, what);
+  return found ? found->count : 0;
 }
 
 constexpr std::string_view kKernel = R"js({
@@ -60,7 +40,7 @@ std::string file_of(std::span<const std::string> events, std::string_view more =
 
 TEST(Kineto, ReadsAKernelAndItsLaunch) {
   const std::string events[] = {std::string(kKernel), std::string(kLaunch)};
-  const Trace trace = imported(file_of(events, R"js(, "baseTimeNanoseconds": 1700000000000000000,
+  const Trace trace = testing_import::kineto(file_of(events, R"js(, "baseTimeNanoseconds": 1700000000000000000,
     "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8})js"));
   ASSERT_EQ(trace.size(), 2u);
   EXPECT_EQ(trace.base_epoch_ns, 1700000000000000000);
@@ -85,7 +65,7 @@ TEST(Kineto, ReadsAKernelAndItsLaunch) {
 }
 
 TEST(Kineto, ReadsOpsWithShapesAndSequenceNumbers) {
-  const Trace trace = imported(R"js({"traceEvents": [
+  const Trace trace = testing_import::kineto(R"js({"traceEvents": [
     {"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":2,"ts":1,"dur":2,
      "args":{"Sequence number":0,"Fwd thread id":0,"Input Dims":[[8, 3], []],"Input type":["float","Scalar"]}},
     {"ph":"X","cat":"cpu_op","name":"AddBackward0","pid":1,"tid":3,"ts":5,"dur":2,
@@ -101,7 +81,7 @@ TEST(Kineto, ReadsOpsWithShapesAndSequenceNumbers) {
 }
 
 TEST(Kineto, ReadsMemoryAsPositiveBytes) {
-  const Trace trace = imported(R"js({"traceEvents": [
+  const Trace trace = testing_import::kineto(R"js({"traceEvents": [
     {"ph":"i","s":"t","name":"[memory]","pid":1,"tid":1,"ts":1.5,"args":{"Total Allocated":512,"Addr":140737488355328,
      "Bytes":512,"Device Type":1,"Device Id":2,"Ev Idx":1}},
     {"ph":"i","s":"t","name":"[memory]","pid":1,"tid":1,"ts":2.5,"args":{"Addr":140737488355328,"Bytes":-512}}]})js");
@@ -113,14 +93,14 @@ TEST(Kineto, ReadsMemoryAsPositiveBytes) {
 }
 
 TEST(Kineto, EpochStampsKeepEveryNanosecond) {
-  const Trace trace = imported(
+  const Trace trace = testing_import::kineto(
       R"js({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1700000000123456.789,"dur":0.001}]})js");
   EXPECT_EQ(trace[0].begin, 1700000000123456789);
   EXPECT_EQ(trace[0].duration, 1);
 }
 
 TEST(Kineto, WhatCannotBeUsedIsCounted) {
-  const Trace trace = imported(R"js({"traceEvents":[
+  const Trace trace = testing_import::kineto(R"js({"traceEvents":[
     {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10,"dur":-1},
     {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":0,"dur":0},
     {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":NaN,"dur":1},
@@ -135,7 +115,7 @@ TEST(Kineto, WhatCannotBeUsedIsCounted) {
 }
 
 TEST(Kineto, TracksMayBeNamedByText) {
-  const Trace trace = imported(R"js({"traceEvents":[
+  const Trace trace = testing_import::kineto(R"js({"traceEvents":[
     {"ph":"X","cat":"Kernel","name":"k","pid":"GPU 1","tid":"stream 7","ts":5,"dur":1},
     {"ph":"X","cat":"Operator","name":"o","pid":"python","tid":"thread (main)","ts":5,"dur":1},
     {"ph":"M","name":"thread_name","pid":"python","tid":"thread (main)","args":{"name":"main"}}]
@@ -157,7 +137,7 @@ TEST(Kineto, ManyWindowsLoseNothing) {
                          R"js(","list":[{"a":1}, {"b":"]"}],"correlation":)js", i + 1, "}}"));
     bytes += static_cast<int64_t>(events.back().size());
   }
-  const Trace trace = imported(file_of(events));
+  const Trace trace = testing_import::kineto(file_of(events));
   EXPECT_TRUE(trace.faults().empty());
   ASSERT_EQ(trace.size(), events.size());
   for (size_t i = 0; i < trace.size(); ++i) {
@@ -168,7 +148,8 @@ TEST(Kineto, ManyWindowsLoseNothing) {
 
 TEST(Kineto, ListsOfObjectsBesideTheEventsAreNoEvents) {
   const std::string events[] = {std::string(kKernel), std::string(kLaunch)};
-  const Trace trace = imported(file_of(events, R"js(, "deviceProperties": [{"id": 0}, {"id": 1}], "others": [
+  const Trace trace =
+      testing_import::kineto(file_of(events, R"js(, "deviceProperties": [{"id": 0}, {"id": 1}], "others": [
     {"ph":"X","cat":"kernel","name":"z","pid":0,"tid":7,"ts":1,"dur":1}, {"ph":"X"}])js"));
   EXPECT_EQ(trace.size(), 2u);
   EXPECT_TRUE(trace.faults().empty());
@@ -176,8 +157,8 @@ TEST(Kineto, ListsOfObjectsBesideTheEventsAreNoEvents) {
 }
 
 TEST(Kineto, TheArrayAloneIsATrace) {
-  EXPECT_EQ(imported(cat("[", kKernel, ",", kLaunch, "]")).size(), 2u);
-  const Trace open = imported(cat("[", kKernel, ",", kLaunch, ","));
+  EXPECT_EQ(testing_import::kineto(cat("[", kKernel, ",", kLaunch, "]")).size(), 2u);
+  const Trace open = testing_import::kineto(cat("[", kKernel, ",", kLaunch, ","));
   EXPECT_EQ(open.size(), 2u);
   EXPECT_EQ(faults(open, "ends early"), 1);
 }
@@ -186,7 +167,7 @@ TEST(Kineto, CutAnywhereKeepsWhatCameBefore) {
   const std::string events[] = {std::string(kLaunch), std::string(kKernel), std::string(kLaunch)};
   const std::string whole = file_of(events, ", \"traceName\": \"x\"");
   for (size_t size = 1; size < whole.size() - 2; ++size) {
-    const Trace trace = imported(whole.substr(0, size));
+    const Trace trace = testing_import::kineto(whole.substr(0, size));
     ASSERT_LE(trace.size(), 3u);
     ASSERT_FALSE(trace.faults().empty()) << size;
   }
@@ -196,7 +177,7 @@ TEST(Kineto, RepairsWhatIsNoStrictJson) {
   const std::string bad =
       "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"tab\there \xff\",\"pid\":0,\"tid\":7,\"ts\":9,\"dur\":1}";
   const std::string events[] = {std::string(kKernel), bad, std::string(kLaunch)};
-  const Trace trace = imported(file_of(events));
+  const Trace trace = testing_import::kineto(file_of(events));
   ASSERT_EQ(trace.size(), 3u);
   EXPECT_EQ(trace.name(1), "tab\there ?");
   EXPECT_EQ(faults(trace, "repaired"), 1);
@@ -204,7 +185,7 @@ TEST(Kineto, RepairsWhatIsNoStrictJson) {
 
 TEST(Kineto, PassesOverAMalformedEvent) {
   const std::string events[] = {std::string(kKernel), R"js({"ph":"X" "cat":"kernel"})js", std::string(kLaunch)};
-  const Trace trace = imported(file_of(events));
+  const Trace trace = testing_import::kineto(file_of(events));
   EXPECT_EQ(trace.size(), 2u);
   EXPECT_EQ(faults(trace, "malformed events"), 1);
 }
@@ -224,25 +205,25 @@ TEST(Kineto, AnyBytesGiveAVerdict) {
         bad[std::min(at, bad.size() - 1)] = kBytes[random() % kBytes.size()];
     }
     try {
-      EXPECT_LE(imported(i % 8 == 0 ? gzip(bad) : bad).size(), 4u);
+      EXPECT_LE(testing_import::kineto(i % 8 == 0 ? gzip(bad) : bad).size(), 4u);
     } catch (const Error&) {
     }
   }
 }
 
 TEST(Kineto, RefusesWhatIsNoJson) {
-  EXPECT_THROW(imported(""), Error);
-  EXPECT_THROW(imported("   "), Error);
-  EXPECT_THROW(imported("hello"), Error);
-  EXPECT_THROW(imported(std::string_view("\xff\xfe{\0", 4)), Error);
-  EXPECT_THROW(imported(std::string_view("\0\0\0{", 4)), Error);
+  EXPECT_THROW(testing_import::kineto(""), Error);
+  EXPECT_THROW(testing_import::kineto("   "), Error);
+  EXPECT_THROW(testing_import::kineto("hello"), Error);
+  EXPECT_THROW(testing_import::kineto(std::string_view("\xff\xfe{\0", 4)), Error);
+  EXPECT_THROW(testing_import::kineto(std::string_view("\0\0\0{", 4)), Error);
 }
 
 TEST(Kineto, DeepNestingAndLongEventsEndTheReading) {
   const std::string deep = cat("{\"traceEvents\":[", kKernel, ",{\"args\":", std::string(100000, '['), "]}");
-  EXPECT_EQ(imported(deep).size(), 1u);
+  EXPECT_EQ(testing_import::kineto(deep).size(), 1u);
   const std::string long_one = cat("{\"traceEvents\":[", kKernel, ",{\"name\":\"", std::string(3 << 20, 'x'), "\"}]}");
-  const Trace trace = imported(long_one);
+  const Trace trace = testing_import::kineto(long_one);
   EXPECT_EQ(trace.size(), 1u);
   EXPECT_EQ(faults(trace, "malformed JSON"), 1);
 }
@@ -250,13 +231,13 @@ TEST(Kineto, DeepNestingAndLongEventsEndTheReading) {
 TEST(Gzip, SeveralMembersAreOneStream) {
   const std::string events[] = {std::string(kKernel), std::string(kLaunch)};
   const std::string whole = file_of(events);
-  EXPECT_EQ(imported(gzip(whole.substr(0, 100)) + gzip(whole.substr(100))).size(), 2u);
+  EXPECT_EQ(testing_import::kineto(gzip(whole.substr(0, 100)) + gzip(whole.substr(100))).size(), 2u);
 }
 
 TEST(Gzip, CutOrDamagedKeepsWhatCameBefore) {
   std::vector<std::string> events(5000, std::string(kLaunch));
   const std::string packed = gzip(file_of(events));
-  const Trace cut = imported(packed.substr(0, packed.size() / 2));
+  const Trace cut = testing_import::kineto(packed.substr(0, packed.size() / 2));
   EXPECT_GT(cut.size(), 100u);
   ASSERT_FALSE(cut.faults().empty());
   EXPECT_THAT(cut.faults()[0].first, HasSubstr("gzip stream is cut off"));
@@ -264,7 +245,7 @@ TEST(Gzip, CutOrDamagedKeepsWhatCameBefore) {
 
 TEST(Gzip, ABombIsRefused) {
   const std::string bomb = gzip("[" + std::string(200 << 20, ' '));
-  EXPECT_THROW(imported(bomb), Error);
+  EXPECT_THROW(testing_import::kineto(bomb), Error);
 }
 
 TEST(Decimal, GivesTheDigitsAndNoMore) {
