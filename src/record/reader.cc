@@ -98,7 +98,7 @@ std::vector<fs::path> find_records(const fs::path& path, const fs::path& results
   if (!fs::exists(place)) fail(ErrorKind::not_found, place.string(), " does not exist");
   if (is_record(place)) return {place};
   std::vector<fs::path> found = folders_in(place);
-  std::erase_if(found, [](const fs::path& folder) { return !is_record(folder); });
+  std::erase_if(found, [](const fs::path& folder) { return !is_record(folder) || folder.extension() == ".old"; });
   if (found.empty()) fail(ErrorKind::not_found, place.string(), " holds no record");
   return found;
 }

@@ -13,7 +13,8 @@ namespace tbd {
 // Error(invalid) on malformed content or a version that this program does not know; each names the file.
 Record read_record(const std::filesystem::path& folder);
 
-// The records at `path`: itself, or the records directly inside it (a result set), in order of their names.
+// The records at `path`: itself, or the records directly inside it (a result set), in order of their names. Folders
+// named *.old are left out: records that a run replaces and has not yet replaced.
 // "@latest" is the last folder, by name, under `results`. Throws Error(not_found) where there is none.
 std::vector<std::filesystem::path> find_records(const std::filesystem::path& path,
                                                 const std::filesystem::path& results = "results");

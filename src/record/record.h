@@ -34,8 +34,9 @@ struct Workload {
   std::string synchronisation = "step";  // step, events
   std::optional<std::string> data_hash;  // of the data set and its preparation
   uint64_t seed = 0;
-  bool unpinned = false;  // the framework's build is outside the lock file
-  std::string repro;      // the command line that measures this cell again
+  bool unpinned = false;                       // the framework's build is outside the lock file
+  std::optional<int64_t> memory_budget_bytes;  // that was enforced on the worker's data; absent: the machine's alone
+  std::string repro;                           // the command line that measures this cell again
 };
 
 enum class OutcomeKind {
@@ -74,12 +75,21 @@ enum class RunState { running, complete, interrupted };
 std::string_view name(RunState state);
 RunState run_state_from(std::string_view name);  // throws Error(invalid) on an unknown name
 
+// What people call the network, as tables of benchmarks print it. Empty or 0: not known (a program file).
+struct ModelCard {
+  std::string title;    // "ResNet-50 v1.5"
+  std::string domain;   // "image classification"
+  std::string dataset;  // that the network is trained on in its paper: "ImageNet-1k"
+  int64_t layers = 0;   // as the network's paper counts them
+};
+
 // run.json without its launches.
 struct RunInfo {
   RunState state = RunState::running;
   std::string created;  // label only: "2026-01-31T12:00:00Z"
   std::string tool;     // tbd's version and commit
   Workload workload;
+  ModelCard card;
   Outcome outcome;
   std::optional<int64_t> parameters;
   std::optional<int64_t> train_flops;  // per sample, forward + backward + update, flop_model
@@ -147,6 +157,10 @@ struct Record {
   RunInfo run;
   std::vector<Launch> launches;  // by pass, then number
 };
+
+// The last launch of this pass; nullptr without one. Its files lie in launch_folder.
+const Launch* last_launch(const Record& record, std::string_view pass);
+std::filesystem::path launch_folder(const Record& record, const Launch& launch);
 
 Json to_json(const RunInfo& run);         // the content of run.json
 RunInfo run_from_json(const Json& json);  // throws Error(invalid), also for another version

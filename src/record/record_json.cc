@@ -38,7 +38,12 @@ void visit_workload(Visit& field, W& w) {
   field("input_mode", w.input_mode), field("batch", w.batch), field("samples_per_step", w.samples_per_step);
   field("unit", w.unit), field("effort", w.effort), field("optimizer", w.optimizer), field("dropout", w.dropout);
   field("synchronisation", w.synchronisation), field("data_hash", w.data_hash), field("seed", w.seed);
-  field("unpinned", w.unpinned), field("repro", w.repro);
+  field("unpinned", w.unpinned), field("memory_budget_bytes", w.memory_budget_bytes), field("repro", w.repro);
+}
+
+template <class Visit, class C>
+void visit_card(Visit& field, C& c) {
+  field("title", c.title), field("domain", c.domain), field("dataset", c.dataset), field("layers", c.layers);
 }
 
 template <class Visit, class C>
@@ -126,6 +131,9 @@ Json to_json(const RunInfo& run) {
   Put workload;
   visit_workload(workload, run.workload);
   put("workload", workload.json);
+  Put card;
+  visit_card(card, run.card);
+  put("card", card.json);
   put("outcome", to_json(run.outcome));
   visit_run(put, run);
   Json ops = Json::array();
@@ -143,6 +151,10 @@ RunInfo run_from_json(const Json& json) {
   Get get_workload{workload};
   visit_workload(get_workload, run.workload);
   check_workload(run.workload);
+  if (const std::optional<Json> card = maybe<Json>(json, "card")) {
+    Get get_card{*card};
+    visit_card(get_card, run.card);
+  }
   run.outcome = outcome_of(at<Json>(json, "outcome"));
   Get get{json};
   visit_run(get, run);

@@ -14,8 +14,17 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
+// So that a name outlasts a power failure. A file system that cannot sync a folder keeps what it keeps.
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
 void write_json(const fs::path& path, const Json& json) {
   write_file_atomic(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  sync_folder(path.parent_path());
 }
 
 // All of `text`, or Error(io): rows behind a half-written one would be misread.
@@ -35,6 +44,13 @@ RecordWriter::RecordWriter(fs::path folder, const RunInfo& run) : folder_(std::m
     fail(ErrorKind::usage, folder_.string(), " holds a record already: choose another folder");
   make_folder(folder_ / "launches");
   update(run);
+  sync_folder(folder_.parent_path());
+}
+
+std::unique_ptr<RecordWriter> RecordWriter::reopen(fs::path folder, const RunInfo& run) {
+  std::unique_ptr<RecordWriter> writer(new RecordWriter(std::move(folder)));  // its constructor is private
+  writer->update(run);
+  return writer;
 }
 
 RecordWriter::~RecordWriter() {
@@ -66,7 +82,10 @@ void RecordWriter::append(std::span<const StepRow> rows) {
 }
 
 void RecordWriter::end_launch(const LaunchInfo& launch) {
-  if (steps_ >= 0) ::close(std::exchange(steps_, -1));
+  if (steps_ >= 0) {
+    ::fsync(steps_);
+    ::close(std::exchange(steps_, -1));
+  }
   write_json(launch_folder(launch) / "launch.json", to_json(launch));
 }
 

@@ -1,8 +1,11 @@
 // Writes a record while a run goes on. At every instant the folder is readable and says how far the run got:
-// run.json and launch.json are replaced atomically, step rows reach the file in one write per batch.
+// run.json and launch.json are replaced atomically, step rows reach the file in one write per batch. A launch's steps
+// are on the disk before launch.json says that it ended, and launch.json before run.json says that the run did.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "record/record.h"
 
@@ -13,6 +16,8 @@ class RecordWriter {
   // Creates `folder` with run.json in state `running`. Throws Error(io), or Error(usage) when a record is there
   // already.
   RecordWriter(std::filesystem::path folder, const RunInfo& run);
+  // Goes on with the record that is there: run.json anew, state `running`; its launches stay. Throws Error(io).
+  static std::unique_ptr<RecordWriter> reopen(std::filesystem::path folder, const RunInfo& run);
   ~RecordWriter();  // a launch without end stays as it is: the reader calls it interrupted
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -27,6 +32,7 @@ class RecordWriter {
   void finish(RunInfo run, const Outcome& outcome);
 
  private:
+  explicit RecordWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path launch_folder(const LaunchInfo& launch) const;
 
   std::filesystem::path folder_;
