@@ -11,6 +11,9 @@
 namespace tbd {
 namespace {
 
+constexpr double kLongestPause = 5;   // seconds between two questions to the stop rule
+constexpr double kAskingShare = 400;  // pause over what a question takes
+
 [[noreturn]] void fault(OutcomeKind kind, const std::string& reason) {
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
@@ -21,7 +24,7 @@ void require_offered(std::string_view what, const std::string& wanted, const std
   fault(kind, cat(what, " ", wanted, " is not among what the worker offers here: ", join(offered, ", ")));
 }
 
-// The step times of the rows that came so far, and when the steadiness rule is to be asked again.
+// The step times of the rows that came so far.
 class StepTimes {
  public:
   void add(std::span<const StepRow> rows) {
@@ -47,6 +50,7 @@ class LaunchRun {
     tell("start");
     WorkerProcess worker(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
                          prepared_.threads.cores, folder / "worker.log");
+    if (prepared_.cell.memory_budget > 0) worker.limit_memory(prepared_.cell.memory_budget);
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
@@ -175,10 +179,14 @@ class LaunchRun {
     // A smoke launch, or a warm-up, is a handful of steps: it is asked at each batch of rows.
     if (options_.effort != Effort::smoke && options_.pass == "clean" && !check_is_due(since, now - last_check_))
       return false;
+    // A long series that will not settle is asked less often than it might: asking takes time from the workers.
+    if (now - last_check_ < std::min(kLongestPause, kAskingShare * asking_seconds_)) return false;
     checked_ = times.size(), last_check_ = now;
     if (times.empty() || options_.pass == "memory") return false;
     if (options_.pass == "trace") return !result_.info.traced && warmed_up(times, options_.effort);
-    return measured_enough(times, options_.effort);
+    const bool enough = measured_enough(times, options_.effort);
+    asking_seconds_ = 1e-9 * static_cast<double>(now_ns()) - now;
+    return enough;
   }
 
   void merge(const Json& launch) {
@@ -215,6 +223,7 @@ class LaunchRun {
   LaunchResult& result_;
   StepTimes series_;
   double first_step_ = 0, last_check_ = 0;  // seconds on the clock of now_ns()
+  double asking_seconds_ = 0;               // that the stop rule took when it was asked last
   size_t checked_ = 0;
   int64_t done_ = 0;  // steps
 };
@@ -237,7 +246,6 @@ LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOpti
     result.info.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = ""};
   }
   result.info.outcome.repro = result.info.outcome.kind == OutcomeKind::ok ? "" : prepared.run.workload.repro;
-  record.end_launch(result.info);
   return result;
 }
 

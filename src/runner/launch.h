@@ -28,8 +28,9 @@ struct LaunchResult {
 // What the launch does now; stage as in Progress.
 using LaunchSink = std::function<void(const std::string& stage, std::span<const double> step_times, double elapsed)>;
 
-// Writes launches/<pass>-<number> of the record, whatever happens; throws only Error(io) when the record cannot be
-// written.
+// Writes launches/<pass>-<number> of the record, whatever happens, up to its end: launch.json says `interrupted` until
+// the caller has kept what the result says of the run and ends the launch. Throws only Error(io) when the record cannot
+// be written.
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink);
 

@@ -43,27 +43,139 @@ TEST(Plan, AFileSaysWhatTheCommandLineCan) {
 }
 
 TEST(Plan, ACellThatStandsTwiceIsKeptOnce) {
-  EXPECT_EQ(cells(plan_from_text("model = resnet50\nbatch = 4, 4\n[a]\n[b]\n", "a")).size(), 1u);
+  EXPECT_EQ(cells(plan_from_text("model = resnet50\nbatch = 4\n[a]\n[b]\n", "a")).size(), 1u);
 }
 
 TEST(Plan, ABadLineIsNamedByItsNumber) {
-  EXPECT_THAT(refusal("model = resnet50\n\nbatches = 4\n"), HasSubstr("a.plan:3: unknown setting 'batches'"));
-  EXPECT_THAT(refusal("batches = 4\n"), HasSubstr("did you mean 'batch'"));
-  EXPECT_THAT(refusal("model = resnet50\nbatch = 0\n"),
-              HasSubstr("a.plan:2: batch needs whole numbers from 1, got '0'"));
+  const std::string ours = "model = resnet50\n";
+  EXPECT_THAT(refusal(ours + "\nbatches = 4\n"),
+              HasSubstr("a.plan:3: unknown setting 'batches', did you mean 'batch'"));
+  EXPECT_THAT(refusal(ours + "batch = 0\n"), HasSubstr("a.plan:2: batch needs whole numbers from 1, got '0'"));
   EXPECT_THAT(refusal("model resnet50\n"), HasSubstr("a.plan:1: expected 'name = value, value'"));
-  EXPECT_THAT(refusal("model = a,,b\n"), HasSubstr("a.plan:1: a value is missing"));
-  EXPECT_THAT(refusal("model = a\nseed = x\n"), HasSubstr("a.plan:2: seed needs"));
-  EXPECT_THAT(refusal("effort = quik\nmodel = a\n"), HasSubstr("did you mean 'quick'"));
-  EXPECT_THAT(refusal("batch = 4\n"), HasSubstr("names no model"));
+  EXPECT_THAT(refusal("model = resnet50,,bert\n"), HasSubstr("a.plan:1: a value is missing"));
+  EXPECT_THAT(refusal(ours + "batch =\n"), HasSubstr("a.plan:2: a value is missing"));
+  EXPECT_THAT(refusal(ours + "seed = x\n"), HasSubstr("a.plan:2: seed needs"));
+  EXPECT_THAT(refusal("effort = quik\n" + ours), HasSubstr("a.plan:1: unknown effort 'quik', did you mean 'quick'"));
+  EXPECT_THAT(refusal("batch = 4\n"), HasSubstr("a.plan:1: a set names no model"));
+  EXPECT_THAT(refusal(ours + "[a]\n\n[]\n"), HasSubstr("a.plan:4: a set opens with [name]"));
+  EXPECT_THAT(refusal(ours + "batch = 4\nbatch = 8\n"), HasSubstr("a.plan:3: batch is set already in line 2"));
+  EXPECT_THAT(refusal(ours + "batch = 4, 8, 4\n"), HasSubstr("a.plan:2: batch names 4 twice"));
+  EXPECT_THAT(refusal(ours + "precision = fp32, fp32\n"), HasSubstr("a.plan:2: precision names fp32 twice"));
+  EXPECT_THAT(refusal(ours + "[a]\nlimit = 20s\n"), HasSubstr("a.plan:3: limit is set for the whole plan"));
+  EXPECT_THAT(refusal("limit = soon\n" + ours), HasSubstr("a.plan:1: limit needs a time above 0 such as 20s"));
+  EXPECT_THAT(refusal("budget = 0\n" + ours), HasSubstr("a.plan:1: budget needs a time above 0"));
+  EXPECT_THAT(refusal(ours + "memory = 4\n"), HasSubstr("a.plan:2: memory needs a size such as 4GiB"));
+  EXPECT_THAT(refusal(ours + "data = \"a\n"), HasSubstr("a.plan:2: a quotation mark is not closed"));
 }
 
-TEST(Plan, ValuesThatNoCellCanHaveAreRefused) {
-  EXPECT_THAT(refusal("model = a\nprecision = fp31\n"), HasSubstr("did you mean 'fp32'"));
-  EXPECT_THAT(refusal("model = a\ninput = pipeline\n"), HasSubstr("--data"));
-  EXPECT_THAT(refusal("model = a\ndevice = gpu\n"), HasSubstr("neither 'cpu' nor 'cuda:N'"));
-  EXPECT_THAT(refusal("model = a\nbatch = 99999999\n"), HasSubstr("batch must be between 1 and"));
-  EXPECT_THAT(refusal("model = a\nlayout = nhcw\n"), HasSubstr("nhwc"));
+TEST(Plan, NamesThatNothingHasAreOfferedTheNearest) {
+  EXPECT_THAT(refusal("[a]\nmodel = resnet5\n"),
+              HasSubstr("a.plan:2: unknown model 'resnet5', did you mean 'resnet50'"));
+  EXPECT_THAT(refusal("model = resnet50\nconfig = tinny\n"),
+              HasSubstr("a.plan:2: unknown config of resnet50 'tinny', did you mean 'tiny'"));
+  EXPECT_THAT(refusal("config = gnmt_v2\n[a]\nmodel = resnet50\n"), HasSubstr("a.plan:1: unknown config of resnet50"));
+  EXPECT_THAT(refusal("model = resnet50\nframework = pytroch\n"),
+              HasSubstr("a.plan:2: unknown framework 'pytroch', did you mean 'pytorch'"));
+  EXPECT_THAT(refusal("passes = clean, trac\nmodel = resnet50\n"),
+              HasSubstr("a.plan:1: unknown pass 'trac', did you mean 'trace'"));
+  EXPECT_THAT(refusal("model = resnet50\nprecision = fp31\n"),
+              HasSubstr("a.plan:2: unknown precision 'fp31', did you mean 'fp32'"));
+  EXPECT_THAT(refusal("model = resnet50\nlayout = nhcw\n"), HasSubstr("nhwc"));
+  EXPECT_THAT(refusal("model = no/such.json\n"), HasSubstr("a.plan:1: there is no program file no/such.json"));
+  EXPECT_EQ(plan_from_text("model = resnet50\nframework = mine\n", "a", {"mine"}).sets.size(), 1u);
+}
+
+TEST(Plan, SettingsThatContradictAreNamed) {
+  const std::string ours = "model = resnet50\n";
+  EXPECT_THAT(refusal(ours + "input = pipeline\n"), HasSubstr("a.plan:2: pipeline input reads a data set"));
+  EXPECT_THAT(refusal(ours + "device = gpu\n"), HasSubstr("a.plan:2: device 'gpu' is neither"));
+  EXPECT_THAT(refusal(ours + "batch = 99999999\n"), HasSubstr("a.plan:2: batch must be between 1 and"));
+  EXPECT_THAT(refusal(ours + "when = cores >= 4, cores < 3\n"),
+              HasSubstr("a.plan:2: no machine meets all conditions of 'cores'"));
+  EXPECT_THAT(refusal(ours + "when = memory < 1B\n"), HasSubstr("a.plan:2: no machine meets"));
+  EXPECT_THAT(refusal(ours + "when = core >= 4\n"),
+              HasSubstr("a.plan:2: unknown quantity of a machine 'core', did you mean 'cores'"));
+  EXPECT_THAT(refusal("model = minigo\nbatch = sweep<=16\n"),
+              HasSubstr("a.plan:2: the sweep of minigo has no batch up to 16"));
+  EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep stands alone"));
+}
+
+TEST(Plan, ExcludesThatSayNothingOrTooMuchAreNamed) {
+  const std::string ours = "[a]\nmodel = resnet50\nprecision = fp32, bf16\n";
+  EXPECT_THAT(refusal(ours + "[exclude]\nframework = mxnet\n"),
+              HasSubstr("a.plan:4: no cell of the plan is in all lists"));
+  EXPECT_THAT(refusal(ours + "[exclude]\nprecision = fp32, bf16\n"),
+              HasSubstr("a.plan:4: this exclude leaves nothing of the set in line 1"));
+  EXPECT_THAT(refusal(ours + "[exclude]\n"), HasSubstr("a.plan:4: an exclude needs a setting"));
+  EXPECT_THAT(refusal(ours + "[exclude]\nmemory = 4GiB\n"), HasSubstr("a.plan:5: an exclude takes lists"));
+  EXPECT_THAT(refusal(ours + "[exclude]\nconfig = tinny\n"),
+              HasSubstr("a.plan:5: unknown config 'tinny', did you mean 'tiny'"));
+}
+
+TEST(Plan, AnExcludeTakesOutWhatIsInAllItsLists) {
+  const Plan plan = plan_from_text(
+      "model = resnet50, bert\nframework = pytorch, mxnet\nprecision = fp32, bf16\n[all]\n"
+      "[exclude]\nframework = mxnet\nprecision = bf16\n[exclude]\nmodel = bert\nconfig = canonical\nbatch = 8\n"
+      "framework = pytorch\n",
+      "a");
+  std::vector<std::string> left;
+  for (const Cell& cell : cells(plan)) left.push_back(cat(cell.model, " ", cell.framework, " ", cell.precision));
+  EXPECT_THAT(left,
+              ElementsAre("resnet50 pytorch fp32", "resnet50 pytorch bf16", "resnet50 mxnet fp32", "bert mxnet fp32"));
+}
+
+TEST(Plan, ASweepIsTheModelsOwn) {
+  const std::vector<Cell> all = cells(plan_from_text("model = resnet50, minigo\nbatch = sweep<=64\n", "a"));
+  std::vector<std::string> batches;
+  for (const Cell& cell : all) batches.push_back(cat(cell.model[0], cell.batch));
+  EXPECT_THAT(batches, ElementsAre("r1", "r2", "r4", "r8", "r16", "r32", "r64", "m32", "m64"));
+}
+
+TEST(Plan, TheLargestBatchNeedsAMemoryBudget) {
+  const std::vector<Cell> found = cells(plan_from_text("model = resnet50\nbatch = 4, largest\nmemory = 4GiB\n", "p"));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].batch, kLargestThatFits);
+  EXPECT_THAT(repro_line(found[1]), HasSubstr("--batch largest --"));
+  EXPECT_THAT(plan_text(plan_of(found)), HasSubstr("batch = largest\n"));
+  EXPECT_EQ(cells(plan_from_text(plan_text(plan_of(found)), "p")), found);
+  EXPECT_THROW(cells(plan_from_text("model = resnet50\nbatch = largest\n", "p")), Error);
+}
+
+TEST(Plan, ASetHoldsOnTheMachinesThatItNames) {
+  const Plan plan = plan_from_text(
+      "model = resnet50\n[small]\nbatch = 1\nwhen = cores < 4\n[large]\nbatch = 2\nwhen = cores >= 4, memory >= "
+      "16GiB\n",
+      "a");
+  const auto batch_on = [&](const Machine& machine) { return cells(plan_for(plan, machine)).front().batch; };
+  EXPECT_EQ(batch_on({.cores = 2, .memory = {}}), 1);
+  EXPECT_EQ(batch_on({.cores = 4, .memory = int64_t{16} << 30}), 2);
+  EXPECT_EQ(plan_for(plan, {.cores = 2, .memory = {}}).sets.size(), 1u);
+  EXPECT_THROW(plan_for(plan, {.cores = 4, .memory = (int64_t{16} << 30) - 1}), Error);
+  EXPECT_THROW(plan_for(plan, {.cores = 4, .memory = {}}), Error);
+}
+
+TEST(Plan, EverySettingIsWrittenAsItIsRead) {
+  const Plan plan = plan_from_text(
+      "effort = publish\npasses = clean, trace\nlaunches = 3\nlimit = 2.5m\nbudget = 4h\n"
+      "[a]\nmodel = resnet50, bert\nconfig = canonical, tiny\nframework = pytorch@2.11, mxnet\nbatch = sweep<=16\n"
+      "precision = fp32, bf16\ndevice = cpu, cuda:1\nthreads = 1, 2\nlayout = nchw, nhwc\nmode = eager\n"
+      "input = resident, pipeline\ndropout = off\ndata = \"a, b # \\\"c\\\\\" # comment\nseed = 7\nmemory = 4GiB\n"
+      "when = cores >= 2, cores <= 8, memory > 1GB\n[b]\nmodel = minigo\nbatch = sweep\n[exclude]\nbatch = 1\nmodel = "
+      "bert\n",
+      "a");
+  EXPECT_EQ(plan.limit_seconds, 150);
+  EXPECT_EQ(plan.budget_seconds, 14'400);
+  EXPECT_EQ(plan.sets[0].data, "a, b # \"c\\");
+  EXPECT_EQ(plan.sets[0].memory_budget, int64_t{4} << 30);
+  EXPECT_EQ(plan.sets[0].when.memory.least, 1'000'000'001);
+  EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
+}
+
+TEST(Plan, ASetKeepsItsCellsOneByOneInTheirOrder) {
+  std::vector<Cell> all =
+      cells(plan_from_text("model = resnet50, bert\nframework = mxnet, pytorch\nbatch = 4, 2\nmemory = 1MB\n", "a"));
+  all[0].data = " a,b", all[1].seed = 3, all[2].threads = 1;
+  EXPECT_EQ(cells(plan_from_text(plan_text(plan_of(all)), "again")), all);
 }
 
 TEST(Plan, AReproLineLeadsBackToItsCell) {

@@ -84,15 +84,23 @@ ThreadPlan threads_for(const Cell& cell) {
   return plan_threads(request);
 }
 
-// A prediction above the whole memory cannot come true; allocators and workspaces only add to it.
+// A prediction above the whole memory cannot come true; allocators and workspaces only add to it. What fits into an
+// enforced budget is found by running: only what is far above is not tried.
 std::optional<Outcome> too_large(const PreparedCell& prepared) {
+  constexpr double kFarAbove = 1.5;
   const std::optional<int64_t> limit = memory_limit();
+  const int64_t budget = prepared.cell.memory_budget;
   const int64_t needed = predict_memory(prepared.program, prepared.bindings).peak().value;
-  if (!limit || needed <= *limit || prepared.cell.device != "cpu") return std::nullopt;
-  return Outcome{.kind = OutcomeKind::skipped,
-                 .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, there are ",
-                               format_bytes(*limit)),
-                 .repro = ""};
+  const auto skipped = [&](const std::string& there) {
+    return Outcome{.kind = OutcomeKind::skipped,
+                   .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, ", there),
+                   .repro = ""};
+  };
+  if (prepared.cell.device != "cpu") return std::nullopt;
+  if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
+  if (budget > 0 && static_cast<double>(needed) > kFarAbove * static_cast<double>(budget))
+    return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(budget)));
+  return std::nullopt;
 }
 
 void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort effort) {
@@ -111,6 +119,12 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
   w.effort = name(effort), w.optimizer = optimizer_name(prepared.program);
   w.unpinned = prepared.worker && !prepared.worker->pinned;
+  if (cell.memory_budget > 0) w.memory_budget_bytes = cell.memory_budget;
+  if (loaded.model)
+    prepared.run.card = {.title = loaded.model->title,
+                         .domain = loaded.model->domain,
+                         .dataset = loaded.model->dataset,
+                         .layers = loaded.model->config(w.config).layers};
   w.repro = repro_line(cell, effort);
 }
 

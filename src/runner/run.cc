@@ -23,9 +23,30 @@ std::filesystem::path default_out(const std::filesystem::path& results, const st
   return results / cat(time, "-", model, "-", sha256_hex(all).substr(0, 8));
 }
 
+namespace {
+
+bool ran(const CellRun& run) {
+  return run.outcome.kind == OutcomeKind::ok || run.outcome.kind == OutcomeKind::unsteady;
+}
+
+bool closes_a_sweep(const CellRun& run, const std::vector<CellRun>& results) {
+  bool smaller = false, larger = false;
+  for (const CellRun& other : results) {
+    Cell cell = other.cell;
+    cell.batch = run.cell.batch;
+    if (cell != run.cell || !ran(other)) continue;
+    (other.cell.batch < run.cell.batch ? smaller : larger) = true;
+  }
+  return smaller && !larger;
+}
+
+}  // namespace
+
 int exit_code(const std::vector<CellRun>& results) {
   for (const CellRun& run : results) switch (run.outcome.kind) {
       case OutcomeKind::oom:
+        if (closes_a_sweep(run, results)) break;
+        return 3;
       case OutcomeKind::timeout:
       case OutcomeKind::failed:
       case OutcomeKind::nonfinite:

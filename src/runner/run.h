@@ -21,6 +21,14 @@ struct RunOptions {
   // once.
   std::vector<std::string> passes = {"clean"};
   bool peaks = true;  // measure the machine's roofs before and after the cells
+  // A set that was begun: cells with a record are kept, what they lack is measured; a launch that was cut is measured
+  // again, one that is whole never.
+  bool resume = false;
+  // With `resume`: records with these outcomes are set aside (folder replaced) and measured again.
+  std::vector<OutcomeKind> again;
+  // No launch begins that is not foreseen to end by then, counted from the start of run_cells; cells without any launch
+  // become `skipped` records.
+  std::optional<double> budget_seconds;
 };
 
 // What happens now. Sent at each change and about once a second.
@@ -43,8 +51,10 @@ struct CellRun {
 };
 
 // Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model,
-// config, framework or precision), Error(io) when `out` cannot be written. An interrupt ends the cell at hand cleanly
-// and leaves the others out.
+// config, framework or precision), Error(io) when `out` cannot be written; Error(usage) when `out` holds a record of a
+// cell, unless `resume` goes on with it (runner/resume.h says what is refused then). An interrupt ends the cell at hand
+// cleanly and leaves the others out. A cell whose batch is kLargestThatFits gets the batch that a search within its
+// memory budget finds (runner/largest_batch.h); environment["largest_batch"] of its record says what the search saw.
 std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress = {});
 
@@ -52,7 +62,8 @@ std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions&
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
                                   std::string_view utc_label);
 
-// 0, or 3 where a cell is oom, timeout, failed, nonfinite, inconsistent or interrupted (measurement.md 4.6).
+// 0, or 3 where a cell is oom, timeout, failed, nonfinite, inconsistent or interrupted (measurement.md 4.6). An oom
+// that closes a sweep towards the memory limit is no fault: a smaller batch of the same series ran, no larger one did.
 int exit_code(const std::vector<CellRun>& results);
 
 }  // namespace tbd

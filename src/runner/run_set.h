@@ -3,9 +3,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "measure/peaks/peaks.h"
+#include "runner/largest_batch.h"
 #include "runner/launch.h"
+#include "runner/launch_times.h"
+#include "runner/resume.h"
 #include "runner/run.h"
 
 namespace tbd {
@@ -19,25 +23,42 @@ class RunSet {
  private:
   struct Entry {
     PreparedCell prepared;
-    std::filesystem::path folder;
-    std::unique_ptr<RecordWriter> record;     // once its first launch begins
-    std::map<std::string, int64_t> launches;  // done, by pass
-    bool over = false;                        // no further launch
-    int64_t done() const;                     // launches
+    std::filesystem::path folder;                       // empty: the search for its batch was interrupted
+    std::optional<Cell> searched;                       // its batch is to be found first
+    Json largest_batch;                                 // what that search saw
+    Begun begun;                                        // what an earlier run left
+    std::unique_ptr<RecordWriter> record;               // once its first launch begins, or it goes on
+    std::map<std::string, std::set<int64_t>> launches;  // done, by pass
+    bool kept = false;                                  // nothing is left to measure: the record stays as it is
+    bool over = false;                                  // no further launch
+    bool launched = false;                              // by this run
+    int64_t done() const;                               // launches
     Outcome outcome;
     std::optional<double> gemm_rate;
   };
 
   void make_entries(const std::vector<Cell>& cells);
+  void place(Entry& entry);
+  void find_batch(Entry& entry);
+  LargestBatch search(const Entry& entry);
+  std::optional<LargestBatch> searched_before(const Entry& entry) const;
+  void go_on(Entry& entry);
   void begin(Entry& entry);
   struct Turn {
     size_t cell;
     std::string pass;
+    int64_t number;
   };
   std::vector<Turn> turns() const;
+  bool to_do(const Turn& turn) const;
+  double foreseen(const Turn& turn) const;
+  bool in_time(const Turn& turn) const;
+  void close(Entry& entry);
   void launch(const Turn& turn);
   LaunchResult try_launch(const Turn& turn);
+  void learn(Entry& entry, const LaunchResult& result);
   void keep(Entry& entry, const LaunchResult& result);
+  void settle(Entry& entry, const LaunchInfo& info);
   int64_t launches_of_cell() const;
   void set_aside(Entry& entry, LaunchResult& result);
   void finish(Entry& entry);
@@ -46,6 +67,7 @@ class RunSet {
   void add_drift();
   void tell(size_t index, const std::string& stage, std::span<const double> times, double elapsed);
   double launch_seconds(std::span<const double> times) const;
+  std::optional<double> remaining(const std::string& stage, std::span<const double> times, double elapsed) const;
 
   const RunOptions& options_;
   const RunnerSettings& settings_;
@@ -57,8 +79,10 @@ class RunSet {
   std::map<int64_t, Peaks> before_, after_;  // by thread count
   double began_, last_told_ = 0;             // seconds on the clock of now_ns()
   double launch_began_ = 0;
-  double spent_ = 0;  // in finished launches
-  int64_t launches_done_ = 0;
+  double peaks_seconds_ = 0;  // that the roofs before the cells took
+  LaunchTimes times_;
+  std::vector<Turn> turns_;
+  size_t turn_ = 0;  // at hand
   std::string last_stage_;
 };
 

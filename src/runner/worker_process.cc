@@ -1,9 +1,13 @@
 #include "runner/worker_process.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "base/files.h"
 #include "measure/proc_text.h"
@@ -15,6 +19,21 @@ namespace tbd {
 namespace {
 
 constexpr double kSlice = 0.2;  // seconds between looks at the interrupt flag
+
+// How frameworks, libraries and the loader say that memory was refused; the last two are of threads without a stack.
+constexpr std::string_view kWordsOfMemory[] = {"not enough memory",
+                                               "out of memory",
+                                               "t allocate memory",
+                                               "cannot allocate",
+                                               "unable to allocate",
+                                               "bad_alloc",
+                                               "memoryerror",
+                                               "oom when",
+                                               "resource exhausted",
+                                               "failed to map segment",
+                                               "could not create a primitive",  // oneDNN, without room for its code
+                                               "thread creation failed",
+                                               "resource temporarily unavailable"};
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -53,6 +72,13 @@ WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& set
   } catch (const Error& e) {
     fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
   }
+}
+
+void WorkerProcess::limit_memory(int64_t bytes) {
+  memory_limit_ = bytes;
+  const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = static_cast<rlim_t>(bytes)};
+  if (::prlimit(pid(), RLIMIT_DATA, &limit, nullptr) != 0 && errno != ESRCH)  // ended: its first message will say
+    fault(OutcomeKind::failed, cat("cannot limit the memory of ", name_, ": ", std::strerror(errno)));
 }
 
 protocol::HelloReply WorkerProcess::hello() {
@@ -141,7 +167,10 @@ std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view 
 void WorkerProcess::refuse(const protocol::Message& message, std::string_view doing) {
   if (const auto* failure = std::get_if<protocol::Failure>(&message)) {
     process_->terminate(0);
-    throw WorkerFault(Outcome{.kind = outcome_of(*failure), .reason = failure->sentence, .repro = ""},
+    const bool oom = failure->kind == "oom" || lacked_memory(failure->sentence);
+    throw WorkerFault(Outcome{.kind = oom ? OutcomeKind::oom : outcome_of(*failure),
+                              .reason = within_limit(failure->sentence),
+                              .repro = ""},
                       error_kind_of(*failure));
   }
   process_->terminate(0);
@@ -154,14 +183,17 @@ void WorkerProcess::ended(std::string_view doing) {
     process_->terminate(0);
     fault(OutcomeKind::failed, cat(name_, " closed its output while ", doing, last_words()));
   }
+  if (lacked_memory(log_end()))
+    fault(OutcomeKind::oom,
+          within_limit(cat(name_, " ", status->signal ? "was " : "", status->words(), " while ", doing, last_words())));
   if (!greeted_)
     if (const auto lacking = start_fault(*status, last_line()))
       fault(OutcomeKind::unavailable, cat(name_, " cannot start here: ", *lacking));
   const auto kills = oom_kills();
   const bool for_memory = status->signal == SIGKILL && kills && oom_kills_before_ && *kills > *oom_kills_before_;
   if (for_memory) fault(OutcomeKind::oom, cat(name_, " was killed by the system for want of memory while ", doing));
-  fault(OutcomeKind::failed,
-        cat(name_, status->signal ? " was " : " ", status->words(), " while ", doing, last_words()));
+  fault(OutcomeKind::failed,  // a budget may be why: many a program crashes where memory is refused
+        within_limit(cat(name_, status->signal ? " was " : " ", status->words(), " while ", doing, last_words())));
 }
 
 void WorkerProcess::hung(std::string_view doing, double seconds) {
@@ -173,12 +205,27 @@ void WorkerProcess::fault(OutcomeKind kind, const std::string& reason) {
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
 
-std::string WorkerProcess::last_line() const {
+std::string WorkerProcess::log_end() const {
   if (log_.empty() || !std::filesystem::exists(log_)) return "";
   std::string log = read_file(log_);
   if (log.size() > 65536) log.erase(0, log.size() - 65536);
+  return log;
+}
+
+bool WorkerProcess::lacked_memory(std::string text) const {
+  if (memory_limit_ == 0) return false;
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::any_of(kWordsOfMemory, [&](auto words) { return text.find(words) != std::string::npos; });
+}
+
+std::string WorkerProcess::within_limit(std::string text) const {
+  if (memory_limit_ > 0) text += cat(" (memory budget ", format_bytes(memory_limit_), ", enforced)");
+  return text;
+}
+
+std::string WorkerProcess::last_line() const {
   std::string last;
-  for (const std::string& line : split(log, '\n'))
+  for (const std::string& line : split(log_end(), '\n'))
     if (!trim(line).empty()) last = trim(line);
   return last;
 }

@@ -33,6 +33,10 @@ class WorkerProcess {
                 const std::filesystem::path& log);
 
   pid_t pid() const { return process_->pid(); }
+  // From now on the process may hold this many bytes of private memory that it can write (RLIMIT_DATA): its heap, its
+  // anonymous mappings, touched or not, stacks of its threads, variables of its libraries. What it asks for beyond is
+  // refused, which becomes a fault of kind `oom` that names the budget. Each process that it starts has as much.
+  void limit_memory(int64_t bytes);
 
   // A fault of kind `failed` for another protocol version, `unavailable` where this machine cannot start the worker.
   protocol::HelloReply hello();
@@ -59,8 +63,11 @@ class WorkerProcess {
   [[noreturn]] void ended(std::string_view doing);
   [[noreturn]] void hung(std::string_view doing, double seconds);
   [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
-  std::string last_line() const;   // that the worker wrote to stderr
-  std::string last_words() const;  // the same as the end of a sentence
+  std::string log_end() const;
+  bool lacked_memory(std::string text) const;        // under a limit: the text speaks of memory
+  std::string within_limit(std::string text) const;  // names the limit behind what is said
+  std::string last_line() const;                     // that the worker wrote to stderr
+  std::string last_words() const;                    // the same as the end of a sentence
 
   std::string name_;
   const RunnerSettings& settings_;
@@ -68,6 +75,7 @@ class WorkerProcess {
   std::optional<int64_t> oom_kills_before_;
   std::unique_ptr<Subprocess> process_;
   bool greeted_ = false;  // hello was answered
+  int64_t memory_limit_ = 0;
 };
 
 }  // namespace tbd

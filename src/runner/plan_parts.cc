@@ -1,0 +1,120 @@
+#include "runner/plan_parts.h"
+
+#include <algorithm>
+
+#include "runner/amounts.h"
+
+namespace tbd::plan_parts {
+namespace {
+
+// The character after a backslash, as it is meant.
+char unescaped(char c) { return c == 'n' ? '\n' : c; }
+
+// One condition's bounds on an amount, by its sign.
+void narrow(Bounds& bounds, const std::string& sign, int64_t amount) {
+  const auto at_most = [&](int64_t most) { bounds.most = std::min(most, bounds.most.value_or(most)); };
+  if (sign == ">=") bounds.least = std::max(bounds.least, amount);
+  if (sign == ">") bounds.least = std::max(bounds.least, amount + 1);
+  if (sign == "<=") at_most(amount);
+  if (sign == "<") at_most(amount - 1);
+}
+
+}  // namespace
+
+int64_t Section::line_of(const std::string& setting) const {
+  const auto found = lines.find(setting);
+  return found == lines.end() ? line : found->second;
+}
+
+void fail_at(std::string_view where, int64_t line, std::string_view sentence) {
+  fail(ErrorKind::invalid, where, ":", line, ": ", sentence);
+}
+
+std::string_view without_comment(std::string_view line) {
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (quoted && line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == '#' && !quoted) {
+      return line.substr(0, i);
+    }
+  }
+  return line;
+}
+
+std::vector<std::string> values_of(std::string_view text) {
+  std::vector<std::string> values;
+  std::string value;
+  bool quoted = false, was_quoted = false;
+  const auto end_value = [&] {
+    if (!was_quoted) value = trim(value);
+    require(was_quoted || !value.empty(), "a value is missing");
+    values.push_back(std::exchange(value, {}));
+    was_quoted = false;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\' && i + 1 < text.size()) {
+      value += unescaped(text[++i]);
+    } else if (c == '"') {
+      if (!quoted) require(!was_quoted && trim(value).empty(), "a quotation stands for a whole value");
+      if (!quoted) value.clear();
+      quoted = !quoted, was_quoted = true;
+    } else if (c == ',' && !quoted) {
+      end_value();
+    } else if (!was_quoted || quoted) {
+      value += c;
+    } else {
+      require(trim(std::string_view(&c, 1)).empty(), "a quotation stands for a whole value");
+    }
+  }
+  require(!quoted, "a quotation mark is not closed");
+  end_value();
+  return values;
+}
+
+std::string written(const std::string& value) {
+  const bool plain =
+      !value.empty() && trim(value).size() == value.size() && value.find_first_of(",#\"\n") == std::string::npos;
+  if (plain) return value;
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+void add_condition(When& when, const std::string& text) {
+  const size_t sign_at = text.find_first_of("<>=");
+  const size_t amount_at = sign_at == std::string::npos ? sign_at : text.find_first_not_of("<>=", sign_at);
+  require(amount_at != std::string::npos, "when needs conditions such as 'cores >= 4' or 'memory < 16GiB', got '", text,
+          "'");
+  const std::string what(trim(text.substr(0, sign_at))), sign = text.substr(sign_at, amount_at - sign_at);
+  const std::string amount(trim(text.substr(amount_at)));
+  const std::vector<std::string> known = {"cores", "memory"}, signs = {">=", "<=", ">", "<"};
+  require(std::ranges::find(known, what) != known.end(), unknown_name("quantity of a machine", what, known));
+  require(std::ranges::find(signs, sign) != signs.end(), "when compares with >=, <=, > or <, got '", sign, "'");
+  const bool cores = what == "cores";
+  const int64_t value = cores ? parse_int(amount).value_or(0) : bytes_from(amount, "memory");
+  require(value >= 1, "cores needs a whole number from 1, got '", amount, "'");
+  Bounds& bounds = cores ? when.cores : when.memory;
+  narrow(bounds, sign, value);
+  require(!bounds.most || (*bounds.most >= bounds.least && *bounds.most >= 1), "no machine meets all conditions of '",
+          what, "'");
+}
+
+std::string when_text(const When& when) {
+  std::vector<std::string> conditions;
+  const auto cores = [](int64_t n) { return cat(n); };
+  const auto add = [&](const char* what, const Bounds& bounds, const auto& text) {
+    if (bounds.least > 0) conditions.push_back(cat(what, " >= ", text(bounds.least)));
+    if (bounds.most) conditions.push_back(cat(what, " <= ", text(*bounds.most)));
+  };
+  add("cores", when.cores, cores), add("memory", when.memory, bytes_text);
+  return join(conditions, ", ");
+}
+
+}  // namespace tbd::plan_parts

@@ -1,0 +1,55 @@
+// What a plan will take, before anything is measured: memory from the program, time by a roofline over its nodes. Good
+// enough to plan by, within a factor of two or so; no number of a report comes from here.
+//
+//   t = sum over nodes, forward and backward, of max(FLOPs / (0.6 R), bytes / B)            seconds of a step
+//   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: stable steps and time of the effort
+//   launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a window, its first third to
+//                                                                            warm up, three windows and as many between
+//   launch(memory) = S + 2 t + min(limit, m t)                               m: steps of the memory pass
+//
+// R: FLOP rate of the math type, B: bytes per second of the memory, S: start-up of the framework's worker, load and
+// check (a first step takes about twice a later one). The roofline is that of Williams et al. 2009; 0.6 is the share
+// of the ISA roof that matrix products of training reach on the machine of docs/performance.md (docs/plans.md says how
+// near that comes). Recurrent layers multiply N rows at each time step: their share is 0.6 N / (N + 16).
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "runner/run.h"
+
+namespace tbd {
+
+// Of all threads together.
+struct Rates {
+  std::map<std::string, double> flop_rate;  // FLOP/s by math type; "fp32" is always there
+  double bandwidth = 0;                     // B/s
+  int64_t threads = 1;
+  std::string source;  // "assumed: ...", "measured: ...", for people
+};
+// From the core clock, measured in 10 ms, and what a core does in a cycle as its instruction set says.
+Rates assumed_rates(int64_t threads);
+// From the peaks that a record keeps; nullopt where it has none for fp32 and memory.
+std::optional<Rates> rates_of(const Json& peaks, const std::string& source);
+
+struct CellPrediction {
+  Cell cell;                 // config and batch filled in
+  int64_t batch = 0;         // the cell's, or the largest that is predicted to fit
+  int64_t memory_bytes = 0;  // of a step, as predict_memory says; the framework's own comes on top
+  bool fits = true;          // with the framework's own in the cell's budget, or the machine
+  double step_seconds = 0;
+  double seconds = 0;  // all launches of all passes; of one that does not fit: one start
+  bool recurrent = false, lstm = false, reinforcement = false;  // Lstm or Gru; Lstm; plays a game
+};
+
+// Passes, launches, limit and effort are those of the options. A network is built once for all its cells. Throws as
+// prepare() on a cell that makes no sense.
+std::vector<CellPrediction> predict(const std::vector<Cell>& cells, const RunOptions& options, const Rates& rates,
+                                    const Machine& machine);
+double total_seconds(const std::vector<CellPrediction>& cells);
+
+// Seconds that a run takes beside its cells: the machine's peaks before and after, and its own start.
+double seconds_beside(const RunOptions& options);
+
+}  // namespace tbd

@@ -1,0 +1,93 @@
+#include "runner/prediction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph/memory.h"
+#include "models/model.h"
+#include "runner/amounts.h"
+
+namespace tbd {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Rates kRates{
+    .flop_rate = {{"fp32", 200e9}, {"bf16", 400e9}}, .bandwidth = 1e15, .threads = 2, .source = "a test"};
+const Machine kMachine{.cores = 2, .memory = int64_t{16} << 30};
+
+CellPrediction one(const Cell& cell, const RunOptions& options = {}) {
+  return predict({cell}, options, kRates, kMachine).at(0);
+}
+
+TEST(Prediction, AStepTakesItsFlopsAtAShareOfTheRoof) {
+  // Without a limit by memory: train FLOPs of ResNet-50 (models.md), batch 4, at 0.6 x 200 GFLOP/s.
+  const double flop_count = 4.0 * 24'299'077'632;
+  EXPECT_NEAR(one({.model = "resnet50", .batch = 4}).step_seconds, flop_count / (0.6 * 200e9), 1e-3);
+  EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .precision = "bf16"}).step_seconds, flop_count / (0.6 * 400e9),
+              1e-3);
+  EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .threads = 1}).step_seconds, flop_count / (0.6 * 100e9), 1e-3);
+}
+
+TEST(Prediction, MemoryIsThatOfTheProgramAndDecidesWhatFits) {
+  const Program program = load_program("resnet50", "tiny").program;
+  const int64_t bytes = predict_memory(program, {{"N", 8}}).peak().value;
+  Cell cell{.model = "resnet50", .config = "tiny", .batch = 8};
+  EXPECT_EQ(one(cell).memory_bytes, bytes);
+  EXPECT_TRUE(one(cell).fits);
+  cell.memory_budget = bytes;  // leaves nothing for the framework
+  EXPECT_FALSE(one(cell).fits);
+  EXPECT_LT(one(cell).seconds, 10);
+}
+
+TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
+  RunOptions options;
+  options.limit_seconds = 20;
+  const Cell slow{.model = "resnet50", .batch = 32};
+  const double clean = one(slow, options).seconds;
+  options.launches = 3;
+  EXPECT_NEAR(one(slow, options).seconds, 3 * clean, 1e-9);
+  options.launches = {}, options.passes = {"clean", "memory"};
+  EXPECT_GT(one(slow, options).seconds, clean + 20);
+  options.passes = {"clean"}, options.limit_seconds = 40;
+  EXPECT_NEAR(one(slow, options).seconds, clean + 20, 1e-9);
+}
+
+TEST(Prediction, DefaultsAreFilledInAndKindsAreKnown) {
+  EXPECT_EQ(one({.model = "resnet50"}).cell.batch, 8);
+  EXPECT_EQ(one({.model = "resnet50"}).cell.config, "canonical");
+  EXPECT_TRUE(one({.model = "seq2seq", .config = "tiny"}).lstm);
+  EXPECT_TRUE(one({.model = "deep_speech_2", .config = "tiny"}).recurrent);
+  EXPECT_TRUE(one({.model = "minigo", .config = "tiny"}).reinforcement);
+  EXPECT_FALSE(one({.model = "bert", .config = "tiny"}).recurrent);
+}
+
+TEST(Prediction, PeaksOfARecordGoBeforeWhatIsAssumed) {
+  const Json peaks = {{"isa", {{"fp32", 1e11}, {"bf16", 2e11}}}, {"bandwidth", 2e10}, {"threads", 2}};
+  const auto rates = rates_of(peaks, "results/a");
+  ASSERT_TRUE(rates);
+  EXPECT_EQ(rates->flop_rate.at("bf16"), 2e11);
+  EXPECT_THAT(rates->source, HasSubstr("results/a"));
+  EXPECT_FALSE(rates_of(Json::object(), "x"));
+  EXPECT_FALSE(rates_of({{"isa", {{"bf16", 2e11}}}, {"bandwidth", 2e10}}, "x"));
+  EXPECT_GT(assumed_rates(2).flop_rate.at("fp32"), assumed_rates(1).flop_rate.at("fp32"));
+  EXPECT_THAT(assumed_rates(2).source, HasSubstr("assumed"));
+}
+
+TEST(Amounts, AreReadAndWrittenWithTheirUnits) {
+  EXPECT_EQ(seconds_from("2m", "limit"), 120);
+  EXPECT_EQ(seconds_from(" 1.5 h ", "limit"), 5400);
+  EXPECT_EQ(seconds_from("90", "limit"), 90);
+  EXPECT_EQ(bytes_from("4GiB", "memory"), int64_t{4} << 30);
+  EXPECT_EQ(bytes_from("1.5 kB", "memory"), 1500);
+  EXPECT_EQ(bytes_text(int64_t{4} << 30), "4GiB");
+  EXPECT_EQ(bytes_text(1500), "1500B");
+  for (const char* bad : {"", "s", "-1s", "0", "1x", "1e3s", "nan", "999999999999h"})
+    EXPECT_THROW(seconds_from(bad, "limit"), Error) << bad;
+  for (const char* bad : {"", "4", "GiB", "0MB", "-1MB", "4 GiBs", "1e30B", "99999999999TB"})
+    EXPECT_THROW(bytes_from(bad, "memory"), Error) << bad;
+  for (const double seconds : {0.1, 1.0 / 3, 86400.0}) EXPECT_EQ(seconds_from(seconds_text(seconds), "x"), seconds);
+}
+
+}  // namespace
+}  // namespace tbd

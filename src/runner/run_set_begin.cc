@@ -1,0 +1,121 @@
+// How a set begins: its cells made ready, batches that are to be found, records that an earlier run left.
+#include <algorithm>
+
+#include "base/files.h"
+#include "measure/clock.h"
+#include "measure/environment.h"
+#include "runner/run_set.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+
+void RunSet::make_entries(const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) {
+    Entry entry;
+    if (cell.batch == kLargestThatFits) {
+      if (cell.memory_budget <= 0)
+        fail(ErrorKind::usage, "the largest batch of ", cell.model, " is looked for within a memory budget: name one");
+      entry.searched = cell;
+      entry.searched->batch = 1;
+    }
+    entry.prepared = prepare(entry.searched.value_or(cell), options_.effort, settings_);
+    if (!entry.searched) place(entry);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+// Its folder, and what lies there.
+void RunSet::place(Entry& entry) {
+  const auto taken = [&](const fs::path& folder) {
+    return std::ranges::any_of(entries_, [&](const Entry& other) { return other.folder == folder; });
+  };
+  const std::string name = cell_name(entry.prepared.cell);
+  fs::path folder = options_.out / name;
+  for (int twin = 2; taken(folder); ++twin) folder = options_.out / cat(name, "-", twin);
+  entry.folder = folder;
+  if (options_.resume)
+    entry.begun = look_at(folder, entry.prepared, options_, launches_, environment_);
+  else if (fs::exists(folder / "run.json") || fs::exists(folder.string() + ".old"))
+    fail(ErrorKind::usage, folder.string(), " holds a record already: choose another --out, or go on with --resume");
+}
+
+// A search that is interrupted leaves the cell out.
+void RunSet::find_batch(Entry& entry) {
+  Cell cell = *entry.searched;
+  if (!entry.prepared.worker) return place(entry);  // its row says why
+  if (settings_.interrupted()) return;
+  const std::optional<LargestBatch> before = searched_before(entry);
+  const LargestBatch found = before ? *before : search(entry);
+  if (found.fault && found.fault->kind == OutcomeKind::interrupted) return;
+  cell.batch = std::max<int64_t>(1, found.batch);
+  entry.prepared = prepare(cell, options_.effort, settings_);
+  if (found.fault)
+    entry.prepared.refused = found.fault;
+  else if (found.batch == 0 && !entry.prepared.refused)
+    entry.prepared.refused = Outcome{
+        .kind = OutcomeKind::oom,
+        .reason = cat("not even one sample fits into the memory budget of ", format_bytes(found.budget), ", enforced")};
+  if (entry.prepared.refused) entry.prepared.refused->repro = entry.prepared.run.workload.repro;
+  entry.largest_batch = to_json(found);
+  place(entry);
+}
+
+LargestBatch RunSet::search(const Entry& entry) {
+  const auto index = static_cast<size_t>(&entry - entries_.data());
+  BatchSearch search;
+  if (options_.budget_seconds) search.seconds = std::min(search.seconds, *options_.budget_seconds / 2);
+  return find_largest_batch(*entry.searched, search, settings_, [&](int64_t batch) {
+    if (progress_)
+      progress_({.cell = index,
+                 .cells = entries_.size(),
+                 .name = cell_name(entry.prepared.cell),
+                 .launches = launches_of_cell(),
+                 .stage = "load",
+                 .elapsed_seconds = 1e-9 * static_cast<double>(now_ns()) - began_,
+                 .note = cat("looking for the largest batch: ", batch)});
+  });
+}
+
+// What a record of this set says of the same search.
+std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
+  if (!options_.resume || !fs::exists(options_.out)) return std::nullopt;
+  for (const fs::directory_entry& each : fs::directory_iterator(options_.out)) {
+    if (!fs::exists(each.path() / "run.json")) continue;
+    RunInfo run = run_from_json(parse_json(read_file(each.path() / "run.json"), each.path().string()));
+    if (!run.environment.contains("largest_batch")) continue;
+    run.workload.batch = entry.prepared.run.workload.batch;
+    if (!difference(run.workload, entry.prepared.run.workload, !entry.prepared.cell.mode.empty()).empty()) continue;
+    return largest_batch_from(run.environment["largest_batch"]);
+  }
+  return std::nullopt;
+}
+
+// Takes up what an earlier run left.
+void RunSet::go_on(Entry& entry) {
+  const Begun& begun = entry.begun;
+  clear_remains(entry.folder, begun);
+  if (begun.state == Begun::State::complete) entry.kept = true, entry.outcome = begun.run.outcome;
+  if (begun.state != Begun::State::partial) return;
+  if (!begun.launches.empty()) {
+    entry.prepared.run = begun.run;
+    if (const auto gemm = maybe<Json>(begun.run.peaks, "gemm"))
+      entry.gemm_rate = maybe<double>(*gemm, entry.prepared.cell.precision);
+  }
+  if (begun.launches.empty()) return;  // its first launch begins it
+  entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);
+  for (const LaunchInfo& launch : begun.launches) settle(entry, launch);
+  if (entry.over) finish(entry);
+}
+
+void RunSet::begin(Entry& entry) {
+  RunInfo& run = entry.prepared.run;
+  run.created = wall_label();
+  run.environment = environment_;
+  run.environment["threads"] = to_json(entry.prepared.threads);
+  if (!entry.largest_batch.is_null()) run.environment["largest_batch"] = entry.largest_batch;
+  if (entry.begun.state == Begun::State::replaced) move_aside(entry.folder);
+  entry.record = entry.begun.state == Begun::State::partial ? RecordWriter::reopen(entry.folder, run)
+                                                            : std::make_unique<RecordWriter>(entry.folder, run);
+}
+
+}  // namespace tbd
