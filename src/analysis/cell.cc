@@ -88,6 +88,7 @@ Json further_keys(const CellResult& cell) {
           {"seed", w.seed},
           {"data_hash", or_null(w.data_hash)},
           {"unpinned", w.unpinned},
+          {"memory_budget_bytes", or_null(w.memory_budget_bytes)},
           {"verified", or_null(cell.verified)},
           {"grade_reason", cell.judgement.grade_reason},
           {"steps_total", cell.steps_total},
@@ -103,6 +104,7 @@ Json reasons_json(const CellResult& cell) {
     reasons["throughput_low"] = reasons["throughput_high"] = "too few steps for an interval";
   if (cell.judgement.grade.empty()) reasons["grade"] = cell.judgement.withheld.value_or("");
   if (!cell.workload.data_hash) reasons["data_hash"] = "the input is no data set";
+  if (!cell.workload.memory_budget_bytes) reasons["memory_budget_bytes"] = "no budget was enforced";
   if (!cell.verified) reasons["verified"] = "never checked against the reference";
   return reasons;
 }

@@ -39,11 +39,9 @@ std::optional<bool> MemoryReport::closed() const {
 }
 
 std::optional<MemoryReport> memory_report(const Record& record) {
-  const Launch* found = nullptr;
-  for (const Launch& launch : record.launches)
-    if (launch.info.pass == "memory") found = &launch;
+  const Launch* found = last_launch(record, "memory");
   if (!found) return std::nullopt;
-  const std::filesystem::path file = record.folder / "launches" / found->info.folder_name() / "memory.safetensors";
+  const std::filesystem::path file = launch_folder(record, *found) / "memory.safetensors";
   if (!std::filesystem::exists(file)) return std::nullopt;
   MemoryReport report{.log = read_memory_log(file)};
   report.study = study_memory(report.log);

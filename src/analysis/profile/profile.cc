@@ -16,20 +16,6 @@ namespace {
 constexpr size_t kTimelineParts = 72;
 constexpr double kBiased = 1.02, kUseless = 1.20, kDisagreement = 0.05;
 
-// Traced steps without the first and the last of each window, by the trace's own events.
-std::vector<TimeSpan> windows_of(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
-  std::map<std::string, TimeSpan, std::less<>> steps;
-  for (const uint32_t step : rank.steps)
-    steps[std::string(rank.trace->name(step))] = {rank.trace->begins()[step], rank.trace->end(step)};
-  std::vector<TimeSpan> windows;
-  for (const auto& [first, last] : traced) {
-    const auto begin = steps.find(cat("step ", first + 1)), end = steps.find(cat("step ", last - 1));
-    if (last - first < 2 || begin == steps.end() || end == steps.end()) continue;
-    windows.push_back({begin->second.begin, end->second.end});
-  }
-  return windows;
-}
-
 // Times of the steps that are looked at: of traced windows, and of the untraced ones before and after each.
 struct StepSides {
   std::vector<double> traced, untraced;
@@ -97,18 +83,26 @@ void add_host(Profile& profile, const Launch& launch) {
     profile.cpu_utilization = static_cast<double>(user + system) / (*profile.cores * static_cast<double>(wall));
 }
 
-const Launch* traced_launch(const Record& record) {
-  const Launch* found = nullptr;
-  for (const Launch& launch : record.launches)
-    if (launch.info.pass == "trace" && launch.info.traced) found = &launch;
-  return found;
-}
-
 void add_window(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
   profile.window_ns += window.length();
   profile.masks += sweep(rank.activities, window);
   const IdleCauses causes(rank, launches, window);
   for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, profile.causes);
+}
+
+}  // namespace
+
+std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
+  std::map<std::string, TimeSpan, std::less<>> steps;
+  for (const uint32_t step : rank.steps)
+    steps[std::string(rank.trace->name(step))] = {rank.trace->begins()[step], rank.trace->end(step)};
+  std::vector<TimeSpan> windows;
+  for (const auto& [first, last] : traced) {
+    const auto begin = steps.find(cat("step ", first + 1)), end = steps.find(cat("step ", last - 1));
+    if (last - first < 2 || begin == steps.end() || end == steps.end()) continue;
+    windows.push_back({begin->second.begin, end->second.end});
+  }
+  return windows;
 }
 
 int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
@@ -118,8 +112,6 @@ int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
       steps += rank.trace->begins()[step] >= window.begin && rank.trace->end(step) <= window.end;
   return steps;
 }
-
-}  // namespace
 
 double Profile::compute_utilization() const {
   return static_cast<double>(masks.busy(kComputeBits)) / static_cast<double>(window_ns);
@@ -132,20 +124,21 @@ double Profile::mean_utilization() const {
 }
 
 std::optional<Profile> profile_of(const Record& record) {
-  const Launch* launch = traced_launch(record);
-  if (!launch) return std::nullopt;
-  const std::filesystem::path file = record.folder / "launches" / launch->info.folder_name() / "trace.tbdt";
+  const Launch* launch = last_launch(record, "trace");
+  if (!launch || !launch->info.traced) return std::nullopt;
+  const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
   if (!std::filesystem::exists(file)) return std::nullopt;
   const Trace trace = read_trace(file);
   const RankEvents rank = rank_events(trace, 0);
   require(!rank.activities.empty(), file.string(), ": the trace has no op: nothing says what was busy");
-  const std::vector<TimeSpan> windows = windows_of(rank, *launch->info.traced);
+  const std::vector<TimeSpan> windows = inner_windows(rank, *launch->info.traced);
   require(!windows.empty(), file.string(), ": none of the steps that were to be traced are there");
 
   Profile profile;
   const Launches launches = join_launches(rank);
   for (const TimeSpan& window : windows) add_window(profile, rank, launches, window);
   profile.steps = steps_in(rank, windows);
+  profile.step_use = step_use(rank, windows);
   for (const Fault& fault : trace.faults()) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
   add_host(profile, *launch);
   add_overhead(profile, record, *launch);

@@ -54,6 +54,11 @@ struct FlopUse {  // of one math type
   std::optional<double> active_of_product;  // of the best measured matrix product, in busy time
 };
 
+// One step that is looked at, to the begin of the next one of its window.
+struct StepUse {
+  double seconds = 0, busy_seconds = 0;  // busy: an op computed
+};
+
 struct Profile {
   int64_t steps = 0;  // looked at
   int64_t window_ns = 0;
@@ -62,6 +67,7 @@ struct Profile {
   std::vector<ProfileOp> ops;                                         // longest first
   std::vector<LossPart> loss;                                         // sums to window_ns
   std::vector<FlopUse> flops;                                         // of the cell's math type first
+  std::vector<StepUse> step_use;                                      // sums to the window and its busy(kComputeBits)
   std::optional<double> ideal_share;                                  // eta: ideal time over the window
   std::optional<double> cpu_utilization, system_share, minor_faults;  // of the traced steps; faults a step
   std::optional<double> cores;
@@ -76,5 +82,12 @@ struct Profile {
 // Of the record's last launch of pass trace; nullopt without one that left a trace. Throws Error(invalid) when the
 // trace is damaged or has none of the steps that were to be traced.
 std::optional<Profile> profile_of(const Record& record);
+
+// 95 % intervals from the traced steps (measurement.md 5.3: ratios of totals, residuals of the steps): of U and, for
+// the cell's math type, of F in busy time and in all time. Absent with one step, and of F without its roof.
+struct ProfileIntervals {
+  std::optional<Interval> compute, active, window;
+};
+ProfileIntervals intervals_of(const Profile& profile);
 
 }  // namespace tbd
