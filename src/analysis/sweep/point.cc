@@ -1,0 +1,121 @@
+// A point of a sweep: one cell's numbers, with those of its traced launch and its memory pass.
+#include <cmath>
+
+#include "analysis/sweep/parts.h"
+#include "analysis/throughput.h"
+
+namespace tbd::sweep_parts {
+namespace {
+
+constexpr double kUseless = 1.20;  // a traced step over an untraced one: no share of time means anything
+
+Measured measured(std::optional<double> value, const std::optional<Interval>& interval, const std::string& reason) {
+  if (!value || !std::isfinite(*value)) return absent(reason);
+  Measured out{.value = value, .low = {}, .high = {}, .reason = {}};
+  if (interval) out.low = interval->low, out.high = interval->high;
+  return out;
+}
+
+void set_utilization(SweepPoint& point, const std::string& reason) {
+  point.compute_utilization = point.flop_active = point.flop_window = absent(reason);
+}
+
+void use_profile(SweepPoint& point, const Judgement& judgement) {
+  const Profile& profile = *point.profile;
+  if (profile.overhead && profile.overhead->value > kUseless)
+    return set_utilization(point, "tracing cost more than 20 % of a step");
+  const ProfileIntervals intervals = intervals_of(profile);
+  point.compute_utilization = measured(profile.compute_utilization(), intervals.compute, "no traced step has a length");
+  if (profile.step_use.size() == 1) point.notes.push_back("trace: one step was looked at, so there is no interval.");
+  if (judgement.utilization_withheld) {
+    point.flop_active = point.flop_window = absent(*judgement.utilization_withheld);
+    return;
+  }
+  const FlopUse none, &use = profile.flops.empty() ? none : profile.flops.front();
+  const std::string reason = cat("no isa peak was measured for ", point.cell.workload.precision);
+  const bool counted = use.flops > 0;
+  point.flop_active = measured(counted ? use.active : std::nullopt, intervals.active,
+                               counted ? reason : "the record holds no FLOP count");
+  point.flop_window = measured(counted ? use.window : std::nullopt, intervals.window,
+                               counted ? reason : "the record holds no FLOP count");
+}
+
+// The first candidate that has the pass; a file that cannot be read is said.
+template <class Found, class Read>
+const Candidate* read_pass(std::span<const Candidate> candidates, const char* pass, SweepPoint& point, Found& found,
+                           Read read) {
+  for (const Candidate& each : candidates) try {
+      found = read(*each.record);
+      if (!found) continue;
+      if (each.record != point.record) point.notes.push_back(cat(pass, ": of record ", each.record->hash, "."));
+      return &each;
+    } catch (const std::exception& error) {
+      point.notes.push_back(cat(pass, ": ", error.what(), "."));
+    }
+  return nullptr;
+}
+
+// Why there is no trace or memory log, from the launch that should have left one.
+std::string missing_pass(const Record& record, const char* pass) {
+  for (const Launch& launch : record.launches)
+    if (launch.info.pass == pass && !launch.info.outcome.reason.empty())
+      return cat("the ", pass, " pass: ", launch.info.outcome.reason);
+  return cat("the ", pass, " pass was not measured");
+}
+
+void add_trace(SweepPoint& point, std::span<const Candidate> candidates) {
+  const size_t notes = point.notes.size();
+  const Candidate* from = read_pass(candidates, "trace", point, point.profile, profile_of);
+  if (from) return use_profile(point, from->cell.judgement);
+  set_utilization(point, point.notes.size() > notes ? point.notes.back() : missing_pass(*point.record, "trace"));
+}
+
+void add_peak(SweepPoint& point) {
+  const Measured &allocator = point.cell["allocator_peak_bytes"], &resident = point.cell["peak_rss_bytes"];
+  if (point.memory)
+    point.peak_bytes = sum(point.memory->study.peak.requested), point.peak_source = "ledger";
+  else if (allocator.value)
+    point.peak_bytes = std::llround(*allocator.value), point.peak_source = "allocator";
+  else if (resident.value)
+    point.peak_bytes = std::llround(*resident.value), point.peak_source = "resident set";
+}
+
+Measured machine_use(const RunView& run) {
+  double weighted = 0, seconds = 0;
+  for (const LaunchView& launch : run.launches) {
+    const std::optional<Json> use = maybe<Json>(launch.launch->info.host, "use");
+    const std::optional<double> share = use ? maybe<double>(*use, "util_machine") : std::nullopt;
+    if (!share) return absent("the processors' use was not recorded");
+    weighted += *share * launch.seconds(), seconds += launch.seconds();
+  }
+  return seconds > 0 ? Measured{.value = weighted / seconds, .low = {}, .high = {}, .reason = {}}
+                     : absent("no stable step was measured");
+}
+
+void add_launches(SweepPoint& point, const RunView& run) {
+  if (!point.ran()) return;
+  const CellThroughput all = cell_throughput(run);
+  for (const Throughput& each : all.launches) point.launches.push_back(each.value);
+  if (all.combined) point.launch_cv = all.combined->launch_cv;
+}
+
+}  // namespace
+
+SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& options) {
+  const Candidate& best = candidates.front();
+  SweepPoint point;
+  point.batch = best.record->run.workload.batch, point.record = best.record, point.cell = best.cell;
+  const RunView run = view(*best.record);
+  add_launches(point, run);
+  point.cpu_utilization = point.cell["cpu_utilization"];
+  point.machine_utilization = machine_use(run);
+  const Measured& x = point.throughput();
+  if (point.ran() && !x.low) point.notes.push_back("throughput: too few steps for an interval.");
+  set_utilization(point, "traces were not asked for");
+  if (options.traces) add_trace(point, candidates);
+  if (options.memory) read_pass(candidates, "memory", point, point.memory, memory_report);
+  add_peak(point);
+  return point;
+}
+
+}  // namespace tbd::sweep_parts

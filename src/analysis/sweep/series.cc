@@ -1,0 +1,91 @@
+// Which records belong together, and the machine that each was measured on.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/sweep/parts.h"
+
+namespace tbd {
+namespace {
+
+// What the plan alone decides, and the record of a cell that never reached its worker holds.
+bool planned_alike(const Workload& a, const Workload& b) {
+  return std::tie(a.model, a.config, a.model_hash, a.framework, a.device, a.threads, a.precision, a.layout,
+                  a.input_mode, a.dropout, a.memory_budget_bytes) ==
+             std::tie(b.model, b.config, b.model_hash, b.framework, b.device, b.threads, b.precision, b.layout,
+                      b.input_mode, b.dropout, b.memory_budget_bytes) &&
+         (a.framework_version == b.framework_version || a.framework_version.empty() || b.framework_version.empty());
+}
+
+bool machine_alike(const std::string& a, const std::string& b, const std::string& unknown) {
+  return a == b || a == unknown || b == unknown;
+}
+
+std::optional<double> number(const Json& environment, const char* group, const char* key) {
+  const std::optional<Json> found = maybe<Json>(environment, group);
+  if (!found || !found->is_object() || !found->contains(key) || !found->at(key).is_number()) return std::nullopt;
+  return found->at(key).get<double>();
+}
+
+std::string text(const Json& environment, const char* group, const char* key) {
+  const std::optional<Json> found = maybe<Json>(environment, group);
+  if (!found || !found->is_object() || !found->contains(key) || !found->at(key).is_string()) return "";
+  return found->at(key).get<std::string>();
+}
+
+}  // namespace
+
+std::string machine_of(const Record& record) {
+  const Json& environment = record.run.environment;
+  std::vector<std::string> parts;
+  if (const std::string cpu = text(environment, "cpu", "model"); !cpu.empty()) parts.push_back(cpu);
+  std::optional<double> cores = number(environment, "limits", "usable_cores");
+  if (!cores) cores = number(environment, "cpu", "logical_cpus");
+  if (!cores) cores = number(environment, "cpu", "cores");
+  if (cores) parts.push_back(cat(*cores, *cores == 1 ? " core" : " cores"));
+  std::optional<double> bytes = number(environment, "limits", "memory_bytes");
+  const std::optional<double> limit = number(environment, "limits", "memory_limit_bytes");
+  if (limit && (!bytes || *limit < *bytes)) bytes = limit;
+  if (bytes) parts.push_back(cat(std::llround(*bytes / (1 << 30)), " GiB"));
+  if (const std::string gpu = text(environment, "gpu", "name"); !gpu.empty()) parts.push_back(gpu);
+  return parts.empty() ? "unknown machine" : join(parts, ", ");
+}
+
+namespace sweep_parts {
+
+std::vector<std::vector<Candidate>> series(std::span<const Record> records) {
+  static const std::string unknown = machine_of(Record{});
+  struct Home {
+    std::vector<Candidate> members;
+    std::string machine;
+  };
+  std::vector<Home> homes;
+  std::vector<Candidate> strays;
+  for (const Record& record : records) {
+    Candidate candidate{.record = &record, .cell = summarize(record), .reached_worker = !record.launches.empty()};
+    if (!candidate.reached_worker) {
+      strays.push_back(std::move(candidate));
+      continue;
+    }
+    const std::string machine = machine_of(record);
+    auto home = std::ranges::find_if(homes, [&](const Home& h) {
+      return order(h.members.front().record->run.workload, h.machine) == order(record.run.workload, machine);
+    });
+    if (home == homes.end()) home = homes.insert(homes.end(), Home{.members = {}, .machine = machine});
+    home->members.push_back(std::move(candidate));
+  }
+  for (Candidate& stray : strays) {
+    const Workload& w = stray.record->run.workload;
+    const std::string machine = machine_of(*stray.record);
+    auto home = std::ranges::find_if(homes, [&](const Home& h) {
+      return planned_alike(h.members.front().record->run.workload, w) && machine_alike(h.machine, machine, unknown);
+    });
+    if (home == homes.end()) home = homes.insert(homes.end(), Home{.members = {}, .machine = machine});
+    home->members.push_back(std::move(stray));
+  }
+  std::vector<std::vector<Candidate>> out;
+  for (Home& home : homes) out.push_back(std::move(home.members));
+  return out;
+}
+
+}  // namespace sweep_parts
+}  // namespace tbd

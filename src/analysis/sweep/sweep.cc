@@ -1,0 +1,120 @@
+#include "analysis/sweep/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/sweep/parts.h"
+
+namespace tbd {
+namespace {
+
+// Smaller is better: grade, then launches, then age; the folder only so that the order of records does not matter.
+auto rank(const sweep_parts::Candidate& c) {
+  static constexpr std::string_view kGrades[] = {"published", "development", "provisional"};
+  const auto grade = std::ranges::find(kGrades, c.cell.judgement.grade) - std::begin(kGrades);
+  return std::tuple(grade, -c.cell.launches);
+}
+bool better(const sweep_parts::Candidate& a, const sweep_parts::Candidate& b) {
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  const std::string &at = a.record->run.created, &bt = b.record->run.created;
+  return at != bt ? at > bt : a.record->folder < b.record->folder;
+}
+
+bool is_lstm(const OpRow& row) { return row.op == "lstm" || row.op == "lstm_cell"; }
+
+void describe(Sweep& sweep, const std::vector<sweep_parts::Candidate>& candidates) {
+  double all = 0, convolutions = 0;
+  for (const sweep_parts::Candidate& each : candidates) {
+    if (sweep.card.title.empty()) sweep.card = each.record->run.card;
+    for (const OpRow& row : each.record->run.ops) {
+      const auto flops = static_cast<double>(row.forward.flop_model + row.backward.flop_model);
+      all += flops, convolutions += row.op.starts_with("conv") ? flops : 0;
+      sweep.lstm = sweep.lstm || is_lstm(row);
+      sweep.recurrent = sweep.recurrent || is_lstm(row) || row.op == "gru";
+    }
+  }
+  sweep.reinforcement = sweep.workload.model == "minigo";
+  sweep.convolutional = !sweep.recurrent && !sweep.reinforcement && convolutions > all / 2;
+}
+
+Sweep sweep_of(std::vector<sweep_parts::Candidate> candidates, const SweepOptions& options) {
+  std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
+    const int64_t left = a.record->run.workload.batch, right = b.record->run.workload.batch;
+    return left != right ? left < right : better(a, b);
+  });
+  Sweep sweep;
+  for (size_t i = 0; i < candidates.size();) {
+    const auto batch = [&](size_t at) { return candidates[at].record->run.workload.batch; };
+    size_t end = i + 1;
+    for (; end < candidates.size() && batch(end) == batch(i); ++end) sweep.duplicates.push_back(candidates[end].record);
+    sweep.points.push_back(sweep_parts::point(std::span(candidates).subspan(i, end - i), options));
+    i = end;
+  }
+  const auto reached = std::ranges::find_if(candidates, [](const auto& c) { return c.reached_worker; });
+  const Record& first = *(reached == candidates.end() ? candidates.front() : *reached).record;
+  sweep.workload = first.run.workload;
+  sweep.machine = machine_of(first);
+  describe(sweep, candidates);
+  return sweep;
+}
+
+}  // namespace
+
+bool ended_for_memory(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::oom) return true;
+  return outcome.kind == OutcomeKind::skipped && outcome.reason.find("memory") != std::string::npos;
+}
+
+std::string budget_text(int64_t bytes, const char* gap) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  if (bytes % kMiB != 0) return cat(bytes, gap, "B");
+  return bytes % (256 * kMiB) == 0 ? cat(static_cast<double>(bytes) / static_cast<double>(1024 * kMiB), gap, "GiB")
+                                   : cat(bytes / kMiB, gap, "MiB");
+}
+
+bool SweepPoint::ran() const {
+  const Measured& x = throughput();
+  return x.value && std::isfinite(*x.value) && !ended_for_memory(cell.judgement.outcome);
+}
+
+const SweepPoint* Sweep::largest() const {
+  const SweepPoint* found = nullptr;
+  for (const SweepPoint& point : points)
+    if (point.ran()) found = &point;
+  return found;
+}
+
+bool Sweep::memory_limited() const {
+  const SweepPoint* last = largest();
+  if (!last || last == &points.back()) return false;
+  return ended_for_memory((last + 1)->cell.judgement.outcome);
+}
+
+std::string Sweep::memory_limit_label() const {
+  if (!memory_limited()) return "";
+  return workload.memory_budget_bytes ? cat("memory-limited, budget ", budget_text(*workload.memory_budget_bytes))
+                                      : "memory-limited";
+}
+
+std::string Sweep::label() const {
+  const Workload& w = workload;
+  std::string out =
+      w.config.empty() || w.config == "default" || w.config == "canonical" ? w.model : cat(w.model, " ", w.config);
+  out += cat(" ", w.framework, " ", w.precision);
+  if (w.mode != "eager" && w.mode != "graph" && !w.mode.empty()) out += cat(" ", w.mode);
+  if (w.device != "cpu") out += cat(" ", w.device);
+  if (w.input_mode != "resident") out += cat(" ", w.input_mode);
+  return out;
+}
+
+std::vector<Sweep> sweeps(std::span<const Record> records, const SweepOptions& options) {
+  std::vector<Sweep> all;
+  for (std::vector<sweep_parts::Candidate>& series : sweep_parts::series(records))
+    all.push_back(sweep_of(std::move(series), options));
+  std::ranges::stable_sort(all, [](const Sweep& a, const Sweep& b) {
+    return sweep_parts::order(a.workload, a.machine) < sweep_parts::order(b.workload, b.machine);
+  });
+  return all;
+}
+
+}  // namespace tbd
