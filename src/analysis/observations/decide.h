@@ -1,0 +1,42 @@
+// From intervals to case verdicts, and from cases to a rule's verdict (measurement.md 9).
+#pragma once
+#include "analysis/observations/observations.h"
+
+namespace tbd::rules {
+
+// nullopt: undecided.
+using Decision = std::optional<bool>;
+Decision both(Decision a, Decision b);
+Decision either(Decision a, Decision b);
+
+// A value with the interval that decides; both ends absent: nothing is decided. An exact number is its own interval.
+struct Ranged {
+  std::optional<double> value, low, high;
+};
+Ranged exactly(double value);
+Ranged ranged(const Measured& m);
+Ranged ranged(const Quotient& q);
+Quotient quotient(const Ranged& numerator, const Ranged& denominator);
+
+// True if the whole interval satisfies it, false if none of it does.
+Decision at_least(const Ranged& x, double bound);
+Decision at_most(const Ranged& x, double bound);
+Decision above(const Ranged& x, double bound);
+Decision below(const Ranged& x, double bound);
+
+CaseNumber number(std::string name, const Ranged& x, Unit unit = Unit::none);
+std::string text(const Ranged& x, Unit unit = Unit::none);  // "1.24 (1.22 … 1.27)"
+
+struct Tally {
+  size_t passes = 0, fails = 0, undecided = 0;
+  size_t decided() const { return passes + fails; }
+  size_t all() const { return decided() + undecided; }
+  bool mostly_undecided() const { return 5 * undecided > all(); }  // more than 20 %
+};
+Tally tally(std::span<const Case> cases);
+std::string text(const Tally& tally);  // "3 of 4 pass, 1 undecided"
+
+// By the quota of 80 %; inconclusive with fewer than `least` decided cases.
+RuleVerdict by_cases(std::span<const Case> cases, size_t least = 2);
+
+}  // namespace tbd::rules

@@ -1,0 +1,167 @@
+// Rules 9 to 13: processors, devices, memory, workers.
+#include <gmock/gmock.h>
+
+#include "analysis/observations/sample_sweeps.h"
+#include "analysis/observations/scope.h"
+
+namespace tbd {
+namespace {
+
+using sample::Results;
+using sample::Series;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Results on_gpu(const std::vector<double>& shares) {
+  Results results;
+  const std::vector<std::string> models = {"resnet50", "bert", "llama", "a", "b", "minigo"};
+  for (size_t i = 0; i < shares.size(); ++i)
+    results.add({.model = models[i], .device = "cuda:0", .batches = {4}, .throughput = {10}, .machine_use = shares[i]});
+  return results;
+}
+
+TEST(Processors, HoldMostlyAndFail) {
+  const Observation o = on_gpu({0.05, 0.1})[9];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds);
+  EXPECT_THAT(o.cases[0].said, HasSubstr("cores busy"));
+  EXPECT_EQ(on_gpu({0.05, 0.1, 0.1, 0.1, 0.3})[9].verdict, RuleVerdict::mostly);
+  EXPECT_EQ(on_gpu({0.05, 0.3})[9].verdict, RuleVerdict::fails);
+  EXPECT_EQ(on_gpu({0.05, 0.05, 0.05, 0.05, 0.05, 0.9})[9].verdict, RuleVerdict::holds) << "minigo plays games";
+}
+
+TEST(Processors, AreInconclusiveWithOneCellAndNotApplicableOnACpu) {
+  const Observation o = on_gpu({0.05})[9];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.command, HasSubstr("--device cuda:0"));
+  Results cpu;
+  cpu.add({.batches = {4}, .throughput = {10}, .machine_use = 0.9});
+  EXPECT_EQ(cpu[9].verdict, RuleVerdict::not_applicable);
+}
+
+Results two_machines(double fast, double u_fast, double spread = 0.005) {
+  Results results;
+  for (const char* model : {"resnet50", "bert", "llama"}) {
+    results.add(
+        {.model = model, .batches = {4, 8}, .throughput = {8, 10}, .u = {0.8, 0.9}, .f = {0.4, 0.5}, .spread = spread});
+    results.add({.model = model,
+                 .machine = "Fast CPU",
+                 .batches = {8, 16},
+                 .throughput = {fast, fast},
+                 .u = {u_fast, u_fast},
+                 .f = {0.55, 0.55},
+                 .spread = spread,
+                 .peak = 2.4e12});
+  }
+  return results;
+}
+
+TEST(Devices, HoldAndFail) {
+  const Observation o = two_machines(15, 0.7)[10];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_THAT(o.label, HasSubstr("Fast CPU"));
+  EXPECT_THAT(o.label, HasSubstr("CPU: "));
+  EXPECT_EQ(o.cases.size(), 3u);
+  EXPECT_THAT(o.cases[0].said, HasSubstr("peak × 2.00"));
+  EXPECT_THAT(o.cases[0].said, HasSubstr("batch 8"));
+  EXPECT_EQ(two_machines(25, 0.7)[10].verdict, RuleVerdict::fails) << "gains more than its peak";
+  EXPECT_EQ(two_machines(15, 0.95)[10].verdict, RuleVerdict::fails) << "neither U nor F is lower";
+}
+
+TEST(Devices, AreInconclusiveWithWideIntervalsOrWithoutCommonCells) {
+  EXPECT_EQ(two_machines(15, 0.85, 0.2)[10].verdict, RuleVerdict::inconclusive);
+  Results results;
+  results.add({.model = "bert", .batches = {4}, .throughput = {10}});
+  results.add({.model = "resnet50", .machine = "Fast CPU", .batches = {4}, .throughput = {10}, .peak = 2.4e12});
+  EXPECT_EQ(results[10].verdict, RuleVerdict::inconclusive);
+  EXPECT_EQ(results[10].command, "tbd run bert --batch 4 --passes clean,trace");
+}
+
+TEST(Devices, OneIsNotApplicable) {
+  Results results;
+  results.add({.batches = {4}, .throughput = {10}});
+  EXPECT_EQ(results[10].verdict, RuleVerdict::not_applicable);
+}
+
+Results with_maps(const std::vector<double>& shares) {
+  Results results;
+  const std::vector<std::string> models = {"resnet50", "bert", "llama", "a", "b"};
+  for (size_t i = 0; i < shares.size(); ++i)
+    results.add({.model = models[i], .batches = {4, 8}, .throughput = {8, 10}, .feature_maps = {0.1, shares[i]}});
+  return results;
+}
+
+TEST(FeatureMaps, HoldMostlyAndFail) {
+  EXPECT_EQ(with_maps({0.6, 0.9})[11].verdict, RuleVerdict::holds);
+  EXPECT_EQ(with_maps({0.6, 0.9, 0.9, 0.9, 0.2})[11].verdict, RuleVerdict::mostly);
+  const Observation o = with_maps({0.6, 0.2})[11];
+  EXPECT_EQ(o.verdict, RuleVerdict::fails);
+  EXPECT_THAT(o.offenders, ElementsAre("bert pytorch fp32"));
+}
+
+TEST(FeatureMaps, AreInconclusiveWithoutAPassAtTheLargestBatch) {
+  Results results = with_maps({0.6});
+  results.add({.model = "wgan_gp", .batches = {4, 8}, .throughput = {8, 10}});
+  const Observation o = results[11];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_EQ(o.command, "tbd run wgan_gp --batch 8 --passes clean,memory");
+}
+
+Series filling(const std::string& model, std::vector<double> throughput, std::vector<int64_t> peaks) {
+  return {.model = model, .batches = {4, 8, 16}, .throughput = std::move(throughput), .peaks = std::move(peaks)};
+}
+
+TEST(Waste, HoldsWithTwoModels) {
+  Results results;
+  results.add(filling("resnet50", {18, 19.8, 20}, {300, 500, 900})).add(filling("bert", {20, 20, 20}, {300, 500, 900}));
+  results.add(filling("seq2seq", {5, 10, 20}, {300, 500, 900}));
+  const Observation o = results[12];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_THAT(o.effect, HasSubstr("2 of 3 models"));
+  EXPECT_TRUE(o.offenders.empty());
+}
+
+TEST(Waste, FailsWhereSmallerBatchesAreSlowOrAsLarge) {
+  Results results;
+  results.add(filling("resnet50", {5, 10, 20}, {300, 500, 900})).add(filling("bert", {20, 20, 20}, {800, 850, 900}));
+  EXPECT_EQ(results[12].verdict, RuleVerdict::fails);
+}
+
+TEST(Waste, IsInconclusiveWithOneModelOrWideIntervals) {
+  Results results;
+  results.add(filling("resnet50", {20, 20, 20}, {300, 500, 900}));
+  EXPECT_EQ(results[12].verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(results[12].missing, HasSubstr("there are 1"));
+  Series wide = filling("bert", {18, 19, 20}, {300, 500, 900});
+  wide.noise = 0.3;
+  results.add(wide);
+  EXPECT_EQ(results[12].verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(results[12].command, HasSubstr("bert --batch 4,8,16 --effort publish"));
+}
+
+rules::ScalingPoint scaled(bool fast, double all, int64_t batch = 8) {
+  return {.what = "resnet50",
+          .workers = 2,
+          .batch = batch,
+          .fast_link = fast,
+          .emulated = true,
+          .one = {10, 9.9, 10.1},
+          .all = {all, all * 0.99, all * 1.01},
+          .records = {"r0"}};
+}
+
+TEST(Scaling, HoldsFailsAndStaysOpen) {
+  const auto verdict = [](std::vector<rules::ScalingPoint> points) {
+    return rules::scaling_needs_network({}, points).verdict;
+  };
+  EXPECT_EQ(verdict({scaled(false, 8), scaled(true, 18)}), RuleVerdict::holds);
+  EXPECT_EQ(verdict({scaled(false, 8), scaled(true, 12)}), RuleVerdict::fails);
+  EXPECT_EQ(verdict({scaled(false, 12), scaled(true, 18)}), RuleVerdict::fails);
+  EXPECT_EQ(verdict({scaled(false, 12, 16), scaled(false, 8), scaled(true, 18)}), RuleVerdict::holds)
+      << "on the slow link the smallest batch counts";
+  EXPECT_EQ(verdict({scaled(true, 18)}), RuleVerdict::inconclusive);
+  EXPECT_EQ(verdict({scaled(false, 10), scaled(true, 18)}), RuleVerdict::inconclusive) << "half undecided";
+  EXPECT_EQ(verdict({}), RuleVerdict::not_applicable);
+}
+
+}  // namespace
+}  // namespace tbd

@@ -1,0 +1,162 @@
+// Rules 3, 5, 7 and 8: frameworks and kinds of models side by side.
+#include <gmock/gmock.h>
+
+#include "analysis/observations/sample_sweeps.h"
+
+namespace tbd {
+namespace {
+
+using sample::Results;
+using sample::Series;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Results rivals(const std::vector<double>& pytorch, const std::vector<double>& tensorflow, int64_t launches = 3) {
+  Results results;
+  const std::vector<std::string> models = {"resnet50", "bert", "seq2seq", "llama"};
+  for (size_t i = 0; i < pytorch.size(); ++i)
+    for (const auto& [framework, x] : {std::pair{"pytorch", pytorch[i]}, std::pair{"tensorflow", tensorflow[i]}})
+      results.add({.model = models[i],
+                   .framework = framework,
+                   .batches = {4, 8},
+                   .throughput = {x / 2, x},
+                   .launches = launches});
+  return results;
+}
+
+TEST(NoFrameworkWins, HoldsWithAWitness) {
+  const Observation o = rivals({20, 20, 20}, {10, 30, 10})[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_EQ(o.cases.size(), 3u);
+  EXPECT_TRUE(o.offenders.empty());
+}
+
+TEST(NoFrameworkWins, FailsWhereOneIsFastestEverywhere) {
+  EXPECT_EQ(rivals({20, 20, 20}, {10, 15, 10})[3].verdict, RuleVerdict::fails);
+}
+
+TEST(NoFrameworkWins, IsInconclusiveWithTwoModels) {
+  const Observation o = rivals({20, 20}, {10, 15})[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.missing, HasSubstr("three models"));
+}
+
+TEST(NoFrameworkWins, IsInconclusiveWithOneLaunchEach) {
+  const Observation o = rivals({20, 20, 20}, {10, 30, 10}, 1)[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.command, HasSubstr("--effort publish"));
+}
+
+TEST(NoFrameworkWins, LeavesOutWhatWasNotVerifiedAndCountsIt) {
+  Results results = rivals({20, 20, 20}, {10, 30, 10});
+  for (Record& record : results.records())
+    if (record.run.workload.framework == "tensorflow") record.run.verified = {};
+  const Observation o = results[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("6 cells left out: never checked")));
+  for (Record& record : results.records())
+    if (record.run.workload.framework == "tensorflow") record.run.verified = false;
+  EXPECT_THAT(results[3].notes, ElementsAre(HasSubstr("6 cells left out: not the same network")));
+}
+
+Results kinds(const std::vector<double>& recurrent, const std::vector<double>& others, double spread = 0.005) {
+  Results results;
+  const std::vector<std::string> names = {"seq2seq", "deep_speech_2", "seq2seq_large", "a", "b"};
+  for (size_t i = 0; i < recurrent.size(); ++i)
+    results.add({.model = names[i],
+                 .op = "lstm_cell",
+                 .batches = {4},
+                 .throughput = {10},
+                 .u = {recurrent[i]},
+                 .f = {recurrent[i]},
+                 .spread = spread});
+  const std::vector<std::string> rest = {"resnet50", "bert", "llama"};
+  for (size_t i = 0; i < others.size(); ++i)
+    results.add(
+        {.model = rest[i], .batches = {4}, .throughput = {10}, .u = {others[i]}, .f = {others[i]}, .spread = spread});
+  return results;
+}
+
+class RecurrentUse : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Rules, RecurrentUse, testing::Values(5, 7));
+
+TEST_P(RecurrentUse, Holds) {
+  const Observation o = kinds({0.4, 0.5}, {0.8, 0.9, 1.0})[GetParam()];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_THAT(o.effect, HasSubstr("Deep Speech 2: 0.556"));
+}
+
+TEST_P(RecurrentUse, IsMostlySoWithFourOfFive) {
+  EXPECT_EQ(kinds({0.4, 0.4, 0.4, 0.4, 0.9}, {0.8, 0.9, 1.0})[GetParam()].verdict, RuleVerdict::mostly);
+}
+
+TEST_P(RecurrentUse, Fails) {
+  const Observation o = kinds({0.4, 0.8}, {0.8, 0.9, 1.0})[GetParam()];
+  EXPECT_EQ(o.verdict, RuleVerdict::fails);
+  EXPECT_THAT(o.offenders, ElementsAre("deep_speech_2 pytorch fp32"));
+}
+
+TEST_P(RecurrentUse, IsInconclusiveWithOneRecurrentSeriesOrOneOther) {
+  EXPECT_EQ(kinds({0.4}, {0.8, 0.9, 1.0})[GetParam()].verdict, RuleVerdict::inconclusive);
+  const Observation o = kinds({0.4, 0.4}, {0.8})[GetParam()];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.missing, HasSubstr("there are 2 and 1"));
+  EXPECT_THAT(o.command, HasSubstr("--passes clean,trace"));
+}
+
+TEST_P(RecurrentUse, IsInconclusiveWhereIntervalsReachTheBound) {
+  EXPECT_EQ(kinds({0.55, 0.55}, {0.8, 0.9, 1.0}, 0.3)[GetParam()].verdict, RuleVerdict::inconclusive);
+}
+
+TEST(RecurrentKinds, GruIsRecurrentButNoLstm) {
+  Results results = kinds({0.4, 0.5}, {0.8, 0.9, 1.0});
+  for (Record& record : results.records())
+    if (record.run.ops.front().op == "lstm_cell") record.run.ops.front().op = "gru";
+  EXPECT_EQ(results[7].verdict, RuleVerdict::holds);
+  EXPECT_EQ(results[5].verdict, RuleVerdict::inconclusive);
+}
+
+TEST(RecurrentKinds, PrecisionsAreNotSetAgainstEachOther) {
+  Results results = kinds({0.4, 0.5}, {});
+  for (const char* model : {"resnet50", "bert"})
+    results.add({.model = model, .precision = "bf16", .batches = {4}, .throughput = {10}, .u = {0.9}});
+  EXPECT_EQ(results[5].verdict, RuleVerdict::inconclusive);
+}
+
+// Ops of known times and utilizations; the mean is 0.5.
+Observation with_kernels(int64_t slow_ns, int64_t fast_ns, bool has_profile = true) {
+  Results results;
+  results.add({.batches = {4}, .throughput = {10}, .u = {0.9}, .f = {0.5}});
+  std::vector<Sweep> sweeps = results.sweeps();
+  if (has_profile) {
+    Profile& profile = sweeps[0].points[0].profile.emplace();
+    for (const auto& [name, ns, use] : {std::tuple{"conv", fast_ns, 0.6}, std::tuple{"norm", slow_ns, 0.1}}) {
+      ProfileOp op;
+      op.main_op = name, op.direction = "forward", op.total_ns = ns, op.utilization = use;
+      profile.ops.push_back(op);
+    }
+  } else {
+    sweeps[0].points[0].flop_active = sweeps[0].points[0].compute_utilization = absent("not traced");
+  }
+  return observe(sweeps)[7];
+}
+
+TEST(LongKernels, HoldsFailsAndLacksATrace) {
+  const Observation o = with_kernels(200, 800);
+  EXPECT_EQ(o.number, 8);
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_THAT(o.effect, HasSubstr("norm (forward)"));
+  EXPECT_EQ(with_kernels(50, 950).verdict, RuleVerdict::fails);
+  const Observation none = with_kernels(0, 0, false);
+  EXPECT_EQ(none.verdict, RuleVerdict::inconclusive);
+  EXPECT_EQ(none.command, "tbd run resnet50 --batch 4 --passes clean,trace");
+}
+
+TEST(LongKernels, RecurrentModelsAreNoEvidence) {
+  Results results;
+  results.add({.model = "seq2seq", .op = "lstm", .batches = {4}, .throughput = {10}, .u = {0.9}, .f = {0.5}});
+  EXPECT_EQ(results[8].verdict, RuleVerdict::inconclusive);
+}
+
+}  // namespace
+}  // namespace tbd

@@ -1,0 +1,77 @@
+#include "analysis/observations/observations.h"
+
+#include <algorithm>
+
+#include "analysis/observations/scope.h"
+#include "base/error.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kClaims[] = {
+    "Throughput rises with the batch",
+    "Recurrent models do not saturate before memory ends, the others do",
+    "No framework is the fastest for every model",
+    "Large batches are needed to keep the device busy",
+    "LSTM models use the device less than the others",
+    "Large batches are needed to use the floating-point units",
+    "Recurrent models use the floating-point units little, even at the largest batch",
+    "Tuned models still have long kernels that use the device badly",
+    "The processors have little to do while a GPU trains",
+    "A faster device is used less well",
+    "Feature maps take most of the memory",
+    "Filling the memory with a large batch can be waste",
+    "Scaling over workers needs network bandwidth",
+};
+
+// All but 10, which compares scopes.
+void add_scope(const rules::Scope& scope, std::vector<Observation>& out) {
+  for (const auto rule :
+       {rules::throughput_rises, rules::memory_ends_recurrent, rules::no_framework_wins, rules::batches_fill_device,
+        rules::lstm_uses_less, rules::batches_fill_units, rules::recurrent_uses_less, rules::long_slow_kernels,
+        rules::processors_idle, rules::feature_maps_dominate, rules::full_memory_is_waste})
+    out.push_back(rule(scope));
+  out.push_back(rules::scaling_needs_network(scope, {}));  // records have no axis of workers
+}
+
+}  // namespace
+
+std::string_view name(RuleVerdict verdict) {
+  switch (verdict) {
+    case RuleVerdict::holds:
+      return "holds";
+    case RuleVerdict::mostly:
+      return "mostly";
+    case RuleVerdict::fails:
+      return "fails";
+    case RuleVerdict::inconclusive:
+      return "inconclusive";
+    case RuleVerdict::not_applicable:
+      return "not applicable";
+  }
+  return "";
+}
+
+std::string_view claim_of(int number) {
+  require(number >= 1 && number <= 13, "the observations are 1 to 13, there is no ", number);
+  return kClaims[number - 1];
+}
+
+std::vector<Observation> observe(std::span<const Sweep> sweeps) {
+  std::vector<rules::Scope> scopes = rules::scopes(sweeps);
+  if (scopes.empty())
+    scopes.push_back(
+        {.machine = "", .device = "cpu", .input_mode = "resident", .sweeps = {}, .notes = {}, .label = ""});
+  std::vector<Observation> out;
+  for (const rules::Scope& scope : scopes) add_scope(scope, out);
+  for (auto first = scopes.begin(); first != scopes.end();) {
+    const auto end = std::stable_partition(
+        first, scopes.end(), [mode = first->input_mode](const rules::Scope& s) { return s.input_mode == mode; });
+    out.push_back(rules::faster_device_used_less(std::span(first, end)));
+    first = end;
+  }
+  std::ranges::stable_sort(out, {}, &Observation::number);
+  return out;
+}
+
+}  // namespace tbd

@@ -1,0 +1,107 @@
+// What holds for all rules: scopes, tables, JSON.
+#include "analysis/observations/observations.h"
+
+#include <gmock/gmock.h>
+
+#include "analysis/observations/sample_sweeps.h"
+
+namespace tbd {
+namespace {
+
+using sample::Results;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<int64_t> kBatches = {4, 8, 16, 32};
+const std::vector<double> kRising = {10, 14, 18, 20};
+
+TEST(Observations, AreThirteenEvenOfNothing) {
+  const std::vector<Observation> all = observe({});
+  ASSERT_EQ(all.size(), 13u);
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].number, static_cast<int>(i) + 1);
+    EXPECT_EQ(all[i].claim, claim_of(all[i].number));
+    const bool absent = i == 8 || i == 9 || i == 12;
+    EXPECT_EQ(all[i].verdict, absent ? RuleVerdict::not_applicable : RuleVerdict::inconclusive) << i + 1;
+    if (absent) continue;
+    EXPECT_FALSE(all[i].missing.empty()) << i + 1;
+    EXPECT_TRUE(all[i].command.starts_with("tbd run ")) << i + 1 << ": " << all[i].command;
+  }
+}
+
+TEST(Observations, NamesOfClaimsAreOneToThirteen) {
+  EXPECT_THROW(claim_of(0), Error);
+  EXPECT_THROW(claim_of(14), Error);
+}
+
+TEST(Observations, MachinesAndInputsAreJudgedApart) {
+  Results results;
+  for (const char* model : {"a", "b"}) {
+    results.add({.model = model, .batches = kBatches, .throughput = kRising});
+    results.add({.model = model, .machine = "Other CPU", .batches = kBatches, .throughput = {20, 18, 16, 10}});
+    results.add({.model = model, .input_mode = "pipeline", .batches = {4}, .throughput = {1}});
+  }
+  std::map<std::string, RuleVerdict> first;
+  for (const Observation& o : results.all())
+    if (o.number == 1) first[o.label] = o.verdict;
+  EXPECT_THAT(first, ElementsAre(testing::Pair(HasSubstr("Other CPU"), RuleVerdict::fails),
+                                 testing::Pair("Sample CPU, 2 cores, CPU", RuleVerdict::holds),
+                                 testing::Pair(HasSubstr("pipeline input"), RuleVerdict::inconclusive)));
+  int devices = 0;
+  for (const Observation& o : results.all()) devices += o.number == 10;
+  EXPECT_EQ(devices, 2) << "one for each input mode";
+}
+
+TEST(Observations, SmokeIsNoEvidenceAndIsCounted) {
+  Results results;
+  for (const char* model : {"a", "b"})
+    results.add({.model = model, .batches = kBatches, .throughput = kRising, .effort = "smoke"});
+  const Observation o = results[1];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("8 cells of effort smoke left out")));
+}
+
+TEST(Observations, DuplicatesCountOnce) {
+  Results results;
+  for (int i = 0; i < 2; ++i) results.add({.batches = kBatches, .throughput = kRising});
+  const Observation o = results[1];
+  EXPECT_EQ(o.cases.size(), 1u);
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+}
+
+TEST(Observations, AFrameworkAloneNeedsNoVerdictOfEquality) {
+  Results results;
+  for (const char* model : {"a", "b"})
+    results.add({.model = model, .framework = "mxnet", .batches = kBatches, .throughput = kRising, .verified = {}});
+  EXPECT_EQ(results[1].verdict, RuleVerdict::holds);
+  results.add({.model = "c", .batches = {4}, .throughput = {10}});
+  EXPECT_EQ(results[1].verdict, RuleVerdict::inconclusive) << "beside another framework it does";
+}
+
+TEST(Observations, JsonHasVerdictAndEvidence) {
+  Results results;
+  for (const char* model : {"a", "b"}) results.add({.model = model, .batches = kBatches, .throughput = kRising});
+  const Json json = to_json(results[1]);
+  EXPECT_EQ(json["observation"], 1);
+  EXPECT_EQ(json["verdict"], "holds");
+  ASSERT_EQ(json["evidence"].size(), 2u);
+  EXPECT_EQ(json["evidence"][0]["found"], "passes");
+  EXPECT_EQ(json["evidence"][0]["records"].size(), 4u);
+  EXPECT_NEAR(json["evidence"][0]["numbers"]["whole"]["value"].get<double>(), 2, 0.02);
+  EXPECT_TRUE(json["missing"].is_null());
+}
+
+TEST(Observations, TablesHaveOneRowEach) {
+  Results results;
+  for (const char* model : {"a", "b"}) results.add({.model = model, .batches = kBatches, .throughput = kRising});
+  const std::vector<Observation> all = results.all();
+  EXPECT_EQ(observation_table(all).rows.size(), 13u);
+  EXPECT_EQ(case_table(all).rows.size(), 4u) << "of 1 and 12";
+  const Table missing = missing_table(all);
+  EXPECT_EQ(missing.rows.size(), 8u) << "2 to 8, 11 and 12, without 9, 10 and 13";
+  for (const Table& table : {observation_table(all), missing, case_table(all)})
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
+}
+
+}  // namespace
+}  // namespace tbd

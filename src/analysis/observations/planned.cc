@@ -1,0 +1,139 @@
+#include "analysis/observations/planned.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/observations/planned_series.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+using planned::Series;
+
+Need need(int observation, std::vector<std::vector<size_t>> groups, bool decidable, std::string lacks) {
+  return {observation, decidable, std::move(groups), decidable ? "" : std::move(lacks)};
+}
+
+// Rules whose cases are single series: two of them decide.
+Need each_series(int observation, const std::vector<Series>& all, std::string lacks) {
+  std::vector<std::vector<size_t>> groups = planned::cells_of(all);
+  const bool enough = groups.size() >= 2;
+  return need(observation, std::move(groups), enough, std::move(lacks));
+}
+
+Need saturation(const std::vector<Series>& clean) {
+  const std::vector<Series> limited = planned::where(clean, [](const Series& s) {
+    return (s.any->memory_budget > 0 || s.any->device != "cpu") && planned::has_pair(s);
+  });
+  const auto r = planned::where(limited, [](const Series& s) { return s.any->recurrent; });
+  const auto n = planned::where(limited, [](const Series& s) { return !s.any->recurrent; });
+  return need(2, planned::cells_of(limited), !r.empty() && planned::models(n) >= 3,
+              cat("sweeps that double the batch until memory ends (a memory budget ends them on a CPU) of at least one "
+                  "recurrent model and three others; there are ",
+                  planned::models(r), " and ", planned::models(n)));
+}
+
+Need frameworks(const std::vector<Series>& clean, int64_t launches) {
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+  std::map<Key, std::vector<const Series*>> rivals;
+  for (const Series& s : clean)
+    rivals[{s.any->model, s.any->config, s.any->precision, s.any->input_mode, s.any->device}].push_back(&s);
+  std::vector<std::vector<size_t>> groups;
+  std::set<std::string> models;
+  for (const auto& [key, sides] : rivals) {
+    std::set<std::string> names;
+    std::vector<size_t> cells;
+    for (const Series* s : sides) {
+      names.insert(s->any->framework);
+      cells.insert(cells.end(), s->cells.begin(), s->cells.end());
+    }
+    if (names.size() < 2) continue;
+    models.insert(std::get<0>(key));
+    groups.push_back(std::move(cells));
+  }
+  const bool enough = models.size() >= 3 && launches >= 3;
+  return need(3, std::move(groups), enough,
+              cat("two frameworks on at least three models, three launches a cell (--effort publish); there are ",
+                  models.size(), " such models and ", launches, launches == 1 ? " launch" : " launches", " a cell"));
+}
+
+// Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
+Need against(int observation, const std::vector<Series>& traced, bool PlannedCell::*kind, const std::string& name) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<Series>> stacks;
+  for (const Series& s : traced)
+    stacks[{s.any->framework, s.any->precision, s.any->input_mode, s.any->device}].push_back(s);
+  std::vector<std::vector<size_t>> groups;
+  size_t cases = 0, low = 0;
+  for (const auto& [stack, all] : stacks) {
+    const auto these = planned::where(all, [&](const Series& s) { return s.any->*kind; });
+    const auto rest = planned::where(all, [&](const Series& s) { return !(s.any->*kind); });
+    low += these.size();
+    if (these.empty() || planned::models(rest) < 2) continue;
+    cases += these.size();
+    for (auto& cells : planned::cells_of(all)) groups.push_back(std::move(cells));
+  }
+  return need(
+      observation, std::move(groups), cases >= 2,
+      cat("traced cells (passes clean, trace) of at least two series of ", name,
+          ", each beside two other models in its framework and precision; there are ", low, " series of ", name));
+}
+
+Need longest_kernels(const std::vector<Series>& traced) {
+  const std::set<std::string> convolutional = {"resnet50", "inception_v3", "wgan_gp"};
+  const auto found = planned::where(traced, [&](const Series& s) { return convolutional.contains(s.any->model); });
+  return need(8, planned::cells_of(found), !found.empty(), "a traced convolutional network, such as resnet50");
+}
+
+Need processors(const std::vector<Series>& clean) {
+  const auto found =
+      planned::where(clean, [](const Series& s) { return s.any->device != "cpu" && !s.any->reinforcement; });
+  return need(9, planned::cells_of(found), found.size() >= 2,
+              "cells on a GPU: on a CPU device the observation is not applicable");
+}
+
+Need devices(const std::vector<Series>& traced) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::set<std::string>> seen;
+  const auto key = [](const PlannedCell& c) {
+    return std::tuple(c.model, c.config, c.framework, c.precision, c.input_mode);
+  };
+  for (const Series& s : traced) seen[key(*s.any)].insert(s.any->device);
+  const auto both = planned::where(traced, [&](const Series& s) { return seen[key(*s.any)].size() > 1; });
+  return need(10, planned::cells_of(both), planned::models(both) >= 2,
+              "the same traced cells on two devices: on one the observation is not applicable");
+}
+
+Need waste(const std::vector<Series>& clean) {
+  const auto found = planned::where(
+      clean, [](const Series& s) { return s.batches.size() > 1 && *s.batches.begin() * 2 <= *s.batches.rbegin(); });
+  return need(12, planned::cells_of(found), planned::models(found) >= 2,
+              "sweeps over batches of which one is at most half the largest, of at least two models");
+}
+
+}  // namespace
+
+std::vector<Need> needs(std::span<const PlannedCell> cells, int64_t launches) {
+  const std::vector<Series> clean = planned::series(cells, "clean"), traced = planned::series(cells, "trace"),
+                            memory = planned::series(cells, "memory");
+  const auto four = [](const Series& s) { return s.batches.size() >= 4; };
+  const auto exact = [](const Series& s) { return s.any->framework.starts_with("pytorch"); };
+  const std::string swept = "at least two sweeps of four batches or more";
+  return {each_series(1, planned::where(clean, four), swept),
+          saturation(clean),
+          frameworks(clean, launches),
+          each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+          against(5, traced, &PlannedCell::lstm, "LSTM models"),
+          each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+          against(7, traced, &PlannedCell::recurrent, "recurrent models"),
+          longest_kernels(traced),
+          processors(clean),
+          devices(traced),
+          each_series(11, planned::where(memory, exact),
+                      "the memory pass of at least two models in pytorch, whose ledger is exact"),
+          waste(clean),
+          need(13, {}, false, "cells of two workers or more over a slow and a fast link, which plans cannot name yet")};
+}
+
+}  // namespace tbd

@@ -1,0 +1,30 @@
+// Which of the paper's observations a plan can decide, before anything is measured (measurement.md 9): what a dry run
+// prints, and what a time budget thins a plan by.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tbd {
+
+struct PlannedCell {
+  std::string model, config, framework, precision, input_mode, device;
+  int64_t batch;
+  int64_t memory_budget;  // bytes; 0: none is enforced
+  bool recurrent, lstm, reinforcement;
+  std::vector<std::string> passes;
+};
+
+struct Need {
+  int observation;
+  bool decidable;                           // the plan has enough cases for a verdict, if all its cells run
+  std::vector<std::vector<size_t>> groups;  // each a set of cells (indices) that would give one case of the rule; where
+                                            // a rule sets models against each other, one side of its cases
+  std::string lacks;                        // what the plan would need, in words; empty when decidable
+};
+
+// One for each observation, 1 to 13. `launches` of the clean pass of each cell: a verdict between frameworks takes 3.
+std::vector<Need> needs(std::span<const PlannedCell> cells, int64_t launches = 3);
+
+}  // namespace tbd

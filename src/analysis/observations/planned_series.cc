@@ -1,0 +1,47 @@
+#include "analysis/observations/planned_series.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tbd::planned {
+namespace {
+
+auto identity(const PlannedCell& c) {
+  return std::tie(c.model, c.config, c.framework, c.precision, c.input_mode, c.device, c.memory_budget);
+}
+
+bool measured_in(const PlannedCell& cell, const std::string& pass) {
+  return cell.passes.empty() ? pass == "clean" : std::ranges::count(cell.passes, pass) > 0;
+}
+
+}  // namespace
+
+std::vector<Series> series(std::span<const PlannedCell> cells, const std::string& pass) {
+  std::vector<Series> all;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (!measured_in(cells[i], pass)) continue;
+    auto found = std::ranges::find_if(all, [&](const Series& s) { return identity(*s.any) == identity(cells[i]); });
+    Series& home = found == all.end() ? all.emplace_back(Series{.any = &cells[i], .cells = {}, .batches = {}}) : *found;
+    home.cells.push_back(i);
+    home.batches.insert(cells[i].batch);
+  }
+  return all;
+}
+
+std::vector<std::vector<size_t>> cells_of(const std::vector<Series>& all) {
+  std::vector<std::vector<size_t>> out;
+  for (const Series& each : all) out.push_back(each.cells);
+  return out;
+}
+
+size_t models(const std::vector<Series>& all) {
+  std::set<std::string> names;
+  for (const Series& each : all) names.insert(each.any->model);
+  return names.size();
+}
+
+bool has_pair(const Series& series) {
+  return std::ranges::any_of(series.batches, [&](int64_t b) { return series.batches.contains(2 * b); });
+}
+
+}  // namespace tbd::planned

@@ -1,0 +1,29 @@
+// Cells of a plan that differ in the batch alone.
+#pragma once
+#include <set>
+
+#include "analysis/observations/planned.h"
+
+namespace tbd::planned {
+
+struct Series {
+  const PlannedCell* any = nullptr;
+  std::vector<size_t> cells;  // indices of the plan
+  std::set<int64_t> batches;
+};
+// Of the cells that are measured in this pass, in the plan's order; "no passes" means clean.
+std::vector<Series> series(std::span<const PlannedCell> cells, const std::string& pass);
+
+std::vector<std::vector<size_t>> cells_of(const std::vector<Series>& all);
+size_t models(const std::vector<Series>& all);  // different ones
+bool has_pair(const Series& series);            // of batches b and 2 b
+
+template <class Test>
+std::vector<Series> where(const std::vector<Series>& all, Test test) {
+  std::vector<Series> kept;
+  for (const Series& each : all)
+    if (test(each)) kept.push_back(each);
+  return kept;
+}
+
+}  // namespace tbd::planned

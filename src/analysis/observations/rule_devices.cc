@@ -1,0 +1,105 @@
+// Rule 10: a faster device gains less than its peak promises, and is used less well.
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/observations/scope.h"
+#include "analysis/observations/suggest.h"
+#include "base/text.h"
+
+namespace tbd::rules {
+namespace {
+
+std::optional<double> peak(const SweepPoint& point) {
+  const Roofs roofs = Roofs::of(point.record->run);
+  const auto found = roofs.isa.find(point.cell.workload.precision);
+  return found == roofs.isa.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool same_cells(const Sweep& a, const Sweep& b) {
+  const auto identity = [](const Workload& w) {
+    return std::tie(w.model, w.config, w.model_hash, w.framework, w.mode, w.precision);
+  };
+  return identity(a.workload) == identity(b.workload);
+}
+
+struct Pair {
+  const SweepPoint *fast = nullptr, *slow = nullptr;
+  double peaks = 0;  // ratio of the ISA roofs, above 1
+};
+
+// At the largest batch that ran on both.
+std::optional<Pair> paired(const Sweep& a, const Sweep& b) {
+  std::optional<Pair> out;
+  for (const SweepPoint* left : ran(a))
+    for (const SweepPoint* right : ran(b)) {
+      if (left->batch != right->batch) continue;
+      const std::optional<double> of_left = peak(*left), of_right = peak(*right);
+      if (!of_left || !of_right || *of_left == *of_right) continue;
+      out = *of_left > *of_right ? Pair{left, right, *of_left / *of_right} : Pair{right, left, *of_right / *of_left};
+    }
+  return out;
+}
+
+Case judged(const Sweep& sweep, const Pair& pair) {
+  const Ranged x = ranged(quotient(ranged(pair.fast->throughput()), ranged(pair.slow->throughput())));
+  const auto share = [&](Measured SweepPoint::*value) {
+    return ranged(quotient(ranged(pair.fast->*value), ranged(pair.slow->*value)));
+  };
+  const Ranged u = share(&SweepPoint::compute_utilization), f = share(&SweepPoint::flop_active);
+  return {.what = sweep.label(),
+          .passes = both(below(x, pair.peaks), either(below(u, 1), below(f, 1))),
+          .said = cat("X × ", text(x), ", peak × ", significant(pair.peaks), ", U × ", text(u), ", F × ", text(f),
+                      " at batch ", pair.fast->batch),
+          .numbers = {number("throughput_ratio", x), number("peak_ratio", exactly(pair.peaks)),
+                      number("compute_utilization_ratio", u), number("flop_utilization_ratio", f)},
+          .records = hashes({pair.slow, pair.fast})};
+}
+
+// Two thirds of the decided cases in place of 80 %.
+RuleVerdict by_thirds(const std::vector<Case>& cases) {
+  const RuleVerdict usual = by_cases(cases);
+  if (usual == RuleVerdict::inconclusive) return usual;
+  const Tally t = tally(cases);
+  return 3 * t.passes >= 2 * t.decided() ? RuleVerdict::holds : RuleVerdict::fails;
+}
+
+}  // namespace
+
+Observation faster_device_used_less(std::span<const Scope> devices) {
+  Observation o = begun(10, devices.front());
+  if (devices.size() < 2) {
+    o.verdict = RuleVerdict::not_applicable;
+    o.effect = "all cells ran on one device";
+    return o;
+  }
+  std::vector<std::string> names;
+  for (const Scope& device : devices)
+    names.push_back(device.device == "cpu" ? device.machine : cat(device.device, " of ", device.machine));
+  o.label = cat(devices.front().device == "cpu" ? "CPU: " : "", join(names, " against "));
+  o.machine = join(names, " | ");
+  for (size_t a = 0; a < devices.size(); ++a)
+    for (size_t b = a + 1; b < devices.size(); ++b)
+      for (const Sweep* left : devices[a].sweeps)
+        for (const Sweep* right : devices[b].sweeps)
+          if (const auto pair = same_cells(*left, *right) ? paired(*left, *right) : std::nullopt)
+            o.cases.push_back(judged(*left, *pair));
+  o.verdict = by_thirds(o.cases);
+  o.effect = o.cases.empty() ? "no traced cell with a measured peak ran on two devices of different speed"
+                             : cat("the faster device gains less than its peak and is used less in ",
+                                   text(tally(o.cases)), " series");
+  o.missing = "two models or more, traced and with measured peaks, on both devices at the same batch";
+  const Scope& last = devices.back();
+  o.command = command(fresh(last, ModelKind::any, 2, {"clean", "trace"}));
+  for (const Sweep* left : devices.front().sweeps) {
+    const bool twin = std::ranges::any_of(last.sweeps, [&](const Sweep* s) { return same_cells(*left, *s); });
+    if (twin || !left->largest()) continue;
+    Suggestion more = again(*left, {left->largest()->batch}, {"clean", "trace"});
+    more.device = last.device;
+    o.command = command(more);
+    break;
+  }
+  finish(o);
+  return o;
+}
+
+}  // namespace tbd::rules

@@ -1,0 +1,130 @@
+// Rules 5 and 7: recurrent models use the device, and its floating-point units, less than the others do.
+#include <algorithm>
+#include <map>
+
+#include "analysis/observations/scope.h"
+#include "analysis/observations/suggest.h"
+#include "base/text.h"
+#include "stats/series.h"
+
+namespace tbd::rules {
+namespace {
+
+constexpr size_t kLeastOthers = 2;  // models: of one there is no median
+
+struct Kind {
+  int number;
+  bool Sweep::*is_it;
+  Measured SweepPoint::*value;
+  double bound;  // of the others' median
+  const char *models, *symbol;
+};
+
+struct Best {
+  const Sweep* sweep = nullptr;
+  const SweepPoint* point = nullptr;
+};
+
+// Of values and, where all have them, of both ends.
+Ranged median_of(const std::vector<Best>& all, Measured SweepPoint::*value) {
+  std::vector<double> middle, low, high;
+  for (const Best& each : all) {
+    const Measured& m = each.point->*value;
+    middle.push_back(*m.value);
+    if (m.low && m.high) low.push_back(*m.low), high.push_back(*m.high);
+  }
+  if (low.size() < all.size()) return {.value = median(middle), .low = {}, .high = {}};
+  return {median(middle), median(low), median(high)};
+}
+
+struct Stack {  // series that may be set side by side
+  std::vector<Best> these, others;
+};
+std::map<std::string, Stack> stacks(const Scope& scope, const Kind& kind) {
+  std::map<std::string, Stack> all;
+  for (const Sweep* sweep : scope.sweeps) {
+    const SweepPoint* point = best(with(*sweep, kind.value), kind.value);
+    if (!point) continue;
+    Stack& home = all[stack(*sweep)];
+    (sweep->*kind.is_it ? home.these : home.others).push_back({sweep, point});
+  }
+  return all;
+}
+
+Case judged(const Best& each, const Ranged& rest, size_t others, const Kind& kind) {
+  const Ranged value = ranged(each.point->*kind.value), share = ranged(quotient(value, rest));
+  return {.what = each.sweep->label(),
+          .passes = at_most(share, kind.bound),
+          .said = cat(kind.symbol, " at most ", text(value, Unit::fraction), " (batch ", each.point->batch, "), ",
+                      text(share), " of the median ", text(rest, Unit::fraction), " of ", others, " other series"),
+          .numbers = {number("most", value, Unit::fraction), number("others_median", rest, Unit::fraction),
+                      number("share", share)},
+          .records = hashes({each.point})};
+}
+
+size_t models_of(const std::vector<Best>& all) {
+  std::vector<const Sweep*> sweeps;
+  for (const Best& each : all) sweeps.push_back(each.sweep);
+  return models(sweeps);
+}
+
+void suggest(Observation& o, const Scope& scope, const Kind& kind, size_t these, size_t others) {
+  const bool lacks_these = these < 2;
+  o.missing = lacks_these || others < kLeastOthers ? cat("traced series of at least two ", kind.models,
+                                                         " and, in the same framework and precision, of two "
+                                                         "other models; there are ",
+                                                         these, " and ", others)
+                                                   : "narrower intervals: more traced steps";
+  if (!lacks_these && others >= kLeastOthers && !o.cases.empty()) {
+    for (const Sweep* sweep : scope.sweeps)
+      if (sweep->*kind.is_it && sweep->largest())
+        o.command = command(again(*sweep, {sweep->largest()->batch}, {"clean", "trace"})) + " --effort publish";
+    return;
+  }
+  for (const Sweep* sweep : scope.sweeps) {  // measured, but not traced
+    const bool wanted = sweep->*kind.is_it ? lacks_these : others < kLeastOthers;
+    if (!wanted || !sweep->largest() || !with(*sweep, kind.value).empty()) continue;
+    std::vector<int64_t> batches;
+    for (const SweepPoint* point : ran(*sweep)) batches.push_back(point->batch);
+    o.command = command(again(*sweep, batches, {"clean", "trace"}));
+    return;
+  }
+  o.command = command(fresh(scope, lacks_these ? ModelKind::recurrent : ModelKind::other,
+                            lacks_these ? 2 - these : kLeastOthers - others, {"clean", "trace"}));
+}
+
+Observation use_less(const Scope& scope, const Kind& kind) {
+  Observation o = begun(kind.number, scope);
+  size_t these = 0, others = 0;
+  Ranged speech;
+  for (const auto& [name, home] : stacks(scope, kind)) {
+    these = std::max(these, home.these.size()), others = std::max(others, models_of(home.others));
+    if (models_of(home.others) < kLeastOthers) continue;
+    const Ranged rest = median_of(home.others, kind.value);
+    for (const Best& each : home.these) {
+      o.cases.push_back(judged(each, rest, home.others.size(), kind));
+      if (each.sweep->workload.model == "deep_speech_2")
+        speech = ranged(quotient(ranged(each.point->*kind.value), rest));
+    }
+  }
+  o.verdict = by_cases(o.cases);
+  o.effect = o.cases.empty() ? cat("no ", kind.models, " traced beside two other models")
+                             : cat(text(tally(o.cases)), " series of ", kind.models, " reach at most ",
+                                   format_percent(kind.bound), " of the others' median ", kind.symbol);
+  if (speech.value) o.effect += cat("; Deep Speech 2: ", text(speech));
+  suggest(o, scope, kind, these, others);
+  finish(o);
+  return o;
+}
+
+}  // namespace
+
+Observation lstm_uses_less(const Scope& scope) {
+  return use_less(scope, {5, &Sweep::lstm, &SweepPoint::compute_utilization, 0.67, "LSTM models", "U"});
+}
+
+Observation recurrent_uses_less(const Scope& scope) {
+  return use_less(scope, {7, &Sweep::recurrent, &SweepPoint::flop_active, 0.6, "recurrent models", "F"});
+}
+
+}  // namespace tbd::rules

@@ -1,0 +1,137 @@
+// Rules 11 and 12: what fills memory, and whether filling it pays.
+#include <algorithm>
+#include <set>
+
+#include "analysis/observations/scope.h"
+#include "analysis/observations/suggest.h"
+#include "base/text.h"
+
+namespace tbd::rules {
+namespace {
+
+constexpr double kHalf = 0.5, kAsFast = 0.95, kSmaller = 0.7;
+constexpr size_t kLeastModels = 2;
+
+Case by_class(const Sweep& sweep, const SweepPoint& point) {
+  const MemoryBytes& bytes = point.memory->study.peak.requested;
+  const int64_t maps = bytes[static_cast<size_t>(MemoryClass::feature_map)], all = sum(bytes);
+  const double share = all > 0 ? static_cast<double>(maps) / static_cast<double>(all) : 0;
+  const bool largest = maps == *std::ranges::max_element(bytes);
+  return {.what = sweep.label(),
+          .passes = largest && share >= kHalf,
+          .said = cat(format_percent(share), " of ", format_bytes(all), " at batch ", point.batch,
+                      largest ? "" : ", not the largest class"),
+          .numbers = {number("share", exactly(share), Unit::fraction),
+                      number("tracked_bytes", exactly(static_cast<double>(all)), Unit::bytes)},
+          .records = hashes({&point})};
+}
+
+bool exact(const SweepPoint& point) { return point.memory && point.memory->log.evidence == MemoryEvidence::exact; }
+
+// Batches up to half of the largest that could stand in for it.
+std::vector<const SweepPoint*> smaller(const Sweep& sweep, const SweepPoint& last) {
+  std::vector<const SweepPoint*> out;
+  for (const SweepPoint* point : ran(sweep))
+    if (2 * point->batch <= last.batch && point->peak_bytes && point->peak_source == last.peak_source)
+      out.push_back(point);
+  return out;
+}
+
+Case judged(const Sweep& sweep, const SweepPoint& last) {
+  Case out{.what = sweep.label(),
+           .passes = false,
+           .said = "every smaller batch is slower or nearly as large",
+           .numbers = {},
+           .records = {}};
+  for (const SweepPoint* point : smaller(sweep, last)) {
+    const Ranged speed = ranged(quotient(ranged(point->throughput()), ranged(last.throughput())));
+    const double peak = static_cast<double>(*point->peak_bytes) / static_cast<double>(*last.peak_bytes);
+    const Decision passes = both(at_least(speed, kAsFast), peak <= kSmaller);
+    if (passes == false || (out.passes != false && !passes)) continue;
+    out.passes = passes;
+    out.said = cat("batch ", point->batch, " has × ", text(speed), " of the throughput of batch ", last.batch, " in × ",
+                   significant(peak), " of its memory (", last.peak_source, ")");
+    out.numbers = {number("throughput_ratio", speed), number("memory_ratio", exactly(peak))};
+    out.records = hashes({point, &last});
+    if (passes == true) break;
+  }
+  if (out.records.empty()) out.records = hashes({&last});
+  return out;
+}
+
+size_t models_with(const std::vector<std::pair<std::string, Decision>>& found, std::optional<Decision> wanted) {
+  std::set<std::string> names;
+  for (const auto& [model, passes] : found)
+    if (!wanted || passes == *wanted) names.insert(model);
+  return names.size();
+}
+
+}  // namespace
+
+Observation feature_maps_dominate(const Scope& scope) {
+  Observation o = begun(11, scope);
+  const Sweep* unmeasured = nullptr;
+  for (const Sweep* sweep : scope.sweeps) {
+    const SweepPoint* last = sweep->largest();
+    if (last && exact(*last)) o.cases.push_back(by_class(*sweep, *last));
+    if (last && !last->memory && sweep->workload.framework == "pytorch" && !unmeasured) unmeasured = sweep;
+  }
+  o.verdict = by_cases(o.cases);
+  o.effect = o.cases.empty() ? "no exact memory pass at the largest batch"
+                             : cat("feature maps are the largest class and half of all in ", text(tally(o.cases)),
+                                   " series at the largest batch");
+  for (const Case& each : o.cases) o.effect += cat(&each == &o.cases.front() ? ": " : "; ", each.what, " ", each.said);
+  o.missing = "the memory pass at the largest batch of two series in pytorch, whose ledger is exact";
+  o.command = unmeasured
+                  ? command(again(*unmeasured, {unmeasured->largest()->batch}, {"clean", "memory"}))
+                  : command(fresh(scope, ModelKind::any, 2 - std::min<size_t>(1, o.cases.size()), {"clean", "memory"}));
+  finish(o);
+  return o;
+}
+
+Observation full_memory_is_waste(const Scope& scope) {
+  Observation o = begun(12, scope);
+  std::vector<std::pair<std::string, Decision>> found;
+  const Sweep* shorter = nullptr;
+  for (const Sweep* sweep : scope.sweeps) {
+    const SweepPoint* last = sweep->largest();
+    if (!last) continue;
+    if (!last->peak_bytes || smaller(*sweep, *last).empty()) {
+      if (!shorter) shorter = sweep;
+      continue;
+    }
+    o.cases.push_back(judged(*sweep, *last));
+    found.emplace_back(sweep->workload.model, o.cases.back().passes);
+  }
+  const size_t witnesses = models_with(found, Decision(true)), all = models_with(found, {});
+  const bool open = models_with(found, Decision()) > 0;
+  if (witnesses >= kLeastModels)
+    o.verdict = RuleVerdict::holds;
+  else if (all >= kLeastModels && !open)
+    o.verdict = RuleVerdict::fails;
+  o.effect = all == 0 ? "no sweep with a batch of half the largest"
+                      : cat("in ", witnesses, " of ", all,
+                            " models half the batch or less keeps 95 % of the throughput in 70 % of the "
+                            "memory");
+  for (const Case& each : o.cases)
+    if (each.passes == true) o.effect += cat("; ", each.what, ": ", each.said);
+  o.missing = all < kLeastModels ? cat("sweeps of at least two models, each with a batch of half the largest or less; "
+                                       "there are ",
+                                       all)
+                                 : "narrower intervals of throughput";
+  if (shorter) {
+    o.command = command(again(*shorter, beyond(*shorter, 2)));
+  } else if (all < kLeastModels) {
+    o.command = command(fresh(scope, ModelKind::any, kLeastModels - all));
+  } else {
+    for (size_t i = 0; i < o.cases.size(); ++i)
+      if (const auto sweep = std::ranges::find(scope.sweeps, o.cases[i].what, &Sweep::label);
+          !o.cases[i].passes && sweep != scope.sweeps.end())
+        o.command = command(again(**sweep, continued(**sweep, 2))) + " --effort publish";
+  }
+  finish(o);
+  if (o.verdict == RuleVerdict::holds) o.offenders.clear();
+  return o;
+}
+
+}  // namespace tbd::rules

@@ -1,0 +1,121 @@
+// Rule 2: recurrent models gain from the batch until memory ends, the others do not.
+#include <cmath>
+
+#include "analysis/observations/scope.h"
+#include "analysis/observations/suggest.h"
+#include "base/text.h"
+
+namespace tbd::rules {
+namespace {
+
+constexpr double kGains = 0.3, kSaturated = 0.15;
+constexpr double kNearest = 1.5, kFarthest = 3;  // batches over the one that stands for half of the largest
+constexpr size_t kLeastOthers = 3;
+constexpr int64_t kBudget = int64_t{4} << 30;  // of the plan for two cores
+
+// The measured batch nearest to half of the largest, on a log scale.
+const SweepPoint* half_of(const Sweep& sweep, const SweepPoint& last) {
+  const SweepPoint* found = nullptr;
+  const auto off = [&](const SweepPoint& p) {
+    return std::abs(std::log2(static_cast<double>(last.batch) / static_cast<double>(p.batch)) - 1);
+  };
+  for (const SweepPoint* point : ran(sweep)) {
+    const double times = static_cast<double>(last.batch) / static_cast<double>(point->batch);
+    if (times < kNearest || times > kFarthest) continue;
+    if (!found || off(*point) < off(*found)) found = point;
+  }
+  return found;
+}
+
+// g: doublings of throughput for the last doubling of the batch.
+Ranged gain(const SweepPoint& half, const SweepPoint& last) {
+  const Quotient q = quotient(ranged(last.throughput()), ranged(half.throughput()));
+  const double doublings = std::log2(static_cast<double>(last.batch) / static_cast<double>(half.batch));
+  const auto log = [&](std::optional<double> v) { return v ? std::optional(std::log2(*v) / doublings) : std::nullopt; };
+  return {log(q.value), log(q.low), log(q.high)};
+}
+
+Case judged(const Sweep& sweep, const SweepPoint& half, const SweepPoint& last) {
+  const Ranged g = gain(half, last);
+  return {.what = sweep.label(),
+          .passes = sweep.recurrent ? at_least(g, kGains) : at_most(g, kSaturated),
+          .said = cat(sweep.recurrent ? "recurrent" : "not recurrent", ", g ", text(g), " from batch ", half.batch,
+                      " to ", last.batch, ", ", sweep.memory_limit_label()),
+          .numbers = {number("g", g)},
+          .records = hashes({&half, &last})};
+}
+
+RuleVerdict verdict_of(const std::vector<Case>& r, const std::vector<Case>& n, size_t other_models) {
+  const Tally rt = tally(r), nt = tally(n);
+  if (rt.fails > 0) return RuleVerdict::fails;
+  if (rt.decided() == 0 || other_models < kLeastOthers) return RuleVerdict::inconclusive;
+  if (5 * (rt.undecided + nt.undecided) > rt.all() + nt.all()) return RuleVerdict::inconclusive;
+  return 3 * nt.passes >= 2 * nt.decided() ? RuleVerdict::holds : RuleVerdict::fails;
+}
+
+// Sweeps from a small batch until the budget ends them, of all that is missing.
+std::string both_kinds(const Scope& scope, size_t others) {
+  Suggestion more = fresh(scope, ModelKind::recurrent, 1);
+  const size_t lacking = kLeastOthers - std::min(others, kLeastOthers);
+  for (std::string& name : fresh(scope, ModelKind::other, lacking).models) more.models.push_back(std::move(name));
+  more.batches = {8, 16, 32, 64, 128, 256, 512, 1024};
+  if (scope.device == "cpu" || scope.device.empty()) more.memory_budget = kBudget;
+  return command(more);
+}
+
+void suggest(Observation& o, const Scope& scope, size_t r, size_t others, bool undecided) {
+  o.missing = undecided ? "narrower intervals at the last two batches"
+                        : cat("sweeps that end in memory of at least one recurrent model and three others; there are ",
+                              r, " and ", others);
+  if (!undecided && r == 0 && others < kLeastOthers) {
+    o.command = both_kinds(scope, others);
+    return;
+  }
+  for (const Sweep* sweep : scope.sweeps) {
+    const bool wanted = sweep->recurrent ? r == 0 : others < kLeastOthers;
+    if (undecided ? !sweep->memory_limited() : (!wanted || sweep->memory_limited() || !sweep->largest())) continue;
+    Suggestion more = again(*sweep, beyond(*sweep, undecided ? 0 : 3));
+    if (!more.memory_budget && scope.device == "cpu") more.memory_budget = kBudget;
+    if (undecided) more.effort = "publish";
+    o.command = command(more);
+    return;
+  }
+  const size_t lacking = r == 0 ? 1 : kLeastOthers - std::min(others, kLeastOthers);
+  Suggestion more = fresh(scope, r == 0 ? ModelKind::recurrent : ModelKind::other, std::max<size_t>(1, lacking));
+  if (scope.device == "cpu" || scope.device.empty()) more.memory_budget = kBudget;
+  o.command = command(more);
+}
+
+}  // namespace
+
+Observation memory_ends_recurrent(const Scope& scope) {
+  Observation o = begun(2, scope);
+  std::vector<Case> r, n;
+  std::vector<const Sweep*> others;
+  std::string limit;
+  for (const Sweep* sweep : scope.sweeps) {
+    const SweepPoint* last = sweep->largest();
+    const SweepPoint* half = last && sweep->memory_limited() ? half_of(*sweep, *last) : nullptr;
+    if (!half) continue;
+    (sweep->recurrent ? r : n).push_back(judged(*sweep, *half, *last));
+    if (!sweep->recurrent) others.push_back(sweep);
+    if (limit.empty() || limit == sweep->memory_limit_label())
+      limit = sweep->memory_limit_label();
+    else
+      limit = "memory-limited";
+  }
+  o.verdict = verdict_of(r, n, models(others));
+  if (!limit.empty()) o.label += ", " + limit;
+  o.effect = r.empty() && n.empty()
+                 ? "no sweep ended in memory"
+                 : cat("in the last doubling: recurrent series that gain (g ≥ 0.3): ", text(tally(r)),
+                       "; others that have saturated (g ≤ 0.15): ", text(tally(n)));
+  o.cases = std::move(r);
+  o.cases.insert(o.cases.end(), n.begin(), n.end());
+  const bool enough = o.cases.size() > n.size() && models(others) >= kLeastOthers;
+  suggest(o, scope, o.cases.size() - n.size(), models(others), enough);
+  finish(o);
+  return o;
+}
+
+}  // namespace tbd::rules

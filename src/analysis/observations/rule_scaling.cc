@@ -1,0 +1,58 @@
+// Rule 13: training over several workers is worth it only over a fast link.
+#include <algorithm>
+
+#include "analysis/observations/scope.h"
+#include "base/text.h"
+
+namespace tbd::rules {
+namespace {
+
+constexpr double kEfficient = 0.8;
+
+// E = X(n) / (n X(1)).
+Ranged efficiency(const ScalingPoint& point) {
+  const Quotient q = quotient(point.all, point.one);
+  const auto n = static_cast<double>(point.workers);
+  const auto part = [&](std::optional<double> v) { return v ? std::optional(*v / n) : std::nullopt; };
+  return {part(q.value), part(q.low), part(q.high)};
+}
+
+Case judged(const ScalingPoint& point) {
+  const Ranged e = efficiency(point);
+  const double bound = point.fast_link ? kEfficient : 1 / static_cast<double>(point.workers);
+  return {.what = cat(point.what, ", ", point.workers, " workers, ", point.fast_link ? "fast" : "slow", " link"),
+          .passes = point.fast_link ? at_least(e, bound) : below(e, bound),
+          .said = cat("E ", text(e), point.emulated ? ", emulated link" : ""),
+          .numbers = {number("efficiency", e), number("bound", exactly(bound))},
+          .records = point.records};
+}
+
+}  // namespace
+
+// On the slow link the smallest batch of each number of workers is a case; on the fast link each point is one.
+Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoint> points) {
+  Observation o = begun(13, scope);
+  if (points.empty()) {
+    o.verdict = RuleVerdict::not_applicable;
+    o.effect = "every cell has one worker";
+    return o;
+  }
+  bool slow = false, fast = false, emulated = false;
+  for (const ScalingPoint& point : points) {
+    const bool smaller = std::ranges::any_of(points, [&](const ScalingPoint& other) {
+      return !other.fast_link && other.workers == point.workers && other.batch < point.batch;
+    });
+    if (!point.fast_link && smaller) continue;
+    (point.fast_link ? fast : slow) = true;
+    emulated = emulated || point.emulated;
+    o.cases.push_back(judged(point));
+  }
+  o.verdict = slow && fast ? by_cases(o.cases, 1) : RuleVerdict::inconclusive;
+  if (emulated) o.label += ", emulated links";
+  o.effect = cat("E < 1/n on the slow link and E ≥ 0.8 on the fast one in ", text(tally(o.cases)), " cases");
+  o.missing = slow && fast ? "narrower intervals of throughput" : "workers over both a slow and a fast link";
+  finish(o);
+  return o;
+}
+
+}  // namespace tbd::rules

@@ -1,0 +1,116 @@
+// Result sets made by hand for tests of sweeps and of the rules over them: series of records with known throughputs,
+// and the numbers that their traces and memory passes would give.
+#pragma once
+#include <algorithm>
+
+#include "analysis/observations/observations.h"
+#include "analysis/sample_record.h"
+
+namespace tbd::sample {
+
+struct Series {
+  std::string model = "resnet50", framework = "pytorch", precision = "fp32", device = "cpu";
+  std::string machine = "Sample CPU", input_mode = "resident", op = "conv2d";
+  std::vector<int64_t> batches;
+  std::vector<double> throughput;         // by batch
+  std::vector<double> u = {}, f = {};     // by batch, of traces; empty: not traced
+  double spread = 0.005;                  // half the interval of u and f, over the value
+  std::vector<int64_t> peaks = {};        // allocator's, MiB, by batch
+  std::vector<double> feature_maps = {};  // share of an exact memory pass, by batch
+  std::optional<int64_t> oom_at = {};     // a further batch that ended so
+  std::optional<int64_t> budget = {};     // bytes
+  std::optional<bool> verified = true;
+  int64_t launches = 1, steps = 120;
+  double noise = 0.002;
+  std::string effort = "quick";
+  std::optional<double> machine_use = {};  // busy share of the processors
+  double peak = 1.2e12;                    // FLOP/s, of instructions
+};
+
+inline Record record_of(const Series& s, int64_t batch, double throughput) {
+  Record record = sample_record({.steps = s.steps,
+                                 .step_seconds = static_cast<double>(batch) / throughput,
+                                 .noise = s.noise,
+                                 .input_mode = s.input_mode,
+                                 .precision = s.precision,
+                                 .effort = s.effort,
+                                 .launches = s.launches});
+  Workload& w = record.run.workload;
+  w.model = s.model, w.model_hash = "hash of " + s.model, w.framework = s.framework, w.device = s.device;
+  w.batch = w.samples_per_step = batch, w.memory_budget_bytes = s.budget;
+  record.run.verified = s.verified;
+  record.run.environment["cpu"]["model"] = s.machine;
+  record.run.peaks["isa"] = {{s.precision, s.peak}};
+  record.run.train_flops = 1'000'000, record.run.ops.front().op = s.op;
+  for (Launch& launch : record.launches) {
+    launch.info.batch_seen = batch;
+    for (StepRow& row : launch.steps) row.units = static_cast<double>(batch);
+    if (s.machine_use) launch.info.host["use"]["util_machine"] = *s.machine_use;
+  }
+  return record;
+}
+
+// Records and what is known of each beside its steps.
+class Results {
+ public:
+  Results& add(const Series& s) {
+    for (size_t i = 0; i < s.batches.size(); ++i) {
+      Record record = record_of(s, s.batches[i], s.throughput[i]);
+      for (Launch& launch : record.launches)
+        if (!s.peaks.empty()) launch.info.allocator_peak_bytes = s.peaks[i] << 20;
+      keep(std::move(record), s, i);
+    }
+    if (!s.oom_at) return *this;
+    Record record = record_of(s, *s.oom_at, 1);
+    record.launches.front().steps.clear();
+    record.launches.resize(1);
+    record.run.outcome = {.kind = OutcomeKind::oom, .reason = "the worker ran out of memory", .repro = ""};
+    return keep(std::move(record), s, {});
+  }
+  Results& keep(Record record, const Series& series, std::optional<size_t> at) {
+    record.hash = cat("r", records_.size());
+    record.folder = cat("results/", record.hash);
+    records_.push_back(std::move(record));
+    known_.push_back({series, at});
+    return *this;
+  }
+  std::vector<Record>& records() { return records_; }
+
+  std::vector<Sweep> sweeps() const {
+    std::vector<Sweep> all = tbd::sweeps(records_);
+    for (Sweep& sweep : all)
+      for (SweepPoint& point : sweep.points) fill(point);
+    return all;
+  }
+  std::vector<Observation> all() const {
+    const std::vector<Sweep> of = sweeps();
+    return observe(of);
+  }
+  Observation operator[](int number) const {
+    const std::vector<Observation> found = all();
+    return *std::ranges::find(found, number, &Observation::number);
+  }
+
+ private:
+  void fill(SweepPoint& point) const {
+    const auto& [series, at] = known_[static_cast<size_t>(point.record - records_.data())];
+    if (!at) return;
+    const auto measured = [&](const std::vector<double>& values, Measured& out) {
+      if (values.empty()) return;
+      const double v = values[*at];
+      out = {.value = v, .low = v * (1 - series.spread), .high = v * (1 + series.spread), .reason = ""};
+    };
+    measured(series.u, point.compute_utilization), measured(series.f, point.flop_active);
+    if (series.feature_maps.empty()) return;
+    MemoryReport& memory = point.memory.emplace();
+    MemoryBytes& bytes = memory.study.peak.requested;
+    const auto maps = static_cast<int64_t>(1000 * series.feature_maps[*at]);
+    bytes[static_cast<size_t>(MemoryClass::feature_map)] = maps;
+    bytes[static_cast<size_t>(MemoryClass::weight)] = 1000 - maps;
+  }
+
+  std::vector<Record> records_;
+  std::vector<std::pair<Series, std::optional<size_t>>> known_;  // by record; the second: index of the batch
+};
+
+}  // namespace tbd::sample

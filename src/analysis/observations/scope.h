@@ -1,0 +1,59 @@
+// The sweeps that a rule may look at together: of one machine, device and input mode, without what proves nothing.
+#pragma once
+#include "analysis/observations/decide.h"
+
+namespace tbd::rules {
+
+struct Scope {
+  std::string machine, device, input_mode;
+  std::vector<const Sweep*> sweeps;
+  std::vector<std::string> notes;  // what was left out: "3 cells of effort smoke"
+  std::string label;               // "CPU"
+};
+// In the order of their sweeps. Left out: effort smoke; networks that the gates found to differ from the reference's;
+// beside other frameworks, those never checked against it.
+std::vector<Scope> scopes(std::span<const Sweep> sweeps);
+
+std::vector<const SweepPoint*> ran(const Sweep& sweep);
+double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's largest
+// Points whose value is known.
+std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
+const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
+const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
+std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
+// Framework, its version and mode, and precision: what must be alike for models to be set side by side.
+std::string stack(const Sweep& sweep);
+size_t models(const std::vector<const Sweep*>& sweeps);  // different ones
+
+// An observation of this scope with number, claim and label filled in.
+Observation begun(int number, const Scope& scope);
+// Fills in offenders; drops `missing` and `command` unless inconclusive.
+void finish(Observation& observation);
+
+// Rules, by number.
+Observation throughput_rises(const Scope& scope);       // 1
+Observation memory_ends_recurrent(const Scope& scope);  // 2
+Observation no_framework_wins(const Scope& scope);      // 3
+Observation batches_fill_device(const Scope& scope);    // 4
+Observation lstm_uses_less(const Scope& scope);         // 5
+Observation batches_fill_units(const Scope& scope);     // 6
+Observation recurrent_uses_less(const Scope& scope);    // 7
+Observation long_slow_kernels(const Scope& scope);      // 8
+Observation processors_idle(const Scope& scope);        // 9
+Observation feature_maps_dominate(const Scope& scope);  // 11
+Observation full_memory_is_waste(const Scope& scope);   // 12
+
+// 10: of scopes of one input mode.
+Observation faster_device_used_less(std::span<const Scope> devices);
+
+// 13. One measured number of workers over one link.
+struct ScalingPoint {
+  std::string what;  // "resnet50 pytorch fp32, batch 8"
+  int64_t workers = 2, batch = 0;
+  bool fast_link = false, emulated = false;
+  Ranged one, all;  // X(1), X(n)
+  std::vector<std::string> records;
+};
+Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoint> points);
+
+}  // namespace tbd::rules

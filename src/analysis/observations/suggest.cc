@@ -1,0 +1,151 @@
+#include "analysis/observations/suggest.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace tbd::rules {
+namespace {
+
+struct Known {
+  std::string name;
+  ModelKind kind;
+  std::vector<int64_t> batches;  // that a small machine can do
+};
+const std::vector<Known>& known() {
+  static const std::vector<Known> all = {{"seq2seq", ModelKind::recurrent, {4, 8, 16, 32, 64}},
+                                         {"resnet50", ModelKind::convolutional, {4, 8, 16, 32, 64}},
+                                         {"inception_v3", ModelKind::convolutional, {4, 8, 16, 32, 64}},
+                                         {"transformer", ModelKind::other, {5, 10, 20, 40, 81}},
+                                         {"wgan_gp", ModelKind::convolutional, {4, 8, 16, 32, 64}},
+                                         {"deep_speech_2", ModelKind::recurrent, {1, 2, 4, 8, 16}},
+                                         {"minigo", ModelKind::other, {32, 64, 128, 256}},
+                                         {"bert", ModelKind::other, {1, 2, 4, 8}}};
+  return all;
+}
+
+bool fits(ModelKind wanted, ModelKind kind) {
+  if (wanted == ModelKind::any) return true;
+  if (wanted == ModelKind::other) return kind != ModelKind::recurrent;
+  return wanted == kind;
+}
+
+template <class T>
+std::string listed(const std::vector<T>& values) {
+  std::vector<std::string> words;
+  for (const T& value : values) words.push_back(cat(value));
+  return join(words, ",");
+}
+
+// The value of --data in the line that a record keeps.
+std::string data_of(const std::string& repro) {
+  const std::vector<std::string> words = split(repro, ' ');
+  const auto at = std::ranges::find(words, "--data");
+  return at == words.end() || at + 1 == words.end() ? "" : *(at + 1);
+}
+
+}  // namespace
+
+std::string command(const Suggestion& s) {
+  std::string line = "tbd run " + join(s.models, " ");
+  const auto option = [&](const char* name, const std::string& value) { line += cat(" --", name, " ", value); };
+  if (!s.config.empty() && s.config != "default" && s.config != "canonical") option("config", s.config);
+  if (s.frameworks != std::vector<std::string>{"pytorch"}) option("framework", listed(s.frameworks));
+  if (s.precision != "fp32") option("precision", s.precision);
+  if (s.device != "cpu") option("device", s.device);
+  if (s.input_mode != "resident") option("input", s.input_mode);
+  if (s.input_mode == "pipeline") option("data", s.data.empty() ? "DIR" : s.data);
+  if (!s.batches.empty()) option("batch", listed(s.batches));
+  if (s.memory_budget) option("memory", budget_text(*s.memory_budget, ""));
+  if (s.passes != std::vector<std::string>{"clean"}) option("passes", listed(s.passes));
+  if (!s.effort.empty()) option("effort", s.effort);
+  return line;
+}
+
+Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<std::string> passes) {
+  const Workload& w = sweep.workload;
+  return {.models = {w.model},
+          .config = w.config,
+          .precision = w.precision,
+          .device = w.device,
+          .input_mode = w.input_mode,
+          .frameworks = {w.framework},
+          .batches = std::move(batches),
+          .passes = std::move(passes),
+          .memory_budget = w.memory_budget_bytes,
+          .data = data_of(w.repro),
+          .effort = ""};
+}
+
+Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<std::string> passes) {
+  Suggestion out;
+  out.passes = std::move(passes);
+  if (scope.device != "") out.device = scope.device;
+  if (scope.input_mode != "") out.input_mode = scope.input_mode;
+  const auto here = [&](const Known& k) {
+    return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == k.name; });
+  };
+  for (const bool wanted : {false, true})
+    for (const Known& k : known()) {
+      if (out.models.size() == models || !fits(kind, k.kind) || here(k) != wanted) continue;
+      if (out.models.empty()) out.batches = k.batches;
+      out.models.push_back(k.name);
+    }
+  if (out.models.size() > 1) out.batches = {4, 8, 16, 32, 64};
+  return out;
+}
+
+std::vector<int64_t> continued(const Sweep& sweep, size_t least) {
+  std::vector<int64_t> out;
+  for (const SweepPoint& point : sweep.points)
+    if (!ended_for_memory(point.cell.judgement.outcome)) out.push_back(point.batch);
+  if (out.empty()) out.push_back(1);
+  const bool limited = sweep.memory_limited();
+  while (out.size() < least && (limited ? out.front() > 1 : true)) {
+    if (limited)
+      out.insert(out.begin(), out.front() / 2);
+    else
+      out.push_back(2 * out.back());
+  }
+  return out;
+}
+
+std::vector<int64_t> beyond(const Sweep& sweep, size_t more) {
+  const SweepPoint* last = sweep.largest();
+  std::vector<int64_t> out = {last ? std::max<int64_t>(1, last->batch / 2) : 1};
+  for (size_t i = 0; i <= more; ++i) out.push_back(2 * out.back());
+  return out;
+}
+
+void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*value, std::vector<std::string> passes) {
+  constexpr size_t kLeast = 4;
+  const Sweep* near = nullptr;  // the longest of those too short
+  size_t most = 0, whole = 0;
+  for (const Sweep* sweep : scope.sweeps) {
+    const size_t n = value ? with(*sweep, value).size() : ran(*sweep).size();
+    if (n >= kLeast) ++whole;
+    if (n < kLeast && (!near || ran(*sweep).size() > most)) near = sweep, most = ran(*sweep).size();
+  }
+  o.missing = cat("two ", value ? "traced " : "", "sweeps of four batches or more that decide; there are ", whole,
+                  " such sweeps");
+  if (whole >= 2) {
+    o.missing = cat("narrower intervals: ", text(tally(o.cases)), " of the sweeps pass");
+    std::vector<std::string> open;
+    for (const Case& each : o.cases)
+      if (!each.passes) open.push_back(each.what);
+    if (!open.empty()) o.missing += cat("; undecided: ", join(open, ", "));
+  }
+  const auto open = std::ranges::find_if(o.cases, [](const Case& each) { return !each.passes; });
+  const auto wide =
+      open == o.cases.end() ? scope.sweeps.end() : std::ranges::find(scope.sweeps, open->what, &Sweep::label);
+  if (whole >= 2 && wide != scope.sweeps.end()) {
+    Suggestion more = again(**wide, continued(**wide, kLeast), std::move(passes));
+    more.effort = "publish";
+    o.command = command(more);
+  } else {
+    o.command = near ? command(again(*near, continued(*near, kLeast), std::move(passes)))
+                     : command(fresh(scope, ModelKind::any, whole == 0 ? 2 : 1, std::move(passes)));
+  }
+}
+
+}  // namespace tbd::rules

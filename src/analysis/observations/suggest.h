@@ -1,0 +1,36 @@
+// The command line that would bring evidence that is missing.
+#pragma once
+#include "analysis/observations/scope.h"
+
+namespace tbd::rules {
+
+struct Suggestion {
+  std::vector<std::string> models;  // names; with `config` where one is not the default
+  std::string config, precision = "fp32", device = "cpu", input_mode = "resident";
+  std::vector<std::string> frameworks = {"pytorch"};
+  std::vector<int64_t> batches;
+  std::vector<std::string> passes = {"clean"};
+  std::optional<int64_t> memory_budget;
+  std::string data = {};  // the data set's folder; pipeline input without one asks for DIR
+  std::string effort;
+};
+// "tbd run seq2seq --batch 4,8,16,32,64 --memory 4GiB --passes clean,trace": options at their defaults are left out.
+std::string command(const Suggestion& suggestion);
+
+// The same workload again, over these batches.
+Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<std::string> passes = {"clean"});
+// Some of the known models of a kind, those that the scope lacks first.
+enum class ModelKind { any, recurrent, other, convolutional };
+Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<std::string> passes = {"clean"});
+
+// The sweep's batches, continued by doubling until there are `least`.
+std::vector<int64_t> continued(const Sweep& sweep, size_t least);
+// From the sweep's largest on, doubling, `more` further ones.
+std::vector<int64_t> beyond(const Sweep& sweep, size_t more);
+
+// For rules on each series over at least four batches: continues the scope's longest short series, else begins new
+// ones. `value` known at a point says that it counts; null: that it ran.
+void suggest_sweeps(Observation& observation, const Scope& scope, Measured SweepPoint::*value,
+                    std::vector<std::string> passes);
+
+}  // namespace tbd::rules
