@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "analysis/explain/page.h"
+#include "analysis/flags.h"
+#include "analysis/metrics.h"
+#include "analysis/sample_profile.h"
+#include "analysis/sample_record.h"
+#include "analysis/trace/classes.h"
+#include "base/files.h"
+#include "record/memory_log.h"
+#include "stats/effort.h"
+
+namespace tbd {
+namespace {
+
+using testing::HasSubstr;
+
+const Fact* fact(const std::vector<Fact>& facts, std::string_view what) {
+  const auto found = std::ranges::find_if(facts, [&](const Fact& f) { return f.what == what; });
+  return found == facts.end() ? nullptr : &*found;
+}
+double number(const std::vector<Fact>& facts, std::string_view what) {
+  const Fact* found = fact(facts, what);
+  if (!found) return std::nan("");
+  if (const auto* whole = std::get_if<int64_t>(&found->value)) return static_cast<double>(*whole);
+  const auto* value = std::get_if<double>(&found->value);
+  return value ? *value : std::nan("");
+}
+
+TEST(Topics, CoverEveryNameThatARowMayHold) {
+  for (const Metric& m : metrics()) EXPECT_EQ(topic(m.id).group->id, "metrics") << m.id;
+  for (const Flag& flag : known_flags()) EXPECT_EQ(topic(flag.name).group->id, "flags") << flag.name;
+  for (int kind = 0; kind <= static_cast<int>(OutcomeKind::interrupted); ++kind)
+    EXPECT_EQ(topic(name(static_cast<OutcomeKind>(kind))).group->id, "outcomes");
+  for (const Grade grade : {Grade::provisional, Grade::development, Grade::published})
+    EXPECT_EQ(topic(name(grade)).group->id, "grades");
+  for (size_t c = 0; c < kMemoryClasses; ++c)
+    EXPECT_EQ(topic(cat("memory.", name(static_cast<MemoryClass>(c)))).group->id, "memory");
+  for (size_t c = 0; c < kIdleCauses; ++c)
+    EXPECT_EQ(topic(cat("idle.", key(static_cast<IdleCause>(c)))).group->id, "trace");
+}
+
+TEST(Topics, AreNoneThatNothingHas) {
+  EXPECT_EQ(metric_topics().size(), metrics().size());
+  EXPECT_EQ(flag_topics().size(), known_flags().size());
+}
+
+TEST(Topics, HaveOneIdEachASentenceAndAUnitWhereTheirMetricHasOne) {
+  std::set<std::string_view> ids;
+  for (const TopicGroup& group : topic_groups())
+    for (const Topic& t : group.topics) {
+      EXPECT_TRUE(ids.insert(t.id).second) << t.id;
+      EXPECT_FALSE(t.what.empty()) << t.id;
+    }
+  for (const Metric& m : metrics())
+    if (m.unit == Unit::seconds || m.unit == Unit::bytes || m.unit == Unit::flop_rate) {
+      EXPECT_EQ(topic(m.id).topic->unit, symbol(m.unit)) << m.id;
+    }
+}
+
+TEST(Topics, AreFoundByAShortNameThatIsTheirsAlone) {
+  EXPECT_EQ(topic("knee").topic->id, "sweep.knee");
+  EXPECT_EQ(topic("feature map").topic->id, "memory.feature_map");
+  EXPECT_THROW(topic("input"), Error);  // memory.input and idle.input
+}
+
+TEST(Topics, OfferTheNearestNames) {
+  try {
+    topic("troughput");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'throughput'"));
+  }
+}
+
+TEST(Walk, GivesThroughputThatAPocketCalculatorRepeats) {
+  const Record record = sample_record();
+  const std::vector<Fact> facts = walk(topic("throughput"), record);
+  const double ns =
+      number(facts, "clean-1: stamp of the last") - number(facts, "clean-1: stamp before the first of them");
+  EXPECT_NEAR(number(facts, "clean-1: sum of units") / (ns * 1e-9), number(facts, "throughput"), 1e-9);
+  EXPECT_NE(fact(facts, "grade"), nullptr);
+  EXPECT_NE(fact(facts, "flags"), nullptr);
+}
+
+TEST(Walk, GivesSharesOfAPeakFromTheirFactors) {
+  const std::vector<Fact> facts = walk(topic("mfu"), sample_record());
+  const double rate = number(facts, "FLOPs of one sample") * number(facts, "samples of one step") *
+                      number(facts, "stable steps, all launches") / number(facts, "sum of step times");
+  EXPECT_NEAR(rate / number(facts, "peak of fp32, isa"), number(facts, "mfu"), 1e-9);
+}
+
+TEST(Walk, SaysWhatWithheldANumber) {
+  Record record = sample_record();
+  record.launches[0].steps[50].loss = std::nan("");
+  const std::vector<Fact> facts = walk(topic("throughput"), record);
+  ASSERT_NE(fact(facts, "rates and step times withheld"), nullptr);
+  EXPECT_EQ(std::get<std::string>(fact(facts, "outcome")->value), "nonfinite");
+}
+
+TEST(Walk, AnswersForEveryNameOfARecordWithAndWithoutPasses) {
+  const auto made = sample::made();
+  sample::add_memory(made->record);
+  for (const Record& record : {sample_record(), made->record, Record{}})
+    for (const TopicGroup& group : topic_groups())
+      for (const Topic& t : group.topics) EXPECT_FALSE(walk({&t, &group}, record).empty()) << t.id;
+}
+
+TEST(Walk, GivesUtilizationOfATraceAndBytesOfAClass) {
+  const auto made = sample::made();
+  sample::add_memory(made->record);
+  const std::vector<Fact> busy = walk(topic("compute_utilization"), made->record);
+  EXPECT_DOUBLE_EQ(number(busy, "busy with compute P") / number(busy, "window W"), number(busy, "U = P / W"));
+  const std::vector<Fact> memory = walk(topic("memory.weight"), made->record);
+  EXPECT_EQ(number(memory, "weight at the peak"), 100);
+}
+
+TEST(Page, EndsWithWhatTheProgramExplains) {
+  const std::string page = read_file(std::string(TBD_SOURCE_DIR) + "/docs/metrics.md");
+  const std::string topics = topics_markdown();
+  ASSERT_GT(page.size(), topics.size());
+  EXPECT_EQ(page.substr(page.size() - topics.size()), topics) << "tbd explain --all --format md";
+}
+
+}  // namespace
+}  // namespace tbd

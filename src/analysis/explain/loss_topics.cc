@@ -1,0 +1,49 @@
+// The parts of the loss bar: they add up to the traced window to the nanosecond.
+#include "analysis/explain/topic.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kHow =
+    "Trace pass; all parts of the bar are integers of nanoseconds and add up to the window.";
+constexpr std::string_view kIdle =
+    "Idle: no op computed. What the thread that runs the next op did at that instant; the first cause that applies.";
+
+constexpr Topic kTopics[] = {
+    {"loss.ideal", "ns", "Time that the ops would take at their roofs.", "sum over ops of max(FLOPs / R, bytes / B)",
+     "At most the busy time.", kHow, "Roofline: Williams et al. 2009, CACM 52(4).", "0 without measured peaks."},
+    {"loss.system_time", "ns", "Part of the busy time that the kernel took: page faults above all.",
+     "min(P - ideal, P * system_share)", "An estimate: the share of CPU time, applied to busy time.", kHow, "",
+     "0 where system_share is not known."},
+    {"loss.kernel_inefficiency", "ns", "The rest of the busy time: kernels slower than their roofs.",
+     "P - ideal - system time", "Small shapes, layout changes, imbalance of threads.", kHow, "", ""},
+    {"loss.exposed_communication", "ns", "Communication while nothing computed.", "|comm| - |comm and compute|", "",
+     kHow, "", "0 with one worker."},
+    {"loss.copies", "ns", "Copies while nothing else was active.", "", "", kHow, "", ""},
+    {"idle.input", "ns", "The loop fetched a batch.", "", kIdle, kHow, "", "Large: see input_wait."},
+    {"idle.sync", "ns", "It waited for the device.", "", kIdle, kHow, "", ""},
+    {"idle.alloc", "ns", "It allocated or freed memory.", "", kIdle, kHow, "", ""},
+    {"idle.compile", "ns", "It built, loaded or tuned code.", "", kIdle, kHow, "", "Belongs into warm-up."},
+    {"idle.overhead", "ns", "The recording tool worked.", "", kIdle, kHow, "", "Not lost without the trace."},
+    {"idle.collective_wait", "ns", "It waited in a collective operation.", "", kIdle, kHow, "", ""},
+    {"idle.off_cpu", "ns", "It had no processor.", "", kIdle, kHow, "",
+     "Absent from traces that record no scheduling."},
+    {"idle.dispatch", "ns", "It was inside an op, outside its leaves: the framework's own work.", "", kIdle, kHow, "",
+     ""},
+    {"idle.host_other", "ns", "Anything else that the host did.", "", kIdle, kHow, "", ""},
+    {"idle.launch", "ns", "It was inside the call that launches a kernel.", "", kIdle, kHow, "", "Devices only."},
+    {"idle.latency", "ns", "After the launch, up to the delay that is usual in this trace.", "", kIdle, kHow, "",
+     "Devices only."},
+    {"idle.dependency", "ns", "Beyond that, while another stream was waited for.", "", kIdle, kHow, "",
+     "Devices only."},
+    {"idle.device_other", "ns", "Beyond that, for no reason that the trace shows.", "", kIdle, kHow, "",
+     "Devices only."},
+    {"idle.unattributed", "ns", "Idle without a launch that ended it.", "", kIdle, kHow, "",
+     "The end of a window, or a trace with holes."},
+};
+
+}  // namespace
+
+std::span<const Topic> loss_topics() { return kTopics; }
+
+}  // namespace tbd

@@ -1,0 +1,82 @@
+// Figures of the memory pass (docs/profile.md); classes as in record/memory_log.h.
+#include "analysis/explain/topic.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kLedger =
+    "Memory pass: a ledger of every allocation and release, with the role that the executor gave the block.";
+constexpr std::string_view kAtPeak =
+    "Bytes asked for of blocks of this class that live at the instant of memory.peak; classes add up to it.";
+constexpr std::string_view kPaper = "Zhu et al. 2018, IISWC, 3.4.3 and figure 9";
+
+constexpr Topic kTopics[] = {
+    {"memory.peak", "B", "Greatest sum of the bytes asked for of all live blocks; the first instant where it occurs.",
+     "max over events of sum over live blocks", "Tensors of all classes. Out: code, heap of the framework.", kLedger,
+     kPaper, "Its level of evidence differs by framework: see memory.evidence."},
+    {"memory.weight", "B", "Parameters.", "", kAtPeak, kLedger, kPaper, "Sum of the parameters' sizes."},
+    {"memory.weight_grad", "B", "Gradients of parameters.", "", kAtPeak, kLedger, kPaper,
+     "At most the weights' bytes."},
+    {"memory.feature_map", "B", "Made in forward and kept for backward: masks and saved statistics too.", "", kAtPeak,
+     kLedger, kPaper, "Grows with the batch."},
+    {"memory.activation_grad", "B", "Made in backward, no gradient of a parameter.", "", kAtPeak, kLedger,
+     "In the paper part of: dynamic", ""},
+    {"memory.optimizer_state", "B", "Momentum and other slots of the update.", "", kAtPeak, kLedger,
+     "In the paper part of: dynamic", "fp32: 4 bytes a parameter with momentum, 8 with Adam."},
+    {"memory.workspace", "B", "Made and freed inside one op.", "", kAtPeak, kLedger, kPaper,
+     "Scratch that a library takes past the framework's allocator is not seen."},
+    {"memory.temporary", "B", "Other tensors.", "", kAtPeak, kLedger, "In the paper part of: dynamic",
+     "With unexplained above 5 % of the peak: a note."},
+    {"memory.input", "B", "Batches and labels.", "", kAtPeak, kLedger, "In the paper part of: dynamic", ""},
+    {"memory.auxiliary", "B", "Running statistics, averages.", "", kAtPeak, kLedger, "In the paper part of: dynamic",
+     ""},
+    {"memory.comm", "B", "Buckets and staging of communication.", "", kAtPeak, kLedger, "In the paper part of: dynamic",
+     "0 with one worker."},
+    {"memory.runtime", "B", "Of the framework itself.", "", kAtPeak, kLedger, "In the paper part of: dynamic", ""},
+    {"memory.tool", "B", "Of the measurement.", "", kAtPeak, kLedger, "", "Not there without it."},
+    {"memory.planned", "B",
+     "Feature maps, gradients of activations, workspace and temporaries in one, where a framework plans them as a "
+     "whole.",
+     "", kAtPeak, kLedger, "", "Never compare with one of the classes that it holds."},
+    {"memory.unexplained", "B", "Blocks of which no rule says what they are.", "", kAtPeak, kLedger, "",
+     "With temporary above 5 % of the peak: a note."},
+    {"memory.class_peak", "B", "A class's own greatest, at an instant of its own.",
+     "max over events of the class's sum", "", kLedger, "", "Peaks of classes do not add up: never stack them."},
+    {"memory.held", "B", "Greatest sum as the allocator rounds.", "max over events of sum of held", "", kLedger, "",
+     "Asked for <= held."},
+    {"memory.steady", "B", "Live at the end of the last step, by class.", "", "", kLedger, "",
+     "What stays between steps."},
+    {"memory.growth", "B", "Growth of live memory from the end of step 2 to the last.", "sum at last - sum at step 2",
+     "", kLedger, "", "Not 0 over many steps: a leak."},
+    {"memory.allocator_difference", "B", "The allocator's own count less the ledger's, at the end.",
+     "allocator_live_bytes - ledger_held_bytes", "", "The framework's counter against the ledger.", "",
+     "0 where evidence is exact; absent where the framework does not count."},
+    {"memory.closure", "B", "Resident memory that no part explains, at the end of the last step.",
+     "resident - touched blocks - runtime - files - kept by malloc - tool", "",
+     "Pages that are there, by the kernel's account of the process.", "",
+     "Closed: at most 1 % of resident memory or 16 MiB, the larger; open otherwise."},
+    {"memory.evidence", "", "How much a framework lets be known: exact, partial or plan.", "",
+     "exact: every block as it comes and goes. partial: most blocks, the rest is a residual. plan: what is planned is "
+     "one sum.",
+     kLedger, "", "Never split a merged class to compare it."},
+};
+constexpr Topic kSweep[] = {
+    {"sweep.knee", "samples", "Smallest batch from which on throughput reaches 95 % of the sweep's best.",
+     "min b: X(b') >= 0.95 max X for all b' >= b",
+     "Cells that differ in the batch alone. Its interval: the same rule with upper ends of X against lower ends, and "
+     "the other way round.",
+     "Clean pass of each cell.", "",
+     "Absent with fewer than three batches that ran. A knee at the largest batch means: not saturated."},
+    {"sweep.largest_batch", "samples", "The largest batch that ran.", "b* = max b with a throughput",
+     "Memory-limited when the next point ended in oom or was skipped as not fitting, on the machine or against an "
+     "enforced budget.",
+     "Clean pass of each cell; the budget limits the worker's data.", "",
+     "Not memory-limited: says only what was tried. Two budgets are two sweeps."},
+};
+
+}  // namespace
+
+std::span<const Topic> memory_topics() { return kTopics; }
+std::span<const Topic> sweep_topics() { return kSweep; }
+
+}  // namespace tbd

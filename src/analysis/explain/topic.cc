@@ -1,0 +1,64 @@
+#include "analysis/explain/topic.h"
+
+#include <algorithm>
+
+#include "analysis/flags.h"
+#include "analysis/metrics.h"
+#include "base/error.h"
+
+namespace tbd {
+namespace {
+
+// Metrics and flags have their sentence in their own rows.
+std::string_view sentence_of(const Topic& topic) {
+  if (!topic.what.empty()) return topic.what;
+  for (const Metric& m : metrics())
+    if (m.id == topic.id) return m.what;
+  for (const Flag& flag : known_flags())
+    if (flag.name == topic.id) return flag.meaning;
+  return {};
+}
+
+TopicGroup group(std::string_view id, std::string_view title, std::span<const Topic> rows,
+                 std::span<const Topic> more = {}) {
+  TopicGroup made{.id = id, .title = title, .topics = {rows.begin(), rows.end()}};
+  made.topics.insert(made.topics.end(), more.begin(), more.end());
+  for (Topic& topic : made.topics) topic.what = sentence_of(topic);
+  return made;
+}
+
+std::string_view short_name(std::string_view id) { return id.substr(id.find('.') + 1); }
+
+}  // namespace
+
+std::span<const TopicGroup> topic_groups() {
+  static const std::vector<TopicGroup> groups = {
+      group("metrics", "Metrics", metric_topics()),
+      group("trace", "Figures of the trace pass", trace_topics(), loss_topics()),
+      group("memory", "Figures of the memory pass", memory_topics()),
+      group("sweep", "Figures of sweeps over batch size", sweep_topics()),
+      group("flags", "Flags", flag_topics()),
+      group("outcomes", "Outcomes", outcome_topics()),
+      group("grades", "Grades", grade_topics())};
+  return groups;
+}
+
+FoundTopic topic(std::string_view name) {
+  std::string wanted(name);
+  std::ranges::replace(wanted, ' ', '_');
+  std::vector<std::string> known, meant;
+  FoundTopic by_short_name;
+  for (const TopicGroup& group : topic_groups())
+    for (const Topic& topic : group.topics) {
+      if (topic.id == wanted) return {&topic, &group};
+      known.emplace_back(topic.id);
+      if (short_name(topic.id) != wanted) continue;
+      meant.emplace_back(topic.id);
+      by_short_name = {&topic, &group};
+    }
+  if (meant.size() == 1) return by_short_name;
+  if (meant.size() > 1) fail(ErrorKind::usage, "'", name, "' may mean ", join(meant, " or "));
+  fail(ErrorKind::usage, unknown_name("name", wanted, known));
+}
+
+}  // namespace tbd

@@ -1,0 +1,103 @@
+// Flags, outcomes and grades of a record.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/explain/walk.h"
+#include "stats/effort.h"
+
+namespace tbd {
+namespace {
+
+using Facts = std::vector<Fact>;
+
+// The metric that a flag hangs on.
+const std::map<std::string_view, std::string_view> kMetricOf = {{"disturbed-steal", "steal_share"},
+                                                                {"disturbed-runqueue", "runqueue_share"},
+                                                                {"disturbed-other-work", "foreign_share"},
+                                                                {"roof-beaten", "gemm_share"},
+                                                                {"over-roof", "mfu"},
+                                                                {"short", "throughput"},
+                                                                {"assumed-correlation", "throughput"},
+                                                                {"one-step", "throughput"},
+                                                                {"unbounded", "throughput"},
+                                                                {"slow-down", "stable_from_step"},
+                                                                {"disturbed-major-faults", "stable_from_step"}};
+
+void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
+  const RunInfo& info = run.record->run;
+  const bool told = std::ranges::count(info.flags, flag) > 0;
+  facts.push_back({"set by the runner", told, "", "run.json: flags"});
+  if (flag == "peaks-drift")
+    facts.push_back({"drift", tbd::cell(maybe<double>(info.peaks, "drift")), "", "run.json: peaks.drift"});
+  if (flag == "unpinned") facts.push_back({"unpinned", info.workload.unpinned, "", "run.json: workload.unpinned"});
+  if (flag == "tuned") facts.push_back({"mode", info.workload.mode, "", "run.json: workload.mode"});
+  for (const LaunchView& launch : run.launches) {
+    const std::string of = launch.launch->info.folder_name() + ": ";
+    if (flag == "cut-line-dropped")
+      facts.push_back({of + "lines dropped", launch.launch->dropped_lines, "", "end of steps.csv"});
+    if (flag == "threads-over-cores") {
+      facts.push_back({of + "cores", tbd::cell(launch.launch->info.cores), "", "launch.json: cores"});
+      facts.push_back({of + "threads", info.workload.threads, "", "run.json: workload.threads"});
+    }
+    const std::optional<Json> delta = maybe<Json>(launch.launch->info.host, "delta");
+    if (flag == "disturbed-throttled")
+      facts.push_back({of + "throttled", tbd::cell(delta ? maybe<double>(*delta, "throttled_time_s") : std::nullopt),
+                       "s", "launch.json: host.delta.throttled_time_s"});
+  }
+  if (flag == "disturbed-major-faults")
+    facts.push_back({"sum of major_faults over stable steps", tbd::cell(total(run, &StepRow::major_faults)), "",
+                     "steps.csv: major_faults"});
+}
+
+void add_flag(std::string_view flag, const RunView& run, const Judgement& judgement, Facts& facts) {
+  if (const auto found = kMetricOf.find(flag); found != kMetricOf.end()) add_metric(found->second, run, facts);
+  add_recorded(flag, run, facts);
+  facts.push_back({"this row carries it", std::ranges::count(judgement.flags, flag) > 0, "", ""});
+}
+
+void add_outcome(const RunView& run, Facts& facts) {
+  const RunInfo& plan = run.record->run;
+  facts.push_back({"as the run ended", std::string(name(plan.outcome.kind)), "", "run.json: outcome.kind"});
+  facts.push_back({"clean launches with a step time", static_cast<int64_t>(run.launches.size()), "", "gate series"});
+  facts.push_back({"batch, planned", plan.workload.batch, "", "run.json: workload.batch"});
+  facts.push_back({"parameters, planned", tbd::cell(plan.parameters), "", "run.json: parameters"});
+  for (const LaunchView& launch : run.launches) {
+    const std::string of = launch.launch->info.folder_name() + ": ";
+    facts.push_back({of + "batch seen", tbd::cell(launch.launch->info.batch_seen), "", "gate shape, launch.json"});
+    facts.push_back(
+        {of + "parameters seen", tbd::cell(launch.launch->info.parameters_seen), "", "gate shape, launch.json"});
+    int64_t bad = 0;
+    for (const StepRow& row : launch.launch->steps) bad += row.loss && !std::isfinite(*row.loss);
+    facts.push_back({of + "losses that are not finite", bad, "", "gate finite, steps.csv: loss"});
+    const auto why = run.smoke() ? std::nullopt : unsteadiness(launch.phase);
+    facts.push_back({of + "steadiness", why ? *why : std::string(run.smoke() ? "not tested (smoke)" : "steady"), "",
+                     "gate steady"});
+  }
+}
+
+void add_grade(const RunView& run, Facts& facts) {
+  facts.push_back({"effort", run.workload().effort, "", "run.json: workload.effort"});
+  for (const Effort effort : {Effort::quick, Effort::publish}) {
+    const EffortLevel& wanted = level(effort);
+    facts.push_back({effort == Effort::quick ? "development wants" : "published wants",
+                     cat(wanted.stable_steps, " steps and ", wanted.stable_seconds, " s in each of ", wanted.launches,
+                         wanted.launches == 1 ? " launch" : " launches"),
+                     "", "docs/statistics.md"});
+  }
+  for (const LaunchView& launch : run.launches) {
+    const std::string of = launch.launch->info.folder_name() + ": ";
+    facts.push_back({of + "stable steps", launch.phase.steps(), "", "steps.csv"});
+    facts.push_back({of + "stable time", launch.seconds(), "s", "steps.csv: completed_ns"});
+  }
+}
+
+}  // namespace
+
+void add_mark(const FoundTopic& found, const RunView& run, const Judgement& judgement, Facts& facts) {
+  if (found.group->id == "flags") return add_flag(found.topic->id, run, judgement, facts);
+  if (found.group->id == "outcomes") return add_outcome(run, facts);
+  add_grade(run, facts);
+}
+
+}  // namespace tbd
