@@ -1,0 +1,101 @@
+// Each trace: nothing lost, parts add up to the window to the nanosecond, and utilization from a second union.
+#include <algorithm>
+
+#include "analysis/profile/profile.h"
+#include "analysis/trace/rank_events.h"
+#include "analysis/verify/raw.h"
+#include "base/text.h"
+#include "trace/file.h"
+
+namespace tbd {
+namespace {
+
+struct Steps {  // one traced window, from the recorded spans of its inner steps
+  int64_t begin = 0, end = 0;
+};
+
+std::vector<Steps> windows_of(const Trace& trace, const Json& traced) {
+  std::vector<Steps> windows;
+  for (const Json& pair : traced) {
+    const int64_t first = pair.at(0).get<int64_t>() + 1, last = pair.at(1).get<int64_t>() - 1;
+    std::optional<int64_t> begin, end;
+    for (size_t i = 0; i < trace.size(); ++i) {
+      if (trace.kinds()[i] != EventKind::step) continue;
+      if (trace.name(i) == cat("step ", first)) begin = trace.begins()[i];
+      if (trace.name(i) == cat("step ", last)) end = trace.end(i);
+    }
+    if (begin && end && last >= first) windows.push_back({*begin, *end});
+  }
+  return windows;
+}
+
+// Length of the union of compute ops inside the windows: sort, walk, add what is new.
+int64_t busy_again(const RankEvents& rank, const std::vector<Steps>& windows) {
+  int64_t busy = 0;
+  for (const Steps& window : windows) {
+    std::vector<Steps> spans;
+    for (const Activity& a : rank.activities)
+      if ((a.cls == DeviceClass::compute || a.cls == DeviceClass::layout) && a.end > window.begin &&
+          a.begin < window.end)
+        spans.push_back({std::max(a.begin, window.begin), std::min(a.end, window.end)});
+    std::ranges::sort(spans, {}, &Steps::begin);
+    int64_t reached = window.begin;
+    for (const Steps& span : spans) {
+      if (span.end <= reached) continue;
+      busy += span.end - std::max(span.begin, reached);
+      reached = span.end;
+    }
+  }
+  return busy;
+}
+
+void check_lost(const Bench& bench, const std::string& of, const Trace& trace) {
+  const std::string check = of + "events lost";
+  for (const Fault& fault : trace.faults())
+    if (fault.count > 0) return bench.differs(check, "0", cat(fault.count), fault.what);
+  bench.ok(check);
+}
+
+void check_identities(const Bench& bench, const std::string& of, const Profile& profile) {
+  for (const FlopUse& use : profile.flops)
+    if (use.active && use.window)
+      bench.same(cat(of, "F window = F active * U, ", use.type), *use.window,
+                 *use.active * profile.compute_utilization(), 1e-9);
+  int64_t parts = 0, causes = 0;
+  for (const LossPart& part : profile.loss) parts += part.ns;
+  for (const int64_t ns : profile.causes) causes += ns;
+  bench.same(of + "sum of the loss bar, ns", parts, profile.window_ns);
+  bench.same(of + "sum of idle causes, ns", causes, profile.masks.idle());
+  bench.same(of + "busy and idle, ns", profile.masks.busy() + profile.masks.idle(), profile.window_ns);
+}
+
+void check_again(const Bench& bench, const std::string& of, const Trace& trace, const Json& traced,
+                 const Profile& profile) {
+  const std::vector<Steps> windows = windows_of(trace, traced);
+  int64_t length = 0;
+  for (const Steps& window : windows) length += window.end - window.begin;
+  bench.same(of + "windows, of those that were to be traced", static_cast<int64_t>(windows.size()),
+             static_cast<int64_t>(traced.size()));
+  bench.same(of + "window, ns", profile.window_ns, length);
+  bench.same(of + "compute, ns", profile.masks.busy(kComputeBits), busy_again(rank_events(trace, 0), windows));
+}
+
+}  // namespace
+
+void check_trace(const Bench& bench) {
+  const RawLaunch* last = nullptr;  // the one that a profile looks at
+  for (const RawLaunch& launch : bench.raw.launches)
+    if (maybe<std::string>(launch.info, "pass") == "trace" && launch.info.contains("traced")) last = &launch;
+  if (!last) return;
+  const std::string of = last->folder + ": ";
+  const std::filesystem::path file = bench.raw.folder / "launches" / last->folder / "trace.tbdt";
+  if (!std::filesystem::exists(file)) return bench.unknown(of + "trace", "trace.tbdt is not there");
+  const Trace trace = read_trace(file);
+  check_lost(bench, of, trace);
+  const std::optional<Profile> profile = profile_of(bench.record);
+  if (!profile) return bench.unknown(of + "trace", "nothing was traced");
+  check_identities(bench, of, *profile);
+  check_again(bench, of, trace, last->info["traced"], *profile);
+}
+
+}  // namespace tbd

@@ -1,0 +1,244 @@
+// Planted errors: a good record with one thing changed, and the check that must see it.
+#include "analysis/verify/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/cell.h"
+#include "analysis/sample_profile.h"
+#include "analysis/sample_record.h"
+#include "base/hash.h"
+#include "record/reader.h"
+#include "record/steps.h"
+#include "record/writer.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// What a record's files are, consistent in all that verify looks at.
+class Planted : public testing::Test {
+ protected:
+  void SetUp() override {
+    Record record = sample_record({.launches = 2});
+    record.run.train_flops = 300'000 / 8;
+    const auto made = sample::made();
+    record.run.ops = made->record.run.ops;
+    record.run.environment["hash"] = hash_of(record.run.environment);
+    record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}, {"threads", 2}};
+    for (Launch& launch : record.launches) {
+      launch.info.environment_hash = record.run.environment["hash"];
+      for (StepRow& row : launch.steps) row.samples = 8;
+    }
+    Record passes;
+    passes.folder = folder();
+    fs::create_directories(folder());
+    sample::add_memory(passes);
+    passes.launches.back().info.host["memory"]["ledger_live_bytes"] = 100;
+    record.launches.push_back(made->record.launches[0]);
+    record.launches.push_back(passes.launches[0]);
+    write(record);
+    fs::create_directories(folder() / "launches/trace-1");
+    sample::write_steps(folder() / "launches/trace-1/trace.tbdt", 12);
+  }
+
+  static std::string hash_of(const Json& environment) {
+    Json identity = Json::object();
+    for (const char* group : {"cpu", "limits", "software", "variables"})
+      if (environment.contains(group)) identity[group] = environment[group];
+    return sha256_hex(identity.dump());
+  }
+
+  fs::path folder() const { return place_.path() / "cell"; }
+  fs::path steps() const { return folder() / "launches/clean-1/steps.csv"; }
+
+  void write(const Record& record) const {
+    write_file(folder() / "run.json", to_json(record.run).dump(1));
+    for (const Launch& launch : record.launches) {
+      const fs::path at = folder() / "launches" / launch.info.folder_name();
+      fs::create_directories(at);
+      write_file(at / "launch.json", to_json(launch.info).dump(1));
+      if (!launch.steps.empty()) write_file(at / "steps.csv", steps_header() + format_steps(launch.steps));
+    }
+  }
+
+  void edit_json(const fs::path& file, const std::function<void(Json&)>& edit) const {
+    Json json = parse_json(read_file(file), "test");
+    edit(json);
+    write_file(file, json.dump(1));
+  }
+
+  // Names of the checks that differ.
+  std::vector<std::string> found(const VerifyOptions& options = {}) const {
+    std::vector<std::string> names;
+    for (const Check& check : verify(folder(), options))
+      if (check.verdict == CheckVerdict::differs)
+        names.push_back(check.check + (check.check == "readable" ? ": " + check.reason : ""));
+    return names;
+  }
+
+  TemporaryFolder place_;
+};
+
+TEST_F(Planted, AGoodRecordPassesAll) {
+  EXPECT_THAT(found(), testing::IsEmpty());
+  int64_t ok = 0;
+  for (const Check& check : verify(folder())) ok += check.verdict == CheckVerdict::ok;
+  EXPECT_GT(ok, 60);
+}
+
+TEST_F(Planted, AStepRowRemoved) {
+  std::vector<std::string> lines = split(read_file(steps()), '\n');
+  lines.erase(lines.begin() + 40);
+  write_file(steps(), join(lines, "\n"));
+  EXPECT_THAT(found(), testing::Contains("clean-1: step numbers"));
+}
+
+TEST_F(Planted, UnitsChanged) {
+  Record record = read_record(folder());
+  record.launches[0].steps[30].units = 9;
+  write(record);
+  EXPECT_THAT(found(), testing::Contains("clean-1: units"));
+}
+
+TEST_F(Planted, SamplesChanged) {
+  Record record = read_record(folder());
+  record.launches[0].steps[30].samples = 7;
+  write(record);
+  EXPECT_THAT(found(), testing::Contains("clean-1: samples of a step"));
+}
+
+TEST_F(Planted, AStampMovedBeforeTheOneBeforeIt) {
+  std::string text = read_file(steps());
+  std::vector<std::string> lines = split(text, '\n');
+  lines[20] = lines[19].replace(0, 2, "20");
+  write_file(steps(), join(lines, "\n"));
+  EXPECT_FALSE(found().empty());
+}
+
+TEST_F(Planted, TrainFlopsChanged) {
+  edit_json(folder() / "run.json", [](Json& run) { run["train_flops"] = 99; });
+  EXPECT_THAT(found(), testing::ElementsAre("FLOPs of the op table"));
+}
+
+TEST_F(Planted, BatchAndParametersSeenChanged) {
+  edit_json(folder() / "launches/clean-2/launch.json", [](Json& launch) { launch["batch_seen"] = 4; });
+  edit_json(folder() / "launches/clean-1/launch.json", [](Json& launch) { launch["parameters_seen"] = 4; });
+  EXPECT_THAT(found(), testing::IsSupersetOf({"clean-2: batch seen", "clean-1: parameters seen"}));
+}
+
+TEST_F(Planted, ALaunchRemoved) {
+  fs::remove_all(folder() / "launches/clean-1");
+  EXPECT_THAT(found(), testing::ElementsAre("launches of pass clean"));
+}
+
+TEST_F(Planted, EnvironmentChanged) {
+  edit_json(folder() / "run.json", [](Json& run) { run["environment"]["cpu"]["cores"] = 64; });
+  EXPECT_THAT(found(), testing::ElementsAre("environment hash"));
+}
+
+TEST_F(Planted, PeaksThatContradictEachOther) {
+  edit_json(folder() / "run.json", [](Json& run) { run["peaks"]["gemm"]["fp32"] = 2e9; });
+  EXPECT_THAT(found(), testing::Contains("peaks: matrix product of fp32"));
+}
+
+TEST_F(Planted, ALossThatIsNoNumber) {
+  Record record = read_record(folder());
+  record.launches[1].steps[70].loss = std::nan("");
+  write(record);
+  EXPECT_THAT(found(), testing::Contains("outcome"));
+}
+
+TEST_F(Planted, MemoryLogEdited) {
+  const fs::path file = folder() / "launches/memory-1/memory.safetensors";
+  MemoryLog log = read_memory_log(file);
+  log.blocks[0].requested = 90, log.blocks[0].held = 96;
+  write_memory_log(file, log);
+  EXPECT_THAT(found(), testing::IsSupersetOf({"memory-1: live at the end, bytes", "memory-1: held at the end, bytes",
+                                              "memory-1: allocator's peak, bytes"}));
+}
+
+TEST_F(Planted, ResidentMemoryThatNothingExplainsWhereEvidenceIsExact) {
+  const fs::path file = folder() / "launches/memory-1/launch.json";
+  edit_json(file, [](Json& launch) { launch["host"]["memory"]["resident_bytes"] = int64_t{1} << 30; });
+  EXPECT_THAT(found(), testing::ElementsAre("memory-1: closure"));
+  const fs::path log_file = folder() / "launches/memory-1/memory.safetensors";
+  MemoryLog log = read_memory_log(log_file);
+  log.evidence = MemoryEvidence::partial;
+  write_memory_log(log_file, log);
+  EXPECT_THAT(found(), testing::IsEmpty());
+}
+
+TEST_F(Planted, TraceCut) {
+  const fs::path file = folder() / "launches/trace-1/trace.tbdt";
+  fs::resize_file(file, fs::file_size(file) - 20);
+  const std::vector<std::string> names = found();
+  EXPECT_TRUE(testing::Value(names, testing::Contains("trace-1: events lost")) ||
+              testing::Value(names, testing::Contains("trace")))
+      << join(names, ", ");
+  fs::resize_file(file, 40);
+  EXPECT_FALSE(found().empty());
+}
+
+TEST_F(Planted, TraceOfFewerStepsThanTold) {
+  sample::write_steps(folder() / "launches/trace-1/trace.tbdt", 6);
+  EXPECT_FALSE(found().empty());
+}
+
+TEST_F(Planted, AnotherHashOrNumberThanThePrintedRow) {
+  const auto rows = [&](const Json& row) { return read_rows(row.dump() + "\n", "rows.json"); };
+  Json row = to_json(summarize(read_record(folder())));
+  EXPECT_THAT(found({.rows = rows(row)}), testing::IsEmpty());
+  row["record_hash"] = "0123";
+  EXPECT_THAT(found({.rows = rows(row)}), testing::ElementsAre("row: record_hash"));
+  row = to_json(summarize(read_record(folder())));
+  row["throughput"] = row["throughput"].get<double>() * (1 + 1e-9);
+  EXPECT_THAT(found({.rows = rows(row)}), testing::ElementsAre("row: throughput"));
+}
+
+TEST_F(Planted, DamagedTruncatedAndEmptyFilesAreRows) {
+  const std::string run = read_file(folder() / "run.json"), csv = read_file(steps());
+  for (const size_t length : {size_t{0}, size_t{1}, run.size() / 2}) {
+    write_file(folder() / "run.json", run.substr(0, length));
+    EXPECT_THAT(found(), testing::ElementsAre(HasSubstr("readable"))) << length;
+  }
+  write_file(folder() / "run.json", run);
+  for (const size_t length : {size_t{0}, size_t{4}, csv.size() / 2, csv.size() - 3}) {
+    write_file(steps(), csv.substr(0, length));
+    EXPECT_FALSE(verify(folder()).empty()) << length;
+  }
+  write_file(steps(), csv);
+  write_file(folder() / "launches/clean-1/launch.json", "[]");
+  EXPECT_FALSE(found().empty());
+  write_file(folder() / "launches/memory-1/memory.safetensors", "");
+  EXPECT_FALSE(found().empty());
+}
+
+TEST_F(Planted, ANewerVersionCannotBeChecked) {
+  edit_json(folder() / "run.json", [](Json& run) { run["version"] = kRecordVersion + 1; });
+  const std::vector<Check> checks = verify(folder());
+  ASSERT_EQ(checks.size(), 1u);
+  EXPECT_EQ(checks[0].verdict, CheckVerdict::unknown);
+  EXPECT_FALSE(differs(checks));
+}
+
+TEST_F(Planted, AFolderThatLostItsRunIsARow) {
+  fs::remove(folder() / "run.json");
+  ASSERT_EQ(records_or_what_is_left(place_.path()).size(), 1u);
+  EXPECT_THAT(found(), testing::ElementsAre(HasSubstr("run.json is missing")));
+  EXPECT_THROW(records_or_what_is_left(place_.path() / "nowhere"), Error);
+}
+
+TEST(Rows, NameFileAndLineOfWhatIsNone) {
+  try {
+    read_rows("{\"record\":\"a\"}\n{", "rows.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rows.json line 2"));
+  }
+}
+
+}  // namespace
+}  // namespace tbd
