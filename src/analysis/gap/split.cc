@@ -1,0 +1,80 @@
+#include "analysis/gap/split.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/gap/shares.h"
+#include "analysis/profile/parts.h"
+#include "analysis/trace/idle.h"
+#include "base/text.h"
+#include "trace/file.h"
+
+namespace tbd {
+namespace {
+
+std::string direction_of(EventPhase phase) {
+  const bool known = phase == EventPhase::forward || phase == EventPhase::backward || phase == EventPhase::update;
+  return known ? std::string(name(phase)) : "other";
+}
+
+using NodeKey = std::pair<StringId, EventPhase>;
+using ByKernel = std::map<StringId, int64_t>;
+
+std::vector<NodeShare> named(const Trace& trace, const std::map<NodeKey, ByKernel>& times) {
+  std::map<std::pair<std::string, std::string>, ByKernel> nodes;
+  for (const auto& [key, kernels] : times) {
+    const std::string direction = direction_of(key.second);
+    const std::string_view node = trace.strings()[key.first];
+    const std::string name = direction == "update" ? "update" : node.empty() ? "outside nodes" : std::string(node);
+    for (const auto& [kernel, ns] : kernels) nodes[{name, direction}][kernel] += ns;
+  }
+  std::vector<NodeShare> shares;
+  for (const auto& [key, kernels] : nodes) {
+    NodeShare share{.node = key.first, .direction = key.second};
+    int64_t most = -1;
+    for (const auto& [kernel, ns] : kernels) {
+      share.ns += ns;
+      if (ns > most) most = ns, share.kernel = std::string(trace.strings()[kernel]);
+    }
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+}  // namespace
+
+int64_t StepSplit::busy_ns() const {
+  int64_t sum = 0;
+  for (const NodeShare& node : nodes) sum += node.ns;
+  return sum;
+}
+
+std::optional<StepSplit> split_steps(const Record& record) {
+  const Launch* launch = last_launch(record, "trace");
+  if (!launch || !launch->info.traced) return std::nullopt;
+  const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  const Trace trace = read_trace(file);
+  const RankEvents rank = rank_events(trace, 0);
+  const std::vector<TimeSpan> windows = inner_windows(rank, *launch->info.traced);
+  if (windows.empty()) return std::nullopt;
+
+  StepSplit split{.steps = steps_in(rank, windows)};
+  const Launches launches = join_launches(rank);
+  std::map<NodeKey, ByKernel> times;
+  for (const TimeSpan& window : windows) {
+    split.window_ns += window.length();
+    share_window(rank.activities, window, [&](const Activity& activity, int64_t ns) {
+      const auto* detail = trace.detail_of<OpDetail>(activity.event);
+      const NodeKey key{detail ? detail->node : StringId{0}, trace.phases()[activity.event]};
+      times[key][trace.names()[activity.event]] += ns;
+    });
+    const IdleCauses causes(rank, launches, window);
+    for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, split.idle);
+  }
+  split.nodes = named(trace, times);
+  return split;
+}
+
+}  // namespace tbd
