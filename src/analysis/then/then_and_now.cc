@@ -1,0 +1,176 @@
+#include "analysis/then/then_and_now.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "analysis/memory/memory_report.h"
+#include "analysis/profile/profile.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+const Workload& workload(const ThenCell& cell) { return cell.record->run.workload; }
+
+double distance(int64_t batch, int64_t wanted) {
+  if (wanted <= 0 || batch <= 0) return 0;
+  return std::abs(std::log2(static_cast<double>(batch) / static_cast<double>(wanted)));
+}
+
+// Of the printed value's network, the one that fits best first.
+std::vector<ThenCell> fitting(const PrintedValue& printed, std::span<const ThenCell> cells) {
+  std::vector<ThenCell> found;
+  for (const ThenCell& cell : cells)
+    if (printed.model.empty() || workload(cell).model == printed.model) found.push_back(cell);
+  const auto rank = [&](const ThenCell& cell) {
+    const Workload& w = workload(cell);
+    return std::tuple(!printed.config.empty() && w.config != printed.config,
+                      !printed.framework.empty() && w.framework != printed.framework, w.precision != "fp32",
+                      distance(w.batch, printed.batch));
+  };
+  std::ranges::stable_sort(found, [&](const ThenCell& a, const ThenCell& b) { return rank(a) < rank(b); });
+  return found;
+}
+
+std::optional<double> throughput(const ThenCell& cell) { return (*cell.result)["throughput"].value; }
+
+// Alike but for the batch, which is twice as large.
+std::optional<double> gain_of_doubling(const ThenCell& cell, std::span<const ThenCell> cells) {
+  const auto axes = [](const Workload& w) {
+    return std::tie(w.model, w.config, w.framework, w.framework_version, w.mode, w.device, w.threads, w.precision,
+                    w.layout, w.allocator, w.input_mode);
+  };
+  for (const ThenCell& other : cells) {
+    if (axes(workload(other)) != axes(workload(cell)) || workload(other).batch != 2 * workload(cell).batch) continue;
+    const auto small = throughput(cell), large = throughput(other);
+    if (small && large && *small > 0) return *large / *small - 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> feature_map_share(const ThenCell& cell) try {
+  const std::optional<MemoryReport> report = memory_report(*cell.record);
+  if (!report || report->log.evidence == MemoryEvidence::plan) return std::nullopt;
+  const int64_t all = sum(report->study.peak.requested);
+  const int64_t maps = report->study.peak.requested[static_cast<size_t>(MemoryClass::feature_map)];
+  return all > 0 ? std::optional(static_cast<double>(maps) / static_cast<double>(all)) : std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;  // the memory page says why
+}
+
+std::optional<double> longest_below(const ThenCell& cell) try {
+  const std::optional<Profile> profile = profile_of(*cell.record);
+  if (!profile) return std::nullopt;
+  int64_t all = 0;
+  for (const ProfileOp& op : profile->ops) all += op.total_ns;
+  for (const ProfileOp& op : profile->ops)  // longest first
+    if (all > 0 && op.utilization.value_or(0) < profile->mean_utilization())
+      return static_cast<double>(op.total_ns) / static_cast<double>(all);
+  return std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;  // the profile page says why
+}
+
+std::optional<double> rate(const Json& peaks, const char* roof, const char* type) {
+  const std::optional<Json> rates = maybe<Json>(peaks, roof);
+  return rates && rates->is_object() ? maybe<double>(*rates, type) : std::nullopt;
+}
+
+std::optional<double> memory_of(const Json& environment) {
+  const std::optional<Json> limits = maybe<Json>(environment, "limits");
+  return limits && limits->is_object() ? maybe<double>(*limits, "memory_bytes") : std::nullopt;
+}
+
+std::optional<double> value_of(Counterpart counterpart, const ThenCell& cell, std::span<const ThenCell> cells) {
+  const RunInfo& run = cell.record->run;
+  switch (counterpart) {
+    case Counterpart::layers:
+      return run.card.layers > 0 ? std::optional(static_cast<double>(run.card.layers)) : std::nullopt;
+    case Counterpart::throughput:
+      return (*cell.result)["samples_per_second"].value;
+    case Counterpart::gain_of_doubling:
+      return gain_of_doubling(cell, cells);
+    case Counterpart::feature_map_share:
+      return feature_map_share(cell);
+    case Counterpart::longest_below:
+      return longest_below(cell);
+    case Counterpart::peak_fp32:
+      return rate(run.peaks, "isa", "fp32");
+    case Counterpart::bandwidth:
+      return maybe<double>(run.peaks, "bandwidth");
+    case Counterpart::memory:
+      return memory_of(run.environment);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> count_of(Counterpart counterpart, std::span<const ThenCell> cells) {
+  std::set<std::string> names;
+  for (const ThenCell& cell : cells) {
+    if (counterpart == Counterpart::model_count) names.insert(workload(cell).model);
+    if (counterpart == Counterpart::domain_count) names.insert(cell.record->run.card.domain);
+    if (counterpart == Counterpart::framework_count) names.insert(workload(cell).framework);
+  }
+  names.erase("");
+  return names.empty() ? std::nullopt : std::optional(static_cast<double>(names.size()));
+}
+
+bool is_of_machine(Counterpart counterpart) {
+  return counterpart == Counterpart::peak_fp32 || counterpart == Counterpart::bandwidth ||
+         counterpart == Counterpart::memory;
+}
+
+std::string cell_text(Counterpart counterpart, const Workload& w) {
+  if (counterpart == Counterpart::layers) return cat(w.model, " ", w.config);
+  if (is_of_machine(counterpart)) return cat("this machine, ", w.threads, w.threads == 1 ? " thread" : " threads");
+  std::string batch = cat("batch ", w.batch);
+  if (counterpart == Counterpart::gain_of_doubling) batch += cat(" to ", 2 * w.batch);
+  return cat(w.framework, " ", w.framework_version, ", ", batch, ", ", w.precision, ", ", w.input_mode, ", ", w.device);
+}
+
+std::string missing(const PrintedValue& printed) {
+  if (printed.counterpart == Counterpart::none) return "not measured here";
+  if (printed.model.empty()) return "the records do not say";
+  const std::string run = cat("tbd run ", printed.model);
+  switch (printed.counterpart) {
+    case Counterpart::gain_of_doubling:
+      return "needs two batches, one twice the other";
+    case Counterpart::feature_map_share:
+      return cat(run, " --passes clean,memory");
+    case Counterpart::longest_below:
+      return cat(run, " --passes clean,trace");
+    default:
+      return run;
+  }
+}
+
+}  // namespace
+
+std::optional<double> ThenNow::ratio() const {
+  if (!now || printed->relation != Relation::equal || printed->value == 0) return std::nullopt;
+  return *now / printed->value;
+}
+
+std::vector<ThenNow> then_and_now(std::span<const ThenCell> cells) {
+  std::vector<ThenNow> values;
+  for (const PrintedValue& printed : printed_values()) {
+    ThenNow value{.printed = &printed};
+    value.now = count_of(printed.counterpart, cells);
+    const std::vector<ThenCell> fit = value.now ? std::vector<ThenCell>() : fitting(printed, cells);
+    for (const ThenCell& cell : fit) {
+      value.now = value_of(printed.counterpart, cell, cells);
+      if (!value.now) continue;
+      value.cell = cell_text(printed.counterpart, workload(cell));
+      break;
+    }
+    if (!value.now) value.reason = missing(printed);
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace tbd
