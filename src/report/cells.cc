@@ -1,8 +1,12 @@
 #include "report/cells.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <thread>
 #include <tuple>
+
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -16,12 +20,34 @@ size_t rank(const std::string& precision) {
 // Resident before pipeline, small batches before large ones.
 auto order(const ReportCell& cell) {
   const Workload& w = cell.record->run.workload;
-  return std::tuple(w.model, w.config, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
-                    w.input_mode != "resident", w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
+  return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
+                    size_t, const std::string&, int64_t, bool, const std::string&, int64_t, const std::string&,
+                    const std::string&, const std::string&, const std::string&>(
+      w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
+      w.input_mode != "resident", w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
+}
+
+// Calls work(i) for all i below count, halves on two threads; the first error of either is thrown.
+void in_two(size_t count, const std::function<void(size_t)>& work) {
+  std::exception_ptr failed;
+  const auto half = [&](size_t from, std::exception_ptr& error) {
+    try {
+      for (size_t i = from; i < count; i += 2) work(i);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  std::exception_ptr own;
+  std::jthread other([&] { half(1, failed); });
+  half(0, own);
+  other.join();
+  if (own) std::rethrow_exception(own);
+  if (failed) std::rethrow_exception(failed);
 }
 
 // The parts of a name, in reading order.
-std::vector<std::string> parts(const Workload& w) {
+std::vector<std::string> parts(const ReportCell& cell, const std::vector<std::string>& machines) {
+  const Workload& w = cell.record->run.workload;
   return {w.model,
           w.config,
           w.framework,
@@ -34,41 +60,108 @@ std::vector<std::string> parts(const Workload& w) {
           w.input_mode,
           cat("batch ", w.batch),
           cat(w.threads, " threads"),
-          w.effort};
+          w.effort,
+          machine_name(machines, cell.machine)};
+}
+
+std::vector<std::string> machines_of(std::span<const ReportCell> cells) {
+  std::vector<std::string> machines;
+  for (const ReportCell& cell : cells)
+    if (!std::ranges::count(machines, cell.machine)) machines.push_back(cell.machine);
+  return machines;
 }
 
 void set_labels(std::vector<ReportCell>& cells) {
   if (cells.empty()) return;
-  const size_t fields = parts(cells.front().record->run.workload).size();
-  std::vector<bool> varies(fields);
-  const std::vector<std::string> first = parts(cells.front().record->run.workload);
+  const std::vector<std::string> machines = machines_of(cells);
+  const std::vector<std::string> first = parts(cells.front(), machines);
+  std::vector<bool> varies(first.size());
   for (const ReportCell& cell : cells) {
-    const std::vector<std::string> own = parts(cell.record->run.workload);
-    for (size_t i = 0; i < fields; ++i) varies[i] = varies[i] || own[i] != first[i];
+    const std::vector<std::string> own = parts(cell, machines);
+    for (size_t i = 0; i < own.size(); ++i) varies[i] = varies[i] || own[i] != first[i];
   }
   std::map<std::string, int> used;
   for (ReportCell& cell : cells) {
-    std::vector<std::string> chosen;
-    const std::vector<std::string> own = parts(cell.record->run.workload);
-    for (size_t i = 0; i < fields; ++i)
-      if (varies[i] && !own[i].empty()) chosen.push_back(own[i]);
-    cell.label = chosen.empty() ? own.front() : join(chosen, " ");
+    std::vector<std::string> named;
+    const std::vector<std::string> own = parts(cell, machines);
+    for (size_t i = 0; i < own.size(); ++i)
+      if (varies[i] && !own[i].empty()) named.push_back(own[i]);
+    cell.label = named.empty() ? own.front() : join(named, " ");
     if (const int n = ++used[cell.label]; n > 1) cell.label += cat(" #", n);
   }
 }
 
 }  // namespace
 
-std::vector<ReportCell> report_cells(std::span<const Record> records) {
-  std::vector<ReportCell> cells;
-  for (const Record& record : records) {
-    ReportCell cell{.record = &record, .run = view(record), .result = {}, .label = {}};
-    cell.result = summarize(cell.run);
-    cells.push_back(std::move(cell));
+std::vector<ReportCell> report_cells(std::span<const Record> records, std::span<const Sweep> sweeps) {
+  std::map<const Record*, const SweepPoint*> points;
+  std::map<const Record*, const Record*> stand_ins;
+  for (const Sweep& sweep : sweeps) {
+    for (const SweepPoint& point : sweep.points) points[point.record] = &point;
+    for (const Record* duplicate : sweep.duplicates)
+      for (const SweepPoint& point : sweep.points)
+        if (point.batch == duplicate->run.workload.batch) stand_ins[duplicate] = point.record;
   }
+  std::vector<ReportCell> cells(records.size());
+  in_two(records.size(), [&](size_t i) {
+    const Record* record = &records[i];
+    const auto point = points.find(record);
+    const auto stand_in = stand_ins.find(record);
+    ReportCell& cell = cells[i];
+    cell = {.record = record,
+            .run = view(*record),
+            .result = {},
+            .label = {},
+            .machine = machine_of(*record),
+            .point = point == points.end() ? nullptr : point->second,
+            .stands_in = stand_in == stand_ins.end() ? nullptr : stand_in->second};
+    cell.result = cell.point ? cell.point->cell : summarize(cell.run);
+  });
   std::ranges::stable_sort(cells, [](const ReportCell& a, const ReportCell& b) { return order(a) < order(b); });
   set_labels(cells);
   return cells;
+}
+
+Content report_content(std::span<const Record> records, std::span<const LeftOut> left_out) {
+  Content content;
+  content.left_out.assign(left_out.begin(), left_out.end());
+  content.sweeps = sweeps(records);
+  content.cells = report_cells(records, content.sweeps);
+  content.machines = machines_of(content.cells);
+  return content;
+}
+
+std::string machine_name(std::span<const std::string> machines, const std::string& machine) {
+  if (machines.size() < 2) return "";
+  const auto at = std::ranges::find(machines, machine) - machines.begin();
+  return at < 26 ? cat("machine ", static_cast<char>('A' + at)) : cat("machine ", at + 1);
+}
+
+std::vector<const ReportCell*> chosen(std::span<const ReportCell* const> cells, size_t most) {
+  if (cells.size() <= most) return {cells.begin(), cells.end()};
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> queues;  // of model and framework
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Workload& w = cells[i]->record->run.workload;
+    queues[{w.framework, w.model}].push_back(i);
+  }
+  for (auto& [key, queue] : queues)
+    std::ranges::stable_sort(queue, std::greater(), [&](size_t i) {
+      return std::pair(cells[i]->result["throughput"].value.has_value(), cells[i]->record->run.workload.batch);
+    });
+  std::vector<size_t> taken;
+  for (size_t round = 0; taken.size() < most; ++round)
+    for (const auto& [key, queue] : queues)
+      if (round < queue.size() && taken.size() < most) taken.push_back(queue[round]);
+  std::ranges::sort(taken);
+  std::vector<const ReportCell*> out;
+  for (const size_t i : taken) out.push_back(cells[i]);
+  return out;
+}
+
+std::string folded_note(size_t shown, size_t all, std::string_view where) {
+  if (shown >= all) return "";
+  return cat("<p class=\"note\">", shown, " of ", grouped(static_cast<int64_t>(all)),
+             " cells are drawn here: the largest batches, models and frameworks in turn. ", where, "</p>\n");
 }
 
 }  // namespace tbd

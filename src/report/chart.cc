@@ -1,20 +1,46 @@
 #include "report/chart.h"
 
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "report/explained.h"
+
 namespace tbd {
 namespace {
 
+// A picture needs no more digits, and the CSV has them all. What is not finite cannot be drawn.
+Json drawn(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.7g", value);
+  const double rounded = std::strtod(digits, nullptr);
+  if (rounded == std::floor(rounded) && std::abs(rounded) < 1e9) return static_cast<int64_t>(rounded);
+  return rounded;
+}
+
 Json numbers(const std::vector<std::optional<double>>& values) {
   Json list = Json::array();
-  for (const std::optional<double>& value : values) list.push_back(or_null(value));
+  for (const std::optional<double>& value : values) list.push_back(value ? drawn(*value) : Json(nullptr));
+  return list;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(drawn(value));
   return list;
 }
 
 Json to_json(const ChartSeries& series) {
   Json json = {{"name", series.name}, {"role", series.role}, {"y", numbers(series.y)}};
   if (series.labels.empty())
-    json["x"] = series.x;
+    json["x"] = numbers(series.x);
   else
     json["labels"] = series.labels;
+  if (!series.groups.empty()) json["groups"] = series.groups;
+  if (series.color) json["color"] = *series.color;
+  if (series.dashed) json["dashed"] = true;
+  if (series.square) json["square"] = true;
   if (!series.low.empty()) {
     json["low"] = numbers(series.low);
     json["high"] = numbers(series.high);
@@ -23,7 +49,7 @@ Json to_json(const ChartSeries& series) {
   return json;
 }
 
-constexpr const char* kMarks[] = {"bars", "points", "lines", "stacks", "areas"};
+constexpr const char* kMarks[] = {"bars", "points", "lines", "stacks", "areas", "curves", "columns", "groups"};
 
 }  // namespace
 
@@ -38,18 +64,22 @@ Json to_json(const Chart& chart) {
                {"series", Json::array()},
                {"bands", Json::array()},
                {"order", chart.order},
-               {"csv", to_csv(chart.data)}};
+               {"csv", to_csv(chart.data.columns.empty() ? chart.table : chart.data)}};
   for (const ChartSeries& series : chart.series) json["series"].push_back(to_json(series));
   for (const Band& band : chart.bands)
     json["bands"].push_back({{"begin", band.begin}, {"end", band.end}, {"label", band.label}});
-  if (chart.level) json["level"] = *chart.level;
+  if (chart.level) {
+    json["level"] = *chart.level;
+    json["level_name"] = chart.level_name;
+  }
   return json;
 }
 
 std::string to_figure(const Chart& chart) {
   return cat("<figure>\n<h3>", html_escaped(chart.title), "</h3>\n<div class=\"plot\" id=\"", chart.id,
              "\" role=\"img\" aria-label=\"", html_escaped(chart.title), "\"></div>\n<figcaption>",
-             html_escaped(chart.caption), "</figcaption>\n<details><summary>Table</summary>\n", to_html(chart.table),
+             html_escaped(chart.caption), definition_link(chart.metric),
+             "</figcaption>\n<details><summary>Table</summary>\n", explained_html(chart.table),
              "</details>\n<button type=\"button\" class=\"csv\" data-chart=\"", chart.id,
              "\">Download CSV</button>\n</figure>\n");
 }

@@ -1,6 +1,9 @@
 // The machine and software of each record; shown once where records agree.
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -19,12 +22,34 @@ void flatten(const Json& value, const std::string& path, std::vector<std::pair<s
   for (const auto& [key, inner] : value.items()) flatten(inner, path.empty() ? key : path + "." + key, out);
 }
 
-Table environment_table(const Json& environment) {
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+Fields fields_of(const Json& environment) {
+  Fields fields;
+  flatten(environment, "", fields);
+  return fields;
+}
+
+Table environment_table(const Fields& fields) {
   Table table;
   table.columns = {{"field", "field"}, {"value", "value"}};
-  std::vector<std::pair<std::string, std::string>> fields;
-  flatten(environment, "", fields);
-  for (auto& [field, value] : fields) table.rows.push_back({std::move(field), std::move(value)});
+  for (const auto& [field, value] : fields) table.rows.push_back({field, value});
+  return table;
+}
+
+// What is other than in the first, and what is not there at all.
+Table difference_table(const Fields& first, const Fields& fields) {
+  Fields differing;
+  const std::set<std::pair<std::string, std::string>> known(first.begin(), first.end());
+  std::set<std::string> own;
+  for (const auto& each : fields) {
+    own.insert(each.first);
+    if (!known.contains(each)) differing.push_back(each);
+  }
+  for (const auto& [field, value] : first)
+    if (!own.contains(field)) differing.emplace_back(field, "–");
+  Table table = environment_table(differing);
+  table.notes = {"Only what differs from the first environment."};
   return table;
 }
 
@@ -48,13 +73,21 @@ Table peak_table(std::span<const ReportCell> cells) {
 // Cells by their environment, in the order of their first.
 std::vector<std::pair<const Json*, std::vector<std::string>>> grouped_environments(std::span<const ReportCell> cells) {
   std::vector<std::pair<const Json*, std::vector<std::string>>> groups;
+  std::map<std::string, size_t> known;  // by their text
   for (const ReportCell& cell : cells) {
-    const Json* own = &cell.record->run.environment;
-    auto group = std::ranges::find_if(groups, [&](const auto& g) { return *g.first == *own; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {own, {}});
-    group->second.push_back(cell.label);
+    const Json& own = cell.record->run.environment;
+    const auto [at, is_new] = known.emplace(own.dump(-1, ' ', false, Json::error_handler_t::replace), groups.size());
+    if (is_new) groups.emplace_back(&own, std::vector<std::string>());
+    groups[at->second].second.push_back(cell.label);
   }
   return groups;
+}
+
+// The first few names and how many more.
+std::string whose_of(const std::vector<std::string>& labels) {
+  constexpr size_t kNamed = 4;
+  if (labels.size() <= kNamed) return join(labels, "; ");
+  return cat(join(std::span(labels).first(kNamed - 1), "; "), " and ", labels.size() - kNamed + 1, " more");
 }
 
 }  // namespace
@@ -65,17 +98,24 @@ Page environment_page(std::span<const ReportCell> cells) {
   if (groups.size() > 1)
     page.html += cat("<p class=\"note\">The cells were measured in ", groups.size(),
                      " different environments: compare them with care.</p>\n");
+  const Fields first = groups.empty() ? Fields() : fields_of(*groups.front().first);
+  std::string folded;
   for (const auto& [environment, labels] : groups) {
-    Table table = environment_table(*environment);
-    const std::string whose = groups.size() == 1 ? "All cells" : join(labels, "; ");
-    page.html += cat("<details", groups.size() == 1 ? " open" : "", "><summary>", html_escaped(whose), "</summary>\n",
-                     to_html(table), "</details>\n");
+    const bool is_first = environment == groups.front().first;
+    Table table = is_first ? environment_table(first) : difference_table(first, fields_of(*environment));
+    const std::string whose = groups.size() == 1 ? "All cells" : whose_of(labels);
+    const std::string block = cat("<details", groups.size() == 1 ? " open" : "", "><summary>", html_escaped(whose),
+                                  "</summary>\n", to_html(table), "</details>\n");
+    (page.tables.size() < kMostFigures ? page.html : folded) += block;
     table.title = "Environment: " + whose;
     page.tables.push_back(std::move(table));
   }
+  if (!folded.empty())
+    page.html += cat("<details class=\"long\"><summary>", groups.size() - kMostFigures,
+                     " further environments</summary>\n", folded, "</details>\n");
   const Table peaks = peak_table(cells);
   if (!peaks.rows.empty()) {
-    page.html += to_html(peaks);
+    page.html += folded_table(peaks, "Measured peaks");
     page.tables.push_back(peaks);
   }
   return page;

@@ -1,5 +1,8 @@
 // Memory by data structure, from launches of pass memory: at the peak, and over one step.
+#include <algorithm>
+
 #include "analysis/memory/memory_report.h"
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -10,13 +13,19 @@ constexpr size_t kPoints = 240, kBands = 12;
 
 struct Watched {
   const ReportCell* cell;
-  MemoryReport report;
+  const MemoryReport& report;
 };
 
-std::vector<Watched> watched(std::span<const ReportCell> cells) {
-  std::vector<Watched> out;
+std::vector<const ReportCell*> watched(std::span<const ReportCell> cells) {
+  std::vector<const ReportCell*> out;
   for (const ReportCell& cell : cells)
-    if (std::optional<MemoryReport> report = memory_report(*cell.record)) out.push_back({&cell, std::move(*report)});
+    if (cell.memory()) out.push_back(&cell);
+  return out;
+}
+
+std::vector<Watched> with_reports(std::span<const ReportCell* const> cells) {
+  std::vector<Watched> out;
+  for (const ReportCell* cell : cells) out.push_back({cell, *cell->memory()});
   return out;
 }
 
@@ -90,24 +99,34 @@ Chart step_chart(const Watched& each, size_t number) {
   return chart;
 }
 
+// Some cell's memory has more that nothing explains than the bounds allow (measurement.md 4.5, memory closure).
+bool is_open(std::span<const ReportCell* const> cells) {
+  return std::ranges::any_of(cells, [](const ReportCell* cell) { return cell->memory()->closed() == false; });
+}
+
 }  // namespace
 
 Page memory_classes_page(std::span<const ReportCell> cells) {
   Page page{.id = "memory-classes", .title = "Where memory goes"};
-  const std::vector<Watched> all = watched(cells);
+  const std::vector<const ReportCell*> all = watched(cells);
   if (all.empty()) return page;
+  if (is_open(all)) page.title += " (open)";
   page.html =
       "<p>From launches of their own, in which every allocation was followed as far as the framework lets it be; each "
       "cell says how far.</p>\n";
-  page.charts.push_back(peak_chart(all));
-  for (size_t i = 0; i < all.size(); ++i) {
-    page.charts.push_back(step_chart(all[i], i + 1));
-    page.below += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
-    for (Table& table : memory_tables(all[i].report)) {
-      page.below += to_html(table);
-      table.title = cat(table.title, ": ", all[i].cell->label);
+  page.charts.push_back(peak_chart(with_reports(chosen(all, kMostBars))));
+  const std::vector<const ReportCell*> drawn = chosen(all, kMostFigures);
+  page.html +=
+      folded_note(drawn.size(), all.size(), "tbd memory RECORD shows any other; --format csv or json has all.");
+  for (const Watched& each : with_reports(drawn)) page.charts.push_back(step_chart(each, page.charts.size()));
+  for (const ReportCell* cell : all) {
+    std::string html;
+    for (Table& table : memory_tables(*cell->memory())) {
+      if (std::ranges::count(drawn, cell)) html += to_html(table);
+      table.title = cat(table.title, ": ", cell->label);
       page.tables.push_back(std::move(table));
     }
+    page.below += cell_block(cell->label, html, all.size());
   }
   return page;
 }

@@ -1,6 +1,8 @@
 // Resident memory over the steps, and the peaks.
 #include <algorithm>
 
+#include "analysis/sweep/largest_batch.h"
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -18,6 +20,12 @@ ChartSeries rss_series(const ReportCell& cell) {
     series.y.push_back(static_cast<double>(*row.rss_bytes) / kMiB);
   }
   return series;
+}
+
+bool has_resident(const ReportCell& cell) {
+  return !cell.record->launches.empty() &&
+         std::ranges::any_of(cell.record->launches.front().steps,
+                             [](const StepRow& row) { return row.rss_bytes.has_value(); });
 }
 
 std::optional<int64_t> rss_at(const LaunchView& launch, bool last) {
@@ -51,13 +59,13 @@ Table peak_table(std::span<const ReportCell> cells) {
   return table;
 }
 
-Table rss_data(std::span<const ReportCell> cells) {
+Table rss_data(std::span<const ReportCell* const> cells) {
   Table table;
   table.columns = {{"cell", ""}, {"launch", ""}, {"step", ""}, {"rss_bytes", ""}};
-  for (const ReportCell& cell : cells)
-    for (const Launch& launch : cell.record->launches)
+  for (const ReportCell* cell : cells)
+    for (const Launch& launch : cell->record->launches)
       for (const StepRow& row : launch.steps)
-        if (row.rss_bytes) table.rows.push_back({cell.label, launch.info.folder_name(), row.step, *row.rss_bytes});
+        if (row.rss_bytes) table.rows.push_back({cell->label, launch.info.folder_name(), row.step, *row.rss_bytes});
   return table;
 }
 
@@ -68,23 +76,35 @@ Page memory_page(std::span<const ReportCell> cells) {
   page.html =
       "<p>Resident memory is what the operating system holds for the worker, framework and code included. The "
       "allocator's peak is the framework's own count of live tensors.</p>\n";
+  std::vector<const ReportCell*> all;
+  for (const ReportCell& cell : cells)
+    if (has_resident(cell)) all.push_back(&cell);
+  const std::vector<const ReportCell*> drawn = chosen(all, kMostFigures);
   Chart chart{.id = "memory-over-steps",
               .title = "Resident memory over the steps",
               .x_title = "step",
               .y_title = "resident memory, MiB",
               .caption = "First launch of each cell, read at the end of each step.",
+              .metric = "peak_rss_bytes",
               .mark = Mark::lines,
               .from_zero = true,
               .table = peak_table(cells),
-              .data = rss_data(cells)};
-  for (const ReportCell& cell : cells)
-    if (ChartSeries series = rss_series(cell); !series.x.empty()) chart.series.push_back(std::move(series));
+              .data = rss_data(drawn)};
+  for (const ReportCell* cell : drawn) chart.series.push_back(rss_series(*cell));
   page.tables.push_back(chart.table);
   page.tables.back().title = "Memory";
+  page.html +=
+      folded_note(drawn.size(), all.size(), "The table has the peaks of all; steps.csv of each record every step.");
   if (chart.series.empty())
-    page.html += to_html(chart.table);
+    page.html += folded_table(chart.table, "Memory");
   else
     page.charts.push_back(std::move(chart));
+  std::vector<const Record*> records;
+  for (const ReportCell& cell : cells) records.push_back(cell.record);
+  if (Table found = largest_batch_table(records); !found.rows.empty()) {
+    (page.charts.empty() ? page.html : page.below) += to_html(found);
+    page.tables.push_back(std::move(found));
+  }
   return page;
 }
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "analysis/flags.h"
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -40,6 +41,34 @@ Table metric_table() {
     table.rows.push_back({std::string(m.id), std::string(m.title),
                           unit.empty() ? TableCell() : TableCell(std::string(unit)), std::string(m.what)});
   }
+  for (const Definition& d : further_definitions())
+    table.rows.push_back({std::string(d.id), std::string(d.title),
+                          d.unit.empty() ? TableCell() : TableCell(std::string(d.unit)), std::string(d.what)});
+  return table;
+}
+
+// The metrics' rows with the anchors that figures link to.
+std::string metric_html(const Table& table) {
+  std::string html = to_html(table);
+  size_t at = 0;
+  for (const auto& row : table.rows) {
+    at = html.find("<tr><td", at + 1);
+    if (at == std::string::npos) break;
+    html.insert(at + 3, cat(" id=\"", anchor_of("metric", std::get<std::string>(row[0])), "\""));
+  }
+  return html;
+}
+
+Table duplicate_table(std::span<const ReportCell> cells) {
+  Table table{.title = "Records of cells that were measured more than once"};
+  table.columns = {{"cell", "cell"}, {"record_hash", "record"}, {"stands_in", "figures show record"}};
+  for (const ReportCell& cell : cells)
+    if (cell.stands_in)
+      table.rows.push_back({cell.label, cell.record->hash.substr(0, 12), cell.stands_in->hash.substr(0, 12)});
+  if (!table.rows.empty())
+    table.notes = {
+        "Figures against batch size show the record of the better grade, then of more launches, then the later "
+        "one. They are never averaged."};
   return table;
 }
 
@@ -91,10 +120,17 @@ Page methods_page(std::span<const ReportCell> cells) {
       "<p>Mode <em>eager</em> runs the framework's own operations one after the other; other modes are named where "
       "they occur. Cells that differ in mode, input mode, layout, allocator or precision are not ranked against each "
       "other. What could not be measured is shown as a dash, never as zero.</p>\n";
+  page.html +=
+      "<p>Figures carry the numbers of the figures in Zhu et al. 2018 (Benchmarking and Analyzing Deep Neural Network "
+      "Training, IISWC) that they correspond to; that numbering is taken from a secondary reading of the paper. Cells "
+      "of "
+      "different machines, input modes, modes and math types never share a line, and nothing is averaged over "
+      "records.</p>\n";
   std::vector<Table> tables = {record_table(cells), metric_table(), grade_table()};
-  Table flags = flag_table(used_flags(cells));
-  if (!flags.rows.empty()) tables.push_back(std::move(flags));
-  for (const Table& table : tables) page.html += to_html(table);
+  for (Table table : {duplicate_table(cells), flag_table(used_flags(cells))})
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  for (const Table& table : tables)
+    page.html += table.title == "Metrics" ? metric_html(table) : folded_table(table, table.title);
   page.tables = std::move(tables);
   return page;
 }

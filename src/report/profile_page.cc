@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/profile/profile_tables.h"
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -9,13 +10,19 @@ namespace {
 
 struct Profiled {
   const ReportCell* cell;
-  Profile profile;
+  const Profile& profile;
 };
 
-std::vector<Profiled> profiled(std::span<const ReportCell> cells) {
-  std::vector<Profiled> out;
+std::vector<const ReportCell*> profiled(std::span<const ReportCell> cells) {
+  std::vector<const ReportCell*> out;
   for (const ReportCell& cell : cells)
-    if (std::optional<Profile> profile = profile_of(*cell.record)) out.push_back({&cell, std::move(*profile)});
+    if (cell.profile()) out.push_back(&cell);
+  return out;
+}
+
+std::vector<Profiled> with_profiles(std::span<const ReportCell* const> cells) {
+  std::vector<Profiled> out;
+  for (const ReportCell* cell : cells) out.push_back({cell, *cell->profile()});
   return out;
 }
 
@@ -99,20 +106,25 @@ std::optional<Chart> roofline_chart(const Profiled& each, size_t number) {
 
 Page profile_page(std::span<const ReportCell> cells) {
   Page page{.id = "profile", .title = "Where time goes"};
-  const std::vector<Profiled> all = profiled(cells);
+  const std::vector<const ReportCell*> all = profiled(cells);
   if (all.empty()) return page;
   page.html =
       "<p>From launches of their own, in which some steps were traced; what tracing cost stands beside each cell. The "
       "other pages' numbers come from launches without it.</p>\n";
-  page.charts.push_back(loss_chart(all));
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (std::optional<Chart> chart = roofline_chart(all[i], i + 1)) page.charts.push_back(std::move(*chart));
-    page.below += cat("<h3>", html_escaped(all[i].cell->label), "</h3>\n");
-    for (Table& table : profile_tables(all[i].profile, all[i].cell->record->run)) {
-      page.below += to_html(table);
-      table.title = cat(table.title, ": ", all[i].cell->label);
+  page.charts.push_back(loss_chart(with_profiles(chosen(all, kMostBars))));
+  const std::vector<const ReportCell*> drawn = chosen(all, kMostFigures);
+  page.html +=
+      folded_note(drawn.size(), all.size(), "tbd profile RECORD shows any other; --format csv or json has all.");
+  for (const Profiled& each : with_profiles(drawn))
+    if (std::optional<Chart> chart = roofline_chart(each, page.charts.size())) page.charts.push_back(std::move(*chart));
+  for (const ReportCell* cell : all) {
+    std::string html;
+    for (Table& table : profile_tables(*cell->profile(), cell->record->run)) {
+      if (std::ranges::count(drawn, cell)) html += to_html(table);
+      table.title = cat(table.title, ": ", cell->label);
       page.tables.push_back(std::move(table));
     }
+    page.below += cell_block(cell->label, html, all.size());
   }
   return page;
 }

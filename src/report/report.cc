@@ -1,7 +1,9 @@
 #include "report/report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -11,6 +13,8 @@
 
 namespace tbd {
 namespace {
+
+constexpr int kMostLinked = 4;  // models in the bar of links; more are reached from the matrix
 
 bool is_of_time(std::string_view page) { return page == "summary" || page == "throughput" || page == "step-times"; }
 
@@ -25,13 +29,19 @@ std::vector<ReportCell> timed_of(std::span<const ReportCell> cells) {
   return timed;
 }
 
-std::vector<Page> pages_of(std::span<const ReportCell> cells) {
+std::vector<Page> pages_of(const Content& content) {
+  const std::span<const ReportCell> cells = content.cells;
   const std::vector<ReportCell> timed = timed_of(cells);
-  std::vector<Page> pages = {summary_page(timed),     throughput_page(timed), step_times_page(timed),
-                             profile_page(cells),     memory_page(cells),     memory_classes_page(cells),
-                             environment_page(cells), methods_page(cells)};
+  std::vector<Page> pages = {summary_page(content, timed)};
+  if (!timed.empty()) pages.push_back(observations_page(content));
+  if (!timed.empty()) std::ranges::move(model_pages(content), std::back_inserter(pages));
+  for (Page& page : std::vector<Page>{cpu_utilization_page(content), devices_page(content), throughput_page(timed),
+                                      step_times_page(timed), profile_page(cells), gap_page(timed), memory_page(cells),
+                                      memory_classes_page(cells), then_page(cells), paper_tables_page(cells),
+                                      left_out_page(content), environment_page(cells), methods_page(cells)})
+    pages.push_back(std::move(page));
   std::erase_if(pages, [&](const Page& page) {
-    return (page.tables.empty() && page.html.empty()) || (timed.empty() && is_of_time(page.id));
+    return (page.tables.empty() && page.html.empty() && page.charts.empty()) || (timed.empty() && is_of_time(page.id));
   });
   return pages;
 }
@@ -56,9 +66,15 @@ std::string policy(std::string_view plotly, std::string_view script) {
 
 // JSON inside a script element must not end it.
 std::string embedded(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string out;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
-    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  out.reserve(text.size() + text.size() / 8);
+  for (const char c : text) {
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  }
   return out;
 }
 
@@ -67,6 +83,24 @@ std::string single_lead(const ReportCell& cell) {
   const Measured& x = cell.result["throughput"];
   return cat(w.framework, " ", w.framework_version, " trains ", w.model, " in ", w.precision, " with batch ", w.batch,
              " at ", x.value ? significant(*x.value, 4) : std::string("an unknown number of"), " ", w.unit, "/s.");
+}
+
+size_t distinct(std::span<const ReportCell> cells, const auto& of) {
+  std::set<std::string> seen;
+  for (const ReportCell& cell : cells) seen.insert(of(cell));
+  return seen.size();
+}
+
+// " for 10 models in 3 frameworks on 2 machines"; empty where there is one of each.
+std::string extent(std::span<const ReportCell> cells) {
+  const size_t models = distinct(cells, [](const ReportCell&c) { return c.record->run.workload.model; }),
+               frameworks = distinct(cells, [](const ReportCell&c) { return c.record->run.workload.framework; }),
+               machines = distinct(cells, [](const ReportCell&c) { return c.machine; });
+  std::string text;
+  if (models > 1) text += cat(" for ", models, " models");
+  if (frameworks > 1) text += cat(" in ", frameworks, " frameworks");
+  if (machines > 1) text += cat(" on ", machines, " machines, which are kept apart");
+  return text;
 }
 
 // The answer in one sentence.
@@ -84,8 +118,11 @@ std::string lead(std::span<const ReportCell> all) {
   for (const auto& [grade, count] : grades) counted.push_back(grades.size() == 1 ? grade : cat(count, " ", grade));
   const std::string grade = counted.empty() ? "" : cat(" Grade: ", join(counted, ", "), ".");
   if (cells.size() == 1 && good == 1) return single_lead(cells.front()) + grade;
-  if (good == cells.size()) return cat("All ", good, " cells gave a result.", grade);
-  return cat(good, " of ", cells.size(), " cells gave a result; the others say why not.", grade);
+  const std::string how_many = good == cells.size()
+                                   ? cat("All ", grouped(static_cast<int64_t>(good)), " cells gave a result")
+                                   : cat(grouped(static_cast<int64_t>(good)), " of ",
+                                         grouped(static_cast<int64_t>(cells.size())), " cells gave a result");
+  return cat(how_many, extent(cells), good == cells.size() ? "." : "; the others say why not.", grade);
 }
 
 std::string title_of(std::span<const ReportCell> cells) {
@@ -108,13 +145,15 @@ std::string head(const std::string& title, std::string_view plotly) {
 
 std::string body_header(std::span<const ReportCell> cells, std::span<const Page> pages) {
   std::string html = cat("<body>\n<header>\n<h1>", html_escaped(title_of(cells)), "</h1>\n<p class=\"lead\">",
-                         html_escaped(lead(cells)), "</p>\n</header>\n<nav><ul>");
-  for (const Page& page : pages) html += cat("<li><a href=\"#", page.id, "\">", page.title, "</a></li>");
+                         html_escaped(lead(cells)), "</p>\n</header>\n<nav><ul class=\"scroll\">");
+  const bool many = std::ranges::count(pages, true, &Page::model) > kMostLinked;
+  for (const Page& page : pages)
+    if (!page.model || !many) html += cat("<li><a href=\"#", page.id, "\">", html_escaped(page.title), "</a></li>");
   return html + "</ul></nav>\n";
 }
 
 std::string section(const Page& page) {
-  std::string html = cat("<section id=\"", page.id, "\">\n<h2>", page.title, "</h2>\n", page.html);
+  std::string html = cat("<section id=\"", page.id, "\">\n<h2>", html_escaped(page.title), "</h2>\n", page.html);
   if (page.charts.empty()) return html + "</section>\n";
   html += "<div class=\"figures\">\n";
   for (const Chart& chart : page.charts) html += to_figure(chart);
@@ -123,15 +162,16 @@ std::string section(const Page& page) {
 
 }  // namespace
 
-std::string report_html(std::span<const Record> records, std::string_view plotly) {
+std::string report_html(std::span<const Record> records, std::string_view plotly, std::span<const LeftOut> left_out) {
   require(!records.empty(), "a report needs at least one record");
   if (plotly.empty())
     fail(ErrorKind::unsupported,
          "this build has no chart library (Plotly.js) for an HTML report: run tbd setup, or ask for --format md, csv "
          "or json");
   require(plotly.find("</script") == std::string_view::npos, "the chart library cannot be inlined: it holds </script");
-  const std::vector<ReportCell> cells = report_cells(records);
-  const std::vector<Page> pages = pages_of(cells);
+  const Content content = report_content(records, left_out);
+  const std::vector<ReportCell>& cells = content.cells;
+  const std::vector<Page> pages = pages_of(content);
   std::string html = head(title_of(cells), plotly) + body_header(cells, pages) + "<main>\n";
   Json charts = Json::array();
   for (const Page& page : pages) {
@@ -150,11 +190,11 @@ void write_report(std::span<const Record> records, const std::filesystem::path& 
   write_file_atomic(out, report_html(records, plotly_js()));
 }
 
-std::string print_report(std::span<const Record> records, Format format) {
+std::string print_report(std::span<const Record> records, Format format, std::span<const LeftOut> left_out) {
   require(!records.empty(), "a report needs at least one record");
-  const std::vector<ReportCell> cells = report_cells(records);
+  const Content content = report_content(records, left_out);
   std::string out;
-  for (const Page& page : pages_of(cells))
+  for (const Page& page : pages_of(content))
     for (Table table : page.tables) {
       if (format == Format::json) {
         table.columns.insert(table.columns.begin(), Column{"table", ""});

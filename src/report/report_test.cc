@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "base/json.h"
@@ -31,14 +34,134 @@ Json embedded_charts(const std::string& html) {
   return parse_json(html.substr(begin, html.find("</script>", begin) - begin), "charts");
 }
 
+Json chart_of(const std::string& html, const std::string& id) {
+  for (const Json& chart : embedded_charts(html))
+    if (chart["id"] == id) return chart;
+  return nullptr;
+}
+
+Record swept(const std::string& framework, int64_t batch, double step_seconds) {
+  Record record = sample_record({.steps = 120, .step_seconds = step_seconds});
+  record.run.workload.framework = framework;
+  record.run.workload.batch = record.run.workload.samples_per_step = batch;
+  record.launches[0].info.batch_seen = batch;
+  record.hash = cat(framework, "-", batch);
+  record.folder = cat("results/", framework, "-", batch);
+  for (StepRow& row : record.launches[0].steps) row.units = static_cast<double>(batch);
+  return record;
+}
+
+// Two frameworks at four batches; mxnet's largest did not fit.
+std::vector<Record> two_sweeps() {
+  std::vector<Record> records;
+  for (const int64_t batch : {1, 2, 4, 8}) {
+    records.push_back(swept("pytorch", batch, 0.02 * static_cast<double>(batch + 2)));
+    records.push_back(swept("mxnet", batch, 0.03 * static_cast<double>(batch + 2)));
+  }
+  records.back().launches.clear();
+  records.back().run.outcome = {.kind = OutcomeKind::oom, .reason = "the worker ran out of memory", .repro = ""};
+  return records;
+}
+
+TEST(Report, DrawsThroughputAgainstBatchWithWhatDidNotFit) {
+  const Json chart = chart_of(report_html(two_sweeps(), kLibrary), "x-model-resnet50-1");
+  ASSERT_TRUE(chart.is_object());
+  EXPECT_EQ(chart["mark"], "curves");
+  ASSERT_EQ(chart["series"].size(), 3u);
+  for (const Json& series : chart["series"]) {
+    if (series["role"] == "gap") {
+      EXPECT_EQ(series["x"], Json::array({8}));
+      EXPECT_EQ(series["text"], Json::array({"oom"}));
+    } else {
+      EXPECT_EQ(series["x"], Json::array({1, 2, 4, 8})) << series["name"];
+      EXPECT_EQ(series["y"][3].is_null(), series["name"] == "mxnet") << "a gap, not a zero";
+      EXPECT_EQ(series["low"].size(), 4u);
+    }
+  }
+}
+
+TEST(Report, MachinesNeverShareALine) {
+  std::vector<Record> records = two_sweeps();
+  for (Record record : two_sweeps()) {
+    record.run.environment["cpu"]["model"] = "Another CPU";
+    record.hash += "-other";
+    record.folder += "-other";
+    records.push_back(std::move(record));
+  }
+  const std::string html = report_html(records, kLibrary);
+  for (const char* id : {"x-model-resnet50-1", "x-model-resnet50-2"}) {
+    const Json chart = chart_of(html, id);
+    ASSERT_TRUE(chart.is_object()) << id;
+    EXPECT_EQ(chart["series"].size(), 3u) << id;
+    EXPECT_THAT(chart["title"].get<std::string>(), HasSubstr("machine ")) << id;
+  }
+  EXPECT_THAT(html, HasSubstr("machine A: Another CPU"));
+  EXPECT_THAT(html, HasSubstr("machine B: Sample CPU"));
+  EXPECT_THAT(html, HasSubstr("on 2 machines, which are kept apart"));
+  EXPECT_TRUE(chart_of(html, "devices-1").is_object()) << "the same cells, one machine over the other";
+}
+
+TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
+  std::vector<Record> records = two_sweeps();
+  records.push_back(swept("pytorch", 8, 0.5));
+  records.back().hash = "twice";
+  records.back().folder = "results/twice";
+  const std::string html = report_html(records, kLibrary);
+  EXPECT_THAT(html, HasSubstr("Records of cells that were measured more than once"));
+  for (const Json& series : chart_of(html, "x-model-resnet50-1")["series"])
+    EXPECT_TRUE(series["role"] == "gap" || series["x"].size() == 4u) << series["name"];
+}
+
+TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
+  EXPECT_THAT(report_html(four_cells(), kLibrary), HasSubstr("no such pass in these records"));
+  const auto made = sample::made();
+  sample::add_memory(made->record);
+  const std::string text = print_report(std::vector<Record>{made->record}, Format::csv);
+  EXPECT_THAT(text, HasSubstr("Traced window minus the sum of its parts,0 ns,0 ns,1,0 ns,closed"));
+  EXPECT_THAT(text,
+              HasSubstr("Allocator's live bytes minus the ledger's,0 B,0 B,1,0 B where evidence is exact,closed"));
+}
+
+TEST(Report, ManyCellsAreFoldedAndSaidSo) {
+  std::vector<Record> records;
+  for (int64_t batch = 1; batch <= 30; ++batch) records.push_back(swept("pytorch", batch, 0.05));
+  const std::string html = report_html(records, kLibrary);
+  EXPECT_THAT(html, HasSubstr("12 of 30 cells are drawn here"));
+  size_t step_charts = 0;
+  for (const Json& chart : embedded_charts(html))
+    step_charts += chart["id"].get<std::string>().starts_with("step-times");
+  EXPECT_EQ(step_charts, 12u);
+  EXPECT_EQ(count(print_report(records, Format::csv), "# Step times: "), 30u) << "other formats hold all";
+}
+
+TEST(Report, LossesThatAreNoNumberAreGaps) {
+  Record record = sample_record();
+  record.launches[0].steps[3].loss = std::nan("");
+  const Json chart = chart_of(report_html(std::vector<Record>{record}, kLibrary), "l-model-resnet50-1");
+  const Json& y = chart["series"][0]["y"];
+  EXPECT_EQ(std::ranges::count(y, Json(nullptr)), 1);
+}
+
+TEST(Report, AnySingleStepIsEnough) {
+  EXPECT_NO_THROW(report_html(std::vector<Record>{sample_record({.steps = 1})}, kLibrary));
+}
+
+TEST(Report, EveryFigureLinksToADefinitionThatIsThere) {
+  const std::string html = report_html(two_sweeps(), kLibrary);
+  for (size_t at = html.find("href=\"#metric-"); at != std::string::npos; at = html.find("href=\"#metric-", at + 1)) {
+    const std::string id = html.substr(at + 7, html.find('"', at + 7) - at - 7);
+    EXPECT_THAT(html, HasSubstr(cat("id=\"", id, "\""))) << id;
+  }
+}
+
 TEST(Report, HoldsEveryPageChartAndLibraryOnce) {
   const std::string html = report_html(four_cells(), kLibrary);
   for (const char* id : {"summary", "throughput", "step-times", "memory", "environment", "methods"})
     EXPECT_THAT(html, HasSubstr(cat("<section id=\"", id, "\"")));
   EXPECT_EQ(count(html, kLibrary), 1u);
-  EXPECT_EQ(embedded_charts(html).size(), 6u);
-  EXPECT_EQ(count(html, "<figure>"), 6u);
-  EXPECT_EQ(count(html, "class=\"csv\""), 6u);
+  EXPECT_EQ(embedded_charts(html).size(), 9u);
+  EXPECT_EQ(count(html, "<figure>"), 9u);
+  EXPECT_EQ(count(html, "class=\"csv\""), 9u);
 }
 
 TEST(Report, ShowsWhereTimeAndMemoryGo) {
@@ -64,6 +187,15 @@ TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
   EXPECT_THAT(html, HasSubstr("none was timed"));
   EXPECT_THAT(html, Not(HasSubstr("<section id=\"throughput\"")));
   EXPECT_THAT(html, HasSubstr("<section id=\"memory-classes\""));
+}
+
+TEST(Report, SaysWhatABudgetLeftOut) {
+  const LeftOut some = {.budget_seconds = 1800, .cells = {{"net-<b8>", "tbd run net --batch 8", 12.5, "dear"}}};
+  const std::string html = report_html(four_cells(), kLibrary, std::span(&some, 1));
+  EXPECT_THAT(html, HasSubstr("<section id=\"left-out\""));
+  EXPECT_THAT(html, HasSubstr("net-&lt;b8&gt;"));
+  EXPECT_THAT(html, HasSubstr("tbd run net --batch 8"));
+  EXPECT_THAT(report_html(four_cells(), kLibrary), Not(HasSubstr("id=\"left-out\"")));
 }
 
 TEST(Report, NothingIsFetched) {
@@ -136,8 +268,7 @@ TEST(Report, TheInputVerdictStandsInTheSummary) {
 }
 
 TEST(Report, CsvOfAChartHoldsEveryStep) {
-  const Json charts = embedded_charts(report_html(std::vector<Record>{sample_record()}, kLibrary));
-  const std::string csv = charts[1]["csv"];
+  const std::string csv = chart_of(report_html(std::vector<Record>{sample_record()}, kLibrary), "step-times-1")["csv"];
   EXPECT_THAT(csv, testing::StartsWith("launch,step,step_time_s,units,stable\nclean-1,1,"));
   EXPECT_EQ(count(csv, "\n"), 121u);
 }

@@ -119,6 +119,16 @@ Chart chart_of(const ReportCell& cell, size_t number) {
   return chart;
 }
 
+std::string untimed(std::span<const ReportCell> cells) {
+  std::vector<std::string> names;
+  for (const ReportCell& cell : cells)
+    if (cell.run.launches.empty()) names.push_back(cell.label);
+  if (names.empty()) return "";
+  if (names.size() == 1) return cat("<p class=\"note\">", html_escaped(names.front()), ": no step was timed.</p>\n");
+  return cat("<details><summary>", names.size(), " cells of which no step was timed</summary><p class=\"note\">",
+             html_escaped(join(names, "; ")), "</p></details>\n");
+}
+
 }  // namespace
 
 Page step_times_page(std::span<const ReportCell> cells) {
@@ -126,15 +136,19 @@ Page step_times_page(std::span<const ReportCell> cells) {
   page.html =
       "<p>Every step from the first on, as it was stamped. Where the series becomes stable is found afterwards, never "
       "assumed; all results come from the shaded steps, outliers included.</p>\n";
+  std::vector<const ReportCell*> timed;
   for (const ReportCell& cell : cells) {
-    Chart chart = chart_of(cell, page.charts.size() + 1);
-    page.tables.push_back(chart.table);
+    page.tables.push_back(launch_table(cell));
     page.tables.back().title = "Step times: " + cell.label;
-    if (!cell.run.launches.empty())
-      page.charts.push_back(std::move(chart));
-    else
-      page.html += cat("<p class=\"note\">", html_escaped(cell.label), ": no step was timed.</p>\n");
+    if (!cell.run.launches.empty()) timed.push_back(&cell);
   }
+  for (const ReportCell* cell : chosen(timed, kMostFigures))
+    page.charts.push_back(chart_of(*cell, page.charts.size() + 1));
+  page.html +=
+      folded_note(page.charts.size(), timed.size(),
+                  "tbd report RECORD draws any other; every step is in the record's steps.csv, and --format csv "
+                  "or json has each launch.");
+  page.html += untimed(cells);
   return page;
 }
 

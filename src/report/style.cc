@@ -10,7 +10,7 @@ std::string_view report_style() {
   --good: #1f7a4d; --good-paper: #e5f4ec; --bad: #a83232; --bad-paper: #fbe9e9;
   --c0: #2b5fb3; --c1: #c8702a; --c2: #2f8f6b; --c3: #8a5bb0; --c4: #b0456b; --c5: #6d7a2c; --c6: #3f8fa6; --c7: #a0522d; --c8: #8f8f8f; --c9: #3d3d6b; --band: rgba(43, 95, 179, .09);
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --paper: #12161c; --raised: #1a2029; --ink: #e6eaf0; --soft: #98a4b5; --line: #2c3542; --accent: #7fb0ff;
     --good: #6fd3a0; --good-paper: #173327; --bad: #ff9c9c; --bad-paper: #3a1f22;
@@ -31,7 +31,9 @@ p { margin: 0 0 12px; max-width: 75ch; }
 nav { position: sticky; top: 0; z-index: 2; background: var(--paper); border-bottom: 1px solid var(--line);
   margin: 16px 0 0; }
 nav ul { max-width: 1120px; margin: 0 auto; padding: 8px 20px; list-style: none; display: flex; gap: 4px 18px;
-  flex-wrap: wrap; }
+  overflow-x: auto; white-space: nowrap; flex-wrap: wrap; }
+@media (max-width: 700px) { nav ul { flex-wrap: nowrap; } }
+nav ul.scroll { margin: 0 auto; }
 nav a { color: var(--soft); text-decoration: none; font-size: .9rem; }
 nav a:hover, nav a:focus-visible { color: var(--accent); text-decoration: underline; }
 section { margin: 28px 0; scroll-margin-top: 48px; }
@@ -72,7 +74,42 @@ button.csv { font: inherit; font-size: .85rem; color: var(--accent); background:
 button.csv:hover { border-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 footer { padding-top: 16px; padding-bottom: 40px; }
-@media print { nav, button.csv { display: none; } .card, figure { break-inside: avoid; } }
+.closure { background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; margin: 0 0 20px; }
+.closure h3 { margin: 0 0 8px; }
+.closure dl { display: grid; gap: 10px 20px; grid-template-columns: repeat(auto-fill, minmax(min(160px, 100%), 1fr)); margin: 0; }
+.closure dl div { border-left: 3px solid var(--line); padding-left: 10px; min-width: 0; }
+.closure dl .closed { border-color: var(--good); }
+.closure dl .open { border-color: var(--bad); }
+.closure dt { color: var(--soft); font-size: .78rem; }
+.closure dd { margin: 0; font-variant-numeric: tabular-nums; font-weight: 600; overflow-wrap: anywhere; }
+.closure dd.sub { font-weight: 400; font-size: .78rem; }
+.closure .unknown dd { font-weight: 400; color: var(--soft); }
+table.matrix { min-width: 0; }
+table.matrix th, table.matrix td { padding-right: 28px; line-height: 1.35; }
+table.matrix th[scope=row] { font-size: .95rem; }
+table.matrix td div + div { margin-top: 6px; }
+.matrix .sub { font-size: .78rem; }
+th[title], dt[title] { text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
+abbr[title] { cursor: help; }
+a { color: var(--accent); }
+figcaption a { white-space: nowrap; }
+.observations { padding-left: 28px; }
+.observations li { margin-bottom: 14px; }
+.observations p { margin: 2px 0 4px; }
+.observations .badge { margin-left: 6px; border: 1px solid var(--line); }
+code { font-size: .85em; overflow-wrap: anywhere; }
+@media print {
+  :root { color-scheme: light; }
+  nav, button.csv, .modebar-container { display: none !important; }
+  body { font-size: 11pt; }
+  main, body > header, body > footer { max-width: none; padding: 0; }
+  .card, figure, .closure, tr { break-inside: avoid; }
+  h2, h3, caption { break-after: avoid; }
+  .figures { display: block; }
+  figure { margin-bottom: 18px; }
+  .scroll { overflow: visible; }
+  td { white-space: normal; }
+}
 )css";
 }
 

@@ -1,12 +1,20 @@
 // The verdict first: a card a cell, the input verdict, then the whole table.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
+#include "report/closure.h"
+#include "report/explained.h"
+#include "report/overview.h"
 #include "report/page.h"
 
 namespace tbd {
 namespace {
 
-constexpr size_t kMostCards = 12;
+constexpr size_t kFewest = 4;      // cells that need no matrix
+constexpr size_t kMostLines = 12;  // of a list that stays unfolded
 
 std::string big_number(const CellResult& cell) {
   const Measured& x = cell["throughput"];
@@ -26,7 +34,7 @@ std::string interval_line(const CellResult& cell) {
 void add_fact(std::string& html, const CellResult& cell, std::string_view id, std::string_view title) {
   const Metric& m = metric(id);
   const Measured& value = cell[id];
-  html += cat("<div><dt>", title, "</dt><dd");
+  html += cat("<div><dt title=\"", html_escaped(m.what), "\">", title, "</dt><dd");
   if (!value.value) html += cat(" title=\"", html_escaped(value.reason), "\"");
   html += cat(">", html_escaped(human(tbd::cell(value.value), m.unit)), "</dd></div>");
 }
@@ -65,44 +73,76 @@ std::string verdict_line(const InputPair& pair) {
              ".</li>\n");
 }
 
+// Long lists open on demand.
+std::string folded(bool fold, const std::string& summary, const std::string& html) {
+  return fold ? cat("<details><summary>", html_escaped(summary), "</summary>\n", html, "</details>\n") : html;
+}
+
 // Compared rows, then those that stand apart.
 void add_frameworks(Page& page, std::span<const CellResult> results) {
   const std::vector<FrameworkGroup> groups = framework_groups(results);
   if (groups.empty()) return;
   for (Table table : {comparison_table(groups), apart_table(groups)}) {
     if (table.rows.empty()) continue;
-    page.html += to_html(table);
+    page.html +=
+        folded(table.rows.size() > kMostLines, cat(table.title, ": ", table.rows.size(), " rows"), to_html(table));
     page.tables.push_back(std::move(table));
   }
   page.html += cat("<p>", html_escaped(mode_sentence(groups)), "</p>\n");
 }
 
+std::vector<std::vector<CellResult>> by_machine(std::span<const ReportCell> cells) {
+  std::map<std::string, std::vector<CellResult>> groups;
+  for (const ReportCell& cell : cells) groups[cell.machine].push_back(cell.result);
+  std::vector<std::vector<CellResult>> out;
+  for (auto& [machine, results] : groups) out.push_back(std::move(results));
+  return out;
+}
+
+void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Table>& tables) {
+  const std::vector<InputPair> pairs = input_pairs(results);
+  if (pairs.empty()) return;
+  std::string list = "<ul class=\"verdicts\">\n";
+  for (const InputPair& pair : pairs) list += verdict_line(pair);
+  page.html += "<h3>Is the input the limit?</h3>\n" +
+               folded(pairs.size() > kMostLines, cat(pairs.size(), " pairs of cells"), list + "</ul>\n");
+  tables.push_back(input_table(pairs));
+  tables.back().title = "Is the input the limit?";
+}
+
+void add_all_cells(Page& page, std::span<const ReportCell> cells) {
+  std::vector<CellResult> results;
+  for (const ReportCell& cell : cells) results.push_back(cell.result);
+  Table table = results_table(results);
+  page.html +=
+      "<h3>All cells</h3>\n" + folded(cells.size() > kMostFigures, cat(cells.size(), " cells"), explained_html(table));
+  table.title = "Results";
+  page.tables.insert(page.tables.begin(), std::move(table));
+}
+
 }  // namespace
 
-Page summary_page(std::span<const ReportCell> cells) {
+Page summary_page(const Content& content, std::span<const ReportCell> cells) {
   Page page{.id = "summary", .title = "Summary"};
-  if (cells.size() <= kMostCards) {
+  const std::vector<ClosureRow> closure = closure_rows(content.cells);
+  page.html += closure_banner(closure);
+  if (cells.size() <= kMostFigures) {
     page.html += "<div class=\"cards\">\n";
     for (const ReportCell& cell : cells) page.html += card(cell);
     page.html += "</div>\n";
   }
-  std::vector<CellResult> results;
-  for (const ReportCell& cell : cells) results.push_back(cell.result);
-  Table table = results_table(results);
-  const std::vector<InputPair> pairs = input_pairs(results);
-  if (!pairs.empty()) {
-    page.html += "<h3>Is the input the limit?</h3>\n<ul class=\"verdicts\">\n";
-    for (const InputPair& pair : pairs) page.html += verdict_line(pair);
-    page.html += "</ul>\n";
+  const bool matrix = content.sweeps.size() > 1 && cells.size() > kFewest;
+  if (matrix) page.html += "<h3>Models and frameworks</h3>\n" + overview_matrices(content);
+  const std::vector<std::vector<CellResult>> machines = by_machine(cells);
+  std::vector<Table> further;
+  for (const std::vector<CellResult>& results : machines) {
+    add_inputs(page, results, further);
+    add_frameworks(page, results);
   }
-  add_frameworks(page, results);
-  page.html += "<h3>All cells</h3>\n" + to_html(table);
-  table.title = "Results";
-  page.tables.push_back(std::move(table));
-  if (!pairs.empty()) {
-    page.tables.push_back(input_table(pairs));
-    page.tables.back().title = "Is the input the limit?";
-  }
+  add_all_cells(page, cells);
+  page.tables.push_back(closure_table(closure));
+  if (matrix) page.tables.push_back(overview_table(content));
+  std::ranges::move(further, std::back_inserter(page.tables));
   return page;
 }
 

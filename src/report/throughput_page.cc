@@ -3,6 +3,7 @@
 #include <set>
 
 #include "analysis/throughput.h"
+#include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -80,14 +81,14 @@ Page throughput_page(std::span<const ReportCell> cells) {
       if (!std::ranges::count(modes, mode)) modes.push_back(mode);
     }
     for (const std::string& mode : modes) chart.series.push_back(series_of(cells, unit, mode));
-    chart.data = chart.table;
+    chart.metric = "throughput";
     page.tables.push_back(chart.table);
     page.tables.back().title = chart.title;
     const bool any = std::ranges::any_of(chart.table.rows, [](const auto& row) { return row[1].index() != 0; });
-    if (any)
+    if (any && chart.order.size() <= kMostBars)
       page.charts.push_back(std::move(chart));
     else
-      page.html += to_html(chart.table);
+      page.html += folded_table(chart.table, chart.title);
   }
   return page;
 }

@@ -1,0 +1,156 @@
+#include "report/closure.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tbd {
+namespace {
+
+using Values = std::vector<double>;
+using Shown = std::function<std::string(double)>;
+
+// The value of greatest size, with its sign.
+double worst(const Values& values) {
+  return *std::ranges::max_element(values, {}, [](double value) { return std::abs(value); });
+}
+
+double median_size(Values values) {
+  for (double& value : values) value = std::abs(value);
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+ClosureRow row(std::string what, std::string brief, const Values& values, const Shown& shown, std::string limit,
+               bool open) {
+  ClosureRow row{.what = std::move(what), .brief = std::move(brief), .limit = std::move(limit), .open = open};
+  row.cells = values.size();
+  row.worst = values.empty() ? "not measured" : shown(worst(values));
+  row.median = values.empty() ? "–" : shown(median_size(values));
+  return row;
+}
+
+template <class Of>
+Values values_of(std::span<const ReportCell> cells, Of of) {
+  Values values;
+  for (const ReportCell& cell : cells)
+    if (const std::optional<double> value = of(cell); value && std::isfinite(*value)) values.push_back(*value);
+  return values;
+}
+
+bool any_beyond(const Values& values, double limit) {
+  return std::ranges::any_of(values, [&](double value) { return std::abs(value) > limit; });
+}
+
+std::optional<double> time_rest(const ReportCell& cell) {
+  const Profile* profile = cell.profile();
+  if (!profile) return std::nullopt;
+  int64_t rest = profile->window_ns;
+  for (const LossPart& part : profile->loss) rest -= part.ns;
+  return static_cast<double>(rest);
+}
+
+std::optional<double> ledger_rest(const ReportCell& cell) {
+  const auto bytes = cell.memory() ? cell.memory()->difference() : std::nullopt;
+  return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
+}
+
+std::optional<double> resident_rest(const ReportCell& cell) {
+  const MemoryReport* memory = cell.memory();
+  if (!memory || !memory->unexplained || memory->resident_bytes.value_or(0) <= 0) return std::nullopt;
+  return static_cast<double>(*memory->unexplained) / static_cast<double>(*memory->resident_bytes);
+}
+
+// Of the ops of a step against what the model declares for its samples.
+std::optional<double> flop_rest(const ReportCell& cell) {
+  const RunInfo& run = cell.record->run;
+  if (run.ops.empty() || !run.train_flops || run.workload.samples_per_step <= 0) return std::nullopt;
+  double counted = 0;
+  for (const OpRow& op : run.ops)
+    counted += static_cast<double>(op.forward.flop_model) + static_cast<double>(op.backward.flop_model);
+  const double declared = static_cast<double>(*run.train_flops) * static_cast<double>(run.workload.samples_per_step);
+  return declared > 0 ? std::optional(counted / declared - 1) : std::nullopt;
+}
+
+std::optional<double> tracing_cost(const ReportCell& cell) {
+  const Profile* profile = cell.profile();
+  return profile && profile->overhead ? std::optional(profile->overhead->value - 1) : std::nullopt;
+}
+
+std::optional<double> pass_difference(const ReportCell& cell) {
+  const Profile* profile = cell.profile();
+  return profile && profile->agreement ? std::optional(*profile->agreement - 1) : std::nullopt;
+}
+
+std::string percent(double value) { return format_percent(value); }
+std::string nanoseconds(double value) { return cat(significant(value), " ns"); }
+std::string bytes(double value) { return cat(value < 0 ? "-" : "", format_bytes(std::llround(std::abs(value)))); }
+
+// " (95 % 1.0 % … 1.6 %)" of the cell that tracing slowed most.
+std::string interval_of_worst(std::span<const ReportCell> cells, double value) {
+  for (const ReportCell& cell : cells)
+    if (const auto cost = tracing_cost(cell); cost && *cost == value && cell.profile()->overhead->interval) {
+      const Interval& interval = *cell.profile()->overhead->interval;
+      return cat(" (95 %: ", format_percent(interval.low - 1), " … ", format_percent(interval.high - 1), ")");
+    }
+  return "";
+}
+
+ClosureRow resident_row(std::span<const ReportCell> cells) {
+  const bool open = std::ranges::any_of(
+      cells, [](const ReportCell& cell) { return cell.memory() && cell.memory()->closed() == false; });
+  return row("Resident memory that no part explains, of all", "resident memory unexplained",
+             values_of(cells, resident_rest), percent, "1 % or 16 MiB", open);
+}
+
+}  // namespace
+
+std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells) {
+  const Values time = values_of(cells, time_rest), ledger = values_of(cells, ledger_rest),
+               flops = values_of(cells, flop_rest), cost = values_of(cells, tracing_cost),
+               passes = values_of(cells, pass_difference);
+  std::vector<ClosureRow> rows = {
+      row("Traced window minus the sum of its parts", "time left over", time, nanoseconds, "0 ns", any_beyond(time, 0)),
+      row("Allocator's live bytes minus the ledger's", "memory, allocator minus ledger", ledger, bytes,
+          "0 B where evidence is exact", any_beyond(ledger, 0)),
+      resident_row(cells),
+      row("FLOPs of a step's ops against the model's", "FLOPs, ops against model", flops, percent, "0 %",
+          any_beyond(flops, 1e-9)),
+      row("Time of a traced step over untraced ones beside it", "tracing costs", cost, percent, "2 %",
+          any_beyond(cost, 0.02)),
+      row("Untraced steps of the trace pass against the clean pass", "passes differ", passes, percent, "5 %",
+          any_beyond(passes, 0.05))};
+  if (!cost.empty()) rows[4].worst += interval_of_worst(cells, worst(cost));
+  return rows;
+}
+
+Table closure_table(std::span<const ClosureRow> rows) {
+  Table table{.title = "How well it closes"};
+  table.columns = {{"what", "what"},          {"worst", "worst cell"},
+                   {"median", "median size"}, {"cells", "cells", Unit::count},
+                   {"limit", "allowed"},      {"verdict", "verdict"}};
+  for (const ClosureRow& r : rows)
+    table.rows.push_back({r.what, r.worst, r.median, static_cast<int64_t>(r.cells), r.limit,
+                          r.cells == 0 ? "not measured"
+                          : r.open     ? "open"
+                                       : "closed"});
+  return table;
+}
+
+std::string closure_banner(std::span<const ClosureRow> rows) {
+  std::string html = "<div class=\"closure\">\n<h3>How well it closes</h3>\n<dl>\n";
+  for (const ClosureRow& r : rows)
+    html += cat("<div class=\"",
+                r.cells == 0 ? "unknown"
+                : r.open     ? "open"
+                             : "closed",
+                "\" title=\"", html_escaped(cat(r.what, "; allowed: ", r.limit)), "\"><dt>", html_escaped(r.brief),
+                "</dt><dd>", html_escaped(r.worst), "</dd><dd class=\"sub\">",
+                r.cells == 0 ? std::string("no such pass in these records")
+                             : html_escaped(cat("worst of ", r.cells, r.cells == 1 ? " cell" : " cells, median ",
+                                                r.cells == 1 ? "" : r.median)),
+                "</dd></div>\n");
+  return html + "</dl>\n</div>\n";
+}
+
+}  // namespace tbd

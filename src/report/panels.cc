@@ -1,0 +1,127 @@
+#include "report/panels.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "report/explained.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kAlways = 3;  // of the axes: said wherever they differ; the others where nothing else tells apart
+
+// All that may differ between series of a panel, in reading order.
+std::vector<std::string> axes(const Sweep& sweep) {
+  const Workload& w = sweep.workload;
+  return {w.framework,
+          w.mode,
+          w.input_mode,
+          w.framework_version,
+          w.layout,
+          w.allocator == "framework" ? "" : w.allocator,
+          cat(w.threads, " threads"),
+          w.optimizer,
+          w.dropout,
+          w.synchronisation,
+          w.effort,
+          w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
+}
+
+void name_series(Panel& panel) {
+  for (PanelSeries& each : panel.series) each.name = each.sweep->workload.framework;
+  const size_t count = axes(*panel.series.front().sweep).size();
+  for (size_t axis = 1; axis < count; ++axis) {
+    std::map<std::string, std::set<std::string>> values;  // by the names so far, or of all
+    const auto key = [&](const PanelSeries& each) { return axis < kAlways ? std::string() : each.name; };
+    for (const PanelSeries& each : panel.series) values[key(each)].insert(axes(*each.sweep)[axis]);
+    std::vector<std::string> names;
+    for (const PanelSeries& each : panel.series) {
+      const std::string own = axes(*each.sweep)[axis];
+      names.push_back(values[key(each)].size() < 2 || own.empty() ? each.name : cat(each.name, " ", own));
+    }
+    for (size_t i = 0; i < names.size(); ++i) panel.series[i].name = names[i];
+  }
+  std::map<std::string, int> used;
+  for (PanelSeries& each : panel.series)
+    if (const int n = ++used[each.name]; n > 1) each.name += cat(" #", n);
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+// What is the same for all that share a panel.
+std::string panel_key(const Sweep& sweep) {
+  const Workload& w = sweep.workload;
+  return join(std::vector<std::string>{sweep.machine, w.device, w.config, w.model_hash, w.precision, w.unit}, "\x1f");
+}
+
+std::string where(const Sweep& sweep, const Content& content, bool several_networks) {
+  const Workload& w = sweep.workload;
+  std::string text = upper(w.precision);
+  if (!w.config.empty() && w.config != "default" && w.config != "canonical") text += cat(", ", w.config);
+  if (several_networks) text += cat(", network ", w.model_hash.substr(0, 7));
+  if (w.device != "cpu") text += cat(", ", w.device);
+  const std::string machine = machine_name(content.machines, sweep.machine);
+  return machine.empty() ? text : cat(text, ", ", machine);
+}
+
+bool several_networks(const Content& content, const Sweep& sweep) {
+  return std::ranges::any_of(content.sweeps, [&](const Sweep& other) {
+    return other.workload.model == sweep.workload.model && other.workload.config == sweep.workload.config &&
+           other.workload.model_hash != sweep.workload.model_hash;
+  });
+}
+
+// Colours of frameworks and modes, in the order of their names.
+std::map<std::pair<std::string, std::string>, size_t> colors_of(const Content& content) {
+  std::map<std::pair<std::string, std::string>, size_t> colors;
+  for (const Sweep& sweep : content.sweeps) colors[{sweep.workload.framework, sweep.workload.mode}] = 0;
+  size_t next = 0;
+  for (auto& [key, color] : colors) color = next++;
+  return colors;
+}
+
+std::string title_of(const Sweep& sweep) { return sweep.card.title.empty() ? sweep.workload.model : sweep.card.title; }
+
+ModelGroup& group_of(std::vector<ModelGroup>& groups, const Sweep& sweep) {
+  const auto found = std::ranges::find(groups, sweep.workload.model, &ModelGroup::model);
+  if (found != groups.end()) return *found;
+  std::string id = anchor_of("model", sweep.workload.model);
+  if (std::ranges::count(groups, id, &ModelGroup::id)) id += cat("-", groups.size() + 1);
+  return groups.emplace_back(ModelGroup{.id = id, .title = title_of(sweep), .model = sweep.workload.model});
+}
+
+}  // namespace
+
+bool Panel::swept() const {
+  return std::ranges::any_of(series, [](const PanelSeries& each) { return each.sweep->points.size() > 1; });
+}
+
+std::vector<ModelGroup> model_groups(const Content& content) {
+  const auto colors = colors_of(content);
+  std::vector<ModelGroup> groups;
+  std::map<std::string, std::string> ids;  // of panels, by model and key
+  for (const Sweep& sweep : content.sweeps) {
+    ModelGroup& group = group_of(groups, sweep);
+    std::string& id = ids[cat(group.id, "\x1f", panel_key(sweep))];
+    if (id.empty()) {
+      id = cat(group.id, "-", group.panels.size() + 1);
+      group.panels.push_back({.id = id,
+                              .where = where(sweep, content, several_networks(content, sweep)),
+                              .unit = sweep.workload.unit.empty() ? "units" : sweep.workload.unit});
+    }
+    Panel& panel = *std::ranges::find(group.panels, id, &Panel::id);
+    panel.series.push_back({.sweep = &sweep,
+                            .color = colors.at({sweep.workload.framework, sweep.workload.mode}),
+                            .square = sweep.workload.input_mode != "resident"});
+  }
+  for (ModelGroup& group : groups)
+    for (Panel& panel : group.panels) name_series(panel);
+  return groups;
+}
+
+}  // namespace tbd
