@@ -64,13 +64,6 @@ class Analyze final : public Command {
     for (const RankAnalysis& rank : ranks)
       context.out << to_json(rank).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
   }
-  static void print_tables(Context& context, const std::vector<Table>& tables, Format format) {
-    for (const Table& table : tables) {
-      if (&table != &tables.front() && format != Format::json) context.out << "\n";
-      if (format == Format::csv) context.out << "# " << table.title << "\n";
-      context.out << print(table, format);
-    }
-  }
 
   std::vector<std::string> traces_, against_;
   std::string window_ = "activity", html_, format_ = "table";

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/testing_command.h"
 
 namespace tbd::cli {
 namespace {
@@ -16,20 +16,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-struct Said {
-  int code = 0;
-  std::string out, err;
-};
-
 class AnalyzeCommand : public testing::Test {
  protected:
-  Said tbd(std::vector<std::string> arguments) {
-    std::ostringstream out, err;
-    Context context{.out = out, .err = err};
-    context.arguments = std::move(arguments);
-    const int code = run_program(context);
-    return {code, out.str(), err.str()};
-  }
+  Said tbd(std::vector<std::string> arguments) { return said_by(std::move(arguments)); }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   // A launch and its kernel that begins at `kernel_us`.
   std::string trace(const std::string& name, int rank, const std::string& kernel_us, const std::string& more = "") {
@@ -177,13 +166,10 @@ TEST_F(AnalyzeCommand, EveryKindOfTraceIsExported) {
 }
 
 TEST(ExportBenchmark, ARecordBecomesOneEntryALaunch) {
-  std::ostringstream out, err;
-  Context context{.out = out, .err = err};
   for (const auto& folder : std::filesystem::directory_iterator(TBD_SOURCE_DIR "/tests/golden/records/three")) {
-    out.str("");
-    context.arguments = {"export", folder.path().string(), "--format", "benchmark"};
-    ASSERT_EQ(run_program(context), kDone) << err.str();
-    const Json json = parse_json(out.str(), "out");
+    const Said said = said_by({"export", folder.path().string(), "--format", "benchmark"});
+    ASSERT_EQ(said.code, kDone) << said.err;
+    const Json json = parse_json(said.out, "out");
     EXPECT_TRUE(json["context"]["caches"].is_array());
     ASSERT_FALSE(json["benchmarks"].empty());
     for (const Json& entry : json["benchmarks"]) {

@@ -1,6 +1,7 @@
 #include "cli/cell_options.h"
 
 #include "base/error.h"
+#include "runner/amounts.h"
 
 namespace tbd::cli {
 namespace {
@@ -11,6 +12,28 @@ std::vector<int64_t> positives(const std::vector<std::string>& texts, std::strin
   std::vector<int64_t> out;
   for (const std::string& text : texts) out.push_back(positive(text, option));
   return out;
+}
+
+std::vector<int64_t> batch_option(const std::vector<std::string>& texts) {
+  std::vector<int64_t> out;
+  for (const std::string& text : texts) out.push_back(text == "largest" ? kLargestThatFits : positive(text, "--batch"));
+  return out;
+}
+
+std::optional<int64_t> sweep_option(const std::vector<std::string>& batches) {
+  try {
+    return sweep_from(batches);
+  } catch (const Error& e) {
+    fail(ErrorKind::usage, "--batch: ", e.what());
+  }
+}
+
+int64_t memory_option(const std::string& text) {
+  try {
+    return bytes_from(text, "--memory");
+  } catch (const Error& e) {
+    fail(ErrorKind::usage, e.what());
+  }
 }
 
 }  // namespace
@@ -42,7 +65,9 @@ void CellOptions::declare(CLI::App& app) {
   };
   list("--config", configs, "Configurations of the model [its first]");
   list("--framework", frameworks, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR [pytorch]");
-  list("--batch", batches, "Samples in one forward pass [the model's default]");
+  list("--batch", batches,
+       "Samples in one forward pass; sweep, sweep<=16: the model's own list, up to a batch; largest: what fits into "
+       "--memory, found by running [the model's default]");
   list("--precision", precisions, "fp32, tf32, bf16, fp16 [fp32]");
   list("--device", devices, "cpu, cuda:N [cpu]");
   list("--threads", threads, "Threads inside an op [one per usable core]");
@@ -53,6 +78,7 @@ void CellOptions::declare(CLI::App& app) {
   list("--input", inputs, "resident: batches are in memory; pipeline: read and decoded while measuring [resident]");
   list("--dropout", dropouts, "framework, mask, off [framework]");
   app.add_option("--data", data, "Folder of the data set [synthetic data]");
+  app.add_option("--memory", memory, "What the worker's data may take, enforced: 4GiB, 500MB [the machine's memory]");
   app.add_option("--seed", seed, "Seed of weights, order and augmentation")->capture_default_str();
 }
 
@@ -60,14 +86,15 @@ bool CellOptions::any() const {
   for (const auto* list : {&models, &configs, &frameworks, &precisions, &devices, &layouts, &modes, &inputs, &dropouts,
                            &batches, &threads})
     if (!list->empty()) return true;
-  return !data.empty() || !matmul.empty();
+  return !data.empty() || !matmul.empty() || !memory.empty();
 }
 
 Axes CellOptions::axes() const {
+  const std::optional<int64_t> sweep = sweep_option(batches);
   return {.models = models,
           .configs = configs,
           .frameworks = frameworks,
-          .batches = positives(batches, "--batch"),
+          .batches = sweep ? std::vector<int64_t>{} : batch_option(batches),
           .precisions = precisions,
           .devices = devices,
           .threads = positives(threads, "--threads"),
@@ -76,7 +103,10 @@ Axes CellOptions::axes() const {
           .input_modes = inputs,
           .dropouts = dropouts,
           .data = data,
-          .seed = seed_from(seed)};
+          .seed = seed_from(seed),
+          .sweep_to = sweep,
+          .memory_budget = memory.empty() ? 0 : memory_option(memory),
+          .when = {}};
 }
 
 }  // namespace tbd::cli

@@ -2,11 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "base/files.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/testing_command.h"
 
 namespace tbd::cli {
 namespace {
@@ -15,22 +13,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Said {
-  int code = 0;
-  std::string out, err;
-};
-
 class CommandLine : public testing::Test {
  protected:
   Said tbd(std::vector<std::string> arguments) {
-    std::ostringstream out, err;
-    Context context{.out = out, .err = err, .environment = {{"HOME", folder_.path().string()}}};
-    context.build_folder = folder_.path() / "build";
-    context.cache_folder = folder_.path() / "cache";
-    context.source_folder = TBD_SOURCE_DIR;
-    context.arguments = std::move(arguments);
-    const int code = run_program(context);
-    return {code, out.str(), err.str()};
+    return said_by(std::move(arguments), folder_.path() / "cache", folder_.path() / "build", TBD_SOURCE_DIR);
   }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   bool nothing_written() const { return std::filesystem::is_empty(folder_.path()); }

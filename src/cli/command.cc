@@ -74,6 +74,14 @@ void OutputOptions::declare(CLI::App& app) {
 
 Format OutputOptions::table_format() const { return json ? Format::json : format_from(format); }
 
+void print_tables(Context& context, const std::vector<Table>& tables, Format format) {
+  for (const Table& table : tables) {
+    if (&table != &tables.front() && format != Format::json) context.out << "\n";
+    if (format == Format::csv) context.out << "# " << table.title << "\n";
+    context.out << print(table, format);
+  }
+}
+
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_quickstart());
@@ -85,7 +93,10 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_memory());
   commands.push_back(make_step());
   commands.push_back(make_check());
+  commands.push_back(make_observe());
   commands.push_back(make_report());
+  commands.push_back(make_explain());
+  commands.push_back(make_verify());
   commands.push_back(make_analyze());
   commands.push_back(make_import());
   commands.push_back(make_export());
@@ -113,6 +124,9 @@ int run_program(Context& context) {
       return exit_code(e);
     } catch (const std::filesystem::filesystem_error& e) {
       context.err << "tbd: error: " << e.code().message() << ": " << e.path1().string() << "\n";
+      return kCellFailed;
+    } catch (const std::bad_alloc&) {
+      context.err << "tbd: error: " << arguments[0] << " needs more memory than there is\n";
       return kCellFailed;
     }
   }

@@ -40,6 +40,9 @@ struct OutputOptions {
   bool is_json() const { return json || format == "json"; }
 };
 
+// The tables one after the other, each with its title where the format has none of its own.
+void print_tables(Context& context, const std::vector<Table>& tables, Format format);
+
 class Command {
  public:
   virtual ~Command() = default;

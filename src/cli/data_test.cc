@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/testing_command.h"
 #include "data/sets/testing_catalogue.h"
 #include "data/testing_images.h"
 #include "models/model.h"
@@ -18,21 +18,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-struct Said {
-  int code = 0;
-  std::string out, err;
-};
-
 class DataCommand : public testing::Test {
  protected:
   Said data(std::vector<std::string> words) const {
-    std::ostringstream out, err;
-    Context context{.out = out, .err = err};
-    context.cache_folder = path("cache");
-    context.arguments = {"data"};
-    context.arguments.insert(context.arguments.end(), words.begin(), words.end());
-    const int code = run_program(context);
-    return {code, out.str(), err.str()};
+    words.insert(words.begin(), "data");
+    return said_by(std::move(words), path("cache"));
   }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   std::string made_messages() const {

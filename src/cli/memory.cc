@@ -1,12 +1,16 @@
 // tbd memory: where memory goes, by data structure, node and time.
-#include <ostream>
-
 #include "analysis/memory/memory_report.h"
 #include "cli/commands.h"
 #include "cli/pass_options.h"
 
 namespace tbd::cli {
 namespace {
+
+std::optional<PassView> view(const Record& record) {
+  const std::optional<MemoryReport> report = memory_report(record);
+  if (!report) return std::nullopt;
+  return PassView{.object = to_json(*report), .tables = memory_tables(*report), .below = {}};
+}
 
 class Memory final : public Command {
  public:
@@ -19,37 +23,10 @@ class Memory final : public Command {
   int run(Context& context) override {
     const Format format = options_.output.table_format();
     const PassRecords measured = pass_records(context, options_, {"memory"});
-    bool any = false;
-    for (const Record& record : measured.records) {
-      const std::optional<MemoryReport> report = memory_report(record);
-      if (!report) {
-        context.err << heading(record) << ": no log of memory" << reason(record) << "\n";
-        continue;
-      }
-      print(context, record, *report, format, any);
-      any = true;
-    }
-    return any || measured.exit_code != kDone ? measured.exit_code : kCellFailed;
+    return print_views(context, measured, "memory", "log of memory", format, view);
   }
 
  private:
-  static std::string reason(const Record& record) {
-    for (const Launch& launch : record.launches)
-      if (launch.info.pass == "memory" && !launch.info.outcome.reason.empty()) return ": " + launch.info.outcome.reason;
-    return "";
-  }
-  static void print(Context& context, const Record& record, const MemoryReport& report, Format format, bool again) {
-    if (format == Format::json) {
-      Json object = to_json(report);
-      object["workload"] = to_json(record.run)["workload"];
-      context.out << object.dump() << "\n";
-      return;
-    }
-    if (again) context.out << "\n";
-    if (format != Format::csv) context.out << (format == Format::markdown ? "# " : "") << heading(record) << "\n\n";
-    print_tables(context, memory_tables(report), format);
-  }
-
   PassOptions options_;
 };
 

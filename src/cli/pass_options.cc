@@ -19,6 +19,25 @@ std::vector<Record> records_named(const PassOptions& options) {
   return records;
 }
 
+// "resnet50 (imagenet), pytorch 2.15.0, eager, cpu, 2 threads, fp32, batch 8"
+std::string heading(const Record& record) {
+  const Workload& w = record.run.workload;
+  return cat(w.model, " (", w.config, "), ", w.framework, " ", w.framework_version, ", ", w.mode, ", ", w.device, ", ",
+             w.threads, w.threads == 1 ? " thread, " : " threads, ", w.precision, ", batch ", w.batch);
+}
+
+void print_view(Context& context, const Record& record, PassView view, Format format, bool again) {
+  if (format == Format::json) {
+    view.object["workload"] = to_json(record.run)["workload"];
+    context.out << view.object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    return;
+  }
+  if (again) context.out << "\n";
+  if (format != Format::csv) context.out << (format == Format::markdown ? "# " : "") << heading(record) << "\n\n";
+  print_tables(context, view.tables, format);
+  if (format == Format::text) context.out << view.below;
+}
+
 }  // namespace
 
 void PassOptions::declare(CLI::App& app) {
@@ -53,18 +72,20 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   return out;
 }
 
-std::string heading(const Record& record) {
-  const Workload& w = record.run.workload;
-  return cat(w.model, " (", w.config, "), ", w.framework, " ", w.framework_version, ", ", w.mode, ", ", w.device, ", ",
-             w.threads, w.threads == 1 ? " thread, " : " threads, ", w.precision, ", batch ", w.batch);
-}
-
-void print_tables(Context& context, const std::vector<Table>& tables, Format format) {
-  for (const Table& table : tables) {
-    if (&table != &tables.front()) context.out << "\n";
-    if (format == Format::csv) context.out << "# " << table.title << "\n";
-    context.out << print(table, format);
+int print_views(Context& context, const PassRecords& measured, std::string_view pass, std::string_view what,
+                Format format, const std::function<std::optional<PassView>(const Record&)>& view) {
+  bool any = false;
+  for (const Record& record : measured.records) {
+    if (std::optional<PassView> seen = view(record)) {
+      print_view(context, record, std::move(*seen), format, any);
+      any = true;
+      continue;
+    }
+    const Launch* launch = last_launch(record, pass);
+    const std::string reason = launch ? launch->info.outcome.reason : "";
+    context.err << heading(record) << ": no " << what << (reason.empty() ? "" : ": ") << reason << "\n";
   }
+  return any || measured.exit_code != kDone ? measured.exit_code : kCellFailed;
 }
 
 }  // namespace tbd::cli

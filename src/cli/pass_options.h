@@ -1,5 +1,7 @@
 // What profile and memory share: a workload to measure in some passes, or records that hold them already.
 #pragma once
+#include <functional>
+
 #include "cli/cell_options.h"
 #include "record/record.h"
 #include "runner/run.h"
@@ -22,9 +24,15 @@ struct PassRecords {
 // are and which cells failed. Throws as run_cells.
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes);
 
-// "resnet50 (imagenet), pytorch 2.15.0, eager, cpu x 2, fp32, batch 8": a heading for what follows.
-std::string heading(const Record& record);
-// The tables one after the other, each with its title where the format has none of its own.
-void print_tables(Context& context, const std::vector<Table>& tables, Format format);
+// What a pass says of one record: an object for machines, tables for people and what follows them on a terminal.
+struct PassView {
+  Json object;
+  std::vector<Table> tables;
+  std::string below;
+};
+// Each record's view, or on stderr `what` it lacks and why its last launch of `pass` left none. Returns the exit code:
+// kCellFailed where no record has any.
+int print_views(Context& context, const PassRecords& measured, std::string_view pass, std::string_view what,
+                Format format, const std::function<std::optional<PassView>(const Record&)>& view);
 
 }  // namespace tbd::cli

@@ -1,6 +1,5 @@
 // tbd profile: where time goes, from clean and traced launches of one cell.
 #include <fstream>
-#include <ostream>
 
 #include "analysis/profile/profile_tables.h"
 #include "cli/commands.h"
@@ -10,6 +9,17 @@
 
 namespace tbd::cli {
 namespace {
+
+std::optional<PassView> view(const Record& record) {
+  const std::optional<Profile> profile = profile_of(record);
+  if (!profile) return std::nullopt;
+  const Timeline& timeline = profile->timeline;
+  return PassView{
+      .object = to_json(*profile, record.run),
+      .tables = profile_tables(*profile, record.run),
+      .below = cat("\n", timeline.step, ", ", human(1e-9 * static_cast<double>(timeline.duration_ns), Unit::seconds),
+                   ": forward, backward, update, input; below, how busy\n", to_text(timeline))};
+}
 
 class ProfileCommand final : public Command {
  public:
@@ -27,51 +37,17 @@ class ProfileCommand final : public Command {
     const PassRecords measured = pass_records(context, options_, {"clean", "trace"});
     if (!trace_.empty() && measured.records.size() != 1)
       fail(ErrorKind::usage, "--trace writes one trace; there are ", measured.records.size(), " records");
-    bool any = false;
-    for (const Record& record : measured.records) {
-      const std::optional<Profile> profile = profile_of(record);
-      if (!profile) {
-        context.err << heading(record) << ": no trace" << reason(record) << "\n";
-        continue;
-      }
-      print(context, record, *profile, format, any);
-      if (!trace_.empty()) write_trace(record);
-      any = true;
-    }
-    return any || measured.exit_code != kDone ? measured.exit_code : kCellFailed;
+    const int code = print_views(context, measured, "trace", "trace", format, view);
+    if (!trace_.empty()) write_trace(measured.records.front());
+    return code;
   }
 
  private:
-  static const Launch* launch_of(const Record& record) {
-    const Launch* found = nullptr;
-    for (const Launch& launch : record.launches)
-      if (launch.info.pass == "trace") found = &launch;
-    return found;
-  }
-  static std::string reason(const Record& record) {
-    const Launch* launch = launch_of(record);
-    return launch && !launch->info.outcome.reason.empty() ? ": " + launch->info.outcome.reason : "";
-  }
-  static void print(Context& context, const Record& record, const Profile& profile, Format format, bool again) {
-    if (format == Format::json) {
-      Json object = to_json(profile, record.run);
-      object["workload"] = to_json(record.run)["workload"];
-      context.out << object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
-      return;
-    }
-    if (again) context.out << "\n";
-    if (format != Format::csv) context.out << (format == Format::markdown ? "# " : "") << heading(record) << "\n\n";
-    print_tables(context, profile_tables(profile, record.run), format);
-    if (format == Format::text)
-      context.out << "\n"
-                  << profile.timeline.step << ", "
-                  << human(1e-9 * static_cast<double>(profile.timeline.duration_ns), Unit::seconds)
-                  << ": forward, backward, update, input; below, how busy\n"
-                  << to_text(profile.timeline);
-  }
   void write_trace(const Record& record) const {
-    const std::filesystem::path file =
-        record.folder / "launches" / launch_of(record)->info.folder_name() / "trace.tbdt";
+    const Launch* launch = last_launch(record, "trace");
+    if (!launch) return;
+    const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
+    if (!std::filesystem::exists(file)) return;
     std::ofstream out(trace_, std::ios::binary);
     write_chrome(read_trace(file), 0, {}, out);
     out.flush();

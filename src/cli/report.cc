@@ -46,8 +46,8 @@ class Report final : public Command {
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
-    const std::string text =
-        print_report(checked_records(context, paths, options), json_ ? Format::json : format_from(format_));
+    const std::string text = print_report(checked_records(context, paths, options),
+                                          json_ ? Format::json : format_from(format_), read_left_out(paths));
     if (out_.empty())
       context.out << text;
     else
@@ -67,7 +67,7 @@ void write_html(Context& context, const std::vector<std::filesystem::path>& path
                 const ReportOptions& options) {
   if (plotly_js().empty())
     fail(ErrorKind::unsupported, "this build has no chart library (Plotly.js, MIT licence): './tbd setup' fetches it");
-  write_file_atomic(out, report_html(checked_records(context, paths, options), plotly_js()));
+  write_file_atomic(out, report_html(checked_records(context, paths, options), plotly_js(), read_left_out(paths)));
 }
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }

@@ -6,19 +6,23 @@
 #include "analysis/cell.h"
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
+#include "analysis/sweep/largest_batch.h"
 #include "record/reader.h"
 
 namespace tbd::cli {
 
 void print_runs(Context& context, const std::vector<CellRun>& runs, Format format) {
+  std::vector<Record> records;
+  std::vector<const Record*> each;
   std::vector<CellResult> rows;
-  for (const CellRun& run : runs) rows.push_back(summarize(read_record(run.record)));
+  for (const CellRun& run : runs) records.push_back(read_record(run.record));
+  for (const Record& record : records) each.push_back(&record), rows.push_back(summarize(record));
   context.out << print_cells(rows, format);
   if (format == Format::json || format == Format::csv) return;
   const std::vector<InputPair> pairs = input_pairs(rows);
   if (!pairs.empty()) context.out << "\n" << print(input_table(pairs), format);
   const std::vector<FrameworkGroup> groups = framework_groups(rows);
-  for (const Table& table : {comparison_table(groups), apart_table(groups)})
+  for (const Table& table : {comparison_table(groups), apart_table(groups), largest_batch_table(each)})
     if (!table.rows.empty()) context.out << "\n" << print(table, format);
   for (const CellRun& run : runs) {
     if (run.outcome.kind == OutcomeKind::ok) continue;

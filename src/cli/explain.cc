@@ -1,0 +1,77 @@
+// tbd explain: what a name in a row or report means, and how one record's number came about.
+#include <ostream>
+
+#include "analysis/explain/page.h"
+#include "base/error.h"
+#include "cli/commands.h"
+#include "record/reader.h"
+
+namespace tbd::cli {
+namespace {
+
+class Explain final : public Command {
+ public:
+  std::string name() const override { return "explain"; }
+  std::string summary() const override {
+    return "What a metric, flag, outcome or grade means, and how a record's number came about";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("NAME", name_, "Metric, flag, outcome, grade or figure; none: the list of names");
+    app.add_option("RECORD", record_, "A record's folder, or @latest: the inputs of its number, with their values");
+    app.add_flag("--all", all_, "Explain every name");
+    app.add_option("--format", format_, "table, md, csv or json")->capture_default_str();
+    app.add_flag("--json", json_, "The same as --format json");
+  }
+
+  int run(Context& context) override {
+    const Format format = json_ ? Format::json : format_from(format_);
+    if (all_) return context.out << everything(format), kDone;
+    if (name_.empty()) return context.out << (format == Format::json ? everything(format) : topic_list()), kDone;
+    const FoundTopic found = topic(name_);
+    if (record_.empty()) return context.out << alone(found, format), kDone;
+    const std::vector<std::filesystem::path> folders = find_records(record_);
+    for (size_t i = 0; i < folders.size(); ++i) {
+      if (i > 0 && format != Format::json) context.out << "\n";
+      context.out << with_record(found, folders[i], format);
+    }
+    return kDone;
+  }
+
+ private:
+  static std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+  static std::string everything(Format format) {
+    if (format == Format::markdown) return topics_markdown();
+    std::string out;
+    for (const TopicGroup& group : topic_groups())
+      for (const Topic& topic : group.topics) out += alone({&topic, &group}, format);
+    return out;
+  }
+
+  static std::string alone(const FoundTopic& found, Format format) {
+    return format == Format::json ? line(to_json(found)) : explanation(found);
+  }
+
+  static std::string with_record(const FoundTopic& found, const std::filesystem::path& folder, Format format) {
+    const Record record = read_record(folder);
+    const std::vector<Fact> facts = walk(found, record);
+    if (format == Format::json) {
+      Json object = to_json(found);
+      object["record"] = folder.string(), object["record_hash"] = record.hash, object["facts"] = to_json(facts);
+      return line(object);
+    }
+    if (format == Format::csv) return print(fact_table(facts), format);
+    return cat(explanation(found), "\n", folder.string(), ", ", record.hash.substr(0, 12), "\n\n",
+               print(fact_table(facts), format));
+  }
+
+  std::string name_, record_, format_ = "table";
+  bool all_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain() { return std::make_unique<Explain>(); }
+
+}  // namespace tbd::cli

@@ -1,0 +1,63 @@
+// tbd observe: the paper's 13 observations, judged on records.
+#include <ostream>
+
+#include "analysis/observations/observations.h"
+#include "base/error.h"
+#include "cli/commands.h"
+#include "record/reader.h"
+
+namespace tbd::cli {
+namespace {
+
+class Observe final : public Command {
+ public:
+  std::string name() const override { return "observe"; }
+  std::string summary() const override {
+    return "The 13 observations of the TBD paper, each with verdict, evidence and what it lacks";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("RESULTS", results_, "Records, folders of records, or @latest")->required();
+    app.add_option("--only", only_, "Numbers of observations, 1 to 13 [all]")->delimiter(',');
+    app.add_flag("--cases", cases_, "Print all cases with their numbers and records");
+    output_.declare(app);
+  }
+
+  int run(Context& context) override {
+    const Format format = output_.table_format();
+    for (const int number : only_)
+      if (number < 1 || number > 13) fail(ErrorKind::usage, "observations are 1 to 13, there is no ", number);
+    const std::vector<Record> records =
+        read_records(std::vector<std::filesystem::path>(results_.begin(), results_.end()));
+    const std::vector<Sweep> all = sweeps(records);
+    std::vector<Observation> observations = observe(all);
+    if (!only_.empty())
+      std::erase_if(observations, [&](const Observation& o) { return std::ranges::count(only_, o.number) == 0; });
+    print_observations(context, observations, format);
+    return kDone;
+  }
+
+ private:
+  void print_observations(Context& context, const std::vector<Observation>& observations, Format format) const {
+    if (format == Format::json) {
+      for (const Observation& each : observations)
+        context.out << to_json(each).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+      return;
+    }
+    context.out << print(observation_table(observations), format);
+    const Table missing = missing_table(observations), cases = case_table(observations);
+    if (!missing.rows.empty() && format != Format::csv) context.out << "\n" << print(missing, format);
+    if (cases_ && !cases.rows.empty()) context.out << "\n" << print(cases, format);
+  }
+
+  std::vector<std::string> results_;
+  std::vector<int> only_;
+  bool cases_ = false;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_observe() { return std::make_unique<Observe>(); }
+
+}  // namespace tbd::cli

@@ -1,0 +1,221 @@
+#include "cli/run_forecast.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "runner/thinning.h"
+
+namespace tbd::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr size_t kMostLookedAt = 20;
+
+// Records of a folder of result sets, those of the newest sets first (their names begin with the time).
+std::vector<fs::path> newest_records(const fs::path& results) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(results, fs::directory_options::skip_permission_denied, ignored), end;
+       at != end && !ignored; at.increment(ignored)) {
+    if (at.depth() > 2) at.disable_recursion_pending();
+    if (at->path().filename() == "run.json") found.push_back(at->path());
+  }
+  std::ranges::sort(found, std::ranges::greater{});
+  return found;
+}
+
+Rates known_rates(const std::vector<fs::path>& results, int64_t threads) {
+  size_t looked_at = 0;
+  for (const fs::path& folder : results)
+    for (const fs::path& file : newest_records(folder)) {
+      if (++looked_at > kMostLookedAt) break;
+      try {
+        const auto peaks = maybe<Json>(parse_json(read_file(file), file.string()), "peaks");
+        if (!peaks) continue;
+        if (const auto rates = rates_of(*peaks, file.parent_path().string())) return *rates;
+      } catch (const Error&) {  // a record of another time: not what is asked here
+      }
+    }
+  return assumed_rates(threads);
+}
+
+std::vector<PlannedCell> planned(const Forecast& forecast, const RunOptions& options, bool all) {
+  std::vector<PlannedCell> out;
+  for (size_t i = 0; i < forecast.cells.size(); ++i) {
+    const CellPrediction& p = forecast.cells[i];
+    if (!all && !forecast.kept[i]) continue;
+    out.push_back({.model = p.cell.model,
+                   .config = p.cell.config,
+                   .framework = p.cell.framework,
+                   .precision = p.cell.precision,
+                   .input_mode = p.cell.input_mode,
+                   .device = p.cell.device,
+                   .batch = p.batch,
+                   .memory_budget = p.cell.memory_budget,
+                   .recurrent = p.recurrent,
+                   .lstm = p.lstm,
+                   .reinforcement = p.reinforcement,
+                   .passes = options.passes});
+  }
+  return out;
+}
+
+const Need& same(const std::vector<Need>& needs, const Need& need) {
+  return *std::ranges::find(needs, need.observation, &Need::observation);
+}
+
+std::vector<size_t> together(const std::vector<std::vector<size_t>>& groups) {
+  std::set<size_t> all;
+  for (const std::vector<size_t>& group : groups) all.insert(group.begin(), group.end());
+  return {all.begin(), all.end()};
+}
+
+// The groups of a decidable observation without those that it can do without, dearest first: cells that decide it.
+std::vector<size_t> deciding(const Need& need, const std::vector<PlannedCell>& cells,
+                             const std::vector<double>& seconds, int64_t launches) {
+  const auto cost = [&](const std::vector<size_t>& group) {
+    return std::accumulate(group.begin(), group.end(), 0.0, [&](double sum, size_t i) { return sum + seconds[i]; });
+  };
+  std::vector<std::vector<size_t>> groups = need.groups;
+  std::ranges::stable_sort(groups, std::ranges::greater{}, cost);
+  for (size_t i = 0; i < groups.size();) {
+    std::vector<std::vector<size_t>> others = groups;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    std::vector<PlannedCell> left;
+    for (const size_t cell : together(others)) left.push_back(cells[cell]);
+    if (same(needs(left, launches), need).decidable)
+      groups = std::move(others);
+    else
+      ++i;
+  }
+  return together(groups);
+}
+
+void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
+  const std::vector<PlannedCell> cells = planned(out, options, true);
+  std::vector<double> seconds;
+  std::vector<bool> fits;
+  for (const CellPrediction& cell : out.cells) seconds.push_back(cell.seconds), fits.push_back(cell.fits);
+  std::vector<Evidence> questions;
+  for (const Need& need : out.needs_all) {
+    if (!need.decidable || need.groups.empty()) continue;
+    const std::string name = cat("observation ", need.observation);
+    questions.push_back({name, {deciding(need, cells, seconds, launches)}, true});
+    questions.push_back({name, need.groups});
+  }
+  const Thinned thinned = thin(seconds, questions, *options.budget_seconds - seconds_beside(options), fits);
+  if (thinned.kept.empty())
+    fail(ErrorKind::usage, "a budget of ", format_seconds(*options.budget_seconds),
+         " holds no cell: the shortest is predicted to take ",
+         format_seconds(*std::ranges::min_element(seconds) + seconds_beside(options)));
+  for (const Thinned::LeftOut& each : thinned.left_out) {
+    out.kept[each.cell] = false;
+    out.reasons[each.cell] = each.reason;
+  }
+}
+
+}  // namespace
+
+std::vector<Cell> Forecast::kept_cells(const std::vector<Cell>& of) const {
+  std::vector<Cell> out;
+  for (size_t i = 0; i < of.size(); ++i)
+    if (kept[i]) out.push_back(of[i]);
+  return out;
+}
+
+std::vector<LeftOutCell> Forecast::left_out(Effort effort) const {
+  std::vector<LeftOutCell> out;
+  for (size_t i = 0; i < cells.size(); ++i)
+    if (!kept[i])
+      out.push_back({cell_name(cells[i].cell), repro_line(cells[i].cell, effort), cells[i].seconds, reasons[i]});
+  return out;
+}
+
+Forecast forecast(const std::vector<Cell>& cells, const RunOptions& options, const std::vector<fs::path>& results) {
+  const Machine machine = this_machine();
+  const Rates rates = known_rates(results, machine.cores);
+  Forecast out{.cells = predict(cells, options, rates, machine),
+               .kept = {},
+               .reasons = {},
+               .needs = {},
+               .needs_all = {},
+               .rates = rates.source};
+  out.kept.assign(cells.size(), true), out.reasons.resize(cells.size());
+  const int64_t launches = options.launches.value_or(level(options.effort).launches);
+  out.needs_all = needs(planned(out, options, true), launches);
+  if (options.budget_seconds && !options.resume && !cells.empty()) thin_to(out, options, launches);
+  out.needs = needs(planned(out, options, false), launches);
+  out.seconds = out.seconds_all = seconds_beside(options);
+  for (size_t i = 0; i < out.cells.size(); ++i) {
+    out.seconds_all += out.cells[i].seconds;
+    if (out.kept[i]) out.seconds += out.cells[i].seconds;
+  }
+  return out;
+}
+
+TableCell batch_cell(const CellPrediction& p) {
+  return p.cell.batch == kLargestThatFits ? TableCell(cat("largest, about ", p.batch)) : TableCell(p.batch);
+}
+
+Table forecast_cells(const Forecast& forecast) {
+  Table table{.title = "Cells",
+              .columns = {{"model", "model"},
+                          {"config", "config"},
+                          {"framework", "framework"},
+                          {"precision", "precision"},
+                          {"batch", "batch", Unit::count},
+                          {"input_mode", "input"},
+                          {"predicted_memory_bytes", "memory of a step", Unit::bytes},
+                          {"fits", "fits"},
+                          {"predicted_step_seconds", "step", Unit::seconds},
+                          {"predicted_seconds", "all launches", Unit::seconds},
+                          {"measured", "measured"},
+                          {"reason", "why not"}},
+              .rows = {},
+              .notes = {"Time and memory are predicted, to plan by; memory is the network's own, without the "
+                        "framework's."}};
+  for (size_t i = 0; i < forecast.cells.size(); ++i) {
+    const CellPrediction& p = forecast.cells[i];
+    table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision, batch_cell(p),
+                          p.cell.input_mode, p.memory_bytes, bool{p.fits}, p.step_seconds, p.seconds,
+                          bool{forecast.kept[i]},
+                          forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});
+  }
+  return table;
+}
+
+Table forecast_observations(const Forecast& forecast) {
+  Table table{.title = "The paper's observations",
+              .columns = {{"observation", "observation", Unit::count},
+                          {"decidable", "decidable"},
+                          {"decidable_without_budget", "by the whole plan"},
+                          {"lacks", "what is missing"}},
+              .rows = {},
+              .notes = {"Decidable: there are cases enough for a verdict if all cells run and memory ends the sweeps "
+                        "that are to be ended by it."}};
+  for (const Need& need : forecast.needs)
+    table.rows.push_back({int64_t{need.observation}, need.decidable, same(forecast.needs_all, need).decidable,
+                          need.lacks.empty() ? TableCell() : TableCell(need.lacks)});
+  return table;
+}
+
+Table forecast_total(const Forecast& forecast, const RunOptions& options) {
+  const auto kept = static_cast<int64_t>(std::ranges::count(forecast.kept, true));
+  const auto decided = static_cast<int64_t>(std::ranges::count(forecast.needs, true, &Need::decidable));
+  return {.title = "Together",
+          .columns = {{"cells", "cells", Unit::count},
+                      {"measured_cells", "measured", Unit::count},
+                      {"predicted_seconds", "predicted time", Unit::seconds},
+                      {"predicted_seconds_of_all", "of all cells", Unit::seconds},
+                      {"budget_seconds", "budget", Unit::seconds},
+                      {"decidable_observations", "decidable observations", Unit::count},
+                      {"rates", "rates"}},
+          .rows = {{static_cast<int64_t>(forecast.cells.size()), kept, forecast.seconds, forecast.seconds_all,
+                    cell(options.budget_seconds), decided, forecast.rates}},
+          .notes = {}};
+}
+
+}  // namespace tbd::cli

@@ -1,0 +1,30 @@
+// What a run is foreseen to take and to decide; what a budget leaves of it.
+#pragma once
+#include "analysis/observations/planned.h"
+#include "analysis/table.h"
+#include "cli/run_files.h"
+#include "runner/prediction.h"
+
+namespace tbd::cli {
+
+struct Forecast {
+  std::vector<CellPrediction> cells;    // all, in the order of the plan
+  std::vector<bool> kept;               // within the budget; all without one
+  std::vector<std::string> reasons;     // why not kept
+  double seconds = 0, seconds_all = 0;  // of the kept ones, of all, with what a run takes beside them
+  std::vector<Need> needs, needs_all;   // of the kept ones, of all
+  std::string rates;                    // where the rates come from
+  std::vector<Cell> kept_cells(const std::vector<Cell>& cells) const;  // of those it was made of
+  std::vector<LeftOutCell> left_out(Effort effort) const;
+};
+
+// Rates come from the newest record with peaks in one of these folders, else they are assumed. Throws Error(usage) when
+// the budget leaves no cell.
+Forecast forecast(const std::vector<Cell>& cells, const RunOptions& options,
+                  const std::vector<std::filesystem::path>& results);
+
+Table forecast_cells(const Forecast& forecast);
+Table forecast_observations(const Forecast& forecast);
+Table forecast_total(const Forecast& forecast, const RunOptions& options);
+
+}  // namespace tbd::cli

@@ -1,0 +1,164 @@
+#include "cli/run_request.h"
+
+#include <algorithm>
+
+#include "cli/run_files.h"
+#include "record/reader.h"
+#include "runner/amounts.h"
+#include "runner/frameworks.h"
+#include "runner/thinning.h"
+
+namespace tbd::cli {
+namespace {
+
+// Amounts in the words of the command line.
+double seconds_option(const std::string& text, std::string_view option) {
+  try {
+    return seconds_from(text, option);
+  } catch (const Error& e) {
+    fail(ErrorKind::usage, e.what());
+  }
+}
+
+std::vector<std::string> own_frameworks(const RunnerSettings& settings) {
+  std::vector<std::string> own;
+  for (const WorkerEntry& worker : settings.workers)
+    if (!find_framework(worker.framework)) own.push_back(worker.framework);
+  return own;
+}
+
+// What the plan says and the command line does not.
+void take_options(const Plan& plan, RunOptions& options) {
+  if (plan.effort) options.effort = *plan.effort;
+  if (!plan.passes.empty()) options.passes = plan.passes;
+  options.launches = plan.launches, options.limit_seconds = plan.limit_seconds;
+  options.budget_seconds = plan.budget_seconds;
+}
+
+void override_options(const RunArguments& given, RunOptions& options) {
+  if (given.effort) options.effort = effort_of(*given.effort);
+  if (given.launches) options.launches = positive(*given.launches, "--launches");
+  if (given.limit) options.limit_seconds = seconds_option(*given.limit, "--limit");
+  if (given.budget) options.budget_seconds = seconds_option(*given.budget, "--budget");
+  if (!given.passes.empty()) options.passes = given.passes;
+  for (const std::string& pass : options.passes) require_value("passes", pass);
+  options.peaks = !given.no_peaks;
+  options.out = given.out;
+}
+
+std::vector<Cell> cell_of_record(const std::string& path, RunOptions& options) {
+  const std::vector<std::filesystem::path> records = find_records(path);
+  if (records.size() != 1) fail(ErrorKind::usage, "--like takes one record, ", path, " holds ", records.size());
+  const Record record = read_record(records[0]);
+  options.effort = effort_of(record.run.workload.effort);
+  return {cell_like(record.run.workload, record.run.workload.repro)};
+}
+
+RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
+  const bool more = given.cells.any() || !given.plan.empty() || !given.like.empty() || !given.out.empty() ||
+                    !given.shard.empty() || given.effort || given.launches || given.limit || !given.passes.empty();
+  if (more)
+    fail(ErrorKind::usage,
+         "--resume goes on with the cells and options of the set that was begun: beside it stand only --again, "
+         "--budget, --dry-run, --no-check and --no-peaks");
+  RunRequest request;
+  const Plan plan = kept_plan(given.resume, own_frameworks(settings));
+  take_options(plan, request.options);
+  override_options(given, request.options);
+  request.cells = cells(plan);
+  request.options.out = given.resume, request.options.resume = true;
+  request.options.again = outcomes_again(given.again, request.cells);
+  return request;
+}
+
+// "2/4": the cells of this part.
+std::vector<Cell> part_of(const std::vector<Cell>& cells, const std::string& text) {
+  const std::vector<std::string> parts = split(text, '/');
+  const std::optional<int64_t> index = parse_int(parts[0]);
+  const std::optional<int64_t> count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+  if (!index || !count || *index < 1 || *count < *index || *count > 100'000)
+    fail(ErrorKind::usage, "--shard needs a part and their number such as 2/4, got '", text, "'");
+  std::vector<std::string> sweep_of;
+  for (Cell cell : cells) {
+    cell.batch = 0;
+    sweep_of.push_back(repro_line(cell));
+  }
+  std::vector<Cell> part;
+  for (const size_t i : shard(sweep_of, static_cast<size_t>(*index), static_cast<size_t>(*count)))
+    part.push_back(cells[i]);
+  return part;
+}
+
+}  // namespace
+
+void RunArguments::declare(CLI::App& app) {
+  cells.declare(app);
+  app.add_option("--plan", plan, "File that names a set of workloads (docs/plans.md)");
+  app.add_option("--like", like, "Measure the workload of this record again");
+  app.add_option("--effort", effort,
+                 "smoke: 5 steps; quick: 50 stable steps and 10 s; publish: 5 launches of 200 steps and 30 s [quick, "
+                 "or the plan's]");
+  app.add_option("--passes", passes,
+                 "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean, or the "
+                 "plan's]")
+      ->delimiter(',');
+  app.add_option("--launches", launches, "Worker processes per cell in the clean pass [the plan's or effort's]");
+  app.add_option("--limit", limit, "Time of a launch after its first step: 20s, 2m [the plan's or effort's]");
+  app.add_option("--budget", budget,
+                 "Time for the whole plan: 30m, 4h. Keeps the cells that are evidence for most of the paper's "
+                 "observations [none, or the plan's]");
+  app.add_flag("--dry-run", dry_run, "Print cells, their predicted time and memory and what they decide; no measuring");
+  app.add_option("--shard", shard, "A part of the cells, i/n; the n parts together are the plan");
+  app.add_option("--resume", resume, "Go on with the result set in this folder: what it lacks is measured");
+  app.add_option("--again", again,
+                 "With --resume, measure records with these outcomes anew, comma-separated; failed: timeout, failed, "
+                 "nonfinite, inconsistent, interrupted, and oom but where every cell has a memory budget")
+      ->delimiter(',');
+  app.add_option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
+  app.add_flag("--no-check", no_check, "Do not check first that several frameworks train the same network");
+  app.add_flag("--no-peaks", no_peaks, "Do not measure the machine's peaks");
+}
+
+std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Cell>& cells) {
+  using enum OutcomeKind;
+  std::vector<std::string> known = {"failed"};
+  for (const OutcomeKind kind :
+       {ok, unsteady, unsupported, unavailable, skipped, inconsistent, nonfinite, oom, timeout, interrupted})
+    known.emplace_back(name(kind));
+  std::vector<OutcomeKind> out;
+  for (const std::string& each : names) {
+    if (std::ranges::find(known, each) == known.end()) fail(ErrorKind::usage, unknown_name("outcome", each, known));
+    if (each != "failed") {
+      out.push_back(outcome_from(each));
+      continue;
+    }
+    out.insert(out.end(), {timeout, OutcomeKind::failed, nonfinite, inconsistent, interrupted});
+    const auto bounded = [](const Cell& cell) { return cell.memory_budget > 0; };
+    if (!std::ranges::all_of(cells, bounded)) out.push_back(oom);
+  }
+  return out;
+}
+
+RunRequest run_request(const RunArguments& given, const RunnerSettings& settings) {
+  if (!given.resume.empty()) return resumed(given, settings);
+  if (!given.again.empty()) fail(ErrorKind::usage, "--again goes with --resume RESULTS");
+  const int sources = given.cells.any() + !given.plan.empty() + !given.like.empty();
+  if (sources == 0) fail(ErrorKind::usage, "run needs a model, --plan FILE or --like RECORD");
+  if (sources > 1) fail(ErrorKind::usage, "a model with its axes, --plan and --like exclude one another");
+  RunRequest request;
+  if (!given.plan.empty()) {
+    const Plan plan = plan_for(read_plan(given.plan, own_frameworks(settings)), this_machine());
+    take_options(plan, request.options);
+    request.cells = cells(plan);
+  } else if (!given.like.empty()) {
+    request.cells = cell_of_record(given.like, request.options);
+  } else {
+    if (given.cells.models.empty()) fail(ErrorKind::usage, "run needs a model");
+    request.cells = cells(given.cells.axes());
+  }
+  override_options(given, request.options);
+  if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);
+  return request;
+}
+
+}  // namespace tbd::cli

@@ -1,0 +1,188 @@
+// What `tbd run` says before it measures: dry runs, budgets, shards, sets to go on with. No worker is started here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/run_files.h"
+#include "cli/run_request.h"
+#include "runner/prediction.h"
+
+namespace tbd::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
+
+struct Said {
+  int code = 0;
+  std::string out, err;
+};
+
+class RunCommand : public testing::Test {
+ protected:
+  Said run(std::vector<std::string> arguments) {
+    std::ostringstream out, err;
+    Context context{.out = out, .err = err, .environment = {{"HOME", folder_.path().string()}}};
+    context.build_folder = folder_.path() / "build";
+    context.cache_folder = folder_.path() / "cache";
+    context.source_folder = TBD_SOURCE_DIR;
+    arguments.insert(arguments.begin(), "run");
+    context.arguments = std::move(arguments);
+    const int code = run_program(context);
+    return {code, out.str(), err.str()};
+  }
+  // The lines of JSON that have this key.
+  static std::vector<Json> rows(const Said& said, const std::string& key) {
+    std::vector<Json> found;
+    for (const std::string& line : split(said.out, '\n'))
+      if (!line.empty() && parse_json(line, "row").contains(key)) found.push_back(parse_json(line, "row"));
+    return found;
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  std::string plan(const std::string& text) const {
+    write_file(path("a.plan"), text);
+    return path("a.plan").string();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kSweeps =
+    "passes = clean, trace\nlimit = 20s\nconfig = tiny\n[a]\nmodel = resnet50, inception_v3\nbatch = 2, 4, 8, 16\n";
+
+TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
+  const Said said = run({"--plan", plan(kSweeps), "--dry-run", "--json"});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  const std::vector<Json> cells = rows(said, "model"), observations = rows(said, "observation");
+  ASSERT_EQ(cells.size(), 8u);
+  EXPECT_GT(at<int64_t>(cells[1], "predicted_memory_bytes"), at<int64_t>(cells[0], "predicted_memory_bytes"));
+  EXPECT_GT(at<double>(cells[0], "predicted_seconds"), 0);
+  EXPECT_TRUE(at<bool>(cells[0], "measured"));
+  ASSERT_EQ(observations.size(), 13u);
+  EXPECT_TRUE(at<bool>(observations[0], "decidable"));
+  EXPECT_FALSE(at<bool>(observations[1], "decidable"));
+  EXPECT_THAT(at<std::string>(observations[1], "lacks"), HasSubstr("recurrent"));
+  EXPECT_THAT(said.err, IsEmpty());
+}
+
+TEST_F(RunCommand, ABudgetLeavesOutCellsAndSaysWhy) {
+  const Json whole = rows(run({"--plan", plan(kSweeps), "--dry-run", "--json"}), "cells").at(0);
+  const double seconds = at<double>(whole, "predicted_seconds");
+  const Said said =
+      run({"--plan", plan(kSweeps), "--dry-run", "--json", "--budget", cat(static_cast<int64_t>(0.6 * seconds), "s")});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  int left_out = 0;
+  for (const Json& cell : rows(said, "model")) {
+    if (at<bool>(cell, "measured")) continue;
+    ++left_out;
+    EXPECT_THAT(at<std::string>(cell, "reason"), HasSubstr("of the budget"));
+  }
+  EXPECT_GE(left_out, 2);
+  const Json total = rows(said, "cells").at(0);
+  EXPECT_LE(at<double>(total, "predicted_seconds"), at<double>(total, "budget_seconds"));
+  EXPECT_NEAR(at<double>(total, "predicted_seconds_of_all"), seconds, 0.2 * seconds);
+  EXPECT_EQ(run({"--plan", plan(kSweeps), "--dry-run", "--budget", "1s"}).code, kBadUsage);
+  EXPECT_THAT(run({"resnet50", "--dry-run", "--budget", "soon"}).err, HasSubstr("--budget needs a time above 0"));
+}
+
+TEST_F(RunCommand, ShardsTogetherAreThePlan) {
+  const auto named = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--plan", plan(kSweeps), "--dry-run", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::vector<std::string> names;
+    for (const Json& cell : rows(run(arguments), "model"))
+      names.push_back(cat(at<std::string>(cell, "model"), at<int64_t>(cell, "batch")));
+    return names;
+  };
+  std::vector<std::string> parts = named({"--shard", "1/2"});
+  EXPECT_EQ(parts.size(), 4u);
+  for (const std::string& each : named({"--shard", "2/2"})) parts.push_back(each);
+  EXPECT_THAT(parts, UnorderedElementsAreArray(named({})));
+  EXPECT_EQ(run({"--plan", plan(kSweeps), "--shard", "9/9", "--dry-run"}).code, kDone);  // of eight cells
+  for (const char* bad : {"0/2", "3/2", "1", "1/2/3", "a/b"})
+    EXPECT_THAT(run({"resnet50", "--shard", bad, "--dry-run"}).err, HasSubstr("--shard needs a part")) << bad;
+}
+
+TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
+  EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
+  const std::vector<Cell> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
+  RunOptions options{.effort = Effort::smoke, .out = path("set")};
+  options.passes = {"clean", "memory"}, options.limit_seconds = 7;
+  PlanFiles(cells, options, {}).keep();
+  const Said said = run({"--resume", path("set").string(), "--dry-run", "--json"});
+  ASSERT_EQ(said.code, kDone) << said.err;
+  EXPECT_EQ(rows(said, "model").size(), 1u);
+  EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with the cells"));
+  EXPECT_THAT(run({"--effort", "quick", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with"));
+  EXPECT_THAT(run({"resnet50", "--again", "failed"}).err, HasSubstr("--again goes with --resume"));
+  EXPECT_THAT(run({"--resume", path("set").string(), "--again", "faild"}).err, HasSubstr("did you mean 'failed'"));
+  EXPECT_THAT(run({"resnet50", "--config", "tiny", "--effort", "smoke", "--out", path("set").string()}).err,
+              HasSubstr("go on with 'tbd run --resume"));
+  RunArguments given;
+  given.resume = path("set").string(), given.again = {"failed", "unsteady"};
+  const RunRequest request = run_request(given, {});
+  EXPECT_EQ(request.cells, cells);
+  EXPECT_TRUE(request.options.resume);
+  EXPECT_EQ(request.options.limit_seconds, 7);
+  EXPECT_EQ(request.options.effort, Effort::smoke);
+  EXPECT_THAT(request.options.passes, ElementsAre("clean", "memory"));
+  EXPECT_EQ(std::ranges::count(request.options.again, OutcomeKind::unsteady), 1);
+}
+
+TEST_F(RunCommand, AnOomWhereAllCellsHaveAMemoryBudgetIsAnAnswer) {
+  const auto again_oom = [](int64_t budget) {
+    return std::ranges::count(outcomes_again({"failed"}, {{.model = "bert", .memory_budget = budget}}),
+                              OutcomeKind::oom);
+  };
+  EXPECT_EQ(again_oom(0), 1);
+  EXPECT_EQ(again_oom(1 << 30), 0);
+}
+
+TEST_F(RunCommand, APlanThatIsRefusedLeavesNothing) {
+  const RunOptions options{.out = path("a") / "b"};
+  { const PlanFiles files({{.model = "bert"}}, options, {{"resnet50-b8", "tbd run resnet50", 3, "why"}}); }
+  EXPECT_FALSE(std::filesystem::exists(path("a")));
+  PlanFiles({{.model = "bert"}}, options, {{"resnet50-b8", "tbd run resnet50", 3, "why"}}).keep();
+  const Json left_out = parse_json(read_file(path("a") / "b" / "left-out.json"), "left-out.json");
+  EXPECT_EQ(at<std::string>(left_out["left_out"][0], "reason"), "why");
+  EXPECT_EQ(cells(kept_plan(path("a") / "b", {})).at(0).model, "bert");
+}
+
+TEST_F(RunCommand, PlansThatComeWithTheProgramAreWhole) {
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TBD_SOURCE_DIR) / "plans")) {
+    SCOPED_TRACE(file.path().filename());
+    EXPECT_FALSE(cells(read_plan(file.path())).empty());
+  }
+}
+
+// Sums of predicted times, on a machine of two cores at 3 GHz.
+double predicted_seconds(const std::string& name) {
+  const Plan plan = read_plan(std::filesystem::path(TBD_SOURCE_DIR) / "plans" / name);
+  RunOptions options{.effort = plan.effort.value_or(Effort::quick)};
+  if (!plan.passes.empty()) options.passes = plan.passes;
+  options.limit_seconds = plan.limit_seconds;
+  const Rates rates{.flop_rate = {{"fp32", 190e9}}, .bandwidth = 10e9, .threads = 2, .source = "a test"};
+  return total_seconds(predict(cells(plan), options, rates, {.cores = 2, .memory = int64_t{16} << 30}));
+}
+
+TEST_F(RunCommand, TheSmokePlanTakesThreeMinutes) { EXPECT_LT(predicted_seconds("smoke.plan"), 150); }
+
+TEST_F(RunCommand, SizesAreReadWithTheirUnits) {
+  EXPECT_THAT(run({"resnet50", "--memory", "4", "--dry-run"}).err, HasSubstr("--memory needs a size such as 4GiB"));
+  const Said small = run({"resnet50", "--batch", "sweep<=4", "--memory", "600MB", "--dry-run", "--json"});
+  ASSERT_EQ(small.code, kDone) << small.err;
+  ASSERT_EQ(rows(small, "model").size(), 3u);
+  EXPECT_FALSE(at<bool>(rows(small, "model")[2], "fits"));
+}
+
+}  // namespace
+}  // namespace tbd::cli
