@@ -29,6 +29,9 @@ foreach(file ${files})
   endif()
 endforeach()
 
+target_sources(bench_resume_kills PRIVATE ${PROJECT_SOURCE_DIR}/tests/resume_kills.cc)
+target_include_directories(bench_resume_kills PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+
 # Calls of these functions go through the benchmark that times them (bench/own_time.h).
 function(tbd_wrap target)
   if(TARGET ${target})

@@ -51,6 +51,10 @@ if(TARGET board_learning_test)
   target_sources(board_learning_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/random_games.cc)
 endif()
 
+if(TARGET resume_test)
+  target_sources(resume_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/resume_kills.cc)
+endif()
+
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
                                 ${PROJECT_SOURCE_DIR}/tests/backends_matrix.cc)

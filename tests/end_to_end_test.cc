@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "built_workers.h"
 #include "graph/memory.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
@@ -31,10 +32,8 @@ using ::testing::HasSubstr;
 class EndToEnd : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+    settings_ = built_settings(folder_.path() / "cache");
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
-    settings_.cache = folder_.path() / "cache";
     cell_.framework = settings_.workers.front().key;
   }
   // One cell for each worker and each of the precisions that it offers.

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "built_workers.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
 #include "runner/equivalence/check.h"
@@ -26,12 +27,10 @@ using ::testing::HasSubstr;
 class EquivalenceGates : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+    settings_ = built_settings(folder_.path() / "cache");
     const auto is_pytorch = [](const WorkerEntry& entry) { return entry.framework == "pytorch"; };
     std::erase_if(settings_.workers, [&](const WorkerEntry& entry) { return !is_pytorch(entry); });
     if (settings_.workers.empty()) GTEST_SKIP() << "no pytorch worker is built";
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
-    settings_.cache = folder_.path() / "cache";
     step_ = worker_stepper(settings_.workers.front(), settings_);
   }
 

@@ -2,11 +2,14 @@
 """A worker that trains nothing and misbehaves on request: fake_worker.py BEHAVIOUR [STEP_SECONDS].
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
-unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty
+unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash
+
+The hungry ones take 16 MiB of memory for each sample; where it is refused, the second crashes without a message.
 """
 import json
 import math
 import os
+import resource
 import select
 import signal
 import sys
@@ -59,11 +62,28 @@ def load(request):
     load.batch = request["bindings"]["N"]
 
 
+load.memory = b""
+
+
+def take_memory():
+    try:
+        load.memory = bytearray(load.batch << 24)
+    except MemoryError:
+        if BEHAVIOUR == "hungry":
+            return False
+        print("terminate called after throwing an instance of 'std::bad_alloc'", file=sys.stderr, flush=True)
+        os.abort()
+    load.memory[::4096] = b"x" * len(load.memory[::4096])
+    return True
+
+
 def stop_came():
     return BEHAVIOUR != "ignores-stop" and select.select([sys.stdin], [], [], 0)[0] and "stop" in sys.stdin.readline()
 
 
 def train(request):
+    if BEHAVIOUR.startswith("hungry") and not take_memory():
+        return fail("oom", "not enough memory for the batch")
     began, first_done, rows, last_sent, ended, step = now_ns(), None, [], 0, "steps", 0
     for step in range(1, request["steps"] + 1):
         if step == 4 and BEHAVIOUR == "hang-at-step":
@@ -91,7 +111,8 @@ def train(request):
     send("steps", rows=rows)
     send("run", steps=step, ended=ended, nonfinite="grad/fc.weight" if ended == "nonfinite" else "",
          losses={"train": loss},
-         launch={"first_step_began_ns": began, "batch_seen": load.batch, "peak_rss_bytes": 1 << 20, "cores": 2})
+         launch={"first_step_began_ns": began, "batch_seen": load.batch, "cores": 2,
+                 "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
 
 
 def main():

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "built_workers.h"
 #include "record/safetensors.h"
 #include "runner/prepare.h"
 
@@ -17,10 +18,7 @@ fs::path small_sets() {
 }
 
 std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
-  RunnerSettings settings;
-  settings.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
-  settings.environment = {{"PATH", "/usr/bin:/bin"}};
-  settings.cache = cache;
+  RunnerSettings settings = built_settings(cache);
   if (std::ranges::none_of(settings.workers, [](const auto& entry) { return entry.key == "pytorch"; })) return {};
   return settings;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "built_workers.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -79,10 +80,7 @@ std::set<std::string> objects_of(pid_t pid) {
 
 class LoadedObjects : public ::testing::Test {
  protected:
-  LoadedObjects() {
-    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
-  }
+  LoadedObjects() : settings_(built_settings()) {}
   void SetUp() override {
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
   }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/files.h"
+#include "built_workers.h"
 #include "graph/passes.h"
 #include "models/model.h"
 #include "runner/equivalence/equivalence.h"
@@ -21,10 +22,9 @@ using ::testing::HasSubstr;
 class Mutations : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(std::filesystem::path(TBD_BINARY_DIR) / "workers.json");
+    settings_ = built_settings();
     const auto is_pytorch = [](const WorkerEntry& entry) { return entry.framework == "pytorch"; };
     if (std::ranges::none_of(settings_.workers, is_pytorch)) GTEST_SKIP() << "no pytorch worker is built";
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
     const Stepper worker = worker_stepper(*std::ranges::find_if(settings_.workers, is_pytorch), settings_);
     step_ = [this, worker](const StepJob& job) { return remembered(job, worker); };
   }

@@ -9,6 +9,7 @@
 #include "analysis/memory/memory_report.h"
 #include "analysis/profile/profile.h"
 #include "base/files.h"
+#include "built_workers.h"
 #include "record/reader.h"
 #include "runner/run.h"
 
@@ -20,10 +21,8 @@ namespace fs = std::filesystem;
 class Passes : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+    settings_ = built_settings(folder_.path() / "cache");
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
-    settings_.cache = folder_.path() / "cache";
   }
   // A record for each worker.
   std::vector<Record> measured(const std::vector<std::string>& passes) {

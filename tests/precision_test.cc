@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "built_workers.h"
 #include "record/safetensors.h"
 #include "runner/equivalence/check.h"
 #include "runner/step.h"
@@ -17,8 +18,7 @@ namespace {
 class MixedPrecision : public testing::TestWithParam<TinyConfig> {
  protected:
   void SetUp() override {
-    settings_.workers = read_workers(std::filesystem::path(TBD_BINARY_DIR) / "workers.json");
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
+    settings_ = built_settings();
     if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
       GTEST_SKIP() << "no worker of PyTorch is built";
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -43,22 +44,30 @@ Output shell(const std::string& command) {
 
 // Tells its frame, after the page has drawn itself, what it measured.
 constexpr const char* kProbe = R"js(
-addEventListener('load', () => setTimeout(() => {
+const undrawn = () => [...document.querySelectorAll('.plot')].some(plot => !plot.querySelector('.main-svg'));
+addEventListener('load', () => setTimeout(function probe(tries = 0) {
+  if (undrawn() && tries < 100) return setTimeout(probe, 50, tries + 1);
   const root = document.documentElement;
   const plots = [...document.querySelectorAll('.plot')].map(plot => ({
     id: plot.id, marks: plot.querySelectorAll('.point, .scatterlayer .js-line').length, width: plot.clientWidth }));
+  const text = getComputedStyle(document.body).color, paper = getComputedStyle(document.body).backgroundColor;
+  const point = document.querySelector('.plot .point path');
+  const ink = point ? getComputedStyle(point).fill : 'none';
+  const fetched = performance.getEntriesByType('resource').filter(e => !/^(data|blob):/.test(e.name)).map(e => e.name);
+  const captions = [...document.querySelectorAll('figure')].map(f => !!f.querySelector('details table') && !!f.querySelector('button.csv'));
   const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
     e.getBoundingClientRect().right > root.clientWidth + 1).map(e => e.tagName + '.' + e.className);
   document.querySelector('.csv').click();
-  parent.postMessage(JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, plots, wide: wide.slice(0, 5) }), '*');
+  parent.postMessage(JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, plots, wide: wide.slice(0, 5),
+    text, paper, ink, fetched, tables: captions.every(Boolean), figures: captions.length }), '*');
 }, 300));
 )js";
 
 // A frame as wide as asked for: a browser's own window has a least width. What the probe tells becomes the title.
-std::string framed(const std::string& page, int width) {
+std::string framed(const std::string& page, int width, int height) {
   return cat("<!DOCTYPE html><title>nothing</title><style>body{margin:0}iframe{border:0}</style>",
              "<script>addEventListener('message', e => { document.title = e.data; });</script><iframe src=\"", page,
-             "\" width=\"", width, "\" height=\"3000\"></iframe>");
+             "\" width=\"", width, "\" height=\"", height, "\"></iframe>");
 }
 
 class InBrowser : public testing::Test {
@@ -82,9 +91,9 @@ class InBrowser : public testing::Test {
     return folder_.path() / "probed.html";
   }
 
-  fs::path in_frame(const std::string& page, int width) const {
+  fs::path in_frame(const std::string& page, int width, int height = 3'000) const {
     const fs::path frame = folder_.path() / cat("frame-", width, ".html");
-    write_file(frame, framed(page, width));
+    write_file(frame, framed(page, width, height));
     return frame;
   }
 
@@ -150,9 +159,90 @@ TEST_F(InBrowser, EveryChartHasMarksAndNothingOverflows) {
     EXPECT_EQ(seen["client"].get<int>(), width);
     EXPECT_LE(seen["scroll"].get<int>(), width) << seen.dump();
     EXPECT_EQ(seen["wide"], Json::array());
-    ASSERT_EQ(seen["plots"].size(), 6u);
+    EXPECT_EQ(seen["fetched"], Json::array());
+    EXPECT_TRUE(seen["tables"].get<bool>()) << "a chart without its table or CSV";
+    EXPECT_EQ(seen["figures"], seen["plots"].size());
+    ASSERT_EQ(seen["plots"].size(), 9u);
     for (const Json& plot : seen["plots"]) EXPECT_GT(plot["marks"].get<int>(), 0) << plot.dump();
   }
+}
+
+// Models at several batches, with traces, memory and a batch that did not fit.
+struct Matrix {
+  std::vector<std::unique_ptr<sample::Made>> made;
+  std::vector<Record> records;
+};
+
+Matrix matrix() {
+  Matrix matrix;
+  for (const char* model : {"resnet50", "inception_v3", "seq2seq", "wgan", "deep_speech_2"})
+    for (const char* framework : {"pytorch", "tensorflow", "mxnet"})
+      for (const int64_t batch : {1, 2, 4, 8}) {
+        matrix.made.push_back(sample::made());
+        Record& evidence = matrix.made.back()->record;
+        sample::add_memory(evidence);
+        Record record = sample_record({.step_seconds = 0.02 * static_cast<double>(batch + 2), .noise = 0.01});
+        record.launches.insert(record.launches.end(), evidence.launches.begin(), evidence.launches.end());
+        record.folder = evidence.folder;
+        record.hash = cat(model, framework, batch);
+        record.run.ops = evidence.run.ops, record.run.peaks = evidence.run.peaks;
+        Workload& w = record.run.workload;
+        record.launches[0].info.batch_seen = batch;
+        w.model = model, w.framework = framework, w.batch = batch;
+        for (StepRow& row : record.launches[0].steps) row.units = static_cast<double>(batch);
+        if (batch == 8 && w.framework == "mxnet") {
+          record.launches.clear();
+          record.run.outcome = {.kind = OutcomeKind::oom, .reason = "the worker ran out of memory", .repro = ""};
+        }
+        matrix.records.push_back(std::move(record));
+      }
+  return matrix;
+}
+
+TEST_F(InBrowser, EveryFigureAgainstBatchSizeIsDrawn) {
+  const Matrix all = matrix();
+  probed(report_html(all.records, plotly_js()));
+  for (const int width : {400, 1280}) {
+    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
+    ASSERT_EQ(dom.status, 0) << log();
+    EXPECT_EQ(console_messages(log()), "");
+    const Json seen = title_of(dom.text);
+    EXPECT_LE(seen["scroll"].get<int>(), width);
+    EXPECT_EQ(seen["wide"], Json::array());
+    EXPECT_EQ(seen["fetched"], Json::array());
+    EXPECT_GT(seen["plots"].size(), 30u);
+    for (const Json& plot : seen["plots"]) EXPECT_GT(plot["marks"].get<int>(), 0) << plot.dump();
+  }
+}
+
+TEST_F(InBrowser, DarkModeChangesPaperTextAndCharts) {
+  probed(report_html(quickstart_cells(), plotly_js()));
+  Json seen[2];
+  for (const bool dark : {false, true}) {
+    const Output dom =
+        open(in_frame("probed.html", 1280), cat("--dump-dom", dark ? " --blink-settings=preferredColorScheme=0" : ""));
+    ASSERT_EQ(dom.status, 0) << log();
+    seen[dark] = title_of(dom.text);
+  }
+  for (const char* color : {"text", "paper", "ink"}) EXPECT_NE(seen[0][color], seen[1][color]) << color;
+  EXPECT_EQ(seen[0]["paper"], "rgb(255, 255, 255)");
+}
+
+// Printed: the links, buttons and folds of the screen are gone, and what was not drawn yet is there.
+TEST_F(InBrowser, PrintsWhatTheScreenShows) {
+  write_report(quickstart_cells(), folder_.path() / "report.html");
+  const fs::path paper = folder_.path() / "report.pdf";
+  const Output printed =
+      open(folder_.path() / "report.html", cat("--no-pdf-header-footer --print-to-pdf=", paper.string()));
+  ASSERT_EQ(printed.status, 0) << log();
+  EXPECT_EQ(console_messages(log()), "");
+  ASSERT_TRUE(fs::exists(paper));
+  const std::string pdf = read_file(paper);
+  EXPECT_TRUE(pdf.starts_with("%PDF"));
+  size_t pages = 0;
+  for (size_t at = pdf.find("/Type /Page\n"); at != std::string::npos; at = pdf.find("/Type /Page\n", at + 1)) ++pages;
+  EXPECT_GT(pages, 3u);
+  EXPECT_LT(pages, 60u);
 }
 
 TEST_F(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
@@ -177,6 +267,11 @@ TEST_F(InBrowser, Screenshots) {
   const char* keep = std::getenv("TBD_SCREENSHOTS");
   if (!keep) GTEST_SKIP() << "TBD_SCREENSHOTS is not set";
   write_report(quickstart_cells(), folder_.path() / "report.html");
+  const Matrix all = matrix();
+  write_report(all.records, folder_.path() / "matrix.html");
+  for (const int width : {400, 1280})
+    open(in_frame("matrix.html", width, 12'000), cat("--screenshot=", keep, "/matrix-", width, ".png"),
+         std::max(width, 500), 12'000);
   for (const int width : {400, 1280})
     for (const bool dark : {false, true})
       open(in_frame("report.html", width),
