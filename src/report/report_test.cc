@@ -108,7 +108,9 @@ TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
   records.back().folder = "results/twice";
   const std::string html = report_html(records, kLibrary);
   EXPECT_THAT(html, HasSubstr("Records of cells that were measured more than once"));
-  for (const Json& series : chart_of(html, "x-model-resnet50-1")["series"])
+  const Json chart = chart_of(html, "x-model-resnet50-1");
+  ASSERT_TRUE(chart.is_object());
+  for (const Json& series : chart["series"])
     EXPECT_TRUE(series["role"] == "gap" || series["x"].size() == 4u) << series["name"];
 }
 
