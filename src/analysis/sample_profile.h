@@ -28,24 +28,38 @@ inline void add_op(Trace& trace, TrackId track, int64_t begin, int64_t length, c
              .phase = phase});
 }
 
-// Each step: a batch fetched for 100 us, conv forward 300, backward 400, relu forward 50, update 100, the rest nothing.
-inline void write_steps(const std::filesystem::path& file, int64_t count) {
+// The parts of a step, one after the other, in ns.
+struct StepTimes {
+  int64_t batch = 100'000, forward = 300'000, relu = 50'000, copy = 0, backward = 400'000, update = 100'000,
+          rest = 50'000;
+  int64_t total() const { return batch + forward + relu + copy + backward + update + rest; }
+};
+
+// Steps that fetch a batch, run conv and relu, copy, run `grad`, update, and then do nothing.
+inline void write_steps(const std::filesystem::path& file, int64_t count, const StepTimes& times = {},
+                        const char* grad = "conv_grad") {
   TraceWriter writer(file);
   Trace& trace = writer.trace();
   const TrackId track = trace.track({.process = 1, .thread = 1});
   for (int64_t step = 1; step <= count; ++step) {
-    const int64_t at = step * kStep;
+    int64_t at = step * times.total();
     trace.add({.begin = at,
-               .duration = kStep,
+               .duration = times.total(),
                .name = trace.string(cat("step ", step)),
                .track = track,
                .kind = EventKind::step});
-    trace.add(
-        {.begin = at, .duration = 100'000, .name = trace.string("batch"), .track = track, .kind = EventKind::input});
-    add_op(trace, track, at + 100'000, 300'000, "conv", "c1", EventPhase::forward);
-    add_op(trace, track, at + 400'000, 50'000, "relu", "r1", EventPhase::forward);
-    add_op(trace, track, at + 450'000, 400'000, "conv_grad", "c1", EventPhase::backward);
-    add_op(trace, track, at + 850'000, 100'000, "sgd", "", EventPhase::update);
+    trace.add({.begin = at,
+               .duration = times.batch,
+               .name = trace.string("batch"),
+               .track = track,
+               .kind = EventKind::input});
+    at += times.batch;
+    add_op(trace, track, at, times.forward, "conv", "c1", EventPhase::forward), at += times.forward;
+    add_op(trace, track, at, times.relu, "relu", "r1", EventPhase::forward), at += times.relu;
+    if (times.copy > 0) add_op(trace, track, at, times.copy, "aten::copy_", "r1", EventPhase::forward);
+    at += times.copy;
+    add_op(trace, track, at, times.backward, grad, "c1", EventPhase::backward), at += times.backward;
+    add_op(trace, track, at, times.update, "sgd", "", EventPhase::update);
   }
   writer.finish();
 }
@@ -78,6 +92,20 @@ inline std::unique_ptr<Made> made() {
   record.launches.push_back(launch);
   std::filesystem::create_directories(record.folder / "launches/trace-1");
   write_steps(record.folder / "launches/trace-1/trace.tbdt", 12);
+  return made;
+}
+
+// The same network in a framework of this name, verified, with 60 clean steps of `clean_ns` before the traced launch.
+inline std::unique_ptr<Made> rival(const char* framework, int64_t clean_ns) {
+  auto made = sample::made();
+  made->record.run.verified = true;
+  Workload& w = made->record.run.workload;
+  w.model = "net", w.model_hash = "m1", w.framework = framework, w.batch = 8, w.repro = "tbd run net --batch 8";
+  Launch clean;
+  clean.info.first_step_began_ns = 0;
+  for (int64_t step = 1; step <= 60; ++step)
+    clean.steps.push_back({.step = step, .completed_ns = step * clean_ns, .units = 8});
+  made->record.launches.insert(made->record.launches.begin(), std::move(clean));
   return made;
 }
 

@@ -10,21 +10,8 @@
 namespace tbd {
 namespace {
 
+using sample::rival;
 using testing::HasSubstr;
-
-// Clean steps beside the traced ones of the hand-made record.
-std::unique_ptr<sample::Made> rival(const char* framework, int64_t step_ns) {
-  auto made = sample::made();
-  made->record.run.verified = true;
-  Workload& w = made->record.run.workload;
-  w.model = "net", w.model_hash = "m1", w.framework = framework, w.batch = 8;
-  Launch clean;
-  clean.info.first_step_began_ns = 0;
-  for (int64_t step = 1; step <= 60; ++step)
-    clean.steps.push_back({.step = step, .completed_ns = step * step_ns, .units = 8});
-  made->record.launches.insert(made->record.launches.begin(), std::move(clean));
-  return made;
-}
 
 TEST(GapPage, DrawsABarThatAddsUpToTheDifference) {
   const auto fast = rival("pytorch", 1'000'000), slow = rival("mxnet", 1'250'000);

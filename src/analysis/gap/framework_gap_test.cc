@@ -11,54 +11,15 @@
 namespace tbd {
 namespace {
 
+using sample::StepTimes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-struct StepTimes {
-  int64_t batch = 100'000, forward = 300'000, relu = 50'000, backward = 400'000, update = 100'000, rest = 50'000;
-  int64_t total() const { return batch + forward + relu + backward + update + rest; }
-};
-
-void write_trace(const std::filesystem::path& file, const StepTimes& times, const char* grad) {
-  TraceWriter writer(file);
-  Trace& trace = writer.trace();
-  const TrackId track = trace.track({.process = 1, .thread = 1});
-  for (int64_t step = 1; step <= 12; ++step) {
-    int64_t at = step * times.total();
-    trace.add({.begin = at,
-               .duration = times.total(),
-               .name = trace.string(cat("step ", step)),
-               .track = track,
-               .kind = EventKind::step});
-    trace.add({.begin = at,
-               .duration = times.batch,
-               .name = trace.string("batch"),
-               .track = track,
-               .kind = EventKind::input});
-    at += times.batch;
-    sample::add_op(trace, track, at, times.forward, "conv", "c1", EventPhase::forward), at += times.forward;
-    sample::add_op(trace, track, at, times.relu, "relu", "r1", EventPhase::forward), at += times.relu;
-    sample::add_op(trace, track, at, times.backward, grad, "c1", EventPhase::backward), at += times.backward;
-    sample::add_op(trace, track, at, times.update, "sgd", "", EventPhase::update);
-  }
-  writer.finish();
-}
-
-// Clean steps of `clean_ns` each, 60 of them, and a trace.
 std::unique_ptr<sample::Made> cell_of(const char* framework, int64_t clean_ns, const StepTimes& times,
                                       const char* grad = "conv_grad") {
-  auto made = sample::made();
-  RunInfo& run = made->record.run;
-  Workload& w = run.workload;
-  w.model = "net", w.model_hash = "m1", w.framework = framework, w.batch = 8, w.repro = "tbd run net --batch 8";
-  run.verified = true;
-  write_trace(made->record.folder / "launches/trace-1/trace.tbdt", times, grad);
-  Launch clean;
-  clean.info.first_step_began_ns = 0;
-  for (int64_t step = 1; step <= 60; ++step)
-    clean.steps.push_back({.step = step, .completed_ns = step * clean_ns, .units = 8});
-  made->record.launches.insert(made->record.launches.begin(), std::move(clean));
+  auto made = sample::rival(framework, clean_ns);
+  sample::write_steps(made->record.folder / "launches/trace-1/trace.tbdt", 12, times, grad);
   return made;
 }
 
