@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
 
@@ -18,20 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using std::chrono::duration;
-
-std::vector<pid_t> processes_of(const std::string& words) {
-  std::vector<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_int(entry.path().filename().string());
-    if (!pid) continue;
-    try {
-      if (read_file(entry.path() / "cmdline").find(words) != std::string::npos)
-        found.push_back(static_cast<pid_t>(*pid));
-    } catch (const Error&) {  // it ended
-    }
-  }
-  return found;
-}
 
 bool all_end(const std::string& words) {
   for (int i = 0; i < 500; ++i) {

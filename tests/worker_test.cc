@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
 #include "runner/step.h"
@@ -222,21 +223,6 @@ TEST_F(Workers, CapabilitiesAreAskedOnce) {
   write_file(entry.worker, "#!/bin/sh\nexit 1\n# another build of the worker\n");
   EXPECT_FALSE(cached_capabilities(entry, settings_.cache));
   EXPECT_THROW(capabilities(entry, settings_), Error);
-}
-
-// The processes whose command line holds `words`.
-std::vector<pid_t> processes_of(const std::string& words) {
-  std::vector<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_int(entry.path().filename().string());
-    if (!pid) continue;
-    try {
-      if (read_file(entry.path() / "cmdline").find(words) != std::string::npos)
-        found.push_back(static_cast<pid_t>(*pid));
-    } catch (const Error&) {  // it ended
-    }
-  }
-  return found;
 }
 
 TEST_F(Workers, AKilledRunnerLeavesAReadableRecordAndNoWorker) {
