@@ -8,7 +8,6 @@
 #include "analysis/profile/parts.h"
 #include "analysis/trace/idle.h"
 #include "base/text.h"
-#include "trace/file.h"
 
 namespace tbd {
 namespace {
@@ -51,17 +50,11 @@ int64_t StepSplit::busy_ns() const {
 }
 
 std::optional<StepSplit> split_steps(const Record& record) {
-  const Launch* launch = last_launch(record, "trace");
-  if (!launch || !launch->info.traced) return std::nullopt;
-  const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  const Trace trace = read_trace(file);
-  const RankEvents rank = rank_events(trace, 0);
-  const std::vector<TimeSpan> windows = inner_windows(rank, *launch->info.traced);
-  if (windows.empty()) return std::nullopt;
+  const std::unique_ptr<TracedSteps> traced = traced_steps(record);
+  if (!traced || traced->windows.empty()) return std::nullopt;
+  const auto& [launch, trace, rank, launches, windows] = *traced;
 
   StepSplit split{.steps = steps_in(rank, windows)};
-  const Launches launches = join_launches(rank);
   std::map<NodeKey, ByKernel> times;
   for (const TimeSpan& window : windows) {
     split.window_ns += window.length();

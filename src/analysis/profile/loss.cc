@@ -53,21 +53,23 @@ void add_flops(Profile& profile, const RunInfo& run, const Roofs& roofs) {
   if (!vector) profile.flops.push_back(use_of(profile, "fp32", simd, roofs));
 }
 
-// Where ops overlap, their ideal times are charged in proportion.
+// Where ops overlap, their ideal times and their losses are charged in proportion.
 void add_loss(Profile& profile) {
   const uint8_t comm = bit(DeviceClass::comm), copy = bit(DeviceClass::copy);
   const int64_t compute = profile.masks.busy(kComputeBits);
-  double ideal = 0;
+  double ideal = 0, layout = 0;
   int64_t sum = 0;
-  for (const ProfileOp& op : profile.ops) ideal += op.ideal_ns, sum += op.total_ns;
-  if (sum > compute && sum > 0) ideal *= static_cast<double>(compute) / static_cast<double>(sum);
-  const int64_t ideal_ns = std::min(compute, rounded(ideal));
-  const int64_t system =
-      std::min(compute - ideal_ns, rounded(static_cast<double>(compute) * profile.system_share.value_or(0)));
+  for (const ProfileOp& op : profile.ops) ideal += op.ideal_ns, layout += op.layout_loss_ns(), sum += op.total_ns;
+  const double share = sum > compute && sum > 0 ? static_cast<double>(compute) / static_cast<double>(sum) : 1;
+  const int64_t ideal_ns = std::min(compute, rounded(share * ideal));
+  const int64_t layout_ns = std::min(compute - ideal_ns, rounded(share * layout));
+  const int64_t rest = compute - ideal_ns - layout_ns;
+  const int64_t system = std::min(rest, rounded(static_cast<double>(compute) * profile.system_share.value_or(0)));
   const int64_t exposed = profile.masks.busy(comm) - profile.masks.overlap(comm, kComputeBits);
   profile.loss = {{"ideal", ideal_ns},
                   {"system time", system},
-                  {"kernel inefficiency", compute - ideal_ns - system},
+                  {"layout", layout_ns},
+                  {"kernel inefficiency", rest - system},
                   {"exposed communication", exposed},
                   {"copies", profile.masks.by_mask[copy]}};
   for (size_t i = 0; i < kIdleCauses; ++i)

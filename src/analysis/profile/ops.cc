@@ -14,7 +14,7 @@ struct Main {  // candidates for the op that took longest
 };
 
 struct NodeTime {
-  int64_t total_ns = 0;
+  int64_t total_ns = 0, layout_ns = 0;
   std::map<std::string, Main> by_op;
 };
 
@@ -62,6 +62,7 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     NodeTime& time = times[{node, direction_of(trace.phases()[activity.event])}];
     const int64_t ns = activity.end - activity.begin;
     time.total_ns += ns;
+    if (activity.cls == DeviceClass::layout) time.layout_ns += ns;
     Main& main = time.by_op[std::string(trace.name(activity.event))];
     main.ns += ns, main.runs += main.last != activity.event;
     main.last = activity.event;
@@ -90,6 +91,12 @@ void judge(ProfileOp& op, const std::string& precision, const Roofs& roofs) {
 
 }  // namespace
 
+// What computes takes up the ideal time first.
+double ProfileOp::layout_loss_ns() const {
+  const double ideal_of_layout = std::max(0.0, ideal_ns - static_cast<double>(total_ns - layout_ns));
+  return static_cast<double>(layout_ns) - ideal_of_layout;
+}
+
 std::optional<double> ProfileOp::flop_rate() const {
   if (flop_model + flop_simd == 0 || total_ns == 0) return std::nullopt;
   return static_cast<double>(flop_model + flop_simd) / seconds();
@@ -117,7 +124,7 @@ std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<Tim
     ProfileOp& sum = groups[group];
     sum.op = op, sum.direction = direction, sum.main_op = main->first;
     if (!node.empty()) sum.nodes.push_back(node);
-    sum.total_ns += time.total_ns, sum.runs += main->second.runs;
+    sum.total_ns += time.total_ns, sum.layout_ns += time.layout_ns, sum.runs += main->second.runs;
     if (main->second.ns > main_ns[group]) main_ns[group] = main->second.ns, sum.shapes = main->second.shapes;
     sum.flop_model += counted.flop_model * steps, sum.flop_simd += counted.flop_simd * steps;
     sum.bytes += counted.bytes * steps;

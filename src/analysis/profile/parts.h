@@ -1,6 +1,9 @@
 // The parts that profile_of puts together.
 #pragma once
+#include <memory>
+
 #include "analysis/profile/profile.h"
+#include "analysis/trace/launches.h"
 
 namespace tbd {
 
@@ -9,12 +12,23 @@ namespace tbd {
 std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced);
 int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows);
 
+// The traced steps of a record that are looked at.
+struct TracedSteps {
+  const Launch* launch = nullptr;
+  Trace trace;
+  RankEvents rank;  // of the trace here
+  Launches launches;
+  std::vector<TimeSpan> windows;  // may be none
+};
+// Of the last launch of pass trace; nullptr without one that left a trace. Throws Error(invalid) when it is damaged.
+std::unique_ptr<TracedSteps> traced_steps(const Record& record);
+
 // Leaf activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
 std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
                                    const RunInfo& run, const Roofs& roofs);
 // Utilization by math type, from the FLOPs of the nodes: vector types count elementwise work, too.
 void add_flops(Profile& profile, const RunInfo& run, const Roofs& roofs);
-// Ideal, system time, kernel inefficiency, exposed communication, copies, idle causes.
+// Ideal, system time, layout, kernel inefficiency, exposed communication, copies, idle causes.
 void add_loss(Profile& profile);
 
 // What was busy in each step of the windows.

@@ -90,6 +90,10 @@ void add_window(Profile& profile, const RankEvents& rank, const Launches& launch
   for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, profile.causes);
 }
 
+std::filesystem::path trace_file(const Record& record, const Launch& launch) {
+  return launch_folder(record, launch) / "trace.tbdt";
+}
+
 }  // namespace
 
 std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
@@ -123,19 +127,29 @@ double Profile::mean_utilization() const {
   return all > 0 ? weighted / all : 0;
 }
 
-std::optional<Profile> profile_of(const Record& record) {
+std::unique_ptr<TracedSteps> traced_steps(const Record& record) {
   const Launch* launch = last_launch(record, "trace");
-  if (!launch || !launch->info.traced) return std::nullopt;
-  const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  const Trace trace = read_trace(file);
-  const RankEvents rank = rank_events(trace, 0);
-  require(!rank.activities.empty(), file.string(), ": the trace has no op: nothing says what was busy");
-  const std::vector<TimeSpan> windows = inner_windows(rank, *launch->info.traced);
-  require(!windows.empty(), file.string(), ": none of the steps that were to be traced are there");
+  if (!launch || !launch->info.traced) return nullptr;
+  const std::filesystem::path file = trace_file(record, *launch);
+  if (!std::filesystem::exists(file)) return nullptr;
+  auto steps = std::make_unique<TracedSteps>();
+  steps->launch = launch;
+  steps->trace = read_trace(file);
+  steps->rank = rank_events(steps->trace, 0);
+  steps->launches = join_launches(steps->rank);
+  steps->windows = inner_windows(steps->rank, *launch->info.traced);
+  return steps;
+}
+
+std::optional<Profile> profile_of(const Record& record) {
+  const std::unique_ptr<TracedSteps> steps = traced_steps(record);
+  if (!steps) return std::nullopt;
+  const auto& [launch, trace, rank, launches, windows] = *steps;
+  const std::string file = trace_file(record, *launch).string();
+  require(!rank.activities.empty(), file, ": the trace has no op: nothing says what was busy");
+  require(!windows.empty(), file, ": none of the steps that were to be traced are there");
 
   Profile profile;
-  const Launches launches = join_launches(rank);
   for (const TimeSpan& window : windows) add_window(profile, rank, launches, window);
   profile.steps = steps_in(rank, windows);
   profile.step_use = step_use(rank, windows);

@@ -30,6 +30,7 @@ struct ProfileOp {
   std::vector<std::string> nodes;
   int64_t runs = 0;  // of the main op
   int64_t total_ns = 0;
+  int64_t layout_ns = 0;  // of it, in casts, transposes and copies (DeviceClass::layout)
   // Analytic, of all runs; 0 where nothing is counted.
   int64_t flop_model = 0, flop_simd = 0, bytes = 0;
   double ideal_ns = 0;                // max(sum of FLOPs over their roofs, bytes over bandwidth), at most total_ns
@@ -37,6 +38,7 @@ struct ProfileOp {
   std::optional<double> utilization;  // FLOPs of the cell's math type over the ISA roof's in that time
 
   double seconds() const { return 1e-9 * static_cast<double>(total_ns); }
+  double layout_loss_ns() const;            // of layout_ns, what ideal_ns does not hold
   std::optional<double> flop_rate() const;  // FLOP/s
   std::optional<double> intensity() const;  // FLOP/B
 };

@@ -65,6 +65,24 @@ TEST(Profile, LossesAddUpToTheWindow) {
   EXPECT_EQ(part(profile, "system time"), 170'000) << "a tenth of the busy time";
 }
 
+TEST(Profile, AnExtraCopyIsLayoutByItsSizeAndNothingElse) {
+  const auto sample = made();
+  const Profile before = *profile_of(sample->record);
+  sample::write_steps(sample->record.folder / "launches/trace-1/trace.tbdt", 12, {.copy = 70'000});
+  const Profile after = *profile_of(sample->record);
+  EXPECT_EQ(part(before, "layout"), 0);
+  EXPECT_EQ(part(after, "layout"), 2 * 70'000);
+  EXPECT_EQ(part(after, "ideal"), part(before, "ideal"));
+  EXPECT_EQ(part(after, "input"), part(before, "input"));
+}
+
+TEST(Profile, IdealTimeOfALayoutOpIsNoLoss) {
+  const ProfileOp concat{.total_ns = 100, .layout_ns = 100, .ideal_ns = 30};
+  const ProfileOp reordered_conv{.total_ns = 100, .layout_ns = 20, .ideal_ns = 50};
+  EXPECT_DOUBLE_EQ(concat.layout_loss_ns(), 70);
+  EXPECT_DOUBLE_EQ(reordered_conv.layout_loss_ns(), 20);
+}
+
 TEST(Profile, SaysWhatTracingCost) {
   const auto sample = made();
   const Profile profile = *profile_of(sample->record);
