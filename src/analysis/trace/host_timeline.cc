@@ -49,7 +49,8 @@ IdleCause first_open(const std::array<int64_t, kHostCauses>& open) {
 
 int64_t total(const CauseTimes& times) { return std::accumulate(times.begin(), times.end(), int64_t{0}); }
 
-HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events) {
+HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events, const HostTimeline* other)
+    : other_(other) {
   const std::vector<Edge> edges = edges_of(trace, events);
   std::array<int64_t, kHostCauses> open{};
   for (size_t i = 0; i < edges.size();) {
@@ -72,15 +73,21 @@ void HostTimeline::charge(TimeSpan interval, CauseTimes& times) const {
   while (now < interval.end) {
     const IdleCause cause = next == segments_.begin() ? IdleCause::host_other : std::prev(next)->cause;
     const int64_t until = next == segments_.end() ? interval.end : std::min(next->begin, interval.end);
-    times[static_cast<size_t>(cause)] += until - now;
+    charge({now, until}, cause, times);
     now = until;
     if (next != segments_.end()) ++next;
   }
 }
 
+void HostTimeline::charge(TimeSpan interval, IdleCause cause, CauseTimes& times) const {
+  if (cause == IdleCause::host_other && other_) return other_->charge(interval, times);
+  times[static_cast<size_t>(cause)] += interval.length();
+}
+
 IdleCause HostTimeline::at(int64_t time) const {
   const auto next = after(time);
-  return next == segments_.begin() ? IdleCause::host_other : std::prev(next)->cause;
+  const IdleCause cause = next == segments_.begin() ? IdleCause::host_other : std::prev(next)->cause;
+  return cause == IdleCause::host_other && other_ ? other_->at(time) : cause;
 }
 
 }  // namespace tbd

@@ -12,7 +12,7 @@ using CauseTimes = std::array<int64_t, kIdleCauses>;
 int64_t total(const CauseTimes& times);
 
 // Nested spans are laid flat: of the causes of the spans that are open at an instant the first counts; where none is
-// open or none says anything, it is host_other.
+// open or none says anything, it is what the other timeline says, and without one host_other.
 class HostTimeline {
  public:
   struct Segment {
@@ -20,7 +20,8 @@ class HostTimeline {
     IdleCause cause = IdleCause::host_other;
   };
   HostTimeline() = default;
-  HostTimeline(const Trace& trace, std::span<const uint32_t> events);  // of one thread
+  // Of one thread; `other` must outlive this.
+  HostTimeline(const Trace& trace, std::span<const uint32_t> events, const HostTimeline* other = nullptr);
 
   void charge(TimeSpan interval, CauseTimes& times) const;  // exactly interval.length() in all
   IdleCause at(int64_t time) const;
@@ -28,9 +29,11 @@ class HostTimeline {
 
  private:
   std::vector<Segment>::const_iterator after(int64_t time) const;  // the first that begins after `time`
+  void charge(TimeSpan interval, IdleCause cause, CauseTimes& times) const;
 
   mutable size_t last_ = 0;        // where the last question ended: the next one is near
   std::vector<Segment> segments_;  // ascending; before the first it is host_other
+  const HostTimeline* other_ = nullptr;
 };
 
 }  // namespace tbd

@@ -18,6 +18,11 @@ int64_t covered(std::span<const TimeSpan> intervals, TimeSpan interval) {
   return sum;
 }
 
+std::optional<TrackId> thread_of_steps(const RankEvents& rank) {
+  if (rank.steps.empty()) return std::nullopt;
+  return rank.trace->track_ids()[rank.steps.front()];
+}
+
 // Cuts the front of `rest` up to `time` off and returns it.
 TimeSpan cut_front(TimeSpan& rest, int64_t time) {
   const TimeSpan front{rest.begin, std::clamp(time, rest.begin, rest.end)};
@@ -37,7 +42,9 @@ IdleCauses::IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpa
 const HostTimeline& IdleCauses::timeline(TrackId host) const {
   const auto found = timelines_.find(host);
   if (found != timelines_.end()) return found->second;
-  return timelines_.emplace(host, HostTimeline(*rank_.trace, rank_.by_track[host])).first->second;
+  const std::optional<TrackId> loop = thread_of_steps(rank_);
+  const HostTimeline* other = !rank_.on_device && loop && *loop != host ? &timeline(*loop) : nullptr;
+  return timelines_.emplace(host, HostTimeline(*rank_.trace, rank_.by_track[host], other)).first->second;
 }
 
 void IdleCauses::learn_delay() {

@@ -20,7 +20,7 @@ struct Gap {
 // Attributes gaps. Of [a, b) before activity k the first rule counts at each instant: before k's launch began, what the
 // launching thread did; inside the launch, launch; after it up to `delay`, latency; beyond, dependency while a stream
 // was waited for, else device_other; without a launch, unattributed. On a CPU the executing thread stands in for the
-// launching one, and there is neither launch nor latency.
+// launching one, where it did nothing the thread of the steps, and there is neither launch nor latency.
 class IdleCauses {
  public:
   IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window);

@@ -109,6 +109,20 @@ TEST(IdleCauses, TheHostsOwnCausesComeInOrder) {
   EXPECT_EQ(of(a.causes, IdleCause::launch), 10);
 }
 
+TEST(IdleCauses, OfAPoolOfThreadsTheThreadOfTheStepsSaysWhatWasWaitedFor) {
+  Golden g;
+  const TrackId pool = g.trace.track({.process = 1, .thread = 2});
+  g.add(EventKind::step, "step 1", g.host, 0, 100);
+  g.add(EventKind::op, "MatMul", pool, 0, 20);
+  g.add(EventKind::input, "batch", g.host, 25, 65);
+  g.add(EventKind::overhead, "tool", pool, 60, 70);  // what the pool's own thread did counts first
+  g.add(EventKind::op, "MatMul", pool, 80, 100);
+  const RankAnalysis a = analyze_rank(g.trace, 0);
+  EXPECT_EQ(of(a.causes, IdleCause::input), 35);
+  EXPECT_EQ(of(a.causes, IdleCause::overhead), 10);
+  EXPECT_EQ(of(a.causes, IdleCause::host_other), 15);
+}
+
 TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
   Golden g;
   g.launch(0, 1, 1), g.launch(2, 3, 2);
