@@ -24,8 +24,8 @@ foreach(file ${files})
     add_dependencies(${name} tbd)
   endif()
   set(properties)
-  if(name MATCHES "^(board|speech)_learning_test$")
-    set(properties PROCESSORS 2 TIMEOUT 900)  # several workers at once
+  if(name MATCHES "^((board|speech)_learning|faults)_test$")
+    set(properties PROCESSORS 2 TIMEOUT 900)  # several workers at once, or times that other work would disturb
   endif()
   tbd_discover_tests(${name} program ${properties})
 endforeach()
@@ -53,6 +53,25 @@ endif()
 
 if(TARGET resume_test)
   target_sources(resume_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/resume_kills.cc)
+endif()
+
+# Workers with planted faults, in build/faults. Another open_source is put in the place of the loader's.
+function(tbd_faulty_worker name backend)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE tbd_backend_${backend})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  tbd_settings(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/faults JOB_POOL_COMPILE tbd_heavy)
+  add_dependencies(faults_test ${name})
+endfunction()
+foreach(backend ${backends})
+  if(TARGET tbd-worker-${backend} AND TARGET faults_test)
+    tbd_faulty_worker(tbd-late-loader-${backend} ${backend} ${PROJECT_SOURCE_DIR}/tests/late_loader_worker.cc)
+    target_link_options(tbd-late-loader-${backend} PRIVATE -Wl,--wrap=_ZN3tbd11open_sourceERKNS_10SourceSpecE)
+  endif()
+endforeach()
+if(TARGET tbd-worker-pytorch AND TARGET faults_test)
+  tbd_faulty_worker(tbd-extra-copy-pytorch pytorch ${PROJECT_SOURCE_DIR}/tests/extra_copy_worker.cc)
 endif()
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
