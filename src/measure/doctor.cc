@@ -16,6 +16,7 @@
 #include "measure/energy.h"
 #include "measure/peaks/kernel.h"
 #include "measure/proc_text.h"
+#include "measure/switch_ring.h"
 #include "measure/system_file.h"
 
 namespace tbd {
@@ -91,6 +92,13 @@ DoctorRow pmu_row() {
   return no("hardware counters (PMU)", std::strerror(errno));
 }
 
+DoctorRow switches_row() {
+  const SwitchRing ring(gettid(), static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+  if (ring.is_open()) return yes("off-CPU time of each thread", "perf_event_open, records of context switches");
+  return no("off-CPU time of each thread", ring.reason(),
+            "sysctl kernel.perf_event_paranoid=2; in a container also a seccomp profile that allows perf_event_open");
+}
+
 DoctorRow kernel_row(const FlopKernel& kernel) {
   std::string item = cat("peak ", kernel.name, " ", kernel.type);
   std::string reason = kernel.unavailable();
@@ -119,8 +127,8 @@ DoctorRow huge_pages_row() {
 }  // namespace
 
 std::vector<DoctorRow> doctor_rows() {
-  std::vector<DoctorRow> rows = {cores_row(),  schedstat_row(), steal_row(), cgroup_row(),    pressure_row(),
-                                 energy_row(), pmu_row(),       gpu_row(),   huge_pages_row()};
+  std::vector<DoctorRow> rows = {cores_row(),  schedstat_row(), steal_row(),    cgroup_row(), pressure_row(),
+                                 energy_row(), pmu_row(),       switches_row(), gpu_row(),    huge_pages_row()};
   for (const FlopKernel& kernel : flop_kernels()) rows.push_back(kernel_row(kernel));
   if (flop_kernels().empty()) rows.push_back(no("peaks", "the register kernels are written for x86-64 only"));
   return rows;

@@ -29,7 +29,7 @@ enum class EventKind : uint8_t {
   compile,       // building, loading or tuning code
   overhead,      // of the tool that recorded
   counter,       // an instant, with CounterDetail
-  off_cpu,       // the thread was runnable or asleep without a processor
+  off_cpu,       // the thread had no processor; the name says whether it could have run (trace/names.h)
 };
 constexpr size_t kEventKinds = 19;
 std::string_view name(EventKind kind);

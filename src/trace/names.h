@@ -14,6 +14,9 @@ bool is_step(std::string_view name);
 bool is_input(std::string_view name);
 // Runtime or driver calls by which the host waits for a device.
 bool is_sync_call(std::string_view name);
+// Names of off_cpu events: the thread could have run, and another had its processor or its quota was used up; or it
+// waited of its own will.
+constexpr std::string_view kPreempted = "preempted", kWaiting = "waiting";
 // The phase that a range or an op names: "Optimizer.step#SGD.step" is update.
 EventPhase phase_of(std::string_view name);
 

@@ -13,6 +13,7 @@
 #include "base/philox.h"
 #include "graph/builder.h"
 #include "record/safetensors.h"
+#include "trace/names.h"
 #include "worker/initial_values.h"
 #include "worker/protocol_rows.h"
 #include "worker/step_loop.h"
@@ -235,6 +236,21 @@ TEST_F(WorkerLoop, TracedRunsLeaveOneTrace) {
   EXPECT_FALSE(found.contains("step 4"));
   EXPECT_EQ(found.at("batch").kind, EventKind::input);
   EXPECT_EQ(trace.facts.at("framework"), "fake");
+  const std::string& scheduling = trace.facts.at("off-CPU");
+  if (!scheduling.starts_with("recorded")) return;  // with the reason
+  const Event& last = found.at("step 6");
+  int64_t slept = 0;
+  for (size_t i = 0; i < trace.size(); ++i)
+    if (trace.kinds()[i] == EventKind::off_cpu && trace.name(i) == kWaiting && trace[i].track == last.track &&
+        trace[i].begin >= last.begin && trace.end(i) <= last.end())
+      slept += trace[i].duration;
+  EXPECT_GE(slept, 1'900'000) << "the session's sleep";
+}
+
+TEST(OffCpuTrace, SaysWhatIsRecordedAndWhyNot) {
+  EXPECT_EQ(off_cpu_fact(1, 0, ""), "recorded for 1 thread");
+  EXPECT_EQ(off_cpu_fact(3, 2, "no room"), "recorded for 3 threads, not for 2: no room");
+  EXPECT_EQ(off_cpu_fact(0, 1, "forbidden"), "not recorded: forbidden");
 }
 
 TEST_F(WorkerLoop, ATracedRunNeedsItsPass) {

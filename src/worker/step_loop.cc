@@ -84,6 +84,7 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
   if (!pipeline) batch_.clear();
   parts_.session.reset_peak_memory();
 
+  if (parts_.trace) off_cpu_.emplace();
   completed_ns_ = now_ns() - parts_.zero_ns;
   reply_.launch["first_step_began_ns"] = completed_ns_;
   meter_.restart();
@@ -94,6 +95,7 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
     const StepReport report = step(request, number);
     if (ends(request, report, number)) break;
   }
+  if (off_cpu_) off_cpu_->append(*parts_.trace);
   if (parts_.trace) parts_.session.hand_over(*parts_.trace);
   report_launch(request);
   return std::move(reply_);
@@ -125,6 +127,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
   const StepRow row = meter_.finish(finished(number, report.loss));
   rows_.append(row);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
+  if (off_cpu_) off_cpu_->step_done();
   completed_ns_ = row.completed_ns;
   reply_.steps = number - request.first_step + 1;
   reply_.losses = report.losses;

@@ -7,6 +7,7 @@
 #include "trace/trace.h"
 #include "worker/inputs.h"
 #include "worker/launch_meter.h"
+#include "worker/off_cpu_trace.h"
 #include "worker/session.h"
 
 namespace tbd {
@@ -46,6 +47,7 @@ class StepLoop {
   StepMeter meter_;
   StepRecorder rows_;
   LaunchMeter launch_;
+  std::optional<OffCpuTrace> off_cpu_;  // of a traced run
   protocol::RunReply reply_;
   TensorMap batch_;
   int64_t batch_seen_ = 0, waited_ns_ = 0, first_done_ns_ = 0, completed_ns_ = 0, sent_ns_ = 0;

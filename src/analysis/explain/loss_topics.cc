@@ -30,8 +30,13 @@ constexpr Topic kTopics[] = {
     {"idle.compile", "ns", "It built, loaded or tuned code.", "", kIdle, kHow, "", "Belongs into warm-up."},
     {"idle.overhead", "ns", "The recording tool worked.", "", kIdle, kHow, "", "Not lost without the trace."},
     {"idle.collective_wait", "ns", "It waited in a collective operation.", "", kIdle, kHow, "", ""},
-    {"idle.off_cpu", "ns", "It had no processor.", "", kIdle, kHow, "",
-     "Absent from traces that record no scheduling."},
+    {"idle.off_cpu", "ns", "It could have run, and had no processor: preempted by another thread, or throttled.", "",
+     "Inside ops, too: an op does not compute while its thread has no processor. A wait of the thread's own will is "
+     "none.",
+     kHow, "perf_event_open(2), PERF_RECORD_SWITCH.",
+     "Large: other work shares the cores, or more threads than cores. 0 where the trace records no scheduling (the "
+     "note "
+     "below the table says so) or not the threads of ops (TensorFlow)."},
     {"idle.dispatch", "ns", "It was inside an op, outside its leaves: the framework's own work.", "", kIdle, kHow, "",
      ""},
     {"idle.host_other", "ns", "Anything else that the host did.", "", kIdle, kHow, "", ""},

@@ -83,11 +83,34 @@ void add_host(Profile& profile, const Launch& launch) {
     profile.cpu_utilization = static_cast<double>(user + system) / (*profile.cores * static_cast<double>(wall));
 }
 
+// What the trace says of scheduling, and how long the step loop waited of its own will.
+void add_off_cpu(Profile& profile, const RankEvents& rank, const std::vector<TimeSpan>& windows) {
+  const Trace& trace = *rank.trace;
+  const auto fact = trace.facts.find("off-CPU");
+  profile.off_cpu = fact == trace.facts.end() ? "not recorded in this trace" : fact->second;
+  std::vector<Activity> waits;
+  for (uint32_t i = 0; i < trace.size(); ++i)
+    if (trace.kinds()[i] == EventKind::off_cpu && !is_preemption(trace.kinds()[i], trace.name(i)))
+      waits.push_back({.begin = trace.begins()[i], .end = trace.end(i)});
+  for (const TimeSpan& window : windows) profile.waiting_ns += sweep(waits, window).busy();
+}
+
 void add_window(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
   profile.window_ns += window.length();
   profile.masks += sweep(rank.activities, window);
   const IdleCauses causes(rank, launches, window);
   for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, profile.causes);
+}
+
+// Of the first step that is looked at.
+void add_timeline(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
+  const Trace& trace = *rank.trace;
+  const auto first =
+      std::ranges::find_if(rank.steps, [&](uint32_t step) { return trace.begins()[step] >= window.begin; });
+  if (first == rank.steps.end()) return;
+  const TimeSpan step{trace.begins()[*first], trace.end(*first)};
+  profile.timeline =
+      timeline_of(rank, IdleCauses(rank, launches, step), step, std::string(trace.name(*first)), kTimelineParts);
 }
 
 std::filesystem::path trace_file(const Record& record, const Launch& launch) {
@@ -153,6 +176,7 @@ std::optional<Profile> profile_of(const Record& record) {
   for (const TimeSpan& window : windows) add_window(profile, rank, launches, window);
   profile.steps = steps_in(rank, windows);
   profile.step_use = step_use(rank, windows);
+  add_off_cpu(profile, rank, windows);
   for (const Fault& fault : trace.faults()) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
   add_host(profile, *launch);
   add_overhead(profile, record, *launch);
@@ -160,10 +184,7 @@ std::optional<Profile> profile_of(const Record& record) {
   profile.ops = profile_ops(rank, windows, profile.steps, record.run, roofs);
   add_flops(profile, record.run, roofs);
   add_loss(profile);
-  for (const uint32_t step : rank.steps)
-    if (trace.begins()[step] >= windows.front().begin && profile.timeline.parts.empty())
-      profile.timeline =
-          timeline_of(rank, {trace.begins()[step], trace.end(step)}, std::string(trace.name(step)), kTimelineParts);
+  add_timeline(profile, rank, launches, windows.front());
   return profile;
 }
 

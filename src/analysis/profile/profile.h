@@ -75,6 +75,8 @@ struct Profile {
   std::optional<double> cores;
   std::optional<Ratio> overhead;    // time of a traced step over that of the untraced ones beside it
   std::optional<double> agreement;  // median untraced step of this launch over that of the clean launches
+  std::string off_cpu;              // of how many threads scheduling is recorded, or why of none
+  int64_t waiting_ns = 0;           // the step loop's thread waited of its own will, inside ops and outside
   Timeline timeline;
   std::vector<std::string> notes;  // what is withheld or doubtful, and why
 

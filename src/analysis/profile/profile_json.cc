@@ -37,7 +37,7 @@ Json to_json(const Profile& profile, const RunInfo& run) {
   for (const ProfileOp& op : profile.ops) ops.push_back(to_json(op));
   for (const LossPart& part : profile.loss) loss[part.cause] = part.ns;
   for (const TimelinePart& part : profile.timeline.parts)
-    timeline.push_back({{"phase", name(part.phase)}, {"busy", part.busy}});
+    timeline.push_back({{"phase", name(part.phase)}, {"busy", part.busy}, {"off_cpu", part.off_cpu}});
   const Roofs roofs = Roofs::of(run);
   Json overhead;
   if (profile.overhead) {
@@ -58,6 +58,7 @@ Json to_json(const Profile& profile, const RunInfo& run) {
           {"system_share", known(profile.system_share)},
           {"minor_faults_per_step", known(profile.minor_faults)},
           {"loss_ns", std::move(loss)},
+          {"off_cpu", {{"record", profile.off_cpu}, {"step_loop_waiting_ns", profile.waiting_ns}}},
           {"ops", std::move(ops)},
           {"timeline",
            {{"step", profile.timeline.step},

@@ -94,6 +94,11 @@ Table loss_table(const Profile& profile) {
       {"all", seconds(profile.window_ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)), 1.0, ""});
   table.notes = {
       "Ideal: what the counted FLOPs and bytes take at the measured peaks. The parts add up to the time exactly."};
+  table.notes.push_back(cat("Off-CPU: ", profile.off_cpu, "."));
+  if (profile.waiting_ns > 0)
+    table.notes.push_back(cat("The step loop waited of its own will for ",
+                              human(seconds(profile.waiting_ns) / static_cast<double>(profile.steps), Unit::seconds),
+                              " a step: part of what it waited in."));
   if (profile.minor_faults) table.notes.push_back(cat(significant(*profile.minor_faults, 3), " page faults a step."));
   return table;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/sample_profile.h"
+#include "trace/names.h"
 
 namespace tbd {
 namespace {
@@ -115,6 +116,48 @@ TEST(Profile, RefusesATraceOfOtherSteps) {
   const auto sample = made();
   sample->record.launches[0].info.traced = {{{50, 60}}};
   EXPECT_THROW(profile_of(sample->record), Error);
+}
+
+// A preemption in the second half of `conv` of step 6, and a wait in its backward.
+void add_switches(const std::filesystem::path& file) {
+  const Trace old = read_trace(file);
+  TraceWriter writer(file);
+  Trace& trace = writer.trace();
+  trace = old;
+  const TrackId track = trace.track({.process = 1, .thread = 1});
+  const auto add = [&](std::string_view name, int64_t begin, int64_t length) {
+    trace.add({.begin = 6 * kStep + begin,
+               .duration = length,
+               .name = trace.string(name),
+               .track = track,
+               .kind = EventKind::off_cpu});
+  };
+  add(kPreempted, 250'000, 150'000), add(kWaiting, 500'000, 20'000);
+  trace.facts["off-CPU"] = "recorded for 1 thread";
+  writer.finish();
+}
+
+TEST(Profile, TimeWithoutAProcessorIsNoTimeOfTheOp) {
+  const auto sample = made();
+  const Profile before = *profile_of(sample->record);
+  EXPECT_EQ(before.off_cpu, "not recorded in this trace");
+  add_switches(sample->record.folder / "launches/trace-1/trace.tbdt");
+  const Profile profile = *profile_of(sample->record);
+  EXPECT_EQ(profile.off_cpu, "recorded for 1 thread");
+  EXPECT_EQ(profile.waiting_ns, 20'000);
+  EXPECT_EQ(part(profile, "off-CPU"), 150'000);
+  EXPECT_EQ(op(before, "conv").total_ns - op(profile, "conv").total_ns, 150'000);
+  EXPECT_EQ(op(profile, "conv").runs, op(before, "conv").runs);
+  int64_t lost = 0;
+  for (const LossPart& each : profile.loss) lost += each.ns;
+  EXPECT_EQ(lost, profile.window_ns);
+  for (const LossPart& each : profile.loss)
+    if (each.cause != "off-CPU" && each.cause != "ideal" && each.cause != "kernel inefficiency" &&
+        each.cause != "system time") {
+      EXPECT_EQ(each.ns, part(before, each.cause)) << each.cause;
+    }
+  EXPECT_EQ(to_text(profile.timeline).find('x'), 18u) << "after a quarter of 72 parts";
+  EXPECT_THAT(to_text(loss_table(profile)), testing::HasSubstr("Off-CPU: recorded for 1 thread."));
 }
 
 TEST(Timeline, ShowsPhasesAndHowBusy) {

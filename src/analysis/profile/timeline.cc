@@ -10,13 +10,26 @@ namespace {
 
 constexpr size_t kPhases = 6;  // of EventPhase
 
+double share(int64_t time, int64_t of) { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
+
 int64_t common(TimeSpan a, TimeSpan b) {
   return std::max<int64_t>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin));
 }
 
+// Of the part, by the gaps of the whole step.
+int64_t off_cpu_time(std::span<const Gap> gaps, const IdleCauses& causes, TimeSpan part) {
+  CauseTimes times{};
+  for (Gap gap : gaps) {
+    gap.interval = {std::max(gap.interval.begin, part.begin), std::min(gap.interval.end, part.end)};
+    if (gap.interval.length() > 0) causes.add_device(gap, times);
+  }
+  return times[static_cast<size_t>(IdleCause::off_cpu)];
+}
+
 }  // namespace
 
-Timeline timeline_of(const RankEvents& rank, TimeSpan step, std::string name, size_t parts) {
+Timeline timeline_of(const RankEvents& rank, const IdleCauses& causes, TimeSpan step, std::string name, size_t parts) {
+  const std::vector<Gap> gaps = device_gaps(rank, step);
   Timeline out{.step = std::move(name), .duration_ns = step.length()};
   for (size_t i = 0; i < parts; ++i) {
     const auto edge = [&](size_t k) {
@@ -32,10 +45,11 @@ Timeline timeline_of(const RankEvents& rank, TimeSpan step, std::string name, si
       filled[static_cast<size_t>(rank.trace->phases()[activity.event])] += time;
     }
     busy = sweep(rank.activities, part).busy();
+    const int64_t off_cpu = off_cpu_time(gaps, causes, part);
     const auto most = static_cast<size_t>(std::ranges::max_element(filled) - filled.begin());
-    out.parts.push_back(
-        {.phase = filled[most] > 0 ? static_cast<EventPhase>(most) : EventPhase::unknown,
-         .busy = part.length() > 0 ? static_cast<double>(busy) / static_cast<double>(part.length()) : 0});
+    out.parts.push_back({.phase = filled[most] > 0 ? static_cast<EventPhase>(most) : EventPhase::unknown,
+                         .busy = share(busy, part.length()),
+                         .off_cpu = share(off_cpu, part.length())});
   }
   return out;
 }
@@ -45,7 +59,7 @@ std::string to_text(const Timeline& timeline) {
   constexpr std::string_view kLetters = ".FBUIC";
   std::string phases, busy;
   for (const TimelinePart& part : timeline.parts) {
-    phases += kLetters[static_cast<size_t>(part.phase)];
+    phases += part.off_cpu > 0.5 ? 'x' : kLetters[static_cast<size_t>(part.phase)];
     busy += kBlocks[static_cast<size_t>(std::clamp(part.busy, 0.0, 1.0) * 8 + 0.5)];
   }
   return phases + "\n" + busy + "\n";

@@ -139,7 +139,7 @@ std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
     case EventKind::overhead:
       return IdleCause::overhead;
     case EventKind::off_cpu:
-      return IdleCause::off_cpu;
+      return is_preemption(kind, name) ? std::optional(IdleCause::off_cpu) : std::nullopt;
     case EventKind::collective:
       return IdleCause::collective_wait;
     case EventKind::api:
@@ -169,6 +169,7 @@ bool is_stream_wait(std::string_view name) {
   return name.starts_with("cudaStreamWaitEvent") || name.starts_with("cuStreamWaitEvent") ||
          name.starts_with("hipStreamWaitEvent");
 }
+bool is_preemption(EventKind kind, std::string_view name) { return kind == EventKind::off_cpu && name != kWaiting; }
 bool computes_itself(std::string_view name) { return begins_with_any(name, kComputesItself); }
 
 bool is_housekeeping(std::string_view name) {

@@ -27,7 +27,7 @@ enum class IdleCause : uint8_t {
   compile,          // it built, loaded or tuned code
   overhead,         // the recording tool worked
   collective_wait,  // it waited in a collective operation
-  off_cpu,          // it had no processor
+  off_cpu,          // it could have run, and had no processor
   dispatch,         // it was inside an op, outside its leaves
   host_other,       // anything else before the launch
   launch,           // inside the launch call
@@ -48,34 +48,38 @@ std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
 // The same for events of one trace, each name looked at once.
 class HostCauses {
  public:
-  explicit HostCauses(const Trace& trace) : trace_(trace), known_(3 * trace.strings().size(), kUnknown) {}
+  explicit HostCauses(const Trace& trace) : trace_(trace), known_(kTableCount * trace.strings().size(), kUnknown) {}
   std::optional<IdleCause> operator()(uint32_t event) {
     const EventKind kind = trace_.kinds()[event];
     const int table = kTables[static_cast<size_t>(kind)];
     if (table < 0) return host_cause(kind, {});
-    uint8_t& known = known_[3 * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
+    uint8_t& known = known_[kTableCount * size_t{trace_.names()[event]} + static_cast<size_t>(table)];
     if (known == kUnknown) known = look_up(event);
     return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
   }
 
  private:
   static constexpr uint8_t kUnknown = 255, kNone = 254;
-  // Kinds whose names matter have a table: ops, calls, ranges.
+  // Kinds whose names matter have a table: ops, calls, ranges, time without a processor.
+  static constexpr size_t kTableCount = 4;
   static constexpr std::array<int8_t, kEventKinds> kTables = [] {
     std::array<int8_t, kEventKinds> tables{};
     tables.fill(-1);
     tables[static_cast<size_t>(EventKind::op)] = tables[static_cast<size_t>(EventKind::backward_op)] = 0;
     tables[static_cast<size_t>(EventKind::api)] = 1, tables[static_cast<size_t>(EventKind::annotation)] = 2;
+    tables[static_cast<size_t>(EventKind::off_cpu)] = 3;
     return tables;
   }();
   uint8_t look_up(uint32_t event) const;
   const Trace& trace_;
-  std::vector<uint8_t> known_;  // of ops, calls and ranges, by name
+  std::vector<uint8_t> known_;  // by name
 };
 // A call that puts work on a device.
 bool is_launch(std::string_view name);
 // A call that makes a stream wait for an event.
 bool is_stream_wait(std::string_view name);
+// Time in which a thread that could have run had no processor; otherwise it waited of its own will.
+bool is_preemption(EventKind kind, std::string_view name);
 // An op that arranges memory for another and computes nothing: "aten::empty", "aten::view".
 bool is_housekeeping(std::string_view name);
 // An op that computes in its own body, too, where it calls others: "aten::convolution_backward", which may copy first.

@@ -8,7 +8,7 @@
 namespace tbd {
 namespace {
 
-// Ranges around whole steps would hide where a thread had nothing to do.
+// Ranges around whole steps would hide where a thread had nothing to do; a wait that the thread chose is no work.
 std::vector<TimeSpan> covered_by_events(const Trace& trace, std::span<const uint32_t> events, HostCauses& causes) {
   std::vector<Activity> spans;
   for (const uint32_t event : events) {

@@ -95,15 +95,17 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
   std::vector<int64_t> ends(trace.tracks().size(), window.begin);
   for (const Activity& activity : rank.activities) {
     int64_t& end = ends[activity.track];
-    const int64_t gap = std::max<int64_t>(0, activity.begin - end);
+    int64_t gap = std::max<int64_t>(0, activity.begin - end);
     end = std::max(end, activity.end);
     if (activity.begin < window.begin || activity.begin >= window.end) continue;
     const uint32_t event = activity.event;
     const uint64_t key = uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event);
     Members& members = groups[static_cast<size_t>(activity.cls)][key];
     if (members.durations.empty()) members.first = event;
-    if (members.durations.empty() || members.last != event) members.durations.push_back(0);
-    members.durations.back() += activity.end - activity.begin;  // stretches of one op are one
+    const bool goes_on = !members.durations.empty() && members.last == event;  // stretches of one op are one
+    if (goes_on) gap = 0;
+    if (!goes_on) members.durations.push_back(0);
+    members.durations.back() += activity.end - activity.begin;
     members.last = event;
     members.bytes = sum_in_range(members.bytes, std::max<int64_t>(0, bytes_of(trace, event)));
     members.gap_ns = sum_in_range(members.gap_ns, gap);

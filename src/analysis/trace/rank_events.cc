@@ -96,6 +96,42 @@ void add_own_stretches(const Activity& op, size_t first, std::vector<Activity>& 
   add_until(op.end);
 }
 
+// Disjoint, ascending.
+std::vector<TimeSpan> preemptions(const Trace& trace, std::span<const uint32_t> events) {
+  std::vector<TimeSpan> spans;
+  for (const uint32_t event : events) {
+    if (!is_preemption(trace.kinds()[event], trace.name(event))) continue;
+    const TimeSpan span{trace.begins()[event], trace.end(event)};
+    if (spans.empty() || span.begin > spans.back().end)
+      spans.push_back(span);
+    else
+      spans.back().end = std::max(spans.back().end, span.end);
+  }
+  return spans;
+}
+
+void add_without(Activity leaf, std::span<const TimeSpan> away, std::vector<Activity>& out) {
+  const size_t before = out.size();
+  const int64_t begin = leaf.begin, end = leaf.end;
+  auto next = std::ranges::upper_bound(away, begin, {}, &TimeSpan::end);
+  for (; next != away.end() && next->begin < end; ++next) {
+    leaf.end = next->begin;
+    if (leaf.end > leaf.begin) out.push_back(leaf);
+    leaf.begin = next->end;
+  }
+  leaf.end = end;
+  if (leaf.end > leaf.begin) out.push_back(leaf);
+  leaf.begin = leaf.end = begin;
+  if (out.size() == before) out.push_back(leaf);
+}
+
+std::vector<Activity> without(std::vector<Activity> leaves, std::span<const TimeSpan> away) {
+  if (away.empty()) return leaves;
+  std::vector<Activity> cut;
+  for (const Activity& leaf : leaves) add_without(leaf, away, cut);
+  return cut;
+}
+
 std::vector<size_t> add_leaf_ops(RankEvents& rank) {
   std::vector<size_t> ends;
   for (const TrackId host : rank.hosts) {
@@ -146,7 +182,7 @@ std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<cons
     open.push_back({event, leaves.size()});
   }
   while (!open.empty()) close();
-  return leaves;
+  return without(std::move(leaves), preemptions(trace, events));
 }
 
 RankEvents rank_events(const Trace& trace, int32_t rank) {

@@ -46,7 +46,8 @@ std::vector<int32_t> ranks_of(const Trace& trace);  // ascending, those with eve
 RankEvents rank_events(const Trace& trace, int32_t rank);
 // Leaf ops of a host track: ops that contain no op but housekeeping ones; housekeeping ops are no leaves. Of an op that
 // computes itself and contains others, the stretches between these are leaves as well, each with the op's event. Nested
-// spans are thereby flattened: the result does not overlap on one thread. By begin.
+// spans are thereby flattened: the result does not overlap on one thread. By begin. An op does not compute while its
+// thread is preempted: such time is cut out, and of an op that is preempted throughout its begin is left.
 std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events);
 
 }  // namespace tbd

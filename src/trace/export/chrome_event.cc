@@ -21,6 +21,8 @@ std::string_view category(EventKind kind) {
       return "cuda_runtime";
     case EventKind::overhead:
       return "overhead";
+    case EventKind::off_cpu:
+      return "off_cpu";
     default:
       return "user_annotation";
   }

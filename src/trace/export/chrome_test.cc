@@ -31,6 +31,7 @@ Trace sample() {
              trace.detail(CopyDetail{.bytes = 77, .direction = CopyDirection::to_device}), stream, EventKind::memcpy});
   const MemoryDetail memory{.address = 4096, .bytes = 512, .total = 1024};
   trace.add({5000000060, 0, trace.string("[memory]"), 0, trace.detail(memory), host, EventKind::free});
+  trace.add({5000001400, 50, trace.string("preempted"), 0, kNoDetail, host, EventKind::off_cpu});
   trace.add({5000000000, 2000, trace.string("ProfilerStep#3"), 0, kNoDetail, host, EventKind::step});
   return trace;
 }
@@ -38,7 +39,7 @@ Trace sample() {
 TEST(ChromeExport, ImportGivesTheSameBack) {
   const Trace trace = sample();
   std::ostringstream out;
-  EXPECT_EQ(write_chrome(trace, 2, {}, out), 6);
+  EXPECT_EQ(write_chrome(trace, 2, {}, out), 7);
   Trace again;
   import_kineto(*memory_source(out.str()), again);
   EXPECT_TRUE(again.faults().empty());

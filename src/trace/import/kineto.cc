@@ -12,7 +12,19 @@ namespace tbd {
 namespace {
 
 // What a category of Kineto's stands for; older versions capitalised them.
-enum class Category { op, annotation, device_annotation, kernel, memcpy, memset, runtime, sync, overhead, other };
+enum class Category {
+  op,
+  annotation,
+  device_annotation,
+  kernel,
+  memcpy,
+  memset,
+  runtime,
+  sync,
+  overhead,
+  off_cpu,
+  other
+};
 
 struct CategoryName {
   std::string_view text;
@@ -35,6 +47,7 @@ constexpr CategoryName kCategories[] = {
     {"mtia_runtime", Category::runtime},
     {"cuda_sync", Category::sync},
     {"overhead", Category::overhead},
+    {"off_cpu", Category::off_cpu},  // our own export's
     {"Operator", Category::op},
     {"Kernel", Category::kernel},
     {"Runtime", Category::runtime},
@@ -144,6 +157,9 @@ void KinetoImport::fill(Event& out, Category category, const ChromeValues& value
       return;
     case Category::overhead:
       out.kind = EventKind::overhead;
+      return;
+    case Category::off_cpu:
+      out.kind = EventKind::off_cpu;
       return;
     case Category::annotation:
       return fill_range(out, name_);
