@@ -8,18 +8,21 @@
 namespace tbd {
 namespace {
 
+constexpr size_t kFirstPages = 4096;  // rows: those of a few steps of a network without a move
+
 size_t index(MemoryClass kind) { return static_cast<size_t>(kind); }
 
 }  // namespace
 
 MemoryLedger::MemoryLedger(std::vector<std::string> nodes, std::function<int64_t()> clock) : clock_(std::move(clock)) {
   log_.nodes = std::move(nodes);
+  all_.reserve(kFirstPages), event_ns_.reserve(kFirstPages), marks_.reserve(kFirstPages);
   enter(MemoryPhase::setup);
 }
 
 void MemoryLedger::at(std::optional<int64_t> time_ns) {
   const std::lock_guard lock(mutex_);
-  const int64_t last = std::max(log_.event_ns.empty() ? INT64_MIN : log_.event_ns.back(), log_.marks.back().time_ns);
+  const int64_t last = std::max(event_ns_.empty() ? INT64_MIN : event_ns_.back(), marks_.back().time_ns);
   require(!time_ns || *time_ns >= last, "an event of ", time_ns.value_or(0), " ns after one of ", last, " ns");
   at_ = time_ns;
 }
@@ -32,7 +35,7 @@ void MemoryLedger::begin_step(int64_t number) {
 void MemoryLedger::enter(MemoryPhase phase) {
   const std::lock_guard lock(mutex_);
   phase_ = phase, node_ = -1, ++execution_;
-  log_.marks.push_back({static_cast<uint32_t>(log_.event_ns.size()), time(), step_, phase});
+  marks_.push_back({static_cast<uint32_t>(event_ns_.size()), time(), step_, phase});
 }
 
 void MemoryLedger::execute(int32_t node) {
@@ -47,8 +50,8 @@ void MemoryLedger::evidence(MemoryEvidence level, std::string note) {
 }
 
 uint32_t MemoryLedger::event() {
-  log_.event_ns.push_back(time());
-  return static_cast<uint32_t>(log_.event_ns.size() - 1);
+  event_ns_.push_back(time());
+  return static_cast<uint32_t>(event_ns_.size() - 1);
 }
 
 void MemoryLedger::allocated(Handle handle, int64_t requested, int64_t held) {
@@ -150,13 +153,17 @@ int64_t MemoryLedger::resident_bytes() const {
 int64_t MemoryLedger::own_bytes() const {
   const std::lock_guard lock(mutex_);
   constexpr size_t kOfLive = sizeof(Handle) + sizeof(size_t) + 2 * sizeof(void*);  // with the links of the table
-  return static_cast<int64_t>(all_.capacity() * sizeof(Held) + log_.event_ns.capacity() * sizeof(int64_t) +
-                              live_.size() * kOfLive + live_.bucket_count() * sizeof(void*));
+  return static_cast<int64_t>(all_.size() * sizeof(Held) + event_ns_.size() * sizeof(int64_t) +
+                              marks_.size() * sizeof(MemoryMark) + live_.size() * kOfLive +
+                              live_.bucket_count() * sizeof(void*));
 }
 
 MemoryLog MemoryLedger::log() const {
   const std::lock_guard lock(mutex_);
   MemoryLog log = log_;
+  log.event_ns.assign(event_ns_.begin(), event_ns_.end());
+  log.marks.assign(marks_.begin(), marks_.end());
+  log.blocks.reserve(all_.size());
   for (const Held& held : all_) {
     log.blocks.push_back(held.block);
     log.blocks.back().kind = role(held, false);

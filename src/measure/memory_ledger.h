@@ -1,5 +1,7 @@
 // Who holds which bytes, while they are held: every allocation and release of a process with the role of what lies
 // there. An adapter of the framework tells; roles come from the graph, never from names (measurement.md 8).
+// What the ledger notes lies outside of the heap that it watches: blocks of its own between the framework's would
+// change which of these malloc joins and gives back, and with it page faults and time of the step.
 #pragma once
 #include <array>
 #include <functional>
@@ -8,6 +10,7 @@
 #include <unordered_map>
 
 #include "measure/clock.h"
+#include "measure/mapped_memory.h"
 #include "record/memory_log.h"
 
 namespace tbd {
@@ -71,9 +74,13 @@ class MemoryLedger {
   mutable std::mutex mutex_;
   std::function<int64_t()> clock_;
   std::optional<int64_t> at_;
-  MemoryLog log_;
-  std::vector<Held> all_;
-  std::unordered_map<Handle, size_t> live_;  // to its place among all
+  MemoryLog log_;  // without what lies below: its blocks, events and marks
+  MappedMemory pages_;
+  std::pmr::unsynchronized_pool_resource pool_{&pages_};
+  std::pmr::vector<Held> all_{&pages_};
+  std::pmr::vector<int64_t> event_ns_{&pages_};
+  std::pmr::vector<MemoryMark> marks_{&pages_};
+  std::pmr::unordered_map<Handle, size_t> live_{&pool_};  // to its place among all
   MemoryTotals totals_{};
   int64_t live_bytes_ = 0, peak_bytes_ = 0, step_ = 0;
   uint32_t execution_ = 0;
