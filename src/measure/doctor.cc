@@ -1,12 +1,8 @@
 #include "measure/doctor.h"
 
 #include <dlfcn.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -15,6 +11,7 @@
 #include "measure/cores.h"
 #include "measure/energy.h"
 #include "measure/peaks/kernel.h"
+#include "measure/perf_event.h"
 #include "measure/proc_text.h"
 #include "measure/switch_ring.h"
 #include "measure/system_file.h"
@@ -73,23 +70,28 @@ DoctorRow energy_row() {
 
 // Opens a counter of retired instructions of this process.
 DoctorRow pmu_row() {
+  const char* item = "hardware counters (PMU), unverified on hardware";
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_HARDWARE;
   attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
-  const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0UL);
-  if (descriptor >= 0) {
-    close(static_cast<int>(descriptor));
-    return yes("hardware counters (PMU)", "perf_event_open");
-  }
-  if (errno == EACCES || errno == EPERM)
-    return no("hardware counters (PMU)", "the system forbids perf_event_open",
-              "sysctl kernel.perf_event_paranoid=1, or the capability CAP_PERFMON");
-  if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)
-    return no("hardware counters (PMU)", "the processor shows no counters", "give the virtual machine a virtual PMU");
-  return no("hardware counters (PMU)", std::strerror(errno));
+  const PerfEvent event(attributes, 0);
+  if (event.is_open()) return yes(item, "perf_event_open");
+  const Refusal refusal = refusal_of(event.refusal());
+  return no(item, refusal.reason, refusal.remedy);
+}
+
+// A counter of the kernel's own, with what it does for the thread.
+DoctorRow kernel_counters_row() {
+  const char* item = "faults, context switches by the kernel's counters";
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+  const PerfEvent event(attributes, 0);
+  if (event.is_open()) return yes(item, "perf_event_open");
+  const Refusal refusal = refusal_of(event.refusal());
+  return no(item, refusal.reason, refusal.remedy);
 }
 
 DoctorRow switches_row() {
@@ -127,8 +129,9 @@ DoctorRow huge_pages_row() {
 }  // namespace
 
 std::vector<DoctorRow> doctor_rows() {
-  std::vector<DoctorRow> rows = {cores_row(),  schedstat_row(), steal_row(),    cgroup_row(), pressure_row(),
-                                 energy_row(), pmu_row(),       switches_row(), gpu_row(),    huge_pages_row()};
+  std::vector<DoctorRow> rows = {cores_row(),    schedstat_row(), steal_row(),     cgroup_row(),
+                                 pressure_row(), energy_row(),    pmu_row(),       kernel_counters_row(),
+                                 switches_row(), gpu_row(),       huge_pages_row()};
   for (const FlopKernel& kernel : flop_kernels()) rows.push_back(kernel_row(kernel));
   if (flop_kernels().empty()) rows.push_back(no("peaks", "the register kernels are written for x86-64 only"));
   return rows;

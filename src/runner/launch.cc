@@ -141,14 +141,14 @@ class LaunchRun {
 
   // Windows of traced steps, each between untraced ones of the same process, once its step times are steady.
   void trace(WorkerProcess& worker, const std::filesystem::path& folder) {
-    train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds / 3});
+    train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds / 3, .files = folder.string()});
     const TraceWindows windows = trace_windows(series_.times(), options_.effort, options_.limit_seconds * 2 / 3);
     result_.info.traced.emplace();
     for (int64_t window = 0; window < windows.count; ++window) {
       const int64_t first = done_ + 1;
       train(worker, {.steps = windows.steps, .traced = true, .files = folder.string()});
       result_.info.traced->push_back({first, done_});
-      train(worker, {.steps = windows.steps});
+      train(worker, {.steps = windows.steps, .files = folder.string()});
     }
   }
 

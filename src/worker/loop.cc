@@ -126,6 +126,7 @@ Message Worker::on(const Load& request) {
   if (request.pass == "memory") before_load_ = process_memory(), ledger_.emplace(node_names(request.program));
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
     fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
+  if (request.pass == "trace") counters_.emplace();
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,
                                   .threads = request.threads,
@@ -169,10 +170,13 @@ Message Worker::on(const Run& request) {
                  .inputs = inputs,
                  .zero_ns = zero_ns_,
                  .trace = request.traced ? &trace_in(request.files) : nullptr,
+                 .counters = counters_ ? &*counters_ : nullptr,
                  .stop_requested = [this] { return channel_.stop_requested(); },
                  .send = [this](std::span<const StepRow> rows) { channel_.send(pack(rows)); }});
   RunReply reply = loop.run(request);
   if (request.traced) tracer_->flush();
+  if (counters_ && !request.files.empty())
+    append_counters(std::filesystem::path(request.files) / "counters.csv", loop.counted());
   if (ledger_ && !request.files.empty()) leave_memory(request.files, reply.launch);
   return reply;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "measure/counters.h"
 #include "measure/memory_ledger.h"
 #include "measure/process_memory.h"
 #include "trace/file.h"
@@ -38,6 +39,7 @@ class Worker {
   std::optional<MemoryLedger> ledger_;        // of pass memory
   std::optional<ProcessMemory> before_load_;  // of pass memory: the framework without a program
   std::optional<TraceWriter> tracer_;         // of pass trace, from the first traced run on
+  std::optional<Counters> counters_;          // of pass trace: of all threads, those that the load starts too
 };
 
 // What a fault means to the runner: out of memory is told apart from the rest.

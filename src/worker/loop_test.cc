@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/philox.h"
 #include "graph/builder.h"
+#include "record/counter_log.h"
 #include "record/safetensors.h"
 #include "trace/names.h"
 #include "worker/initial_values.h"
@@ -251,6 +252,31 @@ TEST(OffCpuTrace, SaysWhatIsRecordedAndWhyNot) {
   EXPECT_EQ(off_cpu_fact(1, 0, ""), "recorded for 1 thread");
   EXPECT_EQ(off_cpu_fact(3, 2, "no room"), "recorded for 3 threads, not for 2: no room");
   EXPECT_EQ(off_cpu_fact(0, 1, "forbidden"), "not recorded: forbidden");
+}
+
+TEST_F(WorkerLoop, ATracePassLeavesTheCountsOfItsSteps) {
+  TemporaryFolder folder;
+  std::vector<StepRow> rows;
+  ask(Load{.program = toy(), .bindings = {{"N", 4}}, .pass = "trace"});
+  const RunReply first = run({.steps = 3, .files = folder.path().string()}, rows);
+  run({.steps = 2, .first_step = 4, .traced = true, .files = folder.path().string()}, rows);
+  ASSERT_TRUE(first.launch.at("host").contains("counters"));
+  const Json absent = first.launch.at("host").at("counters").at("absent");
+  const std::vector<CounterRow> counted = read_counters(folder.path() / "counters.csv");
+  ASSERT_EQ(counted.size(), 5u);
+  for (size_t i = 0; i < counted.size(); ++i) {
+    EXPECT_EQ(counted[i].step, rows[i].step);
+    EXPECT_EQ(of(counted[i].counts, Counter::page_faults).has_value(), !absent.contains("page_faults"));
+  }
+}
+
+TEST_F(WorkerLoop, OtherPassesCountNothing) {
+  load();
+  TemporaryFolder folder;
+  std::vector<StepRow> rows;
+  const RunReply reply = run({.steps = 1, .files = folder.path().string()}, rows);
+  EXPECT_FALSE(reply.launch.at("host").contains("counters"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "counters.csv"));
 }
 
 TEST_F(WorkerLoop, ATracedRunNeedsItsPass) {

@@ -56,7 +56,8 @@ struct Run {
   InputPlan input;
   // Of pass trace: these steps are traced. A worker writes one trace, to the folder of its first traced run.
   bool traced = false;
-  // Folder for what the pass leaves: trace.tbdt (trace/file.h), memory.safetensors (record/memory_log.h).
+  // Folder for what the pass leaves: trace.tbdt (trace/file.h), counters.csv (record/counter_log.h),
+  // memory.safetensors (record/memory_log.h).
   std::string files;
 };
 struct Gemm {  // measure the framework's matrix product

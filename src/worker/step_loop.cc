@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -14,6 +15,7 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kSendEveryNs = 250'000'000;
+constexpr int64_t kMostRowsAtOnce = 4096;
 
 bool finite(const StepReport& report) {
   if (!std::isfinite(report.loss)) return false;
@@ -87,6 +89,8 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
   if (parts_.trace) off_cpu_.emplace();
   completed_ns_ = now_ns() - parts_.zero_ns;
   reply_.launch["first_step_began_ns"] = completed_ns_;
+  if (parts_.counters) counted_.reserve(static_cast<size_t>(std::min(request.steps, kMostRowsAtOnce)));
+  if (parts_.counters) parts_.counters->read();  // what was before belongs to no step
   meter_.restart();
   const int64_t last = request.first_step + request.steps - 1;
   reply_.ended = "steps";
@@ -109,6 +113,10 @@ void StepLoop::stage(const protocol::Run& request, int64_t step) {
   keep(EventKind::input, "batch", begin, now_ns());
 }
 
+void StepLoop::count(int64_t step) {
+  if (parts_.counters) counted_.push_back({.step = step, .counts = parts_.counters->read()});
+}
+
 // What this thread did, on the one track that is the loop's.
 void StepLoop::keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns) {
   if (!parts_.trace) return;
@@ -126,6 +134,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .traced = request.traced});
   const StepRow row = meter_.finish(finished(number, report.loss));
   rows_.append(row);
+  count(number);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
   if (off_cpu_) off_cpu_->step_done();
   completed_ns_ = row.completed_ns;
@@ -168,6 +177,7 @@ void StepLoop::report_launch(const protocol::Run& request) {
   if (const auto peak = parts_.session.memory().peak_bytes) launch["allocator_peak_bytes"] = *peak;
   if (rows_.dropped() > 0) launch["host"]["dropped_rows"] = rows_.dropped();
   launch["host"]["process"] = capture_process();
+  if (parts_.counters) launch["host"]["counters"] = to_json(*parts_.counters);
   const Source* source = parts_.inputs.source();
   if (!source) return;
   launch["host"]["data"] = data_report(source->statistics(), source->data_hash());

@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 
+#include "measure/counters.h"
 #include "measure/step_recorder.h"
 #include "trace/trace.h"
 #include "worker/inputs.h"
@@ -28,11 +29,13 @@ class StepLoop {
     Inputs& inputs;
     int64_t zero_ns = 0;     // of completion stamps, on the clock of now_ns()
     Trace* trace = nullptr;  // of a traced run: gets its steps, what the session hands over and when batches were made
+    Counters* counters = nullptr;  // of pass trace: read after each step
     std::function<bool()> stop_requested;
     std::function<void(std::span<const StepRow>)> send;  // after the first step, then at most four times a second
   };
   explicit StepLoop(const Parts& parts);
   protocol::RunReply run(const protocol::Run& request);
+  const std::vector<CounterRow>& counted() const { return counted_; }  // of the steps done
 
  private:
   void stage(const protocol::Run& request, int64_t step);
@@ -41,11 +44,13 @@ class StepLoop {
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
   void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
+  void count(int64_t step);
   void report_launch(const protocol::Run& request);
 
   Parts parts_;
   StepMeter meter_;
   StepRecorder rows_;
+  std::vector<CounterRow> counted_;
   LaunchMeter launch_;
   std::optional<OffCpuTrace> off_cpu_;  // of a traced run
   protocol::RunReply reply_;

@@ -7,6 +7,7 @@
 #include "analysis/explain/page.h"
 #include "analysis/flags.h"
 #include "analysis/metrics.h"
+#include "analysis/profile/counter_use.h"
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "analysis/trace/classes.h"
@@ -42,6 +43,8 @@ TEST(Topics, CoverEveryNameThatARowMayHold) {
     EXPECT_EQ(topic(cat("memory.", name(static_cast<MemoryClass>(c)))).group->id, "memory");
   for (size_t c = 0; c < kIdleCauses; ++c)
     EXPECT_EQ(topic(cat("idle.", key(static_cast<IdleCause>(c)))).group->id, "trace");
+  for (size_t c = 0; c < kCounters; ++c)
+    EXPECT_EQ(topic(cat("counters.", name(static_cast<Counter>(c)))).group->id, "trace");
 }
 
 TEST(Topics, AreNoneThatNothingHas) {

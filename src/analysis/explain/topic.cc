@@ -19,10 +19,10 @@ std::string_view sentence_of(const Topic& topic) {
   return {};
 }
 
-TopicGroup group(std::string_view id, std::string_view title, std::span<const Topic> rows,
-                 std::span<const Topic> more = {}) {
+template <class... More>
+TopicGroup group(std::string_view id, std::string_view title, std::span<const Topic> rows, More... more) {
   TopicGroup made{.id = id, .title = title, .topics = {rows.begin(), rows.end()}};
-  made.topics.insert(made.topics.end(), more.begin(), more.end());
+  (made.topics.insert(made.topics.end(), more.begin(), more.end()), ...);
   for (Topic& topic : made.topics) topic.what = sentence_of(topic);
   return made;
 }
@@ -34,7 +34,7 @@ std::string_view short_name(std::string_view id) { return id.substr(id.find('.')
 std::span<const TopicGroup> topic_groups() {
   static const std::vector<TopicGroup> groups = {
       group("metrics", "Metrics", metric_topics()),
-      group("trace", "Figures of the trace pass", trace_topics(), loss_topics()),
+      group("trace", "Figures of the trace pass", trace_topics(), loss_topics(), counter_topics()),
       group("memory", "Figures of the memory pass", memory_topics()),
       group("sweep", "Figures of sweeps over batch size", sweep_topics()),
       group("flags", "Flags", flag_topics()),

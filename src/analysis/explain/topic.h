@@ -39,6 +39,7 @@ FoundTopic topic(std::string_view name);
 std::span<const Topic> metric_topics();
 std::span<const Topic> trace_topics();
 std::span<const Topic> loss_topics();
+std::span<const Topic> counter_topics();
 std::span<const Topic> memory_topics();
 std::span<const Topic> sweep_topics();
 std::span<const Topic> flag_topics();

@@ -45,6 +45,19 @@ void add_loss(const Profile& profile, Facts& facts) {
   facts.push_back({"sum of the parts", sum, "ns", "equals the window"});
 }
 
+void add_counters(const Profile& profile, Facts& facts) {
+  constexpr const char* kFile = "launches/trace-<n>/counters.csv";
+  if (!profile.counters) return facts.push_back({"no counters", "the worker left no counters.csv", "", ""});
+  const CounterUse& use = *profile.counters;
+  facts.push_back({"untraced steps beside the traced ones", use.steps, "", kFile});
+  for (size_t i = 0; i < kCounters; ++i)
+    facts.push_back({cat(name(static_cast<Counter>(i)), " a step"), known(use.per_step[i]), "",
+                     use.per_step[i] ? kFile : use.absent[i]});
+  facts.push_back({"instructions per cycle", known(use.instructions_per_cycle()), "", "instructions / cycles"});
+  facts.push_back({"clock", known(use.clock_rate()), "Hz", "cycles / task_clock_ns"});
+  facts.push_back({"bytes of cache misses", known(use.miss_bytes()), "B", "cache_misses times the bytes of a line"});
+}
+
 void add_bounds(std::string_view bound, const Profile& profile, Facts& facts) {
   for (const ProfileOp& op : profile.ops)
     if (op.bound == bound)
@@ -95,6 +108,7 @@ void add_trace(std::string_view id, const Record& record, Facts& facts) {
   if (id.starts_with("bound.")) add_roofs(record, facts), add_bounds(id.substr(6), *profile, facts);
   if (id == "ideal_share") facts.push_back({"ideal share", known(profile->ideal_share), "", "ideal / W"});
   if (id == "mean_op_utilization") facts.push_back({"mean", profile->mean_utilization(), "", "sum(u t) / sum(t)"});
+  if (id.starts_with("counters.")) add_counters(*profile, facts);
   if (id == "system_share")
     facts.push_back({"system share", known(profile->system_share), "", "steps.csv of the traced steps"});
   if (id == "minor_faults_per_step")

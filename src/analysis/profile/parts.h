@@ -23,6 +23,10 @@ struct TracedSteps {
 // Of the last launch of pass trace; nullptr without one that left a trace. Throws Error(invalid) when it is damaged.
 std::unique_ptr<TracedSteps> traced_steps(const Record& record);
 
+// Places in launch.steps of the untraced steps before and after each window, as many as it has, less those next to a
+// border. Needs launch.info.traced.
+std::vector<size_t> untraced_beside(const Launch& launch);
+
 // Leaf activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
 std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
                                    const RunInfo& run, const Roofs& roofs);

@@ -20,21 +20,34 @@ constexpr double kBiased = 1.02, kUseless = 1.20, kDisagreement = 0.05;
 struct StepSides {
   std::vector<double> traced, untraced;
 };
-StepSides sides_of(const Launch& launch) {
-  StepSides sides;
+bool is_traced(const Launch& launch, int64_t step) {
+  return std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return step >= w[0] && step <= w[1]; });
+}
+
+// Without those next to a border of a window.
+std::vector<size_t> steps_of_side(const Launch& launch, bool traced) {
   const auto& windows = *launch.info.traced;
-  const auto inside = [&](int64_t step) {
-    return std::ranges::any_of(windows, [&](const auto& w) { return step >= w[0] && step <= w[1]; });
-  };
   const int64_t length = windows.empty() ? 0 : windows.front()[1] - windows.front()[0] + 1;
-  const int64_t from = windows.empty() ? 0 : windows.front()[0] - length;
+  const int64_t from = std::max<int64_t>(3, windows.empty() ? 0 : windows.front()[0] - length);
+  std::vector<size_t> places;
   for (size_t i = 1; i + 1 < launch.steps.size(); ++i) {
     const int64_t step = launch.steps[i].step;
-    if (step < from || step < 3 || inside(step - 1) != inside(step) || inside(step + 1) != inside(step)) continue;
-    const double seconds = 1e-9 * static_cast<double>(launch.steps[i].completed_ns - launch.steps[i - 1].completed_ns);
-    (inside(step) ? sides.traced : sides.untraced).push_back(seconds);
+    if (step < from) continue;
+    const bool inner = std::ranges::all_of(std::array{step - 1, step, step + 1},
+                                           [&](int64_t each) { return is_traced(launch, each) == traced; });
+    if (inner) places.push_back(i);
   }
-  return sides;
+  return places;
+}
+
+StepSides sides_of(const Launch& launch) {
+  const auto times = [&](bool traced) {
+    std::vector<double> out;
+    for (const size_t i : steps_of_side(launch, traced))
+      out.push_back(1e-9 * static_cast<double>(launch.steps[i].completed_ns - launch.steps[i - 1].completed_ns));
+    return out;
+  };
+  return {.traced = times(true), .untraced = times(false)};
 }
 
 std::vector<double> inverse(const std::vector<double>& times) {
@@ -119,6 +132,8 @@ std::filesystem::path trace_file(const Record& record, const Launch& launch) {
 
 }  // namespace
 
+std::vector<size_t> untraced_beside(const Launch& launch) { return steps_of_side(launch, false); }
+
 std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
   std::map<std::string, TimeSpan, std::less<>> steps;
   for (const uint32_t step : rank.steps)
@@ -180,6 +195,7 @@ std::optional<Profile> profile_of(const Record& record) {
   for (const Fault& fault : trace.faults()) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
   add_host(profile, *launch);
   add_overhead(profile, record, *launch);
+  profile.counters = counter_use(record, *launch);
   const Roofs roofs = Roofs::of(record.run);
   profile.ops = profile_ops(rank, windows, profile.steps, record.run, roofs);
   add_flops(profile, record.run, roofs);

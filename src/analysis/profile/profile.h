@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/profile/counter_use.h"
 #include "analysis/profile/timeline.h"
 #include "analysis/trace/host_timeline.h"
 #include "analysis/trace/sweep.h"
@@ -73,10 +74,11 @@ struct Profile {
   std::optional<double> ideal_share;                                  // eta: ideal time over the window
   std::optional<double> cpu_utilization, system_share, minor_faults;  // of the traced steps; faults a step
   std::optional<double> cores;
-  std::optional<Ratio> overhead;    // time of a traced step over that of the untraced ones beside it
-  std::optional<double> agreement;  // median untraced step of this launch over that of the clean launches
-  std::string off_cpu;              // of how many threads scheduling is recorded, or why of none
-  int64_t waiting_ns = 0;           // the step loop's thread waited of its own will, inside ops and outside
+  std::optional<CounterUse> counters;  // of the untraced steps; absent in records of workers that count nothing
+  std::optional<Ratio> overhead;       // time of a traced step over that of the untraced ones beside it
+  std::optional<double> agreement;     // median untraced step of this launch over that of the clean launches
+  std::string off_cpu;                 // of how many threads scheduling is recorded, or why of none
+  int64_t waiting_ns = 0;              // the step loop's thread waited of its own will, inside ops and outside
   Timeline timeline;
   std::vector<std::string> notes;  // what is withheld or doubtful, and why
 

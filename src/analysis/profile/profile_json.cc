@@ -65,6 +65,7 @@ Json to_json(const Profile& profile, const RunInfo& run) {
             {"duration_ns", profile.timeline.duration_ns},
             {"parts", std::move(timeline)}}},
           {"roofs", {{"isa", roofs.isa}, {"gemm", roofs.gemm}, {"bandwidth", known(roofs.bandwidth)}}},
+          {"counters", profile.counters ? to_json(*profile.counters) : Json()},
           {"overhead", std::move(overhead)},
           {"agreement", known(profile.agreement)},
           {"notes", profile.notes}};

@@ -155,12 +155,12 @@ Table overhead_table(const Profile& profile) {
 }
 
 std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
-  return {utilization_table(profile, Roofs::of(run)),
-          loss_table(profile),
-          profile_op_table(profile, run),
-          long_below_average_table(profile),
-          long_above_average_table(profile),
-          overhead_table(profile)};
+  std::vector<Table> tables = {utilization_table(profile, Roofs::of(run)), loss_table(profile),
+                               profile_op_table(profile, run), long_below_average_table(profile),
+                               long_above_average_table(profile)};
+  if (profile.counters) tables.push_back(counter_table(*profile.counters));
+  tables.push_back(overhead_table(profile));
+  return tables;
 }
 
 }  // namespace tbd
