@@ -2,7 +2,6 @@
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "measure/system_file.h"
 
 namespace tbd {
 namespace {
@@ -34,7 +32,6 @@ struct LostRecord {
 
 perf_event_attr switches_only() {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_DUMMY;
   attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -46,14 +43,6 @@ perf_event_attr switches_only() {
   attributes.watermark = 1;  // nobody is woken
   attributes.wakeup_watermark = UINT32_MAX;
   return attributes;
-}
-
-std::string why(int error) {
-  if (error != EACCES && error != EPERM)
-    return error == ENOSYS ? "the kernel has no perf_event_open" : cat("perf_event_open: ", std::strerror(error));
-  const auto paranoid = read_system_int("/proc/sys/kernel/perf_event_paranoid");
-  return cat("the system forbids perf_event_open",
-             paranoid ? cat(" (kernel.perf_event_paranoid is ", *paranoid, ")") : "");
 }
 
 template <class Record>
@@ -90,24 +79,17 @@ std::vector<ThreadSwitch> parse_switches(std::span<const std::byte> records) {
   return switches;
 }
 
-SwitchRing::SwitchRing(pid_t thread, size_t bytes) : thread_(thread) {
-  open();
-  if (descriptor_ >= 0) map(bytes);
-}
-
-void SwitchRing::open() {
-  perf_event_attr attributes = switches_only();
-  const long opened = syscall(SYS_perf_event_open, &attributes, thread_, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  descriptor_ = static_cast<int>(opened);
-  if (opened >= 0) return;
-  gone_ = errno == ESRCH;
-  reason_ = gone_ ? "the thread is gone" : why(errno);
+SwitchRing::SwitchRing(pid_t thread, size_t bytes) : thread_(thread), event_(switches_only(), thread) {
+  if (event_.is_open())
+    map(bytes);
+  else
+    reason_ = is_gone() ? "the thread is gone" : refusal_of(event_.refusal()).reason;
 }
 
 void SwitchRing::map(size_t bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   for (bytes_ = bytes; bytes_ >= page; bytes_ /= 2) {
-    void* mapped = mmap(nullptr, page + bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    void* mapped = mmap(nullptr, page + bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, event_.descriptor(), 0);
     if (mapped != MAP_FAILED) return void(map_ = mapped);
     if (errno != EPERM && errno != ENOMEM) break;
   }
@@ -116,15 +98,13 @@ void SwitchRing::map(size_t bytes) {
 
 SwitchRing::~SwitchRing() {
   if (map_) munmap(map_, static_cast<size_t>(sysconf(_SC_PAGESIZE)) + bytes_);
-  if (descriptor_ >= 0) close(descriptor_);
 }
 
 SwitchRing::SwitchRing(SwitchRing&& other) noexcept
     : thread_(other.thread_),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+      event_(std::move(other.event_)),
       map_(std::exchange(other.map_, nullptr)),
       bytes_(other.bytes_),
-      gone_(other.gone_),
       reason_(std::move(other.reason_)),
       unread_(std::move(other.unread_)) {}
 

@@ -3,11 +3,14 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "measure/perf_event.h"
 
 namespace tbd {
 
@@ -33,21 +36,19 @@ class SwitchRing {
   bool is_open() const { return map_ != nullptr; }
   const std::string& reason() const { return reason_; }
   // Whether the thread had ended before the ring could be opened.
-  bool is_gone() const { return gone_; }
+  bool is_gone() const { return event_.refusal() == ESRCH; }
   pid_t thread() const { return thread_; }
   // Appends what came since the last call, in order of time, and makes room. True where there had been room for all;
   // else the latest may be lost, and their number comes with the next switch. Not for two threads at once.
   bool take(std::vector<ThreadSwitch>& switches);
 
  private:
-  void open();
   void map(size_t bytes);
 
   pid_t thread_;
-  int descriptor_ = -1;
+  PerfEvent event_;
   void* map_ = nullptr;  // a page of the kernel's numbers, then the ring
   size_t bytes_ = 0;     // of the ring
-  bool gone_ = false;
   std::string reason_;
   std::vector<std::byte> unread_;
 };
