@@ -99,7 +99,9 @@ Table counter_table(const CounterUse& use) {
   add("clock", rate ? std::optional(1e-9 * *rate) : std::nullopt, "GHz",
       use.with_kernel ? why(rate, {cycles, task_clock_ns}, "cycles over time on processors")
                       : "the kernel's own cycles may not be counted here");
-  add("bytes of cache misses", use.miss_bytes(), "B", why(use.miss_bytes(), {cache_misses}, "misses times a line"));
+  add("bytes of cache misses", use.miss_bytes(), "B",
+      use.of(cache_misses) && !use.cache_line_bytes ? "the bytes of a cache line are not known"
+                                                    : why(use.miss_bytes(), {cache_misses}, "misses times a line"));
   for (size_t i = 0; i < kCounters; ++i)
     if (static_cast<Counter>(i) != task_clock_ns)
       add(spaced(name(static_cast<Counter>(i))), use.per_step[i], "", use.absent[i]);
