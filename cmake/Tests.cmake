@@ -24,7 +24,7 @@ foreach(file ${files})
     add_dependencies(${name} tbd)
   endif()
   set(properties)
-  if(name MATCHES "^((board|speech)_learning|faults)_test$")
+  if(name MATCHES "^((board|speech)_learning|faults|off_cpu)_test$")
     set(properties PROCESSORS 2 TIMEOUT 900)  # several workers at once, or times that other work would disturb
   endif()
   tbd_discover_tests(${name} program ${properties})

@@ -1,0 +1,104 @@
+// A fault of known size put into a real worker: its thread shares a processor with another one that never rests. The
+// trace pass must find that time, all of it and under its own name. The measure is the kernel's, of the same steps:
+// what /proc says of run-queue waits and of CPU time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "analysis/profile/profile.h"
+#include "base/files.h"
+#include "built_workers.h"
+#include "measure/cores.h"
+#include "measure/switch_recorder.h"
+#include "record/reader.h"
+#include "runner/run.h"
+
+namespace tbd {
+namespace {
+
+class Competitor {
+ public:
+  explicit Competitor(int cpu)
+      : thread_([this, cpu] {
+          bind_thread({cpu});
+          while (!stop_.load(std::memory_order_relaxed)) continue;
+        }) {}
+  ~Competitor() { stop_ = true, thread_.join(); }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+// Of the traced steps that a profile looks at, all in nanoseconds.
+struct Steps {
+  double window = 0, off_cpu = 0, step_loop_waiting = 0;  // by the trace
+  double run_queue_wait = 0, cpu = 0;                     // by the kernel's accounts of the process
+};
+
+Steps steps_of(const Record& record) {
+  const Profile profile = profile_of(record).value();
+  Steps steps{.window = static_cast<double>(profile.window_ns),
+              .off_cpu = static_cast<double>(profile.causes[static_cast<size_t>(IdleCause::off_cpu)]),
+              .step_loop_waiting = static_cast<double>(profile.waiting_ns)};
+  const Launch& launch = *last_launch(record, "trace");
+  for (const StepRow& row : launch.steps)
+    for (const auto& [first, last] : *launch.info.traced)
+      if (row.step > first && row.step < last) {
+        steps.run_queue_wait += static_cast<double>(row.runqueue_wait_ns.value());
+        steps.cpu += static_cast<double>(row.user_cpu_ns.value() + row.system_cpu_ns.value());
+      }
+  return steps;
+}
+
+class OffCpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const SwitchRecorder recorder;
+    if (!recorder.available()) GTEST_SKIP() << recorder.reason();
+    settings_ = built_settings(folder_.path() / "cache");
+    std::erase_if(settings_.workers, [](const WorkerEntry& entry) { return entry.key != "pytorch"; });
+    if (settings_.workers.empty()) GTEST_SKIP() << "the PyTorch worker is not built";
+    cpus_ = allowed_cpus();
+    bind_thread({cpus_.back()});  // and with it the worker: one thread
+  }
+  void TearDown() override {
+    if (!cpus_.empty()) bind_thread(cpus_);
+  }
+  Steps traced() {
+    const Cell cell{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 128};
+    const RunOptions options{
+        .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"clean", "trace"}, .peaks = false};
+    const CellRun run = run_cells({cell}, options, settings_).at(0);
+    EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;
+    return steps_of(read_record(run.record));
+  }
+  // Whatever waited for a processor is there, and all else that the bar shows had one. Of a busy thread; a thousandth
+  // of the window is what wakes and stamps may differ by.
+  static void expect_accounts_agree(const Steps& steps) {
+    const double slack = 0.05 * steps.run_queue_wait + 0.001 * steps.window;
+    EXPECT_NEAR(steps.off_cpu, steps.run_queue_wait, slack);
+    EXPECT_NEAR(steps.window - steps.off_cpu - steps.step_loop_waiting, steps.cpu, slack);
+  }
+
+  TemporaryFolder folder_{"tbd-off-cpu"};
+  RunnerSettings settings_;
+  std::vector<int> cpus_;
+};
+
+TEST_F(OffCpu, ASharedProcessorIsFoundWithItsSize) {
+  const Competitor competitor(cpus_.back());
+  const Steps steps = traced();
+  EXPECT_GT(steps.run_queue_wait, 0.2 * steps.window) << "half of it, were the two alone";
+  expect_accounts_agree(steps);
+}
+
+TEST_F(OffCpu, WithoutThatLoadTheAccountsAgreeAsWell) {
+  const Steps steps = traced();
+  expect_accounts_agree(steps);
+}
+
+}  // namespace
+}  // namespace tbd
