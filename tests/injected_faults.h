@@ -4,7 +4,7 @@
 
 namespace tbd {
 
-inline constexpr int64_t kLateLoaderNs = 300'000'000;  // tbd-late-loader-NAME: each batch comes that much later
-inline constexpr int64_t kExtraCopyNs = 300'000'000;   // tbd-extra-copy-pytorch: each step copies for that long
+inline constexpr int64_t kLateLoaderNs = 500'000'000;  // tbd-late-loader-NAME: each batch comes that much later
+inline constexpr int64_t kExtraCopyNs = 500'000'000;   // tbd-extra-copy-pytorch: each step copies for that long
 
 }  // namespace tbd
