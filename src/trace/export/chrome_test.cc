@@ -107,7 +107,7 @@ TEST(ChromeExport, MicrosecondsKeepEveryNanosecond) {
 
 TEST(CsvExport, UnknownsAreEmptyCells) {
   std::ostringstream out;
-  EXPECT_EQ(write_csv(sample(), {}, out), 6);
+  EXPECT_EQ(write_csv(sample(), {}, out), 7);
   EXPECT_THAT(out.str(), HasSubstr("kernel,gemm,2,device,1,0,7,5000000050,1234,9,,,,,\n"));
   EXPECT_THAT(out.str(),
               HasSubstr("op,\"aten::\"\"mm\"\"\n\",2,host,,10,11,5000000001,100,,4,,layer1,\"[[8,3],[]]\",\n"));
