@@ -3,34 +3,19 @@
 // what /proc says of run-queue waits and of CPU time.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <optional>
-#include <thread>
 
 #include "analysis/profile/profile.h"
 #include "base/files.h"
 #include "built_workers.h"
 #include "measure/cores.h"
 #include "measure/switch_recorder.h"
+#include "measure/testing_competitor.h"
 #include "record/reader.h"
 #include "runner/run.h"
 
 namespace tbd {
 namespace {
-
-class Competitor {
- public:
-  explicit Competitor(int cpu)
-      : thread_([this, cpu] {
-          bind_thread({cpu});
-          while (!stop_.load(std::memory_order_relaxed)) continue;
-        }) {}
-  ~Competitor() { stop_ = true, thread_.join(); }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
 
 // Of the traced steps that a profile looks at, all in nanoseconds.
 struct Steps {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "measure/system_file.h"
 
 namespace tbd {
 namespace {
@@ -26,15 +26,6 @@ constexpr std::array<Source, kCounters> kSources = {{{PERF_TYPE_HARDWARE, PERF_C
                                                      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
                                                      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS}}};
 constexpr int kAttempts = 5;
-
-std::vector<pid_t> threads_of_this_process() {
-  std::vector<pid_t> threads;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error))
-    threads.push_back(static_cast<pid_t>(std::atoi(entry.path().filename().c_str())));
-  std::ranges::sort(threads);
-  return threads;
-}
 
 // The kernel counts these in its own code.
 bool needs_kernel(Counter counter) { return counter == Counter::context_switches || counter == Counter::migrations; }

@@ -70,9 +70,8 @@ Json among(const std::vector<LoadedObject>& objects, std::initializer_list<std::
 
 Json threads() {
   Json rows = Json::array();
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    const std::string folder = entry.path().string();
+  for (const pid_t thread : threads_of_this_process()) {
+    const std::string folder = cat("/proc/self/task/", thread);
     const auto status = parse_colon_lines(read_system_file(folder + "/status").value_or(""));
     const auto cores = status.find("Cpus_allowed_list");
     rows.push_back({{"name", or_null(read_system_line(folder + "/comm"))},

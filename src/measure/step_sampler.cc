@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/text.h"
 #include "measure/host_sampler.h"
@@ -45,11 +44,8 @@ RunqueueSampler::RunqueueSampler() {
 }
 
 void RunqueueSampler::look_for_threads() {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    const auto tid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
-    if (!threads_.contains(tid)) threads_[tid].file = SystemFile(entry.path().string() + "/schedstat");
-  }
+  for (const pid_t tid : threads_of_this_process())
+    if (!threads_.contains(tid)) threads_[tid].file = SystemFile(cat("/proc/self/task/", tid, "/schedstat"));
 }
 
 std::optional<int64_t> RunqueueSampler::read_ns() {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <utility>
 
 #include "base/text.h"
@@ -17,13 +16,9 @@ namespace {
 constexpr size_t kMostSpans = 1 << 20;
 constexpr size_t kLargestRing = 256 << 10;
 
-std::vector<pid_t> threads_of_this_process() {
-  std::vector<pid_t> threads = {gettid()};  // the first to get a ring
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    const auto thread = parse_int(entry.path().filename().string());
-    if (thread && *thread != threads.front()) threads.push_back(static_cast<pid_t>(*thread));
-  }
+std::vector<pid_t> this_thread_and_the_others() {
+  std::vector<pid_t> threads = threads_of_this_process();
+  std::ranges::stable_partition(threads, [](pid_t thread) { return thread == gettid(); });
   return threads;
 }
 
@@ -62,7 +57,7 @@ void SwitchPairs::finish(int64_t now_ns, std::vector<OffCpuSpan>& spans) {
 }
 
 SwitchRecorder::SwitchRecorder() {
-  const std::vector<pid_t> threads = threads_of_this_process();
+  const std::vector<pid_t> threads = this_thread_and_the_others();  // who comes first surely gets a ring
   const size_t bytes = ring_bytes(threads.size());
   for (const pid_t thread : threads) {
     SwitchRing ring(thread, bytes);

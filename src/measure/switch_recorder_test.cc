@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -14,6 +13,7 @@
 #include "measure/cores.h"
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
+#include "measure/testing_competitor.h"
 
 namespace tbd {
 namespace {
@@ -87,21 +87,6 @@ TEST(SwitchPairs, WaitsOfOthersAreNotKept) {
 void spin_until(int64_t time_ns) {
   while (now_ns() < time_ns) continue;
 }
-
-// Another thread with work of its own on this thread's processor.
-class Competitor {
- public:
-  explicit Competitor(int cpu)
-      : thread_([this, cpu] {
-          bind_thread({cpu});
-          while (!stop_.load(std::memory_order_relaxed)) continue;
-        }) {}
-  ~Competitor() { stop_ = true, thread_.join(); }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
 
 int64_t run_queue_wait_ns() {
   return parse_schedstat(read_system_file("/proc/thread-self/schedstat").value_or(""))

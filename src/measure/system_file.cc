@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/text.h"
@@ -25,6 +27,15 @@ std::optional<std::string> read_system_line(const std::string& path) {
 std::optional<int64_t> read_system_int(const std::string& path) {
   const auto line = read_system_line(path);
   return line ? parse_int(*line) : std::nullopt;
+}
+
+std::vector<pid_t> threads_of_this_process() {
+  std::vector<pid_t> threads;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error))
+    if (const auto thread = parse_int(entry.path().filename().string())) threads.push_back(static_cast<pid_t>(*thread));
+  std::ranges::sort(threads);
+  return threads;
 }
 
 SystemFile::SystemFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}

@@ -1,9 +1,12 @@
 // Small files of /proc and /sys.
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tbd {
 
@@ -12,6 +15,8 @@ std::optional<std::string> read_system_file(const std::string& path);
 // As above without white space at its ends; nullopt also if it is empty.
 std::optional<std::string> read_system_line(const std::string& path);
 std::optional<int64_t> read_system_int(const std::string& path);
+// Ids of the threads that this process has at the moment, ascending.
+std::vector<pid_t> threads_of_this_process();
 
 // A file that is read again and again through one descriptor, from its start.
 class SystemFile {
