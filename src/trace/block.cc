@@ -69,13 +69,12 @@ std::optional<BlockHeader> decode_header(std::string_view header) {
                      .place = {.events = layout.events, .begin = layout.begin, .end = layout.end}};
 }
 
-std::string decode_content(std::string_view header, std::string_view stored) {
+void decode_content(std::string_view header, std::string_view stored, std::string& content) {
   const Layout layout = layout_of(header);
   require(layout.checksum == checksum(header, stored), "its checksum differs");
-  std::string content(layout.plain, '\0');
+  content.resize(layout.plain);
   const size_t size = ZSTD_decompress(content.data(), content.size(), stored.data(), stored.size());
   require(!ZSTD_isError(size) && size == content.size(), "it does not decompress");
-  return content;
 }
 
 }  // namespace tbd

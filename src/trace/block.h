@@ -22,7 +22,8 @@ struct BlockHeader {
 std::string encode_block(char type, std::string_view content, const ChunkPlace& place);
 // nullopt when these are not the first bytes of a block. `header` has kBlockHeader bytes.
 std::optional<BlockHeader> decode_header(std::string_view header);
-// The content; throws Error(invalid) when header and content do not have the checksum that the header names.
-std::string decode_content(std::string_view header, std::string_view stored);
+// Makes `content` the content; throws Error(invalid) when header and content do not have the checksum that the header
+// names.
+void decode_content(std::string_view header, std::string_view stored, std::string& content);
 
 }  // namespace tbd

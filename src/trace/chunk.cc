@@ -47,16 +47,21 @@ void encode_column(ByteWriter& out, std::span<const Value> column) {
   }
 }
 
-template <class Set>
-void decode_column(ByteReader& in, std::vector<Event>& events, Set set) {
+// Values up to `limit`, as unsigned ones. The reader is a copy meanwhile, so that its place stays in a register.
+template <class Value, class Next>
+void decode_column(ByteReader& in, std::span<Value> column, uint64_t limit, std::string_view what, Next next) {
+  ByteReader bytes = in;
   int64_t last = 0;
-  for (Event& event : events) set(event, last = wrapped_sum(last, in.signed_varint()));
+  for (Value& value : column) {
+    last = next(last, bytes.signed_varint());
+    if (static_cast<uint64_t>(last) > limit) fail(ErrorKind::invalid, what, " ", last, " of ", limit);
+    value = static_cast<Value>(last);
+  }
+  in = bytes;
 }
-
 template <class Value>
-Value checked(int64_t value, int64_t limit, std::string_view what) {
-  require(value >= 0 && value <= limit, what, " ", value, " of ", limit);
-  return static_cast<Value>(value);
+void decode_deltas(ByteReader& in, std::span<Value> column, uint64_t limit, std::string_view what) {
+  decode_column(in, column, limit, what, wrapped_sum);
 }
 
 // Which table of details a kind's events point into: its place in the tuple of Details; -1 for none.
@@ -99,15 +104,26 @@ DetailIds decode_all_details(ByteReader& in, Trace& trace) {
   return ids;
 }
 
-void decode_columns(ByteReader& in, std::vector<Event>& events) {
-  decode_column(in, events, [](Event& e, int64_t v) { e.begin = v; });
-  for (Event& event : events) event.duration = checked<int64_t>(in.signed_varint(), INT64_MAX, "duration");
-  decode_column(in, events, [](Event& e, int64_t v) { e.name = checked<StringId>(v, UINT32_MAX, "string"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.link = checked<uint32_t>(v, UINT32_MAX, "link"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.detail = checked<uint32_t>(v, UINT32_MAX, "detail"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.track = checked<TrackId>(v, UINT16_MAX, "track"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.kind = checked<EventKind>(v, kEventKinds - 1, "kind"); });
-  decode_column(in, events, [](Event& e, int64_t v) { e.phase = checked<EventPhase>(v, 5, "phase"); });
+void decode_columns(ByteReader& in, const EventColumns& to) {
+  decode_deltas(in, to.begin, UINT64_MAX, "begin");
+  decode_column(in, to.duration, INT64_MAX, "duration", [](int64_t, int64_t value) { return value; });
+  decode_deltas(in, to.name, UINT32_MAX, "string");
+  decode_deltas(in, to.link, UINT32_MAX, "link");
+  decode_deltas(in, to.detail, UINT32_MAX, "detail");
+  decode_deltas(in, to.track, UINT16_MAX, "track");
+  decode_deltas(in, to.kind, kEventKinds - 1, "kind");
+  decode_deltas(in, to.phase, 5, "phase");
+}
+
+// From a block's numbers to the trace's.
+void renumber_details(const EventColumns& events, const DetailIds& ids) {
+  for (size_t i = 0; i < events.detail.size(); ++i) {
+    uint32_t& detail = events.detail[i];
+    if (detail == kNoDetail) continue;
+    const int table = table_of(events.kind[i]);
+    require(table >= 0 && detail < ids[table].size(), "detail ", detail, " of ", name(events.kind[i]));
+    detail = ids[table][detail];
+  }
 }
 
 }  // namespace
@@ -131,17 +147,12 @@ void decode_events(std::string_view bytes, Trace& trace) {
   ByteReader in(bytes);
   const size_t count = in.count(8);
   require(count <= kMostEvents, "a block of ", count, " events");
-  std::vector<Event> events(count);
-  decode_columns(in, events);
-  const DetailIds ids = decode_all_details(in, trace);
-  require(in.at_end(), "bytes are left over");
-  for (Event& event : events) {
-    if (event.detail == kNoDetail) continue;
-    const int table = table_of(event.kind);
-    require(table >= 0 && event.detail < ids[table].size(), "detail ", event.detail, " of ", name(event.kind));
-    event.detail = ids[table][event.detail];
-  }
-  trace.add_all(events);
+  trace.append(count, [&](const EventColumns& events) {
+    decode_columns(in, events);
+    const DetailIds ids = decode_all_details(in, trace);
+    require(in.at_end(), "bytes are left over");
+    renumber_details(events, ids);
+  });
 }
 
 }  // namespace tbd

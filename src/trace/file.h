@@ -57,16 +57,19 @@ class TraceReader {
   int64_t size() const { return size_; }
 
  private:
-  struct Block;
-  bool read_block(Block& block, Trace& trace);
+  bool read_block(Trace& trace);
   bool torn(Trace& trace, const std::string& reason);
 
   std::filesystem::path path_;
   std::ifstream in_;
   int64_t offset_ = 0, size_ = 0;
+  char type_ = 0;                 // of the block that was read
+  std::string stored_, content_;  // of the same
   bool ended_ = false;
 };
 
+// Appends all chunks.
+void read_trace(const std::filesystem::path& path, Trace& trace);
 Trace read_trace(const std::filesystem::path& path);
 bool is_trace_file(std::string_view first_bytes);
 // The index of a file that was finished; nullopt where there is none.

@@ -215,5 +215,17 @@ TEST(Codec, IntegersReadBack) {
   EXPECT_THROW(ByteReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02").varint(), Error);
 }
 
+TEST(Codec, IntegersOfEveryLengthReadBack) {
+  ByteWriter out;
+  std::vector<uint64_t> values;
+  for (int bit = 0; bit < 64; ++bit)
+    for (const uint64_t value : {uint64_t{1} << bit, (uint64_t{1} << bit) - 1, ~uint64_t{0} >> bit})
+      values.push_back(value), out.varint(value);
+  const std::string bytes = out.take();
+  ByteReader in(bytes);
+  for (const uint64_t value : values) ASSERT_EQ(in.varint(), value);
+  EXPECT_TRUE(in.at_end());
+}
+
 }  // namespace
 }  // namespace tbd

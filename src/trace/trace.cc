@@ -23,23 +23,31 @@ void Trace::set_rank(int32_t rank) {
   for (Track& track : tracks_) track.rank = rank;
 }
 
-void Trace::check(const Event& event) const {
+void Trace::refuse(const Event& event) const {
   require(event.track < tracks_.size(), "track ", event.track, " of ", tracks_.size());
   require(event.name < strings_.size(), "string ", event.name, " of ", strings_.size());
   require(event.duration >= 0, "an event of ", event.duration, " ns");
-  require(event.begin <= INT64_MAX - event.duration, "an event ends beyond the range of time");
+  fail(ErrorKind::invalid, "an event ends beyond the range of time");
 }
 
-void Trace::add_all(std::span<const Event> events) {
-  for (const Event& event : events) check(event);
-  const auto append = [&](auto& column, auto field) {
-    const size_t have = column.size();
-    column.resize(have + events.size());
-    for (size_t i = 0; i < events.size(); ++i) column[have + i] = events[i].*field;
-  };
-  append(begin_, &Event::begin), append(duration_, &Event::duration);
-  append(name_, &Event::name), append(link_, &Event::link), append(detail_, &Event::detail);
-  append(track_, &Event::track), append(kind_, &Event::kind), append(phase_, &Event::phase);
+inline void Trace::check(const Event& event) const {
+  const bool is_sound = event.track < tracks_.size() && event.name < strings_.size() && event.duration >= 0 &&
+                        event.begin <= INT64_MAX - event.duration;
+  if (!is_sound) refuse(event);
+}
+
+void Trace::append(size_t count, const std::function<void(const EventColumns&)>& fill) {
+  const size_t have = size();
+  const auto added = [&](auto& column) { return std::span(column).subspan(have); };
+  resize(have + count);
+  try {
+    fill({added(begin_), added(duration_), added(name_), added(link_), added(detail_), added(track_), added(kind_),
+          added(phase_)});
+    for (size_t i = have; i < size(); ++i) check((*this)[i]);
+  } catch (...) {
+    resize(have);
+    throw;
+  }
   if (begin_.size() >= drain_at_) drain_(*this);
 }
 
@@ -79,6 +87,11 @@ void Trace::clear_events() {
   begin_.clear(), duration_.clear(), name_.clear(), link_.clear(), detail_.clear();
   track_.clear(), kind_.clear(), phase_.clear();
   details_.for_each([](auto& table) { table.clear(); });
+}
+
+void Trace::resize(size_t events) {
+  begin_.resize(events), duration_.resize(events), name_.resize(events), link_.resize(events);
+  detail_.resize(events), track_.resize(events), kind_.resize(events), phase_.resize(events);
 }
 
 void Trace::reserve(size_t events) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "trace/details.h"
 #include "trace/event.h"
 #include "trace/strings.h"
@@ -24,6 +25,16 @@ struct Fault {
   int64_t count = 0;
   std::string first;  // where the first one was: "byte 1234: no name"; may be empty
   bool operator==(const Fault&) const = default;
+};
+
+// Columns of events that are being filled in.
+struct EventColumns {
+  std::span<int64_t> begin, duration;
+  std::span<StringId> name;
+  std::span<uint32_t> link, detail;
+  std::span<TrackId> track;
+  std::span<EventKind> kind;
+  std::span<EventPhase> phase;
 };
 
 class Trace {
@@ -45,8 +56,8 @@ class Trace {
   }
   // Throws Error(invalid) on a negative duration, an end beyond int64, an unknown track.
   void add(const Event& event);
-  // The same one after the other, all or none of them; drains once, at the end.
-  void add_all(std::span<const Event> events);
+  // The same of `count` events that `fill` writes, all or none of them; drains once, at the end.
+  void append(size_t count, const std::function<void(const EventColumns&)>& fill);
   void fault(std::string_view what, std::string_view where = {}, int64_t count = 1);
   void clear_faults() { faults_.clear(); }
 
@@ -85,17 +96,19 @@ class Trace {
 
  private:
   void check(const Event& event) const;
+  [[noreturn]] void refuse(const Event& event) const;
+  void resize(size_t events);
 
   StringTable strings_;
   std::vector<Track> tracks_;
   Details details_;
   std::vector<Fault> faults_;
-  std::vector<int64_t> begin_, duration_;
-  std::vector<StringId> name_;
-  std::vector<uint32_t> link_, detail_;
-  std::vector<TrackId> track_;
-  std::vector<EventKind> kind_;
-  std::vector<EventPhase> phase_;
+  LargeVector<int64_t> begin_, duration_;
+  LargeVector<StringId> name_;
+  LargeVector<uint32_t> link_, detail_;
+  LargeVector<TrackId> track_;
+  LargeVector<EventKind> kind_;
+  LargeVector<EventPhase> phase_;
   size_t drain_at_ = SIZE_MAX;
   std::function<void(Trace&)> drain_;
 };

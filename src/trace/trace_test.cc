@@ -58,6 +58,26 @@ TEST(Trace, RefusesWhatNoClockShows) {
   EXPECT_NO_THROW(trace.add({.begin = INT64_MIN, .duration = INT64_MAX}));
 }
 
+TEST(Trace, AppendsAllOrNone) {
+  Trace trace;
+  const TrackId track = trace.track({.thread = 1});
+  trace.add({.begin = 5, .track = track});
+  const auto two_of_duration = [&](int64_t duration) {
+    trace.append(2, [&](const EventColumns& events) {
+      for (size_t i = 0; i < 2; ++i) {
+        events.begin[i] = 10, events.duration[i] = i == 0 ? 1 : duration, events.name[i] = 0, events.link[i] = 0;
+        events.detail[i] = kNoDetail, events.track[i] = track;
+        events.kind[i] = EventKind::op, events.phase[i] = EventPhase::unknown;
+      }
+    });
+  };
+  EXPECT_THROW(two_of_duration(-1), Error);
+  EXPECT_EQ(trace.size(), 1u);
+  two_of_duration(2);
+  ASSERT_EQ(trace.size(), 3u);
+  EXPECT_EQ(trace.end(2), 12);
+}
+
 TEST(Trace, EqualDetailsAreOneRow) {
   Trace trace;
   for (int i = 0; i < 1000; ++i) trace.detail(CopyDetail{.bytes = i % 10});

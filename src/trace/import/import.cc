@@ -45,16 +45,10 @@ bool is_wide_json(std::string_view text) {
   return text[0] != '\0' ? bracket(0) : bracket(1) || bracket(3);
 }
 
-void read_native(const std::filesystem::path& path, Trace& trace) {
-  TraceReader reader(path);
-  while (reader.next(trace)) {
-  }
-}
-
 void import_as(TraceFormat format, const std::filesystem::path& path, Trace& trace) {
   switch (format) {
     case TraceFormat::native:
-      return read_native(path, trace);
+      return read_trace(path, trace);
     case TraceFormat::kineto:
       return import_kineto(*open_source(path), trace);
     case TraceFormat::mxnet:
