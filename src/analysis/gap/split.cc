@@ -64,7 +64,7 @@ std::optional<StepSplit> split_steps(const Record& record) {
       times[key][trace.names()[activity.event]] += ns;
     });
     const IdleCauses causes(rank, launches, window);
-    for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, split.idle);
+    visit_gaps(rank, window, [&](const Gap& gap) { causes.add_device(gap, split.idle); });
   }
   split.nodes = named(trace, times);
   return split;

@@ -112,7 +112,7 @@ void add_window(Profile& profile, const RankEvents& rank, const Launches& launch
   profile.window_ns += window.length();
   profile.masks += sweep(rank.activities, window);
   const IdleCauses causes(rank, launches, window);
-  for (const Gap& gap : device_gaps(rank, window)) causes.add_device(gap, profile.causes);
+  visit_gaps(rank, window, [&](const Gap& gap) { causes.add_device(gap, profile.causes); });
 }
 
 // Of the first step that is looked at.

@@ -29,7 +29,8 @@ int64_t off_cpu_time(std::span<const Gap> gaps, const IdleCauses& causes, TimeSp
 }  // namespace
 
 Timeline timeline_of(const RankEvents& rank, const IdleCauses& causes, TimeSpan step, std::string name, size_t parts) {
-  const std::vector<Gap> gaps = device_gaps(rank, step);
+  std::vector<Gap> gaps;
+  visit_gaps(rank, step, [&](const Gap& gap) { gaps.push_back(gap); });
   Timeline out{.step = std::move(name), .duration_ns = step.length()};
   for (size_t i = 0; i < parts; ++i) {
     const auto edge = [&](size_t k) {

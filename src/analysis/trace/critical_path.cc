@@ -9,14 +9,7 @@ namespace tbd {
 namespace {
 
 // Ranges around whole steps would hide where a thread had nothing to do; a wait that the thread chose is no work.
-std::vector<TimeSpan> covered_by_events(const Trace& trace, std::span<const uint32_t> events, HostCauses& causes) {
-  std::vector<Activity> spans;
-  for (const uint32_t event : events) {
-    if (trace.kinds()[event] == EventKind::api || causes(event))
-      spans.push_back({trace.begins()[event], trace.end(event)});
-  }
-  return busy_intervals(spans, {INT64_MIN, INT64_MAX});
-}
+bool says_what_it_did(EventKind kind, std::optional<IdleCause> cause) { return kind == EventKind::api || cause; }
 
 }  // namespace
 
@@ -29,14 +22,21 @@ PathTimes& PathTimes::operator+=(const PathTimes& other) {
 }
 
 CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, const IdleCauses& causes)
-    : rank_(rank), launches_(launches), causes_(causes), before_(rank.activities.size()) {
+    : rank_(rank),
+      launches_(launches),
+      causes_(causes),
+      threads_(rank.by_track.size()),
+      before_(rank.activities.size(), kNone) {
   const Trace& trace = *rank.trace;
   HostCauses host_causes(trace);
   for (const TrackId host : rank.hosts) {
     Thread& thread = threads_[host];
-    thread.covered = covered_by_events(trace, rank.by_track[host], host_causes);
-    for (const uint32_t event : rank.by_track[host])
-      if (host_causes(event) == IdleCause::sync) thread.syncs.push_back(event);
+    for (const uint32_t event : rank.by_track[host]) {
+      const auto cause = host_causes(event);
+      if (says_what_it_did(trace.kinds()[event], cause))
+        join_span(thread.covered, {trace.begins()[event], trace.end(event)});
+      if (cause == IdleCause::sync) thread.syncs.push_back(event);
+    }
   }
   std::vector<std::vector<uint32_t>> of_track(trace.tracks().size());
   for (uint32_t i = 0; i < rank.activities.size(); ++i) {
@@ -47,7 +47,7 @@ CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, con
   order_by_end(of_track);
   if (rank.on_device) return;
   for (size_t track = 0; track < of_track.size(); ++track)
-    for (const uint32_t i : of_track[track]) threads_[static_cast<TrackId>(track)].leaves.push_back(rank.activities[i]);
+    for (const uint32_t i : of_track[track]) threads_[track].leaves.push_back(rank.activities[i]);
 }
 
 void CriticalPath::order_by_end(std::span<const std::vector<uint32_t>> of_track) {
@@ -60,6 +60,10 @@ void CriticalPath::order_by_end(std::span<const std::vector<uint32_t>> of_track)
   }
   merge_runs(by_end_, std::move(runs),
              [](const End& a, const End& b) { return a.time != b.time ? a.time < b.time : a.activity < b.activity; });
+}
+
+std::optional<size_t> CriticalPath::before(size_t activity) const {
+  return before_[activity] == kNone ? std::nullopt : std::optional<size_t>(before_[activity]);
 }
 
 std::optional<size_t> CriticalPath::finished_by(int64_t time) const {

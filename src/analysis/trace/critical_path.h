@@ -2,7 +2,6 @@
 // Backward walk over thread order, launches, stream order, stream waits and syncs, always to the predecessor that
 // finished latest. Linear in the events.
 #pragma once
-#include <map>
 #include <vector>
 
 #include "analysis/trace/idle.h"
@@ -41,15 +40,17 @@ class CriticalPath {
     uint32_t activity = 0;
   };
   void order_by_end(std::span<const std::vector<uint32_t>> of_track);
+  std::optional<size_t> before(size_t activity) const;    // on the same stream
   std::optional<size_t> finished_by(int64_t time) const;  // the activity that ended last, not after `time`
 
+  static constexpr uint32_t kNone = UINT32_MAX;
   const RankEvents& rank_;
   const Launches& launches_;
   const IdleCauses& causes_;
-  std::map<TrackId, Thread> threads_;
-  std::vector<End> by_end_;                    // activities, of equal ends by number
-  mutable size_t near_ = 0;                    // in by_end_, where the last question ended
-  std::vector<std::optional<size_t>> before_;  // on the same stream
+  std::vector<Thread> threads_;   // by track
+  std::vector<End> by_end_;       // activities, of equal ends by number
+  mutable size_t near_ = 0;       // in by_end_, where the last question ended
+  std::vector<uint32_t> before_;  // on the same stream; kNone where there is none
 };
 
 }  // namespace tbd

@@ -1,7 +1,10 @@
 #include "analysis/trace/host_timeline.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
+#include <queue>
 
 #include "analysis/trace/order.h"
 
@@ -10,40 +13,28 @@ namespace {
 
 constexpr size_t kHostCauses = 9;  // input to host_other
 
-struct Edge {
-  int64_t time;
-  int8_t by;  // -1: an end
-  uint8_t cause;
+// Of the spans that are open at an instant, the cause that counts.
+class OpenCauses {
+ public:
+  void add(uint8_t cause, int by) {
+    counts_[cause] += by;
+    const auto bit = static_cast<uint16_t>(1 << cause);
+    open_ = static_cast<uint16_t>(counts_[cause] != 0 ? open_ | bit : open_ & ~bit);
+  }
+  IdleCause first() const {
+    return open_ == 0 ? IdleCause::host_other : static_cast<IdleCause>(std::countr_zero(open_));
+  }
+
+ private:
+  std::array<int64_t, kHostCauses> counts_{};
+  uint16_t open_ = 0;
 };
 
-// In order of time. Events come by begin: where they nest, a stack gives their ends in order too.
-std::vector<Edge> edges_of(const Trace& trace, std::span<const uint32_t> events) {
-  std::vector<Edge> edges, open;
-  edges.reserve(2 * events.size());
-  HostCauses causes(trace);
-  bool nested = true;
-  const auto close = [&] { edges.push_back(open.back()), open.pop_back(); };
-  for (const uint32_t event : events) {
-    if (trace.durations()[event] == 0) continue;
-    const auto cause = causes(event);
-    if (!cause) continue;
-    const auto code = static_cast<uint8_t>(*cause);
-    const int64_t begin = trace.begins()[event], end = trace.end(event);
-    while (!open.empty() && open.back().time <= begin) close();
-    nested = nested && (open.empty() || end <= open.back().time);
-    edges.push_back({begin, 1, code});
-    open.push_back({end, -1, code});
-  }
-  while (!open.empty()) close();
-  if (!nested) std::ranges::sort(edges, {}, &Edge::time);
-  return edges;
-}
-
-IdleCause first_open(const std::array<int64_t, kHostCauses>& open) {
-  for (size_t i = 0; i < open.size(); ++i)
-    if (open[i] != 0) return static_cast<IdleCause>(i);
-  return IdleCause::host_other;
-}
+struct End {
+  int64_t time;
+  uint8_t cause;
+  bool operator>(const End& other) const { return time > other.time; }
+};
 
 }  // namespace
 
@@ -51,14 +42,31 @@ int64_t total(const CauseTimes& times) { return std::accumulate(times.begin(), t
 
 HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events, const HostTimeline* other)
     : other_(other) {
-  const std::vector<Edge> edges = edges_of(trace, events);
-  std::array<int64_t, kHostCauses> open{};
-  for (size_t i = 0; i < edges.size();) {
-    const int64_t now = edges[i].time;
-    for (; i < edges.size() && edges[i].time == now; ++i) open[edges[i].cause] += edges[i].by;
-    const IdleCause cause = first_open(open);
-    if (segments_.empty() || segments_.back().cause != cause) segments_.push_back({now, cause});
+  HostCauses causes(trace);
+  OpenCauses open;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends;  // where spans nest, the last one opened is first
+  int64_t now = 0;
+  const auto change = [&](int64_t time, uint8_t cause, int by) {
+    if (time != now) close_instant(now, open.first());
+    now = time;
+    open.add(cause, by);
+  };
+  const auto close = [&] { change(ends.top().time, ends.top().cause, -1), ends.pop(); };
+  for (const uint32_t event : events) {
+    const auto cause = causes(event);
+    if (!cause || trace.durations()[event] == 0) continue;
+    const int64_t begin = trace.begins()[event];
+    while (!ends.empty() && ends.top().time <= begin) close();
+    change(begin, static_cast<uint8_t>(*cause), 1);
+    ends.push({trace.end(event), static_cast<uint8_t>(*cause)});
   }
+  while (!ends.empty()) close();
+  close_instant(now, open.first());
+}
+
+void HostTimeline::close_instant(int64_t time, IdleCause cause) {
+  const IdleCause before = segments_.empty() ? IdleCause::host_other : segments_.back().cause;
+  if (cause != before) segments_.push_back({time, cause});
 }
 
 std::vector<HostTimeline::Segment>::const_iterator HostTimeline::after(int64_t time) const {

@@ -25,9 +25,9 @@ class HostTimeline {
 
   void charge(TimeSpan interval, CauseTimes& times) const;  // exactly interval.length() in all
   IdleCause at(int64_t time) const;
-  std::span<const Segment> segments() const { return segments_; }
 
  private:
+  void close_instant(int64_t time, IdleCause cause);               // `cause` goes on from `time`
   std::vector<Segment>::const_iterator after(int64_t time) const;  // the first that begins after `time`
   void charge(TimeSpan interval, IdleCause cause, CauseTimes& times) const;
 

@@ -33,18 +33,23 @@ TimeSpan cut_front(TimeSpan& rest, int64_t time) {
 }  // namespace
 
 IdleCauses::IdleCauses(const RankEvents& rank, const Launches& launches, TimeSpan window)
-    : rank_(rank), launches_(launches), busy_(busy_intervals(rank.activities, window)) {
+    : rank_(rank),
+      launches_(launches),
+      busy_(busy_intervals(rank.activities, window)),
+      timelines_(rank.by_track.size()),
+      wait_calls_(rank.by_track.size()),
+      stream_waits_(rank.by_track.size()) {
   if (!rank.on_device) return;
   learn_delay();
   collect_waits();
 }
 
 const HostTimeline& IdleCauses::timeline(TrackId host) const {
-  const auto found = timelines_.find(host);
-  if (found != timelines_.end()) return found->second;
+  std::optional<HostTimeline>& timeline = timelines_[host];
+  if (timeline) return *timeline;
   const std::optional<TrackId> loop = thread_of_steps(rank_);
-  const HostTimeline* other = !rank_.on_device && loop && *loop != host ? &timeline(*loop) : nullptr;
-  return timelines_.emplace(host, HostTimeline(*rank_.trace, rank_.by_track[host], other)).first->second;
+  const HostTimeline* other = !rank_.on_device && loop && *loop != host ? &this->timeline(*loop) : nullptr;
+  return timeline.emplace(*rank_.trace, rank_.by_track[host], other);
 }
 
 void IdleCauses::learn_delay() {
@@ -78,10 +83,9 @@ void IdleCauses::collect_waits() {
       if (trace.kinds()[event] == EventKind::api && waits(trace.names()[event]))
         wait_calls_[host].push_back(trace.begins()[event]);
   for (const TrackId stream : rank_.streams) {
-    std::vector<Activity> waits;
     for (const uint32_t event : rank_.by_track[stream])
-      if (trace.kinds()[event] == EventKind::sync) waits.push_back({trace.begins()[event], trace.end(event)});
-    if (!waits.empty()) stream_waits_[stream] = busy_intervals(waits, {INT64_MIN, INT64_MAX});
+      if (trace.kinds()[event] == EventKind::sync)
+        join_span(stream_waits_[stream], {trace.begins()[event], trace.end(event)});
   }
 }
 
@@ -89,18 +93,16 @@ bool IdleCauses::waits_for_stream(const Gap& gap) const {
   const uint32_t call = gap.next ? launches_.call_of[*gap.next] : kNoEvent;
   if (call == kNoEvent) return false;
   const uint32_t before = gap.previous ? launches_.call_of[*gap.previous] : kNoEvent;
-  const auto calls = wait_calls_.find(rank_.trace->track_ids()[call]);
-  if (calls == wait_calls_.end()) return false;
+  const std::vector<int64_t>& calls = wait_calls_[rank_.trace->track_ids()[call]];
+  if (calls.empty()) return false;
   const int64_t from = before == kNoEvent ? INT64_MIN : rank_.trace->begins()[before];
-  const auto first = std::ranges::lower_bound(calls->second, from);
-  return first != calls->second.end() && *first < rank_.trace->begins()[call];
+  const auto first = std::ranges::lower_bound(calls, from);
+  return first != calls.end() && *first < rank_.trace->begins()[call];
 }
 
 void IdleCauses::charge_waiting(TimeSpan rest, const Gap& gap, bool stream, CauseTimes& times) const {
   const Activity& next = rank_.activities[*gap.next];
-  int64_t waited = 0;
-  const auto recorded = stream_waits_.find(next.track);
-  if (recorded != stream_waits_.end()) waited = covered(recorded->second, rest);
+  int64_t waited = covered(stream_waits_[next.track], rest);
   if (stream && waited == 0 && waits_for_stream(gap)) waited = covered(busy_, rest);
   charge(times, IdleCause::dependency, waited);
   charge(times, IdleCause::device_other, rest.length() - waited);

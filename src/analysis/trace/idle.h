@@ -1,6 +1,6 @@
 // Why devices and streams were idle: every gap split in time by cause, to the nanosecond (docs/trace.md).
 #pragma once
-#include <map>
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -16,6 +16,38 @@ struct Gap {
   std::optional<size_t> next;      // of RankEvents::activities
   std::optional<size_t> previous;  // that ended where the gap begins, on the same stream where it is a stream's gap
 };
+
+// Finds the gaps of a device, or of one of its streams or threads, whose activities come by begin.
+class GapFinder {
+ public:
+  explicit GapFinder(TimeSpan window) : window_(window), now_(window.begin) {}
+  template <class Visit>
+  void next(const RankEvents& rank, size_t i, Visit visit) {
+    const Activity& activity = rank.activities[i];
+    if (activity.begin >= window_.end) return;
+    if (activity.begin > now_) visit(Gap{{now_, activity.begin}, i, latest_});
+    if (activity.end <= now_ && latest_) return;
+    now_ = std::max(now_, activity.end);
+    latest_ = i;
+  }
+  template <class Visit>
+  void finish(Visit visit) const {
+    if (now_ < window_.end) visit(Gap{{now_, window_.end}, std::nullopt, latest_});
+  }
+
+ private:
+  TimeSpan window_;
+  int64_t now_;
+  std::optional<size_t> latest_;  // the activity that ended last
+};
+
+// Visits the gaps of the whole device.
+template <class Visit>
+void visit_gaps(const RankEvents& rank, TimeSpan window, Visit visit) {
+  GapFinder gaps(window);
+  for (size_t i = 0; i < rank.activities.size(); ++i) gaps.next(rank, i, visit);
+  gaps.finish(visit);
+}
 
 // Attributes gaps. Of [a, b) before activity k the first rule counts at each instant: before k's launch began, what the
 // launching thread did; inside the launch, launch; after it up to `delay`, latency; beyond, dependency while a stream
@@ -43,15 +75,11 @@ class IdleCauses {
 
   const RankEvents& rank_;
   const Launches& launches_;
-  std::vector<TimeSpan> busy_;                             // of the device
-  mutable std::map<TrackId, HostTimeline> timelines_;      // made when first asked for
-  std::map<TrackId, std::vector<int64_t>> wait_calls_;     // begins of stream waits, by host track
-  std::map<TrackId, std::vector<TimeSpan>> stream_waits_;  // recorded on the device, by stream
+  std::vector<TimeSpan> busy_;                                  // of the device
+  mutable std::vector<std::optional<HostTimeline>> timelines_;  // by track, made when first asked for
+  std::vector<std::vector<int64_t>> wait_calls_;                // begins of stream waits, by host track
+  std::vector<std::vector<TimeSpan>> stream_waits_;             // recorded on the device, by stream
   int64_t delay_ = 0;
 };
-
-// Gaps of the whole device, and of one of its streams or threads, whose activities are given in order.
-std::vector<Gap> device_gaps(const RankEvents& rank, TimeSpan window);
-std::vector<Gap> stream_gaps(const RankEvents& rank, std::span<const uint32_t> activities, TimeSpan window);
 
 }  // namespace tbd

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/text.h"
 
 namespace tbd {
 namespace {
+
+struct GroupKey {
+  uint64_t name_and_detail;
+  DeviceClass cls;
+  static auto fields(auto& key) { return std::tie(key.name_and_detail, key.cls); }
+  bool operator==(const GroupKey&) const = default;
+};
 
 struct Members {
   std::vector<int64_t> durations;
@@ -65,7 +71,9 @@ KernelGroup group_of(const Trace& trace, DeviceClass cls, Members& members) {
 }
 
 void sort_groups(std::vector<KernelGroup>& groups) {
-  std::ranges::sort(groups, {}, [](const KernelGroup& g) { return std::tuple(-g.total_ns, g.name, g.detail); });
+  std::ranges::sort(groups, {}, [](const KernelGroup& g) {
+    return std::tuple<int64_t, const std::string&, const std::string&>(-g.total_ns, g.name, g.detail);
+  });
 }
 
 // Groups whose details print alike are one: shapes may differ in what is not shown.
@@ -91,7 +99,8 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
 
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
   const Trace& trace = *rank.trace;
-  std::array<std::unordered_map<uint64_t, Members>, kDeviceClasses> groups;  // by name and detail
+  DetailTable<GroupKey> ids;
+  std::vector<Members> groups;  // by id
   std::vector<int64_t> ends(trace.tracks().size(), window.begin);
   for (const Activity& activity : rank.activities) {
     int64_t& end = ends[activity.track];
@@ -99,8 +108,10 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     end = std::max(end, activity.end);
     if (activity.begin < window.begin || activity.begin >= window.end) continue;
     const uint32_t event = activity.event;
-    const uint64_t key = uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event);
-    Members& members = groups[static_cast<size_t>(activity.cls)][key];
+    const uint32_t id =
+        ids.intern({uint64_t{trace.names()[event]} << 32 | grouping_detail(trace, event), activity.cls});
+    if (id == groups.size()) groups.emplace_back();
+    Members& members = groups[id];
     if (members.durations.empty()) members.first = event;
     const bool goes_on = !members.durations.empty() && members.last == event;  // stretches of one op are one
     if (goes_on) gap = 0;
@@ -111,8 +122,7 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     members.gap_ns = sum_in_range(members.gap_ns, gap);
   }
   std::vector<KernelGroup> out;
-  for (size_t cls = 0; cls < groups.size(); ++cls)
-    for (auto& [key, members] : groups[cls]) out.push_back(group_of(trace, static_cast<DeviceClass>(cls), members));
+  for (uint32_t id = 0; id < groups.size(); ++id) out.push_back(group_of(trace, ids.find(id)->cls, groups[id]));
   return merged(std::move(out), true);
 }
 

@@ -9,8 +9,8 @@ namespace tbd {
 
 // Sorts runs that lie one after the other; `ends` are the places where they end, the last one the vector's. What is in
 // order within its run costs one look; equal elements keep their order.
-template <class T, class Before>
-void merge_runs(std::vector<T>& values, std::vector<size_t> ends, Before before) {
+template <class Values, class Before>
+void merge_runs(Values& values, std::vector<size_t> ends, Before before) {
   const auto at = [&](size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
   size_t begin = 0;
   for (const size_t end : ends) {

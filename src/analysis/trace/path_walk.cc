@@ -52,7 +52,7 @@ void CriticalPath::Walk::host_until(int64_t begin, TrackId thread) {
   const HostTimeline& timeline = path_.causes_.timeline(thread);
   int64_t done = to;
   if (!rank_.on_device) {
-    const auto& leaves = path_.threads_.at(thread).leaves;
+    const auto& leaves = path_.threads_[thread].leaves;
     auto leaf = std::ranges::upper_bound(leaves, to, {}, &Activity::end);
     for (; leaf != leaves.end() && leaf->begin < now_; ++leaf) {
       const TimeSpan part{std::max(leaf->begin, done), std::min(leaf->end, now_)};
@@ -67,17 +67,17 @@ void CriticalPath::Walk::host_until(int64_t begin, TrackId thread) {
 }
 
 std::optional<size_t> CriticalPath::Walk::waited_for(size_t activity) const {
+  if (!path_.causes_.waits_for_stream({{window_.begin, now_}, activity, path_.before(activity)})) return std::nullopt;
   const auto last = path_.finished_by(now_);
-  if (!last || rank_.activities[*last].track == rank_.activities[activity].track) return std::nullopt;
-  Gap gap{{window_.begin, now_}, activity, path_.before_[activity]};
-  return path_.causes_.waits_for_stream(gap) ? last : std::nullopt;
+  const bool on_another = last && rank_.activities[*last].track != rank_.activities[activity].track;
+  return on_another ? last : std::nullopt;
 }
 
 CriticalPath::Walk::Place CriticalPath::Walk::before_activity(size_t activity) {
   const Activity& now = rank_.activities[activity];
   device_until(now.begin, now.cls);
   const Trace& trace = *rank_.trace;
-  const auto on_stream = path_.before_[activity], waited = waited_for(activity);
+  const auto on_stream = path_.before(activity), waited = waited_for(activity);
   const uint32_t call = path_.launches_.call_of[activity];
   constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
   const auto end_of = [&](const std::optional<size_t>& a) { return a ? clipped(rank_.activities[*a].end) : kNever; };
@@ -109,8 +109,8 @@ CriticalPath::Walk::Place CriticalPath::Walk::at_sync(TrackId thread, uint32_t s
 std::optional<CriticalPath::Walk::Place> CriticalPath::Walk::other_thread(TrackId thread, int64_t idle_since) {
   std::optional<TrackId> best;
   int64_t best_end = idle_since;
-  for (const auto& [other, events] : path_.threads_) {
-    const TimeSpan* interval = other == thread ? nullptr : events.last_before(now_);
+  for (const TrackId other : rank_.hosts) {
+    const TimeSpan* interval = other == thread ? nullptr : path_.threads_[other].last_before(now_);
     const int64_t end = interval ? std::min(interval->end, now_) : best_end;
     if (end > best_end) best = other, best_end = end;
   }
@@ -121,16 +121,15 @@ std::optional<CriticalPath::Walk::Place> CriticalPath::Walk::other_thread(TrackI
 
 CriticalPath::Walk::Place CriticalPath::Walk::before_on_host(TrackId thread) {
   const Place stay{.on_host = true, .thread = thread};
-  const auto found = path_.threads_.find(thread);
-  if (found == path_.threads_.end()) return end();
-  const TimeSpan* covered = found->second.last_before(now_);
+  const Thread& events = path_.threads_[thread];
+  const TimeSpan* covered = events.last_before(now_);
   if (!covered || covered->end < now_) {
     const int64_t idle_since = covered ? covered->end : window_.begin;
     if (const auto other = other_thread(thread, std::max(idle_since, window_.begin))) return *other;
     host_until(idle_since, thread);
     return stay;
   }
-  const auto& syncs = found->second.syncs;
+  const auto& syncs = events.syncs;
   const auto begin = [&](uint32_t event) { return rank_.trace->begins()[event]; };
   const auto next = std::ranges::lower_bound(syncs, now_, {}, begin);
   if (next != syncs.begin() && begin(*std::prev(next)) >= covered->begin) return at_sync(thread, *std::prev(next));

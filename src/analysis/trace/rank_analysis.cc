@@ -49,39 +49,54 @@ void check_sums(const RankEvents& rank) {
 }
 
 // An hour without work is no gap between kernels: a clock was set, or traces were put one after the other.
-void find_jumps(const RankEvents& rank, std::span<const Gap> gaps, RankAnalysis& out) {
+void find_jump(const RankEvents& rank, const Gap& gap, RankAnalysis& out) {
   constexpr int64_t kHour = INT64_C(3'600'000'000'000);
-  for (const Gap& gap : gaps) {
-    if (!gap.next || !gap.previous || gap.interval.length() <= kHour) continue;
-    if (out.clock_jumps++ > 0) continue;
-    out.first_jump = gap.interval;
-    out.jump_before = std::string(rank.trace->name(rank.activities[*gap.next].event));
-  }
+  if (!gap.next || !gap.previous || gap.interval.length() <= kHour) return;
+  if (out.clock_jumps++ > 0) return;
+  out.first_jump = gap.interval;
+  out.jump_before = std::string(rank.trace->name(rank.activities[*gap.next].event));
 }
 
-StreamAnalysis analyze_stream(const RankEvents& rank, TrackId id, std::span<const uint32_t> activities,
-                              const IdleCauses& causes, TimeSpan window) {
+void analyze_gaps(const RankEvents& rank, const IdleCauses& causes, RankAnalysis& out) {
+  visit_gaps(rank, out.window, [&](const Gap& gap) {
+    causes.add_device(gap, out.causes);
+    find_jump(rank, gap, out);
+  });
+}
+
+StreamAnalysis empty_stream(const RankEvents& rank, TrackId id) {
   const Track& track = rank.track(id);
-  StreamAnalysis out{.device = track.place == Track::Place::device ? track.device : -1,
-                     .stream = track.thread,
-                     .name = std::string(rank.trace->strings()[track.name])};
-  for (const Gap& gap : stream_gaps(rank, activities, window)) {
-    out.idle_ns += gap.interval.length();
-    causes.add_stream(gap, out.causes);
-  }
-  out.busy_ns = window.length() - out.idle_ns;
-  for (const uint32_t i : activities)
-    out.activities += rank.activities[i].begin < window.end && rank.activities[i].end >= window.begin;
-  return out;
+  return {.device = track.place == Track::Place::device ? track.device : -1,
+          .stream = track.thread,
+          .name = std::string(rank.trace->strings()[track.name])};
 }
 
 std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCauses& causes, TimeSpan window) {
-  std::vector<std::vector<uint32_t>> of_track(rank.trace->tracks().size());
-  for (uint32_t i = 0; i < rank.activities.size(); ++i) of_track[rank.activities[i].track].push_back(i);
+  struct Stream {
+    StreamAnalysis so_far;
+    GapFinder gaps;
+  };
+  std::vector<std::optional<Stream>> streams(rank.by_track.size());
+  const auto visit = [&](Stream& stream) {
+    return [&](const Gap& gap) {
+      stream.so_far.idle_ns += gap.interval.length();
+      causes.add_stream(gap, stream.so_far.causes);
+    };
+  };
+  for (size_t i = 0; i < rank.activities.size(); ++i) {
+    const Activity& activity = rank.activities[i];
+    std::optional<Stream>& stream = streams[activity.track];
+    if (!stream) stream.emplace(empty_stream(rank, activity.track), GapFinder(window));
+    stream->gaps.next(rank, i, visit(*stream));
+    stream->so_far.activities += activity.begin < window.end && activity.end >= window.begin;
+  }
   std::vector<StreamAnalysis> out;
-  for (size_t id = 0; id < of_track.size(); ++id)
-    if (!of_track[id].empty())
-      out.push_back(analyze_stream(rank, static_cast<TrackId>(id), of_track[id], causes, window));
+  for (std::optional<Stream>& stream : streams) {
+    if (!stream) continue;
+    stream->gaps.finish(visit(*stream));
+    stream->so_far.busy_ns = window.length() - stream->so_far.idle_ns;
+    out.push_back(std::move(stream->so_far));
+  }
   std::ranges::sort(out, {}, [](const StreamAnalysis& s) { return std::pair(s.device, s.stream); });
   return out;
 }
@@ -115,9 +130,7 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
   out.masks = sweep(events.activities, out.window);
   Launches launches = join_launches(events);
   const IdleCauses causes(events, launches, out.window);
-  const std::vector<Gap> gaps = device_gaps(events, out.window);
-  for (const Gap& gap : gaps) causes.add_device(gap, out.causes);
-  find_jumps(events, gaps, out);
+  analyze_gaps(events, causes, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
   out.kernels = kernel_groups(events, out.window);

@@ -71,6 +71,9 @@ void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
 std::vector<size_t> add_device_activities(RankEvents& rank) {
   DeviceClasses classes(*rank.trace);
   std::vector<size_t> ends;
+  size_t most = 0;
+  for (const TrackId stream : rank.streams) most += rank.by_track[stream].size();
+  rank.activities.reserve(most);
   for (const TrackId stream : rank.streams) {
     for (const uint32_t event : rank.by_track[stream])
       if (const auto cls = classes(event))
@@ -190,11 +193,14 @@ RankEvents rank_events(const Trace& trace, int32_t rank) {
   out.by_track.resize(trace.tracks().size());
   std::vector<size_t> counts(trace.tracks().size(), 0);
   for (const TrackId track : trace.track_ids()) ++counts[track];
-  for (size_t i = 0; i < counts.size(); ++i)
-    if (trace.tracks()[i].rank == rank) out.by_track[i].reserve(counts[i]);
+  std::vector<bool> is_mine(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    is_mine[i] = trace.tracks()[i].rank == rank;
+    if (is_mine[i]) out.by_track[i].reserve(counts[i]);
+  }
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const TrackId track = trace.track_ids()[i];
-    if (trace.tracks()[track].rank != rank) continue;
+    if (!is_mine[track]) continue;
     const bool in_range = trace.begins()[i] > -kFarthest && trace.end(i) < kFarthest;
     if (in_range)
       out.by_track[track].push_back(i);

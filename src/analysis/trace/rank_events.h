@@ -28,7 +28,7 @@ struct RankEvents {
   bool on_device = false;                       // has device activities; otherwise the host's processor is the device
   std::vector<TrackId> hosts, streams;          // tracks of the rank with events
   std::vector<std::vector<uint32_t>> by_track;  // events by begin, longer first where equal, then as in the trace
-  std::vector<Activity> activities;             // by begin, end, event
+  LargeVector<Activity> activities;             // by begin, end, event
   std::vector<uint32_t> steps;                  // events of kind step, by begin
   int64_t beyond = 0;                           // events left out: 73 years or more from the trace's base
 

@@ -13,7 +13,7 @@ struct Edge {
   DeviceClass cls;
 };
 
-void sort_edges(std::vector<Edge>& edges) {
+void sort_edges(LargeVector<Edge>& edges) {
   if (!std::ranges::is_sorted(edges, {}, &Edge::time)) std::ranges::sort(edges, {}, &Edge::time);
 }
 
@@ -55,7 +55,7 @@ MaskTimes& MaskTimes::operator+=(const MaskTimes& other) {
 }
 
 MaskTimes sweep(std::span<const Activity> activities, TimeSpan window) {
-  std::vector<Edge> begins, ends;
+  LargeVector<Edge> begins, ends;
   begins.reserve(activities.size()), ends.reserve(activities.size());
   for (const Activity& a : activities) {
     const int64_t begin = std::max(a.begin, window.begin), end = std::min(a.end, window.end);
@@ -78,16 +78,17 @@ MaskTimes sweep(std::span<const Activity> activities, TimeSpan window) {
   return times;
 }
 
+void join_span(std::vector<TimeSpan>& spans, TimeSpan span) {
+  if (span.begin >= span.end) return;
+  if (!spans.empty() && span.begin <= spans.back().end)
+    spans.back().end = std::max(spans.back().end, span.end);
+  else
+    spans.push_back(span);
+}
+
 std::vector<TimeSpan> busy_intervals(std::span<const Activity> activities, TimeSpan window) {
   std::vector<TimeSpan> out;
-  for (const Activity& a : activities) {
-    const TimeSpan cut{std::max(a.begin, window.begin), std::min(a.end, window.end)};
-    if (cut.begin >= cut.end) continue;
-    if (!out.empty() && cut.begin <= out.back().end)
-      out.back().end = std::max(out.back().end, cut.end);
-    else
-      out.push_back(cut);
-  }
+  for (const Activity& a : activities) join_span(out, {std::max(a.begin, window.begin), std::min(a.end, window.end)});
   return out;
 }
 

@@ -23,6 +23,8 @@ struct MaskTimes {
 
 // Activities in any order; what lies outside the window is cut off. At equal times ends come before begins.
 MaskTimes sweep(std::span<const Activity> activities, TimeSpan window);
+// Adds a span that begins no earlier than those before it to their union, `spans`; an empty one adds nothing.
+void join_span(std::vector<TimeSpan>& spans, TimeSpan span);
 // The union of the activities inside the window: disjoint, ascending, touching ones joined. `activities` by begin.
 std::vector<TimeSpan> busy_intervals(std::span<const Activity> activities, TimeSpan window);
 // What the union leaves of the window, ascending.
