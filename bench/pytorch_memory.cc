@@ -1,12 +1,13 @@
 // What the ledger of the memory pass costs a PyTorch step: in each round a process with a ledger and one without take
-// their steps by turns, since what malloc does depends on all that the process asked for before.
-//   bench_pytorch_memory [--rounds 9] [--steps 6] [flags of workload_from]   one JSON line: of the steps from the third
-//   on, medians over the rounds of both sides' seconds and page faults a step; the median ratio of a round, with its
-//   95 % interval over rounds
-#include <sys/resource.h>
+// their steps by turns. What malloc does depends on all that the process asked for before: which small block keeps the
+// heap's end from being given back and faulted in again is chance. So each round's heaps begin with a block of another
+// length, the same in both (Mytkowicz et al. 2009, ASPLOS, "Producing wrong data without doing anything obviously
+// wrong": randomise the set-up).
+//   bench_pytorch_memory [--rounds 9] [--steps 6] [flags of workload_from]   one JSON line: what cost_of says of the
+//   mean step from the third on, by rounds
 #include <unistd.h>
 
-#include <array>
+#include <random>
 
 #include "base/subprocess.h"
 #include "graph/program.h"
@@ -15,8 +16,7 @@
 #include "measure/threading.h"
 #include "serve.h"
 #include "session_setup.h"
-#include "stats/intervals.h"
-#include "stats/summary.h"
+#include "used.h"
 
 using namespace tbd;
 
@@ -26,23 +26,6 @@ using Flags = std::map<std::string, std::string>;
 
 constexpr int64_t kWarm = 2;
 constexpr double kPatience = 600;  // seconds for any answer
-constexpr const char* kKeys[] = {"wall_s", "cpu_s", "user_s", "system_s", "faults"};
-using Amounts = std::array<double, std::size(kKeys)>;
-
-double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
-
-Amounts used() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const double user = seconds(use.ru_utime), system = seconds(use.ru_stime);
-  return {1e-9 * static_cast<double>(now_ns()), user + system, user, system, static_cast<double>(use.ru_minflt)};
-}
-
-Amounts operator-(Amounts end, const Amounts& begin) {
-  for (size_t i = 0; i < end.size(); ++i) end[i] -= begin[i];
-  return end;
-}
-
 // The child: a step for each line of stdin, and what it used.
 int take_steps(const bench::Workload& workload, bool watched) {
   std::optional<MemoryLedger> ledger;
@@ -52,9 +35,9 @@ int take_steps(const bench::Workload& workload, bool watched) {
   int64_t number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;
-    const Amounts begin = used();
-    session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}});
-    std::cout << Json(used() - begin).dump() << std::endl;
+    const bench::Used amount =
+        bench::used_by([&] { session->step({.number = number, .schedule_step = number, .lr = {}, .only_phase = {}}); });
+    std::cout << Json(amount).dump() << std::endl;
   }
   return 0;
 }
@@ -75,10 +58,10 @@ class Side {
   Side(const std::vector<std::string>& arguments, bool watched) : child_(options(arguments, watched)) { answer(); }
   void step() {
     child_.write_line("step", kPatience);
-    steps_.push_back(parse_json(answer(), "the child").get<Amounts>());
+    steps_.push_back(parse_json(answer(), "the child").get<bench::Used>());
   }
-  Amounts mean() const {
-    Amounts sum{};
+  bench::Used mean() const {
+    bench::Used sum{};
     for (size_t s = kWarm; s < steps_.size(); ++s)
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += steps_[s][i] / static_cast<double>(steps_.size() - kWarm);
     return sum;
@@ -96,14 +79,12 @@ class Side {
     return line;
   }
   Subprocess child_;
-  std::vector<Amounts> steps_;
+  std::vector<bench::Used> steps_;
 };
 
-struct Round {
-  Amounts clean, watched;
-};
-
-Round round(const std::vector<std::string>& arguments, int64_t number, int64_t steps) {
+bench::Pair round(std::vector<std::string> arguments, int64_t number, int64_t steps) {
+  std::minstd_rand random(static_cast<uint32_t>(number + 1));
+  arguments.insert(arguments.end(), {"--heap-begins", cat(16 + random() % (1 << 16))});
   Side clean(arguments, false), watched(arguments, true);
   for (int64_t step = 0; step < steps; ++step) {
     if ((number + step) % 2 == 0)
@@ -111,32 +92,21 @@ Round round(const std::vector<std::string>& arguments, int64_t number, int64_t s
     else
       watched.step(), clean.step();
   }
-  return {clean.mean(), watched.mean()};
-}
-
-Json summary(const std::vector<Round>& rounds, size_t key) {
-  std::vector<double> clean, watched, ratios;
-  for (const Round& each : rounds) {
-    clean.push_back(each.clean[key]), watched.push_back(each.watched[key]);
-    ratios.push_back(each.watched[key] / each.clean[key]);
-  }
-  Json out = {{"clean", median(clean)}, {"ledger", median(watched)}, {"ratio", median(ratios)}};
-  if (const std::optional<Interval> interval = quantile_interval(ratios, 0.5))
-    out["ratio_95"] = {interval->low, interval->high};
-  return out;
+  return {.without = clean.mean(), .with = watched.mean()};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Flags flags = bench::flags(argc, argv);
-  if (flags.contains("watched")) return take_steps(bench::workload_from(flags, "nhwc"), flags.at("watched") == "1");
+  if (flags.contains("watched")) {
+    const std::vector<char> first_block(std::stoul(flags.at("heap-begins")));
+    return take_steps(bench::workload_from(flags, "nhwc"), flags.at("watched") == "1");
+  }
   const auto number = [&](const char* name, int64_t otherwise) {
     return flags.contains(name) ? std::stoll(flags.at(name)) : otherwise;
   };
-  std::vector<Round> rounds;
+  std::vector<bench::Pair> rounds;
   for (int64_t i = 0; i < number("rounds", 9); ++i) rounds.push_back(round({argv, argv + argc}, i, number("steps", 6)));
-  Json out = {{"rounds", rounds.size()}};
-  for (size_t key = 0; key < std::size(kKeys); ++key) out[kKeys[key]] = summary(rounds, key);
-  std::cout << out.dump() << std::endl;
+  std::cout << bench::cost_of(rounds).dump() << std::endl;
 }

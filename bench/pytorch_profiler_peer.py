@@ -75,7 +75,7 @@ def python_side(arguments):
             else:
                 plain.append(timed(step))
     answer = {"events_per_step": events, "stop_s_per_step": statistics.median(stopping)}
-    for i, clock in enumerate(("wall", "cpu")):
+    for i, clock in enumerate(("wall_s", "cpu_s")):
         answer[clock] = {"untraced_s": statistics.median(each[i] for each in plain),
                          "traced_s": statistics.median(each[i] for each in traced),
                          "ratio": statistics.median(b[i] / a[i] for a, b in zip(plain, traced))}
@@ -103,7 +103,7 @@ def main():
                            arguments.threads)
     header()
     rows = [verdict(f"traced over untraced, {clock}", ours[clock]["ratio"], theirs[clock]["ratio"], 1.0)
-            for clock in ("wall", "cpu")]
+            for clock in ("wall_s", "cpu_s")]
     print(json.dumps({"session": ours, "torch.profiler": theirs, "rows": rows}))
 
 

@@ -46,11 +46,13 @@ inline TensorMap synthetic_batch(const Workload& workload) {
   return inputs.batch(1, waited_ns);
 }
 
-inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedger* ledger = nullptr) {
+inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedger* ledger = nullptr,
+                                            bool trace = false) {
   std::unique_ptr<Session> session = make_session();
   LoadOptions options;
   options.bindings = {{"N", workload.batch}};
   options.threads = workload.threads, options.layout = workload.layout, options.ledger = ledger;
+  options.trace = trace;
   session->load(workload.program, options);
   write_initial_values(*session, workload.program, 1, workload.threads);
   const TensorMap batch = synthetic_batch(workload);
