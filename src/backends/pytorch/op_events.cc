@@ -45,7 +45,7 @@ class Appender {
   const Ids& ids_of(uint32_t signature) {
     std::optional<Ids>& ids = ids_[signature];
     if (ids) return *ids;
-    const OpSignature spelled = read_signature(*tape_.signatures()[signature]);
+    const OpSignature spelled = read_signature(tape_.signatures()[signature]);
     return ids.emplace(Ids{.name = trace_.string(spelled.name),
                            .shapes = trace_.string(spelled.shapes),
                            .types = trace_.string(spelled.types),

@@ -74,6 +74,7 @@ OpRecorder::Recording::Recording(OpRecorder& recorder) : recorder_(recorder) {
     OpTape& tape = each.tape();
     tape.open(each.begun(function, tape), function);
   };
+  recorder.begin_recording();
   recorder.recording_ = true;
   recorder.stepping_thread_ = at::RecordFunction::currentThreadId();
   callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end)
@@ -87,6 +88,11 @@ OpRecorder::Recording::~Recording() {
   recorder_.execute(-1);
   recorder_.recording_ = false;
   active = nullptr;
+}
+
+void OpRecorder::begin_recording() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& tape : tapes_) tape->begin_recording();
 }
 
 void OpRecorder::enter(EventPhase phase, const std::string& name) {

@@ -54,6 +54,7 @@ class OpRecorder {
     std::string name;
   };
   OpTape& tape();  // of the calling thread
+  void begin_recording();
   int32_t node_of_autograd(const at::RecordFunction& function, OpTape& tape) const;
   OpRecord begun(const at::RecordFunction& function, OpTape& tape) const;
   void append_stretches(Trace& trace);

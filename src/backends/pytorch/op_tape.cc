@@ -2,30 +2,50 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "backends/pytorch/op_signature.h"
 #include "measure/clock.h"
 
 namespace tbd::pytorch {
 namespace {
 constexpr size_t kRecordsAtFirst = 1 << 16;
-}
+constexpr size_t kArenaChunk = 1 << 16;  // bytes
+}  // namespace
 
 OpTape::OpTape() : thread_(gettid()), torch_thread_(at::RecordFunction::currentThreadId()) {
   records_.reserve(kRecordsAtFirst);
 }
 
+std::string_view OpTape::Arena::keep(std::string_view bytes) {
+  if (bytes.size() > left_) {
+    left_ = std::max(kArenaChunk, bytes.size());
+    next_ = chunks_.emplace_back(std::make_unique_for_overwrite<char[]>(left_)).get();
+  }
+  const std::string_view kept(next_, bytes.copy(next_, bytes.size()));
+  next_ += kept.size(), left_ -= kept.size();
+  return kept;
+}
+
 uint32_t OpTape::interned(std::string_view bytes) {
   if (const auto known = ids_.find(bytes); known != ids_.end()) return known->second;
-  const auto added = ids_.emplace(bytes, static_cast<uint32_t>(signatures_.size())).first;
-  signatures_.push_back(&added->first);
-  return added->second;
+  const auto id = static_cast<uint32_t>(signatures_.size());
+  signatures_.push_back(arena_.keep(bytes));
+  return ids_[signatures_.back()] = id;
+}
+
+uint32_t OpTape::expected_or_interned(std::string_view bytes) {
+  if (place_ == expected_.size()) expected_.push_back(interned(bytes));
+  uint32_t& id = expected_[place_++];
+  if (signatures_[id] != bytes) id = interned(bytes);
+  return id;
 }
 
 // The clock is read last, so that an op's own time has nothing of this.
 void OpTape::open(OpRecord record, const at::RecordFunction& function) {
   scratch_.clear();
   write_signature(function, scratch_);
-  record.signature = interned({scratch_.data(), scratch_.size()});
+  record.signature = expected_or_interned({scratch_.data(), scratch_.size()});
   open_.push_back(records_.size());
   records_.push_back(record);
   records_.back().begin = now_ns();
