@@ -76,6 +76,18 @@ void tokenizer_alone(benchmark::State& state) {
 }
 BENCHMARK(tokenizer_alone)->Unit(benchmark::kMillisecond);
 
+// What any reader of the file pays: its bytes, a MiB at a time, into one buffer.
+void read_file_alone(benchmark::State& state) {
+  std::string buffer(1 << 20, '\0');
+  for (auto _ : state) {
+    const auto source = open_source(files().json);
+    while (source->read(buffer.data(), buffer.size()) > 0) {
+    }
+  }
+  state.SetBytesProcessed(state.iterations() * files().bytes);
+}
+BENCHMARK(read_file_alone)->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void inflate_alone(benchmark::State& state) {
   std::string buffer(1 << 20, '\0');
   for (auto _ : state) {
