@@ -109,12 +109,14 @@ std::optional<std::vector<ChunkPlace>> read_index(const std::filesystem::path& p
 
 namespace {
 
-// What the index says, at most one a byte; 0 where it says nothing: a hint that saves growing.
+// What the index says, at most one a byte; 0 where it says nothing: a hint that saves growing, and no more than that
+// where a file promises what memory cannot hold.
 size_t promised_events(const std::filesystem::path& path) try {
+  constexpr uint64_t kMost = 1 << 24;
   uint64_t events = 0;
   if (const auto index = read_index(path))
     for (const ChunkPlace& place : *index) events += static_cast<uint64_t>(place.events);
-  return std::min<uint64_t>(events, std::filesystem::file_size(path));
+  return std::min<uint64_t>({events, std::filesystem::file_size(path), kMost});
 } catch (const Error&) {
   return 0;
 }
