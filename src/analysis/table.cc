@@ -112,14 +112,18 @@ struct Grid {
   std::vector<size_t> widths;
 };
 
-Grid grid_of(const Table& table, std::string (*escape)(std::string_view)) {
+Grid grid_of(const Table& table, std::string (*escape)(std::string_view), bool is_short = false) {
   Grid grid;
   std::vector<std::string> header;
   for (const Column& column : table.columns) header.push_back(escape(column.title));
   grid.lines.push_back(std::move(header));
   for (const auto& row : table.rows) {
     std::vector<std::string> line;
-    for (size_t i = 0; i < row.size(); ++i) line.push_back(escape(human(row[i], table.columns[i].unit)));
+    for (size_t i = 0; i < row.size(); ++i) {
+      const Column& column = table.columns[i];
+      const std::string text = human(row[i], column.unit);
+      line.push_back(escape(is_short && column.short_form && row[i].index() == 4 ? column.short_form(text) : text));
+    }
     grid.lines.push_back(std::move(line));
   }
   grid.widths.resize(table.columns.size());
@@ -206,7 +210,7 @@ std::string html_escaped(std::string_view text) {
 }
 
 std::string to_text(const Table& table) {
-  const Grid grid = grid_of(table, printable);
+  const Grid grid = grid_of(table, printable, true);
   std::string out = table.title.empty() ? "" : printable(table.title) + "\n";
   for (const auto& line : grid.lines) {
     std::string text;

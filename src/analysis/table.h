@@ -18,6 +18,7 @@ struct Column {
   std::string key;    // in CSV and JSON
   std::string title;  // for people
   Unit unit = Unit::none;
+  std::string (*short_form)(std::string_view) = nullptr;  // of text cells in aligned text, where width is dear
 };
 
 using TableCell = std::variant<std::monostate, bool, int64_t, double, std::string>;

@@ -29,6 +29,14 @@ TEST(Table, TextIsAligned) {
             "a|b               –  33.3 %\n");
 }
 
+TEST(Table, OnlyAlignedTextIsShortened) {
+  const auto two = [](std::string_view text) { return std::string(text, 0, 2); };
+  const Table table{.columns = {{"name", "name", Unit::none, two}}, .rows = {{std::string("long")}}};
+  EXPECT_EQ(to_text(table), "name\nlo\n");
+  EXPECT_EQ(to_csv(table), "name\nlong\n");
+  EXPECT_THAT(to_html(table), HasSubstr("long"));
+}
+
 TEST(Table, MarkdownEscapesPipes) {
   EXPECT_EQ(to_markdown(sample()),
             "### Cells\n\n"

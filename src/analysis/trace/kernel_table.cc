@@ -95,6 +95,17 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
   return out;
 }
 
+// Where the list of a C++ function's arguments begins; the name's end where it has none.
+size_t arguments_begin(std::string_view name) {
+  if (!name.ends_with(')')) return name.size();
+  int open = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    open += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+    if (open == 0) return i > 0 && name[i - 1] != ' ' ? i : name.size();
+  }
+  return name.size();
+}
+
 }  // namespace
 
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
@@ -124,6 +135,19 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
   std::vector<KernelGroup> out;
   for (uint32_t id = 0; id < groups.size(); ++id) out.push_back(group_of(trace, ids.find(id)->cls, groups[id]));
   return merged(std::move(out), true);
+}
+
+std::string short_kernel_name(std::string_view name) {
+  constexpr size_t kLongest = 80;
+  constexpr std::string_view kShared[] = {"at::native::", "(anonymous namespace)::"};
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  std::string out(name.substr(0, arguments_begin(name)));
+  for (const std::string_view part : kShared)
+    for (size_t at = out.find(part); at != std::string::npos; at = out.find(part, at)) out.erase(at, part.size());
+  if (out.size() <= kLongest) return out;
+  size_t end = kLongest - 1;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end;  // no half of a character
+  return out.substr(0, end) + "…";
 }
 
 std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups) {

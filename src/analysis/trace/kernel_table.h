@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/trace/rank_events.h"
@@ -22,5 +23,8 @@ struct KernelGroup {
 std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window);
 // The same by name alone, without copies.
 std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups);
+// The name of a C++ kernel without its result, its arguments and the namespaces that most share, at most 80 characters;
+// other names as they are: "vectorized_elementwise_kernel<4, FillFunctor<float>, std::array<char*, 1ul> >".
+std::string short_kernel_name(std::string_view name);
 
 }  // namespace tbd

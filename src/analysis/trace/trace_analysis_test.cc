@@ -191,6 +191,18 @@ TEST(LeafOps, AnOpThatComputesItselfIsBusyBesideWhatItCalls) {
                                      {"name":"aten::copy_","count":1,"total_ns":10}])"));
 }
 
+TEST(KernelTable, ShortNamesSayWhatDiffers) {
+  EXPECT_EQ(short_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+                              "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)"),
+            "vectorized_elementwise_kernel<4, FillFunctor<float>, std::array<char*, 1ul> >");
+  EXPECT_EQ(short_kernel_name("void at::native::(anonymous namespace)::softmax<float>(float*, void (*)(int))"),
+            "softmax<float>");
+  for (const char* whole : {"Memcpy HtoD (Pageable -> Device)", "aten::add_", "sgemm_128x64", "", ")", "("})
+    EXPECT_EQ(short_kernel_name(whole), whole);
+  EXPECT_EQ(short_kernel_name(std::string(100, 'x')), std::string(79, 'x') + "…");
+  EXPECT_EQ(short_kernel_name(std::string(78, 'x') + "€€€"), std::string(78, 'x') + "…");
+}
+
 TEST(CriticalPath, WalksFromKernelToLaunchToHost) {
   Golden g;
   g.add(EventKind::step, "ProfilerStep#1", g.host, 0, 300);

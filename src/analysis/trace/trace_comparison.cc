@@ -67,6 +67,7 @@ Table totals_table(std::span<const Pair> pairs) {
 
 Table kernels_table(std::span<const Pair> pairs) {
   Table table{.title = "Compared: kernels and ops by change of time", .columns = compared("name", "name")};
+  table.columns[1].short_form = short_kernel_name;
   for (const auto& [base, next] : pairs) {
     std::map<std::string, std::pair<int64_t, int64_t>> times;
     for (const KernelGroup& kernel : kernels_by_name(base->kernels)) times[kernel.name].first += kernel.total_ns;

@@ -107,7 +107,7 @@ Table stream_table(std::span<const RankAnalysis> ranks) {
 
 Table kernel_table(const RankAnalysis& analysis) {
   Table table{.title = cat(analysis.on_device ? "Kernels and copies" : "Ops", " of rank ", analysis.rank)};
-  table.columns = {{"name", "name"},
+  table.columns = {{"name", "name", Unit::none, short_kernel_name},
                    {"detail", analysis.on_device ? "grid and block" : "shapes"},
                    {"class", "class"},
                    {"count", "count", Unit::count},
