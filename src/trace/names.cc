@@ -35,6 +35,15 @@ constexpr std::array<std::string_view, 3> kUpdates = {"Optimizer.step", "Optimiz
 bool is_collective_kernel(std::string_view name) {
   return begins_with_any(name, kCollectiveKernels) || holds_any(name, kCollectiveParts);
 }
+CopyDirection copy_direction(std::string_view name) {
+  const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (holds("HtoD") || holds("HostToDevice") || holds("Host -> Device")) return CopyDirection::to_device;
+  if (holds("DtoH") || holds("DeviceToHost") || holds("Device -> Host")) return CopyDirection::to_host;
+  if (holds("DtoD") || holds("DeviceToDevice")) return CopyDirection::on_device;
+  if (holds("HtoH") || holds("HostToHost")) return CopyDirection::on_host;
+  if (holds("PtoP")) return CopyDirection::between_devices;
+  return CopyDirection::unknown;
+}
 bool is_step(std::string_view name) { return begins_with_any(name, kSteps); }
 bool is_input(std::string_view name) { return begins_with_any(name, kInputs); }
 bool is_sync_call(std::string_view name) { return begins_with_any(name, kSyncs); }

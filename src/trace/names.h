@@ -8,6 +8,8 @@ namespace tbd {
 
 // A kernel of a communication library: NCCL, RCCL, oneCCL, MSCCL, NVSHMEM.
 bool is_collective_kernel(std::string_view name);
+// "Memcpy HtoD (Pageable -> Device)": to the device.
+CopyDirection copy_direction(std::string_view name);
 // "ProfilerStep#12" and the like.
 bool is_step(std::string_view name);
 // Ranges in which a loop fetches a batch.

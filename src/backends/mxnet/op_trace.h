@@ -9,11 +9,11 @@
 #include <memory>
 
 #include "backends/mxnet/api.h"
-#include "backends/mxnet/clock_map.h"
 #include "backends/mxnet/plan.h"
 #include "backends/mxnet/profile_rows.h"
 #include "base/files.h"
 #include "graph/graph.h"
+#include "measure/clock_map.h"
 #include "trace/trace.h"
 
 namespace tbd::mxnet {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "trace/import/decimal.h"
+#include "trace/names.h"
 
 namespace tbd {
 namespace {
@@ -15,16 +16,6 @@ std::array<uint32_t, 3> extents(std::string_view json) {
   for (const char* at = json.data(); at != end && i < 3; ++at)
     if (*at >= '0' && *at <= '9') at = std::from_chars(at, end, out[i++]).ptr - 1;
   return out;
-}
-
-CopyDirection direction_of(std::string_view name) {
-  const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (holds("HtoD") || holds("HostToDevice") || holds("Host -> Device")) return CopyDirection::to_device;
-  if (holds("DtoH") || holds("DeviceToHost") || holds("Device -> Host")) return CopyDirection::to_host;
-  if (holds("DtoD") || holds("DeviceToDevice")) return CopyDirection::on_device;
-  if (holds("HtoH") || holds("HostToHost")) return CopyDirection::on_host;
-  if (holds("PtoP")) return CopyDirection::between_devices;
-  return CopyDirection::unknown;
 }
 
 // Bytes of an element, by c10's names.
@@ -67,7 +58,7 @@ uint32_t ChromeValues::kernel() const {
 }
 
 uint32_t ChromeValues::copy(std::string_view name) const {
-  return trace_.detail(CopyDetail{.bytes = integer_or(ChromeKey::bytes, 0), .direction = direction_of(name)});
+  return trace_.detail(CopyDetail{.bytes = integer_or(ChromeKey::bytes, 0), .direction = copy_direction(name)});
 }
 
 uint32_t ChromeValues::collective() const {

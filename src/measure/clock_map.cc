@@ -1,11 +1,11 @@
-#include "backends/mxnet/clock_map.h"
+#include "measure/clock_map.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "measure/clock.h"
 
-namespace tbd::mxnet {
+namespace tbd {
 
 // The pair read fastest of a few.
 ClockPair read_clocks() {
@@ -29,4 +29,4 @@ int64_t ClockMap::raw_ns(int64_t epoch_ns) const {
   return a.raw_ns + std::llround(rate * static_cast<double>(epoch_ns - a.epoch_ns));
 }
 
-}  // namespace tbd::mxnet
+}  // namespace tbd

@@ -1,13 +1,13 @@
-#include "backends/mxnet/clock_map.h"
+#include "measure/clock_map.h"
 
 #include <gtest/gtest.h>
 
 #include "measure/clock.h"
 
-namespace tbd::mxnet {
+namespace tbd {
 namespace {
 
-TEST(MxnetClock, LiesOnTheLineThroughTheReadingsAround) {
+TEST(ClockMap, LiesOnTheLineThroughTheReadingsAround) {
   ClockMap clocks;
   clocks.add({1000, 0}), clocks.add({2000, 1000}), clocks.add({3000, 3000});
   EXPECT_EQ(clocks.raw_ns(1500), 500);
@@ -16,7 +16,7 @@ TEST(MxnetClock, LiesOnTheLineThroughTheReadingsAround) {
   EXPECT_EQ(clocks.raw_ns(3100), 3200);
 }
 
-TEST(MxnetClock, ReadsBothAtOnce) {
+TEST(ClockMap, ReadsBothAtOnce) {
   ClockMap clocks;
   clocks.add(read_clocks());
   const ClockPair between = read_clocks();
@@ -28,4 +28,4 @@ TEST(MxnetClock, ReadsBothAtOnce) {
 }
 
 }  // namespace
-}  // namespace tbd::mxnet
+}  // namespace tbd
