@@ -7,6 +7,7 @@
 #include "analysis/gap/shares.h"
 #include "analysis/profile/parts.h"
 #include "analysis/trace/idle.h"
+#include "analysis/trace/named_work.h"
 #include "base/text.h"
 
 namespace tbd {
@@ -59,8 +60,7 @@ std::optional<StepSplit> split_steps(const Record& record) {
   for (const TimeSpan& window : windows) {
     split.window_ns += window.length();
     share_window(rank.activities, window, [&](const Activity& activity, int64_t ns) {
-      const auto* detail = trace.detail_of<OpDetail>(activity.event);
-      const NodeKey key{detail ? detail->node : StringId{0}, trace.phases()[activity.event]};
+      const NodeKey key{named_work(trace, activity.event).node, trace.phases()[activity.event]};
       times[key][trace.names()[activity.event]] += ns;
     });
     const IdleCauses causes(rank, launches, window);

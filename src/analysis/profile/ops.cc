@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "analysis/profile/parts.h"
+#include "analysis/trace/named_work.h"
 #include "base/text.h"
 
 namespace tbd {
@@ -57,8 +58,8 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     const bool inside =
         std::ranges::any_of(windows, [&](TimeSpan w) { return activity.begin >= w.begin && activity.begin < w.end; });
     if (!inside) continue;
-    const auto* detail = trace.detail_of<OpDetail>(activity.event);
-    const std::string node(detail ? trace.strings()[detail->node] : "");
+    const NamedWork work = named_work(trace, activity.event);
+    const std::string node(trace.strings()[work.node]);
     NodeTime& time = times[{node, direction_of(trace.phases()[activity.event])}];
     const int64_t ns = activity.end - activity.begin;
     time.total_ns += ns;
@@ -66,7 +67,7 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     Main& main = time.by_op[std::string(trace.name(activity.event))];
     main.ns += ns, main.runs += main.last != activity.event;
     main.last = activity.event;
-    if (detail && main.shapes.empty()) main.shapes = std::string(trace.strings()[detail->shapes]);
+    if (main.shapes.empty()) main.shapes = std::string(trace.strings()[work.shapes]);
   }
   return times;
 }

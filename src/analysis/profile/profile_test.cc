@@ -43,6 +43,50 @@ TEST(Profile, ChargesBothDirectionsToTheNode) {
   EXPECT_EQ(profile.ops.front().main_op, "conv_grad");
 }
 
+// Of a device: what is charged are kernels, by the node whose op launched them.
+TEST(Profile, ChargesKernelsToTheirNode) {
+  const auto sample = made();
+  {
+    TraceWriter writer(sample->record.folder / "launches/trace-1/trace.tbdt");
+    Trace& trace = writer.trace();
+    const TrackId host = trace.track({.process = 1, .thread = 1});
+    const TrackId stream = trace.track({.place = Track::Place::device, .device = 0, .process = 1, .thread = 7});
+    const auto kernel = [&](int64_t begin, int64_t duration, const char* name, const char* node, EventPhase phase) {
+      trace.add({.begin = begin,
+                 .duration = duration,
+                 .name = trace.string(name),
+                 .detail = trace.detail(KernelDetail{.grid = {1, 1, 1}, .node = trace.string(node)}),
+                 .track = stream,
+                 .kind = EventKind::kernel,
+                 .phase = phase});
+    };
+    for (int64_t step = 1; step <= 12; ++step) {
+      const int64_t begin = step * kStep;
+      trace.add({.begin = begin,
+                 .duration = kStep,
+                 .name = trace.string(cat("step ", step)),
+                 .track = host,
+                 .kind = EventKind::step});
+      // an op of another node has the same place in its table as a kernel's detail in theirs
+      trace.add({.begin = begin,
+                 .duration = 10,
+                 .name = trace.string("aten::relu"),
+                 .detail = trace.detail(OpDetail{.node = trace.string("r1"), .shapes = trace.string("[[1]]")}),
+                 .track = host});
+      kernel(begin + 100'000, 300'000, "gemm", "c1", EventPhase::forward);
+      kernel(begin + 500'000, 400'000, "gemm_grad", "c1", EventPhase::backward);
+    }
+    writer.finish();
+  }
+  const Profile profile = *profile_of(sample->record);
+  ASSERT_EQ(profile.ops.size(), 2U);
+  EXPECT_THAT(op(profile, "gemm").nodes, testing::ElementsAre("c1"));
+  EXPECT_EQ(op(profile, "gemm").shapes, "");
+  EXPECT_EQ(op(profile, "gemm").total_ns, profile.steps * 300'000);
+  EXPECT_EQ(op(profile, "gemm_grad").direction, "backward");
+  EXPECT_DOUBLE_EQ(profile.compute_utilization(), 0.7);
+}
+
 TEST(Profile, FlopsOfOpsAreThoseOfTheRecord) {
   const auto sample = made();
   const Profile profile = *profile_of(sample->record);
