@@ -126,10 +126,21 @@ void OpRecorder::append_stretches(Trace& trace) {
   stretches_.clear();
 }
 
-void OpRecorder::hand_over(Trace& trace) {
+void OpRecorder::append_devices(Trace& trace, std::span<const DeviceRecord> records) const {
+  std::map<int64_t, OpFinder> ops;  // by thread of the system
+  for (const auto& tape : tapes_) ops.emplace(tape->thread(), *tape);
+  const auto op_at = [&](int64_t thread, int64_t time) {
+    const auto found = ops.find(thread);
+    return found == ops.end() ? nullptr : found->second.at(time);
+  };
+  append_device_events(trace, records, op_at, node_names_);
+}
+
+void OpRecorder::hand_over(Trace& trace, std::span<const DeviceRecord> on_devices) {
   require(!recording_, "ops are handed over between steps");
   const std::lock_guard lock(mutex_);
   append_stretches(trace);
+  append_devices(trace, on_devices);
   std::map<uint64_t, int64_t> threads;  // of the system, by torch's count
   for (const auto& tape : tapes_) threads[tape->torch_thread()] = tape->thread();
   for (const auto& tape : tapes_) {

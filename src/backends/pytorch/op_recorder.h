@@ -6,9 +6,11 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "backends/pytorch/device_events.h"
 #include "backends/pytorch/node_sequences.h"
 #include "backends/pytorch/op_tape.h"
 #include "trace/trace.h"
@@ -44,8 +46,8 @@ class OpRecorder {
   // executes.
   void differentiate(const NodeSequences* nodes);
 
-  // Appends what was recorded, and forgets it. Not while it records.
-  void hand_over(Trace& trace);
+  // Appends what was recorded and what the ops had a device do, and forgets it. Not while it records.
+  void hand_over(Trace& trace, std::span<const DeviceRecord> on_devices = {});
 
  private:
   struct Stretch {
@@ -58,6 +60,7 @@ class OpRecorder {
   int32_t node_of_autograd(const at::RecordFunction& function, OpTape& tape) const;
   OpRecord begun(const at::RecordFunction& function, OpTape& tape) const;
   void append_stretches(Trace& trace);
+  void append_devices(Trace& trace, std::span<const DeviceRecord> records) const;
 
   const std::vector<std::string> node_names_;
   const std::string fp32_math_;

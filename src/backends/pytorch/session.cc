@@ -56,6 +56,7 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
     layout_ = layout_from(options.layout);
     weights_ = std::make_unique<Weights>(program_, device_, layout_);
     if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program_), fp32_math(options));
+    if (options.trace && device_.is_cuda()) devices_ = std::make_unique<DeviceRecorder>(device_.type());
     PhaseOptions of_phase = {options.bindings, options.world, options.capture, obey_liveness_, options.ledger};
     of_phase.recorder = recorder_.get();
     for (const Phase& phase : program_.phases) {
@@ -170,6 +171,7 @@ StepReport TorchSession::step(const StepRequest& request) {
   require(recorder_ || !request.traced, "a traced step needs a program loaded for a trace");
   std::optional<OpRecorder::Recording> recording;
   tracing_ = request.traced;
+  if (tracing_ && devices_) devices_->start();
   if (tracing_) recording.emplace(*recorder_);
   return guarded([&] {
     require(staged_.size() == program_.step.size(), "a step needs staged inputs");
@@ -201,7 +203,7 @@ StepReport TorchSession::step(const StepRequest& request) {
 
 void TorchSession::hand_over(Trace& trace) {
   tracing_ = false;
-  if (recorder_) recorder_->hand_over(trace);
+  if (recorder_) recorder_->hand_over(trace, devices_ ? devices_->stop() : std::vector<DeviceRecord>());
 }
 
 std::string TorchSession::first_non_finite() {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/pytorch/device_recorder.h"
 #include "backends/pytorch/phase.h"
 #include "worker/session.h"
 
@@ -43,8 +44,9 @@ class TorchSession final : public Session {
   LoadOptions options_;
   at::Device device_ = at::kCPU;
   Layout layout_ = Layout::nchw;
-  std::unique_ptr<OpRecorder> recorder_;  // of pass trace
-  bool tracing_ = false;                  // the last step was traced, and not handed over yet
+  std::unique_ptr<OpRecorder> recorder_;     // of pass trace
+  std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
+  bool tracing_ = false;                     // the last step was traced, and not handed over yet
   std::unique_ptr<Weights> weights_;
   std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
   std::map<std::string, at::Tensor> on_device_;  // staged inputs by name
