@@ -1,4 +1,4 @@
-# Build type, compiler cache and sanitizers.
+# Build type, compiler cache, linker and sanitizers.
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release: -O2 -g1; Debug: -O0 -g" FORCE)
 endif()
@@ -11,6 +11,12 @@ find_program(TBD_CCACHE ccache)
 if(TBD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Build folders of one clone, and clones beside each other, share objects.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${TBD_CCACHE})
+endif()
+
+# mold links a test executable in a tenth of the time. It stays one process, so that its CPU time counts as the build's.
+find_program(TBD_MOLD mold)
+if(TBD_MOLD)
+  add_link_options(-fuse-ld=mold -Wl,--no-fork)
 endif()
 
 if(TBD_SANITIZE)
