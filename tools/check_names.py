@@ -1,33 +1,60 @@
 #!/usr/bin/env python3
-"""The naming rules of .clang-tidy over the rooms without framework headers. Exit 77 (skipped) without clang-tidy.
+"""The naming rules of .clang-tidy over the modules without framework headers. Exit 77 (skipped) without clang-tidy.
 
-  check_names.py BUILD_DIR    needs its compile_commands.json; files that passed and did not change are not read again
+  check_names.py BUILD_DIR    needs its compile_commands.json; modules that passed and did not change are not read again
+
+The files of a module are read together, as unity builds compile them: headers are nearly all of the work.
 """
 import concurrent.futures
 import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def headers_hash():
-    digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
-    for path in sorted((ROOT / "src").rglob("*.h")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def digest(files):
+    """Of these files, the rules and all headers."""
+    total = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    for path in sorted((ROOT / "src").rglob("*.h")) + sorted(files):
+        total.update(path.read_bytes())
+    return total.hexdigest()
 
 
-def check(tool, build, path):
-    done = subprocess.run([tool, "-p", str(build), "--quiet", "--extra-arg=-Wno-everything", str(path)],
-                          capture_output=True, text=True, check=False)
+def modules(build):
+    """Target: its compile commands, for files of src that are neither tests nor a back-end's."""
+    groups = defaultdict(list)
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(command["file"])
+        if path.is_relative_to(ROOT / "src") and not path.is_relative_to(ROOT / "src/backends") and not path.name.endswith("_test.cc"):
+            # Each model is a file of its own, and says `Sizes` and `config` as the others do.
+            alone = path.stem if path.is_relative_to(ROOT / "src/models") else ""
+            groups[re.search(r"CMakeFiles/([^/]+)\.dir/", command["output"]).group(1) + alone].append(command)
+    return groups
+
+
+def check(tool, commands, folder):
+    """The faults of one module."""
+    unit = folder / "unit.cc"
+    unit.write_text("".join(f'#include "{command["file"]}"\n' for command in commands))
+    flags = [word for word in shlex.split(commands[0]["command"]) if word.startswith(("-I", "-D", "-std="))]
+    done = subprocess.run([tool, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", str(unit), "--", *flags, "-Wno-everything",
+                           "-ferror-limit=0"], capture_output=True, text=True, check=False)
     # Only naming counts: what the other compiler cannot parse is not this check's affair.
     return sorted(set(re.findall(r"^/.*\[readability-identifier-naming.*\]$", done.stdout, re.MULTILINE)))
+
+
+def check_module(tool, commands):
+    with tempfile.TemporaryDirectory() as folder:
+        return check(tool, commands, Path(folder))
 
 
 def main():
@@ -36,21 +63,17 @@ def main():
     if not tool:
         print("clang-tidy is not installed")
         sys.exit(77)
-    commands = json.loads((build / "compile_commands.json").read_text())
-    files = {Path(c["file"]) for c in commands}
-    files = sorted(f for f in files if f.is_relative_to(ROOT / "src") and not f.is_relative_to(ROOT / "src/backends")
-                   and not f.name.endswith("_test.cc"))
+    groups = modules(build)
     stamps = build / "names_passed.json"
     passed = json.loads(stamps.read_text()) if stamps.exists() else {}
-    headers = headers_hash()
-    key = {f: hashlib.sha256(f.read_bytes() + headers.encode()).hexdigest() for f in files}
-    todo = [f for f in files if passed.get(str(f)) != key[f]]
+    key = {name: digest([Path(c["file"]) for c in commands]) for name, commands in groups.items()}
+    todo = sorted((name for name in groups if passed.get(name) != key[name]), key=lambda name: -len(groups[name]))
     faults = set()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, found in zip(todo, pool.map(lambda f: check(tool, build, f), todo)):
+        for name, found in zip(todo, pool.map(lambda name: check_module(tool, groups[name]), todo)):
             faults.update(found)
             if not found:
-                passed[str(path)] = key[path]
+                passed[name] = key[name]
     stamps.write_text(json.dumps(passed))
     for fault in sorted(faults):
         print(fault.replace(f"{ROOT}/", ""))
