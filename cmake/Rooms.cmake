@@ -1,9 +1,24 @@
-# tbd_room(NAME [ROOMS ...] [LINK ...]): the static library tbd_NAME of src/NAME, and test_NAME of its *_test.cc.
+# tbd_room(NAME [ROOMS ...] [LINK ...] [JOIN N] [HEADERS ...]): the static library tbd_NAME of src/NAME, and test_NAME of its *_test.cc.
 # A room without sources yet is an interface library, so that arrows can name it.
 include(GoogleTest OPTIONAL)
 
 # Every room's tests: what the sanitizer builds build.
 add_custom_target(unit_tests)
+
+# tbd_join(TARGET BATCH [HEADER ...]): with TBD_UNITY, BATCH files of the target compile as one, so that what their headers
+# cost is paid once; the headers are compiled beforehand. BATCH 1 leaves each file alone. A compiler process stays below
+# 1.5 GiB (bench/clean_build.sh prints it). tools/check_unity.py holds the names that files of a module must not share.
+function(tbd_join target batch)
+  if(NOT TBD_UNITY)
+    return()
+  endif()
+  if(batch GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
 
 function(tbd_settings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
@@ -12,19 +27,32 @@ function(tbd_settings target)
   endif()
 endfunction()
 
-# Test cases become ctest tests with a label, the lane they run in.
-# Further arguments are properties of the tests.
-function(tbd_discover_tests target lane)
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lane} TIMEOUT 300
-                       ${ARGN})
+# Tests: GoogleTest's headers are compiled once an executable in every preset, since each of its files begins with them.
+function(tbd_test_settings target)
+  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  target_compile_options(${target} PRIVATE -O1 -g0)
+  tbd_join(${target} 30)
 endfunction()
 
+# Test cases become ctest tests with a label, the lane they run in.
+# TEST_FILTER chooses among them; PROPERTIES are those of the tests.
+function(tbd_discover_tests target lane)
+  cmake_parse_arguments(TESTS "" "TEST_FILTER" "PROPERTIES" ${ARGN})
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST TEST_FILTER "${TESTS_TEST_FILTER}"
+                       PROPERTIES LABELS ${lane} TIMEOUT 300 ${TESTS_PROPERTIES})
+endfunction()
+
+# JOIN: how many files are compiled together with TBD_UNITY; HEADERS: what is compiled before them.
 function(tbd_library name)
-  cmake_parse_arguments(LIB "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(LIB "" "JOIN" "SOURCES;LINK;HEADERS" ${ARGN})
+  if(NOT LIB_JOIN)
+    set(LIB_JOIN 40)
+  endif()
   if(LIB_SOURCES)
     add_library(tbd_${name} STATIC ${LIB_SOURCES})
     set(access PUBLIC)
     tbd_settings(tbd_${name})
+    tbd_join(tbd_${name} ${LIB_JOIN} ${LIB_HEADERS})
   else()
     add_library(tbd_${name} INTERFACE)
     set(access INTERFACE)
@@ -34,7 +62,7 @@ function(tbd_library name)
 endfunction()
 
 function(tbd_room name)
-  cmake_parse_arguments(ROOM "" "" "ROOMS;LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ROOM "" "JOIN" "ROOMS;LINK;EXCLUDE;HEADERS" ${ARGN})
   list(TRANSFORM ROOM_ROOMS PREPEND tbd_)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
@@ -43,13 +71,15 @@ function(tbd_room name)
   if(ROOM_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${ROOM_EXCLUDE}")
   endif()
-  tbd_library(${name} SOURCES ${sources} LINK ${ROOM_ROOMS} ${ROOM_LINK})
+  tbd_library(${name} SOURCES ${sources} LINK ${ROOM_ROOMS} ${ROOM_LINK} JOIN ${ROOM_JOIN}
+              HEADERS ${ROOM_HEADERS})
   if(tests AND TBD_TESTS)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE tbd_${name} GTest::gtest_main GTest::gmock)
     target_compile_definitions(test_${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                TBD_BINARY_DIR="${PROJECT_BINARY_DIR}")
     tbd_settings(test_${name})
+    tbd_test_settings(test_${name})
     tbd_discover_tests(test_${name} unit)
     add_dependencies(unit_tests test_${name})
   endif()

@@ -126,7 +126,7 @@ TEST_F(LoadedObjects, APlantedLibraryIsFound) {
   }
 }
 
-TEST(Faults, AreSecondCopiesAndStrangers) {
+TEST(FaultsOfLoading, AreSecondCopiesAndStrangers) {
   const TemporaryFolder root;
   const std::string own = (root.path() / "libgomp.so.1").string();
   write_file(own, "");
