@@ -1,6 +1,7 @@
 // A worker of PyTorch that copies a tensor for kExtraCopyNs in each step, when the step's pooling begins; what its
 // thread waits for a processor meanwhile does not count.
-#include <ATen/ATen.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones.h>
 #include <ATen/record_function.h>
 
 #include <string_view>

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/pytorch/lowered_as.h"
 #include "backends/pytorch/one_node.h"
 
 namespace tbd::pytorch {

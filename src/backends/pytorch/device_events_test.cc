@@ -1,6 +1,7 @@
 #include "backends/pytorch/device_events.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

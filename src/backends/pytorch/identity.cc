@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "backends/pytorch/lowering.h"
+#include "backends/pytorch/lowered_as.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/version.h"
 #include "host/registry.h"

@@ -1,4 +1,6 @@
-#include "backends/pytorch/lowering.h"
+#include "backends/pytorch/lowered_as.h"
+
+#include "base/text.h"
 
 namespace tbd::pytorch {
 namespace {

@@ -78,12 +78,4 @@ at::Tensor lower(const StopGradient& op, const Args& in);
 at::Tensor lower(const InputGradient& op, const Args& in);
 std::vector<at::Tensor> lower(const HostCall& op, const Args& in);
 
-// Which torch op runs, for `check`: what a lowering calls, and whether it is one op or composed of several. `operands`
-// counts those of the node, parameters included.
-struct LoweredAs {
-  bool native = true;
-  std::string detail;
-};
-LoweredAs lowered_as(const Op& op, size_t operands);
-
 }  // namespace tbd::pytorch

@@ -1,9 +1,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/mean.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/sum.h>
-#include <torch/csrc/autograd/autograd.h>
 
+#include "backends/pytorch/autograd.h"
 #include "backends/pytorch/lowering.h"
 #include "backends/pytorch/tensors.h"
 #include "host/registry.h"
@@ -42,11 +41,7 @@ at::Tensor lower(const Reduce& op, const Args& in) {
 
 at::Tensor lower(const StopGradient&, const Args& in) { return in[0].detach(); }
 
-// d sum(y) / d x, with a graph of its own so that the loss can be differentiated through it.
-at::Tensor lower(const InputGradient&, const Args& in) {
-  return torch::autograd::grad({in[0]}, {in[1]}, {at::ones_like(in[0])}, /*retain_graph=*/true,
-                               /*create_graph=*/true)[0];
-}
+at::Tensor lower(const InputGradient&, const Args& in) { return input_gradient(in[0], in[1]); }
 
 std::vector<at::Tensor> lower(const HostCall& op, const Args& in) {
   std::vector<HostTensor> operands, results;

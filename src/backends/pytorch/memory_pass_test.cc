@@ -19,7 +19,7 @@ int64_t all(const MemoryTotals& totals) { return std::accumulate(totals.begin(),
 // A session that tells a ledger, with its batch staged.
 struct Watched {
   explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
-    session = std::make_unique<TorchSession>();
+    session = make_torch_session();
     before = session->memory().live_bytes.value_or(0);
     session->load(program, {.bindings = {{"N", batch}}, .ledger = &ledger});
     session->write(initial_weights(program));
@@ -30,7 +30,7 @@ struct Watched {
       session->step({.number = next, .schedule_step = next, .lr = {}, .only_phase = {}});
   }
   MemoryLedger ledger;
-  std::unique_ptr<TorchSession> session;
+  std::unique_ptr<Session> session;
   int64_t before = 0, next = 1;
 };
 

@@ -1,6 +1,9 @@
 #include "backends/pytorch/onednn_linear.h"
 
-#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -1,5 +1,6 @@
 #include "backends/pytorch/op_recorder.h"
 
+#include <ATen/record_function.h>
 #include <unistd.h>
 
 #include <atomic>

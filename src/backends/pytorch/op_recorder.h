@@ -2,8 +2,7 @@
 // which node of the graph each op belongs to. Ops that torch runs inside its parallel loops, without its dispatcher,
 // are not seen: such a loop is part of the op that opened it.
 #pragma once
-#include <ATen/record_function.h>
-
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -33,7 +32,7 @@ class OpRecorder {
 
    private:
     OpRecorder& recorder_;
-    at::CallbackHandle callback_;
+    uint64_t callback_;  // at::CallbackHandle
   };
   bool recording() const { return recording_; }
 

@@ -1,6 +1,7 @@
 #include "backends/pytorch/op_signature.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
 
 #include <algorithm>

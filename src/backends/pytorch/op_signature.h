@@ -1,10 +1,12 @@
 // An op's name and arguments: written as raw bytes while it runs, read and spelled afterwards.
 #pragma once
-#include <ATen/record_function.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace at {
+struct RecordFunction;
+}
 
 namespace tbd::pytorch {
 

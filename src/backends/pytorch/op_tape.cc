@@ -1,5 +1,6 @@
 #include "backends/pytorch/op_tape.h"
 
+#include <ATen/record_function.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // What the ops of one thread leave while they are recorded. Only that thread writes, so nothing locks; equal ops share
 // a signature, so that an op costs one record of fixed size.
 #pragma once
-#include <ATen/record_function.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +9,10 @@
 #include <vector>
 
 #include "trace/event.h"
+
+namespace at {
+struct RecordFunction;
+}
 
 namespace tbd::pytorch {
 

@@ -23,7 +23,7 @@ using testing::Not;
 // A session loaded for a trace, with its batch staged.
 struct Traced {
   explicit Traced(const Program& program, int64_t batch = 4) : batch(random_batch(program, {{"N", batch}})) {
-    session = std::make_unique<TorchSession>();
+    session = make_torch_session();
     session->load(program, {.bindings = {{"N", batch}}, .trace = true});
     session->write(initial_weights(program));
     session->stage(this->batch);
@@ -41,7 +41,7 @@ struct Traced {
     return out;
   }
   TensorMap batch;
-  std::unique_ptr<TorchSession> session;
+  std::unique_ptr<Session> session;
   int64_t next = 1;
 };
 

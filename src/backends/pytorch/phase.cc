@@ -3,9 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+
+#include "backends/pytorch/autograd.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -123,7 +124,7 @@ void PhaseRunner::backward() {
   }
   std::optional<PhaseWatch::Backward> watched;
   if (watch_) watched.emplace(*watch_);
-  if (!roots.empty()) torch::autograd::backward(roots, upstream);
+  if (!roots.empty()) run_backward(roots, upstream);
   if (!watch_) return;
   for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
 }

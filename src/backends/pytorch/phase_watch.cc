@@ -1,5 +1,8 @@
 #include "backends/pytorch/phase_watch.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
+
 namespace tbd::pytorch {
 namespace {
 

@@ -1,13 +1,14 @@
 // What the memory pass sees of a phase: whose work allocates, in forward node by node, in backward by the sequence
 // numbers that autograd gives to what a node's ops recorded.
 #pragma once
-#include <ATen/core/Tensor.h>
-#include <ATen/record_function.h>
-
 #include <cstdint>
 
 #include "backends/pytorch/node_sequences.h"
 #include "measure/memory_ledger.h"
+
+namespace at {
+class Tensor;
+}
 
 namespace tbd::pytorch {
 
@@ -32,7 +33,7 @@ class PhaseWatch {
     Backward& operator=(const Backward&) = delete;
 
    private:
-    at::CallbackHandle callback_;
+    uint64_t callback_;  // at::CallbackHandle
   };
 
  private:

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/pytorch/one_node.h"
+#include "backends/pytorch/plan.h"
+#include "backends/pytorch/tensors.h"
 #include "graph/builder.h"
 
 namespace tbd::pytorch {

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
+#include "backends/pytorch/device_recorder.h"
 #include "backends/pytorch/gemm.h"
 #include "backends/pytorch/guard.h"
 #include "backends/pytorch/identity.h"
 #include "backends/pytorch/memory.h"
 #include "backends/pytorch/onednn_linear.h"
+#include "backends/pytorch/phase.h"
 #include "backends/pytorch/version.h"
 #include "measure/memory_ledger.h"
 
@@ -28,6 +32,51 @@ std::string fp32_math(const LoadOptions& options) { return options.tf32 && optio
 int64_t runs_with_own_batch(const StepEntry& entry, const Phase& phase) {
   return phase.accumulate * (entry.fresh_inputs ? entry.repeat : 1);
 }
+
+class TorchSession final : public Session {
+ public:
+  explicit TorchSession(bool obey_liveness);
+  ~TorchSession() override;
+
+  SessionIdentity identity() const override;
+  std::vector<NodeSupport> check(const Program& program) const override;
+  void load(const Program& program, const LoadOptions& options) override;
+  void write(const TensorMap& values) override;
+  TensorMap read(const std::vector<std::string>& prefixes) override;
+  void stage(const TensorMap& batch) override;
+  StepReport step(const StepRequest& request) override;
+  void hand_over(Trace& trace) override;
+  std::string first_non_finite() override;
+  SessionMemory memory() const override;
+  void reset_peak_memory() override;
+  std::optional<double> gemm_rate(const std::string& precision, double seconds) override;
+
+ private:
+  // The staged inputs of one run of a phase.
+  struct Staged {
+    TensorList inputs;          // by ValueId
+    std::vector<double> norms;  // per loss term
+  };
+  PhaseRunner& runner(const std::string& phase);
+  Staged stage_run(const StepEntry& entry, int64_t run, const TensorMap& batch);
+  void run_entry(const StepEntry& entry, size_t entry_index, int64_t repeats, const StepRequest& request,
+                 StepReport& report);
+
+  bool obey_liveness_;
+  Program program_;
+  LoadOptions options_;
+  at::Device device_ = at::kCPU;
+  Layout layout_ = Layout::nchw;
+  std::unique_ptr<OpRecorder> recorder_;     // of pass trace
+  std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
+  bool tracing_ = false;                     // the last step was traced, and not handed over yet
+  std::unique_ptr<Weights> weights_;
+  std::map<std::string, std::unique_ptr<PhaseRunner>> phases_;
+  std::map<std::string, at::Tensor> on_device_;  // staged inputs by name
+  std::vector<std::vector<Staged>> staged_;      // per step entry, per run that reads a batch of its own
+  std::string entered_;                          // the phase whose parameters require gradients
+  std::map<std::string, double> last_losses_;
+};
 
 }  // namespace
 
@@ -222,10 +271,14 @@ std::optional<double> TorchSession::gemm_rate(const std::string& precision, doub
   return guarded([&] { return best_gemm_rate(precision, seconds, device_); });
 }
 
+std::unique_ptr<Session> make_torch_session(bool obey_liveness) {
+  return std::make_unique<TorchSession>(obey_liveness);
+}
+
 }  // namespace tbd::pytorch
 
 namespace tbd {
 
-std::unique_ptr<Session> make_session() { return std::make_unique<pytorch::TorchSession>(); }
+std::unique_ptr<Session> make_session() { return pytorch::make_torch_session(); }
 
 }  // namespace tbd

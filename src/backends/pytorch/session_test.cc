@@ -139,12 +139,12 @@ TEST(LossScale, CapturedGradientsAreUnscaled) {
   const Program fp32 = toy_program("mlp20"), fp16 = with_precision(fp32, Precision::fp16);
   auto a = ready(fp32), b = ready(fp16);
   a->step(at_step(1)), b->step(at_step(1));
-  const auto gradient = [](TorchSession& s) { return s.read({"grad/layers.19.weight"}).begin()->second; };
+  const auto gradient = [](Session& s) { return s.read({"grad/layers.19.weight"}).begin()->second; };
   EXPECT_LT(relative_error(gradient(*b), gradient(*a)), 0.05);
 }
 
 TEST(Identity, NamesBuildAndPaths) {
-  const SessionIdentity identity = TorchSession().identity();
+  const SessionIdentity identity = make_torch_session()->identity();
   EXPECT_EQ(identity.framework, "pytorch");
   EXPECT_THAT(identity.version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
   EXPECT_THAT(identity.precisions, testing::Contains("bf16"));
@@ -155,7 +155,7 @@ TEST(Check, SaysWhatIsComposedAndWhatIsUnknown) {
   Program program = toy_program("conv_forms");
   program.phases[0].nodes.push_back({"call", HostCall{"top_row", {{{0, 1}, DType::i32}}}, {"head"}});
   std::map<std::string, NodeSupport> rows;
-  for (const NodeSupport& row : TorchSession().check(program)) rows[row.node] = row;
+  for (const NodeSupport& row : make_torch_session()->check(program)) rows[row.node] = row;
   EXPECT_EQ(rows.at("grouped").level, NodeSupport::Level::native);
   EXPECT_EQ(rows.at("same").level, NodeSupport::Level::composed);
   EXPECT_EQ(rows.at("call").level, NodeSupport::Level::unsupported);
@@ -168,7 +168,7 @@ TEST(Load, RefusesWhatItCannotRun) {
     LoadOptions options;
     options.bindings = {{"N", 2}};
     change(options);
-    return sentence_of([&] { TorchSession().load(program, options); });
+    return sentence_of([&] { make_torch_session()->load(program, options); });
   };
   EXPECT_EQ(load([](LoadOptions&) {}), "no error");
   EXPECT_THAT(load([](LoadOptions& o) { o.device = "tpu"; }), HasSubstr("'tpu'"));
@@ -178,9 +178,9 @@ TEST(Load, RefusesWhatItCannotRun) {
 }
 
 TEST(Gemm, RateIsPositiveOrAbsent) {
-  TorchSession session;
-  EXPECT_GT(session.gemm_rate("fp32", 0.01).value(), 1e8);
-  EXPECT_EQ(session.gemm_rate("int8", 0.01), std::nullopt);
+  const auto session = make_torch_session();
+  EXPECT_GT(session->gemm_rate("fp32", 0.01).value(), 1e8);
+  EXPECT_EQ(session->gemm_rate("int8", 0.01), std::nullopt);
 }
 
 // One OpenMP, one BLAS (inside libtorch_cpu), no protobuf, no TBB: a second would fight over threads or symbols.

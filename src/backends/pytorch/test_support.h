@@ -47,8 +47,8 @@ struct SessionSetup {
   int64_t threads = 1;
 };
 
-inline std::unique_ptr<TorchSession> loaded(const Program& program, const SessionSetup& setup = {}) {
-  auto session = std::make_unique<TorchSession>(setup.obey_liveness);
+inline std::unique_ptr<Session> loaded(const Program& program, const SessionSetup& setup = {}) {
+  auto session = make_torch_session(setup.obey_liveness);
   LoadOptions options;
   options.bindings = {{"N", setup.batch}};
   options.layout = setup.layout;
@@ -59,7 +59,7 @@ inline std::unique_ptr<TorchSession> loaded(const Program& program, const Sessio
   return session;
 }
 // Loaded, with weights, and a random batch staged.
-inline std::unique_ptr<TorchSession> ready(const Program& program, const SessionSetup& setup = {}) {
+inline std::unique_ptr<Session> ready(const Program& program, const SessionSetup& setup = {}) {
   auto session = loaded(program, setup);
   session->stage(random_batch(program, {{"N", setup.batch}}));
   return session;

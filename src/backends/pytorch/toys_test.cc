@@ -159,7 +159,7 @@ TEST(StepList, FreshInputsOfARepeatedPhaseAreReadInTurn) {
   first->stage(batch);
   batch["critic.2/real"] = random_tensor("other", batch.at("critic.2/real").shape(), DType::f32);
   second->stage(batch);
-  const auto run = [](TorchSession& session) {
+  const auto run = [](Session& session) {
     session.step({.number = 1, .schedule_step = 1, .lr = 0.0, .only_phase = {}});
     return session.read({"output/d_real", "output/d_fake"});
   };

@@ -6,6 +6,7 @@
 #include "backends/pytorch/lamb.h"
 #include "backends/pytorch/memory.h"
 #include "backends/pytorch/test_support.h"
+#include "graph/schedule.h"
 
 namespace tbd::pytorch {
 namespace {

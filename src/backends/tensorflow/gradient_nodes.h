@@ -1,5 +1,5 @@
-// Adding nodes from within a gradient function. Only sources of gradients include this: it brings TensorFlow's C++
-// headers.
+// Adding nodes from within a gradient function. Only gradient_registry.cc includes this: it brings TensorFlow's
+// C++ headers, which take seconds to compile.
 #pragma once
 #include <string>
 #include <vector>
@@ -65,12 +65,5 @@ inline Output like(const Scope& scope, double value, const Output& x) {
   return add(scope, "Cast",
              [&](NodeBuilder& builder) { builder.Input(in(number)).Attr("DstT", x.node()->output_type(x.index())); });
 }
-
-// Of tables and of weights that are used several times (gradients_of_weights.cc).
-absl::Status gather(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
-absl::Status identities(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
-// Of losses whose kernel gives the gradient as its second output (gradients_of_losses.cc).
-absl::Status sparse_cross_entropy(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
-absl::Status ctc_loss(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out);
 
 }  // namespace tbd::tensorflow_gradients

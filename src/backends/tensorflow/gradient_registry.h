@@ -1,5 +1,5 @@
-// Gradients that TensorFlow's C++ registry lacks. No other files see TensorFlow's C++ headers than gradient_nodes.h and
-// the sources that include it.
+// Gradients that TensorFlow's C++ registry lacks. Of all sources only gradient_registry.cc and gradient_watch.cc
+// see TensorFlow's C++ headers.
 #pragma once
 
 // Once a process, before a gradient is asked for. Ops that have a gradient by now are left alone.

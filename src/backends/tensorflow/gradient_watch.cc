@@ -2,12 +2,16 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "backends/tensorflow/gradient_nodes.h"
+#include "tensorflow/cc/framework/grad_op_registry.h"
 
 namespace {
 
-using namespace tbd::tensorflow_gradients;
+using tensorflow::Operation;
+using tensorflow::Output;
+using tensorflow::Scope;
+using Outputs = std::vector<Output>;
 using Registry = tensorflow::ops::GradOpRegistry;
 using Functions = std::unordered_map<std::string, tensorflow::ops::GradFunc>;
 
@@ -33,7 +37,7 @@ absl::Status watched(const Scope& scope, const Operation& op, const Outputs& ups
   const Watcher& watch = watcher();
   const tensorflow::ops::GradFunc function = watch.watched.at(op.node()->type_string());
   if (!watch.added) return function(scope, op, upstream, out);
-  const auto tell = [&](const Node* node) {
+  const auto tell = [&](const tensorflow::Node* node) {
     if (node) watch.added(watch.context, node->name().c_str(), op.node()->name().c_str());
   };
   for (const Output& each : upstream) tell(each.node());

@@ -1,5 +1,5 @@
 // Whose gradient an op is part of: TF_AddGradients names what it adds by kind alone ("gradients/Mul_7"), so the
-// gradient functions themselves are watched while they add. Only gradient_watch.cc sees TensorFlow's C++ headers.
+// gradient functions themselves are watched while they add.
 #pragma once
 
 // `added` is told of every op that the gradient of `forward` adds or is given, ops that were there before included;
