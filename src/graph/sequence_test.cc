@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/sequence_programs.h"

@@ -1,5 +1,7 @@
 #include "backends/pytorch/phase_watch.h"
 
+#include <memory>
+
 namespace tbd::pytorch {
 namespace {
 

@@ -1,4 +1,6 @@
 // Ops on images that the builder does not write by name, and elementwise ops with a kink, against loops in double.
+#include <algorithm>
+
 #include "backends/tensorflow/trial.h"
 
 namespace tbd::tensorflow {

@@ -1,6 +1,7 @@
 #include "runner/equivalence/script.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "runner/equivalence/equivalence.h"
 
