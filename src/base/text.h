@@ -19,6 +19,7 @@ class TextPart {
   TextPart(std::string_view text) : kind_(Kind::text), text_(text) {}
   TextPart(const std::string& text) : TextPart(std::string_view(text)) {}
   TextPart(const char* text) : TextPart(std::string_view(text)) {}
+  TextPart(char* text) : TextPart(std::string_view(text)) {}
   TextPart(char letter) : kind_(Kind::letter), letter_(letter) {}
   TextPart(signed char letter) : TextPart(static_cast<char>(letter)) {}
   TextPart(unsigned char letter) : TextPart(static_cast<char>(letter)) {}

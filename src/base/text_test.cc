@@ -41,7 +41,8 @@ void expect_limits_as_streamed() {
 TEST(Cat, WritesTextAsStreamsDo) {
   char buffer[] = "array";
   const char* pointer = "pointer";
-  expect_as_streamed("literal", "", buffer, pointer, std::string("string"), std::string_view("view"),
+  char* const changeable = buffer;
+  expect_as_streamed("literal", "", buffer, pointer, changeable, std::string("string"), std::string_view("view"),
                      std::string("a\0b", 3), 'c', static_cast<signed char>('s'), static_cast<unsigned char>('u'));
 }
 

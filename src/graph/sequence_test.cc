@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/sequence_programs.h"

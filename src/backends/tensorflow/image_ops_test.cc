@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/tensorflow/trial.h"
+#include "base/json.h"
 
 namespace tbd::tensorflow {
 namespace {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backends/tensorflow/test_support.h"
+#include "base/json.h"
 #include "models/model.h"
 
 namespace tbd::tensorflow {

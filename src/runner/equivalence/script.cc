@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/json.h"
 #include "runner/equivalence/equivalence.h"
 
 namespace tbd {
