@@ -2,6 +2,7 @@
 // Flags of workload_from; --first 1: one step, then the end.
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
+#include <algorithm>
 
 #include "serve.h"
 #include "session_setup.h"

@@ -1,6 +1,7 @@
 // Any bytes are a program or one Error; a program that is read survives a round trip, and a valid one every pass.
 #include <cstdlib>
 
+#include "base/json.h"
 #include "graph/graph.h"
 #include "graph/passes.h"
 

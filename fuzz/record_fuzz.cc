@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "record/steps.h"
 
 namespace {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/json.h"
 #include "data/image_file.h"
 #include "data/png_encoder.h"
 #include "lesson_worker.h"

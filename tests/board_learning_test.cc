@@ -3,8 +3,10 @@
 // played at random it is not. The games are made by the set-up (docs/data.md); without them the test is skipped.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 
+#include "base/json.h"
 #include "lesson_worker.h"
 #include "random_games.h"
 

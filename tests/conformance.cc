@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "record/safetensors.h"
 #include "runner/equivalence/tolerance.h"
 #include "runner/prepare.h"

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "built_workers.h"
 #include "record/reader.h"
 #include "record/safetensors.h"

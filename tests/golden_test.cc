@@ -11,6 +11,7 @@
 
 #include "analysis/cell.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "record/reader.h"
 
 namespace tbd {

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "lesson_worker.h"
 #include "shuffled_sets.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "built_workers.h"
 #include "record/safetensors.h"
 #include "runner/prepare.h"

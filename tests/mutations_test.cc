@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "built_workers.h"
 #include "graph/passes.h"
 #include "models/model.h"

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/philox.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
@@ -203,7 +205,7 @@ TEST_F(Protocol, StopEndsARun) {
     EXPECT_EQ(reply.ended, "stop");
     EXPECT_GE(reply.steps, 1);
     EXPECT_TRUE(std::isfinite(reply.losses.at("train")));
-    EXPECT_EQ(reply.launch.at("batch_seen"), 4);
+    EXPECT_EQ(reply.launch->at("batch_seen"), 4);
   }
 }
 

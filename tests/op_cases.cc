@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "op_image_cases.h"

@@ -4,6 +4,7 @@
 // unscaling they would lead thousands of times as far.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/files.h"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
@@ -130,7 +131,7 @@ class Kills {
     const std::string name = record.folder.filename().string();
     if (record.run.state != RunState::complete || record.run.outcome.kind != OutcomeKind::ok)
       fault(cat(name, " is not complete: ", record.run.outcome.reason));
-    if (record.run.workload.framework_version != "0.1" || !record.run.environment.contains("lowering"))
+    if (record.run.workload.framework_version != "0.1" || !record.run.environment->contains("lowering"))
       fault(name + " lost what its worker said");
     if (static_cast<int64_t>(record.launches.size()) != plan_.launches)
       fault(cat(name, " holds ", record.launches.size(), " launches instead of ", plan_.launches));

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "record/reader.h"
 #include "resume_kills.h"
 #include "runner/largest_batch.h"
@@ -274,7 +276,7 @@ TEST_F(Resume, TheLargestBatchIsFoundOnceAndMeasured) {
   ASSERT_EQ(runs[0].outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
   EXPECT_GE(runs[0].cell.batch, 12);  // 16 MiB each, and the interpreter
   EXPECT_LE(runs[0].cell.batch, 18);
-  const LargestBatch found = largest_batch_from(read_record(runs[0].record).run.environment.at("largest_batch"));
+  const LargestBatch found = largest_batch_from(read_record(runs[0].record).run.environment->at("largest_batch"));
   EXPECT_EQ(found.batch, runs[0].cell.batch);
   EXPECT_EQ(found.budget, 300 * kMiB);
   EXPECT_EQ(found.too_large, found.batch + 1);

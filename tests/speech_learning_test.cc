@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/json.h"
 #include "data/transcripts.h"
 #include "lesson_worker.h"
 #include "quality/ctc_decoding.h"

@@ -6,12 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
@@ -67,7 +69,7 @@ TEST_F(Workers, AGoodOneIsMeasuredAndRecorded) {
   ASSERT_EQ(record.launches.size(), 1u);
   EXPECT_GE(record.launches[0].steps.size(), 6u);
   EXPECT_EQ(record.launches[0].info.batch_seen, 2);
-  EXPECT_EQ(record.run.environment.at("lowering").at("native"), 1);
+  EXPECT_EQ(record.run.environment->at("lowering").at("native"), 1);
 }
 
 TEST_F(Workers, EachFaultIsARowAndTheOthersGoOn) {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

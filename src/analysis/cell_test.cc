@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "analysis/flags.h"
 #include "analysis/input_verdict.h"
 #include "analysis/sample_record.h"
+#include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {
@@ -133,7 +136,7 @@ TEST(CellRow, UnknownIsNullNeverZero) {
 TEST(CellRow, HostFractionsStandInForMissingColumns) {
   Record record = sample_record();
   for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
-  record.launches[0].info.host = {{"use", {{"util_cpu", 0.5}}}};
+  *record.launches[0].info.host = {{"use", {{"util_cpu", 0.5}}}};
   EXPECT_DOUBLE_EQ(summarize(record)["cpu_utilization"].value.value(), 0.5);
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "analysis/sample_record.h"
 
 namespace tbd {

@@ -5,6 +5,8 @@
 
 #include "analysis/metrics.h"
 #include "analysis/throughput.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "stats/effort.h"
 
 namespace tbd {

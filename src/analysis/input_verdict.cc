@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

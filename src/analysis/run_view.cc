@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
+
 namespace tbd {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "record/memory_log.h"
 #include "record/record.h"
 #include "trace/file.h"
@@ -75,7 +77,7 @@ inline std::unique_ptr<Made> made() {
                      .forward = {.flop_model = 100'000, .bytes = 10'000},
                      .backward = {.flop_model = 200'000, .bytes = 20'000}},
                     {.node = "r1", .op = "Relu", .forward = {.flop_simd = 1'000, .bytes = 8'000}, .backward = {}}};
-  record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}};
+  *record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}};
   Launch launch;
   launch.info.pass = "trace";
   launch.info.cores = 2;

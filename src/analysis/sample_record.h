@@ -1,6 +1,8 @@
 // A made-up record for tests and benchmarks: known numbers, no clock, no machine.
 #pragma once
+#include "base/json.h"
 #include "base/philox.h"
+#include "base/text.h"
 #include "record/record.h"
 
 namespace tbd {
@@ -74,13 +76,13 @@ inline Record sample_record(const SampleOptions& o = {}) {
               .op = "batch_norm",
               .forward = {.flop_simd = 44'957'696, .bytes = 51'380'224},
               .backward = {.flop_simd = 57'802'944, .bytes = 77'070'336}}};
-  run.environment = {{"cpu", {{"model", "Sample CPU"}, {"cores", 2}, {"isa", {"avx2", "avx512f"}}}},
-                     {"software", {{"kernel", "6.1"}, {"OMP_WAIT_POLICY", "passive"}}}};
-  run.peaks = {{"isa", {{"fp32", 1.2e12}}},
-               {"gemm", {{"fp32", 1.0e12}}},
-               {"bandwidth", 2.1e10},
-               {"threads", 2},
-               {"drift", 0.01}};
+  *run.environment = {{"cpu", {{"model", "Sample CPU"}, {"cores", 2}, {"isa", {"avx2", "avx512f"}}}},
+                      {"software", {{"kernel", "6.1"}, {"OMP_WAIT_POLICY", "passive"}}}};
+  *run.peaks = {{"isa", {{"fp32", 1.2e12}}},
+                {"gemm", {{"fp32", 1.0e12}}},
+                {"bandwidth", 2.1e10},
+                {"threads", 2},
+                {"drift", 0.01}};
   for (int64_t n = 1; n <= o.launches; ++n) {
     Launch launch{.steps = sample_steps(o, static_cast<uint64_t>(n))};
     launch.info = {.number = n,

@@ -1,5 +1,6 @@
 #include "analysis/table.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 

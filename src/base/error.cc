@@ -20,4 +20,8 @@ std::string_view name(ErrorKind kind) {
   return "internal";
 }
 
+Error Error::within(std::string_view context) const { return Error(kind_, cat(context, ": ", what())); }
+
+void throw_error(ErrorKind kind, std::initializer_list<TextPart> parts) { throw Error(kind, joined(parts)); }
+
 }  // namespace tbd

@@ -23,20 +23,21 @@ class Error : public std::runtime_error {
   Error(ErrorKind kind, const std::string& sentence) : std::runtime_error(sentence), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
   // The same error with "context: " before its sentence.
-  Error within(std::string_view context) const { return Error(kind_, cat(context, ": ", what())); }
+  Error within(std::string_view context) const;
 
  private:
   ErrorKind kind_;
 };
 
+[[noreturn]] void throw_error(ErrorKind kind, std::initializer_list<TextPart> parts);
+template <class... Parts>
+[[noreturn]] void fail(ErrorKind kind, const Parts&... parts) {
+  throw_error(kind, {TextPart(parts)...});
+}
 // Throws Error(invalid) with the arguments joined when `condition` is false.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
-  if (!condition) throw Error(ErrorKind::invalid, cat(parts...));
-}
-template <class... Parts>
-[[noreturn]] void fail(ErrorKind kind, const Parts&... parts) {
-  throw Error(kind, cat(parts...));
+  if (!condition) fail(ErrorKind::invalid, parts...);
 }
 
 }  // namespace tbd

@@ -1,5 +1,15 @@
 #include "base/json.h"
 
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 namespace tbd {
 namespace {
 
@@ -38,5 +48,69 @@ Json parse_json(std::string_view text, std::string_view where) {
     fail(ErrorKind::invalid, where, ": not JSON: ", e.what());
   }
 }
+
+template <class T>
+bool fits(const Json& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (value.is_number_unsigned()) return std::in_range<T>(value.get<uint64_t>());
+    if (value.is_number_integer()) return std::in_range<T>(value.get<int64_t>());
+    if (value.is_number_float()) {
+      const double number = value.get<double>();
+      return number >= static_cast<double>(std::numeric_limits<T>::min()) &&
+             number < std::ldexp(1.0, std::numeric_limits<T>::digits);
+    }
+  }
+  return true;
+}
+
+template <class T>
+T at(const Json& object, std::string_view key) {
+  require(object.is_object(), "expected an object that holds '", key, "'");
+  const auto found = object.find(key);
+  require(found != object.end(), "'", key, "' is missing");
+  if (!fits<T>(*found)) fail(ErrorKind::invalid, "'", key, "' is out of range: ", found->dump().substr(0, 60));
+  try {
+    return found->get<T>();
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::invalid, "'", key, "' has the wrong type: ", found->dump().substr(0, 60));
+  }
+}
+
+template <class T>
+std::optional<T> maybe(const Json& object, std::string_view key) {
+  if (!object.is_object()) return std::nullopt;
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return at<T>(object, key);
+}
+
+template bool fits<uint32_t>(const Json&);
+
+template Json at<Json>(const Json&, std::string_view);
+template std::optional<Json> maybe<Json>(const Json&, std::string_view);
+template bool at<bool>(const Json&, std::string_view);
+template std::optional<bool> maybe<bool>(const Json&, std::string_view);
+template int at<int>(const Json&, std::string_view);
+template std::optional<int> maybe<int>(const Json&, std::string_view);
+template int64_t at<int64_t>(const Json&, std::string_view);
+template std::optional<int64_t> maybe<int64_t>(const Json&, std::string_view);
+template uint64_t at<uint64_t>(const Json&, std::string_view);
+template std::optional<uint64_t> maybe<uint64_t>(const Json&, std::string_view);
+template double at<double>(const Json&, std::string_view);
+template std::optional<double> maybe<double>(const Json&, std::string_view);
+template std::string at<std::string>(const Json&, std::string_view);
+template std::optional<std::string> maybe<std::string>(const Json&, std::string_view);
+template std::vector<std::string> at<std::vector<std::string>>(const Json&, std::string_view);
+template std::optional<std::vector<std::string>> maybe<std::vector<std::string>>(const Json&, std::string_view);
+template std::vector<int> at<std::vector<int>>(const Json&, std::string_view);
+template std::optional<std::vector<int>> maybe<std::vector<int>>(const Json&, std::string_view);
+template std::vector<int64_t> at<std::vector<int64_t>>(const Json&, std::string_view);
+template std::optional<std::vector<int64_t>> maybe<std::vector<int64_t>>(const Json&, std::string_view);
+template std::vector<std::array<int64_t, 2>> at<std::vector<std::array<int64_t, 2>>>(const Json&, std::string_view);
+template std::optional<std::vector<std::array<int64_t, 2>>> maybe<std::vector<std::array<int64_t, 2>>>(
+    const Json&, std::string_view);
+template std::map<std::string, double> at<std::map<std::string, double>>(const Json&, std::string_view);
+template std::optional<std::map<std::string, double>> maybe<std::map<std::string, double>>(const Json&,
+                                                                                           std::string_view);
 
 }  // namespace tbd

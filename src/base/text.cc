@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 namespace tbd {
 namespace {
@@ -37,6 +38,42 @@ std::string scaled(double value, std::span<const char* const> units, double base
 }
 
 }  // namespace
+
+void TextPart::append_to(std::string& out) const {
+  char digits[32];
+  const auto append = [&](auto... number) {
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number...).ptr);
+  };
+  switch (kind_) {
+    case Kind::text:
+      out += text_;
+      break;
+    case Kind::letter:
+      out += letter_;
+      break;
+    case Kind::integer:
+      append(integer_);
+      break;
+    case Kind::natural:
+      append(natural_);
+      break;
+    case Kind::floating:
+      append(floating_, std::chars_format::general, 6);
+      break;
+    case Kind::other: {
+      std::ostringstream stream;
+      other_.write(stream, other_.value);
+      out += stream.view();
+      break;
+    }
+  }
+}
+
+std::string joined(std::initializer_list<TextPart> parts) {
+  std::string out;
+  for (const TextPart& part : parts) part.append_to(out);
+  return out;
+}
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;

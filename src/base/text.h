@@ -1,21 +1,68 @@
 // Text helpers: joining, splitting, nearest names, numbers for people.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tbd {
 
-// The parts written one after the other, as `<<` writes them.
+// One part of a text, to be written as `<<` writes it. Refers to its value, which must outlive it. What is no number
+// and no string needs <ostream> only where its own `<<` does.
+class TextPart {
+ public:
+  TextPart(std::string_view text) : kind_(Kind::text), text_(text) {}
+  TextPart(const std::string& text) : TextPart(std::string_view(text)) {}
+  TextPart(const char* text) : TextPart(std::string_view(text)) {}
+  TextPart(char* text) : TextPart(std::string_view(text)) {}
+  TextPart(char letter) : kind_(Kind::letter), letter_(letter) {}
+  TextPart(signed char letter) : TextPart(static_cast<char>(letter)) {}
+  TextPart(unsigned char letter) : TextPart(static_cast<char>(letter)) {}
+  TextPart(double number) : kind_(Kind::floating), floating_(number) {}
+  TextPart(float number) : TextPart(static_cast<double>(number)) {}
+  template <class T>
+  TextPart(const T& value) {
+    if constexpr (!std::is_integral_v<T>)
+      kind_ = Kind::other, other_ = {&value, write<T>};
+    else if constexpr (std::is_signed_v<T>)
+      kind_ = Kind::integer, integer_ = value;
+    else
+      kind_ = Kind::natural, natural_ = value;
+  }
+  void append_to(std::string& out) const;
+
+ private:
+  enum class Kind { text, letter, integer, natural, floating, other };
+  struct Other {
+    const void* value;
+    void (*write)(std::ostream&, const void*);
+  };
+  template <class T>
+  static void write(std::ostream& out, const void* value) {
+    out << *static_cast<const T*>(value);
+  }
+
+  Kind kind_;
+  union {
+    std::string_view text_;
+    char letter_;
+    int64_t integer_;
+    uint64_t natural_;
+    double floating_;
+    Other other_;
+  };
+};
+
+// The parts one after the other.
+std::string joined(std::initializer_list<TextPart> parts);
 template <class... Parts>
 std::string cat(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return std::move(out).str();
+  return joined({TextPart(parts)...});
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator);

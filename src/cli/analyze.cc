@@ -4,6 +4,7 @@
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
 #include "report/trace_report.h"

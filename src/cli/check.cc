@@ -1,6 +1,7 @@
 // tbd check: do frameworks train the same network? A verdict each, the guilty node where not.
 #include <ostream>
 
+#include "base/json.h"
 #include "cli/cell_options.h"
 #include "cli/check_tables.h"
 #include "cli/commands.h"

@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include <algorithm>
+#include <new>
 #include <ostream>
 
 #include "base/error.h"

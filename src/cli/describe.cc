@@ -1,5 +1,6 @@
 // tbd describe: a network's layers, sizes and costs; no framework is asked.
 #include <ostream>
+#include <set>
 
 #include "base/json.h"
 #include "cli/cell_options.h"

@@ -3,6 +3,7 @@
 
 #include "analysis/explain/page.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "record/reader.h"
 

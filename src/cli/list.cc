@@ -1,4 +1,5 @@
 // tbd list: what can be measured here, and why not the rest. Loads no framework: capabilities are cached.
+#include <algorithm>
 #include <ostream>
 
 #include "cli/commands.h"

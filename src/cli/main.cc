@@ -1,4 +1,5 @@
 #include <unistd.h>
+#include <map>
 
 #include <csignal>
 #include <iostream>

@@ -1,5 +1,6 @@
 // tbd memory: where memory goes, by data structure, node and time.
 #include "analysis/memory/memory_report.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/pass_options.h"
 

@@ -3,6 +3,7 @@
 
 #include "analysis/observations/observations.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "record/reader.h"
 

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "base/json.h"
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/results.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "base/json.h"
 #include "cli/cell_options.h"
 #include "record/record.h"
 #include "runner/run.h"

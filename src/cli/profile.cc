@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "analysis/profile/profile_tables.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/pass_options.h"
 #include "trace/export/chrome.h"

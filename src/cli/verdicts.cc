@@ -10,8 +10,8 @@ namespace {
 
 // The library that was measured is the one that a check here would run.
 bool is_built_here(const Record& record, const Cell& cell, const RunnerSettings& settings) {
-  const auto framework = record.run.environment.find("framework");
-  if (framework == record.run.environment.end()) return false;
+  const auto framework = record.run.environment->find("framework");
+  if (framework == record.run.environment->end()) return false;
   const auto measured = maybe<std::string>(*framework, "library_sha256");
   try {
     return measured && *measured == find_worker(settings.workers, cell.framework).library_sha256;

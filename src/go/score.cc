@@ -1,5 +1,6 @@
 #include "go/score.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "base/text.h"

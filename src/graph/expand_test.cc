@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/json.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/memory.h"

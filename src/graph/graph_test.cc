@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/builder.h"
 #include "graph/expand.h"
 #include "graph/memory.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <variant>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "graph/ops/attention.h"
 #include "graph/ops/clip.h"
 #include "graph/ops/conv2d.h"

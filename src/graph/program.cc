@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/sequence_programs.h"

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/json.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "graph/sequence_programs.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/memory.h"

@@ -2,16 +2,14 @@
 // reading takes a system call a counter.
 #pragma once
 #include <array>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "measure/perf_event.h"
 #include "record/counter_log.h"
 
 namespace tbd {
-
-using Json = nlohmann::ordered_json;
 
 class Counters {
  public:

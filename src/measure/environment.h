@@ -1,12 +1,12 @@
 // What the measuring machine is, as a record keeps it: no host name, no user name, no path of a home folder.
 #pragma once
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "base/json_fwd.h"
 
 namespace tbd {
 
-using Json = nlohmann::ordered_json;
 using Environment = std::map<std::string, std::string>;
 
 // Groups of measurement.md 4.3, each value null where the system does not say:

@@ -1,17 +1,15 @@
 // What a process tree and the machine under it have used up to an instant, and what they used between two.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "measure/proc_text.h"
 
 namespace tbd {
-
-using Json = nlohmann::ordered_json;
 
 struct ThreadTimes {
   int process = 0, thread = 0;

@@ -1,10 +1,10 @@
 // Fractions and flags derived from what a process tree used over a window.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "measure/host_sample.h"
 
 namespace tbd {

@@ -1,5 +1,6 @@
 #include "measure/proc_text.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"

@@ -5,6 +5,8 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <thread>
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "graph/graph.h"
 #include "graph/memory.h"
 #include "graph/passes.h"

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "record/steps.h"
 
 namespace tbd {

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

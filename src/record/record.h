@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_value.h"
 
 namespace tbd {
 
@@ -94,10 +94,10 @@ struct RunInfo {
   std::optional<int64_t> parameters;
   std::optional<int64_t> train_flops;  // per sample, forward + backward + update, flop_model
   std::vector<OpRow> ops;
-  Json environment = Json::object();  // groups of measurement.md 4.3: {"cpu": {"model": ...}, "limits": {...}, ...}
+  JsonValue environment;  // groups of measurement.md 4.3: {"cpu": {"model": ...}, "limits": {...}, ...}
   // Rates measured with this cell's threads. {"isa": {"fp32": FLOP/s, "bf16": ...}, "gemm": {"fp32": FLOP/s, ...},
   //  "bandwidth": B/s, "threads": n, "drift": fraction between before and after}; an unknown rate is an absent key.
-  Json peaks = Json::object();
+  JsonValue peaks;
   std::optional<bool> verified;    // a passing equivalence record exists; nullopt: never checked
   std::vector<std::string> flags;  // marks that the runner saw: "threads-over-cores", "loadavg-high"
 };
@@ -139,7 +139,7 @@ struct LaunchInfo {
   std::string environment_hash;
   // What the process tree and the machine used over the steps: {"delta": {amounts}, "use": {fractions}} with the keys
   // of measure/host_sample.h and host_use.h. Stands in where steps.csv lacks a column.
-  Json host = Json::object();
+  JsonValue host;
   Outcome outcome;
   std::string folder_name() const;  // "clean-1"
 };

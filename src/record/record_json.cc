@@ -1,4 +1,6 @@
 // run.json and launch.json: one list of fields each, walked once to write and once to read.
+#include "base/error.h"
+#include "base/json.h"
 #include "record/record.h"
 
 namespace tbd {
@@ -15,6 +17,7 @@ struct Put {
   void operator()(const char* key, const std::optional<T>& value) {
     if (value) json[key] = *value;
   }
+  void operator()(const char* key, const JsonValue& value) { json[key] = *value; }
 };
 struct Get {
   const Json& json;
@@ -26,6 +29,7 @@ struct Get {
   void operator()(const char* key, std::optional<T>& value) {
     value = maybe<T>(json, key);
   }
+  void operator()(const char* key, JsonValue& value) { *value = at<Json>(json, key); }
 };
 
 template <class Visit, class W>

@@ -6,9 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "record/reader.h"
 #include "record/steps.h"
 #include "record/writer.h"
@@ -29,8 +32,8 @@ RunInfo sample_run() {
   run.workload.repro = "tbd run resnet50 --batch 8";
   run.parameters = 25'557'032;
   run.ops = {{.node = "conv1", .op = "conv2d", .forward = {.flop_model = 236'027'904, .bytes = 7}, .backward = {}}};
-  run.environment = {{"cpu", {{"model", "x"}}}};
-  run.peaks = {{"isa", {{"fp32", 1e11}}}};
+  *run.environment = {{"cpu", {{"model", "x"}}}};
+  *run.peaks = {{"isa", {{"fp32", 1e11}}}};
   run.flags = {"threads-over-cores"};
   return run;
 }

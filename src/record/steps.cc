@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

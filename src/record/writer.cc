@@ -7,7 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "record/steps.h"
 
 namespace tbd {

@@ -1,6 +1,7 @@
 #include "report/cells.h"
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <map>
 #include <thread>

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "report/explained.h"
 
 namespace tbd {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/table.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace tbd {
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/json.h"
 #include "report/explained.h"
 #include "report/page.h"
 

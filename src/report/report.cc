@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "report/assets.h"
 #include "report/page.h"
 #include "report/plotly.h"

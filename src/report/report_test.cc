@@ -224,8 +224,8 @@ TEST(Report, HostileNamesStayText) {
   record.hash = record.run.created = record.run.tool = hostile;
   record.run.flags = {hostile};
   record.run.outcome = {.kind = OutcomeKind::failed, .reason = hostile, .repro = hostile};
-  record.run.environment = {{hostile, hostile}};
-  record.run.peaks = {{"isa", {{hostile, 1.0}}}};
+  *record.run.environment = {{hostile, hostile}};
+  *record.run.peaks = {{"isa", {{hostile, 1.0}}}};
   record.launches[0].info.pass = "clean";
   const std::string html = report_html(std::vector<Record>{record, sample_record()}, kLibrary);
   EXPECT_EQ(count(html, "<script"), 3u);

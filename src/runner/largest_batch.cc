@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "graph/memory.h"
 #include "measure/clock.h"
 #include "runner/worker_process.h"
@@ -129,7 +130,7 @@ BatchProbe probe(const Cell& cell, int64_t steps, const RunnerSettings& settings
                                      settings.deadlines.load);
     worker.ask<protocol::LoadReply>(load_request(prepared, false), "loading the program", settings.deadlines.load);
     protocol::Run run{.steps = steps};
-    run.input.source = {{"seed", cell.seed}};
+    *run.input.source = {{"seed", cell.seed}};
     if (!cell.data.empty()) run.input.source["path"] = cell.data;
     run.input.mode = cell.input_mode;
     run.input.source["threads"] = prepared.threads.cores.size(), run.input.source["prefetch"] = 3;  // as in a launch

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "runner/prepare.h"
 
 namespace tbd {

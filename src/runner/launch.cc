@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/json.h"
 #include "measure/clock.h"
 #include "runner/trace_windows.h"
 #include "runner/worker_process.h"
@@ -115,7 +116,7 @@ class LaunchRun {
   protocol::InputPlan input_plan() const {
     const Cell& cell = prepared_.cell;
     protocol::InputPlan plan{.mode = cell.input_mode};
-    plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
+    *plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
     if (!cell.data.empty()) plan.source["path"] = cell.data;
     plan.source["threads"] = prepared_.threads.cores.size();  // as many as may run: they share the cores with the step
     plan.source["prefetch"] = 3;
@@ -196,9 +197,9 @@ class LaunchRun {
     result_.info = launch_from_json(known);
     result_.info.outcome = outcome;
     result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
-    if (result_.info.host.contains("process")) {
+    if (result_.info.host->contains("process")) {
       result_.worker["process"] = result_.info.host["process"];
-      result_.info.host.erase("process");
+      result_.info.host->erase("process");
     }
     if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
   }

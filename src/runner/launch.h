@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "base/json.h"
 #include "record/writer.h"
 #include "runner/prepare.h"
 

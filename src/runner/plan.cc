@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.h"
 #include "runner/amounts.h"
 
 namespace tbd {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "runner/amounts.h"
 
 namespace tbd::plan_parts {

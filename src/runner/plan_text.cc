@@ -1,4 +1,5 @@
 // Writing plan files: docs/plans.md.
+#include "base/text.h"
 #include "runner/amounts.h"
 #include "runner/plan_parts.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/json.h"
 #include "graph/expand.h"
 #include "graph/memory.h"
 #include "graph/passes.h"

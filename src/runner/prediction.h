@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "runner/run.h"
 
 namespace tbd {

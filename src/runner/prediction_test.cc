@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "graph/memory.h"
 #include "models/model.h"
 #include "runner/amounts.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "runner/run.h"
 
 namespace tbd {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/environment.h"
 #include "measure/peaks/judge.h"

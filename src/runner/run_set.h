@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/json.h"
 #include "measure/peaks/peaks.h"
 #include "runner/largest_batch.h"
 #include "runner/launch.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/environment.h"
 #include "runner/run_set.h"
@@ -82,7 +83,7 @@ std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
   for (const fs::directory_entry& each : fs::directory_iterator(options_.out)) {
     if (!fs::exists(each.path() / "run.json")) continue;
     RunInfo run = run_from_json(parse_json(read_file(each.path() / "run.json"), each.path().string()));
-    if (!run.environment.contains("largest_batch")) continue;
+    if (!run.environment->contains("largest_batch")) continue;
     run.workload.batch = entry.prepared.run.workload.batch;
     if (!difference(run.workload, entry.prepared.run.workload, !entry.prepared.cell.mode.empty()).empty()) continue;
     return largest_batch_from(run.environment["largest_batch"]);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "graph/passes.h"
 #include "models/model.h"
 #include "record/safetensors.h"
@@ -109,7 +110,7 @@ class StepRun {
     if (options_.inputs) {
       request.input.file = absolute(*options_.inputs);
     } else {
-      request.input.source = {{"seed", cell.seed}};  // its kind is what the program reads
+      *request.input.source = {{"seed", cell.seed}};  // its kind is what the program reads
       if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
     }
     if (options_.save_inputs) request.input.save = absolute(*options_.save_inputs);

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace fs = std::filesystem;

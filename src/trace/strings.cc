@@ -2,6 +2,7 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include <algorithm>
 
 #include "base/error.h"
 

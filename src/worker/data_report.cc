@@ -1,5 +1,7 @@
 #include "worker/data_report.h"
 
+#include "base/json.h"
+
 namespace tbd {
 
 Json data_report(const SourceStatistics& statistics, const std::optional<std::string>& data_hash) {

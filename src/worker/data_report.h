@@ -1,6 +1,6 @@
 // What a launch says of the data it read (docs/record.md, launch.json host.data).
 #pragma once
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "data/source.h"
 
 namespace tbd {

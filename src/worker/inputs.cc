@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "measure/clock.h"
 #include "record/safetensors.h"
 

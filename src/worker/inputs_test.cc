@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "data/testing_images.h"
 #include "graph/builder.h"
 #include "graph/passes.h"
@@ -175,7 +176,7 @@ TEST(SourceInputs, OfARepeatedPhaseAreTheNextBatchesOfTheFolder) {
   for (int64_t i = 0; i < 13; ++i) testing_images::write_png(folder.path() / cat("train_8x8/", i, ".png"), i, {8, 8});
   const InputNeeds needs = input_needs(pair(), {{"N", 2}});
   const protocol::InputPlan plan{.mode = "pipeline",
-                                 .source = {{"path", folder.path().string()}, {"threads", 2}, {"seed", 3}}};
+                                 .source = Json{{"path", folder.path().string()}, {"threads", 2}, {"seed", 3}}};
   Inputs inputs(needs, plan, 1);
   const auto source = open_source(
       {.kind = SourceKind::unlabelled_images, .path = folder.path().string(), .batch = 2, .image_size = 8, .seed = 3});
@@ -194,7 +195,7 @@ TEST(SourceInputs, ARepeatedPhaseNeedsASampleForEachOfItsPlaces) {
   for (int64_t i = 0; i < 5; ++i) testing_images::write_png(folder.path() / cat("train_8x8/", i, ".png"), i, {8, 8});
   const auto open = [&](int64_t batch) -> std::string {
     try {
-      Inputs(input_needs(pair(), {{"N", batch}}), {.source = {{"path", folder.path().string()}}}, 1);
+      Inputs(input_needs(pair(), {{"N", batch}}), {.source = Json{{"path", folder.path().string()}}}, 1);
       return "";
     } catch (const Error& error) {
       return error.what();
@@ -223,7 +224,7 @@ TEST(SourceInputs, APathWithoutAKindIsReadAsTheProgramsInputsTell) {
   const TemporaryFolder folder("tbd-inputs");
   const auto refused = [&](const Program& program) -> std::string {
     try {
-      Inputs(input_needs(program, {{"N", 2}}), {.source = {{"path", folder.path().string()}}}, 1);
+      Inputs(input_needs(program, {{"N", 2}}), {.source = Json{{"path", folder.path().string()}}}, 1);
     } catch (const Error& error) {
       return error.what();
     }

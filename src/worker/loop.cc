@@ -5,6 +5,7 @@
 #include <chrono>
 #include <new>
 
+#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/proc_text.h"

@@ -1,5 +1,6 @@
 // The main loop of a worker: answers the runner's requests with a session of its framework.
 #pragma once
+#include <exception>
 #include <memory>
 
 #include "measure/counters.h"

@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <cmath>
 #include <thread>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/philox.h"
 #include "graph/builder.h"
 #include "record/counter_log.h"
@@ -173,10 +175,10 @@ TEST_F(WorkerLoop, RunsTheStepsAskedForAndStampsEach) {
   const RunReply reply = run({.steps = 5}, rows);
   EXPECT_EQ(reply.ended, "steps");
   EXPECT_EQ(reply.steps, 5);
-  EXPECT_EQ(reply.launch.at("batch_seen"), 4);
-  EXPECT_EQ(reply.launch.at("allocator_peak_bytes"), 4096);
+  EXPECT_EQ(reply.launch->at("batch_seen"), 4);
+  EXPECT_EQ(reply.launch->at("allocator_peak_bytes"), 4096);
   ASSERT_EQ(rows.size(), 5u);
-  int64_t before = reply.launch.at("first_step_began_ns");
+  int64_t before = reply.launch->at("first_step_began_ns");
   for (const StepRow& row : rows) {
     EXPECT_GE(row.completed_ns - before, 2'000'000);
     before = row.completed_ns;
@@ -260,8 +262,8 @@ TEST_F(WorkerLoop, ATracePassLeavesTheCountsOfItsSteps) {
   ask(Load{.program = toy(), .bindings = {{"N", 4}}, .pass = "trace"});
   const RunReply first = run({.steps = 3, .files = folder.path().string()}, rows);
   run({.steps = 2, .first_step = 4, .traced = true, .files = folder.path().string()}, rows);
-  ASSERT_TRUE(first.launch.at("host").contains("counters"));
-  const Json absent = first.launch.at("host").at("counters").at("absent");
+  ASSERT_TRUE(first.launch->at("host").contains("counters"));
+  const Json absent = first.launch->at("host").at("counters").at("absent");
   const std::vector<CounterRow> counted = read_counters(folder.path() / "counters.csv");
   ASSERT_EQ(counted.size(), 5u);
   for (size_t i = 0; i < counted.size(); ++i) {
@@ -275,7 +277,7 @@ TEST_F(WorkerLoop, OtherPassesCountNothing) {
   TemporaryFolder folder;
   std::vector<StepRow> rows;
   const RunReply reply = run({.steps = 1, .files = folder.path().string()}, rows);
-  EXPECT_FALSE(reply.launch.at("host").contains("counters"));
+  EXPECT_FALSE(reply.launch->at("host").contains("counters"));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "counters.csv"));
 }
 

@@ -1,7 +1,9 @@
 #include "worker/protocol.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace tbd::protocol {
@@ -32,6 +34,7 @@ struct Writer {
     if (value) (*this)(key, *value);
   }
   void operator()(const char* key, double value) { json[key] = number(value); }
+  void operator()(const char* key, const JsonValue& value) { json[key] = *value; }
   void operator()(const char* key, const Program& value) { json[key] = to_json(value); }
   void operator()(const char* key, const std::map<std::string, double>& value) {
     Json& object = json[key] = Json::object();
@@ -68,10 +71,7 @@ struct Reader {
     if (const auto found = maybe<Json>(json, key)) value = number_from(*found, key);
   }
   void operator()(const char* key, Program& value) { value = program_from_json(at<Json>(json, key)); }
-  void operator()(const char* key, Json& value) {
-    value = at<Json>(json, key);
-    require(value.is_object(), "'", key, "' is not an object: ", value.dump().substr(0, 60));
-  }
+  void operator()(const char* key, JsonValue& value) { *value = object(key); }
   void operator()(const char* key, std::map<std::string, double>& value) {
     const Json all = object(key);
     for (const auto& [name, x] : all.items()) value[name] = number_from(x, name);
@@ -86,6 +86,12 @@ struct Reader {
   }
   void operator()(const char* key, InputPlan& value);
   void operator()(const char* key, std::vector<NodeRow>& value);
+  void rows(const char* key, JsonValue& value) {  // an array of arrays
+    *value = at<Json>(json, key);
+    const bool arrays =
+        value->is_array() && std::ranges::all_of(*value, [](const Json& row) { return row.is_array(); });
+    require(arrays, "'", key, "' has the wrong type: ", value->dump().substr(0, 60));
+  }
 
  private:
   template <class T>
@@ -167,10 +173,8 @@ template <class Io>
 void fields(Io& io, ReadReply& m) {
   io("tensors", m.tensors);
 }
-template <class Io>
-void fields(Io& io, Steps& m) {
-  io("rows", m.rows);
-}
+void fields(Writer& io, Steps& m) { io("rows", m.rows); }
+void fields(Reader& io, Steps& m) { io.rows("rows", m.rows); }
 template <class Io>
 void fields(Io& io, RunReply& m) {
   io("steps", m.steps), io("ended", m.ended), io("nonfinite", m.nonfinite), io("losses", m.losses);

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_value.h"
 #include "graph/program.h"
 
 namespace tbd::protocol {
@@ -43,7 +43,7 @@ struct Read {  // tensors whose names start with one of the prefixes
 struct InputPlan {
   std::string mode = "resident";  // resident, pipeline
   std::string file;               // safetensors with the step's inputs; resident only
-  Json source = Json::object();   // data::SourceSpec; empty with a file
+  JsonValue source;               // data::SourceSpec; empty with a file
   std::string save;               // when set, the first step's inputs are written there (safetensors)
 };
 struct Run {
@@ -98,14 +98,14 @@ struct ReadReply {
 };
 // A batch of step rows (record/record.h StepRow as arrays, worker/protocol_rows.h), sent between steps.
 struct Steps {
-  std::vector<std::vector<Json>> rows;
+  JsonValue rows = JsonValue::array();
 };
 struct RunReply {
   int64_t steps = 0;
   std::string ended;                     // steps, seconds, stop, nonfinite
   std::string nonfinite;                 // name of the first non-finite tensor
   std::map<std::string, double> losses;  // of the last step, by phase
-  Json launch = Json::object();          // launch.json fields the worker knows: peaks, host differences, faults of data
+  JsonValue launch;                      // launch.json fields the worker knows: peaks, host differences, faults of data
 };
 struct GemmReply {
   std::optional<double> flop_rate;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/json.h"
+
 namespace tbd::protocol {
 namespace {
 
@@ -16,7 +18,7 @@ void columns(Row& row, Visit visit) {
 }
 
 struct Pack {
-  std::vector<Json>& out;
+  Json& out;
   void operator()(const char*, int64_t value) { out.emplace_back(value); }
   void operator()(const char*, double value) { out.emplace_back(value); }
   void operator()(const char*, const std::optional<int64_t>& value) { out.push_back(or_null(value)); }
@@ -29,7 +31,7 @@ struct Pack {
 };
 
 struct Unpack {
-  const std::vector<Json>& in;
+  const Json& in;
   size_t next = 0;
   const Json& cell(const char* column) {
     require(next < in.size(), "a step row ends before its column ", column);
@@ -65,13 +67,13 @@ struct Unpack {
 
 Steps pack(std::span<const StepRow> rows) {
   Steps steps;
-  for (const StepRow& row : rows) columns(row, Pack{steps.rows.emplace_back()});
+  for (const StepRow& row : rows) columns(row, Pack{steps.rows->emplace_back(Json::array())});
   return steps;
 }
 
 std::vector<StepRow> unpack(const Steps& steps) {
   std::vector<StepRow> rows;
-  for (const std::vector<Json>& packed : steps.rows) {
+  for (const Json& packed : *steps.rows) {
     Unpack in{packed};
     columns(rows.emplace_back(), [&](const char* column, auto& value) { in(column, value); });
   }

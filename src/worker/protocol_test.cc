@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "worker/protocol_rows.h"
 
 namespace tbd::protocol {
@@ -75,9 +76,10 @@ TEST(Protocol, StepRowsKeepTheUnknownAndTheNonFinite) {
   EXPECT_EQ(back[0].steal_ticks, 0);
   EXPECT_EQ(back[0].rss_bytes, std::nullopt);
   EXPECT_TRUE(std::isnan(*back[0].loss));
-  EXPECT_THROW(unpack(Steps{{{1, 2}}}), Error);
+  EXPECT_THROW(unpack(Steps{Json{{1, 2}}}), Error);
   EXPECT_THROW(
-      unpack(Steps{{{"one", 2, 3, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}}}), Error);
+      unpack(Steps{Json{{"one", 2, 3, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}}}),
+      Error);
 }
 
 }  // namespace

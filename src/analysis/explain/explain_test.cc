@@ -11,6 +11,7 @@
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "analysis/trace/classes.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "record/memory_log.h"
 #include "stats/effort.h"

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/json.h"
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 

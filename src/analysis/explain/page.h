@@ -3,7 +3,7 @@
 #include <string>
 
 #include "analysis/explain/walk.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace tbd {
 

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "analysis/explain/walk.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "stats/effort.h"
 
 namespace tbd {

@@ -3,6 +3,8 @@
 
 #include "analysis/explain/walk.h"
 #include "analysis/throughput.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "stats/summary.h"
 
 namespace tbd {

@@ -7,6 +7,7 @@
 
 #include "analysis/gap/split.h"
 #include "analysis/sweep/sweep.h"
+#include "base/error.h"
 
 namespace tbd {
 namespace {

@@ -153,7 +153,7 @@ TEST(FrameworkGap, OtherMachinesBatchesAndNetworksAreNoPairs) {
   EXPECT_TRUE(none());
   slow->record.run.workload.batch = 8;
   EXPECT_FALSE(none());
-  slow->record.run.environment = {{"cpu", {{"model", "Another CPU"}}}};
+  *slow->record.run.environment = {{"cpu", {{"model", "Another CPU"}}}};
   EXPECT_TRUE(none());
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/gap/framework_gap.h"
 #include "base/text.h"

@@ -1,6 +1,9 @@
 #include "analysis/memory/memory_report.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
 
 namespace tbd {
 namespace {

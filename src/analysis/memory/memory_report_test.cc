@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/sample_profile.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

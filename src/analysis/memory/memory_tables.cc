@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis/memory/memory_report.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace tbd {

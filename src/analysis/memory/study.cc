@@ -1,6 +1,7 @@
 #include "analysis/memory/study.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 

@@ -1,6 +1,8 @@
 // FLOP rates and their shares of the measured roofs. FLOPs are analytic: what the model needs (measurement.md 3).
 // Model FLOP/s utilization: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, App. B.
 #include "analysis/metrics.h"
+#include "base/json.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {

@@ -1,6 +1,7 @@
 // What the worker and others used of the processors: from the steps of the stable phase, or, where steps.csv lacks a
 // column, from the launch's host fractions. Fractions of launches are averaged by the length of their windows.
 #include "analysis/metrics.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis/observations/decide.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

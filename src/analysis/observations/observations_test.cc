@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "analysis/observations/sample_sweeps.h"
+#include "base/error.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

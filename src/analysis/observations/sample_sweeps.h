@@ -5,6 +5,8 @@
 
 #include "analysis/observations/observations.h"
 #include "analysis/sample_record.h"
+#include "base/json.h"
+#include "base/text.h"
 
 namespace tbd::sample {
 

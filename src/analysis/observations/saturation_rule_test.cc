@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/observations/sample_sweeps.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/profile/parts.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {
@@ -18,7 +19,7 @@ std::optional<double> quotient(std::optional<double> a, std::optional<double> b)
 }
 
 void add_support(CounterUse& use, const LaunchInfo& info) {
-  const Json counters = info.host.value("counters", Json::object());
+  const Json counters = info.host->value("counters", Json::object());
   use.with_kernel = counters.value("with_kernel", true);
   use.cache_line_bytes = maybe<int64_t>(counters, "cache_line_bytes");
   const Json absent = counters.value("absent", Json::object());

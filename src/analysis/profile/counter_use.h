@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/table.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "record/counter_log.h"
 #include "record/record.h"
 

@@ -6,6 +6,7 @@
 
 #include "analysis/profile/profile_tables.h"
 #include "analysis/sample_profile.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -1,4 +1,5 @@
 #include "analysis/profile/profile_tables.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

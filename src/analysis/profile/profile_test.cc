@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/sample_profile.h"
+#include "base/error.h"
 #include "trace/names.h"
 
 namespace tbd {

@@ -1,5 +1,7 @@
 #include "analysis/sweep/largest_batch.h"
 
+#include "base/json.h"
+
 namespace tbd {
 
 Table largest_batch_table(std::span<const Record* const> records) {

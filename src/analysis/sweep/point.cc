@@ -3,6 +3,7 @@
 
 #include "analysis/sweep/parts.h"
 #include "analysis/throughput.h"
+#include "base/json.h"
 
 namespace tbd::sweep_parts {
 namespace {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/sweep/parts.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

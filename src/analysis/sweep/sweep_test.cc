@@ -8,6 +8,7 @@
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "analysis/sweep/largest_batch.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {
@@ -202,7 +203,7 @@ TEST(Sweeps, SayWhatTheNetworkIs) {
 TEST(Machine, HoldsProcessorCoresAndMemory) {
   Record record;
   EXPECT_EQ(machine_of(record), "unknown machine");
-  record.run.environment = {
+  *record.run.environment = {
       {"cpu", {{"model", "Some CPU"}}},
       {"limits", {{"usable_cores", 2}, {"memory_bytes", int64_t{16} << 30}, {"memory_limit_bytes", int64_t{8} << 30}}}};
   EXPECT_EQ(machine_of(record), "Some CPU, 2 cores, 8 GiB");

@@ -153,7 +153,7 @@ Table hardware_table(std::span<const Record* const> records) {
     return std::tuple(machine_of(r), r.run.workload.device, r.run.workload.threads);
   };
   for (const auto& group : grouped(records, key)) {
-    const auto found = std::ranges::find_if(group, [](const Record* r) { return r->run.peaks.contains("isa"); });
+    const auto found = std::ranges::find_if(group, [](const Record* r) { return r->run.peaks->contains("isa"); });
     const Record& record = found == group.end() ? *group.front() : **found;
     const Json& peaks = record.run.peaks;
     table.rows.push_back({machine_of(record), record.run.workload.device, record.run.workload.threads,

@@ -7,6 +7,7 @@
 #include "analysis/trace/host_timeline.h"
 #include "analysis/trace/launches.h"
 #include "analysis/trace/sweep.h"
+#include "base/text.h"
 
 namespace tbd {
 

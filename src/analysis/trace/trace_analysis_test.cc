@@ -5,6 +5,7 @@
 
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -1,4 +1,5 @@
 #include "analysis/trace/trace_tables.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/table.h"
 #include "analysis/trace/rank_analysis.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace tbd {
 

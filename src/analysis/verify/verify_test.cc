@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analysis/cell.h"
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
@@ -27,7 +29,7 @@ class Planted : public testing::Test {
     const auto made = sample::made();
     record.run.ops = made->record.run.ops;
     record.run.environment["hash"] = hash_of(record.run.environment);
-    record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}, {"threads", 2}};
+    *record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}, {"threads", 2}};
     for (Launch& launch : record.launches) {
       launch.info.environment_hash = record.run.environment["hash"];
       for (StepRow& row : launch.steps) row.samples = 8;

@@ -1,6 +1,7 @@
 #include "backends/mxnet/memory_pass.h"
 
 #include <malloc.h>
+#include <cmath>
 
 #include <algorithm>
 #include <cstdlib>

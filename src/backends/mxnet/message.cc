@@ -1,5 +1,6 @@
 #include "backends/mxnet/message.h"
 
+#include <algorithm>
 #include <regex>
 
 namespace tbd::mxnet {

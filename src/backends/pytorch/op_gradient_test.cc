@@ -5,6 +5,7 @@
 #include <set>
 
 #include "backends/pytorch/test_support.h"
+#include "base/json.h"
 #include "op_cases.h"
 
 namespace tbd::pytorch {

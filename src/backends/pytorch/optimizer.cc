@@ -11,6 +11,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
+#include <memory>
 
 #include "backends/pytorch/lamb.h"
 

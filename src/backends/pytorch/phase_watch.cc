@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
 
+#include <memory>
+
 namespace tbd::pytorch {
 namespace {
 

@@ -1,5 +1,8 @@
 // Ops on images that the builder does not write by name, and elementwise ops with a kink, against loops in double.
+#include <algorithm>
+
 #include "backends/tensorflow/trial.h"
+#include "base/json.h"
 
 namespace tbd::tensorflow {
 namespace {

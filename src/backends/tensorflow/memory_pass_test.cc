@@ -1,4 +1,5 @@
 // Where the session's memory goes, told to a ledger run by run.
+#include <cstdio>
 #include <numeric>
 
 #include "backends/tensorflow/test_support.h"

@@ -1,4 +1,5 @@
 // Every op's gradient against central differences in double, through the real session: each operand is a parameter.
+#include <algorithm>
 #include <set>
 
 #include "backends/tensorflow/gradient_registry.h"

@@ -1,6 +1,7 @@
 #include "backends/tensorflow/run_record.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "measure/clock.h"

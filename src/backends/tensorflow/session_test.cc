@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <limits>
 
 #include "backends/tensorflow/test_support.h"
+#include "base/json.h"
 #include "models/model.h"
 
 namespace tbd::tensorflow {

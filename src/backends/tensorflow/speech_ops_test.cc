@@ -1,4 +1,5 @@
 // Ops on lengths, gated units and soft targets against loops in double.
+#include <algorithm>
 #include <limits>
 
 #include "backends/tensorflow/recurrent_trial.h"

@@ -1,4 +1,6 @@
 // Whole toy programs through the session: gradients by central differences, forms of the step list.
+#include <algorithm>
+
 #include "backends/tensorflow/test_support.h"
 #include "graph/builder.h"
 

@@ -1,4 +1,6 @@
 // The updates of all toy programs against the formulas, written here in double.
+#include <algorithm>
+
 #include "backends/tensorflow/test_support.h"
 
 namespace tbd::tensorflow {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "data/sets/testing_catalogue.h"
 #include "data/text/testing_text.h"

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "data/sets/cloze.h"
 #include "data/sets/prose_set.h"
 #include "data/text/utf8.h"

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/philox.h"
 #include "data/png_encoder.h"
 #include "data/sets/photo_source.h"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "data/data_check.h"
 #include "data/image_file.h"
 #include "data/testing_images.h"

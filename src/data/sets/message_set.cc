@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "data/sets/catalogue.h"
 #include "data/sets/message_text.h"
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "data/sets/testing_catalogue.h"
 #include "data/text/text_file.h"
 

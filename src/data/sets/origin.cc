@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "base/json.h"
 #include "data/sets/made_set.h"
 
 namespace tbd {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/philox.h"
 #include "data/jpeg_encoder.h"
 #include "data/sets/made_set.h"

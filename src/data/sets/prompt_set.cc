@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "data/sets/prompt_text.h"
 #include "data/text/text_file.h"
 #include "data/transcripts.h"

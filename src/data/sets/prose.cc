@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "data/sets/html_text.h"
 #include "data/sets/made_set.h"
 #include "data/sets/sentences.h"

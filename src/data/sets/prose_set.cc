@@ -1,6 +1,7 @@
 #include "data/sets/prose_set.h"
 
 #include "base/files.h"
+#include "base/json.h"
 #include "data/text/text_file.h"
 
 namespace tbd {

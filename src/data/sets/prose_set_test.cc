@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "data/sets/cloze.h"
 #include "data/text/plain_text.h"
 #include "data/text/squad_file.h"

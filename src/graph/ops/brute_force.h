@@ -1,6 +1,7 @@
 // For tests: numbers that count what is done with them, and random operands. The closed forms of the cost rules must
 // equal what an honest loop over such numbers counts.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <random>
 

@@ -4,14 +4,13 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace tbd {
+#include "base/json_fwd.h"
 
-using Json = nlohmann::ordered_json;
+namespace tbd {
 
 struct PeakOptions {
   std::vector<int> cores;  // the run's thread set; empty: the usable cores

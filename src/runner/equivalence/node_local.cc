@@ -1,6 +1,7 @@
 #include "runner/equivalence/node_local.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runner/equivalence/tolerance.h"
 #include "runner/equivalence/update_rule.h"

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "record/safetensors.h"
 #include "runner/equivalence/equivalence.h"
 #include "runner/equivalence/script.h"

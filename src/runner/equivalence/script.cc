@@ -1,7 +1,9 @@
 #include "runner/equivalence/script.h"
 
 #include <algorithm>
+#include <sstream>
 
+#include "base/json.h"
 #include "runner/equivalence/equivalence.h"
 
 namespace tbd {

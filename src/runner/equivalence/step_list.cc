@@ -1,5 +1,7 @@
 #include "runner/equivalence/step_list.h"
 
+#include <algorithm>
+
 #include "graph/passes.h"
 #include "runner/equivalence/phase_case.h"
 

@@ -87,7 +87,7 @@ class WorkerSteps {
     if (steps_done_ > 0) reset_state(run.weights.empty() ? result.weights : run.weights);
     protocol::Run request{.steps = 1, .lr = job_.lr};
     if (run.inputs.empty()) {
-      request.input.source = {{"kind", "synthetic"}, {"seed", job_.seed}};
+      *request.input.source = {{"kind", "synthetic"}, {"seed", job_.seed}};
       request.input.save = file("inputs");
     } else {
       request.input.file = file("inputs");

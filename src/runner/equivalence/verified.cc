@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {
