@@ -19,17 +19,17 @@ class Analyze final : public Command {
     return "Where time went in a trace of torch.profiler, Nsight, XLA, MXNet, MLPerf";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("TRACE", traces_, "Traces, one or more ranks each; plain or gzip")->required();
-    app.add_option("--against", against_, "Traces to compare with: what changed from these to TRACE");
-    app.add_option("--window", window_,
-                   "What counts as the whole: activity (first to last kernel or op), steps, or trace")
-        ->capture_default_str();
-    app.add_option("--html,--out", html_, "HTML report to write");
-    app.add_option("--format", format_, "Form of the tables: table, md, csv or json (one object a rank, times in ns)")
-        ->capture_default_str();
-    app.add_flag("--json", json_, "The same as --format json");
-    app.add_flag("--quiet", quiet_, "Nothing on stderr");
+  void declare(Options& options) override {
+    options.positional("TRACE", traces_, "Traces, one or more ranks each; plain or gzip", {.required = true});
+    options.option("--against", against_, "Traces to compare with: what changed from these to TRACE");
+    options.option("--window", window_,
+                   "What counts as the whole: activity (first to last kernel or op), steps, or trace",
+                   {.show_default = true});
+    options.option("--html,--out", html_, "HTML report to write");
+    options.option("--format", format_, "Form of the tables: table, md, csv or json (one object a rank, times in ns)",
+                   {.show_default = true});
+    options.flag("--json", json_, "The same as --format json");
+    options.flag("--quiet", quiet_, "Nothing on stderr");
   }
 
   int run(Context& context) override {

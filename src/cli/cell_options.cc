@@ -58,10 +58,10 @@ std::string mode_of_matmul(const std::vector<std::string>& modes, const std::str
   return "eager-onednn";
 }
 
-void CellOptions::declare(CLI::App& app) {
-  app.add_option("MODEL", models, "Model names, or paths of program files");
+void CellOptions::declare(Options& options) {
+  options.positional("MODEL", models, "Model names, or paths of program files");
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+    options.option(name, values, help, {.separator = ',', .one_argument = true});
   };
   list("--config", configs, "Configurations of the model [its first]");
   list("--framework", frameworks, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR [pytorch]");
@@ -73,13 +73,13 @@ void CellOptions::declare(CLI::App& app) {
   list("--threads", threads, "Threads inside an op [one per usable core]");
   list("--layout", layouts, "nchw, nhwc: physical layout of images [the framework's usual one]");
   list("--mode", modes, "eager, eager-onednn, graph, xla: how the framework runs the network [its usual one]");
-  app.add_option("--matmul", matmul,
+  options.option("--matmul", matmul,
                  "onednn: PyTorch's fp32 linear layers by oneDNN, short for --mode eager-onednn [the framework's own]");
   list("--input", inputs, "resident: batches are in memory; pipeline: read and decoded while measuring [resident]");
   list("--dropout", dropouts, "framework, mask, off [framework]");
-  app.add_option("--data", data, "Folder of the data set [synthetic data]");
-  app.add_option("--memory", memory, "What the worker's data may take, enforced: 4GiB, 500MB [the machine's memory]");
-  app.add_option("--seed", seed, "Seed of weights, order and augmentation")->capture_default_str();
+  options.option("--data", data, "Folder of the data set [synthetic data]");
+  options.option("--memory", memory, "What the worker's data may take, enforced: 4GiB, 500MB [the machine's memory]");
+  options.option("--seed", seed, "Seed of weights, order and augmentation", {.show_default = true});
 }
 
 bool CellOptions::any() const {

@@ -9,7 +9,7 @@ struct CellOptions {
   std::vector<std::string> models, configs, frameworks, precisions, devices, layouts, modes, inputs, dropouts;
   std::vector<std::string> batches, threads;  // parsed by axes(): errors in our own words
   std::string data, matmul, memory, seed = "0";
-  void declare(CLI::App& app);
+  void declare(Options& options);
   bool any() const;   // was anything but models given?
   Axes axes() const;  // throws Error(usage) on a batch or thread count that is no positive number
 };

@@ -16,21 +16,20 @@ class Check final : public Command {
   std::string name() const override { return "check"; }
   std::string summary() const override { return "Do frameworks train the same network? The guilty node where not"; }
 
-  void declare(CLI::App& app) override {
-    app.add_option("MODEL", options_.model, "Model name, or path of a program file");
-    app.add_flag("--all", all_, "Every model, in all its tiny configurations");
-    app.add_option("--config", options_.config,
+  void declare(Options& options) override {
+    options.positional("MODEL", options_.model, "Model name, or path of a program file");
+    options.flag("--all", all_, "Every model, in all its tiny configurations");
+    options.option("--config", options_.config,
                    "Configuration of the model [tiny, where it has one: all its ops, small]");
-    app.add_option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    app.add_option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
-    app.add_option("--precision", options_.precision, "fp32, fp64")->capture_default_str();
-    app.add_option("--layout", options_.layout, "nchw, nhwc [the framework's usual one]");
-    app.add_option("--mode", options_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
-    app.add_option("--seed", seed_, "Seed of weights and inputs")->capture_default_str();
-    app.add_option("--out", out_, "Where folders that repeat a difference are written")->capture_default_str();
-    output_.declare(app);
+    options.option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]",
+                   {.separator = ',', .one_argument = true});
+    options.option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
+    options.option("--precision", options_.precision, "fp32, fp64", {.show_default = true});
+    options.option("--layout", options_.layout, "nchw, nhwc [the framework's usual one]");
+    options.option("--mode", options_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
+    options.option("--seed", seed_, "Seed of weights and inputs", {.show_default = true});
+    options.option("--out", out_, "Where folders that repeat a difference are written", {.show_default = true});
+    output_.declare(options);
   }
 
   int run(Context& context) override {

@@ -10,18 +10,9 @@
 namespace tbd::cli {
 namespace {
 
-// "run: unknown option '--bach', did you mean '--batch'?"
-std::string unexpected(const CLI::App& app, const std::string& argument) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  if (argument.starts_with("-")) return unknown_name("option", split(argument, '=')[0], known);
-  return cat("unexpected argument '", argument, "'");
-}
-
-int usage_error(Context& context, const CLI::App& app, const std::string& sentence) {
+int usage_error(Context& context, const std::string& command, const std::string& sentence) {
   context.err << "tbd: error: " << sentence << "\n";
-  context.err << "See 'tbd " << (app.get_parent() ? app.get_name() + " " : std::string()) << "--help'.\n";
+  context.err << "See 'tbd " << command << " --help'.\n";
   return kBadUsage;
 }
 
@@ -44,34 +35,24 @@ int exit_code(const Error& error) {
 }
 
 int run_command(Context& context, Command& command, std::vector<std::string> arguments) {
-  CLI::App parent("tbd"), *app = parent.add_subcommand(command.name(), command.summary());
-  app->set_help_flag("-h,--help", "Print this help and exit");
-  app->get_formatter()->column_width(34);
-  command.declare(*app);
-  arguments.insert(arguments.begin(), command.name());
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
-  try {
-    parent.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    context.out << app->help();
+  Options options;
+  command.declare(options);
+  const Parsed parsed = parse(options, command.name(), command.summary(), std::move(arguments));
+  if (!parsed.misuse.empty()) return usage_error(context, command.name(), parsed.misuse);
+  if (!parsed.help.empty()) {
+    context.out << parsed.help;
     return kDone;
-  } catch (const CLI::ExtrasError& e) {
-    const std::vector<std::string> extras = app->remaining();
-    return usage_error(context, *app,
-                       cat(command.name(), ": ", extras.empty() ? e.what() : unexpected(*app, extras[0])));
-  } catch (const CLI::ParseError& e) {
-    return usage_error(context, *app, cat(command.name(), ": ", e.what()));
   }
   return command.run(context);
 }
 
 }  // namespace
 
-void OutputOptions::declare(CLI::App& app) {
-  app.add_option("--format", format, "Form of the result: table, md, csv or json (one object a line)")
-      ->capture_default_str();
-  app.add_flag("--json", json, "The same as --format json");
-  app.add_flag("--quiet", quiet, "No progress on stderr");
+void OutputOptions::declare(Options& options) {
+  options.option("--format", format, "Form of the result: table, md, csv or json (one object a line)",
+                 {.show_default = true});
+  options.flag("--json", json, "The same as --format json");
+  options.flag("--quiet", quiet, "No progress on stderr");
 }
 
 Format OutputOptions::table_format() const { return json ? Format::json : format_from(format); }

@@ -1,14 +1,15 @@
 // A sub-command: its name, help and options are data; `run` does the work and returns the exit code.
 // Only this room prints results, exits or reads the environment.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/table.h"
+#include "cli/options.h"
 
 namespace tbd::cli {
 
@@ -35,7 +36,7 @@ struct OutputOptions {
   std::string format = "table";  // table, md, csv, json
   bool json = false;             // the same as --format json
   bool quiet = false;
-  void declare(CLI::App& app);
+  void declare(Options& options);
   Format table_format() const;  // throws Error(usage) with the nearest names
   bool is_json() const { return json || format == "json"; }
 };
@@ -47,8 +48,8 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual std::string name() const = 0;
-  virtual std::string summary() const = 0;  // one line, for `tbd --help`
-  virtual void declare(CLI::App& app) = 0;  // options, with units and defaults in their help
+  virtual std::string summary() const = 0;     // one line, for `tbd --help`
+  virtual void declare(Options& options) = 0;  // options, with units and defaults in their help
   virtual int run(Context& context) = 0;
 };
 

@@ -12,25 +12,25 @@ class Data final : public Command {
   std::string name() const override { return "data"; }
   std::string summary() const override { return "List data sets, check a folder, make small real sets from packages"; }
 
-  void declare(CLI::App& app) override {
-    app.add_option("WHAT", words_,
-                   "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
-                   "'prose', 'cloze', 'prompts', 'games', 'crops': make this small set");
-    app.add_option("--source", make_.source, "Make: folder of unpacked packages");
-    app.add_option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
-    app.add_option("--language", make_.language,
+  void declare(Options& options) override {
+    options.positional("WHAT", words_,
+                       "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
+                       "'prose', 'cloze', 'prompts', 'games', 'crops': make this small set");
+    options.option("--source", make_.source, "Make: folder of unpacked packages");
+    options.option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
+    options.option("--language", make_.language,
                    "Language beside English, of messages and of parallel text [de; that of data.json, or vi]");
-    app.add_option("--games", make_.games, "Make games: how many GNU Go plays")->capture_default_str();
-    app.add_option("--seed", make_.seed, "Make games: decides them")->capture_default_str();
-    app.add_option("--board", make_.board, "Games: rows and columns [make: 9; check: those of the first game]");
-    app.add_option("--model", model_, "Check: as this model reads text (ids, buckets, vocabularies)");
-    app.add_option("--config", config_, "Check: of that model")->capture_default_str();
-    app.add_option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
-    app.add_option("--length", length_, "Check: tokens of a sequence [128; squad 384, packed_text 512]");
-    app.add_option("--classes", classes_, "Check: classes of the network")->capture_default_str();
-    app.add_option("--size", make_.size, "Pixels a side of unlabelled images [make: 64; check: those of the folder]");
-    app.add_flag("--strict", text_.strict, "Check: what would be left out is an error");
-    output_.declare(app);
+    options.option("--games", make_.games, "Make games: how many GNU Go plays", {.show_default = true});
+    options.option("--seed", make_.seed, "Make games: decides them", {.show_default = true});
+    options.option("--board", make_.board, "Games: rows and columns [make: 9; check: those of the first game]");
+    options.option("--model", model_, "Check: as this model reads text (ids, buckets, vocabularies)");
+    options.option("--config", config_, "Check: of that model", {.show_default = true});
+    options.option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
+    options.option("--length", length_, "Check: tokens of a sequence [128; squad 384, packed_text 512]");
+    options.option("--classes", classes_, "Check: classes of the network", {.show_default = true});
+    options.option("--size", make_.size, "Pixels a side of unlabelled images [make: 64; check: those of the folder]");
+    options.flag("--strict", text_.strict, "Check: what would be left out is an error");
+    output_.declare(options);
   }
 
   int run(Context& context) override {

@@ -174,16 +174,16 @@ class Describe final : public Command {
     return "Layers, parameters, MACs, FLOPs, bytes and predicted memory of a model";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("MODEL", model_, "Model name, or path of a program file")->required();
-    app.add_option("--config", config_, "Configuration of the model [its first]");
-    app.add_option("--batch", batch_, "Samples, for layers and memory")->capture_default_str();
-    app.add_option("--precision", precision_, "fp64, fp32, tf32, bf16, fp16: for layers and memory")
-        ->capture_default_str();
-    app.add_option("--shape", shapes_, "Extents of the network's symbols: T=128,S=64 [the network's own]")
-        ->delimiter(',');
-    app.add_flag("--program", program_, "Print the program as JSON: a file of it is accepted wherever a model name is");
-    output_.declare(app);
+  void declare(Options& options) override {
+    options.positional("MODEL", model_, "Model name, or path of a program file", {.required = true});
+    options.option("--config", config_, "Configuration of the model [its first]");
+    options.option("--batch", batch_, "Samples, for layers and memory", {.show_default = true});
+    options.option("--precision", precision_, "fp64, fp32, tf32, bf16, fp16: for layers and memory",
+                   {.show_default = true});
+    options.option("--shape", shapes_, "Extents of the network's symbols: T=128,S=64 [the network's own]",
+                   {.separator = ','});
+    options.flag("--program", program_, "Print the program as JSON: a file of it is accepted wherever a model name is");
+    output_.declare(options);
   }
 
   int run(Context& context) override {

@@ -31,7 +31,7 @@ class Doctor final : public Command {
  public:
   std::string name() const override { return "doctor"; }
   std::string summary() const override { return "What can be measured on this machine, and why not the rest"; }
-  void declare(CLI::App& app) override { output_.declare(app); }
+  void declare(Options& options) override { output_.declare(options); }
 
   int run(Context& context) override {
     Table table{.title = "What can be measured here",

@@ -17,12 +17,12 @@ class Explain final : public Command {
     return "What a metric, flag, outcome or grade means, and how a record's number came about";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("NAME", name_, "Metric, flag, outcome, grade or figure; none: the list of names");
-    app.add_option("RECORD", record_, "A record's folder, or @latest: the inputs of its number, with their values");
-    app.add_flag("--all", all_, "Explain every name");
-    app.add_option("--format", format_, "table, md, csv or json")->capture_default_str();
-    app.add_flag("--json", json_, "The same as --format json");
+  void declare(Options& options) override {
+    options.positional("NAME", name_, "Metric, flag, outcome, grade or figure; none: the list of names");
+    options.positional("RECORD", record_, "A record's folder, or @latest: the inputs of its number, with their values");
+    options.flag("--all", all_, "Explain every name");
+    options.option("--format", format_, "table, md, csv or json", {.show_default = true});
+    options.flag("--json", json_, "The same as --format json");
   }
 
   int run(Context& context) override {

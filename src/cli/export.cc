@@ -31,16 +31,16 @@ class Export final : public Command {
     return "Write a trace as Perfetto/Chrome JSON or CSV, a record as MLPerf log or Google Benchmark JSON";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("TRACE", trace_, "A trace, or a record with one")->required();
-    app.add_option("--format", format_,
-                   "chrome (Perfetto, torch.profiler), csv, or mllog or benchmark (Google Benchmark JSON) of a record")
-        ->capture_default_str();
-    app.add_option("--out", out_, "File to write [stdout]");
-    app.add_option("--rank", rank_, "The rank to write, for chrome [the first]");
-    app.add_option("--from", from_, "Begin of the window, seconds after the first event [the first event]");
-    app.add_option("--to", to_, "End of the window, seconds after the first event [the last]");
-    app.add_flag("--quiet", quiet_, "Nothing on stderr");
+  void declare(Options& options) override {
+    options.positional("TRACE", trace_, "A trace, or a record with one", {.required = true});
+    options.option("--format", format_,
+                   "chrome (Perfetto, torch.profiler), csv, or mllog or benchmark (Google Benchmark JSON) of a record",
+                   {.show_default = true});
+    options.option("--out", out_, "File to write [stdout]");
+    options.option("--rank", rank_, "The rank to write, for chrome [the first]");
+    options.option("--from", from_, "Begin of the window, seconds after the first event [the first event]");
+    options.option("--to", to_, "End of the window, seconds after the first event [the last]");
+    options.flag("--quiet", quiet_, "Nothing on stderr");
   }
 
   int run(Context& context) override {

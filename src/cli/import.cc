@@ -27,10 +27,11 @@ class Import final : public Command {
   std::string name() const override { return "import"; }
   std::string summary() const override { return "Keep foreign traces as a record that analyze and export read"; }
 
-  void declare(CLI::App& app) override {
-    app.add_option("TRACE", traces_, "Traces of torch.profiler, Nsight Systems, XLA, TensorFlow, MXNet")->required();
-    app.add_option("--out", out_, "Folder of the record to make")->required();
-    app.add_flag("--quiet", quiet_, "Nothing on stderr");
+  void declare(Options& options) override {
+    options.positional("TRACE", traces_, "Traces of torch.profiler, Nsight Systems, XLA, TensorFlow, MXNet",
+                       {.required = true});
+    options.option("--out", out_, "Folder of the record to make", {.required = true});
+    options.flag("--quiet", quiet_, "Nothing on stderr");
   }
 
   int run(Context& context) override {

@@ -100,7 +100,7 @@ class List final : public Command {
   std::string summary() const override {
     return "Models, configs, frameworks and plans; the reason where one is absent";
   }
-  void declare(CLI::App& app) override { output_.declare(app); }
+  void declare(Options& options) override { output_.declare(options); }
   int run(Context& context) override {
     const Format format = output_.table_format();
     std::vector<Availability> frameworks = all_availability(context);

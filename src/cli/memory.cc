@@ -19,7 +19,7 @@ class Memory final : public Command {
   std::string summary() const override {
     return "Where memory goes: by data structure at the peak and over a step, reconciled";
   }
-  void declare(CLI::App& app) override { options_.declare(app); }
+  void declare(Options& options) override { options_.declare(options); }
 
   int run(Context& context) override {
     const Format format = options_.output.table_format();

@@ -17,11 +17,11 @@ class Observe final : public Command {
     return "The 13 observations of the TBD paper, each with verdict, evidence and what it lacks";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("RESULTS", results_, "Records, folders of records, or @latest")->required();
-    app.add_option("--only", only_, "Numbers of observations, 1 to 13 [all]")->delimiter(',');
-    app.add_flag("--cases", cases_, "Print all cases with their numbers and records");
-    output_.declare(app);
+  void declare(Options& options) override {
+    options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
+    options.option("--only", only_, "Numbers of observations, 1 to 13 [all]", {.separator = ','});
+    options.flag("--cases", cases_, "Print all cases with their numbers and records");
+    output_.declare(options);
   }
 
   int run(Context& context) override {

@@ -41,12 +41,12 @@ void print_view(Context& context, const Record& record, PassView view, Format fo
 
 }  // namespace
 
-void PassOptions::declare(CLI::App& app) {
-  cells.declare(app);
-  app.add_option("--effort", effort, "smoke, quick or publish: how many steps [quick]");
-  app.add_option("--limit", limit, "Seconds for a launch after its first step [the effort's]");
-  app.add_option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
-  output.declare(app);
+void PassOptions::declare(Options& options) {
+  cells.declare(options);
+  options.option("--effort", effort, "smoke, quick or publish: how many steps [quick]");
+  options.option("--limit", limit, "Seconds for a launch after its first step [the effort's]");
+  options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
+  output.declare(options);
 }
 
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes) {

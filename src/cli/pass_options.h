@@ -14,7 +14,7 @@ struct PassOptions {
   std::optional<std::string> effort, limit;
   std::string out;
   OutputOptions output;
-  void declare(CLI::App& app);
+  void declare(Options& options);
 };
 
 struct PassRecords {

@@ -28,9 +28,9 @@ class ProfileCommand final : public Command {
   std::string summary() const override {
     return "Where time goes: utilization, ops by layer, causes of lost time, what measuring cost";
   }
-  void declare(CLI::App& app) override {
-    options_.declare(app);
-    app.add_option("--trace", trace_, "File to write the trace to, for ui.perfetto.dev (Chrome JSON)");
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.option("--trace", trace_, "File to write the trace to, for ui.perfetto.dev (Chrome JSON)");
   }
 
   int run(Context& context) override {

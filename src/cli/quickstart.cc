@@ -29,13 +29,13 @@ class Quickstart final : public Command {
     return "Train ResNet-50 in every framework, on photographs, print a table, write a report: minutes";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("--framework", frameworks_, "Frameworks to measure [all]")->delimiter(',');
-    app.add_option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
-    app.add_option("--budget", budget_, "Seconds of checking and measuring, shared by all cells")
-        ->capture_default_str();
-    app.add_option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
-    output_.declare(app);
+  void declare(Options& options) override {
+    options.option("--framework", frameworks_, "Frameworks to measure [all]", {.separator = ','});
+    options.option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
+    options.option("--budget", budget_, "Seconds of checking and measuring, shared by all cells",
+                   {.show_default = true});
+    options.option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
+    output_.declare(options);
   }
 
   int run(Context& context) override {

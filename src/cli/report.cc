@@ -27,13 +27,13 @@ class Report final : public Command {
     return "One self-contained HTML file of records; or its tables as md, csv, json";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("RESULTS", results_, "Records, folders of records, or @latest")->required();
-    app.add_option("--out", out_, "File to write [report.html for HTML, stdout for the other formats]");
-    app.add_option("--format", format_, "html, table, md, csv, json (one object a row)")->capture_default_str();
-    app.add_flag("--json", json_, "The same as --format json");
-    app.add_flag("--no-check", no_check_, "Do not check whether frameworks side by side train the same network");
-    app.add_flag("--quiet", quiet_, "Say nothing on stderr");
+  void declare(Options& options) override {
+    options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
+    options.option("--out", out_, "File to write [report.html for HTML, stdout for the other formats]");
+    options.option("--format", format_, "html, table, md, csv, json (one object a row)", {.show_default = true});
+    options.flag("--json", json_, "The same as --format json");
+    options.flag("--no-check", no_check_, "Do not check whether frameworks side by side train the same network");
+    options.flag("--quiet", quiet_, "Say nothing on stderr");
   }
 
   int run(Context& context) override {

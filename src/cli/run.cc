@@ -18,9 +18,9 @@ class Run final : public Command {
   std::string name() const override { return "run"; }
   std::string summary() const override { return "Measure: one row for each model, framework, batch, precision, ..."; }
 
-  void declare(CLI::App& app) override {
-    arguments_.declare(app);
-    output_.declare(app);
+  void declare(Options& options) override {
+    arguments_.declare(options);
+    output_.declare(options);
   }
 
   int run(Context& context) override {

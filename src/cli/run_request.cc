@@ -91,32 +91,32 @@ std::vector<Cell> part_of(const std::vector<Cell>& cells, const std::string& tex
 
 }  // namespace
 
-void RunArguments::declare(CLI::App& app) {
-  cells.declare(app);
-  app.add_option("--plan", plan, "File that names a set of workloads (docs/plans.md)");
-  app.add_option("--like", like, "Measure the workload of this record again");
-  app.add_option("--effort", effort,
+void RunArguments::declare(Options& options) {
+  cells.declare(options);
+  options.option("--plan", plan, "File that names a set of workloads (docs/plans.md)");
+  options.option("--like", like, "Measure the workload of this record again");
+  options.option("--effort", effort,
                  "smoke: 5 steps; quick: 50 stable steps and 10 s; publish: 5 launches of 200 steps and 30 s [quick, "
                  "or the plan's]");
-  app.add_option("--passes", passes,
+  options.option("--passes", passes,
                  "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean, or the "
-                 "plan's]")
-      ->delimiter(',');
-  app.add_option("--launches", launches, "Worker processes per cell in the clean pass [the plan's or effort's]");
-  app.add_option("--limit", limit, "Time of a launch after its first step: 20s, 2m [the plan's or effort's]");
-  app.add_option("--budget", budget,
+                 "plan's]",
+                 {.separator = ','});
+  options.option("--launches", launches, "Worker processes per cell in the clean pass [the plan's or effort's]");
+  options.option("--limit", limit, "Time of a launch after its first step: 20s, 2m [the plan's or effort's]");
+  options.option("--budget", budget,
                  "Time for the whole plan: 30m, 4h. Keeps the cells that are evidence for most of the paper's "
                  "observations [none, or the plan's]");
-  app.add_flag("--dry-run", dry_run, "Print cells, their predicted time and memory and what they decide; no measuring");
-  app.add_option("--shard", shard, "A part of the cells, i/n; the n parts together are the plan");
-  app.add_option("--resume", resume, "Go on with the result set in this folder: what it lacks is measured");
-  app.add_option("--again", again,
+  options.flag("--dry-run", dry_run, "Print cells, their predicted time and memory and what they decide; no measuring");
+  options.option("--shard", shard, "A part of the cells, i/n; the n parts together are the plan");
+  options.option("--resume", resume, "Go on with the result set in this folder: what it lacks is measured");
+  options.option("--again", again,
                  "With --resume, measure records with these outcomes anew, comma-separated; failed: timeout, failed, "
-                 "nonfinite, inconsistent, interrupted, and oom but where every cell has a memory budget")
-      ->delimiter(',');
-  app.add_option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
-  app.add_flag("--no-check", no_check, "Do not check first that several frameworks train the same network");
-  app.add_flag("--no-peaks", no_peaks, "Do not measure the machine's peaks");
+                 "nonfinite, inconsistent, interrupted, and oom but where every cell has a memory budget",
+                 {.separator = ','});
+  options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
+  options.flag("--no-check", no_check, "Do not check first that several frameworks train the same network");
+  options.flag("--no-peaks", no_peaks, "Do not measure the machine's peaks");
 }
 
 std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Cell>& cells) {

@@ -14,7 +14,7 @@ struct RunArguments {
   std::string plan, like, out, resume, shard;
   std::optional<std::string> effort, launches, limit, budget;
   bool no_peaks = false, no_check = false, dry_run = false;
-  void declare(CLI::App& app);
+  void declare(Options& options);
 };
 
 struct RunRequest {

@@ -9,16 +9,16 @@ class Setup final : public Command {
  public:
   std::string name() const override { return "setup"; }
   std::string summary() const override { return "Set up and build, nothing else: for images and login nodes"; }
-  void declare(CLI::App& app) override {
-    app.add_flag("--yes", yes_, "Do not ask before anything is installed or downloaded");
-    app.add_flag("--offline", offline_, "Use the cache alone");
-    app.add_flag("--verify", verify_, "Check every cached file against its hash");
-    app.add_option("--frameworks", frameworks_,
-                   "none, or of pytorch, tensorflow, mxnet, NAME@VERSION, NAME@DIR a list with commas")
-        ->capture_default_str();
-    app.add_flag("--text", text_, "Make the small text data sets, too");
-    app.add_flag("--speech", speech_, "Make the small set of recordings, too");
-    app.add_flag("--games", games_, "Make the small set of games of Go, too");
+  void declare(Options& options) override {
+    options.flag("--yes", yes_, "Do not ask before anything is installed or downloaded");
+    options.flag("--offline", offline_, "Use the cache alone");
+    options.flag("--verify", verify_, "Check every cached file against its hash");
+    options.option("--frameworks", frameworks_,
+                   "none, or of pytorch, tensorflow, mxnet, NAME@VERSION, NAME@DIR a list with commas",
+                   {.show_default = true});
+    options.flag("--text", text_, "Make the small text data sets, too");
+    options.flag("--speech", speech_, "Make the small set of recordings, too");
+    options.flag("--games", games_, "Make the small set of games of Go, too");
   }
   int run(Context&) override {
     fail(ErrorKind::usage, "setup is done by the script 'tbd' at the root of the repository: run './tbd setup'");

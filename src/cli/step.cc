@@ -17,28 +17,29 @@ class Step final : public Command {
     return "One step on given weights and batch: outputs, gradients and state out";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("MODEL", cell_.model, "Model name, or path of a program file")->required();
-    app.add_option("--framework", cell_.framework, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR")
-        ->capture_default_str();
-    app.add_option("--config", cell_.config, "Configuration of the model [its first]");
-    app.add_option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16")->capture_default_str();
-    app.add_option("--device", cell_.device, "cpu, cuda:N")->capture_default_str();
-    app.add_option("--layout", cell_.layout, "nchw, nhwc [the framework's usual one]");
-    app.add_option("--mode", cell_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
-    app.add_option("--threads", threads_, "Threads inside an op [one per usable core]");
-    app.add_option("--batch", batch_, "Samples [that of the inputs, else 2]");
-    app.add_option("--seed", seed_, "Seed of weights and synthetic inputs")->capture_default_str();
-    app.add_option("--weights", weights_, "safetensors keyed by parameter and buffer name [drawn from the seed]");
-    app.add_option("--inputs", inputs_, "safetensors keyed by input name [synthetic]");
-    app.add_option("--steps", steps_, "Steps that reuse the batch")->capture_default_str();
-    app.add_option("--at-step", at_step_, "Step at which schedule and bias correction are taken [1]");
-    app.add_option("--lr", lr_, "Learning rate in place of the schedule's");
-    app.add_option("--phase", phase_, "Run this phase alone, once");
-    app.add_option("--save-weights", save_weights_, "Write the weights before the first step");
-    app.add_option("--save-inputs", save_inputs_, "Write the inputs");
-    app.add_option("--out", out_, "safetensors to write: loss, output/, grad/, param/, buffer/, state/")->required();
-    output_.declare(app);
+  void declare(Options& options) override {
+    options.positional("MODEL", cell_.model, "Model name, or path of a program file", {.required = true});
+    options.option("--framework", cell_.framework, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR",
+                   {.show_default = true});
+    options.option("--config", cell_.config, "Configuration of the model [its first]");
+    options.option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16", {.show_default = true});
+    options.option("--device", cell_.device, "cpu, cuda:N", {.show_default = true});
+    options.option("--layout", cell_.layout, "nchw, nhwc [the framework's usual one]");
+    options.option("--mode", cell_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
+    options.option("--threads", threads_, "Threads inside an op [one per usable core]");
+    options.option("--batch", batch_, "Samples [that of the inputs, else 2]");
+    options.option("--seed", seed_, "Seed of weights and synthetic inputs", {.show_default = true});
+    options.option("--weights", weights_, "safetensors keyed by parameter and buffer name [drawn from the seed]");
+    options.option("--inputs", inputs_, "safetensors keyed by input name [synthetic]");
+    options.option("--steps", steps_, "Steps that reuse the batch", {.show_default = true});
+    options.option("--at-step", at_step_, "Step at which schedule and bias correction are taken [1]");
+    options.option("--lr", lr_, "Learning rate in place of the schedule's");
+    options.option("--phase", phase_, "Run this phase alone, once");
+    options.option("--save-weights", save_weights_, "Write the weights before the first step");
+    options.option("--save-inputs", save_inputs_, "Write the inputs");
+    options.option("--out", out_, "safetensors to write: loss, output/, grad/, param/, buffer/, state/",
+                   {.required = true});
+    output_.declare(options);
   }
 
   int run(Context& context) override {

@@ -14,11 +14,11 @@ class Verify final : public Command {
   std::string name() const override { return "verify"; }
   std::string summary() const override { return "Recomputes every derived number of records from their raw data"; }
 
-  void declare(CLI::App& app) override {
-    app.add_option("RESULTS", results_, "Records, folders of records, or @latest")->required();
-    app.add_option("--rows", rows_, "Rows that were printed of these records (tbd run --json): do they still hold?");
-    app.add_flag("--all", all_, "Show checks that passed, too");
-    output_.declare(app);
+  void declare(Options& options) override {
+    options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
+    options.option("--rows", rows_, "Rows that were printed of these records (tbd run --json): do they still hold?");
+    options.flag("--all", all_, "Show checks that passed, too");
+    output_.declare(options);
   }
 
   int run(Context& context) override {
