@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WHEEL = "plotly-9.9.9-py3-none-any.whl"
 KEPT = "plotly/plotly.min.js"
+TOOLS = "sh awk cat cut date dirname df flock grep ln mkdir rm sed setsid sleep touch tr".split()  # of every Debian
 
 
 class Machine(unittest.TestCase):
@@ -165,7 +166,7 @@ class Setup(Machine):
     def test_without_root_and_sudo_it_names_the_packages_to_ask_for(self):
         self.fake("dpkg-query", '[ "$4" = cmake ] || echo install ok installed')
         self.fake("id", "echo 1000")
-        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+        for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
         done = self.setup(PATH=str(self.bin))
         self.assertEqual(done.returncode, 3)
@@ -249,7 +250,7 @@ class Setup(Machine):
         self.fake("dpkg-query", '[ "$4" = python3 ] || echo install ok installed')
         (self.bin / "python3").unlink()
         self.fake("id", "echo 1000")
-        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+        for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
         wheel = (self.index / WHEEL).stat().st_size
         lock = (self.clone / "deps/frameworks.lock").read_text().replace(f" {wheel} 8192", " 2000000000 3000000000")
