@@ -135,7 +135,7 @@ wait_for_lock() {
 proc=/proc cgroups=/sys/fs/cgroup
 free_memory() {
   {
-    awk '$1 == "MemAvailable:" {print int($2 / 1024)}' "$proc/meminfo"
+    awk '$1 == "MemAvailable:" {printf "%.0f\n", $2 / 1024}' "$proc/meminfo"
     while IFS=: read -r _ controllers path; do
       case ,$controllers, in
         ,,) free_of_cgroups "$cgroups" "$path" memory.max memory.current inactive_file ;;
@@ -151,7 +151,7 @@ free_of_cgroups() {
   while :; do
     if limit=$(cat "$1$group/$3" 2>/dev/null) && [ "$limit" != max ]; then
       awk -v limit="$limit" -v used="$(cat "$1$group/$4")" -v idle="$5" \
-        '$1 == idle {used -= $2} END {print int((limit - used) / 1048576)}' "$1$group/memory.stat"
+        '$1 == idle {used -= $2} END {printf "%.0f\n", (limit - used) / 1048576}' "$1$group/memory.stat"
     fi
     [ -n "$group" ] || return 0
     group=${group%/*}

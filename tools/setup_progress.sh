@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says what the set-up is doing, how far it is and what remains: setup_progress.sh FOLDER PID, until the process ends.
+# Says what the set-up is doing, how far it is and what remains: setup_progress.sh FOLDER, until its parent ends.
 # On a terminal one line, rewritten each second and cut to the width; elsewhere a line where a build begins and at most
 # one in ten seconds. FOLDER holds
 #   journal    plan KEY [SECTION] | begin KEY TIME TEXT | end KEY TIME: the stages that will come, and those that did.
@@ -7,7 +7,7 @@
 #   log        what apt-get or ninja wrote
 #   fetch/now  what is downloaded (tools/fetch.py each)
 set -u
-folder=$1 process=$2
+folder=$1
 
 # Line 1: the stage that counts, if one does. Line 2: the sentence.
 describe() {
@@ -55,7 +55,7 @@ describe() {
     # Of a build of few units a part of the time of all.
     function expected(key,    whole) {
       whole = sum(units, key)
-      return sum(seconds, key) * (is_open[key] && whole > 0 && all < whole ? all / whole : 1)
+      return sum(seconds, key) * ((key in is_open) && whole > 0 && all < whole ? all / whole : 1)
     }
     function fraction(key) {
       if (counted(key)) return all ? later(0, done / all) : 0
@@ -66,8 +66,8 @@ describe() {
     END {
       took = due = damping
       for (key in began) if (key ~ /^tbd/) {
-        took += is_open[key] ? now - began[key] : spent[key]
-        due += expected(key) * (is_open[key] ? fraction(key) : 1)
+        took += (key in is_open) ? now - began[key] : spent[key]
+        due += expected(key) * ((key in is_open) ? fraction(key) : 1)
       }
       slowness = took / due
       for (key in is_open) if (counted(key)) { time += left(key); sentence = text[key] progress(key); if (all) counting = key }
@@ -93,8 +93,10 @@ rewrite() {
   printf "\r%.$((width - 1))s\033[K" "$1" >&2
 }
 
+parent_lives() { read -r _ _ _ parent _ <"/proc/$$/stat" && [ "$parent" = "$PPID" ]; }
+
 said=$(date +%s) was=
-while sleep 1 && kill -0 "$process" 2>/dev/null; do
+while sleep 1 && parent_lives; do
   described=$(describe)
   stage=${described%%"
 "*} sentence=${described#*"

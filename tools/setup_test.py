@@ -342,8 +342,8 @@ class Setup(Machine):
         self.assertIn("--offline: packages of the text data sets are not in the cache", done.err)
 
 
-class Start(Machine):
-    """./tbd on a clone that is built: a program that prints its arguments."""
+class Clone(Machine):
+    """A clone that is built: a program that prints its arguments."""
 
     def setUp(self):
         super().setUp()
@@ -383,6 +383,10 @@ class Start(Machine):
         process = self.start(*arguments, script="tbd")
         out, err = process.communicate(timeout=60)
         return process.returncode, out.split("\n")[:-1], err, (self.folder / "cmake-called").exists()
+
+
+class Start(Clone):
+    """./tbd on a clone that is built."""
 
     def test_starts_the_program_with_its_own_arguments_and_code(self):
         code, words, err, built = self.tbd("describe", "--yes", "two words", "--offline", "--frameworks", "none", "")
