@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 """Fetches, verifies and unpacks the packages of deps/frameworks.lock into the cache.
 
-  fetch.py plan   SECTION...   print "<download bytes> <disk bytes>" still needed
+  fetch.py plan   SECTION...   print "<download bytes> <disk bytes> SECTION..." still needed
   fetch.py get    SECTION...   make each section ready
-  fetch.py try    SECTION...   the same; on a failure the reason alone goes to stdout, exit 1
+  fetch.py each   SECTION... --status DIR   make them ready one after the other, and go on after one that fails.
+                               DIR/SECTION.done appears at the end of each: empty, or why it failed. DIR/now says what
+                               happens: a sentence, then lines "SECTION SECONDS" of those to come (in how many seconds).
+                               With --alarm PID one that fails is the last, and that process gets the signal USR1
   fetch.py verify SECTION...   compare each unpacked file with its manifest (all hashes)
 
 A folder is ready when its manifest is there and every file has its recorded size. It is unpacked beside its final
-place and renamed at the end, so a folder with a manifest is whole. Callers hold the cache's lock.
+place and renamed at the end, so a folder with a manifest is whole. Callers hold the cache's lock. INT, TERM and HUP
+end it and leave nothing half-written.
 """
 import argparse
+import errno
 import fnmatch
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +86,71 @@ def sha256_of(path):
 
 
 def say(text):
-    print(f"tbd setup: {text}", file=sys.stderr, flush=True)
+    clear = "\r\033[K" if sys.stderr.isatty() else ""  # the progress line of tools/setup_progress.sh
+    sys.stderr.write(f"{clear}tbd setup: {text}\n")
+    sys.stderr.flush()
+
+
+def bytes_below(folder):
+    """Of the files that are there; others may come and go meanwhile."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(place, name)).st_size
+            except FileNotFoundError:
+                pass
+    return total
+
+
+def megabytes(count):
+    return f"{count / 1e6:.0f}"
+
+
+@dataclass
+class Task:
+    section: str
+    verb: str  # "downloading" or "unpacking"
+    name: str
+    size: int
+
+
+class Status:
+    """The folder of `each`. Foresees by the rates so far, which begin with a second of the assumed ones."""
+
+    def __init__(self, folder, tasks):
+        self.folder, self.tasks = folder, tasks
+        self.worked = {"downloading": [20e6, 1.0], "unpacking": [80e6, 1.0]}  # bytes, seconds
+        self.last_time, self.last_bytes, self.written = time.monotonic(), 0, 0.0
+
+    def __call__(self, verb, name, done):
+        while self.tasks and (self.tasks[0].verb, self.tasks[0].name) != (verb, name):
+            self.tasks.pop(0)
+            self.last_time, self.last_bytes = time.monotonic(), 0
+        now = time.monotonic()
+        if not self.tasks or now - self.written < 0.3:
+            return
+        done = min(done, self.tasks[0].size)
+        self.worked[verb][0] += done - self.last_bytes
+        self.worked[verb][1] += now - self.last_time
+        self.last_time, self.last_bytes, self.written = now, done, now
+        self.write("now", self.sentence(done) + self.foreseen(done))
+
+    def sentence(self, done):
+        task = self.tasks[0]
+        return f"{task.verb} {task.name} {megabytes(done)} of {megabytes(task.size)} MB\n"
+
+    def foreseen(self, done):
+        seconds, ready = 0.0, {}
+        for task in self.tasks:
+            size, took = self.worked[task.verb]
+            seconds += (task.size - done) * took / size
+            ready[task.section], done = seconds, 0
+        return "".join(f"{section} {seconds:.0f}\n" for section, seconds in ready.items())
+
+    def write(self, name, text):
+        (self.folder / f".{name}").write_text(text)
+        os.replace(self.folder / f".{name}", self.folder / name)
 
 
 class Cache:
@@ -87,6 +158,7 @@ class Cache:
         self.wheels = root / "wheels"
         self.frameworks = root / "frameworks"
         self.offline = offline
+        self.status = lambda verb, name, done: None
 
     def folder(self, section):
         return self.frameworks / section
@@ -114,17 +186,36 @@ class Cache:
         if self.offline:
             raise FetchError(f"{wheel.file_name} is not in the cache {self.wheels}, and --offline forbids to download it")
         say(f"downloading {wheel.name} {wheel.version} ({wheel.size / 1e6:.1f} MB)")
+        for left_over in self.wheels.glob(".incoming-*"):
+            shutil.rmtree(left_over)
         incoming = self.wheels / f".incoming-{os.getpid()}"
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir",
-                   "--disable-pip-version-check", "--quiet", "-d", str(incoming)] + wheel.pip_arguments()
+        incoming.mkdir()
         try:
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-            if done.returncode or not (incoming / wheel.file_name).is_file():
-                lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no such file came"]
+            answer = self.pip_download(wheel, incoming)
+            if not (incoming / wheel.file_name).is_file():
+                if os.strerror(errno.ENOSPC) in answer:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.wheels))
+                lines = [line for line in answer.splitlines() if line.startswith("ERROR")] or ["no such file came"]
                 raise FetchError(f"cannot download {wheel.file_name}: is the network there? pip says: {lines[-1]}")
             os.replace(incoming / wheel.file_name, self.wheels / wheel.file_name)
         finally:
             shutil.rmtree(incoming, ignore_errors=True)
+
+    def pip_download(self, wheel, incoming):
+        """What pip wrote to stderr. Its temporary files lie in `incoming`, whose size says how far it is."""
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir",
+                   "--disable-pip-version-check", "--quiet", "-d", str(incoming)] + wheel.pip_arguments()
+        with open(incoming / "stderr", "w+", encoding="utf-8", errors="replace") as stderr:
+            pip = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env={**os.environ, "TMPDIR": str(incoming)})
+            try:
+                while pip.poll() is None:
+                    self.status("downloading", wheel.name, bytes_below(incoming))
+                    time.sleep(0.1)
+            finally:
+                pip.kill()
+                pip.wait()
+            stderr.seek(0)
+            return stderr.read()
 
     def checked_wheel(self, wheel):
         path = self.wheels / wheel.file_name
@@ -142,13 +233,16 @@ class Cache:
             shutil.rmtree(left_over)
         target = self.frameworks / f".tmp-{section}"
         say(f"unpacking {section}")
-        lines = []
-        for wheel, path in zip(wheels, paths):
-            lines += unpack_wheel(path, wheel.keep, target)
-        (target / MANIFEST).write_text("".join(lines))
-        if self.folder(section).exists():
-            shutil.rmtree(self.folder(section))
-        os.replace(target, self.folder(section))
+        try:
+            lines = []
+            for wheel, path in zip(wheels, paths):
+                lines += unpack_wheel(path, wheel.keep, target, lambda done: self.status("unpacking", wheel.name, done))
+            (target / MANIFEST).write_text("".join(lines))
+            if self.folder(section).exists():
+                shutil.rmtree(self.folder(section))
+            os.replace(target, self.folder(section))
+        finally:
+            shutil.rmtree(target, ignore_errors=True)
 
     def get(self, section, wheels):
         problem = self.problem(section)
@@ -159,16 +253,37 @@ class Cache:
             self.frameworks.mkdir(parents=True, exist_ok=True)
             self.unpack(section, wheels)
 
-    def needs(self, sections):
-        """Bytes to download and of disk; a wheel that two sections share is downloaded once."""
-        wheels = [wheel for section, wheels in sections.items() if self.problem(section) for wheel in wheels]
-        download = sum(wheel.size for wheel in {wheel.file_name: wheel for wheel in wheels}.values() if not self.has_wheel(wheel))
-        return download, download + sum(wheel.unpacked for wheel in wheels)
+    def tasks(self, sections):
+        """What is to do, in order; a wheel that two sections share is downloaded once."""
+        tasks, coming = [], set()
+        for section, wheels in sections.items():
+            if not self.problem(section):
+                continue
+            for wheel in wheels:
+                if not self.has_wheel(wheel) and wheel.file_name not in coming:
+                    tasks.append(Task(section, "downloading", wheel.name, wheel.size))
+                    coming.add(wheel.file_name)
+            tasks += [Task(section, "unpacking", wheel.name, wheel.unpacked) for wheel in wheels]
+        return tasks
+
+    def each(self, sections, folder, alarm):
+        self.status = Status(folder, self.tasks(sections))
+        for section, wheels in sections.items():
+            try:
+                self.get(section, wheels)
+                reason = ""
+            except (FetchError, OSError) as error:
+                reason = sentence_of(error)
+            self.status.write(f"{section}.done", reason)
+            if reason and alarm:
+                os.kill(alarm, signal.SIGUSR1)
+                return
+        self.status.write("now", "")
 
 
-def unpack_wheel(path, keep, target):
+def unpack_wheel(path, keep, target, progress):
     """Writes the kept files and returns their manifest lines."""
-    lines = []
+    lines, done = [], 0
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.is_dir() or not any(fnmatch.fnmatchcase(info.filename, glob) for glob in keep):
@@ -182,6 +297,8 @@ def unpack_wheel(path, keep, target):
                 while chunk := source.read(1 << 20):
                     digest.update(chunk)
                     sink.write(chunk)
+                    done += len(chunk)
+                    progress(done)
             lines.append(f"{digest.hexdigest()} {info.file_size} {info.filename}\n")
     if not lines:
         raise FetchError(f"{path.name} holds none of the files to keep")
@@ -190,11 +307,13 @@ def unpack_wheel(path, keep, target):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["plan", "get", "try", "verify"])
+    parser.add_argument("action", choices=["plan", "get", "each", "verify"])
     parser.add_argument("sections", nargs="+")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--lock-file", type=Path, default=LOCK_FILE)
     parser.add_argument("--offline", action="store_true")
+    parser.add_argument("--status", type=Path)
+    parser.add_argument("--alarm", type=int)
     options = parser.parse_args(arguments)
     known = read_lock(options.lock_file)
     unknown = [name for name in options.sections if name not in known]
@@ -203,8 +322,13 @@ def main(arguments):
     sections = {name: known[name] for name in options.sections}
     cache = Cache(options.cache, options.offline)
     if options.action == "plan":
-        print(*cache.needs(sections))
-    elif options.action in ("get", "try"):
+        tasks = cache.tasks(sections)
+        download = sum(task.size for task in tasks if task.verb == "downloading")
+        disk = download + sum(task.size for task in tasks if task.verb == "unpacking")
+        print(download, disk, *dict.fromkeys(task.section for task in tasks))
+    elif options.action == "each":
+        cache.each(sections, options.status, options.alarm)
+    elif options.action == "get":
         for name, wheels in sections.items():
             cache.get(name, wheels)
     else:
@@ -215,17 +339,25 @@ def main(arguments):
             say(f"{name} is as recorded")
 
 
-def stop(sentence):
-    if sys.argv[1:2] == ["try"]:
-        print(sentence)
-        sys.exit(1)
-    sys.exit(f"tbd setup: error: {sentence}")
+def sentence_of(error):
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"the disk of {error.filename or 'the cache'} is full; make room, then the same command goes on"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'cache'}: {error.strerror}"
+    return str(error)
+
+
+def end(number, _):
+    """Unwinds, so that what is half-written is removed; a second signal does not disturb that."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, end)
     try:
         main(sys.argv[1:])
-    except FetchError as error:
-        stop(str(error))
-    except OSError as error:
-        stop(f"{error.filename or 'cache'}: {error.strerror}")
+    except (FetchError, OSError) as error:
+        sys.exit(f"tbd setup: error: {sentence_of(error)}")

@@ -10,13 +10,15 @@
 #   --games                make the small set of games of Go, too; needs --group test or an installed gnugo
 #   --program FILE         the program that makes them, instead of the built one
 #   --yes  --offline  --verify
-# Says what it does on stderr. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
+#   --then COMMAND...      become this command at the end
+# Says what it does on stderr. An interrupt ends all that it started. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
-build= frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify=
-say() { printf 'tbd setup: %s\n' "$*" >&2; }
-fail() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 3; }
-usage() { printf 'tbd setup: error: %s\n' "$*" >&2; exit 2; }
+build= frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify= work=
+. "$here/tools/setup_lib.sh"
+. "$here/tools/setup_jobs.sh"
+. "$here/tools/setup_fetch.sh"
+. "$here/tools/setup_build.sh"
 while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2; shift ;;
@@ -31,24 +33,39 @@ while [ $# -gt 0 ]; do
     --yes) yes=1 ;;
     --offline) offline=--offline ;;
     --verify) verify=1 ;;
+    --then) shift; break ;;
     *) usage "unknown option $1" ;;
   esac
   shift
 done
 case $build in '' | /*) ;; *) build=$PWD/${build#./} ;; esac
 case $program in '' | /*) ;; *) program=$PWD/${program#./} ;; esac
-. "$here/tools/setup_lib.sh"
 
 check_frameworks
 open_cache
+[ -z "$build" ] || open_build
+catch_interrupts
 take_lock
+open_work
 list_packages
 plan
 [ -z "$missing$wheels_wanted$photos_wanted$text_wanted$speech_wanted$games_wanted" ] || announce
-install_packages
-fetch_wheels
-[ -z "$build" ] || build_program
+plan_stages
+show_progress
+# Downloads begin as soon as there is Python, and go on beside all that follows.
+[ -z "$missing" ] || ! python_is_there || begin_fetching
+[ -z "$missing" ] || stage packages "$cache/logs/apt.log" "installing Debian packages" install_packages
+begin_fetching
+await_plotly
+each_framework note_awaited
+[ -z "$verify" ] || { await_frameworks; verify_wheels; }
+if [ -n "$build" ]; then build_program; else await_frameworks; fi
 [ -z "$photos_wanted" ] || make_photos
-[ -z "$text_wanted" ] || make_texts
-[ -z "$speech_wanted" ] || make_speech
-[ -z "$games_wanted" ] || make_set games games
+for set in ${text_wanted:+text} ${speech_wanted:+speech} ${games_wanted:+games}; do
+  begin_data "$set"
+  finish_data "$job"
+done
+end_work
+trap - EXIT INT TERM HUP
+exec 9>&-
+[ $# = 0 ] || exec "$@"

@@ -1,4 +1,13 @@
-# The steps of tools/setup.sh, in the order in which they are called. They share its variables.
+# What the set-up knows and plans: frameworks, cache, packages, sizes, memory. Its parts share the variables of
+# tools/setup.sh, which calls them in order. ./test uses this file, too.
+
+# On a terminal a progress line may stand where the sentence comes.
+say() {
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+  printf 'tbd setup: %s\n' "$*" >&2
+}
+fail() { say "error: $*"; exit 3; }
+usage() { say "error: $*"; exit 2; }
 
 known_frameworks='pytorch tensorflow mxnet'
 
@@ -100,12 +109,62 @@ open_cache() {
   mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || fail "the cache folder $cache cannot be written; set XDG_CACHE_HOME to one that can"
 }
 
-# One set-up at a time on a cache; the lock goes with the process.
+# Before anything is downloaded: a folder that cannot be written is known now.
+open_build() {
+  mkdir -p "$build" 2>/dev/null && touch "$build/lock" 2>/dev/null ||
+    fail "$build cannot be written; copy the clone to a folder of yours and run it there"
+}
+
+# One set-up at a time on a cache; the lock goes with the process and the downloads that it started.
 take_lock() {
-  exec 9>"$cache/lock" || fail "the lock $cache/lock cannot be written"
-  flock -n 9 && return
-  say "another set-up holds $cache/lock; waiting for it"
-  flock -w "${TBD_LOCK_WAIT_S:-3600}" 9 || fail "another set-up still holds $cache/lock; try again when it is done"
+  touch "$cache/lock" 2>/dev/null || fail "the lock $cache/lock cannot be written"
+  exec 9>"$cache/lock"
+  wait_for_lock 9 "another set-up" "$cache/lock"
+}
+
+# wait_for_lock FD WHO FILE
+wait_for_lock() {
+  flock -n "$1" && return
+  say "$2 holds $3; waiting for it"
+  start flock -w "${TBD_LOCK_WAIT_S:-3600}" "$1"
+  finish "$job" || fail "$2 still holds $3; try again when it is done"
+}
+
+# Memory in MB that a process may still take: of the machine, and of the control groups that this process is in, whose
+# pages of files that are not in use count as free.
+proc=/proc cgroups=/sys/fs/cgroup
+free_memory() {
+  {
+    awk '$1 == "MemAvailable:" {printf "%.0f\n", $2 / 1024}' "$proc/meminfo"
+    while IFS=: read -r _ controllers path; do
+      case ,$controllers, in
+        ,,) free_of_cgroups "$cgroups" "$path" memory.max memory.current inactive_file ;;
+        *,memory,*) free_of_cgroups "$cgroups/memory" "$path" memory.limit_in_bytes memory.usage_in_bytes total_inactive_file ;;
+      esac
+    done 2>/dev/null <"$proc/self/cgroup"
+  } | sort -n | head -n 1
+}
+
+# free_of_cgroups MOUNT PATH LIMIT USED IDLE: of the group and all above it that have a limit, in MB.
+free_of_cgroups() {
+  group=${2%/}
+  while :; do
+    if limit=$(cat "$1$group/$3" 2>/dev/null) && [ "$limit" != max ]; then
+      awk -v limit="$limit" -v used="$(cat "$1$group/$4")" -v idle="$5" \
+        '$1 == idle {used -= $2} END {printf "%.0f\n", (limit - used) / 1048576}' "$1$group/memory.stat"
+    fi
+    [ -n "$group" ] || return 0
+    group=${group%/*}
+  done
+}
+
+# How many compilers at once: one takes up to $compiler_memory MB.
+compiler_memory=1536
+compile_jobs() {
+  count=$(($(free_memory) / compiler_memory)) cores=$(nproc)
+  [ "$count" -le "$cores" ] || count=$cores
+  [ "$count" -ge 1 ] || count=1
+  echo "$count"
 }
 
 # $missing: packages of the groups that are not installed whole.
@@ -126,6 +185,7 @@ list_packages() {
 }
 
 # Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes $speech_bytes.
+# $wheels_wanted: sections of the lock file that are not unpacked.
 plan() {
   apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0 games_wanted=
   if [ -n "$missing" ]; then
@@ -144,8 +204,9 @@ plan() {
   else
     set -- $(plan_without_python)
   fi
-  wheel_download=$1 wheel_disk=$2 wheels_wanted=
-  [ "$wheel_disk" = 0 ] || wheels_wanted=1
+  wheel_download=$1 wheel_disk=$2
+  shift 2
+  wheels_wanted=$*
   if [ -n "$photos" ] && { [ ! -f "$cache/data/photos/.ready" ] || [ ! -f "$cache/data/crops/.ready" ]; }; then
     photos_wanted=1
     set -- $(grep '^data ' "$here/deps/debian.txt")
@@ -178,7 +239,7 @@ texts_are_made() {
   done
 }
 
-# Bytes to download and of disk where nothing can be unpacked yet. In shell: mawk counts in floating point.
+# Bytes to download and of disk, and the sections, where nothing can be unpacked yet. In shell: mawk counts in floating point.
 plan_without_python() {
   download=0 disk=0 section=
   while read -r name version tag _ bytes unpacked _; do
@@ -192,18 +253,18 @@ plan_without_python() {
         [ -f "$file" ] || download=$((download + bytes)) disk=$((disk + bytes)) ;;
     esac
   done <"$here/deps/frameworks.lock"
-  echo $download $disk
+  echo $download $disk $sections
 }
 
 megabytes() { echo $((($1 + 999999) / 1000000)); }
 
 announce() {
   build_disk=0
-  [ -n "$build" ] && [ ! -d "$build" ] && build_disk=600000000
+  [ -n "$build" ] && [ ! -f "$build/build.ninja" ] && build_disk=600000000
   download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes))
   disk=$((apt_disk + wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
-  [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $sections ($(megabytes $wheel_download) MB to download)"
+  [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $wheels_wanted ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
   [ -z "$text_wanted" ] || say "text data sets to prepare from Debian packages ($(megabytes $text_bytes) MB to download)"
   [ -z "$games_wanted" ] || say "games of Go to have played by GNU Go (about three minutes)"
@@ -254,182 +315,4 @@ install_packages() {
     fail "the package archive cannot be reached: is the network there? Missing are:$missing"
   fi
   fail "apt-get could not install$missing; see $log"
-}
-
-fetch_wheels() {
-  left_out= fetched=$(section_name plotly)
-  python3 "$here/tools/fetch.py" get "$fetched" --cache "$cache" $offline || exit 3
-  each_framework fetch_framework
-  [ -z "$verify" ] || python3 "$here/tools/fetch.py" verify $fetched --cache "$cache" || exit 3
-}
-
-fetch_framework() {
-  case $1 in *@[!0-9]*) return ;; esac
-  section=$(section_name "$1")
-  if reason=$(python3 "$here/tools/fetch.py" try "$section" --cache "$cache" $offline); then
-    fetched="$fetched $section"
-    [ -z "$build" ] || rm -f "$build/absent/$1"
-  else
-    leave_out "$1" "$reason"
-  fi
-}
-
-# try_logged NAME COMMAND...: quiet, except for a build on a terminal; the end of $log when it fails.
-try_logged() {
-  log=$build/$1.log
-  shift
-  if [ -t 2 ] && [ "${log##*/}" = build.log ]; then
-    "$@" >&2 9>&-
-  else
-    "$@" >"$log" 2>&1 9>&- || { tail -n 40 "$log" >&2; return 1; }
-  fi
-}
-
-# run_logged NAME WHAT COMMAND...
-run_logged() {
-  logged=$1 what=$2
-  shift 2
-  try_logged "$logged" "$@" || fail "$what failed; see $log"
-}
-
-sources_changed() {
-  [ ! -f "$build/ready/.core" ] ||
-    [ -n "$(find "$here/src" "$here/cmake" "$here/deps" "$here/CMakeLists.txt" -type f -newer "$build/ready/.core" -print -quit)" ]
-}
-
-# Configures and builds the program, and a worker for each framework; leaves the stamps that ./tbd looks at.
-build_program() {
-  mkdir -p "$build" || fail "$build cannot be written"
-  exec 8>"$build/lock" && flock 8
-  ! sources_changed || rm -rf "$build/ready"
-  rm -f "$build/ready/.core"
-  touch "$build/started"
-  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF \
-    "-DTBD_PLOTLY_JS=$(section_folder plotly)/plotly/package_data/plotly.min.js"
-  for name in $known_frameworks; do
-    set -- "$@" "-D$(root_variable "$name")=$(framework_root "$name")"
-  done
-  say "building in $build"
-  run_logged configure configuring cmake "$@"
-  targets=
-  each_framework add_target
-  build_targets
-  each_framework finish_worker
-  mkdir -p "$build/ready"
-  mv "$build/started" "$build/ready/.core"
-  exec 8>&-
-}
-
-# The workers of this build folder: those of the newest version of a framework.
-add_target() {
-  case $1 in *@*) return ;; esac
-  is_left_out "$1" || targets="$targets tbd-worker-$1"
-}
-
-build_targets() {
-  if [ -z "$optional" ]; then
-    run_logged build building cmake --build "$build" --target tbd $targets
-  elif ! try_logged build-all cmake --build "$build" --target tbd $targets 2>/dev/null; then  # which one was it?
-    run_logged build building cmake --build "$build" --target tbd
-    for target in $targets; do
-      try_logged "build-$target" cmake --build "$build" --target "$target" 2>/dev/null ||
-        leave_out "${target#tbd-worker-}" "building its worker failed; see $log"
-    done
-  fi
-}
-
-# Builds the worker of another version, and leaves the stamp of a key's library.
-finish_worker() {
-  ! is_left_out "$1" || return 0
-  root=$(framework_root "$1")
-  case $1 in *@*) build_worker "$1" "$root" ;; esac
-  library=$root/$(framework_library "${1%%@*}")
-  [ -f "$library" ] || fail "$library is not there"
-  mkdir -p "$build/ready/$1"
-  echo "$(stat -Lc %s "$library") $library" >"$build/ready/$1/.ready"
-}
-
-# build_worker KEY ROOT: the worker for another build of a framework, in a folder of its own.
-build_worker() {
-  folder=$build/workers/$(echo "$1" | tr -c 'A-Za-z0-9.\n' '_')
-  say "building the worker of $1 in $folder"
-  mkdir -p "$folder"
-  run_logged configure-worker configuring cmake -S "$here" -B "$folder" -G Ninja -DTBD_ONLY_WORKER=ON -DTBD_WERROR=OFF \
-    "-D$(root_variable "${1%%@*}")=$2" "-DTBD_WORKER_KEY=$1" "-DTBD_WORKER_REGISTRY=$build/workers.json"
-  run_logged build-worker building cmake --build "$folder" --target "tbd-worker-${1%%@*}"
-}
-
-# fetch_deb PACKAGE VERSION SHA256: a Debian package in the cache, never installed; its file is $deb.
-fetch_deb() {
-  deb=$cache/debs/$1.deb
-  mkdir -p "$cache/debs"
-  if [ ! -f "$deb" ]; then
-    [ -z "$offline" ] || fail "--offline: the Debian package $1 is not in the cache $cache/debs"
-    say "downloading the Debian package $1 $2"
-    incoming=$cache/debs/incoming
-    rm -rf "$incoming" && mkdir "$incoming"
-    (cd "$incoming" && apt-get -qq -o APT::Sandbox::User=root download "$1=$2") >&2 9>&- || fail "cannot download the Debian package $1 $2: is the network there?"
-    mv "$incoming"/*.deb "$deb"
-    rm -rf "$incoming"
-  fi
-  found=$(sha256sum "$deb" | cut -d' ' -f1)
-  if [ "$found" != "$3" ]; then
-    rm -f "$deb"
-    fail "the Debian package $1 is refused: its sha256 is $found, deps/debian.txt says $3"
-  fi
-}
-
-# make_set NAME WORDS...: the data set NAME of the cache by `tbd data WORDS`.
-make_set() {
-  set_name=$1
-  shift
-  rm -rf "$cache/data/$set_name"
-  say "making the data set $cache/data/$set_name"
-  "${program:-$build/bin/tbd}" data "$@" --out "$cache/data/$set_name" >&2 9>&- || fail "the data set $set_name could not be made"
-  touch "$cache/data/$set_name/.ready"
-}
-
-# The photographs of a Debian package become two data sets in the cache.
-make_photos() {
-  set -- $(grep '^data ' "$here/deps/debian.txt")
-  source=$cache/data/source/$2
-  fetch_deb "$2" "$3" "$4"
-  rm -rf "$source" && mkdir -p "$cache/data/source"
-  dpkg-deb -x "$deb" "$source" || fail "the Debian package $2 cannot be unpacked"
-  for made in photos crops; do
-    [ -f "$cache/data/$made/.ready" ] || make_set "$made" "$made" --source "$source/$6"
-  done
-  rm -rf "$source"
-}
-
-# unpack_debs GROUP...: the groups' packages as $source/GROUP/PACKAGE.
-unpack_debs() {
-  while read -r group package version sha256 _; do
-    case " $* " in *" $group "*) ;; *) continue ;; esac
-    fetch_deb "$package" "$version" "$sha256"
-    mkdir -p "$source/$group/$package"
-    dpkg-deb -x "$deb" "$source/$group/$package" || fail "the Debian package $package cannot be unpacked"
-  done <"$here/deps/debian.txt"
-}
-
-# Recordings of Debian packages become a speech data set in the cache.
-make_speech() {
-  source=$cache/data/source/speech
-  rm -rf "$source"
-  unpack_debs prompts
-  make_set prompts prompts --source "$source/prompts"
-  rm -rf "$source"
-}
-
-# Message catalogues and pages of Debian packages become text data sets in the cache.
-make_texts() {
-  source=$cache/data/source/text
-  rm -rf "$source"
-  unpack_debs messages prose
-  for language in de vi; do
-    make_set "messages-$language" messages --language "$language" --source "$source/messages"
-  done
-  make_set prose prose --source "$source/prose"
-  make_set cloze cloze --source "$source/prose"
-  rm -rf "$source"
 }

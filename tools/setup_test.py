@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WHEEL = "plotly-9.9.9-py3-none-any.whl"
 KEPT = "plotly/plotly.min.js"
+TOOLS = "sh awk cat cut date dirname df flock grep ln mkdir rm sed setsid sleep touch tr".split()  # of every Debian
 
 
 class Machine(unittest.TestCase):
@@ -165,7 +166,7 @@ class Setup(Machine):
     def test_without_root_and_sudo_it_names_the_packages_to_ask_for(self):
         self.fake("dpkg-query", '[ "$4" = cmake ] || echo install ok installed')
         self.fake("id", "echo 1000")
-        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+        for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
         done = self.setup(PATH=str(self.bin))
         self.assertEqual(done.returncode, 3)
@@ -249,7 +250,7 @@ class Setup(Machine):
         self.fake("dpkg-query", '[ "$4" = python3 ] || echo install ok installed')
         (self.bin / "python3").unlink()
         self.fake("id", "echo 1000")
-        for tool in "sh awk dirname df flock grep mkdir sed tr".split():
+        for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
         wheel = (self.index / WHEEL).stat().st_size
         lock = (self.clone / "deps/frameworks.lock").read_text().replace(f" {wheel} 8192", " 2000000000 3000000000")
@@ -341,8 +342,8 @@ class Setup(Machine):
         self.assertIn("--offline: packages of the text data sets are not in the cache", done.err)
 
 
-class Start(Machine):
-    """./tbd on a clone that is built: a program that prints its arguments."""
+class Clone(Machine):
+    """A clone that is built: a program that prints its arguments."""
 
     def setUp(self):
         super().setUp()
@@ -382,6 +383,10 @@ class Start(Machine):
         process = self.start(*arguments, script="tbd")
         out, err = process.communicate(timeout=60)
         return process.returncode, out.split("\n")[:-1], err, (self.folder / "cmake-called").exists()
+
+
+class Start(Clone):
+    """./tbd on a clone that is built."""
 
     def test_starts_the_program_with_its_own_arguments_and_code(self):
         code, words, err, built = self.tbd("describe", "--yes", "two words", "--offline", "--frameworks", "none", "")
