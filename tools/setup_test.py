@@ -54,7 +54,7 @@ class Machine(unittest.TestCase):
         (self.bin / name).chmod(0o755)
 
     def environment(self, **more):
-        keep = {key: os.environ[key] for key in ("HOME", "LANG") if key in os.environ}
+        keep = {key: os.environ[key] for key in ("HOME", "LANG", "PYTHONPATH") if key in os.environ}
         return {**keep, "PATH": f"{self.bin}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder / "cache"),
                 "PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.index), **more}
 
