@@ -50,6 +50,7 @@ class Machine(unittest.TestCase):
         (self.clone / "deps/frameworks.lock").write_text("".join(f"[{name}]\n{text}" for name, text in sections.items()))
 
     def fake(self, name, script):
+        (self.bin / name).unlink(missing_ok=True)  # never write through a link to a tool of this machine
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
         (self.bin / name).chmod(0o755)
 
