@@ -23,9 +23,10 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 const std::string kExample = TBD_SOURCE_DIR "/examples/numpy_worker/";
-const std::map<std::string, std::string> kEnvironment = {{"PATH", "/usr/bin:/bin"}, {"OMP_NUM_THREADS", "1"}};
+const std::map<std::string, std::string> kEnvironment = {{"PATH", TBD_TOOLS ":/usr/bin:/bin"},
+                                                         {"OMP_NUM_THREADS", "1"}};
 
-bool has_numpy() { return std::system("PATH=/usr/bin:/bin python3 -c 'import numpy' 2>/dev/null") == 0; }
+bool has_numpy() { return std::system("PATH=" TBD_TOOLS ":/usr/bin:/bin python3 -c 'import numpy' 2>/dev/null") == 0; }
 
 WorkerEntry numpy_entry() {
   return {.key = "numpy", .framework = "numpy", .version = "1", .worker = kExample + "worker.py"};
@@ -308,7 +309,7 @@ class NumpyWorker : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!has_numpy()) GTEST_SKIP() << "python3 has no numpy";
-    settings_.environment = {{"PATH", "/usr/bin:/bin"}};
+    settings_.environment = {{"PATH", TBD_TOOLS ":/usr/bin:/bin"}};
     settings_.cache = folder_.path() / "cache";
     settings_.workers = {numpy_entry()};
   }

@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path browser() {
-  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"})
+  for (const char* path :
+       {TBD_TOOLS "/chromium", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"})
     if (fs::exists(path)) return path;
   return {};
 }

@@ -16,7 +16,7 @@ fetch_deb() {
     say "downloading the Debian package $1 $2"
     incoming=$cache/debs/incoming
     rm -rf "$incoming" && mkdir "$incoming"
-    (cd "$incoming" && apt-get -qq -o APT::Sandbox::User=root download "$1=$2") >&2 || fail "cannot download the Debian package $1 $2: is the network there?"
+    (cd "$incoming" && $(apt_command) -qq -o APT::Sandbox::User=root download "$1=$2") >&2 || fail "cannot download the Debian package $1 $2: is the network there?"
     mv "$incoming"/*.deb "$deb"
     rm -rf "$incoming"
   fi

@@ -9,6 +9,7 @@ say() {
 fail() { say "error: $*"; exit 3; }
 usage() { say "error: $*"; exit 2; }
 
+. "${here:-.}/tools/setup_rootless.sh"
 known_frameworks='pytorch tensorflow mxnet'
 
 # The library of a framework, below its root: by it a root is known and a worker is ready.
@@ -182,21 +183,30 @@ list_packages() {
       esac
     done
   done
+  rootless=
+  [ -z "$missing" ] || look_in_prefix
+}
+
+# $apt_download $apt_disk: what apt-get says, or what deps/debian.txt does where this machine has no package lists yet.
+plan_packages() {
+  sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
+  apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
+  [ "$apt_download" != 0 ] || plan_groups
+}
+
+plan_groups() {
+  for group in $groups; do
+    set -- $(awk -v g="$group" '$1 == "size" && $2 == g {print $3, $4}' "$here/deps/debian.txt")
+    apt_download=$((apt_download + $1 * 1000000)) apt_disk=$((apt_disk + $2 * 1000000))
+  done
 }
 
 # Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes $speech_bytes.
 # $wheels_wanted: sections of the lock file that are not unpacked.
 plan() {
-  apt_download=0 apt_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0 games_wanted=
+  apt_download=0 apt_disk=0 prefix_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0 games_wanted=
   if [ -n "$missing" ]; then
-    sizes=$(apt-get install --no-install-recommends -qq --print-uris $missing 2>/dev/null | awk '$3 {sum += $3} END {printf "%.0f", sum}')
-    apt_download=${sizes:-0} apt_disk=$((apt_download * 4))
-    if [ "$apt_download" = 0 ]; then  # no package lists on this machine yet
-      for group in $groups; do
-        set -- $(awk -v g="$group" '$1 == "size" && $2 == g {print $3, $4}' "$here/deps/debian.txt")
-        apt_download=$((apt_download + $1 * 1000000)) apt_disk=$((apt_disk + $2 * 1000000))
-      done
-    fi
+    if [ -n "$rootless" ]; then plan_prefix; else plan_packages; fi
   fi
   if command -v python3 >/dev/null; then
     needs=$(python3 "$here/tools/fetch.py" plan $sections --cache "$cache") || exit 3
@@ -277,7 +287,7 @@ announce() {
     [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
     [ "$speech_bytes" = 0 ] || fail "--offline: packages of the speech data set are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
+  need_disk "$cache" $((prefix_disk + wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2
@@ -294,10 +304,13 @@ need_disk() {
 
 install_packages() {
   [ -n "$missing" ] || return 0
+  if [ -n "$rootless" ]; then
+    fill_prefix
+    return
+  fi
   [ -z "$offline" ] || fail "--offline forbids to install what is missing:$missing"
   sudo=
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || fail "ask for these packages (neither root nor sudo here): apt-get install$missing"
     sudo=sudo
     [ -t 0 ] || sudo="sudo -n"
   fi

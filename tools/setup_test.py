@@ -51,11 +51,12 @@ class Machine(unittest.TestCase):
         (self.clone / "deps/frameworks.lock").write_text("".join(f"[{name}]\n{text}" for name, text in sections.items()))
 
     def fake(self, name, script):
+        (self.bin / name).unlink(missing_ok=True)  # never write through a link to a tool of this machine
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
         (self.bin / name).chmod(0o755)
 
     def environment(self, **more):
-        keep = {key: os.environ[key] for key in ("HOME", "LANG") if key in os.environ}
+        keep = {key: os.environ[key] for key in ("HOME", "LANG", "PYTHONPATH") if key in os.environ}
         return {**keep, "PATH": f"{self.bin}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder / "cache"),
                 "PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.index), **more}
 

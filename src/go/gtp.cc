@@ -72,7 +72,7 @@ std::optional<Move> GtpEngine::generate(Color player) {
 
 SpawnOptions gnugo(const std::string& program, Ko ko, const std::vector<std::string>& options) {
   SpawnOptions spawn{.argv = {program, "--mode", "gtp", "--chinese-rules", "--forbid-suicide"},
-                     .environment = {{"PATH", "/usr/games:/usr/local/bin:/usr/bin:/bin"}},
+                     .environment = {{"PATH", TBD_TOOLS ":/usr/games:/usr/local/bin:/usr/bin:/bin"}},
                      .stderr_file = "/dev/null"};
   spawn.argv.push_back(ko == Ko::simple ? "--simple-ko" : "--positional-superko");
   spawn.argv.insert(spawn.argv.end(), options.begin(), options.end());
