@@ -77,7 +77,7 @@ build_round() {
 }
 
 configure() {
-  set -- -S "$here" -B "$build" -G Ninja -DTBD_TESTS=OFF -DTBD_WERROR=OFF \
+  set -- --preset release -S "$here" -B "$build" \
     "-DTBD_PLOTLY_JS=$(section_folder plotly)/plotly/package_data/plotly.min.js"
   for name in $known_frameworks; do
     root=
@@ -155,7 +155,7 @@ finish_worker() {
 build_worker() {
   folder=$build/workers/$(echo "$1" | tr -c 'A-Za-z0-9.\n' '_')
   mkdir -p "$folder"
-  run_logged configure-worker configuring cmake -S "$here" -B "$folder" -G Ninja -DTBD_ONLY_WORKER=ON -DTBD_WERROR=OFF \
+  run_logged configure-worker configuring cmake --preset release -S "$here" -B "$folder" -DTBD_ONLY_WORKER=ON \
     "-D$(root_variable "${1%%@*}")=$2" "-DTBD_WORKER_KEY=$1" "-DTBD_WORKER_REGISTRY=$build/workers.json"
   compile build-worker "tbd-worker-${1%%@*}" || fail "building failed; see $log"
   folder=
