@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/locations.h"
+#include "cli/screen.h"
 #include "runner/frameworks.h"
 
 namespace tbd::cli {
@@ -27,34 +28,65 @@ std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings
   }
 }
 
+Table all_rows(const Context& context) {
+  Table table{.title = "What can be measured here",
+              .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
+              .rows = {},
+              .notes = {}};
+  const RunnerSettings settings = runner_settings(context);
+  for (const WorkerEntry& entry : settings.workers) table.rows.push_back(worker_row(entry, settings));
+  for (const KnownFramework& known : known_frameworks())
+    if (std::ranges::find(settings.workers, known.name, &WorkerEntry::framework) == settings.workers.end())
+      table.rows.push_back({item_of(std::string(known.name), known.name), false,
+                            absence_reason(known.name, context.build_folder),
+                            cat("./tbd setup --frameworks ", known.name)});
+  for (const DoctorRow& row : doctor_rows())
+    table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
+  const bool photos = !photographs(context).empty();
+  table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
+                        std::string(photos ? "" : "./tbd setup")});
+  return table;
+}
+
+// Available, and nothing to remedy.
+bool is_well(const std::vector<TableCell>& row) {
+  return std::get<bool>(row[1]) && std::get<std::string>(row[3]).empty();
+}
+
+// A row for each item that is missing or limited, one line for all others.
+void print_short(Context& context, Table table, Format format) {
+  std::vector<std::string> well;
+  for (const auto& row : table.rows)
+    if (is_well(row)) well.push_back(std::get<std::string>(row[0]));
+  std::erase_if(table.rows, is_well);
+  table.title = "Missing or limited here";
+  if (!table.rows.empty()) context.out << print(table, format) << "\n";
+  const std::string line = cat("Available: ", join(well, ", "), ". 'tbd doctor --all' says how each is measured.");
+  context.out << join(wrapped(line, width_of(format)), "\n") << "\n";
+}
+
 class Doctor final : public Command {
  public:
   std::string name() const override { return "doctor"; }
   std::string summary() const override { return "What can be measured on this machine, and why not the rest"; }
-  void declare(Options& options) override { output_.declare(options); }
+
+  void declare(Options& options) override {
+    options.flag("--all", all_, "A row for what is available, too: how it is measured");
+    output_.declare(options);
+  }
 
   int run(Context& context) override {
-    Table table{.title = "What can be measured here",
-                .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
-                .rows = {},
-                .notes = {}};
-    const RunnerSettings settings = runner_settings(context);
-    for (const WorkerEntry& entry : settings.workers) table.rows.push_back(worker_row(entry, settings));
-    for (const KnownFramework& known : known_frameworks())
-      if (std::ranges::find(settings.workers, known.name, &WorkerEntry::framework) == settings.workers.end())
-        table.rows.push_back({item_of(std::string(known.name), known.name), false,
-                              absence_reason(known.name, context.build_folder),
-                              cat("./tbd setup --frameworks ", known.name)});
-    for (const DoctorRow& row : doctor_rows())
-      table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
-    const bool photos = !photographs(context).empty();
-    table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
-                          std::string(photos ? "" : "./tbd setup")});
-    context.out << print(table, output_.table_format());
+    const Format format = output_.table_format();
+    const Table table = all_rows(context);
+    if (all_ || format == Format::json || format == Format::csv)
+      context.out << print(table, format);
+    else
+      print_short(context, table, format);
     return kDone;
   }
 
  private:
+  bool all_ = false;
   OutputOptions output_;
 };
 

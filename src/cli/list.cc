@@ -3,8 +3,10 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/list_overview.h"
 #include "cli/list_tables.h"
 #include "cli/locations.h"
+#include "cli/screen.h"
 #include "runner/frameworks.h"
 
 namespace tbd::cli {
@@ -83,15 +85,58 @@ Table framework_table(const std::vector<Availability>& rows) {
   return table;
 }
 
-Table plan_table(const Context& context) {
-  Table table{.title = "Plans", .columns = {{"plan", "plan"}}, .rows = {}, .notes = {}};
+std::vector<std::string> plan_names(const Context& context) {
   std::vector<std::string> names;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(context.source_folder / "plans", none))
     if (entry.path().extension() == ".plan") names.push_back("plans/" + entry.path().filename().string());
   std::ranges::sort(names);
-  for (const std::string& name : names) table.rows.push_back({name});
+  return names;
+}
+
+Table plan_table(const Context& context) {
+  Table table{.title = "Plans", .columns = {{"plan", "plan"}}, .rows = {}, .notes = {}};
+  for (const std::string& name : plan_names(context)) table.rows.push_back({name});
   return table;
+}
+
+// What was asked, of whom, and the answers.
+struct Answers {
+  std::vector<LoweringQuestion> questions;
+  std::vector<Availability> frameworks;
+  Matrix matrix;
+};
+
+void add_unless_empty(std::vector<Table>& tables, Table table) {
+  if (!table.rows.empty()) tables.push_back(std::move(table));
+}
+
+void print_overview(Context& context, const Answers& a, Format format) {
+  const size_t width = width_of(format);
+  std::vector<Table> tables = network_overview(a.frameworks, a.questions, a.matrix, width);
+  tables.insert(tables.begin(), framework_overview(a.frameworks, width));
+  print_tables(context, tables, format);
+  const auto paragraph = [&](const std::string& text) {
+    context.out << "\n" << join(wrapped(text, width), "\n") << "\n";
+  };
+  if (const std::vector<std::string> plans = plan_names(context); !plans.empty())
+    paragraph("Plans: " + join(plans, ", "));
+  paragraph(
+      "'tbd list MODEL' shows a network's configurations and precisions, and what is composed; 'tbd list --all' shows "
+      "those of every network.");
+}
+
+void print_network(Context& context, const Answers& a, Format format) {
+  std::vector<Table> tables = network_detail(a.frameworks, a.questions, a.matrix, width_of(format));
+  add_unless_empty(tables, composed_table(a.frameworks, a.matrix));
+  print_tables(context, tables, format);
+}
+
+void print_all(Context& context, const Answers& a, Format format) {
+  std::vector<Table> tables = {framework_table(a.frameworks), matrix_table(a.frameworks, a.questions, a.matrix)};
+  add_unless_empty(tables, composed_table(a.frameworks, a.matrix));
+  add_unless_empty(tables, plan_table(context));
+  print_tables(context, tables, format);
 }
 
 class List final : public Command {
@@ -100,25 +145,35 @@ class List final : public Command {
   std::string summary() const override {
     return "Models, configs, frameworks and plans; the reason where one is absent";
   }
-  void declare(Options& options) override { output_.declare(options); }
+  void declare(Options& options) override {
+    options.positional("MODEL", model_,
+                       "One network: its configurations and precisions, what is composed, why not the rest [all, in "
+                       "short]");
+    options.flag("--all", all_, "Every configuration of every network, and what is composed of which ops");
+    output_.declare(options);
+  }
+
   int run(Context& context) override {
     const Format format = output_.table_format();
-    std::vector<Availability> frameworks = all_availability(context);
-    const std::vector<LoweringQuestion> questions = all_questions();
-    const Matrix matrix = matrix_of(frameworks, questions, runner_settings(context));
-    if (format == Format::json || format == Format::csv) {
-      context.out << print(cell_table(frameworks, questions, matrix), format);
-      return kDone;
-    }
-    context.out << print(framework_table(frameworks), format) << "\n"
-                << print(matrix_table(frameworks, questions, matrix), format);
-    if (const Table composed = composed_table(frameworks, matrix); !composed.rows.empty())
-      context.out << "\n" << print(composed, format);
-    if (const Table plans = plan_table(context); !plans.rows.empty()) context.out << "\n" << print(plans, format);
+    if (all_ && !model_.empty()) fail(ErrorKind::usage, "list takes a model or --all, got '", model_, "' and --all");
+    Answers answers{.questions = model_.empty() ? all_questions() : questions_of(find_model(model_)),
+                    .frameworks = all_availability(context),
+                    .matrix = {}};
+    answers.matrix = matrix_of(answers.frameworks, answers.questions, runner_settings(context));
+    if (format == Format::json || format == Format::csv)
+      context.out << print(cell_table(answers.frameworks, answers.questions, answers.matrix), format);
+    else if (all_)
+      print_all(context, answers, format);
+    else if (!model_.empty())
+      print_network(context, answers, format);
+    else
+      print_overview(context, answers, format);
     return kDone;
   }
 
  private:
+  std::string model_;
+  bool all_ = false;
   OutputOptions output_;
 };
 

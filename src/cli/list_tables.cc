@@ -2,8 +2,6 @@
 
 #include <set>
 
-#include "models/model.h"
-
 namespace tbd::cli {
 namespace {
 
@@ -35,11 +33,17 @@ std::vector<TableCell> network_cells(const LoweringQuestion& question) {
 
 }  // namespace
 
+std::vector<LoweringQuestion> questions_of(const Model& model) {
+  std::vector<LoweringQuestion> questions;
+  for (const Config& config : model.configs)
+    for (const char* precision : kPrecisions) questions.push_back({model.name, config.name, precision});
+  return questions;
+}
+
 std::vector<LoweringQuestion> all_questions() {
   std::vector<LoweringQuestion> questions;
   for (const Model& model : all_models())
-    for (const Config& config : model.configs)
-      for (const char* precision : kPrecisions) questions.push_back({model.name, config.name, precision});
+    for (LoweringQuestion& question : questions_of(model)) questions.push_back(std::move(question));
   return questions;
 }
 

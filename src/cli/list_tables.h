@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/table.h"
+#include "models/model.h"
 #include "runner/frameworks.h"
 #include "runner/lowerings.h"
 
@@ -25,6 +26,7 @@ using Matrix = std::vector<std::vector<Lowering>>;
 
 // Every model and config in every precision; a config's precisions stand together.
 std::vector<LoweringQuestion> all_questions();
+std::vector<LoweringQuestion> questions_of(const Model& model);
 
 // A framework whose worker cannot be asked becomes absent.
 Matrix matrix_of(std::vector<Availability>& frameworks, const std::vector<LoweringQuestion>& questions,

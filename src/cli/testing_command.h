@@ -1,9 +1,11 @@
 // For tests of commands: what a command said and how it ended.
 #pragma once
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace tbd::cli {
@@ -24,6 +26,18 @@ inline Said said_by(std::vector<std::string> arguments, const std::filesystem::p
   context.arguments = std::move(arguments);
   const int code = run_program(context);
   return {code, out.str(), err.str()};
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  lines.pop_back();
+  return lines;
+}
+
+inline size_t widest(const std::string& text) {
+  size_t width = 0;
+  for (const std::string& line : lines_of(text)) width = std::max(width, line.size());
+  return width;
 }
 
 }  // namespace tbd::cli

@@ -1,0 +1,184 @@
+// Marks fold the answers about a network's configurations and precisions into a word; the detail keeps each.
+#include "cli/list_overview.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "cli/screen.h"
+#include "models/model.h"
+
+namespace tbd::cli {
+namespace {
+
+using State = Lowering::State;
+
+constexpr const char* kAbsent = "absent";
+
+void add_note(Table& table, const std::string& text, size_t width) {
+  for (const std::string& line : wrapped(text, width)) table.notes.push_back(line);
+}
+
+// "cpu cuda:0 cuda:1 cuda:2" -> "cpu cuda:0-2"
+std::string compact_devices(const std::vector<std::string>& devices) {
+  std::string out, kind;
+  int64_t first = 0, last = 0;
+  const auto close = [&] {
+    if (last > first) out += cat("-", last);
+  };
+  for (const std::string& device : devices) {
+    const std::vector<std::string> parts = split(device, ':');
+    const std::optional<int64_t> number = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+    if (number && parts[0] == kind && *number == last + 1) {
+      last = *number;
+      continue;
+    }
+    close();
+    out += (out.empty() ? "" : " ") + device;
+    kind = number ? parts[0] : "";
+    first = last = number.value_or(0);
+  }
+  close();
+  return out;
+}
+
+// Of one network in one framework.
+std::string mark(std::span<const LoweringQuestion> questions, std::span<const Lowering> lowerings) {
+  std::set<std::string> configs, running;
+  bool composed = false;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    configs.insert(questions[i].config);
+    if (lowerings[i].state == State::unsupported) continue;
+    running.insert(questions[i].config);
+    composed = composed || lowerings[i].state == State::composed;
+  }
+  if (running.empty()) return "no";
+  if (running.size() < configs.size()) return cat(running.size(), " of ", configs.size());
+  return composed ? "composed" : "runs";
+}
+
+// How many questions from `begin` on are about the same network.
+size_t questions_of_network(std::span<const LoweringQuestion> questions, size_t begin) {
+  size_t end = begin;
+  while (end < questions.size() && questions[end].model == questions[begin].model) ++end;
+  return end - begin;
+}
+
+void explain_marks(Table& table, const std::set<std::string>& marks, size_t width) {
+  const auto explain = [&](bool seen, const char* meaning) {
+    if (seen) add_note(table, meaning, width);
+  };
+  explain(marks.contains("runs"), "runs: the framework has every op itself");
+  explain(marks.contains("composed"), "composed: runs; some ops are put together from several of the framework's own");
+  explain(std::ranges::any_of(marks, [](const std::string& text) { return text.find(" of ") != std::string::npos; }),
+          "N of M: so many of the network's configurations run");
+  explain(marks.contains("no"), "no: none of its configurations runs");
+  explain(marks.contains(kAbsent), "absent: the framework cannot be used here");
+}
+
+// The precisions of one configuration that run: "fp32* bf16".
+std::string running_precisions(std::span<const LoweringQuestion> questions, std::span<const Lowering> lowerings) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < questions.size(); ++i)
+    if (lowerings[i].state != State::unsupported)
+      out.push_back(questions[i].precision + (lowerings[i].state == State::composed ? "*" : ""));
+  return out.empty() ? "no" : join(out, " ");
+}
+
+size_t questions_of_config(std::span<const LoweringQuestion> questions, size_t begin) {
+  size_t end = begin;
+  while (end < questions.size() && questions[end].config == questions[begin].config) ++end;
+  return end - begin;
+}
+
+void explain_detail(Table& table, const std::vector<Availability>& frameworks,
+                    const std::vector<LoweringQuestion>& questions, const Matrix& matrix, size_t width) {
+  std::set<std::string> reasons;
+  bool composed = false;
+  for (size_t f = 0; f < frameworks.size(); ++f)
+    for (size_t i = 0; i < questions.size(); ++i) {
+      const Lowering& lowering = matrix[f][i];
+      composed = composed || lowering.state == State::composed;
+      if (lowering.state != State::unsupported) continue;
+      const bool absent = frameworks[f].state == kAbsent;
+      reasons.insert(cat(frameworks[f].key, " ", absent ? kAbsent : questions[i].precision, ": ", lowering.reason));
+    }
+  if (composed) add_note(table, "*: some ops are composed of several of the framework's own, as listed below", width);
+  for (const std::string& reason : reasons) add_note(table, reason, width);
+}
+
+}  // namespace
+
+Table framework_overview(const std::vector<Availability>& frameworks, size_t width) {
+  Table table{.title = "Frameworks",
+              .columns = {{"framework", "framework"},
+                          {"version", "version"},
+                          {"state", "state"},
+                          {"precisions", "precisions"},
+                          {"devices", "devices"}},
+              .rows = {},
+              .notes = {}};
+  for (const Availability& framework : frameworks) {
+    table.rows.push_back({framework.key, framework.version, framework.state,
+                          framework.can ? join(framework.can->precisions, " ") : "",
+                          framework.can ? compact_devices(framework.can->devices) : ""});
+    if (!framework.note.empty()) add_note(table, cat(framework.key, ": ", framework.note), width);
+    if (!framework.reason.empty()) add_note(table, cat(framework.key, ": ", framework.reason), width);
+  }
+  return table;
+}
+
+std::vector<Table> network_overview(const std::vector<Availability>& frameworks,
+                                    const std::vector<LoweringQuestion>& questions, const Matrix& matrix,
+                                    size_t width) {
+  Table table{.title = "Models",
+              .columns = {{"model", "model"}, {"domain", "domain"}, {"configs", "configs", Unit::count}},
+              .rows = {},
+              .notes = {}};
+  const size_t kept = table.columns.size();
+  for (const Availability& framework : frameworks) table.columns.push_back({framework.key, framework.key});
+  std::set<std::string> marks;
+  size_t count = 0;
+  for (size_t begin = 0; begin < questions.size(); begin += count) {
+    count = questions_of_network(questions, begin);
+    const Model& model = find_model(questions[begin].model);
+    std::vector<TableCell> row = {model.name, model.domain, static_cast<int64_t>(model.configs.size())};
+    for (size_t f = 0; f < frameworks.size(); ++f) {
+      const std::string text = frameworks[f].state == kAbsent ? kAbsent
+                                                              : mark(std::span(questions).subspan(begin, count),
+                                                                     std::span(matrix[f]).subspan(begin, count));
+      marks.insert(text);
+      row.push_back(text);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  explain_marks(table, marks, width);
+  return split_to_width(table, kept, width);
+}
+
+std::vector<Table> network_detail(const std::vector<Availability>& frameworks,
+                                  const std::vector<LoweringQuestion>& questions, const Matrix& matrix, size_t width) {
+  const Model& model = find_model(questions.front().model);
+  Table table{
+      .title = cat(model.name, ": ", model.title, ", ", model.domain, ", ", model.dataset),
+      .columns = {{"config", "config"}, {"layers", "layers", Unit::count}, {"parameters", "parameters", Unit::count}},
+      .rows = {},
+      .notes = {}};
+  const size_t kept = table.columns.size();
+  for (const Availability& framework : frameworks) table.columns.push_back({framework.key, framework.key});
+  size_t count = 0;
+  for (size_t begin = 0; begin < questions.size(); begin += count) {
+    count = questions_of_config(questions, begin);
+    const Config& config = model.config(questions[begin].config);
+    std::vector<TableCell> row = {config.name, config.layers, config.expected.parameters};
+    for (size_t f = 0; f < frameworks.size(); ++f)
+      row.push_back(frameworks[f].state == kAbsent ? kAbsent
+                                                   : running_precisions(std::span(questions).subspan(begin, count),
+                                                                        std::span(matrix[f]).subspan(begin, count)));
+    table.rows.push_back(std::move(row));
+  }
+  explain_detail(table, frameworks, questions, matrix, width);
+  return split_to_width(table, kept, width);
+}
+
+}  // namespace tbd::cli
