@@ -111,10 +111,10 @@ void add_unless_empty(std::vector<Table>& tables, Table table) {
   if (!table.rows.empty()) tables.push_back(std::move(table));
 }
 
-void print_overview(Context& context, const Answers& a, Format format) {
+void print_overview(Context& context, const Answers& answers, Format format) {
   const size_t width = width_of(format);
-  std::vector<Table> tables = network_overview(a.frameworks, a.questions, a.matrix, width);
-  tables.insert(tables.begin(), framework_overview(a.frameworks, width));
+  std::vector<Table> tables = network_overview(answers.frameworks, answers.questions, answers.matrix, width);
+  tables.insert(tables.begin(), framework_overview(answers.frameworks, width));
   print_tables(context, tables, format);
   const auto paragraph = [&](const std::string& text) {
     context.out << "\n" << join(wrapped(text, width), "\n") << "\n";
@@ -126,15 +126,16 @@ void print_overview(Context& context, const Answers& a, Format format) {
       "those of every network.");
 }
 
-void print_network(Context& context, const Answers& a, Format format) {
-  std::vector<Table> tables = network_detail(a.frameworks, a.questions, a.matrix, width_of(format));
-  add_unless_empty(tables, composed_table(a.frameworks, a.matrix));
+void print_network(Context& context, const Answers& answers, Format format) {
+  std::vector<Table> tables = network_detail(answers.frameworks, answers.questions, answers.matrix, width_of(format));
+  add_unless_empty(tables, composed_table(answers.frameworks, answers.matrix));
   print_tables(context, tables, format);
 }
 
-void print_all(Context& context, const Answers& a, Format format) {
-  std::vector<Table> tables = {framework_table(a.frameworks), matrix_table(a.frameworks, a.questions, a.matrix)};
-  add_unless_empty(tables, composed_table(a.frameworks, a.matrix));
+void print_all(Context& context, const Answers& answers, Format format) {
+  std::vector<Table> tables = {framework_table(answers.frameworks),
+                               matrix_table(answers.frameworks, answers.questions, answers.matrix)};
+  add_unless_empty(tables, composed_table(answers.frameworks, answers.matrix));
   add_unless_empty(tables, plan_table(context));
   print_tables(context, tables, format);
 }
