@@ -198,7 +198,7 @@ TEST_F(Protocol, StopEndsARun) {
     talk.send(protocol::to_line(protocol::Run{.steps = 1'000'000'000}));
     const protocol::Message first = talk.answer();
     ASSERT_TRUE(std::holds_alternative<protocol::Steps>(first));
-    EXPECT_EQ(std::get<protocol::Steps>(first).rows.at(0).at(0), 1);
+    EXPECT_EQ(std::get<protocol::Steps>(first).rows->at(0).at(0), 1);
     talk.send(protocol::to_line(protocol::Stop{}));
     protocol::Message message = talk.answer();
     while (std::holds_alternative<protocol::Steps>(message)) message = talk.answer();

@@ -111,17 +111,24 @@ void add_kinds(std::vector<std::string>& out) {
 
 template <size_t... I>
 bool read_any(std::string_view kind, const Json& attributes, Op& out, std::index_sequence<I...>) {
-  return (read_as<std::variant_alternative_t<I, Op>>(kind, attributes, out) || ...);
+  return (read_as<std::variant_alternative_t<I, OpVariant>>(kind, attributes, out) || ...);
 }
 template <size_t... I>
 std::vector<std::string> kinds(std::index_sequence<I...>) {
   std::vector<std::string> out;
-  (add_kinds<std::variant_alternative_t<I, Op>>(out), ...);
+  (add_kinds<std::variant_alternative_t<I, OpVariant>>(out), ...);
   return out;
 }
-constexpr auto kAll = std::make_index_sequence<std::variant_size_v<Op>>{};
+constexpr auto kAll = std::make_index_sequence<std::variant_size_v<OpVariant>>{};
 
 }  // namespace
+
+Op::Op() = default;
+Op::Op(const Op& other) = default;
+Op::Op(Op&& other) noexcept = default;
+Op& Op::operator=(const Op& other) = default;
+Op& Op::operator=(Op&& other) noexcept = default;
+Op::~Op() = default;
 
 std::string kind(const Op& op) {
   return std::visit(

@@ -23,11 +23,24 @@
 
 namespace tbd {
 
-using Op = std::variant<Conv2d, ConvTranspose2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool,
-                        AvgPool, GlobalMean, UpsampleNearest, Unary, Binary, Affine, Clamp, Greater, Softmax, Dropout,
-                        Cast, Equals, Reshape, Concat, Slice, Transpose, Gather, Reduce, StridedLength, SequenceMask,
-                        Embedding, Sinusoid, Rotary, Attention, Lstm, LstmCell, Gru, SoftmaxCrossEntropy,
-                        SoftCrossEntropy, SquaredError, CtcLoss, StopGradient, HostCall, InputGradient>;
+using OpVariant =
+    std::variant<Conv2d, ConvTranspose2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool, AvgPool,
+                 GlobalMean, UpsampleNearest, Unary, Binary, Affine, Clamp, Greater, Softmax, Dropout, Cast, Equals,
+                 Reshape, Concat, Slice, Transpose, Gather, Reduce, StridedLength, SequenceMask, Embedding, Sinusoid,
+                 Rotary, Attention, Lstm, LstmCell, Gru, SoftmaxCrossEntropy, SoftCrossEntropy, SquaredError, CtcLoss,
+                 StopGradient, HostCall, InputGradient>;
+
+// The variant as a class of its own: its copies and its end are compiled once, not by all who hold a graph.
+struct Op : OpVariant {
+  using OpVariant::OpVariant;
+  using OpVariant::operator=;
+  Op();
+  Op(const Op& other);
+  Op(Op&& other) noexcept;
+  Op& operator=(const Op& other);
+  Op& operator=(Op&& other) noexcept;
+  ~Op();
+};
 
 // The op's name in programs and tables: "conv2d"; unary, binary and reduce ops go by their function: "relu", "add".
 std::string kind(const Op& op);

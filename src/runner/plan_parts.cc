@@ -1,6 +1,7 @@
 #include "runner/plan_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"

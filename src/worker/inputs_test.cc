@@ -209,7 +209,7 @@ TEST(SourceInputs, ARepeatedPhaseNeedsASampleForEachOfItsPlaces) {
 
 TEST(SourceInputs, OfAnotherKindThanTheProgramReadsAreRefused) {
   const auto open = [] {
-    Inputs(input_needs(reader(), kBatch), {.source = {{"kind", "image_folder"}, {"path", "none"}}}, 1);
+    Inputs(input_needs(reader(), kBatch), {.source = Json{{"kind", "image_folder"}, {"path", "none"}}}, 1);
   };
   try {
     open();

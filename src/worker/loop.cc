@@ -178,7 +178,7 @@ Message Worker::on(const Run& request) {
   if (request.traced) tracer_->flush();
   if (counters_ && !request.files.empty())
     append_counters(std::filesystem::path(request.files) / "counters.csv", loop.counted());
-  if (ledger_ && !request.files.empty()) leave_memory(request.files, reply.launch);
+  if (ledger_ && !request.files.empty()) leave_memory(request.files, *reply.launch);
   return reply;
 }
 

@@ -171,7 +171,7 @@ void StepLoop::send_rows() {
 void StepLoop::report_launch(const protocol::Run& request) {
   launch_.last_step_done();
   send_rows();
-  Json& launch = reply_.launch;
+  Json& launch = *reply_.launch;
   launch["first_step_seconds"] = 1e-9 * static_cast<double>(first_done_ns_);
   launch_.report(launch);
   if (const auto peak = parts_.session.memory().peak_bytes) launch["allocator_peak_bytes"] = *peak;

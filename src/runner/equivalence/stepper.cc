@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "measure/cores.h"
 #include "record/safetensors.h"
 #include "runner/prepare.h"
