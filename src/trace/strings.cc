@@ -2,13 +2,14 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#undef XXH_INLINE_ALL
 
 #include "base/error.h"
 
 namespace tbd {
 namespace {
 
-constexpr size_t kBlock = 64 << 10;
+constexpr size_t kStringBlock = 64 << 10;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ std::string_view StringTable::operator[](StringId id) const {
 std::string_view StringTable::keep(std::string_view text) {
   bytes_ += text.size();
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size())
-    blocks_.emplace_back().reserve(std::max(kBlock, text.size()));
+    blocks_.emplace_back().reserve(std::max(kStringBlock, text.size()));
   std::string& block = blocks_.back();
   block.append(text);
   return {block.data() + block.size() - text.size(), text.size()};
