@@ -4,11 +4,11 @@
 
 #include "backends/tensorflow/gradient_nodes.h"
 
+namespace tbd::tensorflow_gradients {
+
 // ReluGrad, TanhGrad, SigmoidGrad, the pools' and the convolution's gradients are linear in their incoming gradient, so
 // their own gradient by it is the op run forward on what comes from above.
 namespace {
-
-using namespace tbd::tensorflow_gradients;
 
 std::map<std::string, int>& calls() {
   static std::map<std::string, int> counts;
@@ -73,8 +73,8 @@ absl::Status resize_grad(const Scope& scope, const Operation& op, const Outputs&
 // Registers `function` for `op`, counted.
 template <Gradient kFunction>
 void enter(const char* op) {
-  tensorflow::ops::GradFunc known = nullptr;
-  auto* registry = tensorflow::ops::GradOpRegistry::Global();
+  ::tensorflow::ops::GradFunc known = nullptr;
+  auto* registry = ::tensorflow::ops::GradOpRegistry::Global();
   if (registry->Lookup(op, &known).ok()) return;  // Register aborts on a second entry
   registry->Register(op, [](const Scope& scope, const Operation& node, const Outputs& upstream, Outputs* out) {
     ++calls()[node.node()->type_string()];
@@ -83,14 +83,16 @@ void enter(const char* op) {
 }
 
 void enter_none(const char* op) {
-  tensorflow::ops::GradFunc known = nullptr;
-  auto* registry = tensorflow::ops::GradOpRegistry::Global();
+  ::tensorflow::ops::GradFunc known = nullptr;
+  auto* registry = ::tensorflow::ops::GradOpRegistry::Global();
   if (!registry->Lookup(op, &known).ok()) registry->Register(op, nullptr);
 }
 
 }  // namespace
+}  // namespace tbd::tensorflow_gradients
 
 extern "C" void tbd_register_gradients() {
+  using namespace tbd::tensorflow_gradients;
   enter<sparse_cross_entropy>("SparseSoftmaxCrossEntropyWithLogits");
   enter<ctc_loss>("CTCLoss");
   enter<relu_grad>("ReluGrad");
@@ -106,6 +108,7 @@ extern "C" void tbd_register_gradients() {
 }
 
 extern "C" int tbd_gradient_calls(const char* op) {
+  using tbd::tensorflow_gradients::calls;
   const auto found = calls().find(op);
   return found == calls().end() ? 0 : found->second;
 }

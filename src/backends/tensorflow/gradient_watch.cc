@@ -5,11 +5,11 @@
 
 #include "backends/tensorflow/gradient_nodes.h"
 
+namespace tbd::tensorflow_gradients {
 namespace {
 
-using namespace tbd::tensorflow_gradients;
-using Registry = tensorflow::ops::GradOpRegistry;
-using Functions = std::unordered_map<std::string, tensorflow::ops::GradFunc>;
+using Registry = ::tensorflow::ops::GradOpRegistry;
+using Functions = std::unordered_map<std::string, ::tensorflow::ops::GradFunc>;
 
 // The registry has no way to replace an entry. An explicit instantiation may name a private member.
 Functions& functions_of(Registry& registry);
@@ -31,7 +31,7 @@ Watcher& watcher() {
 
 absl::Status watched(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
   const Watcher& watch = watcher();
-  const tensorflow::ops::GradFunc function = watch.watched.at(op.node()->type_string());
+  const ::tensorflow::ops::GradFunc function = watch.watched.at(op.node()->type_string());
   if (!watch.added) return function(scope, op, upstream, out);
   const auto tell = [&](const Node* node) {
     if (node) watch.added(watch.context, node->name().c_str(), op.node()->name().c_str());
@@ -44,8 +44,10 @@ absl::Status watched(const Scope& scope, const Operation& op, const Outputs& ups
 }
 
 }  // namespace
+}  // namespace tbd::tensorflow_gradients
 
 extern "C" void tbd_watch_gradients(void (*added)(void* context, const char* op, const char* forward), void* context) {
+  using namespace tbd::tensorflow_gradients;
   Watcher& watch = watcher();
   watch.added = added, watch.context = context;
   for (auto& [op, function] : functions_of(*Registry::Global())) {

@@ -5,7 +5,7 @@
 namespace tbd::tensorflow_gradients {
 namespace {
 
-int32_t attribute(const Operation& op, const char* name) {
+int32_t int_attribute(const Operation& op, const char* name) {
   return static_cast<int32_t>(op.node()->attrs().Find(name)->i());
 }
 
@@ -20,7 +20,7 @@ bool is_weight_gradient(const Output& gradient) {
 }
 
 Output operand(const Output& of, int index) {
-  const tensorflow::Edge* edge = nullptr;
+  const ::tensorflow::Edge* edge = nullptr;
   const absl::Status found = of.node()->input_edge(index, &edge);
   return found.ok() ? Output(edge->src(), edge->src_output()) : kNone;
 }
@@ -44,13 +44,13 @@ Output sum(const Scope& scope, const Outputs& terms) {
 // Gather(table, ids) with the attributes _tbd_rows and _tbd_pad of table_rows: the upstream gradient is summed by id;
 // an id below 0 is left out.
 absl::Status gather(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
-  const int32_t pad = attribute(op, "_tbd_pad");
+  const int32_t pad = int_attribute(op, "_tbd_pad");
   Output ids = op.input(1);
   if (pad >= 0) {
     const Output padding = add(scope, "Equal", {ids, constant(scope, pad)});
     ids = add(scope, "SelectV2", {padding, constant(scope, int32_t{-1}), ids});
   }
-  const Output rows = constant(scope, attribute(op, "_tbd_rows"));
+  const Output rows = constant(scope, int_attribute(op, "_tbd_rows"));
   out->assign({add(scope, "UnsortedSegmentSum", {upstream[0], ids, rows}), kNone});
   return scope.status();
 }
