@@ -33,7 +33,7 @@ Measured computed(const Metric& metric, const RunView& run) {
   }
 }
 
-Measured shown(const Metric& metric, const RunView& run, const Judgement& judgement) {
+Measured gated_value(const Metric& metric, const RunView& run, const Judgement& judgement) {
   if (judgement.withheld && std::ranges::count(kTimeMetrics, metric.id)) return absent(*judgement.withheld);
   if (judgement.utilization_withheld && std::ranges::count(kShareMetrics, metric.id))
     return absent(*judgement.utilization_withheld);
@@ -41,7 +41,7 @@ Measured shown(const Metric& metric, const RunView& run, const Judgement& judgem
 }
 
 // Counts and bytes print as whole numbers.
-Json number(const std::optional<double>& value, Unit unit) {
+Json number_json(const std::optional<double>& value, Unit unit) {
   if (!value || !std::isfinite(*value)) return nullptr;
   if ((unit == Unit::count || unit == Unit::bytes) && std::abs(*value) < 9e15) return std::llround(*value);
   return *value;
@@ -65,12 +65,12 @@ Json workload_json(const Workload& w) {
 
 // The keys that every row has before any other metric.
 Json named_numbers(const CellResult& cell) {
-  const auto value = [&](std::string_view id) { return number(cell[id].value, metric(id).unit); };
+  const auto value = [&](std::string_view id) { return number_json(cell[id].value, metric(id).unit); };
   const Measured& throughput = cell["throughput"];
   Json json;
   json["throughput"] = value("throughput");
-  json["throughput_low"] = number(throughput.low, Unit::per_second);
-  json["throughput_high"] = number(throughput.high, Unit::per_second);
+  json["throughput_low"] = number_json(throughput.low, Unit::per_second);
+  json["throughput_high"] = number_json(throughput.high, Unit::per_second);
   json["grade"] = cell.judgement.grade.empty() ? Json(nullptr) : Json(cell.judgement.grade);
   json["step_time_median"] = value("step_time_median");
   json["step_time_p95"] = value("step_time_p95");
@@ -187,7 +187,7 @@ Quotient quotient(const Measured& numerator, const Measured& denominator) {
 
 CellResult summarize(const RunView& run) {
   CellResult cell{.workload = run.workload(), .judgement = judge(run)};
-  for (const Metric& metric : metrics()) cell.values.push_back(shown(metric, run, cell.judgement));
+  for (const Metric& metric : metrics()) cell.values.push_back(gated_value(metric, run, cell.judgement));
   cell.verified = run.record->run.verified;
   cell.steps = run.stable_steps();
   for (const Launch& launch : run.record->launches)
@@ -211,7 +211,7 @@ Json to_json(const CellResult& cell) {
   json["record"] = cell.record;
   for (size_t i = 0; i < cell.values.size(); ++i) {
     const std::string id(metrics()[i].id);
-    if (!json.contains(id)) json[id] = number(cell.values[i].value, metrics()[i].unit);
+    if (!json.contains(id)) json[id] = number_json(cell.values[i].value, metrics()[i].unit);
   }
   json.update(further_keys(cell));
   json["reasons"] = reasons_json(cell);

@@ -9,7 +9,7 @@
 namespace tbd {
 namespace {
 
-auto identity(const Workload& w) {
+auto axes_but_framework(const Workload& w) {
   return std::tie(w.model, w.config, w.model_hash, w.device, w.threads, w.precision, w.input_mode, w.batch, w.allocator,
                   w.dropout);
 }
@@ -26,7 +26,7 @@ std::string why_apart(const CellResult& cell) {
   return "";
 }
 
-bool several_frameworks(const FrameworkGroup& group) {
+bool has_several_frameworks(const FrameworkGroup& group) {
   std::set<std::pair<std::string, std::string>> frameworks;
   const auto note = [&](const CellResult* c) {
     frameworks.emplace(c->workload.framework, c->workload.framework_version);
@@ -61,8 +61,9 @@ std::vector<TableCell> workload_cells(const Workload& w) {
 std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells) {
   std::vector<FrameworkGroup> groups;
   for (const CellResult& cell : cells) {
-    auto found = std::ranges::find_if(
-        groups, [&](const FrameworkGroup& group) { return identity(any(group).workload) == identity(cell.workload); });
+    auto found = std::ranges::find_if(groups, [&](const FrameworkGroup& group) {
+      return axes_but_framework(any(group).workload) == axes_but_framework(cell.workload);
+    });
     FrameworkGroup& group = found == groups.end() ? groups.emplace_back() : *found;
     const std::string reason = why_apart(cell);
     if (reason.empty())
@@ -73,7 +74,7 @@ std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells) 
   for (FrameworkGroup& group : groups)  // ratios are to the reference where it is among them
     std::ranges::stable_partition(group.compared,
                                   [](const CellResult* c) { return c->workload.framework == "pytorch"; });
-  std::erase_if(groups, [](const FrameworkGroup& group) { return !several_frameworks(group); });
+  std::erase_if(groups, [](const FrameworkGroup& group) { return !has_several_frameworks(group); });
   return groups;
 }
 

@@ -9,12 +9,12 @@ namespace {
 
 constexpr double kWaitLimit = 0.02, kRatioLimit = 0.98;
 
-auto identity(const Workload& w) {
+auto axes_but_input(const Workload& w) {
   return std::tie(w.model, w.config, w.model_hash, w.framework, w.framework_version, w.mode, w.device, w.threads,
                   w.precision, w.layout, w.allocator, w.batch, w.optimizer, w.dropout);
 }
 
-InputVerdict verdict_of(const InputPair& pair) {
+InputVerdict input_verdict_of(const InputPair& pair) {
   const std::optional<double> wait = (*pair.pipeline)["input_wait"].value;
   if (!wait) return InputVerdict::undecided;
   if (*wait > kWaitLimit) return InputVerdict::input_bound;
@@ -59,10 +59,10 @@ std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
     if (resident.workload.input_mode != "resident") continue;
     for (const CellResult& pipeline : cells) {
       if (pipeline.workload.input_mode != "pipeline") continue;
-      if (identity(resident.workload) != identity(pipeline.workload)) continue;
+      if (axes_but_input(resident.workload) != axes_but_input(pipeline.workload)) continue;
       InputPair pair{.resident = &resident, .pipeline = &pipeline};
       pair.ratio = quotient(pipeline["throughput"], resident["throughput"]);
-      pair.verdict = verdict_of(pair);
+      pair.verdict = input_verdict_of(pair);
       pairs.push_back(pair);
     }
   }

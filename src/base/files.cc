@@ -73,6 +73,16 @@ void write_file_atomic(const fs::path& path, std::string_view content) {
   }
 }
 
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
 void make_folder(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);

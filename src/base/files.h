@@ -1,4 +1,4 @@
-// Whole files, atomic replacement and scratch folders. All throw Error(io or not_found) naming the path.
+// Whole files, atomic replacement and scratch folders. What fails throws Error(io or not_found) naming the path.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -10,6 +10,9 @@ std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
 // Writes beside `path`, syncs, then renames: a reader sees the old content or the new, never half.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+// Whether there is one; no for what cannot be looked at.
+bool is_file(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
 void make_folder(const std::filesystem::path& path);  // with parents; fine if it exists
 
 // A folder of its own under the system's temporary folder, removed with all it holds when this goes out of scope.

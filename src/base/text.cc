@@ -101,6 +101,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> known, size_t limit) {
   std::vector<std::pair<size_t, std::string>> ranked;
   for (const std::string& candidate : known) {

@@ -68,6 +68,8 @@ std::string cat(const Parts&... parts) {
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);  // keeps empty fields; "" -> {""}
 std::string_view trim(std::string_view text);                           // ASCII white space at both ends
+std::string lower_case(std::string_view text);                          // of ASCII letters
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Names of `known` within a third of the longer name's length by edit distance (Levenshtein 1966), or that `name`
 // is a prefix of, nearest first, at most `limit`.

@@ -30,4 +30,14 @@ constexpr FlopRate operator/(FlopCount work, Seconds time) {
   return FlopRate(static_cast<double>(work.value) / time.value);
 }
 
+inline constexpr double kMiB = 1024 * 1024;  // bytes
+constexpr double seconds_of(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+// 0 where there is no whole.
+constexpr double fraction(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+constexpr double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 }  // namespace tbd

@@ -11,7 +11,7 @@
 namespace tbd::cli {
 namespace {
 
-class Check final : public Command {
+class CheckCommand final : public Command {
  public:
   std::string name() const override { return "check"; }
   std::string summary() const override { return "Do frameworks train the same network? The guilty node where not"; }
@@ -102,6 +102,6 @@ class Check final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_check() { return std::make_unique<Check>(); }
+std::unique_ptr<Command> make_check() { return std::make_unique<CheckCommand>(); }
 
 }  // namespace tbd::cli

@@ -28,7 +28,7 @@ void print_overview(Context& context, const std::vector<std::unique_ptr<Command>
                  "stderr.\nExit codes: 0 done; 1 a verdict that was asked to fail; 2 bad usage; 3 a cell failed.\n";
 }
 
-int exit_code(const Error& error) {
+int exit_code_of(const Error& error) {
   const bool misuse =
       error.kind() == ErrorKind::usage || error.kind() == ErrorKind::not_found || error.kind() == ErrorKind::invalid;
   return misuse ? kBadUsage : kCellFailed;
@@ -104,7 +104,7 @@ int run_program(Context& context) {
       return run_command(context, *command, {arguments.begin() + 1, arguments.end()});
     } catch (const Error& e) {
       context.err << "tbd: error: " << e.what() << "\n";
-      return exit_code(e);
+      return exit_code_of(e);
     } catch (const std::filesystem::filesystem_error& e) {
       context.err << "tbd: error: " << e.code().message() << ": " << e.path1().string() << "\n";
       return kCellFailed;

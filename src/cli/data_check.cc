@@ -19,7 +19,7 @@ void take_recorded_languages(SourceSpec& spec) {
   if (languages && languages->size() == 2) spec.text.languages = *languages;
 }
 
-Table table_of(const CheckedData& data) {
+Table checked_table(const CheckedData& data) {
   Table table{.title = "Checked",
               .columns = {{"split", "split"},
                           {"samples", "samples", Unit::count},
@@ -54,7 +54,7 @@ int check_data_set(Context& context, const OutputOptions& output, const SourceSp
   if (spec.kind == SourceKind::parallel_text && spec.text.languages == TextSpec().languages)
     take_recorded_languages(spec);
   const CheckedData data = check_data(spec);
-  const Table table = table_of(data);
+  const Table table = checked_table(data);
   const Format format = output.table_format();
   context.out << print(table, format);
   const bool for_machines = format == Format::json || format == Format::csv;

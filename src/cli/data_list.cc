@@ -14,9 +14,9 @@ std::string place_of(const Context& context, const KnownSet& set) {
   return std::filesystem::exists(folder / "data.json", ignored) ? folder.string() : "";
 }
 
-TableCell known(std::string_view text) { return text.empty() ? TableCell() : TableCell(std::string(text)); }
+TableCell text_cell(std::string_view text) { return text.empty() ? TableCell() : TableCell(std::string(text)); }
 
-Table table_of(const Context& context) {
+Table data_set_table(const Context& context) {
   Table table{.title = "Data sets",
               .columns = {{"name", "name"},
                           {"kind", "read as"},
@@ -30,8 +30,9 @@ Table table_of(const Context& context) {
               .rows = {},
               .notes = {}};
   for (const KnownSet& set : known_sets())
-    table.rows.push_back({known(set.name), known(set.kind), known(set.models), known(set.source), known(set.licence),
-                          known(set.size), known(set.layout), known(set.made_by), known(place_of(context, set))});
+    table.rows.push_back({text_cell(set.name), text_cell(set.kind), text_cell(set.models), text_cell(set.source),
+                          text_cell(set.licence), text_cell(set.size), text_cell(set.layout), text_cell(set.made_by),
+                          text_cell(place_of(context, set))});
   return table;
 }
 
@@ -54,7 +55,7 @@ std::string blocks(const Table& table) {
 }  // namespace
 
 void list_data_sets(const Context& context, const OutputOptions& output) {
-  const Table table = table_of(context);
+  const Table table = data_set_table(context);
   const Format format = output.table_format();
   context.out << (format == Format::text ? blocks(table) : print(table, format));
 }

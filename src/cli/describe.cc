@@ -93,7 +93,7 @@ Description describe(Program program, const std::vector<std::string>& shapes, in
   return out;
 }
 
-Json to_json(const Description& d, int64_t batch, Precision precision) {
+Json description_json(const Description& d, int64_t batch, Precision precision) {
   Json layers = Json::array();
   int64_t weighted = 0;
   for (const auto& [phase, rows] : d.phases)
@@ -194,7 +194,7 @@ class Describe final : public Command {
     if (program_) return context.out << tbd::to_json(program).dump(1) << "\n", kDone;
     const Description description = describe(program, shapes_, batch, precision);
     if (format == Format::json) {
-      context.out << to_json(description, batch, precision).dump() << "\n";
+      context.out << description_json(description, batch, precision).dump() << "\n";
       return kDone;
     }
     if (format != Format::csv) context.out << print(facts_table(description, batch, precision), format) << "\n";

@@ -7,7 +7,7 @@ namespace tbd::cli {
 namespace {
 
 // object[group][key]; null where there is none.
-Json known(const Json& object, const char* group, const char* key) {
+Json value_in(const Json& object, const char* group, const char* key) {
   if (!object.is_object() || !object.contains(group) || !object[group].is_object()) return nullptr;
   return object[group].value(key, Json());
 }
@@ -17,18 +17,18 @@ Json context_of(const RunInfo& run) {
   const auto add = [&](const char* name, const Json& value) {
     if (!value.is_null()) context[name] = value;
   };
-  add("num_cpus", known(run.environment, "cpu", "logical_cpus"));
-  if (const Json clock = known(run.environment, "cpu", "max_clock_hz"); clock.is_number())
+  add("num_cpus", value_in(run.environment, "cpu", "logical_cpus"));
+  if (const Json clock = value_in(run.environment, "cpu", "max_clock_hz"); clock.is_number())
     context["mhz_per_cpu"] = clock.get<double>() / 1e6;
-  if (const Json governor = known(run.environment, "cpu", "governor"); governor.is_string())
+  if (const Json governor = value_in(run.environment, "cpu", "governor"); governor.is_string())
     context["cpu_scaling_enabled"] = governor != "performance";
   context["caches"] = Json::array();
-  for (const Json& cache : known(run.environment, "cpu", "caches"))
+  for (const Json& cache : value_in(run.environment, "cpu", "caches"))
     if (cache.is_object())
       context["caches"].push_back({{"type", cache.value("type", Json())},
                                    {"level", cache.value("level", Json())},
                                    {"size", cache.value("bytes", Json())}});
-  if (const Json load = known(run.environment, "load", "load_average"); load.is_number())
+  if (const Json load = value_in(run.environment, "load", "load_average"); load.is_number())
     context["load_avg"] = Json::array({load});
   add("tbd_model_hash", run.workload.model_hash);
   return context;

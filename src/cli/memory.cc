@@ -7,7 +7,7 @@
 namespace tbd::cli {
 namespace {
 
-std::optional<PassView> view(const Record& record) {
+std::optional<PassView> memory_view(const Record& record) {
   const std::optional<MemoryReport> report = memory_report(record);
   if (!report) return std::nullopt;
   return PassView{.object = to_json(*report), .tables = memory_tables(*report), .below = {}};
@@ -24,7 +24,7 @@ class Memory final : public Command {
   int run(Context& context) override {
     const Format format = options_.output.table_format();
     const PassRecords measured = pass_records(context, options_, {"memory"});
-    return print_views(context, measured, "memory", "log of memory", format, view);
+    return print_views(context, measured, "memory", "log of memory", format, memory_view);
   }
 
  private:

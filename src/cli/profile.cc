@@ -11,7 +11,7 @@
 namespace tbd::cli {
 namespace {
 
-std::optional<PassView> view(const Record& record) {
+std::optional<PassView> profile_view(const Record& record) {
   const std::optional<Profile> profile = profile_of(record);
   if (!profile) return std::nullopt;
   const Timeline& timeline = profile->timeline;
@@ -38,7 +38,7 @@ class ProfileCommand final : public Command {
     const PassRecords measured = pass_records(context, options_, {"clean", "trace"});
     if (!trace_.empty() && measured.records.size() != 1)
       fail(ErrorKind::usage, "--trace writes one trace; there are ", measured.records.size(), " records");
-    const int code = print_views(context, measured, "trace", "trace", format, view);
+    const int code = print_views(context, measured, "trace", "trace", format, profile_view);
     if (!trace_.empty()) write_trace(measured.records.front());
     return code;
   }

@@ -13,7 +13,7 @@
 namespace tbd::cli {
 namespace {
 
-class Run final : public Command {
+class RunCommand final : public Command {
  public:
   std::string name() const override { return "run"; }
   std::string summary() const override { return "Measure: one row for each model, framework, batch, precision, ..."; }
@@ -95,6 +95,6 @@ class Run final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_run() { return std::make_unique<Run>(); }
+std::unique_ptr<Command> make_run() { return std::make_unique<RunCommand>(); }
 
 }  // namespace tbd::cli

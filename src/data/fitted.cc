@@ -35,14 +35,9 @@ const std::vector<std::string>& unlabelled_inputs() {
   return all;
 }
 
-const WantedInput* find(std::span<const WantedInput> inputs, const std::string& name) {
-  const auto found = std::ranges::find(inputs, name, &WantedInput::name);
-  return found == inputs.end() ? nullptr : &*found;
-}
-
 std::optional<TextTask> task_of(std::span<const WantedInput> inputs) {
   for (const TaskInputs& task : all_tasks()) {
-    const bool complete = std::ranges::all_of(task.needed, [&](const auto& name) { return find(inputs, name); });
+    const bool complete = std::ranges::all_of(task.needed, [&](const auto& name) { return find_input(inputs, name); });
     const bool nothing_else = std::ranges::all_of(inputs, [&](const WantedInput& input) {
       return std::ranges::count(task.needed, input.name) + std::ranges::count(task.optional, input.name) > 0;
     });
@@ -75,11 +70,11 @@ bool offers(SourceKind kind, TextTask task) {
 
 bool wants_speech(std::span<const WantedInput> inputs) {
   return inputs.size() == speech_inputs().size() &&
-         std::ranges::all_of(speech_inputs(), [&](const auto& name) { return find(inputs, name); });
+         std::ranges::all_of(speech_inputs(), [&](const auto& name) { return find_input(inputs, name); });
 }
 
 bool fit_speech(SourceSpec& spec, std::span<const WantedInput> inputs) {
-  const WantedInput &spect = *find(inputs, "spect"), &labels = *find(inputs, "labels");
+  const WantedInput &spect = *find_input(inputs, "spect"), &labels = *find_input(inputs, "labels");
   if (spect.shape.rank() != 4 || spect.shape[1] != 1 || spect.shape[2] != kSpectrogramBins) return false;
   if (labels.shape.rank() != 2) return false;
   SpeechSpec& speech = spec.speech;
@@ -93,33 +88,33 @@ bool fit_speech(SourceSpec& spec, std::span<const WantedInput> inputs) {
 }
 
 bool wants_unlabelled(std::span<const WantedInput> inputs) {
-  return find(inputs, "real") && std::ranges::all_of(inputs, [](const WantedInput& input) {
+  return find_input(inputs, "real") && std::ranges::all_of(inputs, [](const WantedInput& input) {
            return std::ranges::count(unlabelled_inputs(), input.name) > 0;
          });
 }
 
 bool fit_unlabelled(SourceSpec& spec, std::span<const WantedInput> inputs) {
-  const Shape& real = find(inputs, "real")->shape;
+  const Shape& real = find_input(inputs, "real")->shape;
   if (real.rank() != 4 || real[1] != 3 || real[2] != real[3]) return false;
-  const WantedInput* alpha = find(inputs, "alpha");
+  const WantedInput* alpha = find_input(inputs, "alpha");
   if (alpha && alpha->shape != Shape{real[0], 1, 1, 1}) return false;
   spec.batch = real[0], spec.image_size = real[2], spec.labelled = false;
   return true;
 }
 
 bool fit_images(SourceSpec& spec, std::span<const WantedInput> inputs) {
-  const WantedInput& image = *find(inputs, "image");
+  const WantedInput& image = *find_input(inputs, "image");
   if (image.shape.rank() != 4 || image.shape[1] != 3 || image.shape[2] != image.shape[3]) return false;
   spec.batch = image.shape[0];
   spec.image_size = image.shape[2];
-  const WantedInput* label = find(inputs, "label");
+  const WantedInput* label = find_input(inputs, "label");
   if (label && label->shape.rank() != 1) return false;
   if (label && label->below > 0) spec.classes = label->below;
   return true;
 }
 
 bool fit_translation(SourceSpec& spec, std::span<const WantedInput> inputs) {
-  const WantedInput &src = *find(inputs, "src"), &target = *find(inputs, "tgt_in");
+  const WantedInput &src = *find_input(inputs, "src"), &target = *find_input(inputs, "tgt_in");
   if (src.shape.rank() != 2 || target.shape.rank() != 2) return false;
   TextSpec& text = spec.text;
   const Bucket wanted{src.shape[1], target.shape[1]};
@@ -133,18 +128,23 @@ bool fit_translation(SourceSpec& spec, std::span<const WantedInput> inputs) {
 }
 
 bool fit_sequence(SourceSpec& spec, std::span<const WantedInput> inputs, const std::string& tokens) {
-  const WantedInput& ids = *find(inputs, tokens);
+  const WantedInput& ids = *find_input(inputs, tokens);
   if (ids.shape.rank() != 2) return false;
   spec.batch = ids.shape[0];
   spec.text.length = ids.shape[1];
   if (ids.below > 0) spec.text.vocabulary = ids.below;
-  const WantedInput* masked = find(inputs, "masked_positions");
+  const WantedInput* masked = find_input(inputs, "masked_positions");
   if (masked && masked->shape.rank() != 2) return false;
   if (masked) spec.text.predictions = masked->shape[1];
   return true;
 }
 
 }  // namespace
+
+const WantedInput* find_input(std::span<const WantedInput> inputs, std::string_view name) {
+  const auto found = std::ranges::find(inputs, name, &WantedInput::name);
+  return found == inputs.end() ? nullptr : &*found;
+}
 
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
   if (wants_speech(inputs)) return SourceKind::speech;

@@ -32,11 +32,6 @@ std::vector<std::string> names_in(const fs::path& folder, const Wanted& wanted) 
   return names;
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 bool is_unlabelled_name(const fs::path& name) {
   std::string ending = name.extension().string();
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });

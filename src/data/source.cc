@@ -19,25 +19,25 @@
 namespace tbd {
 namespace {
 
-void within(const char* what, int64_t value, int64_t low, int64_t high) {
+void require_within(const char* what, int64_t value, int64_t low, int64_t high) {
   require(value >= low && value <= high, what, " must be from ", low, " to ", high, ", got ", value);
 }
 
-void check(const TextSpec& text) {
+void check_text(const TextSpec& text) {
   constexpr int64_t kLongest = 1 << 20;
-  within("vocabulary", text.vocabulary, 0, INT32_MAX);
-  within("target_vocabulary", text.target_vocabulary, 0, INT32_MAX);
-  within("target_slots", text.target_slots, 0, INT32_MAX);
-  within("length", text.length, 1, kLongest);
-  within("predictions", text.predictions, 1, kLongest);
-  within("duplicates", text.duplicates, 1, 1 << 10);
-  within("stride", text.stride, 1, kLongest);
-  within("query", text.query, 1, kLongest);
+  require_within("vocabulary", text.vocabulary, 0, INT32_MAX);
+  require_within("target_vocabulary", text.target_vocabulary, 0, INT32_MAX);
+  require_within("target_slots", text.target_slots, 0, INT32_MAX);
+  require_within("length", text.length, 1, kLongest);
+  require_within("predictions", text.predictions, 1, kLongest);
+  require_within("duplicates", text.duplicates, 1, 1 << 10);
+  require_within("stride", text.stride, 1, kLongest);
+  require_within("query", text.query, 1, kLongest);
   require(text.languages.size() == 2, "a pair has two languages, got ", text.languages.size());
   require(!text.buckets.empty() && text.buckets.size() < 1 << 10, "one to 1023 buckets, got ", text.buckets.size());
   for (const Bucket& bucket : text.buckets) {
-    within("a bucket's source slots", bucket.source, 1, kLongest);
-    within("a bucket's target slots", bucket.target, 2, kLongest);
+    require_within("a bucket's source slots", bucket.source, 1, kLongest);
+    require_within("a bucket's target slots", bucket.target, 2, kLongest);
   }
   for (size_t i = 1; i < text.buckets.size(); ++i)
     require(
@@ -54,17 +54,17 @@ bool has_segments(const SourceSpec& spec) {
   return synthetic || spec.kind == SourceKind::pretraining_text || spec.kind == SourceKind::squad;
 }
 
-void check(const SourceSpec& spec) {
-  within("batch", spec.batch, 1, 1 << 20);
-  within("image_size", spec.image_size, 1, 1 << 14);
-  within("classes", spec.classes, 1, INT32_MAX);
-  within("board", spec.board, 0, 19);
-  within("threads", spec.threads, 0, 1 << 12);
-  within("prefetch", spec.prefetch, 1, 1 << 12);
-  within("first_step", spec.first_step, 1, UINT32_MAX);
-  check(spec.text);
+void check_source(const SourceSpec& spec) {
+  require_within("batch", spec.batch, 1, 1 << 20);
+  require_within("image_size", spec.image_size, 1, 1 << 14);
+  require_within("classes", spec.classes, 1, INT32_MAX);
+  require_within("board", spec.board, 0, 19);
+  require_within("threads", spec.threads, 0, 1 << 12);
+  require_within("prefetch", spec.prefetch, 1, 1 << 12);
+  require_within("first_step", spec.first_step, 1, UINT32_MAX);
+  check_text(spec.text);
   check(spec.speech);
-  if (has_segments(spec)) within("length", spec.text.length, 5, 1 << 20);
+  if (has_segments(spec)) require_within("length", spec.text.length, 5, 1 << 20);
   require(spec.kind == SourceKind::synthetic || !spec.path.empty(), "a data set needs a path");
 }
 
@@ -98,7 +98,7 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
 }  // namespace
 
 std::unique_ptr<Source> open_source(const SourceSpec& spec) {
-  check(spec);
+  check_source(spec);
   return prefetching_source(spec, samples_of(spec));
 }
 

@@ -57,6 +57,8 @@ struct WantedInput {
   Shape shape;
   int64_t below = 0;  // integers are below this: rows of the embedding, logits of the loss; 0: unknown
 };
+// nullptr where no input has the name.
+const WantedInput* find_input(std::span<const WantedInput> inputs, std::string_view name);
 // The kind of data set whose batches have these inputs; nullopt where none has. Its name is that of the spec's `kind`.
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs);
 std::string_view name(SourceKind kind);

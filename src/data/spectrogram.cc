@@ -15,10 +15,6 @@ namespace {
 constexpr size_t kWindow = 320, kHop = 160, kPad = 160;
 constexpr auto kBins = static_cast<size_t>(kSpectrogramBins);
 
-struct Freer {
-  void operator()(kiss_fftr_state* plan) const { ::kiss_fftr_free(plan); }
-};
-
 std::array<float, kWindow> hamming() {
   std::array<float, kWindow> window{};
   for (size_t n = 0; n < kWindow; ++n)
@@ -29,6 +25,9 @@ std::array<float, kWindow> hamming() {
 }  // namespace
 
 struct Spectrogram::Tables {
+  struct Freer {
+    void operator()(kiss_fftr_state* plan) const { ::kiss_fftr_free(plan); }
+  };
   std::unique_ptr<kiss_fftr_state, Freer> plan{::kiss_fftr_alloc(kWindow, 0, nullptr, nullptr)};
   std::array<float, kWindow> window = hamming();
   std::array<float, kWindow> frame{};

@@ -15,9 +15,9 @@ enum class Form { exact, kept };
 
 // Writes the nodes of one input_gradient. A value is known by its name and has its gradient in its own type; the graph
 // gives shapes and types.
-class Writer {
+class NodeWriter {
  public:
-  Writer(const Graph& graph, std::string prefix, std::vector<Node>& out, Form form)
+  NodeWriter(const Graph& graph, std::string prefix, std::vector<Node>& out, Form form)
       : graph_(graph), prefix_(std::move(prefix)), out_(out), form_(form) {}
 
   std::string gradient(const std::string& y, const std::string& x) {
@@ -206,7 +206,7 @@ void expand(const Program& program, Phase& phase, Form form) {
   std::vector<Node> nodes;
   for (Node& node : phase.nodes) {
     if (is_input_gradient(node))
-      stands_for[node.name] = Writer(graph, node.name, nodes, form).gradient(node.inputs[0], node.inputs[1]);
+      stands_for[node.name] = NodeWriter(graph, node.name, nodes, form).gradient(node.inputs[0], node.inputs[1]);
     else
       nodes.push_back(std::move(node));
   }

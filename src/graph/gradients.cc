@@ -2,11 +2,12 @@
 #include <set>
 
 #include "graph/graph.h"
+#include "graph/storage.h"
 
 namespace tbd {
 namespace {
 
-size_t at(ValueId id) { return static_cast<size_t>(id); }
+using storage::at;
 
 // Operands of the node that gradients pass: float ones that are no constants.
 std::vector<ValueId> differentiable_operands(const Graph& graph, const BoundNode& node) {

@@ -1,11 +1,12 @@
 #include <algorithm>
 
 #include "graph/graph.h"
+#include "graph/storage.h"
 
 namespace tbd {
 namespace {
 
-size_t at(ValueId id) { return static_cast<size_t>(id); }
+using storage::at;
 
 struct Uses {
   std::vector<int> last;      // the last node that reads the value; its producer if none does; -1 if neither

@@ -11,7 +11,7 @@ constexpr std::string_view kPrecisions[] = {"fp64", "fp32", "tf32", "bf16", "fp1
 constexpr std::string_view kDropoutModes[] = {"framework", "mask", "off"};
 
 template <class E>
-E enum_from(std::span<const std::string_view> names, std::string_view what, std::string_view name) {
+E choice_from(std::span<const std::string_view> names, std::string_view what, std::string_view name) {
   const auto found = std::ranges::find(names, name);
   const std::vector<std::string> known(names.begin(), names.end());
   if (found == names.end()) fail(ErrorKind::usage, unknown_name(what, name, known));
@@ -129,9 +129,11 @@ void drop_dropout(Phase& phase) {
 }  // namespace
 
 std::string_view name(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
-Precision precision_from(std::string_view name) { return enum_from<Precision>(kPrecisions, "precision", name); }
+Precision precision_from(std::string_view name) { return choice_from<Precision>(kPrecisions, "precision", name); }
 std::string_view name(DropoutMode mode) { return kDropoutModes[static_cast<size_t>(mode)]; }
-DropoutMode dropout_from(std::string_view name) { return enum_from<DropoutMode>(kDropoutModes, "dropout mode", name); }
+DropoutMode dropout_from(std::string_view name) {
+  return choice_from<DropoutMode>(kDropoutModes, "dropout mode", name);
+}
 
 Program with_precision(Program program, Precision precision) {
   if (precision == Precision::fp32 || precision == Precision::tf32) return program;

@@ -4,7 +4,7 @@ namespace tbd {
 namespace {
 
 // One element of fp32: the gradient and weight are read and the weight written (12 bytes); each slot adds 8.
-Cost per_element(const Optimizer& o) {
+Cost update_per_element(const Optimizer& o) {
   switch (o.kind) {
     case Optimizer::Kind::sgd:
       if (o.momentum == 0) return {.simd = 2, .bytes = 12};
@@ -27,7 +27,7 @@ bool coupled(const Optimizer& o) { return o.kind == Optimizer::Kind::sgd || o.ki
 Cost update_cost(const Graph& graph, const Update& update) {
   Cost total;
   for (const ParameterGroup& group : update.groups) {
-    Cost each = per_element(update.optimizer);
+    Cost each = update_per_element(update.optimizer);
     if (group.weight_decay != 0 && coupled(update.optimizer)) each.simd += 2;
     if (update.clip_norm) each.simd += 3;
     if (update.loss_scale) each.simd += 2;

@@ -16,6 +16,8 @@ inline int64_t now_ns() {
   return ns_of(t);
 }
 
+inline double now_seconds() { return 1e-9 * static_cast<double>(now_ns()); }
+
 // "2026-01-31T12:34:56Z": when something happened, for a person; never subtracted.
 std::string wall_label();
 

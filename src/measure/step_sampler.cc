@@ -11,7 +11,7 @@
 namespace tbd {
 namespace {
 
-int64_t ns_of(const timeval& t) { return (int64_t{t.tv_sec} * 1'000'000 + t.tv_usec) * 1000; }
+int64_t cpu_ns(const timeval& t) { return (int64_t{t.tv_sec} * 1'000'000 + t.tv_usec) * 1000; }
 
 }  // namespace
 
@@ -20,8 +20,8 @@ StepSampler::StepSampler() : statm_("/proc/self/statm"), page_bytes_(sysconf(_SC
 StepUsage StepSampler::read() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  StepUsage step{.user_ns = ns_of(usage.ru_utime),
-                 .system_ns = ns_of(usage.ru_stime),
+  StepUsage step{.user_ns = cpu_ns(usage.ru_utime),
+                 .system_ns = cpu_ns(usage.ru_stime),
                  .minor_faults = usage.ru_minflt,
                  .major_faults = usage.ru_majflt,
                  .voluntary_switches = usage.ru_nvcsw,

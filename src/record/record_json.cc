@@ -74,7 +74,7 @@ void visit_run(Visit& field, R& r) {
   field("flags", r.flags), field("environment", r.environment), field("peaks", r.peaks);
 }
 
-Json to_json(const Outcome& o) { return {{"kind", name(o.kind)}, {"reason", o.reason}, {"repro", o.repro}}; }
+Json outcome_json(const Outcome& o) { return {{"kind", name(o.kind)}, {"reason", o.reason}, {"repro", o.repro}}; }
 
 Outcome outcome_of(const Json& json) {
   return {.kind = outcome_from(at<std::string>(json, "kind")),
@@ -82,14 +82,15 @@ Outcome outcome_of(const Json& json) {
           .repro = maybe<std::string>(json, "repro").value_or("")};
 }
 
-Json to_json(const OpCost& cost) {
+Json cost_json(const OpCost& cost) {
   Put put;
   visit_cost(put, cost);
   return put.json;
 }
 
-Json to_json(const OpRow& row) {
-  return {{"node", row.node}, {"op", row.op}, {"forward", to_json(row.forward)}, {"backward", to_json(row.backward)}};
+Json op_json(const OpRow& row) {
+  return {
+      {"node", row.node}, {"op", row.op}, {"forward", cost_json(row.forward)}, {"backward", cost_json(row.backward)}};
 }
 
 OpCost cost_of(const Json& json) {
@@ -138,10 +139,10 @@ Json to_json(const RunInfo& run) {
   Put card;
   visit_card(card, run.card);
   put("card", card.json);
-  put("outcome", to_json(run.outcome));
+  put("outcome", outcome_json(run.outcome));
   visit_run(put, run);
   Json ops = Json::array();
-  for (const OpRow& row : run.ops) ops.push_back(to_json(row));
+  for (const OpRow& row : run.ops) ops.push_back(op_json(row));
   put("ops", ops);
   return put.json;
 }
@@ -172,7 +173,7 @@ RunInfo run_from_json(const Json& json) {
 Json to_json(const LaunchInfo& launch) {
   Put put;
   visit_launch(put, launch);
-  put("outcome", to_json(launch.outcome));
+  put("outcome", outcome_json(launch.outcome));
   return put.json;
 }
 

@@ -35,7 +35,7 @@ ChartSeries curve_of(const PanelSeries& each, const Curve& curve) {
   return series;
 }
 
-bool drawn(const ChartSeries& series) {
+bool has_points(const ChartSeries& series) {
   return std::ranges::any_of(series.y, [](const auto& y) { return y.has_value(); });
 }
 
@@ -54,7 +54,7 @@ ChartSeries gaps_of(const PanelSeries& each, const Pick& pick) {
 void add_curves(Chart& chart, const Panel& panel, const Curve& curve, bool with_gaps) {
   for (const PanelSeries& each : panel.series) {
     ChartSeries series = curve_of(each, curve);
-    const bool any = drawn(series);
+    const bool any = has_points(series);
     if (any) chart.series.push_back(std::move(series));
     if (!with_gaps) continue;
     if (ChartSeries gaps = gaps_of(each, curve.pick); !gaps.x.empty()) chart.series.push_back(std::move(gaps));
@@ -62,7 +62,7 @@ void add_curves(Chart& chart, const Panel& panel, const Curve& curve, bool with_
 }
 
 bool any_drawn(const Chart& chart) {
-  return std::ranges::any_of(chart.series, [](const ChartSeries& s) { return s.role != "gap" && drawn(s); });
+  return std::ranges::any_of(chart.series, [](const ChartSeries& s) { return s.role != "gap" && has_points(s); });
 }
 
 std::string short_hash(const SweepPoint& point) { return point.cell.record_hash.substr(0, 12); }
@@ -141,7 +141,7 @@ Table traced_table(const Panel& panel, const std::vector<std::pair<Column, Pick>
   return table;
 }
 
-Chart chart_of(const Panel& panel, const char* what, std::string title) {
+Chart batch_chart(const Panel& panel, const char* what, std::string title) {
   Chart chart{.id = cat(what, "-", panel.id), .title = cat(title, ", ", panel.where), .x_title = "batch"};
   chart.mark = Mark::curves;
   chart.from_zero = true;
@@ -166,7 +166,7 @@ std::optional<double> product_share(const Panel& panel) {
 }  // namespace
 
 std::optional<Chart> throughput_chart(const Panel& panel) {
-  Chart chart = chart_of(panel, "x", cat("Throughput, ", panel.unit, " per second"));
+  Chart chart = batch_chart(panel, "x", cat("Throughput, ", panel.unit, " per second"));
   chart.y_title = panel.unit + "/s";
   chart.metric = "throughput";
   chart.caption =
@@ -179,7 +179,7 @@ std::optional<Chart> throughput_chart(const Panel& panel) {
 }
 
 std::optional<Chart> compute_utilization_chart(const Panel& panel) {
-  Chart chart = chart_of(panel, "u", "Compute utilization");
+  Chart chart = batch_chart(panel, "u", "Compute utilization");
   chart.y_title = "of the time, %";
   chart.metric = "compute_utilization";
   chart.caption = "As Fig. 5 of Zhu et al. 2018. From traced launches: what tracing costs stands in the table.";
@@ -190,7 +190,7 @@ std::optional<Chart> compute_utilization_chart(const Panel& panel) {
 }
 
 std::optional<Chart> flop_utilization_chart(const Panel& panel) {
-  Chart chart = chart_of(panel, "f", "FLOP utilization");
+  Chart chart = batch_chart(panel, "f", "FLOP utilization");
   chart.y_title = "of the instruction peak, %";
   chart.metric = "flop_active";
   chart.caption = "As Fig. 6 of Zhu et al. 2018. Solid: while some operation computes; dashed: all the time.";

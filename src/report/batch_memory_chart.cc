@@ -2,20 +2,19 @@
 #include <algorithm>
 #include <set>
 
+#include "base/units.h"
 #include "report/panels.h"
 
 namespace tbd {
 namespace {
 
-constexpr double kMiB = 1024 * 1024;
-
-struct Bar {  // one bar
+struct MemoryBar {  // one bar
   const PanelSeries* series;
   const SweepPoint* point;
 };
 
-std::vector<Bar> columns_of(const Panel& panel) {
-  std::vector<Bar> columns;
+std::vector<MemoryBar> columns_of(const Panel& panel) {
+  std::vector<MemoryBar> columns;
   for (const PanelSeries& each : panel.series)
     for (const SweepPoint& point : each.sweep->points)
       if (point.memory) columns.push_back({&each, &point});
@@ -28,7 +27,7 @@ std::string words(std::string_view key) {
   return out;
 }
 
-ChartSeries class_series(const std::vector<Bar>& columns, size_t c) {
+ChartSeries class_series(const std::vector<MemoryBar>& columns, size_t c) {
   ChartSeries series{.name = words(name(static_cast<MemoryClass>(c))), .color = c};
   for (const auto& [each, point] : columns) {
     series.groups.push_back(each->name);
@@ -43,7 +42,7 @@ bool any(const ChartSeries& series) {
 }
 
 // What the allocator held when it held most.
-ChartSeries outline(const std::vector<Bar>& columns) {
+ChartSeries outline(const std::vector<MemoryBar>& columns) {
   ChartSeries series{.name = "held by the allocator", .role = "outline"};
   for (const auto& [each, point] : columns) {
     series.groups.push_back(each->name);
@@ -53,7 +52,7 @@ ChartSeries outline(const std::vector<Bar>& columns) {
   return series;
 }
 
-Table memory_table(const std::vector<Bar>& columns) {
+Table memory_table(const std::vector<MemoryBar>& columns) {
   Table table;
   table.columns = {{"series", "series"},
                    {"batch", "batch", Unit::count},
@@ -74,7 +73,7 @@ Table memory_table(const std::vector<Bar>& columns) {
 }
 
 // "pytorch exact, mxnet plan (classes that are planned as a whole stay one)."
-std::string levels(const std::vector<Bar>& columns) {
+std::string levels(const std::vector<MemoryBar>& columns) {
   std::set<std::string> said;
   for (const auto& [each, point] : columns) said.insert(cat(each->name, " ", name(point->memory->log.evidence)));
   return cat("Evidence: ", join(std::vector<std::string>(said.begin(), said.end()), ", "),
@@ -84,7 +83,7 @@ std::string levels(const std::vector<Bar>& columns) {
 }  // namespace
 
 std::optional<Chart> memory_chart(const Panel& panel) {
-  const std::vector<Bar> columns = columns_of(panel);
+  const std::vector<MemoryBar> columns = columns_of(panel);
   if (columns.empty()) return std::nullopt;
   Chart chart{.id = cat("m-", panel.id), .title = cat("Memory at its peak, ", panel.where), .x_title = "batch"};
   chart.y_title = "requested, MiB";

@@ -12,7 +12,7 @@ namespace tbd {
 namespace {
 
 // A picture needs no more digits, and the CSV has them all. What is not finite cannot be drawn.
-Json drawn(double value) {
+Json drawn_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.7g", value);
@@ -23,17 +23,17 @@ Json drawn(double value) {
 
 Json numbers(const std::vector<std::optional<double>>& values) {
   Json list = Json::array();
-  for (const std::optional<double>& value : values) list.push_back(value ? drawn(*value) : Json(nullptr));
+  for (const std::optional<double>& value : values) list.push_back(value ? drawn_number(*value) : Json(nullptr));
   return list;
 }
 
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
-  for (const double value : values) list.push_back(drawn(value));
+  for (const double value : values) list.push_back(drawn_number(value));
   return list;
 }
 
-Json to_json(const ChartSeries& series) {
+Json series_json(const ChartSeries& series) {
   Json json = {{"name", series.name}, {"role", series.role}, {"y", numbers(series.y)}};
   if (series.labels.empty())
     json["x"] = numbers(series.x);
@@ -67,7 +67,7 @@ Json to_json(const Chart& chart) {
                {"bands", Json::array()},
                {"order", chart.order},
                {"csv", to_csv(chart.data.columns.empty() ? chart.table : chart.data)}};
-  for (const ChartSeries& series : chart.series) json["series"].push_back(to_json(series));
+  for (const ChartSeries& series : chart.series) json["series"].push_back(series_json(series));
   for (const Band& band : chart.bands)
     json["bands"].push_back({{"begin", band.begin}, {"end", band.end}, {"label", band.label}});
   if (chart.level) {

@@ -21,8 +21,8 @@ double median_size(Values values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-ClosureRow row(std::string what, std::string brief, const Values& values, const Shown& shown, std::string limit,
-               bool open) {
+ClosureRow closure_row(std::string what, std::string brief, const Values& values, const Shown& shown, std::string limit,
+                       bool open) {
   ClosureRow row{.what = std::move(what), .brief = std::move(brief), .limit = std::move(limit), .open = open};
   row.cells = values.size();
   row.worst = values.empty() ? "not measured" : shown(worst(values));
@@ -82,7 +82,6 @@ std::optional<double> pass_difference(const ReportCell& cell) {
   return profile && profile->agreement ? std::optional(*profile->agreement - 1) : std::nullopt;
 }
 
-std::string percent(double value) { return format_percent(value); }
 std::string nanoseconds(double value) { return cat(significant(value), " ns"); }
 std::string bytes(double value) { return cat(value < 0 ? "-" : "", format_bytes(std::llround(std::abs(value)))); }
 
@@ -99,8 +98,8 @@ std::string interval_of_worst(std::span<const ReportCell> cells, double value) {
 ClosureRow resident_row(std::span<const ReportCell> cells) {
   const bool open = std::ranges::any_of(
       cells, [](const ReportCell& cell) { return cell.memory() && cell.memory()->closed() == false; });
-  return row("Resident memory that no part explains, of all", "resident memory unexplained",
-             values_of(cells, resident_rest), percent, "1 % or 16 MiB", open);
+  return closure_row("Resident memory that no part explains, of all", "resident memory unexplained",
+                     values_of(cells, resident_rest), format_percent, "1 % or 16 MiB", open);
 }
 
 }  // namespace
@@ -110,16 +109,17 @@ std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells) {
                flops = values_of(cells, flop_rest), cost = values_of(cells, tracing_cost),
                passes = values_of(cells, pass_difference);
   std::vector<ClosureRow> rows = {
-      row("Traced window minus the sum of its parts", "time left over", time, nanoseconds, "0 ns", any_beyond(time, 0)),
-      row("Allocator's live bytes minus the ledger's", "memory, allocator minus ledger", ledger, bytes,
-          "0 B where evidence is exact", any_beyond(ledger, 0)),
+      closure_row("Traced window minus the sum of its parts", "time left over", time, nanoseconds, "0 ns",
+                  any_beyond(time, 0)),
+      closure_row("Allocator's live bytes minus the ledger's", "memory, allocator minus ledger", ledger, bytes,
+                  "0 B where evidence is exact", any_beyond(ledger, 0)),
       resident_row(cells),
-      row("FLOPs of a step's ops against the model's", "FLOPs, ops against model", flops, percent, "0 %",
-          any_beyond(flops, 1e-9)),
-      row("Time of a traced step over untraced ones beside it", "tracing costs", cost, percent, "2 %",
-          any_beyond(cost, 0.02)),
-      row("Untraced steps of the trace pass against the clean pass", "passes differ", passes, percent, "5 %",
-          any_beyond(passes, 0.05))};
+      closure_row("FLOPs of a step's ops against the model's", "FLOPs, ops against model", flops, format_percent, "0 %",
+                  any_beyond(flops, 1e-9)),
+      closure_row("Time of a traced step over untraced ones beside it", "tracing costs", cost, format_percent, "2 %",
+                  any_beyond(cost, 0.02)),
+      closure_row("Untraced steps of the trace pass against the clean pass", "passes differ", passes, format_percent,
+                  "5 %", any_beyond(passes, 0.05))};
   if (!cost.empty()) rows[4].worst += interval_of_worst(cells, worst(cost));
   return rows;
 }

@@ -8,7 +8,7 @@
 namespace tbd {
 namespace {
 
-struct Bar {
+struct CpuBar {
   std::string row;  // the model
   std::string series;
   size_t color = 0;
@@ -19,7 +19,7 @@ struct Bar {
 // Of one machine, math type and input mode; each sweep at its largest batch that has a number.
 struct Bars {
   std::string title;
-  std::vector<Bar> bars;
+  std::vector<CpuBar> bars;
 };
 
 const SweepPoint* measured_point(const Sweep& sweep) {
@@ -46,7 +46,7 @@ std::vector<Bars> all_bars(const Content& content) {
   return all;
 }
 
-Table table_of(const Bars& bars) {
+Table cpu_table(const Bars& bars) {
   Table table;
   table.columns = {{"model", "model"},
                    {"framework", "framework"},
@@ -58,7 +58,7 @@ Table table_of(const Bars& bars) {
                    {"steps", "n, stable steps", Unit::count},
                    {"grade", "grade"},
                    {"record_hash", "record"}};
-  for (const Bar& bar : bars.bars) {
+  for (const CpuBar& bar : bars.bars) {
     const CellResult& result = bar.point->cell;
     table.rows.push_back({bar.row, bar.sweep->workload.framework, bar.sweep->workload.mode, bar.point->batch,
                           cell(bar.point->cpu_utilization.value), cell(result["busy_cores"].value), result.launches,
@@ -69,14 +69,14 @@ Table table_of(const Bars& bars) {
   return table;
 }
 
-Chart chart_of(const Bars& bars, size_t number) {
+Chart cpu_chart(const Bars& bars, size_t number) {
   Chart chart{.id = cat("cpu-", number), .title = cat("CPU utilization, ", bars.title)};
   chart.y_title = "of the usable cores, %";
   chart.metric = "cpu_utilization";
   chart.caption = "As Fig. 7 of Zhu et al. 2018: each framework at its largest batch that ran.";
   chart.mark = Mark::groups;
   chart.from_zero = true;
-  for (const Bar& bar : bars.bars) {
+  for (const CpuBar& bar : bars.bars) {
     auto series = std::ranges::find(chart.series, bar.series, &ChartSeries::name);
     if (series == chart.series.end())
       series = chart.series.insert(series, ChartSeries{.name = bar.series, .color = bar.color});
@@ -84,7 +84,7 @@ Chart chart_of(const Bars& bars, size_t number) {
     series->y.push_back(100 * *bar.point->cpu_utilization.value);
     if (!std::ranges::count(chart.order, bar.row)) chart.order.push_back(bar.row);
   }
-  chart.table = table_of(bars);
+  chart.table = cpu_table(bars);
   return chart;
 }
 
@@ -93,7 +93,7 @@ void join_single(std::vector<Bars>& all) {
   if (all.size() < 2 || std::ranges::any_of(all, [](const Bars& bars) { return bars.bars.size() > 1; })) return;
   Bars joined{.title = "each cell", .bars = {}};
   for (const Bars& bars : all) {
-    Bar bar = bars.bars.front();
+    CpuBar bar = bars.bars.front();
     bar.series = cat(bar.series, " ", bars.title);
     bar.color = joined.bars.size();
     joined.bars.push_back(std::move(bar));
@@ -109,7 +109,7 @@ Page cpu_utilization_page(const Content& content) {
   std::vector<Bars> all = all_bars(content);
   join_single(all);
   for (const Bars& bars : all) {
-    page.charts.push_back(chart_of(bars, page.charts.size() + 1));
+    page.charts.push_back(cpu_chart(bars, page.charts.size() + 1));
     page.tables.push_back(page.charts.back().table);
     page.tables.back().title = page.charts.back().title;
   }

@@ -61,7 +61,7 @@ std::vector<Pairing> pairings(const Content& content) {
   return out;
 }
 
-Table table_of(const Content& content, std::span<const Pairing> pairs) {
+Table devices_table(const Content& content, std::span<const Pairing> pairs) {
   Table table{.title = "Devices side by side"};
   table.columns = {{"model", "model"},
                    {"framework", "framework"},
@@ -93,12 +93,12 @@ std::string label_of(const Content& content, const Pairing& pair) {
              place_name(content, *pair.first));
 }
 
-void add(ChartSeries& series, const std::string& label, std::optional<double> value) {
+void add_bar(ChartSeries& series, const std::string& label, std::optional<double> value) {
   series.labels.push_back(label);
   series.y.push_back(value);
 }
 
-Chart chart_of(const Content& content, std::span<const Pairing> pairs) {
+Chart devices_chart(const Content& content, std::span<const Pairing> pairs) {
   Chart chart{.id = "devices-1", .title = "One device against another"};
   chart.y_title = "ratio";
   chart.mark = Mark::groups;
@@ -109,10 +109,10 @@ Chart chart_of(const Content& content, std::span<const Pairing> pairs) {
   for (const Pairing& pair : pairs) {
     const std::string label = label_of(content, pair);
     chart.order.push_back(label);
-    add(x, label, over(pair.b->throughput(), pair.a->throughput()));
-    add(u, label, over(pair.b->compute_utilization, pair.a->compute_utilization));
-    add(f, label, over(pair.b->flop_active, pair.a->flop_active));
-    add(roof, label, roof_ratio(pair));
+    add_bar(x, label, over(pair.b->throughput(), pair.a->throughput()));
+    add_bar(u, label, over(pair.b->compute_utilization, pair.a->compute_utilization));
+    add_bar(f, label, over(pair.b->flop_active, pair.a->flop_active));
+    add_bar(roof, label, roof_ratio(pair));
   }
   for (ChartSeries* series : {&x, &u, &f, &roof})
     if (std::ranges::any_of(series->y, [](const auto& y) { return y.has_value(); }))
@@ -129,8 +129,8 @@ Page devices_page(const Content& content) {
   page.html =
       "<p>Cells that were measured on two devices or machines, one over the other. Their series are never "
       "joined or averaged.</p>\n";
-  page.tables.push_back(table_of(content, pairs));
-  Chart chart = chart_of(content, std::span(pairs).first(std::min(pairs.size(), kMostBars)));
+  page.tables.push_back(devices_table(content, pairs));
+  Chart chart = devices_chart(content, std::span(pairs).first(std::min(pairs.size(), kMostBars)));
   if (pairs.size() > kMostBars)
     page.html +=
         cat("<p class=\"note\">", kMostBars, " of ", pairs.size(), " pairs are drawn; the table has all.</p>\n");

@@ -61,7 +61,7 @@ void add_rates(Table& table, const std::string& label, const Json& peaks, const 
     if (rate.is_number()) table.rows.push_back({label, cat(roof, " ", type), rate.get<double>()});
 }
 
-Table peak_table(std::span<const ReportCell> cells) {
+Table rates_table(std::span<const ReportCell> cells) {
   Table table{.title = "Measured peaks"};
   table.columns = {{"cell", "cell"}, {"roof", "roof"}, {"rate", "rate", Unit::flop_rate}};
   for (const ReportCell& cell : cells) {
@@ -114,7 +114,7 @@ Page environment_page(std::span<const ReportCell> cells) {
   if (!folded.empty())
     page.html += cat("<details class=\"long\"><summary>", groups.size() - kMostFigures,
                      " further environments</summary>\n", folded, "</details>\n");
-  const Table peaks = peak_table(cells);
+  const Table peaks = rates_table(cells);
   if (!peaks.rows.empty()) {
     page.html += folded_table(peaks, "Measured peaks");
     page.tables.push_back(peaks);

@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "analysis/memory/memory_report.h"
+#include "base/units.h"
 #include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
 namespace {
 
-constexpr double kMiB = 1024 * 1024;
 constexpr size_t kPoints = 240, kBands = 12;
 
 struct Watched {

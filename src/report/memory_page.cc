@@ -2,13 +2,12 @@
 #include <algorithm>
 
 #include "analysis/sweep/largest_batch.h"
+#include "base/units.h"
 #include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
 namespace {
-
-constexpr double kMiB = 1024 * 1024;
 
 // The first launch stands for its cell; the table holds the peak of all.
 ChartSeries rss_series(const ReportCell& cell) {
@@ -34,7 +33,7 @@ std::optional<int64_t> rss_at(const LaunchView& launch, bool last) {
   return last ? window.back().rss_bytes : window.front().rss_bytes;
 }
 
-Table peak_table(std::span<const ReportCell> cells) {
+Table peak_memory_table(std::span<const ReportCell> cells) {
   Table table;
   table.columns = {{"cell", "cell"},
                    {"peak_rss_bytes", "peak resident", Unit::bytes},
@@ -88,7 +87,7 @@ Page memory_page(std::span<const ReportCell> cells) {
               .metric = "peak_rss_bytes",
               .mark = Mark::lines,
               .from_zero = true,
-              .table = peak_table(cells),
+              .table = peak_memory_table(cells),
               .data = rss_data(drawn)};
   for (const ReportCell* cell : drawn) chart.series.push_back(rss_series(*cell));
   page.tables.push_back(chart.table);

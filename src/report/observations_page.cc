@@ -61,7 +61,7 @@ std::string evidence(const Observation& o, const Anchors& anchors) {
   return html + "</tbody></table></div></details>\n";
 }
 
-std::string row(const Observation& o, const Anchors& anchors) {
+std::string observation_html(const Observation& o, const Anchors& anchors) {
   std::string html = cat("<li value=\"", o.number, "\"><strong>", html_escaped(o.claim), "</strong> ", badge(o.verdict),
                          "\n<p>", html_escaped(o.effect), "</p>\n");
   if (!o.missing.empty()) {
@@ -96,7 +96,7 @@ Page observations_page(const Content& content) {
     if (!label.empty()) page.html += cat("<h3>", html_escaped(label), "</h3>\n");
     page.html += "<ol class=\"observations\">\n";
     for (const Observation& o : all)
-      if (o.label == label) page.html += row(o, anchors);
+      if (o.label == label) page.html += observation_html(o, anchors);
     page.html += "</ol>\n";
   }
   for (const Table& table : {observation_table(all), missing_table(all), case_table(all)})

@@ -75,7 +75,7 @@ std::string entry(const Sweep& sweep, bool with_mode) {
              html_escaped(unit_of(sweep)), "/s<br><span class=\"sub\">", marks, "</span></div>");
 }
 
-std::string to_html(const Matrix& matrix) {
+std::string matrix_html(const Matrix& matrix) {
   std::string html = cat("<div class=\"scroll\"><table class=\"matrix\"><caption>", html_escaped(matrix.title),
                          "</caption>\n<thead><tr><th scope=\"col\">model</th>");
   for (const std::string& column : matrix.columns) html += cat("<th scope=\"col\">", html_escaped(column), "</th>");
@@ -100,7 +100,7 @@ std::string to_html(const Matrix& matrix) {
 
 std::string overview_matrices(const Content& content) {
   std::string html;
-  for (const Matrix& matrix : matrices_of(content)) html += to_html(matrix);
+  for (const Matrix& matrix : matrices_of(content)) html += matrix_html(matrix);
   return html;
 }
 

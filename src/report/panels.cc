@@ -85,14 +85,16 @@ std::map<std::pair<std::string, std::string>, size_t> colors_of(const Content& c
   return colors;
 }
 
-std::string title_of(const Sweep& sweep) { return sweep.card.title.empty() ? sweep.workload.model : sweep.card.title; }
+std::string model_title(const Sweep& sweep) {
+  return sweep.card.title.empty() ? sweep.workload.model : sweep.card.title;
+}
 
 ModelGroup& group_of(std::vector<ModelGroup>& groups, const Sweep& sweep) {
   const auto found = std::ranges::find(groups, sweep.workload.model, &ModelGroup::model);
   if (found != groups.end()) return *found;
   std::string id = anchor_of("model", sweep.workload.model);
   if (std::ranges::count(groups, id, &ModelGroup::id)) id += cat("-", groups.size() + 1);
-  return groups.emplace_back(ModelGroup{.id = id, .title = title_of(sweep), .model = sweep.workload.model});
+  return groups.emplace_back(ModelGroup{.id = id, .title = model_title(sweep), .model = sweep.workload.model});
 }
 
 }  // namespace

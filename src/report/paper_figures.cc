@@ -70,7 +70,7 @@ std::vector<Stage> stages_of(const RunInfo& run) {
   return shown;
 }
 
-std::string shortened(const std::string& text) { return text.size() <= 24 ? text : text.substr(0, 21) + "..."; }
+std::string short_label(const std::string& text) { return text.size() <= 24 ? text : text.substr(0, 21) + "..."; }
 
 }  // namespace
 
@@ -116,8 +116,8 @@ std::string training_flow_figure(const RunInfo& run) {
   Drawing drawing;
   int y = 1;
   for (size_t i = 0; i < stages.size(); ++i, y += kBox + kGap) {
-    drawing.box(1, y, kColumn, shortened(stages[i].name), share(stages[i].forward));
-    drawing.box(kRight, y, kColumn, cat(shortened(stages[i].name), "'"), share(stages[i].backward));
+    drawing.box(1, y, kColumn, short_label(stages[i].name), share(stages[i].forward));
+    drawing.box(kRight, y, kColumn, cat(short_label(stages[i].name), "'"), share(stages[i].backward));
     drawing.arrow(1 + kColumn / 2, y + kBox, y + kBox + kGap);
     drawing.arrow(kRight + kColumn / 2, y + kBox + kGap, y + kBox);
   }

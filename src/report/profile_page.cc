@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/profile/profile_tables.h"
+#include "base/units.h"
 #include "report/explained.h"
 #include "report/page.h"
 
@@ -24,10 +25,6 @@ std::vector<Profiled> with_profiles(std::span<const ReportCell* const> cells) {
   std::vector<Profiled> out;
   for (const ReportCell* cell : cells) out.push_back({cell, *cell->profile()});
   return out;
-}
-
-double percent(int64_t part, int64_t whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 Chart loss_chart(std::span<const Profiled> all) {

@@ -106,7 +106,7 @@ std::string extent(std::span<const ReportCell> cells) {
 }
 
 // The answer in one sentence.
-std::string lead(std::span<const ReportCell> all) {
+std::string report_lead(std::span<const ReportCell> all) {
   const std::vector<ReportCell> cells = timed_of(all);
   if (cells.empty()) return cat("Memory of ", all.size(), all.size() == 1 ? " cell" : " cells", "; none was timed.");
   std::map<std::string, size_t> grades;
@@ -127,7 +127,7 @@ std::string lead(std::span<const ReportCell> all) {
   return cat(how_many, extent(cells), good == cells.size() ? "." : "; the others say why not.", grade);
 }
 
-std::string title_of(std::span<const ReportCell> cells) {
+std::string report_title(std::span<const ReportCell> cells) {
   const std::string& model = cells.front().record->run.workload.model;
   for (const ReportCell& cell : cells)
     if (cell.record->run.workload.model != model) return "Training benchmark";
@@ -146,8 +146,8 @@ std::string head(const std::string& title, std::string_view plotly) {
 }
 
 std::string body_header(std::span<const ReportCell> cells, std::span<const Page> pages) {
-  std::string html = cat("<body>\n<header>\n<h1>", html_escaped(title_of(cells)), "</h1>\n<p class=\"lead\">",
-                         html_escaped(lead(cells)), "</p>\n</header>\n<nav><ul class=\"scroll\">");
+  std::string html = cat("<body>\n<header>\n<h1>", html_escaped(report_title(cells)), "</h1>\n<p class=\"lead\">",
+                         html_escaped(report_lead(cells)), "</p>\n</header>\n<nav><ul class=\"scroll\">");
   const bool many = std::ranges::count(pages, true, &Page::model) > kMostLinked;
   for (const Page& page : pages)
     if (!page.model || !many) html += cat("<li><a href=\"#", page.id, "\">", html_escaped(page.title), "</a></li>");
@@ -174,7 +174,7 @@ std::string report_html(std::span<const Record> records, std::string_view plotly
   const Content content = report_content(records, left_out);
   const std::vector<ReportCell>& cells = content.cells;
   const std::vector<Page> pages = pages_of(content);
-  std::string html = head(title_of(cells), plotly) + body_header(cells, pages) + "<main>\n";
+  std::string html = head(report_title(cells), plotly) + body_header(cells, pages) + "<main>\n";
   Json charts = Json::array();
   for (const Page& page : pages) {
     html += section(page);

@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kMostPoints = 1'500;  // more are drawn as a line
+constexpr size_t kMostStepPoints = 1'500;  // more are drawn as a line
 
 bool withheld(const ReportCell& cell) { return cell.result.judgement.withheld.has_value(); }
 
@@ -60,7 +60,7 @@ Table all_steps(const ReportCell& cell) {
   return table;
 }
 
-ChartSeries series_of(const LaunchView& launch) {
+ChartSeries step_time_series(const LaunchView& launch) {
   ChartSeries series{.name = launch.launch->info.folder_name()};
   for (size_t i = 0; i < launch.times.size(); ++i) {
     series.x.push_back(static_cast<double>(launch.rows()[i].step));
@@ -93,7 +93,7 @@ std::string caption_of(const ReportCell& cell) {
              withheld(cell) ? " Its numbers are withheld: " + *cell.result.judgement.withheld + "." : "");
 }
 
-Chart chart_of(const ReportCell& cell, size_t number) {
+Chart step_times_chart(const ReportCell& cell, size_t number) {
   Chart chart{.id = cat("step-times-", number),
               .title = cell.label,
               .x_title = "step",
@@ -103,10 +103,10 @@ Chart chart_of(const ReportCell& cell, size_t number) {
               .data = all_steps(cell)};
   size_t points = 0;
   for (const LaunchView& launch : cell.run.launches) {
-    chart.series.push_back(series_of(launch));
+    chart.series.push_back(step_time_series(launch));
     points += launch.times.size();
   }
-  chart.mark = points <= kMostPoints ? Mark::points : Mark::lines;
+  chart.mark = points <= kMostStepPoints ? Mark::points : Mark::lines;
   if (cell.run.launches.empty() || cell.run.launches.front().phase.steps() == 0) return chart;
   const auto window = cell.run.launches.front().window();
   chart.bands.push_back({.begin = static_cast<double>(window.front().step) - 0.5,
@@ -143,7 +143,7 @@ Page step_times_page(std::span<const ReportCell> cells) {
     if (!cell.run.launches.empty()) timed.push_back(&cell);
   }
   for (const ReportCell* cell : chosen(timed, kMostFigures))
-    page.charts.push_back(chart_of(*cell, page.charts.size() + 1));
+    page.charts.push_back(step_times_chart(*cell, page.charts.size() + 1));
   page.html +=
       folded_note(page.charts.size(), timed.size(),
                   "tbd report RECORD draws any other; every step is in the record's steps.csv, and --format csv "

@@ -9,7 +9,8 @@
 namespace tbd {
 namespace {
 
-ChartSeries series_of(std::span<const ReportCell> cells, const std::string& unit, const std::string& input_mode) {
+ChartSeries throughput_series(std::span<const ReportCell> cells, const std::string& unit,
+                              const std::string& input_mode) {
   ChartSeries series{.name = input_mode, .role = input_mode};
   for (const ReportCell& cell : cells) {
     const Workload& w = cell.result.workload;
@@ -80,7 +81,7 @@ Page throughput_page(std::span<const ReportCell> cells) {
       const std::string& mode = cell.result.workload.input_mode;
       if (!std::ranges::count(modes, mode)) modes.push_back(mode);
     }
-    for (const std::string& mode : modes) chart.series.push_back(series_of(cells, unit, mode));
+    for (const std::string& mode : modes) chart.series.push_back(throughput_series(cells, unit, mode));
     chart.metric = "throughput";
     page.tables.push_back(chart.table);
     page.tables.back().title = chart.title;

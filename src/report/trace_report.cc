@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/assets.h"
 
 namespace tbd {
@@ -27,10 +28,6 @@ std::vector<Part> parts_of(const RankAnalysis& rank) {
   return parts;
 }
 
-double percent(int64_t part, int64_t whole) {
-  return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 std::string bar_of(const RankAnalysis& rank) {
   const int64_t window = rank.window.length();
   std::string bar, legend;
@@ -51,7 +48,7 @@ constexpr std::string_view kStyle = R"css(
 .timekey b { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 6px; }
 )css";
 
-std::string lead(std::span<const RankAnalysis> ranks) {
+std::string trace_lead(std::span<const RankAnalysis> ranks) {
   if (ranks.empty()) return "";
   const RankAnalysis& first = ranks.front();
   return cat("The device of rank ", first.rank, " was busy for ",
@@ -69,7 +66,7 @@ std::string trace_report_html(std::span<const Table> tables, std::span<const Ran
           "img-src data:\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n<title>Where time went</title>\n<style>",
           report_style(), kStyle, "</style>\n</head>\n<body>\n<header>\n<h1>Where time went</h1>\n<p class=\"lead\">",
-          html_escaped(lead(ranks)), "</p>\n</header>\n<main>\n<section>\n<h2>The window</h2>\n");
+          html_escaped(trace_lead(ranks)), "</p>\n</header>\n<main>\n<section>\n<h2>The window</h2>\n");
   for (const RankAnalysis& rank : ranks) html += bar_of(rank);
   html += "</section>\n";
   for (Table table : tables) {

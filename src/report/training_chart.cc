@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kMostPoints = 100;
+constexpr size_t kMostLossPoints = 100;
 
 const Launch* with_loss(const Record& record) {
   for (const Launch& launch : record.launches)
@@ -29,9 +29,9 @@ TableCell least(const Launch& launch) {
   return cell(best);
 }
 
-size_t stride_of(const Launch& launch) { return (launch.steps.size() + kMostPoints - 1) / kMostPoints; }
+size_t stride_of(const Launch& launch) { return (launch.steps.size() + kMostLossPoints - 1) / kMostLossPoints; }
 
-void add(Chart& chart, const PanelSeries& each, const SweepPoint& point, const Launch& launch) {
+void add_losses(Chart& chart, const PanelSeries& each, const SweepPoint& point, const Launch& launch) {
   ChartSeries series{.name = cat(each.name, ", batch ", point.batch), .color = each.color, .dashed = each.square};
   const size_t stride = stride_of(launch);
   for (size_t i = 0; i < launch.steps.size(); ++i) {
@@ -70,12 +70,12 @@ std::optional<Chart> training_chart(const Panel& panel) {
   for (const PanelSeries& each : panel.series) {
     const auto [point, launch] = source_of(*each.sweep);
     if (!launch) continue;
-    add(chart, each, *point, *launch);
+    add_losses(chart, each, *point, *launch);
     thinned = thinned || stride_of(*launch) > 1;
   }
   chart.caption =
       cat("The largest batch of each series, as the framework returned it; a gap: not a finite number.",
-          thinned ? cat(" About ", kMostPoints, " steps of each are drawn; steps.csv of the record has all.") : "");
+          thinned ? cat(" About ", kMostLossPoints, " steps of each are drawn; steps.csv of the record has all.") : "");
   return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 

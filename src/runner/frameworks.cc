@@ -24,6 +24,11 @@ const KnownFramework* find_framework(std::string_view name) {
   return found == std::end(kFrameworks) ? nullptr : found;
 }
 
+std::string usual_layout(std::string_view framework) {
+  const KnownFramework* found = find_framework(framework.substr(0, framework.find('@')));
+  return found ? std::string(found->layout) : "nchw";
+}
+
 std::string framework_note(std::string_view name) {
   const KnownFramework* framework = find_framework(name);
   return framework && framework->retired ? "retired upstream" : "";

@@ -16,6 +16,8 @@ struct KnownFramework {
 
 std::span<const KnownFramework> known_frameworks();
 const KnownFramework* find_framework(std::string_view name);  // nullptr when unknown: a worker of somebody's own
+// Of "pytorch" or "pytorch@2.1"; "nchw" when unknown.
+std::string usual_layout(std::string_view framework);
 
 // What a person is told beside the name: "retired upstream", or nothing.
 std::string framework_note(std::string_view name);

@@ -116,7 +116,7 @@ class Search {
   LargestBatch found_;
 };
 
-BatchProbe probe(const Cell& cell, int64_t steps, const RunnerSettings& settings) {
+BatchProbe probe_batch(const Cell& cell, int64_t steps, const RunnerSettings& settings) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   if (!prepared.worker) return {.fault = prepared.refused};
   if (prepared.refused) return {.fits = false};  // predicted far above the budget, or above the whole memory
@@ -195,7 +195,7 @@ LargestBatch find_largest_batch(const Cell& cell, BatchSearch search, const Runn
       if (trying) trying(batch);
       Cell at_batch = cell;
       at_batch.batch = batch;
-      return probe(at_batch, steps, settings);
+      return probe_batch(at_batch, steps, settings);
     };
   };
   return find_largest_batch(

@@ -23,7 +23,7 @@ Lowering::State state_from(std::string_view text) {
 }
 
 // Networks may change with this program, lowerings with the worker.
-std::string identity(const WorkerEntry& entry) {
+std::string worker_identity(const WorkerEntry& entry) {
   std::error_code failed;
   const auto changed = fs::last_write_time("/proc/self/exe", failed).time_since_epoch().count();
   return cat(capability_key(entry), " ", fs::read_symlink("/proc/self/exe", failed).string(), " ", changed);
@@ -39,7 +39,7 @@ Answers read_kept(const WorkerEntry& entry, const fs::path& cache) {
   if (!fs::exists(file)) return answers;
   try {
     const Json kept = parse_json(read_file(file), file.string());
-    if (at<std::string>(kept, "key") != identity(entry)) return answers;
+    if (at<std::string>(kept, "key") != worker_identity(entry)) return answers;
     for (const Json& row : at<Json>(kept, "lowerings"))
       answers[{at<std::string>(row, "model"), at<std::string>(row, "config"), at<std::string>(row, "precision")}] = {
           .state = state_from(at<std::string>(row, "state")),
@@ -63,7 +63,7 @@ void keep(const WorkerEntry& entry, const fs::path& cache, const Answers& answer
                     {"reason", lowering.reason}});
   const fs::path file = kept_in(entry, cache);
   make_folder(file.parent_path());
-  write_file_atomic(file, Json{{"key", identity(entry)}, {"lowerings", rows}}.dump() + "\n");
+  write_file_atomic(file, Json{{"key", worker_identity(entry)}, {"lowerings", rows}}.dump() + "\n");
 }
 
 class Asking {

@@ -13,7 +13,7 @@ namespace tbd {
 namespace {
 
 // Text that a shell reads as one word.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("._-/@:,=+", c); };
   if (!word.empty() && std::ranges::all_of(word, plain)) return word;
   std::string out = "'";
@@ -21,7 +21,7 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-// The words of a command line as `quoted` wrote them.
+// The words of a command line as `shell_word` wrote them.
 std::vector<std::string> words(std::string_view line) {
   std::vector<std::string> out;
   bool in_quotes = false, in_word = false;
@@ -76,9 +76,9 @@ Cell cell_like(const Workload& workload, const std::string& repro) {
 }
 
 std::string repro_line(const Cell& cell, std::optional<Effort> effort) {
-  std::string line = cat("tbd run ", quoted(cell.model));
+  std::string line = cat("tbd run ", shell_word(cell.model));
   const auto option = [&](const char* name, const std::string& value) {
-    if (!value.empty()) line += cat(" --", name, " ", quoted(value));
+    if (!value.empty()) line += cat(" --", name, " ", shell_word(value));
   };
   option("config", cell.config);
   option("framework", cell.framework);

@@ -6,6 +6,7 @@
 #include "models/model.h"
 #include "runner/frameworks.h"
 #include "runner/plan.h"
+#include "runner/plan_parts.h"
 #include "runner/prepare.h"
 
 namespace tbd {
@@ -59,13 +60,8 @@ void check_counts(const Axes& axes) {
     if (threads < 1 || threads > 4096) fail(ErrorKind::usage, "threads must be between 1 and 4096, got ", threads);
 }
 
-const Model* ours(const std::string& name) {
-  const auto found = std::ranges::find(all_models(), name, &Model::name);
-  return found == all_models().end() ? nullptr : &*found;
-}
-
 std::vector<int64_t> sweep_of(const std::string& model, int64_t most) {
-  if (!ours(model) && (model.ends_with(".json") || model.find('/') != std::string::npos))
+  if (!plan_parts::own_model(model) && (model.ends_with(".json") || model.find('/') != std::string::npos))
     fail(ErrorKind::usage, "a program file has no sweep of its own: name its batches");
   std::vector<int64_t> batches = find_model(model).sweep;
   if (most > 0) std::erase_if(batches, [&](int64_t batch) { return batch > most; });
@@ -125,7 +121,7 @@ std::vector<Cell> cells(const Axes& axes) {
 }
 
 bool excluded(const Cell& cell, const Axes& exclude) {
-  const Model* model = ours(cell.model);
+  const Model* model = plan_parts::own_model(cell.model);
   const KnownFramework* framework = find_framework(base_of(cell.framework));
   const std::string config = cell.config.empty() && model ? model->configs.front().name : cell.config;
   const std::string layout = cell.layout.empty() && framework ? std::string(framework->layout) : cell.layout;

@@ -7,15 +7,10 @@
 namespace tbd::plan_parts {
 namespace {
 
-const Model* ours(const std::string& name) {
-  const auto found = std::ranges::find(all_models(), name, &Model::name);
-  return found == all_models().end() ? nullptr : &*found;
-}
-
 void check_configs(const Section& set, std::string_view where) {
   for (const std::string& name : set.axes.models)
     for (const std::string& config : set.axes.configs) {
-      const Model* model = ours(name);
+      const Model* model = own_model(name);
       if (!model) continue;
       try {
         (void)model->config(config);
@@ -69,6 +64,11 @@ void apply_excludes(const std::vector<Section>& sets, const std::vector<Section>
 }
 
 }  // namespace
+
+const Model* own_model(const std::string& name) {
+  const auto found = std::ranges::find(all_models(), name, &Model::name);
+  return found == all_models().end() ? nullptr : &*found;
+}
 
 void check_sections(const std::vector<Section>& sets, const std::vector<Section>& excludes, std::string_view where) {
   for (const Section& set : sets) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 
+#include "models/model.h"
 #include "runner/plan.h"
 
 namespace tbd::plan_parts {
@@ -16,6 +17,9 @@ struct Section {
 
 // Fails with "WHERE:LINE: sentence".
 [[noreturn]] void fail_at(std::string_view where, int64_t line, std::string_view sentence);
+
+// nullptr for a model that is not built in.
+const Model* own_model(const std::string& name);
 
 // What can be said only of a whole set: a model, configs that its models have, input that has its data, excludes that
 // leave something. Throws as plan_from_text.

@@ -36,7 +36,7 @@ double rate_of(const Rates& rates, const std::string& precision) {
   return precision == "fp64" ? fp32 / 2 : fp32;
 }
 
-double seconds_of(const Cost& cost, double flop_rate, double bandwidth) {
+double roof_seconds(const Cost& cost, double flop_rate, double bandwidth) {
   return std::max(static_cast<double>(cost.model) / (kShare * flop_rate), static_cast<double>(cost.bytes) / bandwidth);
 }
 
@@ -58,7 +58,7 @@ double step_seconds(const Program& program, const Bindings& bindings, double flo
     const std::vector<NodeCost> costs = node_costs(graph);
     for (size_t i = 0; i < costs.size(); ++i) {
       const double rate = recurrent(graph.nodes[i].op) ? flop_rate * batch / (batch + kRecurrentRows) : flop_rate;
-      once += seconds_of(costs[i].forward, rate, bandwidth) + seconds_of(costs[i].backward, rate, bandwidth);
+      once += roof_seconds(costs[i].forward, rate, bandwidth) + roof_seconds(costs[i].backward, rate, bandwidth);
     }
     total += static_cast<double>(entry.repeat * phase.accumulate) * once;
   }

@@ -128,11 +128,6 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.repro = repro_line(cell, effort);
 }
 
-std::string usual_layout(const std::string& key) {
-  const KnownFramework* framework = find_framework(key.substr(0, key.find('@')));
-  return framework ? std::string(framework->layout) : "nchw";
-}
-
 void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
   std::vector<std::string> known;
   for (const KnownFramework& framework : known_frameworks()) known.emplace_back(framework.name);

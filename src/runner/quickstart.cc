@@ -13,13 +13,13 @@
 namespace tbd {
 namespace {
 
-constexpr double kStepsWanted = 25 + 5;  // stable ones, after those that never count as stable
-constexpr double kMargin = 1.15;         // reading and decoding share the cores with the step
-constexpr double kReserve = 0.04;        // of the budget, for the peaks
-constexpr double kMemoryFactor = 1.3;    // allocators and workspaces come on top of the prediction
-constexpr int64_t kFrameworkBytes = 600ll << 20;
+constexpr double kStepsWanted = 25 + 5;     // stable ones, after those that never count as stable
+constexpr double kMargin = 1.15;            // reading and decoding share the cores with the step
+constexpr double kReserve = 0.04;           // of the budget, for the peaks
+constexpr double kQuickMemoryFactor = 1.3;  // allocators and workspaces come on top of the prediction
+constexpr int64_t kQuickFrameworkBytes = 600ll << 20;
 
-constexpr size_t kMostCells = 6;
+constexpr size_t kMostQuickCells = 6;
 
 // Cells of one group are compared: they differ in framework and in how they are fed, and get the same batch.
 std::string group_of(Cell cell) {
@@ -37,10 +37,8 @@ bool fits_memory(const Program& program, int64_t batch) {
   const std::optional<int64_t> free = free_memory();
   if (!free) return true;
   const auto predicted = static_cast<double>(predict_memory(program, {{"N", batch}}).peak().value);
-  return kMemoryFactor * predicted + static_cast<double>(kFrameworkBytes) < static_cast<double>(*free);
+  return kQuickMemoryFactor * predicted + static_cast<double>(kQuickFrameworkBytes) < static_cast<double>(*free);
 }
-
-double now_seconds() { return 1e-9 * static_cast<double>(now_ns()); }
 
 // What the smallest batch shows of a framework.
 struct Probe {
@@ -49,7 +47,7 @@ struct Probe {
 };
 
 // nullopt when the worker fails, which the cell itself will show.
-std::optional<Probe> probe(Cell cell, int64_t batch, const RunnerSettings& settings) {
+std::optional<Probe> probe_cell(Cell cell, int64_t batch, const RunnerSettings& settings) {
   cell.batch = batch, cell.input_mode = "resident";
   const PreparedCell prepared = prepare(cell, Effort::quick, settings);
   if (prepared.refused) return std::nullopt;
@@ -118,7 +116,7 @@ class Chooser {
                  .name = cat(cell.model, " ", cell.framework, " ", cell.precision),
                  .stage = "first step",
                  .note = "choosing the batch"});
-    probes_[probe_of(cell)] = probe(cell, sweep(cell).front(), settings_);
+    probes_[probe_of(cell)] = probe_cell(cell, sweep(cell).front(), settings_);
   }
 
   void choose_for(const Cell& cell) {
@@ -168,7 +166,7 @@ std::vector<Cell> quickstart_cells(const Cell& like, const std::vector<Framework
       twins.push_back(cell);
       twins.back().input_mode = "pipeline";
     }
-  const size_t room = cells.size() < kMostCells ? kMostCells - cells.size() : 0;
+  const size_t room = cells.size() < kMostQuickCells ? kMostQuickCells - cells.size() : 0;
   if (twins.size() > room) twins.resize(room);
   for (const Cell& twin : twins) {  // each beside its resident cell
     const auto beside = std::ranges::find_if(cells, [&](const Cell& cell) { return probe_of(cell) == probe_of(twin); });

@@ -17,8 +17,6 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-double now_seconds() { return 1e-9 * static_cast<double>(now_ns()); }
-
 void require_writable(const fs::path& out) {
   make_folder(out);
   if (::access(out.c_str(), W_OK | X_OK) != 0)

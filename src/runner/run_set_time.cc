@@ -7,9 +7,7 @@
 namespace tbd {
 namespace {
 
-double now_seconds() { return 1e-9 * static_cast<double>(now_ns()); }
-
-double sum(std::span<const double> x) {
+double total_of(std::span<const double> x) {
   double total = 0;
   for (const double each : x) total += each;
   return total;
@@ -30,7 +28,7 @@ bool RunSet::in_time(const Turn& turn) const {
 // Upper estimate of the time that a launch with these step times takes after its first step.
 double RunSet::launch_seconds(std::span<const double> times) const {
   const EffortLevel& wants = level(options_.effort);
-  const double mean = sum(times) / static_cast<double>(times.size());
+  const double mean = total_of(times) / static_cast<double>(times.size());
   const double needed = std::max(1.5 * static_cast<double>(wants.stable_steps + 10) * mean, 1.5 * wants.stable_seconds);
   return std::min(limit_seconds_, needed);
 }

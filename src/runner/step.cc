@@ -63,9 +63,9 @@ Cell completed(const StepOptions& options) {
   return cell;
 }
 
-class StepRun {
+class StepLaunch {
  public:
-  StepRun(const StepOptions& options, const PreparedCell& prepared, const RunnerSettings& settings)
+  StepLaunch(const StepOptions& options, const PreparedCell& prepared, const RunnerSettings& settings)
       : options_(options),
         prepared_(prepared),
         settings_(settings),
@@ -138,7 +138,7 @@ StepResult run_step(const StepOptions& options, const RunnerSettings& settings) 
   if (!fs::is_directory(folder))
     fail(ErrorKind::not_found, "cannot write ", options.out.string(), ": no folder ", folder.string());
   try {
-    return StepRun(options, prepared, settings).run();
+    return StepLaunch(options, prepared, settings).run();
   } catch (const WorkerFault& fault) {
     throw Error(fault.error(), fault.what());
   }

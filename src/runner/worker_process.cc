@@ -36,7 +36,7 @@ constexpr std::string_view kWordsOfMemory[] = {"not enough memory",
                                                "resource temporarily unavailable"};
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double elapsed_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Processes that the kernel ended for want of memory since it booted, those of control groups included.
 std::optional<int64_t> oom_kills() {
@@ -110,7 +110,7 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
       }
       first = first && rows.empty();
     }
-    if (seconds_since(last_sign) > deadline) hung(doing, deadline);
+    if (elapsed_seconds(last_sign) > deadline) hung(doing, deadline);
     const bool done = enough(rows) || settings_.interrupted();
     if (done && !stopping) send(protocol::Stop{}, doing);
     stopping = stopping || done;
@@ -137,7 +137,7 @@ void WorkerProcess::send(const protocol::Request& request, std::string_view doin
 
 protocol::Message WorkerProcess::receive(std::string_view doing, double seconds) {
   const auto begin = Clock::now();
-  while (seconds_since(begin) < seconds) {
+  while (elapsed_seconds(begin) < seconds) {
     if (auto message = receive_within(doing, std::min(kSlice, seconds))) return std::move(*message);
     if (!settings_.interrupted()) continue;
     process_->terminate(settings_.deadlines.grace);

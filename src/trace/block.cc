@@ -2,6 +2,7 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#undef XXH_INLINE_ALL
 #include <zstd.h>
 
 #include <bit>

@@ -2,6 +2,8 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#undef XXH_INLINE_ALL
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -9,7 +11,7 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kBlock = 64 << 10;
+constexpr size_t kStringBlock = 64 << 10;
 
 }  // namespace
 
@@ -41,7 +43,7 @@ std::string_view StringTable::operator[](StringId id) const {
 std::string_view StringTable::keep(std::string_view text) {
   bytes_ += text.size();
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size())
-    blocks_.emplace_back().reserve(std::max(kBlock, text.size()));
+    blocks_.emplace_back().reserve(std::max(kStringBlock, text.size()));
   std::string& block = blocks_.back();
   block.append(text);
   return {block.data() + block.size() - text.size(), text.size()};

@@ -10,6 +10,8 @@
 
 namespace tbd {
 
+inline constexpr std::string_view kNormPrefix = "norm/";
+
 // What a program needs from outside, bound to extents.
 struct InputNeed {
   std::string name;   // as the batch names it

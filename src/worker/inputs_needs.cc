@@ -6,7 +6,7 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kMask = "mask/", kNorm = "norm/";
+constexpr std::string_view kMask = "mask/";
 
 template <class... Ops>
 bool is_any(const Op& op) {
@@ -66,7 +66,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
   for (const Phase& phase : program.phases) {
     const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;
     for (const LossTerm& term : phase.loss) {
-      const std::string name = cat(kNorm, term.name);
+      const std::string name = cat(kNormPrefix, term.name);
       const double samples = static_cast<double>(needs.batch * phase.accumulate * world);
       needs.norms[name] = scalar_tensor(term.norm / samples, graph.value(graph.find(name).value()).dtype);
       needs.numerators[name] = term.norm;
@@ -78,7 +78,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
     const Graph& graph = graphs.at(input.phase);
     const ValueId id = graph.find(input.spec->name).value();
     const Value& value = graph.value(id);
-    if (input.spec->name.starts_with(kNorm)) {
+    if (input.spec->name.starts_with(kNormPrefix)) {
       needs.norms[input.name] = needs.norms[input.spec->name];
       continue;
     }

@@ -18,8 +18,6 @@
 namespace tbd {
 namespace {
 
-using namespace protocol;
-
 std::string_view level_name(NodeSupport::Level level) {
   switch (level) {
     case NodeSupport::Level::native:
@@ -60,7 +58,7 @@ TensorMap with_prefixes(TensorMap file, const Program& program, const std::strin
 
 }  // namespace
 
-Failure failure_of(std::exception_ptr error) {
+protocol::Failure failure_of(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {
@@ -80,46 +78,46 @@ Worker::Worker(Session& session, Channel& channel, int64_t zero_ns)
 void Worker::serve() {
   while (const std::optional<Incoming> incoming = channel_.next()) {
     if (const auto* malformed = std::get_if<MalformedLine>(&*incoming)) {
-      channel_.send(Failure{.kind = "invalid", .sentence = malformed->sentence});
+      channel_.send(protocol::Failure{.kind = "invalid", .sentence = malformed->sentence});
       continue;
     }
-    const Request& request = std::get<Request>(*incoming);
-    Message message = ByeReply{};
+    const protocol::Request& request = std::get<protocol::Request>(*incoming);
+    protocol::Message message = protocol::ByeReply{};
     try {
       message = answer(request);
     } catch (...) {
       message = failure_of(std::current_exception());
     }
     channel_.send(message);
-    if (std::holds_alternative<Bye>(request)) return;
+    if (std::holds_alternative<protocol::Bye>(request)) return;
   }
 }
 
-Message Worker::answer(const Request& request) {
+protocol::Message Worker::answer(const protocol::Request& request) {
   return std::visit([this](const auto& each) { return on(each); }, request);
 }
 
-Message Worker::on(const Hello&) const {
+protocol::Message Worker::on(const protocol::Hello&) const {
   const SessionIdentity identity = session_.identity();
-  return HelloReply{.framework = identity.framework,
-                    .framework_version = identity.version,
-                    .modes = identity.modes,
-                    .devices = identity.devices,
-                    .precisions = identity.precisions,
-                    .layouts = identity.layouts,
-                    .passes = identity.passes,
-                    .pipeline = true,
-                    .build = identity.build};
+  return protocol::HelloReply{.framework = identity.framework,
+                              .framework_version = identity.version,
+                              .modes = identity.modes,
+                              .devices = identity.devices,
+                              .precisions = identity.precisions,
+                              .layouts = identity.layouts,
+                              .passes = identity.passes,
+                              .pipeline = true,
+                              .build = identity.build};
 }
 
-Message Worker::on(const Check& request) const {
-  CheckReply reply;
+protocol::Message Worker::on(const protocol::Check& request) const {
+  protocol::CheckReply reply;
   for (const NodeSupport& node : session_.check(request.program))
     reply.nodes.push_back({node.phase, node.node, node.kind, std::string(level_name(node.level)), node.detail});
   return reply;
 }
 
-Message Worker::on(const Load& request) {
+protocol::Message Worker::on(const protocol::Load& request) {
   require(!loaded_, "a program is loaded already; a worker loads one");
   const auto& [modes, passes] = std::pair(session_.identity().modes, session_.identity().passes);
   if (std::ranges::find(passes, request.pass) == passes.end())
@@ -138,7 +136,8 @@ Message Worker::on(const Load& request) {
                                   .seed = request.seed,
                                   .trace = request.pass == "trace",
                                   .ledger = ledger_ ? &*ledger_ : nullptr});
-  LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1, .threads = request.threads};
+  protocol::LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1,
+                            .threads = request.threads};
   reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
   loaded_ = request;
   reply.settings["affinity"] = cpu_list(allowed_cpus());
@@ -146,21 +145,21 @@ Message Worker::on(const Load& request) {
   return reply;
 }
 
-Message Worker::on(const Write& request) {
+protocol::Message Worker::on(const protocol::Write& request) {
   require(loaded_.has_value(), "nothing is loaded");
   const TensorMap values = with_prefixes(read_safetensors(request.file), loaded_->program, request.file);
   session_.write(values);
-  return WriteReply{static_cast<int64_t>(values.size())};
+  return protocol::WriteReply{static_cast<int64_t>(values.size())};
 }
 
-Message Worker::on(const Read& request) {
+protocol::Message Worker::on(const protocol::Read& request) {
   require(loaded_.has_value(), "nothing is loaded");
   const TensorMap values = session_.read(request.prefixes);
   write_safetensors(request.file, values);
-  return ReadReply{static_cast<int64_t>(values.size())};
+  return protocol::ReadReply{static_cast<int64_t>(values.size())};
 }
 
-Message Worker::on(const Run& request) {
+protocol::Message Worker::on(const protocol::Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
   Inputs inputs(input_needs(loaded_->program, loaded_->bindings), request.input, loaded_->seed);
@@ -173,8 +172,8 @@ Message Worker::on(const Run& request) {
                  .trace = request.traced ? &trace_in(request.files) : nullptr,
                  .counters = counters_ ? &*counters_ : nullptr,
                  .stop_requested = [this] { return channel_.stop_requested(); },
-                 .send = [this](std::span<const StepRow> rows) { channel_.send(pack(rows)); }});
-  RunReply reply = loop.run(request);
+                 .send = [this](std::span<const StepRow> rows) { channel_.send(protocol::pack(rows)); }});
+  protocol::RunReply reply = loop.run(request);
   if (request.traced) tracer_->flush();
   if (counters_ && !request.files.empty())
     append_counters(std::filesystem::path(request.files) / "counters.csv", loop.counted());
@@ -210,12 +209,16 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
   write_memory_log(std::filesystem::path(folder) / "memory.safetensors", ledger_->log());
 }
 
-Message Worker::on(const Gemm& request) { return GemmReply{session_.gemm_rate(request.precision, request.seconds)}; }
-Message Worker::on(const Stop&) const { return ByeReply{}; }  // never: the channel keeps stops to itself
+protocol::Message Worker::on(const protocol::Gemm& request) {
+  return protocol::GemmReply{session_.gemm_rate(request.precision, request.seconds)};
+}
+protocol::Message Worker::on(const protocol::Stop&) const {
+  return protocol::ByeReply{};
+}  // never: the channel keeps stops to itself
 
-Message Worker::on(const Bye&) {
+protocol::Message Worker::on(const protocol::Bye&) {
   if (tracer_) tracer_->finish();
-  return ByeReply{};
+  return protocol::ByeReply{};
 }
 
 }  // namespace tbd

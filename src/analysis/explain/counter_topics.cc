@@ -12,7 +12,7 @@ constexpr std::string_view kProcessor =
 constexpr std::string_view kKernel = "perf_event_open, read after each untraced step beside the traced ones.";
 constexpr std::string_view kNoPmu = "Absent without a PMU, as in most virtual machines, or without the right to it.";
 
-constexpr Topic kTopics[] = {
+constexpr Topic kCounterTopics[] = {
     {"counters.instructions_per_cycle", "", "Instructions that retired in a cycle of the core's clock.",
      "instructions / cycles", kScope, kProcessor, "", kNoPmu},
     {"counters.clock_hz", "Hz", "Clock of the cores while the worker's threads ran.", "cycles / task_clock_ns", kScope,
@@ -40,6 +40,6 @@ constexpr Topic kTopics[] = {
 
 }  // namespace
 
-std::span<const Topic> counter_topics() { return kTopics; }
+std::span<const Topic> counter_topics() { return kCounterTopics; }
 
 }  // namespace tbd

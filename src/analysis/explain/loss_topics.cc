@@ -9,7 +9,7 @@ constexpr std::string_view kHow =
 constexpr std::string_view kIdle =
     "Idle: no op computed. What the thread that runs the next op did at that instant; the first cause that applies.";
 
-constexpr Topic kTopics[] = {
+constexpr Topic kLossTopics[] = {
     {"loss.ideal", "ns", "Time that the ops would take at their roofs.", "sum over ops of max(FLOPs / R, bytes / B)",
      "At most the busy time.", kHow, "Roofline: Williams et al. 2009, CACM 52(4).", "0 without measured peaks."},
     {"loss.system_time", "ns", "Part of the busy time that the kernel took: page faults above all.",
@@ -53,6 +53,6 @@ constexpr Topic kTopics[] = {
 
 }  // namespace
 
-std::span<const Topic> loss_topics() { return kTopics; }
+std::span<const Topic> loss_topics() { return kLossTopics; }
 
 }  // namespace tbd

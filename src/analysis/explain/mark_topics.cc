@@ -4,7 +4,7 @@
 namespace tbd {
 namespace {
 
-constexpr Topic kFlags[] = {
+constexpr Topic kFlagTopics[] = {
     {"assumed-correlation", "", "", "half width = sqrt(3) t s / sqrt(n)", "", "",
      "AR(1) with phi = 0.5 (docs/statistics.md)",
      "Intervals are too narrow where steps hang together more strongly: measure longer."},
@@ -69,7 +69,7 @@ constexpr Topic kGrades[] = {
 
 }  // namespace
 
-std::span<const Topic> flag_topics() { return kFlags; }
+std::span<const Topic> flag_topics() { return kFlagTopics; }
 std::span<const Topic> outcome_topics() { return kOutcomes; }
 std::span<const Topic> grade_topics() { return kGrades; }
 

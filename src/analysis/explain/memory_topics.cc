@@ -8,22 +8,22 @@ constexpr std::string_view kLedger =
     "Memory pass: a ledger of every allocation and release, with the role that the executor gave the block.";
 constexpr std::string_view kAtPeak =
     "Bytes asked for of blocks of this class that live at the instant of memory.peak; classes add up to it.";
-constexpr std::string_view kPaper = "Zhu et al. 2018, IISWC, 3.4.3 and figure 9";
+constexpr std::string_view kPaperOnMemory = "Zhu et al. 2018, IISWC, 3.4.3 and figure 9";
 
-constexpr Topic kTopics[] = {
+constexpr Topic kMemoryTopics[] = {
     {"memory.peak", "B", "Greatest sum of the bytes asked for of all live blocks; the first instant where it occurs.",
      "max over events of sum over live blocks", "Tensors of all classes. Out: code, heap of the framework.", kLedger,
-     kPaper, "Its level of evidence differs by framework: see memory.evidence."},
-    {"memory.weight", "B", "Parameters.", "", kAtPeak, kLedger, kPaper, "Sum of the parameters' sizes."},
-    {"memory.weight_grad", "B", "Gradients of parameters.", "", kAtPeak, kLedger, kPaper,
+     kPaperOnMemory, "Its level of evidence differs by framework: see memory.evidence."},
+    {"memory.weight", "B", "Parameters.", "", kAtPeak, kLedger, kPaperOnMemory, "Sum of the parameters' sizes."},
+    {"memory.weight_grad", "B", "Gradients of parameters.", "", kAtPeak, kLedger, kPaperOnMemory,
      "At most the weights' bytes."},
     {"memory.feature_map", "B", "Made in forward and kept for backward: masks and saved statistics too.", "", kAtPeak,
-     kLedger, kPaper, "Grows with the batch."},
+     kLedger, kPaperOnMemory, "Grows with the batch."},
     {"memory.activation_grad", "B", "Made in backward, no gradient of a parameter.", "", kAtPeak, kLedger,
      "In the paper part of: dynamic", ""},
     {"memory.optimizer_state", "B", "Momentum and other slots of the update.", "", kAtPeak, kLedger,
      "In the paper part of: dynamic", "fp32: 4 bytes a parameter with momentum, 8 with Adam."},
-    {"memory.workspace", "B", "Made and freed inside one op.", "", kAtPeak, kLedger, kPaper,
+    {"memory.workspace", "B", "Made and freed inside one op.", "", kAtPeak, kLedger, kPaperOnMemory,
      "Scratch that a library takes past the framework's allocator is not seen."},
     {"memory.temporary", "B", "Other tensors.", "", kAtPeak, kLedger, "In the paper part of: dynamic",
      "With unexplained above 5 % of the peak: a note."},
@@ -76,7 +76,7 @@ constexpr Topic kSweep[] = {
 
 }  // namespace
 
-std::span<const Topic> memory_topics() { return kTopics; }
+std::span<const Topic> memory_topics() { return kMemoryTopics; }
 std::span<const Topic> sweep_topics() { return kSweep; }
 
 }  // namespace tbd

@@ -15,7 +15,7 @@ constexpr std::string_view kQuantile =
 constexpr std::string_view kRoofs =
     "FLOPs are analytic (docs/flops.md); the peak is measured before and after with the run's threads.";
 
-constexpr Topic kTopics[] = {
+constexpr Topic kMetricTopics[] = {
     {"throughput", "units/s", "", "X = sum of units / sum of step times; launches: geometric mean",
      "In: input wait, forward, backward, update, communication. Out: warm-up, evaluation, checkpoints, padding.",
      kStamps,
@@ -98,6 +98,6 @@ constexpr Topic kTopics[] = {
 
 }  // namespace
 
-std::span<const Topic> metric_topics() { return kTopics; }
+std::span<const Topic> metric_topics() { return kMetricTopics; }
 
 }  // namespace tbd

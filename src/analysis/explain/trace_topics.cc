@@ -8,7 +8,7 @@ constexpr std::string_view kWindow =
     "Trace pass: ops of windows of traced steps, without the first and the last step of each window.";
 constexpr std::string_view kNoTrace = "Absent without a traced launch.";
 
-constexpr Topic kTopics[] = {
+constexpr Topic kTraceTopics[] = {
     {"compute_utilization", "fraction", "Part of the traced window in which an op computed.", "U = P / W",
      "P: the union of the times of leaf ops on all threads, so that ops at once count once; copies and communication "
      "are out. W: the traced window.",
@@ -63,6 +63,6 @@ constexpr Topic kTopics[] = {
 
 }  // namespace
 
-std::span<const Topic> trace_topics() { return kTopics; }
+std::span<const Topic> trace_topics() { return kTraceTopics; }
 
 }  // namespace tbd

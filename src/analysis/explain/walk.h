@@ -18,6 +18,12 @@ struct Fact {
   std::string unit;  // "s", "ns", "FLOP/s"; may be empty
   std::string from;  // the file and key, or the formula that joins the facts above it
 };
+using Facts = std::vector<Fact>;
+
+template <class T>
+TableCell known(const std::optional<T>& value) {
+  return value ? TableCell(*value) : TableCell(std::string("unknown"));
+}
 
 // For a metric: its inputs, itself, its interval, then what judged it. For a flag: what it hangs on and whether the row
 // carries it. For an outcome: what the record says and what each gate finds. For a grade: what each launch has of what

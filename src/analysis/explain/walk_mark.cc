@@ -11,8 +11,6 @@
 namespace tbd {
 namespace {
 
-using Facts = std::vector<Fact>;
-
 // The metric that a flag hangs on.
 const std::map<std::string_view, std::string_view> kMetricOf = {{"disturbed-steal", "steal_share"},
                                                                 {"disturbed-runqueue", "runqueue_share"},

@@ -10,16 +10,7 @@
 namespace tbd {
 namespace {
 
-using Facts = std::vector<Fact>;
-using Column = std::optional<int64_t> StepRow::*;
-
-TableCell known(const std::optional<double>& value) {
-  return value ? TableCell(*value) : TableCell(std::string("unknown"));
-}
-template <class T>
-TableCell known(const std::optional<T>& value) {
-  return value ? TableCell(*value) : TableCell(std::string("unknown"));
-}
+using StepColumn = std::optional<int64_t> StepRow::*;
 
 std::string file(const LaunchView& launch, const char* name) {
   return cat("launches/", launch.launch->info.folder_name(), "/", name);
@@ -30,7 +21,7 @@ void add_totals(const RunView& run, Facts& facts) {
   facts.push_back({"sum of step times", run.seconds(), "s", "sum of the above"});
 }
 
-void add_column(const char* name, const char* unit, Column column, const RunView& run, Facts& facts) {
+void add_column(const char* name, const char* unit, StepColumn column, const RunView& run, Facts& facts) {
   facts.push_back(
       {cat("sum of ", name, " over stable steps"), known(total(run, column)), unit, cat("steps.csv: ", name)});
 }

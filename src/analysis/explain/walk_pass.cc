@@ -8,15 +8,8 @@
 namespace tbd {
 namespace {
 
-using Facts = std::vector<Fact>;
-
 constexpr const char* kTrace = "launches/trace-<n>/trace.tbdt";
 constexpr const char* kMemory = "launches/memory-<n>/memory.safetensors";
-
-template <class T>
-TableCell known(const std::optional<T>& value) {
-  return value ? TableCell(*value) : TableCell(std::string("unknown"));
-}
 
 void add_roofs(const Record& record, Facts& facts) {
   const Roofs roofs = Roofs::of(record.run);
@@ -36,7 +29,7 @@ void add_flop_use(const Profile& profile, Facts& facts) {
   }
 }
 
-void add_loss(const Profile& profile, Facts& facts) {
+void add_loss_facts(const Profile& profile, Facts& facts) {
   int64_t sum = 0;
   for (const LossPart& part : profile.loss) {
     facts.push_back({"part: " + part.cause, part.ns, "ns", kTrace});
@@ -104,7 +97,7 @@ void add_trace(std::string_view id, const Record& record, Facts& facts) {
   facts.push_back({"busy with compute P", profile->masks.busy(kComputeBits), "ns", "union of leaf ops"});
   facts.push_back({"U = P / W", profile->compute_utilization(), "", ""});
   if (id.starts_with("flop_utilization.")) add_roofs(record, facts), add_flop_use(*profile, facts);
-  if (id.starts_with("loss.") || id.starts_with("idle.") || id == "ideal_share") add_loss(*profile, facts);
+  if (id.starts_with("loss.") || id.starts_with("idle.") || id == "ideal_share") add_loss_facts(*profile, facts);
   if (id.starts_with("bound.")) add_roofs(record, facts), add_bounds(id.substr(6), *profile, facts);
   if (id == "ideal_share") facts.push_back({"ideal share", known(profile->ideal_share), "", "ideal / W"});
   if (id == "mean_op_utilization") facts.push_back({"mean", profile->mean_utilization(), "", "sum(u t) / sum(t)"});

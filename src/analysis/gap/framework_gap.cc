@@ -12,7 +12,7 @@
 namespace tbd {
 namespace {
 
-auto identity(const Record& record) {
+auto compared_axes(const Record& record) {
   const Workload& w = record.run.workload;
   return std::tuple(w.model, w.config, w.model_hash, w.device, w.threads, w.precision, w.input_mode, w.batch,
                     w.samples_per_step, machine_of(record));
@@ -91,7 +91,7 @@ std::vector<const GapCell*> rivals(const std::vector<const GapCell*>& cells) {
   return found;
 }
 
-bool several_frameworks(const std::vector<const GapCell*>& cells) {
+bool differ_in_framework(const std::vector<const GapCell*>& cells) {
   return std::ranges::any_of(cells, [&](const GapCell* cell) {
     return cell->record->run.workload.framework != cells.front()->record->run.workload.framework;
   });
@@ -137,11 +137,11 @@ GapCell gap_cell(const RunView& run, const CellResult& result) {
 }
 
 FrameworkGaps framework_gaps(std::span<const GapCell> cells) {
-  std::map<decltype(identity(*cells.front().record)), std::vector<const GapCell*>> groups;
-  for (const GapCell& cell : cells) groups[identity(*cell.record)].push_back(&cell);
+  std::map<decltype(compared_axes(*cells.front().record)), std::vector<const GapCell*>> groups;
+  for (const GapCell& cell : cells) groups[compared_axes(*cell.record)].push_back(&cell);
   FrameworkGaps result;
   for (const auto& [key, group] : groups)
-    if (several_frameworks(group)) explain(group, result);
+    if (differ_in_framework(group)) explain(group, result);
   return result;
 }
 

@@ -13,7 +13,7 @@ constexpr double kUnexplained = 0.2;  // of the difference: beyond, the split sa
 
 std::string time(int64_t ns) { return format_seconds(1e-9 * static_cast<double>(ns)); }
 
-double share(int64_t part, int64_t whole) {
+double part_of_gap(int64_t part, int64_t whole) {
   return whole != 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
@@ -58,9 +58,10 @@ std::string gap_paragraph(const FrameworkGap& gap) {
   const int64_t residual = gap.residual().difference();
   text += cat(" All other nodes ", time(others(gap, GapPart::Kind::node, sentences.size())), ", idle time ",
               time(others(gap, GapPart::Kind::idle, 0)), ", residual ", time(residual));
-  if (gap.gap() != 0) text += cat(" (", format_percent(share(std::abs(residual), gap.gap())), " of the difference)");
+  if (gap.gap() != 0)
+    text += cat(" (", format_percent(part_of_gap(std::abs(residual), gap.gap())), " of the difference)");
   text += ": what clean steps take beyond traced ones. These parts add up to the difference.";
-  if (std::abs(share(residual, gap.gap())) > kUnexplained)
+  if (std::abs(part_of_gap(residual, gap.gap())) > kUnexplained)
     text += " The residual is large: clean and traced launches do not agree, and the split by node says little.";
   return text;
 }
@@ -94,7 +95,7 @@ Table gap_table(const FrameworkGap& gap, size_t most) {
   const auto row = [&](const std::string& name, const GapPart& part) {
     table.rows.push_back({name, part.direction, 1e-9 * static_cast<double>(part.slow_ns),
                           1e-9 * static_cast<double>(part.fast_ns), 1e-6 * static_cast<double>(part.difference()),
-                          share(part.difference(), gap.gap()), part.slow_kernel, part.fast_kernel});
+                          part_of_gap(part.difference(), gap.gap()), part.slow_kernel, part.fast_kernel});
   };
   for (const GapPart& part : shortened(gap, most))
     row(part.kind == GapPart::Kind::idle ? cat("idle: ", part.name) : part.name, part);

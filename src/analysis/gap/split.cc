@@ -13,15 +13,10 @@
 namespace tbd {
 namespace {
 
-std::string direction_of(EventPhase phase) {
-  const bool known = phase == EventPhase::forward || phase == EventPhase::backward || phase == EventPhase::update;
-  return known ? std::string(name(phase)) : "other";
-}
-
-using NodeKey = std::pair<StringId, EventPhase>;
+using NodePhase = std::pair<StringId, EventPhase>;
 using ByKernel = std::map<StringId, int64_t>;
 
-std::vector<NodeShare> named(const Trace& trace, const std::map<NodeKey, ByKernel>& times) {
+std::vector<NodeShare> named(const Trace& trace, const std::map<NodePhase, ByKernel>& times) {
   std::map<std::pair<std::string, std::string>, ByKernel> nodes;
   for (const auto& [key, kernels] : times) {
     const std::string direction = direction_of(key.second);
@@ -56,11 +51,11 @@ std::optional<StepSplit> split_steps(const Record& record) {
   const auto& [launch, trace, rank, launches, windows] = *traced;
 
   StepSplit split{.steps = steps_in(rank, windows)};
-  std::map<NodeKey, ByKernel> times;
+  std::map<NodePhase, ByKernel> times;
   for (const TimeSpan& window : windows) {
     split.window_ns += window.length();
     share_window(rank.activities, window, [&](const Activity& activity, int64_t ns) {
-      const NodeKey key{named_work(trace, activity.event).node, trace.phases()[activity.event]};
+      const NodePhase key{named_work(trace, activity.event).node, trace.phases()[activity.event]};
       times[key][trace.names()[activity.event]] += ns;
     });
     const IdleCauses causes(rank, launches, window);

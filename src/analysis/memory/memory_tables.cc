@@ -3,6 +3,7 @@
 #include "analysis/memory/memory_report.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tbd {
 namespace {
@@ -17,16 +18,12 @@ std::string words(std::string_view key) {
   return out;
 }
 
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 std::string node_name(const MemoryReport& report, int32_t node) {
   return node < 0 ? "outside nodes" : report.log.nodes[static_cast<size_t>(node)];
 }
 
 // Classes that some of these hold.
-std::vector<size_t> present(std::span<const MemoryBytes> all) {
+std::vector<size_t> classes_present(std::span<const MemoryBytes> all) {
   std::vector<size_t> out;
   for (size_t c = 0; c < kMemoryClasses; ++c)
     if (std::ranges::any_of(all, [&](const MemoryBytes& bytes) { return bytes[c] != 0; })) out.push_back(c);
@@ -66,9 +63,9 @@ Table memory_class_table(const MemoryReport& report) {
   const std::vector<MemoryBytes> seen = {study.class_peaks};
   std::optional<MemoryBytes> steady;
   if (!study.after_steps.empty()) steady = study.after_steps.back().requested;
-  for (const size_t c : present(seen))
+  for (const size_t c : classes_present(seen))
     table.rows.push_back({words(name(kind_of(c))), std::string(paper_class(kind_of(c))), study.peak.requested[c],
-                          share(study.peak.requested[c], all), study.class_peaks[c],
+                          fraction(study.peak.requested[c], all), study.class_peaks[c],
                           cell(steady ? std::optional((*steady)[c]) : std::nullopt)});
   table.rows.push_back({"all", "", all, 1.0, all, cell(steady ? std::optional(sum(*steady)) : std::nullopt)});
   table.notes = {cat("The peak is in step ", study.peak.step, ", in ", name(study.peak.phase),
@@ -112,7 +109,7 @@ Table memory_over_step_table(const MemoryReport& report, size_t points) {
   const std::vector<MemorySnapshot> parts = memory_over_step(report.log, report.step, points);
   std::vector<MemoryBytes> all;
   for (const MemorySnapshot& part : parts) all.push_back(part.requested);
-  const std::vector<size_t> classes = present(all);
+  const std::vector<size_t> classes = classes_present(all);
   Table table{.title = cat("Memory over step ", report.step)};
   table.columns = {{"time_s", "time", Unit::seconds}, {"phase", "phase"}, {"all_bytes", "all", Unit::bytes}};
   for (const size_t c : classes)
@@ -132,7 +129,7 @@ Table memory_by_node_table(const MemoryReport& report) {
   Table table{.title = "Nodes that hold most at the peak"};
   std::vector<MemoryBytes> all;
   for (const MemoryOfNode& node : report.study.by_node) all.push_back(node.requested);
-  const std::vector<size_t> classes = present(all);
+  const std::vector<size_t> classes = classes_present(all);
   table.columns = {{"node", "node"}, {"all_bytes", "all", Unit::bytes}};
   for (const size_t c : classes)
     table.columns.push_back({cat(name(kind_of(c)), "_bytes"), words(name(kind_of(c))), Unit::bytes});

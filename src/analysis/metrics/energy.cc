@@ -6,7 +6,7 @@ namespace {
 
 constexpr double kShortest = 10;  // seconds: below, a meter's steps and its idle share blur the figure
 
-double seconds_of(const Launch& launch) {
+double launch_seconds(const Launch& launch) {
   if (launch.steps.empty() || !launch.info.first_step_began_ns) return 0;
   return static_cast<double>(launch.steps.back().completed_ns - *launch.info.first_step_began_ns) * 1e-9;
 }
@@ -17,7 +17,7 @@ Measured energy(const RunView& run) {
   double sum = 0;
   for (const LaunchView& launch : run.launches) {
     if (!launch.launch->info.energy_joules) return absent("no energy meter was readable");
-    if (seconds_of(*launch.launch) < kShortest) return absent("a launch shorter than 10 s");
+    if (launch_seconds(*launch.launch) < kShortest) return absent("a launch shorter than 10 s");
     sum += *launch.launch->info.energy_joules;
   }
   if (run.launches.empty()) return absent("no step was measured");

@@ -20,31 +20,31 @@ std::optional<double> model_flops_per_step(const RunInfo& run) {
   return sum_of(run, &OpCost::flop_model);
 }
 
-Measured rate(const RunView& run, std::optional<double> flops_per_step) {
+Measured flop_rate_of(const RunView& run, std::optional<double> flops_per_step) {
   if (!flops_per_step) return absent("the record holds no FLOP count");
   if (!(run.seconds() > 0)) return absent("no stable step was measured");
   return {.value = *flops_per_step * static_cast<double>(run.stable_steps()) / run.seconds()};
 }
 
 // The measured peak of the run's math type on a roof ("isa", "gemm"), FLOP/s.
-std::optional<double> peak(const RunView& run, std::string_view roof) {
+std::optional<double> measured_peak(const RunView& run, std::string_view roof) {
   const std::optional<Json> rates = maybe<Json>(run.record->run.peaks, roof);
   const std::optional<double> rate = rates ? maybe<double>(*rates, run.workload().precision) : std::nullopt;
   return rate && *rate > 0 ? rate : std::nullopt;
 }
 
-Measured share(const RunView& run, const Measured& rate, std::string_view roof) {
+Measured share_of_roof(const RunView& run, const Measured& rate, std::string_view roof) {
   if (!rate.value) return rate;
-  const std::optional<double> peak_rate = peak(run, roof);
+  const std::optional<double> peak_rate = measured_peak(run, roof);
   if (!peak_rate) return absent(cat("no ", roof, " peak was measured for ", run.workload().precision));
   return {.value = *rate.value / *peak_rate};
 }
 
 }  // namespace
 
-Measured model_flop_rate(const RunView& run) { return rate(run, model_flops_per_step(run.record->run)); }
-Measured mfu(const RunView& run) { return share(run, model_flop_rate(run), "isa"); }
-Measured gemm_share(const RunView& run) { return share(run, model_flop_rate(run), "gemm"); }
+Measured model_flop_rate(const RunView& run) { return flop_rate_of(run, model_flops_per_step(run.record->run)); }
+Measured mfu(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "isa"); }
+Measured gemm_share(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "gemm"); }
 
 // Half-precision elementwise work runs in fp32 vectors, so it is no part of a half type's own share.
 Measured flop_utilization(const RunView& run) {
@@ -53,7 +53,7 @@ Measured flop_utilization(const RunView& run) {
   if (info.ops.empty()) return absent("the record holds no op table");
   const bool vector = type == "fp32" || type == "fp64";
   const double flops = sum_of(info, &OpCost::flop_model) + (vector ? sum_of(info, &OpCost::flop_simd) : 0.0);
-  return share(run, rate(run, flops), "isa");
+  return share_of_roof(run, flop_rate_of(run, flops), "isa");
 }
 
 }  // namespace tbd

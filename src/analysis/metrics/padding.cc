@@ -4,7 +4,7 @@
 namespace tbd {
 namespace {
 
-Measured rate(const RunView& run, std::optional<int64_t> StepRow::*column, const char* missing) {
+Measured column_rate(const RunView& run, std::optional<int64_t> StepRow::*column, const char* missing) {
   const std::optional<int64_t> sum = total(run, column);
   const double seconds = run.seconds();
   if (!sum || !(seconds > 0)) return absent(missing);
@@ -16,12 +16,12 @@ constexpr const char* kNoPadding = "the data count no tokens";
 }  // namespace
 
 Measured samples_per_second(const RunView& run) {
-  return rate(run, &StepRow::samples, "the record does not count samples");
+  return column_rate(run, &StepRow::samples, "the record does not count samples");
 }
 
-Measured valid_per_second(const RunView& run) { return rate(run, &StepRow::valid, kNoPadding); }
+Measured valid_per_second(const RunView& run) { return column_rate(run, &StepRow::valid, kNoPadding); }
 
-Measured padded_per_second(const RunView& run) { return rate(run, &StepRow::padded, kNoPadding); }
+Measured padded_per_second(const RunView& run) { return column_rate(run, &StepRow::padded, kNoPadding); }
 
 Measured padding_share(const RunView& run) {
   const std::optional<int64_t> valid = total(run, &StepRow::valid), padded = total(run, &StepRow::padded);

@@ -5,7 +5,7 @@
 namespace tbd {
 namespace {
 
-Measured median_of(const RunView& run, std::optional<double> LaunchInfo::*member, const char* reason) {
+Measured launch_median(const RunView& run, std::optional<double> LaunchInfo::*member, const char* reason) {
   std::vector<double> values;
   for (const LaunchView& launch : run.launches)
     if (launch.launch->info.*member) values.push_back(*(launch.launch->info.*member));
@@ -16,10 +16,10 @@ Measured median_of(const RunView& run, std::optional<double> LaunchInfo::*member
 }  // namespace
 
 Measured load_time(const RunView& run) {
-  return median_of(run, &LaunchInfo::load_seconds, "the time to load was not recorded");
+  return launch_median(run, &LaunchInfo::load_seconds, "the time to load was not recorded");
 }
 Measured first_step_time(const RunView& run) {
-  return median_of(run, &LaunchInfo::first_step_seconds, "the time to the first step was not recorded");
+  return launch_median(run, &LaunchInfo::first_step_seconds, "the time to the first step was not recorded");
 }
 
 }  // namespace tbd

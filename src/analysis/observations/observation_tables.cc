@@ -13,7 +13,7 @@ bool several(std::span<const Observation> observations) {
   return std::ranges::any_of(observations, [&](const Observation& o) { return o.label != observations.front().label; });
 }
 
-Json to_json(const Case& each) {
+Json case_json(const Case& each) {
   Json numbers = Json::object();
   for (const CaseNumber& n : each.numbers)
     numbers[n.name] = {{"value", or_null(n.value)}, {"low", or_null(n.low)}, {"high", or_null(n.high)}};
@@ -82,9 +82,9 @@ Table case_table(std::span<const Observation> observations) {
   return table;
 }
 
-Json to_json(const Observation& o) {
+Json case_json(const Observation& o) {
   Json evidence = Json::array();
-  for (const Case& each : o.cases) evidence.push_back(to_json(each));
+  for (const Case& each : o.cases) evidence.push_back(case_json(each));
   return {{"observation", o.number},
           {"claim", o.claim},
           {"verdict", name(o.verdict)},

@@ -11,42 +11,42 @@
 namespace tbd {
 namespace {
 
-using planned::Series;
+using planned::PlannedSeries;
 
 Need need(int observation, std::vector<std::vector<size_t>> groups, bool decidable, std::string lacks) {
   return {observation, decidable, std::move(groups), decidable ? "" : std::move(lacks)};
 }
 
 // Rules whose cases are single series: two of them decide.
-Need each_series(int observation, const std::vector<Series>& all, std::string lacks) {
+Need each_series(int observation, const std::vector<PlannedSeries>& all, std::string lacks) {
   std::vector<std::vector<size_t>> groups = planned::cells_of(all);
   const bool enough = groups.size() >= 2;
   return need(observation, std::move(groups), enough, std::move(lacks));
 }
 
-Need saturation(const std::vector<Series>& clean) {
-  const std::vector<Series> limited = planned::where(clean, [](const Series& s) {
+Need saturation(const std::vector<PlannedSeries>& clean) {
+  const std::vector<PlannedSeries> limited = planned::where(clean, [](const PlannedSeries& s) {
     return (s.any->memory_budget > 0 || s.any->device != "cpu") && planned::has_pair(s);
   });
-  const auto r = planned::where(limited, [](const Series& s) { return s.any->recurrent; });
-  const auto n = planned::where(limited, [](const Series& s) { return !s.any->recurrent; });
+  const auto r = planned::where(limited, [](const PlannedSeries& s) { return s.any->recurrent; });
+  const auto n = planned::where(limited, [](const PlannedSeries& s) { return !s.any->recurrent; });
   return need(2, planned::cells_of(limited), !r.empty() && planned::models(n) >= 3,
               cat("sweeps that double the batch until memory ends (a memory budget ends them on a CPU) of at least one "
                   "recurrent model and three others; there are ",
                   planned::models(r), " and ", planned::models(n)));
 }
 
-Need frameworks(const std::vector<Series>& clean, int64_t launches) {
+Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-  std::map<Key, std::vector<const Series*>> rivals;
-  for (const Series& s : clean)
+  std::map<Key, std::vector<const PlannedSeries*>> rivals;
+  for (const PlannedSeries& s : clean)
     rivals[{s.any->model, s.any->config, s.any->precision, s.any->input_mode, s.any->device}].push_back(&s);
   std::vector<std::vector<size_t>> groups;
   std::set<std::string> models;
   for (const auto& [key, sides] : rivals) {
     std::set<std::string> names;
     std::vector<size_t> cells;
-    for (const Series* s : sides) {
+    for (const PlannedSeries* s : sides) {
       names.insert(s->any->framework);
       cells.insert(cells.end(), s->cells.begin(), s->cells.end());
     }
@@ -61,15 +61,16 @@ Need frameworks(const std::vector<Series>& clean, int64_t launches) {
 }
 
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
-Need against(int observation, const std::vector<Series>& traced, bool PlannedCell::*kind, const std::string& name) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<Series>> stacks;
-  for (const Series& s : traced)
+Need against(int observation, const std::vector<PlannedSeries>& traced, bool PlannedCell::*kind,
+             const std::string& name) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<PlannedSeries>> stacks;
+  for (const PlannedSeries& s : traced)
     stacks[{s.any->framework, s.any->precision, s.any->input_mode, s.any->device}].push_back(s);
   std::vector<std::vector<size_t>> groups;
   size_t cases = 0, low = 0;
   for (const auto& [stack, all] : stacks) {
-    const auto these = planned::where(all, [&](const Series& s) { return s.any->*kind; });
-    const auto rest = planned::where(all, [&](const Series& s) { return !(s.any->*kind); });
+    const auto these = planned::where(all, [&](const PlannedSeries& s) { return s.any->*kind; });
+    const auto rest = planned::where(all, [&](const PlannedSeries& s) { return !(s.any->*kind); });
     low += these.size();
     if (these.empty() || planned::models(rest) < 2) continue;
     cases += these.size();
@@ -81,33 +82,35 @@ Need against(int observation, const std::vector<Series>& traced, bool PlannedCel
           ", each beside two other models in its framework and precision; there are ", low, " series of ", name));
 }
 
-Need longest_kernels(const std::vector<Series>& traced) {
+Need longest_kernels(const std::vector<PlannedSeries>& traced) {
   const std::set<std::string> convolutional = {"resnet50", "inception_v3", "wgan_gp"};
-  const auto found = planned::where(traced, [&](const Series& s) { return convolutional.contains(s.any->model); });
+  const auto found =
+      planned::where(traced, [&](const PlannedSeries& s) { return convolutional.contains(s.any->model); });
   return need(8, planned::cells_of(found), !found.empty(), "a traced convolutional network, such as resnet50");
 }
 
-Need processors(const std::vector<Series>& clean) {
+Need processors(const std::vector<PlannedSeries>& clean) {
   const auto found =
-      planned::where(clean, [](const Series& s) { return s.any->device != "cpu" && !s.any->reinforcement; });
+      planned::where(clean, [](const PlannedSeries& s) { return s.any->device != "cpu" && !s.any->reinforcement; });
   return need(9, planned::cells_of(found), found.size() >= 2,
               "cells on a GPU: on a CPU device the observation is not applicable");
 }
 
-Need devices(const std::vector<Series>& traced) {
+Need devices(const std::vector<PlannedSeries>& traced) {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::set<std::string>> seen;
   const auto key = [](const PlannedCell& c) {
     return std::tuple(c.model, c.config, c.framework, c.precision, c.input_mode);
   };
-  for (const Series& s : traced) seen[key(*s.any)].insert(s.any->device);
-  const auto both = planned::where(traced, [&](const Series& s) { return seen[key(*s.any)].size() > 1; });
+  for (const PlannedSeries& s : traced) seen[key(*s.any)].insert(s.any->device);
+  const auto both = planned::where(traced, [&](const PlannedSeries& s) { return seen[key(*s.any)].size() > 1; });
   return need(10, planned::cells_of(both), planned::models(both) >= 2,
               "the same traced cells on two devices: on one the observation is not applicable");
 }
 
-Need waste(const std::vector<Series>& clean) {
-  const auto found = planned::where(
-      clean, [](const Series& s) { return s.batches.size() > 1 && *s.batches.begin() * 2 <= *s.batches.rbegin(); });
+Need waste(const std::vector<PlannedSeries>& clean) {
+  const auto found = planned::where(clean, [](const PlannedSeries& s) {
+    return s.batches.size() > 1 && *s.batches.begin() * 2 <= *s.batches.rbegin();
+  });
   return need(12, planned::cells_of(found), planned::models(found) >= 2,
               "sweeps over batches of which one is at most half the largest, of at least two models");
 }
@@ -115,10 +118,10 @@ Need waste(const std::vector<Series>& clean) {
 }  // namespace
 
 std::vector<Need> needs(std::span<const PlannedCell> cells, int64_t launches) {
-  const std::vector<Series> clean = planned::series(cells, "clean"), traced = planned::series(cells, "trace"),
-                            memory = planned::series(cells, "memory");
-  const auto four = [](const Series& s) { return s.batches.size() >= 4; };
-  const auto exact = [](const Series& s) { return s.any->framework.starts_with("pytorch"); };
+  const std::vector<PlannedSeries> clean = planned::series(cells, "clean"), traced = planned::series(cells, "trace"),
+                                   memory = planned::series(cells, "memory");
+  const auto four = [](const PlannedSeries& s) { return s.batches.size() >= 4; };
+  const auto exact = [](const PlannedSeries& s) { return s.any->framework.starts_with("pytorch"); };
   const std::string swept = "at least two sweeps of four batches or more";
   return {each_series(1, planned::where(clean, four), swept),
           saturation(clean),

@@ -6,7 +6,7 @@
 namespace tbd::planned {
 namespace {
 
-auto identity(const PlannedCell& c) {
+auto series_axes(const PlannedCell& c) {
   return std::tie(c.model, c.config, c.framework, c.precision, c.input_mode, c.device, c.memory_budget);
 }
 
@@ -16,31 +16,33 @@ bool measured_in(const PlannedCell& cell, const std::string& pass) {
 
 }  // namespace
 
-std::vector<Series> series(std::span<const PlannedCell> cells, const std::string& pass) {
-  std::vector<Series> all;
+std::vector<PlannedSeries> series(std::span<const PlannedCell> cells, const std::string& pass) {
+  std::vector<PlannedSeries> all;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!measured_in(cells[i], pass)) continue;
-    auto found = std::ranges::find_if(all, [&](const Series& s) { return identity(*s.any) == identity(cells[i]); });
-    Series& home = found == all.end() ? all.emplace_back(Series{.any = &cells[i], .cells = {}, .batches = {}}) : *found;
+    auto found =
+        std::ranges::find_if(all, [&](const PlannedSeries& s) { return series_axes(*s.any) == series_axes(cells[i]); });
+    PlannedSeries& home =
+        found == all.end() ? all.emplace_back(PlannedSeries{.any = &cells[i], .cells = {}, .batches = {}}) : *found;
     home.cells.push_back(i);
     home.batches.insert(cells[i].batch);
   }
   return all;
 }
 
-std::vector<std::vector<size_t>> cells_of(const std::vector<Series>& all) {
+std::vector<std::vector<size_t>> cells_of(const std::vector<PlannedSeries>& all) {
   std::vector<std::vector<size_t>> out;
-  for (const Series& each : all) out.push_back(each.cells);
+  for (const PlannedSeries& each : all) out.push_back(each.cells);
   return out;
 }
 
-size_t models(const std::vector<Series>& all) {
+size_t models(const std::vector<PlannedSeries>& all) {
   std::set<std::string> names;
-  for (const Series& each : all) names.insert(each.any->model);
+  for (const PlannedSeries& each : all) names.insert(each.any->model);
   return names.size();
 }
 
-bool has_pair(const Series& series) {
+bool has_pair(const PlannedSeries& series) {
   return std::ranges::any_of(series.batches, [&](int64_t b) { return series.batches.contains(2 * b); });
 }
 

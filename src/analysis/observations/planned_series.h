@@ -6,22 +6,22 @@
 
 namespace tbd::planned {
 
-struct Series {
+struct PlannedSeries {
   const PlannedCell* any = nullptr;
   std::vector<size_t> cells;  // indices of the plan
   std::set<int64_t> batches;
 };
 // Of the cells that are measured in this pass, in the plan's order; "no passes" means clean.
-std::vector<Series> series(std::span<const PlannedCell> cells, const std::string& pass);
+std::vector<PlannedSeries> series(std::span<const PlannedCell> cells, const std::string& pass);
 
-std::vector<std::vector<size_t>> cells_of(const std::vector<Series>& all);
-size_t models(const std::vector<Series>& all);  // different ones
-bool has_pair(const Series& series);            // of batches b and 2 b
+std::vector<std::vector<size_t>> cells_of(const std::vector<PlannedSeries>& all);
+size_t models(const std::vector<PlannedSeries>& all);  // different ones
+bool has_pair(const PlannedSeries& series);            // of batches b and 2 b
 
 template <class Test>
-std::vector<Series> where(const std::vector<Series>& all, Test test) {
-  std::vector<Series> kept;
-  for (const Series& each : all)
+std::vector<PlannedSeries> where(const std::vector<PlannedSeries>& all, Test test) {
+  std::vector<PlannedSeries> kept;
+  for (const PlannedSeries& each : all)
     if (test(each)) kept.push_back(each);
   return kept;
 }

@@ -9,7 +9,7 @@
 namespace tbd::rules {
 namespace {
 
-std::optional<double> peak(const SweepPoint& point) {
+std::optional<double> isa_peak(const SweepPoint& point) {
   const Roofs roofs = Roofs::of(point.record->run);
   const auto found = roofs.isa.find(point.cell.workload.precision);
   return found == roofs.isa.end() ? std::nullopt : std::optional(found->second);
@@ -33,14 +33,14 @@ std::optional<Pair> paired(const Sweep& a, const Sweep& b) {
   for (const SweepPoint* left : ran(a))
     for (const SweepPoint* right : ran(b)) {
       if (left->batch != right->batch) continue;
-      const std::optional<double> of_left = peak(*left), of_right = peak(*right);
+      const std::optional<double> of_left = isa_peak(*left), of_right = isa_peak(*right);
       if (!of_left || !of_right || *of_left == *of_right) continue;
       out = *of_left > *of_right ? Pair{left, right, *of_left / *of_right} : Pair{right, left, *of_right / *of_left};
     }
   return out;
 }
 
-Case judged(const Sweep& sweep, const Pair& pair) {
+Case device_case(const Sweep& sweep, const Pair& pair) {
   const Ranged x = ranged(quotient(ranged(pair.fast->throughput()), ranged(pair.slow->throughput())));
   const auto share = [&](Measured SweepPoint::*value) {
     return ranged(quotient(ranged(pair.fast->*value), ranged(pair.slow->*value)));
@@ -82,7 +82,7 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
       for (const Sweep* left : devices[a].sweeps)
         for (const Sweep* right : devices[b].sweeps)
           if (const auto pair = same_cells(*left, *right) ? paired(*left, *right) : std::nullopt)
-            o.cases.push_back(judged(*left, *pair));
+            o.cases.push_back(device_case(*left, *pair));
   o.verdict = by_thirds(o.cases);
   o.effect = o.cases.empty() ? "no traced cell with a measured peak ran on two devices of different speed"
                              : cat("the faster device gains less than its peak and is used less in ",

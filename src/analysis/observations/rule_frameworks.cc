@@ -40,8 +40,8 @@ struct Match {
   Comparison result;
 };
 
-Case judged(const std::string& network, const std::string& a, const Side& left, const std::string& b, const Side& right,
-            std::vector<Match>& matches) {
+Case framework_case(const std::string& network, const std::string& a, const Side& left, const std::string& b,
+                    const Side& right, std::vector<Match>& matches) {
   const Comparison c = compare(left.point->launches, right.point->launches);
   matches.push_back({a, b, network, c});
   const auto& interval = c.ratio.interval;
@@ -79,8 +79,8 @@ Observation no_framework_wins(const Scope& scope) {
         if (a->second.sweep->workload.framework == b->second.sweep->workload.framework) continue;
         const auto& [model, config, hash, precision] = network;
         models.insert(model);
-        o.cases.push_back(
-            judged(cat(model, config.empty() ? "" : " ", config), a->first, a->second, b->first, b->second, matches));
+        o.cases.push_back(framework_case(cat(model, config.empty() ? "" : " ", config), a->first, a->second, b->first,
+                                         b->second, matches));
       }
   mark_witnesses(matches, o.cases);
   const Tally t = tally(o.cases);

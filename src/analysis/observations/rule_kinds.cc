@@ -26,7 +26,7 @@ struct Best {
 };
 
 // Of values and, where all have them, of both ends.
-Ranged median_of(const std::vector<Best>& all, Measured SweepPoint::*value) {
+Ranged median_of_series(const std::vector<Best>& all, Measured SweepPoint::*value) {
   std::vector<double> middle, low, high;
   for (const Best& each : all) {
     const Measured& m = each.point->*value;
@@ -51,7 +51,7 @@ std::map<std::string, Stack> stacks(const Scope& scope, const Kind& kind) {
   return all;
 }
 
-Case judged(const Best& each, const Ranged& rest, size_t others, const Kind& kind) {
+Case kind_case(const Best& each, const Ranged& rest, size_t others, const Kind& kind) {
   const Ranged value = ranged(each.point->*kind.value), share = ranged(quotient(value, rest));
   return {.what = each.sweep->label(),
           .passes = at_most(share, kind.bound),
@@ -68,7 +68,7 @@ size_t models_of(const std::vector<Best>& all) {
   return models(sweeps);
 }
 
-void suggest(Observation& o, const Scope& scope, const Kind& kind, size_t these, size_t others) {
+void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t these, size_t others) {
   const bool lacks_these = these < 2;
   o.missing = lacks_these || others < kLeastOthers ? cat("traced series of at least two ", kind.models,
                                                          " and, in the same framework and precision, of two "
@@ -100,9 +100,9 @@ Observation use_less(const Scope& scope, const Kind& kind) {
   for (const auto& [name, home] : stacks(scope, kind)) {
     these = std::max(these, home.these.size()), others = std::max(others, models_of(home.others));
     if (models_of(home.others) < kLeastOthers) continue;
-    const Ranged rest = median_of(home.others, kind.value);
+    const Ranged rest = median_of_series(home.others, kind.value);
     for (const Best& each : home.these) {
-      o.cases.push_back(judged(each, rest, home.others.size(), kind));
+      o.cases.push_back(kind_case(each, rest, home.others.size(), kind));
       if (each.sweep->workload.model == "deep_speech_2")
         speech = ranged(quotient(ranged(each.point->*kind.value), rest));
     }
@@ -112,7 +112,7 @@ Observation use_less(const Scope& scope, const Kind& kind) {
                              : cat(text(tally(o.cases)), " series of ", kind.models, " reach at most ",
                                    format_percent(kind.bound), " of the others' median ", kind.symbol);
   if (speech.value) o.effect += cat("; Deep Speech 2: ", text(speech));
-  suggest(o, scope, kind, these, others);
+  suggest_models(o, scope, kind, these, others);
   finish(o);
   return o;
 }

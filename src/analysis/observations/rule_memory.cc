@@ -10,7 +10,7 @@ namespace tbd::rules {
 namespace {
 
 constexpr double kHalf = 0.5, kAsFast = 0.95, kSmaller = 0.7;
-constexpr size_t kLeastModels = 2;
+constexpr size_t kLeastMeasuredModels = 2;
 
 Case by_class(const Sweep& sweep, const SweepPoint& point) {
   const MemoryBytes& bytes = point.memory->study.peak.requested;
@@ -26,7 +26,9 @@ Case by_class(const Sweep& sweep, const SweepPoint& point) {
           .records = hashes({&point})};
 }
 
-bool exact(const SweepPoint& point) { return point.memory && point.memory->log.evidence == MemoryEvidence::exact; }
+bool has_exact_memory(const SweepPoint& point) {
+  return point.memory && point.memory->log.evidence == MemoryEvidence::exact;
+}
 
 // Batches up to half of the largest that could stand in for it.
 std::vector<const SweepPoint*> smaller(const Sweep& sweep, const SweepPoint& last) {
@@ -37,7 +39,7 @@ std::vector<const SweepPoint*> smaller(const Sweep& sweep, const SweepPoint& las
   return out;
 }
 
-Case judged(const Sweep& sweep, const SweepPoint& last) {
+Case memory_case(const Sweep& sweep, const SweepPoint& last) {
   Case out{.what = sweep.label(),
            .passes = false,
            .said = "every smaller batch is slower or nearly as large",
@@ -73,7 +75,7 @@ Observation feature_maps_dominate(const Scope& scope) {
   const Sweep* unmeasured = nullptr;
   for (const Sweep* sweep : scope.sweeps) {
     const SweepPoint* last = sweep->largest();
-    if (last && exact(*last)) o.cases.push_back(by_class(*sweep, *last));
+    if (last && has_exact_memory(*last)) o.cases.push_back(by_class(*sweep, *last));
     if (last && !last->memory && sweep->workload.framework == "pytorch" && !unmeasured) unmeasured = sweep;
   }
   o.verdict = by_cases(o.cases);
@@ -100,14 +102,14 @@ Observation full_memory_is_waste(const Scope& scope) {
       if (!shorter) shorter = sweep;
       continue;
     }
-    o.cases.push_back(judged(*sweep, *last));
+    o.cases.push_back(memory_case(*sweep, *last));
     found.emplace_back(sweep->workload.model, o.cases.back().passes);
   }
   const size_t witnesses = models_with(found, Decision(true)), all = models_with(found, {});
   const bool open = models_with(found, Decision()) > 0;
-  if (witnesses >= kLeastModels)
+  if (witnesses >= kLeastMeasuredModels)
     o.verdict = RuleVerdict::holds;
-  else if (all >= kLeastModels && !open)
+  else if (all >= kLeastMeasuredModels && !open)
     o.verdict = RuleVerdict::fails;
   o.effect = all == 0 ? "no sweep with a batch of half the largest"
                       : cat("in ", witnesses, " of ", all,
@@ -115,14 +117,15 @@ Observation full_memory_is_waste(const Scope& scope) {
                             "memory");
   for (const Case& each : o.cases)
     if (each.passes == true) o.effect += cat("; ", each.what, ": ", each.said);
-  o.missing = all < kLeastModels ? cat("sweeps of at least two models, each with a batch of half the largest or less; "
-                                       "there are ",
-                                       all)
-                                 : "narrower intervals of throughput";
+  o.missing = all < kLeastMeasuredModels
+                  ? cat("sweeps of at least two models, each with a batch of half the largest or less; "
+                        "there are ",
+                        all)
+                  : "narrower intervals of throughput";
   if (shorter) {
     o.command = command(again(*shorter, beyond(*shorter, 2)));
-  } else if (all < kLeastModels) {
-    o.command = command(fresh(scope, ModelKind::any, kLeastModels - all));
+  } else if (all < kLeastMeasuredModels) {
+    o.command = command(fresh(scope, ModelKind::any, kLeastMeasuredModels - all));
   } else {
     for (size_t i = 0; i < o.cases.size(); ++i)
       if (const auto sweep = std::ranges::find(scope.sweeps, o.cases[i].what, &Sweep::label);

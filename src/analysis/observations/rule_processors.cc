@@ -9,7 +9,7 @@ namespace {
 constexpr double kLittle = 0.15;
 
 // A share of counted processor time is exact.
-Case judged(const Sweep& sweep, const SweepPoint& point) {
+Case processor_case(const Sweep& sweep, const SweepPoint& point) {
   const Measured &share = point.machine_utilization, &cores = point.cell["busy_cores"];
   Case out{.what = sweep.label(), .passes = {}, .said = {}, .numbers = {}, .records = hashes({&point})};
   if (!share.value) {
@@ -35,7 +35,7 @@ Observation processors_idle(const Scope& scope) {
   }
   for (const Sweep* sweep : scope.sweeps)
     if (const SweepPoint* last = sweep->largest(); last && !sweep->reinforcement)
-      o.cases.push_back(judged(*sweep, *last));
+      o.cases.push_back(processor_case(*sweep, *last));
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? "no cell ran on a GPU"
                              : cat("less than 15 % of the processors are busy in ", text(tally(o.cases)),

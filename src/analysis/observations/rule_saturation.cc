@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kGains = 0.3, kSaturated = 0.15;
 constexpr double kNearest = 1.5, kFarthest = 3;  // batches over the one that stands for half of the largest
-constexpr size_t kLeastOthers = 3;
+constexpr size_t kLeastNonRecurrent = 3;
 constexpr int64_t kBudget = int64_t{4} << 30;  // of the plan for two cores
 
 // The measured batch nearest to half of the largest, on a log scale.
@@ -35,7 +35,7 @@ Ranged gain(const SweepPoint& half, const SweepPoint& last) {
   return {log(q.value), log(q.low), log(q.high)};
 }
 
-Case judged(const Sweep& sweep, const SweepPoint& half, const SweepPoint& last) {
+Case saturation_case(const Sweep& sweep, const SweepPoint& half, const SweepPoint& last) {
   const Ranged g = gain(half, last);
   return {.what = sweep.label(),
           .passes = sweep.recurrent ? at_least(g, kGains) : at_most(g, kSaturated),
@@ -45,10 +45,10 @@ Case judged(const Sweep& sweep, const SweepPoint& half, const SweepPoint& last) 
           .records = hashes({&half, &last})};
 }
 
-RuleVerdict verdict_of(const std::vector<Case>& r, const std::vector<Case>& n, size_t other_models) {
+RuleVerdict saturation_verdict(const std::vector<Case>& r, const std::vector<Case>& n, size_t other_models) {
   const Tally rt = tally(r), nt = tally(n);
   if (rt.fails > 0) return RuleVerdict::fails;
-  if (rt.decided() == 0 || other_models < kLeastOthers) return RuleVerdict::inconclusive;
+  if (rt.decided() == 0 || other_models < kLeastNonRecurrent) return RuleVerdict::inconclusive;
   if (5 * (rt.undecided + nt.undecided) > rt.all() + nt.all()) return RuleVerdict::inconclusive;
   return 3 * nt.passes >= 2 * nt.decided() ? RuleVerdict::holds : RuleVerdict::fails;
 }
@@ -56,23 +56,23 @@ RuleVerdict verdict_of(const std::vector<Case>& r, const std::vector<Case>& n, s
 // Sweeps from a small batch until the budget ends them, of all that is missing.
 std::string both_kinds(const Scope& scope, size_t others) {
   Suggestion more = fresh(scope, ModelKind::recurrent, 1);
-  const size_t lacking = kLeastOthers - std::min(others, kLeastOthers);
+  const size_t lacking = kLeastNonRecurrent - std::min(others, kLeastNonRecurrent);
   for (std::string& name : fresh(scope, ModelKind::other, lacking).models) more.models.push_back(std::move(name));
   more.batches = {8, 16, 32, 64, 128, 256, 512, 1024};
   if (scope.device == "cpu" || scope.device.empty()) more.memory_budget = kBudget;
   return command(more);
 }
 
-void suggest(Observation& o, const Scope& scope, size_t r, size_t others, bool undecided) {
+void suggest_batches(Observation& o, const Scope& scope, size_t r, size_t others, bool undecided) {
   o.missing = undecided ? "narrower intervals at the last two batches"
                         : cat("sweeps that end in memory of at least one recurrent model and three others; there are ",
                               r, " and ", others);
-  if (!undecided && r == 0 && others < kLeastOthers) {
+  if (!undecided && r == 0 && others < kLeastNonRecurrent) {
     o.command = both_kinds(scope, others);
     return;
   }
   for (const Sweep* sweep : scope.sweeps) {
-    const bool wanted = sweep->recurrent ? r == 0 : others < kLeastOthers;
+    const bool wanted = sweep->recurrent ? r == 0 : others < kLeastNonRecurrent;
     if (undecided ? !sweep->memory_limited() : (!wanted || sweep->memory_limited() || !sweep->largest())) continue;
     Suggestion more = again(*sweep, beyond(*sweep, undecided ? 0 : 3));
     if (!more.memory_budget && scope.device == "cpu") more.memory_budget = kBudget;
@@ -80,7 +80,7 @@ void suggest(Observation& o, const Scope& scope, size_t r, size_t others, bool u
     o.command = command(more);
     return;
   }
-  const size_t lacking = r == 0 ? 1 : kLeastOthers - std::min(others, kLeastOthers);
+  const size_t lacking = r == 0 ? 1 : kLeastNonRecurrent - std::min(others, kLeastNonRecurrent);
   Suggestion more = fresh(scope, r == 0 ? ModelKind::recurrent : ModelKind::other, std::max<size_t>(1, lacking));
   if (scope.device == "cpu" || scope.device.empty()) more.memory_budget = kBudget;
   o.command = command(more);
@@ -97,14 +97,14 @@ Observation memory_ends_recurrent(const Scope& scope) {
     const SweepPoint* last = sweep->largest();
     const SweepPoint* half = last && sweep->memory_limited() ? half_of(*sweep, *last) : nullptr;
     if (!half) continue;
-    (sweep->recurrent ? r : n).push_back(judged(*sweep, *half, *last));
+    (sweep->recurrent ? r : n).push_back(saturation_case(*sweep, *half, *last));
     if (!sweep->recurrent) others.push_back(sweep);
     if (limit.empty() || limit == sweep->memory_limit_label())
       limit = sweep->memory_limit_label();
     else
       limit = "memory-limited";
   }
-  o.verdict = verdict_of(r, n, models(others));
+  o.verdict = saturation_verdict(r, n, models(others));
   if (!limit.empty()) o.label += ", " + limit;
   o.effect = r.empty() && n.empty()
                  ? "no sweep ended in memory"
@@ -112,8 +112,8 @@ Observation memory_ends_recurrent(const Scope& scope) {
                        "; others that have saturated (g ≤ 0.15): ", text(tally(n)));
   o.cases = std::move(r);
   o.cases.insert(o.cases.end(), n.begin(), n.end());
-  const bool enough = o.cases.size() > n.size() && models(others) >= kLeastOthers;
-  suggest(o, scope, o.cases.size() - n.size(), models(others), enough);
+  const bool enough = o.cases.size() > n.size() && models(others) >= kLeastNonRecurrent;
+  suggest_batches(o, scope, o.cases.size() - n.size(), models(others), enough);
   finish(o);
   return o;
 }

@@ -17,7 +17,7 @@ Ranged efficiency(const ScalingPoint& point) {
   return {part(q.value), part(q.low), part(q.high)};
 }
 
-Case judged(const ScalingPoint& point) {
+Case scaling_case(const ScalingPoint& point) {
   const Ranged e = efficiency(point);
   const double bound = point.fast_link ? kEfficient : 1 / static_cast<double>(point.workers);
   return {.what = cat(point.what, ", ", point.workers, " workers, ", point.fast_link ? "fast" : "slow", " link"),
@@ -45,7 +45,7 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
     if (!point.fast_link && smaller) continue;
     (point.fast_link ? fast : slow) = true;
     emulated = emulated || point.emulated;
-    o.cases.push_back(judged(point));
+    o.cases.push_back(scaling_case(point));
   }
   o.verdict = slow && fast ? by_cases(o.cases, 1) : RuleVerdict::inconclusive;
   if (emulated) o.label += ", emulated links";

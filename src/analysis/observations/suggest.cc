@@ -12,7 +12,7 @@ struct Known {
   ModelKind kind;
   std::vector<int64_t> batches;  // that a small machine can do
 };
-const std::vector<Known>& known() {
+const std::vector<Known>& known_models() {
   static const std::vector<Known> all = {{"seq2seq", ModelKind::recurrent, {4, 8, 16, 32, 64}},
                                          {"resnet50", ModelKind::convolutional, {4, 8, 16, 32, 64}},
                                          {"inception_v3", ModelKind::convolutional, {4, 8, 16, 32, 64}},
@@ -24,7 +24,7 @@ const std::vector<Known>& known() {
   return all;
 }
 
-bool fits(ModelKind wanted, ModelKind kind) {
+bool is_of_kind(ModelKind wanted, ModelKind kind) {
   if (wanted == ModelKind::any) return true;
   if (wanted == ModelKind::other) return kind != ModelKind::recurrent;
   return wanted == kind;
@@ -86,8 +86,8 @@ Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<
     return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == k.name; });
   };
   for (const bool wanted : {false, true})
-    for (const Known& k : known()) {
-      if (out.models.size() == models || !fits(kind, k.kind) || here(k) != wanted) continue;
+    for (const Known& k : known_models()) {
+      if (out.models.size() == models || !is_of_kind(kind, k.kind) || here(k) != wanted) continue;
       if (out.models.empty()) out.batches = k.batches;
       out.models.push_back(k.name);
     }

@@ -11,9 +11,9 @@ namespace {
 
 constexpr const char* kShared = "it counted a part of the time only: something else used the processor's counters";
 
-size_t at(Counter counter) { return static_cast<size_t>(counter); }
+size_t index_of(Counter counter) { return static_cast<size_t>(counter); }
 
-std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
+std::optional<double> known_quotient(std::optional<double> a, std::optional<double> b) {
   if (!a || !b || *b <= 0) return std::nullopt;
   return *a / *b;
 }
@@ -49,19 +49,19 @@ std::string spaced(std::string_view id) {
 // Why a figure of two counters is unknown: that of the first that is.
 std::string first_reason(const CounterUse& use, std::initializer_list<Counter> counters) {
   for (const Counter counter : counters)
-    if (!use.of(counter)) return use.absent[at(counter)];
+    if (!use.of(counter)) return use.absent[index_of(counter)];
   return "";
 }
 
 }  // namespace
 
 std::optional<double> CounterUse::instructions_per_cycle() const {
-  return quotient(of(Counter::instructions), of(Counter::cycles));
+  return known_quotient(of(Counter::instructions), of(Counter::cycles));
 }
 
 std::optional<double> CounterUse::clock_rate() const {
   if (!with_kernel) return std::nullopt;
-  const std::optional<double> rate = quotient(of(Counter::cycles), of(Counter::task_clock_ns));
+  const std::optional<double> rate = known_quotient(of(Counter::cycles), of(Counter::task_clock_ns));
   return rate ? std::optional(1e9 * *rate) : std::nullopt;
 }
 
@@ -107,7 +107,8 @@ Table counter_table(const CounterUse& use) {
     if (static_cast<Counter>(i) != task_clock_ns)
       add(spaced(name(static_cast<Counter>(i))), use.per_step[i], "", use.absent[i]);
   const std::optional<double> busy = use.of(task_clock_ns);
-  add("time on processors", busy ? std::optional(1e-9 * *busy) : std::nullopt, "s", use.absent[at(task_clock_ns)]);
+  add("time on processors", busy ? std::optional(1e-9 * *busy) : std::nullopt, "s",
+      use.absent[index_of(task_clock_ns)]);
   table.notes = {cat("Means of ", use.steps, " untraced steps beside the traced ones, all threads of the worker",
                      use.with_kernel ? "." : "; the kernel's own work is not counted here.")};
   return table;

@@ -24,17 +24,6 @@ struct Costs {
   OpCost forward, backward;
 };
 
-std::string direction_of(EventPhase phase) {
-  switch (phase) {
-    case EventPhase::forward:
-    case EventPhase::backward:
-    case EventPhase::update:
-      return std::string(name(phase));
-    default:
-      return "other";
-  }
-}
-
 // A node that stands in several entries of a step has one row each.
 std::map<std::string, Costs> costs_by_node(const RunInfo& run) {
   std::map<std::string, Costs> costs;
@@ -74,7 +63,7 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
 
 bool is_vector_type(const std::string& type) { return type == "fp32" || type == "fp64"; }
 
-void judge(ProfileOp& op, const std::string& precision, const Roofs& roofs) {
+void set_roofline(ProfileOp& op, const std::string& precision, const Roofs& roofs) {
   const auto isa = roofs.isa.find(precision), simd = roofs.isa.find(precision == "fp64" ? "fp64" : "fp32");
   const auto time = static_cast<double>(op.total_ns);
   if (time <= 0 || isa == roofs.isa.end()) return;
@@ -132,7 +121,7 @@ std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<Tim
   }
   std::vector<ProfileOp> ops;
   for (auto& [key, op] : groups) {
-    judge(op, run.workload.precision, roofs);
+    set_roofline(op, run.workload.precision, roofs);
     ops.push_back(std::move(op));
   }
   std::ranges::stable_sort(ops, std::greater{}, &ProfileOp::total_ns);

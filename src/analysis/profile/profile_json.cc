@@ -4,12 +4,7 @@
 namespace tbd {
 namespace {
 
-template <class T>
-Json known(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json to_json(const ProfileOp& op) {
+Json op_json(const ProfileOp& op) {
   return {{"op", op.op},
           {"direction", op.direction},
           {"main_op", op.main_op},
@@ -20,22 +15,22 @@ Json to_json(const ProfileOp& op) {
           {"flop_model", op.flop_model},
           {"flop_simd", op.flop_simd},
           {"bytes", op.bytes},
-          {"flop_rate", known(op.flop_rate())},
-          {"intensity", known(op.intensity())},
-          {"utilization", known(op.utilization)},
+          {"flop_rate", or_null(op.flop_rate())},
+          {"intensity", or_null(op.intensity())},
+          {"utilization", or_null(op.utilization)},
           {"bound", op.bound.empty() ? Json() : Json(op.bound)}};
 }
 
 }  // namespace
 
-Json to_json(const Profile& profile, const RunInfo& run) {
+Json op_json(const Profile& profile, const RunInfo& run) {
   Json flops = Json::object(), ops = Json::array(), loss = Json::object(), timeline = Json::array();
   for (const FlopUse& use : profile.flops)
     flops[use.type] = {{"flops", use.flops},
-                       {"active", known(use.active)},
-                       {"window", known(use.window)},
-                       {"active_of_product", known(use.active_of_product)}};
-  for (const ProfileOp& op : profile.ops) ops.push_back(to_json(op));
+                       {"active", or_null(use.active)},
+                       {"window", or_null(use.window)},
+                       {"active_of_product", or_null(use.active_of_product)}};
+  for (const ProfileOp& op : profile.ops) ops.push_back(op_json(op));
   for (const LossPart& part : profile.loss) loss[part.cause] = part.ns;
   for (const TimelinePart& part : profile.timeline.parts)
     timeline.push_back({{"phase", name(part.phase)}, {"busy", part.busy}, {"off_cpu", part.off_cpu}});
@@ -54,10 +49,10 @@ Json to_json(const Profile& profile, const RunInfo& run) {
           {"compute_utilization", profile.compute_utilization()},
           {"flop_utilization", std::move(flops)},
           {"mean_op_utilization", profile.mean_utilization()},
-          {"ideal_share", known(profile.ideal_share)},
-          {"cpu_utilization", known(profile.cpu_utilization)},
-          {"system_share", known(profile.system_share)},
-          {"minor_faults_per_step", known(profile.minor_faults)},
+          {"ideal_share", or_null(profile.ideal_share)},
+          {"cpu_utilization", or_null(profile.cpu_utilization)},
+          {"system_share", or_null(profile.system_share)},
+          {"minor_faults_per_step", or_null(profile.minor_faults)},
           {"loss_ns", std::move(loss)},
           {"off_cpu", {{"record", profile.off_cpu}, {"step_loop_waiting_ns", profile.waiting_ns}}},
           {"ops", std::move(ops)},
@@ -65,10 +60,10 @@ Json to_json(const Profile& profile, const RunInfo& run) {
            {{"step", profile.timeline.step},
             {"duration_ns", profile.timeline.duration_ns},
             {"parts", std::move(timeline)}}},
-          {"roofs", {{"isa", roofs.isa}, {"gemm", roofs.gemm}, {"bandwidth", known(roofs.bandwidth)}}},
+          {"roofs", {{"isa", roofs.isa}, {"gemm", roofs.gemm}, {"bandwidth", or_null(roofs.bandwidth)}}},
           {"counters", profile.counters ? to_json(*profile.counters) : Json()},
           {"overhead", std::move(overhead)},
-          {"agreement", known(profile.agreement)},
+          {"agreement", or_null(profile.agreement)},
           {"notes", profile.notes}};
 }
 

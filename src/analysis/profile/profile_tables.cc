@@ -4,23 +4,20 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tbd {
 namespace {
 
-constexpr size_t kFewest = 5, kMost = 40, kLong = 5;
+constexpr size_t kFewestOps = 5, kMostOps = 40, kLong = 5;
 
-double seconds(int64_t ns) { return 1e-9 * static_cast<double>(ns); }
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 int64_t all_ops(const Profile& profile) {
   int64_t sum = 0;
   for (const ProfileOp& op : profile.ops) sum += op.total_ns;
   return sum;
 }
 
-std::string upper(std::string text) {
+std::string upper_case(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
@@ -43,7 +40,8 @@ Table long_table(const Profile& profile, bool below) {
   for (const ProfileOp& op : profile.ops) {
     if (table.rows.size() == kLong) break;
     if ((op.utilization.value_or(0) < mean) == below)
-      table.rows.push_back({share(op.total_ns, all), cell(op.utilization), op.main_op, op.direction, nodes_text(op)});
+      table.rows.push_back(
+          {fraction(op.total_ns, all), cell(op.utilization), op.main_op, op.direction, nodes_text(op)});
   }
   table.notes = {cat("Mean over all ops, weighted by their time: ", format_percent(mean),
                      " of the instruction peak. Ops that need no FLOP count as 0.")};
@@ -57,7 +55,7 @@ Table utilization_table(const Profile& profile, const Roofs& roofs) {
   table.columns = {{"what", "what"}, {"value", "value", Unit::fraction}, {"of", "of"}};
   table.rows.push_back({"compute", profile.compute_utilization(), cat("time of ", profile.steps, " traced steps")});
   for (const FlopUse& use : profile.flops) {
-    const std::string name = upper(use.type);
+    const std::string name = upper_case(use.type);
     table.rows.push_back({cat(name, ", while computing"), cell(use.active), "instruction peak"});
     table.rows.push_back({cat(name, ", all the time"), cell(use.window), "instruction peak"});
     table.rows.push_back({cat(name, ", while computing"), cell(use.active_of_product), "best matrix product"});
@@ -84,20 +82,20 @@ Table loss_table(const Profile& profile) {
       {"cause", "cause"}, {"time_s", "time a step", Unit::seconds}, {"share", "share", Unit::fraction}, {"bar", ""}};
   for (const LossPart& part : profile.loss) {
     if (part.ns == 0) continue;
-    const double of_all = share(part.ns, profile.window_ns);
+    const double of_all = fraction(part.ns, profile.window_ns);
     std::string bar;
     for (int i = 0; i < static_cast<int>(of_all * 40 + 0.5); ++i) bar += "#";
-    table.rows.push_back({part.cause, seconds(part.ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)),
+    table.rows.push_back({part.cause, seconds_of(part.ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)),
                           of_all, std::move(bar)});
   }
   table.rows.push_back(
-      {"all", seconds(profile.window_ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)), 1.0, ""});
+      {"all", seconds_of(profile.window_ns) / static_cast<double>(std::max<int64_t>(1, profile.steps)), 1.0, ""});
   table.notes = {
       "Ideal: what the counted FLOPs and bytes take at the measured peaks. The parts add up to the time exactly."};
   table.notes.push_back(cat("Off-CPU: ", profile.off_cpu, "."));
   if (profile.waiting_ns > 0)
     table.notes.push_back(cat("The step loop waited of its own will for ",
-                              human(seconds(profile.waiting_ns) / static_cast<double>(profile.steps), Unit::seconds),
+                              human(seconds_of(profile.waiting_ns) / static_cast<double>(profile.steps), Unit::seconds),
                               " a step: part of what it waited in."));
   if (profile.minor_faults) table.notes.push_back(cat(significant(*profile.minor_faults, 3), " page faults a step."));
   return table;
@@ -121,16 +119,16 @@ Table profile_op_table(const Profile& profile, const RunInfo& run) {
   int64_t listed = 0;
   const auto steps = std::max<int64_t>(1, profile.steps);
   for (const ProfileOp& op : profile.ops) {
-    if (table.rows.size() >= kMost || (table.rows.size() >= kFewest && listed >= all - all / 10)) break;
+    if (table.rows.size() >= kMostOps || (table.rows.size() >= kFewestOps && listed >= all - all / 10)) break;
     const auto intensity = op.intensity();
     table.rows.push_back({op.op, op.direction, op.main_op, nodes_text(op), op.runs / steps,
-                          op.seconds() / static_cast<double>(steps), share(op.total_ns, all), cell(op.flop_rate()),
+                          op.seconds() / static_cast<double>(steps), fraction(op.total_ns, all), cell(op.flop_rate()),
                           cell(op.bytes ? std::optional(op.bytes / steps) : std::nullopt), cell(intensity),
                           cell(op.utilization), op.bound});
     listed += op.total_ns;
   }
   if (const size_t rest = profile.ops.size() - table.rows.size(); rest > 0)
-    table.notes = {cat(rest, " more, with ", format_percent(share(all - listed, all)), " of the time.")};
+    table.notes = {cat(rest, " more, with ", format_percent(fraction(all - listed, all)), " of the time.")};
   table.notes.push_back("FLOPs and bytes are analytic: what the nodes need (docs/flops.md).");
   return table;
 }

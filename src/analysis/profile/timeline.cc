@@ -4,13 +4,12 @@
 #include <array>
 
 #include "analysis/trace/sweep.h"
+#include "base/units.h"
 
 namespace tbd {
 namespace {
 
 constexpr size_t kPhases = 6;  // of EventPhase
-
-double share(int64_t time, int64_t of) { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
 
 int64_t common(TimeSpan a, TimeSpan b) {
   return std::max<int64_t>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin));
@@ -49,8 +48,8 @@ Timeline timeline_of(const RankEvents& rank, const IdleCauses& causes, TimeSpan 
     const int64_t off_cpu = off_cpu_time(gaps, causes, part);
     const auto most = static_cast<size_t>(std::ranges::max_element(filled) - filled.begin());
     out.parts.push_back({.phase = filled[most] > 0 ? static_cast<EventPhase>(most) : EventPhase::unknown,
-                         .busy = share(busy, part.length()),
-                         .off_cpu = share(off_cpu, part.length())});
+                         .busy = fraction(busy, part.length()),
+                         .off_cpu = fraction(off_cpu, part.length())});
   }
   return out;
 }

@@ -16,7 +16,7 @@ int64_t reached(std::span<const SweepPoint* const> up_to_best, double share, dou
 
 double value(const Measured& m) { return *m.value; }
 double lower(const Measured& m) { return m.low.value_or(*m.value); }
-double upper(const Measured& m) { return m.high.value_or(*m.value); }
+double high_end(const Measured& m) { return m.high.value_or(*m.value); }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::optional<Knee> knee(const Sweep& sweep, double share) {
   const std::span up_to_best(points.begin(), best + 1);
   const int64_t batch = reached(up_to_best, share, value);
   return Knee{.batch = batch,
-              .low = std::min(batch, reached(up_to_best, share, upper)),
+              .low = std::min(batch, reached(up_to_best, share, high_end)),
               .high = std::max(batch, reached(up_to_best, share, lower))};
 }
 

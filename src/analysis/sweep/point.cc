@@ -64,7 +64,7 @@ std::string missing_pass(const Record& record, const char* pass) {
   return cat("the ", pass, " pass was not measured");
 }
 
-void add_trace(SweepPoint& point, std::span<const Candidate> candidates) {
+void use_trace(SweepPoint& point, std::span<const Candidate> candidates) {
   const size_t notes = point.notes.size();
   const Candidate* from = read_pass(candidates, "trace", point, point.profile, profile_of);
   if (from) return use_profile(point, from->cell.judgement);
@@ -113,7 +113,7 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   const Measured& x = point.throughput();
   if (point.ran() && !x.low) point.notes.push_back("throughput: too few steps for an interval.");
   set_utilization(point, "traces were not asked for");
-  if (options.traces) add_trace(point, candidates);
+  if (options.traces) use_trace(point, candidates);
   if (options.memory) read_pass(candidates, "memory", point, point.memory, memory_report);
   add_peak(point);
   return point;

@@ -21,13 +21,13 @@ bool machine_alike(const std::string& a, const std::string& b, const std::string
   return a == b || a == unknown || b == unknown;
 }
 
-std::optional<double> number(const Json& environment, const char* group, const char* key) {
+std::optional<double> environment_number(const Json& environment, const char* group, const char* key) {
   const std::optional<Json> found = maybe<Json>(environment, group);
   if (!found || !found->is_object() || !found->contains(key) || !found->at(key).is_number()) return std::nullopt;
   return found->at(key).get<double>();
 }
 
-std::string text(const Json& environment, const char* group, const char* key) {
+std::string environment_text(const Json& environment, const char* group, const char* key) {
   const std::optional<Json> found = maybe<Json>(environment, group);
   if (!found || !found->is_object() || !found->contains(key) || !found->at(key).is_string()) return "";
   return found->at(key).get<std::string>();
@@ -38,16 +38,16 @@ std::string text(const Json& environment, const char* group, const char* key) {
 std::string machine_of(const Record& record) {
   const Json& environment = record.run.environment;
   std::vector<std::string> parts;
-  if (const std::string cpu = text(environment, "cpu", "model"); !cpu.empty()) parts.push_back(cpu);
-  std::optional<double> cores = number(environment, "limits", "usable_cores");
-  if (!cores) cores = number(environment, "cpu", "logical_cpus");
-  if (!cores) cores = number(environment, "cpu", "cores");
+  if (const std::string cpu = environment_text(environment, "cpu", "model"); !cpu.empty()) parts.push_back(cpu);
+  std::optional<double> cores = environment_number(environment, "limits", "usable_cores");
+  if (!cores) cores = environment_number(environment, "cpu", "logical_cpus");
+  if (!cores) cores = environment_number(environment, "cpu", "cores");
   if (cores) parts.push_back(cat(*cores, *cores == 1 ? " core" : " cores"));
-  std::optional<double> bytes = number(environment, "limits", "memory_bytes");
-  const std::optional<double> limit = number(environment, "limits", "memory_limit_bytes");
+  std::optional<double> bytes = environment_number(environment, "limits", "memory_bytes");
+  const std::optional<double> limit = environment_number(environment, "limits", "memory_limit_bytes");
   if (limit && (!bytes || *limit < *bytes)) bytes = limit;
   if (bytes) parts.push_back(cat(std::llround(*bytes / (1 << 30)), " GiB"));
-  if (const std::string gpu = text(environment, "gpu", "name"); !gpu.empty()) parts.push_back(gpu);
+  if (const std::string gpu = environment_text(environment, "gpu", "name"); !gpu.empty()) parts.push_back(gpu);
   return parts.empty() ? "unknown machine" : join(parts, ", ");
 }
 

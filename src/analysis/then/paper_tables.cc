@@ -26,7 +26,7 @@ constexpr DataSet kDataSets[] = {
     {"games of Go", "played by the network itself", "Silver et al. 2017"},
 };
 
-std::string joined(const std::set<std::string>& names) {
+std::string joined_names(const std::set<std::string>& names) {
   return join(std::vector<std::string>(names.begin(), names.end()), ", ");
 }
 
@@ -42,7 +42,7 @@ std::optional<int64_t> macs_per_sample(const RunInfo& run) {
 }
 
 template <class Key>
-std::vector<std::vector<const Record*>> grouped(std::span<const Record* const> records, Key key) {
+std::vector<std::vector<const Record*>> records_by(std::span<const Record* const> records, Key key) {
   std::map<decltype(key(*records.front())), std::vector<const Record*>> groups;
   for (const Record* record : records) groups[key(*record)].push_back(record);
   std::vector<std::vector<const Record*>> out;
@@ -56,7 +56,7 @@ const RunInfo& telling(const std::vector<const Record*>& group) {
   return (found == group.end() ? group.front() : *found)->run;
 }
 
-std::optional<double> number(const Json& json, const char* group, const char* key) {
+std::optional<double> number_in(const Json& json, const char* group, const char* key) {
   const std::optional<Json> inner = maybe<Json>(json, group);
   return inner && inner->is_object() ? maybe<double>(*inner, key) : std::nullopt;
 }
@@ -99,7 +99,7 @@ Table benchmarks_table(std::span<const Record* const> records) {
                    {"dataset", "data set"},
                    {"unit", "unit"}};
   for (const auto& group :
-       grouped(records, [](const Record& r) { return std::pair(r.run.workload.model, r.run.workload.config); })) {
+       records_by(records, [](const Record& r) { return std::pair(r.run.workload.model, r.run.workload.config); })) {
     const RunInfo& run = telling(group);
     std::set<std::string> frameworks;
     for (const Record* record : group) frameworks.insert(record->run.workload.framework);
@@ -107,7 +107,7 @@ Table benchmarks_table(std::span<const Record* const> records) {
     table.rows.push_back({text_or_dash(run.card.domain), title_of(run), run.workload.config, cell(run.parameters),
                           cell(macs_per_sample(run)), run.card.layers > 0 ? TableCell(run.card.layers) : TableCell(),
                           text_or_dash(dominant.op), dominant.op.empty() ? TableCell() : TableCell(dominant.share),
-                          joined(frameworks), text_or_dash(run.card.dataset), run.workload.unit});
+                          joined_names(frameworks), text_or_dash(run.card.dataset), run.workload.unit});
   }
   table.notes = {"Layers as each network's own paper counts them. FLOPs are counted from the network, not measured."};
   return table;
@@ -120,7 +120,7 @@ Table datasets_table(std::span<const Record* const> records) {
                    {"source", "as said by"},
                    {"models", "networks"},
                    {"input", "input here"}};
-  for (const auto& group : grouped(records, [](const Record& r) { return r.run.card.dataset; })) {
+  for (const auto& group : records_by(records, [](const Record& r) { return r.run.card.dataset; })) {
     const std::string& name = group.front()->run.card.dataset;
     if (name.empty()) continue;
     std::set<std::string> models, inputs;
@@ -131,7 +131,8 @@ Table datasets_table(std::span<const Record* const> records) {
     const auto* known = std::ranges::find(kDataSets, name, &DataSet::name);
     const bool found = known != std::end(kDataSets);
     table.rows.push_back({name, found ? TableCell(std::string(known->size)) : TableCell(),
-                          found ? TableCell(std::string(known->source)) : TableCell(), joined(models), joined(inputs)});
+                          found ? TableCell(std::string(known->source)) : TableCell(), joined_names(models),
+                          joined_names(inputs)});
   }
   table.notes = {
       "Input resident: batches of these shapes lie in memory before the first step; pipeline: read and decoded "
@@ -152,13 +153,13 @@ Table hardware_table(std::span<const Record* const> records) {
   const auto key = [](const Record& r) {
     return std::tuple(machine_of(r), r.run.workload.device, r.run.workload.threads);
   };
-  for (const auto& group : grouped(records, key)) {
+  for (const auto& group : records_by(records, key)) {
     const auto found = std::ranges::find_if(group, [](const Record* r) { return r->run.peaks->contains("isa"); });
     const Record& record = found == group.end() ? *group.front() : **found;
     const Json& peaks = record.run.peaks;
     table.rows.push_back({machine_of(record), record.run.workload.device, record.run.workload.threads,
-                          cell(number(peaks, "isa", "fp32")), cell(number(peaks, "gemm", "fp32")),
-                          cell(number(peaks, "isa", "bf16")), cell(number(peaks, "gemm", "bf16")),
+                          cell(number_in(peaks, "isa", "fp32")), cell(number_in(peaks, "gemm", "fp32")),
+                          cell(number_in(peaks, "isa", "bf16")), cell(number_in(peaks, "gemm", "bf16")),
                           cell(maybe<double>(peaks, "bandwidth"))});
   }
   table.notes = {"Peaks are measured with the cell's threads, not taken from a data sheet."};

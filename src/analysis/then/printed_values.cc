@@ -77,7 +77,7 @@ constexpr PrintedValue longest(std::string_view framework, double value, std::st
           .differs = "GPU kernels there; ops of a framework where the processor is the device"};
 }
 
-constexpr PrintedValue throughput(std::string_view framework, int64_t batch, double value) {
+constexpr PrintedValue printed_throughput(std::string_view framework, int64_t batch, double value) {
   return {.what = "throughput",
           .model = "seq2seq",
           .framework = framework,
@@ -92,8 +92,8 @@ constexpr PrintedValue throughput(std::string_view framework, int64_t batch, dou
           .differs = kLstm};
 }
 
-constexpr PrintedValue gain_of_doubling(std::string_view what, std::string_view model, std::string_view framework,
-                                        int64_t batch, double value, std::string_view differs) {
+constexpr PrintedValue printed_gain(std::string_view what, std::string_view model, std::string_view framework,
+                                    int64_t batch, double value, std::string_view differs) {
   return {.what = what,
           .model = model,
           .framework = framework,
@@ -107,7 +107,7 @@ constexpr PrintedValue gain_of_doubling(std::string_view what, std::string_view 
           .differs = differs};
 }
 
-constexpr PrintedValue below(PrintedValue value) {
+constexpr PrintedValue printed_below(PrintedValue value) {
   value.relation = Relation::below;
   return value;
 }
@@ -138,11 +138,11 @@ constexpr PrintedValue kValues[] = {
      .where = "SpeechRecognition-DeepSpeech2/pytorch/README.md, section 5",
      .confidence = Confidence::read,
      .differs = "20 epochs of LibriSpeech there; no such training here"},
-    gain_of_doubling("throughput gained from batch 64 to 128", "seq2seq", "tensorflow", 64, 0.25, kLstm),
-    below(gain_of_doubling("throughput gained from batch 16 to 32", "inception_v3", "", 16, 0.10,
-                           "said of all three frameworks")),
-    throughput("tensorflow", 128, 365),
-    throughput("mxnet", 64, 229),
+    printed_gain("throughput gained from batch 64 to 128", "seq2seq", "tensorflow", 64, 0.25, kLstm),
+    printed_below(printed_gain("throughput gained from batch 16 to 32", "inception_v3", "", 16, 0.10,
+                               "said of all three frameworks")),
+    printed_throughput("tensorflow", 128, 365),
+    printed_throughput("mxnet", 64, 229),
     longest("tensorflow", 0.0836, "table 5"),
     longest("mxnet", 0.0943, "table 6"),
     feature_maps("deep_speech_2", "mxnet", 0.62, "plain recurrent cells there, LSTM or GRU here"),

@@ -35,7 +35,7 @@ std::vector<ThenCell> fitting(const PrintedValue& printed, std::span<const ThenC
   return found;
 }
 
-std::optional<double> throughput(const ThenCell& cell) { return (*cell.result)["throughput"].value; }
+std::optional<double> measured_throughput(const ThenCell& cell) { return (*cell.result)["throughput"].value; }
 
 // Alike but for the batch, which is twice as large.
 std::optional<double> gain_of_doubling(const ThenCell& cell, std::span<const ThenCell> cells) {
@@ -45,7 +45,7 @@ std::optional<double> gain_of_doubling(const ThenCell& cell, std::span<const The
   };
   for (const ThenCell& other : cells) {
     if (axes(workload(other)) != axes(workload(cell)) || workload(other).batch != 2 * workload(cell).batch) continue;
-    const auto small = throughput(cell), large = throughput(other);
+    const auto small = measured_throughput(cell), large = measured_throughput(other);
     if (small && large && *small > 0) return *large / *small - 1;
   }
   return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<double> longest_below(const ThenCell& cell) try {
   return std::nullopt;  // the profile page says why
 }
 
-std::optional<double> rate(const Json& peaks, const char* roof, const char* type) {
+std::optional<double> peak_rate(const Json& peaks, const char* roof, const char* type) {
   const std::optional<Json> rates = maybe<Json>(peaks, roof);
   return rates && rates->is_object() ? maybe<double>(*rates, type) : std::nullopt;
 }
@@ -98,7 +98,7 @@ std::optional<double> value_of(Counterpart counterpart, const ThenCell& cell, st
     case Counterpart::longest_below:
       return longest_below(cell);
     case Counterpart::peak_fp32:
-      return rate(run.peaks, "isa", "fp32");
+      return peak_rate(run.peaks, "isa", "fp32");
     case Counterpart::bandwidth:
       return maybe<double>(run.peaks, "bandwidth");
     case Counterpart::memory:

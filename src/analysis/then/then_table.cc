@@ -4,7 +4,7 @@
 namespace tbd {
 namespace {
 
-std::string shown(double value, const PrintedValue& printed) {
+std::string printed_text(double value, const PrintedValue& printed) {
   if (printed.unit == Unit::bytes && printed.unit_text == "/s") return cat(format_rate(value), "B/s");
   if (printed.unit_text.empty()) return human(value, printed.unit);
   return cat(human(value, printed.unit), " ", printed.unit_text);
@@ -29,12 +29,12 @@ Table then_table(std::span<const ThenNow> values) {
                    {"source", "source"},      {"differs", "what differs"}};
   for (const ThenNow& value : values) {
     const PrintedValue& printed = *value.printed;
-    table.rows.push_back({std::string(printed.what), of_text(printed),
-                          cat(printed.relation == Relation::below ? "below " : "", shown(printed.value, printed)),
-                          value.now ? TableCell(shown(*value.now, printed)) : TableCell(), cell(value.ratio()),
-                          std::string(name(printed.confidence)), std::string(printed.device),
-                          value.now ? value.cell : value.reason, cat(printed.source, ", ", printed.where),
-                          std::string(printed.differs)});
+    table.rows.push_back(
+        {std::string(printed.what), of_text(printed),
+         cat(printed.relation == Relation::below ? "below " : "", printed_text(printed.value, printed)),
+         value.now ? TableCell(printed_text(*value.now, printed)) : TableCell(), cell(value.ratio()),
+         std::string(name(printed.confidence)), std::string(printed.device), value.now ? value.cell : value.reason,
+         cat(printed.source, ", ", printed.where), std::string(printed.differs)});
   }
   for (const Confidence confidence : {Confidence::read, Confidence::secondary, Confidence::unconfirmed})
     table.notes.push_back(cat("Confidence ", name(confidence), ": ", meaning(confidence), "."));

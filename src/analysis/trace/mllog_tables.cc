@@ -12,7 +12,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<double> throughput(const Mllog& log) {
+std::optional<double> logged_throughput(const Mllog& log) {
   for (const char* key : {"tracked_stats", "throughput"})
     if (const MllogEvent* event = log.last(key)) {
       if (event->value.is_number()) return event->value.get<double>();
@@ -37,17 +37,17 @@ Table run_table(const Mllog& log) {
                                                                                           : Json("not said")));
   else
     add("status", "the run did not stop");
-  if (const auto rate = throughput(log)) add("throughput, samples/s", significant(*rate, 4));
+  if (const auto rate = logged_throughput(log)) add("throughput, samples/s", significant(*rate, 4));
   if (const MllogEvent* accuracy = log.last("eval_accuracy")) add("last eval_accuracy", text_of(accuracy->value));
   return table;
 }
 
-struct TimeSpan {
+struct IntervalTotal {
   int64_t count = 0, total_ms = 0, longest_ms = 0;
 };
 
 Table interval_table(const Mllog& log) {
-  std::map<std::string, TimeSpan> intervals;
+  std::map<std::string, IntervalTotal> intervals;
   std::map<std::string, int64_t> open;
   for (const MllogEvent& event : log.events) {
     if (event.key.ends_with("_start")) open[event.key.substr(0, event.key.size() - 6)] = event.time_ms;
@@ -55,7 +55,7 @@ Table interval_table(const Mllog& log) {
     const std::string name = event.key.substr(0, event.key.size() - 5);
     const auto begin = open.find(name);
     if (begin == open.end() || event.time_ms < begin->second) continue;
-    TimeSpan& interval = intervals[name];
+    IntervalTotal& interval = intervals[name];
     const int64_t length = event.time_ms - begin->second;
     ++interval.count, interval.total_ms += length;
     interval.longest_ms = std::max(interval.longest_ms, length);

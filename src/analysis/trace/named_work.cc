@@ -18,4 +18,15 @@ NamedWork named_work(const Trace& trace, uint32_t event) {
   }
 }
 
+std::string direction_of(EventPhase phase) {
+  switch (phase) {
+    case EventPhase::forward:
+    case EventPhase::backward:
+    case EventPhase::update:
+      return std::string(name(phase));
+    default:
+      return "other";
+  }
+}
+
 }  // namespace tbd

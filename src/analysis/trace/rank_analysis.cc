@@ -30,7 +30,7 @@ TimeSpan span_of_activities(const RankEvents& rank) {
   return span;
 }
 
-TimeSpan window_of(const RankEvents& rank, TraceWindow window) {
+TimeSpan span_of_window(const RankEvents& rank, TraceWindow window) {
   const TimeSpan span = window == TraceWindow::steps   ? span_of_steps(rank)
                         : window == TraceWindow::trace ? span_of_all(rank)
                                                        : span_of_activities(rank);
@@ -125,7 +125,7 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
   require(!events.activities.empty(), "rank ", rank, " has no kernel, copy or op: nothing says what was busy",
           events.beyond > 0 ? cat("; ", events.beyond, " events lie 73 years or more from the trace's base") : "");
   check_sums(events);
-  RankAnalysis out{.rank = rank, .on_device = events.on_device, .window = window_of(events, window)};
+  RankAnalysis out{.rank = rank, .on_device = events.on_device, .window = span_of_window(events, window)};
   out.beyond = events.beyond;
   out.masks = sweep(events.activities, out.window);
   Launches launches = join_launches(events);

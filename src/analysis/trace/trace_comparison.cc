@@ -4,23 +4,22 @@
 
 #include "analysis/trace/trace_tables.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tbd {
 namespace {
 
 constexpr size_t kMost = 20;  // kernels
 
-double seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-std::optional<double> ratio(int64_t base, int64_t next) {
+std::optional<double> change_of(int64_t base, int64_t next) {
   if (base <= 0) return std::nullopt;
   return static_cast<double>(next) / static_cast<double>(base);
 }
 
-using Pair = std::pair<const RankAnalysis*, const RankAnalysis*>;
+using RankPair = std::pair<const RankAnalysis*, const RankAnalysis*>;
 
-std::vector<Pair> joined(std::span<const RankAnalysis> base, std::span<const RankAnalysis> next) {
-  std::vector<Pair> out;
+std::vector<RankPair> rank_pairs(std::span<const RankAnalysis> base, std::span<const RankAnalysis> next) {
+  std::vector<RankPair> out;
   for (const RankAnalysis& a : base) {
     const auto found = std::ranges::find(next, a.rank, &RankAnalysis::rank);
     if (found != next.end()) out.push_back({&a, &*found});
@@ -53,10 +52,10 @@ std::vector<Column> compared(std::string key, std::string title) {
 
 void add_row(Table& table, int32_t rank, const std::string& what, int64_t base, int64_t next) {
   table.rows.push_back(
-      {int64_t{rank}, what, seconds(base), seconds(next), seconds(next - base), cell(ratio(base, next))});
+      {int64_t{rank}, what, seconds_of(base), seconds_of(next), seconds_of(next - base), cell(change_of(base, next))});
 }
 
-Table totals_table(std::span<const Pair> pairs) {
+Table totals_table(std::span<const RankPair> pairs) {
   Table table{.title = "Compared: totals", .columns = compared("what", "what")};
   for (const auto& [base, next] : pairs) {
     const auto a = totals(*base), b = totals(*next);
@@ -66,7 +65,7 @@ Table totals_table(std::span<const Pair> pairs) {
   return table;
 }
 
-Table kernels_table(std::span<const Pair> pairs) {
+Table kernels_table(std::span<const RankPair> pairs) {
   Table table{.title = "Compared: kernels and ops by change of time", .columns = compared("name", "name")};
   table.columns[1].short_form = short_kernel_name;
   for (const auto& [base, next] : pairs) {
@@ -85,7 +84,7 @@ Table kernels_table(std::span<const Pair> pairs) {
 }  // namespace
 
 std::vector<Table> comparison_tables(std::span<const RankAnalysis> base, std::span<const RankAnalysis> next) {
-  const std::vector<Pair> pairs = joined(base, next);
+  const std::vector<RankPair> pairs = rank_pairs(base, next);
   return {totals_table(pairs), kernels_table(pairs)};
 }
 

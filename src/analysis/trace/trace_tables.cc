@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tbd {
 namespace {
 
-constexpr size_t kFewest = 5, kMost = 40;  // rows of the kernel table
+constexpr size_t kFewestKernels = 5, kMostKernels = 40;  // rows of the kernel table
 
-double seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-std::optional<double> share(int64_t part, int64_t whole) {
+std::optional<double> known_share(int64_t part, int64_t whole) {
   if (whole <= 0) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -21,7 +21,7 @@ std::string stream_label(const StreamAnalysis& stream) {
 }
 
 // The causes that some of the rows have.
-std::vector<size_t> present(std::span<const CauseTimes> rows) {
+std::vector<size_t> causes_present(std::span<const CauseTimes> rows) {
   std::vector<size_t> out;
   for (size_t i = 0; i < kIdleCauses; ++i)
     if (std::ranges::any_of(rows, [&](const CauseTimes& row) { return row[i] != 0; })) out.push_back(i);
@@ -53,11 +53,11 @@ Table overview_table(std::span<const RankAnalysis> ranks) {
   for (const RankAnalysis& r : ranks) {
     const uint8_t comm = bit(DeviceClass::comm);
     const int64_t communication = r.masks.busy(comm), overlap = r.masks.overlap(kComputeBits, comm);
-    table.rows.push_back({int64_t{r.rank}, seconds(r.window.length()), seconds(r.masks.busy()),
-                          cell(share(r.masks.busy(), r.window.length())), seconds(r.masks.busy(kComputeBits)),
-                          seconds(r.masks.by_mask[bit(DeviceClass::layout)]), seconds(communication),
-                          seconds(communication - overlap), cell(share(overlap, communication)),
-                          seconds(r.masks.busy(bit(DeviceClass::copy))), seconds(r.masks.idle())});
+    table.rows.push_back({int64_t{r.rank}, seconds_of(r.window.length()), seconds_of(r.masks.busy()),
+                          cell(known_share(r.masks.busy(), r.window.length())), seconds_of(r.masks.busy(kComputeBits)),
+                          seconds_of(r.masks.by_mask[bit(DeviceClass::layout)]), seconds_of(communication),
+                          seconds_of(communication - overlap), cell(known_share(overlap, communication)),
+                          seconds_of(r.masks.busy(bit(DeviceClass::copy))), seconds_of(r.masks.idle())});
   }
   table.notes = {
       "Busy and idle add to the window; classes may overlap. Exposed communication has no compute beside it."};
@@ -70,14 +70,14 @@ Table idle_table(std::span<const RankAnalysis> ranks) {
   Table table{.title = "Idle time of the device by cause"};
   std::vector<CauseTimes> rows;
   for (const RankAnalysis& r : ranks) rows.push_back(r.causes);
-  const std::vector<size_t> causes = present(rows);
+  const std::vector<size_t> causes = causes_present(rows);
   table.columns = {{"rank", "rank"}, {"idle_s", "idle", Unit::seconds}};
   add_cause_columns(table, causes);
   table.columns.push_back({"delay_s", "usual delay of a start", Unit::seconds});
   for (const RankAnalysis& r : ranks) {
-    std::vector<TableCell> row = {int64_t{r.rank}, seconds(r.masks.idle())};
-    for (const size_t i : causes) row.emplace_back(seconds(r.causes[i]));
-    row.push_back(cell(r.on_device ? std::optional(seconds(r.delay_ns)) : std::nullopt));
+    std::vector<TableCell> row = {int64_t{r.rank}, seconds_of(r.masks.idle())};
+    for (const size_t i : causes) row.emplace_back(seconds_of(r.causes[i]));
+    row.push_back(cell(r.on_device ? std::optional(seconds_of(r.delay_ns)) : std::nullopt));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -88,7 +88,7 @@ Table stream_table(std::span<const RankAnalysis> ranks) {
   std::vector<CauseTimes> rows;
   for (const RankAnalysis& r : ranks)
     for (const StreamAnalysis& stream : r.streams) rows.push_back(stream.causes);
-  const std::vector<size_t> causes = present(rows);
+  const std::vector<size_t> causes = causes_present(rows);
   table.columns = {{"rank", "rank"},
                    {"stream", "stream"},
                    {"activities", "activities", Unit::count},
@@ -97,9 +97,9 @@ Table stream_table(std::span<const RankAnalysis> ranks) {
   add_cause_columns(table, causes);
   for (const RankAnalysis& r : ranks)
     for (const StreamAnalysis& stream : r.streams) {
-      std::vector<TableCell> row = {int64_t{r.rank}, stream_label(stream), stream.activities, seconds(stream.busy_ns),
-                                    seconds(stream.idle_ns)};
-      for (const size_t i : causes) row.emplace_back(seconds(stream.causes[i]));
+      std::vector<TableCell> row = {int64_t{r.rank}, stream_label(stream), stream.activities,
+                                    seconds_of(stream.busy_ns), seconds_of(stream.idle_ns)};
+      for (const size_t i : causes) row.emplace_back(seconds_of(stream.causes[i]));
       table.rows.push_back(std::move(row));
     }
   return table;
@@ -120,16 +120,17 @@ Table kernel_table(const RankAnalysis& analysis) {
   int64_t all = 0, listed = 0;
   for (const KernelGroup& group : analysis.kernels) all += group.total_ns;
   for (const KernelGroup& group : analysis.kernels) {
-    if (table.rows.size() >= kMost || (table.rows.size() >= kFewest && listed >= all - all / 10)) break;
-    table.rows.push_back({group.name, group.detail, std::string(name(group.cls)), group.count, seconds(group.total_ns),
-                          seconds(group.total_ns) / static_cast<double>(group.count), seconds(group.p95_ns),
-                          cell(share(group.total_ns, all)),
+    if (table.rows.size() >= kMostKernels || (table.rows.size() >= kFewestKernels && listed >= all - all / 10)) break;
+    table.rows.push_back({group.name, group.detail, std::string(name(group.cls)), group.count,
+                          seconds_of(group.total_ns), seconds_of(group.total_ns) / static_cast<double>(group.count),
+                          seconds_of(group.p95_ns), cell(known_share(group.total_ns, all)),
                           cell(group.bytes ? std::optional(group.bytes) : std::nullopt), group.launch_bound});
     listed += group.total_ns;
   }
   const size_t rest = analysis.kernels.size() - table.rows.size();
   if (rest > 0)
-    table.notes = {cat(rest, " more, with ", format_percent(share(all - listed, all).value_or(0)), " of the time.")};
+    table.notes = {
+        cat(rest, " more, with ", format_percent(known_share(all - listed, all).value_or(0)), " of the time.")};
   return table;
 }
 
@@ -140,7 +141,8 @@ Table path_table(std::span<const RankAnalysis> ranks) {
   for (const RankAnalysis& r : ranks) {
     const int64_t all = r.path.total();
     const auto add = [&](std::string_view what, int64_t ns) {
-      if (ns != 0) table.rows.push_back({int64_t{r.rank}, std::string(what), seconds(ns), cell(share(ns, all))});
+      if (ns != 0)
+        table.rows.push_back({int64_t{r.rank}, std::string(what), seconds_of(ns), cell(known_share(ns, all))});
     };
     for (size_t i = 0; i < kDeviceClasses; ++i) add(name(static_cast<DeviceClass>(i)), r.path.device[i]);
     for (size_t i = 0; i < kIdleCauses; ++i) add(name(static_cast<IdleCause>(i)), r.path.host[i]);
@@ -162,8 +164,8 @@ Table step_table(std::span<const RankAnalysis> ranks) {
     for (const StepAnalysis& step : r.steps) sum += step.duration_ns;
     const auto [shortest, longest] = std::ranges::minmax(r.steps, {}, &StepAnalysis::duration_ns);
     const auto count = static_cast<int64_t>(r.steps.size());
-    table.rows.push_back({int64_t{r.rank}, count, seconds(sum) / static_cast<double>(count),
-                          seconds(shortest.duration_ns), seconds(longest.duration_ns)});
+    table.rows.push_back({int64_t{r.rank}, count, seconds_of(sum) / static_cast<double>(count),
+                          seconds_of(shortest.duration_ns), seconds_of(longest.duration_ns)});
   }
   return table;
 }
@@ -183,7 +185,7 @@ Table fault_table(const Trace& trace, std::span<const RankAnalysis> ranks) {
     add("events 73 years or more from the trace's base, not used", r, r.beyond);
     if (r.clock_jumps > 0)
       table.rows.push_back({"gaps of more than an hour: a clock was set, or traces were joined", r.clock_jumps,
-                            cat("rank ", r.rank, ": ", format_seconds(seconds(r.first_jump.length())), " before '",
+                            cat("rank ", r.rank, ": ", format_seconds(seconds_of(r.first_jump.length())), " before '",
                                 r.jump_before, "'")});
   }
   return table;

@@ -9,8 +9,6 @@
 namespace tbd {
 namespace {
 
-Json part(const Json& json, const char* key) { return maybe<Json>(json, key).value_or(Json::object()); }
-
 bool is_clean(const RawLaunch& launch) { return maybe<std::string>(launch.info, "pass") == "clean"; }
 
 // A cell of the loss column that is no finite number.
@@ -58,7 +56,7 @@ class Flags {
   std::vector<std::string> shown_;
 };
 
-bool above(const Bench& bench, const char* id, double limit) {
+bool metric_exceeds(const Bench& bench, const char* id, double limit) {
   return metric(id).of(bench.run).value.value_or(0) > limit;
 }
 
@@ -68,11 +66,11 @@ bool above(const Bench& bench, const char* id, double limit) {
 void check_marks(const Bench& bench) {
   check_outcome(bench);
   const Flags flags(bench);
-  flags.expect("disturbed-steal", above(bench, "steal_share", 0.01));
-  flags.expect("disturbed-runqueue", above(bench, "runqueue_share", 0.02));
-  flags.expect("disturbed-other-work", above(bench, "foreign_share", 0.05));
-  flags.expect("over-roof", above(bench, "mfu", 1.02));
-  flags.expect("roof-beaten", above(bench, "gemm_share", 1));
+  flags.expect("disturbed-steal", metric_exceeds(bench, "steal_share", 0.01));
+  flags.expect("disturbed-runqueue", metric_exceeds(bench, "runqueue_share", 0.02));
+  flags.expect("disturbed-other-work", metric_exceeds(bench, "foreign_share", 0.05));
+  flags.expect("over-roof", metric_exceeds(bench, "mfu", 1.02));
+  flags.expect("roof-beaten", metric_exceeds(bench, "gemm_share", 1));
   flags.expect("peaks-drift", std::abs(maybe<double>(part(bench.raw.run, "peaks"), "drift").value_or(0)) > 0.03);
   flags.expect("unpinned", maybe<bool>(part(bench.raw.run, "workload"), "unpinned").value_or(false));
   bool cut = false, is_short = false, one = false;

@@ -52,7 +52,7 @@ std::optional<int64_t> Second::sum(std::string_view column) const {
   return steps() > 0 ? std::optional(sum) : std::nullopt;
 }
 
-Window window_of(const RawLaunch& launch, const LaunchView& view) {
+Window window_again(const RawLaunch& launch, const LaunchView& view) {
   Window w{.launch = &launch};
   const auto first = static_cast<size_t>(view.launch->steps.size() - view.times.size());
   w.begin = first + static_cast<size_t>(view.phase.start), w.end = first + static_cast<size_t>(view.phase.end);
@@ -71,11 +71,9 @@ Second second_of(const Bench& bench) {
   Second second{bench.raw, {}};
   for (const LaunchView& view : bench.run.launches)
     for (const RawLaunch& launch : bench.raw.launches)
-      if (launch.folder == view.launch->info.folder_name()) second.windows.push_back(window_of(launch, view));
+      if (launch.folder == view.launch->info.folder_name()) second.windows.push_back(window_again(launch, view));
   return second;
 }
-
-Json part(const Json& json, const char* key) { return maybe<Json>(json, key).value_or(Json::object()); }
 
 Value over(const std::optional<int64_t>& numerator, double denominator) {
   if (!numerator || !(denominator > 0)) return std::nullopt;
@@ -117,7 +115,7 @@ Value stable_from_again(const Second& s) {
   return latest;
 }
 
-Value core_seconds(const Second& s) {
+Value core_seconds_again(const Second& s) {
   double sum = 0;
   for (const Window& w : s.windows) {
     const auto cores = maybe<double>(w.launch->info, "cores");
@@ -144,17 +142,17 @@ std::optional<int64_t> cpu_ns(const Second& s) {
 }
 
 Value cpu_again(const Second& s) {
-  const Value cores = core_seconds(s);
+  const Value cores = core_seconds_again(s);
   const auto used = cpu_ns(s);
   return used && cores ? over(used, *cores * 1e9) : of_launches(s, "util_cpu");
 }
-Value busy_again(const Second& s) {
+Value busy_cores_again(const Second& s) {
   const auto used = cpu_ns(s);
   return used && s.ns() > 0 ? over(used, static_cast<double>(s.ns())) : of_launches(s, "busy_cores");
 }
 Value steal_again(const Second& s) {
   const auto ticks = s.sum("steal_ticks");
-  const Value cores = core_seconds(s);
+  const Value cores = core_seconds_again(s);
   return ticks && cores ? over(ticks, *cores * 100) : of_launches(s, "steal_fraction");
 }
 Value runqueue_again(const Second& s) {
@@ -257,7 +255,7 @@ const std::map<std::string_view, Again> kAgain = {
     {"step_time_p99", [](const Second& s) { return quantile_again(s, 0.99); }},
     {"stable_from_step", stable_from_again},
     {"cpu_utilization", cpu_again},
-    {"busy_cores", busy_again},
+    {"busy_cores", busy_cores_again},
     {"peak_rss_bytes", [](const Second& s) { return largest(s, "peak_rss_bytes", "rss_bytes"); }},
     {"allocator_peak_bytes", [](const Second& s) { return largest(s, "allocator_peak_bytes", nullptr); }},
     {"flop_rate", model_rate},

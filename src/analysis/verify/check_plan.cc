@@ -7,8 +7,6 @@ namespace {
 
 constexpr double kOverProduct = 1.10;  // a matrix product cannot beat independent multiply-adds by more than noise
 
-Json part(const Json& json, const char* key) { return maybe<Json>(json, key).value_or(Json::object()); }
-
 void check_ops(const Bench& bench) {
   const Json& run = bench.raw.run;
   const auto train = maybe<int64_t>(run, "train_flops");

@@ -30,7 +30,7 @@ std::vector<Steps> windows_of(const Trace& trace, const Json& traced) {
 }
 
 // Length of the union of compute ops inside the windows: sort, walk, add what is new.
-int64_t busy_again(const RankEvents& rank, const std::vector<Steps>& windows) {
+int64_t compute_again(const RankEvents& rank, const std::vector<Steps>& windows) {
   int64_t busy = 0;
   for (const Steps& window : windows) {
     std::vector<Steps> spans;
@@ -77,7 +77,7 @@ void check_again(const Bench& bench, const std::string& of, const Trace& trace, 
   bench.same(of + "windows, of those that were to be traced", static_cast<int64_t>(windows.size()),
              static_cast<int64_t>(traced.size()));
   bench.same(of + "window, ns", profile.window_ns, length);
-  bench.same(of + "compute, ns", profile.masks.busy(kComputeBits), busy_again(rank_events(trace, 0), windows));
+  bench.same(of + "compute, ns", profile.masks.busy(kComputeBits), compute_again(rank_events(trace, 0), windows));
 }
 
 }  // namespace

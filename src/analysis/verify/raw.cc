@@ -41,6 +41,8 @@ RawLaunch read_raw_launch(const fs::path& folder) {
 
 }  // namespace
 
+Json part(const Json& json, const char* key) { return maybe<Json>(json, key).value_or(Json::object()); }
+
 std::optional<int64_t> RawLaunch::count(std::string_view column, size_t row) const {
   const std::string* cell = cell_at(*this, column, row);
   return cell ? parse_int(*cell) : std::nullopt;

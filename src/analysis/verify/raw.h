@@ -36,6 +36,9 @@ struct RawRecord {
 // Throws Error(invalid, not_found, io) where a file cannot be read or is no JSON.
 RawRecord read_raw(const std::filesystem::path& folder);
 
+// The value of a key; an empty object where there is none.
+Json part(const Json& json, const char* key);
+
 // What all checks of one record are made of and write to.
 struct Bench {
   const RawRecord& raw;

@@ -7,8 +7,6 @@
 namespace tbd::mxnet {
 namespace {
 
-using Kind = Optimizer::Kind;
-
 double single(double beta) { return static_cast<double>(static_cast<float>(beta)); }
 double ratio(double beta) { return beta == 0 ? 1 : single(beta) / beta; }
 
@@ -55,7 +53,7 @@ Array adam_direction(const Trained& t, const Array& g, const Optimizer& o, const
   return quotient(scaled(m, 1 / r.correction1), denominator);
 }
 
-Array filled(const Array& like, double value) { return shifted(call("zeros_like", std::vector{like}), value); }
+Array filled_like(const Array& like, double value) { return shifted(call("zeros_like", std::vector{like}), value); }
 
 // Norms whose quotient is the trust ratio: those of w and u, or `otherwise` and 1 where one of them is 0.
 struct Trust {
@@ -63,8 +61,8 @@ struct Trust {
     const Array w_norm = norm(w), u_norm = norm(u);
     const auto positive = [](const Array& x) { return call("_greater_scalar", std::vector{x}, scalar(0)); };
     const Array both = call("elemwise_mul", std::vector{positive(w_norm), positive(u_norm)});
-    above = call("where", std::vector{both, w_norm, filled(w_norm, otherwise)});
-    below = call("where", std::vector{both, u_norm, filled(u_norm, 1)});
+    above = call("where", std::vector{both, w_norm, filled_like(w_norm, otherwise)});
+    below = call("where", std::vector{both, u_norm, filled_like(u_norm, 1)});
   }
   Array above, below;
 };
@@ -85,7 +83,7 @@ void adam_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
   attributes.emplace_back("lr", text(r.lr * direction.scale));
   attributes.emplace_back("epsilon", text(direction.epsilon));
   std::vector<Array> in = operands(t);
-  if (o.kind == Kind::adam) {
+  if (o.kind == Optimizer::Kind::adam) {
     attributes.emplace_back("wd", text(folded.gradient * r.weight_decay));
     attributes.emplace_back("rescale_grad", text(folded.gradient));
     call_into(t.weight, "adam_update", in, attributes);
@@ -116,7 +114,7 @@ void lamb_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
 }
 
 void adam_composed(const Trained& t, const Optimizer& o, const Rates& r) {
-  const bool decoupled = o.kind == Kind::adamw;
+  const bool decoupled = o.kind == Optimizer::Kind::adamw;
   const Array u = adam_direction(t, with_decay(t, decoupled ? 0 : r.weight_decay), o, r);
   if (decoupled && r.weight_decay != 0) scale(t.weight, 1 - r.lr * r.weight_decay);
   add(t.weight, -r.lr, u);

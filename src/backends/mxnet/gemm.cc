@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Array filled(DType dtype, int64_t size) {
+Array square_matrix(DType dtype, int64_t size) {
   Array out(dtype, {size, size});
   std::vector<double> values(static_cast<size_t>(size * size));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 17) - 8;
@@ -21,7 +21,7 @@ Array filled(DType dtype, int64_t size) {
 
 // FullyConnected reaches oneDNN, dot OpenBLAS: both are what networks run on.
 double best_rate(const std::string& op, const Attributes& attributes, DType dtype, int64_t size, double seconds) {
-  const Array a = filled(dtype, size), b = filled(dtype, size), product(dtype, {size, size});
+  const Array a = square_matrix(dtype, size), b = square_matrix(dtype, size), product(dtype, {size, size});
   const auto multiply = [&] {
     call_into(product, op, std::vector{a, b}, attributes);
     wait_for_all();

@@ -22,10 +22,10 @@ Symbol fits_a_path(const Args& in) {
 }
 
 // CTCLoss knows a first and a last class as the blank: another one is turned to the front.
-bool turned(const CtcLoss& op, const Args& in) { return op.blank != 0 && op.blank != in.shape(0)[2] - 1; }
+bool turns_blank(const CtcLoss& op, const Args& in) { return op.blank != 0 && op.blank != in.shape(0)[2] - 1; }
 
 Symbol turned_logits(const CtcLoss& op, const Args& in) {
-  if (!turned(op, in)) return in[0];
+  if (!turns_blank(op, in)) return in[0];
   const Symbol back = in.part("classes/back", "slice_axis", {in[0]}, cut(2, op.blank, in.shape(0)[2]));
   const Symbol front = in.part("classes/front", "slice_axis", {in[0]}, cut(2, 0, op.blank));
   return in.part("classes", "Concat", {back, front}, joined_along(2, 2));
@@ -33,7 +33,7 @@ Symbol turned_logits(const CtcLoss& op, const Args& in) {
 
 Symbol turned_labels(const CtcLoss& op, const Args& in) {
   const Symbol labels = in.part("labels/cut", "slice_axis", {in[2]}, cut(1, 0, ctc_labels(in)));
-  if (!turned(op, in)) return labels;
+  if (!turns_blank(op, in)) return labels;
   const auto blank = static_cast<double>(op.blank), classes = static_cast<double>(in.shape(0)[2]);
   const Symbol less = in.part("labels/less", "_minus_scalar", {labels}, with_scalar(blank));
   const Symbol before = in.part("labels/before", "_lesser_scalar", {less}, with_scalar(0));
@@ -79,7 +79,7 @@ Symbol ctc_by_kernel(const CtcLoss& op, const Args& in, const Symbol& fits) {
                with_one("lengths", steps, {1}, 1, in.dtype(0)), with_one("counts/all", counts, {1}, 1, integer)},
               {{"use_data_lengths", text(true)},
                {"use_label_lengths", text(true)},
-               {"blank_label", op.blank == 0 || turned(op, in) ? "first" : "last"}});
+               {"blank_label", op.blank == 0 || turns_blank(op, in) ? "first" : "last"}});
   return without_certain(in, in.part("each", "slice_axis", {losses.output(0)}, cut(0, 0, x[0])));
 }
 

@@ -21,7 +21,7 @@ Symbol cropped(const Args& in, const Symbol& x, const Pads& pads) {
 bool deconvolves_safely(const Args& in) { return in.is_parameter(1) && in.readers(1).size() == 1; }
 
 // (C, out, h, w) as (out, C, h, w) with its taps in opposite order; by a product, since the op that reverses is slow.
-Symbol turned(const Args& in, const Extent2& kernel) {
+Symbol turned_taps(const Args& in, const Extent2& kernel) {
   const int64_t taps = kernel.h * kernel.w;
   const Symbol swapped = in.part("swapped", "SwapAxis", {in[1]}, {{"dim1", "0"}, {"dim2", "1"}});
   if (taps == 1) return swapped;
@@ -69,7 +69,7 @@ Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
          "pads wider than the kernel, where another node reads the weight: Deconvolution crashes");
   const Attributes attributes = {
       {"kernel", text(kernel)}, {"pad", text(pad)}, {"num_filter", std::to_string(op.out)}, {"no_bias", text(true)}};
-  const std::vector<Symbol> operands = {spread(in, op.stride), turned(in, op.kernel)};
+  const std::vector<Symbol> operands = {spread(in, op.stride), turned_taps(in, op.kernel)};
   if (op.pads.symmetric()) return in.op("Convolution", operands, attributes);
   return cropped(in, in.part("all", "Convolution", operands, attributes), op.pads);
 }

@@ -10,8 +10,6 @@
 namespace tbd::mxnet {
 namespace {
 
-size_t index(ValueId id) { return static_cast<size_t>(id); }
-
 int64_t samples(const Phase& phase, const PhaseOptions& options) {
   const auto n = options.bindings.find("N");
   return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;

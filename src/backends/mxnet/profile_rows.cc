@@ -22,7 +22,7 @@ void read(std::string_view text, Number& into) {
 }
 
 // One event as MXNet writes it, a key per line.
-struct Event {
+struct ProfileEvent {
   std::string_view name, kind;
   int64_t ts = 0;
   uint64_t tid = 0;
@@ -38,7 +38,7 @@ struct Event {
 std::vector<ProfileRow> read_profile(const std::filesystem::path& file) {
   const std::string text = read_file(file);
   std::vector<ProfileRow> rows;
-  Event event, begun;
+  ProfileEvent event, begun;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line(text.data() + at, end - at);

@@ -3,8 +3,6 @@
 namespace tbd::mxnet {
 namespace {
 
-size_t index(ValueId id) { return static_cast<size_t>(id); }
-
 std::vector<Symbol> results(Symbol only) { return {std::move(only)}; }
 std::vector<Symbol> results(std::vector<Symbol> several) { return several; }
 

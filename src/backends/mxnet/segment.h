@@ -6,6 +6,9 @@
 
 namespace tbd::mxnet {
 
+// The place of a value among a graph's values.
+constexpr size_t index(ValueId id) { return static_cast<size_t>(id); }
+
 // A value that a segment hands out. With `gradient`, backward starts from it: the array holds d loss / d value.
 struct Head {
   ValueId value;

@@ -22,9 +22,9 @@ EventKind kind_of(const DeviceRecord& record) {
   return name.starts_with("cu") || name.starts_with("hip") ? EventKind::api : EventKind::overhead;
 }
 
-class Appender {
+class DeviceAppender {
  public:
-  Appender(Trace& trace, const std::vector<std::string>& node_names) : trace_(trace), node_names_(node_names) {}
+  DeviceAppender(Trace& trace, const std::vector<std::string>& node_names) : trace_(trace), node_names_(node_names) {}
 
   void add(const DeviceRecord& record, const OpRecord* op) {
     const EventKind kind = kind_of(record);
@@ -83,7 +83,7 @@ void append_device_events(Trace& trace, std::span<const DeviceRecord> records, c
   std::unordered_map<uint32_t, const OpRecord*> callers;  // by link
   for (const DeviceRecord& record : records)
     if (!record.on_device && record.link != 0) callers[record.link] = op_at(record.place, record.begin);
-  Appender appender(trace, node_names);
+  DeviceAppender appender(trace, node_names);
   for (const DeviceRecord& record : records) {
     const auto caller = callers.find(record.on_device ? record.link : 0);
     appender.add(record, caller == callers.end() ? nullptr : caller->second);

@@ -13,9 +13,9 @@ struct Ids {
   StringId name = 0, shapes = 0, types = 0, math = 0;
 };
 
-class Appender {
+class OpAppender {
  public:
-  Appender(Trace& trace, const OpTape& tape, const OpNames& names)
+  OpAppender(Trace& trace, const OpTape& tape, const OpNames& names)
       : trace_(trace),
         tape_(tape),
         names_(names),
@@ -68,7 +68,7 @@ class Appender {
 
 void append_ops(Trace& trace, const OpTape& tape, const OpNames& names) {
   if (tape.records().empty()) return;
-  Appender appender(trace, tape, names);
+  OpAppender appender(trace, tape, names);
   for (const OpRecord& record : tape.records()) appender.add(record);
 }
 

@@ -20,7 +20,7 @@ void (*begin_in)(OpRecorder&, const at::RecordFunction&) = nullptr;
 thread_local OpTape* here = nullptr;
 thread_local uint64_t here_of = 0;  // the recorder's id
 
-std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+std::unique_ptr<at::ObserverContext> begin_op(const at::RecordFunction& function) {
   begin_in(*active, function);
   return nullptr;
 }
@@ -78,7 +78,7 @@ OpRecorder::Recording::Recording(OpRecorder& recorder) : recorder_(recorder) {
   recorder.begin_recording();
   recorder.recording_ = true;
   recorder.stepping_thread_ = at::RecordFunction::currentThreadId();
-  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end)
+  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin_op, &end)
                                         .needsInputs(true)
                                         .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }

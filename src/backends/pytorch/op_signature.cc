@@ -18,31 +18,31 @@ namespace {
 enum class Tag : char { other, scalar, scalars, tensor, undefined, tensors };
 
 template <class T>
-void put(std::vector<char>& bytes, const T& value) {
+void put_bytes(std::vector<char>& bytes, const T& value) {
   const char* begin = reinterpret_cast<const char*>(&value);
   bytes.insert(bytes.end(), begin, begin + sizeof value);
 }
 
 void put_tensor(std::vector<char>& bytes, const at::IValue& value) {
-  if (!value.isTensor() || !value.toTensor().defined()) return put(bytes, Tag::undefined);
+  if (!value.isTensor() || !value.toTensor().defined()) return put_bytes(bytes, Tag::undefined);
   const at::Tensor& tensor = value.toTensor();
-  if (tensor.is_nested()) return put(bytes, Tag::other);  // has no sizes
+  if (tensor.is_nested()) return put_bytes(bytes, Tag::other);  // has no sizes
   const at::IntArrayRef sizes = tensor.sizes();
-  put(bytes, Tag::tensor);
-  put(bytes, static_cast<uint8_t>(tensor.scalar_type()));
-  put(bytes, static_cast<uint8_t>(sizes.size()));
+  put_bytes(bytes, Tag::tensor);
+  put_bytes(bytes, static_cast<uint8_t>(tensor.scalar_type()));
+  put_bytes(bytes, static_cast<uint8_t>(sizes.size()));
   const char* begin = reinterpret_cast<const char*>(sizes.data());
   bytes.insert(bytes.end(), begin, begin + sizes.size() * sizeof(int64_t));
 }
 
 void put_argument(std::vector<char>& bytes, const at::IValue& value) {
   if (value.isTensor()) return put_tensor(bytes, value);
-  if (value.isScalar()) return put(bytes, Tag::scalar);
-  if (value.isIntList() || value.isDoubleList() || value.isBoolList()) return put(bytes, Tag::scalars);
-  if (!value.isTensorList() && !value.isOptionalTensorList()) return put(bytes, Tag::other);
+  if (value.isScalar()) return put_bytes(bytes, Tag::scalar);
+  if (value.isIntList() || value.isDoubleList() || value.isBoolList()) return put_bytes(bytes, Tag::scalars);
+  if (!value.isTensorList() && !value.isOptionalTensorList()) return put_bytes(bytes, Tag::other);
   const auto tensors = value.toListRef();
-  put(bytes, Tag::tensors);
-  put(bytes, static_cast<uint32_t>(tensors.size()));
+  put_bytes(bytes, Tag::tensors);
+  put_bytes(bytes, static_cast<uint32_t>(tensors.size()));
   for (const at::IValue& tensor : tensors) put_tensor(bytes, tensor);
 }
 

@@ -12,7 +12,7 @@ namespace {
 PhaseWatch* watched = nullptr;
 void (*begin_of)(PhaseWatch&, int64_t) = nullptr;
 
-std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+std::unique_ptr<at::ObserverContext> begin_node_of(const at::RecordFunction& function) {
   begin_of(*watched, function.seqNr());
   return nullptr;
 }
@@ -47,7 +47,8 @@ PhaseWatch::Backward::Backward(PhaseWatch& watch) {
   watch.last_node_ = -1;
   watched = &watch;
   begin_of = [](PhaseWatch& each, int64_t sequence) { each.begin_autograd_node(sequence); };
-  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin).scopes({at::RecordScope::BACKWARD_FUNCTION}));
+  callback_ =
+      at::addGlobalCallback(at::RecordFunctionCallback(&begin_node_of).scopes({at::RecordScope::BACKWARD_FUNCTION}));
 }
 
 PhaseWatch::Backward::~Backward() {

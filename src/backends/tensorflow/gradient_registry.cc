@@ -5,11 +5,11 @@
 
 #include "backends/tensorflow/gradient_nodes.h"
 
+namespace tbd::tensorflow_gradients {
+
 // ReluGrad, TanhGrad, SigmoidGrad, the pools' and the convolution's gradients are linear in their incoming gradient, so
 // their own gradient by it is the op run forward on what comes from above.
 namespace {
-
-using namespace tbd::tensorflow_gradients;
 
 std::map<std::string, int>& calls() {
   static std::map<std::string, int> counts;
@@ -103,7 +103,7 @@ bool is_weight_gradient(const Output& gradient) {
 }
 
 Output operand(const Output& of, int index) {
-  const tensorflow::Edge* edge = nullptr;
+  const ::tensorflow::Edge* edge = nullptr;
   const absl::Status found = of.node()->input_edge(index, &edge);
   return found.ok() ? Output(edge->src(), edge->src_output()) : kNone;
 }
@@ -156,8 +156,8 @@ absl::Status identities(const Scope& scope, const Operation& op, const Outputs& 
 // Registers `function` for `op`, counted.
 template <Gradient kFunction>
 void enter(const char* op) {
-  tensorflow::ops::GradFunc known = nullptr;
-  auto* registry = tensorflow::ops::GradOpRegistry::Global();
+  ::tensorflow::ops::GradFunc known = nullptr;
+  auto* registry = ::tensorflow::ops::GradOpRegistry::Global();
   if (registry->Lookup(op, &known).ok()) return;  // Register aborts on a second entry
   registry->Register(op, [](const Scope& scope, const Operation& node, const Outputs& upstream, Outputs* out) {
     ++calls()[node.node()->type_string()];
@@ -166,14 +166,16 @@ void enter(const char* op) {
 }
 
 void enter_none(const char* op) {
-  tensorflow::ops::GradFunc known = nullptr;
-  auto* registry = tensorflow::ops::GradOpRegistry::Global();
+  ::tensorflow::ops::GradFunc known = nullptr;
+  auto* registry = ::tensorflow::ops::GradOpRegistry::Global();
   if (!registry->Lookup(op, &known).ok()) registry->Register(op, nullptr);
 }
 
 }  // namespace
+}  // namespace tbd::tensorflow_gradients
 
 extern "C" void tbd_register_gradients() {
+  using namespace tbd::tensorflow_gradients;
   enter<sparse_cross_entropy>("SparseSoftmaxCrossEntropyWithLogits");
   enter<ctc_loss>("CTCLoss");
   enter<relu_grad>("ReluGrad");
@@ -189,6 +191,7 @@ extern "C" void tbd_register_gradients() {
 }
 
 extern "C" int tbd_gradient_calls(const char* op) {
+  using tbd::tensorflow_gradients::calls;
   const auto found = calls().find(op);
   return found == calls().end() ? 0 : found->second;
 }

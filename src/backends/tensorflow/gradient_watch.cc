@@ -6,14 +6,16 @@
 
 #include "tensorflow/cc/framework/grad_op_registry.h"
 
+namespace tbd::tensorflow_gradients {
+using ::tensorflow::Operation;
+using ::tensorflow::Output;
+using ::tensorflow::Scope;
+using Outputs = std::vector<Output>;
+
 namespace {
 
-using tensorflow::Operation;
-using tensorflow::Output;
-using tensorflow::Scope;
-using Outputs = std::vector<Output>;
-using Registry = tensorflow::ops::GradOpRegistry;
-using Functions = std::unordered_map<std::string, tensorflow::ops::GradFunc>;
+using Registry = ::tensorflow::ops::GradOpRegistry;
+using Functions = std::unordered_map<std::string, ::tensorflow::ops::GradFunc>;
 
 // The registry has no way to replace an entry. An explicit instantiation may name a private member.
 Functions& functions_of(Registry& registry);
@@ -35,9 +37,9 @@ Watcher& watcher() {
 
 absl::Status watched(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
   const Watcher& watch = watcher();
-  const tensorflow::ops::GradFunc function = watch.watched.at(op.node()->type_string());
+  const ::tensorflow::ops::GradFunc function = watch.watched.at(op.node()->type_string());
   if (!watch.added) return function(scope, op, upstream, out);
-  const auto tell = [&](const tensorflow::Node* node) {
+  const auto tell = [&](const ::tensorflow::Node* node) {
     if (node) watch.added(watch.context, node->name().c_str(), op.node()->name().c_str());
   };
   for (const Output& each : upstream) tell(each.node());
@@ -48,8 +50,10 @@ absl::Status watched(const Scope& scope, const Operation& op, const Outputs& ups
 }
 
 }  // namespace
+}  // namespace tbd::tensorflow_gradients
 
 extern "C" void tbd_watch_gradients(void (*added)(void* context, const char* op, const char* forward), void* context) {
+  using namespace tbd::tensorflow_gradients;
   Watcher& watch = watcher();
   watch.added = added, watch.context = context;
   for (auto& [op, function] : functions_of(*Registry::Global())) {

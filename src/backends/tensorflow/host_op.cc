@@ -34,7 +34,7 @@ std::vector<Shape> shapes_of(const std::string& text) {
   return out;
 }
 
-std::string attribute(TF_OpKernelConstruction* context, const char* name) {
+std::string text_attribute(TF_OpKernelConstruction* context, const char* name) {
   const Status status;
   int32_t items = 0, bytes = 0;
   TF_OpKernelConstruction_GetAttrSize(context, name, &items, &bytes, status);
@@ -65,8 +65,8 @@ void* create(TF_OpKernelConstruction* context) {
   guarded(
       [&] {
         auto made = std::make_unique<HostKernel>();
-        made->function = find_host_function(attribute(context, "function"));
-        made->results = shapes_of(attribute(context, "shapes"));
+        made->function = find_host_function(text_attribute(context, "function"));
+        made->results = shapes_of(text_attribute(context, "shapes"));
         kernel = made.release();
       },
       [&](TF_Status* status) { TF_OpKernelConstruction_Failure(context, status); });

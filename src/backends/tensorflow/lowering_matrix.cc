@@ -39,7 +39,8 @@ struct Convolution {
 };
 
 // Neither TensorFlow's CPU kernels nor their gradients know groups.
-TF_Output grouped(const Args& in, const Convolution& convolve, TF_Output x, TF_Output weight, int64_t groups) {
+TF_Output grouped_convolution(const Args& in, const Convolution& convolve, TF_Output x, TF_Output weight,
+                              int64_t groups) {
   const auto xs = in.split(x, 3, groups), weights = in.split(weight, 3, groups);
   std::vector<TF_Output> parts;
   for (size_t g = 0; g < xs.size(); ++g) parts.push_back(convolve("Conv2D", xs[g], weights[g]));
@@ -72,7 +73,7 @@ Operand lower(const Conv2d& op, const Args& in) {
   }
   TF_Output y = depthwise        ? convolve("DepthwiseConv2dNative", x, weight)
                 : op.groups == 1 ? convolve("Conv2D", x, weight)
-                                 : grouped(in, convolve, x, weight, op.groups);
+                                 : grouped_convolution(in, convolve, x, weight, op.groups);
   if (op.bias) y = in.binary("BiasAdd", y, in.row(2));
   return {y, Layout::nhwc};
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "data/text/utf8.h"
 
 namespace tbd {
@@ -51,15 +52,8 @@ class Bytes {
   bool big_endian_ = false;
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 void require_utf8(const std::string& name, std::string_view header) {
-  const std::string fields = lower(header);
+  const std::string fields = lower_case(header);
   const size_t at = fields.find("charset=");
   require(at != std::string::npos, name, ": its header names no charset");
   const size_t begin = at + 8, end = std::min(fields.find_first_of(" \t\r\n;", begin), fields.size());

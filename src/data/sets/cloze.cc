@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "data/sets/made_set.h"
 #include "data/text/text_file.h"
 
@@ -24,15 +25,9 @@ constexpr std::string_view kFunctionWords[] = {
     "were",    "what",   "when",    "where", "whether",  "which",  "while",   "who",   "whose",   "why",   "will",
     "with",    "within", "without", "would", "you"};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 template <size_t kCount>
-bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::ranges::find(words, lower(word)) != std::end(words);
+bool is_word_among(std::string_view word, const std::string_view (&words)[kCount]) {
+  return std::ranges::find(words, lower_case(word)) != std::end(words);
 }
 bool is_sign(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
@@ -59,7 +54,7 @@ Span span_from(std::string_view sentence, const std::vector<std::string_view>& w
   for (size_t i = first; i < words.size(); ++i) {
     const std::string_view word = bare(words[i]);
     if (word.empty()) return {0, 0};
-    if (is_among(word, kFunctionWords) || is_among(word, kDeterminers)) break;
+    if (is_word_among(word, kFunctionWords) || is_word_among(word, kDeterminers)) break;
     if (i - first == kMostWords) return {0, 0};
     if (i == first) span.begin = place(word);
     span.end = place(word) + word.size();
@@ -79,7 +74,7 @@ std::optional<Cloze> cloze_of(std::string_view sentence, std::string_view contex
   const std::vector<std::string_view> words = words_of(sentence);
   std::vector<Span> spans;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if (!is_among(words[i], kDeterminers)) continue;
+    if (!is_word_among(words[i], kDeterminers)) continue;
     const Span span = span_from(sentence, words, i + 1);
     if (span.end > span.begin && stands_once(context, sentence.substr(span.begin, span.end - span.begin)))
       spans.push_back(span);

@@ -14,10 +14,8 @@ struct Questions {
   int64_t contexts = 0, questions = 0;
 };
 
-std::string joined(const std::vector<std::string>& sentences) { return join(sentences, " "); }
-
 // Characters before byte `end`.
-int64_t characters(std::string_view text, size_t end) {
+int64_t character_count(std::string_view text, size_t end) {
   int64_t count = 0;
   for (size_t i = 0; i < end; i += code_point_at(text, i).value().length) ++count;
   return count;
@@ -29,7 +27,7 @@ Json questions_on(const std::vector<std::string>& sentences, const std::string& 
   for (const std::string& sentence : sentences) {
     if (const auto cloze = cloze_of(sentence, context)) {
       const std::string answer = sentence.substr(cloze->begin, cloze->end - cloze->begin);
-      const Json given = {{"text", answer}, {"answer_start", characters(context, begin + cloze->begin)}};
+      const Json given = {{"text", answer}, {"answer_start", character_count(context, begin + cloze->begin)}};
       qas.push_back({{"id", sha256_hex(sentence).substr(0, 24)}, {"question", cloze->question}, {"answers", {given}}});
     }
     begin += sentence.size() + 1;
@@ -37,11 +35,11 @@ Json questions_on(const std::vector<std::string>& sentences, const std::string& 
   return qas;
 }
 
-void add(const ProseDocument& document, Questions& side) {
+void add_questions(const ProseDocument& document, Questions& side) {
   Json paragraphs = Json::array();
   for (const auto& sentences : document.paragraphs) {
     if (sentences.size() < 2) continue;
-    const std::string context = joined(sentences);
+    const std::string context = join(sentences, " ");
     Json qas = questions_on(sentences, context);
     if (qas.empty()) continue;
     ++side.contexts;
@@ -55,7 +53,9 @@ void write(const std::filesystem::path& path, const Questions& side) {
   write_file(path, Json{{"version", "1.1"}, {"data", side.articles}}.dump(1) + "\n");
 }
 
-Json counts_json(const Questions& side) { return {{"contexts", side.contexts}, {"questions", side.questions}}; }
+Json question_counts_json(const Questions& side) {
+  return {{"contexts", side.contexts}, {"questions", side.questions}};
+}
 
 }  // namespace
 
@@ -64,7 +64,7 @@ ClozeSetSummary make_cloze_set(const std::filesystem::path& source_dir, const st
   MadeSet made(out_dir);
   const Prose prose = read_prose(source_dir, options);
   Questions train, val;
-  for (const ProseDocument& document : prose.documents) add(document, document.val ? val : train);
+  for (const ProseDocument& document : prose.documents) add_questions(document, document.val ? val : train);
   require(train.questions > 0 && val.questions > 0, source_dir.string(), " gives ", train.questions,
           " questions for training and ", val.questions, " for validation");
   write(made.folder() / "train-v1.1.json", train);
@@ -74,7 +74,8 @@ ClozeSetSummary make_cloze_set(const std::filesystem::path& source_dir, const st
                           .val_contexts = val.contexts,
                           .val_questions = val.questions,
                           .left_out = prose.left_out};
-  summary.set = made.finish("cloze", description_of(prose, options, counts_json(train), counts_json(val)));
+  summary.set =
+      made.finish("cloze", description_of(prose, options, question_counts_json(train), question_counts_json(val)));
   return summary;
 }
 

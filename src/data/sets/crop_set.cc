@@ -14,9 +14,6 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr ImageSize kLeastSource = {1000, 1000};
-constexpr ImageSize kDecoded = {2000, 1200};  // larger ones are first reduced in the DCT domain to at least this
-
 RgbImage picture_of(const PhotoSource& photo, int64_t size) {
   const std::string bytes = read_file(photo.file);
   JpegDecoder decoder;
@@ -59,7 +56,7 @@ void write_crops(const PhotoSource& photo, const fs::path& out, const CropSetOpt
   }
 }
 
-Json description_of(const std::vector<PhotoSource>& photos, const CropSetOptions& options) {
+Json crops_description(const std::vector<PhotoSource>& photos, const CropSetOptions& options) {
   Json sources = Json::array();
   for (const PhotoSource& photo : photos) {
     const auto known = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -89,7 +86,7 @@ CropSetSummary make_crop_set(const fs::path& source_dir, const fs::path& out_dir
   return {.pictures = pictures,
           .train = pictures * options.train_per_picture,
           .val = pictures * options.val_per_picture,
-          .set = made.finish("crops", description_of(photos, options))};
+          .set = made.finish("crops", crops_description(photos, options))};
 }
 
 }  // namespace tbd

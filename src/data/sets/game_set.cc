@@ -16,7 +16,7 @@ namespace {
 constexpr double kKomi = 7.5;
 constexpr double kSecondsPerReply = 120;
 
-void check(const GameSetOptions& options) {
+void check_options(const GameSetOptions& options) {
   go::require_size(options.board);
   require(options.games >= 2 && options.games <= 1'000'000, "2 to 1,000,000 games, got ", options.games);
   require(options.level >= 0 && options.level <= 10, "a level of GNU Go is 0 to 10, got ", options.level);
@@ -61,7 +61,7 @@ std::string file_name(int64_t number) {
 }  // namespace
 
 GameSetSummary make_game_set(const std::filesystem::path& out_dir, const GameSetOptions& options) {
-  check(options);
+  check_options(options);
   MadeSet made(out_dir);
   GameSetSummary summary;
   const auto share = static_cast<int64_t>(std::llround(options.val_share * static_cast<double>(options.games)));

@@ -86,9 +86,9 @@ std::string attribute(std::string_view tag, std::string_view name) {
   return std::string(tag.substr(begin, std::min(tag.find('"', begin), tag.size()) - begin));
 }
 
-class Reader {
+class HtmlReader {
  public:
-  explicit Reader(std::string_view html) : html_(html) {}
+  explicit HtmlReader(std::string_view html) : html_(html) {}
 
   HtmlText read() {
     while (at_ < html_.size()) {
@@ -160,6 +160,6 @@ class Reader {
 
 }  // namespace
 
-HtmlText text_of_html(std::string_view html) { return Reader(html).read(); }
+HtmlText text_of_html(std::string_view html) { return HtmlReader(html).read(); }
 
 }  // namespace tbd

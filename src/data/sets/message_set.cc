@@ -16,7 +16,7 @@ bool is_catalogue(const fs::path& path) {
   return path.extension() == ".mo" && path.parent_path().filename() == "LC_MESSAGES";
 }
 
-struct Side {
+struct MessageSide {
   std::string source, target;
   int64_t pairs = 0;
 };
@@ -32,7 +32,7 @@ class Pairs {
     return train.pairs + val.pairs - before;
   }
 
-  Side train, val;
+  MessageSide train, val;
 
  private:
   void add(Message message) {
@@ -40,7 +40,7 @@ class Pairs {
     const TokenisedMessage source = tokenised_message(message.text), target = tokenised_message(message.translation);
     const bool useful = source.words >= options_.least_words && target.words > 0 && source.text != target.text;
     if (!useful || !known_.insert(source.text + '\n' + target.text).second) return;
-    Side& side = share_of(source.text) < options_.val_share ? val : train;
+    MessageSide& side = share_of(source.text) < options_.val_share ? val : train;
     side.source += source.text + "\n";
     side.target += target.text + "\n";
     ++side.pairs;
@@ -50,7 +50,7 @@ class Pairs {
   std::unordered_set<std::string> known_;
 };
 
-void write_side(const fs::path& folder, const std::string& stem, const std::string& language, const Side& side) {
+void write_side(const fs::path& folder, const std::string& stem, const std::string& language, const MessageSide& side) {
   write_file(folder / (stem + ".en"), side.source);
   write_file(folder / (stem + "." + language), side.target);
 }

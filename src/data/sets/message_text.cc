@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "data/text/utf8.h"
 
 namespace tbd {
 namespace {
 
 bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return is_ascii_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; }
 bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 

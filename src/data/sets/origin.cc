@@ -6,11 +6,11 @@
 namespace tbd {
 namespace {
 
-struct Package {
+struct TextPackage {
   std::string_view name, licence;
 };
 // As the packages' copyright files say of their text.
-constexpr Package kPackages[] = {
+constexpr TextPackage kTextPackages[] = {
     {"aptitude-common", "GPL-2+"},
     {"asterisk-core-sounds-en", "CC-BY-SA-3.0"},
     {"asterisk-core-sounds-en-wav", "CC-BY-SA-3.0"},
@@ -29,7 +29,7 @@ constexpr Package kPackages[] = {
 
 Json origin_json(const std::string& file) {
   const std::string below = "/" + file;
-  for (const Package& package : kPackages)
+  for (const TextPackage& package : kTextPackages)
     if (below.find("/" + std::string(package.name) + "/usr/") != std::string::npos)
       return {{"file", file}, {"package", package.name}, {"licence", package.licence}};
   return {{"file", file}, {"package", nullptr}, {"licence", nullptr}};

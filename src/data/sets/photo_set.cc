@@ -23,8 +23,6 @@ namespace {
 // Sizes common among ImageNet's files, as often as they stand here.
 constexpr ImageSize kSizes[] = {{500, 375}, {500, 375}, {500, 375}, {500, 333}, {500, 333}, {375, 500},
                                 {375, 500}, {333, 500}, {400, 300}, {500, 400}, {300, 400}, {500, 281}};
-constexpr ImageSize kLeastSource = {1000, 1000};  // smaller pictures would be enlarged
-constexpr ImageSize kDecoded = {2000, 1200};      // larger ones are first reduced in the DCT domain to at least this
 constexpr int kWorstQuality = 30, kBestQuality = 100;
 constexpr double kSpread = 0.35;  // of the logarithm of the bytes
 
@@ -102,7 +100,7 @@ void write_all(const std::vector<PhotoSource>& photos, const fs::path& out, cons
   if (error) std::rethrow_exception(error);
 }
 
-Json description_of(const std::vector<PhotoSource>& photos, const PhotoSetOptions& options) {
+Json photos_description(const std::vector<PhotoSource>& photos, const PhotoSetOptions& options) {
   Json sources = Json::array();
   for (const PhotoSource& photo : photos) {
     const auto known = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -131,7 +129,7 @@ PhotoSetSummary make_photo_set(const fs::path& source_dir, const fs::path& out_d
   require(!photos.empty(), source_dir.string(), " holds no photograph (.jpg) of at least ", kLeastSource.width, " x ",
           kLeastSource.height, " pixels");
   write_all(photos, made.folder(), options);
-  const SetSummary summary = made.finish("photos", description_of(photos, options));
+  const SetSummary summary = made.finish("photos", photos_description(photos, options));
   return {.classes = static_cast<int64_t>(photos.size()),
           .files = summary.files,
           .bytes = summary.bytes,

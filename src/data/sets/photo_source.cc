@@ -12,11 +12,11 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-struct Package {
+struct PhotoPackage {
   std::string_view below, name, licence;
 };
 // As the packages' copyright files say of these files.
-constexpr Package kPackages[] = {
+constexpr PhotoPackage kPhotoPackages[] = {
     {"usr/share/wallpapers/", "plasma-workspace-wallpapers", "GPL-2+"},
     {"usr/share/backgrounds/mate/", "mate-backgrounds", "GPL-2+"},
 };
@@ -73,7 +73,7 @@ std::vector<PhotoSource> find_photos(const fs::path& folder, ImageSize least) {
     if (photo.name.empty() || is_drawing(photo.name)) continue;
     photo.size = size_of_jpeg(photo.file);
     if (photo.size.width < least.width || photo.size.height < least.height) continue;
-    for (const Package& package : kPackages)
+    for (const PhotoPackage& package : kPhotoPackages)
       if (photo.below.starts_with(package.below)) photo.package = package.name, photo.licence = package.licence;
     PhotoSource& kept = pictures[photo.name];
     if (photo.size.width * photo.size.height > kept.size.width * kept.size.height) kept = photo;

@@ -8,6 +8,9 @@
 
 namespace tbd {
 
+inline constexpr ImageSize kLeastSource = {1000, 1000};  // smaller pictures would be enlarged
+inline constexpr ImageSize kDecoded = {2000, 1200};  // larger ones are first reduced in the DCT domain to at least this
+
 struct PhotoSource {
   std::string name;  // of the picture; the class
   std::filesystem::path file;

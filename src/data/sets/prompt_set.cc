@@ -59,7 +59,7 @@ SpokenCounts held_out(const fs::path& source_dir, const fs::path& folder, Json& 
   return counts;
 }
 
-Json counts_json(const SpokenCounts& counts) {
+Json spoken_counts_json(const SpokenCounts& counts) {
   return {{"utterances", counts.utterances}, {"seconds", counts.seconds}};
 }
 
@@ -88,9 +88,9 @@ PromptSetSummary make_prompt_set(const fs::path& source_dir, const fs::path& out
   require(summary.train.utterances > 0 && summary.val.utterances > 0, source_dir.string(), " gives ",
           summary.train.utterances, " prompts for training and ", summary.val.utterances, " for validation");
   summary.held_out = held_out(source_dir, made.folder() / "held_out", sources);
-  summary.set = made.finish("prompts", {{"train", counts_json(summary.train)},
-                                        {"val", counts_json(summary.val)},
-                                        {"held_out", counts_json(summary.held_out)},
+  summary.set = made.finish("prompts", {{"train", spoken_counts_json(summary.train)},
+                                        {"val", spoken_counts_json(summary.val)},
+                                        {"held_out", spoken_counts_json(summary.held_out)},
                                         {"val_share", options.val_share},
                                         {"sources", sources},
                                         {"left_out", left_out_json(summary.left_out)}});

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "data/text/text_file.h"
 #include "data/transcripts.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 constexpr std::string_view kDigits[] = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string unpacked(const std::filesystem::path& file) {

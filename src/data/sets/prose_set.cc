@@ -7,12 +7,12 @@
 namespace tbd {
 namespace {
 
-struct Side {
+struct ProseSide {
   std::string text;
   TextCounts counts;
 };
 
-void add(const ProseDocument& document, Side& side) {
+void add_document(const ProseDocument& document, ProseSide& side) {
   if (!side.text.empty()) side.text += "\n";
   ++side.counts.documents;
   for (const auto& paragraph : document.paragraphs)
@@ -23,7 +23,7 @@ void add(const ProseDocument& document, Side& side) {
     }
 }
 
-Json counts_json(const TextCounts& counts) {
+Json text_counts_json(const TextCounts& counts) {
   return {{"documents", counts.documents}, {"sentences", counts.sentences}, {"words", counts.words}};
 }
 
@@ -33,13 +33,13 @@ ProseSetSummary make_prose_set(const std::filesystem::path& source_dir, const st
                                const ProseOptions& options) {
   MadeSet made(out_dir);
   const Prose prose = read_prose(source_dir, options);
-  Side train, val;
-  for (const ProseDocument& document : prose.documents) add(document, document.val ? val : train);
+  ProseSide train, val;
+  for (const ProseDocument& document : prose.documents) add_document(document, document.val ? val : train);
   write_file(made.folder() / "train.txt", train.text);
   write_file(made.folder() / "val.txt", val.text);
   ProseSetSummary summary{.train = train.counts, .val = val.counts, .left_out = prose.left_out};
-  summary.set =
-      made.finish("prose", description_of(prose, options, counts_json(train.counts), counts_json(val.counts)));
+  summary.set = made.finish(
+      "prose", description_of(prose, options, text_counts_json(train.counts), text_counts_json(val.counts)));
   return summary;
 }
 

@@ -18,7 +18,8 @@ std::string one_line(const fs::path& path, const std::string& where) {
   return file.size() == 0 ? "" : std::string(file[0]);
 }
 
-void add(UtteranceList& list, const std::string& audio, const std::string& transcript, const std::string& where) {
+void add_utterance(UtteranceList& list, const std::string& audio, const std::string& transcript,
+                   const std::string& where) {
   const fs::path text = list.root / transcript;  // an absolute path stays
   list.utterances.push_back({audio, one_line(text, where), cat(text.string(), ":1")});
 }
@@ -28,8 +29,8 @@ void read_json(const fs::path& manifest, UtteranceList& list) try {
   if (const auto root = maybe<std::string>(json, "root_path")) list.root /= *root;
   size_t number = 0;
   for (const Json& sample : at<Json>(json, "samples"))
-    add(list, at<std::string>(sample, "wav_path"), at<std::string>(sample, "transcript_path"),
-        cat("sample ", ++number));
+    add_utterance(list, at<std::string>(sample, "wav_path"), at<std::string>(sample, "transcript_path"),
+                  cat("sample ", ++number));
 } catch (const Error& e) {
   throw e.within(manifest.string());
 }
@@ -40,7 +41,7 @@ void read_lines(const fs::path& manifest, UtteranceList& list) {
     const std::vector<std::string> fields = split(trim(file[line]), ',');
     require(fields.size() == 2 && !fields[0].empty() && !fields[1].empty(), file.where(line),
             ": expected AUDIO,TRANSCRIPT");
-    add(list, fields[0], fields[1], file.where(line));
+    add_utterance(list, fields[0], fields[1], file.where(line));
   }
 }
 

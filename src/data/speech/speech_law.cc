@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "data/spectrogram.h"
 #include "data/transcripts.h"
@@ -53,11 +52,6 @@ int32_t draw_letter(Draws& draws) {
   return kFirst + 4;  // what rounding leaves of the hundred: E
 }
 
-double normal(Draws& draws) {
-  const double radius = std::sqrt(-2 * std::log(1 - draws.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * draws.uniform());
-}
-
 }  // namespace
 
 double duration_share(double seconds) { return between(seconds, &Quantile::seconds, &Quantile::share); }
@@ -79,7 +73,7 @@ size_t draw_speech_bucket(const std::vector<int64_t>& buckets, Draws& draws) {
 }
 
 std::vector<int32_t> draw_speech_labels(int64_t frames, int64_t places, Draws& draws) {
-  const double rate = kPerSecond * std::exp(kRateSpread * normal(draws));
+  const double rate = kPerSecond * std::exp(kRateSpread * draws.normal());
   const int64_t wanted =
       std::clamp<int64_t>(std::llround(static_cast<double>(frames) * kFrameSeconds * rate), 1, places);
   std::vector<int32_t> labels;

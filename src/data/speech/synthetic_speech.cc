@@ -12,7 +12,7 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kHop = 160;  // samples of a frame
+constexpr int64_t kFrameSamples = 160;  // samples of a frame
 
 class SyntheticSpeech final : public Samples {
  public:
@@ -57,7 +57,7 @@ class SyntheticSpeech::Maker final : public SampleMaker {
 
  private:
   void sound(int64_t frames, const std::vector<int32_t>& labels, const Philox& noise) {
-    recording_.resize(static_cast<size_t>(std::max((frames - 1) * kHop, kLeastSpeechSamples)));
+    recording_.resize(static_cast<size_t>(std::max((frames - 1) * kFrameSamples, kLeastSpeechSamples)));
     for (size_t i = 0; i < recording_.size(); ++i) {
       const double hertz = 150 + 230 * labels[i * labels.size() / recording_.size()];
       const double turns = static_cast<double>(i) * hertz / kSpeechRate;

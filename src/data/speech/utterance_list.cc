@@ -14,15 +14,6 @@ namespace {
 
 constexpr std::string_view kTranscripts = ".trans.txt";
 
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
 // Names in byte order; a folder that cannot be read is an error.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code code;

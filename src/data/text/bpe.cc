@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kEnd = "</w>";
 
-std::vector<std::string> characters(std::string_view word) {
+std::vector<std::string> word_characters(std::string_view word) {
   std::vector<std::string> out;
   for (size_t i = 0; i < word.size();) {
     const auto point = code_point_at(word, i);
@@ -24,7 +24,7 @@ std::vector<std::string> characters(std::string_view word) {
 
 std::vector<int32_t> symbols_of(std::string_view word, Symbols& symbols) {
   std::vector<int32_t> out;
-  for (const std::string& text : characters(word)) out.push_back(symbols.add(text));
+  for (const std::string& text : word_characters(word)) out.push_back(symbols.add(text));
   return out;
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> byte_characters() {
   return characters;
 }
 
-Tree parsed(const std::string& name, const std::string& text) try {
+Tree parse_tree(const std::string& name, const std::string& text) try {
   return Tree::parse(text);
 } catch (const Tree::parse_error& e) {
   fail(ErrorKind::invalid, where_in(name, text, e.byte), ": not JSON at byte ", e.byte);
@@ -68,7 +68,7 @@ std::optional<int32_t> added_token(const Tree& root, std::initializer_list<const
 }  // namespace
 
 ByteBpe ByteBpe::read(const std::filesystem::path& path) {
-  const Tree root = parsed(path.string(), read_file(path));
+  const Tree root = parse_tree(path.string(), read_file(path));
   try {
     require_byte_level(root);
     const Tree& vocabulary = root.at("model").at("vocab");

@@ -1,6 +1,8 @@
 // Successive uniform draws of one Philox stream.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include "base/philox.h"
 
@@ -15,6 +17,11 @@ class Draws {
   int64_t below(int64_t count) { return static_cast<int64_t>(uniform() * static_cast<double>(count)); }
   // low to high, both included.
   int64_t between(int64_t low, int64_t high) { return low + below(high - low + 1); }
+  // Of mean 0 and variance 1. Box-Muller; 1 - u lies in (0, 1].
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
 
  private:
   Philox stream_;

@@ -10,7 +10,7 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-std::string joined(const PlainText::Document& document) {
+std::string text_of(const PlainText::Document& document) {
   std::string text;
   for (const std::string_view line : document) text.append(text.empty() ? "" : "\n").append(line);
   return text;
@@ -21,7 +21,7 @@ ByteBpe trained(const SourceSpec& spec) {
   WordCounts counts;
   const PlainText text(find_training_text(spec));
   for (const PlainText::Document& document : text.documents()) {
-    const std::string whole = joined(document);
+    const std::string whole = text_of(document);
     for (const std::string_view word : byte_bpe_words(whole)) {
       const auto found = counts.find(word);
       if (found == counts.end())
@@ -38,7 +38,7 @@ std::vector<int32_t> tokens_of(const SourceSpec& spec) {
   std::vector<int32_t> tokens;
   const PlainText text(find_plain_text(spec));
   for (const PlainText::Document& document : text.documents()) {
-    const std::vector<int32_t> ids = bpe.encode(joined(document));
+    const std::vector<int32_t> ids = bpe.encode(text_of(document));
     tokens.insert(tokens.end(), ids.begin(), ids.end());
     tokens.push_back(bpe.eos());
   }

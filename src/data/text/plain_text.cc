@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -16,11 +17,6 @@ std::vector<fs::path> text_files_in(const fs::path& folder) {
       files.push_back(it->path());
   std::ranges::sort(files);
   return files;
-}
-
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::optional<size_t> byte_of(std::string_view text, int64_t count) {
   return count == 0 ? std::optional(at) : std::nullopt;
 }
 
-Json parsed(const std::string& name, const std::string& text) {
+Json parse_squad(const std::string& name, const std::string& text) {
   if (const auto bad = first_bad_byte(text))
     fail(ErrorKind::invalid, where_in(name, text, *bad), ": byte ", *bad + 1, " of the file is not UTF-8");
   try {
@@ -33,13 +33,13 @@ Json parsed(const std::string& name, const std::string& text) {
   }
 }
 
-class Reader {
+class SquadReader {
  public:
-  Reader(std::string name, const std::string& text, bool strict)
+  SquadReader(std::string name, const std::string& text, bool strict)
       : name_(std::move(name)), text_(text), strict_(strict) {}
 
   SquadFile read() {
-    const Json root = parsed(name_, text_);
+    const Json root = parse_squad(name_, text_);
     each(root, "data", name_ + ": data", [&](const Json& article, const std::string& where) {
       each(article, "paragraphs", where + ".paragraphs",
            [&](const Json& paragraph, const std::string& place) { add_paragraph(paragraph, place); });
@@ -118,7 +118,7 @@ class Reader {
 
 SquadFile read_squad(const fs::path& path, bool strict) {
   const std::string text = read_file(path);
-  return Reader(path.string(), text, strict).read();
+  return SquadReader(path.string(), text, strict).read();
 }
 
 fs::path find_squad_file(const SourceSpec& spec) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kTasks[] = {"none", "translation", "pretraining", "squad", "language_model"};
 
-TextTask task_of(const std::string& name) {
+TextTask task_from(const std::string& name) {
   for (size_t i = 0; i < std::size(kTasks); ++i)
     if (name == kTasks[i]) return static_cast<TextTask>(i);
   const std::vector<std::string> known(std::begin(kTasks), std::end(kTasks));
@@ -64,7 +64,7 @@ Json text_spec_json(const TextSpec& spec) {
 }
 
 TextSpec text_spec_from(const Json& json, TextSpec spec) {
-  if (const auto task = maybe<std::string>(json, "task")) spec.task = task_of(*task);
+  if (const auto task = maybe<std::string>(json, "task")) spec.task = task_from(*task);
   each_plain_key(spec, [&](const char* key, auto& value) {
     if (auto given = maybe<std::decay_t<decltype(value)>>(json, key)) value = std::move(*given);
   });

@@ -5,7 +5,7 @@
 namespace tbd {
 namespace {
 
-bool within(utf8proc_category_t category, utf8proc_category_t first, utf8proc_category_t last) {
+bool is_within(utf8proc_category_t category, utf8proc_category_t first, utf8proc_category_t last) {
   return category >= first && category <= last;
 }
 bool is_line_space(int32_t c) { return c == '\t' || c == '\n' || c == '\r'; }
@@ -36,10 +36,14 @@ void append_utf8(std::string& text, int32_t code_point) {
   text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(length));
 }
 
-bool is_unicode_letter(int32_t c) { return within(utf8proc_category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
-bool is_unicode_number(int32_t c) { return within(utf8proc_category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
+bool is_unicode_letter(int32_t c) {
+  return is_within(utf8proc_category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
+}
+bool is_unicode_number(int32_t c) {
+  return is_within(utf8proc_category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
+}
 bool is_unicode_punctuation(int32_t c) {
-  return within(utf8proc_category(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+  return is_within(utf8proc_category(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
 }
 bool is_unicode_space(int32_t c) { return is_line_space(c) || utf8proc_category(c) == UTF8PROC_CATEGORY_ZS; }
 bool is_unicode_control(int32_t c) {

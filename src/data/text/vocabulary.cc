@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kSpecial = 4;
+constexpr size_t kSpecialTokens = 4;
 
 bool names_special(std::string_view word) {
   constexpr std::string_view kNames[] = {"<unk>", "<s>", "</s>", "<pad>", "<blank>", "<bos>", "<eos>"};
@@ -68,7 +68,7 @@ const std::string& Vocabulary::word(int32_t id) const {
 
 Vocabulary read_vocabulary(const std::filesystem::path& path, const SpecialIds& ids, int64_t rows, LineNotes& notes) {
   const TextFile file(path);
-  const size_t room = rows <= int64_t{kSpecial} ? 0 : static_cast<size_t>(rows) - kSpecial;
+  const size_t room = rows <= int64_t{kSpecialTokens} ? 0 : static_cast<size_t>(rows) - kSpecialTokens;
   std::vector<std::string> words;
   TextMap<size_t> lines;
   for (size_t line = 0; line < file.size(); ++line) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "base/error.h"
 
@@ -11,13 +10,8 @@ namespace {
 
 constexpr double kMedianLength = 17, kLengthSpread = 0.6, kRatioSpread = 0.2;
 
-// Box-Muller; 1 - u lies in (0, 1].
-double normal(Draws& draws) {
-  const double radius = std::sqrt(-2 * std::log(1 - draws.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * draws.uniform());
-}
 int64_t scaled(double length, double spread, Draws& draws) {
-  return std::max<int64_t>(1, std::llround(length * std::exp(spread * normal(draws))));
+  return std::max<int64_t>(1, std::llround(length * std::exp(spread * draws.normal())));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace tbd {
 namespace {
 
-int64_t extent(int64_t n, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
+int64_t convolved_extent(int64_t n, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
   return (n + pads - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
@@ -49,8 +49,8 @@ std::vector<Shape> output_shapes(const Conv2d& op, Shapes in) {
           op.kernel.w, " does not fit into ", x);
   const Shape weight = {op.out, x[1] / op.groups, op.kernel.h, op.kernel.w};
   require(in.size() < 2 || in[1] == weight, "weight is ", in.size() < 2 ? weight : in[1], ", expected ", weight);
-  return {{x[0], op.out, extent(x[2], op.pads.top + op.pads.bottom, op.kernel.h, op.dilation.h, op.stride.h),
-           extent(x[3], op.pads.left + op.pads.right, op.kernel.w, op.dilation.w, op.stride.w)}};
+  return {{x[0], op.out, convolved_extent(x[2], op.pads.top + op.pads.bottom, op.kernel.h, op.dilation.h, op.stride.h),
+           convolved_extent(x[3], op.pads.left + op.pads.right, op.kernel.w, op.dilation.w, op.stride.w)}};
 }
 
 std::vector<ParameterSpec> parameters(const Conv2d& op, const Shape& x) {

@@ -10,7 +10,7 @@ using F = Unary::Function;
 bool transcendental(F f) { return f == F::sigmoid || f == F::tanh || f == F::exp || f == F::log || f == F::sqrt; }
 
 // Of one element, forward. gelu: x c, erf, 1 +, half, times x.
-Cost per_element(F f) {
+Cost cost_per_element(F f) {
   if (transcendental(f)) return {.trans = 1};
   if (f == F::gelu) return {.simd = 4, .trans = 1};
   if (f == F::silu) return {.simd = 1, .trans = 1};
@@ -45,7 +45,7 @@ int64_t backward_trans(F f) { return f == F::gelu ? 2 : f == F::silu ? 1 : 0; }
 std::vector<Shape> output_shapes(const Unary&, Shapes in) { return {in[0]}; }
 
 Cost forward_cost(const Unary& op, const Operands& o) {
-  const Cost each = per_element(op.function);
+  const Cost each = cost_per_element(op.function);
   const int64_t elements = o.in[0].elements();
   return {.simd = each.simd * elements, .trans = each.trans * elements, .bytes = bytes_touched_forward(o)};
 }

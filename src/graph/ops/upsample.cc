@@ -12,10 +12,12 @@ Conv2d convolution(const ConvTranspose2d& op, int64_t channels) {
   return {.out = channels, .kernel = op.kernel, .stride = op.stride, .pads = op.pads};
 }
 
-int64_t extent(int64_t n, int64_t pads, int64_t kernel, int64_t stride) { return (n - 1) * stride - pads + kernel; }
+int64_t upsampled_extent(int64_t n, int64_t pads, int64_t kernel, int64_t stride) {
+  return (n - 1) * stride - pads + kernel;
+}
 
 // Its products are those of the convolution's forward.
-Cost products(const ConvTranspose2d& op, const Operands& o) {
+Cost product_cost(const ConvTranspose2d& op, const Operands& o) {
   Operands swapped = {.in = {o.out[0], o.in[1]}, .out = {o.in[0]}};
   swapped.in_dtypes = {o.out_dtypes[0], o.in_dtypes[1]}, swapped.out_dtypes = {o.in_dtypes[0]};
   const Cost cost = forward_cost(convolution(op, o.in[0][1]), swapped);
@@ -44,8 +46,8 @@ std::vector<Shape> output_shapes(const ConvTranspose2d& op, Shapes in) {
           "out, kernel and stride must be positive");
   require(op.pads.top >= 0 && op.pads.bottom >= 0 && op.pads.left >= 0 && op.pads.right >= 0,
           "pads must not be negative");
-  const Shape y = {x[0], op.out, extent(x[2], op.pads.top + op.pads.bottom, op.kernel.h, op.stride.h),
-                   extent(x[3], op.pads.left + op.pads.right, op.kernel.w, op.stride.w)};
+  const Shape y = {x[0], op.out, upsampled_extent(x[2], op.pads.top + op.pads.bottom, op.kernel.h, op.stride.h),
+                   upsampled_extent(x[3], op.pads.left + op.pads.right, op.kernel.w, op.stride.w)};
   require(y[2] > 0 && y[3] > 0, "pads leave nothing of ", x);
   const Shape weight = {x[1], op.out, op.kernel.h, op.kernel.w};
   require(in.size() < 2 || in[1] == weight, "weight is ", in.back(), ", expected ", weight);
@@ -55,13 +57,13 @@ std::vector<ParameterSpec> parameters(const ConvTranspose2d& op, const Shape& x)
   return parameters(convolution(op, x[1]), Shape{x[0], op.out, op.kernel.h, op.kernel.w});
 }
 Cost forward_cost(const ConvTranspose2d& op, const Operands& o) {
-  Cost cost = products(op, o);
+  Cost cost = product_cost(op, o);
   cost.bytes = bytes_touched_forward(o);
   return cost;
 }
 Cost backward_cost(const ConvTranspose2d& op, const Operands& o) {
   Cost cost;
-  const Cost each = products(op, o);
+  const Cost each = product_cost(op, o);
   const int64_t all = o.out_bytes() + o.in_bytes(0) + o.in_bytes(1);  // two are read, one is written
   for (const size_t operand : {0u, 1u})
     if (o.needs(operand)) cost += {.model = each.model, .valid = each.valid, .bytes = all};

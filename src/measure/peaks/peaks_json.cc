@@ -4,7 +4,7 @@
 namespace tbd {
 namespace {
 
-Json to_json(const std::optional<PeakRate>& rate) {
+Json rate_json(const std::optional<PeakRate>& rate) {
   if (!rate) return nullptr;
   return {{"threads", rate->threads},
           {"samples", rate->samples},
@@ -22,15 +22,15 @@ std::optional<PeakRate> rate_from(const Json& json, const char* key) {
 
 }  // namespace
 
-Json to_json(const Peaks& peaks) {
+Json rate_json(const Peaks& peaks) {
   Json kernels = Json::array();
   for (const PeakResult& result : peaks.kernels)
     kernels.push_back({{"kernel", result.kernel},
                        {"type", result.type},
                        {"unit", result.unit},
                        {"reason", result.reason.empty() ? Json(nullptr) : Json(result.reason)},
-                       {"one_thread", to_json(result.one)},
-                       {"all_threads", to_json(result.all)}});
+                       {"one_thread", rate_json(result.one)},
+                       {"all_threads", rate_json(result.all)}});
   return {{"cores", peaks.cores},
           {"sample_seconds", peaks.sample_seconds},
           {"samples", peaks.samples},

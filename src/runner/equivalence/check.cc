@@ -40,11 +40,6 @@ const WorkerEntry& reference_worker(const RunnerSettings& settings) {
   return find_worker(settings.workers, "pytorch");
 }
 
-std::string usual_layout(const WorkerEntry& entry) {
-  const KnownFramework* framework = find_framework(entry.framework);
-  return framework ? std::string(framework->layout) : "nchw";
-}
-
 const WorkerEntry* worker_of(const Cell& cell, const RunnerSettings& settings) {
   try {
     return &find_worker(settings.workers, cell.framework);
@@ -55,7 +50,7 @@ const WorkerEntry* worker_of(const Cell& cell, const RunnerSettings& settings) {
 
 VerdictKey key_of(const Cell& cell, const std::string& config, const WorkerEntry& entry) {
   return {.model_hash = program_hash(load_program(cell.model, config).program),
-          .layout = cell.layout.empty() ? usual_layout(entry) : cell.layout,
+          .layout = cell.layout.empty() ? usual_layout(entry.framework) : cell.layout,
           .mode = cell.mode};
 }
 
@@ -78,7 +73,7 @@ Missing missing_verdicts(std::span<const Cell> cells, const RunnerSettings& sett
     const WorkerEntry* entry = worker_of(cell, settings);
     if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
     if (verified(cell, settings)) continue;
-    const std::string layout = cell.layout == usual_layout(*entry) ? "" : cell.layout;
+    const std::string layout = cell.layout == usual_layout(entry->framework) ? "" : cell.layout;
     std::vector<std::string>& frameworks =
         missing[{cell.model, tiny_config_of(cell.model, cell.config), layout, cell.mode}];
     if (std::ranges::count(frameworks, entry->key) == 0) frameworks.push_back(entry->key);
@@ -136,7 +131,7 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
   result.reference_seconds = seconds_since(began);
   for (const WorkerEntry* entry : entries) {
     tell(entry->key);
-    const std::string layout = options.layout.empty() ? usual_layout(*entry) : options.layout;
+    const std::string layout = options.layout.empty() ? usual_layout(entry->framework) : options.layout;
     const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings), layout, options.mode};
     began = now_ns();
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));

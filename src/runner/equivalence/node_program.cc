@@ -6,14 +6,13 @@
 
 #include "base/philox.h"
 #include "graph/arity.h"
+#include "runner/equivalence/phase_case.h"
 #include "runner/equivalence/update_rule.h"
 
 namespace tbd {
 namespace {
 
 constexpr const char* kPhase = "nodes";
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.extents().begin(), shape.extents().end()}; }
 
 std::string why_not_alone(const Graph& graph, const BoundNode& node) {
   if (std::holds_alternative<HostCall>(node.op)) return "its results are injected";

@@ -6,8 +6,6 @@
 namespace tbd {
 namespace {
 
-std::vector<Dim> dims(const Shape& shape) { return {shape.extents().begin(), shape.extents().end()}; }
-
 std::string result_name(const std::string& node, size_t result) { return result == 0 ? node : cat(node, ":", result); }
 
 // What a framework may have trouble with in a name stands out.
@@ -80,6 +78,8 @@ class Tapping {
 };
 
 }  // namespace
+
+std::vector<Dim> dims(const Shape& shape) { return {shape.extents().begin(), shape.extents().end()}; }
 
 Program alone(const Program& program, const std::string& phase) {
   Program out = program;

@@ -5,6 +5,9 @@
 
 namespace tbd {
 
+// A shape as an input of a program declares it: nothing in it is bound later.
+std::vector<Dim> dims(const Shape& shape);
+
 // The program with this phase as its only one, run once a step (a phase that repeats is compared one run at a time).
 Program alone(const Program& program, const std::string& phase);
 

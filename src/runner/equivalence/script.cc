@@ -85,7 +85,7 @@ std::string filled(std::string text, const std::string& with) {
   return text;
 }
 
-std::string quoted(const std::string& text) { return cat("\"", text, "\""); }
+std::string python_string(const std::string& text) { return cat("\"", text, "\""); }
 
 std::string number(double value) {
   std::ostringstream out;
@@ -105,19 +105,20 @@ class Script {
     const Dialect d = dialect(framework_);
     std::string out = "\n";
     for (const std::string& name : node_.names)
-      out += cat(short_name(name), " = ", filled(d.tensor, quoted(name)), "\n");
+      out += cat(short_name(name), " = ", filled(d.tensor, python_string(name)), "\n");
     for (size_t r = 0; r < result_count(node_.op); ++r)
-      if (one_.inputs.contains(upstream(r))) out += cat(up(r), " = ", filled(d.tensor, quoted(upstream(r))), "\n");
+      if (one_.inputs.contains(upstream(r)))
+        out += cat(up(r), " = ", filled(d.tensor, python_string(upstream(r))), "\n");
     out += call.before + (call.before.empty() ? "" : "\n\n") + step(call.y) + "result = {";
     for (size_t r = 0; r < result_count(node_.op); ++r)
-      out += cat(r == 0 ? "" : "          ", quoted("output/" + result_label(node_.label, r)), ": ", y(r), d.to_numpy,
-                 ",\n");
+      out += cat(r == 0 ? "" : "          ", python_string("output/" + result_label(node_.label, r)), ": ", y(r),
+                 d.to_numpy, ",\n");
     for (size_t i = 0; i < trained_.size(); ++i)
-      out += cat("          ", quoted("grad/" + trained_[i]), ": ", gradient(i), d.to_numpy, ",\n");
+      out += cat("          ", python_string("grad/" + trained_[i]), ": ", gradient(i), d.to_numpy, ",\n");
     if (framework_ != "tensorflow")
       for (const std::string& tensor : node_.judged)
         if (tensor.starts_with("buffer/"))
-          out += cat("          ", quoted(tensor), ": ", short_name(tensor.substr(7)), d.to_numpy, ",\n");
+          out += cat("          ", python_string(tensor), ": ", short_name(tensor.substr(7)), d.to_numpy, ",\n");
     return out.substr(0, out.size() - 2) + "}\n";
   }
 
@@ -186,13 +187,14 @@ std::string reproduction_script(const Subject& subject, const NodeProgram& one, 
   if (node.backward)
     text += cat(", and its gradients for the loss sum(y * ", node.label,
                 ".up)\n(for a scalar y: y times a constant) are compared");
-  text += cat(".\nExpected is the float64 result of the same float32 operands, in expected.safetensors; ", finding.what,
-              "\nmust lie within ", number(finding.bound), " of it at every element (", finding.source,
-              ").\nNeeds numpy and ", framework, ". Exits with 1 when the difference shows.\n\"\"\"\n",
-              "import json\nimport os\nimport struct\nimport sys\n\nimport numpy as np\n",
-              call ? dialect(framework).imports : "",
-              "\nHERE = os.path.dirname(os.path.abspath(__file__))\nOUTPUT = ", quoted("output/" + node.label),
-              "\nJUDGED = ", quoted(judged_name(node, finding)), "\nBOUND = ", number(finding.bound), "\n", kReader);
+  text +=
+      cat(".\nExpected is the float64 result of the same float32 operands, in expected.safetensors; ", finding.what,
+          "\nmust lie within ", number(finding.bound), " of it at every element (", finding.source,
+          ").\nNeeds numpy and ", framework, ". Exits with 1 when the difference shows.\n\"\"\"\n",
+          "import json\nimport os\nimport struct\nimport sys\n\nimport numpy as np\n",
+          call ? dialect(framework).imports : "",
+          "\nHERE = os.path.dirname(os.path.abspath(__file__))\nOUTPUT = ", python_string("output/" + node.label),
+          "\nJUDGED = ", python_string(judged_name(node, finding)), "\nBOUND = ", number(finding.bound), "\n", kReader);
   if (call)
     text += Script(framework, one).body(*call);
   else

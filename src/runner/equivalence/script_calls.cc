@@ -9,7 +9,7 @@ namespace {
 std::string pair(const Extent2& e) { return cat("(", e.h, ", ", e.w, ")"); }
 
 // What the calls share: which parameters a node has, and its operand's rank.
-struct Call {
+struct NodeCall {
   const NodeCase& node;
   bool has(std::string_view suffix) const {
     return std::ranges::any_of(node.names,
@@ -32,7 +32,7 @@ const char* symbol(Binary::Function f) {
 
 using Text = std::optional<std::string>;
 
-struct Torch : Call {
+struct Torch : NodeCall {
   Text operator()(const Conv2d& op) const {
     const Pads& p = op.pads;
     return cat("F.conv2d(F.pad(x0, (", p.left, ", ", p.right, ", ", p.top, ", ", p.bottom, ")), weight, ",
@@ -84,7 +84,7 @@ struct Torch : Call {
   static Text common(const auto&) { return std::nullopt; }
 };
 
-struct TensorFlow : Call {
+struct TensorFlow : NodeCall {
   static std::string padded(const Pads& p, const char* value) {
     return cat("tf.pad(tf.transpose(x0, (0, 2, 3, 1)), ((0, 0), (", p.top, ", ", p.bottom, "), (", p.left, ", ",
                p.right, "), (0, 0)), constant_values=", value, ")");
@@ -139,7 +139,7 @@ struct TensorFlow : Call {
   Text operator()(const auto& op) const { return Torch::common(op); }
 };
 
-struct Mxnet : Call {
+struct Mxnet : NodeCall {
   static std::string padded(const Pads& p, const char* value) {
     return cat("mx.nd.pad(x0, mode='constant', constant_value=", value, ", pad_width=(0, 0, 0, 0, ", p.top, ", ",
                p.bottom, ", ", p.left, ", ", p.right, "))");

@@ -90,7 +90,7 @@ np.put_along_axis(target, np.clip(label, 0, CLASSES - 1)[..., None], TOP, -1)
 counts = (label != IGNORE) * WEIGHTS
 )";
 
-struct Call {
+struct FrameworkCall {
   enum class Framework { torch, tensorflow, mxnet };
   Framework framework;
   const NodeCase& node;
@@ -191,7 +191,7 @@ struct Call {
   Result operator()(const auto&) const { return std::nullopt; }
 };
 
-Call::Result Call::operator()(const Attention& op) const {
+FrameworkCall::Result FrameworkCall::operator()(const Attention& op) const {
   const AttentionMasks masks = attention_masks(node.operands);
   std::string mask;
   if (masks.additive) mask = cat("reshape(x", *masks.additive, ", (", x(0)[0], ", 1, 1, ", x(1)[1], "))");
@@ -214,7 +214,7 @@ Call::Result Call::operator()(const Attention& op) const {
   return composed(cat("side_by_side(matmul(", p, ", ", v, "))"), kHeads);
 }
 
-Call::Result Call::operator()(const SoftmaxCrossEntropy& op) const {
+FrameworkCall::Result FrameworkCall::operator()(const SoftmaxCrossEntropy& op) const {
   const bool weighs = node.operands.size() > 2, all = op.spread == SoftmaxCrossEntropy::Spread::all;
   const int64_t classes = x(0).back();
   if (framework == Framework::torch && !weighs && (all || op.smoothing == 0))
@@ -231,10 +231,10 @@ Call::Result Call::operator()(const SoftmaxCrossEntropy& op) const {
 }  // namespace
 
 std::optional<PythonCall> python_sequence_call(const std::string& framework, const NodeCase& node) {
-  using enum Call::Framework;
-  if (framework == "pytorch") return std::visit(Call{torch, node}, node.op);
-  if (framework == "tensorflow") return std::visit(Call{tensorflow, node}, node.op);
-  if (framework == "mxnet") return std::visit(Call{mxnet, node}, node.op);
+  using enum FrameworkCall::Framework;
+  if (framework == "pytorch") return std::visit(FrameworkCall{torch, node}, node.op);
+  if (framework == "tensorflow") return std::visit(FrameworkCall{tensorflow, node}, node.op);
+  if (framework == "mxnet") return std::visit(FrameworkCall{mxnet, node}, node.op);
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kSteps = 2;  // a phase that begins with the second step runs once
-constexpr uint64_t kMovedRuns = 4;
+constexpr uint64_t kMovedLaunches = 4;
 
 StepRun run_of(const TensorMap& weights, const TensorMap& inputs) {
   return {.weights = weights,
@@ -17,7 +17,7 @@ StepRun run_of(const TensorMap& weights, const TensorMap& inputs) {
           .stops = {{kSteps, {"loss", "term/", "output/", "grad/"}}, {kSteps, {"param/", "buffer/", "state/"}}}};
 }
 
-WholeStep whole_step(StepRunResult&& result) { return {std::move(result.at.front()), std::move(result.at.back())}; }
+WholeStep first_and_last(StepRunResult&& result) { return {std::move(result.at.front()), std::move(result.at.back())}; }
 
 }  // namespace
 
@@ -36,16 +36,16 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
 
   StepJob exact = job("fp64", "nchw", 0);
   exact.runs = {run_of(weights_, inputs_)};
-  whole_.emplace(whole_step(std::move(reference(exact).front())));
+  whole_.emplace(first_and_last(std::move(reference(exact).front())));
   // A launch for each: the steps of a worker count on, and phases begin with the first ones.
   const auto widen = [&](const char* layout, int64_t threads, const StepRun& run) {
     StepJob each = job("fp32", layout, threads);
     each.runs = {run};
-    whole_->add_float32_run(whole_step(std::move(reference(each).front())));
+    whole_->add_float32_run(first_and_last(std::move(reference(each).front())));
   };
   widen("nchw", 1, run_of(weights_, inputs_));
   widen("nhwc", 2, run_of(weights_, inputs_));
-  for (uint64_t i = 0; i < kMovedRuns; ++i)
+  for (uint64_t i = 0; i < kMovedLaunches; ++i)
     widen("nchw", 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
 }
 
@@ -62,7 +62,7 @@ GateResult StepList::judge(const StepJob& like, const Stepper& step) const {
   StepJob judged = job(like.precision, like.layout, 0);
   judged.mode = like.mode;
   judged.runs = {run_of(weights_, inputs_)};
-  return whole_->judge(whole_step(std::move(step(judged).front())));
+  return whole_->judge(first_and_last(std::move(step(judged).front())));
 }
 
 }  // namespace tbd

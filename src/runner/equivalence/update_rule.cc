@@ -43,7 +43,7 @@ void add_parameter(Phase& phase, NodeProgram& to, const std::string& name, doubl
   to.inputs[given] = drawn(given, of);
 }
 
-Values sum(const Values& a, double factor, const Values& b) {
+Values weighted_sum(const Values& a, double factor, const Values& b) {
   Values out = a;
   for (size_t i = 0; i < a.size(); ++i) out[i] += factor * b[i];
   return out;
@@ -79,7 +79,7 @@ class Recovery {
   Values weights(const std::string& name) const { return as_doubles(nodes_.weights.at("param/" + name)); }
   static Values after(const TensorMap& tensors, const std::string& name) { return as_doubles(tensors.at(name)); }
   Values gradient_of(const TensorMap& tensors, const std::string& name) const {
-    return sum(Values(static_cast<size_t>(kShape.elements())), clipped_, after(tensors, "grad/" + name));
+    return weighted_sum(Values(static_cast<size_t>(kShape.elements())), clipped_, after(tensors, "grad/" + name));
   }
   static std::string slot(const std::string& name, const char* which) { return cat("state/", name, "/", which); }
 
@@ -94,12 +94,13 @@ class Recovery {
     if (o_.momentum != 0) {
       decay = fitted_factor(after(first_, slot(b, "momentum")), s0);
       const Values m1 = after(first_, slot(a, "momentum")), m2 = after(second_, slot(a, "momentum"));
-      add("momentum", fitted_factor(sum(m2, -1, sum(g2, group_.weight_decay, w1)), m1), o_.momentum);
+      add("momentum", fitted_factor(weighted_sum(m2, -1, weighted_sum(g2, group_.weight_decay, w1)), m1), o_.momentum);
     } else if (lr != 0) {
-      decay = fitted_factor(sum(s0, -1, s1), s0) / lr;
+      decay = fitted_factor(weighted_sum(s0, -1, s1), s0) / lr;
     }
     add("weight_decay", decay, group_.weight_decay);
-    add("learning_rate", fitted_factor(sum(w0, -1, w1), sum(g1, group_.weight_decay, w0)) / ahead, lr);
+    add("learning_rate", fitted_factor(weighted_sum(w0, -1, w1), weighted_sum(g1, group_.weight_decay, w0)) / ahead,
+        lr);
   }
 
   // Coupled: d = g + decay w. Decoupled: w1 = w0 - lr decay w0 - lr u. u = (m / c1) / (sqrt(v / c2) + epsilon).
@@ -109,16 +110,16 @@ class Recovery {
     const Values w0 = weights(a), s0 = weights(b), g1 = gradient_of(first_, a);
     const Values m = after(first_, slot(a, "exp_avg")), v = after(first_, slot(a, "exp_avg_sq"));
     const double lr = kRuleRate * group_.lr_scale, decay = group_.weight_decay;
-    const Values d = decoupled ? g1 : sum(g1, decay, w0);
+    const Values d = decoupled ? g1 : weighted_sum(g1, decay, w0);
     add("1 - beta1", fitted_factor(m, d), 1 - o_.beta1);
     add("1 - beta2", fitted_factor(v, square(d)), 1 - o_.beta2);
     const bool corrected = !decoupled || o_.bias_correction;
     const double c1 = corrected ? 1 - o_.beta1 : 1, c2 = corrected ? 1 - o_.beta2 : 1;
     Values u(m.size());
     for (size_t i = 0; i < u.size(); ++i) u[i] = m[i] / c1 / (std::sqrt(v[i] / c2) + o_.epsilon);
-    const Values step = sum(w0, -1, after(first_, "param/" + a));
-    add("learning_rate", fitted_factor(decoupled ? sum(step, -lr * decay, w0) : step, u), lr);
-    const Values still_step = sum(s0, -1, after(first_, "param/" + b));
+    const Values step = weighted_sum(w0, -1, after(first_, "param/" + a));
+    add("learning_rate", fitted_factor(decoupled ? weighted_sum(step, -lr * decay, w0) : step, u), lr);
+    const Values still_step = weighted_sum(s0, -1, after(first_, "param/" + b));
     if (decoupled)
       add("weight_decay", lr == 0 ? decay : fitted_factor(still_step, s0) / lr, decay);
     else if (o_.beta1 != 1)

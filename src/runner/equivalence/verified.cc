@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRules = 2;  // raised when the gates become stricter: older verdicts then say nothing
 
-std::string identity(const VerdictKey& key, const WorkerEntry& entry) {
+std::string verdict_identity(const VerdictKey& key, const WorkerEntry& entry) {
   return cat(kRules, " ", key.model_hash, " ", key.precision, " ", key.layout, " ", key.mode, " ", entry.library_sha256,
              " ", capability_key(entry));
 }
@@ -21,7 +21,7 @@ std::filesystem::path file_of(const std::string& identity, const RunnerSettings&
 }  // namespace
 
 std::optional<bool> verified(const VerdictKey& key, const WorkerEntry& entry, const RunnerSettings& settings) {
-  const std::string wanted = identity(key, entry);
+  const std::string wanted = verdict_identity(key, entry);
   const std::filesystem::path file = file_of(wanted, settings);
   if (settings.cache.empty() || !std::filesystem::exists(file)) return std::nullopt;
   try {
@@ -35,7 +35,7 @@ std::optional<bool> verified(const VerdictKey& key, const WorkerEntry& entry, co
 void store_verdict(const VerdictKey& key, const WorkerEntry& entry, const FrameworkVerdict& verdict,
                    const RunnerSettings& settings) {
   if (settings.cache.empty() || !verdict.fault.empty()) return;
-  const std::string about = identity(key, entry);
+  const std::string about = verdict_identity(key, entry);
   const std::filesystem::path file = file_of(about, settings);
   make_folder(file.parent_path());
   const Json kept = {{"identity", about}, {"passed", verdict.passed()}, {"verdict", to_json(verdict)}};

@@ -12,8 +12,6 @@ std::string_view unquoted(std::string_view text) {
   return text;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Digits without their point: value = digits * 10^exponent.
 struct Decimal {
   bool negative = false;
@@ -21,7 +19,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-std::optional<Decimal> parsed(std::string_view text) {
+std::optional<Decimal> parse_decimal(std::string_view text) {
   Decimal out;
   size_t i = 0;
   const auto digits = [&] {
@@ -72,7 +70,7 @@ std::optional<int64_t> rounded(const Decimal& d, int64_t places) {
 
 std::optional<int64_t> scaled_decimal(std::string_view text, int scale) {
   text = unquoted(text);
-  const auto decimal = parsed(text);
+  const auto decimal = parse_decimal(text);
   if (!decimal) return std::nullopt;
   return rounded(*decimal, static_cast<int64_t>(decimal->whole.size()) + decimal->exponent + scale);
 }

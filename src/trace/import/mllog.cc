@@ -43,7 +43,7 @@ class Lines {
   size_t at_ = 0, have_ = 0;
 };
 
-Json parsed(std::string_view text) {
+Json parse_line(std::string_view text) {
   try {
     return parse_json(text, "line");
   } catch (const Error&) {
@@ -96,7 +96,7 @@ Mllog read_mllog(ByteSource& source) {
     try {
       require(line.size() <= kLongest, "longer than 1 MiB");
       require(log.events.size() < kMost, "more events than a log has");
-      log.events.push_back(event_of(parsed(object_in(std::string_view(line).substr(token))), number));
+      log.events.push_back(event_of(parse_line(object_in(std::string_view(line).substr(token))), number));
     } catch (const Error& e) {
       if (log.malformed++ == 0) log.first_malformed = cat("line ", number, ": ", e.what());
     }

@@ -6,15 +6,15 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kBlock = 256 << 10;
+constexpr size_t kReadBlock = 256 << 10;
 constexpr size_t kAhead = 6;  // blocks: what parsing takes at once, and some
 
 // Fills `block` unless the source ends; false when nothing came.
 bool fill(ByteSource& in, std::string& block) {
-  block.resize(kBlock);
+  block.resize(kReadBlock);
   size_t have = 0;
-  while (have < kBlock) {
-    const size_t got = in.read(block.data() + have, kBlock - have);
+  while (have < kReadBlock) {
+    const size_t got = in.read(block.data() + have, kReadBlock - have);
     if (got == 0) break;
     have += got;
   }

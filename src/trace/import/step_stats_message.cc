@@ -5,8 +5,6 @@
 namespace tbd {
 namespace {
 
-using Type = WireField::Type;
-
 // Calls `read` with each field of the message.
 template <class Read>
 void each_field(std::string_view message, Read read) {
@@ -27,7 +25,8 @@ StepStatsAllocation allocation_of(std::string_view message) {
 void read_allocator(std::string_view message, StepStatsNode& node) {
   each_field(message, [&](const WireField& field) {
     if (field.number == 5) node.in_use = field.integer();
-    if (field.number == 6 && field.type == Type::bytes) node.allocations.push_back(allocation_of(field.bytes));
+    if (field.number == 6 && field.type == WireField::Type::bytes)
+      node.allocations.push_back(allocation_of(field.bytes));
   });
 }
 
@@ -35,7 +34,7 @@ void read_allocator(std::string_view message, StepStatsNode& node) {
 std::vector<int64_t> shape_of(std::string_view message) {
   std::vector<int64_t> shape;
   each_field(message, [&](const WireField& dim) {
-    if (dim.number != 2 || dim.type != Type::bytes) return;
+    if (dim.number != 2 || dim.type != WireField::Type::bytes) return;
     shape.push_back(0);
     each_field(dim.bytes, [&](const WireField& field) {
       if (field.number == 1) shape.back() = field.integer();
@@ -75,7 +74,7 @@ StepStatsOutput output_of(std::string_view message) {
 StepStatsDevice device_of(std::string_view message) {
   StepStatsDevice device;
   each_field(message, [&](const WireField& field) {
-    if (field.type != Type::bytes) return;
+    if (field.type != WireField::Type::bytes) return;
     if (field.number == 1) device.name = field.bytes;
     if (field.number == 2) device.nodes.push_back(field.bytes);
   });
@@ -85,7 +84,7 @@ StepStatsDevice device_of(std::string_view message) {
 // Those of StepStats, or of the StepStats that a RunMetadata holds; no deeper.
 void add_devices(std::string_view message, bool in_metadata, std::vector<StepStatsDevice>& devices) {
   each_field(message, [&](const WireField& field) {
-    if (field.number != 1 || field.type != Type::bytes) return;
+    if (field.number != 1 || field.type != WireField::Type::bytes) return;
     const StepStatsDevice device = device_of(field.bytes);
     if (device.name.starts_with("/"))
       devices.push_back(device);
