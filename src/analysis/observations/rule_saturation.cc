@@ -9,7 +9,7 @@ namespace tbd::rules {
 namespace {
 
 constexpr double kGains = 0.3, kSaturated = 0.15;
-constexpr double kNearest = 1.5, kFarthest = 3;  // batches over the one that stands for half of the largest
+constexpr double kLeastTimes = 1.5, kMostTimes = 3;  // batches over the one that stands for half of the largest
 constexpr size_t kLeastNonRecurrent = 3;
 constexpr int64_t kBudget = int64_t{4} << 30;  // of the plan for two cores
 
@@ -21,7 +21,7 @@ const SweepPoint* half_of(const Sweep& sweep, const SweepPoint& last) {
   };
   for (const SweepPoint* point : ran(sweep)) {
     const double times = static_cast<double>(last.batch) / static_cast<double>(point->batch);
-    if (times < kNearest || times > kFarthest) continue;
+    if (times < kLeastTimes || times > kMostTimes) continue;
     if (!found || off(*point) < off(*found)) found = point;
   }
   return found;

@@ -14,7 +14,7 @@ namespace tbd {
 namespace {
 
 constexpr size_t kTimelineParts = 72;
-constexpr double kBiased = 1.02, kUseless = 1.20, kDisagreement = 0.05;
+constexpr double kBiased = 1.02, kDisagreement = 0.05;
 
 // Times of the steps that are looked at: of traced windows, and of the untraced ones before and after each.
 struct StepSides {

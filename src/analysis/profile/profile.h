@@ -15,6 +15,9 @@
 
 namespace tbd {
 
+// A traced step over an untraced one: above, no share of time means anything.
+inline constexpr double kUseless = 1.20;
+
 // Rates of this machine with the cell's threads; absent where they were not measured.
 struct Roofs {
   std::map<std::string, double> isa, gemm;  // FLOP/s by math type

@@ -8,8 +8,6 @@
 namespace tbd::sweep_parts {
 namespace {
 
-constexpr double kUseless = 1.20;  // a traced step over an untraced one: no share of time means anything
-
 Measured measured(std::optional<double> value, const std::optional<Interval>& interval, const std::string& reason) {
   if (!value || !std::isfinite(*value)) return absent(reason);
   Measured out{.value = value, .low = {}, .high = {}, .reason = {}};
