@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Keeps each module of src/ fit for a unity build, which compiles several of its files as one.
+
+  check_unity.py [--source DIR]    one line per fault on stdout; exit 1 when there is one
+
+In such a build the nameless namespaces of the files are one. A name that two of them declare does not compile, or a call
+silently picks the other file's overload; one that hides a function of a header breaks or changes the files after it.
+A module is a first folder below src/, or a folder of src/backends. The check reads formatted code: what begins in the
+first column of a line is at namespace level.
+"""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+# Each model is written, and compiled, alone.
+ALONE = {"models"}
+# Overloads that templates find by their argument's type: one for each struct.
+FOUND_BY_TYPE = {"fields"}
+
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+RAW_STRING = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.DOTALL)
+STRING_OR_COMMENT = re.compile(r'"(\\.|[^"\\])*"|//.*')
+HEAD_END = re.compile(r"[;{]|(?<![=!<>])=(?!=)")
+ANGLES = re.compile(r"<[^<>]*>")
+BRACES = re.compile(r"\{[^{}]*\}|\([^()]*\)")
+BEFORE_NAME = re.compile(r"\[\[.*?\]\]|__attribute__\(\(.*?\)\)+(?= )|\balignas\(.*?\)|^ *template\b|^ *requires [\w:]+(?= )")
+NOTHING_NEW = re.compile(r"(?:using namespace|friend|static_assert|extern|public|protected|private|class|struct)\b(?! \w)")
+TYPE = re.compile(r"(?:struct|class|union|enum|enum class) ([\w:]+)(?: final)?(?: ?: .*)?$")
+ALIAS = re.compile(r"using (\w+)$")
+FUNCTION = re.compile(r"\w.*[\s&*](\w+)\($")
+VARIABLE = re.compile(r"(?!namespace|using)\w.*[\s&*](\w+)(?: ?\[.*\])*$")
+FURTHER_VARIABLE = re.compile(r"\s*\*?(\w+)(?:\[.*\])?\s*(?:=.*)?$")
+
+
+def without(pattern, text):
+    while pattern.search(text):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def split_head(statement):
+    """What comes before the body or value of a declaration, and whether that has begun."""
+    parts = HEAD_END.split(without(ANGLES, statement.replace("->", "")), maxsplit=1)
+    return " ".join(BEFORE_NAME.sub(" ", parts[0]).split()), len(parts) > 1
+
+
+def names_in(statement):
+    """The names that a statement adds to its namespace; none for members, operators and other scopes."""
+    head, _ = split_head(statement)
+    if NOTHING_NEW.match(head) or "operator" in head:
+        return []
+    if "(" in head:
+        found = FUNCTION.match(head[: head.index("(") + 1])
+        return [found[1]] if found else []
+    if TYPE.match(head):
+        name = TYPE.match(head)[1]
+        return [] if "::" in name else [name]
+    if ALIAS.match(head):
+        return [ALIAS.match(head)[1]] if "=" in statement else []
+    if not VARIABLE.match(head):
+        return []
+    further = [FURTHER_VARIABLE.match(part) for part in without(BRACES, statement).rstrip("; ").split(",")[1:]]
+    return [VARIABLE.match(head)[1], *(each[1] for each in further if each)]
+
+
+def is_complete(statement):
+    """Whether the name can be told: for variables at the end, since more may follow the first."""
+    head, ended = split_head(statement)
+    if not ended:
+        return head.endswith(":")  # of an access
+    return statement.endswith(";") or "(" in head or not VARIABLE.match(head) or TYPE.match(head)
+
+
+def declarations(text):
+    """Yields (line number, name, whether only this file sees it) of what a file declares at namespace level."""
+    text = RAW_STRING.sub(lambda string: '""' + "\n" * string[0].count("\n"), text)
+    opened = 0  # the line of a nameless namespace that is open
+    begin, statement = 0, ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = STRING_OR_COMMENT.sub(lambda found: '""' if found[0][0] == '"' else "", raw).rstrip()
+        if raw == "namespace {":
+            opened = number
+        elif raw == "}  // namespace" or (raw == "}" and opened and number == opened + 2):
+            opened = 0
+        elif not line or line[0] == "#":
+            continue
+        elif statement or re.match(r"[\w:\[]", line):
+            begin = begin if statement else number
+            statement = f"{statement} {line}".strip()
+            if is_complete(statement):
+                for name in names_in(statement):
+                    yield begin, name, opened > 0 or statement.startswith("static ")
+                statement = ""
+
+
+def module_of(path):
+    """path is relative to src/."""
+    folders = path.split("/")
+    return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
+
+
+def headers_of(module, files):
+    """Headers that a module's sources reach by their includes, in an order that does not change."""
+    reached, waiting = set(), [path for path in files if module_of(path) == module and path.endswith(".cc")]
+    while waiting:
+        for header in INCLUDE.findall(files[waiting.pop()]):
+            if header in files and header not in reached:
+                reached.add(header)
+                waiting.append(header)
+    return sorted(reached, key=lambda path: (module_of(path) != module, path))
+
+
+def faults_of(files):
+    """files: the text by path relative to src/. Yields (path, line number, what is wrong)."""
+    declared = {path: list(declarations(text)) for path, text in sorted(files.items())}
+    for module in sorted({module_of(path) for path in files} - ALONE):
+        seen_by_all = {}
+        for header in headers_of(module, files):
+            for _, name, _ in declared[header]:
+                seen_by_all.setdefault(name, header)
+        places = {}  # of names that only their file sees
+        for path, found in declared.items():
+            for line, name, private in found:
+                if private and path.endswith(".cc") and module_of(path) == module and name not in FOUND_BY_TYPE:
+                    places.setdefault(name, {}).setdefault(path, line)
+        for name, lines in places.items():
+            for path, line in lines.items():
+                other = next((each for each in lines if each != path), seen_by_all.get(name))
+                if other:
+                    yield path, line, f"'{name}' is also in src/{other}: unity builds join the files of a module"
+
+
+def read(source):
+    files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.suffix in (".h", ".cc")}
+    return {name: path.read_text(encoding="utf-8") for name, path in files.items() if not path.stem.endswith("_test")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent / "src")
+    options = parser.parse_args()
+    faults = sorted(faults_of(read(options.source)))
+    for path, line, fault in faults:
+        print(f"src/{path}:{line}: {fault}")
+    if faults:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
