@@ -16,7 +16,7 @@ int usage_error(Context& context, const std::string& command, const std::string&
   return kBadUsage;
 }
 
-void print_overview(Context& context, const std::vector<std::unique_ptr<Command>>& commands) {
+void print_commands(Context& context, const std::vector<std::unique_ptr<Command>>& commands) {
   context.out << "tbd trains representative neural networks in several deep-learning frameworks and measures how well\n"
                  "the machine is used.\n\nUsage: tbd COMMAND [OPTIONS]\n\nCommands:\n";
   for (const auto& command : commands) {
@@ -92,7 +92,7 @@ int run_program(Context& context) {
   const std::vector<std::unique_ptr<Command>> commands = all_commands();
   const std::vector<std::string>& arguments = context.arguments;
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-    print_overview(context, commands);
+    print_commands(context, commands);
     return arguments.empty() ? kBadUsage : kDone;
   }
   if (arguments[0] == "--version") return context.out << "tbd " << TBD_VERSION << "\n", kDone;

@@ -58,8 +58,8 @@ std::vector<Availability> all_availability(const Context& context) {
   return rows;
 }
 
-std::string joined(const std::optional<protocol::HelloReply>& can,
-                   std::vector<std::string> protocol::HelloReply::*list) {
+std::string offer_of(const std::optional<protocol::HelloReply>& can,
+                     std::vector<std::string> protocol::HelloReply::*list) {
   return can ? join((*can).*list, " ") : "";
 }
 
@@ -78,10 +78,10 @@ Table framework_table(const std::vector<Availability>& rows) {
               .rows = {},
               .notes = {}};
   for (const Availability& row : rows)
-    table.rows.push_back({row.key, row.label(), row.version, row.state, joined(row.can, &protocol::HelloReply::modes),
-                          joined(row.can, &protocol::HelloReply::precisions),
-                          joined(row.can, &protocol::HelloReply::layouts),
-                          joined(row.can, &protocol::HelloReply::devices), row.note, row.reason});
+    table.rows.push_back({row.key, row.label(), row.version, row.state, offer_of(row.can, &protocol::HelloReply::modes),
+                          offer_of(row.can, &protocol::HelloReply::precisions),
+                          offer_of(row.can, &protocol::HelloReply::layouts),
+                          offer_of(row.can, &protocol::HelloReply::devices), row.note, row.reason});
   return table;
 }
 
