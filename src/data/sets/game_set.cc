@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/philox.h"
 #include "go/gtp.h"
 #include "go/sgf.h"
