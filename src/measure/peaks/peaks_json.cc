@@ -22,7 +22,7 @@ std::optional<PeakRate> rate_from(const Json& json, const char* key) {
 
 }  // namespace
 
-Json rate_json(const Peaks& peaks) {
+Json to_json(const Peaks& peaks) {
   Json kernels = Json::array();
   for (const PeakResult& result : peaks.kernels)
     kernels.push_back({{"kernel", result.kernel},
