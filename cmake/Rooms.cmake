@@ -14,6 +14,8 @@ function(tbd_join target batch)
   endif()
   if(batch GREATER 1)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+    # GCC 12 inlines more in a large unit and then takes an empty optional for an uninitialized one.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
   if(ARGN)
     target_precompile_headers(${target} PRIVATE ${ARGN})

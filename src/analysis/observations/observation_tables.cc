@@ -82,7 +82,7 @@ Table case_table(std::span<const Observation> observations) {
   return table;
 }
 
-Json case_json(const Observation& o) {
+Json to_json(const Observation& o) {
   Json evidence = Json::array();
   for (const Case& each : o.cases) evidence.push_back(case_json(each));
   return {{"observation", o.number},

@@ -23,7 +23,7 @@ Json op_json(const ProfileOp& op) {
 
 }  // namespace
 
-Json op_json(const Profile& profile, const RunInfo& run) {
+Json to_json(const Profile& profile, const RunInfo& run) {
   Json flops = Json::object(), ops = Json::array(), loss = Json::object(), timeline = Json::array();
   for (const FlopUse& use : profile.flops)
     flops[use.type] = {{"flops", use.flops},
