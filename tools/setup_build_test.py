@@ -299,7 +299,7 @@ class Said(Build):
         (folder / "log").write_text(log)
         script = (self.clone / "tools/setup_progress.sh").read_text()
         loop = script.index("parent_lives()")
-        done = subprocess.run(["sh", "-c", script[:loop] + "describe", "sh", str(folder)], capture_output=True, text=True,
+        done = subprocess.run(["sh", "-c", script[:loop] + "describe", "sh", str(folder), "0"], capture_output=True, text=True,
                               check=True)
         return done.stdout.splitlines()[1]
 

@@ -29,9 +29,8 @@ forget() {
 # stop_job JOB: ends it and all that it started; 1 where they had to be killed.
 stop_job() {
   forget "$1"
-  kill -s TERM -- "-$1" 2>/dev/null || kill -s TERM "$1" 2>/dev/null || return 0
   tries=100
-  while kill -s 0 -- "-$1" 2>/dev/null; do
+  while kill -s TERM -- "-$1" 2>/dev/null || kill -s TERM "$1" 2>/dev/null; do  # at first it may have no group yet
     tries=$((tries - 1))
     [ "$tries" -gt 0 ] || { kill -s KILL -- "-$1"; return 1; }
     sleep 0.1
@@ -62,7 +61,7 @@ stage() {
 }
 
 show_progress() {
-  start sh "$here/tools/setup_progress.sh" "$work" 8>&- 9>&-
+  start sh "$here/tools/setup_progress.sh" "$work" $$ 8>&- 9>&-
   reporter=$job
 }
 
