@@ -90,7 +90,7 @@ plan_worker() {
 
 # begin_data SET: setup_data.sh makes it beside the set-up. finish_data JOB: its failure is the set-up's.
 begin_data() {
-  export here cache offline work
+  export here cache offline work rootless apt prefix
   program=${program:-$build/bin/tbd} start sh "$here/tools/setup_data.sh" "$1"
 }
 
@@ -121,6 +121,7 @@ end_work() {
   [ -n "$work" ] || return 0
   [ -z "$clean" ] || [ -z "$compiling" ] || rm -f "$build/unclean"
   [ ! -f "$work/making" ] || rm -rf "$(cat "$work/making")"
+  ! grep -q '^begin tbd' "$work/journal" || { mkdir -p "$cache/logs" && cp "$work/journal" "$cache/logs/stages"; }
   rm -rf "$work" "$cache/data/source" "$cache/debs/incoming"
 }
 
