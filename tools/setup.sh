@@ -15,6 +15,7 @@
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
 build= frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify= work=
+rootless= apt= prefix=  # of a machine without root
 . "$here/tools/setup_lib.sh"
 . "$here/tools/setup_jobs.sh"
 . "$here/tools/setup_fetch.sh"

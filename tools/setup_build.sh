@@ -48,10 +48,11 @@ build_targets() {
   while :; do
     each_framework add_target
     build_round
-    [ -n "$awaited" ] || return 0
+    [ -n "$awaited" ] || break
     targets=
     await_framework
   done
+  end_fetching
 }
 
 # The workers of this build folder: those of the newest version of a framework.

@@ -78,8 +78,15 @@ await_framework() {
   awaited=$still
 }
 
+# All is there or cannot be had: the process that fetches ends.
+end_fetching() {
+  [ -z "$fetching" ] || finish "$fetching"
+  fetching=
+}
+
 await_frameworks() {
   while [ -n "$awaited" ]; do await_framework; done
+  end_fetching
 }
 
 # Compares all unpacked files with their recorded hashes.

@@ -29,9 +29,8 @@ forget() {
 # stop_job JOB: ends it and all that it started; 1 where they had to be killed.
 stop_job() {
   forget "$1"
-  kill -s TERM -- "-$1" 2>/dev/null || kill -s TERM "$1" 2>/dev/null || return 0
   tries=100
-  while kill -s 0 -- "-$1" 2>/dev/null; do
+  while kill -s TERM -- "-$1" 2>/dev/null || kill -s TERM "$1" 2>/dev/null; do  # at first it may have no group yet
     tries=$((tries - 1))
     [ "$tries" -gt 0 ] || { kill -s KILL -- "-$1"; return 1; }
     sleep 0.1
@@ -62,7 +61,7 @@ stage() {
 }
 
 show_progress() {
-  start sh "$here/tools/setup_progress.sh" "$work" 8>&- 9>&-
+  start sh "$here/tools/setup_progress.sh" "$work" $$ 8>&- 9>&-
   reporter=$job
 }
 
@@ -91,7 +90,7 @@ plan_worker() {
 
 # begin_data SET: setup_data.sh makes it beside the set-up. finish_data JOB: its failure is the set-up's.
 begin_data() {
-  export here cache offline work
+  export here cache offline work rootless apt prefix
   program=${program:-$build/bin/tbd} start sh "$here/tools/setup_data.sh" "$1"
 }
 
@@ -122,6 +121,7 @@ end_work() {
   [ -n "$work" ] || return 0
   [ -z "$clean" ] || [ -z "$compiling" ] || rm -f "$build/unclean"
   [ ! -f "$work/making" ] || rm -rf "$(cat "$work/making")"
+  ! grep -q '^begin tbd' "$work/journal" || { mkdir -p "$cache/logs" && cp "$work/journal" "$cache/logs/stages"; }
   rm -rf "$work" "$cache/data/source" "$cache/debs/incoming"
 }
 

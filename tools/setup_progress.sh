@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says what the set-up is doing, how far it is and what remains: setup_progress.sh FOLDER, until its parent ends.
+# Says what the set-up is doing, how far it is and what remains: setup_progress.sh FOLDER PARENT, until its parent ends.
 # On a terminal one line, rewritten each second and cut to the width; elsewhere a line where a build begins and at most
 # one in ten seconds. FOLDER holds
 #   journal    plan KEY [SECTION] | begin KEY TIME TEXT | end KEY TIME: the stages that will come, and those that did.
@@ -7,7 +7,7 @@
 #   log        what apt-get or ninja wrote
 #   fetch/now  what is downloaded (tools/fetch.py each)
 set -u
-folder=$1
+folder=$1 set_up=$2
 
 # Line 1: the stage that counts, if one does. Line 2: the sentence.
 describe() {
@@ -93,7 +93,7 @@ rewrite() {
   printf "\r%.$((width - 1))s\033[K" "$1" >&2
 }
 
-parent_lives() { read -r _ _ _ parent _ <"/proc/$$/stat" && [ "$parent" = "$PPID" ]; }
+parent_lives() { read -r _ _ _ parent _ <"/proc/$$/stat" && [ "$parent" = "$set_up" ]; }
 
 said=$(date +%s) was=
 while sleep 1 && parent_lives; do

@@ -1,43 +1,92 @@
+// A stage may take long and say nothing (a first step, a gate): a thread rewrites the line meanwhile, with the seconds
+// that the stage has taken.
 #include "cli/progress.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
 #include <ostream>
+
+#include "measure/clock.h"
 
 namespace tbd::cli {
 namespace {
 
-std::string line_of(const Progress& p) {
+using std::chrono_literals::operator""s;
+
+std::string line_of(const Progress& p, double stage_seconds) {
   std::string line = cat("[", p.cell + 1, "/", p.cells, "] ", p.name);
   if (p.launches > 1) line += cat(" launch ", p.launch, "/", p.launches);
   line += cat(": ", p.stage);
   if (p.stage == "steps" && p.steps > 0) line += cat(" ", p.steps);
+  if (p.stage != "steps" && stage_seconds >= 1) line += cat(" ", static_cast<int64_t>(stage_seconds), " s");
   if (!p.note.empty()) line += cat(" (", p.note, ")");
   if (p.remaining_seconds) line += cat(", at most ", format_seconds(*p.remaining_seconds), " left");
   return line;
+}
+
+double seconds_since(int64_t began_ns) { return 1e-9 * static_cast<double>(now_ns() - began_ns); }
+
+// nullopt where stderr is no terminal, or one that does not know.
+std::optional<size_t> terminal_width() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
+}
+
+// Signals are for the thread that waits for workers.
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 }  // namespace
 
 void ProgressPrinter::operator()(const Progress& progress) {
   if (quiet_) return;
-  const std::string line = line_of(progress);
-  if (context_.err_is_terminal) {
-    rewrite(line);
-    if (progress.stage == "done") clear();
+  const std::string stage = cat(progress.cell, "/", progress.launch, "/", progress.name, "/", progress.stage);
+  const bool is_new = stage != last_stage_;
+  last_stage_ = stage;
+  if (!context_.err_is_terminal) {
+    if (is_new) context_.err << line_of(progress, 0) << std::endl;
     return;
   }
-  const std::string stage = cat(progress.cell, "/", progress.launch, "/", progress.stage);
-  if (stage == last_stage_) return;
-  last_stage_ = stage;
-  context_.err << line << std::endl;
+  {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress, told_ns_ = now_ns();
+    if (is_new) stage_began_ns_ = told_ns_;
+    rewrite();
+  }
+  if (progress.stage == "done")
+    clear();
+  else if (!clock_.joinable())
+    clock_ = std::jthread([this](const std::stop_token& stop) { rewrite_each_second(stop); });
 }
 
-void ProgressPrinter::rewrite(const std::string& line) {
+void ProgressPrinter::rewrite_each_second(const std::stop_token& stop) {
+  block_signals();
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    stopped_.wait_for(lock, stop, 1s, [] { return false; });
+    if (!stop.stop_requested() && seconds_since(told_ns_) >= 0.9) rewrite();
+  }
+}
+
+void ProgressPrinter::rewrite() {
+  Progress now = progress_;
+  if (now.remaining_seconds) now.remaining_seconds = std::max(0.0, *now.remaining_seconds - seconds_since(told_ns_));
+  std::string line = line_of(now, seconds_since(stage_began_ns_));
+  if (const auto width = terminal_width()) line.resize(std::min(line.size(), *width - 1));
   const size_t padding = shown_ > line.size() ? shown_ - line.size() : 0;
   context_.err << '\r' << line << std::string(padding, ' ') << std::flush;
   shown_ = line.size();
 }
 
 void ProgressPrinter::clear() {
+  clock_ = {};  // waits for its end
   if (shown_ > 0) context_.err << std::endl;
   shown_ = 0;
 }

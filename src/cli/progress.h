@@ -1,5 +1,10 @@
-// Progress on stderr: one rewritten line on a terminal, plain lines at each change elsewhere, nothing when quiet.
+// Progress on stderr: on a terminal one line, cut to its width and rewritten each second; plain lines at each change
+// elsewhere; nothing when quiet.
 #pragma once
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 #include "cli/command.h"
 #include "runner/run.h"
 
@@ -13,11 +18,17 @@ class ProgressPrinter {
   void clear();  // ends the rewritten line, so that other output starts on its own
 
  private:
-  void rewrite(const std::string& line);
+  void rewrite();  // with mutex_ held
+  void rewrite_each_second(const std::stop_token& stop);
   Context& context_;
   bool quiet_;
-  size_t shown_ = 0;        // width of the line on the terminal
-  std::string last_stage_;  // of the plain form
+  std::string last_stage_;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  Progress progress_;  // on the terminal
+  int64_t told_ns_ = 0, stage_began_ns_ = 0;
+  size_t shown_ = 0;    // width of the line on the terminal
+  std::jthread clock_;  // last: it ends before what it reads
 };
 
 }  // namespace tbd::cli

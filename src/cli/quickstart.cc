@@ -54,8 +54,12 @@ class Quickstart final : public Command {
     check_rivals(context, wanted, settings, output_.quiet);
     options.budget_seconds -= std::min(1e-9 * static_cast<double>(now_ns() - began), options.budget_seconds / 2);
     ProgressPrinter progress(context, output_.quiet);
-    const std::vector<CellRun> runs =
-        run_quickstart(wanted, options, settings, [&](const Progress& p) { progress(p); });
+    const int64_t measuring = now_ns();
+    const std::vector<CellRun> runs = run_quickstart(wanted, options, settings, [&](Progress p) {
+      const double elapsed = 1e-9 * static_cast<double>(now_ns() - measuring);
+      if (!p.remaining_seconds) p.remaining_seconds = std::max(0.0, options.budget_seconds - elapsed);
+      progress(p);
+    });
     progress.clear();
     print_runs(context, runs, format);
     const std::filesystem::path report = options.out / "report.html";

@@ -3,6 +3,8 @@
 #include <ostream>
 
 #include "base/json.h"
+#include "cli/progress.h"
+#include "measure/clock.h"
 #include "runner/equivalence/check.h"
 
 namespace tbd::cli {
@@ -23,10 +25,23 @@ bool is_built_here(const Record& record, const Cell& cell, const RunnerSettings&
 }  // namespace
 
 void check_rivals(Context& context, std::span<const Cell> cells, const RunnerSettings& settings, bool quiet) {
+  ProgressPrinter progress(context, quiet);
+  const size_t all = count_missing(cells, settings);
+  const int64_t began = now_ns();
+  size_t done = 0;
   const auto tell = [&](const std::string& doing) {
-    if (!quiet) context.err << "check: " << doing << std::endl;
+    if (!quiet && !context.err_is_terminal) context.err << "check: " << doing << std::endl;
+    if (!context.err_is_terminal) return;
+    Progress now{.cell = done, .cells = all, .name = "check", .stage = doing};
+    if (done > 0)
+      now.remaining_seconds =
+          1e-9 * static_cast<double>(now_ns() - began) / static_cast<double>(done) * static_cast<double>(all - done);
+    progress(now);
+    ++done;
   };
-  for (const std::string& sentence : check_missing(cells, settings, tell)) context.err << "check: " << sentence << "\n";
+  const std::vector<std::string> sentences = check_missing(cells, settings, tell);
+  progress.clear();
+  for (const std::string& sentence : sentences) context.err << "check: " << sentence << "\n";
 }
 
 void check_rivals(Context& context, std::vector<Record>& records, const RunnerSettings& settings, bool quiet) {

@@ -215,4 +215,10 @@ std::vector<std::string> check_missing(std::span<const Cell> cells, const Runner
   return sentences;
 }
 
+size_t count_missing(std::span<const Cell> cells, const RunnerSettings& settings) {
+  size_t count = 0;
+  for (const auto& [question, frameworks] : missing_verdicts(cells, settings)) count += 1 + frameworks.size();
+  return count;
+}
+
 }  // namespace tbd

@@ -57,5 +57,7 @@ std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings);
 // back, as are differences.
 std::vector<std::string> check_missing(std::span<const Cell> cells, const RunnerSettings& settings,
                                        const std::function<void(const std::string& doing)>& progress = {});
+// How often that calls `progress` at most: for each question once for the reference, once for each framework.
+size_t count_missing(std::span<const Cell> cells, const RunnerSettings& settings);
 
 }  // namespace tbd
