@@ -28,7 +28,7 @@ std::string compact_devices(const std::vector<std::string>& devices) {
   };
   for (const std::string& device : devices) {
     const std::vector<std::string> parts = split(device, ':');
-    const std::optional<int64_t> number = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+    const std::optional<int64_t> number = parse_int(parts.size() == 2 ? parts[1] : "");
     if (number && parts[0] == kind && *number == last + 1) {
       last = *number;
       continue;

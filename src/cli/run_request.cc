@@ -75,7 +75,7 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
 std::vector<Cell> part_of(const std::vector<Cell>& cells, const std::string& text) {
   const std::vector<std::string> parts = split(text, '/');
   const std::optional<int64_t> index = parse_int(parts[0]);
-  const std::optional<int64_t> count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+  const std::optional<int64_t> count = parse_int(parts.size() == 2 ? parts[1] : "");
   if (!index || !count || *index < 1 || *count < *index || *count > 100'000)
     fail(ErrorKind::usage, "--shard needs a part and their number such as 2/4, got '", text, "'");
   std::vector<std::string> sweep_of;

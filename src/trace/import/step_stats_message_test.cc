@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace tbd {
 namespace {
 
@@ -24,10 +26,8 @@ TEST(StepStatsLabel, MaySayNothing) {
 // A float (2, 3) of 24 bytes, the op's second allocation, in slot 1.
 TEST(StepStatsNode, HasOutputsAndTheAllocatorsCount) {
   const std::string description("\x08\x18\x20\x02\x30\x07", 6), extents("\x12\x02\x08\x02\x12\x02\x08\x03", 8);
-  const std::string tensor = std::string("\x08\x01\x12\x08", 4) + extents + std::string("\x22\x06", 2) + description;
-  std::string output("\x08\x01\x1a", 3);
-  output += static_cast<char>(tensor.size());
-  output += tensor;
+  const std::string tensor = cat("\x08\x01\x12\x08", extents, "\x22\x06", description);
+  const std::string output = cat("\x08\x01\x1a", static_cast<char>(tensor.size()), tensor);
   const std::string message = std::string("\x32\x02\x28\x63\x3a", 5) + static_cast<char>(output.size()) + output;
   const StepStatsNode node = step_stats_node(message);
   EXPECT_EQ(node.in_use, 99);
