@@ -36,8 +36,18 @@ function(tbd_test_settings target)
   tbd_join(${target} 30)
 endfunction()
 
-# Test cases become ctest tests with a label, the lane they run in.
-# TEST_FILTER chooses among them; PROPERTIES are those of the tests.
+# The cases of an executable, in SHARDS processes: to start one costs a framework's load of seconds, or a sanitizer's.
+# LANE is the label. One case alone: BUILD/TARGET --gtest_filter=NAME.
+function(tbd_add_tests target lane shards)
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${target}.${shard} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${target}.${shard} PROPERTIES LABELS ${lane} TIMEOUT 600
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
+# Each test case a ctest test, for tests that start programs and workers; LANE is the label.
 function(tbd_discover_tests target lane)
   cmake_parse_arguments(TESTS "" "TEST_FILTER" "PROPERTIES" ${ARGN})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST TEST_FILTER "${TESTS_TEST_FILTER}"
@@ -82,7 +92,7 @@ function(tbd_room name)
                                TBD_BINARY_DIR="${PROJECT_BINARY_DIR}")
     tbd_settings(test_${name})
     tbd_test_settings(test_${name})
-    tbd_discover_tests(test_${name} unit)
+    tbd_add_tests(test_${name} unit 1)
     add_dependencies(unit_tests test_${name})
   endif()
 endfunction()
