@@ -1,5 +1,6 @@
 // JSON as a member of a struct whose header need not define Json: most who read a record never look into it.
 #pragma once
+#include <concepts>
 #include <memory>
 #include <string_view>
 
@@ -12,7 +13,9 @@ class JsonValue {
  public:
   JsonValue();  // an empty object
   static JsonValue array();
-  JsonValue(const Json& value);
+  // From a Json alone: a braced list would not mean here what it means to Json.
+  template <std::same_as<Json> T>
+  JsonValue(const T& value) : value_(copy_of(value)) {}
   JsonValue(const JsonValue& other);
   JsonValue(JsonValue&& other);
   JsonValue& operator=(const JsonValue& other);
@@ -27,6 +30,8 @@ class JsonValue {
   Json& operator[](std::string_view key);  // makes a missing member, as Json does
 
  private:
+  static std::unique_ptr<Json> copy_of(const Json& value);
+
   std::unique_ptr<Json> value_;  // never empty
 };
 

@@ -112,7 +112,7 @@ Program translator() {
 }
 
 TEST(SourceInputs, GiveTheNormOfWhatTheyCount) {
-  Inputs inputs(input_needs(translator(), {{"N", 4}}), {.source = {{"kind", "synthetic"}}}, 1);
+  Inputs inputs(input_needs(translator(), {{"N", 4}}), {.source = Json{{"kind", "synthetic"}}}, 1);
   int64_t waited = 0;
   const TensorMap batch = inputs.batch(1, waited);
   ASSERT_NE(inputs.source(), nullptr);
@@ -148,7 +148,7 @@ std::vector<float> floats(const TensorMap& batch, const std::string& name) {
 
 TEST(SourceInputs, ServeTheRunsOfARepeatedPhaseWithBatchesOfTheirOwnAndDrawTheNoise) {
   const InputNeeds needs = input_needs(pair(), {{"N", 16}});
-  Inputs inputs(needs, {.source = {{"kind", "synthetic"}}}, 1);
+  Inputs inputs(needs, {.source = Json{{"kind", "synthetic"}}}, 1);
   int64_t waited = 0;
   std::set<std::vector<float>> seen;
   for (const int64_t step : {1, 2}) {

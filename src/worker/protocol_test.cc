@@ -28,7 +28,7 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   load.bindings = {{"N", 8}}, load.threads = 2, load.seed = 18446744073709551615u, load.capture = true;
   protocol::Run run;
   run.steps = 7, run.at_step = 3, run.lr = 0.1, run.phase = "train";
-  run.input = {.mode = "pipeline", .source = {{"kind", "folder"}}};
+  run.input = {.mode = "pipeline", .source = Json{{"kind", "folder"}}};
   const std::vector<Request> all = {Hello{}, load, Write{"w"}, Read{{"param/"}, "r"}, run, Gemm{}, Stop{}, Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
