@@ -5,15 +5,15 @@
 
 In such a build the nameless namespaces of the files are one. A name that two of them declare does not compile, or a call
 silently picks the other file's overload; one that hides a function of a header breaks or changes the files after it.
-A module is a first folder below src/, or a folder of src/backends. The check reads formatted code: what begins in the
-first column of a line is at namespace level.
+A module is a first folder below src/, or a folder of src/backends; its tests are joined as well, apart from its sources.
+The check reads formatted code: what begins in the first column of a line is at namespace level.
 """
 import argparse
 import re
 import sys
 from pathlib import Path
 
-# Each model is written, and compiled, alone.
+# Each model is written, and compiled, alone; their tests are joined.
 ALONE = {"models"}
 # Overloads that templates find by their argument's type: one for each struct.
 FOUND_BY_TYPE = {"fields"}
@@ -100,40 +100,51 @@ def module_of(path):
     return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
 
 
-def headers_of(module, files):
-    """Headers that a module's sources reach by their includes, in an order that does not change."""
-    reached, waiting = set(), [path for path in files if module_of(path) == module and path.endswith(".cc")]
+def headers_of(sources, files):
+    """Headers that sources reach by their includes, those of their own module first."""
+    reached, waiting = set(), list(sources)
     while waiting:
         for header in INCLUDE.findall(files[waiting.pop()]):
             if header in files and header not in reached:
                 reached.add(header)
                 waiting.append(header)
-    return sorted(reached, key=lambda path: (module_of(path) != module, path))
+    return sorted(reached, key=lambda path: (module_of(path) != module_of(sources[0]), path))
+
+
+def joined(files):
+    """The groups of files that are compiled as one: the sources of each module, and its tests."""
+    groups = {}
+    for path in sorted(files):
+        tests = path.endswith("_test.cc")
+        if path.endswith(".cc") and (tests or module_of(path) not in ALONE):
+            groups.setdefault((module_of(path), tests), []).append(path)
+    return [groups[each] for each in sorted(groups)]
 
 
 def faults_of(files):
     """files: the text by path relative to src/. Yields (path, line number, what is wrong)."""
     declared = {path: list(declarations(text)) for path, text in sorted(files.items())}
-    for module in sorted({module_of(path) for path in files} - ALONE):
+    for sources in joined(files):
+        kind = "tests" if sources[0].endswith("_test.cc") else "files"
         seen_by_all = {}
-        for header in headers_of(module, files):
+        for header in headers_of(sources, files):
             for _, name, _ in declared[header]:
                 seen_by_all.setdefault(name, header)
         places = {}  # of names that only their file sees
-        for path, found in declared.items():
-            for line, name, private in found:
-                if private and path.endswith(".cc") and module_of(path) == module and name not in FOUND_BY_TYPE:
+        for path in sources:
+            for line, name, private in declared[path]:
+                if private and name not in FOUND_BY_TYPE:
                     places.setdefault(name, {}).setdefault(path, line)
         for name, lines in places.items():
             for path, line in lines.items():
                 other = next((each for each in lines if each != path), seen_by_all.get(name))
                 if other:
-                    yield path, line, f"'{name}' is also in src/{other}: unity builds join the files of a module"
+                    yield path, line, f"'{name}' is also in src/{other}: unity builds join the {kind} of a module"
 
 
 def read(source):
-    files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.suffix in (".h", ".cc")}
-    return {name: path.read_text(encoding="utf-8") for name, path in files.items() if not path.stem.endswith("_test")}
+    files = [path for path in source.rglob("*") if path.suffix in (".h", ".cc")]
+    return {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
 def main():

@@ -43,6 +43,28 @@ class CheckUnity(unittest.TestCase):
         text = nameless("constexpr int kMost = 3;")
         self.assertEqual(list(faults_of({"models/a.cc": text, "models/b.cc": text})), [])
 
+    def test_tests_of_a_module_are_joined_apart_from_its_sources(self):
+        text = nameless("int at(int i) { return i; }")
+        self.assertEqual(
+            faults(a_test=text, b_test=text),
+            [
+                "graph/a_test.cc:4: 'at' is also in src/graph/b_test.cc: unity builds join the tests of a module",
+                "graph/b_test.cc:4: 'at' is also in src/graph/a_test.cc: unity builds join the tests of a module",
+            ],
+        )
+        self.assertEqual(faults(a=text, a_test=text), [])
+        self.assertEqual(len(list(faults_of({"models/a_test.cc": text, "models/b_test.cc": text}))), 2, "models' too")
+
+    def test_what_only_tests_include_hides_nothing_from_sources(self):
+        header = "namespace tbd {\nint at(int);\n}\n"
+        body, include = nameless("int at(int i, int j) { return i + j; }"), '#include "graph/h.h"\n'
+        self.assertEqual(faults(h=header, a=body, a_test=include), [])
+        self.assertEqual(len(faults(h=header, a_test=include, b_test=body)), 1)
+
+    def test_aliases_and_names_of_other_namespaces_may_be_repeated(self):
+        text = nameless("namespace fs = std::filesystem;", "using testing::HasSubstr;")
+        self.assertEqual(faults(a_test=text, b_test=text), [])
+
     def test_what_a_header_declares_is_not_declared_again(self):
         header = "namespace tbd {\nint grouped(int);\n}\n"
         body = nameless("int grouped(int a, int b) { return a + b; }")

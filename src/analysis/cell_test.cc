@@ -218,7 +218,7 @@ TEST(Launches, FiveLaunchesWidenToTheSpreadBetweenThem) {
   EXPECT_EQ(cell.judgement.grade, "published");
 }
 
-InputVerdict verdict(const SampleOptions& pipeline) {
+InputVerdict verdict_on_input(const SampleOptions& pipeline) {
   const CellResult cells[] = {summarize(sample_record()), summarize(sample_record(pipeline))};
   const std::vector<InputPair> pairs = input_pairs(cells);
   EXPECT_EQ(pairs.size(), 1u);
@@ -226,10 +226,11 @@ InputVerdict verdict(const SampleOptions& pipeline) {
 }
 
 TEST(InputVerdicts, FollowWaitAndRatio) {
-  EXPECT_EQ(verdict({.input_wait = 0.03, .input_mode = "pipeline"}), InputVerdict::input_bound);
-  EXPECT_EQ(verdict({.step_seconds = 0.28, .input_wait = 0.001, .input_mode = "pipeline"}), InputVerdict::cores_shared);
-  EXPECT_EQ(verdict({.input_wait = 0.001, .input_mode = "pipeline"}), InputVerdict::not_input_bound);
-  EXPECT_EQ(verdict({.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = "pipeline"}),
+  EXPECT_EQ(verdict_on_input({.input_wait = 0.03, .input_mode = "pipeline"}), InputVerdict::input_bound);
+  EXPECT_EQ(verdict_on_input({.step_seconds = 0.28, .input_wait = 0.001, .input_mode = "pipeline"}),
+            InputVerdict::cores_shared);
+  EXPECT_EQ(verdict_on_input({.input_wait = 0.001, .input_mode = "pipeline"}), InputVerdict::not_input_bound);
+  EXPECT_EQ(verdict_on_input({.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = "pipeline"}),
             InputVerdict::undecided);
 }
 

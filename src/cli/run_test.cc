@@ -21,14 +21,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
 
-struct Said {
+struct RunOutcome {
   int code = 0;
   std::string out, err;
 };
 
 class RunCommand : public testing::Test {
  protected:
-  Said run(std::vector<std::string> arguments) {
+  RunOutcome run(std::vector<std::string> arguments) {
     std::ostringstream out, err;
     Context context{.out = out, .err = err, .environment = {{"HOME", folder_.path().string()}}};
     context.build_folder = folder_.path() / "build";
@@ -40,7 +40,7 @@ class RunCommand : public testing::Test {
     return {code, out.str(), err.str()};
   }
   // The lines of JSON that have this key.
-  static std::vector<Json> rows(const Said& said, const std::string& key) {
+  static std::vector<Json> rows(const RunOutcome& said, const std::string& key) {
     std::vector<Json> found;
     for (const std::string& line : split(said.out, '\n'))
       if (!line.empty() && parse_json(line, "row").contains(key)) found.push_back(parse_json(line, "row"));
@@ -60,7 +60,7 @@ constexpr const char* kSweeps =
     "passes = clean, trace\nlimit = 20s\nconfig = tiny\n[a]\nmodel = resnet50, inception_v3\nbatch = 2, 4, 8, 16\n";
 
 TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
-  const Said said = run({"--plan", plan(kSweeps), "--dry-run", "--json"});
+  const RunOutcome said = run({"--plan", plan(kSweeps), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   const std::vector<Json> cells = rows(said, "model"), observations = rows(said, "observation");
   ASSERT_EQ(cells.size(), 8u);
@@ -77,7 +77,7 @@ TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
 TEST_F(RunCommand, ABudgetLeavesOutCellsAndSaysWhy) {
   const Json whole = rows(run({"--plan", plan(kSweeps), "--dry-run", "--json"}), "cells").at(0);
   const double seconds = at<double>(whole, "predicted_seconds");
-  const Said said =
+  const RunOutcome said =
       run({"--plan", plan(kSweeps), "--dry-run", "--json", "--budget", cat(static_cast<int64_t>(0.6 * seconds), "s")});
   ASSERT_EQ(said.code, kDone) << said.err;
   int left_out = 0;
@@ -118,7 +118,7 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   RunOptions options{.effort = Effort::smoke, .out = path("set")};
   options.passes = {"clean", "memory"}, options.limit_seconds = 7;
   PlanFiles(cells, options, {}).keep();
-  const Said said = run({"--resume", path("set").string(), "--dry-run", "--json"});
+  const RunOutcome said = run({"--resume", path("set").string(), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(rows(said, "model").size(), 1u);
   EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with the cells"));
@@ -178,7 +178,7 @@ TEST_F(RunCommand, TheSmokePlanTakesThreeMinutes) { EXPECT_LT(predicted_seconds(
 
 TEST_F(RunCommand, SizesAreReadWithTheirUnits) {
   EXPECT_THAT(run({"resnet50", "--memory", "4", "--dry-run"}).err, HasSubstr("--memory needs a size such as 4GiB"));
-  const Said small = run({"resnet50", "--batch", "sweep<=4", "--memory", "600MB", "--dry-run", "--json"});
+  const RunOutcome small = run({"resnet50", "--batch", "sweep<=4", "--memory", "600MB", "--dry-run", "--json"});
   ASSERT_EQ(small.code, kDone) << small.err;
   ASSERT_EQ(rows(small, "model").size(), 3u);
   EXPECT_FALSE(at<bool>(rows(small, "model")[2], "fits"));

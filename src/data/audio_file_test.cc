@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing_text::refusal_of;
 
-std::vector<float> sine(size_t samples, double period) {
+std::vector<float> sine_wave(size_t samples, double period) {
   std::vector<float> out(samples);
   for (size_t i = 0; i < samples; ++i)
     out[i] = static_cast<float>(0.5 * std::sin(2 * M_PI * static_cast<double>(i) / period));
@@ -37,7 +37,7 @@ class AudioFile : public testing::Test {
 };
 
 TEST_F(AudioFile, BothFormsComeBackToWithinHalfAStep) {
-  const std::vector<float> written = sine(1000, 37);
+  const std::vector<float> written = sine_wave(1000, 37);
   for (const char* name : {"a.wav", "a.flac"}) {
     write_audio(path(name), written, 16000);
     const Audio audio = read_audio(path(name));
@@ -48,7 +48,7 @@ TEST_F(AudioFile, BothFormsComeBackToWithinHalfAStep) {
 }
 
 TEST_F(AudioFile, TheHeaderAloneTellsTheLength) {
-  write_audio(path("a.flac"), sine(600, 7), 8000, 2);
+  write_audio(path("a.flac"), sine_wave(600, 7), 8000, 2);
   const AudioInfo info = audio_info(path("a.flac"));
   EXPECT_EQ(info.samples, 300);
   EXPECT_EQ(info.rate, 8000);
@@ -92,21 +92,21 @@ TEST_F(AudioFile, RefusesARecordingWithoutSamples) {
 
 TEST_F(AudioFile, RefusesACutRecordingAtAnyPlace) {
   for (const std::string name : {"a.wav", "a.flac"}) {
-    write_audio(path(name), sine(20000, 91), 16000);
+    write_audio(path(name), sine_wave(20000, 91), 16000);
     const size_t whole = read_file(path(name)).size();
     for (const size_t left : {whole - 1, whole - 50, whole / 2, size_t{60}, size_t{20}, size_t{3}}) {
-      write_audio(path(name), sine(20000, 91), 16000);
+      write_audio(path(name), sine_wave(20000, 91), 16000);
       cut(name, left);
       EXPECT_THAT(refusal(name), HasSubstr(name + ": ")) << name << " " << left;
     }
   }
-  write_audio(path("b.wav"), sine(1000, 91), 16000);
+  write_audio(path("b.wav"), sine_wave(1000, 91), 16000);
   cut("b.wav", 44 + 500);
   EXPECT_THAT(refusal("b.wav"), HasSubstr("b.wav: cut off, 1500 bytes of its recording are missing"));
 }
 
 TEST_F(AudioFile, ALengthThatIsLeftOpenIsThatOfTheFile) {
-  write_audio(path("a.wav"), sine(1000, 91), 16000);
+  write_audio(path("a.wav"), sine_wave(1000, 91), 16000);
   std::string bytes = read_file(path("a.wav"));
   const size_t size = bytes.find("data") + 4;
   bytes.replace(size, 4, "\xff\xff\xff\xff");

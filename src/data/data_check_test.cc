@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing_images::write_jpeg;
 using testing_text::refusal_of;
 
-SourceSpec spec_of(SourceKind kind, const fs::path& root) {
+SourceSpec checked_spec(SourceKind kind, const fs::path& root) {
   SourceSpec spec{.kind = kind, .path = root.string()};
   spec.text.length = 16;
   return spec;
@@ -29,7 +29,7 @@ TEST(DataCheck, CountsPairsTokensAndWhatIsLeftOut) {
   const TemporaryFolder root;
   write_file(root.path() / "train.en", "a b\nc\n\nd e f\n");
   write_file(root.path() / "train.vi", "x\ny z\nx\nz\n");
-  const CheckedData data = check_data(spec_of(SourceKind::parallel_text, root.path()));
+  const CheckedData data = check_data(checked_spec(SourceKind::parallel_text, root.path()));
   ASSERT_EQ(data.splits.size(), 1);  // no validation text
   EXPECT_EQ(data.splits[0].samples, 3);
   EXPECT_EQ(data.splits[0].tokens, 6 + 4 + 3);  // targets with their eos
@@ -51,7 +51,7 @@ TEST(DataCheck, ReadsBothSplitsOfEveryKindOfText) {
   for (const char* name : {"train-v1.1.json", "dev-v1.1.json"})
     write_file(root.path() / name, Json{{"version", "1.1"}, {"data", {article}}}.dump());
   for (const SourceKind kind : {SourceKind::pretraining_text, SourceKind::packed_text, SourceKind::squad}) {
-    const CheckedData data = check_data(spec_of(kind, root.path()));
+    const CheckedData data = check_data(checked_spec(kind, root.path()));
     ASSERT_EQ(data.splits.size(), 2);
     EXPECT_GT(data.splits[1].samples, 0);
     EXPECT_GT(data.splits[1].tokens.value(), 0);
@@ -61,7 +61,7 @@ TEST(DataCheck, ReadsBothSplitsOfEveryKindOfText) {
 
 TEST(DataCheck, RefusesWhatTheReaderRefuses) {
   const TemporaryFolder root;
-  const SourceSpec spec = spec_of(SourceKind::parallel_text, root.path());
+  const SourceSpec spec = checked_spec(SourceKind::parallel_text, root.path());
   EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("has no training text"));
   write_file(root.path() / "train.en", "a b\nc\n");
   write_file(root.path() / "train.vi", "x\ny\n");
@@ -79,7 +79,7 @@ TEST(DataCheck, DecodesImagesWhole) {
   const std::string whole = read_file(root.path() / "train/b/2.jpg");
   std::string damaged = whole.substr(0, whole.size() - whole.size() / 4) + "\xff\xd9";
   write_file(root.path() / "train/b/2.jpg", damaged);
-  const CheckedData data = check_data(spec_of(SourceKind::image_folder, root.path()));
+  const CheckedData data = check_data(checked_spec(SourceKind::image_folder, root.path()));
   ASSERT_EQ(data.splits.size(), 2);
   EXPECT_EQ(data.splits[0].samples, 1);
   ASSERT_EQ(data.splits[0].left_out.size(), 1);
@@ -94,9 +94,9 @@ TEST(DataCheck, SaysWhetherTheFilesAreThoseRecorded) {
   write_file(root.path() / "train.vi", "x\n");
   const std::string hash = content_hash(root.path());
   write_file(root.path() / "data.json", Json{{"content_sha256", hash}}.dump());
-  EXPECT_TRUE(check_data(spec_of(SourceKind::parallel_text, root.path())).as_recorded);
+  EXPECT_TRUE(check_data(checked_spec(SourceKind::parallel_text, root.path())).as_recorded);
   write_file(root.path() / "train.vi", "y\n");
-  const CheckedData data = check_data(spec_of(SourceKind::parallel_text, root.path()));
+  const CheckedData data = check_data(checked_spec(SourceKind::parallel_text, root.path()));
   EXPECT_FALSE(data.as_recorded);
   EXPECT_EQ(data.recorded_hash, hash);
 }
@@ -104,7 +104,7 @@ TEST(DataCheck, SaysWhetherTheFilesAreThoseRecorded) {
 TEST(DataCheck, CountsSecondsOfSpeechAndFindsWhatOnlyDecodingShows) {
   const TemporaryFolder root;
   testing_speech::write_libri(root.path(), "train", {{150, "A"}, {300, "B"}, {1700, "C"}});
-  const SourceSpec spec = spec_of(SourceKind::speech, root.path());
+  const SourceSpec spec = checked_spec(SourceKind::speech, root.path());
   const CheckedData data = check_data(spec);
   ASSERT_EQ(data.splits.size(), 1);
   EXPECT_EQ(data.splits[0].samples, 2);

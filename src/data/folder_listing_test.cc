@@ -15,7 +15,7 @@ void touch(const fs::path& path) {
   write_file(path, "x");
 }
 
-std::string refusal(const fs::path& path, Split split = Split::train) {
+std::string listing_refusal(const fs::path& path, Split split = Split::train) {
   try {
     list_image_folder(path, split);
   } catch (const Error& e) {
@@ -63,7 +63,7 @@ TEST(FolderListing, AcceptsARootOfClassFolders) {
 TEST(FolderListing, PicksTheSplit) {
   const TemporaryFolder root;
   touch(root.path() / "train/a/1.JPEG");
-  EXPECT_NE(refusal(root.path(), Split::val).find("has no folder 'val', only 'train'"), std::string::npos);
+  EXPECT_NE(listing_refusal(root.path(), Split::val).find("has no folder 'val', only 'train'"), std::string::npos);
   touch(root.path() / "val/a/2.JPEG");
   EXPECT_EQ(list_image_folder(root.path(), Split::val).files[0].path, "a/2.JPEG");
 }
@@ -71,11 +71,11 @@ TEST(FolderListing, PicksTheSplit) {
 TEST(FolderListing, SaysWhatIsMissing) {
   const TemporaryFolder root;
   const fs::path none = root.path() / "none";
-  EXPECT_EQ(refusal(none), cat("cannot read folder ", none.string(), ": No such file or directory"));
-  EXPECT_EQ(refusal(root.path()), cat(root.path().string(), " has no class folders"));
+  EXPECT_EQ(listing_refusal(none), cat("cannot read folder ", none.string(), ": No such file or directory"));
+  EXPECT_EQ(listing_refusal(root.path()), cat(root.path().string(), " has no class folders"));
   touch(root.path() / "a/readme.txt");
-  EXPECT_NE(refusal(root.path()).find("has no image"), std::string::npos);
-  EXPECT_NE(refusal(root.path() / "a/readme.txt").find("Not a directory"), std::string::npos);
+  EXPECT_NE(listing_refusal(root.path()).find("has no image"), std::string::npos);
+  EXPECT_NE(listing_refusal(root.path() / "a/readme.txt").find("Not a directory"), std::string::npos);
 }
 
 TEST(FolderListing, RefusesAFolderWithoutPermission) {
@@ -83,7 +83,7 @@ TEST(FolderListing, RefusesAFolderWithoutPermission) {
   const TemporaryFolder root;
   touch(root.path() / "train/a/1.JPEG");
   fs::permissions(root.path() / "train", fs::perms::none);
-  EXPECT_NE(refusal(root.path()).find("Permission denied"), std::string::npos);
+  EXPECT_NE(listing_refusal(root.path()).find("Permission denied"), std::string::npos);
   fs::permissions(root.path() / "train", fs::perms::all);
 }
 

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing_images::write_jpeg;
 using testing_images::write_tree;
 
-SourceSpec spec_of(const fs::path& root) {
+SourceSpec image_folder_spec(const fs::path& root) {
   return {.kind = SourceKind::image_folder, .path = root.string(), .batch = 2, .image_size = 16, .seed = 7};
 }
 
@@ -30,7 +30,7 @@ std::vector<int32_t> labels(const TensorMap& batch) {
   return {values.begin(), values.end()};
 }
 
-std::string refusal(const SourceSpec& spec) {
+std::string image_folder_refusal(const SourceSpec& spec) {
   try {
     open_source(spec);
   } catch (const Error& e) {
@@ -42,7 +42,7 @@ std::string refusal(const SourceSpec& spec) {
 TEST(ImageFolder, GivesEachImageOnceAnEpochInTheOrderOfItsStream) {
   const TemporaryFolder root;
   write_tree(root.path(), 4);
-  const auto source = open_source(spec_of(root.path()));
+  const auto source = open_source(image_folder_spec(root.path()));
   EXPECT_EQ(source->size(), 8);
   EXPECT_EQ(source->steps_per_epoch(), 4);
   std::vector<int32_t> seen;
@@ -57,7 +57,8 @@ TEST(ImageFolder, GivesEachImageOnceAnEpochInTheOrderOfItsStream) {
 TEST(ImageFolder, ASampleIsTheAugmentedDecodeOfItsFile) {
   const TemporaryFolder root;
   write_tree(root.path(), 4);
-  const TensorMap batch = open_source(spec_of(root.path()))->batch_at(5);  // epoch 1, places 0 and 1: positions 7, 3
+  const TensorMap batch =
+      open_source(image_folder_spec(root.path()))->batch_at(5);  // epoch 1, places 0 and 1: positions 7, 3
   EXPECT_EQ(batch.at("image").shape(), (Shape{2, 3, 16, 16}));
   EXPECT_EQ(batch.at("label").dtype(), DType::i32);
   const std::string file = read_file(root.path() / "train/a/3.JPEG");
@@ -72,7 +73,7 @@ TEST(ImageFolder, BatchesDoNotDependOnThreadsOrPrefetch) {
   write_file(root.path() / "train/a/2.JPEG", "text");
   std::vector<std::vector<std::byte>> first;
   for (const int64_t threads : {0, 1, 2, 4}) {
-    SourceSpec spec = spec_of(root.path());
+    SourceSpec spec = image_folder_spec(root.path());
     spec.batch = 3;
     spec.threads = threads;
     spec.prefetch = 1 + threads;
@@ -87,7 +88,7 @@ TEST(ImageFolder, BatchesDoNotDependOnThreadsOrPrefetch) {
 TEST(ImageFolder, EpochsAndSeedsDiffer) {
   const TemporaryFolder root;
   write_tree(root.path(), 1);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = image_folder_spec(root.path());
   const auto source = open_source(spec);
   EXPECT_NE(image_bytes(source->batch_at(1)), image_bytes(source->batch_at(2)));
   spec.seed = 8;
@@ -97,7 +98,7 @@ TEST(ImageFolder, EpochsAndSeedsDiffer) {
 TEST(ImageFolder, TrainingDropsThePartialBatchAndValidationKeepsIt) {
   const TemporaryFolder root;
   write_tree(root.path(), 4);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = image_folder_spec(root.path());
   spec.batch = 3;
   EXPECT_EQ(open_source(spec)->steps_per_epoch(), 2);
   fs::rename(root.path() / "train", root.path() / "val");
@@ -119,7 +120,7 @@ TEST(ImageFolder, ReportsEachBadFileOnceAndGivesTheNextGoodOneInstead) {
   write_file(root.path() / "train/a/3.JPEG", "<html>not found</html>");
   fs::remove(root.path() / "train/b/3.JPEG");
   fs::create_symlink("nowhere", root.path() / "train/b/3.JPEG");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = image_folder_spec(root.path());
   spec.batch = 8;
   const auto source = open_source(spec);
   std::vector<int32_t> expected;  // positions 2 and 3 give way to 4, position 7 (the last) to 1
@@ -140,7 +141,7 @@ TEST(ImageFolder, AReplacementHasTheDrawsOfThePlaceItFills) {
   const TemporaryFolder root;
   write_tree(root.path(), 1);
   write_file(root.path() / "train/a/0.JPEG", "text");
-  const TensorMap batch = open_source(spec_of(root.path()))->batch_at(1);
+  const TensorMap batch = open_source(image_folder_spec(root.path()))->batch_at(1);
   const std::string file = read_file(root.path() / "train/b/0.JPEG");
   const std::vector<uint32_t> order = epoch_order(7, 0, 2);
   const auto slot = std::find(order.begin(), order.end(), 0u) - order.begin();
@@ -153,25 +154,25 @@ TEST(ImageFolder, RefusesAFolderWithoutAUsableImage) {
   make_folder(root.path() / "train/a");
   write_file(root.path() / "train/a/0.JPEG", "");
   write_file(root.path() / "train/a/1.JPEG", "text");
-  EXPECT_THAT(refusal(spec_of(root.path())),
+  EXPECT_THAT(image_folder_refusal(image_folder_spec(root.path())),
               HasSubstr("has no usable image: none of 2 files decodes, a/0.JPEG because: the file is empty"));
 }
 
 TEST(ImageFolder, RefusesABatchLargerThanTheDataSet) {
   const TemporaryFolder root;
   write_tree(root.path(), 2);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = image_folder_spec(root.path());
   spec.batch = 5;
-  EXPECT_THAT(refusal(spec), HasSubstr("batch 5 is larger than the data set"));
-  EXPECT_THAT(refusal(spec), HasSubstr("has 4 images"));
+  EXPECT_THAT(image_folder_refusal(spec), HasSubstr("batch 5 is larger than the data set"));
+  EXPECT_THAT(image_folder_refusal(spec), HasSubstr("has 4 images"));
 }
 
 TEST(ImageFolder, RefusesMoreClassesThanTheNetworkHas) {
   const TemporaryFolder root;
   write_tree(root.path(), 1);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = image_folder_spec(root.path());
   spec.classes = 1;
-  EXPECT_THAT(refusal(spec), HasSubstr("has 2 class folders, the network 1 classes"));
+  EXPECT_THAT(image_folder_refusal(spec), HasSubstr("has 2 class folders, the network 1 classes"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using testing_images::picture;
 
 constexpr Normalisation kLevels{{0, 0, 0}, {1 / 255.f, 1 / 255.f, 1 / 255.f}};  // values stay 0 to 255
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> jpeg_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 CropPlan plan_of(PixelBox box, ImageSize output, bool flip = false) {
   return {.window = {static_cast<double>(box.left), static_cast<double>(box.top),
@@ -32,7 +32,7 @@ CropPlan plan_of(PixelBox box, ImageSize output, bool flip = false) {
 
 RgbImage whole(const std::string& jpeg) {
   JpegDecoder decoder;
-  return decoder.image(decoder.open(bytes_of(jpeg)));
+  return decoder.image(decoder.open(jpeg_bytes(jpeg)));
 }
 
 // The crop by definition: every pixel of the fully decoded image, weighed in double.
@@ -61,7 +61,7 @@ class Reference {
 
 double largest_difference(const std::string& jpeg, const CropPlan& plan) {
   const RgbImage image = whole(jpeg);
-  const std::vector<float> crop = decode_jpeg(bytes_of(jpeg), plan, kLevels);
+  const std::vector<float> crop = decode_jpeg(jpeg_bytes(jpeg), plan, kLevels);
   const Reference reference(image, plan);
   double largest = 0;
   for (int64_t c = 0, n = 0; c < 3; ++c)
@@ -94,7 +94,7 @@ TEST(JpegDecoder, FlipMirrorsTheOutput) {
 TEST(JpegDecoder, ACropThatKeepsItsSizeIsThePixelsThemselves) {
   const std::string jpeg = encode_jpeg(picture(100, 80), {.quality = 95});
   const RgbImage image = whole(jpeg);
-  const std::vector<float> crop = decode_jpeg(bytes_of(jpeg), plan_of({10, 20, 50, 60}, {40, 40}), kLevels);
+  const std::vector<float> crop = decode_jpeg(jpeg_bytes(jpeg), plan_of({10, 20, 50, 60}, {40, 40}), kLevels);
   for (int64_t i = 0; i < 40; ++i)
     for (int64_t j = 0; j < 40; ++j)
       EXPECT_NEAR(crop[static_cast<size_t>(40 * i + j)],
@@ -104,7 +104,8 @@ TEST(JpegDecoder, ACropThatKeepsItsSizeIsThePixelsThemselves) {
 TEST(JpegDecoder, NormalisesByChannel) {
   const std::string jpeg = encode_jpeg(picture(64, 64));
   const CropPlan plan = plan_of({0, 0, 64, 64}, {8, 8});
-  const std::vector<float> levels = decode_jpeg(bytes_of(jpeg), plan, kLevels), out = decode_jpeg(bytes_of(jpeg), plan);
+  const std::vector<float> levels = decode_jpeg(jpeg_bytes(jpeg), plan, kLevels),
+                           out = decode_jpeg(jpeg_bytes(jpeg), plan);
   const double mean[] = {.485, .456, .406}, deviation[] = {.229, .224, .225};
   for (size_t i = 0; i < out.size(); ++i)
     EXPECT_NEAR(out[i], (levels[i] / 255.0 - mean[i / 64]) / deviation[i / 64], 1e-4);
@@ -118,7 +119,7 @@ TEST(JpegDecoder, ACropFarLargerThanItsOutputIsReducedWhileDecoding) {
   const std::string jpeg = encode_jpeg(smooth, {.quality = 98});
   const CropPlan plan = plan_of({40, 24, 760, 600}, {90, 90});
   const RgbImage image = whole(jpeg);
-  const std::vector<float> crop = decode_jpeg(bytes_of(jpeg), plan, kLevels);
+  const std::vector<float> crop = decode_jpeg(jpeg_bytes(jpeg), plan, kLevels);
   const Reference reference(image, plan);
   for (int64_t i = 5; i < 85; i += 16)
     for (int64_t j = 5; j < 85; j += 16)
@@ -128,9 +129,9 @@ TEST(JpegDecoder, ACropFarLargerThanItsOutputIsReducedWhileDecoding) {
 TEST(JpegDecoder, ImageIsReducedToTheSmallestThatIsLargeEnough) {
   const std::string jpeg = encode_jpeg(picture(400, 320));
   JpegDecoder decoder;
-  decoder.open(bytes_of(jpeg));
+  decoder.open(jpeg_bytes(jpeg));
   EXPECT_EQ(decoder.image({200, 160}).size, (ImageSize{200, 160}));
-  decoder.open(bytes_of(jpeg));
+  decoder.open(jpeg_bytes(jpeg));
   EXPECT_EQ(decoder.image({101, 80}).size, (ImageSize{200, 160}));
 }
 
@@ -164,15 +165,15 @@ std::string cmyk_jpeg(const uint8_t (&ink)[4]) {
 TEST(JpegDecoder, CmykInAdobesInvertedFormBecomesRgb) {
   // Light through each ink, as Adobe stores it, times light through black.
   const std::vector<float> out =
-      decode_jpeg(bytes_of(cmyk_jpeg({200, 100, 50, 128})), plan_of({0, 0, 16, 16}, {1, 1}), kLevels);
+      decode_jpeg(jpeg_bytes(cmyk_jpeg({200, 100, 50, 128})), plan_of({0, 0, 16, 16}, {1, 1}), kLevels);
   EXPECT_NEAR(out[0], 200 * 128 / 255.0, 2);
   EXPECT_NEAR(out[1], 100 * 128 / 255.0, 2);
   EXPECT_NEAR(out[2], 50 * 128 / 255.0, 2);
 }
 
-std::string refusal(const std::string& bytes) {
+std::string jpeg_refusal(const std::string& bytes) {
   try {
-    decode_jpeg(bytes_of(bytes), plan_of({0, 0, 64, 48}, {16, 16}));
+    decode_jpeg(jpeg_bytes(bytes), plan_of({0, 0, 64, 48}, {16, 16}));
   } catch (const Error& e) {
     return e.what();
   }
@@ -181,44 +182,45 @@ std::string refusal(const std::string& bytes) {
 
 TEST(JpegDecoder, SaysWhyBytesAreNoImage) {
   const std::string jpeg = encode_jpeg(picture(64, 48));
-  EXPECT_EQ(refusal(jpeg), "");
-  EXPECT_EQ(refusal(""), "the file is empty");
-  EXPECT_NE(refusal("this is text, not a picture").find("Not a JPEG file"), std::string::npos);
-  EXPECT_NE(refusal("\x89PNG\r\n\x1a\n").find("Not a JPEG file"), std::string::npos);
-  EXPECT_NE(refusal(jpeg.substr(0, 2)), "");
-  EXPECT_NE(refusal(jpeg.substr(0, 100)), "");
+  EXPECT_EQ(jpeg_refusal(jpeg), "");
+  EXPECT_EQ(jpeg_refusal(""), "the file is empty");
+  EXPECT_NE(jpeg_refusal("this is text, not a picture").find("Not a JPEG file"), std::string::npos);
+  EXPECT_NE(jpeg_refusal("\x89PNG\r\n\x1a\n").find("Not a JPEG file"), std::string::npos);
+  EXPECT_NE(jpeg_refusal(jpeg.substr(0, 2)), "");
+  EXPECT_NE(jpeg_refusal(jpeg.substr(0, 100)), "");
 }
 
 TEST(JpegDecoder, RefusesEveryTruncation) {
   for (const bool progressive : {false, true}) {
     const std::string jpeg = encode_jpeg(picture(64, 48), {.progressive = progressive});
-    for (size_t length = 0; length < jpeg.size(); length += 7) EXPECT_NE(refusal(jpeg.substr(0, length)), "") << length;
-    EXPECT_NE(refusal(jpeg.substr(0, jpeg.size() - 1)), "");
+    for (size_t length = 0; length < jpeg.size(); length += 7)
+      EXPECT_NE(jpeg_refusal(jpeg.substr(0, length)), "") << length;
+    EXPECT_NE(jpeg_refusal(jpeg.substr(0, jpeg.size() - 1)), "");
   }
 }
 
 TEST(JpegDecoder, RefusesATruncationBelowTheCrop) {
   const std::string jpeg = encode_jpeg(picture(64, 400));
   const CropPlan top = plan_of({0, 0, 64, 16}, {16, 16});
-  EXPECT_NO_THROW(decode_jpeg(bytes_of(jpeg), top));
-  EXPECT_THROW(decode_jpeg(bytes_of(jpeg.substr(0, jpeg.size() * 9 / 10)), top), Error);
-  EXPECT_THROW(decode_jpeg(bytes_of(jpeg.substr(0, jpeg.size() - 2)), top), Error);
+  EXPECT_NO_THROW(decode_jpeg(jpeg_bytes(jpeg), top));
+  EXPECT_THROW(decode_jpeg(jpeg_bytes(jpeg.substr(0, jpeg.size() * 9 / 10)), top), Error);
+  EXPECT_THROW(decode_jpeg(jpeg_bytes(jpeg.substr(0, jpeg.size() - 2)), top), Error);
 }
 
 TEST(JpegDecoder, RefusesAHoleInTheDataEvenWithAnEndMarker) {
   const std::string jpeg = encode_jpeg(picture(64, 48));
   const std::string cut = jpeg.substr(0, jpeg.size() / 2) + "\xFF\xD9";
-  EXPECT_NE(refusal(cut).find("premature end"), std::string::npos) << refusal(cut);
+  EXPECT_NE(jpeg_refusal(cut).find("premature end"), std::string::npos) << jpeg_refusal(cut);
 }
 
 TEST(JpegDecoder, IsUsableAfterAnError) {
   const std::string good = encode_jpeg(picture(64, 48)), bad = good.substr(0, 300);
   JpegDecoder decoder;
   std::vector<float> out(3 * 16 * 16);
-  EXPECT_THROW(decoder.open(bytes_of(bad)), Error);
-  decoder.open(bytes_of(good));
+  EXPECT_THROW(decoder.open(jpeg_bytes(bad)), Error);
+  decoder.open(jpeg_bytes(good));
   decoder.read(plan_of({0, 0, 64, 48}, {16, 16}), {}, out);
-  EXPECT_EQ(out, decode_jpeg(bytes_of(good), plan_of({0, 0, 64, 48}, {16, 16})));
+  EXPECT_EQ(out, decode_jpeg(jpeg_bytes(good), plan_of({0, 0, 64, 48}, {16, 16})));
 }
 
 TEST(JpegDecoder, RefusesAnImageTooLargeToHold) {
@@ -226,12 +228,12 @@ TEST(JpegDecoder, RefusesAnImageTooLargeToHold) {
   const size_t frame = jpeg.find("\xFF\xC0");
   ASSERT_NE(frame, std::string::npos);
   for (size_t i = 5; i < 9; ++i) jpeg[frame + i] = '\x7f';  // 32639 x 32639
-  EXPECT_NE(refusal(jpeg).find("32639"), std::string::npos) << refusal(jpeg);
+  EXPECT_NE(jpeg_refusal(jpeg).find("32639"), std::string::npos) << jpeg_refusal(jpeg);
 }
 
 TEST(JpegDecoder, RefusesACropOutsideOfTheImage) {
   const std::string jpeg = encode_jpeg(picture(32, 32));
-  EXPECT_THROW(decode_jpeg(bytes_of(jpeg), plan_of({0, 0, 33, 32}, {8, 8})), Error);
+  EXPECT_THROW(decode_jpeg(jpeg_bytes(jpeg), plan_of({0, 0, 33, 32}, {8, 8})), Error);
 }
 
 }  // namespace

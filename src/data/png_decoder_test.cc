@@ -16,8 +16,8 @@ using testing::HasSubstr;
 using testing_images::picture;
 using Levels = std::vector<uint8_t>;
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-Levels decoded(const std::string& png) { return decode_png(bytes_of(png)).pixels; }
+std::span<const std::byte> png_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+Levels decoded(const std::string& png) { return decode_png(png_bytes(png)).pixels; }
 
 // A PNG as its rows say, and what stands beside them.
 struct Form {
@@ -58,7 +58,7 @@ std::string png_of(Form form) {
 
 TEST(PngDecoder, GivesBackTheLevelsThatWereWritten) {
   const RgbImage image = picture(31, 17);
-  const RgbImage back = decode_png(bytes_of(encode_png(image)));
+  const RgbImage back = decode_png(png_bytes(encode_png(image)));
   EXPECT_EQ(back.size, (ImageSize{31, 17}));
   EXPECT_EQ(back.pixels, image.pixels);
 }
@@ -107,9 +107,9 @@ TEST(PngDecoder, ReadsInterlacedImagesAsOthers) {
   EXPECT_EQ(decoded(png_of(form)), image.pixels);
 }
 
-std::string refusal(const std::string& bytes) {
+std::string png_refusal(const std::string& bytes) {
   try {
-    decode_image(bytes_of(bytes));
+    decode_image(png_bytes(bytes));
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::invalid);
     return e.what();
@@ -123,38 +123,38 @@ TEST(PngDecoder, RefusesEveryTruncationAndEveryChangedByte) {
   for (int64_t y = 0; y < 12; ++y)
     interlaced.rows.emplace_back(image.pixels.begin() + y * 48, image.pixels.begin() + (y + 1) * 48);
   for (const std::string& png : {encode_png(image), png_of(interlaced)}) {
-    ASSERT_EQ(refusal(png), "");
-    for (size_t length = 0; length < png.size(); ++length) EXPECT_NE(refusal(png.substr(0, length)), "") << length;
+    ASSERT_EQ(png_refusal(png), "");
+    for (size_t length = 0; length < png.size(); ++length) EXPECT_NE(png_refusal(png.substr(0, length)), "") << length;
     for (size_t at = 0; at < png.size(); ++at)
       for (const int bit : {0x01, 0x20, 0x80}) {
         std::string changed = png;
         changed[at] = static_cast<char>(changed[at] ^ bit);
-        EXPECT_NE(refusal(changed), "") << at;
+        EXPECT_NE(png_refusal(changed), "") << at;
       }
   }
 }
 
 TEST(PngDecoder, SaysWhyBytesAreNoImage) {
   const std::string png = encode_png(picture(16, 12));
-  EXPECT_EQ(refusal(""), "the file is empty");
-  EXPECT_THAT(refusal("text"), HasSubstr("neither PNG nor JPEG"));
-  EXPECT_THAT(refusal(png.substr(0, png.size() - 20)), HasSubstr("truncated"));
+  EXPECT_EQ(png_refusal(""), "the file is empty");
+  EXPECT_THAT(png_refusal("text"), HasSubstr("neither PNG nor JPEG"));
+  EXPECT_THAT(png_refusal(png.substr(0, png.size() - 20)), HasSubstr("truncated"));
   std::string changed = png;
   changed.back() ^= 1;
-  EXPECT_THAT(refusal(changed), HasSubstr("CRC error"));
+  EXPECT_THAT(png_refusal(changed), HasSubstr("CRC error"));
 }
 
 TEST(PngDecoder, RefusesAnImageTooLargeToHold) {
   const std::string bits(20'000 / 8, '\0');
   Form form{.width = 20'000, .colour = PNG_COLOR_TYPE_GRAY, .depth = 1};
   form.rows.assign(9'000, Levels(bits.begin(), bits.end()));
-  EXPECT_THAT(refusal(png_of(form)), HasSubstr("20000 x 9000 pixels is larger than"));
+  EXPECT_THAT(png_refusal(png_of(form)), HasSubstr("20000 x 9000 pixels is larger than"));
 }
 
 TEST(ImageFile, IsToldByItsFirstBytesAndNamedInErrors) {
   const RgbImage image = picture(8, 8);
-  EXPECT_EQ(decode_image(bytes_of(encode_jpeg(image))).size, (ImageSize{8, 8}));
-  EXPECT_EQ(decode_image(bytes_of(encode_png(image))).pixels, image.pixels);
+  EXPECT_EQ(decode_image(png_bytes(encode_jpeg(image))).size, (ImageSize{8, 8}));
+  EXPECT_EQ(decode_image(png_bytes(encode_png(image))).pixels, image.pixels);
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& bytes, int64_t size) -> std::string {
     write_file(folder.path() / "a.png", bytes);

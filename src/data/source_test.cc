@@ -11,11 +11,11 @@
 namespace tbd {
 namespace {
 
-SourceSpec synthetic(int64_t threads = 1) {
+SourceSpec synthetic_images(int64_t threads = 1) {
   return {.batch = 8, .image_size = 32, .classes = 10, .seed = 0x1234567890, .threads = threads};
 }
 
-std::string refusal(const Json& json) {
+std::string source_refusal(const Json& json) {
   try {
     open_source(source_spec_from(json));
   } catch (const Error& e) {
@@ -51,17 +51,17 @@ TEST(SourceSpec, AbsentKeysKeepWhatIsGivenThoseOfTextOneByOne) {
 }
 
 TEST(SourceSpec, NamesWhatIsWrong) {
-  EXPECT_EQ(refusal(Json::object()), "'kind' is missing");
-  EXPECT_NE(refusal({{"kind", "image_foldr"}}).find("image_folder"), std::string::npos);
-  EXPECT_NE(refusal({{"kind", "synthetic"}, {"split", "test"}}).find("test"), std::string::npos);
-  EXPECT_EQ(refusal({{"kind", "synthetic"}, {"batch", 0}}), "batch must be from 1 to 1048576, got 0");
-  EXPECT_EQ(refusal({{"kind", "synthetic"}, {"threads", -1}}), "threads must be from 0 to 4096, got -1");
-  EXPECT_EQ(refusal({{"kind", "synthetic"}, {"prefetch", 0}}), "prefetch must be from 1 to 4096, got 0");
-  EXPECT_EQ(refusal({{"kind", "image_folder"}}), "a data set needs a path");
+  EXPECT_EQ(source_refusal(Json::object()), "'kind' is missing");
+  EXPECT_NE(source_refusal({{"kind", "image_foldr"}}).find("image_folder"), std::string::npos);
+  EXPECT_NE(source_refusal({{"kind", "synthetic"}, {"split", "test"}}).find("test"), std::string::npos);
+  EXPECT_EQ(source_refusal({{"kind", "synthetic"}, {"batch", 0}}), "batch must be from 1 to 1048576, got 0");
+  EXPECT_EQ(source_refusal({{"kind", "synthetic"}, {"threads", -1}}), "threads must be from 0 to 4096, got -1");
+  EXPECT_EQ(source_refusal({{"kind", "synthetic"}, {"prefetch", 0}}), "prefetch must be from 1 to 4096, got 0");
+  EXPECT_EQ(source_refusal({{"kind", "image_folder"}}), "a data set needs a path");
 }
 
 TEST(Synthetic, IsDecidedBySeedStepAndPlaceAlone) {
-  const auto one = open_source(synthetic()), four = open_source(synthetic(4));
+  const auto one = open_source(synthetic_images()), four = open_source(synthetic_images(4));
   for (int64_t step = 1; step <= 4; ++step) {
     const TensorMap a = one->next(step), b = four->next(step), c = one->batch_at(step);
     for (const char* name : {"image", "label"}) {
@@ -73,7 +73,7 @@ TEST(Synthetic, IsDecidedBySeedStepAndPlaceAlone) {
 }
 
 TEST(Synthetic, IsTheDocumentedFunctionOfPhilox) {
-  const TensorMap batch = open_source(synthetic())->batch_at(3);
+  const TensorMap batch = open_source(synthetic_images())->batch_at(3);
   const Philox image(0x1234567890, "data/synthetic", 3, 5), label(0x1234567890, "data/synthetic_label", 3, 5);
   for (const uint64_t element : {0u, 1u, 6u, 1027u, 3071u}) {
     const uint32_t word = image.word(element);
@@ -84,7 +84,7 @@ TEST(Synthetic, IsTheDocumentedFunctionOfPhilox) {
 }
 
 TEST(Synthetic, HasMeanZeroVarianceOneAndEveryLabel) {
-  const auto source = open_source(synthetic());
+  const auto source = open_source(synthetic_images());
   double sum = 0, squares = 0, count = 0;
   std::vector<int> seen(10);
   for (int64_t step = 1; step <= 20; ++step) {
@@ -98,7 +98,7 @@ TEST(Synthetic, HasMeanZeroVarianceOneAndEveryLabel) {
 }
 
 TEST(Synthetic, HasNoEnd) {
-  const auto source = open_source(synthetic());
+  const auto source = open_source(synthetic_images());
   EXPECT_EQ(source->size(), std::nullopt);
   EXPECT_EQ(source->steps_per_epoch(), std::nullopt);
   EXPECT_EQ(source->data_hash(), std::nullopt);

@@ -21,7 +21,7 @@ std::vector<float> noise(size_t samples) {
   for (size_t i = 0; i < samples; ++i) out[i] = static_cast<float>(0.3 * stream.normal(i));
   return out;
 }
-std::vector<float> tone(size_t samples, double hertz) {
+std::vector<float> tone_at_16_khz(size_t samples, double hertz) {
   std::vector<float> out(samples);
   for (size_t i = 0; i < samples; ++i)
     out[i] = static_cast<float>(std::sin(2 * M_PI * hertz * static_cast<double>(i) / 16000));
@@ -78,7 +78,7 @@ TEST(Spectrogram, HasAFrameEveryHundredthOfASecondAndOneMore) {
 TEST(Spectrogram, AToneStandsInItsBin) {
   for (const int64_t bin : {10, 57, 140}) {
     Spectrogram spectrogram;
-    const auto found = spectrogram.of(tone(8000, 50.0 * static_cast<double>(bin)));
+    const auto found = spectrogram.of(tone_at_16_khz(8000, 50.0 * static_cast<double>(bin)));
     for (int64_t f = 1; f < 50; ++f) {
       int64_t loudest = 0;
       for (int64_t k = 0; k < 161; ++k)
@@ -117,7 +117,7 @@ TEST(Spectrogram, HasMeanZeroAndUnbiasedVarianceOne) {
 TEST(Spectrogram, OneAfterTheOtherAreIndependent) {
   Spectrogram used, fresh;
   used.of(noise(9000));
-  const auto again = used.of(tone(700, 440)), first = fresh.of(tone(700, 440));
+  const auto again = used.of(tone_at_16_khz(700, 440)), first = fresh.of(tone_at_16_khz(700, 440));
   EXPECT_TRUE(std::ranges::equal(again, first));
 }
 

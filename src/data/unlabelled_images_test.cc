@@ -23,7 +23,7 @@ using testing_images::write_jpeg;
 using testing_images::write_png;
 using testing_text::refusal_of;
 
-SourceSpec spec_of(const fs::path& root) {
+SourceSpec unlabelled_spec(const fs::path& root) {
   return {.kind = SourceKind::unlabelled_images, .path = root.string(), .batch = 2, .image_size = 8, .seed = 7};
 }
 
@@ -59,7 +59,7 @@ std::vector<int> levels_of(const fs::path& file) {
 TEST(UnlabelledImages, GiveEachImageOnceAnEpochAsItStandsInItsFile) {
   const TemporaryFolder root;
   write_set(root.path());
-  const auto source = open_source(spec_of(root.path()));
+  const auto source = open_source(unlabelled_spec(root.path()));
   EXPECT_EQ(source->size(), 7);
   EXPECT_EQ(source->steps_per_epoch(), 3);
   const UnlabelledListing listing = list_unlabelled_images(root.path(), Split::train, 8);
@@ -87,7 +87,7 @@ TEST(UnlabelledImages, LieBetweenMinusOneAndOneWithSharesDrawnByStepAndSample) {
   for (size_t i = 0; i < 192; i += 3) image.pixels[i] = 0, image.pixels[i + 1] = 51;
   make_folder(root.path() / "train_8x8");
   for (const char* name : {"a.png", "b.PNG"}) write_file(root.path() / "train_8x8" / name, encode_png(image));
-  const TensorMap batch = open_source(spec_of(root.path()))->batch_at(5);
+  const TensorMap batch = open_source(unlabelled_spec(root.path()))->batch_at(5);
   EXPECT_EQ(batch.at("real").shape(), (Shape{2, 3, 8, 8}));
   EXPECT_EQ(batch.at("alpha").shape(), (Shape{2, 1, 1, 1}));
   const std::vector<float> real = floats(batch, "real");
@@ -106,7 +106,7 @@ TEST(UnlabelledImages, DoNotDependOnThreads) {
   write_set(root.path());
   std::vector<std::vector<float>> batches;
   for (const int64_t threads : {0, 3}) {
-    SourceSpec spec = spec_of(root.path());
+    SourceSpec spec = unlabelled_spec(root.path());
     spec.threads = threads;
     const auto source = open_source(spec);
     for (int64_t step = 1; step <= 5; ++step) batches.push_back(floats(source->next(step), "real"));
@@ -118,7 +118,7 @@ TEST(UnlabelledImages, ForValidationComeInTheListingsOrder) {
   const TemporaryFolder root;
   write_set(root.path());
   fs::rename(root.path() / "train_8x8", root.path() / "valid_8x8");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = unlabelled_spec(root.path());
   spec.split = Split::val;
   const auto source = open_source(spec);
   EXPECT_EQ(source->steps_per_epoch(), 4);
@@ -129,7 +129,7 @@ TEST(UnlabelledImages, ForValidationComeInTheListingsOrder) {
 TEST(UnlabelledImages, OfAnotherSizeOrDamagedAreErrorsByFile) {
   const TemporaryFolder root;
   write_set(root.path());
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = unlabelled_spec(root.path());
   spec.batch = 7;
   write_png(root.path() / "train_8x8/5.png", 5, {8, 9});
   const auto epoch = [&] {
@@ -148,7 +148,7 @@ TEST(UnlabelledImages, OfAnotherSizeOrDamagedAreErrorsByFile) {
 
 TEST(UnlabelledImages, RefuseFoldersThatCannotServe) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = unlabelled_spec(root.path());
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("has no folder 'train_8x8'"));
   make_folder(root.path() / "train_8x8/deeper.png");
   write_file(root.path() / "train_8x8/notes.txt", "");
@@ -201,7 +201,7 @@ TEST(UnlabelledImages, TheCheckReadsAllAndListsWhatCannotBeUsed) {
   write_png(root.path() / "valid_8x8/1.png", 1, {8, 8});
   write_png(root.path() / "train_8x8/0.png", 1, {4, 4});
   write_file(root.path() / "train_8x8/5.png", "");
-  const CheckedData data = check_data(spec_of(root.path()));
+  const CheckedData data = check_data(unlabelled_spec(root.path()));
   ASSERT_EQ(data.splits.size(), 2);
   EXPECT_EQ(data.splits[0].samples, 5);
   ASSERT_EQ(data.splits[0].left_out.size(), 2);

@@ -15,7 +15,7 @@ SpawnOptions program(const std::string& cases) {
           .environment = {{"PATH", "/usr/bin:/bin"}},
           .stderr_file = "/dev/null"};
 }
-std::string refusal(GtpEngine& engine, std::string_view text) {
+std::string gtp_refusal(GtpEngine& engine, std::string_view text) {
   try {
     engine.command(text);
   } catch (const Error& e) {
@@ -34,18 +34,18 @@ TEST(Gtp, ReadsRepliesOfOneAndOfManyLines) {
 
 TEST(Gtp, NamesWhatWasRefused) {
   GtpEngine engine(program(R"(*oops) printf '? unknown command\n\n';;)"), 5);
-  EXPECT_THAT(refusal(engine, "oops"), HasSubstr("refuses 'oops': unknown command"));
+  EXPECT_THAT(gtp_refusal(engine, "oops"), HasSubstr("refuses 'oops': unknown command"));
 }
 
 TEST(Gtp, DoesNotWaitForEverNorTrustItsProgram) {
   GtpEngine silent(program("name) ;;"), 0.2);
-  EXPECT_THAT(refusal(silent, "name"), HasSubstr("no reply to 'name' in 0.2 s"));
+  EXPECT_THAT(gtp_refusal(silent, "name"), HasSubstr("no reply to 'name' in 0.2 s"));
   GtpEngine gone(program("name) exit 0;;"), 5);
-  EXPECT_THAT(refusal(gone, "name"), HasSubstr("ends instead of a reply"));
+  EXPECT_THAT(gtp_refusal(gone, "name"), HasSubstr("ends instead of a reply"));
   GtpEngine other(program("name) echo hello;;"), 5);
-  EXPECT_THAT(refusal(other, "name"), HasSubstr("speaks no GTP: 'hello'"));
+  EXPECT_THAT(gtp_refusal(other, "name"), HasSubstr("speaks no GTP: 'hello'"));
   GtpEngine endless(program("name) printf '='; while echo x; do :; done;;"), 20);
-  EXPECT_THAT(refusal(endless, "name"), HasSubstr("has no end"));
+  EXPECT_THAT(gtp_refusal(endless, "name"), HasSubstr("has no end"));
   EXPECT_THROW(GtpEngine({.argv = {"no-such-program"}}, 1), Error);
 }
 

@@ -18,7 +18,7 @@ SgfGame one(std::string_view text) {
   return games.at(0);
 }
 template <class Action>
-std::string refusal(const Action& action) {
+std::string sgf_refusal(const Action& action) {
   try {
     action();
   } catch (const Error& e) {
@@ -27,10 +27,10 @@ std::string refusal(const Action& action) {
   return "";
 }
 std::string refusal_of(std::string_view text) {
-  return refusal([&] { read_sgf(text, "a.sgf"); });
+  return sgf_refusal([&] { read_sgf(text, "a.sgf"); });
 }
 std::string illegal(std::string_view text, Ko ko = Ko::simple) {
-  return refusal([&] { replay(one(text), {.ko = ko}); });
+  return sgf_refusal([&] { replay(one(text), {.ko = ko}); });
 }
 
 constexpr std::string_view kGame =
@@ -64,8 +64,9 @@ TEST(Sgf, ReadsSetUpStonesAndHandicap) {
   const Game start = start_of(game, {});
   EXPECT_EQ(start.to_play(), Color::white);
   EXPECT_EQ(start.board().at(12), Color::black);
-  EXPECT_THAT(refusal([&] { start_of(one("(;SZ[5]AB[aa]AW[aa])"), {}); }), HasSubstr("both colours are set up at A5"));
-  EXPECT_THAT(refusal([&] { start_of(one("(;SZ[3]AB[aa]AW[ab][ba])"), {}); }),
+  EXPECT_THAT(sgf_refusal([&] { start_of(one("(;SZ[5]AB[aa]AW[aa])"), {}); }),
+              HasSubstr("both colours are set up at A5"));
+  EXPECT_THAT(sgf_refusal([&] { start_of(one("(;SZ[3]AB[aa]AW[ab][ba])"), {}); }),
               AllOf(StartsWith("a.sgf: the set-up"), HasSubstr("has no liberty")));
 }
 
@@ -105,7 +106,7 @@ TEST(Sgf, ReadsResults) {
   for (const char* text : {"0", "Draw", "Void", "jigo"}) EXPECT_EQ(winner_of(text), Winner::nobody) << text;
   for (const char* text : {"?", ""}) EXPECT_EQ(winner_of(text), Winner::unknown) << text;
   for (const char* text : {"B", "Black", "W-3", "B+x", "B+-3", "3.5", "+R"})
-    EXPECT_THAT(refusal([&] { winner_of(text); }), HasSubstr("unreadable result")) << text;
+    EXPECT_THAT(sgf_refusal([&] { winner_of(text); }), HasSubstr("unreadable result")) << text;
 }
 
 TEST(Sgf, RefusesIllegalMovesByNumberAndReason) {

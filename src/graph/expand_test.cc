@@ -54,8 +54,10 @@ std::vector<std::string> kinds_of(const Program& program, std::string_view prefi
     if (node.name.starts_with(prefix)) out.push_back(kind(node.op));
   return out;
 }
-Graph bound(const Program& program, int64_t batch = 4) { return bind(program, program.phases[0], {{"N", batch}}); }
-const Value& value(const Graph& graph, std::string_view name) { return graph.value(graph.find(name).value()); }
+Graph bound_first_phase(const Program& program, int64_t batch = 4) {
+  return bind(program, program.phases[0], {{"N", batch}});
+}
+const Value& value_named(const Graph& graph, std::string_view name) { return graph.value(graph.find(name).value()); }
 
 TEST(Expanded, LeavesOtherProgramsAsTheyAre) {
   for (const auto& [name, program] : with_sequences(toy_programs())) {
@@ -117,12 +119,12 @@ TEST(Expanded, IsOfTheShapeAndTypeOfItsInputInEveryPrecisionAndBatch) {
                                     : expanded(with_precision(critic_program(), precision));
       for (const int64_t batch : {1, 2, 4, 7}) {
         EXPECT_NO_THROW(validate(program, {{"N", batch}})) << name(precision);
-        const Graph graph = bound(program, batch);
+        const Graph graph = bound_first_phase(program, batch);
         const Value& gradient =
             graph.value(std::ranges::find(graph.outputs, "gradient", [](const auto& o) { return o.first; })->second);
         EXPECT_EQ(gradient.shape, (Shape{batch, 2, 8, 8}));
         if (!first) {
-          EXPECT_EQ(gradient.dtype, value(graph, "x").dtype) << name(precision);
+          EXPECT_EQ(gradient.dtype, value_named(graph, "x").dtype) << name(precision);
         }
       }
       EXPECT_EQ(read_program(to_json(program).dump(), "json"), program);
@@ -131,7 +133,7 @@ TEST(Expanded, IsOfTheShapeAndTypeOfItsInputInEveryPrecisionAndBatch) {
 
 TEST(Expanded, ComputesNormsWideInLowPrecision) {
   const Program program = expanded(with_precision(critic_program(), Precision::bf16));
-  const Graph graph = bound(program);
+  const Graph graph = bound_first_phase(program);
   for (const BoundNode& node : graph.nodes)
     if (node.name.starts_with("input_gradient.")) {
       if (kind(node.op) == "mean" || kind(node.op) == "sqrt") {
@@ -145,7 +147,7 @@ TEST(Expanded, ComputesNormsWideInLowPrecision) {
 
 Cost matrix_like(const Program& program, bool backward) {
   Cost sum;
-  for (const NodeCost& cost : node_costs(bound(program))) {
+  for (const NodeCost& cost : node_costs(bound_first_phase(program))) {
     const Cost& each = backward ? cost.backward : cost.forward;
     sum += {.model = each.model, .valid = each.valid};
   }
@@ -167,7 +169,7 @@ TEST(Expanded, IsWhatTimeCountsAndMoreThanIsKept) {
   EXPECT_GT(cost.forward.simd, 0);
   const MemoryPrediction memory = predict_memory(program, batch);
   EXPECT_LT(memory.feature_maps, predict_memory(written, batch).feature_maps) << "masks, and parts of norms";
-  EXPECT_GT(memory.feature_maps, predict_memory(bound(program), program.phases[0].update).feature_maps);
+  EXPECT_GT(memory.feature_maps, predict_memory(bound_first_phase(program), program.phases[0].update).feature_maps);
 }
 
 // With an op that has no rule: the matrix-like work alone.
@@ -219,7 +221,7 @@ TEST(Expanded, ReadsAnEarlierOneThatIsNotOnItsPath) {
   const Tensor gradient = g.input_gradient(g.sub(y, y), x);
   g.output("gradient", gradient);
   const Program again = expanded(program);
-  EXPECT_EQ(value(bound(again), again.phases[0].outputs.at("gradient")).shape, (Shape{4, 3}));
+  EXPECT_EQ(value_named(bound_first_phase(again), again.phases[0].outputs.at("gradient")).shape, (Shape{4, 3}));
 }
 
 // The sentence that refuses the gradient of middle(x).

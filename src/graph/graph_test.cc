@@ -13,7 +13,9 @@
 namespace tbd {
 namespace {
 
-Graph bound(const Program& program, int64_t batch = 4) { return bind(program, program.phases.back(), {{"N", batch}}); }
+Graph bound_last_phase(const Program& program, int64_t batch = 4) {
+  return bind(program, program.phases.back(), {{"N", batch}});
+}
 Graph toy(std::string_view name, size_t phase = 0) {
   const NamedPrograms all = with_sequences(toy_programs());
   const auto found = std::ranges::find(all, name, &NamedPrograms::value_type::first);
@@ -40,7 +42,7 @@ TEST(Bind, GivesResultsTheirProducer) {
 TEST(Bind, FollowsTheBatch) {
   const Program program = toy_program("conv_forms");
   for (const int64_t batch : {1, 3}) {
-    const Graph graph = bound(program, batch);
+    const Graph graph = bound_last_phase(program, batch);
     EXPECT_EQ(graph.value(*graph.find("grouped")).shape, (Shape{batch, 8, 9, 10}));
     EXPECT_EQ(graph.value(*graph.find("same")).shape, (Shape{batch, 8, 4, 5}));
     EXPECT_EQ(graph.value(*graph.find("depthwise")).shape, (Shape{batch, 8, 4, 5}));
@@ -93,7 +95,7 @@ TEST(GradientNeeds, LeaveOutWhatNoLossReads) {
   g.output("other", g.relu(y));
   g.loss("sum", g.sum(y));
   g.update({});
-  const Graph graph = bound(program);
+  const Graph graph = bound_last_phase(program);
   EXPECT_TRUE(needs(graph, "used"));
   EXPECT_FALSE(needs(graph, "relu"));
 }
@@ -117,7 +119,7 @@ TEST(NodeCosts, UsesBeyondOneAddTheirGradients) {
   const Tensor twice = g.add(y, y);
   g.loss("sum", g.sum(g.add(twice, g.relu(y))));
   g.update({});
-  const Graph graph = bound(program, 2);
+  const Graph graph = bound_last_phase(program, 2);
   const std::vector<NodeCost> costs = node_costs(graph);
   // y has three uses: two sums of 10 elements, both at the first add.
   const auto index = [&](std::string_view name) {
@@ -226,7 +228,7 @@ Graph with_body(Body body) {
   const Tensor x = g.conv2d("conv", g.input("image", {Builder::batch(), 2, 4, 4}), {.out = 2});
   g.loss("sum", g.sum(body(g, x)));
   g.update({});
-  return bound(program);
+  return bound_last_phase(program);
 }
 
 TEST(Liveness, ReluTakesItsOperandWhenNothingElseReadsIt) {
@@ -236,7 +238,7 @@ TEST(Liveness, NothingTakesAnInput) {
   Program program;
   Builder g(program, "train");
   g.loss("sum", g.sum(g.relu(g.input("x", {Builder::batch()}))));
-  EXPECT_EQ(overwrite_of(bound(program), "relu"), std::nullopt);
+  EXPECT_EQ(overwrite_of(bound_last_phase(program), "relu"), std::nullopt);
 }
 TEST(Liveness, NothingTakesAnOutput) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.output("y", x), g.relu(x); }), "relu"),
@@ -290,7 +292,7 @@ TEST(Memory, OfATwoLayerNetwork) {
   g.loss("ce",
          g.softmax_cross_entropy(g.linear("fc3", h, {.out = 5}), g.input("label", {Builder::batch()}, DType::i32)));
   g.update({.optimizer = {.kind = Optimizer::Kind::adam}, .ema = 0.9});
-  const Graph graph = bound(program, 4);
+  const Graph graph = bound_last_phase(program, 4);
   const MemoryPrediction memory = predict_memory(graph, program.phases[0].update);
   const int64_t parameters = 10 * 20 + 20 + 2 * (20 * 5 + 5);
   EXPECT_EQ(memory.weights, Bytes(4 * parameters));
@@ -315,7 +317,7 @@ TEST(Memory, ManyClassesAreHeldThrice) {
   g.output("logits", logits);
   g.loss("ce", g.softmax_cross_entropy(logits, g.input("label", {Builder::batch()}, DType::i32)));
   g.update({});
-  const MemoryPrediction memory = predict_memory(bound(program, 4), program.phases[0].update);
+  const MemoryPrediction memory = predict_memory(bound_last_phase(program, 4), program.phases[0].update);
   EXPECT_EQ(memory.feature_maps, Bytes(2 * 16000));
   EXPECT_EQ(memory.backward, Bytes(16000));
 }
@@ -330,7 +332,7 @@ TEST(Memory, AFurtherPartOfAGradientIsHeldBeside) {
     const Tensor ids = g.input("ids", {Builder::batch()}, DType::i32);
     g.loss("sum", g.sum(g.linear(g.embedding(ids, table), other)));
     g.update({});
-    return predict_memory(bound(program, 1), program.phases[0].update).backward;
+    return predict_memory(bound_last_phase(program, 1), program.phases[0].update).backward;
   };
   EXPECT_NEAR(static_cast<double>(backward(true).value), 2 * 32'000, 5'000);
   EXPECT_NEAR(static_cast<double>(backward(false).value), 2 * 32'000, 5'000);
@@ -344,7 +346,7 @@ TEST(Memory, HoldsAPassedGradientOnce) {
     const Tensor x = g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 8});
     g.loss("sum", g.sum(body(g, x)));
     g.update({});
-    return predict_memory(bound(program, 4), program.phases[0].update).backward;
+    return predict_memory(bound_last_phase(program, 4), program.phases[0].update).backward;
   };
   EXPECT_EQ(maps([](Builder&, const Tensor& x) { return x; }), Bytes(128 + weights));
   EXPECT_EQ(maps([](Builder& g, const Tensor& x) { return g.reshape(x, {0, 2, 4}); }), Bytes(128 + weights));

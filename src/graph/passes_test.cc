@@ -13,7 +13,7 @@ namespace {
 constexpr Precision kAll[] = {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
 constexpr DropoutMode kModes[] = {DropoutMode::framework, DropoutMode::mask, DropoutMode::off};
 
-Graph bound(const Program& program, size_t phase = 0) { return bind(program, program.phases[phase], {{"N", 4}}); }
+Graph bound_phase(const Program& program, size_t phase = 0) { return bind(program, program.phases[phase], {{"N", 4}}); }
 DType type_of(const Graph& graph, std::string_view name) { return graph.value(*graph.find(name)).dtype; }
 
 TEST(Precision, NamesGoBothWays) {
@@ -40,7 +40,7 @@ TEST(Precision, Fp64LeavesNoOtherFloat) {
   for (const auto& [name, program] : with_sequences(toy_programs())) {
     const Program wide = with_precision(program, Precision::fp64);
     for (size_t phase = 0; phase < wide.phases.size(); ++phase)
-      for (const Value& value : bound(wide, phase).values)
+      for (const Value& value : bound_phase(wide, phase).values)
         EXPECT_TRUE(!is_float(value.dtype) || value.dtype == DType::f64) << name << ' ' << value.name;
   }
 }
@@ -51,7 +51,7 @@ TEST(Precision, MatrixOpsTakeTheLowTypeAndLossesFp32) {
       const Program low = with_precision(program, precision);
       const DType type = precision == Precision::bf16 ? DType::bf16 : DType::f16;
       for (size_t phase = 0; phase < low.phases.size(); ++phase) {
-        const Graph graph = bound(low, phase);
+        const Graph graph = bound_phase(low, phase);
         for (const BoundNode& node : graph.nodes) {
           const Operands o = graph.operands(node);
           const PrecisionRule rule = traits(node.op).precision;
@@ -69,7 +69,7 @@ TEST(Precision, MatrixOpsTakeTheLowTypeAndLossesFp32) {
 }
 
 TEST(Precision, NormsKeepTheTypeOfTheirOperandAndFp32Parameters) {
-  const Graph graph = bound(with_precision(toy_program("norms"), Precision::bf16));
+  const Graph graph = bound_phase(with_precision(toy_program("norms"), Precision::bf16));
   EXPECT_EQ(type_of(graph, "running"), DType::f32);  // straight on the image
   EXPECT_EQ(type_of(graph, "batch"), DType::bf16);
   EXPECT_EQ(type_of(graph, "batch.weight"), DType::f32);
@@ -91,7 +91,7 @@ TEST(Precision, ElementwiseOpsMatchTheLowestOperand) {
   const Tensor y = g.linear("fc", x, {.out = 4});
   g.output("low", g.add(y, g.relu(x)));
   g.output("high", g.add(g.relu(x), x));
-  const Graph graph = bound(with_precision(program, Precision::bf16));
+  const Graph graph = bound_phase(with_precision(program, Precision::bf16));
   EXPECT_EQ(type_of(graph, "add"), DType::bf16);
   EXPECT_TRUE(graph.find("relu@bf16").has_value());
   EXPECT_EQ(type_of(graph, "add_2"), DType::f32);
@@ -111,7 +111,7 @@ TEST(Precision, OnlyFp16ScalesTheLoss) {
 
 TEST(Dropout, MasksAreInputsOfTheOperandsShape) {
   const Program program = with_dropout(toy_program("tied"), DropoutMode::mask);
-  const Graph graph = bound(program);
+  const Graph graph = bound_phase(program);
   EXPECT_EQ(graph.value(*graph.find("mask/dropout")).shape, (Shape{4, 5, 8}));
   EXPECT_EQ(graph.value(*graph.find("mask/dropout_2")).kind, Value::Kind::input);
   EXPECT_EQ(step_inputs(program).size(), 4u);  // x, target, two masks

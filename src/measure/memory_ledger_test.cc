@@ -11,36 +11,36 @@
 namespace tbd {
 namespace {
 
-const void* at(intptr_t address) { return reinterpret_cast<const void*>(address); }
+const void* address_of(intptr_t address) { return reinterpret_cast<const void*>(address); }
 
 // A clock that ticks once a reading.
 std::function<int64_t()> ticks() {
   return [now = int64_t{0}]() mutable { return now++; };
 }
 
-int64_t of(const MemoryTotals& totals, MemoryClass kind) { return totals[static_cast<size_t>(kind)]; }
+int64_t bytes_of_class(const MemoryTotals& totals, MemoryClass kind) { return totals[static_cast<size_t>(kind)]; }
 
 TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
   MemoryLedger ledger({"conv", "relu"}, ticks());
-  ledger.allocated(at(1), 100, 128);
-  EXPECT_TRUE(ledger.classify(at(1), MemoryClass::weight));
+  ledger.allocated(address_of(1), 100, 128);
+  EXPECT_TRUE(ledger.classify(address_of(1), MemoryClass::weight));
   ledger.begin_step(1);
   ledger.enter(MemoryPhase::forward);
   ledger.execute(0);
-  ledger.allocated(at(2), 10, 16);  // scratch
-  ledger.allocated(at(3), 20, 32);  // kept for backward
-  ledger.freed(at(2));
+  ledger.allocated(address_of(2), 10, 16);  // scratch
+  ledger.allocated(address_of(3), 20, 32);  // kept for backward
+  ledger.freed(address_of(2));
   ledger.execute(1);
-  ledger.allocated(at(4), 30, 32);  // passed on
-  EXPECT_TRUE(ledger.propose(at(3), MemoryClass::feature_map));
+  ledger.allocated(address_of(4), 30, 32);  // passed on
+  EXPECT_TRUE(ledger.propose(address_of(3), MemoryClass::feature_map));
   ledger.enter(MemoryPhase::backward);
   ledger.execute(1);
-  ledger.freed(at(4));
-  ledger.allocated(at(5), 40, 48);  // a gradient on its way
+  ledger.freed(address_of(4));
+  ledger.allocated(address_of(5), 40, 48);  // a gradient on its way
   ledger.execute(0);
-  ledger.allocated(at(6), 100, 128);
-  ledger.freed(at(5));
-  ledger.classify(at(6), MemoryClass::weight_grad);
+  ledger.allocated(address_of(6), 100, 128);
+  ledger.freed(address_of(5));
+  ledger.classify(address_of(6), MemoryClass::weight_grad);
   EXPECT_EQ(ledger.live_bytes(), 100 + 20 + 100);
   EXPECT_EQ(ledger.peak_bytes(), 100 + 20 + 40 + 100);
 
@@ -61,8 +61,8 @@ TEST(MemoryLedger, TakesNothingOfTheHeapWhileItIsTold) {
   const auto tell = [&](intptr_t from) {
     for (intptr_t handle = from; handle < from + 20'000; ++handle) {
       if (handle % 100 == 0) ledger.begin_step(handle), ledger.enter(MemoryPhase::forward), ledger.execute(0);
-      ledger.allocated(at(handle), 100, 128);
-      if (handle % 2 == 0) ledger.freed(at(handle));
+      ledger.allocated(address_of(handle), 100, 128);
+      if (handle % 2 == 0) ledger.freed(address_of(handle));
     }
   };
   const size_t before = mallinfo2().uordblks;
@@ -73,31 +73,31 @@ TEST(MemoryLedger, TakesNothingOfTheHeapWhileItIsTold) {
 
 TEST(MemoryLedger, TheLastClassificationHoldsAndAProposalOnlyWhereThereIsNone) {
   MemoryLedger ledger({}, ticks());
-  ledger.allocated(at(1), 8, 8);
-  ledger.propose(at(1), MemoryClass::feature_map);
-  ledger.propose(at(1), MemoryClass::temporary);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 8);
-  ledger.classify(at(1), MemoryClass::input);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::input), 8);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 0);
+  ledger.allocated(address_of(1), 8, 8);
+  ledger.propose(address_of(1), MemoryClass::feature_map);
+  ledger.propose(address_of(1), MemoryClass::temporary);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 8);
+  ledger.classify(address_of(1), MemoryClass::input);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::input), 8);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 0);
 }
 
 TEST(MemoryLedger, SettlesWhatHasNoRoleYet) {
   MemoryLedger ledger({}, ticks());
-  ledger.allocated(at(1), 8, 8);
-  ledger.allocated(at(2), 4, 4);
-  ledger.classify(at(1), MemoryClass::weight);
+  ledger.allocated(address_of(1), 8, 8);
+  ledger.allocated(address_of(2), 4, 4);
+  ledger.classify(address_of(1), MemoryClass::weight);
   ledger.settle(MemoryClass::feature_map);
-  ledger.allocated(at(3), 2, 2);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::weight), 8);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::feature_map), 4);
-  EXPECT_EQ(of(ledger.live(), MemoryClass::temporary), 2);
+  ledger.allocated(address_of(3), 2, 2);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::weight), 8);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 4);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::temporary), 2);
 }
 
 TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {
   MemoryLedger ledger({}, ticks());
-  ledger.freed(at(7));
-  EXPECT_FALSE(ledger.classify(at(7), MemoryClass::weight));
+  ledger.freed(address_of(7));
+  EXPECT_FALSE(ledger.classify(address_of(7), MemoryClass::weight));
   EXPECT_EQ(ledger.log().unknown_frees, 1);
   EXPECT_TRUE(ledger.log().event_ns.empty());
 }
@@ -106,14 +106,14 @@ TEST(MemoryLedger, TakesTheTimesOfWhatIsToldAfterwards) {
   int64_t now = 100;
   MemoryLedger ledger({}, [&] { return now; });
   ledger.at(150);
-  ledger.allocated(at(1), 8, 8);
+  ledger.allocated(address_of(1), 8, 8);
   ledger.at(170);
-  ledger.freed(at(1));
+  ledger.freed(address_of(1));
   EXPECT_THROW(ledger.at(169), Error) << "before what was told";
   ledger.at(std::nullopt);
   now = 200;
   ledger.enter(MemoryPhase::forward);
-  ledger.allocated(at(2), 8, 8);
+  ledger.allocated(address_of(2), 8, 8);
   const MemoryLog log = ledger.log();
   EXPECT_EQ(log.event_ns, (std::vector<int64_t>{150, 170, 200}));
   EXPECT_EQ(log.marks.back().time_ns, 200);
@@ -122,9 +122,9 @@ TEST(MemoryLedger, TakesTheTimesOfWhatIsToldAfterwards) {
 
 TEST(MemoryLedger, RefusesWhatCannotBe) {
   MemoryLedger ledger({"conv"}, ticks());
-  ledger.allocated(at(1), 8, 8);
-  EXPECT_THROW(ledger.allocated(at(1), 8, 8), Error) << "two blocks in one place";
-  EXPECT_THROW(ledger.allocated(at(2), 8, 4), Error) << "less held than asked for";
+  ledger.allocated(address_of(1), 8, 8);
+  EXPECT_THROW(ledger.allocated(address_of(1), 8, 8), Error) << "two blocks in one place";
+  EXPECT_THROW(ledger.allocated(address_of(2), 8, 4), Error) << "less held than asked for";
   EXPECT_THROW(ledger.execute(1), Error) << "a node of no name";
 }
 
@@ -141,13 +141,13 @@ TEST(MemoryLedger, ClassesAlwaysAddUpToWhatIsLive) {
       case 1:
         if (live.contains(address)) break;
         live[address] = static_cast<int64_t>(below(1000));
-        ledger.allocated(at(address), live[address], live[address] + 8);
+        ledger.allocated(address_of(address), live[address], live[address] + 8);
         break;
       case 2:
-        ledger.freed(at(address)), live.erase(address);
+        ledger.freed(address_of(address)), live.erase(address);
         break;
       case 3:
-        EXPECT_EQ(ledger.classify(at(address), static_cast<MemoryClass>(below(kMemoryClasses))),
+        EXPECT_EQ(ledger.classify(address_of(address), static_cast<MemoryClass>(below(kMemoryClasses))),
                   live.contains(address));
         break;
       default:

@@ -11,13 +11,13 @@ namespace {
 
 using oracle::program;
 
-struct Numbers {
+struct SpeechNumbers {
   const char* config;
   int64_t frames, parameters, buffers, macs, first_macs, train_flops;
 };
 // One second and ten of the canonical network; of the others one second, by the same formula with three gates for GRU
 // and layers twice as wide where directions stand side by side.
-constexpr Numbers kNumbers[] = {
+constexpr SpeechNumbers kSpeechNumbers[] = {
     {"canonical", 100, 86'618'400, 10'368, 4'857'118'400, 58'449'600, 29'025'811'200},
     {"canonical", 1001, 86'618'400, 10'368, 48'668'326'368, 585'664'992, 290'838'628'224},
     {"gru800", 100, 56'579'168, 16'128, 3'356'564'800, 58'449'600, 20'022'489'600},
@@ -29,7 +29,7 @@ constexpr Numbers kNumbers[] = {
 };
 
 TEST(DeepSpeech2, HasTheNumbersOfItsReference) {
-  for (const Numbers& expected : kNumbers) {
+  for (const SpeechNumbers& expected : kSpeechNumbers) {
     SCOPED_TRACE(cat(expected.config, " ", expected.frames));
     const Program network = deep_speech_2_of(expected.config, expected.frames);
     EXPECT_EQ(oracle::elements(network.parameters), expected.parameters);

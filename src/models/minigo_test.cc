@@ -11,14 +11,14 @@ namespace {
 
 using oracle::program;
 
-struct Numbers {
+struct BoardNumbers {
   const char* config;
   size_t tensors, buffer_tensors;
   int64_t parameters, buffers, macs, first_macs, train_flops, layers;
 };
 // Tensors: 3 of the stem, 6 a block, 3 and 5 of the heads; two buffers a norm: the stem's, two a block, two of the
 // heads. The paper's tower of 20 blocks, the stem among them, has 39 layers, its heads 2 and 3.
-constexpr Numbers kNumbers[] = {
+constexpr BoardNumbers kBoardNumbers[] = {
     {"canonical", 125, 82, 22'827'871, 19'974, 8'105'976'564, 14'139'648, 48'607'580'088, 44},
     {"9", 65, 42, 190'775, 1'222, 13'859'812, 396'576, 82'365'720, 24},
     {"9_mlperf", 65, 42, 694'647, 2'438, 54'574'948, 793'152, 325'863'384, 24},
@@ -26,7 +26,7 @@ constexpr Numbers kNumbers[] = {
 };
 
 TEST(MiniGo, HasTheNumbersOfItsReference) {
-  for (const Numbers& expected : kNumbers) {
+  for (const BoardNumbers& expected : kBoardNumbers) {
     SCOPED_TRACE(expected.config);
     const Program network = program("minigo", expected.config);
     EXPECT_EQ(network.parameters.size(), expected.tensors);

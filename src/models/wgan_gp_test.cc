@@ -14,14 +14,14 @@ namespace {
 using oracle::program;
 using testing::ElementsAre;
 
-struct Numbers {
+struct CriticNumbers {
   const char* config;
   int64_t critic_steps, generator, critic;    // parameters
   int64_t g, g1, d, d1;                       // forward MACs an image, and those of the first layer
   int64_t tensors_generator, tensors_critic;  // 2 before, 9 a block, 4 and 2 after
   int64_t layers;
 };
-constexpr Numbers kNumbers[] = {
+constexpr CriticNumbers kCriticNumbers[] = {
     {"canonical", 5, 8'540'483, 7'491'841, 1'786'511'360, 1'048'576, 1'697'390'592, 7'077'888, 42, 40, 20},
     {"tiny", 2, 18'411, 10'209, 1'013'760, 8'192, 956'928, 55'296, 24, 22, 12},
 };
@@ -38,7 +38,7 @@ oracle::Work forward_of(const Graph& graph, std::string_view prefix) {
 }
 
 TEST(WganGp, HasTheNumbersOfItsReference) {
-  for (const Numbers& n : kNumbers) {
+  for (const CriticNumbers& n : kCriticNumbers) {
     SCOPED_TRACE(n.config);
     const Program network = program("wgan_gp", n.config);
     EXPECT_EQ(oracle::elements(network.parameters, "Generator."), n.generator);
@@ -65,7 +65,7 @@ TEST(WganGp, HasTheNumbersOfItsReference) {
 // The critic on real 3 D - D1, on fake 3 D - D1, between them D + D for the gradient + 2 D + 2 D - D1; the generator's
 // step 3 G - G1 + 2 D: the critic's weights stay.
 TEST(WganGp, CountsItsSecondDerivative) {
-  for (const Numbers& n : kNumbers) {
+  for (const CriticNumbers& n : kCriticNumbers) {
     SCOPED_TRACE(n.config);
     const Program network = program("wgan_gp", n.config);
     for (const Program& form : {network, expanded(network)}) {

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 const LeftOut kSome = {.budget_seconds = 1800,
                        .cells = {{"net-b8", "tbd run net --batch 8", 12.5, "others bring more for their time"}}};
 
-std::string refusal(std::string_view text) {
+std::string left_out_refusal(std::string_view text) {
   try {
     left_out_from(text, "left-out.json");
   } catch (const Error& e) {
@@ -44,10 +44,10 @@ TEST(LeftOut, StandsBesideTheRecordsOfASet) {
 }
 
 TEST(LeftOut, MalformedContentNamesTheFile) {
-  EXPECT_THAT(refusal("{"), HasSubstr("left-out.json: "));
-  EXPECT_THAT(refusal(R"({"version": 2, "left_out": []})"), HasSubstr("version 2 is not known"));
-  EXPECT_THAT(refusal(R"({"version": 1, "left_out": [{"cell": 3}]})"), HasSubstr("'cell' has the wrong type"));
-  EXPECT_THAT(refusal(R"({"version": 1, "left_out": 3})"), HasSubstr("expected an object"));
+  EXPECT_THAT(left_out_refusal("{"), HasSubstr("left-out.json: "));
+  EXPECT_THAT(left_out_refusal(R"({"version": 2, "left_out": []})"), HasSubstr("version 2 is not known"));
+  EXPECT_THAT(left_out_refusal(R"({"version": 1, "left_out": [{"cell": 3}]})"), HasSubstr("'cell' has the wrong type"));
+  EXPECT_THAT(left_out_refusal(R"({"version": 1, "left_out": 3})"), HasSubstr("expected an object"));
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kMebibyte = 1 << 20;
 
 // A made-up process: `real` bytes with a batch, `predicted` of the step alone.
 struct Made {
   std::function<int64_t(int64_t)> real, predicted;
-  BatchSearch search{.budget = 1000 * kMiB};
+  BatchSearch search{.budget = 1000 * kMebibyte};
   std::set<int64_t> tried;
 
   LargestBatch find() {
@@ -32,7 +32,7 @@ struct Made {
 };
 
 std::function<int64_t(int64_t)> line(int64_t fixed, int64_t each) {
-  return [=](int64_t batch) { return (fixed + each * batch) * kMiB; };
+  return [=](int64_t batch) { return (fixed + each * batch) * kMebibyte; };
 }
 
 // The batch fits and one within 5 % or one sample above does not.
@@ -46,7 +46,7 @@ void expect_edge(const Made& made, const LargestBatch& found) {
 }
 
 TEST(LargestBatch, WhatGrowsOverTheFirstStepsIsMadeSmaller) {
-  BatchSearch search{.budget = 1000 * kMiB};
+  BatchSearch search{.budget = 1000 * kMebibyte};
   const auto bytes = line(300, 7);
   const auto probe = [&](double growth) {
     return [=](int64_t batch) {
@@ -72,7 +72,7 @@ TEST(LargestBatch, AnExactPredictionNeedsThreeProbes) {
   expect_edge(made, found);
   EXPECT_EQ(found.batch, 100);
   EXPECT_EQ(found.probes, 3);
-  EXPECT_EQ(found.observed_bytes, 1000 * kMiB);
+  EXPECT_EQ(found.observed_bytes, 1000 * kMebibyte);
   EXPECT_DOUBLE_EQ(found.prediction_error.value(), 0);
 }
 
@@ -82,7 +82,7 @@ TEST(LargestBatch, AWrongPredictionIsMendedAndItsErrorSaid) {
     const LargestBatch found = made.find();
     expect_edge(made, found);
     EXPECT_LE(found.probes, 14) << each;
-    const double expected = static_cast<double>(made.real(1) / kMiB + 7 * (found.batch - 1)) /
+    const double expected = static_cast<double>(made.real(1) / kMebibyte + 7 * (found.batch - 1)) /
                                 static_cast<double>(300 + each * found.batch) -
                             1;
     EXPECT_NEAR(found.prediction_error.value(), expected, 1e-9) << each;
@@ -97,13 +97,13 @@ TEST(LargestBatch, ABatchBelowTwentyIsFoundToTheSample) {
 }
 
 TEST(LargestBatch, StepsOfAnAllocatorAreFound) {
-  Made made{.real = [](int64_t batch) { return (200 + 128 * ((batch * 9 + 127) / 128)) * kMiB; },
+  Made made{.real = [](int64_t batch) { return (200 + 128 * ((batch * 9 + 127) / 128)) * kMebibyte; },
             .predicted = line(150, 9)};
   expect_edge(made, made.find());
 }
 
 TEST(LargestBatch, NoiseStillGivesABatchThatFitted) {
-  Made made{.real = [](int64_t batch) { return (300 + 7 * batch + (batch * 2654435761 % 97) - 48) * kMiB; },
+  Made made{.real = [](int64_t batch) { return (300 + 7 * batch + (batch * 2654435761 % 97) - 48) * kMebibyte; },
             .predicted = line(100, 7)};
   expect_edge(made, made.find());
 }

@@ -10,26 +10,26 @@
 namespace tbd {
 namespace {
 
-constexpr uint32_t kRepeats = 2'000;
+constexpr uint32_t kCoverageRepeats = 2'000;
 
-struct Setting {
+struct CoverageSetting {
   int64_t n;
   double phi;
   bool outliers = false;
 };
 
 template <class Covers>
-double coverage(const Setting& setting, Covers covers) {
+double coverage(const CoverageSetting& setting, Covers covers) {
   int64_t hits = 0;
-  for (uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
+  for (uint32_t repeat = 0; repeat < kCoverageRepeats; ++repeat) {
     std::vector<double> x = synthetic::ar1(setting.n, setting.phi, 0.01, repeat);
     if (setting.outliers) synthetic::add_outliers(x, repeat);
     hits += covers(x);
   }
-  return hits / static_cast<double>(kRepeats);
+  return hits / static_cast<double>(kCoverageRepeats);
 }
 
-double coverage_of_throughput(const Setting& setting) {
+double coverage_of_throughput(const CoverageSetting& setting) {
   const double truth = 1 / (setting.outliers ? 1 + 0.02 * 0.20 : 1.0);
   const double share = coverage(setting, [&](Series x) { return throughput(x, 1.0).interval.value().contains(truth); });
   testing::Test::RecordProperty("coverage", std::to_string(share));
@@ -71,7 +71,7 @@ TEST(Coverage, TextbookStudentTFailsOnCorrelatedSteps) {
 class FewSteps : public testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(N, FewSteps, testing::Values(2, 3, 5, 10, 19), testing::PrintToStringParamName());
 
-double coverage_of_mean(const Setting& setting) {
+double coverage_of_mean(const CoverageSetting& setting) {
   return coverage(setting, [](Series x) { return std::abs(mean(x) - 1) <= throughput(x, 1.0).half_width; });
 }
 

@@ -9,9 +9,9 @@
 namespace tbd {
 namespace {
 
-constexpr uint32_t kRepeats = 10'000;
+constexpr uint32_t kVerdictRepeats = 10'000;
 
-struct Setting {
+struct VerdictSetting {
   double effect;  // X_A / X_B - 1
   double cv;
   int64_t launches = 5;
@@ -27,10 +27,10 @@ std::vector<double> draw(double level, double cv, int64_t launches, const Philox
   return x;
 }
 
-Rates simulate(const Setting& s) {
+Rates simulate(const VerdictSetting& s) {
   Rates rates;
-  const double one = 1.0 / kRepeats;
-  for (uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
+  const double one = 1.0 / kVerdictRepeats;
+  for (uint32_t repeat = 0; repeat < kVerdictRepeats; ++repeat) {
     const Ratio r = ratio(draw(1 + s.effect, s.cv, s.launches, Philox(5, "a", repeat)),
                           draw(1, s.cv, s.launches, Philox(5, "b", repeat)));
     const Verdict v = verdict(r);

@@ -25,7 +25,7 @@ const Fact* fact(const std::vector<Fact>& facts, std::string_view what) {
   const auto found = std::ranges::find_if(facts, [&](const Fact& f) { return f.what == what; });
   return found == facts.end() ? nullptr : &*found;
 }
-double number(const std::vector<Fact>& facts, std::string_view what) {
+double number_of_fact(const std::vector<Fact>& facts, std::string_view what) {
   const Fact* found = fact(facts, what);
   if (!found) return std::nan("");
   if (const auto* whole = std::get_if<int64_t>(&found->value)) return static_cast<double>(*whole);
@@ -85,18 +85,18 @@ TEST(Topics, OfferTheNearestNames) {
 TEST(Walk, GivesThroughputThatAPocketCalculatorRepeats) {
   const Record record = sample_record();
   const std::vector<Fact> facts = walk(topic("throughput"), record);
-  const double ns =
-      number(facts, "clean-1: stamp of the last") - number(facts, "clean-1: stamp before the first of them");
-  EXPECT_NEAR(number(facts, "clean-1: sum of units") / (ns * 1e-9), number(facts, "throughput"), 1e-9);
+  const double ns = number_of_fact(facts, "clean-1: stamp of the last") -
+                    number_of_fact(facts, "clean-1: stamp before the first of them");
+  EXPECT_NEAR(number_of_fact(facts, "clean-1: sum of units") / (ns * 1e-9), number_of_fact(facts, "throughput"), 1e-9);
   EXPECT_NE(fact(facts, "grade"), nullptr);
   EXPECT_NE(fact(facts, "flags"), nullptr);
 }
 
 TEST(Walk, GivesSharesOfAPeakFromTheirFactors) {
   const std::vector<Fact> facts = walk(topic("mfu"), sample_record());
-  const double rate = number(facts, "FLOPs of one sample") * number(facts, "samples of one step") *
-                      number(facts, "stable steps, all launches") / number(facts, "sum of step times");
-  EXPECT_NEAR(rate / number(facts, "peak of fp32, isa"), number(facts, "mfu"), 1e-9);
+  const double rate = number_of_fact(facts, "FLOPs of one sample") * number_of_fact(facts, "samples of one step") *
+                      number_of_fact(facts, "stable steps, all launches") / number_of_fact(facts, "sum of step times");
+  EXPECT_NEAR(rate / number_of_fact(facts, "peak of fp32, isa"), number_of_fact(facts, "mfu"), 1e-9);
 }
 
 TEST(Walk, SaysWhatWithheldANumber) {
@@ -119,9 +119,10 @@ TEST(Walk, GivesUtilizationOfATraceAndBytesOfAClass) {
   const auto made = sample::made();
   sample::add_memory(made->record);
   const std::vector<Fact> busy = walk(topic("compute_utilization"), made->record);
-  EXPECT_DOUBLE_EQ(number(busy, "busy with compute P") / number(busy, "window W"), number(busy, "U = P / W"));
+  EXPECT_DOUBLE_EQ(number_of_fact(busy, "busy with compute P") / number_of_fact(busy, "window W"),
+                   number_of_fact(busy, "U = P / W"));
   const std::vector<Fact> memory = walk(topic("memory.weight"), made->record);
-  EXPECT_EQ(number(memory, "weight at the peak"), 100);
+  EXPECT_EQ(number_of_fact(memory, "weight at the peak"), 100);
 }
 
 TEST(Page, EndsWithWhatTheProgramExplains) {

@@ -16,8 +16,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::unique_ptr<sample::Made> cell_of(const char* framework, int64_t clean_ns, const StepTimes& times,
-                                      const char* grad = "conv_grad") {
+std::unique_ptr<sample::Made> made_cell(const char* framework, int64_t clean_ns, const StepTimes& times,
+                                        const char* grad = "conv_grad") {
   auto made = sample::rival(framework, clean_ns);
   sample::write_steps(made->record.folder / "launches/trace-1/trace.tbdt", 12, times, grad);
   return made;
@@ -58,7 +58,7 @@ TEST(Shares, UnevenStretchesLoseNothing) {
 }
 
 TEST(StepSplit, IsNodesAndIdleTimeExactly) {
-  const auto made = cell_of("pytorch", 1'000'000, {});
+  const auto made = made_cell("pytorch", 1'000'000, {});
   const StepSplit split = *split_steps(made->record);
   EXPECT_EQ(split.steps, 2) << "of 5 to 8, 6 and 7";
   EXPECT_EQ(split.window_ns, 2'000'000);
@@ -71,8 +71,8 @@ TEST(StepSplit, IsNodesAndIdleTimeExactly) {
 }
 
 TEST(FrameworkGap, APlantedSlowerNodeIsNamedFirstWithItsSize) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("tensorflow", 1'160'000, {.backward = 550'000}, "Conv2DBackpropFilter");
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("tensorflow", 1'160'000, {.backward = 550'000}, "Conv2DBackpropFilter");
   const FrameworkGaps found = gaps_of({&slow->record, &fast->record});
   ASSERT_EQ(found.gaps.size(), 1u);
   EXPECT_TRUE(found.missing.empty());
@@ -92,16 +92,16 @@ TEST(FrameworkGap, APlantedSlowerNodeIsNamedFirstWithItsSize) {
 }
 
 TEST(FrameworkGap, ALargeResidualIsSaid) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("mxnet", 1'300'000, {.backward = 500'000});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("mxnet", 1'300'000, {.backward = 500'000});
   const FrameworkGap gap = gaps_of({&slow->record, &fast->record}).gaps.at(0);
   EXPECT_EQ(gap.residual().difference(), 200'000);
   EXPECT_THAT(gap_paragraph(gap), HasSubstr("says little"));
 }
 
 TEST(FrameworkGap, IdleTimeIsAPartOfItsOwn) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("mxnet", 1'300'000, {.batch = 400'000});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("mxnet", 1'300'000, {.batch = 400'000});
   const FrameworkGap gap = gaps_of({&slow->record, &fast->record}).gaps.at(0);
   const auto input = std::ranges::find(gap.parts, "input", &GapPart::name);
   ASSERT_NE(input, gap.parts.end());
@@ -111,8 +111,8 @@ TEST(FrameworkGap, IdleTimeIsAPartOfItsOwn) {
 }
 
 TEST(FrameworkGap, ShortenedPartsStillAddUp) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("mxnet", 1'333'333, {.forward = 400'001, .relu = 90'003, .backward = 500'007});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("mxnet", 1'333'333, {.forward = 400'001, .relu = 90'003, .backward = 500'007});
   const FrameworkGap gap = gaps_of({&slow->record, &fast->record}).gaps.at(0);
   for (const size_t most : {size_t{0}, size_t{1}, size_t{2}, size_t{100}})
     EXPECT_EQ(sum_of(shortened(gap, most)), gap.gap()) << most;
@@ -122,8 +122,8 @@ TEST(FrameworkGap, ShortenedPartsStillAddUp) {
 }
 
 TEST(FrameworkGap, AMissingTraceSaysWhatToRun) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("tensorflow", 1'160'000, {});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("tensorflow", 1'160'000, {});
   slow->record.launches.pop_back();
   const FrameworkGaps found = gaps_of({&slow->record, &fast->record});
   EXPECT_TRUE(found.gaps.empty());
@@ -133,8 +133,8 @@ TEST(FrameworkGap, AMissingTraceSaysWhatToRun) {
 }
 
 TEST(FrameworkGap, UnverifiedCellsAreNamedNotCompared) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("tensorflow", 1'160'000, {});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("tensorflow", 1'160'000, {});
   slow->record.run.verified = std::nullopt;
   const FrameworkGaps found = gaps_of({&slow->record, &fast->record});
   EXPECT_TRUE(found.gaps.empty());
@@ -143,8 +143,8 @@ TEST(FrameworkGap, UnverifiedCellsAreNamedNotCompared) {
 }
 
 TEST(FrameworkGap, OtherMachinesBatchesAndNetworksAreNoPairs) {
-  const auto fast = cell_of("pytorch", 1'000'000, {});
-  const auto slow = cell_of("tensorflow", 1'160'000, {});
+  const auto fast = made_cell("pytorch", 1'000'000, {});
+  const auto slow = made_cell("tensorflow", 1'160'000, {});
   const auto none = [&] {
     const FrameworkGaps found = gaps_of({&slow->record, &fast->record});
     return found.gaps.empty() && found.missing.empty();

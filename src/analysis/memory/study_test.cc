@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using enum MemoryClass;
 
-int64_t of(const MemoryBytes& bytes, MemoryClass kind) { return bytes[static_cast<size_t>(kind)]; }
+int64_t bytes_of_class(const MemoryBytes& bytes, MemoryClass kind) { return bytes[static_cast<size_t>(kind)]; }
 
 // Two steps. Weights of 100 from event 0 on; in each step a feature map of 40 by node 0, scratch of 70 by node 1 in
 // forward, a gradient of 60 by node 0 in backward; the second step leaves 5 behind.
@@ -43,9 +43,9 @@ TEST(MemoryStudy, FindsTheFirstInstantOfThePeakWithItsParts) {
   EXPECT_EQ(study.peak.step, 1);
   EXPECT_EQ(study.peak.phase, MemoryPhase::forward);
   EXPECT_EQ(sum(study.peak.requested), 210);
-  EXPECT_EQ(of(study.peak.requested, workspace), 70);
-  EXPECT_EQ(of(study.peak.requested, activation_grad), 0) << "not at that instant";
-  EXPECT_EQ(of(study.class_peaks, activation_grad), 60);
+  EXPECT_EQ(bytes_of_class(study.peak.requested, workspace), 70);
+  EXPECT_EQ(bytes_of_class(study.peak.requested, activation_grad), 0) << "not at that instant";
+  EXPECT_EQ(bytes_of_class(study.class_peaks, activation_grad), 60);
   EXPECT_EQ(study.peak.held, 210 + 3 * 4);
 }
 
@@ -54,7 +54,7 @@ TEST(MemoryStudy, GivesThePeakToNodesAndBlocks) {
   ASSERT_EQ(study.by_node.size(), 3u);
   EXPECT_EQ(study.by_node[0].node, -1);
   EXPECT_EQ(study.by_node[1].node, 1);
-  EXPECT_EQ(of(study.by_node[2].requested, feature_map), 40);
+  EXPECT_EQ(bytes_of_class(study.by_node[2].requested, feature_map), 40);
   EXPECT_THAT(study.largest, ElementsAre(0u, 2u, 1u));
 }
 

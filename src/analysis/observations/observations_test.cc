@@ -14,8 +14,8 @@ using sample::Results;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<int64_t> kBatches = {4, 8, 16, 32};
-const std::vector<double> kRising = {10, 14, 18, 20};
+const std::vector<int64_t> kBatchesOfSeries = {4, 8, 16, 32};
+const std::vector<double> kRisingSeries = {10, 14, 18, 20};
 
 TEST(Observations, AreThirteenEvenOfNothing) {
   const std::vector<Observation> all = observe({});
@@ -39,8 +39,8 @@ TEST(Observations, NamesOfClaimsAreOneToThirteen) {
 TEST(Observations, MachinesAndInputsAreJudgedApart) {
   Results results;
   for (const char* model : {"a", "b"}) {
-    results.add({.model = model, .batches = kBatches, .throughput = kRising});
-    results.add({.model = model, .machine = "Other CPU", .batches = kBatches, .throughput = {20, 18, 16, 10}});
+    results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries});
+    results.add({.model = model, .machine = "Other CPU", .batches = kBatchesOfSeries, .throughput = {20, 18, 16, 10}});
     results.add({.model = model, .input_mode = "pipeline", .batches = {4}, .throughput = {1}});
   }
   std::map<std::string, RuleVerdict> first;
@@ -57,7 +57,7 @@ TEST(Observations, MachinesAndInputsAreJudgedApart) {
 TEST(Observations, SmokeIsNoEvidenceAndIsCounted) {
   Results results;
   for (const char* model : {"a", "b"})
-    results.add({.model = model, .batches = kBatches, .throughput = kRising, .effort = "smoke"});
+    results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries, .effort = "smoke"});
   const Observation o = results[1];
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
   EXPECT_THAT(o.notes, ElementsAre(HasSubstr("8 cells of effort smoke left out")));
@@ -65,7 +65,7 @@ TEST(Observations, SmokeIsNoEvidenceAndIsCounted) {
 
 TEST(Observations, DuplicatesCountOnce) {
   Results results;
-  for (int i = 0; i < 2; ++i) results.add({.batches = kBatches, .throughput = kRising});
+  for (int i = 0; i < 2; ++i) results.add({.batches = kBatchesOfSeries, .throughput = kRisingSeries});
   const Observation o = results[1];
   EXPECT_EQ(o.cases.size(), 1u);
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
@@ -74,7 +74,11 @@ TEST(Observations, DuplicatesCountOnce) {
 TEST(Observations, AFrameworkAloneNeedsNoVerdictOfEquality) {
   Results results;
   for (const char* model : {"a", "b"})
-    results.add({.model = model, .framework = "mxnet", .batches = kBatches, .throughput = kRising, .verified = {}});
+    results.add({.model = model,
+                 .framework = "mxnet",
+                 .batches = kBatchesOfSeries,
+                 .throughput = kRisingSeries,
+                 .verified = {}});
   EXPECT_EQ(results[1].verdict, RuleVerdict::holds);
   results.add({.model = "c", .batches = {4}, .throughput = {10}});
   EXPECT_EQ(results[1].verdict, RuleVerdict::inconclusive) << "beside another framework it does";
@@ -82,7 +86,8 @@ TEST(Observations, AFrameworkAloneNeedsNoVerdictOfEquality) {
 
 TEST(Observations, JsonHasVerdictAndEvidence) {
   Results results;
-  for (const char* model : {"a", "b"}) results.add({.model = model, .batches = kBatches, .throughput = kRising});
+  for (const char* model : {"a", "b"})
+    results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries});
   const Json json = to_json(results[1]);
   EXPECT_EQ(json["observation"], 1);
   EXPECT_EQ(json["verdict"], "holds");
@@ -95,7 +100,8 @@ TEST(Observations, JsonHasVerdictAndEvidence) {
 
 TEST(Observations, TablesHaveOneRowEach) {
   Results results;
-  for (const char* model : {"a", "b"}) results.add({.model = model, .batches = kBatches, .throughput = kRising});
+  for (const char* model : {"a", "b"})
+    results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries});
   const std::vector<Observation> all = results.all();
   EXPECT_EQ(observation_table(all).rows.size(), 13u);
   EXPECT_EQ(case_table(all).rows.size(), 4u) << "of 1 and 12";

@@ -28,7 +28,7 @@ const ThenNow& find(const std::vector<ThenNow>& values, std::string_view model, 
   });
 }
 
-Record cell_of(const char* model, const char* framework, int64_t batch, double step_seconds = 0.25) {
+Record cell_record(const char* model, const char* framework, int64_t batch, double step_seconds = 0.25) {
   Record record = sample_record({.step_seconds = step_seconds, .noise = 0});
   Workload& w = record.run.workload;
   w.model = model, w.framework = framework, w.batch = batch;
@@ -51,8 +51,9 @@ TEST(PrintedValues, EachSaysWhereItStandsAndWhatDiffers) {
 }
 
 TEST(ThenAndNow, TakesTheFrameworkFirstAndThenTheNearestBatch) {
-  const std::vector<Record> records = {cell_of("seq2seq", "pytorch", 128), cell_of("seq2seq", "tensorflow", 8, 0.5),
-                                       cell_of("seq2seq", "tensorflow", 32, 0.5)};
+  const std::vector<Record> records = {cell_record("seq2seq", "pytorch", 128),
+                                       cell_record("seq2seq", "tensorflow", 8, 0.5),
+                                       cell_record("seq2seq", "tensorflow", 32, 0.5)};
   std::vector<CellResult> results;
   const ThenNow value = find(values_of(records, results), "seq2seq", Counterpart::throughput, "tensorflow");
   EXPECT_THAT(value.cell, HasSubstr("tensorflow 2.11.0, batch 32"));
@@ -63,12 +64,12 @@ TEST(ThenAndNow, TakesTheFrameworkFirstAndThenTheNearestBatch) {
 
 TEST(ThenAndNow, ADoublingNeedsBothBatchesAndABoundHasNoRatio) {
   std::vector<CellResult> results;
-  const std::vector<Record> one = {cell_of("inception_v3", "pytorch", 8)};
+  const std::vector<Record> one = {cell_record("inception_v3", "pytorch", 8)};
   const ThenNow absent = find(values_of(one, results), "inception_v3", Counterpart::gain_of_doubling);
   EXPECT_FALSE(absent.now);
   EXPECT_THAT(absent.reason, HasSubstr("two batches"));
-  const std::vector<Record> two = {cell_of("inception_v3", "pytorch", 8, 0.2),
-                                   cell_of("inception_v3", "pytorch", 16, 0.32)};
+  const std::vector<Record> two = {cell_record("inception_v3", "pytorch", 8, 0.2),
+                                   cell_record("inception_v3", "pytorch", 16, 0.32)};
   const ThenNow value = find(values_of(two, results), "inception_v3", Counterpart::gain_of_doubling);
   ASSERT_TRUE(value.now);
   EXPECT_NEAR(*value.now, 0.25, 1e-6);
@@ -78,7 +79,7 @@ TEST(ThenAndNow, ADoublingNeedsBothBatchesAndABoundHasNoRatio) {
 
 TEST(ThenAndNow, CountsAndPeaksAreOfTheRecords) {
   std::vector<CellResult> results;
-  const std::vector<Record> records = {cell_of("resnet50", "pytorch", 8), cell_of("resnet50", "mxnet", 8)};
+  const std::vector<Record> records = {cell_record("resnet50", "pytorch", 8), cell_record("resnet50", "mxnet", 8)};
   const std::vector<ThenNow> values = values_of(records, results);
   EXPECT_EQ(find(values, "", Counterpart::model_count).now, 1);
   EXPECT_EQ(find(values, "", Counterpart::framework_count).now, 2);
@@ -87,7 +88,7 @@ TEST(ThenAndNow, CountsAndPeaksAreOfTheRecords) {
 
 TEST(ThenAndNow, TheTableStatesConfidenceOfEveryRow) {
   std::vector<CellResult> results;
-  const std::vector<Record> records = {cell_of("resnet50", "pytorch", 8)};
+  const std::vector<Record> records = {cell_record("resnet50", "pytorch", 8)};
   const Table table = then_table(values_of(records, results));
   ASSERT_EQ(table.rows.size(), printed_values().size());
   for (const auto& row : table.rows)

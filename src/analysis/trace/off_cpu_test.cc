@@ -27,7 +27,7 @@ class Host {
   }
 };
 
-int64_t of(const CauseTimes& times, IdleCause cause) { return times[static_cast<size_t>(cause)]; }
+int64_t time_by_cause(const CauseTimes& times, IdleCause cause) { return times[static_cast<size_t>(cause)]; }
 
 TEST(OffCpu, APreemptedOpDoesNotCompute) {
   Host h;
@@ -36,7 +36,7 @@ TEST(OffCpu, APreemptedOpDoesNotCompute) {
   h.add(EventKind::off_cpu, kPreempted, 50, 80);
   const RankAnalysis a = h.analysis();
   EXPECT_EQ(a.masks.busy(kComputeBits), 60);
-  EXPECT_EQ(of(a.causes, IdleCause::off_cpu), 40);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::off_cpu), 40);
   ASSERT_EQ(a.kernels.size(), 1u);
   EXPECT_EQ(a.kernels[0].count, 1) << "one op in three stretches";
   EXPECT_EQ(a.kernels[0].total_ns, 60);
@@ -51,7 +51,7 @@ TEST(OffCpu, AnOpThatIsPreemptedThroughoutIsStillOne) {
   h.add(EventKind::op, "aten::mm", 45, 50);
   const RankAnalysis a = h.analysis();
   EXPECT_EQ(a.masks.busy(), 10);
-  EXPECT_EQ(of(a.causes, IdleCause::off_cpu), 30);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::off_cpu), 30);
   EXPECT_EQ(a.kernels.size(), 2u);
 }
 
@@ -72,9 +72,9 @@ TEST(OffCpu, BetweenOpsPreemptionIsACauseAndAWaitIsNone) {
   h.add(EventKind::off_cpu, kPreempted, 70, 80);  // while the batch was fetched
   h.add(EventKind::op, "aten::mm", 90, 100);
   const RankAnalysis a = h.analysis();
-  EXPECT_EQ(of(a.causes, IdleCause::off_cpu), 15);
-  EXPECT_EQ(of(a.causes, IdleCause::input), 30);
-  EXPECT_EQ(of(a.causes, IdleCause::host_other), 35);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::off_cpu), 15);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::input), 30);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::host_other), 35);
 }
 
 TEST(OffCpu, AnotherThreadsPreemptionChangesNothing) {
@@ -91,7 +91,7 @@ TEST(OffCpu, WhatTwoThreadsComputeIsBusyWhileOneDoes) {
   h.add(EventKind::off_cpu, kPreempted, 20, 60);
   const RankAnalysis a = h.analysis();
   EXPECT_EQ(a.masks.busy(kComputeBits), 90);
-  EXPECT_EQ(of(a.causes, IdleCause::off_cpu), 10);
+  EXPECT_EQ(time_by_cause(a.causes, IdleCause::off_cpu), 10);
 }
 
 TEST(OffCpu, TheCriticalPathHasItAndAddsUp) {
@@ -103,7 +103,7 @@ TEST(OffCpu, TheCriticalPathHasItAndAddsUp) {
   const RankAnalysis a = h.analysis(TraceWindow::steps);
   EXPECT_EQ(a.path.total(), 120);
   EXPECT_EQ(a.path.device[0], 60);
-  EXPECT_EQ(of(a.path.host, IdleCause::off_cpu), 40);
+  EXPECT_EQ(time_by_cause(a.path.host, IdleCause::off_cpu), 40);
 }
 
 TEST(OffCpu, AThreadThatWaitsLeavesThePathToTheOneThatWorks) {
@@ -113,7 +113,7 @@ TEST(OffCpu, AThreadThatWaitsLeavesThePathToTheOneThatWorks) {
   h.add_on(h.other, EventKind::op, "Convolution", 10, 90);
   const RankAnalysis a = h.analysis(TraceWindow::steps);
   EXPECT_EQ(a.path.device[0], 80);
-  EXPECT_EQ(of(a.path.host, IdleCause::off_cpu), 0);
+  EXPECT_EQ(time_by_cause(a.path.host, IdleCause::off_cpu), 0);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class Golden {
   }
 };
 
-int64_t of(const CauseTimes& times, IdleCause cause) { return times[static_cast<size_t>(cause)]; }
+int64_t time_of_cause(const CauseTimes& times, IdleCause cause) { return times[static_cast<size_t>(cause)]; }
 
 TEST(Sweep, TotalsOfAHandMadeTrace) {
   Golden g;
@@ -71,11 +71,11 @@ TEST(IdleCauses, AGapIsSplitAtTheLaunch) {
   g.kernel(175, 200, 2);
   const RankAnalysis a = analyze_rank(g.trace, 0);
   EXPECT_EQ(a.masks.idle(), 75);
-  EXPECT_EQ(of(a.causes, IdleCause::host_other), 20);
-  EXPECT_EQ(of(a.causes, IdleCause::dispatch), 30);
-  EXPECT_EQ(of(a.causes, IdleCause::launch), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::host_other), 20);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 30);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::launch), 10);
   EXPECT_EQ(a.delay_ns, 0);  // nothing was queued, so nothing tells what is usual
-  EXPECT_EQ(of(a.causes, IdleCause::device_other), 15);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::device_other), 15);
 }
 
 TEST(IdleCauses, DelayIsLearnedFromWhatWasQueued) {
@@ -86,9 +86,9 @@ TEST(IdleCauses, DelayIsLearnedFromWhatWasQueued) {
   g.kernel(22016, 22100, 21);
   const RankAnalysis a = analyze_rank(g.trace, 0);
   EXPECT_EQ(a.delay_ns, 4);
-  EXPECT_EQ(of(a.causes, IdleCause::latency), 19 * 4 + 4);
-  EXPECT_EQ(of(a.causes, IdleCause::device_other), 2);
-  EXPECT_EQ(of(a.causes, IdleCause::launch), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::latency), 19 * 4 + 4);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::device_other), 2);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::launch), 10);
 }
 
 TEST(IdleCauses, TheHostsOwnCausesComeInOrder) {
@@ -102,12 +102,12 @@ TEST(IdleCauses, TheHostsOwnCausesComeInOrder) {
   g.launch(100, 110, 2);
   g.kernel(110, 120, 2);
   const RankAnalysis a = analyze_rank(g.trace, 0);
-  EXPECT_EQ(of(a.causes, IdleCause::input), 40);
-  EXPECT_EQ(of(a.causes, IdleCause::alloc), 10);
-  EXPECT_EQ(of(a.causes, IdleCause::sync), 5);
-  EXPECT_EQ(of(a.causes, IdleCause::dispatch), 15);
-  EXPECT_EQ(of(a.causes, IdleCause::host_other), 20);
-  EXPECT_EQ(of(a.causes, IdleCause::launch), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::input), 40);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::alloc), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::sync), 5);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 15);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::host_other), 20);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::launch), 10);
 }
 
 TEST(IdleCauses, OfAPoolOfThreadsTheThreadOfTheStepsSaysWhatWasWaitedFor) {
@@ -119,9 +119,9 @@ TEST(IdleCauses, OfAPoolOfThreadsTheThreadOfTheStepsSaysWhatWasWaitedFor) {
   g.add(EventKind::overhead, "tool", pool, 60, 70);  // what the pool's own thread did counts first
   g.add(EventKind::op, "MatMul", pool, 80, 100);
   const RankAnalysis a = analyze_rank(g.trace, 0);
-  EXPECT_EQ(of(a.causes, IdleCause::input), 35);
-  EXPECT_EQ(of(a.causes, IdleCause::overhead), 10);
-  EXPECT_EQ(of(a.causes, IdleCause::host_other), 15);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::input), 35);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::overhead), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::host_other), 15);
 }
 
 TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
@@ -134,7 +134,7 @@ TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
   g.kernel(95, 100, 3);
   const RankAnalysis a = analyze_rank(g.trace, 0);
   ASSERT_EQ(a.streams.size(), 2u);
-  EXPECT_EQ(of(a.streams[0].causes, IdleCause::dependency), 70);
+  EXPECT_EQ(time_of_cause(a.streams[0].causes, IdleCause::dependency), 70);
   EXPECT_EQ(a.streams[0].idle_ns, 75);
 }
 
@@ -143,7 +143,7 @@ TEST(IdleCauses, WithoutALaunchNothingIsClaimed) {
   g.kernel(0, 10, 1);
   g.kernel(30, 40, 0);
   const RankAnalysis a = analyze_rank(g.trace, 0);
-  EXPECT_EQ(of(a.causes, IdleCause::unattributed), 20);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::unattributed), 20);
   EXPECT_EQ(a.launches.activities_without_call, 2);
 }
 
@@ -174,8 +174,8 @@ TEST(LeafOps, NestedOpsAreCountedOnce) {
   EXPECT_EQ(a.window, (TimeSpan{10, 130}));
   EXPECT_EQ(a.masks.busy(bit(DeviceClass::compute)), 80);
   EXPECT_EQ(a.masks.busy(bit(DeviceClass::layout)), 20);
-  EXPECT_EQ(of(a.causes, IdleCause::dispatch), 10);
-  EXPECT_EQ(of(a.causes, IdleCause::host_other), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 10);
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::host_other), 10);
 }
 
 TEST(LeafOps, AnOpThatComputesItselfIsBusyBesideWhatItCalls) {
@@ -186,7 +186,7 @@ TEST(LeafOps, AnOpThatComputesItselfIsBusyBesideWhatItCalls) {
   g.add(EventKind::op, "aten::empty", g.host, 30, 31);
   const RankAnalysis a = analyze_rank(g.trace, 0, TraceWindow::trace);
   EXPECT_EQ(a.masks.busy(), 90);
-  EXPECT_EQ(of(a.causes, IdleCause::dispatch), 5) << "the function around it computes nothing";
+  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 5) << "the function around it computes nothing";
   const Json kernels = to_json(a)["kernels"];
   EXPECT_EQ(kernels, Json::parse(R"([{"name":"aten::convolution_backward","count":1,"total_ns":80},
                                      {"name":"aten::copy_","count":1,"total_ns":10}])"));
@@ -217,11 +217,11 @@ TEST(CriticalPath, WalksFromKernelToLaunchToHost) {
   EXPECT_EQ(a.path_steps, 1);
   EXPECT_EQ(a.path.total(), 300);
   EXPECT_EQ(a.path.device[0], 45 + 140);
-  EXPECT_EQ(of(a.path.host, IdleCause::sync), 10);
-  EXPECT_EQ(of(a.path.host, IdleCause::latency), 5 + 10);
-  EXPECT_EQ(of(a.path.host, IdleCause::launch), 10);
-  EXPECT_EQ(of(a.path.host, IdleCause::dispatch), 30);
-  EXPECT_EQ(of(a.path.host, IdleCause::host_other), 40 + 10);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::sync), 10);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::latency), 5 + 10);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::launch), 10);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::dispatch), 30);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::host_other), 40 + 10);
 }
 
 TEST(CriticalPath, FollowsTheThreadThatWorked) {
@@ -233,7 +233,7 @@ TEST(CriticalPath, FollowsTheThreadThatWorked) {
   g.add(EventKind::op, "aten::add_", g.host, 85, 100);
   const RankAnalysis a = analyze_rank(g.trace, 0, TraceWindow::steps);
   EXPECT_EQ(a.path.device[0], 20 + 55 + 15);
-  EXPECT_EQ(of(a.path.host, IdleCause::host_other), 10);
+  EXPECT_EQ(time_of_cause(a.path.host, IdleCause::host_other), 10);
 }
 
 TEST(RankAnalysis, SaysWhatItCannotDo) {

@@ -81,7 +81,7 @@ TEST(Arithmetic, TakesTheNormOfAMillionElementsToTheRoundingOfOne) {
   }
 }
 
-std::string sentence_from(const std::function<void()>& work) {
+std::string sentence_thrown_by(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& e) {
@@ -93,10 +93,10 @@ std::string sentence_from(const std::function<void()>& work) {
 TEST(Errors, AreOneSentenceWithoutTraces) {
   const auto clean = testing::AllOf(testing::Not(HasSubstr("\n")), testing::Not(HasSubstr("../src")),
                                     testing::Not(HasSubstr("Stack trace")));
-  const std::string shapes = sentence_from([] { sum(array_of({1, 2}), array_of({1, 2, 3})); });
+  const std::string shapes = sentence_thrown_by([] { sum(array_of({1, 2}), array_of({1, 2, 3})); });
   EXPECT_THAT(shapes, testing::AllOf(HasSubstr("expected [2], got [3]"), clean));
-  EXPECT_THAT(sentence_from([] { call("no_such_op", {}); }), testing::AllOf(HasSubstr("no_such_op"), clean));
-  EXPECT_THAT(sentence_from([] {
+  EXPECT_THAT(sentence_thrown_by([] { call("no_such_op", {}); }), testing::AllOf(HasSubstr("no_such_op"), clean));
+  EXPECT_THAT(sentence_thrown_by([] {
                 Array(DType::f32, {1'000'000'000, 1000});
               }),
               testing::AllOf(HasSubstr("2^31"), clean));

@@ -15,7 +15,7 @@ struct Batch {
   int64_t places() const { return static_cast<int64_t>(labels.size()) / samples(); }
 };
 
-constexpr int64_t kSteps = 4, kClasses = 4;
+constexpr int64_t kFrames = 4, kClasses = 4;
 
 // Repeats merged, blanks dropped.
 std::vector<int32_t> read_from(const std::vector<int32_t>& path, int32_t blank) {
@@ -55,7 +55,7 @@ double expected_loss(const Batch& batch, const HostTensor& logits, int32_t blank
   for (int64_t n = 0; n < batch.samples(); ++n) {
     const auto begin = batch.labels.begin() + n * batch.places();
     const std::vector<int32_t> labels(begin, begin + batch.counts[static_cast<size_t>(n)]);
-    const auto own = logits.as<double>().subspan(static_cast<size_t>(n * kSteps * kClasses), kSteps * kClasses);
+    const auto own = logits.as<double>().subspan(static_cast<size_t>(n * kFrames * kClasses), kFrames * kClasses);
     sum += by_paths(own, batch.lengths[static_cast<size_t>(n)], labels, blank).value_or(0);
   }
   return kNorm * sum;
@@ -78,7 +78,7 @@ Program program(const Batch& batch, int64_t blank, Precision precision) {
   return program_by(
       [&](Builder& g) {
         const int64_t n = batch.samples();
-        const Tensor logits = g.parameter("logits", {n, kSteps, kClasses});
+        const Tensor logits = g.parameter("logits", {n, kFrames, kClasses});
         const Tensor lengths = g.input("lengths", {n}, DType::i32);
         const Tensor labels = g.input("labels", {n, batch.places()}, DType::i32);
         const Tensor counts = g.input("counts", {n}, DType::i32);
@@ -94,9 +94,9 @@ TensorMap inputs(const Batch& batch) {
           {"counts", integers({n}, batch.counts)}};
 }
 
-void check(const Batch& batch, int32_t blank, const std::string& what) {
+void check_ctc(const Batch& batch, int32_t blank, const std::string& what) {
   const HostTensor logits =
-      converted(random_tensor("logits", {batch.samples(), kSteps, kClasses}, DType::f32), DType::f64);
+      converted(random_tensor("logits", {batch.samples(), kFrames, kClasses}, DType::f32), DType::f64);
   for (const Precision precision : {Precision::fp64, Precision::fp32}) {
     const TensorMap after = stepped(program(batch, blank, precision), {{"param/logits", logits}}, inputs(batch));
     const double bound = precision == Precision::fp64 ? 1e-12 : 1e-5;
@@ -110,21 +110,21 @@ void check(const Batch& batch, int32_t blank, const std::string& what) {
 
 // Labels behind a sample's count are none of the classes.
 TEST(CtcOnMxnet, SumsOverAllPathsWhateverTheBlank) {
-  check({{4, 3, 4, 1, 2}, {1, 2, 3, 2, 2, -7, 1, 99, 99, 3, 99, 99, 2, 1, -7}, {3, 2, 1, 1, 2}}, 0, "first");
-  check({{4, 3, 4, 1, 2}, {0, 2, 3, 2, 2, -7, 0, 99, 99, 3, 99, 99, 2, 0, -7}, {3, 2, 1, 1, 2}}, 1, "second");
-  check({{4, 3, 4, 1, 2}, {1, 2, 0, 2, 2, -7, 1, 99, 99, 0, 99, 99, 2, 1, -7}, {3, 2, 1, 1, 2}}, 3, "last");
+  check_ctc({{4, 3, 4, 1, 2}, {1, 2, 3, 2, 2, -7, 1, 99, 99, 3, 99, 99, 2, 1, -7}, {3, 2, 1, 1, 2}}, 0, "first");
+  check_ctc({{4, 3, 4, 1, 2}, {0, 2, 3, 2, 2, -7, 0, 99, 99, 3, 99, 99, 2, 0, -7}, {3, 2, 1, 1, 2}}, 1, "second");
+  check_ctc({{4, 3, 4, 1, 2}, {1, 2, 0, 2, 2, -7, 1, 99, 99, 0, 99, 99, 2, 1, -7}, {3, 2, 1, 1, 2}}, 3, "last");
 }
 
 TEST(CtcOnMxnet, TakesSamplesWithoutLabels) {
-  check({{4, 3}, {1, 2, 0, 0}, {2, 0}}, 0, "one of two");
-  check({{4, 3}, {5, 5, 5, 5}, {0, 0}}, 0, "all");
-  check({{1, 4}, {5, 5, 5, 5}, {0, 0}}, 2, "all, turned");
+  check_ctc({{4, 3}, {1, 2, 0, 0}, {2, 0}}, 0, "one of two");
+  check_ctc({{4, 3}, {5, 5, 5, 5}, {0, 0}}, 0, "all");
+  check_ctc({{1, 4}, {5, 5, 5, 5}, {0, 0}}, 2, "all, turned");
 }
 
 TEST(CtcOnMxnet, CountsSamplesThatFitNoPathAsNothing) {
-  check({{2, 4, 3}, {1, 1, 2, 1, 2, 2}, {2, 2, 2}}, 0, "too few steps for a blank");
-  check({{1, 2}, {1, 1, 2, 2}, {2, 2}}, 0, "all");
-  check({{4, 4}, {1, 2, 3, 1, 2, 3, 1, 1, 2, 3, 1, 2, 3, 1}, {7, 2}}, 0, "more labels than steps");
+  check_ctc({{2, 4, 3}, {1, 1, 2, 1, 2, 2}, {2, 2, 2}}, 0, "too few steps for a blank");
+  check_ctc({{1, 2}, {1, 1, 2, 2}, {2, 2}}, 0, "all");
+  check_ctc({{4, 4}, {1, 2, 3, 1, 2, 3, 1, 1, 2, 3, 1, 2, 3, 1}, {7, 2}}, 0, "more labels than steps");
 }
 
 // CTCLoss writes no gradient for a sample that fits no path: what the memory held before, here no number, must not
@@ -132,7 +132,7 @@ TEST(CtcOnMxnet, CountsSamplesThatFitNoPathAsNothing) {
 TEST(CtcOnMxnet, ForgetsTheStepBefore) {
   const Batch batch = {{4, 1}, {1, 2, 3, 1}, {2, 2}};
   auto session = loaded(program(batch, 0, Precision::fp32), 1);
-  const HostTensor logits = random_tensor("logits", {2, kSteps, kClasses}, DType::f64);
+  const HostTensor logits = random_tensor("logits", {2, kFrames, kClasses}, DType::f64);
   HostTensor infinite = logits;
   for (double& x : infinite.as<double>()) x = std::numeric_limits<double>::infinity();
   for (const HostTensor& each : {infinite, logits}) {
@@ -146,7 +146,7 @@ TEST(CtcOnMxnet, ForgetsTheStepBefore) {
 // A loss that rounds to 0 has no gradient to speak of; CTCLoss gives 1 where as many labels as steps leave one path.
 TEST(CtcOnMxnet, LeavesWhatIsCertainAlone) {
   const Batch batch = {{2}, {1, 2}, {2}};
-  HostTensor logits(DType::f64, {1, kSteps, kClasses});
+  HostTensor logits(DType::f64, {1, kFrames, kClasses});
   for (size_t t = 0; t < 2; ++t) logits.as<double>()[t * kClasses + t + 1] = 100;
   const TensorMap after = stepped(program(batch, 0, Precision::fp32), {{"param/logits", logits}}, inputs(batch));
   EXPECT_NEAR(as_doubles(after.at("loss"))[0], 0, 1e-5);

@@ -36,11 +36,11 @@ int64_t parameter_bytes(const Program& program) {
   return bytes;
 }
 
-Program tiny_resnet() { return with_precision(find_model("resnet50").config("tiny").program(), Precision::fp32); }
+Program tiny_fp32_resnet() { return with_precision(find_model("resnet50").config("tiny").program(), Precision::fp32); }
 
 // Sgd with momentum: each weight has one gradient and one momentum of its size.
 TEST(MxnetMemory, WeightsGradientsAndMomentumHaveTheSizeOfTheParameters) {
-  const Program program = tiny_resnet();
+  const Program program = tiny_fp32_resnet();
   const MemoryRun memory = run(program, 4, 2);
   EXPECT_EQ(memory.of(MemoryClass::weight), parameter_bytes(program));
   EXPECT_EQ(memory.of(MemoryClass::weight_grad), parameter_bytes(program));
@@ -48,7 +48,7 @@ TEST(MxnetMemory, WeightsGradientsAndMomentumHaveTheSizeOfTheParameters) {
 }
 
 TEST(MxnetMemory, RunningStatisticsAreAuxiliary) {
-  const Program program = tiny_resnet();
+  const Program program = tiny_fp32_resnet();
   int64_t bytes = 0;
   for (const Parameter& b : program.buffers) bytes += b.shape.elements() * static_cast<int64_t>(size_of(b.dtype));
   ASSERT_GT(bytes, 0);
@@ -56,14 +56,14 @@ TEST(MxnetMemory, RunningStatisticsAreAuxiliary) {
 }
 
 TEST(MxnetMemory, InputsGrowWithTheBatch) {
-  const Program program = tiny_resnet();
+  const Program program = tiny_fp32_resnet();
   const int64_t two = run(program, 2, 1).of(MemoryClass::input), four = run(program, 4, 1).of(MemoryClass::input);
   constexpr int64_t kNorm = 4;
   EXPECT_EQ(four - kNorm, 2 * (two - kNorm));
 }
 
 TEST(MxnetMemory, WhatIsPlannedIsOneClassThatComesWithTheFirstStep) {
-  const Program program = tiny_resnet();
+  const Program program = tiny_fp32_resnet();
   EXPECT_EQ(run(program, 4, 0).of(MemoryClass::planned), 0);
   const MemoryRun memory = run(program, 4, 1);
   EXPECT_GT(memory.of(MemoryClass::planned), 1 << 20);
@@ -74,7 +74,7 @@ TEST(MxnetMemory, WhatIsPlannedIsOneClassThatComesWithTheFirstStep) {
 }
 
 TEST(MxnetMemory, LaterStepsKeepNothing) {
-  const MemoryRun few = run(tiny_resnet(), 4, 2), many = run(tiny_resnet(), 4, 8);
+  const MemoryRun few = run(tiny_fp32_resnet(), 4, 2), many = run(tiny_fp32_resnet(), 4, 8);
   EXPECT_EQ(many.log.blocks.size(), few.log.blocks.size());
 }
 

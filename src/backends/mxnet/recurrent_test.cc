@@ -24,11 +24,11 @@ Program finished(Program program, Builder& g, Precision precision) {
   return with_precision(std::move(program), precision);
 }
 
-Tensor weighted(Builder& g, const Tensor& value, const Tensor& weights) { return g.sum(g.mul(value, weights)); }
+Tensor weighted_sum(Builder& g, const Tensor& value, const Tensor& weights) { return g.sum(g.mul(value, weights)); }
 
 // Parameters by which y, h and c are weighed: their gradients are y, h and c.
-struct Weights {
-  explicit Weights(Builder& g)
+struct ResultWeights {
+  explicit ResultWeights(Builder& g)
       : y(g.parameter("y", {kSamples, kSteps, kHidden})),
         h(g.parameter("h", {kSamples, kHidden})),
         c(g.parameter("c", {kSamples, kHidden})) {}
@@ -38,9 +38,9 @@ struct Weights {
 // Loss terms of a layer's results that the form reads, each weighed.
 void read_all(Builder& g, const std::string& suffix, const Tensor& x, const Form& form,
               const std::optional<Tensor>& lengths, const std::function<Tensor(const Tensor&)>& steps,
-              const std::function<Tensor(const Tensor&)>& own, const Weights& weights) {
+              const std::function<Tensor(const Tensor&)>& own, const ResultWeights& weights) {
   const auto term = [&](const char* name, const Tensor& value, const Tensor& weight) {
-    g.loss(name + suffix, weighted(g, value, weight));
+    g.loss(name + suffix, weighted_sum(g, value, weight));
   };
   if (form.gru) {
     const Gated r = g.gru("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
@@ -57,7 +57,7 @@ Program with_lengths(const Form& form) {
   Program program = {.model = "toy", .config = "lengths"};
   Builder g(program, "train");
   const Tensor x = g.parameter("x", {kSamples, kSteps, kIn}), lengths = g.input("lengths", {kSamples}, DType::i32);
-  const Weights weights(g);
+  const ResultWeights weights(g);
   const auto all = [](const Tensor& each) { return each; };
   read_all(g, "", x, form, lengths, all, all, weights);
   return finished(program, g, form.precision);
@@ -68,7 +68,7 @@ Program sample_by_sample(const Form& form) {
   Program program = {.model = "toy", .config = "samples"};
   Builder g(program, "train");
   const Tensor x = g.parameter("x", {kSamples, kSteps, kIn});
-  const Weights weights(g);
+  const ResultWeights weights(g);
   for (int64_t n = 0; n < kSamples; ++n) {
     const auto own = [&](const Tensor& all) { return g.slice(all, {.axis = 0, .begin = n, .end = n + 1}); };
     const auto steps = [&](const Tensor& all) {
@@ -79,7 +79,7 @@ Program sample_by_sample(const Form& form) {
   return finished(program, g, form.precision);
 }
 
-TensorMap stepped(const Program& program) {
+TensorMap after_one_step(const Program& program) {
   auto session = loaded(program, 1);
   TensorMap weights, batch;
   for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
@@ -94,7 +94,8 @@ TensorMap stepped(const Program& program) {
 class LengthsOnMxnet : public testing::TestWithParam<Form> {};
 
 TEST_P(LengthsOnMxnet, GiveWhatEachSampleGivesAlone) {
-  const TensorMap together = stepped(with_lengths(GetParam())), alone = stepped(sample_by_sample(GetParam()));
+  const TensorMap together = after_one_step(with_lengths(GetParam())),
+                  alone = after_one_step(sample_by_sample(GetParam()));
   ASSERT_EQ(together.size(), alone.size());
   const double bound = GetParam().precision == Precision::fp64 ? 1e-13 : 2e-6;
   for (const auto& [name, tensor] : alone) EXPECT_LT(relative_error(together.at(name), tensor), bound) << name;
@@ -161,7 +162,7 @@ TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
     Program out = {.model = "toy", .config = "cells"};
     Builder g(out, "train");
     const Tensor x = g.parameter("x", {kSamples, kSteps, kIn});
-    const Weights weights(g);
+    const ResultWeights weights(g);
     const Tensor zero = g.affine(weights.h, 0);
     State state = {zero, zero};
     std::vector<Tensor> steps;
@@ -171,11 +172,11 @@ TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
       steps.push_back(g.reshape(state.h, {0, 1, kHidden}));
     }
     const Recurrent r = unrolled ? Recurrent{g.concat(steps, 1), state} : g.lstm("rnn", x, {.hidden = kHidden}, "");
-    g.loss("y", weighted(g, r.y, weights.y));
-    g.loss("h", weighted(g, r.last.h, weights.h)), g.loss("c", weighted(g, r.last.c, weights.c));
+    g.loss("y", weighted_sum(g, r.y, weights.y));
+    g.loss("h", weighted_sum(g, r.last.h, weights.h)), g.loss("c", weighted_sum(g, r.last.c, weights.c));
     return finished(out, g, Precision::fp64);
   };
-  const TensorMap cells = stepped(program(true)), layer = stepped(program(false));
+  const TensorMap cells = after_one_step(program(true)), layer = after_one_step(program(false));
   ASSERT_EQ(cells.size(), layer.size());
   for (const auto& [name, tensor] : layer) EXPECT_LT(relative_error(cells.at(name), tensor), 1e-13) << name;
 }

@@ -124,13 +124,13 @@ TEST_P(UpdatesOnMxnet, EqualTheFormulas) {
   }
 }
 
-std::vector<std::string> names_that_run() {
+std::vector<std::string> toys_to_update() {
   std::vector<std::string> out;
   for (const auto& [name, program] : toy_programs())
     if (runs_on_mxnet(program)) out.push_back(name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Toys, UpdatesOnMxnet, testing::ValuesIn(names_that_run()),
+INSTANTIATE_TEST_SUITE_P(Toys, UpdatesOnMxnet, testing::ValuesIn(toys_to_update()),
                          [](const auto& info) { return info.param; });
 
 // A program with this optimizer, on MXNet's own op in fp32.

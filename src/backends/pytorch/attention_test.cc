@@ -29,7 +29,7 @@ HostTensor padding(const Case& c) {
 
 HostTensor drops(const Case& c) { return converted(random_tensor("drops", c.scores(), DType::i32), DType::f64); }
 
-std::vector<Operand> operands(const Case& c) {
+std::vector<Operand> attention_operands(const Case& c) {
   std::vector<Operand> out = {{normal("q", c.q())}, {normal("k", c.k())}, {normal("v", c.k())}};
   if (c.additive) out.push_back(fixed(padding(c)));
   if (c.op.dropout > 0) out.push_back(fixed(drops(c)));
@@ -91,14 +91,16 @@ class AttentionOp : public testing::TestWithParam<size_t> {
 TEST_P(AttentionOp, IsItsFormula) {
   for (const double dropout : {0.0, 0.25}) {
     const Case c = with(dropout);
-    EXPECT_LT(relative_error(run_node(c.op, operands(c)).results[0], by_formula(c, operands(c))), 1e-12) << dropout;
+    EXPECT_LT(relative_error(run_node(c.op, attention_operands(c)).results[0], by_formula(c, attention_operands(c))),
+              1e-12)
+        << dropout;
   }
 }
 
 // A mask of ones under dropout p leaves the plain result, 1 / (1 - p) times.
 TEST_P(AttentionOp, FusedAndComposedFormsAgreeInResultsAndGradients) {
   const Case plain = with(0), dropping = with(0.5);
-  std::vector<Operand> in = operands(plain);
+  std::vector<Operand> in = attention_operands(plain);
   NodeRun fused = run_node(plain.op, in);
   const auto count = static_cast<size_t>(dropping.scores().elements());
   in.push_back(fixed(doubles(dropping.scores(), std::vector<double>(count, 1))));
@@ -116,7 +118,8 @@ TEST_P(AttentionOp, LowTypesStayNearTheFormula) {
   for (const double dropout : {0.0, 0.25})
     for (const auto& [type, tolerance] : {std::pair(DType::f32, 1e-6), {DType::bf16, 2e-2}, {DType::f16, 3e-3}}) {
       const Case c = with(dropout);
-      const NodeRun exact = run_node(c.op, operands(c)), low = run_node(c.op, operands(c), {DType::f32, type});
+      const NodeRun exact = run_node(c.op, attention_operands(c)),
+                    low = run_node(c.op, attention_operands(c), {DType::f32, type});
       EXPECT_LT(relative_error(low.results[0], exact.results[0]), tolerance) << type;
       for (size_t i = 0; i < 3; ++i)
         EXPECT_LT(relative_error(low.gradients[i], exact.gradients[i]), 2 * tolerance) << type << " " << i;

@@ -16,16 +16,16 @@ struct Rows {
   std::vector<double> labels, weights;
 };
 
-struct Expected {
+struct ExpectedLoss {
   double loss = 0;
   std::vector<double> gradient;
 };
 
-Expected by_definition(const Rows& rows) {
+ExpectedLoss loss_by_definition(const Rows& rows) {
   const std::vector<double> logits = as_doubles(normal("logits", rows.logits));
   const auto classes = static_cast<size_t>(rows.logits.back());
   const double e = rows.op.smoothing, count = static_cast<double>(classes);
-  Expected out = {0, std::vector<double>(logits.size())};
+  ExpectedLoss out = {0, std::vector<double>(logits.size())};
   for (size_t r = 0; r < rows.labels.size(); ++r) {
     if (rows.op.ignore >= 0 && rows.labels[r] == static_cast<double>(rows.op.ignore)) continue;
     const double weight = rows.weights.empty() ? 1 : rows.weights[r];
@@ -68,7 +68,7 @@ class CrossEntropy : public testing::TestWithParam<size_t> {};
 
 TEST_P(CrossEntropy, IsItsDefinition) {
   const Rows& rows = kRows[GetParam()];
-  const Expected expected = by_definition(rows);
+  const ExpectedLoss expected = loss_by_definition(rows);
   const NodeRun actual = run(rows);
   EXPECT_NEAR(actual.loss, expected.loss, 1e-12 * std::abs(expected.loss));
   EXPECT_LT(relative_error(actual.gradients[0], expected.gradient), 1e-12);

@@ -11,7 +11,7 @@
 namespace tbd::pytorch {
 namespace {
 
-TensorMap random_weights(const Program& program) {
+TensorMap random_parameters(const Program& program) {
   TensorMap out;
   for (const Parameter& p : program.parameters) out["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
   return out;
@@ -105,7 +105,7 @@ TEST(InputGradientOp, IsDifferentiableThroughTheLayersOfACritic) {
                     AvgPool{2, 2}, Unary{Unary::Function::leaky_relu, 0.2}, Affine{2, 1}};
   for (const Op& op : ops) {
     const Program program = second_order(op, parameters(op, x));
-    expect_gradients(program, random_weights(program), random_batch(program, {{"N", 1}}), 1e-6);
+    expect_gradients(program, random_parameters(program), random_batch(program, {{"N", 1}}), 1e-6);
   }
 }
 

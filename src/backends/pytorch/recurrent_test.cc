@@ -22,7 +22,7 @@ std::vector<Operand> weights() {
           {normal("bhh", {4 * kHidden})}};
 }
 
-std::vector<Operand> operands(const Operand& x, const std::vector<double>& lengths) {
+std::vector<Operand> lstm_operands(const Operand& x, const std::vector<double>& lengths) {
   std::vector<Operand> out = {x};
   if (!lengths.empty()) out.push_back(fixed(integers({static_cast<int64_t>(lengths.size())}, lengths)));
   for (Operand& weight : weights()) out.push_back(std::move(weight));
@@ -50,7 +50,8 @@ void step(const double* x, std::vector<double>& h, std::vector<double>& c) {
 }
 
 // y, h and c by the definition in graph/ops/recurrent.h.
-std::vector<std::vector<double>> by_definition(const HostTensor& x, const std::vector<double>& lengths, bool reverse) {
+std::vector<std::vector<double>> lstm_by_definition(const HostTensor& x, const std::vector<double>& lengths,
+                                                    bool reverse) {
   const int64_t samples = x.shape()[0];
   std::vector<double> y(static_cast<size_t>(samples * kSteps * kHidden)), last_h, last_c;
   for (int64_t n = 0; n < samples; ++n) {
@@ -77,8 +78,8 @@ class LstmOp : public testing::TestWithParam<Form> {
 };
 
 TEST_P(LstmOp, IsItsDefinition) {
-  const std::vector<Operand> in = operands(whole_x(5), lengths());
-  const auto expected = by_definition(in[0].value, lengths(), GetParam().reverse);
+  const std::vector<Operand> in = lstm_operands(whole_x(5), lengths());
+  const auto expected = lstm_by_definition(in[0].value, lengths(), GetParam().reverse);
   const NodeRun exact = run_node(op(), in);
   for (size_t r = 0; r < 3; ++r) EXPECT_LT(relative_error(exact.results[r], expected[r]), 1e-12) << r;
   for (const auto& [type, tolerance] : {std::pair(DType::f32, 1e-5), {DType::bf16, 4e-2}, {DType::f16, 5e-3}}) {
@@ -104,14 +105,14 @@ TEST(LstmLengths, PaddingIsNeitherReadNorTaught) {
   for (const bool reverse : {false, true}) {
     const Lstm op = {.hidden = kHidden, .reverse = reverse};
     Operand x = whole_x(5);
-    const NodeRun run = run_node(op, operands(x, kLengths));
+    const NodeRun run = run_node(op, lstm_operands(x, kLengths));
     for (size_t n = 0; n < kLengths.size(); ++n) {
       EXPECT_THAT(padding_of(run.results[0], n, kHidden), Each(0.0)) << n;
       EXPECT_THAT(padding_of(run.gradients[0], n, kIn), Each(0.0)) << n;
       for (auto t = static_cast<size_t>(kLengths[n]); t < kSteps; ++t)
         x.value.as<double>()[(n * kSteps + t) * kIn] = std::nan("");
     }
-    const NodeRun other = run_node(op, operands(x, kLengths));
+    const NodeRun other = run_node(op, lstm_operands(x, kLengths));
     EXPECT_EQ(other.results, run.results);
     EXPECT_EQ(other.gradients[2], run.gradients[2]);
   }
@@ -121,8 +122,8 @@ TEST(LstmLengths, PaddingIsNeitherReadNorTaught) {
 TEST(LstmLengths, OfAllStepsChangeNothing) {
   for (const bool reverse : {false, true}) {
     const Lstm op = {.hidden = kHidden, .reverse = reverse};
-    const NodeRun with = run_node(op, operands(whole_x(2), {kSteps, kSteps})),
-                  none = run_node(op, operands(whole_x(2), {}));
+    const NodeRun with = run_node(op, lstm_operands(whole_x(2), {kSteps, kSteps})),
+                  none = run_node(op, lstm_operands(whole_x(2), {}));
     for (size_t r = 0; r < 3; ++r) EXPECT_LT(relative_error(with.results[r], none.results[r]), 1e-13);
     for (size_t i = 0; i < 4; ++i) EXPECT_LT(relative_error(with.gradients[i + 2], none.gradients[i + 1]), 1e-13);
     EXPECT_LT(relative_error(with.gradients[0], none.gradients[0]), 1e-13);
@@ -132,7 +133,7 @@ TEST(LstmLengths, OfAllStepsChangeNothing) {
 TEST(LstmLengths, MustLieWithinTheSequence) {
   for (const double length : {0.0, -1.0, static_cast<double>(kSteps + 1)})
     EXPECT_THAT(sentence_of([&] {
-                  run_node(Lstm{.hidden = kHidden}, operands(whole_x(2), {2, length}));
+                  run_node(Lstm{.hidden = kHidden}, lstm_operands(whole_x(2), {2, length}));
                 }),
                 testing::HasSubstr("ength"))
         << length;

@@ -9,15 +9,15 @@ namespace {
 
 using testing::Each;
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-constexpr int64_t kIn = 3, kHidden = 4, kSteps = 5;
+constexpr int64_t kGruIn = 3, kGruHidden = 4, kGruSteps = 5;
 
 std::vector<Operand> gru_weights() {
-  return {{normal("ih", {3 * kHidden, kIn})},
-          {normal("hh", {3 * kHidden, kHidden})},
-          {normal("bih", {3 * kHidden})},
-          {normal("bhh", {3 * kHidden})}};
+  return {{normal("ih", {3 * kGruHidden, kGruIn})},
+          {normal("hh", {3 * kGruHidden, kGruHidden})},
+          {normal("bih", {3 * kGruHidden})},
+          {normal("bhh", {3 * kGruHidden})}};
 }
 
 // Rows of weight x + bias.
@@ -33,20 +33,20 @@ std::vector<double> rows_of(const Operand& weight, const Operand& bias, const do
 std::vector<std::vector<double>> gru_by_definition(const HostTensor& x, const std::vector<double>& lengths,
                                                    bool reverse) {
   const std::vector<Operand> w = gru_weights();
-  std::vector<double> y(static_cast<size_t>(x.shape()[0] * kSteps * kHidden)), last;
+  std::vector<double> y(static_cast<size_t>(x.shape()[0] * kGruSteps * kGruHidden)), last;
   for (size_t n = 0; n < static_cast<size_t>(x.shape()[0]); ++n) {
-    const auto length = static_cast<size_t>(lengths.empty() ? kSteps : lengths[n]);
-    std::vector<double> h(kHidden);
+    const auto length = static_cast<size_t>(lengths.empty() ? kGruSteps : lengths[n]);
+    std::vector<double> h(kGruHidden);
     for (size_t s = 0; s < length; ++s) {
-      const size_t row = n * kSteps + (reverse ? length - 1 - s : s);
-      const std::vector<double> a = rows_of(w[0], w[2], x.as<double>().data() + row * kIn, kIn),
-                                b = rows_of(w[1], w[3], h.data(), kHidden);
-      for (size_t j = 0; j < kHidden; ++j) {
-        const double r = sigmoid(a[j] + b[j]), z = sigmoid(a[kHidden + j] + b[kHidden + j]);
-        const double candidate = std::tanh(a[2 * kHidden + j] + r * b[2 * kHidden + j]);
+      const size_t row = n * kGruSteps + (reverse ? length - 1 - s : s);
+      const std::vector<double> a = rows_of(w[0], w[2], x.as<double>().data() + row * kGruIn, kGruIn),
+                                b = rows_of(w[1], w[3], h.data(), kGruHidden);
+      for (size_t j = 0; j < kGruHidden; ++j) {
+        const double r = logistic(a[j] + b[j]), z = logistic(a[kGruHidden + j] + b[kGruHidden + j]);
+        const double candidate = std::tanh(a[2 * kGruHidden + j] + r * b[2 * kGruHidden + j]);
         h[j] = (1 - z) * candidate + z * h[j];
       }
-      std::ranges::copy(h, y.begin() + static_cast<std::ptrdiff_t>(row * kHidden));
+      std::ranges::copy(h, y.begin() + static_cast<std::ptrdiff_t>(row * kGruHidden));
     }
     last.insert(last.end(), h.begin(), h.end());
   }
@@ -56,10 +56,10 @@ std::vector<std::vector<double>> gru_by_definition(const HostTensor& x, const st
 TEST(GruOp, IsItsDefinition) {
   for (const std::vector<double>& lengths : {std::vector<double>{}, {3, 5, 1, 5}})
     for (const bool reverse : {false, true}) {
-      std::vector<Operand> in = {{normal("x", {4, kSteps, kIn})}};
+      std::vector<Operand> in = {{normal("x", {4, kGruSteps, kGruIn})}};
       if (!lengths.empty()) in.push_back(fixed(integers({4}, lengths)));
       for (Operand& weight : gru_weights()) in.push_back(std::move(weight));
-      const NodeRun run = run_node(Gru{.hidden = kHidden, .reverse = reverse}, in);
+      const NodeRun run = run_node(Gru{.hidden = kGruHidden, .reverse = reverse}, in);
       const auto expected = gru_by_definition(in[0].value, lengths, reverse);
       for (size_t r = 0; r < 2; ++r) EXPECT_LT(relative_error(run.results[r], expected[r]), 1e-12) << reverse << r;
     }

@@ -46,7 +46,7 @@ int64_t sum(const MemoryLog& log, MemoryClass kind, const std::string& node = {}
 }
 
 // conv (4, 3, 8, 8) -> bn -> conv2 with padding.
-Program small_network() {
+Program padded_network() {
   Program program = {.model = "small", .config = "toy"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 3, 8, 8});
@@ -58,7 +58,7 @@ Program small_network() {
 }
 
 TEST(MemoryPass, KnowsWhatTheProgramOwns) {
-  const Program program = small_network();
+  const Program program = padded_network();
   Watched watched(program);
   const MemoryTotals loaded = watched.ledger.live();
   EXPECT_EQ(of(loaded, MemoryClass::weight), bytes_of(program.parameters));
@@ -70,7 +70,7 @@ TEST(MemoryPass, KnowsWhatTheProgramOwns) {
 }
 
 TEST(MemoryPass, FeatureMapsAreWhatBackwardReads) {
-  Watched watched(small_network());
+  Watched watched(padded_network());
   watched.steps(1);
   const MemoryLog log = watched.ledger.log();
   const int64_t map = 4 * 4 * 8 * 8 * 4;
@@ -82,7 +82,7 @@ TEST(MemoryPass, FeatureMapsAreWhatBackwardReads) {
 }
 
 TEST(MemoryPass, GradientsOfWeightsAreOfTheirSizeAndNodes) {
-  Watched watched(small_network());
+  Watched watched(padded_network());
   watched.steps(1);
   const MemoryLog log = watched.ledger.log();
   EXPECT_EQ(sum(log, MemoryClass::weight_grad, "conv"), 4 * 3 * 9 * 4);
@@ -137,7 +137,7 @@ TEST(MemoryPass, SaysHowMuchOfTheAllocatorsCountItKnows) {
 }
 
 TEST(MemoryPass, IsOffWithoutALedger) {
-  auto session = ready(small_network());
+  auto session = ready(padded_network());
   session->step(at_step(1));
   Trace trace;
   session->hand_over(trace);

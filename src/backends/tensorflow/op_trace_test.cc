@@ -52,7 +52,7 @@ std::vector<Seen> one_step_of(const Program& program, const std::string& mode = 
 }
 
 // conv1 -> bn1 -> relu -> conv2 -> sum of squares.
-Program small_network() {
+Program traced_network() {
   Program program = {.model = "small", .config = "toy"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 3, 8, 8});
@@ -64,7 +64,7 @@ Program small_network() {
 }
 
 TEST(OpTrace, EveryNodeHasOpsOfBothDirections) {
-  const Program program = small_network();
+  const Program program = traced_network();
   const std::vector<Seen> events = one_step_of(program);
   for (const std::string& node : node_names(program))
     for (const EventKind kind : {EventKind::op, EventKind::backward_op})
@@ -74,7 +74,7 @@ TEST(OpTrace, EveryNodeHasOpsOfBothDirections) {
 
 TEST(OpTrace, ChargesGradientsToTheNodeTheyAreOf) {
   std::map<std::string, std::vector<std::string>> backward;
-  for (const Seen& event : one_step_of(small_network()))
+  for (const Seen& event : one_step_of(traced_network()))
     if (event.name.find("Conv2DBackprop") != std::string::npos || event.name.ends_with("ReluGrad") ||
         event.name.find("BatchNormGrad") != std::string::npos) {
       EXPECT_EQ(event.phase, EventPhase::backward);
@@ -91,7 +91,7 @@ TEST(OpTrace, ChargesGradientsToTheNodeTheyAreOf) {
 
 TEST(OpTrace, UpdatesBelongToNoNode) {
   int updates = 0;
-  for (const Seen& event : one_step_of(small_network())) {
+  for (const Seen& event : one_step_of(traced_network())) {
     if (event.name != "ResourceApplyMomentum") continue;
     ++updates;
     EXPECT_EQ(event.phase, EventPhase::update);
@@ -102,7 +102,7 @@ TEST(OpTrace, UpdatesBelongToNoNode) {
 
 TEST(OpTrace, KnowsShapesTypesAndLinks) {
   std::map<std::string, Seen> of;
-  for (const Seen& event : one_step_of(small_network()))
+  for (const Seen& event : one_step_of(traced_network()))
     if (event.name.find("Conv2D") != std::string::npos && event.node == "conv2") of.insert({event.name, event});
   ASSERT_EQ(of.size(), 3u);
   const Seen& forward = of.begin()->second;  // the shortest name
@@ -115,7 +115,7 @@ TEST(OpTrace, KnowsShapesTypesAndLinks) {
 }
 
 TEST(OpTrace, TimesLieInTheirSteps) {
-  auto session = tracing(small_network());
+  auto session = tracing(traced_network());
   std::vector<std::pair<int64_t, int64_t>> steps;
   for (int64_t step = 1; step <= 2; ++step) {
     const int64_t begin = now_ns();
@@ -136,18 +136,18 @@ TEST(OpTrace, TimesLieInTheirSteps) {
 }
 
 TEST(OpTrace, UntracedStepsLeaveNothing) {
-  auto session = tracing(small_network());
+  auto session = tracing(traced_network());
   session->step(at_step(1));
   session->step(traced(2));
   session->step(at_step(3));
-  auto alone = tracing(small_network());
+  auto alone = tracing(traced_network());
   alone->step(traced(1));
   EXPECT_EQ(events_of(*session).size(), events_of(*alone).size());
   EXPECT_TRUE(events_of(*session).empty()) << "handed over twice";
 }
 
 TEST(OpTrace, WantsALoadForIt) {
-  auto session = ready(small_network());
+  auto session = ready(traced_network());
   EXPECT_THAT(sentence_of([&] { session->step(traced(1)); }), testing::HasSubstr("trace"));
 }
 

@@ -8,13 +8,13 @@ namespace {
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // Element (i, j, ...) of row-major numbers.
-double& at(Vector& v, const Shape& shape, std::initializer_list<int64_t> index) {
+double& element_at(Vector& v, const Shape& shape, std::initializer_list<int64_t> index) {
   int64_t flat = 0, axis = 0;
   for (const int64_t i : index) flat = flat * shape[axis++] + i;
   return v[static_cast<size_t>(flat)];
 }
 
-struct Layer : LayerWeights {  // of an LSTM
+struct LstmLayer : LayerWeights {  // of an LSTM
   using LayerWeights::LayerWeights;
   void step(const double* x, Vector& h, Vector& c) const {
     Vector z(4 * hidden);
@@ -50,7 +50,7 @@ TEST_P(LstmOp, EqualsItsStepsOneByOne) {
   const Recurrent out = trial.g.lstm("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
   trial.result("y", out.y), trial.result("h", out.last.h), trial.result("c", out.last.c);
 
-  const Layer layer(trial, suffix);
+  const LstmLayer layer(trial, suffix);
   const Vector xs = trial["x"];
   Vector y(static_cast<size_t>(n * steps * hidden)), last_h, last_c;
   for (int64_t sample = 0; sample < n; ++sample) {
@@ -59,7 +59,8 @@ TEST_P(LstmOp, EqualsItsStepsOneByOne) {
     for (int64_t step = 0; step < length; ++step) {
       const int64_t t = reverse ? length - 1 - step : step;
       layer.step(&xs[static_cast<size_t>((sample * steps + t) * in)], h, c);
-      for (int64_t i = 0; i < hidden; ++i) at(y, {n, steps, hidden}, {sample, t, i}) = h[static_cast<size_t>(i)];
+      for (int64_t i = 0; i < hidden; ++i)
+        element_at(y, {n, steps, hidden}, {sample, t, i}) = h[static_cast<size_t>(i)];
     }
     last_h.insert(last_h.end(), h.begin(), h.end()), last_c.insert(last_c.end(), c.begin(), c.end());
   }
@@ -102,7 +103,7 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
   const State twice = trial.g.lstm_cell("rnn", x, once, {.hidden = hidden});
   trial.result("h1", once.h), trial.result("c1", once.c), trial.result("h2", twice.h), trial.result("c2", twice.c);
 
-  const Layer layer(trial, "");
+  const LstmLayer layer(trial, "");
   const Vector xs = trial["x"], hs = trial["h"], cs = trial["c"];
   std::map<std::string, Vector> expected;
   for (int64_t sample = 0; sample < n; ++sample) {
@@ -173,14 +174,14 @@ TEST_P(AttentionOp, EqualsItsFormula) {
         for (int64_t j = 0; j < seen; ++j) {
           double score = 0;
           for (int64_t e = 0; e < d; ++e)
-            score += at(qs, q_shape, {sample, i, h * d + e}) * at(ks, k_shape, {sample, j, g * d + e});
-          p.push_back(std::exp(score / std::sqrt(3.0) + at(hidden, {n, keys}, {sample, j})));
+            score += element_at(qs, q_shape, {sample, i, h * d + e}) * element_at(ks, k_shape, {sample, j, g * d + e});
+          p.push_back(std::exp(score / std::sqrt(3.0) + element_at(hidden, {n, keys}, {sample, j})));
           total += p.back();
         }
         for (int64_t j = 0; j < seen; ++j)
           for (int64_t e = 0; e < d; ++e)
-            at(y, q_shape, {sample, i, h * d + e}) +=
-                p[static_cast<size_t>(j)] / total * at(vs, k_shape, {sample, j, g * d + e});
+            element_at(y, q_shape, {sample, i, h * d + e}) +=
+                p[static_cast<size_t>(j)] / total * element_at(vs, k_shape, {sample, j, g * d + e});
       }
   trial.expect({{"y", y}});
 }
@@ -234,9 +235,9 @@ TEST(RotaryOp, TurnsTheHalvesOfEachHeadByThePosition) {
       for (int64_t h = 0; h < 3; ++h)
         for (int64_t j = 0; j < 2; ++j) {
           const double angle = static_cast<double>(t) * (j == 0 ? 1 : 0.1);  // 100^(-2 j / 4)
-          const double a = at(xs, shape, {n, t, h, j}), b = at(xs, shape, {n, t, h, j + 2});
-          at(y, shape, {n, t, h, j}) = a * std::cos(angle) - b * std::sin(angle);
-          at(y, shape, {n, t, h, j + 2}) = b * std::cos(angle) + a * std::sin(angle);
+          const double a = element_at(xs, shape, {n, t, h, j}), b = element_at(xs, shape, {n, t, h, j + 2});
+          element_at(y, shape, {n, t, h, j}) = a * std::cos(angle) - b * std::sin(angle);
+          element_at(y, shape, {n, t, h, j + 2}) = b * std::cos(angle) + a * std::sin(angle);
         }
   trial.expect({{"y", y}});
 }
@@ -250,8 +251,8 @@ TEST(GatherOp, TakesRowsOfEachSampleAndAddsUpTheirGradients) {
   for (int64_t n = 0; n < 2; ++n)
     for (int64_t p = 0; p < 3; ++p)
       for (int64_t e = 0; e < 6; ++e)
-        at(y, {2, 3, 6}, {n, p, e}) =
-            at(xs, {2, 4, 6}, {n, static_cast<int64_t>(positions[static_cast<size_t>(n * 3 + p)]), e});
+        element_at(y, {2, 3, 6}, {n, p, e}) =
+            element_at(xs, {2, 4, 6}, {n, static_cast<int64_t>(positions[static_cast<size_t>(n * 3 + p)]), e});
   trial.expect({{"y", y}});
 }
 
@@ -294,7 +295,8 @@ TEST(SinusoidOp, WeighsWavesByValidity) {
   for (const auto& [n, t] : {std::pair(0, 0), std::pair(1, 1), std::pair(1, 2)})
     for (int64_t j = 0; j < 3; ++j) {
       const double angle = (2 + t) * std::pow(10000.0, -static_cast<double>(j) / 2);
-      at(expected, shape, {n, t, j}) = std::sin(angle), at(expected, shape, {n, t, j + 3}) = std::cos(angle);
+      element_at(expected, shape, {n, t, j}) = std::sin(angle),
+                                         element_at(expected, shape, {n, t, j + 3}) = std::cos(angle);
     }
   trial.expect({{"valid", {1, 0, 0, 0, 1, 1}}, {"waves", expected}});
 }

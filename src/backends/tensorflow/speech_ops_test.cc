@@ -7,7 +7,7 @@
 namespace tbd::tensorflow {
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 TEST(StridedLengthOp, CountsTheWindowsThatBeginInside) {
   Trial trial;
@@ -52,7 +52,7 @@ TEST(SequenceMaskOp, BlanksWhatLiesBehindTheLength) {
 }
 
 // A layer of gated units as the trial holds it.
-struct Layer : LayerWeights {
+struct GruLayer : LayerWeights {
   using LayerWeights::LayerWeights;
   void step(const double* x, Vector& h) const {
     Vector a = b_ih, b = b_hh;
@@ -61,7 +61,7 @@ struct Layer : LayerWeights {
       for (size_t i = 0; i < hidden; ++i) b[row] += hh[row * hidden + i] * h[i];
     }
     for (size_t i = 0; i < hidden; ++i) {
-      const double r = sigmoid(a[i] + b[i]), z = sigmoid(a[hidden + i] + b[hidden + i]);
+      const double r = logistic(a[i] + b[i]), z = logistic(a[hidden + i] + b[hidden + i]);
       const double n = std::tanh(a[2 * hidden + i] + r * b[2 * hidden + i]);
       h[i] = (1 - z) * n + z * h[i];
     }
@@ -87,7 +87,7 @@ TEST_P(GruOp, EqualsItsStepsOneByOne) {
   const Gated out = trial.g.gru("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
   trial.result("y", out.y), trial.result("h", out.last);
 
-  const Layer layer(trial, suffix);
+  const GruLayer layer(trial, suffix);
   const Vector xs = trial["x"];
   Vector y(n * steps * hidden), last;
   for (size_t sample = 0; sample < n; ++sample) {

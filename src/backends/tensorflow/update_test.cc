@@ -106,12 +106,13 @@ TEST_P(Updates, EqualTheFormulasForThreeSteps) {
   for (const Phase& phase : program.phases) expect_updates(program, phase);
 }
 
-std::vector<std::string> toy_names() {
+std::vector<std::string> toys_to_update() {
   std::vector<std::string> out;
   for (const auto& [name, program] : toy_programs()) out.push_back(name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Toys, Updates, testing::ValuesIn(toy_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Toys, Updates, testing::ValuesIn(toys_to_update()),
+                         [](const auto& info) { return info.param; });
 
 TEST(AdamW, WithoutBiasCorrectionEqualsItsFormula) {
   Program program = with_precision(toy_program("conv_forms"), Precision::fp64);

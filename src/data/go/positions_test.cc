@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using testing_text::refusal_of;
 
-std::vector<float> floats(const TensorMap& batch, const std::string& name, int64_t row) {
+std::vector<float> floats_of_row(const TensorMap& batch, const std::string& name, int64_t row) {
   const HostTensor& tensor = batch.at(name);
   const int64_t each = tensor.shape().elements() / tensor.shape()[0];
   const auto part = tensor.as<float>().subspan(static_cast<size_t>(row * each), static_cast<size_t>(each));
@@ -48,7 +48,7 @@ Example example_of(const go::SgfGame& record, size_t index, int symmetry, float 
   return example;
 }
 Example row_of(const TensorMap& batch, int64_t row) {
-  return {floats(batch, "x", row), floats(batch, "pi", row), floats(batch, "z", row)};
+  return {floats_of_row(batch, "x", row), floats_of_row(batch, "pi", row), floats_of_row(batch, "z", row)};
 }
 
 class GameFolder : public testing::Test {

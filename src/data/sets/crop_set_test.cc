@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing_text::refusal_of;
 
-constexpr CropSetOptions kSmall{.size = 32, .train_per_picture = 6, .val_per_picture = 2};
+constexpr CropSetOptions kSmallCropSet{.size = 32, .train_per_picture = 6, .val_per_picture = 2};
 
 // Black, but for a white right quarter.
 void write_halves(const fs::path& file) {
@@ -34,7 +34,7 @@ TEST(CropSet, IsWhatTheReaderOfUnlabelledImagesTakes) {
   for (const char* name : {"Dune", "Kite"})
     testing_images::write_jpeg(root.path() / "in/usr/share/backgrounds/mate/nature" / cat(name, ".jpg"), name[0],
                                {1001, 1000});
-  const CropSetSummary made = make_crop_set(root.path() / "in", root.path() / "out", kSmall);
+  const CropSetSummary made = make_crop_set(root.path() / "in", root.path() / "out", kSmallCropSet);
   EXPECT_EQ(made.pictures, 2);
   EXPECT_EQ(made.train, 12);
   EXPECT_EQ(made.set.files, 16);
@@ -67,7 +67,7 @@ TEST(CropSet, IsTheSameWhenMadeAgainAndAnotherWithAnotherSeed) {
   const TemporaryFolder root;
   testing_images::write_jpeg(root.path() / "in/a.jpg", 1, {1001, 1000});
   const auto hash = [&](const char* out, uint64_t seed) {
-    CropSetOptions options = kSmall;
+    CropSetOptions options = kSmallCropSet;
     options.seed = seed;
     return make_crop_set(root.path() / "in", root.path() / out, options).set.content_sha256;
   };

@@ -30,7 +30,7 @@ void write_catalogue(const fs::path& root, const std::string& name, const std::v
   write_file(folder / name, catalogue_bytes(messages));
 }
 
-SourceSpec spec_of(const fs::path& path, Split split) {
+SourceSpec message_spec(const fs::path& path, Split split) {
   SourceSpec spec{.kind = SourceKind::parallel_text, .path = path.string(), .split = split};
   spec.text.languages = {"en", "de"};
   return spec;
@@ -43,7 +43,7 @@ TEST(MessageSet, WritesWhatTheParallelReaderReads) {
   const MessageSetSummary made = make_message_set(root.path() / "in", out);
   EXPECT_EQ(made.train_pairs + made.val_pairs, 200);
   EXPECT_EQ(made.set.files, 4);
-  const auto train = open_source(spec_of(out, Split::train)), val = open_source(spec_of(out, Split::val));
+  const auto train = open_source(message_spec(out, Split::train)), val = open_source(message_spec(out, Split::val));
   EXPECT_EQ(train->size(), made.train_pairs);
   EXPECT_EQ(val->size(), made.val_pairs);
   EXPECT_EQ(train->data_hash(), made.set.content_sha256);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing_images::write_jpeg;
 
-constexpr PhotoSetOptions kSmall{.train_per_class = 3, .val_per_class = 1, .mean_bytes = 30'000};
+constexpr PhotoSetOptions kSmallPhotoSet{.train_per_class = 3, .val_per_class = 1, .mean_bytes = 30'000};
 
 void write_sources(const fs::path& root) {
   write_jpeg(root / "usr/share/wallpapers/Kite/contents/images/1024x1000.jpg", 1, {1024, 1000});
@@ -43,7 +43,7 @@ TEST(PhotoSet, WritesImagenetsLayoutAndADescription) {
   const TemporaryFolder root;
   write_sources(root.path() / "in");
   const fs::path out = root.path() / "out";
-  const PhotoSetSummary summary = make_photo_set(root.path() / "in", out, kSmall);
+  const PhotoSetSummary summary = make_photo_set(root.path() / "in", out, kSmallPhotoSet);
   EXPECT_EQ(summary.classes, 3);
   EXPECT_EQ(summary.files, 12);
   const FolderListing train = list_image_folder(out, Split::train);
@@ -60,14 +60,14 @@ TEST(PhotoSet, WritesImagenetsLayoutAndADescription) {
 TEST(PhotoSet, FilesHaveTheBytesAskedFor) {
   const TemporaryFolder root;
   write_sources(root.path() / "in");
-  const PhotoSetSummary summary = make_photo_set(root.path() / "in", root.path() / "out", kSmall);
+  const PhotoSetSummary summary = make_photo_set(root.path() / "in", root.path() / "out", kSmallPhotoSet);
   EXPECT_NEAR(static_cast<double>(summary.bytes) / static_cast<double>(summary.files), 30'000, 12'000);
 }
 
 TEST(PhotoSet, IsTheSameWhateverTheThreadsAndItsHashIsTheContents) {
   const TemporaryFolder root;
   write_sources(root.path() / "in");
-  PhotoSetOptions options = kSmall;
+  PhotoSetOptions options = kSmallPhotoSet;
   options.threads = 1;
   const std::string one = make_photo_set(root.path() / "in", root.path() / "one", options).content_sha256;
   options.threads = 3;
@@ -93,7 +93,7 @@ TEST(PhotoSet, LeavesNothingBehindWhenItFails) {
 TEST(PhotoSet, DoesNotOverwriteAFolder) {
   const TemporaryFolder root;
   write_sources(root.path() / "in");
-  EXPECT_THROW(make_photo_set(root.path() / "in", root.path() / "in", kSmall), Error);
+  EXPECT_THROW(make_photo_set(root.path() / "in", root.path() / "in", kSmallPhotoSet), Error);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void write_pages(const fs::path& root, int64_t count = 40) {
   write_file(folder / "bad.html", "<p>gr\xf6\xdf</p>");
 }
 
-SourceSpec spec_of(SourceKind kind, const fs::path& path, Split split) {
+SourceSpec prose_spec(SourceKind kind, const fs::path& path, Split split) {
   SourceSpec spec{.kind = kind, .path = path.string(), .split = split};
   spec.text.length = 32;
   return spec;
@@ -45,10 +45,10 @@ TEST(ProseSet, WritesWhatThePlainTextReaderReads) {
   EXPECT_EQ(made.train.sentences + made.val.sentences, 81);
   ASSERT_EQ(made.left_out.size(), 1);
   EXPECT_EQ(made.left_out[0].reason, "byte 6 is not UTF-8");
-  const PlainText train(find_plain_text(spec_of(SourceKind::pretraining_text, out, Split::train)));
+  const PlainText train(find_plain_text(prose_spec(SourceKind::pretraining_text, out, Split::train)));
   EXPECT_EQ(train.documents().size(), static_cast<size_t>(made.train.documents));
-  EXPECT_GT(open_source(spec_of(SourceKind::pretraining_text, out, Split::train))->size(), 0);
-  EXPECT_GT(open_source(spec_of(SourceKind::packed_text, out, Split::val))->size(), 0);
+  EXPECT_GT(open_source(prose_spec(SourceKind::pretraining_text, out, Split::train))->size(), 0);
+  EXPECT_GT(open_source(prose_spec(SourceKind::packed_text, out, Split::val))->size(), 0);
   const Json json = parse_json(read_file(out / "data.json"), "data.json");
   EXPECT_EQ(json["sources"][0]["package"], "debian-faq");
   EXPECT_EQ(json["content_sha256"], made.set.content_sha256);

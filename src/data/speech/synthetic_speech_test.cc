@@ -67,14 +67,14 @@ TEST(SpeechLaw, LabelsCanBeSpelledAndHaveRoom) {
   EXPECT_NEAR(letters / 200, 145 * 1.011, 5);  // exp(0.15^2 / 2)
 }
 
-SourceSpec synthetic(int64_t threads = 0) {
+SourceSpec synthetic_speech_spec(int64_t threads = 0) {
   SourceSpec spec{.batch = 3, .seed = 9, .threads = threads};
   spec.speech.wanted = true;
   return spec;
 }
 
 TEST(SyntheticSpeech, BatchesLookLikeThoseOfFiles) {
-  const auto source = open_source(synthetic());
+  const auto source = open_source(synthetic_speech_spec());
   EXPECT_FALSE(source->size());
   for (int64_t step = 1; step <= 3; ++step) {
     const TensorMap batch = source->next(step);
@@ -93,7 +93,7 @@ TEST(SyntheticSpeech, BatchesLookLikeThoseOfFiles) {
 }
 
 TEST(SyntheticSpeech, DependsOnSeedAndStepAlone) {
-  const auto one = open_source(synthetic()), two = open_source(synthetic(2));
+  const auto one = open_source(synthetic_speech_spec()), two = open_source(synthetic_speech_spec(2));
   const TensorMap first = one->next(1);
   const TensorMap again = one->next(2);
   EXPECT_TRUE(std::ranges::equal(first.at("spect").bytes(), two->next(1).at("spect").bytes()));
@@ -102,7 +102,7 @@ TEST(SyntheticSpeech, DependsOnSeedAndStepAlone) {
 }
 
 TEST(SyntheticSpeech, ATinyBucketIsFilled) {
-  SourceSpec spec = synthetic();
+  SourceSpec spec = synthetic_speech_spec();
   spec.speech.buckets = {64};
   spec.speech.bucket = 64;
   spec.speech.labels = 8;

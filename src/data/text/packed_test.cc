@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace testing_text;
 
-SourceSpec spec_of(const fs::path& root, int64_t vocabulary) {
+SourceSpec packed_spec(const fs::path& root, int64_t vocabulary) {
   SourceSpec spec{.kind = SourceKind::packed_text, .path = root.string(), .batch = 1, .seed = 2};
   spec.text.vocabulary = vocabulary;
   spec.text.length = 4;
@@ -66,7 +66,7 @@ TEST(ByteBpe, DecodingRestoresTheText) {
 TEST(Packed, RowsRunAcrossDocumentsThatEndWithEos) {
   const TemporaryFolder root;
   write_file(root.path() / "train.txt", "ab\nc\n\n\nde\n\nf\n");  // a b \n c eos d e eos f eos
-  const auto source = open_source(spec_of(root.path(), 258));
+  const auto source = open_source(packed_spec(root.path(), 258));
   EXPECT_EQ(source->size(), 2);
   std::set<std::vector<int32_t>> rows;
   for (const int64_t step : {1, 2}) {
@@ -88,7 +88,7 @@ TEST(Packed, ValidationUsesTheTokensOfTraining) {
   const TemporaryFolder root;
   write_file(root.path() / "train.txt", "abab abab\n");
   write_file(root.path() / "val.txt", "ababababab abab\n");
-  SourceSpec spec = spec_of(root.path(), 259);
+  SourceSpec spec = packed_spec(root.path(), 259);
   spec.split = Split::val;
   spec.text.length = 2;
   const TensorMap batch = open_source(spec)->batch_at(1);
@@ -117,7 +117,7 @@ TEST(Packed, ReadsATokenizerFileWithItsIds) {
   const TemporaryFolder root;
   write_file(root.path() / "train.txt", "aab c\n");
   write_file(root.path() / "tokenizer.json", tokenizer().dump());
-  const TensorMap batch = open_source(spec_of(root.path(), 302))->batch_at(1);
+  const TensorMap batch = open_source(packed_spec(root.path(), 302))->batch_at(1);
   EXPECT_THAT(row(batch, "ids", 0), ElementsAre(300 - 'a', 7, 300 - ' ', 300 - 'c'));
   EXPECT_THAT(row(batch, "labels", 0), ElementsAre(7, 300 - ' ', 300 - 'c', 301));
 }
@@ -128,7 +128,7 @@ TEST(Packed, RefusesATokenizerThatDoesNotFit) {
   const fs::path file = root.path() / "tokenizer.json";
   const auto refusal = [&](const Json& content) {
     write_file(file, content.is_string() ? content.get<std::string>() : content.dump());
-    const std::string whole = refusal_of([&] { open_source(spec_of(root.path(), 302)); });
+    const std::string whole = refusal_of([&] { open_source(packed_spec(root.path(), 302)); });
     return whole.substr(std::min(whole.size(), file.string().size()));
   };
   Json faulty = tokenizer();
@@ -156,12 +156,12 @@ TEST(Packed, RefusesBadInputByNameAndLine) {
   const TemporaryFolder root;
   const fs::path file = root.path() / "train.txt";
   write_file(file, "abc\n\nab\x80\n");
-  EXPECT_EQ(refusal_of([&] { open_source(spec_of(root.path(), 258)); }),
+  EXPECT_EQ(refusal_of([&] { open_source(packed_spec(root.path(), 258)); }),
             cat(file.string(), ":3: byte 0x80 at column 3 is not UTF-8"));
   write_file(file, "abc\n");
-  EXPECT_EQ(refusal_of([&] { open_source(spec_of(root.path(), 257)); }),
+  EXPECT_EQ(refusal_of([&] { open_source(packed_spec(root.path(), 257)); }),
             "bytes, bos and eos need 258 tokens, got room for 257");
-  EXPECT_THAT(refusal_of([&] { open_source(spec_of(root.path(), 258)); }), HasSubstr("no batch of 1 samples"));
+  EXPECT_THAT(refusal_of([&] { open_source(packed_spec(root.path(), 258)); }), HasSubstr("no batch of 1 samples"));
 }
 
 }  // namespace

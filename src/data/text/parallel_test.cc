@@ -28,7 +28,7 @@ void write_pairs(const fs::path& root, int64_t pairs, const std::string& stem = 
   write_file(root / (stem + ".vi"), vi);
 }
 
-SourceSpec spec_of(const fs::path& root) {
+SourceSpec parallel_spec(const fs::path& root) {
   SourceSpec spec{.kind = SourceKind::parallel_text, .path = root.string(), .batch = 2, .seed = 7};
   spec.text.vocabulary = spec.text.target_vocabulary = 20;
   spec.text.buckets = {{5, 5}, {10, 10}};
@@ -45,7 +45,7 @@ TEST(Parallel, APairBecomesPaddedInputsWithTheirCounts) {
   const TemporaryFolder root;
   write_file(root.path() / "train.en", "b a b\n");
   write_file(root.path() / "train.vi", "x y\r\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
   const TensorMap batch = open_source(spec)->batch_at(1);
   EXPECT_EQ(batch.at("src").shape(), (Shape{1, 5}));
@@ -67,7 +67,7 @@ TEST(Parallel, IdsStartAndOrderAreThoseOfTheSpec) {
   const TemporaryFolder root;
   write_file(root.path() / "train.en", "b a b c\n");
   write_file(root.path() / "train.vi", "b y\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
   spec.text.ids = {.bos = 2, .pad = 0, .eos = 3, .unk = 1};
   spec.text.start_with_bos = spec.text.shared_vocabulary = spec.text.reverse_source = true;
@@ -83,7 +83,7 @@ TEST(Parallel, IdsStartAndOrderAreThoseOfTheSpec) {
 TEST(Parallel, EveryPairComesOnceAnEpochInABucketThatHoldsIt) {
   const TemporaryFolder root;
   write_pairs(root.path(), 36);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.threads = 2;
   const auto source = open_source(spec);
   EXPECT_EQ(source->size(), 36);
@@ -110,7 +110,7 @@ TEST(Parallel, EveryPairComesOnceAnEpochInABucketThatHoldsIt) {
 TEST(Parallel, DoesNotDependOnThreadsOrEarlierSteps) {
   const TemporaryFolder root;
   write_pairs(root.path(), 36);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   const auto one = open_source(spec);
   spec.threads = 3;
   const auto three = open_source(spec);
@@ -125,7 +125,7 @@ TEST(Parallel, DoesNotDependOnThreadsOrEarlierSteps) {
 TEST(Parallel, OneBucketAloneGivesBatchesOfOneShape) {
   const TemporaryFolder root;
   write_pairs(root.path(), 36);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.text.bucket = Bucket{10, 10};
   const auto source = open_source(spec);
   EXPECT_LT(*source->size(), 36);
@@ -140,7 +140,7 @@ TEST(Parallel, OneBucketAloneGivesBatchesOfOneShape) {
 TEST(Parallel, TargetSlotsDecideTheBatchOfEachBucket) {
   const TemporaryFolder root;
   write_pairs(root.path(), 72);
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.text.target_slots = 30;
   const auto source = open_source(spec);
   for (int64_t step = 1; step <= *source->steps_per_epoch(); ++step) {
@@ -153,7 +153,7 @@ TEST(Parallel, LeavesOutEmptyAndLongSentencesAndSaysSo) {
   const TemporaryFolder root;
   write_file(root.path() / "train.en", "a\n\na b\n.\na a a a a a a a a a a\na\n");
   write_file(root.path() / "train.vi", "x\ny\n \nz\nx\nx x x x x x x x x x\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
   const auto source = open_source(spec);
   EXPECT_EQ(source->size(), 1);
@@ -168,7 +168,7 @@ TEST(Parallel, LeavesOutEmptyAndLongSentencesAndSaysSo) {
 
 TEST(Parallel, StrictReadingNamesTheFirstSuchLine) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.text.strict = true;
   const auto refusal = [&](const char* en, const char* vi) {
     write_file(root.path() / "train.en", en);
@@ -183,7 +183,7 @@ TEST(Parallel, StrictReadingNamesTheFirstSuchLine) {
 
 TEST(Parallel, RefusesMalformedFilesByNameAndLine) {
   const TemporaryFolder root;
-  const SourceSpec spec = spec_of(root.path());
+  const SourceSpec spec = parallel_spec(root.path());
   const auto refusal = [&](const char* en, const char* vi) {
     write_file(root.path() / "train.en", en);
     write_file(root.path() / "train.vi", vi);
@@ -198,7 +198,7 @@ TEST(Parallel, RefusesMalformedFilesByNameAndLine) {
 
 TEST(Parallel, SaysWhichFilesItLookedFor) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   EXPECT_THAT(refusal_of([&] { open_source(spec); }),
               HasSubstr("has no training text; looked for train.en, train.tok"));
   write_file(root.path() / "train.en", "a\n");
@@ -213,7 +213,7 @@ TEST(Parallel, ValidationTakesItsFilesWithTheVocabularyOfTraining) {
   write_file(root.path() / "train.vi", "x\n");
   write_file(root.path() / "tst2012.en", "b c\na\n");
   write_file(root.path() / "tst2012.vi", "x\ny\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.split = Split::val;
   const auto source = open_source(spec);
   EXPECT_EQ(source->size(), 2);
@@ -227,7 +227,7 @@ TEST(Parallel, ReadsTheLayoutOfWmt) {
   write_file(root.path() / "train.tok.clean.bpe.32000.en", "lo@@ w new\n");
   write_file(root.path() / "train.tok.clean.bpe.32000.de", "neu\n");
   write_file(root.path() / "vocab.bpe.32000", "<unk>\n<s>\n</s>\nlo@@\nw\nneu\nnew\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
   const TextSpec preset = text_preset("seq2seq", "gnmt_v2");
   spec.text = preset;
@@ -244,7 +244,7 @@ TEST(Parallel, AppliesMergesToPlainWords) {
   write_file(root.path() / "train.en", "low low\n");
   write_file(root.path() / "train.vi", "low\n");
   write_file(root.path() / "merges", "#version: 0.2\nl o\n");
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
   spec.text.merges_file = "merges";
   spec.text.shared_vocabulary = true;

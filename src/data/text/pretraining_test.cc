@@ -110,11 +110,11 @@ TEST(Masking, CountsByTheRuleOfTheReference) {
   EXPECT_EQ(count(512, 20), 20);
 }
 
-constexpr const char* kVocabulary =
+constexpr const char* kPretrainingVocabulary =
     "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\n##s\nmat\non\n.\ndog\nran\naway\n";
 
-SourceSpec spec_of(const fs::path& root) {
-  write_file(root / "vocab.txt", kVocabulary);
+SourceSpec pretraining_spec(const fs::path& root) {
+  write_file(root / "vocab.txt", kPretrainingVocabulary);
   std::string text;
   for (int i = 0; i < 8; ++i) text += "The cat sat on the mat.\nThe dogs ran.\nAway ran the cats, away.\n\n";
   write_file(root / "train.txt", text);
@@ -127,7 +127,7 @@ SourceSpec spec_of(const fs::path& root) {
 
 TEST(Pretraining, ABatchHoldsConsistentInputs) {
   const TemporaryFolder root;
-  const auto source = open_source(spec_of(root.path()));
+  const auto source = open_source(pretraining_spec(root.path()));
   for (int64_t step = 1; step <= *source->steps_per_epoch(); ++step) {
     const TensorMap batch = source->batch_at(step);
     ASSERT_EQ(batch.at("input_ids").shape(), (Shape{2, 24}));
@@ -163,7 +163,7 @@ TEST(Pretraining, ABatchHoldsConsistentInputs) {
 
 TEST(Pretraining, IsDecidedBySeedAndStepAlone) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = pretraining_spec(root.path());
   const auto one = open_source(spec);
   spec.threads = 3;
   const auto three = open_source(spec);
@@ -182,7 +182,7 @@ TEST(Pretraining, IsDecidedBySeedAndStepAlone) {
 
 TEST(Pretraining, TrainsAVocabularyWhereThereIsNone) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = pretraining_spec(root.path());
   fs::remove(root.path() / "vocab.txt");
   spec.text.vocabulary = 60;
   const TensorMap batch = open_source(spec)->batch_at(1);
@@ -192,7 +192,7 @@ TEST(Pretraining, TrainsAVocabularyWhereThereIsNone) {
 
 TEST(Pretraining, RefusesBadInputByNameAndLine) {
   const TemporaryFolder root;
-  SourceSpec spec = spec_of(root.path());
+  SourceSpec spec = pretraining_spec(root.path());
   const std::string text = (root.path() / "train.txt").string();
   write_file(text,
              "Fine.\nB\xe4"

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace testing_text;
 
-constexpr const char* kVocabulary =
+constexpr const char* kSquadVocabulary =
     "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nwho\n?\na\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n##x\n.\n";
 
 Json answer(const std::string& text, int64_t start) { return {{"text", text}, {"answer_start", start}}; }
@@ -28,7 +28,7 @@ struct Tree {
   TemporaryFolder root;
   fs::path train = root.path() / "train-v1.1.json";
   explicit Tree(const std::string& content) {
-    write_file(root.path() / "vocab.txt", kVocabulary);
+    write_file(root.path() / "vocab.txt", kSquadVocabulary);
     write_file(train, content);
   }
   SourceSpec spec(int64_t length = 10, int64_t stride = 3) const {

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_text;
 
-SourceSpec spec_of(TextTask task, int64_t batch = 4) {
+SourceSpec synthetic_text_spec(TextTask task, int64_t batch = 4) {
   SourceSpec spec{.batch = batch, .seed = 9};
   spec.text.task = task;
   spec.text.vocabulary = spec.text.target_vocabulary = 200;
@@ -59,7 +59,7 @@ TEST(WordLaw, PairsLieInTheirBucketAndHaveTheStatedMean) {
 }
 
 TEST(SyntheticText, TranslationIsConsistent) {
-  SourceSpec spec = spec_of(TextTask::translation);
+  SourceSpec spec = synthetic_text_spec(TextTask::translation);
   spec.text.target_vocabulary = 50;
   const auto source = open_source(spec);
   std::set<int64_t> extents;
@@ -85,7 +85,7 @@ TEST(SyntheticText, TranslationIsConsistent) {
 }
 
 TEST(SyntheticText, TranslationKeepsToTheBucketAskedFor) {
-  SourceSpec spec = spec_of(TextTask::translation);
+  SourceSpec spec = synthetic_text_spec(TextTask::translation);
   spec.text.bucket = Bucket{40, 40};
   const TensorMap batch = open_source(spec)->batch_at(3);
   EXPECT_EQ(batch.at("src").shape(), (Shape{4, 40}));
@@ -93,7 +93,7 @@ TEST(SyntheticText, TranslationKeepsToTheBucketAskedFor) {
 }
 
 TEST(SyntheticText, PretrainingIsConsistent) {
-  const auto source = open_source(spec_of(TextTask::pretraining, 64));
+  const auto source = open_source(synthetic_text_spec(TextTask::pretraining, 64));
   const TensorMap batch = source->batch_at(1);
   expect_tokens_below(batch, "input_ids", 200);
   expect_tokens_below(batch, "masked_labels", 200);
@@ -112,7 +112,7 @@ TEST(SyntheticText, PretrainingIsConsistent) {
 
 TEST(SyntheticText, AnswersLieInsideTheContext) {
   for (const int64_t length : {16, 384}) {
-    SourceSpec spec = spec_of(TextTask::squad, 32);
+    SourceSpec spec = synthetic_text_spec(TextTask::squad, 32);
     spec.text.length = length;
     const TensorMap batch = open_source(spec)->batch_at(2);
     expect_tokens_below(batch, "input_ids", 200);
@@ -128,7 +128,7 @@ TEST(SyntheticText, AnswersLieInsideTheContext) {
 }
 
 TEST(SyntheticText, LanguageModelLabelsAreTheNextTokens) {
-  SourceSpec spec = spec_of(TextTask::language_model, 8);
+  SourceSpec spec = synthetic_text_spec(TextTask::language_model, 8);
   spec.text.length = 512;
   const TensorMap batch = open_source(spec)->batch_at(1);
   expect_tokens_below(batch, "ids", 200);
@@ -145,7 +145,7 @@ TEST(SyntheticText, LanguageModelLabelsAreTheNextTokens) {
 TEST(SyntheticText, IsDecidedBySeedAndStepAlone) {
   for (const TextTask task :
        {TextTask::translation, TextTask::pretraining, TextTask::squad, TextTask::language_model}) {
-    SourceSpec spec = spec_of(task);
+    SourceSpec spec = synthetic_text_spec(task);
     const auto one = open_source(spec);
     spec.threads = 3;
     const auto three = open_source(spec);
@@ -160,10 +160,10 @@ TEST(SyntheticText, IsDecidedBySeedAndStepAlone) {
 }
 
 TEST(SyntheticText, RefusesAVocabularyWithoutWords) {
-  SourceSpec spec = spec_of(TextTask::pretraining);
+  SourceSpec spec = synthetic_text_spec(TextTask::pretraining);
   spec.text.vocabulary = 5;
   EXPECT_EQ(refusal_of([&] { open_source(spec); }), "a vocabulary of 5 rows has no word beside its 5 special tokens");
-  spec = spec_of(TextTask::translation);
+  spec = synthetic_text_spec(TextTask::translation);
   spec.text.bucket = Bucket{15, 15};
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("is not among the buckets"));
 }

@@ -9,7 +9,8 @@
 
 namespace tbd::brute {
 
-inline Cost counter;  // reset by count()
+inline constexpr int kTrials = 250;  // of random operands, for each rule
+inline Cost counter;                 // reset by count()
 
 // A float whose arithmetic counts as simd, one an operation, and whose functions count as trans.
 struct Number {

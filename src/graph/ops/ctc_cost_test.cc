@@ -6,9 +6,7 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
-Row log_softmax(const Row& z) {
+Row log_probabilities(const Row& z) {
   Number largest{-1e30}, sum;
   Row y;
   for (const Number each : z) largest = greater(largest, each);
@@ -29,7 +27,7 @@ TEST(SoftCrossEntropyCost, EqualsALoop) {
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
                 Number loss;
                 for (int64_t row = 0; row < rows; ++row)
-                  for (const Number log_p : log_softmax(r.row(classes))) loss -= Number{0.2} * log_p;
+                  for (const Number log_p : log_probabilities(r.row(classes))) loss -= Number{0.2} * log_p;
               }));
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 for (int64_t row = 0; o.needs(0) && row < rows; ++row) {
@@ -71,13 +69,13 @@ void recursion(const Sizes& s) {
 void loss(const Sizes& s, Random& r) {
   Number total;
   for (int64_t n = 0; n < s.samples; ++n) {
-    for (int64_t t = 0; t < s.time; ++t) log_softmax(r.row(s.classes));
+    for (int64_t t = 0; t < s.time; ++t) log_probabilities(r.row(s.classes));
     recursion(s);
     total -= log_sum({Number{-1}, Number{-2}});  // ends with the last label or the blank after it
   }
 }
 
-void gradient(const Sizes& s, Random& r) {
+void ctc_gradient(const Sizes& s, Random& r) {
   for (int64_t n = 0; n < s.samples; ++n) {
     recursion(s);
     for (int64_t t = 0; t < s.time; ++t) {
@@ -98,7 +96,7 @@ TEST(CtcLossCost, EqualsALoop) {
     for (size_t i = 1; i < 4; ++i) o.in_dtypes[i] = DType::i32, o.needs_gradient[i] = false;
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] { loss(s, r); }));
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
-                if (o.needs(0)) gradient(s, r);
+                if (o.needs(0)) ctc_gradient(s, r);
               }));
     const int64_t logits = s.samples * s.time * s.classes, integers = s.samples * (2 + s.labels);
     EXPECT_EQ(forward_cost(op, o).bytes, 4 * (logits + integers + 1));

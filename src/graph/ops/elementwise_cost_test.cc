@@ -6,7 +6,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
 using F = Unary::Function;
 using B = Binary::Function;
 
@@ -40,7 +39,7 @@ Number apply(F f, Number x) {
   return x;
 }
 
-Number gradient(F f, Number x, Number y, Number dy) {
+Number unary_gradient(F f, Number x, Number y, Number dy) {
   switch (f) {
     case F::relu:
       return where_positive(y, dy, Number{0});
@@ -93,7 +92,7 @@ TEST(UnaryCost, EqualsALoop) {
               }))
         << kind(op);
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
-                for (size_t i = 0; o.needs(0) && i < x.size(); ++i) gradient(f, x[i], Number{0.5}, Number{1});
+                for (size_t i = 0; o.needs(0) && i < x.size(); ++i) unary_gradient(f, x[i], Number{0.5}, Number{1});
               }))
         << kind(op);
     EXPECT_EQ(forward_cost(op, o).bytes, 8 * o.in[0].elements());

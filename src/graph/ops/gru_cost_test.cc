@@ -6,8 +6,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 // Row of weight x + bias.
 Number product(int64_t length) {
   multiply_accumulates(length);
@@ -15,7 +13,7 @@ Number product(int64_t length) {
 }
 
 // One unit of one step.
-void unit(int64_t in, int64_t hidden) {
+void gru_unit(int64_t in, int64_t hidden) {
   const Number h{0.4};
   const Number reset = sigmoid(product(in) + product(hidden)), z = sigmoid(product(in) + product(hidden));
   const Number of_x = product(in), of_h = product(hidden);
@@ -50,19 +48,19 @@ TEST(GruCost, ForwardEqualsALoop) {
     const Case c = random_case(r);
     const int64_t hidden = c.op.hidden;
     EXPECT_EQ(without_bytes(forward_cost(c.op, c.o)), count([&] {
-                for (int64_t i = 0; i < c.n * c.time * hidden; ++i) unit(c.in, hidden);
+                for (int64_t i = 0; i < c.n * c.time * hidden; ++i) gru_unit(c.in, hidden);
               }));
     const int64_t weights = 3 * hidden * (c.in + hidden + 2), results = c.n * c.time * hidden + c.n * hidden;
     EXPECT_EQ(forward_cost(c.op, c.o).bytes, 4 * (c.n * c.time * c.in + (c.lengths ? c.n : 0) + weights + results));
   }
 }
 
-struct Wanted {
+struct WantedOfGru {
   bool x, weight_ih, weight_hh, bias;
 };
 
 // A gate's gradients go to x and h by the weights, to the weights by x and h.
-void gate_products(const Wanted& wanted, int64_t in, int64_t hidden) {
+void gate_products(const WantedOfGru& wanted, int64_t in, int64_t hidden) {
   if (wanted.x) multiply_accumulates(in);
   multiply_accumulates(hidden);  // the earlier h carries the gradient of all earlier steps
   if (wanted.weight_ih) multiply_accumulates(in);
@@ -70,7 +68,7 @@ void gate_products(const Wanted& wanted, int64_t in, int64_t hidden) {
 }
 
 // One unit of one step, from what forward kept: r, z, n, the part of n that r scales, and h - n.
-void unit_backward(const Wanted& wanted, int64_t in, int64_t hidden) {
+void gru_unit_backward(const WantedOfGru& wanted, int64_t in, int64_t hidden) {
   const Number reset{0.3}, z{0.4}, n{0.5}, of_h{0.6}, h_less_n{0.7};
   const Number dh = Number{1} + Number{2};  // of y, and of the next step
   const Number dz = dh * h_less_n;
@@ -90,10 +88,11 @@ TEST(GruCost, BackwardEqualsALoop) {
     const Case c = random_case(r);
     const Operands& o = c.o;
     const size_t first = c.first();
-    const Wanted wanted = {o.needs(0), o.needs(first), o.needs(first + 1), o.needs(first + 2) || o.needs(first + 3)};
+    const WantedOfGru wanted = {o.needs(0), o.needs(first), o.needs(first + 1),
+                                o.needs(first + 2) || o.needs(first + 3)};
     EXPECT_EQ(without_bytes(backward_cost(c.op, o)), count([&] {
                 if (elements_needing_gradient(o) == 0) return;
-                for (int64_t i = 0; i < c.n * c.time * c.op.hidden; ++i) unit_backward(wanted, c.in, c.op.hidden);
+                for (int64_t i = 0; i < c.n * c.time * c.op.hidden; ++i) gru_unit_backward(wanted, c.in, c.op.hidden);
               }));
   }
 }

@@ -6,8 +6,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 ConvTranspose2d random_transposed(Random& r, Shape& x) {
   const ConvTranspose2d op = {.out = r.between(1, 3),
                               .kernel = {r.between(1, 3), r.between(1, 3)},
@@ -18,7 +16,7 @@ ConvTranspose2d random_transposed(Random& r, Shape& x) {
 }
 
 // Each element of x times each tap of each filter lands in the result, or where pads were cut off.
-void spread(const ConvTranspose2d& op, const Shape& x, const Shape& y) {
+void spread_taps(const ConvTranspose2d& op, const Shape& x, const Shape& y) {
   for (int64_t outer = 0; outer < x[0] * x[1] * op.out; ++outer)
     for (int64_t i = 0; i < x[2]; ++i)
       for (int64_t j = 0; j < x[3]; ++j)
@@ -35,7 +33,7 @@ TEST(ConvTransposeCost, EqualsALoop) {
     Shape x;
     const ConvTranspose2d op = random_transposed(r, x);
     const Operands o = operands(op, {x}, r);
-    const auto products = [&] { spread(op, x, o.out[0]); };
+    const auto products = [&] { spread_taps(op, x, o.out[0]); };
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count(products)) << x;
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 if (o.needs(0)) products();

@@ -6,8 +6,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 // Calls visit(inside) for each (output, input channel of the group, tap).
 template <class Visit>
 void each_tap(const Conv2d& op, const Shape& x, const Shape& y, Visit visit) {

@@ -8,8 +8,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 struct Statistics {
   Row centred;
   Number mean, variance, rstd;
@@ -269,7 +267,7 @@ void average(Random& r, int64_t window) {
   for (const Number each : r.row(window)) sum += each;
   (void)(sum / Number{4});
 }
-void spread(int64_t window) {
+void spread_mean(int64_t window) {
   const Number share = Number{1} / Number{4};
   Row dx(static_cast<size_t>(window));
   for (Number& each : dx) each += share;
@@ -286,7 +284,7 @@ TEST(AvgPoolCost, EqualsALoop) {
                 for (int64_t i = 0; i < o.out[0].elements(); ++i) average(r, window);
               }));
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
-                for (int64_t i = 0; o.needs(0) && i < o.out[0].elements(); ++i) spread(window);
+                for (int64_t i = 0; o.needs(0) && i < o.out[0].elements(); ++i) spread_mean(window);
               }));
   }
 }
@@ -300,7 +298,7 @@ TEST(GlobalMeanCost, EqualsALoop) {
                 for (int64_t i = 0; i < x[0] * x[1]; ++i) average(r, x[2] * x[3]);
               }));
     EXPECT_EQ(without_bytes(backward_cost(GlobalMean{}, o)), count([&] {
-                for (int64_t i = 0; o.needs(0) && i < x[0] * x[1]; ++i) spread(x[2] * x[3]);
+                for (int64_t i = 0; o.needs(0) && i < x[0] * x[1]; ++i) spread_mean(x[2] * x[3]);
               }));
   }
 }

@@ -6,10 +6,8 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 // One unit of one step: four gates, each the sum of two products and two biases.
-void unit(int64_t in, int64_t hidden) {
+void lstm_unit(int64_t in, int64_t hidden) {
   Number gates[4];
   for (Number& gate : gates) {
     multiply_accumulates(in), multiply_accumulates(hidden);
@@ -30,7 +28,7 @@ TEST(LstmCost, ForwardEqualsALoop) {
     if (lengths) data.push_back({n});
     const Operands o = operands(op, data, r);
     const auto steps = [&](int64_t count) {
-      for (int64_t i = 0; i < count * hidden; ++i) unit(in, hidden);
+      for (int64_t i = 0; i < count * hidden; ++i) lstm_unit(in, hidden);
     };
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] { steps(n * time); }));
     const int64_t weights = 4 * hidden * (in + hidden + 2);
@@ -42,13 +40,13 @@ TEST(LstmCost, ForwardEqualsALoop) {
   }
 }
 
-struct Wanted {
+struct WantedOfLstm {
   bool x, h, c, weight_ih, weight_hh, bias;
   bool gates() const { return x || h || weight_ih || weight_hh || bias; }
 };
 
 // One unit of one step. In a sequence h has a second gradient, that of the next step.
-void unit_backward(const Wanted& wanted, int64_t in, int64_t hidden, bool sequence) {
+void lstm_unit_backward(const WantedOfLstm& wanted, int64_t in, int64_t hidden, bool sequence) {
   const Number i{0.3}, f{0.4}, g{0.5}, o{0.6}, tanh_c{0.7}, c{0.8};
   Number dh{1}, dbias[4];
   if (sequence) dh = dh + Number{1};
@@ -79,11 +77,11 @@ TEST(LstmCost, BackwardEqualsALoop) {
     if (lengths) o.needs_gradient[1] = false;
     const size_t first = data.size();
     // The gradient of an earlier h and c is always needed: it carries that of all earlier steps.
-    const Wanted wanted = {
+    const WantedOfLstm wanted = {
         o.needs(0), true, true, o.needs(first), o.needs(first + 1), o.needs(first + 2) || o.needs(first + 3)};
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 if (elements_needing_gradient(o) == 0) return;
-                for (int64_t i = 0; i < n * time * hidden; ++i) unit_backward(wanted, in, hidden, true);
+                for (int64_t i = 0; i < n * time * hidden; ++i) lstm_unit_backward(wanted, in, hidden, true);
               }));
   }
 }
@@ -94,10 +92,10 @@ TEST(LstmCellCost, BackwardEqualsALoop) {
     const int64_t n = r.between(1, 3), in = r.between(1, 4), hidden = r.between(1, 3);
     const LstmCell op = {.hidden = hidden};
     const Operands o = operands(op, {{n, in}, {n, hidden}, {n, hidden}}, r);
-    const Wanted wanted = {o.needs(0), o.needs(1), o.needs(2), o.needs(3), o.needs(4), o.needs(5) || o.needs(6)};
+    const WantedOfLstm wanted = {o.needs(0), o.needs(1), o.needs(2), o.needs(3), o.needs(4), o.needs(5) || o.needs(6)};
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 if (elements_needing_gradient(o) == 0) return;
-                for (int64_t i = 0; i < n * hidden; ++i) unit_backward(wanted, in, hidden, false);
+                for (int64_t i = 0; i < n * hidden; ++i) lstm_unit_backward(wanted, in, hidden, false);
               }));
   }
 }

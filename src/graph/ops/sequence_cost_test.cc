@@ -6,8 +6,6 @@
 namespace tbd::brute {
 namespace {
 
-constexpr int kTrials = 250;
-
 Operands with_integers(const Op& op, std::vector<Shape> data, size_t integers, Random& r) {
   Operands o = operands(op, std::move(data), r);
   o.in_dtypes[integers] = DType::i32, o.needs_gradient[integers] = false;

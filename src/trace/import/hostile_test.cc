@@ -38,21 +38,21 @@ std::string refusal(const auto& read) {
 }
 
 // "COUNT POSITION" of the first fault that holds `what`.
-std::string fault(const Trace& trace, std::string_view what) {
+std::string place_of_fault(const Trace& trace, std::string_view what) {
   const Fault* found = testing_import::fault(trace, what);
   return found ? cat(found->count, " ", found->first) : "";
 }
 
-std::string varint(uint64_t value) {
+std::string packed_varint(uint64_t value) {
   ByteWriter out;
   out.varint(value);
   return out.take();
 }
 std::string field(int number, std::string_view bytes) {
-  return varint(static_cast<uint64_t>(number) << 3 | 2) + varint(bytes.size()) + std::string(bytes);
+  return packed_varint(static_cast<uint64_t>(number) << 3 | 2) + packed_varint(bytes.size()) + std::string(bytes);
 }
 std::string field(int number, int64_t value) {
-  return varint(static_cast<uint64_t>(number) << 3) + varint(static_cast<uint64_t>(value));
+  return packed_varint(static_cast<uint64_t>(number) << 3) + packed_varint(static_cast<uint64_t>(value));
 }
 
 // The most memory that this process has held since `reset`.
@@ -110,7 +110,7 @@ TEST_F(Hostile, AByteOrderMarkAndLatin1AreRead) {
                                  kEvent, "]}"));
   ASSERT_EQ(trace.size(), 3u);
   EXPECT_EQ(trace.name(1), "caf?");
-  EXPECT_THAT(fault(trace, "repaired"), StartsWith("1 byte 8"));
+  EXPECT_THAT(place_of_fault(trace, "repaired"), StartsWith("1 byte 8"));
 }
 
 TEST_F(Hostile, CutAndEmptyFilesSayWhere) {
@@ -130,12 +130,13 @@ TEST_F(Hostile, OneBadPlaneKeepsThoseBefore) {
   Trace trace;
   import_xplane(cut, trace);
   EXPECT_EQ(trace.size(), 1u);
-  EXPECT_THAT(fault(trace, "the rest was not read"), HasSubstr(cat("byte ", plane.size() + 2)));
+  EXPECT_THAT(place_of_fault(trace, "the rest was not read"), HasSubstr(cat("byte ", plane.size() + 2)));
 }
 
 TEST_F(Hostile, NestedStatisticsEndAtTheFirstLevel) {
   std::string nested;
-  for (int i = 0; i < 30000; ++i) nested = varint(1 << 3 | 2) + varint(nested.size()) + nested.substr(0, 1 << 20);
+  for (int i = 0; i < 30000; ++i)
+    nested = packed_varint(1 << 3 | 2) + packed_varint(nested.size()) + nested.substr(0, 1 << 20);
   Trace trace;
   EXPECT_THAT(refusal([&] { import_step_stats(nested, trace); }), HasSubstr("no step statistics"));
 }
@@ -146,7 +147,7 @@ TEST_F(Hostile, ABadOpIsPassedOver) {
   Trace trace;
   import_step_stats(field(1, field(1, "/device:CPU:0") + good + bad + good), trace);
   EXPECT_EQ(trace.size(), 2u);
-  EXPECT_THAT(fault(trace, "malformed events"), HasSubstr("1 byte "));
+  EXPECT_THAT(place_of_fault(trace, "malformed events"), HasSubstr("1 byte "));
 }
 
 TEST_F(Hostile, TimesBeyondTheRangeAreCounted) {
@@ -156,14 +157,14 @@ TEST_F(Hostile, TimesBeyondTheRangeAreCounted) {
     {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1e300,"dur":1},
     {"ph":"X","cat":"kernel","name":"d","pid":0,"tid":7,"ts":-9223372036854775.807,"dur":9223372036854775.807}]})js");
   EXPECT_EQ(trace.size(), 2u);
-  EXPECT_THAT(fault(trace, "beyond the range of time"), StartsWith("1 byte "));
-  EXPECT_THAT(fault(trace, "without a time"), StartsWith("1 byte "));
+  EXPECT_THAT(place_of_fault(trace, "beyond the range of time"), StartsWith("1 byte "));
+  EXPECT_THAT(place_of_fault(trace, "without a time"), StartsWith("1 byte "));
   Trace mxnet;
   import_mxnet(*memory_source(R"js({"traceEvents":[{"ph":"B","name":"a","pid":0,"tid":7,"ts":-9e15},
     {"ph":"E","name":"a","pid":0,"tid":7,"ts":9e15}]})js"),
                mxnet);
   EXPECT_TRUE(mxnet.empty());
-  EXPECT_THAT(fault(mxnet, "beyond the range of time"), StartsWith("1 byte "));
+  EXPECT_THAT(place_of_fault(mxnet, "beyond the range of time"), StartsWith("1 byte "));
 }
 
 TEST_F(Hostile, ARankBeyondAnyNumberIsNone) {
@@ -177,9 +178,9 @@ TEST_F(Hostile, LongPropertiesArePassedOver) {
                                ", \"traceEvents\": [", kEvent, "], \"rank\": 1}");
   const Trace trace = testing_import::kineto(json);
   EXPECT_EQ(trace.size(), 1u);
-  EXPECT_THAT(fault(trace, "properties too long"), AllOf(StartsWith("2 byte 11"), HasSubstr("'frames'")));
+  EXPECT_THAT(place_of_fault(trace, "properties too long"), AllOf(StartsWith("2 byte 11"), HasSubstr("'frames'")));
   EXPECT_EQ(trace.facts.size(), 1u);
-  EXPECT_THAT(fault(testing_import::kineto(json.substr(0, 1 << 21)), "ends early"), HasSubstr("cut off"));
+  EXPECT_THAT(place_of_fault(testing_import::kineto(json.substr(0, 1 << 21)), "ends early"), HasSubstr("cut off"));
 }
 
 TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
@@ -189,7 +190,7 @@ TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
   const PeakMemory memory;
   const Trace trace = testing_import::kineto(json);
   memory.expect_growth_within(16);
-  EXPECT_NE(fault(trace, "properties too long"), "");
+  EXPECT_NE(place_of_fault(trace, "properties too long"), "");
 }
 
 TEST_F(Hostile, ABombIsRefusedWithinItsBound) {
@@ -209,7 +210,7 @@ TEST_F(Hostile, HonestTracesPackLessThanTheLimit) {
         cat(R"js({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)js", i * 7, R"js(,"dur":5,"args":{}},)js");
   const std::string packed = gzip(json);
   EXPECT_GT(json.size(), 15 * packed.size());
-  EXPECT_EQ(fault(testing_import::kineto(packed), "malformed"), "");
+  EXPECT_EQ(place_of_fault(testing_import::kineto(packed), "malformed"), "");
 }
 
 // What is imported to a file is held a chunk at a time.
@@ -255,7 +256,7 @@ TEST_F(Hostile, ABlockThatSaysMoreThanItHoldsEndsTheTrace) {
   write_file(path("a.tbdt"), head + encode_block(kEvents, "\xff\xff\x7f", {}));
   const Trace trace = read_trace(path("a.tbdt"));
   EXPECT_TRUE(trace.empty());
-  EXPECT_THAT(fault(trace, "bytes lost"), HasSubstr("a count of"));
+  EXPECT_THAT(place_of_fault(trace, "bytes lost"), HasSubstr("a count of"));
 }
 
 TEST_F(Hostile, NestingIsNoDeeperThanTheParser) {
@@ -268,7 +269,7 @@ TEST_F(Hostile, NestingIsNoDeeperThanTheParser) {
   std::string closed = cat(std::string(5000, '['), std::string(5000, ']'));
   const Trace trace = testing_import::kineto(cat("{\"distributedInfo\":", closed, ",\"traceEvents\":[", kEvent, "]}"));
   EXPECT_EQ(trace.size(), 1u);
-  EXPECT_NE(fault(trace, "no rank"), "");
+  EXPECT_NE(place_of_fault(trace, "no rank"), "");
 }
 
 TEST_F(Hostile, MllogLinesAreJudgedOneByOne) {
