@@ -72,7 +72,7 @@ file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*_test.py ${PROJEC
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)
   add_test(NAME tools.${name} COMMAND ${Python3_EXECUTABLE} ${file})
-  set_tests_properties(tools.${name} PROPERTIES LABELS tools TIMEOUT 120
+  set_tests_properties(tools.${name} PROPERTIES LABELS tools TIMEOUT 400
                        ENVIRONMENT "TBD_BUILD=${CMAKE_BINARY_DIR};TBD_PROGRAM=${CMAKE_BINARY_DIR}/bin/tbd")
 endforeach()
 

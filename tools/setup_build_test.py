@@ -338,7 +338,7 @@ class BadMachine(Build):
             (cgroups / name).parent.mkdir(parents=True, exist_ok=True)
             (cgroups / name).write_text(f"{value}\n")
         self.fake("nproc", f"echo {cores}")
-        command = f". {self.clone}/tools/setup_lib.sh; proc={proc} cgroups={cgroups}; compile_jobs"
+        command = f"here={self.clone}; . {self.clone}/tools/setup_lib.sh; proc={proc} cgroups={cgroups}; compile_jobs"
         done = subprocess.run(["sh", "-c", command], env=self.environment(), capture_output=True, text=True, check=True)
         self.assertEqual(done.stderr, "")
         return int(done.stdout)

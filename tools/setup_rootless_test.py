@@ -149,7 +149,7 @@ class Rootless(Machine):
         self.assertIn("the package archive cannot be reached: is the network there? Missing are: cmake", done.err)
 
     def test_a_compiler_and_python_must_be_there(self):
-        for tool in "sh awk dirname df flock grep mkdir sed tr stat dpkg-deb tar cat cp mv rm touch sha256sum".split():
+        for tool in "sh awk date df dirname flock grep ln mkdir sed setsid sleep tail tr stat dpkg-deb tar cat cp mv rm touch sha256sum".split():
             (self.bin / tool).symlink_to(shutil.which(tool))
         self.lack("cmake", "g++", "python3")
         sentence = "a C++ compiler and Python must be installed already (neither root nor sudo here): ask for g++ and python3"
