@@ -8,6 +8,7 @@
 
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "trace/export/chrome.h"
 #include "trace/export/csv.h"
 #include "trace/import/kineto.h"

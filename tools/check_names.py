@@ -37,7 +37,7 @@ def modules(build):
         if path.is_relative_to(ROOT / "src") and not path.is_relative_to(ROOT / "src/backends") and not path.name.endswith("_test.cc"):
             # Each model is a file of its own, and says `Sizes` and `config` as the others do.
             alone = path.stem if path.is_relative_to(ROOT / "src/models") else ""
-            groups[re.search(r"CMakeFiles/([^/]+)\.dir/", command["output"]).group(1) + alone].append(command)
+            groups[re.search(r" -o \S*CMakeFiles/([^/]+)\.dir/", command["command"]).group(1) + alone].append(command)
     return groups
 
 
