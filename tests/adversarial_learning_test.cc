@@ -67,13 +67,13 @@ class Colours {
   double distance(const Colours& other) const {
     double squares = 0;
     for (size_t c = 0; c < kChannels; ++c)
-      squares += std::pow(mean_of(c) - other.mean(c), 2) + std::pow(deviation(c) - other.deviation(c), 2);
+      squares += std::pow(mean(c) - other.mean(c), 2) + std::pow(deviation(c) - other.deviation(c), 2);
     return std::sqrt(squares);
   }
 
  private:
-  double mean_of(size_t c) const { return sum_[c] / count_; }
-  double deviation(size_t c) const { return std::sqrt(squares_[c] / count_ - mean_of(c) * mean_of(c)); }
+  double mean(size_t c) const { return sum_[c] / count_; }
+  double deviation(size_t c) const { return std::sqrt(squares_[c] / count_ - mean(c) * mean(c)); }
   std::array<double, kChannels> sum_ = {}, squares_ = {};
   double count_ = 0;
 };
