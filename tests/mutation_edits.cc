@@ -56,7 +56,7 @@ double left(const Update& update, double norm) {
 // One parameter through the updates of one run.
 class Replay {
  public:
-  Replay(const Update& update, const ParameterGroup& group, const Direction& direction)
+  Replay(const Update& update, const ParameterGroup& group, const UpdateDirection& direction)
       : update_(update), group_(group), direction_(direction) {}
 
   void run(const std::string& name, const StepRun& given, double kept, StepRunResult& result) const {
@@ -86,7 +86,7 @@ class Replay {
 
   const Update& update_;
   const ParameterGroup& group_;
-  const Direction& direction_;
+  const UpdateDirection& direction_;
 };
 
 }  // namespace
@@ -98,7 +98,8 @@ std::vector<double> usual_direction(const Moments& s) {
   return u;
 }
 
-std::function<void(const StepJob&, std::vector<StepRunResult>&)> replayed(const Direction& direction, bool clip_each) {
+std::function<void(const StepJob&, std::vector<StepRunResult>&)> replayed(const UpdateDirection& direction,
+                                                                          bool clip_each) {
   return [direction, clip_each](const StepJob& job, std::vector<StepRunResult>& results) {
     if (job.program.phases.size() < 2) return;
     const Update& update = job.program.phases[1].update;

@@ -47,9 +47,9 @@ struct Moments {
   std::vector<double> w, mean, square;  // the slots as they are kept
   double c1, c2;                        // bias corrections
 };
-using Direction = std::function<std::vector<double>(const Moments&)>;  // w -= lr * direction
+using UpdateDirection = std::function<std::vector<double>(const Moments&)>;  // w -= lr * direction
 std::vector<double> usual_direction(const Moments& moments);
-std::function<void(const StepJob&, std::vector<StepRunResult>&)> replayed(const Direction& direction,
+std::function<void(const StepJob&, std::vector<StepRunResult>&)> replayed(const UpdateDirection& direction,
                                                                           bool clip_each = false);
 
 }  // namespace tbd

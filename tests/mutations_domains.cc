@@ -61,11 +61,11 @@ class Unrolled {
   std::string gates_, h_;
 };
 
-constexpr int64_t kSteps = 4, kFeatures = 3;
+constexpr int64_t kUnrolledSteps = 4, kFeatures = 3;
 
 void reset_before(Program& program) {
   const std::function<void(Gru&, Surrounded&)> unroll = [](Gru& op, Surrounded& part) {
-    Unrolled(op, {2, kSteps, kFeatures}, part).reset_before_the_product();
+    Unrolled(op, {2, kUnrolledSteps, kFeatures}, part).reset_before_the_product();
   };
   around(unroll)(program);
   for (Phase& phase : program.phases) {
@@ -131,8 +131,8 @@ std::function<void(Program&)> each_entry(const std::function<void(StepEntry&)>& 
 Program gated_program() {
   Program program = {.model = "gated", .config = "toy"};
   Builder g(program, "train");
-  const Tensor x = g.input("x", {Builder::batch(), kSteps, kFeatures});
-  const Tensor label = g.input("label", {Builder::batch(), kSteps}, DType::i32);
+  const Tensor x = g.input("x", {Builder::batch(), kUnrolledSteps, kFeatures});
+  const Tensor label = g.input("label", {Builder::batch(), kUnrolledSteps}, DType::i32);
   const Tensor y = g.gru("rnn", x, {.hidden = 5}).y;
   g.loss("ce", g.softmax_cross_entropy(g.linear("head", y, {.out = 4}), label));
   g.update({.optimizer = {.momentum = 0.9}, .schedule = {.base = 0.01}});

@@ -11,7 +11,7 @@ namespace {
 using Kind = Optimizer::Kind;
 using Values = std::vector<double>;
 
-Direction adam_with(double (*quotient)(const Moments&, double mean, double square)) {
+UpdateDirection adam_with(double (*quotient)(const Moments&, double mean, double square)) {
   return [quotient](const Moments& s) {
     Values u(s.w.size());
     for (size_t i = 0; i < u.size(); ++i) u[i] = quotient(s, s.mean[i], s.square[i]) + s.decay * s.w[i];

@@ -8,7 +8,7 @@ namespace tbd {
 namespace {
 
 template <class Wanted>
-Mutation op_mutation(std::string name, std::string guilty, const std::function<void(Wanted&)>& change) {
+Mutation node_mutation(std::string name, std::string guilty, const std::function<void(Wanted&)>& change) {
   const std::function<void(Wanted&, Node&)> of_node = [change](Wanted& op, Node&) { change(op); };
   return {.name = std::move(name), .guilty = std::move(guilty), .rewrite = each_op(of_node)};
 }
@@ -56,14 +56,14 @@ void other_gate_order(Lstm&, Surrounded& part) {
 
 std::vector<Mutation> attention_mutations() {
   return {
-      op_mutation<Attention>("not causal", "attention 'causal_attn", [](Attention& op) { op.causal = false; }),
+      node_mutation<Attention>("not causal", "attention 'causal_attn", [](Attention& op) { op.causal = false; }),
       graph_mutation<Attention>("mask left out", "attention '",
                                 [](Attention&, Surrounded& part) { part.node.inputs.resize(3); }),
       graph_mutation<Attention>("mask of the wrong sign", "attention '",
                                 [](Attention&, Surrounded& part) { part.before(3, {Affine{-1}}); }),
       graph_mutation<Attention>("scores over d in place of its root", "attention '",
                                 [](Attention&, Surrounded& part) { part.before(0, {Affine{0.5}}); }),
-      op_mutation<Rotary>("another theta", "rotary '", [](Rotary& op) { op.theta = 500'000; }),
+      node_mutation<Rotary>("another theta", "rotary '", [](Rotary& op) { op.theta = 500'000; }),
       graph_mutation<Rotary>("neighbours rotated", "rotary '", rotate_neighbours),
   };
 }
@@ -76,9 +76,9 @@ std::vector<Mutation> loss_mutations() {
         if (term.name == "ce") term.norm /= 7;
   };
   return {
-      op_mutation<Loss>("smoothing over all classes", Loss::kKind.data(),
-                        [](Loss& op) { op.spread = Loss::Spread::all; }),
-      op_mutation<Loss>("padding counted", Loss::kKind.data(), [](Loss& op) { op.ignore = -1; }),
+      node_mutation<Loss>("smoothing over all classes", Loss::kKind.data(),
+                          [](Loss& op) { op.spread = Loss::Spread::all; }),
+      node_mutation<Loss>("padding counted", Loss::kKind.data(), [](Loss& op) { op.ignore = -1; }),
       {.name = "norm by tokens in place of samples", .guilty = "term/ce", .rewrite = of_all},
   };
 }
@@ -92,15 +92,15 @@ std::vector<Mutation> token_mutations() {
   };
   std::vector<Mutation> out = {
       {.name = "control", .guilty = ""},
-      op_mutation<RmsNorm>("epsilon of rms_norm", "rms_norm '", [](RmsNorm& op) { op.eps = 1e-6; }),
-      op_mutation<LayerNorm>("epsilon of layer_norm", "layer_norm '", [](LayerNorm& op) { op.eps = 1e-6; }),
+      node_mutation<RmsNorm>("epsilon of rms_norm", "rms_norm '", [](RmsNorm& op) { op.eps = 1e-6; }),
+      node_mutation<LayerNorm>("epsilon of layer_norm", "layer_norm '", [](LayerNorm& op) { op.eps = 1e-6; }),
       graph_mutation<Unary>("gelu by tanh", "gelu", gelu_by_tanh),
-      op_mutation<Affine>("embedding not scaled", "affine '",
-                          [](Affine& op) {
-                            if (op.factor > 1) op.factor = 1;
-                          }),
+      node_mutation<Affine>("embedding not scaled", "affine '",
+                            [](Affine& op) {
+                              if (op.factor > 1) op.factor = 1;
+                            }),
       graph_mutation<Sinusoid>("waves interleaved", "sinusoid '", interleave),
-      op_mutation<Sinusoid>("positions off by one", "sinusoid '", [](Sinusoid& op) { op.first -= 1; }),
+      node_mutation<Sinusoid>("positions off by one", "sinusoid '", [](Sinusoid& op) { op.first -= 1; }),
       {.name = "no bias correction", .guilty = "update rule", .rewrite = each_update(uncorrected)},
   };
   for (std::vector<Mutation> more : {attention_mutations(), loss_mutations()})
@@ -114,7 +114,7 @@ std::vector<Mutation> recurrent_mutations() {
       graph_mutation<Lstm>("lengths left out", "lstm '",
                            [](Lstm&, Surrounded& part) { part.node.inputs.erase(part.node.inputs.begin() + 1); }),
       graph_mutation<Lstm>("another order of gates", "lstm '", other_gate_order),
-      op_mutation<Lstm>("never reversed", "lstm '", [](Lstm& op) { op.reverse = false; }),
+      node_mutation<Lstm>("never reversed", "lstm '", [](Lstm& op) { op.reverse = false; }),
       graph_mutation<LstmCell>(
           "one bias", "lstm_cell '",
           [](LstmCell&, Surrounded& part) { part.before(part.node.inputs.size() - 1, {Affine{0}}); }),

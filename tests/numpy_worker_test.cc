@@ -224,16 +224,16 @@ TEST_F(Protocol, ByeAndAClosedInputEndTheWorker) {
 
 // ---- the perceptron of the example, computed here in double
 
-struct Matrix {
+struct DenseMatrix {
   size_t rows = 0, columns = 0;
   std::vector<double> values;
   double& operator()(size_t r, size_t c) { return values[r * columns + c]; }
   double operator()(size_t r, size_t c) const { return values[r * columns + c]; }
 };
 
-Matrix zeros(size_t rows, size_t columns) { return {rows, columns, std::vector<double>(rows * columns)}; }
+DenseMatrix zeros(size_t rows, size_t columns) { return {rows, columns, std::vector<double>(rows * columns)}; }
 
-Matrix matrix(const TensorMap& tensors, const std::string& name) {
+DenseMatrix matrix_of(const TensorMap& tensors, const std::string& name) {
   const HostTensor& tensor = tensors.at(name);
   const Shape& shape = tensor.shape();
   const auto rows = shape.rank() == 2 ? static_cast<size_t>(shape[0]) : 1;
@@ -241,8 +241,8 @@ Matrix matrix(const TensorMap& tensors, const std::string& name) {
 }
 
 // y[n, o] = sum over i of x[n, i] w[o, i] + b[o]
-Matrix linear(const Matrix& x, const Matrix& w, const Matrix& b) {
-  Matrix y = zeros(x.rows, w.rows);
+DenseMatrix linear(const DenseMatrix& x, const DenseMatrix& w, const DenseMatrix& b) {
+  DenseMatrix y = zeros(x.rows, w.rows);
   for (size_t n = 0; n < x.rows; ++n)
     for (size_t o = 0; o < w.rows; ++o) {
       y(n, o) = b(0, o);
@@ -252,9 +252,9 @@ Matrix linear(const Matrix& x, const Matrix& w, const Matrix& b) {
 }
 
 struct LinearSlopes {
-  Matrix x, w, b;
+  DenseMatrix x, w, b;
 };
-LinearSlopes linear_slopes(const Matrix& x, const Matrix& w, const Matrix& dy) {
+LinearSlopes linear_slopes(const DenseMatrix& x, const DenseMatrix& w, const DenseMatrix& dy) {
   LinearSlopes d{zeros(x.rows, x.columns), zeros(w.rows, w.columns), zeros(1, w.rows)};
   for (size_t n = 0; n < x.rows; ++n)
     for (size_t o = 0; o < w.rows; ++o) {
@@ -264,25 +264,25 @@ LinearSlopes linear_slopes(const Matrix& x, const Matrix& w, const Matrix& dy) {
   return d;
 }
 
-struct Expected {
+struct ExpectedGradients {
   double loss = 0;
   std::map<std::string, std::vector<double>> gradients;
 };
 
-Expected expected(const TensorMap& weights, const TensorMap& inputs) {
-  const auto w = [&](const char* layer) { return matrix(weights, cat(layer, ".weight")); };
-  const auto b = [&](const char* layer) { return matrix(weights, cat(layer, ".bias")); };
-  const Matrix x = matrix(inputs, "x");
+ExpectedGradients expected(const TensorMap& weights, const TensorMap& inputs) {
+  const auto w = [&](const char* layer) { return matrix_of(weights, cat(layer, ".weight")); };
+  const auto b = [&](const char* layer) { return matrix_of(weights, cat(layer, ".bias")); };
+  const DenseMatrix x = matrix_of(inputs, "x");
   const std::vector<double> label = numbers(inputs.at("label"));
-  const Matrix hidden = linear(x, w("hidden"), b("hidden"));
-  Matrix rectified = hidden;
+  const DenseMatrix hidden = linear(x, w("hidden"), b("hidden"));
+  DenseMatrix rectified = hidden;
   for (double& value : rectified.values) value = std::max(value, 0.0);
-  Matrix squashed = linear(rectified, w("gate"), b("gate"));
+  DenseMatrix squashed = linear(rectified, w("gate"), b("gate"));
   for (double& value : squashed.values) value = std::tanh(value);
-  const Matrix logits = linear(squashed, w("head"), b("head"));
+  const DenseMatrix logits = linear(squashed, w("head"), b("head"));
 
-  Expected out;
-  Matrix slope = zeros(logits.rows, logits.columns);
+  ExpectedGradients out;
+  DenseMatrix slope = zeros(logits.rows, logits.columns);
   const double norm = 1.0 / static_cast<double>(x.rows);
   for (size_t n = 0; n < logits.rows; ++n) {
     double sum = 0;
@@ -292,7 +292,7 @@ Expected expected(const TensorMap& weights, const TensorMap& inputs) {
     for (size_t c = 0; c < logits.columns; ++c)
       slope(n, c) = norm * (std::exp(logits(n, c)) / sum - (c == truth ? 1.0 : 0.0));
   }
-  const auto take = [&](const char* layer, const Matrix& input) {
+  const auto take = [&](const char* layer, const DenseMatrix& input) {
     LinearSlopes d = linear_slopes(input, w(layer), slope);
     out.gradients[cat(layer, ".weight")] = d.w.values, out.gradients[cat(layer, ".bias")] = d.b.values;
     slope = std::move(d.x);
@@ -325,7 +325,7 @@ TEST_F(NumpyWorker, LossGradientsAndUpdatesEqualAnOwnComputation) {
       .cell = cell_, .save_weights = file("weights"), .save_inputs = file("inputs"), .out = file("out")};
   const StepResult result = run_step(step, settings_);
   const TensorMap weights = read_safetensors(file("weights")), out = read_safetensors(file("out"));
-  const Expected wanted = expected(weights, read_safetensors(file("inputs")));
+  const ExpectedGradients wanted = expected(weights, read_safetensors(file("inputs")));
   EXPECT_NEAR(result.losses.at("train"), wanted.loss, 1e-6 * wanted.loss);
   EXPECT_GT(wanted.loss, 0.5);
   ASSERT_EQ(wanted.gradients.size(), 6u);

@@ -18,16 +18,16 @@ namespace tbd {
 namespace {
 
 // Of the traced steps that a profile looks at, all in nanoseconds.
-struct Steps {
+struct StepSums {
   double window = 0, off_cpu = 0, step_loop_waiting = 0;  // by the trace
   double run_queue_wait = 0, cpu = 0;                     // by the kernel's accounts of the process
 };
 
-Steps steps_of(const Record& record) {
+StepSums steps_of(const Record& record) {
   const Profile profile = profile_of(record).value();
-  Steps steps{.window = static_cast<double>(profile.window_ns),
-              .off_cpu = static_cast<double>(profile.causes[static_cast<size_t>(IdleCause::off_cpu)]),
-              .step_loop_waiting = static_cast<double>(profile.waiting_ns)};
+  StepSums steps{.window = static_cast<double>(profile.window_ns),
+                 .off_cpu = static_cast<double>(profile.causes[static_cast<size_t>(IdleCause::off_cpu)]),
+                 .step_loop_waiting = static_cast<double>(profile.waiting_ns)};
   const Launch& launch = *last_launch(record, "trace");
   for (const StepRow& row : launch.steps)
     for (const auto& [first, last] : *launch.info.traced)
@@ -52,7 +52,7 @@ class OffCpu : public ::testing::Test {
   void TearDown() override {
     if (!cpus_.empty()) bind_thread(cpus_);
   }
-  Steps traced() {
+  StepSums traced() {
     const Cell cell{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 128};
     const RunOptions options{
         .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"clean", "trace"}, .peaks = false};
@@ -62,7 +62,7 @@ class OffCpu : public ::testing::Test {
   }
   // Whatever waited for a processor is there, and all else that the bar shows had one. Of a busy thread; a thousandth
   // of the window is what wakes and stamps may differ by.
-  static void expect_accounts_agree(const Steps& steps) {
+  static void expect_accounts_agree(const StepSums& steps) {
     const double slack = 0.05 * steps.run_queue_wait + 0.001 * steps.window;
     EXPECT_NEAR(steps.off_cpu, steps.run_queue_wait, slack);
     EXPECT_NEAR(steps.window - steps.off_cpu - steps.step_loop_waiting, steps.cpu, slack);
@@ -75,13 +75,13 @@ class OffCpu : public ::testing::Test {
 
 TEST_F(OffCpu, ASharedProcessorIsFoundWithItsSize) {
   const Competitor competitor(cpus_.back());
-  const Steps steps = traced();
+  const StepSums steps = traced();
   EXPECT_GT(steps.run_queue_wait, 0.2 * steps.window) << "half of it, were the two alone";
   expect_accounts_agree(steps);
 }
 
 TEST_F(OffCpu, WithoutThatLoadTheAccountsAgreeAsWell) {
-  const Steps steps = traced();
+  const StepSums steps = traced();
   expect_accounts_agree(steps);
 }
 

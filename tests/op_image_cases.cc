@@ -5,7 +5,7 @@ namespace {
 
 using Cases = std::vector<OpCase>;
 
-const Shape kImage = {2, 4, 5, 6};
+const Shape kUpsampledImage = {2, 4, 5, 6};
 
 Cases conv_transpose2d_cases() {
   const ConvTranspose2d ops[] = {{.out = 3, .kernel = 3},
@@ -17,12 +17,12 @@ Cases conv_transpose2d_cases() {
                                  {.out = 1, .kernel = 3, .stride = 2, .pads = {0, 1, 0, 1}},
                                  {.out = 2, .kernel = {1, 5}, .pads = {0, 0, 3, 1}}};
   Cases cases;
-  for (const ConvTranspose2d& op : ops) cases.push_back({.op = op, .operands = {kImage}});
+  for (const ConvTranspose2d& op : ops) cases.push_back({.op = op, .operands = {kUpsampledImage}});
   return cases;
 }
 
 Cases upsample_cases() {
-  return {{.op = UpsampleNearest{}, .operands = {kImage}},
+  return {{.op = UpsampleNearest{}, .operands = {kUpsampledImage}},
           {.op = UpsampleNearest{3}, .operands = {{1, 2, 3, 1}}},
           {.op = UpsampleNearest{1}, .operands = {{2, 3, 2, 2}}}};
 }
@@ -30,13 +30,13 @@ Cases upsample_cases() {
 // No value lies on a bound.
 Cases clamp_cases() {
   return {{.op = Clamp{}, .operands = {{3, 7}}, .values = OpCase::Values::distinct},
-          {.op = Clamp{-0.53, 1.27}, .operands = {kImage}, .values = OpCase::Values::distinct},
-          {.op = Clamp{0.01, 20}, .operands = {kImage}, .values = OpCase::Values::distinct}};
+          {.op = Clamp{-0.53, 1.27}, .operands = {kUpsampledImage}, .values = OpCase::Values::distinct},
+          {.op = Clamp{0.01, 20}, .operands = {kUpsampledImage}, .values = OpCase::Values::distinct}};
 }
 
 Cases greater_cases() {
   return {{.op = Greater{}, .operands = {{3, 7}}, .fixed = {0}, .values = OpCase::Values::distinct},
-          {.op = Greater{0.75}, .operands = {kImage}, .fixed = {0}, .values = OpCase::Values::distinct}};
+          {.op = Greater{0.75}, .operands = {kUpsampledImage}, .fixed = {0}, .values = OpCase::Values::distinct}};
 }
 
 }  // namespace

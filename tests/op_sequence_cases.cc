@@ -7,7 +7,7 @@ using Cases = std::vector<OpCase>;
 using Values = OpCase::Values;
 
 constexpr double kMasked = -1e4;
-const Shape kImage = {2, 4, 7, 6};
+const Shape kJoinedImage = {2, 4, 7, 6};
 
 Cases concat_cases() {
   Cases cases = {{.op = Concat{1}, .operands = {{2, 3, 5}, {2, 4, 5}}},
@@ -16,9 +16,9 @@ Cases concat_cases() {
                  {.op = Concat{0}, .operands = {{3}, {2}}},
                  {.op = Concat{1}, .operands = {{2, 3}, {2, 2}}, .integers = {0, 1}}};
   for (const int64_t axis : {0, 1, 2, 3}) {
-    Shape other = kImage;
+    Shape other = kJoinedImage;
     other[axis] += 1;
-    cases.push_back({.op = Concat{axis}, .operands = {kImage, other, kImage}});
+    cases.push_back({.op = Concat{axis}, .operands = {kJoinedImage, other, kJoinedImage}});
   }
   return cases;
 }
@@ -30,9 +30,9 @@ Cases slice_cases() {
           {.op = Slice{.axis = 0, .end = 1}, .operands = {{3, 2}}},
           {.op = Slice{.axis = 2, .begin = 1, .end = 5}, .operands = {{2, 5, 6}}},
           {.op = Slice{}, .operands = {{2, 3, 4}}},
-          {.op = Slice{.axis = 1, .begin = 1, .end = 3}, .operands = {kImage}},
-          {.op = Slice{.axis = 2, .begin = 2}, .operands = {kImage}},
-          {.op = Slice{.axis = 3, .end = 5}, .operands = {kImage}},
+          {.op = Slice{.axis = 1, .begin = 1, .end = 3}, .operands = {kJoinedImage}},
+          {.op = Slice{.axis = 2, .begin = 2}, .operands = {kJoinedImage}},
+          {.op = Slice{.axis = 3, .end = 5}, .operands = {kJoinedImage}},
           {.op = Slice{.begin = 1, .end = 4}, .operands = {{2, 5}}, .integers = {0}}};
 }
 
@@ -43,9 +43,9 @@ Cases transpose_cases() {
           {.op = Transpose{{2, 0, 1}}, .operands = {{2, 3, 4}}},
           {.op = Transpose{{1, 0, 2}}, .operands = {{2, 3, 4}}},
           {.op = Transpose{{0, 1, 2}}, .operands = {{2, 3, 4}}},
-          {.op = Transpose{{0, 2, 1, 3}}, .operands = {kImage}},
-          {.op = Transpose{{0, 3, 1, 2}}, .operands = {kImage}},
-          {.op = Transpose{{3, 2, 1, 0}}, .operands = {kImage}},
+          {.op = Transpose{{0, 2, 1, 3}}, .operands = {kJoinedImage}},
+          {.op = Transpose{{0, 3, 1, 2}}, .operands = {kJoinedImage}},
+          {.op = Transpose{{3, 2, 1, 0}}, .operands = {kJoinedImage}},
           {.op = Transpose{{0, 3, 1, 4, 2}}, .operands = {{2, 2, 3, 1, 2}}},
           {.op = Transpose{{1, 0}}, .operands = {{2, 3}}, .integers = {0}}};
 }

@@ -6,7 +6,7 @@ namespace {
 using Cases = std::vector<OpCase>;
 using Values = OpCase::Values;
 
-const Shape kImage = {3, 4, 7, 6};
+const Shape kMaskedImage = {3, 4, 7, 6};
 
 Cases strided_length_cases() {
   return {{.op = StridedLength{}, .operands = {{6}}, .integers = {0}, .given = {{0, {1, 2, 3, 4, 7, 100}}}},
@@ -18,8 +18,8 @@ OpCase masked(int64_t axis, const Shape& x, const std::vector<double>& lengths) 
   return {.op = SequenceMask{axis}, .operands = {x, {x[0]}}, .integers = {1}, .given = {{1, lengths}}};
 }
 Cases sequence_mask_cases() {
-  return {masked(1, {3, 5, 4}, {5, 1, 3}), masked(1, {2, 6}, {2, 6}),    masked(2, {3, 2, 4}, {4, 4, 1}),
-          masked(3, kImage, {6, 1, 4}),    masked(2, kImage, {3, 7, 1}), masked(1, kImage, {2, 4, 1})};
+  return {masked(1, {3, 5, 4}, {5, 1, 3}),    masked(1, {2, 6}, {2, 6}),          masked(2, {3, 2, 4}, {4, 4, 1}),
+          masked(3, kMaskedImage, {6, 1, 4}), masked(2, kMaskedImage, {3, 7, 1}), masked(1, kMaskedImage, {2, 4, 1})};
 }
 
 OpCase gru(Gru op, int64_t samples, int64_t steps, int64_t width, const std::vector<double>& lengths = {},

@@ -169,13 +169,13 @@ TEST_F(InBrowser, EveryChartHasMarksAndNothingOverflows) {
 }
 
 // Models at several batches, with traces, memory and a batch that did not fit.
-struct Matrix {
+struct MadeRecords {
   std::vector<std::unique_ptr<sample::Made>> made;
   std::vector<Record> records;
 };
 
-Matrix matrix() {
-  Matrix matrix;
+MadeRecords made_records() {
+  MadeRecords matrix;
   for (const char* model : {"resnet50", "inception_v3", "seq2seq", "wgan", "deep_speech_2"})
     for (const char* framework : {"pytorch", "tensorflow", "mxnet"})
       for (const int64_t batch : {1, 2, 4, 8}) {
@@ -201,7 +201,7 @@ Matrix matrix() {
 }
 
 TEST_F(InBrowser, EveryFigureAgainstBatchSizeIsDrawn) {
-  const Matrix all = matrix();
+  const MadeRecords all = made_records();
   probed(report_html(all.records, plotly_js()));
   for (const int width : {400, 1280}) {
     const Output dom = open(in_frame("probed.html", width), "--dump-dom");
@@ -268,7 +268,7 @@ TEST_F(InBrowser, Screenshots) {
   const char* keep = std::getenv("TBD_SCREENSHOTS");
   if (!keep) GTEST_SKIP() << "TBD_SCREENSHOTS is not set";
   write_report(quickstart_cells(), folder_.path() / "report.html");
-  const Matrix all = matrix();
+  const MadeRecords all = made_records();
   write_report(all.records, folder_.path() / "matrix.html");
   for (const int width : {400, 1280})
     open(in_frame("matrix.html", width, 12'000), cat("--screenshot=", keep, "/matrix-", width, ".png"),

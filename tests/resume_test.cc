@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kMebibyte = 1 << 20;
 
 TEST(Kills, TenOfTheRunnerLoseNothingAndRepeatNothing) {
   const TemporaryFolder folder("tbd-resume");
@@ -244,18 +244,18 @@ TEST_F(Resume, AMemoryBudgetIsEnforcedAndNamed) {
     behave(behaviour);
     RunOptions options = smoke();
     options.out = folder_.path() / behaviour;
-    const std::vector<CellRun> runs = run({cell(4, 300 * kMiB), cell(64, 300 * kMiB)}, options);
+    const std::vector<CellRun> runs = run({cell(4, 300 * kMebibyte), cell(64, 300 * kMebibyte)}, options);
     EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
     EXPECT_EQ(runs.at(1).outcome.kind, OutcomeKind::oom) << runs[1].outcome.reason;
     EXPECT_THAT(runs[1].outcome.reason, HasSubstr("(memory budget 300 MiB, enforced)"));
-    EXPECT_EQ(read_record(runs[1].record).run.workload.memory_budget_bytes, 300 * kMiB);
+    EXPECT_EQ(read_record(runs[1].record).run.workload.memory_budget_bytes, 300 * kMebibyte);
     EXPECT_EQ(exit_code(runs), 0) << "the sweep is closed";
     EXPECT_EQ(exit_code({runs[1]}), 3);
   }
 }
 
 TEST_F(Resume, FarAboveTheBudgetNothingIsTried) {
-  const std::vector<CellRun> runs = run({{.model = "resnet50", .batch = 8, .memory_budget = 300 * kMiB}}, smoke());
+  const std::vector<CellRun> runs = run({{.model = "resnet50", .batch = 8, .memory_budget = 300 * kMebibyte}}, smoke());
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::skipped);
   EXPECT_THAT(runs[0].outcome.reason, HasSubstr("more than 1.5 times the memory budget of 300 MiB"));
 }
@@ -271,29 +271,29 @@ TEST_F(Resume, AnOomBelowABatchThatRanIsAFault) {
 
 TEST_F(Resume, TheLargestBatchIsFoundOnceAndMeasured) {
   behave("hungry");
-  std::vector<CellRun> runs = run({cell(kLargestThatFits, 300 * kMiB)}, smoke());
+  std::vector<CellRun> runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, smoke());
   ASSERT_EQ(runs.size(), 1u);
   ASSERT_EQ(runs[0].outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
   EXPECT_GE(runs[0].cell.batch, 12);  // 16 MiB each, and the interpreter
   EXPECT_LE(runs[0].cell.batch, 18);
   const LargestBatch found = largest_batch_from(read_record(runs[0].record).run.environment->at("largest_batch"));
   EXPECT_EQ(found.batch, runs[0].cell.batch);
-  EXPECT_EQ(found.budget, 300 * kMiB);
+  EXPECT_EQ(found.budget, 300 * kMebibyte);
   EXPECT_EQ(found.too_large, found.batch + 1);
   EXPECT_TRUE(found.closed);
-  EXPECT_GE(found.observed_bytes.value_or(0), found.batch * 16 * kMiB);
+  EXPECT_GE(found.observed_bytes.value_or(0), found.batch * 16 * kMebibyte);
   EXPECT_TRUE(found.prediction_error);
 
   const std::string before = read_file(runs[0].record / "run.json");
   behave("exit-at-hello");
-  runs = run({cell(kLargestThatFits, 300 * kMiB)}, resumed());
+  runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, resumed());
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::ok);
   EXPECT_EQ(read_file(runs[0].record / "run.json"), before);
 }
 
 TEST_F(Resume, WhereNotEvenOneSampleFitsARowSaysSo) {
   behave("hungry");
-  const std::vector<CellRun> runs = run({cell(kLargestThatFits, 18 * kMiB)}, smoke());
+  const std::vector<CellRun> runs = run({cell(kLargestThatFits, 18 * kMebibyte)}, smoke());
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].outcome.kind, OutcomeKind::oom) << runs[0].outcome.reason;
   EXPECT_THAT(runs[0].outcome.reason, HasSubstr("not even one sample fits into the memory budget of 18.0 MiB"));

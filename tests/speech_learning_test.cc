@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kBatch = 8, kSteps = 700, kHeldOutSteps = 4;
-constexpr double kRate = 5e-3;
+constexpr int64_t kSpeechBatch = 8, kSpeechSteps = 700, kHeldOutSpeechSteps = 4;
+constexpr double kSpeechRate = 5e-3;
 // Of the characters of all held-out prompts. When it was set the seeds had 0.38, 0.36 and 0.19, in the mean 0.31,
 // shuffled transcripts 0.12.
-constexpr double kAmount = 0.2;
+constexpr double kSpeechAmount = 0.2;
 
 // (N, T, labels) -> (T, N, labels)
 HostTensor steps_first(const HostTensor& x) {
@@ -68,7 +68,7 @@ class SpeechLearning : public testing::Test {
 
   double error_rate(LessonWorker& worker) const {
     ErrorCount count;
-    for (int64_t step = 1; step <= kHeldOutSteps; ++step) {
+    for (int64_t step = 1; step <= kHeldOutSpeechSteps; ++step) {
       const LessonWorker::Seen seen = worker.look(source(prompts_, "val"), step);
       const ErrorCount each = character_errors(said(seen.inputs), best_paths(seen));
       count.edits += each.edits, count.reference += each.reference;
@@ -79,14 +79,14 @@ class SpeechLearning : public testing::Test {
   double rate_after(int64_t steps, const fs::path& prompts, uint64_t seed, const std::string& name) const {
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    const Cell cell{.model = "deep_speech_2", .config = "small", .batch = kBatch, .threads = 1, .seed = seed};
+    const Cell cell{.model = "deep_speech_2", .config = "small", .batch = kSpeechBatch, .threads = 1, .seed = seed};
     LessonWorker worker(cell, *settings_, folder);
-    if (steps > 0) worker.mean_loss(source(prompts, "train"), steps, kRate);
+    if (steps > 0) worker.mean_loss(source(prompts, "train"), steps, kSpeechRate);
     return error_rate(worker);
   }
   // A whole lesson beside others: each has one thread.
   std::future<double> lesson(const fs::path& prompts, uint64_t seed, const std::string& name) const {
-    return std::async(std::launch::async, [=, this] { return rate_after(kSteps, prompts, seed, name); });
+    return std::async(std::launch::async, [=, this] { return rate_after(kSpeechSteps, prompts, seed, name); });
   }
 
   TemporaryFolder folder_{"tbd-speech-learning"};
@@ -102,8 +102,8 @@ TEST_F(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffl
   std::future<double> control = lesson(shuffled, 1, "control");
   double sum = 0;
   for (std::future<double>& rate : rates) sum += rate.get();
-  EXPECT_LE(sum / static_cast<double>(rates.size()), 1 - kAmount);
-  EXPECT_GT(control.get(), 1 - kAmount) << "shuffled transcripts";
+  EXPECT_LE(sum / static_cast<double>(rates.size()), 1 - kSpeechAmount);
+  EXPECT_GT(control.get(), 1 - kSpeechAmount) << "shuffled transcripts";
   EXPECT_GE(rate_after(0, prompts_, 1, "untrained"), 1) << "nothing is known before training";
 }
 
