@@ -46,23 +46,23 @@ void TextPart::append_to(std::string& out) const {
   };
   switch (kind_) {
     case Kind::text:
-      out += text_;
+      out += value_.text;
       break;
     case Kind::letter:
-      out += letter_;
+      out += value_.letter;
       break;
     case Kind::integer:
-      append(integer_);
+      append(value_.integer);
       break;
     case Kind::natural:
-      append(natural_);
+      append(value_.natural);
       break;
     case Kind::floating:
-      append(floating_, std::chars_format::general, 6);
+      append(value_.floating, std::chars_format::general, 6);
       break;
     case Kind::other: {
       std::ostringstream stream;
-      other_.write(stream, other_.value);
+      value_.other.write(stream, value_.other.value);
       out += stream.view();
       break;
     }

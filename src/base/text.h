@@ -16,23 +16,23 @@ namespace tbd {
 // and no string needs <ostream> only where its own `<<` does.
 class TextPart {
  public:
-  TextPart(std::string_view text) : kind_(Kind::text), text_(text) {}
+  TextPart(std::string_view text) : kind_(Kind::text), value_{.text = text} {}
   TextPart(const std::string& text) : TextPart(std::string_view(text)) {}
   TextPart(const char* text) : TextPart(std::string_view(text)) {}
   TextPart(char* text) : TextPart(std::string_view(text)) {}
-  TextPart(char letter) : kind_(Kind::letter), letter_(letter) {}
+  TextPart(char letter) : kind_(Kind::letter), value_{.letter = letter} {}
   TextPart(signed char letter) : TextPart(static_cast<char>(letter)) {}
   TextPart(unsigned char letter) : TextPart(static_cast<char>(letter)) {}
-  TextPart(double number) : kind_(Kind::floating), floating_(number) {}
+  TextPart(double number) : kind_(Kind::floating), value_{.floating = number} {}
   TextPart(float number) : TextPart(static_cast<double>(number)) {}
   template <class T>
   TextPart(const T& value) {
     if constexpr (!std::is_integral_v<T>)
-      kind_ = Kind::other, other_ = {&value, write<T>};
+      kind_ = Kind::other, value_.other = {&value, write<T>};
     else if constexpr (std::is_signed_v<T>)
-      kind_ = Kind::integer, integer_ = value;
+      kind_ = Kind::integer, value_.integer = value;
     else
-      kind_ = Kind::natural, natural_ = value;
+      kind_ = Kind::natural, value_.natural = value;
   }
   void append_to(std::string& out) const;
 
@@ -47,15 +47,17 @@ class TextPart {
     out << *static_cast<const T*>(value);
   }
 
-  Kind kind_;
-  union {
-    std::string_view text_;
-    char letter_;
-    int64_t integer_;
-    uint64_t natural_;
-    double floating_;
-    Other other_;
+  union Value {
+    std::string_view text;
+    char letter;
+    int64_t integer;
+    uint64_t natural;
+    double floating;
+    Other other;
   };
+
+  Kind kind_;
+  Value value_ = {.integer = 0};
 };
 
 // The parts one after the other.
