@@ -41,7 +41,7 @@ struct Workload {
 
 enum class OutcomeKind {
   ok,
-  unsteady,
+  unsteady,  // in records of earlier versions alone: they withheld a series that drifted
   unsupported,
   unavailable,
   skipped,
@@ -102,6 +102,8 @@ struct RunInfo {
   std::vector<std::string> flags;  // marks that the runner saw: "threads-over-cores", "loadavg-high"
 };
 
+inline constexpr double kStealTicksPerSecond = 100;
+
 // One row of steps.csv. Amounts are those of this step alone; a value that could not be read is nullopt (empty cell).
 struct StepRow {
   int64_t step = 0;                // from 1
@@ -117,6 +119,11 @@ struct StepRow {
   std::optional<int64_t> steal_ticks;       // of the machine, all CPUs, in 1/100 s
   std::optional<int64_t> rss_bytes;         // at the end of the step
   std::optional<double> loss;               // may be NaN or infinite
+  // Known at the last step of a block, after which the speed probe ran (measure/speed_probe.h).
+  std::optional<int64_t> pause_ns;        // from this step's completion to the next one's beginning: part of neither
+  std::optional<int64_t> fma_flop_rate;   // FLOP/s of the slowest core
+  std::optional<int64_t> read_byte_rate;  // B/s of the slowest core, from memory
+  std::optional<int64_t> foreign_ns;      // CPU time of other processes on the usable processors since the last block
 };
 
 // launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.

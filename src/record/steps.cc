@@ -17,7 +17,7 @@ struct Optional {
   std::string_view name;
   Count member;
 };
-constexpr std::array<Optional, 11> kOptional = {{
+constexpr std::array<Optional, 15> kOptional = {{
     {"samples", &StepRow::samples},
     {"valid", &StepRow::valid},
     {"padded", &StepRow::padded},
@@ -29,6 +29,10 @@ constexpr std::array<Optional, 11> kOptional = {{
     {"runqueue_wait_ns", &StepRow::runqueue_wait_ns},
     {"steal_ticks", &StepRow::steal_ticks},
     {"rss_bytes", &StepRow::rss_bytes},
+    {"pause_ns", &StepRow::pause_ns},
+    {"fma_flop_rate", &StepRow::fma_flop_rate},
+    {"read_byte_rate", &StepRow::read_byte_rate},
+    {"foreign_ns", &StepRow::foreign_ns},
 }};
 using Required = int64_t StepRow::*;
 constexpr std::array<std::pair<std::string_view, Required>, 2> kRequired = {{

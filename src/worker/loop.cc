@@ -171,6 +171,7 @@ protocol::Message Worker::on(const protocol::Run& request) {
                  .zero_ns = zero_ns_,
                  .trace = request.traced ? &trace_in(request.files) : nullptr,
                  .counters = counters_ ? &*counters_ : nullptr,
+                 .blocks = blocks_of(request),
                  .stop_requested = [this] { return channel_.stop_requested(); },
                  .send = [this](std::span<const StepRow> rows) { channel_.send(protocol::pack(rows)); }});
   protocol::RunReply reply = loop.run(request);
@@ -179,6 +180,14 @@ protocol::Message Worker::on(const protocol::Run& request) {
     append_counters(std::filesystem::path(request.files) / "counters.csv", loop.counted());
   if (ledger_ && !request.files.empty()) leave_memory(request.files, *reply.launch);
   return reply;
+}
+
+// Steps of a processor on batches in memory: a loader would work during the measurement, and a step of another device
+// does not wait for these cores.
+StepBlocks* Worker::blocks_of(const protocol::Run& request) {
+  if (loaded_->pass != "clean" || loaded_->device != "cpu" || request.input.mode == "pipeline") return nullptr;
+  if (!blocks_) blocks_.emplace(allowed_cpus());
+  return &*blocks_;
 }
 
 Trace& Worker::trace_in(const std::string& folder) {

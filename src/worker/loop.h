@@ -6,6 +6,7 @@
 #include "measure/counters.h"
 #include "measure/memory_ledger.h"
 #include "measure/process_memory.h"
+#include "measure/step_blocks.h"
 #include "trace/file.h"
 #include "worker/channel.h"
 #include "worker/session.h"
@@ -20,6 +21,7 @@ class Worker {
   void serve();
 
  private:
+  StepBlocks* blocks_of(const protocol::Run& request);
   Trace& trace_in(const std::string& folder);
   void leave_memory(const std::string& folder, Json& launch) const;
   protocol::Message answer(const protocol::Request& request);
@@ -41,6 +43,7 @@ class Worker {
   std::optional<ProcessMemory> before_load_;  // of pass memory: the framework without a program
   std::optional<TraceWriter> tracer_;         // of pass trace, from the first traced run on
   std::optional<Counters> counters_;          // of pass trace: of all threads, those that the load starts too
+  std::optional<StepBlocks> blocks_;          // of pass clean, from the first run on
 };
 
 // What a fault means to the runner: out of memory is told apart from the rest.

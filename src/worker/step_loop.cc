@@ -91,6 +91,7 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
   reply_.launch["first_step_began_ns"] = completed_ns_;
   if (parts_.counters) counted_.reserve(static_cast<size_t>(std::min(request.steps, kMostRowsAtOnce)));
   if (parts_.counters) parts_.counters->read();  // what was before belongs to no step
+  if (parts_.blocks) parts_.blocks->begin();
   meter_.restart();
   const int64_t last = request.first_step + request.steps - 1;
   reply_.ended = "steps";
@@ -132,7 +133,8 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .lr = request.lr,
                                                  .only_phase = request.phase,
                                                  .traced = request.traced});
-  const StepRow row = meter_.finish(finished(number, report.loss));
+  StepRow row = meter_.finish(finished(number, report.loss));
+  if (parts_.blocks && parts_.blocks->step_done(row)) meter_.restart();
   rows_.append(row);
   count(number);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "measure/counters.h"
+#include "measure/step_blocks.h"
 #include "measure/step_recorder.h"
 #include "trace/trace.h"
 #include "worker/inputs.h"
@@ -30,6 +31,7 @@ class StepLoop {
     int64_t zero_ns = 0;     // of completion stamps, on the clock of now_ns()
     Trace* trace = nullptr;  // of a traced run: gets its steps, what the session hands over and when batches were made
     Counters* counters = nullptr;  // of pass trace: read after each step
+    StepBlocks* blocks = nullptr;  // of pass clean: measures the cores between blocks of steps
     std::function<bool()> stop_requested;
     std::function<void(std::span<const StepRow>)> send;  // after the first step, then at most four times a second
   };
