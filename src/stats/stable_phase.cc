@@ -9,10 +9,12 @@
 namespace tbd {
 namespace {
 
-constexpr int64_t kShort = 20;       // elements below which nothing is segmented
-constexpr int64_t kFirstSteps = 5;   // never stable in a segmented series
-constexpr double kSameLevel = 0.01;  // relative difference of means that the suffix bridges
-constexpr double kDriftBeyondChance = 2.58;
+constexpr int64_t kShort = 20;               // elements below which nothing is segmented
+constexpr int64_t kFirstSteps = 5;           // never stable in a segmented series
+constexpr double kSameLevel = 0.01;          // relative difference of means that is none
+constexpr double kDriftBeyondChance = 2.81;  // one series of two hundred, were its noise known exactly
+constexpr int64_t kWarmUpPart = 3;           // one of so many parts of a series may be warming up
+constexpr int64_t kLevelPart = 10;           // a level holds at least one of so many parts
 
 int64_t length(Series x) { return static_cast<int64_t>(x.size()); }
 Series slice(Series x, int64_t begin, int64_t end) {
@@ -48,21 +50,16 @@ int64_t short_start(Series x) {
   return std::min(start, std::max<int64_t>(0, n - 1));
 }
 
-struct Suffix {
-  int64_t start = 0;
-  double mean = 0;
-};
-
-// From the last segment backwards for as long as the means agree to 1 %.
-Suffix merged_suffix(const std::vector<Segment>& segments) {
-  Suffix suffix{segments.back().begin, segments.back().mean};
-  const int64_t end = segments.back().end;
-  for (auto s = segments.rbegin() + 1; s != segments.rend(); ++s) {
-    if (std::abs(s->mean - suffix.mean) / suffix.mean > kSameLevel) break;
-    const double kept = static_cast<double>(end - suffix.start), more = static_cast<double>(s->end - s->begin);
-    suffix = {s->begin, (suffix.mean * kept + s->mean * more) / (kept + more)};
+// The end of the segments that precede the others, lie in the first third and are slower than what follows them.
+int64_t warm_up_end(const std::vector<Segment>& segments, Series x) {
+  const int64_t latest = length(x) / kWarmUpPart;
+  int64_t end = 0;
+  for (const Segment& s : segments) {
+    if (s.end > latest || s.end == length(x)) break;
+    const double rest = median(slice(x, s.end, length(x)));
+    if (s.mean > rest * (1 + kSameLevel)) end = s.end;
   }
-  return suffix;
+  return end;
 }
 
 // Past any raw step above twice the level among the next ten: the filter clipped it, the estimate would not.
@@ -71,25 +68,6 @@ int64_t past_slow_steps(Series raw, int64_t start, double level) {
   for (int64_t i = start; i < std::min(length(raw), start + 10); ++i)
     if (raw[static_cast<size_t>(i)] > 2 * level) raised = i + 1;
   return raised;
-}
-
-PhaseClass class_of(Series filtered, int64_t earliest, const Suffix& suffix, int64_t start) {
-  const int64_t n = length(filtered);
-  if (start >= n || (n >= 50 && 10 * (n - start) < 3 * n)) return PhaseClass::none;
-  if (start <= earliest) return PhaseClass::flat;
-  if (suffix.start <= earliest) return PhaseClass::warm_up;  // raised past slow steps alone
-  return mean(slice(filtered, earliest, suffix.start)) > suffix.mean ? PhaseClass::warm_up : PhaseClass::slow_down;
-}
-
-void judge_drift(StablePhase& phase, Series filtered) {
-  const int64_t third = (length(filtered) - phase.start) / 3;
-  if (third < 1) return;
-  const Series suffix = slice(filtered, phase.start, length(filtered));
-  const double first = mean(suffix.first(static_cast<size_t>(third)));
-  const double last = mean(suffix.last(static_cast<size_t>(third)));
-  phase.drift = last / first - 1;
-  const double chance = phase.noise->sigma_lr * std::sqrt(2.0 / static_cast<double>(third)) / mean(suffix);
-  phase.drifting = std::abs(*phase.drift) > 0.01 && std::abs(*phase.drift) > kDriftBeyondChance * chance;
 }
 
 StablePhase short_phase(Series x, int64_t at_least) {
@@ -106,12 +84,13 @@ StablePhase segmented_phase(Series x, int64_t at_least) {
   const std::vector<double> filtered = hampel_filtered(x);
   StablePhase phase{.end = length(x), .segmented = true, .noise = noise_of(filtered)};
   phase.segments = segmented(filtered, phase.noise->sigma_lr);
-  const Suffix suffix = merged_suffix(phase.segments);
   const int64_t earliest = std::max(kFirstSteps, at_least);
-  phase.start = past_slow_steps(x, std::max(suffix.start, kFirstSteps), suffix.mean);
+  const int64_t warm = std::max(warm_up_end(phase.segments, filtered), kFirstSteps);
+  phase.start = past_slow_steps(x, warm, median(slice(x, warm, length(x))));
   phase.start = std::min(phase.end, std::max(phase.start, at_least));
-  phase.kind = class_of(filtered, earliest, suffix, phase.start);
-  judge_drift(phase, filtered);
+  phase.kind = phase.start == phase.end  ? PhaseClass::none
+               : phase.start <= earliest ? PhaseClass::flat
+                                         : PhaseClass::warm_up;
   return phase;
 }
 
@@ -131,8 +110,6 @@ std::string_view name(PhaseClass kind) {
       return "flat";
     case PhaseClass::warm_up:
       return "warm-up";
-    case PhaseClass::slow_down:
-      return "slow-down";
     case PhaseClass::none:
       break;
   }
@@ -154,11 +131,33 @@ StablePhase find_stable_phase(Series step_times, const StableOptions& options) {
   return phase;
 }
 
-std::optional<std::string> unsteadiness(const StablePhase& phase) {
-  if (phase.kind == PhaseClass::none) return cat("only ", phase.steps(), " of ", phase.end, " steps are stable");
-  if (phase.drifting)
-    return cat("step time ", *phase.drift > 0 ? "rises" : "falls", " by ", format_percent(std::abs(*phase.drift)),
-               " from the first to the last third of the stable phase");
+Shift shift_of(Series x) {
+  Shift shift;
+  const int64_t n = length(x), third = n / 3;
+  if (third < 1) return shift;
+  const std::vector<double> filtered = hampel_filtered(x);
+  const double level = mean(filtered);
+  shift.drift = mean(slice(filtered, n - third, n)) / mean(slice(filtered, 0, third)) - 1;
+  if (n < kShort) return shift;
+  const Noise noise = noise_of(filtered);
+  const double chance = noise.sigma_lr * std::sqrt(2.0 / static_cast<double>(third)) / level;
+  shift.beyond_chance = std::abs(*shift.drift) > 0.01 && std::abs(*shift.drift) > kDriftBeyondChance * chance;
+  double slowest = 0, fastest = 0;
+  for (const Segment& s : segmented(filtered, noise.sigma_lr)) {
+    if (kLevelPart * (s.end - s.begin) < n) continue;
+    slowest = std::max(slowest, s.mean);
+    fastest = fastest > 0 ? std::min(fastest, s.mean) : s.mean;
+  }
+  if (fastest > 0) shift.levels = slowest / fastest - 1;
+  return shift;
+}
+
+std::optional<std::string> shift_reason(const Shift& shift) {
+  if (shift.drift && std::abs(*shift.drift) > kMostShift)
+    return cat("the step time ", *shift.drift > 0 ? "rises" : "falls", " by ", format_percent(std::abs(*shift.drift)),
+               " from the first third to the last");
+  if (shift.levels && *shift.levels > kMostShift)
+    return cat("the step time has levels that differ by ", format_percent(*shift.levels));
   return std::nullopt;
 }
 

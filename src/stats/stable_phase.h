@@ -1,4 +1,5 @@
-// Where a series of step times becomes stable (measurement.md 5.1 and 5.2). Found after the fact, never assumed.
+// Where a series of step times has warmed up, and how much its level moves after that (measurement.md 5.1 and 5.2).
+// Steps are cut at the start only and only where they are slower: whatever comes later was got and counts.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,10 +13,9 @@
 namespace tbd {
 
 enum class PhaseClass {
-  flat,       // stable from the earliest step that may be
-  warm_up,    // slower before
-  slow_down,  // faster before: the number stands, with a warning
-  none,       // less than 30 % of at least 50 steps are stable, or no step is left
+  flat,     // from the earliest step that may be
+  warm_up,  // the steps before are slower
+  none,     // no step is left
 };
 std::string_view name(PhaseClass kind);
 
@@ -30,24 +30,34 @@ struct StableOptions {
   Series units = {};
 };
 
+constexpr double kMostShift = 0.05;  // of the level, beyond which a series is called disturbed whatever its noise
+
 struct StablePhase {
   int64_t start = 0, end = 0;  // steps [start, end)
   PhaseClass kind = PhaseClass::none;
   bool segmented = false;         // false: fewer than 20 elements, start by the short rule; noise unknown
   std::optional<Noise> noise;     // seconds, of the filtered series
   std::vector<Segment> segments;  // in steps; means in seconds, of the filtered series
-  std::optional<double> drift;    // mean of the last third / mean of the first - 1; absent where not segmented
-  bool drifting = false;          // |drift| > 1 % and beyond chance
 
   int64_t steps() const { return end - start; }
 };
 
-// `step_times` in seconds from step 0 on. An empty series gives an empty phase of class `none`.
+// `step_times` in seconds from step 0 on. An empty series gives an empty phase of class `none`. At most a third of the
+// steps is taken for warming up, besides what the caller's evidence says.
 // Throws Error(invalid) where a time is not finite or not positive, or the units are not as many as the steps.
 StablePhase find_stable_phase(Series step_times, const StableOptions& options = {});
 
-// Why the throughput must be withheld (gate *steady*, 4.5), as a clause: "only 40 of 200 steps are stable". Absent
-// where the phase is steady.
-std::optional<std::string> unsteadiness(const StablePhase& phase);
+// How the level of a series moves. Noise alone moves it too: a drift of 5 % in 25 steps that vary by 10 % proves
+// nothing of the program, yet such a series says no more than that.
+struct Shift {
+  std::optional<double> drift;   // mean of the last third / mean of the first - 1; absent below 3 steps
+  bool beyond_chance = false;    // |drift| > 1 % and more than noise makes in one of a hundred series
+  std::optional<double> levels;  // slowest / fastest level - 1, of levels that hold a tenth of the steps or more
+};
+Shift shift_of(Series step_times);
+
+// Why a series that moves so is disturbed, as a clause: "step time rises by 48 % from the first third to the last".
+// Absent where it is not.
+std::optional<std::string> shift_reason(const Shift& shift);
 
 }  // namespace tbd

@@ -19,8 +19,6 @@ TEST(StablePhase, OfAFlatSeriesStartsAtStepFive) {
   EXPECT_EQ(phase.start, 5);
   EXPECT_EQ(phase.end, 200);
   EXPECT_EQ(phase.kind, PhaseClass::flat);
-  EXPECT_FALSE(phase.drifting);
-  EXPECT_FALSE(unsteadiness(phase));
 }
 
 TEST(StablePhase, BeginsAfterTheWarmUp) {
@@ -29,11 +27,16 @@ TEST(StablePhase, BeginsAfterTheWarmUp) {
   EXPECT_EQ(phase.kind, PhaseClass::warm_up);
 }
 
-TEST(StablePhase, NamesASlowDown) {
-  const StablePhase phase = find_stable_phase(scaled(flat_series(200), 100, 200, 1.2));
-  EXPECT_EQ(phase.start, 100);
-  EXPECT_EQ(phase.kind, PhaseClass::slow_down);
-  EXPECT_FALSE(unsteadiness(phase));
+TEST(StablePhase, KeepsALaterLevelFasterOrSlower) {
+  for (const double factor : {0.7, 1.2}) {
+    const StablePhase phase = find_stable_phase(scaled(flat_series(200), 100, 200, factor));
+    EXPECT_EQ(phase.start, 5) << factor;
+    EXPECT_EQ(phase.kind, PhaseClass::flat) << factor;
+  }
+}
+
+TEST(StablePhase, DoesNotCutAFasterStart) {
+  EXPECT_EQ(find_stable_phase(scaled(flat_series(200), 0, 40, 0.7)).start, 5);
 }
 
 TEST(StablePhase, BridgesLevelsWithinOnePercent) {
@@ -42,14 +45,17 @@ TEST(StablePhase, BridgesLevelsWithinOnePercent) {
   EXPECT_EQ(phase.start, 5);
 }
 
-TEST(StablePhase, IsNoneWhereTheSuffixIsShort) {
+TEST(StablePhase, TakesNoMoreThanAThirdForWarmingUp) {
   const StablePhase phase = find_stable_phase(scaled(flat_series(200), 0, 150, 1.5));
-  EXPECT_EQ(phase.kind, PhaseClass::none);
-  EXPECT_EQ(unsteadiness(phase), "only 50 of 200 steps are stable");
+  EXPECT_EQ(phase.kind, PhaseClass::flat);
+  EXPECT_EQ(phase.start, 5);
 }
 
-TEST(StablePhase, OfFewerThanFiftyStepsMayBeAShortSuffix) {
-  EXPECT_EQ(find_stable_phase(scaled(flat_series(49), 0, 37, 1.5)).kind, PhaseClass::warm_up);
+// Segments of other work in the thousands once left 47 of 34,839 steps: more steps gave less.
+TEST(StablePhase, OfALongSeriesWithManyLevelsIsNearlyAllOfIt) {
+  std::vector<double> x = synthetic::ar1(20'000, 0.5, 0.05, 7);
+  for (size_t i = 0; i < x.size(); ++i) x[i] *= i / 700 % 3 == 1 ? 1.4 : 1;
+  EXPECT_GT(find_stable_phase(x).steps(), 13'000);
 }
 
 TEST(StablePhase, DoesNotReadmitAClippedCompileStep) {
@@ -69,15 +75,27 @@ TEST(StablePhase, WaitsForTheEvidenceOfTheCaller) {
   EXPECT_EQ(never.kind, PhaseClass::none);
 }
 
-// So slow that the noise hides it from the segmentation; a steeper one is cut into levels.
-TEST(StablePhase, FlagsADriftAndItsDirection) {
+TEST(Shift, IsADriftWithItsDirection) {
   std::vector<double> x = synthetic::ar1(400, 0, 0.03, 7);
   for (size_t i = 0; i < x.size(); ++i) x[i] *= 1 - 0.03 * static_cast<double>(i) / 400;
-  const StablePhase phase = find_stable_phase(x);
-  EXPECT_EQ(phase.start, 5);
-  ASSERT_TRUE(phase.drifting);
-  EXPECT_NEAR(*phase.drift, -0.02, 0.01);
-  EXPECT_NE(unsteadiness(phase)->find("falls"), std::string::npos);
+  const Shift slight = shift_of(x);
+  EXPECT_TRUE(slight.beyond_chance);
+  EXPECT_NEAR(*slight.drift, -0.02, 0.01);
+  EXPECT_FALSE(shift_reason(slight)) << "below the cap";
+  for (size_t i = 0; i < x.size(); ++i) x[i] *= 1 - 0.20 * static_cast<double>(i) / 400;
+  EXPECT_NE(shift_reason(shift_of(x)).value().find("falls"), std::string::npos);
+}
+
+TEST(Shift, IsALevelThatComesAndGoes) {
+  const Shift shift = shift_of(scaled(flat_series(300), 100, 200, 1.4));
+  EXPECT_LT(std::abs(*shift.drift), 0.01);
+  EXPECT_NEAR(*shift.levels, 0.4, 0.02);
+  EXPECT_EQ(shift_reason(shift).value().find("the step time has levels that differ by "), 0u);
+}
+
+TEST(Shift, OfAFlatSeriesIsNone) {
+  EXPECT_FALSE(shift_reason(shift_of(flat_series(300))));
+  EXPECT_FALSE(shift_of(flat_series(2)).drift);
 }
 
 TEST(ShortSeries, DropsAQuarterAtMostFive) {
@@ -87,7 +105,6 @@ TEST(ShortSeries, DropsAQuarterAtMostFive) {
     EXPECT_EQ(phase.start, start) << n;
     EXPECT_EQ(phase.kind, PhaseClass::flat) << n;
     EXPECT_FALSE(phase.segmented);
-    EXPECT_FALSE(phase.drift);
   }
 }
 
@@ -111,8 +128,8 @@ TEST(PeriodicWork, IsJudgedByWholePeriods) {
 
 TEST(VaryingWork, IsJudgedByItsTimePerUnit) {
   std::vector<double> x = flat_series(300), units(300, 1.0);
-  for (size_t i = 150; i < 300; ++i) units[i] = 2, x[i] *= 2;
-  EXPECT_EQ(find_stable_phase(x).start, 150);
+  for (size_t i = 0; i < 80; ++i) units[i] = 2, x[i] *= 2;
+  EXPECT_EQ(find_stable_phase(x).start, 80);
   EXPECT_EQ(find_stable_phase(x, {.units = units}).start, 5);
 }
 
