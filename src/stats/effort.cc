@@ -1,7 +1,6 @@
 #include "stats/effort.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/error.h"
@@ -10,26 +9,30 @@
 namespace tbd {
 namespace {
 
-constexpr EffortLevel kSmoke{.stable_steps = 5, .limit_seconds = 60, .tests_steadiness = false};
-constexpr EffortLevel kQuick{.stable_steps = 50, .stable_seconds = 10, .limit_seconds = 180};
-constexpr EffortLevel kPublish{.stable_steps = 200, .stable_seconds = 30, .launches = 5, .limit_seconds = 900};
+constexpr EffortLevel kSmoke{.steps = 5, .limit_seconds = 60, .workload_seconds = 60};
+constexpr EffortLevel kQuick{.steps = 10, .seconds = 15, .launches = 3, .limit_seconds = 60, .workload_seconds = 75};
+constexpr EffortLevel kPublish{
+    .steps = 200, .seconds = 30, .launches = 5, .limit_seconds = 900, .workload_seconds = 1200};
+
+// A grade's wants: launches, and the widest half of the interval.
+struct Wants {
+  Grade grade;
+  int64_t launches;
+  double half_width;
+};
+constexpr Wants kDevelopment{Grade::development, 3, 0.05}, kPublished{Grade::published, 5, 0.02};
 
 double total(Series x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
-// What the launches lack of the wants, worst first; empty where nothing.
-std::string lacking(const EffortLevel& wants, const std::vector<LaunchExtent>& launches) {
-  const auto few = std::min_element(launches.begin(), launches.end(),
-                                    [](auto& a, auto& b) { return a.stable_steps < b.stable_steps; });
-  const auto brief = std::min_element(launches.begin(), launches.end(),
-                                      [](auto& a, auto& b) { return a.stable_seconds < b.stable_seconds; });
-  if (few == launches.end()) return "no launch was measured";
-  const auto in = [](const LaunchExtent& launch) { return cat(" in ", significant(launch.elapsed_seconds), " s"); };
-  if (few->stable_steps < wants.stable_steps)
-    return cat(few->stable_steps, " of ", wants.stable_steps, " stable steps", in(*few));
-  if (brief->stable_seconds < wants.stable_seconds)
-    return cat(significant(brief->stable_seconds), " of ", wants.stable_seconds, " s stable", in(*brief));
-  if (static_cast<int64_t>(launches.size()) < wants.launches)
-    return cat(launches.size(), " of ", wants.launches, " launches");
+// What the evidence lacks of the grade's wants; empty where nothing.
+std::string lacking(const Wants& wants, const GradeEvidence& evidence) {
+  if (evidence.launches == 1 && wants.launches > 1)
+    return cat("one of ", wants.launches, " launches: the interval is within one process");
+  if (evidence.launches < wants.launches) return cat(evidence.launches, " of ", wants.launches, " launches");
+  if (!evidence.half_width) return "too few steps for an interval";
+  if (*evidence.half_width > wants.half_width)
+    return cat("the interval is ±", format_percent(*evidence.half_width), ", ", name(wants.grade), " wants ±",
+               format_percent(wants.half_width));
   return "";
 }
 
@@ -62,6 +65,8 @@ std::string_view name(Grade grade) {
       return "published";
     case Grade::development:
       return "development";
+    case Grade::disturbed:
+      return "disturbed";
     case Grade::provisional:
       break;
   }
@@ -82,22 +87,22 @@ const EffortLevel& level(Effort effort) {
 
 bool measured_enough(Series step_times, Effort effort, const StableOptions& options) {
   const EffortLevel& wants = level(effort);
-  const auto enough = [&](Series stable) {
-    return static_cast<int64_t>(stable.size()) >= wants.stable_steps && total(stable) >= wants.stable_seconds;
+  const auto enough = [&](Series steps) {
+    return static_cast<int64_t>(steps.size()) >= wants.steps && total(steps) >= wants.seconds;
   };
-  if (!enough(step_times)) return false;
-  const StablePhase phase = find_stable_phase(step_times, options);
-  if (wants.tests_steadiness && unsteadiness(phase)) return false;
-  return enough(step_times.subspan(static_cast<size_t>(phase.start)));
+  return enough(step_times) &&
+         enough(step_times.subspan(static_cast<size_t>(find_stable_phase(step_times, options).start)));
 }
 
-Graded graded(Effort effort, const std::vector<LaunchExtent>& launches) {
+Graded graded(Effort effort, const GradeEvidence& evidence) {
   if (effort == Effort::smoke) return {Grade::provisional, "smoke effort"};
-  const std::string no_development = lacking(kQuick, launches);
+  if (!evidence.disturbance.empty()) return {Grade::disturbed, evidence.disturbance};
+  const std::string no_development = lacking(kDevelopment, evidence);
   if (!no_development.empty()) return {Grade::provisional, no_development};
-  const std::string no_publication = lacking(kPublish, launches);
+  if (effort != Effort::publish) return {Grade::development, ""};
+  const std::string no_publication = lacking(kPublished, evidence);
   if (no_publication.empty()) return {Grade::published, ""};
-  return {Grade::development, effort == Effort::publish ? no_publication : ""};
+  return {Grade::development, no_publication};
 }
 
 }  // namespace tbd

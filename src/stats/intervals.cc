@@ -110,11 +110,17 @@ LaunchesThroughput combined(const std::vector<Throughput>& launches) {
   }
   LaunchesThroughput all{.value = std::exp(mean(logs)), .launches = count, .label = cat(count, " launches")};
   all.launch_cv = std::sqrt(variance(logs));
-  const double h = student_t_quantile(kUpper, n - 1) * *all.launch_cv / std::sqrt(n);
+  all.t = student_t_quantile(kUpper, n - 1);
+  const double h = *all.t * *all.launch_cv * std::sqrt(2 / n);
   all.across = Interval{all.value * std::exp(-h), all.value * std::exp(h)};
-  if (bounded) all.within = rate_interval(all.value, std::sqrt(squares) / n);
+  if (bounded) all.within = rate_interval(all.value, std::sqrt(2 * squares) / n);
   all.interval = all.within && all.within->width() > all.across->width() ? all.within : all.across;
   return all;
+}
+
+std::optional<double> LaunchesThroughput::half_width() const {
+  if (!interval || !(value > 0)) return std::nullopt;
+  return interval->width() / 2 / value;
 }
 
 // The interval [x_(l), x_(u)] (ranks from 1) covers with probability P(l <= B < u), B ~ Binomial(n, q): the largest l

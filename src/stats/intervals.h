@@ -40,15 +40,20 @@ struct Throughput {
 Throughput throughput(Series step_times, Series units);
 Throughput throughput(Series step_times, double units_per_step);
 
-// What several launches of one cell say together.
+// What several launches of one workload say together, and what as many launches of another run will say: the intervals
+// are for the mean of as many further launches (Hahn & Meeker 1991, Statistical Intervals, 4.8), sqrt(2) times as wide
+// as those for the mean alone.
 struct LaunchesThroughput {
   double value = 0;                  // geometric mean of the launches; one launch: its own value
-  std::optional<Interval> interval;  // the wider of the two below; one launch: `within`
+  std::optional<Interval> interval;  // the wider of the two below; one launch: its own, within one process
   std::optional<Interval> within;    // from the launches' own half-widths, taken as independent
-  std::optional<Interval> across;    // Student's t on ln X; absent for one launch
-  std::optional<double> launch_cv;   // standard deviation of ln X; absent for one launch
+  std::optional<Interval> across;    // Student's t on ln X: value * exp(-+ t s sqrt(2 / L)); absent for one launch
+  std::optional<double> launch_cv;   // s, the standard deviation of ln X; absent for one launch
+  std::optional<double> t;           // t_{0.975, L - 1}; absent for one launch
   int64_t launches = 0;
   std::string label;  // "one launch", "5 launches"
+  // Half of the interval over the value; absent where the interval is.
+  std::optional<double> half_width() const;
 };
 // Throws Error(invalid) without launches.
 LaunchesThroughput combined(const std::vector<Throughput>& launches);
