@@ -10,7 +10,8 @@
 namespace tbd {
 namespace {
 
-constexpr double kStealFlag = 0.01, kStealRepeat = 0.05, kRunqueueFlag = 0.02, kForeignFlag = 0.05;
+constexpr double kStealFlag = 0.01, kRunqueueFlag = 0.02, kForeignFlag = 0.05;
+constexpr double kStealRepeat = 0.05, kRunqueueRepeat = 0.05, kForeignRepeat = 0.10;
 
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
@@ -59,7 +60,9 @@ Disturbed disturbed(const HostDelta& delta, const HostUse& use) {
   if (delta.throttled_ns.value_or(0) > 0)
     flag(cat("throttled by a cgroup quota for ", format_seconds(static_cast<double>(*delta.throttled_ns) * 1e-9)));
   if (delta.major_faults.value_or(0) > 0) flag(cat(*delta.major_faults, " major page faults"));
-  if (use.steal_fraction.value_or(0) > kStealRepeat) found.level = Disturbance::repeat;
+  if (use.steal_fraction.value_or(0) > kStealRepeat || use.runqueue_fraction.value_or(0) > kRunqueueRepeat ||
+      use.foreign_fraction.value_or(0) > kForeignRepeat)
+    found.level = Disturbance::repeat;
   return found;
 }
 

@@ -7,7 +7,6 @@
 #include "measure/clock.h"
 #include "runner/trace_windows.h"
 #include "runner/worker_process.h"
-#include "stats/stable_phase.h"
 
 namespace tbd {
 namespace {
@@ -31,7 +30,7 @@ class StepTimes {
   void add(std::span<const StepRow> rows) {
     for (const StepRow& row : rows) {
       if (last_ns_ > 0) times_.push_back(1e-9 * static_cast<double>(row.completed_ns - last_ns_));
-      last_ns_ = row.completed_ns;
+      last_ns_ = row.completed_ns + row.pause_ns.value_or(0);
     }
   }
   std::span<const double> times() const { return times_; }
@@ -61,7 +60,7 @@ class LaunchRun {
       train(worker,
             {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
     else
-      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds}), judge();
+      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds});
     if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(worker);
     worker.bye();
   }
@@ -151,20 +150,6 @@ class LaunchRun {
       result_.info.traced->push_back({first, done_});
       train(worker, {.steps = windows.steps, .files = folder.string()});
     }
-  }
-
-  // The gate *steady*: the number is withheld, the series stays.
-  void judge() {
-    if (options_.effort == Effort::smoke || series_.times().size() < 50) return;
-    const auto why = unsteadiness(find_stable_phase(series_.times(), stable_options()));
-    if (why) result_.info.outcome = {.kind = OutcomeKind::unsteady, .reason = *why, .repro = ""};
-  }
-
-  StableOptions stable_options() const {
-    StableOptions stable;
-    if (result_.info.steady_from_step)
-      stable.at_least = std::max<int64_t>(0, *result_.info.steady_from_step - 2);  // times begin with step 2
-    return stable;
   }
 
   bool take(std::span<const StepRow> rows) {

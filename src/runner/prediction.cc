@@ -83,7 +83,7 @@ double launch_seconds(const std::string& pass, double step, Effort effort, doubl
     const auto window = static_cast<double>(windows.steps) * step;
     return begin + std::min(limit / 3 + step, 1.5 * window) + 2 * static_cast<double>(windows.count) * window;
   }
-  const double wanted = std::max(1.2 * static_cast<double>(wants.stable_steps) * step, 1.2 * wants.stable_seconds);
+  const double wanted = std::max(1.2 * static_cast<double>(wants.steps) * step, 1.2 * wants.seconds);
   return begin + std::min(limit + step, wanted);
 }
 

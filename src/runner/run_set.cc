@@ -44,6 +44,8 @@ RunSet::RunSet(const std::vector<Cell>& cells, const RunOptions& options, const 
       progress_(progress),
       launches_(options.launches.value_or(level(options.effort).launches)),
       limit_seconds_(options.limit_seconds.value_or(level(options.effort).limit_seconds)),
+      workload_seconds_(options.limit_seconds ? static_cast<double>(launches_) * *options.limit_seconds
+                                              : level(options.effort).workload_seconds),
       environment_(capture_environment(settings.environment)),
       began_(now_seconds()),
       times_(limit_seconds_) {
@@ -134,17 +136,11 @@ void RunSet::launch(const Turn& turn) {
   }
   if (!entry.launched) measure_peaks_of(entry, before_);
   entry.launched = true;
-  launch_began_ = now_seconds();
   try {
     LaunchResult result = try_launch(turn);
-    const fs::path disturbed = entry.folder / "launches" / cat("disturbed-", turn.number);
-    if (turn.pass == "clean" && result.disturbed && result.info.outcome.kind == OutcomeKind::ok &&
-        options_.effort != Effort::smoke) {
-      if (!fs::exists(disturbed)) set_aside(entry, result), result = try_launch(turn);
-      if (result.disturbed && result.info.outcome.kind == OutcomeKind::ok)
-        result.info.outcome = {.kind = OutcomeKind::unsteady,
-                               .reason = "other work on the machine disturbed the launch twice",
-                               .repro = entry.prepared.run.workload.repro};
+    while (may_repeat(turn, result)) {
+      set_aside(entry, result);
+      result = try_launch(turn);
     }
     keep(entry, result);
   } catch (const Error& e) {  // the record cannot be written
@@ -164,18 +160,32 @@ LaunchResult RunSet::try_launch(const Turn& turn) {
                               .limit_seconds = limit_seconds_,
                               .measure_gemm = options_.peaks && entry.done() == 0,
                               .environment_hash = maybe<std::string>(environment_, "hash").value_or("")};
-  return run_launch(entry.prepared, turn.number, options, settings_, *entry.record,
-                    [&](const std::string& stage, std::span<const double> times, double elapsed) {
-                      tell(index, stage, times, elapsed);
-                    });
+  launch_began_ = now_seconds();
+  LaunchResult result = run_launch(entry.prepared, turn.number, options, settings_, *entry.record,
+                                   [&](const std::string& stage, std::span<const double> times, double elapsed) {
+                                     tell(index, stage, times, elapsed);
+                                   });
+  if (turn.pass == "clean") entry.measured_seconds += now_seconds() - launch_began_;
+  return result;
+}
+
+// A launch that the kernel's evidence calls disturbed is measured again, whatever its figure, while the workload's time
+// lasts: what it has used, this launch once more, and those that are still to come.
+bool RunSet::may_repeat(const Turn& turn, const LaunchResult& result) {
+  if (turn.pass != "clean" || options_.effort == Effort::smoke) return false;
+  if (!result.disturbed || result.info.outcome.kind != OutcomeKind::ok || settings_.interrupted()) return false;
+  const double to_come = static_cast<double>(launches_ - turn.number + 1) * (now_seconds() - launch_began_);
+  return entries_[turn.cell].measured_seconds + to_come <= workload_seconds_;
 }
 
 // Keeps a disturbed launch in the record, outside of the pass that is averaged.
 void RunSet::set_aside(Entry& entry, LaunchResult& result) {
-  const fs::path from = entry.folder / "launches" / result.info.folder_name();
+  const fs::path launches = entry.folder / "launches", from = launches / result.info.folder_name();
   result.info.pass = "disturbed";
-  result.info.outcome = {.kind = OutcomeKind::unsteady, .reason = "other work on the machine; repeated", .repro = ""};
-  fs::rename(from, entry.folder / "launches" / result.info.folder_name());
+  result.info.number = 1;
+  while (fs::exists(launches / result.info.folder_name())) ++result.info.number;
+  result.info.outcome.reason = "other work on the machine; measured again";
+  fs::rename(from, launches / result.info.folder_name());
   entry.record->end_launch(result.info);
 }
 
@@ -216,7 +226,7 @@ void RunSet::keep(Entry& entry, const LaunchResult& result) {
 void RunSet::settle(Entry& entry, const LaunchInfo& info) {
   entry.launches[info.pass].insert(info.number);
   const OutcomeKind kind = info.outcome.kind;
-  const bool goes_on = kind == OutcomeKind::ok || kind == OutcomeKind::unsteady;
+  const bool goes_on = kind == OutcomeKind::ok || kind == OutcomeKind::unsteady;  // of an earlier program
   const bool not_here = kind == OutcomeKind::unsupported || kind == OutcomeKind::unavailable;
   // A pass that the framework does not offer leaves what the others measured; one that went well does not mend them.
   if (entry.done() == 1 || !(goes_on || not_here)) entry.outcome = info.outcome;

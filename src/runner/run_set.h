@@ -34,6 +34,7 @@ class RunSet {
     bool over = false;                                  // no further launch
     bool launched = false;                              // by this run
     int64_t done() const;                               // launches
+    double measured_seconds = 0;                        // of its clean launches so far, those set aside included
     Outcome outcome;
     std::optional<double> gemm_rate;
   };
@@ -57,6 +58,7 @@ class RunSet {
   void close(Entry& entry);
   void launch(const Turn& turn);
   LaunchResult try_launch(const Turn& turn);
+  bool may_repeat(const Turn& turn, const LaunchResult& result);
   void learn(Entry& entry, const LaunchResult& result);
   void keep(Entry& entry, const LaunchResult& result);
   void settle(Entry& entry, const LaunchInfo& info);
@@ -76,6 +78,7 @@ class RunSet {
   std::vector<Entry> entries_;
   int64_t launches_;
   double limit_seconds_;
+  double workload_seconds_;  // for all launches of a workload, with those that are measured again
   Json environment_;
   std::map<int64_t, Peaks> before_, after_;  // by thread count
   double began_, last_told_ = 0;             // seconds on the clock of now_ns()

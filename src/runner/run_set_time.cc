@@ -29,7 +29,7 @@ bool RunSet::in_time(const Turn& turn) const {
 double RunSet::launch_seconds(std::span<const double> times) const {
   const EffortLevel& wants = level(options_.effort);
   const double mean = total_of(times) / static_cast<double>(times.size());
-  const double needed = std::max(1.5 * static_cast<double>(wants.stable_steps + 10) * mean, 1.5 * wants.stable_seconds);
+  const double needed = std::max(1.2 * static_cast<double>(wants.steps + 5) * mean, 1.2 * wants.seconds);
   return std::min(limit_seconds_, needed);
 }
 

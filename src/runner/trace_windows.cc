@@ -32,9 +32,9 @@ TraceWindows trace_windows(Series step_times, Effort effort, double limit_second
 bool warmed_up(Series step_times, Effort effort) {
   const auto before = static_cast<int64_t>(step_times.size());
   if (effort == Effort::smoke) return before >= kFewest;
-  if (before < wanted(effort).steps) return false;
-  const StablePhase phase = find_stable_phase(step_times);
-  return phase.kind != PhaseClass::none && phase.steps() >= wanted(effort).steps;
+  if (before < wanted(effort).steps || find_stable_phase(step_times).steps() < wanted(effort).steps) return false;
+  const auto judged = static_cast<size_t>(std::min(before, 2 * wanted(effort).steps));
+  return !shift_reason(shift_of(step_times.last(judged)));
 }
 
 int64_t memory_steps(Effort effort) {
