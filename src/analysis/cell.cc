@@ -6,16 +6,25 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
 
 constexpr std::string_view kTimeMetrics[] = {"throughput",
+                                             "throughput_undisturbed",
+                                             "throughput_total",
+                                             "undisturbed_share",
                                              "samples_per_second",
                                              "valid_per_second",
                                              "padded_per_second",
                                              "step_time_mean",
+                                             "step_time_min",
+                                             "step_time_floor",
+                                             "step_time_q1",
                                              "step_time_median",
+                                             "step_time_q3",
+                                             "cpu_time_per_step",
                                              "step_time_p95",
                                              "step_time_p99",
                                              "stable_from_step",
@@ -71,6 +80,7 @@ Json named_numbers(const CellResult& cell) {
   json["throughput"] = value("throughput");
   json["throughput_low"] = number_json(throughput.low, Unit::per_second);
   json["throughput_high"] = number_json(throughput.high, Unit::per_second);
+  json["basis"] = cell["throughput"].value ? Json(name(cell.basis)) : Json(nullptr);
   json["grade"] = cell.judgement.grade.empty() ? Json(nullptr) : Json(cell.judgement.grade);
   json["step_time_median"] = value("step_time_median");
   json["step_time_p95"] = value("step_time_p95");
@@ -106,6 +116,7 @@ Json reasons_json(const CellResult& cell) {
     if (!cell.values[i].value) reasons[std::string(metrics()[i].id)] = cell.values[i].reason;
   if (cell["throughput"].value && !cell["throughput"].low)
     reasons["throughput_low"] = reasons["throughput_high"] = "too few steps for an interval";
+  if (!cell["throughput"].value) reasons["basis"] = cell["throughput"].reason;
   if (cell.judgement.grade.empty()) reasons["grade"] = cell.judgement.withheld.value_or("");
   if (!cell.workload.data_hash) reasons["data_hash"] = "the input is no data set";
   if (!cell.workload.memory_budget_bytes) reasons["memory_budget_bytes"] = "no budget was enforced";
@@ -164,6 +175,9 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
       table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " ", padded, "s/s in ",
                                 significant(*cell["padded_per_second"].value, 4), " ", padded, " slots/s, ",
                                 significant(*cell["samples_per_second"].value, 4), " samples/s"));
+    if (const auto share = cell["undisturbed_share"].value; share && *share < 1 && cell["throughput"].value)
+      table.notes.push_back(cat(who, format_percent(*share), " of the time was undisturbed; in total ",
+                                significant(cell["throughput_total"].value.value_or(0), 4), " ", w.unit, "/s"));
     if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
   }
 }
@@ -172,6 +186,17 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
 
 const Measured& CellResult::operator[](std::string_view metric_id) const {
   return values.at(static_cast<size_t>(&metric(metric_id) - metrics().data()));
+}
+
+std::string unlike_evidence(const CellResult& a, const CellResult& b) {
+  for (const CellResult* each : {&a, &b})
+    if (each->judgement.grade == name(Grade::disturbed))
+      return cat(each->workload.framework, " was disturbed (", each->judgement.grade_reason,
+                 "): measure both again in one run on a quieter machine, or with --launches 5");
+  if (a.basis == b.basis) return "";
+  const CellResult& whole = a.basis == Basis::total ? a : b;
+  return cat("nothing tells disturbed steps of ", whole.workload.framework,
+             " from others, so its total stands against an undisturbed level: measure both again in one run");
 }
 
 Quotient quotient(const Measured& numerator, const Measured& denominator) {
@@ -189,6 +214,7 @@ CellResult summarize(const RunView& run) {
   CellResult cell{.workload = run.workload(), .judgement = judge(run)};
   for (const Metric& metric : metrics()) cell.values.push_back(gated_value(metric, run, cell.judgement));
   cell.verified = run.record->run.verified;
+  cell.basis = run.basis;
   cell.steps = run.stable_steps();
   for (const Launch& launch : run.record->launches)
     if (launch.info.pass == "clean") {

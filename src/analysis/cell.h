@@ -18,8 +18,9 @@ struct CellResult {
   Judgement judgement;
   std::vector<Measured> values;  // as metrics() are; those that a gate withholds are absent with its reason
   std::optional<bool> verified;
-  int64_t steps = 0;        // in the stable phases of all launches
-  int64_t steps_total = 0;  // in all launches
+  Basis basis = Basis::total;  // of the throughput and what follows from it
+  int64_t steps = 0;           // after warming up, of all launches
+  int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
   std::string record;  // the folder, as it was named
   std::string record_hash;
@@ -28,6 +29,10 @@ struct CellResult {
 };
 CellResult summarize(const Record& record);
 CellResult summarize(const RunView& run);  // the same where a view is at hand
+
+// Why a ratio of the two throughputs would not be one of the programs: one was measured undisturbed and the other in
+// total, or one was disturbed. With what would decide it. Empty where the evidence is alike.
+std::string unlike_evidence(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.
 struct Quotient {

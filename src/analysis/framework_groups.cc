@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
@@ -20,6 +21,7 @@ std::string why_apart(const CellResult& cell) {
   if (cell.judgement.outcome.kind != OutcomeKind::ok)
     return cat(name(cell.judgement.outcome.kind), ": ", cell.judgement.outcome.reason);
   if (!throughput.value) return throughput.reason;
+  if (cell.judgement.grade == name(Grade::disturbed)) return cat("disturbed: ", cell.judgement.grade_reason);
   if (cell.workload.effort == "smoke") return "effort smoke shows that it runs, not how fast";
   if (!cell.verified) return "never checked against the reference: tbd check";
   if (!*cell.verified) return "does not train the same network: tbd check names the node";
@@ -93,10 +95,17 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
       const Quotient to_first = quotient(x, (*group.compared.front())["throughput"]);
       std::vector<TableCell> row = workload_cells(each->workload);
       const bool first = each == group.compared.front();
+      const std::string undecided = unlike_evidence(*group.compared.front(), *each);
       for (const auto& value : {x.value, x.low, x.high}) row.push_back(cell(value));
-      row.push_back(group.compared.size() > 1 ? cell(to_first.value) : TableCell());
-      row.push_back(first ? TableCell() : cell(to_first.low));
-      row.push_back(first ? TableCell() : cell(to_first.high));
+      if (!first && !undecided.empty()) {
+        row.insert(row.end(), {TableCell("undecided"), TableCell(), TableCell()});
+        table.notes.push_back(cat(each->workload.framework, " to ", group.compared.front()->workload.framework, ", ",
+                                  each->workload.precision, ": undecided: ", undecided));
+      } else {
+        row.push_back(group.compared.size() > 1 ? cell(to_first.value) : TableCell());
+        row.push_back(first ? TableCell() : cell(to_first.low));
+        row.push_back(first ? TableCell() : cell(to_first.high));
+      }
       table.rows.push_back(std::move(row));
     }
   return table;

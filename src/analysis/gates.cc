@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/metrics.h"
 #include "analysis/throughput.h"
@@ -12,7 +13,6 @@
 namespace tbd {
 namespace {
 
-constexpr double kStealFlagged = 0.01, kStealRefused = 0.05, kRunqueueFlagged = 0.02, kForeignFlagged = 0.05;
 constexpr double kDriftFlagged = 0.03, kDriftRefused = 0.10;
 constexpr double kOverRoof = 1.02;
 
@@ -51,27 +51,16 @@ std::optional<Outcome> series_gate(const RunView& run) {
   return std::nullopt;
 }
 
-std::optional<Outcome> steady_gate(const RunView& run) {
-  if (run.smoke()) return std::nullopt;
-  for (const LaunchView& launch : run.launches)
-    if (const std::optional<std::string> why = unsteadiness(launch.phase))
-      return bad(OutcomeKind::unsteady, cat("launch ", launch.launch->info.folder_name(), ": ", *why), run);
-  const Measured steal = steal_share(run);
-  if (steal.value && *steal.value > kStealRefused)
-    return bad(OutcomeKind::unsteady,
-               cat("the hypervisor gave ", format_percent(*steal.value), " of the processors away"), run);
-  return std::nullopt;
-}
-
 Outcome gated_outcome(const RunView& run) {
   const Outcome& told = run.record->run.outcome;
-  if (told.kind != OutcomeKind::ok) return told;
-  for (const auto& gate : {series_gate, shape_gate, finite_gate, steady_gate})
+  const bool was_withheld = told.kind == OutcomeKind::unsteady;  // by an earlier program, for its series alone
+  if (told.kind != OutcomeKind::ok && !was_withheld) return told;
+  for (const auto& gate : {series_gate, shape_gate, finite_gate})
     if (std::optional<Outcome> outcome = gate(run)) return *outcome;
-  return told;
+  return was_withheld ? Outcome{} : told;
 }
 
-// An end that came early leaves the steps before it good; an error or unsteadiness does not.
+// An end that came early leaves the steps before it good; an error does not.
 bool withholds(OutcomeKind kind) {
   switch (kind) {
     case OutcomeKind::ok:
@@ -101,9 +90,9 @@ bool throttled(const RunView& run) {
 
 std::vector<std::string> disturbances(const RunView& run) {
   std::vector<std::string> flags;
-  if (steal_share(run).value.value_or(0) > kStealFlagged) flags.push_back("disturbed-steal");
-  if (runqueue_share(run).value.value_or(0) > kRunqueueFlagged) flags.push_back("disturbed-runqueue");
-  if (foreign_share(run).value.value_or(0) > kForeignFlagged) flags.push_back("disturbed-other-work");
+  if (steal_share(run).value.value_or(0) > kMostSteal) flags.push_back("disturbed-steal");
+  if (runqueue_share(run).value.value_or(0) > kMostRunqueueWait) flags.push_back("disturbed-runqueue");
+  if (foreign_share(run).value.value_or(0) > kMostForeign) flags.push_back("disturbed-other-work");
   if (throttled(run)) flags.push_back("disturbed-throttled");
   if (any_host(run, &StepRow::major_faults, "major_faults")) flags.push_back("disturbed-major-faults");
   return flags;
@@ -112,7 +101,7 @@ std::vector<std::string> disturbances(const RunView& run) {
 std::vector<std::string> phase_flags(const RunView& run) {
   std::vector<std::string> flags;
   for (const LaunchView& launch : run.launches) {
-    if (launch.phase.kind == PhaseClass::slow_down) flags.push_back("slow-down");
+    if (shift_reason(shift_of(launch.window_times()))) flags.push_back("level-shift");
     if (launch.launch->dropped_lines > 0) flags.push_back("cut-line-dropped");
   }
   for (const Throughput& launch : cell_throughput(run).launches)
@@ -135,15 +124,55 @@ void judge_utilization(const RunView& run, Judgement& judgement) {
   }
 }
 
-void grade(const RunView& run, Judgement& judgement) {
-  std::vector<LaunchExtent> extents;
-  for (const LaunchView& launch : run.launches) {
-    double elapsed = 0;
-    for (size_t i = 1; i < launch.times.size(); ++i) elapsed += launch.times[i];
-    extents.push_back(
-        {.stable_steps = launch.phase.steps(), .stable_seconds = launch.seconds(), .elapsed_seconds = elapsed});
+std::string share_text(double share) { return share < 0.01 ? "less than 1 %" : format_percent(share); }
+
+// The commonest reasons of the disturbed blocks, most time first, each with its mean: "run-queue wait 12 %".
+std::string commonest_reasons(const RunView& run) {
+  struct Cause {
+    const char* what;
+    std::optional<double> Block::*share;
+    double most;
+  };
+  constexpr Cause kCauses[] = {{"run-queue wait", &Block::runqueue, kMostRunqueueWait},
+                               {"steal", &Block::steal, kMostSteal},
+                               {"other work", &Block::foreign, kMostForeign},
+                               {"cores slower by", &Block::fma_loss, kMostFmaLoss},
+                               {"memory slower by", &Block::read_loss, kMostReadLoss}};
+  std::vector<std::pair<double, std::string>> found;
+  for (const Cause& cause : kCauses) {
+    double seconds = 0, weighted = 0;
+    for (const LaunchView& launch : run.launches)
+      for (const Block& block : launch.blocks)
+        if ((block.*cause.share).value_or(0) > cause.most) {
+          seconds += block.seconds;
+          weighted += block.seconds * *(block.*cause.share);
+        }
+    if (seconds > 0) found.emplace_back(seconds, cat(cause.what, " ", format_percent(weighted / seconds)));
   }
-  const Graded graded = tbd::graded(effort_of(run.workload().effort), extents);
+  std::ranges::sort(found, std::greater<>());
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < std::min<size_t>(2, found.size()); ++i) texts.push_back(found[i].second);
+  return join(texts, ", ");
+}
+
+// Why the number is disturbed; empty where nothing says so.
+std::string disturbance_of(const RunView& run) {
+  if (run.undisturbed_share && run.basis == Basis::total)
+    return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));
+  for (const LaunchView& launch : run.launches)
+    if (const auto why = shift_reason(shift_of(work_of(launch, run.basis).times)))
+      return cat("in launch ", launch.launch->info.folder_name(), " ", *why);
+  return "";
+}
+
+void grade(const RunView& run, Judgement& judgement) {
+  const CellThroughput throughput = cell_throughput(run);
+  GradeEvidence evidence{.disturbance = disturbance_of(run)};
+  if (throughput.combined) {
+    evidence.launches = throughput.combined->launches;
+    evidence.half_width = throughput.combined->half_width();
+  }
+  const Graded graded = tbd::graded(effort_of(run.workload().effort), evidence);
   judgement.grade = name(graded.grade);
   judgement.grade_reason = graded.reason;
 }
@@ -155,7 +184,7 @@ Judgement judge(const RunView& run) {
   if (withholds(judgement.outcome.kind))
     judgement.withheld = judgement.outcome.reason;
   else if (run.stable_steps() == 0)
-    judgement.withheld = "no stable step was measured";
+    judgement.withheld = "no step was measured after warming up";
   else
     grade(run, judgement);
   for (const auto& more : {disturbances(run), phase_flags(run)})

@@ -12,9 +12,10 @@ struct Judgement {
   Outcome outcome;
   std::optional<std::string> withheld;              // why throughput and step times are not shown
   std::optional<std::string> utilization_withheld;  // why shares of a peak are not shown
-  std::string grade;                                // published, development, provisional; empty when withheld
-  std::string grade_reason;                         // what the next grade lacks
-  std::vector<std::string> flags;                   // sorted, each once
+  // published, development, provisional, disturbed; empty when withheld.
+  std::string grade;
+  std::string grade_reason;        // why it is no better
+  std::vector<std::string> flags;  // sorted, each once
 };
 Judgement judge(const RunView& run);
 

@@ -31,17 +31,25 @@ const Metric& metric(std::string_view id);  // throws Error(usage) that offers t
 
 // Each has its contract in its file.
 Measured throughput_of(const RunView& run);
+Measured throughput_undisturbed(const RunView& run);
+Measured throughput_total(const RunView& run);
+Measured undisturbed_share(const RunView& run);
 Measured samples_per_second(const RunView& run);
 Measured valid_per_second(const RunView& run);
 Measured padded_per_second(const RunView& run);
 Measured padding_share(const RunView& run);
 Measured step_time_mean(const RunView& run);
+Measured step_time_min(const RunView& run);
+Measured step_time_floor(const RunView& run);
+Measured step_time_q1(const RunView& run);
 Measured step_time_median(const RunView& run);
+Measured step_time_q3(const RunView& run);
 Measured step_time_p95(const RunView& run);
 Measured step_time_p99(const RunView& run);
 Measured stable_from_step(const RunView& run);
 Measured cpu_utilization(const RunView& run);
 Measured busy_cores(const RunView& run);
+Measured cpu_time_per_step(const RunView& run);
 Measured steal_share(const RunView& run);
 Measured runqueue_share(const RunView& run);
 Measured foreign_share(const RunView& run);

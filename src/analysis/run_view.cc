@@ -8,13 +8,14 @@
 namespace tbd {
 namespace {
 
-// Pairs of stamps; the first step counts only where its beginning was stamped.
+// Pairs of stamps, less what the speed probe took between them; the first step counts only where its beginning was
+// stamped.
 std::vector<double> step_times(const Launch& launch) {
   std::vector<double> times;
-  std::optional<int64_t> before = launch.info.first_step_began_ns;
+  std::optional<int64_t> began = launch.info.first_step_began_ns;
   for (const StepRow& row : launch.steps) {
-    if (before) times.push_back(static_cast<double>(row.completed_ns - *before) * 1e-9);
-    before = row.completed_ns;
+    if (began) times.push_back(static_cast<double>(row.completed_ns - *began) * 1e-9);
+    began = row.completed_ns + row.pause_ns.value_or(0);
   }
   return times;
 }
@@ -44,17 +45,57 @@ StablePhase found_phase(const LaunchView& launch) {
   return find_stable_phase(launch.times, {.at_least = earliest(launch), .units = units});
 }
 
-LaunchView view_of(const Launch& launch, bool smoke) {
+void cut_blocks(LaunchView& view, const BestSpeed& best) {
+  const std::span<const StepRow> window = view.window();
+  if (window.empty()) return;
+  const StepRow* first = view.launch->steps.data();
+  view.blocks = step_blocks(window, view.window_times(), window.data() == first ? nullptr : window.data() - 1,
+                            view.launch->info.cores, best);
+}
+
+LaunchView view_of(const Launch& launch, bool smoke, const BestSpeed& best) {
   LaunchView view{.launch = &launch, .times = step_times(launch)};
   try {
     view.phase = smoke ? smoke_phase(view.times.size()) : found_phase(view);
+    cut_blocks(view, best);
   } catch (const Error& error) {
     view.fault = error.what();
   }
   return view;
 }
 
+// The headline is the undisturbed level where enough of the time was undisturbed, in most of the launches: of one alone
+// nothing would show how launches differ.
+void choose_basis(RunView& run) {
+  double judged = 0, undisturbed = 0;
+  size_t with_some = 0;
+  for (const LaunchView& launch : run.launches) {
+    for (const Block& block : launch.blocks) {
+      if (block.judged()) judged += block.seconds;
+      if (block.undisturbed()) undisturbed += block.seconds;
+    }
+    with_some += std::ranges::any_of(launch.blocks, &Block::undisturbed);
+  }
+  if (judged > 0) run.undisturbed_share = undisturbed / run.seconds();
+  if (!run.smoke() && run.undisturbed_share.value_or(0) >= kLeastUndisturbed && 2 * with_some > run.launches.size())
+    run.basis = Basis::undisturbed;
+}
+
 }  // namespace
+
+std::string_view name(Basis basis) { return basis == Basis::total ? "total" : "undisturbed"; }
+
+StepWork work_of(const LaunchView& launch, Basis basis) {
+  StepWork work;
+  for (const Block& block : launch.blocks) {
+    if (basis == Basis::undisturbed && !block.undisturbed()) continue;
+    for (size_t i = block.begin; i < block.end; ++i) {
+      work.times.push_back(launch.window_times()[i]);
+      work.units.push_back(launch.window()[i].units);
+    }
+  }
+  return work;
+}
 
 std::span<const StepRow> LaunchView::rows() const { return std::span(launch->steps).last(times.size()); }
 std::span<const StepRow> LaunchView::window() const {
@@ -88,11 +129,13 @@ double RunView::units() const {
 
 RunView view(const Record& record) {
   RunView run{.record = &record, .launches = {}};
+  const BestSpeed best = best_speed(record.launches);
   for (const Launch& launch : record.launches) {
     if (launch.info.pass != "clean") continue;
-    LaunchView launch_view = view_of(launch, run.smoke());
+    LaunchView launch_view = view_of(launch, run.smoke(), best);
     if (!launch_view.times.empty()) run.launches.push_back(std::move(launch_view));
   }
+  choose_basis(run);
   return run;
 }
 

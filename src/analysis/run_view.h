@@ -1,10 +1,13 @@
-// A record as metrics look at it: the timed launches with their stable phases.
+// A record as metrics look at it: the timed launches, what of each is past warming up, and which of that is
+// undisturbed.
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analysis/blocks.h"
 #include "record/record.h"
 #include "stats/stable_phase.h"
 
@@ -14,18 +17,33 @@ struct LaunchView {
   const Launch* launch = nullptr;
   std::vector<double> times;  // step times in seconds; times[i] is that of rows()[i]
   StablePhase phase;          // indices into times
+  std::vector<Block> blocks;  // of window(), with its indices
   std::string fault;          // why no phase can be found; empty if it was looked for
 
   std::span<const StepRow> rows() const;    // the steps whose time is known: all, or all but the first
-  std::span<const StepRow> window() const;  // the stable ones
+  std::span<const StepRow> window() const;  // those after warming up
   std::span<const double> window_times() const;
-  double seconds() const;  // length of the window, |W|
+  double seconds() const;  // sum of the window's step times, |W|
   double units() const;    // finished inside it
+};
+
+// Which steps the throughput is taken from. `undisturbed`: the blocks that their evidence calls so. `total`: all after
+// warming up; also where nothing tells blocks apart.
+enum class Basis { undisturbed, total };
+std::string_view name(Basis basis);
+inline constexpr double kLeastUndisturbed = 0.2;  // of the time, for the undisturbed level to be the headline
+
+// Steps by their times and units, launch by launch.
+struct StepWork {
+  std::vector<double> times, units;
 };
 
 struct RunView {
   const Record* record = nullptr;    // must outlive the view
   std::vector<LaunchView> launches;  // of the clean pass, those with at least one known step time
+  Basis basis = Basis::total;
+  // Of the time of the steps; absent where nothing tells disturbed blocks from others.
+  std::optional<double> undisturbed_share;
 
   const Workload& workload() const { return record->run.workload; }
   bool smoke() const { return workload().effort == "smoke"; }
@@ -33,6 +51,9 @@ struct RunView {
   double seconds() const;
   double units() const;
 };
+
+// The steps of a launch's window that `basis` takes; may be empty.
+StepWork work_of(const LaunchView& launch, Basis basis);
 
 RunView view(const Record& record);
 

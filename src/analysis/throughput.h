@@ -9,9 +9,10 @@
 namespace tbd {
 
 struct CellThroughput {
-  std::vector<Throughput> launches;  // those with a stable step
+  std::vector<Throughput> launches;  // those with a step of the basis
   std::optional<LaunchesThroughput> combined;
 };
-CellThroughput cell_throughput(const RunView& run);
+CellThroughput cell_throughput(const RunView& run, Basis basis);
+inline CellThroughput cell_throughput(const RunView& run) { return cell_throughput(run, run.basis); }  // the headline
 
 }  // namespace tbd

@@ -20,9 +20,23 @@ constexpr Topic kMetricTopics[] = {
      "In: input wait, forward, backward, update, communication. Out: warm-up, evaluation, checkpoints, padding.",
      kStamps,
      "Ratio of totals by definition. Interval: Geyer 1992, Statistical Science 7(4), 3.3; batch means: Schmeiser 1982, "
-     "Operations Research 30(3); Student's t on ln X over launches.",
-     "Absent when a gate withheld it. Units differ between models (images, tokens, seconds of audio): never compare "
+     "Operations Research 30(3). Between launches: Student's t on ln X, for as many launches again (Hahn and Meeker "
+     "1991, Statistical Intervals, 4.8).",
+     "Which steps: the undisturbed blocks where they are a fifth of the time in most launches, else all after warming "
+     "up "
+     "(basis). Units differ between models (images, tokens, seconds of audio): never compare "
      "across units, nor resident with pipeline input."},
+    {"throughput_undisturbed", "units/s", "", "as throughput, over undisturbed blocks",
+     "A block: steps of half a second or more. Undisturbed: run-queue wait at most 2 %, steal 1 %, other work 5 %; at "
+     "both "
+     "ends multiply-adds within 3 % and reads within 15 % of the record's best.",
+     "The kernel's counts in steps.csv and the speed probe between blocks; never the steps' own times.", "",
+     "Absent without an undisturbed block. A record that was disturbed from its first step to its last has a best that "
+     "is none."},
+    {"throughput_total", "units/s", "", "as throughput, over all steps after warming up",
+     "What was got, disturbed or not.", kStamps, "", "Another run on a busier or quieter machine gets another."},
+    {"undisturbed_share", "fraction", "", "time of undisturbed blocks / time of all steps after warming up",
+     "All launches.", "As throughput_undisturbed.", "", "Absent where neither kernel nor probe tells anything."},
     {"samples_per_second", "samples/s", "", "sum of samples / sum of step times", "Rows of all batches of a step.",
      kStamps, "", "Absent where the record does not count samples. Samples of unequal length are unlike work."},
     {"valid_per_second", "tokens/s", "", "sum of valid / sum of step times", "In: inputs and targets. Out: padding.",
@@ -33,14 +47,24 @@ constexpr Topic kMetricTopics[] = {
      "From the counts that the worker keeps of its batches.", "", "Absent where the data count no tokens."},
     {"step_time_mean", "s", "", "sum of step times / steps", "Raw times: outliers stay.", kStamps, "",
      "Throughput times this is the mean number of units of a step."},
+    {"step_time_min", "s", "", "least step time", "Raw times after warming up, launches pooled.", kStamps, "",
+     "One lucky step; for what lasts see step_time_floor."},
+    {"step_time_floor", "s", "", "mean of the fastest tenth of stretches of a second or more",
+     "Launches: geometric mean. Steps of unlike work are ordered by their time per unit.", kStamps, "",
+     "What the machine gives when nothing else asks, if that lasted a second: biased low by the choice."},
+    {"step_time_q1", "s", "", "quantile 0.25 at rank (n - 1) q", "Raw times: outliers stay.", kStamps,
+     "David and Nagaraja 2003, Order Statistics, 7.1 (interval).", kQuantile},
+    {"step_time_q3", "s", "", "quantile 0.75 at rank (n - 1) q", "Raw times: outliers stay.", kStamps,
+     "David and Nagaraja 2003, Order Statistics, 7.1 (interval).", kQuantile},
     {"step_time_median", "s", "", "quantile 0.5 at rank (n - 1) q", "Raw times: outliers stay.", kStamps,
      "David and Nagaraja 2003, Order Statistics, 7.1 (interval).", kQuantile},
     {"step_time_p95", "s", "", "quantile 0.95 at rank (n - 1) q", "Raw times: outliers stay.", kStamps,
      "David and Nagaraja 2003, Order Statistics, 7.1 (interval).", kQuantile},
     {"step_time_p99", "s", "", "quantile 0.99 at rank (n - 1) q", "Raw times: outliers stay.", kStamps,
      "David and Nagaraja 2003, Order Statistics, 7.1 (interval).", kQuantile},
-    {"stable_from_step", "", "", "start of the last run of segments whose means agree within 1 %",
-     "Never before step 5, nor before what the worker's own events allow.", "From the series of step times alone.",
+    {"stable_from_step", "", "", "end of the first segments that are slower than what follows them",
+     "Never before step 5, nor before what the worker's own events allow; never cuts more than a third for its times.",
+     "From the series of step times alone.",
      "Change points: Jackson et al. 2005, IEEE SPL 12(2); Killick et al. 2012, JASA 107(500). Outliers: Hampel 1974, "
      "JASA 69(346). Rules: docs/statistics.md.",
      "With effort smoke nothing is tested: all steps but the first."},
@@ -50,6 +74,9 @@ constexpr Topic kMetricTopics[] = {
      "Threads that spin count as busy: a full processor is not a useful one."},
     {"busy_cores", "cores", "", "(user + system CPU time) / sum of step times", "All threads of the worker.", kColumns,
      "", "As cpu_utilization."},
+    {"cpu_time_per_step", "s", "", "(user + system CPU time) / steps; launches: geometric mean",
+     "All threads of the worker.", kColumns, "",
+     "Not immune to neighbours: a core that shares its units with another computes less in the same CPU time."},
     {"peak_rss_bytes", "B", "", "max over launches of the resident set",
      "The whole process: framework, code, tensors, freed memory that malloc keeps.",
      "The kernel's high-water mark, and rss_bytes of each step.", "",
@@ -80,7 +107,7 @@ constexpr Topic kMetricTopics[] = {
      "Stamped by the step loop around the fetch.", "",
      "Small with an expensive loader that takes cores: see \"Is the input the limit?\" in docs/metrics.md."},
     {"steal_share", "fraction", "", "steal ticks / 100 / (cores * sum of step times)", "All processors of the machine.",
-     kColumns, "", "Only what the hypervisor tells. Above 1 % flagged, above 5 % the outcome is unsteady."},
+     kColumns, "", "Only what the hypervisor tells. Above 1 % flagged."},
     {"runqueue_share", "fraction", "", "run-queue wait / (run-queue wait + CPU time)", "All threads of the worker.",
      kColumns, "", "High also when more threads than cores were asked for. Above 2 % flagged."},
     {"foreign_share", "fraction", "", "CPU time of other processes / usable CPU time", "All that is not the worker.",

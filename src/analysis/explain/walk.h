@@ -35,6 +35,7 @@ Table fact_table(const std::vector<Fact>& facts);
 
 // Parts, in files of their own. A step's stamp is column completed_ns.
 void add_phases(const RunView& run, std::vector<Fact>& facts);  // stable phases: steps, units, times, ratio
+void add_basis(const RunView& run, std::vector<Fact>& facts);   // which blocks the headline is from, and why
 void add_metric(std::string_view id, const RunView& run, std::vector<Fact>& facts);
 void add_mark(const FoundTopic& found, const RunView& run, const Judgement& judgement, std::vector<Fact>& facts);
 void add_trace(std::string_view id, const Record& record, std::vector<Fact>& facts);

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "analysis/explain/walk.h"
+#include "analysis/throughput.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "stats/effort.h"
 
 namespace tbd {
 namespace {
@@ -21,7 +21,7 @@ const std::map<std::string_view, std::string_view> kMetricOf = {{"disturbed-stea
                                                                 {"assumed-correlation", "throughput"},
                                                                 {"one-step", "throughput"},
                                                                 {"unbounded", "throughput"},
-                                                                {"slow-down", "stable_from_step"},
+                                                                {"level-shift", "throughput"},
                                                                 {"disturbed-major-faults", "stable_from_step"}};
 
 void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
@@ -70,26 +70,21 @@ void add_outcome(const RunView& run, Facts& facts) {
     int64_t bad = 0;
     for (const StepRow& row : launch.launch->steps) bad += row.loss && !std::isfinite(*row.loss);
     facts.push_back({of + "losses that are not finite", bad, "", "gate finite, steps.csv: loss"});
-    const auto why = run.smoke() ? std::nullopt : unsteadiness(launch.phase);
-    facts.push_back({of + "steadiness", why ? *why : std::string(run.smoke() ? "not tested (smoke)" : "steady"), "",
-                     "gate steady"});
   }
 }
 
-void add_grade(const RunView& run, Facts& facts) {
+void add_grade(const RunView& run, const Judgement& judgement, Facts& facts) {
   facts.push_back({"effort", run.workload().effort, "", "run.json: workload.effort"});
-  for (const Effort effort : {Effort::quick, Effort::publish}) {
-    const EffortLevel& wanted = level(effort);
-    facts.push_back({effort == Effort::quick ? "development wants" : "published wants",
-                     cat(wanted.stable_steps, " steps and ", wanted.stable_seconds, " s in each of ", wanted.launches,
-                         wanted.launches == 1 ? " launch" : " launches"),
-                     "", "docs/statistics.md"});
+  add_basis(run, facts);
+  const CellThroughput throughput = cell_throughput(run);
+  if (throughput.combined) {
+    facts.push_back({"launches", throughput.combined->launches, "", "with a step of the basis"});
+    facts.push_back({"half-width of the interval", known(throughput.combined->half_width()), "of the number",
+                     "(high - low) / 2 / value"});
   }
-  for (const LaunchView& launch : run.launches) {
-    const std::string of = launch.launch->info.folder_name() + ": ";
-    facts.push_back({of + "stable steps", launch.phase.steps(), "", "steps.csv"});
-    facts.push_back({of + "stable time", launch.seconds(), "s", "steps.csv: completed_ns"});
-  }
+  facts.push_back({"published wants", "effort publish, 5 launches, half-width at most 2 %", "", "docs/statistics.md"});
+  facts.push_back({"development wants", "3 launches, half-width at most 5 %", "", "docs/statistics.md"});
+  if (!judgement.grade_reason.empty()) facts.push_back({"no better because", judgement.grade_reason, "", ""});
 }
 
 }  // namespace
@@ -97,7 +92,7 @@ void add_grade(const RunView& run, Facts& facts) {
 void add_mark(const FoundTopic& found, const RunView& run, const Judgement& judgement, Facts& facts) {
   if (found.group->id == "flags") return add_flag(found.topic->id, run, judgement, facts);
   if (found.group->id == "outcomes") return add_outcome(run, facts);
-  add_grade(run, facts);
+  add_grade(run, judgement, facts);
 }
 
 }  // namespace tbd

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analysis/explain/walk.h"
 #include "analysis/throughput.h"
@@ -31,6 +32,7 @@ void add_interval(const RunView& run, Facts& facts) {
   for (size_t i = 0; i < cell.launches.size(); ++i) {
     const Throughput& x = cell.launches[i];
     const std::string of = cat("launch ", i + 1, ": ");
+    facts.push_back({of + "X", x.value, "units/s", "sum of units / sum of step times, of the basis"});
     facts.push_back({of + "half width of the mean step time", x.half_width, "s",
                      x.steps < 20 ? "sqrt(3) t s / sqrt(n), correlation 0.5 assumed"
                                   : "the wider of ten batch means and Geyer's sequence"});
@@ -40,15 +42,24 @@ void add_interval(const RunView& run, Facts& facts) {
                        "X / (1 + h/t), X / (1 - h/t), t the mean step time"});
   }
   if (!cell.combined || cell.launches.size() < 2) return;
+  facts.push_back({"s, standard deviation of ln X between launches", known(cell.combined->launch_cv), "",
+                   "sqrt(sum (ln X_l - mean)^2 / (L - 1))"});
+  facts.push_back({cat("t, Student's 0.975 quantile for L - 1 = ", cell.launches.size() - 1), known(cell.combined->t),
+                   "", "distribution of W. S. Gosset"});
   const auto range = [](const std::optional<Interval>& i) {
     return i ? TableCell(cat(exact(i->low), " to ", exact(i->high))) : TableCell(std::string("unknown"));
   };
-  facts.push_back({"interval within launches", range(cell.combined->within), "units/s", "sqrt(sum h^2) / L, relative"});
-  facts.push_back({"interval across launches", range(cell.combined->across), "units/s", "Student's t on ln X"});
-  facts.push_back({"published interval", "the wider of the two", "", "docs/statistics.md"});
+  facts.push_back(
+      {"interval within launches", range(cell.combined->within), "units/s", "sqrt(2 sum h^2) / L, relative"});
+  facts.push_back({"interval across launches", range(cell.combined->across), "units/s",
+                   "X exp(-+ t s sqrt(2 / L)): of as many launches again"});
+  facts.push_back({"interval", "the wider of the two", "", "docs/statistics.md"});
 }
 
-void throughput_facts(const RunView& run, Facts& facts) { add_interval(run, facts); }
+void throughput_facts(const RunView& run, Facts& facts) {
+  add_basis(run, facts);
+  add_interval(run, facts);
+}
 
 void tokens_facts(const RunView& run, Facts& facts) {
   add_column("valid", "tokens", &StepRow::valid, run, facts);
@@ -152,6 +163,9 @@ void startup_facts(const RunView& run, Facts& facts) {
 
 using Add = void (*)(const RunView&, Facts&);
 const std::map<std::string_view, Add> kInputs = {{"throughput", throughput_facts},
+                                                 {"throughput_undisturbed", add_basis},
+                                                 {"throughput_total", add_totals},
+                                                 {"undisturbed_share", add_basis},
                                                  {"samples_per_second", samples_facts},
                                                  {"valid_per_second", tokens_facts},
                                                  {"padded_per_second", tokens_facts},
@@ -198,12 +212,37 @@ void add_phases(const RunView& run, Facts& facts) {
     facts.push_back({of + "stable steps", cat(first.step, " to ", last.step), "", file(launch, "steps.csv: step")});
     facts.push_back({of + "stamp before the first of them", before, "ns", file(launch, "steps.csv: completed_ns")});
     facts.push_back({of + "stamp of the last", last.completed_ns, "ns", file(launch, "steps.csv: completed_ns")});
-    facts.push_back({of + "sum of step times", launch.seconds(), "s", "the difference of the two stamps"});
+    facts.push_back({of + "sum of step times", launch.seconds(), "s",
+                     "the difference of the two stamps, less pause_ns of the steps between"});
     facts.push_back({of + "sum of units", launch.units(), "", file(launch, "steps.csv: units")});
     facts.push_back({of + "ratio", launch.units() / launch.seconds(), "units/s", "sum of units / sum of step times"});
-    if (launch.phase.drift)
-      facts.push_back({of + "drift", *launch.phase.drift, "", "mean of the last third / mean of the first - 1"});
+    const Shift shift = shift_of(launch.window_times());
+    facts.push_back({of + "drift", known(shift.drift), "", "mean of the last third / mean of the first - 1"});
+    facts.push_back({of + "levels", known(shift.levels), "", "slowest / fastest level of the segments - 1"});
   }
+}
+
+void add_basis(const RunView& run, Facts& facts) {
+  std::map<std::string, double> seconds;
+  int64_t blocks = 0, undisturbed = 0;
+  for (const LaunchView& launch : run.launches)
+    for (const Block& block : launch.blocks) {
+      ++blocks;
+      undisturbed += block.undisturbed();
+      for (const auto& [what, share, most] :
+           {std::tuple{"run-queue wait above 2 %", block.runqueue, kMostRunqueueWait},
+            std::tuple{"steal above 1 %", block.steal, kMostSteal},
+            std::tuple{"other work above 5 %", block.foreign, kMostForeign},
+            std::tuple{"multiply-adds over 3 % below the best", block.fma_loss, kMostFmaLoss},
+            std::tuple{"reads over 15 % below the best", block.read_loss, kMostReadLoss}})
+        if (share.value_or(0) > most) seconds[what] += block.seconds;
+    }
+  facts.push_back({"basis", std::string(name(run.basis)), "", "docs/statistics.md: what is estimated"});
+  facts.push_back({"blocks of half a second", blocks, "", "steps.csv: pause_ns ends one"});
+  facts.push_back({"undisturbed of these", undisturbed, "", "by evidence other than their step times"});
+  for (const auto& [what, time] : seconds) facts.push_back({"time with " + what, time, "s", "steps.csv"});
+  facts.push_back(
+      {"share of undisturbed time", known(run.undisturbed_share), "", "undisturbed is the basis from 0.2 on"});
 }
 
 void add_metric(std::string_view id, const RunView& run, Facts& facts) {

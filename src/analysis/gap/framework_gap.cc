@@ -115,6 +115,17 @@ void explain(const std::vector<const GapCell*>& cells, FrameworkGaps& result) {
   }
 }
 
+// Mean time of the steps that the throughput is taken from.
+int64_t headline_step_ns(const RunView& run) {
+  double seconds = 0, steps = 0;
+  for (const LaunchView& launch : run.launches)
+    for (const double time : work_of(launch, run.basis).times) {
+      seconds += time;
+      ++steps;
+    }
+  return std::llround(1e9 * seconds / std::max(1.0, steps));
+}
+
 }  // namespace
 
 GapCell gap_cell(const RunView& run, const CellResult& result) {
@@ -125,6 +136,8 @@ GapCell gap_cell(const RunView& run, const CellResult& result) {
     cell.fault = cat(name(outcome.kind), ": ", outcome.reason);
   else if (!throughput.value || run.stable_steps() == 0)
     cell.fault = throughput.reason.empty() ? "no clean step time" : throughput.reason;
+  else if (result.judgement.grade == name(Grade::disturbed))
+    cell.fault = cat("disturbed: ", result.judgement.grade_reason);
   else if (run.smoke())
     cell.fault = "effort smoke shows that it runs, not how fast";
   else if (!result.verified)
@@ -132,7 +145,7 @@ GapCell gap_cell(const RunView& run, const CellResult& result) {
   else if (!*result.verified)
     cell.fault = cat("does not train the same network: tbd check ", run.workload().model, " names the node");
   else
-    cell.step_ns = std::llround(1e9 * run.seconds() / static_cast<double>(run.stable_steps()));
+    cell.step_ns = headline_step_ns(run);
   return cell;
 }
 

@@ -22,8 +22,14 @@ std::optional<double> model_flops_per_step(const RunInfo& run) {
 
 Measured flop_rate_of(const RunView& run, std::optional<double> flops_per_step) {
   if (!flops_per_step) return absent("the record holds no FLOP count");
-  if (!(run.seconds() > 0)) return absent("no stable step was measured");
-  return {.value = *flops_per_step * static_cast<double>(run.stable_steps()) / run.seconds()};
+  double seconds = 0, steps = 0;
+  for (const LaunchView& launch : run.launches)
+    for (const double time : work_of(launch, run.basis).times) {
+      seconds += time;
+      ++steps;
+    }
+  if (!(seconds > 0)) return absent("no step was measured after warming up");
+  return {.value = *flops_per_step * steps / seconds};
 }
 
 // The measured peak of the run's math type on a roof ("isa", "gemm"), FLOP/s.

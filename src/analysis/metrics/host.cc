@@ -6,8 +6,6 @@
 namespace tbd {
 namespace {
 
-constexpr double kTicksPerSecond = 100;
-
 std::optional<double> fraction_of(const Launch& launch, std::string_view key) {
   const std::optional<Json> use = maybe<Json>(launch.info.host, "use");
   return use ? maybe<double>(*use, key) : std::nullopt;
@@ -57,7 +55,7 @@ Measured busy_cores(const RunView& run) {
 Measured steal_share(const RunView& run) {
   const std::optional<int64_t> ticks = total(run, &StepRow::steal_ticks);
   const std::optional<double> possible = core_seconds(run);
-  if (ticks && possible) return {.value = static_cast<double>(*ticks) / kTicksPerSecond / *possible};
+  if (ticks && possible) return {.value = static_cast<double>(*ticks) / kStealTicksPerSecond / *possible};
   return mean_fraction(run, "steal_fraction", "steal time was not recorded");
 }
 

@@ -1,4 +1,4 @@
-// Units per second with its 95 % interval: within each launch, and across launches (measurement.md 5.3).
+// Units per second with its 95 % interval: within each launch, and between launches (measurement.md 5.3).
 #include <algorithm>
 
 #include "analysis/metrics.h"
@@ -7,38 +7,47 @@
 namespace tbd {
 namespace {
 
-Throughput of_launch(const LaunchView& launch) {
-  std::vector<double> units;
-  for (const StepRow& row : launch.window()) units.push_back(row.units);
-  return throughput(launch.window_times(), units);
-}
-
-}  // namespace
-
-CellThroughput cell_throughput(const RunView& run) {
-  CellThroughput cell;
-  for (const LaunchView& launch : run.launches) {
-    if (!launch.fault.empty()) continue;
-    if (launch.phase.steps() > 0 && launch.units() > 0) cell.launches.push_back(of_launch(launch));
-  }
-  if (!cell.launches.empty()) cell.combined = combined(cell.launches);
-  return cell;
-}
-
-Measured throughput_of(const RunView& run) {
-  const CellThroughput cell = cell_throughput(run);
-  if (!cell.combined) {
-    for (const LaunchView& launch : run.launches)
-      if (!launch.fault.empty()) return absent(launch.fault);
-    const bool steps = std::ranges::any_of(run.launches, [](const LaunchView& l) { return l.phase.steps() > 0; });
-    return absent(steps ? "the data counted no units of throughput" : "no stable step was measured");
-  }
+Measured of_all_launches(const CellThroughput& cell) {
   Measured result{.value = cell.combined->value, .low = {}, .high = {}, .reason = {}};
   if (cell.combined->interval) {
     result.low = cell.combined->interval->low;
     result.high = cell.combined->interval->high;
   }
   return result;
+}
+
+Measured throughput_on(const RunView& run, Basis basis) {
+  const CellThroughput cell = cell_throughput(run, basis);
+  if (cell.combined) return of_all_launches(cell);
+  for (const LaunchView& launch : run.launches)
+    if (!launch.fault.empty()) return absent(launch.fault);
+  if (run.stable_steps() == 0) return absent("no step was measured after warming up");
+  if (!(run.units() > 0)) return absent("the data counted no units of throughput");
+  return absent("no block of steps was undisturbed");
+}
+
+}  // namespace
+
+CellThroughput cell_throughput(const RunView& run, Basis basis) {
+  CellThroughput cell;
+  for (const LaunchView& launch : run.launches) {
+    if (!launch.fault.empty()) continue;
+    const StepWork work = work_of(launch, basis);
+    const bool counted = std::ranges::any_of(work.units, [](double units) { return units > 0; });
+    if (counted) cell.launches.push_back(throughput(work.times, work.units));
+  }
+  if (!cell.launches.empty()) cell.combined = combined(cell.launches);
+  return cell;
+}
+
+Measured throughput_of(const RunView& run) { return throughput_on(run, run.basis); }
+Measured throughput_total(const RunView& run) { return throughput_on(run, Basis::total); }
+Measured throughput_undisturbed(const RunView& run) { return throughput_on(run, Basis::undisturbed); }
+
+Measured undisturbed_share(const RunView& run) {
+  if (run.stable_steps() == 0) return absent("no step was measured after warming up");
+  if (!run.undisturbed_share) return absent("neither the kernel nor the speed probe says what was undisturbed");
+  return {.value = run.undisturbed_share};
 }
 
 }  // namespace tbd

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "stats/effort.h"
 
 namespace tbd::rules {
 namespace {
@@ -13,6 +14,9 @@ constexpr std::string_view kReference = "pytorch";
 constexpr double kLeastEpsilon = 0.02;
 
 enum class Left { no, smoke, differs, unchecked };
+
+// Other work moved its numbers: evidence for nothing but that it ran.
+bool was_disturbed(const SweepPoint& point) { return point.cell.judgement.grade == name(Grade::disturbed); }
 
 bool checked(const Sweep& sweep) {
   return std::ranges::all_of(ran(sweep), [](const SweepPoint* p) { return p->cell.verified == true; });
@@ -34,6 +38,10 @@ void leave_out(Scope& scope) {
     counts[static_cast<size_t>(why)] += sweep->points.size();
     return why != Left::no;
   });
+  int64_t disturbed = 0;
+  for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
+  if (disturbed > 0)
+    scope.notes.push_back(cat(disturbed, disturbed == 1 ? " cell" : " cells", " left out: other work disturbed them"));
   const auto say = [&](Left why, const char* what) {
     const size_t n = counts[static_cast<size_t>(why)];
     if (n > 0) scope.notes.push_back(cat(n, n == 1 ? " cell" : " cells", what));
@@ -77,7 +85,7 @@ std::vector<Scope> scopes(std::span<const Sweep> sweeps) {
 std::vector<const SweepPoint*> ran(const Sweep& sweep) {
   std::vector<const SweepPoint*> out;
   for (const SweepPoint& point : sweep.points)
-    if (point.ran()) out.push_back(&point);
+    if (point.ran() && !was_disturbed(point)) out.push_back(&point);
   return out;
 }
 
@@ -90,7 +98,7 @@ double epsilon(const Sweep& sweep) {
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value) {
   std::vector<const SweepPoint*> out;
   for (const SweepPoint& point : sweep.points)
-    if ((point.*value).value) out.push_back(&point);
+    if ((point.*value).value && !was_disturbed(point)) out.push_back(&point);
   return out;
 }
 

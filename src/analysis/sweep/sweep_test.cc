@@ -79,9 +79,9 @@ TEST(Sweeps, TheOrderOfRecordsDoesNotMatter) {
 
 TEST(Sweeps, OfDuplicatesTheBetterStandsForTheCell) {
   Results results;
-  results.add({.batches = {4}, .throughput = {10}, .steps = 30, .effort = "quick"});  // provisional
-  results.add({.batches = {4}, .throughput = {11}});
-  results.add({.batches = {4}, .throughput = {12}});
+  results.add({.batches = {4}, .throughput = {10}, .effort = "quick"});  // provisional: one launch
+  results.add({.batches = {4}, .throughput = {11}, .launches = 3});
+  results.add({.batches = {4}, .throughput = {12}, .launches = 3});
   results.records()[2].run.created = "2026-02-01T00:00:00Z";
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 1u);

@@ -1,5 +1,6 @@
 // Every metric a second time, from cells and keys. Times are whole nanoseconds until the last division.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -17,6 +18,7 @@ struct Window {  // rows [begin, end) of a launch, the stable steps
   size_t begin = 0, end = 0;
   std::vector<int64_t> times_ns;
   int64_t ns = 0;
+  std::vector<std::array<size_t, 2>> headline;  // stretches of the steps that the throughput is taken from
 };
 
 struct Second {
@@ -26,6 +28,8 @@ struct Second {
   int64_t ns() const;
   double seconds() const { return static_cast<double>(ns()) / 1e9; }
   int64_t steps() const;
+  int64_t headline_ns() const;
+  int64_t headline_steps() const;
   std::optional<int64_t> sum(std::string_view column) const;  // nullopt where a cell is empty
 };
 
@@ -52,7 +56,27 @@ std::optional<int64_t> Second::sum(std::string_view column) const {
   return steps() > 0 ? std::optional(sum) : std::nullopt;
 }
 
-Window window_again(const RawLaunch& launch, const LaunchView& view) {
+int64_t headline_ns_of(const Window& w) {
+  int64_t sum = 0;
+  for (const auto& [begin, end] : w.headline)
+    for (size_t i = begin; i < end; ++i) sum += w.times_ns[i - w.begin];
+  return sum;
+}
+
+int64_t Second::headline_ns() const {
+  int64_t sum = 0;
+  for (const Window& w : windows) sum += headline_ns_of(w);
+  return sum;
+}
+
+int64_t Second::headline_steps() const {
+  int64_t sum = 0;
+  for (const Window& w : windows)
+    for (const auto& [begin, end] : w.headline) sum += static_cast<int64_t>(end - begin);
+  return sum;
+}
+
+Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis) {
   Window w{.launch = &launch};
   const auto first = static_cast<size_t>(view.launch->steps.size() - view.times.size());
   w.begin = first + static_cast<size_t>(view.phase.start), w.end = first + static_cast<size_t>(view.phase.end);
@@ -61,9 +85,14 @@ Window window_again(const RawLaunch& launch, const LaunchView& view) {
         i > 0 ? launch.count("completed_ns", i - 1) : maybe<int64_t>(launch.info, "first_step_began_ns");
     const auto now = launch.count("completed_ns", i);
     if (!before || !now) continue;
-    w.times_ns.push_back(*now - *before);
-    w.ns += *now - *before;
+    const int64_t pause = i > 0 ? launch.count("pause_ns", i - 1).value_or(0) : 0;
+    w.times_ns.push_back(*now - *before - pause);
+    w.ns += w.times_ns.back();
   }
+  if (w.times_ns.size() != w.end - w.begin) return w;
+  for (const Block& block : view.blocks)
+    if (basis == Basis::total || block.undisturbed())
+      w.headline.push_back({w.begin + block.begin, w.begin + block.end});
   return w;
 }
 
@@ -71,7 +100,8 @@ Second second_of(const Bench& bench) {
   Second second{bench.raw, {}};
   for (const LaunchView& view : bench.run.launches)
     for (const RawLaunch& launch : bench.raw.launches)
-      if (launch.folder == view.launch->info.folder_name()) second.windows.push_back(window_again(launch, view));
+      if (launch.folder == view.launch->info.folder_name())
+        second.windows.push_back(window_again(launch, view, bench.run.basis));
   return second;
 }
 
@@ -86,9 +116,11 @@ Value throughput_again(const Second& s) {
   int64_t launches = 0;
   for (const Window& w : s.windows) {
     double units = 0;
-    for (size_t i = w.begin; i < w.end; ++i) units += w.launch->number("units", i).value_or(0);
-    if (w.ns <= 0 || !(units > 0)) continue;
-    only = units / (static_cast<double>(w.ns) / 1e9);
+    for (const auto& [begin, end] : w.headline)
+      for (size_t i = begin; i < end; ++i) units += w.launch->number("units", i).value_or(0);
+    const int64_t ns = headline_ns_of(w);
+    if (ns <= 0 || !(units > 0)) continue;
+    only = units / (static_cast<double>(ns) / 1e9);
     logarithms += std::log(only), ++launches;
   }
   if (launches == 0) return std::nullopt;
@@ -197,8 +229,8 @@ Value flops_of_a_step(const Second& s, bool table_alone, bool simd) {
 }
 
 Value rate_again(const Second& s, const Value& flops) {
-  if (!flops || s.ns() <= 0) return std::nullopt;
-  return *flops * static_cast<double>(s.steps()) / s.seconds();
+  if (!flops || s.headline_ns() <= 0) return std::nullopt;
+  return *flops * static_cast<double>(s.headline_steps()) / (static_cast<double>(s.headline_ns()) / 1e9);
 }
 
 Value share_again(const Second& s, const Value& rate, const char* roof) {
@@ -250,6 +282,9 @@ const std::map<std::string_view, Again> kAgain = {
     {"padded_per_second", [](const Second& s) { return over(s.sum("padded"), s.seconds()); }},
     {"padding_share", padding_again},
     {"step_time_mean", step_mean_again},
+    {"step_time_min", [](const Second& s) { return quantile_again(s, 0); }},
+    {"step_time_q1", [](const Second& s) { return quantile_again(s, 0.25); }},
+    {"step_time_q3", [](const Second& s) { return quantile_again(s, 0.75); }},
     {"step_time_median", [](const Second& s) { return quantile_again(s, 0.50); }},
     {"step_time_p95", [](const Second& s) { return quantile_again(s, 0.95); }},
     {"step_time_p99", [](const Second& s) { return quantile_again(s, 0.99); }},
