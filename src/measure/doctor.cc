@@ -13,11 +13,14 @@
 #include "measure/peaks/kernel.h"
 #include "measure/perf_event.h"
 #include "measure/proc_text.h"
+#include "measure/speed_probe.h"
 #include "measure/switch_ring.h"
 #include "measure/system_file.h"
 
 namespace tbd {
 namespace {
+
+constexpr double kSharedCore = 1.6;  // times one thread, below which two share a core
 
 DoctorRow yes(std::string item, std::string detail) { return {std::move(item), true, std::move(detail)}; }
 DoctorRow no(std::string item, std::string reason, std::string remedy = "") {
@@ -126,12 +129,32 @@ DoctorRow huge_pages_row() {
             text ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled" : "");
 }
 
+// Two hyperthreads of one core compute little more together than one alone, whatever the system says of them: virtual
+// machines hide it.
+DoctorRow siblings_row() {
+  const char* item = "cores that do not share a core";
+  const std::vector<int> cores = allowed_cpus();
+  if (cores.size() < 2) return yes(item, "one core");
+  const auto best = [](const std::vector<int>& of) {
+    SpeedProbe probe(of);
+    double rate = 0;
+    for (int i = 0; i < 10; ++i) rate = std::max(rate, probe.measure().fma_flop_rate.value_or(0));
+    return rate;
+  };
+  const double one = best({cores[0]}), each = best({cores[0], cores[1]});
+  if (!(one > 0)) return no(item, "no register kernel for this processor");
+  const std::string found = cat("two threads compute ", significant(2 * each / one, 3), " times as fast as one");
+  if (2 * each / one >= kSharedCore) return yes(item, found);
+  return no(item, found + ": they are hyperthreads of one core, or a neighbour is on it",
+            "--threads 1 measures a core alone");
+}
+
 }  // namespace
 
 std::vector<DoctorRow> doctor_rows() {
-  std::vector<DoctorRow> rows = {cores_row(),    schedstat_row(), steal_row(),     cgroup_row(),
-                                 pressure_row(), energy_row(),    pmu_row(),       kernel_counters_row(),
-                                 switches_row(), gpu_row(),       huge_pages_row()};
+  std::vector<DoctorRow> rows = {cores_row(),           siblings_row(), schedstat_row(), steal_row(),
+                                 cgroup_row(),          pressure_row(), energy_row(),    pmu_row(),
+                                 kernel_counters_row(), switches_row(), gpu_row(),       huge_pages_row()};
   for (const FlopKernel& kernel : flop_kernels()) rows.push_back(kernel_row(kernel));
   if (flop_kernels().empty()) rows.push_back(no("peaks", "the register kernels are written for x86-64 only"));
   return rows;

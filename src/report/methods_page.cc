@@ -14,9 +14,10 @@ struct Meaning {
 };
 
 constexpr Meaning kGrades[] = {
-    {"published", "at least 200 stable steps and 30 stable seconds in each of 5 launches"},
-    {"development", "at least 50 stable steps and 10 stable seconds"},
-    {"provisional", "less than that, or smoke effort: read with its interval"},
+    {"published", "effort publish, 5 launches, an interval of at most 2 % to either side"},
+    {"development", "3 launches, an interval of at most 5 % to either side"},
+    {"provisional", "a wider interval, fewer launches, or smoke effort: read with its interval"},
+    {"disturbed", "other work moved the number: shown, never ranked"},
 };
 
 Table grade_table() {

@@ -39,7 +39,7 @@ Table launch_table(const ReportCell& cell) {
              s.p95.value,
              s.p99.value,
              s.max,
-             tbd::cell(launch.phase.drift)};
+             tbd::cell(shift_of(launch.window_times()).drift)};
     }
     table.rows.push_back(std::move(row));
   }
@@ -72,22 +72,20 @@ ChartSeries step_time_series(const LaunchView& launch) {
 std::string before(PhaseClass kind) {
   switch (kind) {
     case PhaseClass::flat:
-      return "steady from the first step that may count";
+      return "from the first step that may count";
     case PhaseClass::warm_up:
       return "slower before it";
-    case PhaseClass::slow_down:
-      return "faster before it";
     case PhaseClass::none:
       break;
   }
-  return "too short to be accepted";
+  return "no step is left";
 }
 
 std::string caption_of(const ReportCell& cell) {
   if (cell.run.launches.empty()) return "";
   const LaunchView& first = cell.run.launches.front();
-  if (first.phase.steps() == 0) return "No stable phase was found.";
-  const std::string noun = cell.run.launches.size() > 1 ? "the first launch's stable phase" : "the stable phase";
+  if (first.phase.steps() == 0) return "No step was measured after warming up.";
+  const std::string noun = cell.run.launches.size() > 1 ? "the first launch after warming up" : "after warming up";
   return cat("Shaded: ", noun, ", steps ", first.window().front().step, " to ", first.window().back().step, " (",
              cell.run.smoke() ? "assumed: smoke effort" : before(first.phase.kind), ").",
              withheld(cell) ? " Its numbers are withheld: " + *cell.result.judgement.withheld + "." : "");
@@ -111,11 +109,47 @@ Chart step_times_chart(const ReportCell& cell, size_t number) {
   const auto window = cell.run.launches.front().window();
   chart.bands.push_back({.begin = static_cast<double>(window.front().step) - 0.5,
                          .end = static_cast<double>(window.back().step) + 0.5,
-                         .label = "stable"});
+                         .label = "warmed up"});
   if (const std::optional<double> mean = cell.result["step_time_mean"].value) {
     chart.level = *mean * 1e3;
-    chart.bands.front().label = cat("stable, mean ", format_seconds(*mean));
+    chart.bands.front().label = cat("warmed up, mean ", format_seconds(*mean));
   }
+  return chart;
+}
+
+// The speed probe's rates over the best that it saw, in percent; nothing where it did not run.
+std::optional<Chart> speed_chart(const ReportCell& cell, size_t number) {
+  const BestSpeed best = best_speed(cell.record->launches);
+  if (!(best.read_byte_rate > 0)) return std::nullopt;
+  Chart chart{
+      .id = cat("core-speed-", number),
+      .title = cell.label + ": speed of the cores",
+      .x_title = "step",
+      .y_title = "percent of the best",
+      .caption =
+          "Work of a known size between blocks of steps, on every core at once: the slowest core's rate over the "
+          "best that this record saw. Below 97 % of multiply-adds, or 85 % of reads, a block counts as disturbed.",
+      .mark = Mark::lines};
+  Table table;
+  table.columns = {{"launch", "launch"}, {"step", "step"}, {"multiply_adds", "multiply-adds"}, {"reads", "reads"}};
+  for (const LaunchView& launch : cell.run.launches) {
+    const std::string name = launch.launch->info.folder_name();
+    ChartSeries fma{.name = name + ", multiply-adds"}, reads{.name = name + ", reads", .dashed = true};
+    for (const StepRow& row : launch.rows()) {
+      if (!row.read_byte_rate) continue;
+      const double read = 100 * static_cast<double>(*row.read_byte_rate) / best.read_byte_rate;
+      std::optional<double> compute;
+      if (row.fma_flop_rate) compute = 100 * static_cast<double>(*row.fma_flop_rate) / best.fma_flop_rate;
+      fma.x.push_back(static_cast<double>(row.step));
+      fma.y.push_back(compute);
+      reads.x.push_back(static_cast<double>(row.step));
+      reads.y.push_back(read);
+      table.rows.push_back({name, row.step, tbd::cell(compute), read});
+    }
+    chart.series.push_back(std::move(fma));
+    chart.series.push_back(std::move(reads));
+  }
+  chart.data = table;
   return chart;
 }
 
@@ -134,18 +168,23 @@ std::string untimed(std::span<const ReportCell> cells) {
 Page step_times_page(std::span<const ReportCell> cells) {
   Page page{.id = "step-times", .title = "Step times"};
   page.html =
-      "<p>Every step from the first on, as it was stamped. Where the series becomes stable is found afterwards, never "
-      "assumed; all results come from the shaded steps, outliers included.</p>\n";
+      "<p>Every step from the first on, as it was stamped. Where a launch has warmed up is found afterwards, never "
+      "assumed; steps are cut at the start only. Below the steps: how fast the cores were between blocks of steps, by "
+      "work of a known size. All results come from the shaded steps, outliers included; the headline from those blocks "
+      "whose evidence calls them undisturbed, where these are a fifth of the time.</p>\n";
   std::vector<const ReportCell*> timed;
   for (const ReportCell& cell : cells) {
     page.tables.push_back(launch_table(cell));
     page.tables.back().title = "Step times: " + cell.label;
     if (!cell.run.launches.empty()) timed.push_back(&cell);
   }
-  for (const ReportCell* cell : chosen(timed, kMostFigures))
-    page.charts.push_back(step_times_chart(*cell, page.charts.size() + 1));
+  size_t drawn = 0;
+  for (const ReportCell* cell : chosen(timed, kMostFigures)) {
+    page.charts.push_back(step_times_chart(*cell, ++drawn));
+    if (std::optional<Chart> speed = speed_chart(*cell, drawn)) page.charts.push_back(std::move(*speed));
+  }
   page.html +=
-      folded_note(page.charts.size(), timed.size(),
+      folded_note(drawn, timed.size(),
                   "tbd report RECORD draws any other; every step is in the record's steps.csv, and --format csv "
                   "or json has each launch.");
   page.html += untimed(cells);
