@@ -11,8 +11,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "record/reader.h"
+#include "record/seal.h"
 #include "record/steps.h"
 #include "record/writer.h"
 
@@ -84,6 +86,22 @@ TEST_F(RecordFolder, ComesBackAsWritten) {
   ASSERT_EQ(record.launches[0].steps.size(), 3u);
   EXPECT_EQ(record.launches[0].steps[2].loss, 1.0 / 3);
   EXPECT_FALSE(record.launches[0].steps[2].steal_ticks) << "an unread value stays unknown";
+}
+
+TEST_F(RecordFolder, ALaunchIsSealedWhenItEnds) {
+  RecordWriter writer(folder(), sample_run());
+  const fs::path launch = writer.begin_launch({});
+  writer.append(sample_steps(3));
+  write_file(launch / "trace.tbdt", "events");
+  write_file(launch / "worker.log", "chatter");
+  EXPECT_FALSE(parse_json(read_file(launch / "launch.json"), "begun").contains("files"));
+  writer.end_launch({});
+  const Seal seal = seal_from_json(parse_json(read_file(launch / "launch.json"), "ended")["files"]);
+  EXPECT_EQ(seal, seal_of(launch));
+  ASSERT_EQ(seal.size(), 2u);
+  EXPECT_EQ(seal.at("steps.csv").rows, 3);
+  EXPECT_EQ(seal.at("trace.tbdt").sha256, sha256_hex("events"));
+  EXPECT_EQ(seal.at("trace.tbdt").bytes, 6);
 }
 
 TEST_F(RecordFolder, TheHashFollowsTheContentAlone) {

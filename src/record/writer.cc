@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "record/seal.h"
 #include "record/steps.h"
 
 namespace tbd {
@@ -88,7 +89,10 @@ void RecordWriter::end_launch(const LaunchInfo& launch) {
     ::fsync(steps_);
     ::close(std::exchange(steps_, -1));
   }
-  write_json(launch_folder(launch) / "launch.json", to_json(launch));
+  const fs::path folder = launch_folder(launch);
+  Json facts = to_json(launch);
+  facts["files"] = to_json(seal_of(folder));
+  write_json(folder / "launch.json", facts);
 }
 
 void RecordWriter::update(const RunInfo& run) {

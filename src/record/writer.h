@@ -26,7 +26,7 @@ class RecordWriter {
   // Starts launches/<pass>-<n>, which must not exist; returns it, for a worker's own files.
   std::filesystem::path begin_launch(const LaunchInfo& launch);
   void append(std::span<const StepRow> rows);  // to the launch begun last; throws Error(io) on a full disk
-  void end_launch(const LaunchInfo& launch);   // its final facts and outcome
+  void end_launch(const LaunchInfo& launch);   // its final facts and outcome, and the seal of its files (seal.h)
   void update(const RunInfo& run);             // run.json anew, state `running`
   // The end: state `complete`, or `interrupted` when the outcome is.
   void finish(RunInfo run, const Outcome& outcome);
