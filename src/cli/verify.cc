@@ -33,7 +33,7 @@ class Verify final : public Command {
         context.out << to_json(check).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     else
       context.out << print(check_table(checks, all_ || output_.table_format() == Format::csv), output_.table_format());
-    return differs(checks) ? kVerdictFailed : kDone;
+    return differs(checks) ? kVerdictFailed : unchecked(checks) ? kCellFailed : kDone;
   }
 
  private:

@@ -1,4 +1,5 @@
-// Each steps.csv: numbers, stamps, units; and that step times add up to the time between the first and last stamp.
+// Each steps.csv: numbers, stamps, units; that step times add up to the time between the first and last stamp, and that
+// they are long enough for the processor time that the steps took.
 #include <algorithm>
 #include <cmath>
 
@@ -44,6 +45,47 @@ void check_sum(const Bench& bench, const RawLaunch& launch) {
   int64_t sum = 0;
   for (const double seconds : of->times) sum += std::llround(seconds * 1e9);
   bench.same(launch.folder + ": sum of step times, ns", sum, *last - *first);
+}
+
+// A quota is enforced over periods of 0.1 s, and processor time is read just after the stamp: only what goes beyond
+// both in a run of steps is too much.
+constexpr double kPeriodSeconds = 0.1, kClocksApart = 1.01;
+
+struct Excess {  // of processor time over what the cores give, in a run of consecutive steps
+  double seconds = 0;
+  size_t from = 0, to = 0;  // rows
+};
+
+// The run of steps with the greatest excess (Kadane); nullopt where processor time is unknown throughout.
+std::optional<Excess> greatest_excess(const RawLaunch& launch, double cores) {
+  std::optional<Excess> greatest;
+  Excess now;
+  std::optional<int64_t> before = maybe<int64_t>(launch.info, "first_step_began_ns");
+  for (size_t i = 0; i < launch.rows; ++i) {
+    const auto stamp = launch.count("completed_ns", i), user = launch.count("user_cpu_ns", i),
+               system = launch.count("system_cpu_ns", i);
+    if (before && stamp && user && system) {
+      const auto used = static_cast<double>(*user + *system), took = static_cast<double>(*stamp - *before);
+      if (now.seconds <= 0) now = {.seconds = 0, .from = i};
+      now.seconds += (used - kClocksApart * cores * took) * 1e-9;
+      now.to = i;
+      if (!greatest || now.seconds > greatest->seconds) greatest = now;
+    }
+    before = stamp;
+  }
+  return greatest;
+}
+
+void check_processor_time(const Bench& bench, const RawLaunch& launch) {
+  const std::string check = launch.folder + ": processor time";
+  const auto cores = maybe<double>(launch.info, "cores");
+  if (!cores || !(*cores > 0)) return bench.unknown(check, "the cores of the launch were not recorded");
+  const std::optional<Excess> excess = greatest_excess(launch, *cores);
+  if (!excess) return bench.unknown(check, "steps.csv does not count processor time");
+  if (excess->seconds <= kPeriodSeconds * *cores) return bench.ok(check);
+  bench.differs(check, cat(significant(excess->seconds, 3), " s more than ", *cores, " cores give"),
+                cat("at most ", significant(kPeriodSeconds * *cores, 3), " s more"),
+                cat("rows ", excess->from + 1, " to ", excess->to + 1, ": too short for the work in them"));
 }
 
 // Without padding a sample is worth the same in every step; the first step may run another part of the program.
@@ -94,6 +136,7 @@ void check_steps(const Bench& bench) {
     check_numbers(bench, launch);
     check_stamps(bench, launch);
     check_sum(bench, launch);
+    check_processor_time(bench, launch);
     check_units(bench, launch);
     check_samples(bench, launch);
   }

@@ -56,6 +56,7 @@ struct Bench {
 };
 
 void check_files(const Bench& bench);    // version, hashes, environment, launches
+void check_seals(const Bench& bench);    // every raw file of a launch as it was when the launch ended
 void check_steps(const Bench& bench);    // every steps.csv
 void check_plan(const Bench& bench);     // op table, batch and parameters seen, peaks
 void check_metrics(const Bench& bench);  // every metric, a second time

@@ -34,6 +34,7 @@ void part_of(const char* name, const Bench& bench, Part part) {
 
 void check_all(const Bench& bench, const VerifyOptions& options) {
   part_of("files", bench, check_files);
+  part_of("raw files", bench, check_seals);
   part_of("steps", bench, check_steps);
   part_of("plan", bench, check_plan);
   part_of("metrics", bench, check_metrics);
@@ -113,6 +114,12 @@ std::vector<fs::path> records_or_what_is_left(const fs::path& place) {
 
 bool differs(std::span<const Check> checks) {
   return std::ranges::any_of(checks, [](const Check& c) { return c.verdict == CheckVerdict::differs; });
+}
+
+bool unchecked(std::span<const Check> checks) {
+  std::map<std::string_view, bool> checked;  // by record
+  for (const Check& c : checks) checked[c.record] |= c.verdict != CheckVerdict::unknown;
+  return std::ranges::any_of(checked, [](const auto& record) { return !record.second; });
 }
 
 Table check_table(std::span<const Check> checks, bool all) {

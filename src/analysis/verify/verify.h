@@ -40,6 +40,7 @@ std::vector<Check> verify(const std::filesystem::path& record, const VerifyOptio
 std::vector<std::filesystem::path> records_or_what_is_left(const std::filesystem::path& place);
 
 bool differs(std::span<const Check> checks);
+bool unchecked(std::span<const Check> checks);  // whether of some record nothing could be checked
 // Checks that differ or cannot be made, or all; a note counts them.
 Table check_table(std::span<const Check> checks, bool all);
 Json to_json(const Check& check);

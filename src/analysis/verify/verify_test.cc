@@ -72,6 +72,28 @@ class Planted : public testing::Test {
     write_file(file, json.dump(1));
   }
 
+  // As `tbd run` leaves it: each launch ended by the writer.
+  void seal() const {
+    const Record record = read_record(folder());
+    const auto writer = RecordWriter::reopen(folder(), record.run);
+    for (const Launch& launch : record.launches) writer->end_launch(launch.info);
+    writer->finish(record.run, record.run.outcome);
+  }
+
+  // steps.csv of clean-1 anew, whose launch.json stays.
+  void edit_steps(const std::function<void(std::vector<StepRow>&)>& edit) const {
+    std::vector<StepRow> rows = read_record(folder()).launches[0].steps;
+    edit(rows);
+    write_file(steps(), steps_header() + format_steps(rows));
+  }
+
+  CheckVerdict verdict_of(const std::string& name) const {
+    for (const Check& check : verify(folder()))
+      if (check.check == name) return check.verdict;
+    ADD_FAILURE() << "no check " << name;
+    return CheckVerdict::unknown;
+  }
+
   // Names of the checks that differ.
   std::vector<std::string> found(const VerifyOptions& options = {}) const {
     std::vector<std::string> names;
@@ -89,6 +111,75 @@ TEST_F(Planted, AGoodRecordPassesAll) {
   int64_t ok = 0;
   for (const Check& check : verify(folder())) ok += check.verdict == CheckVerdict::ok;
   EXPECT_GT(ok, 60);
+}
+
+TEST_F(Planted, ASealedRecordPassesAll) {
+  seal();
+  EXPECT_THAT(found(), testing::IsEmpty());
+  EXPECT_EQ(verdict_of("clean-1: steps.csv as sealed"), CheckVerdict::ok);
+  EXPECT_EQ(verdict_of("trace-1: trace.tbdt as sealed"), CheckVerdict::ok);
+}
+
+TEST_F(Planted, AnOlderRecordIsNotSealed) {
+  EXPECT_EQ(verdict_of("clean-1: raw files"), CheckVerdict::unknown);
+  EXPECT_FALSE(unchecked(verify(folder())));
+}
+
+// A tenth of each step's time, and the processor time that goes with it.
+void divide_by_ten(std::vector<StepRow>& rows) {
+  const int64_t began = rows.front().completed_ns;
+  for (StepRow& row : rows) {
+    row.completed_ns = began + (row.completed_ns - began) / 10;
+    row.user_cpu_ns = *row.user_cpu_ns / 10;
+    row.system_cpu_ns = *row.system_cpu_ns / 10;
+  }
+}
+
+TEST_F(Planted, EveryChangeOfSealedRawData) {
+  seal();
+  const std::string whole = read_file(steps());
+  const std::vector<std::function<void(std::vector<StepRow>&)>> edits = {
+      divide_by_ten, [](std::vector<StepRow>& rows) { rows.resize(rows.size() / 2); },
+      [](std::vector<StepRow>& rows) { rows.back().loss = 1; },
+      [](std::vector<StepRow>& rows) {
+        const StepRow first = rows.front();
+        rows.assign(300, first);
+        for (size_t i = 0; i < rows.size(); ++i) {
+          rows[i].step += static_cast<int64_t>(i);
+          rows[i].completed_ns += 1'000'000 * static_cast<int64_t>(i);
+          rows[i].user_cpu_ns = 1'000'000, rows[i].system_cpu_ns = 0;
+        }
+      }};
+  for (const auto& edit : edits) {
+    edit_steps(edit);
+    EXPECT_THAT(found(), testing::Contains("clean-1: steps.csv as sealed"));
+    write_file(steps(), whole);
+  }
+  fs::remove(folder() / "launches/trace-1/trace.tbdt");
+  write_file(folder() / "launches/clean-2/counters.csv", "step\n");
+  EXPECT_THAT(found(), testing::IsSupersetOf({"trace-1: trace.tbdt as sealed", "clean-2: counters.csv as sealed"}));
+}
+
+TEST_F(Planted, AFileThatIsReadForNoNumberMayGo) {
+  write_file(folder() / "launches/clean-1/worker.log", "chatter");
+  seal();
+  fs::remove(folder() / "launches/clean-1/worker.log");
+  EXPECT_THAT(found(), testing::IsEmpty());
+}
+
+TEST_F(Planted, StepsTooShortForTheirProcessorTime) {
+  edit_steps([](std::vector<StepRow>& rows) {
+    for (StepRow& row : rows) row.completed_ns = 1'500'000'000 + (row.completed_ns - 1'500'000'000) / 10;
+  });
+  EXPECT_THAT(found(), testing::Contains("clean-1: processor time"));
+}
+
+TEST_F(Planted, AStampOrTwoApartFromItsProcessorTimeIsNone) {
+  edit_steps([](std::vector<StepRow>& rows) {
+    *rows[40].user_cpu_ns += 150'000'000;  // of two cores, within one period
+    *rows[41].user_cpu_ns -= 150'000'000;
+  });
+  EXPECT_EQ(verdict_of("clean-1: processor time"), CheckVerdict::ok);
 }
 
 TEST_F(Planted, AStepRowRemoved) {
@@ -224,6 +315,7 @@ TEST_F(Planted, ANewerVersionCannotBeChecked) {
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(checks[0].verdict, CheckVerdict::unknown);
   EXPECT_FALSE(differs(checks));
+  EXPECT_TRUE(unchecked(checks));
 }
 
 TEST_F(Planted, AFolderThatLostItsRunIsARow) {
