@@ -1,5 +1,7 @@
 #include "record/left_out.h"
 
+#include <set>
+
 #include "base/files.h"
 #include "base/json.h"
 #include "record/reader.h"
@@ -42,10 +44,11 @@ LeftOut left_out_from(std::string_view text, std::string_view where) try {
 std::vector<LeftOut> read_left_out(std::span<const std::filesystem::path> places,
                                    const std::filesystem::path& results) {
   std::vector<LeftOut> all;
+  std::set<std::filesystem::path> seen;
   for (const std::filesystem::path& place : places) {
     // A result set is the folder that holds the records found at the place.
     const std::filesystem::path set = place == "@latest" ? find_records(place, results).front().parent_path() : place;
-    if (std::filesystem::is_regular_file(set / kFile))
+    if (std::filesystem::is_regular_file(set / kFile) && seen.insert(std::filesystem::canonical(set / kFile)).second)
       all.push_back(left_out_from(read_file(set / kFile), (set / kFile).string()));
   }
   return all;

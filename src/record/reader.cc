@@ -1,6 +1,7 @@
 #include "record/reader.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -108,8 +109,10 @@ std::vector<fs::path> find_records(const fs::path& path, const fs::path& results
 
 std::vector<Record> read_records(std::span<const fs::path> paths, const fs::path& results) {
   std::vector<Record> records;
+  std::set<fs::path> seen;
   for (const fs::path& path : paths)
-    for (const fs::path& folder : find_records(path, results)) records.push_back(read_record(folder));
+    for (const fs::path& folder : find_records(path, results))
+      if (seen.insert(fs::canonical(folder)).second) records.push_back(read_record(folder));
   return records;
 }
 

@@ -19,7 +19,8 @@ Record read_record(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> find_records(const std::filesystem::path& path,
                                                 const std::filesystem::path& results = "results");
 
-// All records at the paths, read.
+// All records at the paths, read. One that is named twice, through a symbolic link too, comes once, as it was named
+// first.
 std::vector<Record> read_records(std::span<const std::filesystem::path> paths,
                                  const std::filesystem::path& results = "results");
 

@@ -88,6 +88,15 @@ TEST_F(RecordFolder, ComesBackAsWritten) {
   EXPECT_FALSE(record.launches[0].steps[2].steal_ticks) << "an unread value stays unknown";
 }
 
+TEST_F(RecordFolder, ARecordNamedTwiceIsReadOnce) {
+  write_whole();
+  fs::create_directory_symlink(folder(), temporary_.path() / "link");
+  const fs::path places[] = {temporary_.path() / "link", folder(), folder() / "", temporary_.path()};
+  const std::vector<Record> records = read_records(places);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].folder, temporary_.path() / "link");
+}
+
 TEST_F(RecordFolder, ALaunchIsSealedWhenItEnds) {
   RecordWriter writer(folder(), sample_run());
   const fs::path launch = writer.begin_launch({});
