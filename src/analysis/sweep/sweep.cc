@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/evidence.h"
 #include "analysis/sweep/parts.h"
 
 namespace tbd {
 namespace {
-
-// Smaller is better: grade, then launches, then age; the folder only so that the order of records does not matter.
-auto rank(const sweep_parts::Candidate& c) {
-  static constexpr std::string_view kGrades[] = {"published", "development", "provisional"};
-  const auto grade = std::ranges::find(kGrades, c.cell.judgement.grade) - std::begin(kGrades);
-  return std::tuple(grade, -c.cell.launches);
-}
-bool better(const sweep_parts::Candidate& a, const sweep_parts::Candidate& b) {
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  const std::string &at = a.record->run.created, &bt = b.record->run.created;
-  return at != bt ? at > bt : a.record->folder < b.record->folder;
-}
 
 bool is_lstm(const OpRow& row) { return row.op == "lstm" || row.op == "lstm_cell"; }
 
@@ -40,7 +29,7 @@ void describe(Sweep& sweep, const std::vector<sweep_parts::Candidate>& candidate
 Sweep sweep_of(std::vector<sweep_parts::Candidate> candidates, const SweepOptions& options) {
   std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
     const int64_t left = a.record->run.workload.batch, right = b.record->run.workload.batch;
-    return left != right ? left < right : better(a, b);
+    return left != right ? left < right : better({a.record, &a.cell}, {b.record, &b.cell});
   });
   Sweep sweep;
   for (size_t i = 0; i < candidates.size();) {

@@ -54,8 +54,7 @@ struct Sweep {
   bool reinforcement = false;             // minigo
   bool convolutional = false;             // most FLOPs are convolutions', neither recurrent nor reinforcement
   std::vector<SweepPoint> points;         // by batch, each batch once; cells that failed are points, too
-  std::vector<const Record*> duplicates;  // records that another of the same cell stands for (better grade, more
-                                          // launches, later)
+  std::vector<const Record*> duplicates;  // records that another of the same cell stands for: analysis/evidence.h
   const SweepPoint* largest() const;      // b*: the largest batch that ran
   // The next point after b* ended for want of memory, on the device or against the enforced budget.
   bool memory_limited() const;

@@ -91,6 +91,15 @@ TEST(Sweeps, OfDuplicatesTheBetterStandsForTheCell) {
   EXPECT_EQ(sweeps[0].duplicates[0]->hash, "r1");
 }
 
+TEST(Sweeps, OfDuplicatesTheUndisturbedComesBeforeTheLater) {
+  Results results;
+  results.add({.batches = {4}, .throughput = {10}}).add({.batches = {4}, .throughput = {12}});
+  results.records()[1].run.created = "2026-02-01T00:00:00Z";
+  for (StepRow& row : results.records()[1].launches[0].steps) row.runqueue_wait_ns = 100'000'000;
+  const auto sweeps = tbd::sweeps(results.records());
+  EXPECT_EQ(sweeps[0].points[0].record->hash, "r0");
+}
+
 TEST(Sweeps, FailedCellsArePoints) {
   Results results;
   results.add({.batches = {4, 8}, .throughput = {10, 12}, .oom_at = 16});
