@@ -4,9 +4,11 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <set>
 #include <thread>
 #include <tuple>
 
+#include "analysis/evidence.h"
 #include "base/text.h"
 
 namespace tbd {
@@ -72,6 +74,32 @@ std::vector<std::string> machines_of(std::span<const ReportCell> cells) {
   return machines;
 }
 
+// The names of a folder and of those that hold it, from the inside out.
+std::vector<std::string> names_of(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& part : folder.lexically_normal())
+    if (!part.empty() && part != "/") names.insert(names.begin(), part.string());
+  return names;
+}
+
+// Adds what tells the folders apart: their names, those of their result sets, ... the whole path.
+void name_folders(std::span<ReportCell* const> cells) {
+  std::vector<std::vector<std::string>> names;
+  size_t depth = SIZE_MAX;
+  for (const ReportCell* cell : cells) {
+    names.push_back(names_of(cell->record->folder));
+    depth = std::min(depth, names.back().size());
+  }
+  for (size_t level = 0; level < depth; ++level) {
+    std::set<std::string> distinct;
+    for (const auto& each : names) distinct.insert(each[level]);
+    if (distinct.size() < cells.size()) continue;
+    for (size_t i = 0; i < cells.size(); ++i) cells[i]->label += cat(" (", names[i][level], ")");
+    return;
+  }
+  for (ReportCell* cell : cells) cell->label += cat(" (", cell->record->folder.string(), ")");
+}
+
 void set_labels(std::vector<ReportCell>& cells) {
   if (cells.empty()) return;
   const std::vector<std::string> machines = machines_of(cells);
@@ -81,15 +109,17 @@ void set_labels(std::vector<ReportCell>& cells) {
     const std::vector<std::string> own = parts(cell, machines);
     for (size_t i = 0; i < own.size(); ++i) varies[i] = varies[i] || own[i] != first[i];
   }
-  std::map<std::string, int> used;
+  std::map<std::string, std::vector<ReportCell*>> alike;
   for (ReportCell& cell : cells) {
     std::vector<std::string> named;
     const std::vector<std::string> own = parts(cell, machines);
     for (size_t i = 0; i < own.size(); ++i)
       if (varies[i] && !own[i].empty()) named.push_back(own[i]);
     cell.label = named.empty() ? own.front() : join(named, " ");
-    if (const int n = ++used[cell.label]; n > 1) cell.label += cat(" #", n);
+    alike[cell.label].push_back(&cell);
   }
+  for (const auto& [label, same] : alike)
+    if (same.size() > 1) name_folders(same);
 }
 
 }  // namespace
@@ -121,6 +151,24 @@ std::vector<ReportCell> report_cells(std::span<const Record> records, std::span<
   std::ranges::stable_sort(cells, [](const ReportCell& a, const ReportCell& b) { return order(a) < order(b); });
   set_labels(cells);
   return cells;
+}
+
+std::vector<ReportCell> drawn(std::span<const ReportCell> cells) {
+  std::vector<ReportCell> out;
+  for (const ReportCell& cell : cells)
+    if (!cell.stands_in) out.push_back(cell);
+  return out;
+}
+
+std::vector<ReportCell> best_first(std::span<const ReportCell> cells) {
+  std::vector<ReportCell> out = drawn(cells), others;
+  for (const ReportCell& cell : cells)
+    if (cell.stands_in) others.push_back(cell);
+  std::ranges::stable_sort(others, [](const ReportCell& a, const ReportCell& b) {
+    return better({a.record, &a.result}, {b.record, &b.result});
+  });
+  std::ranges::move(others, std::back_inserter(out));
+  return out;
 }
 
 Content report_content(std::span<const Record> records, std::span<const LeftOut> left_out) {

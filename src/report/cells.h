@@ -16,7 +16,8 @@ struct ReportCell {
   const Record* record = nullptr;
   RunView run;
   CellResult result;
-  std::string label;                  // "fp32 resident": the fields in which the report's cells differ; unique
+  std::string label;  // "fp32 resident": the fields in which the report's cells differ; those that differ in none name
+                      // their folder: "batch 4 (first)"
   std::string machine;                // machine_of
   const SweepPoint* point = nullptr;  // of the sweep that the cell belongs to, whose profile and memory it has
   const Record* stands_in = nullptr;  // for a duplicate, which has no point: the record that is used in its place
@@ -25,6 +26,11 @@ struct ReportCell {
 };
 // Sorted by machine, workload, then hash: the order of arguments does not matter. Records and sweeps must outlive them.
 std::vector<ReportCell> report_cells(std::span<const Record> records, std::span<const Sweep> sweeps);
+
+// Those that figures and comparisons use: of each workload the record with the best evidence (analysis/evidence.h).
+std::vector<ReportCell> drawn(std::span<const ReportCell> cells);
+// The same before all others, which follow in the order of their evidence: for a pass that the best record lacks.
+std::vector<ReportCell> best_first(std::span<const ReportCell> cells);
 
 // All that pages are made of. `machines` are the distinct ones, in the order of the cells.
 struct Content {

@@ -1,6 +1,7 @@
 // The rules as applied, what each grade and flag means, and the records with their repro lines.
 #include <set>
 
+#include "analysis/evidence.h"
 #include "analysis/flags.h"
 #include "report/explained.h"
 #include "report/page.h"
@@ -66,10 +67,7 @@ Table duplicate_table(std::span<const ReportCell> cells) {
   for (const ReportCell& cell : cells)
     if (cell.stands_in)
       table.rows.push_back({cell.label, cell.record->hash.substr(0, 12), cell.stands_in->hash.substr(0, 12)});
-  if (!table.rows.empty())
-    table.notes = {
-        "Figures against batch size show the record of the better grade, then of more launches, then the later "
-        "one. They are never averaged."};
+  if (!table.rows.empty()) table.notes = {std::string(evidence_rule())};
   return table;
 }
 

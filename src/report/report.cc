@@ -34,12 +34,13 @@ std::vector<ReportCell> timed_of(std::span<const ReportCell> cells) {
 std::vector<Page> pages_of(const Content& content) {
   const std::span<const ReportCell> cells = content.cells;
   const std::vector<ReportCell> timed = timed_of(cells);
+  const std::vector<ReportCell> best = best_first(cells);
   std::vector<Page> pages = {summary_page(content, timed)};
   if (!timed.empty()) pages.push_back(observations_page(content));
   if (!timed.empty()) std::ranges::move(model_pages(content), std::back_inserter(pages));
   for (Page& page : std::vector<Page>{cpu_utilization_page(content), devices_page(content), throughput_page(timed),
                                       step_times_page(timed), profile_page(cells), gap_page(timed), memory_page(cells),
-                                      memory_classes_page(cells), then_page(cells), paper_tables_page(cells),
+                                      memory_classes_page(cells), then_page(best), paper_tables_page(best),
                                       left_out_page(content), environment_page(cells), methods_page(cells)})
     pages.push_back(std::move(page));
   std::erase_if(pages, [&](const Page& page) {

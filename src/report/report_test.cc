@@ -114,6 +114,36 @@ TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
     EXPECT_TRUE(series["role"] == "gap" || series["x"].size() == 4u) << series["name"];
 }
 
+// The same workload in two sets: undisturbed, and later with the machine's other work.
+std::vector<Record> measured_twice() {
+  std::vector<Record> records = {swept("pytorch", 4, 0.1), swept("pytorch", 4, 0.2)};
+  records[0].folder = "first/cell", records[1].folder = "second/cell";
+  records[1].hash = "later", records[1].run.created = "2026-02-01T00:00:00Z";
+  for (StepRow& row : records[1].launches[0].steps) row.runqueue_wait_ns = 20'000'000;
+  return records;
+}
+
+TEST(Report, TheUndisturbedRecordOfAWorkloadIsDrawnAndAllAreListed) {
+  const std::string html = report_html(measured_twice(), kLibrary);
+  const Json chart = chart_of(html, "throughput-1");
+  ASSERT_TRUE(chart.is_object());
+  EXPECT_EQ(chart["series"][0]["labels"], Json::array({"resnet50 (first)"}));
+  EXPECT_THAT(html, HasSubstr("use the one with the best evidence"));
+  EXPECT_THAT(html, HasSubstr("<h3>resnet50 (second)</h3>"));
+  EXPECT_THAT(html, HasSubstr("Figures show another record of this workload: first/cell"));
+  EXPECT_THAT(html, Not(HasSubstr("resnet50 #2")));
+  const std::string markdown = print_report(measured_twice(), Format::markdown);
+  EXPECT_THAT(markdown, HasSubstr("| resnet50 (second) |"));
+}
+
+TEST(Report, ComparisonsUseOneRecordOfEachWorkload) {
+  std::vector<Record> records = measured_twice();
+  records.push_back(swept("mxnet", 4, 0.1));
+  for (Record& record : records) record.run.verified = true;
+  const std::string json = print_report(records, Format::json);
+  EXPECT_EQ(count(json, "\"table\":\"Frameworks side by side\""), 2u);
+}
+
 TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
   EXPECT_THAT(report_html(four_cells(), kLibrary), HasSubstr("no such pass in these records"));
   const auto made = sample::made();

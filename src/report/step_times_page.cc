@@ -176,7 +176,7 @@ Page step_times_page(std::span<const ReportCell> cells) {
   for (const ReportCell& cell : cells) {
     page.tables.push_back(launch_table(cell));
     page.tables.back().title = "Step times: " + cell.label;
-    if (!cell.run.launches.empty()) timed.push_back(&cell);
+    if (!cell.run.launches.empty() && !cell.stands_in) timed.push_back(&cell);
   }
   size_t drawn = 0;
   for (const ReportCell* cell : chosen(timed, kMostFigures)) {

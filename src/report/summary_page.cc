@@ -3,6 +3,7 @@
 #include <iterator>
 #include <map>
 
+#include "analysis/evidence.h"
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
 #include "report/closure.h"
@@ -57,6 +58,9 @@ std::string card(const ReportCell& cell) {
     html += cat("<p class=\"note\">", html_escaped(judgement.outcome.reason), "</p>");
   if (!judgement.flags.empty())
     html += cat("<p class=\"note\">Flags: ", html_escaped(join(judgement.flags, ", ")), "</p>");
+  if (cell.stands_in)
+    html += cat("<p class=\"note\">Figures show another record of this workload: ",
+                html_escaped(cell.stands_in->folder.string()), "</p>");
   return html + "</article>\n";
 }
 
@@ -93,7 +97,7 @@ void add_frameworks(Page& page, std::span<const CellResult> results) {
 
 std::vector<std::vector<CellResult>> by_machine(std::span<const ReportCell> cells) {
   std::map<std::string, std::vector<CellResult>> groups;
-  for (const ReportCell& cell : cells) groups[cell.machine].push_back(cell.result);
+  for (const ReportCell& cell : drawn(cells)) groups[cell.machine].push_back(cell.result);
   std::vector<std::vector<CellResult>> out;
   for (auto& [machine, results] : groups) out.push_back(std::move(results));
   return out;
@@ -131,6 +135,8 @@ Page summary_page(const Content& content, std::span<const ReportCell> cells) {
     for (const ReportCell& cell : cells) page.html += card(cell);
     page.html += "</div>\n";
   }
+  if (std::ranges::any_of(cells, [](const ReportCell& cell) { return cell.stands_in != nullptr; }))
+    page.html += cat("<p class=\"note\">", evidence_rule(), "</p>\n");
   const bool matrix = content.sweeps.size() > 1 && cells.size() > kFewest;
   if (matrix) page.html += "<h3>Models and frameworks</h3>\n" + overview_matrices(content);
   const std::vector<std::vector<CellResult>> machines = by_machine(cells);

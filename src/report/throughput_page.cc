@@ -62,6 +62,7 @@ Page throughput_page(std::span<const ReportCell> cells) {
   page.html =
       "<p>Units finished in the stable phase over its length: a ratio of totals that includes the wait for input. "
       "The bar's line is the 95 % interval; steps that depend on each other widen it.</p>\n";
+  const std::vector<ReportCell> shown_cells = drawn(cells);
   std::set<std::string> units;
   for (const ReportCell& cell : cells) units.insert(cell.result.workload.unit);
   int number = 0;
@@ -75,13 +76,13 @@ Page throughput_page(std::span<const ReportCell> cells) {
                 .from_zero = true,
                 .table = interval_table(cells, unit)};
     std::vector<std::string> modes;
-    for (const ReportCell& cell : cells) {
+    for (const ReportCell& cell : shown_cells) {
       if (cell.result.workload.unit != unit) continue;
       chart.order.push_back(cell.label);
       const std::string& mode = cell.result.workload.input_mode;
       if (!std::ranges::count(modes, mode)) modes.push_back(mode);
     }
-    for (const std::string& mode : modes) chart.series.push_back(throughput_series(cells, unit, mode));
+    for (const std::string& mode : modes) chart.series.push_back(throughput_series(shown_cells, unit, mode));
     chart.metric = "throughput";
     page.tables.push_back(chart.table);
     page.tables.back().title = chart.title;
