@@ -99,6 +99,13 @@ TEST(Json, ANumberBeyondTheTypeIsRefused) {
   EXPECT_EQ(at<double>(object, "large"), 1e300);
 }
 
+TEST(Json, RefusesAKeyThatIsGivenTwice) {
+  EXPECT_THAT(error_of([] { parse_json(R"({"version": 1, "a": [{"b": 1}], "version": 2})", "p.json"); }),
+              HasSubstr("p.json: key 'version' is given twice"));
+  EXPECT_THAT(error_of([] { parse_json(R"([{"a": {"b": 1, "\u0062": 2}}])", "p.json"); }), HasSubstr("key 'b'"));
+  EXPECT_EQ(parse_json(R"([{"a": {"a": 1}}, {"a": 2}])", "p.json").size(), 2u);
+}
+
 TEST(Json, RefusesHostileNesting) {
   EXPECT_THAT(error_of([] { parse_json(std::string(100000, '['), "deep"); }), HasSubstr("nested deeper than 200"));
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,12 +37,32 @@ void check_depth(std::string_view text, std::string_view where) {
   }
 }
 
+// Refuses a key that an object gives twice: which of the two values counts would be anyone's guess.
+class Keys {
+ public:
+  explicit Keys(std::string_view where) : where_(where) {}
+  bool operator()(int /*depth*/, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_.pop_back();
+    if (event == Json::parse_event_t::key) add(parsed.get_ref<const std::string&>());
+    return true;
+  }
+
+ private:
+  void add(const std::string& key) {
+    require(open_.back().insert(key).second, where_, ": key '", key.substr(0, 60), "' is given twice");
+  }
+
+  std::string_view where_;
+  std::vector<std::unordered_set<std::string>> open_;  // the keys of each object that has begun, innermost last
+};
+
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
   check_depth(text, where);
   try {
-    return Json::parse(text);
+    return Json::parse(text, Keys(where));
   } catch (const nlohmann::json::parse_error& e) {
     fail(ErrorKind::invalid, where, ": not JSON at byte ", e.byte);
   } catch (const nlohmann::json::exception& e) {

@@ -9,7 +9,7 @@
 
 namespace tbd {
 
-// Throws Error(invalid) "WHERE: not JSON at byte N: ..." on malformed text or nesting deeper than 200.
+// Throws Error(invalid) "WHERE: ..." on malformed text, nesting deeper than 200 or a key that an object gives twice.
 Json parse_json(std::string_view text, std::string_view where);
 
 // Whether a number can become a T: a double beyond T's range has no value as an integer.
