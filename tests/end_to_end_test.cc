@@ -109,6 +109,25 @@ TEST_F(EndToEnd, WeightsOfAnotherNetworkAreNamedWithBothShapes) {
   EXPECT_FALSE(fs::exists(large.out));
 }
 
+TEST_F(EndToEnd, WholeNumbersForAFloatParameterAreRefused) {
+  StepOptions first = step();
+  first.save_weights = file("w");
+  run_step(first, settings_);
+  TensorMap weights = read_safetensors(file("w"));
+  HostTensor& bias = weights.at("fc.bias");
+  bias = HostTensor(DType::i32, bias.shape());
+  write_safetensors(file("w"), weights);
+  StepOptions again = step();
+  again.weights = file("w"), again.out = file("none");
+  try {
+    run_step(again, settings_);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("'fc.bias' is i32, resnet50 needs f32"));
+  }
+  EXPECT_FALSE(fs::exists(again.out));
+}
+
 // Faults of real workers, of every framework that is built.
 class RealFaults : public EndToEnd {
  protected:

@@ -25,6 +25,8 @@ void require_same(const TensorMap& weights, const std::vector<Parameter>& wanted
             parameter.shape, " of ", network, " is missing");
     require(found->second.shape() == parameter.shape, where, " holds weights of another network: '", parameter.name,
             "' has shape ", found->second.shape(), ", ", network, " needs ", parameter.shape);
+    require(is_float(found->second.dtype()) == is_float(parameter.dtype), where, ": '", parameter.name, "' is ",
+            name(found->second.dtype()), ", ", network, " needs ", name(parameter.dtype));
   }
 }
 
