@@ -26,15 +26,31 @@ auto within_file(const fs::path& path, Parse parse) {
   try {
     return parse();
   } catch (const Error& error) {
-    const bool named = std::string_view(error.what()).starts_with(path.string());
+    const bool named = std::string_view(error.what()).find(path.string()) != std::string_view::npos;
     throw named ? error : error.within(path.string());
   }
 }
 
+[[noreturn]] void cannot_read(const fs::path& path, const std::error_code& code) {
+  fail(ErrorKind::io, "cannot read ", path.string(), ": ", code.message());
+}
+
+// Whether it is there; what cannot be looked at is neither.
+bool is_there(const fs::path& path) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (!fs::status_known(status)) cannot_read(path, code);
+  return fs::exists(status);
+}
+
+// None where there is no such folder.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> found;
+  if (!is_there(folder)) return found;
   std::error_code code;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, code)) {
+  const fs::directory_iterator entries(folder, code);
+  if (code) cannot_read(folder, code);
+  for (const fs::directory_entry& entry : entries) {
     std::error_code ignored;
     if (entry.is_directory(ignored)) found.push_back(entry.path());
   }
@@ -48,7 +64,7 @@ Launch read_launch(const fs::path& folder, std::string& folded) {
   launch.info =
       within_file(facts, [&] { return launch_from_json(parse_json(read_hashed(facts, folded), facts.string())); });
   const fs::path steps = folder / "steps.csv";
-  if (fs::exists(steps))
+  if (is_there(steps))
     launch.steps = within_file(steps, [&] { return parse_steps(read_hashed(steps, folded), launch.dropped_lines); });
   return launch;
 }
@@ -75,19 +91,19 @@ fs::path latest_in(const fs::path& results) {
   return folders.back();
 }
 
-bool is_record(const fs::path& folder) { return fs::exists(folder / "run.json"); }
+bool is_record(const fs::path& folder) { return is_there(folder / "run.json"); }
 
 }  // namespace
 
 Record read_record(const fs::path& folder) {
   const fs::path file = folder / "run.json";
-  if (!fs::exists(file)) fail(ErrorKind::not_found, folder.string(), " holds no record: run.json is missing");
+  if (!is_there(file)) fail(ErrorKind::not_found, folder.string(), " holds no record: run.json is missing");
   Record record;
   record.folder = folder;
   std::string folded;
   record.run = within_file(file, [&] { return run_from_json(parse_json(read_hashed(file, folded), file.string())); });
   for (const fs::path& launch : folders_in(folder / "launches"))
-    if (fs::exists(launch / "launch.json")) record.launches.push_back(read_launch(launch, folded));
+    if (is_there(launch / "launch.json")) record.launches.push_back(read_launch(launch, folded));
   std::ranges::stable_sort(record.launches, by_pass_and_number);
   record.hash = sha256_hex(folded);
   if (record.run.state == RunState::running) {
@@ -99,7 +115,7 @@ Record read_record(const fs::path& folder) {
 
 std::vector<fs::path> find_records(const fs::path& path, const fs::path& results) {
   const fs::path place = path == "@latest" ? latest_in(results) : path;
-  if (!fs::exists(place)) fail(ErrorKind::not_found, place.string(), " does not exist");
+  if (!is_there(place)) fail(ErrorKind::not_found, place.string(), " does not exist");
   if (is_record(place)) return {place};
   std::vector<fs::path> found = folders_in(place);
   std::erase_if(found, [](const fs::path& folder) { return !is_record(folder) || folder.extension() == ".old"; });

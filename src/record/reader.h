@@ -10,7 +10,8 @@ namespace tbd {
 
 // A run whose end was never written comes back with state and outcome `interrupted` and a reason that says how many
 // steps are readable; cut last lines of steps.csv are dropped and counted. Throws Error(not_found) without run.json,
-// Error(invalid) on malformed content or a version that this program does not know; each names the file.
+// Error(invalid) on malformed content or a version that this program does not know, Error(io) on what cannot be read;
+// each names the file.
 Record read_record(const std::filesystem::path& folder);
 
 // The records at `path`: itself, or the records directly inside it (a result set), in order of their names. Folders

@@ -123,8 +123,48 @@ void check_costs(const OpRow& row) {
       require(value >= 0 && value <= kLargest, "op '", row.node, "' claims ", value, " FLOPs or bytes");
 }
 
+// No count, size or duration is negative. `what` names a number's key.
+template <class T>
+void check_not_negative(const char* what, const std::optional<T>& value) {
+  if (value) require(*value >= T{}, "'", what, "' is ", *value, ": it cannot be negative");
+}
+
 void check_workload(const Workload& w) {
-  require(w.batch >= 0 && w.samples_per_step >= 0 && w.threads >= 0, "negative batch, samples_per_step or threads");
+  check_not_negative<int64_t>("batch", w.batch);
+  check_not_negative<int64_t>("samples_per_step", w.samples_per_step);
+  check_not_negative<int64_t>("threads", w.threads);
+  check_not_negative("memory_budget_bytes", w.memory_budget_bytes);
+}
+
+void check_rates(const Json& peaks) {
+  for (const char* roof : {"isa", "gemm"}) {
+    const Json rates = maybe<Json>(peaks, roof).value_or(Json::object());
+    for (const auto& [type, rate] : rates.items())
+      require(rate.is_number() && rate.get<double>() >= 0, "'peaks.", roof, ".", type, "' is ",
+              rate.dump().substr(0, 60), ": a rate is a number and not negative");
+  }
+  check_not_negative("peaks.bandwidth", maybe<double>(peaks, "bandwidth"));
+}
+
+void check_numbers(const RunInfo& run) {
+  check_workload(run.workload);
+  check_not_negative("parameters", run.parameters);
+  check_not_negative("train_flops", run.train_flops);
+  check_not_negative<int64_t>("layers", run.card.layers);
+  check_rates(run.peaks);
+}
+
+void check_numbers(const LaunchInfo& launch) {
+  check_not_negative("first_step_began_ns", launch.first_step_began_ns);
+  check_not_negative("load_seconds", launch.load_seconds);
+  check_not_negative("first_step_seconds", launch.first_step_seconds);
+  check_not_negative("peak_rss_bytes", launch.peak_rss_bytes);
+  check_not_negative("allocator_peak_bytes", launch.allocator_peak_bytes);
+  check_not_negative("threads", launch.threads);
+  check_not_negative("cores", launch.cores);
+  check_not_negative("batch_seen", launch.batch_seen);
+  check_not_negative("parameters_seen", launch.parameters_seen);
+  check_not_negative("energy_joules", launch.energy_joules);
 }
 
 }  // namespace
@@ -155,7 +195,6 @@ RunInfo run_from_json(const Json& json) {
   const Json workload = at<Json>(json, "workload");
   Get get_workload{workload};
   visit_workload(get_workload, run.workload);
-  check_workload(run.workload);
   if (const std::optional<Json> card = maybe<Json>(json, "card")) {
     Get get_card{*card};
     visit_card(get_card, run.card);
@@ -167,6 +206,7 @@ RunInfo run_from_json(const Json& json) {
     run.ops.push_back(op_of(row));
     check_costs(run.ops.back());
   }
+  check_numbers(run);
   return run;
 }
 
@@ -182,6 +222,7 @@ LaunchInfo launch_from_json(const Json& json) {
   Get get{json};
   visit_launch(get, launch);
   launch.outcome = outcome_of(at<Json>(json, "outcome"));
+  check_numbers(launch);
   return launch;
 }
 

@@ -97,6 +97,62 @@ TEST_F(RecordFolder, ARecordNamedTwiceIsReadOnce) {
   EXPECT_EQ(records[0].folder, temporary_.path() / "link");
 }
 
+TEST_F(RecordFolder, ImpossibleNumbersAreRefusedByFileAndKey) {
+  write_whole();
+  const auto refused = [&](const fs::path& file, const Json::json_pointer& key, const Json& value) {
+    const std::string whole = read_file(file);
+    Json json = parse_json(whole, "test");
+    json[key] = value;
+    write_file(file, json.dump());
+    const std::string why = refusal([&] { read_record(folder()); });
+    write_file(file, whole);
+    EXPECT_THAT(why, HasSubstr(file.string()));
+    return why;
+  };
+  using Key = Json::json_pointer;
+  const fs::path run = folder() / "run.json", launch = folder() / "launches/clean-1/launch.json";
+  EXPECT_THAT(refused(run, Key("/train_flops"), -1), HasSubstr("'train_flops' is -1: it cannot be negative"));
+  EXPECT_THAT(refused(run, Key("/parameters"), -5), HasSubstr("'parameters' is -5"));
+  EXPECT_THAT(refused(run, Key("/workload/batch"), -2), HasSubstr("'batch' is -2"));
+  EXPECT_THAT(refused(run, Key("/peaks/isa"), {{"fp32", -1e9}}), HasSubstr("'peaks.isa.fp32'"));
+  EXPECT_THAT(refused(launch, Key("/cores"), -2), HasSubstr("'cores' is -2"));
+  EXPECT_THAT(refused(launch, Key("/load_seconds"), -0.5), HasSubstr("'load_seconds'"));
+  EXPECT_EQ(refusal([&] { read_record(folder()); }), "accepted");
+}
+
+// Another user's rights for the files, which root's own do not show.
+class AsNobody {
+ public:
+  AsNobody() : user_(::geteuid()) {
+    if (user_ == 0 && ::seteuid(65534) != 0) ADD_FAILURE() << "cannot become nobody";
+  }
+  ~AsNobody() {
+    if (::geteuid() != user_ && ::seteuid(user_) != 0) ADD_FAILURE() << "cannot become root again";
+  }
+
+ private:
+  uid_t user_;
+};
+
+TEST_F(RecordFolder, WhatCannotBeReadIsSaid) {
+  write_whole();
+  fs::permissions(temporary_.path(), fs::perms::all);
+  const auto why = [&](const fs::path& closed) {
+    fs::permissions(closed, fs::perms::none);
+    const std::string said = refusal([&] {
+      const AsNobody nobody;
+      read_records(std::vector{temporary_.path()});
+    });
+    fs::permissions(closed, fs::perms::all);
+    return said;
+  };
+  for (const fs::path& closed : {folder() / "launches", folder() / "launches/clean-1/steps.csv", folder() / "run.json"})
+    EXPECT_EQ(why(closed), cat("cannot read ", closed.string(), ": Permission denied"));
+  EXPECT_EQ(why(folder() / "launches/clean-1"),
+            cat("cannot read ", (folder() / "launches/clean-1/launch.json").string(), ": Permission denied"));
+  EXPECT_EQ(why(folder()), cat("cannot read ", (folder() / "run.json").string(), ": Permission denied"));
+}
+
 TEST_F(RecordFolder, ALaunchIsSealedWhenItEnds) {
   RecordWriter writer(folder(), sample_run());
   const fs::path launch = writer.begin_launch({});
