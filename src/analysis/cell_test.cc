@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -223,6 +224,24 @@ TEST(Gates, EqualStampsAreInconsistent) {
   Record record = sample_record();
   record.launches[0].steps[50].completed_ns = record.launches[0].steps[49].completed_ns;
   EXPECT_EQ(summarize(record).judgement.outcome.kind, OutcomeKind::inconsistent);
+}
+
+// A record of one pass alone, whose launch ended so.
+CellResult of_pass(const char* pass, OutcomeKind kind) {
+  Record record = sample_record();
+  record.launches[0].info.pass = pass, record.launches[0].info.outcome.kind = kind;
+  return summarize(record);
+}
+
+TEST(Gates, ARecordThatWasNotToBeTimedIsJudgedByItsPass) {
+  for (const char* pass : {"memory", "trace"}) {
+    const CellResult cell = of_pass(pass, OutcomeKind::ok);
+    EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok) << pass;
+    EXPECT_EQ(cell.judgement.withheld, cat("not timed: the record is of pass ", pass));
+    EXPECT_FALSE(cell["throughput"].value);
+    EXPECT_EQ(of_pass(pass, OutcomeKind::failed).judgement.outcome.kind, OutcomeKind::failed);
+  }
+  EXPECT_EQ(of_pass("disturbed", OutcomeKind::ok).judgement.outcome.kind, OutcomeKind::failed);
 }
 
 TEST(Gates, ARecordWithoutStepsFails) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "analysis/metrics.h"
 #include "analysis/throughput.h"
@@ -44,7 +45,18 @@ std::optional<Outcome> finite_gate(const RunView& run) {
   return std::nullopt;
 }
 
+// "memory, trace": the passes of a record that was not to be timed; empty where one was.
+std::string untimed_passes(const Record& record) {
+  std::set<std::string> passes;
+  for (const Launch& launch : record.launches) {
+    if (launch.info.pass != "memory" && launch.info.pass != "trace") return "";
+    if (launch.info.outcome.kind == OutcomeKind::ok) passes.insert(launch.info.pass);
+  }
+  return join(std::vector<std::string>(passes.begin(), passes.end()), ", ");
+}
+
 std::optional<Outcome> series_gate(const RunView& run) {
+  if (!untimed_passes(*run.record).empty()) return std::nullopt;
   if (run.launches.empty()) return bad(OutcomeKind::failed, "the record holds no timed step", run);
   for (const LaunchView& launch : run.launches)
     if (!launch.fault.empty()) return bad(OutcomeKind::inconsistent, launch.fault, run);
@@ -184,7 +196,9 @@ Judgement judge(const RunView& run) {
   if (withholds(judgement.outcome.kind))
     judgement.withheld = judgement.outcome.reason;
   else if (run.stable_steps() == 0)
-    judgement.withheld = "no step was measured after warming up";
+    judgement.withheld = untimed_passes(*run.record).empty()
+                             ? "no step was measured after warming up"
+                             : cat("not timed: the record is of pass ", untimed_passes(*run.record));
   else
     grade(run, judgement);
   for (const auto& more : {disturbances(run), phase_flags(run)})

@@ -98,6 +98,13 @@ TEST(FeatureMaps, HoldMostlyAndFail) {
   EXPECT_THAT(o.offenders, ElementsAre("bert pytorch fp32"));
 }
 
+TEST(FeatureMaps, OfRecordsThatWereNotTimedCount) {
+  Results results = with_maps({0.6, 0.9});
+  for (Record& record : results.records())
+    for (Launch& launch : record.launches) launch.info.pass = "memory", launch.steps.clear();
+  EXPECT_EQ(results[11].verdict, RuleVerdict::holds);
+}
+
 TEST(FeatureMaps, AreInconclusiveWithoutAPassAtTheLargestBatch) {
   Results results = with_maps({0.6});
   results.add({.model = "wgan_gp", .batches = {4, 8}, .throughput = {8, 10}});

@@ -30,6 +30,15 @@ bool has_exact_memory(const SweepPoint& point) {
   return point.memory && point.memory->log.evidence == MemoryEvidence::exact;
 }
 
+// The largest batch that ran; where none was timed, the largest of which the memory pass ran.
+const SweepPoint* largest_followed(const Sweep& sweep) {
+  if (const SweepPoint* timed = sweep.largest()) return timed;
+  const SweepPoint* found = nullptr;
+  for (const SweepPoint& point : sweep.points)
+    if (point.memory && point.cell.judgement.outcome.kind == OutcomeKind::ok) found = &point;
+  return found;
+}
+
 // Batches up to half of the largest that could stand in for it.
 std::vector<const SweepPoint*> smaller(const Sweep& sweep, const SweepPoint& last) {
   std::vector<const SweepPoint*> out;
@@ -74,7 +83,7 @@ Observation feature_maps_dominate(const Scope& scope) {
   Observation o = begun(11, scope);
   const Sweep* unmeasured = nullptr;
   for (const Sweep* sweep : scope.sweeps) {
-    const SweepPoint* last = sweep->largest();
+    const SweepPoint* last = largest_followed(*sweep);
     if (last && has_exact_memory(*last)) o.cases.push_back(by_class(*sweep, *last));
     if (last && !last->memory && sweep->workload.framework == "pytorch" && !unmeasured) unmeasured = sweep;
   }
