@@ -48,6 +48,19 @@ TEST(Topics, CoverEveryNameThatARowMayHold) {
     EXPECT_EQ(topic(cat("counters.", name(static_cast<Counter>(c)))).group->id, "trace");
 }
 
+TEST(Topics, CoverHowAFrameworkRunsANetwork) {
+  for (const char* level : {"native", "composed", "runs"}) EXPECT_EQ(topic(level).group->id, "levels") << level;
+  EXPECT_EQ(topic("unsupported").group->id, "outcomes");
+  Record record = sample_record();
+  record.run.environment["lowering"] = {{"native", 7},
+                                        {"composed", {{{"node", "act"}, {"kind", "silu"}, {"of", "sigmoid, mul"}}}}};
+  const std::vector<Fact> facts = walk(topic("composed"), record);
+  EXPECT_EQ(number_of_fact(facts, "native nodes"), 7);
+  EXPECT_EQ(number_of_fact(facts, "composed nodes"), 1);
+  EXPECT_EQ(std::get<std::string>(fact(facts, "silu 'act'")->value), "sigmoid, mul");
+  EXPECT_TRUE(fact(walk(topic("composed"), sample_record()), "not known"));
+}
+
 TEST(Topics, AreNoneThatNothingHas) {
   EXPECT_EQ(metric_topics().size(), metrics().size());
   EXPECT_EQ(flag_topics().size(), known_flags().size());

@@ -1,4 +1,4 @@
-// Marks of a row: flags (their sentence is in flags.cc), outcomes and grades.
+// Marks of a row: flags (their sentence is in flags.cc), outcomes, grades, and how a framework runs the ops.
 #include "analysis/explain/topic.h"
 
 namespace tbd {
@@ -72,10 +72,23 @@ constexpr Topic kGrades[] = {
      "docs/statistics.md", "Shown, never ranked, and no evidence for an observation: measure again."},
 };
 
+// What the framework cannot run at all is the outcome `unsupported`.
+constexpr Topic kLevels[] = {
+    {"runs", "", "In the matrix of tbd list: the framework runs the network, every op by one of its own.", "", "", "",
+     "", "Says nothing about speed or equality: tbd run and tbd check do."},
+    {"native", "", "The framework has the op itself: one of its own ops does the work.", "", "",
+     "By the worker's check.", "docs/protocol.md", ""},
+    {"composed", "", "The framework runs the op as several of its own: 'sigmoid, mul' in place of 'silu'.", "", "",
+     "By the worker's check; the record keeps which nodes, and of what.", "docs/protocol.md",
+     "The values are the same; more kernels may take more time and memory than a native op. tbd list MODEL shows what "
+     "is composed."},
+};
+
 }  // namespace
 
 std::span<const Topic> flag_topics() { return kFlagTopics; }
 std::span<const Topic> outcome_topics() { return kOutcomes; }
 std::span<const Topic> grade_topics() { return kGrades; }
+std::span<const Topic> level_topics() { return kLevels; }
 
 }  // namespace tbd

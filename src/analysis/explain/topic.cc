@@ -39,7 +39,8 @@ std::span<const TopicGroup> topic_groups() {
       group("sweep", "Figures of sweeps over batch size", sweep_topics()),
       group("flags", "Flags", flag_topics()),
       group("outcomes", "Outcomes", outcome_topics()),
-      group("grades", "Grades", grade_topics())};
+      group("grades", "Grades", grade_topics()),
+      group("levels", "How a framework runs a network", level_topics())};
   return groups;
 }
 

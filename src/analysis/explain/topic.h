@@ -24,7 +24,7 @@ struct TopicGroup {
   std::string_view id, title;
   std::vector<Topic> topics;  // with `what` filled in
 };
-// In the order in which they are listed: metrics, trace, memory, sweep, flags, outcomes, grades.
+// In the order in which they are listed: metrics, trace, memory, sweep, flags, outcomes, grades, levels.
 std::span<const TopicGroup> topic_groups();
 
 struct FoundTopic {
@@ -45,5 +45,6 @@ std::span<const Topic> sweep_topics();
 std::span<const Topic> flag_topics();
 std::span<const Topic> outcome_topics();
 std::span<const Topic> grade_topics();
+std::span<const Topic> level_topics();
 
 }  // namespace tbd

@@ -27,8 +27,8 @@ TableCell known(const std::optional<T>& value) {
 
 // For a metric: its inputs, itself, its interval, then what judged it. For a flag: what it hangs on and whether the row
 // carries it. For an outcome: what the record says and what each gate finds. For a grade: what each launch has of what
-// is wanted. For figures of a pass: their parts. Ends with outcome, grade, reasons and flags. A pass that the record
-// lacks, or one that cannot be read, is a fact that says so.
+// is wanted. For a level: the record's composed nodes. For figures of a pass: their parts. Ends with outcome, grade,
+// reasons and flags. A pass that the record lacks, or one that cannot be read, is a fact that says so.
 std::vector<Fact> walk(const FoundTopic& found, const Record& record);
 
 Table fact_table(const std::vector<Fact>& facts);

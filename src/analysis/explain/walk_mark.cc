@@ -1,4 +1,4 @@
-// Flags, outcomes and grades of a record.
+// Flags, outcomes, grades and the lowering of a record.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -87,11 +87,24 @@ void add_grade(const RunView& run, const Judgement& judgement, Facts& facts) {
   if (!judgement.grade_reason.empty()) facts.push_back({"no better because", judgement.grade_reason, "", ""});
 }
 
+void add_lowering(const RunView& run, Facts& facts) {
+  constexpr const char* kFrom = "run.json: environment.lowering";
+  const std::optional<Json> lowering = maybe<Json>(run.record->run.environment, "lowering");
+  if (!lowering) return facts.push_back({"not known", "the record does not say how its ops ran", "", kFrom});
+  facts.push_back({"native nodes", tbd::cell(maybe<int64_t>(*lowering, "native")), "", kFrom});
+  const Json composed = maybe<Json>(*lowering, "composed").value_or(Json::array());
+  facts.push_back({"composed nodes", static_cast<int64_t>(composed.size()), "", kFrom});
+  for (const Json& node : composed)
+    facts.push_back({cat(at<std::string>(node, "kind"), " '", at<std::string>(node, "node"), "'"),
+                     at<std::string>(node, "of"), "", kFrom});
+}
+
 }  // namespace
 
 void add_mark(const FoundTopic& found, const RunView& run, const Judgement& judgement, Facts& facts) {
   if (found.group->id == "flags") return add_flag(found.topic->id, run, judgement, facts);
   if (found.group->id == "outcomes") return add_outcome(run, facts);
+  if (found.group->id == "levels") return add_lowering(run, facts);
   add_grade(run, judgement, facts);
 }
 
