@@ -137,12 +137,6 @@ TableCell cell_of(const Json& value) {
   return join(parts, ";");
 }
 
-std::string interval_text(const Measured& m) {
-  if (!m.value) return "–";
-  if (!m.low || !m.high) return "no interval";
-  return cat(significant(*m.low, 4), " … ", significant(*m.high, 4));
-}
-
 bool units_differ(std::span<const CellResult> cells) {
   return std::ranges::any_of(cells, [&](const auto& c) { return c.workload.unit != cells.front().workload.unit; });
 }
@@ -272,7 +266,8 @@ Table results_table(std::span<const CellResult> cells) {
                    {"input_mode", "input"},
                    {"batch", "batch", Unit::count},
                    {"throughput", rate_unit(cells), Unit::per_second},
-                   {"throughput_interval", "95 % interval"},
+                   {"throughput_low", "95 % from", Unit::per_second},
+                   {"throughput_high", "to", Unit::per_second},
                    {"step_time_median", "step median", Unit::seconds},
                    {"step_time_p95", "step p95", Unit::seconds},
                    {"stable_from_step", "stable from", Unit::count},
@@ -287,9 +282,9 @@ Table results_table(std::span<const CellResult> cells) {
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
                           cat(w.framework, " ", w.framework_version), w.mode, w.precision, w.input_mode, w.batch,
-                          value("throughput"), interval_text(c["throughput"]), value("step_time_median"),
-                          value("step_time_p95"), value("stable_from_step"), value("cpu_utilization"),
-                          value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
+                          value("throughput"), tbd::cell(c["throughput"].low), tbd::cell(c["throughput"].high),
+                          value("step_time_median"), value("step_time_p95"), value("stable_from_step"),
+                          value("cpu_utilization"), value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
                           c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
                           std::string(name(c.judgement.outcome.kind))});
   }
