@@ -29,7 +29,9 @@ class Report final : public Command {
 
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
-    options.option("--out", out_, "File to write [report.html for HTML, stdout for the other formats]");
+    options.option(
+        "--out", out_,
+        "File to write [report.html for HTML, stdout for the other formats]; for csv a folder, too: one file a table");
     options.option("--format", format_, "html, table, md, csv, json (one object a row)", {.show_default = true});
     options.flag("--json", json_, "The same as --format json");
     options.flag("--no-check", no_check_, "Do not check whether frameworks side by side train the same network");
@@ -46,8 +48,11 @@ class Report final : public Command {
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
-    const std::string text = print_report(checked_records(context, paths, options),
-                                          json_ ? Format::json : format_from(format_), read_left_out(paths));
+    const std::vector<Record> records = checked_records(context, paths, options);
+    const std::vector<LeftOut> left_out = read_left_out(paths);
+    const Format format = json_ ? Format::json : format_from(format_);
+    if (format == Format::csv && is_folder_name(out_)) return write_csv(report_csv_files(records, left_out)), kDone;
+    const std::string text = print_report(records, format, left_out);
     if (out_.empty())
       context.out << text;
     else
@@ -56,6 +61,14 @@ class Report final : public Command {
   }
 
  private:
+  static bool is_folder_name(const std::string& out) { return out.ends_with("/") || (!out.empty() && is_folder(out)); }
+
+  void write_csv(const std::vector<std::pair<std::string, std::string>>& files) const {
+    const std::filesystem::path folder = out_;
+    make_folder(folder);
+    for (const auto& [name, content] : files) write_file_atomic(folder / name, content);
+  }
+
   std::vector<std::string> results_;
   std::string out_, format_ = "html";
   bool json_ = false, quiet_ = false, no_check_ = false;

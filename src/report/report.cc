@@ -163,6 +163,22 @@ std::string section(const Page& page) {
   return html + "</div>\n" + page.below + "</section>\n";
 }
 
+constexpr size_t kLongestStem = 80;
+
+// "Throughput, images per second" is throughput-images-per-second. No title leads out of a folder.
+std::string file_stem(std::string_view title) {
+  std::string stem;
+  for (const char c : title.substr(0, kLongestStem)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'), capital = c >= 'A' && c <= 'Z';
+    if (plain || capital)
+      stem += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!stem.empty() && stem.back() != '-')
+      stem += '-';
+  }
+  while (stem.ends_with('-')) stem.pop_back();
+  return stem.empty() ? "table" : stem;
+}
+
 }  // namespace
 
 std::string report_html(std::span<const Record> records, std::string_view plotly, std::span<const LeftOut> left_out) {
@@ -193,22 +209,40 @@ void write_report(std::span<const Record> records, const std::filesystem::path& 
   write_file_atomic(out, report_html(records, plotly_js()));
 }
 
-std::string print_report(std::span<const Record> records, Format format, std::span<const LeftOut> left_out) {
+std::vector<Table> report_tables(std::span<const Record> records, std::span<const LeftOut> left_out) {
   require(!records.empty(), "a report needs at least one record");
   const Content content = report_content(records, left_out);
+  std::vector<Table> tables;
+  for (Page& page : pages_of(content)) std::ranges::move(page.tables, std::back_inserter(tables));
+  return tables;
+}
+
+std::vector<std::pair<std::string, std::string>> report_csv_files(std::span<const Record> records,
+                                                                  std::span<const LeftOut> left_out) {
+  std::vector<std::pair<std::string, std::string>> files;
+  std::set<std::string> used;
+  for (const Table& table : report_tables(records, left_out)) {
+    const std::string stem = file_stem(table.title);
+    std::string name = stem;
+    for (int n = 2; !used.insert(name).second; ++n) name = cat(stem, "-", n);
+    files.emplace_back(name + ".csv", to_csv(table));
+  }
+  return files;
+}
+
+std::string print_report(std::span<const Record> records, Format format, std::span<const LeftOut> left_out) {
   std::string out;
-  for (const Page& page : pages_of(content))
-    for (Table table : page.tables) {
-      if (format == Format::json) {
-        table.columns.insert(table.columns.begin(), Column{"table", ""});
-        for (auto& row : table.rows) row.insert(row.begin(), TableCell(table.title));
-      } else if (format == Format::csv) {
-        out += cat(out.empty() ? "" : "\n", "# ", table.title, "\n");
-      } else if (!out.empty()) {
-        out += "\n";
-      }
-      out += print(table, format);
+  for (Table& table : report_tables(records, left_out)) {
+    if (format == Format::json) {
+      table.columns.insert(table.columns.begin(), Column{"table", ""});
+      for (auto& row : table.rows) row.insert(row.begin(), TableCell(table.title));
+    } else if (format == Format::csv) {
+      out += cat(out.empty() ? "" : "\n", "# ", table.title, "\n");
+    } else if (!out.empty()) {
+      out += "\n";
     }
+    out += print(table, format);
+  }
   return out;
 }
 

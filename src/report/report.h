@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/table.h"
 #include "record/left_out.h"
@@ -20,7 +22,12 @@ std::string report_html(std::span<const Record> records, std::string_view plotly
 // Writes the page to `out`, atomically, with the library this program was built with.
 void write_report(std::span<const Record> records, const std::filesystem::path& out);
 
-// The report's tables, without charts. JSON: one object per row with the table's title under "table".
+// The report's tables, without charts.
+std::vector<Table> report_tables(std::span<const Record> records, std::span<const LeftOut> left_out = {});
+// The same as files of one table each: their names, by the tables' titles ("results.csv"), and their content.
+std::vector<std::pair<std::string, std::string>> report_csv_files(std::span<const Record> records,
+                                                                  std::span<const LeftOut> left_out = {});
+// The same as one text. JSON: one object per row with the table's title under "table".
 std::string print_report(std::span<const Record> records, Format format, std::span<const LeftOut> left_out = {});
 
 }  // namespace tbd

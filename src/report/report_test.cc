@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/sample_profile.h"
 #include "analysis/sample_record.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -219,6 +221,23 @@ TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
   EXPECT_THAT(html, HasSubstr("none was timed"));
   EXPECT_THAT(html, Not(HasSubstr("<section id=\"throughput\"")));
   EXPECT_THAT(html, HasSubstr("<section id=\"memory-classes\""));
+}
+
+TEST(Report, CsvFilesHoldATableEachWithItsNumbersInColumns) {
+  std::map<std::string, std::string> files;
+  for (const auto& [name, content] : report_csv_files(four_cells())) {
+    EXPECT_TRUE(files.emplace(name, content).second) << name;
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."), std::string::npos) << name;
+    EXPECT_THAT(content, Not(HasSubstr("# ")));
+  }
+  EXPECT_EQ(files.size(), report_tables(four_cells()).size());
+  const std::vector<std::string> lines = split(files.at("results.csv"), '\n');
+  EXPECT_THAT(lines.at(0), HasSubstr(",throughput,throughput_low,throughput_high,"));
+  for (const std::string& each : split(lines.at(1), ',')) EXPECT_EQ(each.find("…"), std::string::npos) << each;
+  Record hostile = sample_record();
+  hostile.run.workload.model = "../../etc/passwd";
+  for (const auto& [name, content] : report_csv_files(std::vector<Record>{hostile}))
+    EXPECT_EQ(name.find('/'), std::string::npos) << name;
 }
 
 TEST(Report, SaysWhatABudgetLeftOut) {
