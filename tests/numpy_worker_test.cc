@@ -12,6 +12,7 @@
 #include "base/philox.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
+#include "runner/equivalence/check.h"
 #include "runner/run.h"
 #include "runner/step.h"
 #include "runner/worker_process.h"
@@ -358,6 +359,23 @@ TEST_F(NumpyWorker, DrawsTheNumbersOfTheProject) {
     EXPECT_EQ(inputs.at("label").as<int32_t>()[n], static_cast<int32_t>(3 * label.at(1, n).uniform(0)));
     for (uint32_t i = 0; i < 8; ++i)
       EXPECT_FLOAT_EQ(inputs.at("x").as<float>()[8 * n + i], static_cast<float>(x.at(1, n).normal(i)));
+  }
+}
+
+TEST_F(NumpyWorker, PassesTheGatesWithEitherOptimizer) {
+  const std::vector<WorkerEntry> built = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+  const auto reference = std::ranges::find(built, "pytorch", &WorkerEntry::framework);
+  if (reference == built.end()) GTEST_SKIP() << "no reference is built";
+  settings_.workers.push_back(*reference);
+  const std::string with_sgd = read_file(kExample + "perceptron.json"), sgd = R"({"kind": "sgd", "momentum": 0.9})";
+  std::string with_adam = with_sgd;
+  with_adam.replace(with_adam.find(sgd), sgd.size(), R"({"kind": "adam"})");
+  for (const std::string& program : {with_sgd, with_adam}) {
+    write_file(file("program.json"), program);
+    const CheckResult result =
+        check_model({.model = file("program.json").string(), .frameworks = {"numpy"}}, settings_);
+    ASSERT_EQ(result.verdicts.size(), 1u);
+    EXPECT_TRUE(result.verdicts[0].passed()) << result.verdicts[0].fault;
   }
 }
 

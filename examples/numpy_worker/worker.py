@@ -189,8 +189,9 @@ class Worker:
         batch = self.batch({"file": "", "save": "", **request["input"]}, first)
         began, first_done, sent, rows, ended = self.now_ns(), None, 0, [], "steps"
         used, loss, done = resource.getrusage(resource.RUSAGE_SELF), 0.0, 0
+        later = (request.get("at_step") or first) - first  # what updates count the first step as
         for step in range(first, first + request["steps"]):
-            loss = self.model.step(batch, request.get("lr"))
+            loss = self.model.step(batch, step + later, request.get("lr"), request.get("phase"))
             now, before, used = self.now_ns(), used, resource.getrusage(resource.RUSAGE_SELF)
             rows.append([step, now, units, units, None, None, 0, int(1e9 * (used.ru_utime - before.ru_utime)),
                          int(1e9 * (used.ru_stime - before.ru_stime)), used.ru_minflt - before.ru_minflt,
@@ -208,7 +209,7 @@ class Worker:
             if ended != "steps":
                 break
         self.channel.send("steps", rows=rows)
-        return {"steps": done, "ended": ended, "losses": {self.model.phase["name"]: number(loss)},
+        return {"steps": done, "ended": ended, "losses": {phase: number(loss) for phase, loss in self.model.losses.items()},
                 "nonfinite": self.model.first_not_finite() if ended == "nonfinite" else "",
                 "launch": {"first_step_began_ns": began, "first_step_seconds": 1e-9 * first_done, "batch_seen": units,
                            "peak_rss_bytes": 1024 * used.ru_maxrss}}
