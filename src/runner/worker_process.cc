@@ -31,7 +31,8 @@ constexpr std::string_view kWordsOfMemory[] = {"not enough memory",
                                                "oom when",
                                                "resource exhausted",
                                                "failed to map segment",
-                                               "could not create a primitive",  // oneDNN, without room for its code
+                                               "could not create a primitive",   // oneDNN, without room for its code
+                                               "could not execute a primitive",  // or for its scratchpad
                                                "thread creation failed",
                                                "resource temporarily unavailable"};
 
@@ -192,8 +193,10 @@ void WorkerProcess::ended(std::string_view doing) {
   const auto kills = oom_kills();
   const bool for_memory = status->signal == SIGKILL && kills && oom_kills_before_ && *kills > *oom_kills_before_;
   if (for_memory) fault(OutcomeKind::oom, cat(name_, " was killed by the system for want of memory while ", doing));
-  fault(OutcomeKind::failed,  // a budget may be why: many a program crashes where memory is refused
-        within_limit(cat(name_, status->signal ? " was " : " ", status->words(), " while ", doing, last_words())));
+  const std::string how = cat(name_, status->signal ? " was " : " ", status->words(), " while ", doing, last_words());
+  // A budget may be why: many a program crashes where memory is refused.
+  throw WorkerFault(Outcome{.kind = OutcomeKind::failed, .reason = within_limit(how), .repro = ""},
+                    ErrorKind::unsupported, status->signal);
 }
 
 void WorkerProcess::hung(std::string_view doing, double seconds) {

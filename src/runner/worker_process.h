@@ -13,15 +13,17 @@ namespace tbd {
 
 class WorkerFault : public std::exception {
  public:
-  explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported)
-      : outcome_(std::move(outcome)), error_(error) {}
+  explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported, std::optional<int> signal = {})
+      : outcome_(std::move(outcome)), error_(error), signal_(signal) {}
   const Outcome& outcome() const { return outcome_; }
-  ErrorKind error() const { return error_; }  // whose fault it was, where no record is kept
+  std::optional<int> signal() const { return signal_; }  // that ended the process, sent by itself or from outside
+  ErrorKind error() const { return error_; }             // whose fault it was, where no record is kept
   const char* what() const noexcept override { return outcome_.reason.c_str(); }
 
  private:
   Outcome outcome_;
   ErrorKind error_;
+  std::optional<int> signal_;
 };
 
 class WorkerProcess {
