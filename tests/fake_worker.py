@@ -2,9 +2,11 @@
 """A worker that trains nothing and misbehaves on request: fake_worker.py BEHAVIOUR [STEP_SECONDS].
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
-unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash
+unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
+hungry-exit
 
-The hungry ones take 16 MiB of memory for each sample; where it is refused, the second crashes without a message.
+The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
+a segmentation fault without a word or exit with code 5.
 """
 import json
 import math
@@ -71,6 +73,10 @@ def take_memory():
     except MemoryError:
         if BEHAVIOUR == "hungry":
             return False
+        if BEHAVIOUR == "hungry-segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if BEHAVIOUR == "hungry-exit":
+            sys.exit(5)
         print("terminate called after throwing an instance of 'std::bad_alloc'", file=sys.stderr, flush=True)
         os.abort()
     load.memory[::4096] = b"x" * len(load.memory[::4096])

@@ -291,6 +291,40 @@ TEST_F(Resume, TheLargestBatchIsFoundOnceAndMeasured) {
   EXPECT_EQ(read_file(runs[0].record / "run.json"), before);
 }
 
+TEST_F(Resume, AProbeThatASignalEndsDoesNotFit) {
+  behave("hungry-segfault");
+  const std::vector<CellRun> runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, smoke());
+  ASSERT_EQ(runs.size(), 1u);
+  ASSERT_EQ(runs[0].outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
+  EXPECT_GE(runs[0].cell.batch, 12);
+  const LargestBatch found = largest_batch_from(read_record(runs[0].record).run.environment->at("largest_batch"));
+  EXPECT_TRUE(found.closed);
+  const auto refused = std::ranges::find(found.tried, false, &TriedBatch::fits);
+  ASSERT_NE(refused, found.tried.end());
+  EXPECT_THAT(refused->seen, HasSubstr("killed by signal 11"));
+  EXPECT_THAT(refused->seen, HasSubstr("memory budget 294 MiB, enforced"));
+}
+
+TEST_F(Resume, AnAbortedSearchIsNoAnswer) {
+  behave("hungry-exit");
+  std::vector<CellRun> runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, smoke());
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(runs[0].outcome.reason, HasSubstr("the search for the largest batch has no answer: at batch "));
+  EXPECT_THAT(runs[0].outcome.reason, HasSubstr("exited with code 5"));
+  const Json found = read_record(runs[0].record).run.environment->at("largest_batch");
+  EXPECT_FALSE(found.contains("batch"));
+  EXPECT_FALSE(found.contains("prediction_error"));
+
+  behave("hungry");
+  EXPECT_EQ(run({cell(kLargestThatFits, 300 * kMebibyte)}, resumed()).at(0).outcome.kind, OutcomeKind::failed);
+  RunOptions again = resumed();
+  again.again = {OutcomeKind::failed};
+  runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, again);
+  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
+  EXPECT_GE(runs[0].cell.batch, 12);
+}
+
 TEST_F(Resume, WhereNotEvenOneSampleFitsARowSaysSo) {
   behave("hungry");
   const std::vector<CellRun> runs = run({cell(kLargestThatFits, 18 * kMebibyte)}, smoke());

@@ -66,26 +66,61 @@ TEST(LargestBatch, WhatGrowsOverTheFirstStepsIsMadeSmaller) {
             0);
 }
 
-TEST(LargestBatch, AnExactPredictionNeedsThreeProbes) {
+TEST(LargestBatch, WhatIsALineNeedsFourProbes) {
   Made made{.real = line(300, 7), .predicted = line(100, 7)};
   const LargestBatch found = made.find();
   expect_edge(made, found);
   EXPECT_EQ(found.batch, 100);
-  EXPECT_EQ(found.probes, 3);
+  EXPECT_EQ(found.tried.size(), 4u) << "two make the line, one is its guess, one is above";
   EXPECT_EQ(found.observed_bytes, 1000 * kMebibyte);
   EXPECT_DOUBLE_EQ(found.prediction_error.value(), 0);
 }
 
-TEST(LargestBatch, AWrongPredictionIsMendedAndItsErrorSaid) {
-  for (const int64_t each : {1, 3, 20, 60, 300}) {
+TEST(LargestBatch, TheSlopeIsCalibratedByTwoProbes) {
+  for (const int64_t each : {1, 3, 20, 45}) {
     Made made{.real = line(300, each), .predicted = line(100, 7)};
     const LargestBatch found = made.find();
     expect_edge(made, found);
-    EXPECT_LE(found.probes, 14) << each;
-    const double expected = static_cast<double>(made.real(1) / kMebibyte + 7 * (found.batch - 1)) /
-                                static_cast<double>(300 + each * found.batch) -
-                            1;
-    EXPECT_NEAR(found.prediction_error.value(), expected, 1e-9) << each;
+    EXPECT_LE(found.tried.size(), 6u) << each;
+    EXPECT_NEAR(found.prediction_error.value(), 0, 1e-6) << each;
+  }
+}
+
+TEST(LargestBatch, WhatOnlyAFullTeamOfThreadsTakesIsNoSlope) {
+  const auto real = [](int64_t batch) { return ((batch > 1 ? 140 : 96) + batch) * kMebibyte; };
+  Made made{.real = real, .predicted = line(1, 1), .search = {.budget = 380 * kMebibyte}};
+  EXPECT_NEAR(made.find().prediction_error.value(), 0, 1e-6);
+  EXPECT_FALSE(made.tried.contains(1));
+}
+
+TEST(LargestBatch, ItsErrorIsOfWhatWasPredictedBeforeTheBatchWasTried) {
+  const auto real = [](int64_t batch) { return (300 + 4 * batch + batch * batch / 100) * kMebibyte; };
+  Made made{.real = real, .predicted = line(100, 4)};
+  const LargestBatch found = made.find();
+  expect_edge(made, found);
+  EXPECT_FALSE(found.tried.front().predicted_bytes) << "there was no line yet";
+  const auto tried = std::ranges::find(found.tried, found.batch, &TriedBatch::batch);
+  ASSERT_NE(tried, found.tried.end());
+  EXPECT_EQ(found.predicted_bytes, tried->predicted_bytes);
+  EXPECT_LT(found.prediction_error.value(), -0.001);
+  EXPECT_GT(*found.prediction_error, -0.1);
+}
+
+TEST(LargestBatch, AnAllocatorThatTakesNothingForAWhileMisleadsNotFar) {
+  const auto real = [](int64_t batch) { return (batch < 600 ? 255 : 255 + (batch - 600)) * kMebibyte; };
+  Made made{.real = real, .predicted = line(100, 1)};
+  const LargestBatch found = made.find();
+  expect_edge(made, found);
+  EXPECT_LE(*made.tried.rbegin(), 4 * found.batch);
+}
+
+TEST(LargestBatch, ABatchThatMadeTheLineWasNotPredicted) {
+  for (const int64_t each : {230, 300}) {
+    Made made{.real = line(300, each), .predicted = line(100, 7)};
+    const LargestBatch found = made.find();
+    expect_edge(made, found);
+    EXPECT_EQ(found.batch, 700 / each);
+    EXPECT_FALSE(found.prediction_error) << "no 0 %";
   }
 }
 
@@ -113,7 +148,7 @@ TEST(LargestBatch, NothingFits) {
   const LargestBatch found = made.find();
   EXPECT_EQ(found.batch, 0);
   EXPECT_EQ(found.too_large, 1);
-  EXPECT_EQ(found.probes, 1);
+  EXPECT_EQ(found.tried.size(), 2u);
   EXPECT_FALSE(found.prediction_error);
 }
 
@@ -135,9 +170,9 @@ TEST(LargestBatch, OneSampleAtMostIsOneProbe) {
 
 TEST(LargestBatch, ACapOfProbesLeavesItOpen) {
   Made made{.real = line(0, 1), .predicted = line(100, 90)};
-  made.search.probes = 4;
+  made.search.probes = 3;
   const LargestBatch found = made.find();
-  EXPECT_EQ(found.probes, 4);
+  EXPECT_EQ(found.tried.size(), 3u);
   EXPECT_FALSE(found.closed);
   EXPECT_LE(made.real(found.batch), made.search.budget);
 }
@@ -148,26 +183,41 @@ TEST(LargestBatch, ACapOfTimeLeavesItOpen) {
       {.budget = 1000, .seconds = 25}, [](int64_t batch) { return batch; },
       [](int64_t batch) { return BatchProbe{.fits = batch < 100, .observed_bytes = batch}; },
       [&] { return seconds += 10; });
-  EXPECT_EQ(found.probes, 2);
+  EXPECT_EQ(found.tried.size(), 2u);
   EXPECT_FALSE(found.closed);
 }
 
-TEST(LargestBatch, AnotherFaultEndsTheSearch) {
-  const Outcome crash{.kind = OutcomeKind::failed, .reason = "it crashed", .repro = ""};
-  const LargestBatch found = find_largest_batch(
-      {.budget = 1000}, [](int64_t batch) { return batch; },
-      [&](int64_t batch) {
-        return batch == 1 ? BatchProbe{.fits = true, .observed_bytes = 1} : BatchProbe{.fault = crash};
+LargestBatch crashing_above(int64_t batch, const Outcome& crash) {
+  return find_largest_batch(
+      {.budget = 1000}, [](int64_t n) { return n; },
+      [&](int64_t n) {
+        return n <= batch ? BatchProbe{.fits = true, .observed_bytes = n, .seen = "trained"}
+                          : BatchProbe{.fault = crash};
       },
       [] { return 0.0; });
-  ASSERT_TRUE(found.fault);
-  EXPECT_EQ(found.fault->reason, "it crashed");
-  EXPECT_FALSE(found.closed);
+}
+
+TEST(LargestBatch, AnotherFaultEndsTheSearchWithoutAnAnswer) {
+  const Outcome crash{.kind = OutcomeKind::failed, .reason = "it crashed", .repro = ""};
+  for (const int64_t batch : {0, 2, 400}) {
+    const LargestBatch found = crashing_above(batch, crash);
+    ASSERT_TRUE(found.fault);
+    EXPECT_EQ(found.fault->reason, "it crashed");
+    EXPECT_FALSE(found.closed);
+    EXPECT_EQ(found.batch, 0);
+    EXPECT_FALSE(found.prediction_error);
+    const Json json = to_json(found);
+    EXPECT_FALSE(json.contains("batch"));
+    EXPECT_FALSE(json.contains("prediction_error"));
+    EXPECT_EQ(json["tried"].back()["seen"], "it crashed");
+    EXPECT_EQ(to_json(largest_batch_from(json)), json);
+  }
 }
 
 TEST(LargestBatch, ComesBackFromJson) {
   Made made{.real = line(300, 7), .predicted = line(100, 7)};
   const Json json = to_json(made.find());
+  EXPECT_EQ(json["tried"].size(), made.tried.size());
   EXPECT_EQ(to_json(largest_batch_from(json)), json);
 }
 

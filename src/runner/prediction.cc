@@ -156,7 +156,8 @@ class Predictor {
     const double start = start_seconds(p.cell.framework);
     if (!p.fits) return start + p.step_seconds;
     const double limit = options_.limit_seconds.value_or(level(options_.effort).limit_seconds);
-    double total = p.cell.batch == kLargestThatFits ? kProbes * (start + 2 * p.step_seconds) : 0;
+    const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);
+    double total = p.cell.batch == kLargestThatFits ? kProbes * probe : 0;
     for (const std::string& pass : options_.passes) {
       const int64_t launches = pass == "clean" ? options_.launches.value_or(level(options_.effort).launches) : 1;
       total += static_cast<double>(launches) * (start + launch_seconds(pass, p.step_seconds, options_.effort, limit));

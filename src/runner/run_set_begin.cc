@@ -9,6 +9,23 @@
 
 namespace tbd {
 namespace fs = std::filesystem;
+namespace {
+
+// Why a search found no batch; nullopt where it found one.
+std::optional<Outcome> no_answer(const LargestBatch& found) {
+  if (found.fault)
+    return Outcome{.kind = found.fault->kind,
+                   .reason = cat("the search for the largest batch has no answer: at batch ", found.tried.back().batch,
+                                 " ", found.fault->reason)};
+  if (found.batch > 0) return std::nullopt;
+  if (found.too_large != 1)
+    return Outcome{.kind = OutcomeKind::skipped, .reason = "no time was left to look for the largest batch"};
+  return Outcome{.kind = OutcomeKind::oom,
+                 .reason = cat("not even one sample fits into the memory budget of ", format_bytes(found.budget),
+                               ", enforced: ", found.tried.back().seen)};
+}
+
+}  // namespace
 
 void RunSet::make_entries(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
@@ -50,12 +67,7 @@ void RunSet::find_batch(Entry& entry) {
   if (found.fault && found.fault->kind == OutcomeKind::interrupted) return;
   cell.batch = std::max<int64_t>(1, found.batch);
   entry.prepared = prepare(cell, options_.effort, settings_);
-  if (found.fault)
-    entry.prepared.refused = found.fault;
-  else if (found.batch == 0 && !entry.prepared.refused)
-    entry.prepared.refused = Outcome{
-        .kind = OutcomeKind::oom,
-        .reason = cat("not even one sample fits into the memory budget of ", format_bytes(found.budget), ", enforced")};
+  if (const auto none = no_answer(found); none && !entry.prepared.refused) entry.prepared.refused = none;
   if (entry.prepared.refused) entry.prepared.refused->repro = entry.prepared.run.workload.repro;
   entry.largest_batch = to_json(found);
   place(entry);
@@ -86,7 +98,9 @@ std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
     if (!run.environment->contains("largest_batch")) continue;
     run.workload.batch = entry.prepared.run.workload.batch;
     if (!difference(run.workload, entry.prepared.run.workload, !entry.prepared.cell.mode.empty()).empty()) continue;
-    return largest_batch_from(run.environment["largest_batch"]);
+    const LargestBatch found = largest_batch_from(run.environment["largest_batch"]);
+    const bool anew = found.fault && std::ranges::count(options_.again, found.fault->kind) > 0;
+    if (!anew) return found;
   }
   return std::nullopt;
 }
