@@ -3,6 +3,21 @@
 #include "base/json.h"
 
 namespace tbd {
+namespace {
+
+// Earlier records have their number alone.
+TableCell probes_of(const Json& found) {
+  if (const auto tried = maybe<Json>(found, "tried")) return static_cast<int64_t>(tried->size());
+  return cell(maybe<int64_t>(found, "probes"));
+}
+
+std::string end_of(const Json& found) {
+  if (const auto fault = maybe<Json>(found, "fault"))
+    return cat("no answer: ", maybe<std::string>(*fault, "kind").value_or("failed"));
+  return maybe<bool>(found, "closed").value_or(true) ? "complete" : "cut short: at least";
+}
+
+}  // namespace
 
 Table largest_batch_table(std::span<const Record* const> records) {
   Table table{.title = "Largest batches that fit into a memory budget"};
@@ -15,21 +30,23 @@ Table largest_batch_table(std::span<const Record* const> records) {
                    {"probes", "probes", Unit::count},
                    {"predicted_bytes", "predicted", Unit::bytes},
                    {"observed_bytes", "observed", Unit::bytes},
-                   {"prediction_error", "error of the prediction", Unit::fraction}};
+                   {"prediction_error", "error of the prediction", Unit::fraction},
+                   {"search", "search"}};
   for (const Record* record : records) {
     const std::optional<Json> found = maybe<Json>(record->run.environment, "largest_batch");
     if (!found) continue;
     const Workload& w = record->run.workload;
     table.rows.push_back({w.model, w.framework, w.precision, cell(maybe<int64_t>(*found, "budget")),
                           cell(maybe<int64_t>(*found, "batch")), cell(maybe<int64_t>(*found, "too_large")),
-                          cell(maybe<int64_t>(*found, "probes")), cell(maybe<int64_t>(*found, "predicted_bytes")),
+                          probes_of(*found), cell(maybe<int64_t>(*found, "predicted_bytes")),
                           cell(maybe<int64_t>(*found, "observed_bytes")),
-                          cell(maybe<double>(*found, "prediction_error"))});
+                          cell(maybe<double>(*found, "prediction_error")), end_of(*found)});
   }
   if (!table.rows.empty())
     table.notes = {
-        "Predicted: the step's memory and what the process was seen to take beside it at batch 1. Observed: "
-        "the peak of the process. The budget is on what the process may allocate, which is more."};
+        "Predicted: by a line through two smaller batches that were tried. Observed: the most that the process was "
+        "seen to hold of what the budget is on (private memory that it may write, touched or not), looked at each "
+        "millisecond."};
   return table;
 }
 

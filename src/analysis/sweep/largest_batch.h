@@ -8,8 +8,8 @@
 namespace tbd {
 
 // A row for each record whose batch was searched for (environment `largest_batch`, docs/record.md): the smallest batch
-// seen not to fit, probes, bytes of the process as predicted and as observed at the largest, predicted / observed - 1.
-// Without rows where none was.
+// seen not to fit, probes, bytes of the process as predicted and as observed at the largest, predicted / observed - 1,
+// how the search ended; an aborted one has no batch. Without rows where none was.
 Table largest_batch_table(std::span<const Record* const> records);
 
 }  // namespace tbd

@@ -43,16 +43,36 @@ TEST(Sweeps, AreOfCellsThatDifferInTheBatchAlone) {
 
 TEST(LargestBatch, IsARowOfTheRecordsThatWereSearched) {
   Record searched = sample_record(), other = sample_record();
-  searched.run.environment["largest_batch"] = {{"budget", 4096},           {"batch", 12},
-                                               {"too_large", 13},          {"probes", 5},
-                                               {"predicted_bytes", 3000},  {"observed_bytes", 4000},
-                                               {"prediction_error", -0.25}};
+  searched.run.environment["largest_batch"] = {{"budget", 4096},
+                                               {"batch", 12},
+                                               {"too_large", 13},
+                                               {"probes", 5},
+                                               {"predicted_bytes", 3000},
+                                               {"observed_bytes", 4000},
+                                               {"prediction_error", -0.25},
+                                               {"closed", true}};
   const Record* records[] = {&other, &searched};
   const Table table = largest_batch_table(records);
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(std::get<int64_t>(table.rows[0][4]), 12);
-  EXPECT_EQ(std::get<double>(table.rows[0].back()), -0.25);
+  EXPECT_EQ(std::get<double>(table.rows[0][9]), -0.25);
   EXPECT_TRUE(largest_batch_table(std::span(records, 1)).rows.empty());
+}
+
+TEST(LargestBatch, AnAbortedSearchHasNoAnswer) {
+  Record aborted = sample_record();
+  aborted.run.environment["largest_batch"] = {
+      {"budget", 4096},
+      {"closed", false},
+      {"tried", {{{"batch", 2}, {"fits", true}, {"seen", "trained"}}, {{"batch", 9}, {"fits", false}, {"seen", "x"}}}},
+      {"fault", {{"kind", "timeout"}, {"reason", "x"}}}};
+  const Record* records[] = {&aborted};
+  const Table table = largest_batch_table(records);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][6]), 2);
+  for (const size_t column : {4, 5, 7, 8, 9})
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[0][column]));
+  EXPECT_EQ(std::get<std::string>(table.rows[0].back()), "no answer: timeout");
 }
 
 TEST(Sweeps, MachinesAreKeptApart) {
