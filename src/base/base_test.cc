@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <thread>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -121,6 +125,83 @@ TEST(Files, AtomicWriteReplacesAndLeavesNothingBeside) {
   write_file_atomic(folder.path() / "a", "old");
   write_file_atomic(folder.path() / "a", "new");
   EXPECT_EQ(read_file(folder.path() / "a"), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+std::filesystem::perms permissions_of(const std::filesystem::path& path) {
+  return std::filesystem::status(path).permissions();
+}
+
+TEST(Files, AtomicWriteFollowsALinkAndKeepsIt) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "there");
+  write_file(folder.path() / "there/old", "old");
+  fs::create_symlink("there/old", folder.path() / "link");
+  fs::create_symlink("link", folder.path() / "link of a link");
+  fs::create_symlink("there/new", folder.path() / "dangling");
+  write_file_atomic(folder.path() / "link of a link", "new");
+  write_file_atomic(folder.path() / "dangling", "first");
+  EXPECT_EQ(read_file(folder.path() / "there/old"), "new");
+  EXPECT_EQ(read_file(folder.path() / "there/new"), "first");
+  for (const char* link : {"link", "link of a link", "dangling"})
+    EXPECT_TRUE(fs::is_symlink(folder.path() / link)) << link;
+  fs::create_symlink("loop", folder.path() / "loop");
+  EXPECT_THAT(error_of([&] { write_file_atomic(folder.path() / "loop", ""); }), HasSubstr("Too many levels"));
+}
+
+TEST(Files, AtomicWriteKeepsPermissionsAndOwner) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "a";
+  write_file(file, "old");
+  const uid_t owner = ::geteuid() == 0 ? 12 : ::geteuid();  // only root gives files away
+  ASSERT_EQ(::chown(file.c_str(), owner, static_cast<gid_t>(-1)), 0);
+  for (const auto wanted : {std::filesystem::perms(0640), std::filesystem::perms(0400)}) {
+    std::filesystem::permissions(file, wanted);
+    write_file_atomic(file, "new");
+    EXPECT_EQ(permissions_of(file), wanted);
+  }
+  EXPECT_EQ(read_file(file), "new");
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, owner);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Files, AtomicWriteGoesThroughAPipe) {
+  const TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
+  const std::string long_text(300'000, 'x');
+  std::string got;
+  {
+    const std::jthread reader([&] { got = read_file(pipe); });
+    write_file_atomic(pipe, long_text);
+  }
+  EXPECT_EQ(got, long_text);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(Files, AtomicWriteGoesIntoADevice) {
+  const TemporaryFolder folder;
+  const std::filesystem::path null = folder.path() / "null", full = folder.path() / "full";
+  if (::mknod(null.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0 ||
+      ::mknod(full.c_str(), S_IFCHR | 0666, makedev(1, 7)) != 0)
+    GTEST_SKIP() << "NO DEVICES: only root makes them";
+  write_file_atomic(null, "content");
+  EXPECT_THAT(error_of([&] { write_file_atomic(full, "content"); }), HasSubstr("No space left"));
+  for (const auto& device : {null, full}) EXPECT_TRUE(std::filesystem::is_character_file(device)) << device;
+}
+
+TEST(Files, AReplacementThatFailsLeavesTheOldFileAlone) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "a", "old");
+  const auto fill = [](const std::filesystem::path& file) {
+    write_file(file, "half");
+    fail(ErrorKind::io, "the rest is missing");
+  };
+  EXPECT_THAT(error_of([&] { replace_file(folder.path() / "a", fill); }), HasSubstr("the rest is missing"));
+  EXPECT_EQ(read_file(folder.path() / "a"), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 

@@ -1,13 +1,13 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <vector>
+#include <optional>
 
 #include "base/error.h"
 
@@ -27,50 +27,134 @@ class Descriptor {
       : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
     if (fd_ < 0) system_error(action, path);
   }
+  explicit Descriptor(int fd) : fd_(fd) {}
   ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
 
  private:
   int fd_;
 };
 
-}  // namespace
-
-std::string read_file(const fs::path& path) {
-  if (fs::is_directory(path)) fail(ErrorKind::io, "cannot read ", path.string(), ": it is a folder");
-  const Descriptor file(path, O_RDONLY, "read");
-  std::string content;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) system_error("read", path);
-    if (count == 0) return content;
-    content.append(buffer, static_cast<size_t>(count));
-  }
+// What is at the path, at the end of links; nullopt where there is nothing.
+std::optional<struct stat> status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return status;
+  if (errno != ENOENT) system_error("write", path);
+  return std::nullopt;
 }
 
-void write_file(const fs::path& path, std::string_view content) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC, "write");
+// What the links from `path` name in the end, whether it exists or not.
+fs::path end_of_links(fs::path path) {
+  std::error_code no_link;
+  for (fs::path next = fs::read_symlink(path, no_link); !no_link; next = fs::read_symlink(path, no_link))
+    path = path.parent_path() / next;
+  return path;
+}
+
+// stdout or stderr where that is the file meant: opened anew, it would be cut or written from its beginning.
+std::optional<int> own_output(const struct stat& meant) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open {};
+    if (::fstat(fd, &open) == 0 && open.st_dev == meant.st_dev && open.st_ino == meant.st_ino) return fd;
+  }
+  return std::nullopt;
+}
+
+void write_all(int fd, std::string_view content, const fs::path& path) {
   while (!content.empty()) {
-    const ssize_t count = ::write(file.get(), content.data(), content.size());
+    const ssize_t count = ::write(fd, content.data(), content.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) system_error("write", path);
     content.remove_prefix(static_cast<size_t>(count));
   }
 }
 
-void write_file_atomic(const fs::path& path, std::string_view content) {
-  const fs::path beside = path.string() + cat(".", ::getpid(), ".part");
-  try {
-    write_file(beside, content);
-    const Descriptor file(beside, O_RDONLY, "read");
-    if (::fsync(file.get()) != 0) system_error("sync", beside);
-    if (::rename(beside.c_str(), path.c_str()) != 0) system_error("replace", path);
-  } catch (...) {
-    ::unlink(beside.c_str());
-    throw;
+// Calls `take` with the content, a piece at a time.
+template <class Take>
+void read_pieces(const fs::path& path, Take take) {
+  const Descriptor file(path, O_RDONLY, "read");
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) system_error("read", path);
+    if (count == 0) return;
+    take(std::string_view(buffer, static_cast<size_t>(count)));
   }
+}
+
+void copy_into(const fs::path& path, std::optional<int> open, const fs::path& from) {
+  const Descriptor file =
+      open ? Descriptor(::fcntl(*open, F_DUPFD_CLOEXEC, 0)) : Descriptor(path, O_WRONLY | O_TRUNC | O_NOCTTY, "write");
+  read_pieces(from, [&](std::string_view piece) { write_all(file.get(), piece, path); });
+}
+
+// An empty file with owner and permissions of `like`; false where the system does not let it have them.
+bool make_alike(const fs::path& path, const struct stat& like) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL, "write");
+  struct stat own {};
+  if (::fstat(file.get(), &own) != 0) system_error("write", path);
+  const bool owned =
+      (own.st_uid == like.st_uid && own.st_gid == like.st_gid) || ::fchown(file.get(), like.st_uid, like.st_gid) == 0;
+  return owned && ::fchmod(file.get(), (like.st_mode & 07777) | S_IWUSR) == 0;
+}
+
+class Removed {  // at the end, if it is there
+ public:
+  explicit Removed(const fs::path& path) : path_(path) {}
+  ~Removed() { ::unlink(path_.c_str()); }
+  Removed(const Removed&) = delete;
+  Removed& operator=(const Removed&) = delete;
+
+ private:
+  const fs::path& path_;
+};
+
+// false, and nothing is changed, where the system does not let the new file have the owner of the one that is there.
+bool put_in_place(const fs::path& target, const std::optional<struct stat>& there,
+                  const std::function<void(const fs::path&)>& fill) {
+  const fs::path beside = target.string() + cat(".", ::getpid(), ".part");
+  ::unlink(beside.c_str());  // of an earlier process that had this number
+  const Removed half(beside);
+  if (there && !make_alike(beside, *there)) return false;
+  fill(beside);
+  if (there && ::chmod(beside.c_str(), there->st_mode & 07777) != 0) system_error("write", target);
+  if (::rename(beside.c_str(), target.c_str()) != 0) system_error("replace", target);
+  return true;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  if (fs::is_directory(path)) fail(ErrorKind::io, "cannot read ", path.string(), ": it is a folder");
+  std::string content;
+  read_pieces(path, [&](std::string_view piece) { content += piece; });
+  return content;
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC, "write");
+  write_all(file.get(), content, path);
+}
+
+void replace_file(const fs::path& path, const std::function<void(const fs::path&)>& fill) {
+  const std::optional<struct stat> there = status_of(path);
+  const std::optional<int> open = there ? own_output(*there) : std::nullopt;
+  const bool replaceable = !there || (S_ISREG(there->st_mode) && !open);
+  if (replaceable && put_in_place(end_of_links(path), there, fill)) return;
+  const TemporaryFolder scratch;
+  fill(scratch.path() / "content");
+  copy_into(path, open, scratch.path() / "content");
+}
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+  replace_file(path, [&](const fs::path& file) {
+    write_file(file, content);
+    const Descriptor written(file, O_RDONLY, "read");
+    if (::fsync(written.get()) != 0) system_error("sync", file);
+  });
 }
 
 bool is_file(const fs::path& path) {

@@ -1,6 +1,7 @@
 // Whole files, atomic replacement and scratch folders. What fails throws Error(io or not_found) naming the path.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,11 @@ namespace tbd {
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
-// Writes beside `path`, syncs, then renames: a reader sees the old content or the new, never half.
+// `fill` writes the file that it is given, which then takes the place of `path`: a reader sees the old content or the
+// new, never half. A symbolic link stays and what it names is replaced; permissions and owner of a file that is there
+// stay too. What is no regular file (a device, a pipe, /dev/stdout) is opened and gets the content.
+void replace_file(const std::filesystem::path& path, const std::function<void(const std::filesystem::path&)>& fill);
+// The same with this content, synced before it takes the place.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 // Whether there is one; no for what cannot be looked at.
 bool is_file(const std::filesystem::path& path);

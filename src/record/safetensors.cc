@@ -1,7 +1,5 @@
 #include "record/safetensors.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <limits>
 #include <system_error>
 
+#include "base/files.h"
 #include "base/json.h"
 
 namespace tbd {
@@ -190,18 +189,7 @@ TensorMap read_safetensors(const fs::path& path) try {
 }
 
 void write_safetensors(const fs::path& path, const TensorMap& tensors) {
-  const fs::path beside = path.string() + cat(".", ::getpid(), ".part");
-  try {
-    write_stream(beside, tensors);
-    fs::rename(beside, path);
-  } catch (const fs::filesystem_error& error) {
-    fs::remove(beside);
-    fail(ErrorKind::io, "cannot replace ", path.string(), ": ", error.code().message());
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
-    throw;
-  }
+  replace_file(path, [&](const fs::path& file) { write_stream(file, tensors); });
 }
 
 }  // namespace tbd

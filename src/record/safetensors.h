@@ -12,7 +12,7 @@ namespace tbd {
 // file or disagree with the shape; a name that occurs twice. Error(not_found or io) when the file cannot be read.
 TensorMap read_safetensors(const std::filesystem::path& path);
 
-// The same tensors give the same bytes: wide elements first, then by name. Replaces `path` atomically.
+// The same tensors give the same bytes: wide elements first, then by name. Written as by replace_file.
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors);
 
 }  // namespace tbd
