@@ -5,6 +5,7 @@
 
 #include "analysis/trace/rank_events.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/analyze_files.h"
 #include "cli/commands.h"
 #include "cli/export_benchmark.h"
@@ -65,10 +66,12 @@ class Export final : public Command {
   template <class Write>
   int to_output(Context& context, Write write) const {
     if (out_.empty()) return write(context.out), kDone;
-    std::ofstream file(out_, std::ios::binary | std::ios::trunc);
-    if (file) write(file);
-    file.close();
-    if (!file) fail(ErrorKind::io, "cannot write ", out_);
+    replace_file(out_, [&](const std::filesystem::path& path) {
+      std::ofstream file(path, std::ios::binary | std::ios::trunc);
+      if (file) write(file);
+      file.close();
+      if (!file) fail(ErrorKind::io, "cannot write ", out_);
+    });
     return kDone;
   }
   ExportWindow window(const Trace& trace) const {

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "analysis/profile/profile_tables.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/pass_options.h"
@@ -49,10 +50,12 @@ class ProfileCommand final : public Command {
     if (!launch) return;
     const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
     if (!std::filesystem::exists(file)) return;
-    std::ofstream out(trace_, std::ios::binary);
-    write_chrome(read_trace(file), 0, {}, out);
-    out.flush();
-    if (!out) fail(ErrorKind::io, "cannot write ", trace_);
+    replace_file(trace_, [&](const std::filesystem::path& path) {
+      std::ofstream out(path, std::ios::binary);
+      write_chrome(read_trace(file), 0, {}, out);
+      out.close();
+      if (!out) fail(ErrorKind::io, "cannot write ", trace_);
+    });
   }
 
   PassOptions options_;

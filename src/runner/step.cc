@@ -79,12 +79,13 @@ class StepLaunch {
     ask<protocol::LoadReply>(load_request(prepared_, true), "loading the program", settings_.deadlines.load);
     if (options_.weights) ask<protocol::WriteReply>(protocol::Write{absolute(*options_.weights)}, "taking weights");
     if (options_.save_weights) save_weights(*options_.save_weights);
-    StepResult result{.losses = train()};
-    result.tensors =
-        ask<protocol::ReadReply>(protocol::Read{{"loss", "term/", "output/", "grad/", "param/", "buffer/", "state/"},
-                                                absolute(options_.out)},
-                                 "writing the results")
-            .tensors;
+    StepResult result;
+    const auto train_saving = [&](const std::optional<fs::path>& save) { result.losses = train(save); };
+    if (options_.save_inputs)
+      replace_file(absolute(*options_.save_inputs), train_saving);
+    else
+      train_saving({});
+    replace_file(absolute(options_.out), [&](const fs::path& file) { result.tensors = read_results(file); });
     worker_.bye();
     return result;
   }
@@ -97,6 +98,11 @@ class StepLaunch {
     return worker_.ask<Reply>(request, doing, seconds > 0 ? seconds : settings_.deadlines.other);
   }
 
+  int64_t read_results(const fs::path& file) {
+    const protocol::Read all{{"loss", "term/", "output/", "grad/", "param/", "buffer/", "state/"}, file};
+    return ask<protocol::ReadReply>(all, "writing the results").tensors;
+  }
+
   void save_weights(const fs::path& to) {
     const fs::path file = scratch_.path() / "weights";
     ask<protocol::ReadReply>(protocol::Read{{"param/", "buffer/"}, file}, "reading the weights");
@@ -105,7 +111,7 @@ class StepLaunch {
     write_safetensors(to, named);
   }
 
-  std::map<std::string, double> train() {
+  std::map<std::string, double> train(const std::optional<fs::path>& save) {
     protocol::Run request{
         .steps = options_.steps, .at_step = options_.at_step, .lr = options_.lr, .phase = options_.phase};
     const Cell& cell = prepared_.cell;
@@ -115,7 +121,7 @@ class StepLaunch {
       *request.input.source = {{"seed", cell.seed}};  // its kind is what the program reads
       if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
     }
-    if (options_.save_inputs) request.input.save = absolute(*options_.save_inputs);
+    if (save) request.input.save = *save;
     const protocol::RunReply reply = worker_.run(request, [](std::span<const StepRow>) { return false; });
     if (settings_.interrupted()) fail(ErrorKind::io, "interrupted: nothing was written to ", options_.out.string());
     return reply.losses;
