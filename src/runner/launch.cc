@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "measure/clock.h"
+#include "runner/reported_rows.h"
 #include "runner/trace_windows.h"
 #include "runner/worker_process.h"
 
@@ -153,6 +154,7 @@ class LaunchRun {
   }
 
   bool take(std::span<const StepRow> rows) {
+    reported_.take(rows, now_ns() - worker_began_ns_);
     if (!rows.empty()) record_.append(rows);
     const size_t before = series_.times().size();
     series_.add(rows);
@@ -208,6 +210,8 @@ class LaunchRun {
   const LaunchSink& sink_;
   LaunchResult& result_;
   StepTimes series_;
+  ReportedRows reported_;
+  int64_t worker_began_ns_ = now_ns();
   double first_step_ = 0, last_check_ = 0;  // seconds on the clock of now_ns()
   double asking_seconds_ = 0;               // that the stop rule took when it was asked last
   size_t checked_ = 0;
