@@ -135,6 +135,7 @@ void RunSet::launch(const Turn& turn) {
     return tell(index, "done", {}, 0);
   }
   if (!entry.launched) measure_peaks_of(entry, before_);
+  if (settings_.interrupted()) return;
   entry.launched = true;
   try {
     LaunchResult result = try_launch(turn);
@@ -253,7 +254,10 @@ void RunSet::measure_peaks_of(const Entry& entry, std::map<int64_t, Peaks>& into
   const auto used = std::min(plan.cores.size(), static_cast<size_t>(plan.threads));
   peaks.cores.assign(plan.cores.begin(), plan.cores.begin() + static_cast<ptrdiff_t>(used));
   const double began = now_seconds();
-  into.emplace(plan.threads, measure_peaks(peaks));
+  peaks.cancelled = settings_.interrupted;
+  const std::optional<Peaks> measured = measure_peaks(peaks);
+  if (!measured) return;
+  into.emplace(plan.threads, *measured);
   if (&into == &before_) peaks_seconds_ += now_seconds() - began;
 }
 

@@ -23,6 +23,8 @@ struct BatchTime {
 };
 using Batch = std::function<BatchTime(int64_t repeats)>;  // runs the work `repeats` times on all threads
 
+struct Cancelled {};
+
 double on_core(const TeamTime& time) {
   double cpu_ns = 0;
   for (const int64_t ns : time.cpu_ns) cpu_ns += static_cast<double>(ns);
@@ -46,10 +48,12 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
-// Repeats that take `seconds`, found by doubling up to a quarter of it, so that a short first try does not mislead.
-int64_t repeats_for(double seconds, const Batch& batch) {
-  const double target_ns = seconds * 1e9;
+// Repeats that take as long as a sample, found by doubling up to a quarter of it, so that a short first try does not
+// mislead.
+int64_t repeats_for(const PeakOptions& options, const Batch& batch) {
+  const double target_ns = options.sample_seconds * 1e9;
   for (int64_t repeats = 1;; repeats *= 2) {
+    if (options.cancelled()) throw Cancelled{};
     const double ns = batch(repeats).ns;
     if (ns < 0.25 * target_ns) continue;
     return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(static_cast<double>(repeats) * target_ns / ns)));
@@ -58,10 +62,11 @@ int64_t repeats_for(double seconds, const Batch& batch) {
 
 // work: FLOP or bytes of one repeat on all threads together.
 PeakRate measure(const PeakOptions& options, int64_t threads, double work, const Batch& batch) {
-  const int64_t repeats = repeats_for(options.sample_seconds, batch);
+  const int64_t repeats = repeats_for(options, batch);
   PeakRate rate{.threads = threads, .samples = options.samples};
   std::vector<double> rates;
   for (int64_t i = 0; i < options.samples; ++i) {
+    if (options.cancelled()) throw Cancelled{};
     const BatchTime time = batch(repeats);
     rates.push_back(work * static_cast<double>(repeats) * 1e9 / time.ns);
     rate.on_core = std::min(rate.on_core, time.on_core);
@@ -157,7 +162,7 @@ std::vector<int> usable_set() {
 
 PeakOptions quick_peak_options() { return {.sample_seconds = 0.05, .samples = 3}; }
 
-Peaks measure_peaks(const PeakOptions& options) {
+std::optional<Peaks> measure_peaks(const PeakOptions& options) try {
   require(options.samples >= 1 && options.sample_seconds > 0, "a peak needs at least one sample of some length");
   require_known(options);
   const int64_t begin = now_ns();
@@ -170,6 +175,8 @@ Peaks measure_peaks(const PeakOptions& options) {
   add_bandwidth_kernels(peaks, options);
   peaks.measuring_seconds = static_cast<double>(now_ns() - begin) * 1e-9;
   return peaks;
+} catch (const Cancelled&) {
+  return std::nullopt;
 }
 
 bool Peaks::disturbed() const {

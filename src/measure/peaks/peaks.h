@@ -3,6 +3,7 @@
 // bandwidth is shared by all threads and timed by the wall.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,9 +17,10 @@ struct PeakOptions {
   std::vector<int> cores;  // the run's thread set; empty: the usable cores
   double sample_seconds = 0.2;
   int64_t samples = 15;
-  bool one_thread = true;              // measure one thread too
-  std::vector<std::string> kernels;    // names to measure; empty: all
-  std::optional<int64_t> array_bytes;  // each of the three; nullopt: by the caches (plan_arrays)
+  bool one_thread = true;                                  // measure one thread too
+  std::vector<std::string> kernels;                        // names to measure; empty: all
+  std::optional<int64_t> array_bytes;                      // each of the three; nullopt: by the caches (plan_arrays)
+  std::function<bool()> cancelled = [] { return false; };  // asked before each sample
   bool shortened() const { return sample_seconds < 0.2 || samples < 15; }
 };
 // Less than measurement.md 6 asks for, stated in the result: 3 samples of 0.05 s.
@@ -50,8 +52,8 @@ struct Peaks {
   bool disturbed() const;  // in some kernel's samples less than 95 % of the time was on the cores
 };
 
-// Throws Error(invalid) on an unknown kernel name or samples < 1.
-Peaks measure_peaks(const PeakOptions& options);
+// nullopt where it was cancelled. Throws Error(invalid) on an unknown kernel name or samples < 1.
+std::optional<Peaks> measure_peaks(const PeakOptions& options);
 
 // Keeps the better of the known rate and `flop_rate`.
 void merge_gemm(Peaks& peaks, const std::string& type, double flop_rate);

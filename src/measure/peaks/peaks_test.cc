@@ -17,7 +17,7 @@ namespace {
 PeakOptions tiny() { return {.sample_seconds = 0.002, .samples = 3, .array_bytes = 1 << 20}; }
 
 TEST(Peaks, EveryKernelIsMeasuredOrSaysWhyNot) {
-  const Peaks peaks = measure_peaks(tiny());
+  const Peaks peaks = measure_peaks(tiny()).value();
   EXPECT_TRUE(peaks.shortened);
   EXPECT_FALSE(peaks.cores.empty());
   size_t measured = 0;
@@ -39,7 +39,7 @@ TEST(Peaks, EveryKernelIsMeasuredOrSaysWhyNot) {
 TEST(Peaks, JsonRoundTrips) {
   PeakOptions options = tiny();
   options.kernels = {"triad"};
-  Peaks peaks = measure_peaks(options);
+  Peaks peaks = measure_peaks(options).value();
   merge_gemm(peaks, "fp32", 2e9);
   merge_gemm(peaks, "fp32", 1e9);
   EXPECT_EQ(peaks.gemm.at("fp32"), 2e9);
@@ -48,11 +48,19 @@ TEST(Peaks, JsonRoundTrips) {
 
 TEST(Peaks, UnknownKernelIsRefusedWithTheNearest) {
   try {
-    measure_peaks({.kernels = {"triat"}});
+    static_cast<void>(measure_peaks({.kernels = {"triat"}}));
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("triad"), std::string::npos) << error.what();
   }
+}
+
+TEST(Peaks, ACancelledMeasurementEndsWithoutAResult) {
+  PeakOptions options = tiny();
+  int64_t asked = 0;
+  options.cancelled = [&] { return ++asked > 5; };
+  EXPECT_FALSE(measure_peaks(options));
+  EXPECT_EQ(asked, 6);
 }
 
 Peaks made(double fma256, double fma512, double bf16) {
