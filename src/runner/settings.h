@@ -13,7 +13,8 @@ namespace tbd {
 // Seconds until a worker that has not answered is ended. A step's is counted from the last sign of life.
 struct Deadlines {
   double hello = 120, load = 900, first_step = 900, step = 300, other = 300;
-  double grace = 5;  // between SIGTERM and SIGKILL
+  double grace = 5;      // between SIGTERM and SIGKILL
+  double patience = 10;  // before a person is told which worker does not answer its hello
 };
 
 struct RunnerSettings {
@@ -21,8 +22,9 @@ struct RunnerSettings {
   std::filesystem::path cache;                     // a folder for capabilities (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;
-  std::string tool = "tbd";                                  // version and commit, for the record
-  std::function<bool()> interrupted = [] { return false; };  // SIGINT or SIGTERM came
+  std::string tool = "tbd";                                                    // version and commit, for the record
+  std::function<bool()> interrupted = [] { return false; };                    // SIGINT, SIGTERM or SIGHUP came
+  std::function<void(const std::string&)> notice = [](const std::string&) {};  // what a person who waits is told
 };
 
 // The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of measurement.md 4.3.

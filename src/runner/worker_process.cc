@@ -18,7 +18,8 @@
 namespace tbd {
 namespace {
 
-constexpr double kSlice = 0.2;  // seconds between looks at the interrupt flag
+constexpr double kSlice = 0.2;      // seconds between looks at the interrupt flag
+constexpr double kLastWords = 0.5;  // seconds that an interrupted worker has for the end of its step
 
 // How frameworks, libraries and the loader say that memory was refused; the last two are of threads without a stack.
 constexpr std::string_view kWordsOfMemory[] = {"not enough memory",
@@ -95,6 +96,7 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
                                       const std::function<bool(std::span<const StepRow>)>& enough) {
   send(request, "starting to train");
   bool stopping = false, first = true;
+  std::optional<Clock::time_point> interrupted;
   auto last_sign = Clock::now();
   for (;;) {
     const char* doing = first ? "in its first step" : "training";
@@ -112,6 +114,8 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
       first = first && rows.empty();
     }
     if (elapsed_seconds(last_sign) > deadline) hung(doing, deadline);
+    if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
+    if (interrupted && elapsed_seconds(*interrupted) > kLastWords) end_interrupted(doing);
     const bool done = enough(rows) || settings_.interrupted();
     if (done && !stopping) send(protocol::Stop{}, doing);
     stopping = stopping || done;
@@ -140,9 +144,8 @@ protocol::Message WorkerProcess::receive(std::string_view doing, double seconds)
   const auto begin = Clock::now();
   while (elapsed_seconds(begin) < seconds) {
     if (auto message = receive_within(doing, std::min(kSlice, seconds))) return std::move(*message);
-    if (!settings_.interrupted()) continue;
-    process_->terminate(settings_.deadlines.grace);
-    fault(OutcomeKind::interrupted, cat("interrupted while the worker was ", doing));
+    if (settings_.interrupted()) end_interrupted(doing);
+    if (!greeted_ && !named_ && elapsed_seconds(begin) > settings_.deadlines.patience) name_the_silent(seconds);
   }
   hung(doing, seconds);
 }
@@ -197,6 +200,17 @@ void WorkerProcess::ended(std::string_view doing) {
   // A budget may be why: many a program crashes where memory is refused.
   throw WorkerFault(Outcome{.kind = OutcomeKind::failed, .reason = within_limit(how), .repro = ""},
                     ErrorKind::unsupported, status->signal);
+}
+
+void WorkerProcess::end_interrupted(std::string_view doing) {
+  process_->terminate(std::min(kLastWords, settings_.deadlines.grace));
+  fault(OutcomeKind::interrupted, cat("interrupted while the worker was ", doing));
+}
+
+void WorkerProcess::name_the_silent(double seconds) {
+  named_ = true;
+  settings_.notice(cat(name_, " (process ", pid(), ") has not answered for ",
+                       format_seconds(settings_.deadlines.patience), "; it has ", format_seconds(seconds)));
 }
 
 void WorkerProcess::hung(std::string_view doing, double seconds) {

@@ -64,6 +64,8 @@ class WorkerProcess {
   [[noreturn]] void refuse(const protocol::Message& message, std::string_view doing);
   [[noreturn]] void ended(std::string_view doing);
   [[noreturn]] void hung(std::string_view doing, double seconds);
+  [[noreturn]] void end_interrupted(std::string_view doing);
+  void name_the_silent(double seconds);
   [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
   std::string log_end() const;
   bool lacked_memory(std::string text) const;        // under a limit: the text speaks of memory
@@ -77,6 +79,7 @@ class WorkerProcess {
   std::optional<int64_t> oom_kills_before_;
   std::unique_ptr<Subprocess> process_;
   bool greeted_ = false;  // hello was answered
+  bool named_ = false;    // as one that does not
   int64_t memory_limit_ = 0;
 };
 
