@@ -169,7 +169,7 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
       table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " ", padded, "s/s in ",
                                 significant(*cell["padded_per_second"].value, 4), " ", padded, " slots/s, ",
                                 significant(*cell["samples_per_second"].value, 4), " samples/s"));
-    if (const auto share = cell["undisturbed_share"].value; share && *share < 1 && cell["throughput"].value)
+    if (const auto share = cell["undisturbed_share"].value; share && *share < 0.995 && cell["throughput"].value)
       table.notes.push_back(cat(who, format_percent(*share), " of the time was undisturbed; in total ",
                                 significant(cell["throughput_total"].value.value_or(0), 4), " ", w.unit, "/s"));
     if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));

@@ -37,22 +37,36 @@ void check_depth(std::string_view text, std::string_view where) {
   }
 }
 
-// Refuses a key that an object gives twice: which of the two values counts would be anyone's guess.
-class Keys {
+// Refuses a key that an object gives twice: which of the two values counts would be anyone's guess. A walk of its own,
+// as the parser's own callback takes quadratic time for long arrays.
+class Keys final : public nlohmann::json_sax<Json> {
  public:
   explicit Keys(std::string_view where) : where_(where) {}
-  bool operator()(int /*depth*/, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_.pop_back();
-    if (event == Json::parse_event_t::key) add(parsed.get_ref<const std::string&>());
+  bool start_object(size_t /*elements*/) override {
+    open_.emplace_back();
     return true;
   }
+  bool end_object() override {
+    open_.pop_back();
+    return true;
+  }
+  bool key(std::string& key) override {
+    require(open_.back().insert(key).second, where_, ": key '", key.substr(0, 60), "' is given twice");
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(int64_t) override { return true; }
+  bool number_unsigned(uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
 
  private:
-  void add(const std::string& key) {
-    require(open_.back().insert(key).second, where_, ": key '", key.substr(0, 60), "' is given twice");
-  }
-
   std::string_view where_;
   std::vector<std::unordered_set<std::string>> open_;  // the keys of each object that has begun, innermost last
 };
@@ -62,7 +76,9 @@ class Keys {
 Json parse_json(std::string_view text, std::string_view where) {
   check_depth(text, where);
   try {
-    return Json::parse(text, Keys(where));
+    Keys keys(where);
+    Json::sax_parse(text, &keys);  // stops where the text is malformed, which the parser then says
+    return Json::parse(text);
   } catch (const nlohmann::json::parse_error& e) {
     fail(ErrorKind::invalid, where, ": not JSON at byte ", e.byte);
   } catch (const nlohmann::json::exception& e) {

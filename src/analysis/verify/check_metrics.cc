@@ -18,7 +18,9 @@ struct Window {  // rows [begin, end) of a launch, the stable steps
   size_t begin = 0, end = 0;
   std::vector<int64_t> times_ns;
   int64_t ns = 0;
-  std::vector<std::array<size_t, 2>> headline;  // stretches of the steps that the throughput is taken from
+
+  using Stretches = std::vector<std::array<size_t, 2>>;
+  Stretches all, undisturbed, headline;  // rows: every block, those called so, those that the throughput is taken from
 };
 
 struct Second {
@@ -56,16 +58,16 @@ std::optional<int64_t> Second::sum(std::string_view column) const {
   return steps() > 0 ? std::optional(sum) : std::nullopt;
 }
 
-int64_t headline_ns_of(const Window& w) {
+int64_t ns_of(const Window& w, const Window::Stretches& stretches) {
   int64_t sum = 0;
-  for (const auto& [begin, end] : w.headline)
+  for (const auto& [begin, end] : stretches)
     for (size_t i = begin; i < end; ++i) sum += w.times_ns[i - w.begin];
   return sum;
 }
 
 int64_t Second::headline_ns() const {
   int64_t sum = 0;
-  for (const Window& w : windows) sum += headline_ns_of(w);
+  for (const Window& w : windows) sum += ns_of(w, w.headline);
   return sum;
 }
 
@@ -90,9 +92,12 @@ Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis
     w.ns += w.times_ns.back();
   }
   if (w.times_ns.size() != w.end - w.begin) return w;
-  for (const Block& block : view.blocks)
-    if (basis == Basis::total || block.undisturbed())
-      w.headline.push_back({w.begin + block.begin, w.begin + block.end});
+  for (const Block& block : view.blocks) {
+    const std::array<size_t, 2> stretch = {w.begin + block.begin, w.begin + block.end};
+    w.all.push_back(stretch);
+    if (block.undisturbed()) w.undisturbed.push_back(stretch);
+  }
+  w.headline = basis == Basis::total ? w.all : w.undisturbed;
   return w;
 }
 
@@ -111,14 +116,14 @@ Value over(const std::optional<int64_t>& numerator, double denominator) {
 }
 
 // One launch: ratio of totals. Several: geometric mean.
-Value throughput_again(const Second& s) {
+Value throughput_again(const Second& s, Window::Stretches Window::*steps) {
   double logarithms = 0, only = 0;
   int64_t launches = 0;
   for (const Window& w : s.windows) {
     double units = 0;
-    for (const auto& [begin, end] : w.headline)
+    for (const auto& [begin, end] : w.*steps)
       for (size_t i = begin; i < end; ++i) units += w.launch->number("units", i).value_or(0);
-    const int64_t ns = headline_ns_of(w);
+    const int64_t ns = ns_of(w, w.*steps);
     if (ns <= 0 || !(units > 0)) continue;
     only = units / (static_cast<double>(ns) / 1e9);
     logarithms += std::log(only), ++launches;
@@ -228,6 +233,23 @@ Value flops_of_a_step(const Second& s, bool table_alone, bool simd) {
   return static_cast<double>(sum);
 }
 
+// Geometric mean of the launches.
+Value cpu_time_again(const Second& s) {
+  double logarithms = 0, launches = 0;
+  for (const Window& w : s.windows) {
+    int64_t ns = 0;
+    for (size_t i = w.begin; i < w.end; ++i) {
+      const auto user = w.launch->count("user_cpu_ns", i), system = w.launch->count("system_cpu_ns", i);
+      if (!user || !system) return std::nullopt;
+      ns += *user + *system;
+    }
+    if (ns == 0) continue;
+    logarithms += std::log(static_cast<double>(ns) / 1e9 / static_cast<double>(w.end - w.begin));
+    ++launches;
+  }
+  return launches > 0 ? Value(std::exp(logarithms / launches)) : std::nullopt;
+}
+
 Value rate_again(const Second& s, const Value& flops) {
   if (!flops || s.headline_ns() <= 0) return std::nullopt;
   return *flops * static_cast<double>(s.headline_steps()) / (static_cast<double>(s.headline_ns()) / 1e9);
@@ -276,7 +298,9 @@ Value model_rate(const Second& s) { return rate_again(s, flops_of_a_step(s, fals
 
 using Again = std::function<Value(const Second&)>;
 const std::map<std::string_view, Again> kAgain = {
-    {"throughput", throughput_again},
+    {"throughput", [](const Second& s) { return throughput_again(s, &Window::headline); }},
+    {"throughput_undisturbed", [](const Second& s) { return throughput_again(s, &Window::undisturbed); }},
+    {"throughput_total", [](const Second& s) { return throughput_again(s, &Window::all); }},
     {"samples_per_second", [](const Second& s) { return over(s.sum("samples"), s.seconds()); }},
     {"valid_per_second", [](const Second& s) { return over(s.sum("valid"), s.seconds()); }},
     {"padded_per_second", [](const Second& s) { return over(s.sum("padded"), s.seconds()); }},
@@ -291,6 +315,7 @@ const std::map<std::string_view, Again> kAgain = {
     {"stable_from_step", stable_from_again},
     {"cpu_utilization", cpu_again},
     {"busy_cores", busy_cores_again},
+    {"cpu_time_per_step", cpu_time_again},
     {"peak_rss_bytes", [](const Second& s) { return largest(s, "peak_rss_bytes", "rss_bytes"); }},
     {"allocator_peak_bytes", [](const Second& s) { return largest(s, "allocator_peak_bytes", nullptr); }},
     {"flop_rate", model_rate},
