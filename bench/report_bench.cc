@@ -60,7 +60,8 @@ void report_of_many(benchmark::State& state) {
   const TemporaryFolder folder;
   write_matrix(folder.path() / "results", state.range(0));
   const std::filesystem::path paths[] = {folder.path() / "results"};
-  for (auto _ : state) write_report(read_records(paths), folder.path() / "report.html");
+  std::vector<UnreadableRecord> none;
+  for (auto _ : state) write_report(read_records(paths, none), folder.path() / "report.html");
   const auto bytes = static_cast<double>(std::filesystem::file_size(folder.path() / "report.html"));
   state.counters["MB"] = (bytes - static_cast<double>(plotly_js().size())) / 1e6;
 }
@@ -71,7 +72,8 @@ void read_many(benchmark::State& state) {
   const TemporaryFolder folder;
   write_matrix(folder.path() / "results", state.range(0));
   const std::filesystem::path paths[] = {folder.path() / "results"};
-  for (auto _ : state) benchmark::DoNotOptimize(read_records(paths));
+  std::vector<UnreadableRecord> none;
+  for (auto _ : state) benchmark::DoNotOptimize(read_records(paths, none));
 }
 BENCHMARK(read_many)->Arg(1'000)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 

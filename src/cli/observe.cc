@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/commands.h"
-#include "record/reader.h"
+#include "cli/report_files.h"
 
 namespace tbd::cli {
 namespace {
@@ -28,8 +28,9 @@ class Observe final : public Command {
     const Format format = output_.table_format();
     for (const int number : only_)
       if (number < 1 || number > 13) fail(ErrorKind::usage, "observations are 1 to 13, there is no ", number);
-    const std::vector<Record> records =
-        read_records(std::vector<std::filesystem::path>(results_.begin(), results_.end()));
+    const std::vector<std::filesystem::path> paths(results_.begin(), results_.end());
+    std::vector<UnreadableRecord> unreadable;
+    const std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
     const std::vector<Sweep> all = sweeps(records);
     std::vector<Observation> observations = observe(all);
     if (!only_.empty())

@@ -13,11 +13,19 @@
 namespace tbd::cli {
 namespace {
 
-std::vector<Record> checked_records(Context& context, const std::vector<std::filesystem::path>& paths,
-                                    const ReportOptions& options) {
-  std::vector<Record> records = read_records(paths);
-  if (options.check) check_rivals(context, records, runner_settings(context), options.quiet);
-  return records;
+struct Reported {
+  std::vector<Record> records;
+  std::vector<LeftOut> left_out;
+};
+
+Reported checked_records(Context& context, const std::vector<std::filesystem::path>& paths,
+                         const ReportOptions& options) {
+  LeftOut bad;
+  Reported found{.records = readable_records(context, paths, options.quiet, bad.unreadable),
+                 .left_out = read_left_out(paths)};
+  if (!bad.unreadable.empty()) found.left_out.push_back(std::move(bad));
+  if (options.check) check_rivals(context, found.records, runner_settings(context), options.quiet);
+  return found;
 }
 
 class Report final : public Command {
@@ -48,11 +56,11 @@ class Report final : public Command {
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
-    const std::vector<Record> records = checked_records(context, paths, options);
-    const std::vector<LeftOut> left_out = read_left_out(paths);
     const Format format = json_ ? Format::json : format_from(format_);
-    if (format == Format::csv && is_folder_name(out_)) return write_csv(report_csv_files(records, left_out)), kDone;
-    const std::string text = print_report(records, format, left_out);
+    const Reported found = checked_records(context, paths, options);
+    if (format == Format::csv && is_folder_name(out_))
+      return write_csv(report_csv_files(found.records, found.left_out)), kDone;
+    const std::string text = print_report(found.records, format, found.left_out);
     if (out_.empty())
       context.out << text;
     else
@@ -76,11 +84,20 @@ class Report final : public Command {
 
 }  // namespace
 
+std::vector<Record> readable_records(Context& context, std::span<const std::filesystem::path> paths, bool quiet,
+                                     std::vector<UnreadableRecord>& unreadable) {
+  std::vector<Record> records = read_records(paths, unreadable);
+  for (const UnreadableRecord& each : unreadable)
+    if (!quiet) context.err << "tbd: left out, it cannot be read: " << each.reason << "\n";
+  return records;
+}
+
 void write_html(Context& context, const std::vector<std::filesystem::path>& paths, const std::filesystem::path& out,
                 const ReportOptions& options) {
   if (plotly_js().empty())
     fail(ErrorKind::unsupported, "this build has no chart library (Plotly.js, MIT licence): './tbd setup' fetches it");
-  write_file_atomic(out, report_html(checked_records(context, paths, options), plotly_js(), read_left_out(paths)));
+  const Reported found = checked_records(context, paths, options);
+  write_file_atomic(out, report_html(found.records, plotly_js(), found.left_out));
 }
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }

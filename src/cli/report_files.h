@@ -1,8 +1,17 @@
-// Writing the report as a file.
+// Reading the records of a report, and writing it as a file.
 #pragma once
+#include <span>
+
 #include "cli/command.h"
+#include "record/left_out.h"
+#include "record/record.h"
 
 namespace tbd::cli {
+
+// The records at the paths; those that cannot be read are named on stderr, unless `quiet`, and come back in
+// `unreadable`. Throws where none can be read.
+std::vector<Record> readable_records(Context& context, std::span<const std::filesystem::path> paths, bool quiet,
+                                     std::vector<UnreadableRecord>& unreadable);
 
 struct ReportOptions {
   bool check = true;  // the gates, for records that put frameworks side by side and have no verdict

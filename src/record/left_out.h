@@ -1,4 +1,5 @@
-// What a time budget left out of a result set: its file left-out.json, docs/record.md.
+// What a report has to do without: what a time budget left out of a result set, whose file is left-out.json
+// (docs/record.md), and records that cannot be read.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -16,9 +17,15 @@ struct LeftOutCell {
   std::string reason;  // one sentence
 };
 
+struct UnreadableRecord {
+  std::string folder;
+  std::string reason;  // one sentence, which names the file
+};
+
 struct LeftOut {
   std::optional<double> budget_seconds;
   std::vector<LeftOutCell> cells;
+  std::vector<UnreadableRecord> unreadable;  // in no file: found when the set is read
 };
 
 std::string left_out_text(const LeftOut& left_out);                    // the file's content

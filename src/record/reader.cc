@@ -1,6 +1,7 @@
 #include "record/reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -123,12 +124,19 @@ std::vector<fs::path> find_records(const fs::path& path, const fs::path& results
   return found;
 }
 
-std::vector<Record> read_records(std::span<const fs::path> paths, const fs::path& results) {
+std::vector<Record> read_records(std::span<const fs::path> paths, std::vector<UnreadableRecord>& unreadable,
+                                 const fs::path& results) {
   std::vector<Record> records;
   std::set<fs::path> seen;
+  std::optional<Error> first;
   for (const fs::path& path : paths)
-    for (const fs::path& folder : find_records(path, results))
-      if (seen.insert(fs::canonical(folder)).second) records.push_back(read_record(folder));
+    for (const fs::path& folder : find_records(path, results)) try {
+        if (seen.insert(fs::canonical(folder)).second) records.push_back(read_record(folder));
+      } catch (const Error& e) {
+        unreadable.push_back({folder.string(), e.what()});
+        if (!first) first = e;
+      }
+  if (records.empty() && first) throw *first;
   return records;
 }
 

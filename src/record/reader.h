@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "record/left_out.h"
 #include "record/record.h"
 
 namespace tbd {
@@ -20,9 +21,10 @@ Record read_record(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> find_records(const std::filesystem::path& path,
                                                 const std::filesystem::path& results = "results");
 
-// All records at the paths, read. One that is named twice, through a symbolic link too, comes once, as it was named
-// first.
+// All records at the paths, read; those that cannot be read are named instead. One that is named twice, through a
+// symbolic link too, comes once, as it was named first. Throws as the first of the unreadable where none can be read.
 std::vector<Record> read_records(std::span<const std::filesystem::path> paths,
+                                 std::vector<UnreadableRecord>& unreadable,
                                  const std::filesystem::path& results = "results");
 
 }  // namespace tbd

@@ -22,7 +22,7 @@ Page summary_page(const Content& content, std::span<const ReportCell> timed);
 Page observations_page(const Content& content);  // empty where nothing could be decided
 std::vector<Page> model_pages(const Content& content);
 Page cpu_utilization_page(const Content& content);  // empty without a number
-Page left_out_page(const Content& content);         // empty where no budget left anything out
+Page left_out_page(const Content& content);         // empty where nothing was
 Page devices_page(const Content& content);          // empty on one device
 Page throughput_page(std::span<const ReportCell> cells);
 Page step_times_page(std::span<const ReportCell> cells);

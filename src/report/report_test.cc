@@ -240,6 +240,13 @@ TEST(Report, CsvFilesHoldATableEachWithItsNumbersInColumns) {
     EXPECT_EQ(name.find('/'), std::string::npos) << name;
 }
 
+TEST(Report, NamesRecordsThatCannotBeRead) {
+  const LeftOut bad = {.unreadable = {{"set/net-<b8>", "set/net-<b8>/run.json: not JSON"}}};
+  const std::string html = report_html(four_cells(), kLibrary, std::span(&bad, 1));
+  EXPECT_THAT(html, HasSubstr("<section id=\"left-out\""));
+  EXPECT_THAT(html, HasSubstr("set/net-&lt;b8&gt;/run.json: not JSON"));
+}
+
 TEST(Report, SaysWhatABudgetLeftOut) {
   const LeftOut some = {.budget_seconds = 1800, .cells = {{"net-<b8>", "tbd run net --batch 8", 12.5, "dear"}}};
   const std::string html = report_html(four_cells(), kLibrary, std::span(&some, 1));
