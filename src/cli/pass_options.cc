@@ -57,13 +57,14 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   run.passes = passes;
   run.peaks = passes != std::vector<std::string>{"memory"};
   if (options.limit) run.limit_seconds = static_cast<double>(positive(*options.limit, "--limit"));
-  run.out = options.out.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(options.out);
   note_interrupts();
+  const SetLock set = result_set(options.out, wanted);
+  run.out = set.set();
+  const RunnerSettings settings = runner_settings(context);
   ProgressPrinter progress(context, options.output.quiet);
-  const std::vector<CellRun> runs =
-      run_cells(wanted, run, runner_settings(context), [&](const Progress& p) { progress(p); });
+  const std::vector<CellRun> runs = run_cells(wanted, run, settings, [&](const Progress& p) { progress(p); });
   progress.clear();
-  PassRecords out{.exit_code = exit_code(runs)};
+  PassRecords out{.exit_code = code_of_runs(runs, settings)};
   for (const CellRun& cell : runs) {
     out.records.push_back(read_record(cell.record));
     if (cell.outcome.kind != OutcomeKind::ok)

@@ -47,9 +47,10 @@ class Quickstart final : public Command {
     const std::vector<Cell> wanted =
         quickstart_cells(like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, settings));
     QuickstartOptions options{.budget_seconds = static_cast<double>(positive(budget_, "--budget"))};
-    options.out = out_.empty() ? default_out("results", wanted, utc_label()) : std::filesystem::path(out_);
-
     note_interrupts();
+    const SetLock set = result_set(out_, wanted);
+    options.out = set.set();
+
     const int64_t began = now_ns();
     check_rivals(context, wanted, settings, output_.quiet);
     options.budget_seconds -= std::min(1e-9 * static_cast<double>(now_ns() - began), options.budget_seconds / 2);
@@ -65,7 +66,7 @@ class Quickstart final : public Command {
     const std::filesystem::path report = options.out / "report.html";
     write_html(context, {options.out}, report, {.quiet = output_.quiet});
     context.err << "report: " << report.string() << "\n";
-    return exit_code(runs);
+    return code_of_runs(runs, settings);
   }
 
  private:

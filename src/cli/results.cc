@@ -11,6 +11,14 @@
 
 namespace tbd::cli {
 
+SetLock result_set(const std::filesystem::path& out, const std::vector<Cell>& cells) {
+  return out.empty() ? SetLock::of_new_folder(default_out("results", cells, utc_label())) : SetLock(out);
+}
+
+int code_of_runs(const std::vector<CellRun>& runs, const RunnerSettings& settings) {
+  return settings.interrupted() ? kCellFailed : exit_code(runs);
+}
+
 void print_runs(Context& context, const std::vector<CellRun>& runs, Format format) {
   std::vector<Record> records;
   std::vector<const Record*> each;

@@ -9,6 +9,7 @@
 #include "cli/run_forecast.h"
 #include "cli/run_request.h"
 #include "cli/verdicts.h"
+#include "runner/prepare.h"
 
 namespace tbd::cli {
 namespace {
@@ -31,7 +32,10 @@ class RunCommand final : public Command {
       context.err << "tbd: there is no cell to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
-    if (arguments_.dry_run) return print_forecast(context, request, format);
+    if (arguments_.dry_run) {
+      for (const Cell& cell : request.cells) require_startable(cell, settings);
+      return print_forecast(context, request, format);
+    }
     std::vector<LeftOutCell> left_out;
     if (request.options.budget_seconds && !request.options.resume) left_out = thin(context, request);
     return measure(context, request, settings, left_out, format);
@@ -69,12 +73,12 @@ class RunCommand final : public Command {
   int measure(Context& context, RunRequest& request, const RunnerSettings& settings,
               const std::vector<LeftOutCell>& left_out, Format format) const {
     RunOptions& options = request.options;
-    if (options.out.empty()) options.out = default_out("results", request.cells, utc_label());
     note_interrupts();
-    if (!arguments_.no_check && options.effort != Effort::smoke)
-      check_rivals(context, request.cells, settings, output_.quiet);
+    const SetLock set = result_set(options.out, request.cells);
+    options.out = set.set();
+    if (request.check && options.effort != Effort::smoke) check_rivals(context, request.cells, settings, output_.quiet);
     std::optional<PlanFiles> files;
-    if (!options.resume) files.emplace(request.cells, options, left_out);
+    if (!options.resume) files.emplace(request, left_out);
     ProgressPrinter progress(context, output_.quiet);
     const std::vector<CellRun> runs = run_cells(request.cells, options, settings, [&](const Progress& p) {
       if (files) files->keep();  // something is measured: no refusal any more
@@ -86,7 +90,7 @@ class RunCommand final : public Command {
     if (!output_.quiet) context.err << "records: " << options.out.string() << "\n";
     if (settings.interrupted())
       context.err << "interrupted: 'tbd run --resume " << options.out.string() << "' goes on\n";
-    return exit_code(runs);
+    return code_of_runs(runs, settings);
   }
 
   RunArguments arguments_;

@@ -8,10 +8,12 @@ namespace {
 
 constexpr const char* kPlanFile = "cells.plan";
 
-std::string plan_of_set(const std::vector<Cell>& cells, const RunOptions& options) {
-  Plan plan = plan_of(cells);
+std::string plan_of_set(const RunRequest& request) {
+  const RunOptions& options = request.options;
+  Plan plan = plan_of(request.cells);
   plan.effort = options.effort, plan.passes = options.passes;
   plan.launches = options.launches, plan.limit_seconds = options.limit_seconds;
+  plan.peaks = options.peaks, plan.check = request.check;
   return cat("# The cells of this result set; 'tbd run --resume FOLDER' reads it.\n", plan_text(plan));
 }
 
@@ -23,27 +25,22 @@ Plan kept_plan(const fs::path& out, const std::vector<std::string>& own_framewor
   return read_plan(out / kPlanFile, own_frameworks);
 }
 
-PlanFiles::PlanFiles(const std::vector<Cell>& cells, const RunOptions& options,
-                     const std::vector<LeftOutCell>& left_out) {
+PlanFiles::PlanFiles(const RunRequest& request, const std::vector<LeftOutCell>& left_out) {
+  const RunOptions& options = request.options;
   if (fs::exists(options.out / kPlanFile))
     fail(ErrorKind::usage, options.out.string(), " holds a set that was begun: go on with 'tbd run --resume ",
          options.out.string(), "', or choose another --out");
-  for (fs::path folder = options.out; !folder.empty() && !fs::exists(folder); folder = folder.parent_path())
-    made_.push_back(folder);
-  make_folder(options.out);
   const auto write = [&](const char* name, const std::string& text) {
     written_.push_back(options.out / name);
     write_file_atomic(options.out / name, text);
   };
   if (!left_out.empty()) write("left-out.json", left_out_text({options.budget_seconds, left_out}));
-  write(kPlanFile, plan_of_set(cells, options));
+  write(kPlanFile, plan_of_set(request));
 }
 
 PlanFiles::~PlanFiles() {
   std::error_code ignored;  // what cannot be taken back stays
   for (const fs::path& file : written_) fs::remove(file, ignored);
-  for (const fs::path& folder : made_)
-    if (fs::is_empty(folder, ignored)) fs::remove(folder, ignored);
 }
 
 }  // namespace tbd::cli

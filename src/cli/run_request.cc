@@ -28,21 +28,25 @@ std::vector<std::string> own_frameworks(const RunnerSettings& settings) {
 }
 
 // What the plan says and the command line does not.
-void take_options(const Plan& plan, RunOptions& options) {
+void take_options(const Plan& plan, RunRequest& request) {
+  RunOptions& options = request.options;
   if (plan.effort) options.effort = *plan.effort;
   if (!plan.passes.empty()) options.passes = plan.passes;
   options.launches = plan.launches, options.limit_seconds = plan.limit_seconds;
   options.budget_seconds = plan.budget_seconds;
+  options.peaks = plan.peaks.value_or(true), request.check = plan.check.value_or(true);
 }
 
-void override_options(const RunArguments& given, RunOptions& options) {
+void override_options(const RunArguments& given, RunRequest& request) {
+  RunOptions& options = request.options;
   if (given.effort) options.effort = effort_of(*given.effort);
   if (given.launches) options.launches = positive(*given.launches, "--launches");
   if (given.limit) options.limit_seconds = seconds_option(*given.limit, "--limit");
   if (given.budget) options.budget_seconds = seconds_option(*given.budget, "--budget");
   if (!given.passes.empty()) options.passes = given.passes;
   for (const std::string& pass : options.passes) require_value("passes", pass);
-  options.peaks = !given.no_peaks;
+  options.peaks = options.peaks && !given.no_peaks;
+  request.check = request.check && !given.no_check;
   options.out = given.out;
 }
 
@@ -63,8 +67,8 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
          "--budget, --dry-run, --no-check and --no-peaks");
   RunRequest request;
   const Plan plan = kept_plan(given.resume, own_frameworks(settings));
-  take_options(plan, request.options);
-  override_options(given, request.options);
+  take_options(plan, request);
+  override_options(given, request);
   request.cells = cells(plan);
   request.options.out = given.resume, request.options.resume = true;
   request.options.again = outcomes_again(given.again, request.cells);
@@ -148,7 +152,7 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
   RunRequest request;
   if (!given.plan.empty()) {
     const Plan plan = plan_for(read_plan(given.plan, own_frameworks(settings)), this_machine());
-    take_options(plan, request.options);
+    take_options(plan, request);
     request.cells = cells(plan);
   } else if (!given.like.empty()) {
     request.cells = cell_of_record(given.like, request.options);
@@ -156,7 +160,7 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
     if (given.cells.models.empty()) fail(ErrorKind::usage, "run needs a model");
     request.cells = cells(given.cells.axes());
   }
-  override_options(given, request.options);
+  override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);
   return request;
 }

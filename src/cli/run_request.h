@@ -20,6 +20,7 @@ struct RunArguments {
 struct RunRequest {
   std::vector<Cell> cells;  // of this shard
   RunOptions options;       // `out` is empty where none was named
+  bool check = true;        // first whether frameworks side by side train the same network
 };
 // Throws Error(usage, invalid, not_found) on what makes no sense together.
 RunRequest run_request(const RunArguments& arguments, const RunnerSettings& settings);

@@ -11,6 +11,7 @@
 #include "cli/run_files.h"
 #include "cli/run_request.h"
 #include "runner/prediction.h"
+#include "runner/set_lock.h"
 
 namespace tbd::cli {
 namespace {
@@ -115,9 +116,10 @@ TEST_F(RunCommand, ShardsTogetherAreThePlan) {
 TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
   const std::vector<Cell> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
-  RunOptions options{.effort = Effort::smoke, .out = path("set")};
-  options.passes = {"clean", "memory"}, options.limit_seconds = 7;
-  PlanFiles(cells, options, {}).keep();
+  RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
+  begun.options.passes = {"clean", "memory"}, begun.options.limit_seconds = 7, begun.options.peaks = false;
+  std::filesystem::create_directory(path("set"));
+  PlanFiles(begun, {}).keep();
   const RunOutcome said = run({"--resume", path("set").string(), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(rows(said, "model").size(), 1u);
@@ -133,6 +135,8 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_EQ(request.cells, cells);
   EXPECT_TRUE(request.options.resume);
   EXPECT_EQ(request.options.limit_seconds, 7);
+  EXPECT_FALSE(request.options.peaks);
+  EXPECT_FALSE(request.check);
   EXPECT_EQ(request.options.effort, Effort::smoke);
   EXPECT_THAT(request.options.passes, ElementsAre("clean", "memory"));
   EXPECT_EQ(std::ranges::count(request.options.again, OutcomeKind::unsteady), 1);
@@ -147,11 +151,37 @@ TEST_F(RunCommand, AnOomWhereAllCellsHaveAMemoryBudgetIsAnAnswer) {
   EXPECT_EQ(again_oom(1 << 30), 0);
 }
 
+TEST_F(RunCommand, ADryRunRefusesWhatTheRunWould) {
+  const RunOutcome framework = run({"resnet50", "--framework", "jax", "--dry-run"});
+  EXPECT_EQ(framework.code, kBadUsage);
+  EXPECT_THAT(framework.err, HasSubstr("'jax'"));
+  const RunOutcome folder = run({"resnet50", "--data", path("none").string(), "--dry-run"});
+  EXPECT_EQ(folder.code, kBadUsage);
+  EXPECT_THAT(folder.err, HasSubstr("there is no data folder"));
+}
+
+TEST_F(RunCommand, ASetThatIsBeingMeasuredIsRefused) {
+  const SetLock set(path("set"));
+  const RunRequest begun{.cells = {{.model = "resnet50", .config = "tiny"}}, .options = {.out = path("set")}};
+  PlanFiles(begun, {}).keep();
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"--resume", path("set").string()}, {"resnet50", "--out", path("set").string()}}) {
+    const RunOutcome said = run(command);
+    EXPECT_EQ(said.code, kBadUsage);
+    EXPECT_THAT(said.err, HasSubstr("is being written by process "));
+  }
+}
+
 TEST_F(RunCommand, APlanThatIsRefusedLeavesNothing) {
-  const RunOptions options{.out = path("a") / "b"};
-  { const PlanFiles files({{.model = "bert"}}, options, {{"resnet50-b8", "tbd run resnet50", 3, "why"}}); }
+  const RunRequest request{.cells = {{.model = "bert"}}, .options = {.out = path("a") / "b"}};
+  const std::vector<LeftOutCell> left = {{"resnet50-b8", "tbd run resnet50", 3, "why"}};
+  {
+    const SetLock set(request.options.out);
+    const PlanFiles files(request, left);
+  }
   EXPECT_FALSE(std::filesystem::exists(path("a")));
-  PlanFiles({{.model = "bert"}}, options, {{"resnet50-b8", "tbd run resnet50", 3, "why"}}).keep();
+  const SetLock set(request.options.out);
+  PlanFiles(request, left).keep();
   const Json left_out = parse_json(read_file(path("a") / "b" / "left-out.json"), "left-out.json");
   EXPECT_EQ(at<std::string>(left_out["left_out"][0], "reason"), "why");
   EXPECT_EQ(cells(kept_plan(path("a") / "b", {})).at(0).model, "bert");

@@ -73,6 +73,7 @@ struct Plan {
   std::optional<int64_t> launches;       // of the clean pass; default: the effort's
   std::optional<double> limit_seconds;   // of a launch; default: the effort's
   std::optional<double> budget_seconds;  // of the whole plan; default: none
+  std::optional<bool> peaks, check;      // whether the machine's roofs, and frameworks' equality, are; default: yes
   std::vector<Axes> excludes;            // a cell that is in all lists of one of these is left out; an empty list says
                                          // nothing of its axis
   bool operator==(const Plan&) const = default;

@@ -15,7 +15,7 @@ namespace {
 
 using plan_parts::Section;
 
-const std::vector<std::string> kPlanKeys = {"effort", "passes", "launches", "limit", "budget"};
+const std::vector<std::string> kPlanKeys = {"effort", "passes", "launches", "limit", "budget", "peaks", "check"};
 const std::vector<std::string> kListKeys = {"model",  "config", "framework", "precision", "device",
                                             "layout", "mode",   "input",     "dropout"};
 const std::vector<std::string> kSetKeys = {"batch", "threads", "data", "seed", "memory", "when"};
@@ -46,6 +46,11 @@ std::vector<int64_t> counts(const std::vector<std::string>& texts, std::string_v
     values.push_back(value);
   }
   return values;
+}
+
+bool yes_or_no(const std::string& text, std::string_view key) {
+  require(text == "yes" || text == "no", key, " is yes or no, not '", text, "'");
+  return text == "yes";
 }
 
 const std::string& only_one(const std::vector<std::string>& values, const std::string& key) {
@@ -169,6 +174,8 @@ class PlanReader {
     if (key == "launches") plan_.launches = count_from(value, key);
     if (key == "limit") plan_.limit_seconds = seconds_from(value, key);
     if (key == "budget") plan_.budget_seconds = seconds_from(value, key);
+    if (key == "peaks") plan_.peaks = yes_or_no(value, key);
+    if (key == "check") plan_.check = yes_or_no(value, key);
   }
 
   std::string_view where_;

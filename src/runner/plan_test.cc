@@ -34,10 +34,13 @@ TEST(Plan, CellsAreTheProductOfTheAxes) {
 
 TEST(Plan, AFileSaysWhatTheCommandLineCan) {
   const Plan plan = plan_from_text(
-      "# ResNet\neffort = publish\nframework = pytorch\n[small]\nmodel = resnet50\nconfig = tiny\nbatch = 4, 8 # two\n"
+      "# ResNet\neffort = publish\npeaks = no\ncheck = yes\nframework = pytorch\n[small]\nmodel = resnet50\nconfig = "
+      "tiny\nbatch = 4, 8 # two\n"
       "[large]\nmodel = resnet50\nbatch=4\n",
       "a.plan");
   EXPECT_EQ(plan.effort, Effort::publish);
+  EXPECT_EQ(plan.peaks, false);
+  EXPECT_EQ(plan.check, true);
   ASSERT_EQ(plan.sets.size(), 2u);
   EXPECT_THAT(plan.sets[0].batches, ElementsAre(4, 8));
   EXPECT_THAT(plan.sets[1].frameworks, ElementsAre("pytorch"));

@@ -41,6 +41,8 @@ std::string plan_text(const Plan& plan) {
   if (plan.launches) write_one(out, "launches", cat(*plan.launches));
   if (plan.limit_seconds) write_one(out, "limit", seconds_text(*plan.limit_seconds));
   if (plan.budget_seconds) write_one(out, "budget", seconds_text(*plan.budget_seconds));
+  if (plan.peaks) write_one(out, "peaks", *plan.peaks ? "yes" : "no");
+  if (plan.check) write_one(out, "check", *plan.check ? "yes" : "no");
   for (size_t i = 0; i < plan.sets.size(); ++i) {
     out += cat("[", i + 1, "]\n");
     write(out, plan.sets[i]);

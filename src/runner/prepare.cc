@@ -128,13 +128,16 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.repro = repro_line(cell, effort);
 }
 
-void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
+void require_known_framework(const std::string& framework, const RunnerSettings& settings) {
   std::vector<std::string> known;
-  for (const KnownFramework& framework : known_frameworks()) known.emplace_back(framework.name);
+  for (const KnownFramework& each : known_frameworks()) known.emplace_back(each.name);
   for (const WorkerEntry& entry : settings.workers)
     if (!find_framework(entry.framework)) known.push_back(entry.framework);
-  const std::string base = prepared.cell.framework.substr(0, prepared.cell.framework.find('@'));
+  const std::string base = framework.substr(0, framework.find('@'));
   if (std::ranges::find(known, base) == known.end()) fail(ErrorKind::usage, unknown_name("framework", base, known));
+}
+
+void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
   try {
     prepared.worker = &find_worker(settings.workers, prepared.cell.framework);
   } catch (const Error& e) {
@@ -159,9 +162,14 @@ std::optional<int64_t> free_memory() {
   return free;
 }
 
+void require_startable(const Cell& cell, const RunnerSettings& settings) {
+  require_known_framework(cell.framework, settings);
+  require_readable(cell.data);
+}
+
 PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings) {
   const LoadedProgram loaded = load_program(cell.model, cell.config);
-  require_readable(cell.data);
+  require_startable(cell, settings);
   PreparedCell prepared{.cell = cell};
   prepared.program =
       with_precision(with_dropout(loaded.program, dropout_from(cell.dropout)), precision_from(cell.precision));

@@ -19,6 +19,9 @@ struct PreparedCell {
   int64_t parameters = 0;
 };
 
+// Throws Error(usage, not_found or io) for an unknown framework and a data folder that is not there or cannot be read.
+void require_startable(const Cell& cell, const RunnerSettings& settings);
+
 // Throws Error(usage, not_found or invalid) when the cell makes no sense whatever the machine.
 PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings);
 
