@@ -111,7 +111,7 @@ TEST_F(Workers, OneThatDoesNotExistIsUnavailable) {
   const std::vector<CellRun> runs = run_cells({cell("pytorch")}, smoke(), settings_);
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unavailable);
   EXPECT_THAT(runs.at(0).outcome.reason, HasSubstr("/no/such/worker: No such file"));
-  EXPECT_EQ(exit_code(runs), 0);
+  EXPECT_EQ(exit_code(runs), 3);
 }
 
 // What a machine lacks makes a back-end absent: a row and a reason, no failure; the others are measured.

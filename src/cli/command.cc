@@ -24,8 +24,10 @@ void print_commands(Context& context, const std::vector<std::unique_ptr<Command>
     name.resize(12, ' ');
     context.out << "  " << name << command->summary() << "\n";
   }
-  context.out << "\n'tbd COMMAND --help' explains a command, its units and defaults. Results go to stdout, all else to "
-                 "stderr.\nExit codes: 0 done; 1 a verdict that was asked to fail; 2 bad usage; 3 a cell failed.\n";
+  context.out
+      << "\n'tbd COMMAND --help' explains a command, its units and defaults. Results go to stdout, all else to "
+         "stderr.\nExit codes: 0 done, and at least one workload has a number; 1 a verdict that was asked for fails; "
+         "2 bad usage,\nnothing was run; 3 no workload has a number, one failed, or the run was interrupted.\n";
 }
 
 int exit_code_of(const Error& error) {
@@ -110,6 +112,9 @@ int run_program(Context& context) {
       return kCellFailed;
     } catch (const std::bad_alloc&) {
       context.err << "tbd: error: " << arguments[0] << " needs more memory than there is\n";
+      return kCellFailed;
+    } catch (const std::exception& e) {  // a worker's fault without a row to say it in, an interrupt among them
+      context.err << "tbd: error: " << e.what() << "\n";
       return kCellFailed;
     }
   }

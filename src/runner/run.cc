@@ -1,5 +1,7 @@
 #include "runner/run.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "runner/run_set.h"
 
@@ -40,23 +42,18 @@ bool closes_a_sweep(const CellRun& run, const std::vector<CellRun>& results) {
   return smaller && !larger;
 }
 
+bool is_fault(const CellRun& run, const std::vector<CellRun>& results) {
+  using enum OutcomeKind;
+  const OutcomeKind kind = run.outcome.kind;
+  if (kind == oom) return !closes_a_sweep(run, results);
+  return kind == timeout || kind == failed || kind == nonfinite || kind == inconsistent || kind == interrupted;
+}
+
 }  // namespace
 
 int exit_code(const std::vector<CellRun>& results) {
-  for (const CellRun& run : results) switch (run.outcome.kind) {
-      case OutcomeKind::oom:
-        if (closes_a_sweep(run, results)) break;
-        return 3;
-      case OutcomeKind::timeout:
-      case OutcomeKind::failed:
-      case OutcomeKind::nonfinite:
-      case OutcomeKind::inconsistent:
-      case OutcomeKind::interrupted:
-        return 3;
-      default:
-        break;
-    }
-  return 0;
+  const auto failed = [&](const CellRun& run) { return is_fault(run, results); };
+  return std::ranges::any_of(results, ran) && std::ranges::none_of(results, failed) ? 0 : 3;
 }
 
 }  // namespace tbd

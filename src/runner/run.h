@@ -52,7 +52,8 @@ struct CellRun {
 
 // Throws Error(usage, not_found, invalid) before anything is measured when a cell makes no sense (unknown model,
 // config, framework or precision), Error(io) when `out` cannot be written; Error(usage) when `out` holds a record of a
-// cell, unless `resume` goes on with it (runner/resume.h says what is refused then). An interrupt ends the cell at hand
+// cell, unless `resume` goes on with it (runner/resume.h says what is refused then). No other process may write into
+// `out` meanwhile: the caller holds its SetLock. An interrupt ends the cell at hand
 // cleanly and leaves the others out. A cell whose batch is kLargestThatFits gets the batch that a search within its
 // memory budget finds (runner/largest_batch.h); environment["largest_batch"] of its record says what the search saw.
 std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
@@ -62,8 +63,9 @@ std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions&
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
                                   std::string_view utc_label);
 
-// 0, or 3 where a cell is oom, timeout, failed, nonfinite, inconsistent or interrupted (measurement.md 4.6). An oom
-// that closes a sweep towards the memory limit is no fault: a smaller batch of the same series ran, no larger one did.
+// 0 where a cell has a number and none is a fault, else 3 (docs/command-line.md). Faults are oom, timeout, failed,
+// nonfinite, inconsistent and interrupted; an oom that closes a sweep towards the memory limit is none: a smaller batch
+// of the same series ran, no larger one did.
 int exit_code(const std::vector<CellRun>& results);
 
 }  // namespace tbd
