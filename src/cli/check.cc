@@ -1,4 +1,5 @@
 // tbd check: do frameworks train the same network? A verdict each, the guilty node where not.
+#include <algorithm>
 #include <ostream>
 
 #include "base/json.h"
@@ -41,6 +42,8 @@ class CheckCommand final : public Command {
       options_.progress = [&](const std::string& doing) { context.err << "check: " << doing << "\n"; };
     require_one_question();
     std::vector<CheckResult> results;
+    int code = kDone;
+    note_interrupts();
     try {
       const RunnerSettings settings = runner_settings(context);
       const auto done = [&](const CheckResult& result) { show(result, results, context); };
@@ -49,11 +52,16 @@ class CheckCommand final : public Command {
       else
         done(check_model(options_, settings));
     } catch (const WorkerFault& fault) {
-      context.err << "tbd: error: the reference: " << fault.what() << "\n";
-      return kCellFailed;
+      code = kCellFailed;
+      if (fault.outcome().kind == OutcomeKind::interrupted)
+        context.err << "check: interrupted"
+                    << (all_ ? cat(" after ", results.size(), " of ", tiny_configs().size()) : "") << "\n";
+      else
+        context.err << "tbd: error: the reference: " << fault.what() << "\n";
     }
+    if (results.empty()) return code;
     if (!output_.is_json()) context.out << print(all_ ? verdict_table(results) : gate_table(results.front()), format);
-    return explained(results, context.err);
+    return std::max(code, explained(results, context.err));
   }
 
  private:

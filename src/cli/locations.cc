@@ -1,6 +1,7 @@
 #include "cli/locations.h"
 
 #include <csignal>
+#include <ostream>
 
 #include "base/error.h"
 
@@ -17,6 +18,9 @@ void note_interrupts() {
   action.sa_handler = note;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup(1) has it ignored
 }
 
 bool interrupted() { return interrupt_seen != 0; }
@@ -31,6 +35,9 @@ RunnerSettings runner_settings(const Context& context) {
   settings.environment = context.environment;
   settings.tool = cat("tbd ", TBD_VERSION);
   settings.interrupted = interrupted;
+  settings.notice = [&err = context.err, begin = context.err_is_terminal ? "\n" : ""](const std::string& sentence) {
+    err << begin << "tbd: " << sentence << std::endl;
+  };
   return settings;
 }
 

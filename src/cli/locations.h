@@ -11,7 +11,7 @@ RunnerSettings runner_settings(const Context& context);
 // The photographs that the set-up made; empty when they are not there.
 std::filesystem::path photographs(const Context& context);
 
-// Installs handlers for SIGINT and SIGTERM that only note the signal; true once one came.
+// Installs handlers for SIGINT, SIGTERM and SIGHUP that only note the signal; true once one came.
 void note_interrupts();
 bool interrupted();
 

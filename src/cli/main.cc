@@ -1,4 +1,6 @@
+#include <poll.h>
 #include <unistd.h>
+
 #include <map>
 
 #include <csignal>
@@ -29,6 +31,12 @@ std::filesystem::path cache_folder(const std::map<std::string, std::string>& env
   return std::filesystem::path(get("HOME")) / ".cache" / "tbd";
 }
 
+// Whoever read stdout has closed it (`tbd list | head -1`): it has what it wanted.
+bool nobody_reads_stdout() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,7 +59,7 @@ int main(int argc, char** argv) {
   };
   const int code = tbd::cli::run_program(context);
   std::cout.flush();
-  if (!std::cout) {
+  if (!std::cout && !nobody_reads_stdout()) {
     std::cerr << "tbd: error: cannot write the result to stdout\n";
     return tbd::cli::kCellFailed;
   }
