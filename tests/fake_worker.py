@@ -3,7 +3,7 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5.
@@ -101,7 +101,10 @@ def train(request):
         time.sleep(STEP_SECONDS)
         loss = "nan" if step == 4 and BEHAVIOUR == "nonfinite" else 1.0 / step
         now = now_ns()
-        rows.append([step, now, load.batch, load.batch, None, None, 0, 1000, 1000, 0, 0, None, None, 1 << 20, loss])
+        row_step = 7 * step if BEHAVIOUR == "skipped-steps" else step
+        stamp = {"equal-stamps": began + 1, "backward-stamps": began + 10_000_000 - step,
+                 "huge-stamps": (1 << 63) - 1 - 1000 + step}.get(BEHAVIOUR, now)
+        rows.append([row_step, stamp, load.batch, load.batch, None, None, 0, 1000, 1000, 0, 0, None, None, 1 << 20, loss])
         first_done = first_done or now
         if step == 1 or now - last_sent > 50_000_000:
             send("steps", rows=rows)

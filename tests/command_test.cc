@@ -1,0 +1,235 @@
+// The built program as a person runs it, with workers that misbehave: exit codes, signals, who may write where.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "cli/command.h"
+#include "processes_of.h"
+#include "record/reader.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::kBadUsage;
+using cli::kCellFailed;
+using cli::kDone;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double kLongEnough = 120;  // seconds, of a command on a busy machine
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(TBD_PROGRAM)) GTEST_SKIP() << "NO PROGRAM: " << TBD_PROGRAM << " is not built";
+  }
+
+  // The framework's worker from now on; `rest` are further arguments of fake_worker.py.
+  void behave(const std::string& framework, const std::string& behaviour, const std::string& rest = "") {
+    const fs::path script = path(framework + ".sh");
+    write_file(script,
+               cat("#!/bin/sh\nexec python3 ", TBD_SOURCE_DIR, "/tests/fake_worker.py ", behaviour, " ", rest, "\n"));
+    fs::permissions(script, fs::perms::owner_all);
+    workers_[framework] = {{"framework", framework}, {"framework_version", "1"}, {"worker", script.string()}};
+    write_file(path("workers.json"), Json{{"version", 1}, {"workers", workers_}}.dump());
+  }
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+  std::string quoted(const std::vector<std::string>& arguments) const {
+    std::string command = cat("'", TBD_PROGRAM, "'");
+    for (const std::string& each : arguments) command += cat(" '", each, "'");
+    return command;
+  }
+  // A shell with the program's environment in the test's folder; stdout and stderr go to files of `name`.
+  std::unique_ptr<Subprocess> begin(const std::string& command, const std::string& name = "said") const {
+    const std::map<std::string, std::string> environment = {
+        {"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"TBD_WORKERS", path("workers.json").string()}};
+    const std::string line =
+        cat("cd '", folder_.path().string(), "' && exec >", name, ".out 2>", name, ".err && ", command);
+    return std::make_unique<Subprocess>(
+        SpawnOptions{.argv = {"/bin/bash", "-c", line}, .environment = environment, .stderr_file = {}, .cpus = {}});
+  }
+  int run(const std::string& command, const std::string& name = "said") const {
+    const std::optional<ExitStatus> status = begin(command, name)->wait(kLongEnough);
+    return status ? status->code.value_or(-1) : -2;
+  }
+  int tbd(const std::vector<std::string>& arguments) const { return run(quoted(arguments)); }
+  std::string out(const std::string& name = "said") const { return read_file(path(name + ".out")); }
+  std::string err(const std::string& name = "said") const { return read_file(path(name + ".err")); }
+
+  static std::vector<std::string> smoke(const std::string& set, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"run",      "resnet50", "--config",   "tiny",       "--batch", "2",
+                                          "--effort", "smoke",    "--no-check", "--no-peaks", "--out",   set};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  // Until stderr holds the words; false where it never does.
+  bool said(const std::string& words, const std::string& name = "said") const {
+    for (int i = 0; i < 600; ++i) {
+      if (fs::exists(path(name + ".err")) && err(name).find(words) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+  }
+  // Sends the signal to the program itself and returns how long it goes on.
+  double seconds_to_end(Subprocess& process, int signal) const {
+    const auto began = std::chrono::steady_clock::now();
+    ::kill(process.pid(), signal);
+    status_ = process.wait(kLongEnough);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
+
+  TemporaryFolder folder_{"tbd-command"};
+  Json workers_ = Json::object();
+  mutable std::optional<ExitStatus> status_;
+};
+
+TEST_F(Program, WhereNoWorkloadHasANumberTheExitCodeSaysSo) {
+  behave("pytorch", "good");
+  EXPECT_EQ(tbd(smoke("good")), kDone) << err();
+  EXPECT_EQ(tbd(smoke("device", {"--device", "cuda:0"})), kCellFailed);
+  EXPECT_EQ(tbd(smoke("precision", {"--precision", "tf32"})), kCellFailed);
+  EXPECT_EQ(tbd(smoke("mode", {"--mode", "xla"})), kCellFailed);
+  EXPECT_EQ(tbd(smoke("absent", {"--framework", "mxnet"})), kCellFailed);
+  EXPECT_EQ(tbd(smoke("one of two", {"--precision", "fp32,tf32"})), kDone);
+  behave("pytorch", "unsupported");
+  EXPECT_EQ(tbd(smoke("node")), kCellFailed);
+}
+
+TEST_F(Program, ImpossibleStampsFailTheirRowAlone) {
+  behave("mxnet", "good");
+  for (const char* behaviour : {"equal-stamps", "backward-stamps", "huge-stamps", "skipped-steps"}) {
+    behave("pytorch", behaviour);
+    EXPECT_EQ(tbd(smoke(behaviour, {"--framework", "pytorch,mxnet"})), kCellFailed) << behaviour;
+    EXPECT_THAT(err(), HasSubstr("failed: the worker reported")) << behaviour;
+    EXPECT_THAT(out(), HasSubstr("mxnet")) << behaviour;
+    std::vector<UnreadableRecord> unreadable;
+    const std::vector<fs::path> set = {path(behaviour)};
+    std::map<std::string, OutcomeKind> outcomes;
+    for (const Record& record : read_records(set, unreadable))
+      outcomes[record.run.workload.framework] = record.run.outcome.kind;
+    EXPECT_EQ(outcomes["pytorch"], OutcomeKind::failed);
+    EXPECT_EQ(outcomes["mxnet"], OutcomeKind::ok);
+    EXPECT_TRUE(unreadable.empty());
+  }
+}
+
+TEST_F(Program, AReaderThatLeavesIsNoFailure) {
+  EXPECT_EQ(run(cat("set -o pipefail; ", quoted({"list"}), " | head -c 1")), kDone);
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(run(cat(quoted({"list"}), " > /dev/full")), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("cannot write the result to stdout"));
+}
+
+TEST_F(Program, ASecondProcessOnASetIsRefusedAndHarmsNothing) {
+  behave("pytorch", "ignores-stop");
+  std::vector<std::string> arguments = smoke("set");
+  arguments.insert(arguments.end(), {"--limit", "5s"});
+  const auto first = begin(cat("exec ", quoted(arguments)), "first");
+  ASSERT_TRUE(said("steps", "first")) << err("first");
+  EXPECT_EQ(tbd({"run", "--resume", "set"}), kBadUsage);
+  EXPECT_THAT(err(), HasSubstr(cat("is being written by process ", first->pid(), " on ")));
+  EXPECT_EQ(tbd(smoke("set")), kBadUsage);
+  EXPECT_EQ(first->wait(kLongEnough)->code, kDone) << err("first");
+  EXPECT_EQ(tbd({"run", "--resume", "set"}), kDone) << err();
+}
+
+TEST_F(Program, ASetWhoseProcessWasKilledGoesOn) {
+  behave("pytorch", "ignores-stop");
+  std::vector<std::string> arguments = smoke("set");
+  arguments.insert(arguments.end(), {"--limit", "60s"});
+  const auto first = begin(cat("exec ", quoted(arguments)), "first");
+  ASSERT_TRUE(said("steps", "first")) << err("first");
+  seconds_to_end(*first, SIGKILL);
+  behave("pytorch", "good");
+  EXPECT_EQ(tbd({"run", "--resume", "set"}), kDone) << err();
+}
+
+TEST_F(Program, RunsOfOneSecondGetFoldersOfTheirOwn) {
+  behave("pytorch", "good");
+  const std::string one = quoted({"memory", "resnet50", "--config", "tiny", "--batch", "2", "--effort", "smoke"});
+  run(cat("for i in 1 2 3 4; do ", one, " 2>$i.err & done; wait"));
+  for (const char* i : {"1.err", "2.err", "3.err", "4.err"}) {
+    EXPECT_THAT(read_file(path(i)), HasSubstr("records: results/"));
+    EXPECT_THAT(read_file(path(i)), Not(HasSubstr("holds a record")));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("results")), {}), 4);
+}
+
+TEST_F(Program, AResumedSetKeepsItsOptions) {
+  behave("pytorch", "good");
+  EXPECT_EQ(tbd(smoke("set")), kDone) << err();
+  EXPECT_THAT(read_file(path("set/cells.plan")), AllOf(HasSubstr("peaks = no\n"), HasSubstr("check = no\n")));
+  for (const auto& record : find_records(path("set"))) fs::remove_all(record);
+  EXPECT_EQ(tbd({"run", "--resume", "set"}), kDone) << err();
+  EXPECT_THAT(err(), Not(HasSubstr("peaks")));
+}
+
+TEST_F(Program, ItEndsWithinASecondOrSoOfASignal) {
+  behave("pytorch", "ignores-stop", "30");  // a step of half a minute
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string set = cat("set-", signal);
+    const auto process = begin(cat("exec ", quoted(smoke(set))), set);
+    ASSERT_TRUE(said("first step", set)) << err(set);
+    EXPECT_LT(seconds_to_end(*process, signal), 5) << signal;
+    ASSERT_TRUE(status_ && status_->code) << signal;
+    EXPECT_EQ(*status_->code, kCellFailed) << signal;
+    EXPECT_THAT(err(set), HasSubstr("'tbd run --resume")) << signal;
+    EXPECT_EQ(read_record(find_records(path(set)).at(0)).run.outcome.kind, OutcomeKind::interrupted) << signal;
+  }
+}
+
+TEST_F(Program, PeaksEndOnASignalToo) {
+  behave("pytorch", "good");
+  std::vector<std::string> arguments = smoke("set");
+  std::erase(arguments, "--no-peaks");
+  const auto process = begin(cat("exec ", quoted(arguments)));
+  ASSERT_TRUE(said("peaks")) << err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LT(seconds_to_end(*process, SIGINT), 5);
+  EXPECT_EQ(status_->code, kCellFailed);
+}
+
+TEST_F(Program, AnInterruptedCheckPrintsTheVerdictsThatItHas) {
+  behave("pytorch", "$(mkdir begun && echo exit-at-hello || echo hang-at-hello)");  // the second one hangs
+  const auto process = begin(cat("exec ", quoted({"check", "--all"})));
+  ASSERT_TRUE(said("squad_tiny: the reference")) << err();
+  EXPECT_LT(seconds_to_end(*process, SIGINT), 5);
+  EXPECT_EQ(status_->code, kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("check: interrupted after 1 of "));
+  EXPECT_THAT(out(), AllOf(HasSubstr("bert"), HasSubstr("not checked")));
+}
+
+TEST_F(Program, AWorkerThatSaysNothingIsNamed) {
+  behave("pytorch", "hang-at-hello");
+  const auto process = begin(cat("exec ", quoted(smoke("set"))));
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(said("the worker of pytorch (process "));
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), 15);
+  seconds_to_end(*process, SIGINT);
+}
+
+TEST_F(Program, ABadRecordDoesNotEndAReportOfOthers) {
+  const fs::path records = fs::path(TBD_SOURCE_DIR) / "tests/golden/records/three";
+  fs::copy(records, path("set"), fs::copy_options::recursive);
+  const fs::path bad = find_records(path("set")).front();
+  write_file(bad / "run.json", "{");
+  EXPECT_EQ(tbd({"report", "set", "--format", "md"}), kDone);
+  EXPECT_THAT(err(), AllOf(HasSubstr("left out, it cannot be read"), HasSubstr(bad.filename().string())));
+  EXPECT_THAT(out(), AllOf(HasSubstr("Records that cannot be read"), HasSubstr("### Results")));
+  EXPECT_EQ(tbd({"observe", "set"}), kDone);
+  EXPECT_EQ(tbd({"report", (fs::path("set") / bad.filename()).string(), "--format", "md"}), kBadUsage);
+}
+
+}  // namespace
+}  // namespace tbd
