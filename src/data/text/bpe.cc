@@ -66,7 +66,7 @@ std::string learn_bpe(const WordCounts& counts, size_t limit) {
     words.push_back({symbols_of(word, symbols), counts.find(word)->second});
   std::string text = "#version: 0.2\n";
   const auto joined = [](const std::string& left, const std::string& right) { return left + right; };
-  for (const Merge& merge : learn_merges(std::move(words), symbols, symbols.size() + limit, joined))
+  for (const Merge& merge : learn_merges(words, symbols, symbols.size() + limit, joined))
     text += cat(symbols.text(merge.left), " ", symbols.text(merge.right), "\n");
   return text;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "data/text/testing_text.h"
 
@@ -67,6 +68,55 @@ TEST(Merges, AreThoseOfCountingAnew) {
   const std::string fast = learn_bpe(counts, 60);
   EXPECT_EQ(fast, learnt_slowly(counts, 60));
   EXPECT_GT(std::count(fast.begin(), fast.end(), '\n'), 40);
+}
+
+std::string random_word(size_t letters, uint32_t kinds) {
+  std::string word;
+  for (uint32_t state = 3; word.size() < letters;)
+    word += static_cast<char>('a' + ((state = state * 1664525 + 1013904223) >> 16) % kinds);
+  return word;
+}
+
+// Of the pair of lowest rank all places, one after the other, until there is none.
+std::vector<int32_t> applied_slowly(const std::vector<Merge>& merges, std::vector<int32_t> symbols) {
+  for (size_t m = 0; m < merges.size();) {
+    const auto pair = [&](int32_t a, int32_t b) { return a == merges[m].left && b == merges[m].right; };
+    const auto first = std::ranges::adjacent_find(symbols, pair);
+    if (first == symbols.end()) {
+      ++m;
+      continue;
+    }
+    for (auto at = first; at != symbols.end(); at = std::adjacent_find(at, symbols.end(), pair)) {
+      *at = merges[m].result;
+      symbols.erase(at + 1);
+    }
+    m = 0;
+  }
+  return symbols;
+}
+
+TEST(Merges, ApplyAsOneAfterTheOther) {
+  const std::string word = random_word(300, 3);
+  Symbols symbols;
+  CountedWord counted{.count = 2};
+  for (const char letter : word) counted.symbols.push_back(symbols.add(std::string(1, letter)));
+  const auto joined = [](const std::string& left, const std::string& right) { return left + right; };
+  std::vector<Merge> merges = learn_merges({counted}, symbols, 60, joined);
+  ASSERT_GT(merges.size(), 20u);
+  for (const bool reversed : {false, true}) {  // learnt merges come in order of what they need, others need not
+    if (reversed) std::ranges::reverse(merges);
+    std::vector<int32_t> fast = counted.symbols;
+    MergeTable(merges).apply(fast);
+    EXPECT_EQ(fast, applied_slowly(merges, counted.symbols));
+  }
+}
+
+TEST(Merges, ALongWordTakesTimeByItsLetters) {
+  const std::string word = random_word(40'000, 26);
+  const auto began = std::chrono::steady_clock::now();
+  const Bpe bpe(TextFile("merges", learn_bpe({{word, 2}}, 30'000)));
+  EXPECT_EQ(join(bpe.pieces(word), "").substr(0, 2), word.substr(0, 2));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 TEST(Bpe, MarksAllPiecesButTheLast) {

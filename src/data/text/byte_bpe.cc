@@ -41,7 +41,7 @@ ByteBpe ByteBpe::trained(const WordCounts& counts, int64_t size) {
     words.push_back(std::move(counted));
   }
   const auto joined = [](const std::string& left, const std::string& right) { return left + right; };
-  return ByteBpe(learn_merges(std::move(words), symbols, static_cast<size_t>(size) - 2, joined));
+  return ByteBpe(learn_merges(words, symbols, static_cast<size_t>(size) - 2, joined));
 }
 
 const std::vector<int32_t>& ByteBpe::word_ids(std::string_view word) {

@@ -1,7 +1,11 @@
+// Words are one array of symbols whose neighbours are linked: a merge costs what its places are, whatever the words'
+// length. Places that later merges take are left behind and passed over when they are met.
 #include "data/text/merges.h"
 
-#include <limits>
+#include <algorithm>
+#include <optional>
 #include <queue>
+#include <unordered_set>
 
 #include "base/error.h"
 
@@ -12,15 +16,43 @@ uint64_t pair_key(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32 | static_cast<uint32_t>(right);
 }
 
-void merge_all(std::vector<int32_t>& symbols, uint64_t pair, int32_t result) {
-  size_t out = 0;
-  for (size_t in = 0; in < symbols.size(); ++out) {
-    const bool here = in + 1 < symbols.size() && pair_key(symbols[in], symbols[in + 1]) == pair;
-    symbols[out] = here ? result : symbols[in];
-    in += here ? 2 : 1;
+// Symbols in a row that are merged in place; the result has the place of the left one.
+class LinkedSymbols {
+ public:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  // Words are apart: their ends have no neighbour.
+  void add_word(std::span<const int32_t> word) {
+    const size_t first = links_.size();
+    for (size_t i = 0; i < word.size(); ++i)
+      links_.push_back({.symbol = word[i],
+                        .before = i == 0 ? kNone : first + i - 1,
+                        .after = i + 1 == word.size() ? kNone : first + i + 1});
   }
-  symbols.resize(out);
-}
+  size_t size() const { return links_.size(); }
+  int32_t symbol(size_t place) const { return links_[place].symbol; }
+  size_t before(size_t place) const { return links_[place].before; }
+  size_t after(size_t place) const { return links_[place].after; }
+  // Of the place and the one after it; nullopt where either is gone.
+  std::optional<uint64_t> pair_at(size_t place) const {
+    if (place == kNone || links_[place].symbol < 0 || after(place) == kNone) return std::nullopt;
+    return pair_key(symbol(place), symbol(after(place)));
+  }
+  void merge(size_t place, int32_t result) {
+    const size_t gone = after(place), next = after(gone);
+    links_[place] = {.symbol = result, .before = before(place), .after = next};
+    links_[gone].symbol = kGone;
+    if (next != kNone) links_[next].before = place;
+  }
+
+ private:
+  static constexpr int32_t kGone = -1;
+  struct Link {
+    int32_t symbol;
+    size_t before, after;
+  };
+  std::vector<Link> links_;
+};
 
 }  // namespace
 
@@ -41,30 +73,48 @@ MergeTable::MergeTable(std::span<const Merge> merges) {
 }
 
 void MergeTable::apply(std::vector<int32_t>& symbols) const {
-  for (;;) {
-    Ranked best{std::numeric_limits<size_t>::max(), 0};
-    uint64_t pair = 0;
-    for (size_t i = 0; i + 1 < symbols.size(); ++i) {
-      const auto found = pairs_.find(pair_key(symbols[i], symbols[i + 1]));
-      if (found == pairs_.end() || found->second.rank >= best.rank) continue;
-      best = found->second;
-      pair = found->first;
+  using Found = std::pair<size_t, size_t>;  // rank, place
+  LinkedSymbols word;
+  word.add_word(symbols);
+  std::vector<Found> made;
+  const auto look_at = [&](size_t place) {
+    const auto pair = word.pair_at(place);
+    if (!pair) return;
+    if (const auto found = pairs_.find(*pair); found != pairs_.end()) made.emplace_back(found->second.rank, place);
+  };
+  for (size_t place = 0; place < word.size(); ++place) look_at(place);
+  std::priority_queue<Found, std::vector<Found>, std::greater<>> queue;
+  while (!made.empty() || !queue.empty()) {
+    for (const Found& each : made) queue.push(each);
+    made.clear();
+    // All places of the lowest rank, left to right; what they make waits until they are done.
+    for (const size_t rank = queue.top().first; !queue.empty() && queue.top().first == rank;) {
+      const size_t place = queue.top().second;
+      queue.pop();
+      const auto pair = word.pair_at(place);
+      const auto found = pair ? pairs_.find(*pair) : pairs_.end();
+      if (found == pairs_.end() || found->second.rank != rank) continue;
+      word.merge(place, found->second.result);
+      look_at(word.before(place));
+      look_at(place);
     }
-    if (best.rank == std::numeric_limits<size_t>::max()) return;
-    merge_all(symbols, pair, best.result);
   }
+  symbols.clear();
+  for (size_t place = 0; place < word.size(); ++place)
+    if (word.symbol(place) >= 0) symbols.push_back(word.symbol(place));
 }
 
 namespace {
 
 class Learner {
  public:
-  explicit Learner(std::vector<CountedWord> words) : words_(std::move(words)) {
-    for (size_t word = 0; word < words_.size(); ++word) {
-      add_pairs(words_[word], 1);
-      for (const uint64_t pair : pairs_of(words_[word])) places_[pair].push_back(word);
+  explicit Learner(const std::vector<CountedWord>& words) {
+    for (const CountedWord& word : words) {
+      symbols_.add_word(word.symbols);
+      weights_.resize(symbols_.size(), word.count);
     }
-    for (const auto& [pair, count] : counts_) queue_.push({count, pair});
+    for (size_t place = 0; place < symbols_.size(); ++place) count_pair(place, 1);
+    for (const auto& [pair, at] : pairs_) queue_.push({at.count, pair});
   }
 
   // The most frequent pair; false when none comes twice. A queue entry whose count has fallen goes back with the new
@@ -73,7 +123,7 @@ class Learner {
     while (!queue_.empty()) {
       const Entry top = queue_.top();
       queue_.pop();
-      const int64_t count = counts_[top.pair];
+      const int64_t count = pairs_[top.pair].count;
       if (count == top.count && count >= 2) {
         pair = top.pair;
         return true;
@@ -84,22 +134,13 @@ class Learner {
   }
 
   void merge(uint64_t pair, int32_t result) {
-    std::unordered_map<uint64_t, bool> grown;
-    for (const size_t place : places_[pair]) {
-      CountedWord& word = words_[place];
-      const size_t before = word.symbols.size();
-      add_pairs(word, -1);
-      merge_all(word.symbols, pair, result);
-      add_pairs(word, 1);
-      if (word.symbols.size() == before) continue;  // an earlier merge took the pair away
-      for (const uint64_t made : pairs_of(word))
-        if (static_cast<int32_t>(made >> 32) == result || static_cast<int32_t>(made) == result) {
-          places_[made].push_back(place);
-          grown[made] = true;
-        }
-    }
-    places_.erase(pair);
-    for (const auto& [made, _] : grown) queue_.push({counts_[made], made});
+    std::vector<size_t> places = std::move(pairs_[pair].places);
+    pairs_[pair].places.clear();
+    std::ranges::sort(places);
+    made_.clear();
+    for (const size_t place : places)
+      if (symbols_.pair_at(place) == pair) merge_at(place, result);
+    for (const uint64_t each : made_) queue_.push({pairs_[each].count, each});
   }
 
  private:
@@ -110,28 +151,39 @@ class Learner {
       return count != other.count ? count < other.count : pair > other.pair;
     }
   };
+  struct Pair {
+    int64_t count = 0;
+    std::vector<size_t> places;  // where it is, or once was
+  };
 
-  static std::vector<uint64_t> pairs_of(const CountedWord& word) {
-    std::vector<uint64_t> pairs;
-    for (size_t i = 0; i + 1 < word.symbols.size(); ++i)
-      pairs.push_back(pair_key(word.symbols[i], word.symbols[i + 1]));
-    return pairs;
+  void merge_at(size_t place, int32_t result) {
+    const size_t before = symbols_.before(place);
+    for (const size_t each : {before, place, symbols_.after(place)}) count_pair(each, -1);
+    symbols_.merge(place, result);
+    for (const size_t each : {before, place}) count_pair(each, 1);
   }
-  void add_pairs(const CountedWord& word, int64_t sign) {
-    for (const uint64_t pair : pairs_of(word)) counts_[pair] += sign * word.count;
+  void count_pair(size_t place, int64_t sign) {
+    const auto pair = symbols_.pair_at(place);
+    if (!pair) return;
+    Pair& known = pairs_[*pair];
+    known.count += sign * weights_[place];
+    if (sign < 0) return;
+    known.places.push_back(place);
+    made_.insert(*pair);
   }
 
-  std::vector<CountedWord> words_;
-  std::unordered_map<uint64_t, int64_t> counts_;
-  std::unordered_map<uint64_t, std::vector<size_t>> places_;  // words that hold a pair, or once held it
+  LinkedSymbols symbols_;
+  std::vector<int64_t> weights_;  // by place: how often its word comes
+  std::unordered_map<uint64_t, Pair> pairs_;
   std::priority_queue<Entry> queue_;
+  std::unordered_set<uint64_t> made_;  // pairs that became more frequent
 };
 
 }  // namespace
 
-std::vector<Merge> learn_merges(std::vector<CountedWord> words, Symbols& symbols, size_t limit,
+std::vector<Merge> learn_merges(const std::vector<CountedWord>& words, Symbols& symbols, size_t limit,
                                 const JoinedText& joined) {
-  Learner learner(std::move(words));
+  Learner learner(words);
   std::vector<Merge> merges;
   for (uint64_t pair = 0; symbols.size() < limit && learner.best(pair);) {
     const auto left = static_cast<int32_t>(pair >> 32), right = static_cast<int32_t>(pair);
