@@ -56,8 +56,8 @@ void SquadSet::add_windows(size_t question, const TextSpec& spec) {
   const std::vector<Piece>& pieces = contexts_[asked.context].pieces;
   const auto length = static_cast<size_t>(spec.length), query = queries_[question].size();
   const SquadAnswer& answer = asked.answers.front();
-  const auto first = std::ranges::find_if(pieces, [&](const Piece& p) { return p.end > answer.begin; });
-  const auto past = std::ranges::find_if(pieces, [&](const Piece& p) { return p.begin >= answer.end; });
+  const auto first = std::ranges::partition_point(pieces, [&](const Piece& p) { return p.end <= answer.begin; });
+  const auto past = std::ranges::partition_point(pieces, [&](const Piece& p) { return p.begin < answer.end; });
   const auto begin = static_cast<size_t>(first - pieces.begin()), end = static_cast<size_t>(past - pieces.begin());
   const size_t room = length - query - 3;
   for (size_t start = 0;;) {

@@ -9,11 +9,11 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-// The byte at which character `count` of `text` begins, text.size() for the one after the last; nullopt beyond.
-std::optional<size_t> byte_of(std::string_view text, int64_t count) {
-  size_t at = 0;
-  for (; count > 0 && at < text.size(); --count) at += code_point_at(text, at).value().length;
-  return count == 0 ? std::optional(at) : std::nullopt;
+// The bytes at which the characters of `text` begin, and its size.
+std::vector<size_t> character_bytes(std::string_view text) {
+  std::vector<size_t> bytes = {0};
+  while (bytes.back() < text.size()) bytes.push_back(bytes.back() + code_point_at(text, bytes.back()).value().length);
+  return bytes;
 }
 
 Json parse_squad(const std::string& name, const std::string& text) {
@@ -73,6 +73,7 @@ class SquadReader {
   void add_paragraph(const Json& paragraph, const std::string& where) {
     file_.contexts.push_back(part<std::string>(paragraph, "context", where));
     require(!trim(file_.contexts.back()).empty(), where, ": an empty context");
+    characters_ = character_bytes(file_.contexts.back());
     each(paragraph, "qas", where + ".qas", [&](const Json& qa, const std::string& place) { add_question(qa, place); });
   }
 
@@ -90,15 +91,14 @@ class SquadReader {
 
   void add_answer(const std::string& text, int64_t start, SquadQuestion& question) {
     const std::string& context = file_.contexts.back();
-    int64_t characters = 0;
-    for (size_t i = 0; i < text.size(); i += code_point_at(text, i).value().length) ++characters;
-    const auto begin = start < 0 ? std::nullopt : byte_of(context, start);
-    const auto bytes = begin ? byte_of(std::string_view(context).substr(*begin), characters) : std::nullopt;
-    if (!begin || !bytes)
+    const int64_t characters = std::ssize(character_bytes(text)) - 1, most = std::ssize(characters_) - 1;
+    if (start < 0 || start > most || characters > most - start)
       fail(ErrorKind::invalid, line_of(question.id), ": answer '", text, "' of question '", question.id,
            "' at character ", start, " lies outside its context");
-    if (std::string_view(context).substr(*begin, *bytes) == text && !trim(text).empty())
-      question.answers.push_back({text, *begin, *begin + *bytes});
+    const size_t begin = characters_[static_cast<size_t>(start)];
+    const size_t end = characters_[static_cast<size_t>(start + characters)];
+    if (std::string_view(context).substr(begin, end - begin) == text && !trim(text).empty())
+      question.answers.push_back({text, begin, end});
     else
       note(line_of(question.id), cat("answer '", text, "' of question '", question.id, "' does not stand at character ",
                                      start, " of its context"));
@@ -111,6 +111,7 @@ class SquadReader {
   std::string name_;
   const std::string& text_;
   bool strict_;
+  std::vector<size_t> characters_;  // of the last context
   SquadFile file_;
 };
 
