@@ -92,7 +92,9 @@ TEST_F(RecordFolder, ARecordNamedTwiceIsReadOnce) {
   write_whole();
   fs::create_directory_symlink(folder(), temporary_.path() / "link");
   const fs::path places[] = {temporary_.path() / "link", folder(), folder() / "", temporary_.path()};
-  const std::vector<Record> records = read_records(places);
+  std::vector<UnreadableRecord> unreadable;
+  const std::vector<Record> records = read_records(places, unreadable);
+  EXPECT_TRUE(unreadable.empty());
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].folder, temporary_.path() / "link");
 }
@@ -141,7 +143,8 @@ TEST_F(RecordFolder, WhatCannotBeReadIsSaid) {
     fs::permissions(closed, fs::perms::none);
     const std::string said = refusal([&] {
       const AsNobody nobody;
-      read_records(std::vector{temporary_.path()});
+      std::vector<UnreadableRecord> unreadable;
+      read_records(std::vector{temporary_.path()}, unreadable);
     });
     fs::permissions(closed, fs::perms::all);
     return said;

@@ -55,8 +55,7 @@ struct Bench {
   void holds(std::string check, bool condition, std::string stored, std::string computed) const;
 };
 
-void check_files(const Bench& bench);    // version, hashes, environment, launches
-void check_seals(const Bench& bench);    // every raw file of a launch as it was when the launch ended
+void check_files(const Bench& bench);    // version, hashes, environment, launches and their raw files
 void check_steps(const Bench& bench);    // every steps.csv
 void check_plan(const Bench& bench);     // op table, batch and parameters seen, peaks
 void check_metrics(const Bench& bench);  // every metric, a second time

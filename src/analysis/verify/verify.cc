@@ -34,7 +34,6 @@ void part_of(const char* name, const Bench& bench, Part part) {
 
 void check_all(const Bench& bench, const VerifyOptions& options) {
   part_of("files", bench, check_files);
-  part_of("raw files", bench, check_seals);
   part_of("steps", bench, check_steps);
   part_of("plan", bench, check_plan);
   part_of("metrics", bench, check_metrics);
