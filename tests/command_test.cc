@@ -28,7 +28,7 @@ using testing::Not;
 
 constexpr double kLongEnough = 120;  // seconds, of a command on a busy machine
 
-class Program : public testing::Test {
+class TheProgram : public testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(TBD_PROGRAM)) GTEST_SKIP() << "NO PROGRAM: " << TBD_PROGRAM << " is not built";
@@ -94,7 +94,7 @@ class Program : public testing::Test {
   mutable std::optional<ExitStatus> status_;
 };
 
-TEST_F(Program, WhereNoWorkloadHasANumberTheExitCodeSaysSo) {
+TEST_F(TheProgram, WhereNoWorkloadHasANumberTheExitCodeSaysSo) {
   behave("pytorch", "good");
   EXPECT_EQ(tbd(smoke("good")), kDone) << err();
   EXPECT_EQ(tbd(smoke("device", {"--device", "cuda:0"})), kCellFailed);
@@ -106,7 +106,7 @@ TEST_F(Program, WhereNoWorkloadHasANumberTheExitCodeSaysSo) {
   EXPECT_EQ(tbd(smoke("node")), kCellFailed);
 }
 
-TEST_F(Program, ImpossibleStampsFailTheirRowAlone) {
+TEST_F(TheProgram, ImpossibleStampsFailTheirRowAlone) {
   behave("mxnet", "good");
   for (const char* behaviour : {"equal-stamps", "backward-stamps", "huge-stamps", "skipped-steps"}) {
     behave("pytorch", behaviour);
@@ -124,14 +124,14 @@ TEST_F(Program, ImpossibleStampsFailTheirRowAlone) {
   }
 }
 
-TEST_F(Program, AReaderThatLeavesIsNoFailure) {
+TEST_F(TheProgram, AReaderThatLeavesIsNoFailure) {
   EXPECT_EQ(run(cat("set -o pipefail; ", quoted({"list"}), " | head -c 1")), kDone);
   EXPECT_EQ(err(), "");
   EXPECT_EQ(run(cat(quoted({"list"}), " > /dev/full")), kCellFailed);
   EXPECT_THAT(err(), HasSubstr("cannot write the result to stdout"));
 }
 
-TEST_F(Program, ASecondProcessOnASetIsRefusedAndHarmsNothing) {
+TEST_F(TheProgram, ASecondProcessOnASetIsRefusedAndHarmsNothing) {
   behave("pytorch", "ignores-stop");
   std::vector<std::string> arguments = smoke("set");
   arguments.insert(arguments.end(), {"--limit", "5s"});
@@ -144,7 +144,7 @@ TEST_F(Program, ASecondProcessOnASetIsRefusedAndHarmsNothing) {
   EXPECT_EQ(tbd({"run", "--resume", "set"}), kDone) << err();
 }
 
-TEST_F(Program, ASetWhoseProcessWasKilledGoesOn) {
+TEST_F(TheProgram, ASetWhoseProcessWasKilledGoesOn) {
   behave("pytorch", "ignores-stop");
   std::vector<std::string> arguments = smoke("set");
   arguments.insert(arguments.end(), {"--limit", "60s"});
@@ -155,7 +155,7 @@ TEST_F(Program, ASetWhoseProcessWasKilledGoesOn) {
   EXPECT_EQ(tbd({"run", "--resume", "set"}), kDone) << err();
 }
 
-TEST_F(Program, RunsOfOneSecondGetFoldersOfTheirOwn) {
+TEST_F(TheProgram, RunsOfOneSecondGetFoldersOfTheirOwn) {
   behave("pytorch", "good");
   const std::string one = quoted({"memory", "resnet50", "--config", "tiny", "--batch", "2", "--effort", "smoke"});
   run(cat("for i in 1 2 3 4; do ", one, " 2>$i.err & done; wait"));
@@ -166,7 +166,7 @@ TEST_F(Program, RunsOfOneSecondGetFoldersOfTheirOwn) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path("results")), {}), 4);
 }
 
-TEST_F(Program, AResumedSetKeepsItsOptions) {
+TEST_F(TheProgram, AResumedSetKeepsItsOptions) {
   behave("pytorch", "good");
   EXPECT_EQ(tbd(smoke("set")), kDone) << err();
   EXPECT_THAT(read_file(path("set/cells.plan")), AllOf(HasSubstr("peaks = no\n"), HasSubstr("check = no\n")));
@@ -175,7 +175,7 @@ TEST_F(Program, AResumedSetKeepsItsOptions) {
   EXPECT_THAT(err(), Not(HasSubstr("peaks")));
 }
 
-TEST_F(Program, ItEndsWithinASecondOrSoOfASignal) {
+TEST_F(TheProgram, ItEndsWithinASecondOrSoOfASignal) {
   behave("pytorch", "ignores-stop", "30");  // a step of half a minute
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string set = cat("set-", signal);
@@ -189,7 +189,7 @@ TEST_F(Program, ItEndsWithinASecondOrSoOfASignal) {
   }
 }
 
-TEST_F(Program, PeaksEndOnASignalToo) {
+TEST_F(TheProgram, PeaksEndOnASignalToo) {
   behave("pytorch", "good");
   std::vector<std::string> arguments = smoke("set");
   std::erase(arguments, "--no-peaks");
@@ -200,7 +200,7 @@ TEST_F(Program, PeaksEndOnASignalToo) {
   EXPECT_EQ(status_->code, kCellFailed);
 }
 
-TEST_F(Program, AnInterruptedCheckPrintsTheVerdictsThatItHas) {
+TEST_F(TheProgram, AnInterruptedCheckPrintsTheVerdictsThatItHas) {
   behave("pytorch", "$(mkdir begun && echo exit-at-hello || echo hang-at-hello)");  // the second one hangs
   const auto process = begin(cat("exec ", quoted({"check", "--all"})));
   ASSERT_TRUE(said("squad_tiny: the reference")) << err();
@@ -210,7 +210,7 @@ TEST_F(Program, AnInterruptedCheckPrintsTheVerdictsThatItHas) {
   EXPECT_THAT(out(), AllOf(HasSubstr("bert"), HasSubstr("not checked")));
 }
 
-TEST_F(Program, AWorkerThatSaysNothingIsNamed) {
+TEST_F(TheProgram, AWorkerThatSaysNothingIsNamed) {
   behave("pytorch", "hang-at-hello");
   const auto process = begin(cat("exec ", quoted(smoke("set"))));
   const auto began = std::chrono::steady_clock::now();
@@ -219,7 +219,7 @@ TEST_F(Program, AWorkerThatSaysNothingIsNamed) {
   seconds_to_end(*process, SIGINT);
 }
 
-TEST_F(Program, ABadRecordDoesNotEndAReportOfOthers) {
+TEST_F(TheProgram, ABadRecordDoesNotEndAReportOfOthers) {
   const fs::path records = fs::path(TBD_SOURCE_DIR) / "tests/golden/records/three";
   fs::copy(records, path("set"), fs::copy_options::recursive);
   const fs::path bad = find_records(path("set")).front();
