@@ -281,6 +281,8 @@ TEST(Steps, AMalformedLineInTheMiddleIsAnError) {
   EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,x,8\n2,5,8\n", dropped); }), HasSubstr("line 2"));
   EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,9,8\n2,5,8\n", dropped); }),
               HasSubstr("backwards"));
+  EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,9,8\n2,9,8\n", dropped); }),
+              HasSubstr("backwards"));
   EXPECT_THAT(refusal([&] { parse_steps("step,units\n1,9\n", dropped); }), HasSubstr("completed_ns"));
 }
 

@@ -159,7 +159,7 @@ std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped) {
               " is malformed");
       return dropped = 1, rows;
     }
-    require(rows.empty() || (row.completed_ns >= rows.back().completed_ns && row.step > rows.back().step),
+    require(rows.empty() || (row.completed_ns > rows.back().completed_ns && row.step > rows.back().step),
             "steps.csv line ", rows.size() + 2, " runs backwards");
     rows.push_back(row);
     begin = end + 1;
