@@ -17,6 +17,8 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr double kCheckSeconds = 2;  // a check of the roofs, on a busy machine
+
 void require_writable(const fs::path& out) {
   make_folder(out);
   if (::access(out.c_str(), W_OK | X_OK) != 0)
@@ -134,7 +136,7 @@ void RunSet::launch(const Turn& turn) {
     finish(entry);
     return tell(index, "done", {}, 0);
   }
-  if (!entry.launched) measure_peaks_of(entry, before_);
+  if (!entry.launched) measure_peaks_of(entry);
   if (settings_.interrupted()) return;
   entry.launched = true;
   try {
@@ -246,19 +248,35 @@ void RunSet::finish(Entry& entry) {
   }
 }
 
-void RunSet::measure_peaks_of(const Entry& entry, std::map<int64_t, Peaks>& into) {
+void RunSet::measure_peaks_of(const Entry& entry) {
   const ThreadPlan& plan = entry.prepared.threads;
-  if (!options_.peaks || entry.prepared.cell.device != "cpu" || into.contains(plan.threads)) return;
+  if (!options_.peaks || entry.prepared.cell.device != "cpu" || before_.contains(plan.threads)) return;
   tell(static_cast<size_t>(&entry - entries_.data()), "peaks", {}, 0);
-  PeakOptions peaks = options_.effort == Effort::publish ? PeakOptions{} : quick_peak_options();
+  const bool publish = options_.effort == Effort::publish;
+  PeakOptions peaks = publish ? PeakOptions{} : quick_peak_options();
   const auto used = std::min(plan.cores.size(), static_cast<size_t>(plan.threads));
   peaks.cores.assign(plan.cores.begin(), plan.cores.begin() + static_cast<ptrdiff_t>(used));
+  const Json identity = peaks_identity(environment_["cpu"], peaks, settings_.tool);
   const double began = now_seconds();
   peaks.cancelled = settings_.interrupted;
-  const std::optional<Peaks> measured = measure_peaks(peaks);
-  if (!measured) return;
-  into.emplace(plan.threads, *measured);
-  if (&into == &before_) peaks_seconds_ += now_seconds() - began;
+  const std::optional<StartPeaks> found =
+      kept_or_measured(publish ? fs::path() : settings_.kept_peaks(), identity, peaks);
+  if (!found) return;
+  before_.emplace(plan.threads, *found);
+  const double seconds = now_seconds() - began;
+  peaks_seconds_ += publish || (found->check && found->check->holds) ? seconds : std::min(seconds, kCheckSeconds);
+}
+
+// The roofs again after the last launch: at effort publish as before, else a short sample of them.
+void RunSet::measure_drift_of(const Entry& entry) {
+  const int64_t threads = entry.prepared.threads.threads;
+  const auto before = before_.find(threads);
+  if (before == before_.end() || after_.contains(threads)) return;
+  tell(static_cast<size_t>(&entry - entries_.data()), "peaks", {}, 0);
+  PeakOptions peaks = check_options(before->second.peaks);
+  if (options_.effort == Effort::publish) peaks = {.cores = before->second.peaks.cores};
+  peaks.cancelled = settings_.interrupted;
+  if (const std::optional<Peaks> measured = measure_peaks(peaks)) after_.emplace(threads, *measured);
 }
 
 Json RunSet::peaks_of(const Entry& entry) const {
@@ -266,17 +284,19 @@ Json RunSet::peaks_of(const Entry& entry) const {
   const auto before = before_.find(threads);
   if (entry.prepared.cell.device != "cpu") return Json::object();
   if (before == before_.end()) return entry.prepared.run.peaks;  // of an earlier run
-  Peaks peaks = before->second;
+  Peaks peaks = before->second.peaks;
   if (entry.gemm_rate) merge_gemm(peaks, entry.prepared.cell.precision, *entry.gemm_rate);
   const auto after = after_.find(threads);
-  return peaks_for_record(peaks, after == after_.end() ? std::nullopt : std::optional(after->second));
+  Json json = peaks_for_record(peaks, after == after_.end() ? std::nullopt : std::optional(after->second));
+  if (before->second.check) json["kept"] = to_json(*before->second.check);
+  return json;
 }
 
-// The roofs again after the last launch; records that are over get the drift.
+// Records that are over get the drift.
 void RunSet::add_drift() {
   if (settings_.interrupted()) return;
   for (const Entry& entry : entries_)
-    if (entry.launched) measure_peaks_of(entry, after_);
+    if (entry.launched) measure_drift_of(entry);
   for (Entry& entry : entries_)
     if (entry.over && entry.launched) finish(entry);
 }

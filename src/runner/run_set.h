@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "measure/peaks/peaks.h"
+#include "measure/peaks/kept.h"
 #include "runner/largest_batch.h"
 #include "runner/launch.h"
 #include "runner/launch_times.h"
@@ -65,7 +65,8 @@ class RunSet {
   int64_t launches_of_cell() const;
   void set_aside(Entry& entry, LaunchResult& result);
   void finish(Entry& entry);
-  void measure_peaks_of(const Entry& entry, std::map<int64_t, Peaks>& into);
+  void measure_peaks_of(const Entry& entry);
+  void measure_drift_of(const Entry& entry);
   Json peaks_of(const Entry& entry) const;
   void add_drift();
   void tell(size_t index, const std::string& stage, std::span<const double> times, double elapsed);
@@ -80,10 +81,11 @@ class RunSet {
   double limit_seconds_;
   double workload_seconds_;  // for all launches of a workload, with those that are measured again
   Json environment_;
-  std::map<int64_t, Peaks> before_, after_;  // by thread count
-  double began_, last_told_ = 0;             // seconds on the clock of now_ns()
+  std::map<int64_t, StartPeaks> before_;  // by thread count
+  std::map<int64_t, Peaks> after_;
+  double began_, last_told_ = 0;  // seconds on the clock of now_ns()
   double launch_began_ = 0;
-  double peaks_seconds_ = 0;  // that the roofs before the cells took
+  double peaks_seconds_ = 0;  // that the roofs after the cells are foreseen to take
   LaunchTimes times_;
   std::vector<Turn> turns_;
   size_t turn_ = 0;  // at hand

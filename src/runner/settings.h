@@ -19,12 +19,15 @@ struct Deadlines {
 
 struct RunnerSettings {
   std::vector<WorkerEntry> workers;
-  std::filesystem::path cache;                     // a folder for capabilities (XDG_CACHE_HOME/tbd)
+  std::filesystem::path cache;                     // a folder for capabilities and peaks (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;
   std::string tool = "tbd";                                                    // version and commit, for the record
   std::function<bool()> interrupted = [] { return false; };                    // SIGINT, SIGTERM or SIGHUP came
   std::function<void(const std::string&)> notice = [](const std::string&) {};  // what a person who waits is told
+
+  // Empty where nothing is cached.
+  std::filesystem::path kept_peaks() const { return cache.empty() ? cache : cache / "peaks"; }
 };
 
 // The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of measurement.md 4.3.
