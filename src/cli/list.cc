@@ -85,15 +85,6 @@ Table framework_table(const std::vector<Availability>& rows) {
   return table;
 }
 
-std::vector<std::string> plan_names(const Context& context) {
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(context.source_folder / "plans", none))
-    if (entry.path().extension() == ".plan") names.push_back("plans/" + entry.path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
-
 Table plan_table(const Context& context) {
   Table table{.title = "Plans", .columns = {{"plan", "plan"}}, .rows = {}, .notes = {}};
   for (const std::string& name : plan_names(context)) table.rows.push_back({name});

@@ -1,9 +1,11 @@
 #include "cli/locations.h"
 
+#include <algorithm>
 #include <csignal>
 #include <ostream>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace tbd::cli {
 namespace {
@@ -44,6 +46,26 @@ RunnerSettings runner_settings(const Context& context) {
 std::filesystem::path photographs(const Context& context) {
   const std::filesystem::path folder = context.cache_folder / "data" / "photos";
   return std::filesystem::is_directory(folder / "train") ? folder : std::filesystem::path();
+}
+
+std::vector<std::string> plan_names(const Context& context) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(context.source_folder / "plans", none))
+    if (entry.path().extension() == ".plan") names.push_back("plans/" + entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::filesystem::path plan_file(const Context& context, const std::string& named) {
+  if (std::filesystem::exists(named)) return named;
+  const std::vector<std::string> shipped = plan_names(context);
+  for (const std::string& name : {named, "plans/" + named, "plans/" + named + ".plan"})
+    if (std::ranges::find(shipped, name) != shipped.end()) return context.source_folder / name;
+  if (named.find('/') != std::string::npos || shipped.empty()) fail(ErrorKind::not_found, "there is no plan ", named);
+  std::vector<std::string> known;
+  for (const std::string& name : shipped) known.push_back(std::filesystem::path(name).filename().string());
+  fail(ErrorKind::not_found, "there is no file ", named, " here: ", unknown_name("plan", named, known));
 }
 
 }  // namespace tbd::cli

@@ -97,7 +97,7 @@ std::vector<Cell> part_of(const std::vector<Cell>& cells, const std::string& tex
 
 void RunArguments::declare(Options& options) {
   cells.declare(options);
-  options.option("--plan", plan, "File that names a set of workloads (docs/plans.md)");
+  options.option("--plan", plan, "File that names a set of workloads (docs/plans.md), or a plan of 'tbd list'");
   options.option("--like", like, "Measure the workload of this record again");
   options.option("--effort", effort,
                  "smoke: 5 steps; quick: 50 stable steps and 10 s; publish: 5 launches of 200 steps and 30 s [quick, "
