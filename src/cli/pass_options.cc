@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "base/json.h"
+#include "cli/data_fit.h"
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/results.h"
@@ -53,6 +54,7 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   if (options.cells.models.empty()) fail(ErrorKind::usage, "a model or a record is needed");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
   const std::vector<Cell> wanted = tbd::cells(options.cells.axes());
+  require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
   run.passes = passes;
   run.peaks = passes != std::vector<std::string>{"memory"};

@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/data_fit.h"
 #include "cli/locations.h"
 #include "cli/pass_options.h"
 #include "cli/progress.h"
@@ -27,11 +28,13 @@ class RunCommand final : public Command {
   int run(Context& context) override {
     const Format format = output_.table_format();
     const RunnerSettings settings = runner_settings(context);
+    if (!arguments_.plan.empty()) arguments_.plan = plan_file(context, arguments_.plan).string();
     RunRequest request = run_request(arguments_, settings);
     if (request.cells.empty()) {
       context.err << "tbd: there is no cell to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
+    require_classes_fit(request.cells);
     if (arguments_.dry_run) {
       for (const Cell& cell : request.cells) require_startable(cell, settings);
       return print_forecast(context, request, format);

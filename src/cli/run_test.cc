@@ -60,6 +60,33 @@ class RunCommand : public testing::Test {
 constexpr const char* kSweeps =
     "passes = clean, trace\nlimit = 20s\nconfig = tiny\n[a]\nmodel = resnet50, inception_v3\nbatch = 2, 4, 8, 16\n";
 
+TEST_F(RunCommand, APlanIsFoundByItsNameFromAnyFolder) {
+  for (const char* name : {"smoke.plan", "smoke", "plans/smoke.plan"}) {
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(path(""));
+    const RunOutcome said = run({"--plan", name, "--dry-run", "--json"});
+    std::filesystem::current_path(before);
+    EXPECT_EQ(said.code, kDone) << name << ": " << said.err;
+  }
+  const RunOutcome wrong = run({"--plan", "smok.plan", "--dry-run"});
+  EXPECT_EQ(wrong.code, kBadUsage);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("smok.plan"), HasSubstr("smoke.plan")));
+}
+
+TEST_F(RunCommand, MoreClassFoldersThanClassesAreRefusedBeforeAnythingRuns) {
+  for (int i = 0; i < 12; ++i) std::filesystem::create_directories(path("photos") / "train" / cat("class", i));
+  const std::vector<std::string> tiny = {"resnet50", "--config", "tiny", "--data", path("photos").string()};
+  for (const bool dry : {true, false}) {
+    std::vector<std::string> arguments = tiny;
+    if (dry) arguments.push_back("--dry-run");
+    const RunOutcome said = run(arguments);
+    EXPECT_EQ(said.code, kBadUsage);
+    EXPECT_THAT(said.err, HasSubstr("has 12 class folders, resnet50 (tiny) has 10 classes"));
+    EXPECT_EQ(std::ranges::count(said.err, '\n'), 1) << said.err;
+  }
+  EXPECT_EQ(run({"resnet50", "--data", path("photos").string(), "--dry-run"}).code, kDone) << "1000 classes";
+}
+
 TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
   const RunOutcome said = run({"--plan", plan(kSweeps), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
