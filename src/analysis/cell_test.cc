@@ -272,6 +272,21 @@ TEST(InputVerdicts, FollowWaitAndRatio) {
             InputVerdict::undecided);
 }
 
+TEST(InputVerdicts, AnUndecidedOneSaysWhatIsMissing) {
+  const auto said = [](const Record& resident, const Record& pipeline) {
+    const CellResult cells[] = {summarize(resident), summarize(pipeline)};
+    return sentence(input_pairs(cells).at(0));
+  };
+  const SampleOptions slow{.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = "pipeline"};
+  EXPECT_THAT(said(sample_record(), sample_record(slow)), HasSubstr("the intervals are too wide"));
+  Record failed = sample_record({.input_mode = "pipeline"});
+  failed.run.outcome = {.kind = OutcomeKind::failed, .reason = "12 class folders", .repro = ""};
+  failed.launches.clear();
+  const std::string why = said(sample_record(), failed);
+  EXPECT_THAT(why, HasSubstr("the pipeline input gave no throughput (failed: "));
+  EXPECT_THAT(why, HasSubstr("12 class folders"));
+}
+
 TEST(InputVerdicts, UnlikeCellsAreNoPair) {
   const CellResult cells[] = {summarize(sample_record()),
                               summarize(sample_record({.input_mode = "pipeline", .precision = "bf16"}))};

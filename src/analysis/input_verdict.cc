@@ -23,6 +23,17 @@ InputVerdict input_verdict_of(const InputPair& pair) {
   return InputVerdict::undecided;
 }
 
+std::string missing_evidence(const InputPair& pair) {
+  for (const CellResult* cell : {pair.resident, pair.pipeline})
+    if (const Measured& throughput = (*cell)["throughput"]; !throughput.value)
+      return cat("the ", cell->workload.input_mode, " input gave no throughput (", name(cell->judgement.outcome.kind),
+                 ": ", throughput.reason, ")");
+  if (const Measured& wait = (*pair.pipeline)["input_wait"]; !wait.value)
+    return cat("how long training waited is not known: ", wait.reason);
+  if (!pair.ratio.low || !pair.ratio.high) return "too few steps for an interval of the ratio";
+  return "the intervals are too wide to decide whether the input is the limit";
+}
+
 }  // namespace
 
 std::string_view name(InputVerdict verdict) {
@@ -39,8 +50,8 @@ std::string_view name(InputVerdict verdict) {
   return "undecided";
 }
 
-std::string_view sentence(InputVerdict verdict) {
-  switch (verdict) {
+std::string sentence(const InputPair& pair) {
+  switch (pair.verdict) {
     case InputVerdict::input_bound:
       return "training waits for its input";
     case InputVerdict::cores_shared:
@@ -50,7 +61,7 @@ std::string_view sentence(InputVerdict verdict) {
     case InputVerdict::undecided:
       break;
   }
-  return "the intervals are too wide to decide whether the input is the limit";
+  return missing_evidence(pair);
 }
 
 std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
@@ -87,7 +98,7 @@ Table input_table(std::span<const InputPair> pairs) {
     table.rows.push_back({w.model, w.framework, w.precision, w.batch, cell((*pair.resident)["throughput"].value),
                           cell((*pair.pipeline)["throughput"].value), cell(pair.ratio.value), cell(pair.ratio.low),
                           cell(pair.ratio.high), cell((*pair.pipeline)["input_wait"].value),
-                          cat(name(pair.verdict), ": ", sentence(pair.verdict))});
+                          cat(name(pair.verdict), ": ", sentence(pair))});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +16,7 @@ enum class InputVerdict {
   not_input_bound,  // it does not wait and loses less than 2 %: interval above 0.98
   undecided,
 };
-std::string_view name(InputVerdict verdict);      // "input-bound"
-std::string_view sentence(InputVerdict verdict);  // what it means, for a person
+std::string_view name(InputVerdict verdict);  // "input-bound"
 
 struct InputPair {
   const CellResult* resident = nullptr;
@@ -24,6 +24,8 @@ struct InputPair {
   Quotient ratio;  // X(pipeline) / X(resident) and its 95 % interval
   InputVerdict verdict = InputVerdict::undecided;
 };
+// What the verdict means, for a person; of an undecided one, what is missing.
+std::string sentence(const InputPair& pair);
 // The pairs among `cells`, in their order; the cells must outlive them.
 std::vector<InputPair> input_pairs(std::span<const CellResult> cells);
 Table input_table(std::span<const InputPair> pairs);

@@ -73,7 +73,7 @@ std::string verdict_line(const InputPair& pair) {
   const Measured& wait = (*pair.pipeline)["input_wait"];
   if (wait.value) numbers += cat(numbers.empty() ? "" : ", ", "waiting ", format_percent(*wait.value), " of the time");
   return cat("<li><strong>", html_escaped(cat(w.model, " ", w.framework, " ", w.precision, " batch ", w.batch)), ": ",
-             name(pair.verdict), "</strong> – ", sentence(pair.verdict), numbers.empty() ? "" : "; ", numbers,
+             name(pair.verdict), "</strong> – ", html_escaped(sentence(pair)), numbers.empty() ? "" : "; ", numbers,
              ".</li>\n");
 }
 
