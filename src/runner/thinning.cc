@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -110,12 +111,23 @@ class Thinning {
     return order;
   }
 
+  // Seconds of what is missing of a group with this cell.
+  double cheapest_case(size_t cell) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Group& group : groups_)
+      if (std::ranges::binary_search(group.cells, cell)) least = std::min(least, cost(missing(group)));
+    return least;
+  }
+
   std::string reason(size_t cell) const {
     const size_t questions = questions_of(cell);
     const std::string needs =
         cat("predicted to take ", format_seconds(seconds_[cell]), ", ", format_seconds(std::max(0.0, budget_ - spent_)),
             " of the budget of ", format_seconds(budget_), " are left");
     if (questions == 0) return cat(needs, "; no observation needs it");
+    if (spent_ + seconds_[cell] <= budget_)  // else it had been kept as a single one
+      return cat(needs, "; alone it tells nothing, it only ends a sweep, and the cheapest ",
+                 "cells that make a case with it take ", format_seconds(cheapest_case(cell)), " more");
     return cat(needs, "; it is evidence for ", questions, questions == 1 ? " observation" : " observations",
                ", others bring more for their time");
   }

@@ -71,6 +71,16 @@ TEST(Thinning, EachThatIsLeftOutHasItsReason) {
   EXPECT_THAT(some.left_out[0].reason, HasSubstr("evidence for 1 observation"));
 }
 
+TEST(Thinning, ACellThatWouldFitButTellsNothingAloneSaysSo) {
+  const Thinned thinned = thin({1, 5, 2}, {{"a", {{0}}}, {"b", {{1, 2}}}}, 4, {true, true, false});
+  ASSERT_THAT(thinned.kept, ElementsAre(0));
+  EXPECT_THAT(thinned.left_out[1].reason,
+              HasSubstr("predicted to take 2.00 s, 3.00 s of the budget of 4.00 s are left"));
+  EXPECT_THAT(thinned.left_out[1].reason, HasSubstr("alone it tells nothing"));
+  EXPECT_THAT(thinned.left_out[1].reason, HasSubstr("that make a case with it take 7.00 s"));
+  EXPECT_THAT(thinned.left_out[0].reason, HasSubstr("others bring more for their time"));
+}
+
 TEST(Thinning, ACellThatIsNoneIsRefused) { EXPECT_THROW(thin({1}, {{"a", {{1}}}}, 1), Error); }
 
 TEST(Thinning, RandomPlansStayWithinTheirBudgetAndComeOutTheSame) {
