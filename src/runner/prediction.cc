@@ -15,6 +15,7 @@ namespace tbd {
 namespace {
 
 constexpr double kShare = 0.6;                    // of the roof that matrix products reach
+constexpr double kNodeSeconds = 100e-6;           // calls, waking threads and update, however small the nodes
 constexpr double kProbes = 8;                     // workers that a search for the largest batch starts, as seen
 constexpr double kRecurrentRows = 16;             // at this batch a recurrent layer reaches half of that share
 constexpr int64_t kFrameworkBytes = 400ll << 20;  // a worker's own, in its data segment
@@ -60,6 +61,7 @@ double step_seconds(const Program& program, const Bindings& bindings, double flo
       const double rate = recurrent(graph.nodes[i].op) ? flop_rate * batch / (batch + kRecurrentRows) : flop_rate;
       once += roof_seconds(costs[i].forward, rate, bandwidth) + roof_seconds(costs[i].backward, rate, bandwidth);
     }
+    once = std::max(once, kNodeSeconds * static_cast<double>(graph.nodes.size()));
     total += static_cast<double>(entry.repeat * phase.accumulate) * once;
   }
   return total;

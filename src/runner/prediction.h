@@ -1,7 +1,8 @@
 // What a plan will take, before anything is measured: memory from the program, time by a roofline over its nodes. Good
 // enough to plan by, within a factor of two or so; no number of a report comes from here.
 //
-//   t = sum over nodes, forward and backward, of max(FLOPs / (0.6 R), bytes / B)            seconds of a step
+//   t = max(0.1 ms x nodes, sum over nodes, forward and backward, of max(FLOPs / (0.6 R), bytes / B))
+//                                                                            seconds of a step
 //   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: stable steps and time of the effort
 //   launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a window, its first third to
 //                                                                            warm up, three windows and as many between
@@ -10,7 +11,8 @@
 // R: FLOP rate of the math type, B: bytes per second of the memory, S: start-up of the framework's worker, load and
 // check (a first step takes about twice a later one). The roofline is that of Williams et al. 2009; 0.6 is the share
 // of the ISA roof that matrix products of training reach on the machine of docs/performance.md (docs/plans.md says how
-// near that comes). Recurrent layers multiply N rows at each time step: their share is 0.6 N / (N + 16).
+// near that comes). 0.1 ms a node is what small networks take for calls, threads and the update. Recurrent layers
+// multiply N rows at each time step: their share is 0.6 N / (N + 16).
 #pragma once
 #include <map>
 #include <string>

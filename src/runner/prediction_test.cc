@@ -30,6 +30,12 @@ TEST(Prediction, AStepTakesItsFlopsAtAShareOfTheRoof) {
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .threads = 1}).step_seconds, flop_count / (0.6 * 100e9), 1e-3);
 }
 
+TEST(Prediction, AStepOfASmallNetworkTakesItsCalls) {
+  const CellPrediction tiny = one({.model = "resnet50", .config = "tiny", .batch = 1});
+  EXPECT_GT(tiny.step_seconds, 2e-3);
+  EXPECT_LT(tiny.step_seconds, 20e-3);
+}
+
 TEST(Prediction, MemoryIsThatOfTheProgramAndDecidesWhatFits) {
   const Program program = load_program("resnet50", "tiny").program;
   const int64_t bytes = predict_memory(program, {{"N", 8}}).peak().value;
