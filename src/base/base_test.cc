@@ -4,6 +4,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <thread>
 
@@ -207,6 +210,38 @@ TEST(Files, AReplacementThatFailsLeavesTheOldFileAlone) {
 
 TEST(Files, AMissingFileIsNamed) {
   EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("no/such/file"));
+}
+
+TEST(Files, WhatMayNeverEndIsRefused) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+    const std::string sentence = cat("cannot read ", path, ": it is not a regular file");
+    EXPECT_EQ(error_of([&] { read_file(path); }), sentence);
+    EXPECT_EQ(error_of([&] { require_regular_file(path); }), sentence);
+    EXPECT_EQ(error_of([&] { sha256_of_file(path); }), sentence);
+  }
+  EXPECT_THAT(error_of([&] { read_file(folder.path()); }), HasSubstr("it is a folder"));
+}
+
+TEST(Files, WhatIsTooLongIsRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "file";
+  write_file(file, std::string(2048, ' '));
+  EXPECT_EQ(read_file(file, 2048).size(), 2048u);
+  EXPECT_EQ(error_of([&] { read_file(file, 2047); }),
+            cat("cannot read ", file.string(), ": it is longer than 2.00 KiB"));
+}
+
+TEST(Files, APipeThatWasHandedOverIsRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "text", 4), 4);
+  ::close(ends[1]);
+  EXPECT_EQ(read_file(cat("/dev/fd/", ends[0])), "text");
+  EXPECT_THAT(error_of([&] { require_regular_file(cat("/dev/fd/", ends[0])); }), HasSubstr("not a regular file"));
+  ::close(ends[0]);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +38,25 @@ class Descriptor {
  private:
   int fd_;
 };
+
+constexpr int kToRead = O_RDONLY | O_NONBLOCK | O_NOCTTY;  // waits for nobody to write
+
+mode_t mode_of(const Descriptor& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) system_error("read", path);
+  return status.st_mode;
+}
+
+void require_regular(mode_t mode, const fs::path& path) {
+  require(!S_ISDIR(mode), "cannot read ", path.string(), ": it is a folder");
+  require(S_ISREG(mode), "cannot read ", path.string(), ": it is not a regular file");
+}
+
+// A pipe without a name in a file system: who can open it was handed it.
+bool is_handed_pipe(const Descriptor& file, mode_t mode) {
+  struct statfs system {};
+  return S_ISFIFO(mode) && ::fstatfs(file.get(), &system) == 0 && system.f_type == PIPEFS_MAGIC;
+}
 
 // What is at the path, at the end of links; nullopt where there is nothing.
 std::optional<struct stat> status_of(const fs::path& path) {
@@ -73,8 +94,7 @@ void write_all(int fd, std::string_view content, const fs::path& path) {
 
 // Calls `take` with the content, a piece at a time.
 template <class Take>
-void read_pieces(const fs::path& path, Take take) {
-  const Descriptor file(path, O_RDONLY, "read");
+void read_pieces(const Descriptor& file, const fs::path& path, Take take) {
   char buffer[1 << 16];
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
@@ -88,7 +108,8 @@ void read_pieces(const fs::path& path, Take take) {
 void copy_into(const fs::path& path, std::optional<int> open, const fs::path& from) {
   const Descriptor file =
       open ? Descriptor(::fcntl(*open, F_DUPFD_CLOEXEC, 0)) : Descriptor(path, O_WRONLY | O_TRUNC | O_NOCTTY, "write");
-  read_pieces(from, [&](std::string_view piece) { write_all(file.get(), piece, path); });
+  read_pieces(Descriptor(from, O_RDONLY, "read"), from,
+              [&](std::string_view piece) { write_all(file.get(), piece, path); });
 }
 
 // An empty file with owner and permissions of `like`; false where the system does not let it have them.
@@ -127,11 +148,24 @@ bool put_in_place(const fs::path& target, const std::optional<struct stat>& ther
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  if (fs::is_directory(path)) fail(ErrorKind::io, "cannot read ", path.string(), ": it is a folder");
+std::string read_file(const fs::path& path, int64_t most) {
+  const Descriptor file(path, kToRead, "read");
+  if (const mode_t mode = mode_of(file, path); !is_handed_pipe(file, mode))
+    require_regular(mode, path);
+  else if (::fcntl(file.get(), F_SETFL, 0) != 0)  // its content may be still to come
+    system_error("read", path);
   std::string content;
-  read_pieces(path, [&](std::string_view piece) { content += piece; });
+  read_pieces(file, path, [&](std::string_view piece) {
+    require(std::ssize(content) + std::ssize(piece) <= most, "cannot read ", path.string(), ": it is longer than ",
+            format_bytes(most));
+    content += piece;
+  });
   return content;
+}
+
+void require_regular_file(const fs::path& path) {
+  const Descriptor file(path, kToRead, "read");
+  require_regular(mode_of(file, path), path);
 }
 
 void write_file(const fs::path& path, std::string_view content) {

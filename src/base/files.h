@@ -7,7 +7,13 @@
 
 namespace tbd {
 
-std::string read_file(const std::filesystem::path& path);
+// What is read is a regular file. A device, a named pipe or a socket may never end, so it is refused with
+// Error(invalid), as is a folder. read_file also takes a pipe that this process was handed (/dev/stdin, <(COMMAND)),
+// and refuses what is longer than `most`.
+constexpr int64_t kMostFileBytes = int64_t{4} << 30;
+std::string read_file(const std::filesystem::path& path, int64_t most = kMostFileBytes);
+// For what opens a file by other means: throws as read_file does.
+void require_regular_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
 // `fill` writes the file that it is given, which then takes the place of `path`: a reader sees the old content or the
 // new, never half. A symbolic link stays and what it names is replaced; permissions and owner of a file that is there

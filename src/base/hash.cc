@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace tbd {
 namespace {
@@ -45,8 +46,9 @@ std::array<uint8_t, 32> sha256(std::string_view bytes) {
 std::string sha256_hex(std::string_view bytes) { return hex(sha256(bytes)); }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
+  require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(std::filesystem::exists(path) ? ErrorKind::io : ErrorKind::not_found, "cannot read ", path.string());
+  if (!file) fail(ErrorKind::io, "cannot read ", path.string());
   Sha256 hash;
   std::vector<char> buffer(1 << 20);
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), file.gcount() > 0)

@@ -179,6 +179,7 @@ void write_stream(const fs::path& path, const TensorMap& tensors) {
 TensorMap read_safetensors(const fs::path& path) try {
   std::error_code code;
   const uint64_t size = fs::file_size(path, code);
+  if (!code) require_regular_file(path);
   std::ifstream in(path, std::ios::binary);
   if (code || !in)
     fail(fs::exists(path) ? ErrorKind::io : ErrorKind::not_found, "cannot be read",

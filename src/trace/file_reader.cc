@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "trace/block.h"
 #include "trace/codec.h"
 #include "trace/file.h"
@@ -13,6 +14,7 @@ constexpr int64_t kTrailer = 16;
 
 std::ifstream opened(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) fail(ErrorKind::not_found, path.string(), " does not exist");
+  require_regular_file(path);
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(ErrorKind::io, "cannot read ", path.string());
   return in;

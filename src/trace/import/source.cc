@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "trace/import/read_ahead.h"
 
 namespace tbd {
@@ -19,7 +20,7 @@ class File final : public ByteSource {
  public:
   explicit File(const std::filesystem::path& path) : path_(path) {
     if (!std::filesystem::exists(path)) fail(ErrorKind::not_found, path.string(), " does not exist");
-    if (std::filesystem::is_directory(path)) fail(ErrorKind::invalid, path.string(), " is a folder");
+    require_regular_file(path);
     in_.rdbuf()->pubsetbuf(nullptr, 0);
     in_.open(path, std::ios::binary);
     if (!in_) fail(ErrorKind::io, "cannot read ", path.string());
