@@ -8,6 +8,8 @@
 namespace tbd {
 namespace {
 
+constexpr int64_t kMostProgramBytes = int64_t{256} << 20;  // two million nodes
+
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view what, std::string_view name) {
   const auto found = std::ranges::find(all, name, &Named::name);
@@ -34,7 +36,7 @@ const Model* model_of(const Program& program) {
 }
 
 LoadedProgram load_file(const std::string& path, std::string_view config) {
-  Program program = read_program(read_file(path), path);
+  Program program = read_program(read_file(path, kMostProgramBytes), path);
   if (!config.empty() && config != program.config)
     fail(ErrorKind::usage, path, " holds config '", program.config, "', not '", config, "'");
   try {

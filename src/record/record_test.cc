@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +241,17 @@ TEST_F(RecordFolder, EveryCutOfRunJsonIsRefusedWithItsName) {
     write_file(folder() / "run.json", whole.substr(0, length));
     EXPECT_THAT(refusal([&] { read_record(folder()); }), HasSubstr("run.json")) << length;
   }
+}
+
+TEST_F(RecordFolder, AFileThatMayNeverEndIsRefusedWithItsName) {
+  write_whole();
+  const fs::path run = folder() / "run.json", steps = folder() / "launches/clean-1/steps.csv";
+  fs::remove(steps);
+  fs::create_symlink("/dev/zero", steps);
+  EXPECT_EQ(refusal([&] { read_record(folder()); }), cat("cannot read ", steps.string(), ": it is not a regular file"));
+  fs::remove(run);
+  ASSERT_EQ(::mkfifo(run.c_str(), 0600), 0);
+  EXPECT_EQ(refusal([&] { read_record(folder()); }), cat("cannot read ", run.string(), ": it is not a regular file"));
 }
 
 TEST_F(RecordFolder, ARecordIsNeverOverwritten) {
