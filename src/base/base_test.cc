@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -210,6 +211,27 @@ TEST(Files, AReplacementThatFailsLeavesTheOldFileAlone) {
 
 TEST(Files, AMissingFileIsNamed) {
   EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("no/such/file"));
+}
+
+TEST(JsonText, IsBuiltAsWritten) {
+  const std::string text = R"({"b":[1,-2,3.5,"x",null,true,[],{}],"a":{"":{"k":18446744073709551615}}})";
+  EXPECT_EQ(parse_json(text, "f").dump(), text);
+  EXPECT_EQ(parse_json(" 7 ", "f").dump(), "7");
+  EXPECT_EQ(error_of([] { parse_json(R"({"a":1,)", "f"); }), "f: not JSON at byte 8");
+  EXPECT_THAT(error_of([] { parse_json("1e999", "f"); }), HasSubstr("f: not JSON: "));
+}
+
+TEST(JsonText, AKeyThatComesTwiceIsRefused) {
+  EXPECT_EQ(error_of([] { parse_json(R"({"a":{"b":1},"c":[{"b":2,"b":3}]})", "f"); }), "f: key 'b' is given twice");
+  EXPECT_EQ(error_of([] { parse_json(R"([{"b":1},{"b":2}])", "f"); }), "");
+}
+
+TEST(JsonText, ManyKeysTakeTimeByTheirNumber) {
+  std::string text = "{\"k\":0";
+  for (int i = 0; i < 300'000; ++i) text += cat(",\"k", i, "\":0");
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_json(text + "}", "f").size(), 300'001u);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 TEST(Files, WhatMayNeverEndIsRefused) {

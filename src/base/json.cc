@@ -37,53 +37,63 @@ void check_depth(std::string_view text, std::string_view where) {
   }
 }
 
-// Refuses a key that an object gives twice: which of the two values counts would be anyone's guess. A walk of its own,
-// as the parser's own callback takes quadratic time for long arrays.
-class Keys final : public nlohmann::json_sax<Json> {
+// Builds the value as the library's own parser does, but adds a member without a look at those before it, which would
+// take time by the square of their number. Keys are kept apart for that: one that is given twice is refused, for which
+// of the two values counts would be anyone's guess.
+class Builder final : public Json::json_sax_t {
  public:
-  explicit Keys(std::string_view where) : where_(where) {}
-  bool start_object(size_t /*elements*/) override {
-    open_.emplace_back();
-    return true;
-  }
-  bool end_object() override {
-    open_.pop_back();
-    return true;
-  }
-  bool key(std::string& key) override {
-    require(open_.back().insert(key).second, where_, ": key '", key.substr(0, 60), "' is given twice");
-    return true;
-  }
-  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+  explicit Builder(std::string_view where) : where_(where) {}
+  Json take() { return std::move(root_); }
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(int64_t) override { return true; }
-  bool number_unsigned(uint64_t) override { return true; }
-  bool number_float(double, const std::string&) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_array(size_t) override { return true; }
-  bool end_array() override { return true; }
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(Json::number_integer_t value) override { return put(value); }
+  bool number_unsigned(Json::number_unsigned_t value) override { return put(value); }
+  bool number_float(Json::number_float_t value, const std::string& /*text*/) override { return put(value); }
+  bool string(std::string& value) override { return put(std::move(value)); }
+  bool binary(Json::binary_t& value) override { return put(std::move(value)); }
+  bool start_object(size_t /*size*/) override { return begin(Json::object()); }
+  bool start_array(size_t /*size*/) override { return begin(Json::array()); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(std::string& key) override {
+    require(open_.back().keys.insert(key).second, where_, ": key '", key.substr(0, 60), "' is given twice");
+    key_ = std::move(key);
+    return true;
+  }
+  bool parse_error(size_t byte, const std::string& /*token*/, const Json::exception& error) override {
+    if (dynamic_cast<const Json::parse_error*>(&error)) fail(ErrorKind::invalid, where_, ": not JSON at byte ", byte);
+    fail(ErrorKind::invalid, where_, ": not JSON: ", error.what());
+  }
 
  private:
+  struct Open {
+    Json* value;
+    std::unordered_set<std::string> keys;
+  };
+  Json& add(Json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    Json& into = *open_.back().value;
+    if (into.is_array()) return into.get_ref<Json::array_t&>().emplace_back(std::move(value));
+    return into.get_ref<Json::object_t&>().emplace_back(std::move(key_), std::move(value)).second;
+  }
+  bool put(Json value) { return add(std::move(value)), true; }
+  bool begin(Json empty) { return open_.push_back({&add(std::move(empty)), {}}), true; }
+  bool end() { return open_.pop_back(), true; }
+
   std::string_view where_;
-  std::vector<std::unordered_set<std::string>> open_;  // the keys of each object that has begun, innermost last
+  Json root_;
+  std::string key_;
+  std::vector<Open> open_;  // what has begun, the innermost last; only that one grows
 };
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
   check_depth(text, where);
-  try {
-    Keys keys(where);
-    Json::sax_parse(text, &keys);  // stops where the text is malformed, which the parser then says
-    return Json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
-    fail(ErrorKind::invalid, where, ": not JSON at byte ", e.byte);
-  } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::invalid, where, ": not JSON: ", e.what());
-  }
+  Builder builder(where);
+  Json::sax_parse(text, &builder);
+  return builder.take();
 }
 
 template <class T>
