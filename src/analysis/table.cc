@@ -107,10 +107,11 @@ std::string padded(std::string_view text, size_t to, bool right) {
   return right ? space + std::string(text) : std::string(text) + space;
 }
 
-// Header and rows as text, and the width of each column.
+// Header and rows as text, and how each column is set.
 struct Grid {
   std::vector<std::vector<std::string>> lines;
   std::vector<size_t> widths;
+  std::vector<bool> right;
 };
 
 Grid grid_of(const Table& table, std::string (*escape)(std::string_view), bool is_short = false) {
@@ -130,6 +131,7 @@ Grid grid_of(const Table& table, std::string (*escape)(std::string_view), bool i
   grid.widths.resize(table.columns.size());
   for (const auto& line : grid.lines)
     for (size_t i = 0; i < line.size(); ++i) grid.widths[i] = std::max(grid.widths[i], width(line[i]));
+  for (size_t i = 0; i < table.columns.size(); ++i) grid.right.push_back(is_right(table, i));
   return grid;
 }
 
@@ -216,7 +218,7 @@ std::string to_text(const Table& table) {
   for (const auto& line : grid.lines) {
     std::string text;
     for (size_t i = 0; i < line.size(); ++i)
-      text += padded(line[i], grid.widths[i], is_right(table, i)) + (i + 1 < line.size() ? "  " : "");
+      text += padded(line[i], grid.widths[i], grid.right[i]) + (i + 1 < line.size() ? "  " : "");
     out += stripped(text);
   }
   for (const std::string& note : table.notes) out += printable(note) + "\n";
@@ -227,12 +229,12 @@ std::string to_markdown(const Table& table) {
   const Grid grid = grid_of(table, markdown_text);
   std::string out = table.title.empty() ? "" : cat("### ", markdown_text(table.title), "\n\n");
   for (const auto& line : grid.lines) {
-    for (size_t i = 0; i < line.size(); ++i) out += cat("| ", padded(line[i], grid.widths[i], is_right(table, i)), " ");
+    for (size_t i = 0; i < line.size(); ++i) out += cat("| ", padded(line[i], grid.widths[i], grid.right[i]), " ");
     out += "|\n";
     if (&line != &grid.lines.front()) continue;
     for (size_t i = 0; i < line.size(); ++i)
-      out += cat(
-          "|", is_right(table, i) ? std::string(grid.widths[i] + 1, '-') + ":" : std::string(grid.widths[i] + 2, '-'));
+      out +=
+          cat("|", grid.right[i] ? std::string(grid.widths[i] + 1, '-') + ":" : std::string(grid.widths[i] + 2, '-'));
     out += "|\n";
   }
   for (const std::string& note : table.notes) out += cat("\n", markdown_text(note), "\n");

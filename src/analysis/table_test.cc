@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <limits>
 
 #include "base/json.h"
@@ -27,6 +28,15 @@ TEST(Table, TextIsAligned) {
             "model     step time   share\n"
             "resnet50     250 ms  50.0 %\n"
             "a|b               –  33.3 %\n");
+}
+
+TEST(Table, LongTablesTakeTimeByTheirRows) {
+  Table table{.columns = {{"n", "n", Unit::count}, {"m", "m", Unit::count}}};
+  for (int64_t i = 0; i < 200'000; ++i) table.rows.push_back({i, i});
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_THAT(to_text(table), HasSubstr("199,999  199,999\n"));
+  EXPECT_THAT(to_markdown(table), HasSubstr("| 199,999 | 199,999 |\n"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 TEST(Table, OnlyAlignedTextIsShortened) {
