@@ -22,6 +22,11 @@ std::string_view name(ErrorKind kind) {
 
 Error Error::within(std::string_view context) const { return Error(kind_, cat(context, ": ", what())); }
 
-void throw_error(ErrorKind kind, std::initializer_list<TextPart> parts) { throw Error(kind, joined(parts)); }
+void throw_error(ErrorKind kind, std::initializer_list<TextPart> parts) {
+  std::string sentence = joined(parts);
+  for (size_t at = sentence.find('\0'); at != std::string::npos; at = sentence.find('\0', at))
+    sentence.replace(at, 1, "\\x00");  // what() would end there
+  throw Error(kind, sentence);
+}
 
 }  // namespace tbd

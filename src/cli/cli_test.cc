@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -128,6 +129,51 @@ TEST_F(CommandLine, ATruncatedProgramFileIsNamed) {
   const Said said = tbd({"describe", path("cut.json").string()});
   EXPECT_EQ(said.code, kBadUsage);
   EXPECT_THAT(said.err, AllOf(HasSubstr("cut.json"), HasSubstr("not JSON")));
+}
+
+TEST_F(CommandLine, AProgramThatNeverEndsIsRefused) {
+  const Said said = tbd({"describe", "/dev/zero"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_EQ(said.err, "tbd: error: cannot read /dev/zero: it is not a regular file\n");
+}
+
+// A chain of affine layers with a loss at its end.
+std::string chain_of(int64_t layers) {
+  std::string nodes, parameters, last = "x";
+  for (int64_t i = 0; i < layers; ++i) {
+    const std::string name = cat("l", i);
+    parameters += cat(i ? "," : "", R"({"name":")", name, R"(.weight","shape":[4,4]})");
+    nodes += cat(R"({"name":")", name, R"(","op":"linear","inputs":[")", last, R"(",")", name,
+                 R"(.weight"],"attributes":{"out":4,"bias":false}},)");
+    last = name;
+  }
+  return cat(R"({"version":1,"step":[{"phase":"train"}],"parameters":[)", parameters,
+             R"(],"phases":[{"name":"train","inputs":[{"name":"x","shape":["N",4]},{"name":"label","shape":["N"],)",
+             R"("dtype":"i32"}],"nodes":[)", nodes, R"({"name":"ce","op":"softmax_cross_entropy","inputs":[")", last,
+             R"(","label"]}],"loss":[{"name":"ce","value":"ce"}],"update":{"optimizer":{"kind":"sgd"},"groups":)",
+             R"([{"parameters":["l0.weight"]}],"schedule":{"kind":"constant","base":0.1}}}]})");
+}
+
+TEST_F(CommandLine, ALongProgramTakesTimeByItsNodes) {
+  write_file(path("long.json"), chain_of(20'000));
+  const auto began = std::chrono::steady_clock::now();
+  const Said said = tbd({"describe", path("long.json").string()});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_EQ(said.code, kDone) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("l19999"));
+}
+
+TEST_F(CommandLine, ErrorsShowWhatWouldSteerTheTerminal) {
+  EXPECT_THAT(tbd({"run", "\x1b[31mx"}).err, HasSubstr("unknown model '\\x1b[31mx'"));
+  EXPECT_THAT(tbd({"\x1b[2J"}).err, HasSubstr("unknown command '\\x1b[2J'"));
+  EXPECT_THAT(tbd({"run", "--\x07"}).err, HasSubstr("--\\x07"));
+  EXPECT_THAT(tbd({"describe", "a\xff\u202eb\u00e4"}).err, HasSubstr("'a\\xff\\u202eb\u00e4'"));
+  write_file(path("binary.plan"), std::string("\x7f"
+                                              "ELF\x02\0\xc3(",
+                                              8));
+  const Said said = tbd({"run", "--plan", path("binary.plan").string()});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr("\\x7fELF\\x02\\x00\\xc3("));
 }
 
 TEST_F(CommandLine, ListNamesEveryConfigAndWhyAFrameworkIsAbsent) {

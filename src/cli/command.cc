@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/visible.h"
 
 namespace tbd::cli {
 namespace {
@@ -91,6 +92,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 }
 
 int run_program(Context& context) {
+  const VisibleText visible(context.err);
   const std::vector<std::unique_ptr<Command>> commands = all_commands();
   const std::vector<std::string>& arguments = context.arguments;
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
