@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/files.h"
 #include "base/json.h"
 #include "data/text/testing_text.h"
@@ -46,6 +48,21 @@ struct Tree {
     return whole.starts_with(prefix) ? whole.substr(prefix.size()) : whole;
   }
 };
+
+TEST(Squad, ALongContextTakesTimeByItsQuestions) {
+  std::string context;
+  for (int i = 0; i < 100'000; ++i) context += "a b ";
+  Json set = set_of(context, "Who?", Json::array({answer("b", 399'998)}));
+  Json& questions = set["data"][0]["paragraphs"][0]["qas"];
+  const Json question = questions[0];
+  for (int i = 0; i < 20'000; ++i) questions.push_back(question);
+  const Tree tree(set.dump());
+  const auto began = std::chrono::steady_clock::now();
+  const SquadFile file = read_squad(tree.train, true);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  ASSERT_EQ(file.questions.size(), 20'001u);
+  EXPECT_EQ(file.questions.back().answers[0].begin, 399'998u);
+}
 
 TEST(Squad, WindowsMoveByTheStrideAndEndWithTheContext) {
   const Tree tree(set_of("a b c d e f g h i j k l", "Who?", Json::array({answer("e f", 8)})).dump());
