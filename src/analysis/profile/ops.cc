@@ -10,7 +10,6 @@ namespace {
 
 struct Main {  // candidates for the op that took longest
   int64_t ns = 0, runs = 0;
-  std::optional<uint32_t> last;  // event: stretches of one op are one run
   std::string shapes;
 };
 
@@ -54,8 +53,7 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     time.total_ns += ns;
     if (activity.cls == DeviceClass::layout) time.layout_ns += ns;
     Main& main = time.by_op[std::string(trace.name(activity.event))];
-    main.ns += ns, main.runs += main.last != activity.event;
-    main.last = activity.event;
+    main.ns += ns, main.runs += !activity.resumed;
     if (main.shapes.empty()) main.shapes = std::string(trace.strings()[work.shapes]);
   }
   return times;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/text.h"
 #include "trace/names.h"
 
 namespace tbd {
@@ -57,35 +58,92 @@ constexpr std::string_view kHousekeeping[] = {
 constexpr std::string_view kComputing[] = {"aten::select_backward", "aten::slice_backward", "aten::slice_scatter",
                                            "aten::unfold_backward", "aten::select_scatter", "aten::view_as_real_copy"};
 
-// Ops that compute in a body of their own besides calling others.
-constexpr std::string_view kComputesItself[] = {"aten::convolution_backward",
-                                                "aten::mkldnn_",
-                                                "aten::slow_conv",
-                                                "aten::mm",
-                                                "aten::addmm",
-                                                "aten::bmm",
-                                                "aten::baddbmm",
-                                                "aten::native_batch_norm",
-                                                "aten::native_layer_norm",
-                                                "aten::native_group_norm",
-                                                "aten::max_pool",
-                                                "aten::avg_pool",
-                                                "aten::adaptive_",
-                                                "aten::_log_softmax",
-                                                "aten::_softmax",
-                                                "aten::embedding_dense_backward",
-                                                "aten::_ctc_loss",
-                                                "aten::upsample_",
-                                                "aten::index_",
-                                                "aten::scatter",
-                                                "aten::gather",
-                                                "aten::cumsum",
-                                                "aten::sort",
-                                                "aten::topk",
-                                                "aten::_fused_",
-                                                "aten::_foreach_",
-                                                "aten::_flash_attention",
-                                                "aten::_scaled_dot_product_flash_attention_for_cpu"};
+// Ops that PyTorch defines by other ops alone, or that only choose the kernel. Left out is what computes itself for
+// some inputs, as aten::std, aten::mean and aten::zero_ do: such time would be lost among the wrappers' own.
+constexpr std::string_view kWrapperOps[] = {"aten::_batch_norm_impl_index",
+                                            "aten::_convolution",
+                                            "aten::_scaled_dot_product_attention_math",
+                                            "aten::_to_copy",
+                                            "aten::batch_norm",
+                                            "aten::clone",
+                                            "aten::contiguous",
+                                            "aten::conv1d",
+                                            "aten::conv2d",
+                                            "aten::conv3d",
+                                            "aten::conv_transpose1d",
+                                            "aten::conv_transpose2d",
+                                            "aten::conv_transpose3d",
+                                            "aten::convolution",
+                                            "aten::cross_entropy_loss",
+                                            "aten::ctc_loss",
+                                            "aten::dropout",
+                                            "aten::einsum",
+                                            "aten::embedding",
+                                            "aten::embedding_backward",
+                                            "aten::full",
+                                            "aten::full_like",
+                                            "aten::group_norm",
+                                            "aten::gru",
+                                            "aten::instance_norm",
+                                            "aten::item",
+                                            "aten::layer_norm",
+                                            "aten::linear",
+                                            "aten::log_softmax",
+                                            "aten::lstm",
+                                            "aten::matmul",
+                                            "aten::nll_loss",
+                                            "aten::nll_loss_nd",
+                                            "aten::ones",
+                                            "aten::ones_like",
+                                            "aten::relu",
+                                            "aten::rnn_relu",
+                                            "aten::rnn_tanh",
+                                            "aten::scaled_dot_product_attention",
+                                            "aten::softmax",
+                                            "aten::to",
+                                            "aten::zeros",
+                                            "aten::zeros_like"};
+// Frames of engines and runtimes around the ops that they run.
+constexpr std::string_view kWrapperFrames[] = {"autograd::engine::",
+                                               "torch::autograd::",
+                                               "struct torch::autograd::",
+                                               "nn.Module",
+                                               "Optimizer.",
+                                               "ProfilerStep",
+                                               "DataParallel",
+                                               "DistributedDataParallel",
+                                               "TorchDynamo",
+                                               "Torch-Compiled Region",
+                                               "CompiledFunction",
+                                               "AOTDispatcher",
+                                               "SessionRun",
+                                               "FunctionRun",
+                                               "RunGraph",
+                                               "ExecutorState::",
+                                               "EagerExecute",
+                                               "EagerLocalExecute",
+                                               "EagerKernelExecute",
+                                               "KernelAndDeviceFunc::",
+                                               "PjitFunction",
+                                               "PjRtCpu",
+                                               "TfrtCpu",
+                                               "ThunkExecutor::"};
+
+// A function of PyTorch's differentiation, which calls the ops of its formula: "AddmmBackward0".
+bool is_backward_function(std::string_view name) {
+  while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
+  return name.ends_with("Backward");
+}
+bool is_wrapper(std::string_view name) {
+  return std::ranges::binary_search(kWrapperOps, name) || begins_with_any(name, kWrapperFrames) ||
+         is_backward_function(name) || is_input(name);
+}
+bool is_housekeeping(std::string_view name) {
+  const auto alone = [&](std::string_view word) {
+    return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '_');
+  };
+  return std::ranges::any_of(kHousekeeping, alone) && !begins_with_any(name, kComputing);
+}
 
 }  // namespace
 
@@ -170,13 +228,9 @@ bool is_stream_wait(std::string_view name) {
          name.starts_with("hipStreamWaitEvent");
 }
 bool is_preemption(EventKind kind, std::string_view name) { return kind == EventKind::off_cpu && name != kWaiting; }
-bool computes_itself(std::string_view name) { return begins_with_any(name, kComputesItself); }
-
-bool is_housekeeping(std::string_view name) {
-  const auto alone = [&](std::string_view word) {
-    return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '_');
-  };
-  return std::ranges::any_of(kHousekeeping, alone) && !begins_with_any(name, kComputing);
+OpRole op_role(std::string_view name) {
+  if (is_housekeeping(name)) return OpRole::housekeeping;
+  return is_wrapper(name) ? OpRole::wrapper : OpRole::work;
 }
 
 }  // namespace tbd

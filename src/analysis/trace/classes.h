@@ -28,7 +28,7 @@ enum class IdleCause : uint8_t {
   overhead,         // the recording tool worked
   collective_wait,  // it waited in a collective operation
   off_cpu,          // it could have run, and had no processor
-  dispatch,         // it was inside an op, outside its leaves
+  dispatch,         // it was inside an op, where none worked
   host_other,       // anything else before the launch
   launch,           // inside the launch call
   latency,          // after the call, up to the delay that is usual in this trace
@@ -40,7 +40,7 @@ constexpr size_t kIdleCauses = 14;
 std::string_view name(IdleCause cause);  // "host other"
 std::string_view key(IdleCause cause);   // "host_other"
 
-// Class of an event that keeps a device busy; nullopt for all others. For host tracks: of an op that is a leaf.
+// Class of an event that keeps a device busy; nullopt for all others. For host tracks: of an op that works.
 std::optional<DeviceClass> device_class(EventKind kind, std::string_view name);
 DeviceClass op_class(std::string_view name);
 // What a host event means for a device that waits; nullopt where it says nothing (a range, a launch).
@@ -80,9 +80,12 @@ bool is_launch(std::string_view name);
 bool is_stream_wait(std::string_view name);
 // Time in which a thread that could have run had no processor; otherwise it waited of its own will.
 bool is_preemption(EventKind kind, std::string_view name);
-// An op that arranges memory for another and computes nothing: "aten::empty", "aten::view".
-bool is_housekeeping(std::string_view name);
-// An op that computes in its own body, too, where it calls others: "aten::convolution_backward", which may copy first.
-bool computes_itself(std::string_view name);
+// What an op does between the ops that it calls.
+enum class OpRole : uint8_t {
+  work,          // computes, or moves data: every op that is none of the others
+  wrapper,       // chooses and calls other ops: "aten::linear", "AddmmBackward0", "torch::autograd::AccumulateGrad"
+  housekeeping,  // arranges memory for other ops and computes nothing: "aten::empty", "aten::view"
+};
+OpRole op_role(std::string_view name);
 
 }  // namespace tbd

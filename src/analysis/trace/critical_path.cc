@@ -47,7 +47,7 @@ CriticalPath::CriticalPath(const RankEvents& rank, const Launches& launches, con
   order_by_end(of_track);
   if (rank.on_device) return;
   for (size_t track = 0; track < of_track.size(); ++track)
-    for (const uint32_t i : of_track[track]) threads_[track].leaves.push_back(rank.activities[i]);
+    for (const uint32_t i : of_track[track]) threads_[track].work.push_back(rank.activities[i]);
 }
 
 void CriticalPath::order_by_end(std::span<const std::vector<uint32_t>> of_track) {

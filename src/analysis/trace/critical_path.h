@@ -30,7 +30,7 @@ class CriticalPath {
   struct Thread {
     std::vector<TimeSpan> covered;  // by events that say what the thread did
     std::vector<uint32_t> syncs;    // by begin
-    std::vector<Activity> leaves;   // where the processor is the device
+    std::vector<Activity> work;     // where the processor is the device
     mutable size_t near = 0;        // in covered, where the last question ended
     // The last span of `covered` that begins before `time`; nullptr where there is none.
     const TimeSpan* last_before(int64_t time) const;

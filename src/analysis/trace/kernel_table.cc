@@ -19,7 +19,24 @@ struct GroupKey {
 struct Members {
   std::vector<int64_t> durations;
   int64_t bytes = 0, gap_ns = 0;
-  uint32_t first = 0, last = 0;  // events
+  uint32_t first = 0;  // event
+};
+
+// Where the duration of an event that has several stretches is, among its group's; its stretches need not be
+// neighbours, since an op may call one of its own name.
+class Places {
+ public:
+  explicit Places(size_t events) : places_(events, kNone) {}
+  // Of a first stretch in the window, `next`.
+  size_t place(const Activity& stretch, size_t next) {
+    uint32_t& place = places_[stretch.event];
+    if (!stretch.resumed || place == kNone) place = static_cast<uint32_t>(next);
+    return place;
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> places_;
 };
 
 std::string extents(const std::array<uint32_t, 3>& sizes) { return cat(sizes[0], "x", sizes[1], "x", sizes[2]); }
@@ -108,12 +125,13 @@ size_t arguments_begin(std::string_view name) {
 
 }  // namespace
 
-std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) {
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, std::span<const Activity> activities, TimeSpan window) {
   const Trace& trace = *rank.trace;
   DetailTable<GroupKey> ids;
   std::vector<Members> groups;  // by id
   std::vector<int64_t> ends(trace.tracks().size(), window.begin);
-  for (const Activity& activity : rank.activities) {
+  Places places(trace.size());
+  for (const Activity& activity : activities) {
     int64_t& end = ends[activity.track];
     int64_t gap = std::max<int64_t>(0, activity.begin - end);
     end = std::max(end, activity.end);
@@ -124,11 +142,10 @@ std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window) 
     if (id == groups.size()) groups.emplace_back();
     Members& members = groups[id];
     if (members.durations.empty()) members.first = event;
-    const bool goes_on = !members.durations.empty() && members.last == event;  // stretches of one op are one
-    if (goes_on) gap = 0;
-    if (!goes_on) members.durations.push_back(0);
-    members.durations.back() += activity.end - activity.begin;
-    members.last = event;
+    const size_t place = places.place(activity, members.durations.size());
+    if (place == members.durations.size()) members.durations.push_back(0);
+    members.durations[place] += activity.end - activity.begin;
+    if (activity.resumed) gap = 0;
     members.bytes = sum_in_range(members.bytes, std::max<int64_t>(0, bytes_of(trace, event)));
     members.gap_ns = sum_in_range(members.gap_ns, gap);
   }

@@ -1,6 +1,7 @@
-// Device activities grouped: kernels by name, grid and block; on a CPU leaf ops by name, shapes and math type.
+// Device activities grouped: kernels by name, grid and block; on a CPU ops by name, shapes and math type.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,9 @@ struct KernelGroup {
   int64_t gap_ns = 0;         // idle time on its stream before its members, all in all
   bool launch_bound = false;  // the mean gap before it exceeds its mean duration
 };
-// Durations count whole, of activities that begin in the window. Longest total first, then by name and detail.
-std::vector<KernelGroup> kernel_groups(const RankEvents& rank, TimeSpan window);
+// Of `rank`'s activities or dispatch. Durations count whole, of what begins in the window; the stretches of one op are
+// one. Longest total first, then by name and detail.
+std::vector<KernelGroup> kernel_groups(const RankEvents& rank, std::span<const Activity> activities, TimeSpan window);
 // The same by name alone, without copies.
 std::vector<KernelGroup> kernels_by_name(const std::vector<KernelGroup>& groups);
 // The name of a C++ kernel without its result, its arguments and the namespaces that most share, at most 80 characters;

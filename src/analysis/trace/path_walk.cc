@@ -52,13 +52,13 @@ void CriticalPath::Walk::host_until(int64_t begin, TrackId thread) {
   const HostTimeline& timeline = path_.causes_.timeline(thread);
   int64_t done = to;
   if (!rank_.on_device) {
-    const auto& leaves = path_.threads_[thread].leaves;
-    auto leaf = std::ranges::upper_bound(leaves, to, {}, &Activity::end);
-    for (; leaf != leaves.end() && leaf->begin < now_; ++leaf) {
-      const TimeSpan part{std::max(leaf->begin, done), std::min(leaf->end, now_)};
+    const auto& work = path_.threads_[thread].work;
+    auto next = std::ranges::upper_bound(work, to, {}, &Activity::end);
+    for (; next != work.end() && next->begin < now_; ++next) {
+      const TimeSpan part{std::max(next->begin, done), std::min(next->end, now_)};
       if (part.begin >= part.end) continue;
       timeline.charge({done, part.begin}, times_.host);
-      times_.device[static_cast<size_t>(leaf->cls)] += part.length();
+      times_.device[static_cast<size_t>(next->cls)] += part.length();
       done = part.end;
     }
   }

@@ -88,7 +88,7 @@ std::vector<StreamAnalysis> analyze_streams(const RankEvents& rank, const IdleCa
     std::optional<Stream>& stream = streams[activity.track];
     if (!stream) stream.emplace(empty_stream(rank, activity.track), GapFinder(window));
     stream->gaps.next(rank, i, visit(*stream));
-    stream->so_far.activities += activity.begin < window.end && activity.end >= window.begin;
+    stream->so_far.activities += !activity.resumed && activity.begin < window.end && activity.end >= window.begin;
   }
   std::vector<StreamAnalysis> out;
   for (std::optional<Stream>& stream : streams) {
@@ -133,7 +133,8 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
   analyze_gaps(events, causes, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
-  out.kernels = kernel_groups(events, out.window);
+  out.kernels = kernel_groups(events, events.activities, out.window);
+  out.dispatch = kernels_by_name(kernel_groups(events, events.dispatch, out.window));
   for (const uint32_t step : events.steps)
     out.steps.push_back({std::string(trace.name(step)), trace.begins()[step], trace.durations()[step]});
   add_path(out, events, CriticalPath(events, launches, causes));

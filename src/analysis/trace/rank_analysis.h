@@ -39,8 +39,9 @@ struct RankAnalysis {
   MaskTimes masks;      // sum to the window
   CauseTimes causes{};  // of the device: sum to masks.idle()
   int64_t delay_ns = 0;
-  std::vector<StreamAnalysis> streams;  // threads with leaf ops where the processor is the device
+  std::vector<StreamAnalysis> streams;  // threads with ops that work where the processor is the device
   std::vector<KernelGroup> kernels;     // by name and detail, all classes
+  std::vector<KernelGroup> dispatch;    // what ops did besides where the processor is the device, by name
   std::vector<StepAnalysis> steps;
   PathTimes path;  // of all steps, or of the window where there are none
   int64_t path_steps = 0;

@@ -1,6 +1,7 @@
 #include "analysis/trace/rank_events.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "analysis/trace/order.h"
@@ -28,21 +29,23 @@ class DeviceClasses {
   std::vector<uint8_t> known_;
 };
 
-// What a leaf op of each name is; housekeeping ops are none.
-class LeafClasses {
+// What ops of each name are, each name looked at once.
+class OpNames {
  public:
-  explicit LeafClasses(const Trace& trace) : trace_(trace), known_(trace.strings().size(), kUnknown) {}
-  std::optional<DeviceClass> operator()(size_t event) {
-    uint8_t& known = known_[trace_.names()[event]];
-    const std::string_view name = trace_.name(event);
-    if (known == kUnknown) known = is_housekeeping(name) ? kNone : static_cast<uint8_t>(op_class(name));
-    return known == kNone ? std::nullopt : std::optional(static_cast<DeviceClass>(known));
+  explicit OpNames(const Trace& trace) : trace_(trace), known_(trace.strings().size()) {}
+  struct Meaning {
+    OpRole role = OpRole::work;
+    DeviceClass cls = DeviceClass::compute;
+  };
+  Meaning operator()(uint32_t event) {
+    std::optional<Meaning>& known = known_[trace_.names()[event]];
+    if (!known) known = {op_role(trace_.name(event)), op_class(trace_.name(event))};
+    return *known;
   }
 
  private:
-  static constexpr uint8_t kUnknown = 255, kNone = 254;
   const Trace& trace_;
-  std::vector<uint8_t> known_;
+  std::vector<std::optional<Meaning>> known_;
 };
 
 void sort_by_time(const Trace& trace, std::vector<uint32_t>& events) {
@@ -83,21 +86,70 @@ std::vector<size_t> add_device_activities(RankEvents& rank) {
   return ends;
 }
 
-// What of `op` lies between the leaves from `first` on, which it contains.
-void add_own_stretches(const Activity& op, size_t first, std::vector<Activity>& leaves) {
-  std::vector<Activity> inside(leaves.begin() + static_cast<std::ptrdiff_t>(first), leaves.end());
-  leaves.resize(first);
-  int64_t now = op.begin;
-  const auto add_until = [&](int64_t end) {
-    if (end > now) leaves.push_back({now, end, op.event, op.track, op.cls});
-  };
-  for (const Activity& leaf : inside) {
-    add_until(leaf.begin);
-    leaves.push_back(leaf);
-    now = std::max(now, leaf.end);
+// Lays nested ops flat. Whether a wrapper worked is known only when it ends, so stretches are sorted out at the end.
+class FlatOps {
+ public:
+  FlatOps(const Trace& trace, TrackId track) : trace_(trace), track_(track), names_(trace) {}
+
+  void open(uint32_t event) {  // events come by begin
+    const int64_t begin = trace_.begins()[event];
+    while (!open_.empty() && end_of(open_.back()) <= begin) close();
+    cover_until(begin);
+    open_.push_back(ops_.size());
+    ops_.push_back({.event = event, .meaning = names_(event)});
   }
-  add_until(op.end);
-}
+  OpTimes finish() {
+    while (!open_.empty()) close();
+    OpTimes times;
+    for (const Stretch& stretch : stretches_) {
+      Op& op = ops_[stretch.op];
+      (op.works ? times.activities : times.dispatch)
+          .push_back({stretch.span.begin, stretch.span.end, op.event, track_, op.meaning.cls, op.resumed});
+      op.resumed = true;
+    }
+    return times;
+  }
+
+ private:
+  struct Op {
+    uint32_t event;
+    OpNames::Meaning meaning;
+    bool calls = false;         // another op
+    bool works_inside = false;  // one that works
+    bool works = false;
+    bool resumed = false;
+  };
+  struct Stretch {
+    TimeSpan span;
+    size_t op;
+  };
+  int64_t end_of(size_t op) const { return trace_.end(ops_[op].event); }
+  void cover_until(int64_t time) {
+    if (!open_.empty() && time > now_) stretches_.push_back({{now_, time}, open_.back()});
+    now_ = std::max(now_, time);
+  }
+  void close() {
+    Op& op = ops_[open_.back()];
+    const bool instant = trace_.durations()[op.event] == 0;
+    if (instant && !op.calls) stretches_.push_back({{now_, now_}, open_.back()});
+    cover_until(trace_.end(op.event));
+    open_.pop_back();
+    const OpRole role = op.meaning.role;
+    op.works = role == OpRole::work || (role == OpRole::wrapper && !op.works_inside);
+    if (open_.empty()) return;
+    Op& caller = ops_[open_.back()];
+    caller.calls = true;
+    caller.works_inside = caller.works_inside || op.works || op.works_inside;
+  }
+
+  const Trace& trace_;
+  TrackId track_;
+  OpNames names_;
+  std::vector<Op> ops_;
+  std::vector<size_t> open_;  // the innermost last
+  std::vector<Stretch> stretches_;
+  int64_t now_ = std::numeric_limits<int64_t>::min();  // all before it is laid flat
+};
 
 // Disjoint, ascending.
 std::vector<TimeSpan> preemptions(const Trace& trace, std::span<const uint32_t> events) {
@@ -113,33 +165,39 @@ std::vector<TimeSpan> preemptions(const Trace& trace, std::span<const uint32_t> 
   return spans;
 }
 
-void add_without(Activity leaf, std::span<const TimeSpan> away, std::vector<Activity>& out) {
+void add_without(Activity stretch, std::span<const TimeSpan> away, std::vector<Activity>& out) {
   const size_t before = out.size();
-  const int64_t begin = leaf.begin, end = leaf.end;
+  const int64_t begin = stretch.begin, end = stretch.end;
+  const auto add = [&] {
+    if (stretch.end <= stretch.begin) return;
+    out.push_back(stretch);
+    stretch.resumed = true;
+  };
   auto next = std::ranges::upper_bound(away, begin, {}, &TimeSpan::end);
   for (; next != away.end() && next->begin < end; ++next) {
-    leaf.end = next->begin;
-    if (leaf.end > leaf.begin) out.push_back(leaf);
-    leaf.begin = next->end;
+    stretch.end = next->begin;
+    add();
+    stretch.begin = next->end;
   }
-  leaf.end = end;
-  if (leaf.end > leaf.begin) out.push_back(leaf);
-  leaf.begin = leaf.end = begin;
-  if (out.size() == before) out.push_back(leaf);
+  stretch.end = end;
+  add();
+  stretch.begin = stretch.end = begin;
+  if (out.size() == before) out.push_back(stretch);
 }
 
-std::vector<Activity> without(std::vector<Activity> leaves, std::span<const TimeSpan> away) {
-  if (away.empty()) return leaves;
+std::vector<Activity> without(std::vector<Activity> stretches, std::span<const TimeSpan> away) {
+  if (away.empty()) return stretches;
   std::vector<Activity> cut;
-  for (const Activity& leaf : leaves) add_without(leaf, away, cut);
+  for (const Activity& stretch : stretches) add_without(stretch, away, cut);
   return cut;
 }
 
-std::vector<size_t> add_leaf_ops(RankEvents& rank) {
+std::vector<size_t> add_ops(RankEvents& rank) {
   std::vector<size_t> ends;
   for (const TrackId host : rank.hosts) {
-    const std::vector<Activity> leaves = leaf_ops(*rank.trace, host, rank.by_track[host]);
-    rank.activities.insert(rank.activities.end(), leaves.begin(), leaves.end());
+    const OpTimes times = op_times(*rank.trace, host, rank.by_track[host]);
+    rank.activities.insert(rank.activities.end(), times.activities.begin(), times.activities.end());
+    rank.dispatch.insert(rank.dispatch.end(), times.dispatch.begin(), times.dispatch.end());
     ends.push_back(rank.activities.size());
   }
   return ends;
@@ -161,31 +219,13 @@ std::vector<int32_t> ranks_of(const Trace& trace) {
   return {ranks.begin(), ranks.end()};
 }
 
-std::vector<Activity> leaf_ops(const Trace& trace, TrackId track, std::span<const uint32_t> events) {
-  struct Open {
-    uint32_t event;
-    size_t leaves;         // before it
-    bool has_ops = false;  // that compute
-  };
-  std::vector<Open> open;
-  std::vector<Activity> leaves;
-  LeafClasses classes(trace);
-  const auto close = [&] {
-    const Open op = open.back();
-    open.pop_back();
-    const auto cls = classes(op.event);
-    if (op.has_ops && cls && computes_itself(trace.name(op.event)))
-      add_own_stretches({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls}, op.leaves, leaves);
-    if (!op.has_ops && cls) leaves.push_back({trace.begins()[op.event], trace.end(op.event), op.event, track, *cls});
-    if (!open.empty() && (op.has_ops || cls)) open.back().has_ops = true;
-  };
-  for (const uint32_t event : events) {
-    if (!is_op(trace.kinds()[event])) continue;
-    while (!open.empty() && trace.end(open.back().event) <= trace.begins()[event]) close();
-    open.push_back({event, leaves.size()});
-  }
-  while (!open.empty()) close();
-  return without(std::move(leaves), preemptions(trace, events));
+OpTimes op_times(const Trace& trace, TrackId track, std::span<const uint32_t> events) {
+  FlatOps ops(trace, track);
+  for (const uint32_t event : events)
+    if (is_op(trace.kinds()[event])) ops.open(event);
+  const std::vector<TimeSpan> away = preemptions(trace, events);
+  OpTimes times = ops.finish();
+  return {without(std::move(times.activities), away), without(std::move(times.dispatch), away)};
 }
 
 RankEvents rank_events(const Trace& trace, int32_t rank) {
@@ -218,7 +258,7 @@ RankEvents rank_events(const Trace& trace, int32_t rank) {
   sort_by_time(trace, out.steps);
   std::vector<size_t> runs = add_device_activities(out);
   out.on_device = !out.activities.empty();
-  if (!out.on_device) runs = add_leaf_ops(out);
+  if (!out.on_device) runs = add_ops(out);
   merge_runs(out.activities, std::move(runs), is_before);
   return out;
 }

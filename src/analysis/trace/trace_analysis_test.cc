@@ -163,33 +163,17 @@ TEST(Launches, LossesAreCounted) {
   EXPECT_EQ(fault_table(g.trace, std::span(&a, 1)).rows.size(), 3u);
 }
 
-TEST(LeafOps, NestedOpsAreCountedOnce) {
+TEST(DispatchTable, WhatDoesNotComputeHasARow) {
   Golden g;
-  g.add(EventKind::op, "aten::conv2d", g.host, 0, 100);
-  g.add(EventKind::op, "aten::convolution", g.host, 10, 90);
-  g.add(EventKind::op, "aten::empty", g.host, 20, 25);
-  g.add(EventKind::op, "aten::copy_", g.host, 110, 130);
-  const RankAnalysis a = analyze_rank(g.trace, 0);
-  EXPECT_FALSE(a.on_device);
-  EXPECT_EQ(a.window, (TimeSpan{10, 130}));
-  EXPECT_EQ(a.masks.busy(bit(DeviceClass::compute)), 80);
-  EXPECT_EQ(a.masks.busy(bit(DeviceClass::layout)), 20);
-  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 10);
-  EXPECT_EQ(time_of_cause(a.causes, IdleCause::host_other), 10);
-}
-
-TEST(LeafOps, AnOpThatComputesItselfIsBusyBesideWhatItCalls) {
-  Golden g;
-  g.add(EventKind::op, "ConvolutionBackward0", g.host, 0, 100);
-  g.add(EventKind::op, "aten::convolution_backward", g.host, 5, 95);
-  g.add(EventKind::op, "aten::copy_", g.host, 10, 20);
-  g.add(EventKind::op, "aten::empty", g.host, 30, 31);
-  const RankAnalysis a = analyze_rank(g.trace, 0, TraceWindow::trace);
-  EXPECT_EQ(a.masks.busy(), 90);
-  EXPECT_EQ(time_of_cause(a.causes, IdleCause::dispatch), 5) << "the function around it computes nothing";
-  const Json kernels = to_json(a)["kernels"];
-  EXPECT_EQ(kernels, Json::parse(R"([{"name":"aten::convolution_backward","count":1,"total_ns":80},
-                                     {"name":"aten::copy_","count":1,"total_ns":10}])"));
+  g.add(EventKind::op, "aten::linear", g.host, 0, 100);
+  g.add(EventKind::op, "aten::t", g.host, 10, 20);
+  g.add(EventKind::op, "aten::addmm", g.host, 20, 90);
+  const Table table = dispatch_table(analyze_rank(g.trace, 0, TraceWindow::trace));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "aten::linear");
+  EXPECT_EQ(std::get<double>(table.rows[0][2]), 20e-9);
+  EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "aten::t");
+  EXPECT_EQ(std::get<double>(table.rows[1][2]), 10e-9);
 }
 
 TEST(KernelTable, ShortNamesSayWhatDiffers) {

@@ -20,6 +20,24 @@ std::string stream_label(const StreamAnalysis& stream) {
   return stream.device < 0 ? cat("thread ", stream.stream) : cat("device ", stream.device, " stream ", stream.stream);
 }
 
+double mean_seconds(const KernelGroup& group) { return seconds_of(group.total_ns) / static_cast<double>(group.count); }
+
+// Adds a row for each of the groups, longest first, until they cover 90 % of the time of all; a note counts the rest.
+template <class Row>
+void fill_groups(Table& table, std::span<const KernelGroup> groups, Row row) {
+  int64_t all = 0, listed = 0;
+  for (const KernelGroup& group : groups) all += group.total_ns;
+  for (const KernelGroup& group : groups) {
+    if (table.rows.size() >= kMostKernels || (table.rows.size() >= kFewestKernels && listed >= all - all / 10)) break;
+    table.rows.push_back(row(group, all));
+    listed += group.total_ns;
+  }
+  const size_t rest = groups.size() - table.rows.size();
+  if (rest > 0)
+    table.notes = {
+        cat(rest, " more, with ", format_percent(known_share(all - listed, all).value_or(0)), " of the time.")};
+}
+
 // The causes that some of the rows have.
 std::vector<size_t> causes_present(std::span<const CauseTimes> rows) {
   std::vector<size_t> out;
@@ -117,20 +135,35 @@ Table kernel_table(const RankAnalysis& analysis) {
                    {"share", "share of all", Unit::fraction},
                    {"bytes", "bytes", Unit::bytes},
                    {"launch_bound", "gaps longer than it"}};
-  int64_t all = 0, listed = 0;
-  for (const KernelGroup& group : analysis.kernels) all += group.total_ns;
-  for (const KernelGroup& group : analysis.kernels) {
-    if (table.rows.size() >= kMostKernels || (table.rows.size() >= kFewestKernels && listed >= all - all / 10)) break;
-    table.rows.push_back({group.name, group.detail, std::string(name(group.cls)), group.count,
-                          seconds_of(group.total_ns), seconds_of(group.total_ns) / static_cast<double>(group.count),
-                          seconds_of(group.p95_ns), cell(known_share(group.total_ns, all)),
-                          cell(group.bytes ? std::optional(group.bytes) : std::nullopt), group.launch_bound});
-    listed += group.total_ns;
-  }
-  const size_t rest = analysis.kernels.size() - table.rows.size();
-  if (rest > 0)
-    table.notes = {
-        cat(rest, " more, with ", format_percent(known_share(all - listed, all).value_or(0)), " of the time.")};
+  fill_groups(table, analysis.kernels, [](const KernelGroup& group, int64_t all) -> std::vector<TableCell> {
+    return {group.name,
+            group.detail,
+            std::string(name(group.cls)),
+            group.count,
+            seconds_of(group.total_ns),
+            mean_seconds(group),
+            seconds_of(group.p95_ns),
+            cell(known_share(group.total_ns, all)),
+            cell(group.bytes ? std::optional(group.bytes) : std::nullopt),
+            group.launch_bound};
+  });
+  return table;
+}
+
+Table dispatch_table(const RankAnalysis& analysis) {
+  Table table{.title = cat("Inside ops of rank ", analysis.rank, ", outside what computes")};
+  table.columns = {{"name", "name", Unit::none, short_kernel_name},
+                   {"count", "count", Unit::count},
+                   {"total_s", "total", Unit::seconds},
+                   {"mean_s", "mean", Unit::seconds},
+                   {"share", "share of all", Unit::fraction}};
+  fill_groups(table, analysis.dispatch, [](const KernelGroup& group, int64_t all) -> std::vector<TableCell> {
+    return {group.name, group.count, seconds_of(group.total_ns), mean_seconds(group),
+            cell(known_share(group.total_ns, all))};
+  });
+  table.notes.push_back(
+      "What ops that call others or arrange memory do themselves: idle time of cause dispatch, where "
+      "no other thread computes.");
   return table;
 }
 
@@ -198,7 +231,10 @@ std::vector<Table> trace_tables(std::span<const RankAnalysis> ranks) {
   for (const RankAnalysis& r : ranks) collectives.push_back({r.rank, r.collectives});
   if (Table table = collective_table(collectives); !table.rows.empty() || !table.notes.empty())
     tables.push_back(std::move(table));
-  for (const RankAnalysis& r : ranks) tables.push_back(kernel_table(r));
+  for (const RankAnalysis& r : ranks) {
+    tables.push_back(kernel_table(r));
+    if (!r.dispatch.empty()) tables.push_back(dispatch_table(r));
+  }
   return tables;
 }
 

@@ -21,6 +21,8 @@ Table idle_table(std::span<const RankAnalysis> ranks);
 Table stream_table(std::span<const RankAnalysis> ranks);
 // The groups that cover 90 % of the rank's time, at least five where there are as many.
 Table kernel_table(const RankAnalysis& analysis);
+// What ops did besides, by name, as far as `kernel_table` goes; without rows where there is a device.
+Table dispatch_table(const RankAnalysis& analysis);
 Table path_table(std::span<const RankAnalysis> ranks);
 Table step_table(std::span<const RankAnalysis> ranks);
 // What the trace lost or had wrong; without rows where nothing was.
