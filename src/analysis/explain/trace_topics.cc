@@ -10,8 +10,8 @@ constexpr std::string_view kNoTrace = "Absent without a traced launch.";
 
 constexpr Topic kTraceTopics[] = {
     {"compute_utilization", "fraction", "Part of the traced window in which an op computed.", "U = P / W",
-     "P: the union of the times of leaf ops on all threads, so that ops at once count once; copies and communication "
-     "are out. W: the traced window.",
+     "P: the union of the times in which ops on all threads compute, so that ops at once count once; copies and "
+     "communication are out. W: the traced window.",
      kWindow, "Zhu et al. 2018, IISWC, 3.4.1 (GPU compute utilization).",
      "Says that something computed, not how well: one busy thread is enough. Biased by about overhead.trace."},
     {"flop_utilization.active", "fraction", "FLOPs of a math type over its measured peak, while an op computed.",

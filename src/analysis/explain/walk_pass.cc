@@ -94,7 +94,8 @@ void add_trace(std::string_view id, const Record& record, Facts& facts) {
   }
   facts.push_back({"traced steps looked at", profile->steps, "", kTrace});
   facts.push_back({"window W", profile->window_ns, "ns", "steps without the first and last of each window"});
-  facts.push_back({"busy with compute P", profile->masks.busy(kComputeBits), "ns", "union of leaf ops"});
+  facts.push_back(
+      {"busy with compute P", profile->masks.busy(kComputeBits), "ns", "union of the times in which ops compute"});
   facts.push_back({"U = P / W", profile->compute_utilization(), "", ""});
   if (id.starts_with("flop_utilization.")) add_roofs(record, facts), add_flop_use(*profile, facts);
   if (id.starts_with("loss.") || id.starts_with("idle.") || id == "ideal_share") add_loss_facts(*profile, facts);

@@ -8,7 +8,7 @@
 namespace tbd {
 namespace {
 
-// The part of them that may touch the span: activities are by begin, and leaf ops of one thread do not overlap.
+// The part of them that may touch the span: activities are by begin, and those of one thread do not overlap.
 std::span<const Activity> from(std::span<const Activity> activities, TimeSpan span) {
   const auto end = std::ranges::lower_bound(activities, span.end, {}, &Activity::begin);
   return {activities.begin(), end};

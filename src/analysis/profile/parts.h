@@ -27,7 +27,7 @@ std::unique_ptr<TracedSteps> traced_steps(const Record& record);
 // border. Needs launch.info.traced.
 std::vector<size_t> untraced_beside(const Launch& launch);
 
-// Leaf activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
+// Activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
 std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
                                    const RunInfo& run, const Roofs& roofs);
 // Utilization by math type, from the FLOPs of the nodes: vector types count elementwise work, too.
