@@ -8,6 +8,7 @@
 #include "analysis/gap/split.h"
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
