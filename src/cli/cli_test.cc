@@ -163,6 +163,18 @@ TEST_F(CommandLine, ALongProgramTakesTimeByItsNodes) {
   EXPECT_THAT(said.out, HasSubstr("l19999"));
 }
 
+TEST_F(CommandLine, ManyOutputsTakeTimeByTheirNumber) {
+  Json program = parse_json(chain_of(1), "program");
+  Json::object_t outputs;
+  for (int i = 0; i < 100'000; ++i) outputs.emplace_back(cat("o", i), "l0");
+  program["phases"][0]["outputs"] = std::move(outputs);
+  write_file(path("outputs.json"), program.dump());
+  const auto began = std::chrono::steady_clock::now();
+  const Said said = tbd({"describe", path("outputs.json").string()});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_EQ(said.code, kDone) << said.err;
+}
+
 TEST_F(CommandLine, ErrorsShowWhatWouldSteerTheTerminal) {
   EXPECT_THAT(tbd({"run", "\x1b[31mx"}).err, HasSubstr("unknown model '\\x1b[31mx'"));
   EXPECT_THAT(tbd({"\x1b[2J"}).err, HasSubstr("unknown command '\\x1b[2J'"));

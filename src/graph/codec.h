@@ -97,7 +97,8 @@ Json encode(const T& value) {
     return out;
   } else if constexpr (IsMap<T>::value) {
     Json out = Json::object();
-    for (const auto& [key, element] : value) out[key] = encode(element);
+    for (const auto& [key, element] : value)  // by no look at those before it
+      out.get_ref<Json::object_t&>().emplace_back(key, encode(element));
     return out;
   } else if constexpr (HasFields<T>) {
     return write_fields(value);
