@@ -92,7 +92,8 @@ WordPiece read_wordpiece(const std::filesystem::path& path, int64_t rows) {
 }
 
 void count_basic_tokens(std::string_view text, WordCounts& counts) {
-  for (const BasicToken& token : basic_tokens(text)) ++counts[token.text];
+  for (const BasicToken& token : basic_tokens(text))
+    if (characters_of(token.text) <= kLongestWord) ++counts[token.text];
 }
 
 }  // namespace tbd

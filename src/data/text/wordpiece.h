@@ -49,6 +49,7 @@ WordPiece read_wordpiece(const std::filesystem::path& path, int64_t rows);
 // bytes, at most three quarters of the rest and then the most frequent, then what merging frequent pairs gives
 // (learn_merges). The choice is ours; the published vocabulary's trainer is not public.
 std::vector<std::string> train_wordpiece(const WordCounts& counts, int64_t size);
+// The words of `text`, but those that are too long to be cut into pieces.
 void count_basic_tokens(std::string_view text, WordCounts& counts);
 
 }  // namespace tbd

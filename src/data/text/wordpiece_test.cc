@@ -142,6 +142,12 @@ TEST(WordPieceTrainer, MergesFrequentPairsOfTheWords) {
   EXPECT_THAT(cut(WordPiece(pieces, "v"), "Newest low widest"), ElementsAre("newest", "low", "widest"));
 }
 
+TEST(WordPieceTrainer, LearnsNothingFromWordsThatAreNotCut) {
+  WordCounts counts;
+  count_basic_tokens(cat("low ", std::string(100, 'y'), " ", std::string(101, 'x'), " low"), counts);
+  EXPECT_EQ(counts, (WordCounts{{"low", 2}, {std::string(100, 'y'), 1}}));
+}
+
 TEST(WordPieceTrainer, NeverExceedsItsSizeAndCutsTheAlphabetByFrequency) {
   WordCounts counts;
   for (char c = 'a'; c <= 'z'; ++c) counts[std::string(1 + (c - 'a') % 3, c)] = 1000 - c;
