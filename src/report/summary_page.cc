@@ -10,6 +10,7 @@
 #include "report/explained.h"
 #include "report/overview.h"
 #include "report/page.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
@@ -44,8 +45,10 @@ std::string card(const ReportCell& cell) {
   const Judgement& judgement = cell.result.judgement;
   const bool ok = judgement.outcome.kind == OutcomeKind::ok;
   const std::string badge = ok ? judgement.grade : std::string(name(judgement.outcome.kind));
-  std::string html = cat("<article class=\"card\"><header><h3>", html_escaped(cell.label), "</h3><span class=\"badge ",
-                         ok ? "good" : "bad", "\">", html_escaped(badge), "</span></header>", big_number(cell.result),
+  const bool good = ok && (badge == name(Grade::published) || badge == name(Grade::development));
+  const char* colour = good ? " good" : ok && badge != name(Grade::disturbed) ? "" : " bad";
+  std::string html = cat("<article class=\"card\"><header><h3>", html_escaped(cell.label), "</h3><span class=\"badge",
+                         colour, "\">", html_escaped(badge), "</span></header>", big_number(cell.result),
                          "<p class=\"sub\">", interval_line(cell.result), "</p><dl>");
   add_fact(html, cell.result, "step_time_median", "step, median");
   add_fact(html, cell.result, "step_time_p95", "step, p95");
@@ -56,6 +59,8 @@ std::string card(const ReportCell& cell) {
   html += "</dl>";
   if (!ok && cell.result["throughput"].reason != judgement.outcome.reason)
     html += cat("<p class=\"note\">", html_escaped(judgement.outcome.reason), "</p>");
+  if (badge == name(Grade::disturbed))
+    html += cat("<p class=\"note\">Disturbed: ", html_escaped(judgement.grade_reason), "</p>");
   if (!judgement.flags.empty())
     html += cat("<p class=\"note\">Flags: ", html_escaped(join(judgement.flags, ", ")), "</p>");
   if (cell.stands_in)
