@@ -13,7 +13,7 @@ namespace tbd {
 // Each is the slowest core's, as all cores work at once: a step that shares its work equally waits for that one.
 struct CoreSpeed {
   std::optional<double> fma_flop_rate;  // FLOP/s of fp32 multiply-adds in registers; absent where no kernel can run
-  double read_byte_rate = 0;            // B/s of reads that no cache holds
+  double read_byte_rate = 0;            // B/s of reads that no cache holds (other than on x86-64 a cache may)
 };
 
 // A thread for each core, bound to it and asleep between measurements. A measurement is about 0.2 ms of multiply-adds
