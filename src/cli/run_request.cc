@@ -100,8 +100,8 @@ void RunArguments::declare(Options& options) {
   options.option("--plan", plan, "File that names a set of workloads (docs/plans.md), or a plan of 'tbd list'");
   options.option("--like", like, "Measure the workload of this record again");
   options.option("--effort", effort,
-                 "smoke: 5 steps; quick: 50 stable steps and 10 s; publish: 5 launches of 200 steps and 30 s [quick, "
-                 "or the plan's]");
+                 "smoke: 5 steps; quick: 3 launches of 15 s; publish: 5 launches of 200 steps and 30 s [quick, or the "
+                 "plan's]");
   options.option("--passes", passes,
                  "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean, or the "
                  "plan's]",
