@@ -187,7 +187,6 @@ void RunSet::set_aside(Entry& entry, LaunchResult& result) {
   result.info.pass = "disturbed";
   result.info.number = 1;
   while (fs::exists(launches / result.info.folder_name())) ++result.info.number;
-  result.info.outcome.reason = "other work on the machine; measured again";
   fs::rename(from, launches / result.info.folder_name());
   entry.record->end_launch(result.info);
 }
