@@ -1,6 +1,7 @@
 # tbd_framework(NAME PACKAGE TARGET ROOT_VARIABLE): the back-end NAME where Find<PACKAGE>.cmake finds its framework in the
 # folder that ROOT_VARIABLE names; the module sets <PACKAGE>_VERSION, _LIBRARY and _REASON (why it is absent).
-# tbd_backend(NAME TARGET ...): the worker tbd-worker-NAME and the tests test_NAME of src/backends/NAME, linked to TARGET.
+# tbd_backend(NAME TARGET ...): the worker tbd-worker-NAME and the tests test_NAME of src/backends/NAME, linked to TARGET;
+# with them the tests that every back-end has to pass, tests/backend_suite.
 # Translation units with a framework's headers take up to 1.5 GB each, so at most two compile at once.
 set_property(GLOBAL PROPERTY JOB_POOLS tbd_heavy=2)
 set(TBD_WORKER_REGISTRY ${CMAKE_BINARY_DIR}/workers.json CACHE FILEPATH "Where built workers are listed (docs/setup.md)")
@@ -51,7 +52,9 @@ function(tbd_backend name target version root library)
       --root ${root} --library ${library})
   endif()
   if(tests AND TBD_TESTS)
-    add_executable(test_${name} ${tests})
+    file(GLOB suite CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/backend_suite/*.cc)
+    add_executable(test_${name} ${tests} ${suite})
+    target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(test_${name} PRIVATE tbd_backend_${name} tbd_models GTest::gtest_main GTest::gmock)
     target_compile_definitions(test_${name} PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     if(TARGET tbd_toys)

@@ -1,4 +1,4 @@
-# The program, its end-to-end tests, benchmarks, fuzz targets and the checks of the house rules.
+# The program, its end-to-end tests, benchmarks, fuzz targets and the checks of style and structure.
 set(all_rooms base stats graph models host go data quality record trace measure runner analysis report)
 list(TRANSFORM all_rooms PREPEND tbd_ OUTPUT_VARIABLE all_room_targets)
 list(APPEND all_room_targets tbd_trace_import)

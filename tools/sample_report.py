@@ -21,18 +21,43 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs/pictures/sample"
-FOLDED, ROWS = 12, 30  # a table with more rows is folded; of a longer one the first are shown
+MOST_ROWS = 12  # of a table that is shown
+# Of these chapters so many sections are shown.
+CHAPTERS = {"Summary": 2, "ResNet-50 v1.5": 5, "Where time goes": 1, "Why frameworks differ": 1, "Memory": 1}
 WIDTH = 860  # of pictures, pixels
 HEAD = """# A sample report
 
-The report of `{plan}` on a two-core machine, made by `tools/sample_report.py`. The page itself is one HTML file with live
-charts, a CSV behind each of them and a dark form; this is the same text with pictures. To make it anew:
+Parts of the report of `{plan}` on a two-core machine. The report itself is one HTML file with live charts, a CSV file
+behind each of them and a dark form; it has chapters on {chapters}. To make it and this page:
 
 ```sh
 {command}
-tools/sample_report.py {results}
+tools/sample_report.py {results}    # writes report.html beside the records, and this page
 ```
+
+What this run says of the paper's observations: [observations.md](observations.md).
 """
+
+
+def shown(blocks):
+    """The chapters of CHAPTERS, shortened, and the names of the others. A block is a heading, paragraph, figure or table."""
+    out, others, left = [], [], 0
+    in_section = False
+    for block in blocks:
+        if block.startswith("## "):
+            left = CHAPTERS.get(block[3:], 0)
+            in_section = left > 0
+            (out if in_section else others).append(block if in_section else block[3:])
+        elif block.startswith("### "):
+            in_section = left > 0
+            left -= 1
+            if in_section:
+                out.append(block)
+        elif in_section and block.count("\n") <= MOST_ROWS + 1:
+            out.append(block)
+        elif in_section and out[-1].startswith("**"):
+            out.pop()  # the caption of a table that is too long
+    return out, others[1:]  # the first is the title
 
 
 class Markdown(html.parser.HTMLParser):
@@ -113,12 +138,8 @@ class Markdown(html.parser.HTMLParser):
         if not rows:
             return
         lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
-        lines += ["| " + " | ".join(row) + " |" for row in rows[1 : ROWS + 1]]
-        table, count = "\n".join(lines), len(rows) - 1
-        if count > FOLDED:
-            which = f"the first {ROWS} of {count} rows" if count > ROWS else f"{count} rows"
-            table = f"<details><summary>{which}</summary>\n\n{table}\n\n</details>"
-        self.out.append(table)
+        lines += ["| " + " | ".join(row) + " |" for row in rows[1:]]
+        self.out.append("\n".join(lines))
 
 
 def chromium():
@@ -192,24 +213,25 @@ def main():
     parser.add_argument("--tbd", default=ROOT / "tbd", help="the program [./tbd]")
     options = parser.parse_args()
     results = Path(options.results).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        subprocess.run([options.tbd, "report", results.name, "--out", page, "--no-check"], check=True, cwd=results.parent)
-        text = page.read_text()
+    page = results / "report.html"
+    subprocess.run([options.tbd, "report", results.name, "--out", page], check=True, cwd=results.parent)
+    text = page.read_text()
     markdown = Markdown()
     markdown.feed(text)
     markdown.flush()
-    shown = f"results/{results.name}"
-    body = "\n\n".join(markdown.out) + "\n"
-    command = f"./tbd run --plan {options.plan} --budget {options.budget} --out {shown}"
-    body = HEAD.format(plan=options.plan, command=command, results=shown) + "\n" + body
+    name = f"results/{results.name}"
+    blocks, others = shown(markdown.out)
+    command = f"./tbd run --plan {options.plan} --budget {options.budget} --out {name}"
+    head = HEAD.format(plan=options.plan, command=command, results=name, chapters=", ".join(others))
+    body = head + "\n" + "\n\n".join(blocks) + "\n"
+    figures = [figure for figure in markdown.figures if f"/{figure}.png" in body]
     found = [word for word in private_words() if word in body]
     if found:
         sys.exit(f"sample_report: the report names {', '.join(found)}: not written")
     if not options.text_only:
-        draw_all(text, markdown.figures)
+        draw_all(text, figures)
     (ROOT / "docs/sample-report.md").write_text(body)
-    print(f"docs/sample-report.md: {len(body)} bytes, {len(markdown.figures)} pictures")
+    print(f"docs/sample-report.md: {len(body)} bytes, {len(figures)} pictures")
 
 
 if __name__ == "__main__":
