@@ -74,7 +74,8 @@ TEST(Philox, NormalsHaveUnitMoments) {
   constexpr int kCount = 20000;
   for (uint32_t i = 0; i < kCount; ++i) {
     const double value = stream.at(0, i).normal(0);
-    sum += value, squares += value * value;
+    sum += value;
+    squares += value * value;
   }
   EXPECT_NEAR(sum / kCount, 0, 0.03);
   EXPECT_NEAR(squares / kCount, 1, 0.05);

@@ -77,9 +77,18 @@ class Builder final : public Json::json_sax_t {
     if (into.is_array()) return into.get_ref<Json::array_t&>().emplace_back(std::move(value));
     return into.get_ref<Json::object_t&>().emplace_back(std::move(key_), std::move(value)).second;
   }
-  bool put(Json value) { return add(std::move(value)), true; }
-  bool begin(Json empty) { return open_.push_back({&add(std::move(empty)), {}}), true; }
-  bool end() { return open_.pop_back(), true; }
+  bool put(Json value) {
+    add(std::move(value));
+    return true;
+  }
+  bool begin(Json empty) {
+    open_.push_back({&add(std::move(empty)), {}});
+    return true;
+  }
+  bool end() {
+    open_.pop_back();
+    return true;
+  }
 
   std::string_view where_;
   Json root_;

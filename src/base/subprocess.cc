@@ -45,9 +45,13 @@ struct Pipe {
   Pipe() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) fail(ErrorKind::io, "cannot make a pipe: ", std::strerror(errno));
-    read = ends[0], write = ends[1];
+    read = ends[0];
+    write = ends[1];
   }
-  ~Pipe() { close_descriptor(read), close_descriptor(write); }
+  ~Pipe() {
+    close_descriptor(read);
+    close_descriptor(write);
+  }
   int take(int& end) { return std::exchange(end, -1); }
 };
 
@@ -81,7 +85,8 @@ struct Prepared {
 
   explicit Prepared(const SpawnOptions& options) : program(found_program(options)), arguments(options.argv) {
     for (const auto& [name, value] : options.environment) variables.push_back(name + "=" + value);
-    argv = pointers(arguments), envp = pointers(variables);
+    argv = pointers(arguments);
+    envp = pointers(variables);
     CPU_ZERO(&cpus);
     for (int cpu : options.cpus) CPU_SET(static_cast<size_t>(cpu), &cpus);
     bind = !options.cpus.empty();
@@ -102,7 +107,8 @@ struct Prepared {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (prepared.bind) ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus);
-  ::dup2(in, STDIN_FILENO), ::dup2(out, STDOUT_FILENO);
+  ::dup2(in, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
   if (prepared.error_file >= 0) ::dup2(prepared.error_file, STDERR_FILENO);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
@@ -124,7 +130,8 @@ int exec_error(int report) {
 class NoBrokenPipeSignal {
  public:
   NoBrokenPipeSignal() {
-    sigemptyset(&set_), sigaddset(&set_, SIGPIPE);
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGPIPE);
     sigset_t pending;
     sigpending(&pending);
     was_pending_ = sigismember(&pending, SIGPIPE) == 1;
@@ -173,14 +180,16 @@ Subprocess::Subprocess(const SpawnOptions& options) {
     fail(code == ENOENT ? ErrorKind::not_found : ErrorKind::io, "cannot start ", prepared.program, ": ",
          std::strerror(code));
   }
-  input_ = in.take(in.write), output_ = out.take(out.read);
+  input_ = in.take(in.write);
+  output_ = out.take(out.read);
   ::fcntl(input_, F_SETFL, O_NONBLOCK);
   ::fcntl(output_, F_SETFL, O_NONBLOCK);
 }
 
 Subprocess::~Subprocess() {
   if (!poll()) terminate(0);
-  close_descriptor(input_), close_descriptor(output_);
+  close_descriptor(input_);
+  close_descriptor(output_);
 }
 
 void Subprocess::write_line(std::string_view line, double seconds) {

@@ -148,7 +148,8 @@ TEST(Subprocess, DiesWithItsParent) {
   }
   pid_t child = 0;
   ASSERT_EQ(::read(report[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
-  ::close(report[0]), ::close(report[1]);
+  ::close(report[0]);
+  ::close(report[1]);
   ::waitpid(parent, nullptr, 0);
   bool gone = false;
   for (int i = 0; i < 250 && !gone; ++i) {

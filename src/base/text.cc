@@ -6,23 +6,10 @@
 #include <cstdio>
 #include <sstream>
 
+#include "base/edit_distance.h"
+
 namespace tbd {
 namespace {
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 template <class... Values>
 std::string print(const char* format, Values... values) {
@@ -33,7 +20,10 @@ std::string print(const char* format, Values... values) {
 
 std::string scaled(double value, std::span<const char* const> units, double base) {
   size_t unit = 0;
-  while (std::abs(value) >= base && unit + 1 < units.size()) value /= base, ++unit;
+  while (std::abs(value) >= base && unit + 1 < units.size()) {
+    value /= base;
+    ++unit;
+  }
   return unit == 0 && value == std::floor(value) ? print("%.0f%s", value, units[0]) : significant(value) + units[unit];
 }
 
@@ -109,12 +99,12 @@ std::string lower_case(std::string_view text) {
 }
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> known, size_t limit) {
-  std::vector<std::pair<size_t, std::string>> ranked;
+  std::vector<std::pair<int64_t, std::string>> ranked;
   for (const std::string& candidate : known) {
-    const size_t distance = edit_distance(name, candidate);
+    const int64_t distance = edit_distance<char>(name, candidate);
+    const auto longer = static_cast<int64_t>(std::max(name.size(), candidate.size()));
     const bool prefix = !name.empty() && candidate.starts_with(name);
-    if (prefix || distance <= std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3))
-      ranked.emplace_back(distance, candidate);
+    if (prefix || distance <= std::max<int64_t>(1, longer / 3)) ranked.emplace_back(distance, candidate);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (ranked.size() > limit) ranked.resize(limit);

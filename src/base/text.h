@@ -27,12 +27,16 @@ class TextPart {
   TextPart(float number) : TextPart(static_cast<double>(number)) {}
   template <class T>
   TextPart(const T& value) {
-    if constexpr (!std::is_integral_v<T>)
-      kind_ = Kind::other, value_.other = {&value, write<T>};
-    else if constexpr (std::is_signed_v<T>)
-      kind_ = Kind::integer, value_.integer = value;
-    else
-      kind_ = Kind::natural, value_.natural = value;
+    if constexpr (!std::is_integral_v<T>) {
+      kind_ = Kind::other;
+      value_.other = {&value, write<T>};
+    } else if constexpr (std::is_signed_v<T>) {
+      kind_ = Kind::integer;
+      value_.integer = value;
+    } else {
+      kind_ = Kind::natural;
+      value_.natural = value;
+    }
   }
   void append_to(std::string& out) const;
 
