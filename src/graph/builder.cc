@@ -67,8 +67,12 @@ std::vector<Tensor> Builder::emit_all(std::string name, Op op, const std::vector
   return out;
 }
 
-Tensor Builder::emit(std::string name, Op op, const std::vector<Tensor>& in) {
-  return emit_all(prefix_ + name, std::move(op), in).front();
+Tensor Builder::node(Op op, const std::vector<Tensor>& in) {
+  const std::string name = prefix_ + kind(op);
+  return emit_all(name, std::move(op), in).front();
+}
+Tensor Builder::node(std::string_view name, Op op, const std::vector<Tensor>& in) {
+  return with_parameters(name, in, std::move(op), "").front();
 }
 
 Tensor Builder::declare(const std::string& key, const ParameterSpec& spec) {
@@ -90,29 +94,17 @@ std::vector<Tensor> Builder::with_parameters(std::string_view name, std::vector<
   return emit_all(node, std::move(op), in);
 }
 
-Tensor Builder::with_parameters(std::string_view name, const Tensor& x, Op op) {
-  return with_parameters(name, {x}, std::move(op), "").front();
-}
-
-Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return with_parameters(name, x, op); }
+Tensor Builder::conv2d(std::string_view name, const Tensor& x, Conv2d op) { return node(name, op, {x}); }
 Tensor Builder::conv_transpose2d(std::string_view name, const Tensor& x, ConvTranspose2d op) {
-  return with_parameters(name, x, op);
+  return node(name, op, {x});
 }
-Tensor Builder::linear(std::string_view name, const Tensor& x, Linear op) { return with_parameters(name, x, op); }
-Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) {
-  return with_parameters(name, x, op);
-}
-Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op) {
-  return with_parameters(name, x, op);
-}
-Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) {
-  return with_parameters(name, x, op);
-}
+Tensor Builder::linear(std::string_view name, const Tensor& x, Linear op) { return node(name, op, {x}); }
+Tensor Builder::batch_norm(std::string_view name, const Tensor& x, BatchNorm op) { return node(name, op, {x}); }
+Tensor Builder::group_norm(std::string_view name, const Tensor& x, GroupNorm op) { return node(name, op, {x}); }
+Tensor Builder::layer_norm(std::string_view name, const Tensor& x, LayerNorm op) { return node(name, op, {x}); }
 
-Tensor Builder::rms_norm(std::string_view name, const Tensor& x, RmsNorm op) { return with_parameters(name, x, op); }
-Tensor Builder::embedding(std::string_view name, const Tensor& ids, Embedding op) {
-  return with_parameters(name, ids, op);
-}
+Tensor Builder::rms_norm(std::string_view name, const Tensor& x, RmsNorm op) { return node(name, op, {x}); }
+Tensor Builder::embedding(std::string_view name, const Tensor& ids, Embedding op) { return node(name, op, {ids}); }
 namespace {
 
 std::vector<Tensor> with_lengths(const Tensor& x, const std::optional<Tensor>& lengths) {
@@ -150,71 +142,57 @@ Tensor Builder::linear(const Tensor& x, const Tensor& weight, const std::optiona
   require(weight.shape().rank() == 2, "weight '", weight.name(), "' is ", weight.shape(), ", expected (out, in)");
   std::vector<Tensor> in = {x, weight};
   if (bias) in.push_back(*bias);
-  return emit("linear", Linear{.out = weight.shape()[0], .bias = bias.has_value()}, in);
+  return node(Linear{.out = weight.shape()[0], .bias = bias.has_value()}, in);
 }
 Tensor Builder::embedding(const Tensor& ids, const Tensor& table, int64_t pad) {
   require(table.shape().rank() == 2, "table '", table.name(), "' is ", table.shape(), ", expected (rows, width)");
   const auto found = std::ranges::find(program_.parameters, table.name(), &Parameter::name);
   if (found != program_.parameters.end() && pad >= 0) found->init.zero_row = pad;
-  return emit("embedding", Embedding{table.shape()[0], table.shape()[1], pad}, {ids, table});
+  return node(Embedding{table.shape()[0], table.shape()[1], pad}, {ids, table});
 }
 
 Tensor Builder::unary(const Tensor& x, Unary::Function function, double slope) {
-  const Op op = Unary{function, slope};
-  return emit(kind(op), op, {x});
+  return node(Unary{function, slope}, {x});
 }
 Tensor Builder::binary(const Tensor& a, const Tensor& b, Binary::Function function) {
-  const Op op = Binary{function};
-  return emit(kind(op), op, {a, b});
+  return node(Binary{function}, {a, b});
 }
-Tensor Builder::affine(const Tensor& x, double factor, double offset) {
-  return emit("affine", Affine{factor, offset}, {x});
-}
-Tensor Builder::greater(const Tensor& x, double value) { return emit("greater", Greater{value}, {x}); }
-Tensor Builder::clamp(const Tensor& x, Clamp op) { return emit("clamp", op, {x}); }
-Tensor Builder::matmul(const Tensor& a, const Tensor& b, Matmul op) { return emit("matmul", op, {a, b}); }
-Tensor Builder::max_pool(const Tensor& x, MaxPool op) { return emit("max_pool", op, {x}); }
-Tensor Builder::avg_pool(const Tensor& x, AvgPool op) { return emit("avg_pool", op, {x}); }
-Tensor Builder::global_mean(const Tensor& x) { return emit("global_mean", GlobalMean{}, {x}); }
-Tensor Builder::upsample_nearest(const Tensor& x, int64_t factor) {
-  return emit("upsample_nearest", UpsampleNearest{factor}, {x});
-}
-Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : emit("dropout", Dropout{p}, {x}); }
-Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) {
-  return emit("reshape", Reshape{std::move(shape)}, {x});
-}
-Tensor Builder::concat(const std::vector<Tensor>& parts, int64_t axis) { return emit("concat", Concat{axis}, parts); }
-Tensor Builder::slice(const Tensor& x, Slice op) { return emit("slice", op, {x}); }
-Tensor Builder::transpose(const Tensor& x, std::vector<int64_t> axes) {
-  return emit("transpose", Transpose{std::move(axes)}, {x});
-}
-Tensor Builder::gather(const Tensor& x, const Tensor& positions) { return emit("gather", Gather{}, {x, positions}); }
-Tensor Builder::softmax(const Tensor& x) { return emit("softmax", Softmax{}, {x}); }
-Tensor Builder::strided_length(const Tensor& lengths, int64_t stride) {
-  return emit("strided_length", StridedLength{stride}, {lengths});
-}
+Tensor Builder::affine(const Tensor& x, double factor, double offset) { return node(Affine{factor, offset}, {x}); }
+Tensor Builder::greater(const Tensor& x, double value) { return node(Greater{value}, {x}); }
+Tensor Builder::clamp(const Tensor& x, Clamp op) { return node(op, {x}); }
+Tensor Builder::matmul(const Tensor& a, const Tensor& b, Matmul op) { return node(op, {a, b}); }
+Tensor Builder::max_pool(const Tensor& x, MaxPool op) { return node(op, {x}); }
+Tensor Builder::avg_pool(const Tensor& x, AvgPool op) { return node(op, {x}); }
+Tensor Builder::global_mean(const Tensor& x) { return node(GlobalMean{}, {x}); }
+Tensor Builder::upsample_nearest(const Tensor& x, int64_t factor) { return node(UpsampleNearest{factor}, {x}); }
+Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : node(Dropout{p}, {x}); }
+Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) { return node(Reshape{std::move(shape)}, {x}); }
+Tensor Builder::concat(const std::vector<Tensor>& parts, int64_t axis) { return node(Concat{axis}, parts); }
+Tensor Builder::slice(const Tensor& x, Slice op) { return node(op, {x}); }
+Tensor Builder::transpose(const Tensor& x, std::vector<int64_t> axes) { return node(Transpose{std::move(axes)}, {x}); }
+Tensor Builder::gather(const Tensor& x, const Tensor& positions) { return node(Gather{}, {x, positions}); }
+Tensor Builder::softmax(const Tensor& x) { return node(Softmax{}, {x}); }
+Tensor Builder::strided_length(const Tensor& lengths, int64_t stride) { return node(StridedLength{stride}, {lengths}); }
 Tensor Builder::sequence_mask(const Tensor& x, const Tensor& lengths, int64_t axis) {
-  return emit("sequence_mask", SequenceMask{axis}, {x, lengths});
+  return node(SequenceMask{axis}, {x, lengths});
 }
-Tensor Builder::equals(const Tensor& x, int64_t value) { return emit("equals", Equals{value}, {x}); }
-Tensor Builder::sinusoid(const Tensor& valid, Sinusoid op) { return emit("sinusoid", op, {valid}); }
-Tensor Builder::rotary(const Tensor& x, Rotary op) { return emit("rotary", op, {x}); }
+Tensor Builder::equals(const Tensor& x, int64_t value) { return node(Equals{value}, {x}); }
+Tensor Builder::sinusoid(const Tensor& valid, Sinusoid op) { return node(op, {valid}); }
+Tensor Builder::rotary(const Tensor& x, Rotary op) { return node(op, {x}); }
 Tensor Builder::attention(const Tensor& q, const Tensor& k, const Tensor& v, Attention op,
                           const std::optional<Tensor>& mask) {
   std::vector<Tensor> in = {q, k, v};
   if (mask) in.push_back(*mask);
-  return emit("attention", op, in);
+  return node(op, in);
 }
 Tensor Builder::sum(const Tensor& x, std::vector<int64_t> axes, bool keep) {
-  return emit("sum", Reduce{Reduce::Function::sum, std::move(axes), keep}, {x});
+  return node(Reduce{Reduce::Function::sum, std::move(axes), keep}, {x});
 }
 Tensor Builder::mean(const Tensor& x, std::vector<int64_t> axes, bool keep) {
-  return emit("mean", Reduce{Reduce::Function::mean, std::move(axes), keep}, {x});
+  return node(Reduce{Reduce::Function::mean, std::move(axes), keep}, {x});
 }
-Tensor Builder::stop_gradient(const Tensor& x) { return emit("stop_gradient", StopGradient{}, {x}); }
-Tensor Builder::input_gradient(const Tensor& y, const Tensor& x) {
-  return emit("input_gradient", InputGradient{}, {y, x});
-}
+Tensor Builder::stop_gradient(const Tensor& x) { return node(StopGradient{}, {x}); }
+Tensor Builder::input_gradient(const Tensor& y, const Tensor& x) { return node(InputGradient{}, {y, x}); }
 std::vector<Tensor> Builder::host_call(std::string_view name, std::vector<Tensor> in, HostCall call) {
   return emit_all(cat(prefix_, name), std::move(call), in);
 }
@@ -225,18 +203,16 @@ Tensor Builder::softmax_cross_entropy(const Tensor& logits, const Tensor& label,
                                       const std::optional<Tensor>& weights) {
   std::vector<Tensor> in = {logits, label};
   if (weights) in.push_back(*weights);
-  return emit("softmax_cross_entropy", op, in);
+  return node(op, in);
 }
 Tensor Builder::soft_cross_entropy(const Tensor& logits, const Tensor& target) {
-  return emit("soft_cross_entropy", SoftCrossEntropy{}, {logits, target});
+  return node(SoftCrossEntropy{}, {logits, target});
 }
 Tensor Builder::ctc_loss(const Tensor& logits, const Tensor& lengths, const Tensor& labels, const Tensor& label_lengths,
                          CtcLoss op) {
-  return emit("ctc_loss", op, {logits, lengths, labels, label_lengths});
+  return node(op, {logits, lengths, labels, label_lengths});
 }
-Tensor Builder::squared_error(const Tensor& a, const Tensor& b) {
-  return emit("squared_error", SquaredError{}, {a, b});
-}
+Tensor Builder::squared_error(const Tensor& a, const Tensor& b) { return node(SquaredError{}, {a, b}); }
 
 void Builder::output(std::string name, const Tensor& value) { phase().outputs[std::move(name)] = value.name(); }
 void Builder::loss(std::string name, const Tensor& value, double norm) {

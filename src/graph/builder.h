@@ -60,6 +60,11 @@ class Builder {
 
   Tensor input(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
 
+  // Any op on its operands, under the name of its kind; where it has parameters, they are operands too.
+  Tensor node(Op op, const std::vector<Tensor>& in);
+  // The same with parameters of its own, as the ops below have them.
+  Tensor node(std::string_view name, Op op, const std::vector<Tensor>& in);
+
   // An op with parameters; `name` is their prefix. A name used before shares the parameters (tied weights).
   Tensor conv2d(std::string_view name, const Tensor& x, Conv2d attributes);
   Tensor conv_transpose2d(std::string_view name, const Tensor& x, ConvTranspose2d attributes);
@@ -147,9 +152,7 @@ class Builder {
   std::vector<std::string> parameters() const;
 
  private:
-  Tensor emit(std::string name, Op op, const std::vector<Tensor>& in);
   std::vector<Tensor> emit_all(std::string name, Op op, const std::vector<Tensor>& in);
-  Tensor with_parameters(std::string_view name, const Tensor& x, Op op);
   // Nodes are named name + suffix, parameters name.<parameter> + suffix.
   std::vector<Tensor> with_parameters(std::string_view name, std::vector<Tensor> in, Op op, std::string_view suffix);
   Tensor declare(const std::string& key, const ParameterSpec& spec);

@@ -5,8 +5,8 @@
 namespace tbd {
 
 // Replaces every input_gradient(y, x) by nodes that compute d sum(y) / d x, named "<node>.<n>"; its readers read the
-// last of them. One more, first-order differentiation of the result is the exact second derivative. Rules (models.md
-// 10): conv2d -> conv_transpose2d by the same weight; linear -> a product with its weight; relu, leaky_relu -> times
+// last of them. One more, first-order differentiation of the result is the exact second derivative. Rules:
+// conv2d -> conv_transpose2d by the same weight; linear -> a product with its weight; relu, leaky_relu -> times
 // the 0/1 mask of its operand; tanh; avg_pool of a window that is its stride, without pads -> upsample_nearest /
 // window; add, sub, affine, cast, reshape that keeps samples, sums and means within a sample; group_norm with its
 // statistics as nodes that carry a gradient. with_precision and with_dropout come before or after it: a norm computes

@@ -11,11 +11,11 @@ using storage::at;
 
 // Operands of the node that gradients pass: float ones that are no constants.
 std::vector<ValueId> differentiable_operands(const Graph& graph, const BoundNode& node) {
-  const Traits rules = traits(node.op);
   std::vector<ValueId> out;
-  for (size_t i = 0; rules.differentiable && i < node.inputs.size(); ++i)
-    if (is_float(graph.value(node.inputs[i]).dtype) &&
-        std::ranges::find(rules.constants, static_cast<int>(i)) == rules.constants.end())
+  if (!traits(node.op).differentiable) return out;
+  const std::vector<Shape> in = graph.operands(node).in;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (is_float(graph.value(node.inputs[i]).dtype) && !is_constant(role(node.op, i, in)))
       out.push_back(node.inputs[i]);
   return out;
 }
@@ -53,7 +53,7 @@ std::vector<bool> both(std::vector<bool> a, const std::vector<bool>& b) {
 
 // The gradient of sum(y) by x, written out, is one data-gradient node per node between x and y; its own backward has,
 // for each, the gradient of that node's incoming gradient and, where the weight is trained, of the weight: as much
-// work again, each. Only matrix-like work is counted (models.md 10: D forward, 2 D backward).
+// work again, each. Only matrix-like work is counted (docs/conventions.md: D forward, 2 D backward).
 NodeCost input_gradient_cost(const Graph& graph, const BoundNode& node, const std::vector<bool>& needs) {
   const std::vector<bool> path = both(reached_from(graph, {node.inputs[1]}), reaching(graph, {node.inputs[0]}));
   NodeCost cost;

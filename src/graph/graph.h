@@ -57,11 +57,7 @@ Shape infer(const Node& node, Shapes in);
 // What the integers of a value may be, for all that reads them, also through ops that only move them: labels lie below
 // the classes (or are the ignored one), ids below the rows, positions below S, lengths in [1, T]. Where nothing indexes
 // with them: 0 or 1, and what they are compared with.
-struct IntegerRange {
-  int64_t first = 0, last = 1;
-  std::optional<int64_t> besides = {};  // an ignored label beyond the classes, with labels between that are neither
-  bool operator==(const IntegerRange&) const = default;
-};
+Integers allowed_integers(const Graph& graph, ValueId value);
 IntegerRange integer_range(const Graph& graph, ValueId value);
 
 // Per value: does the gradient of the loss reach it on the way to a trained parameter? Values behind stop_gradient,

@@ -130,8 +130,8 @@ TEST(NodeCosts, UsesBeyondOneAddTheirGradients) {
   EXPECT_EQ(costs[index("add_2")].backward.simd, 0);
 }
 
-// models.md 10: an iteration of the critic takes 12 D - 3 D1 beside the generator's forward pass; a generator step
-// 3 G - G1 + 2 D. Group norms and pools hold no matrix-like work.
+// docs/conventions.md: an iteration of the critic takes 12 D - 3 D1 beside the generator's forward pass; a generator
+// step 3 G - G1 + 2 D. Group norms and pools hold no matrix-like work.
 TEST(NodeCosts, CountTheGradientPenaltyAsItsExpandedForm) {
   constexpr int64_t n = 4, positions = 64;
   constexpr int64_t g1 = n * 4 * 64, g = g1 + n * positions * 3 * 4 * 9;
@@ -193,9 +193,8 @@ TEST_P(EveryToyPhase, OverwritesNothingThatIsReadAgain) {
     const BoundNode& node = graph_.nodes[n];
     const Traits rules = traits(node.op);
     for (const ValueId id : node.inputs) read(id);
-    for (const int operand : rules.saves_inputs)
-      if (static_cast<size_t>(operand) < node.inputs.size())
-        backward.emplace_back(n, node.inputs[static_cast<size_t>(operand)]);
+    for (const size_t operand : saved_inputs(node.op, node.inputs.size()))
+      backward.emplace_back(n, node.inputs[operand]);
     for (const ValueId id : node.outputs) {
       const auto i = static_cast<size_t>(id);
       if (rules.saves_output) backward.emplace_back(n, id);

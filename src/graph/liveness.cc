@@ -29,9 +29,7 @@ Uses uses_of(const Graph& graph) {
     const BoundNode& node = graph.nodes[n];
     const Traits rules = traits(node.op);
     for (const ValueId id : node.inputs) uses.last[at(id)] = static_cast<int>(n);
-    for (const int operand : rules.saves_inputs)
-      if (static_cast<size_t>(operand) < node.inputs.size())
-        uses.saved[at(node.inputs[static_cast<size_t>(operand)])] = true;
+    for (const size_t operand : saved_inputs(node.op, node.inputs.size())) uses.saved[at(node.inputs[operand])] = true;
     if (rules.saves_output)
       for (const ValueId id : node.outputs) uses.saved[at(id)] = true;
     if (rules.aliases_input) uses.aliased[at(node.inputs[0])] = uses.aliased[at(node.outputs[0])] = true;

@@ -1,5 +1,6 @@
 #include "graph/op.h"
 
+#include <algorithm>
 #include <concepts>
 
 #include "graph/codec.h"
@@ -153,11 +154,7 @@ std::vector<ParameterSpec> parameters(const Op& op, const Shape& x) {
 }
 
 DType output_dtype(const Op& op, size_t output, std::span<const DType> in) {
-  if (const auto* cast = std::get_if<Cast>(&op)) return cast->to;
-  if (const auto* call = std::get_if<HostCall>(&op)) return call->results.at(output).dtype;
-  if (const auto* equals = std::get_if<Equals>(&op)) return equals->to;
-  if (std::holds_alternative<InputGradient>(op) || std::holds_alternative<Embedding>(op)) return in[1];
-  return in[0];
+  return std::visit([&](const auto& concrete) { return output_dtype(concrete, output, in); }, op);
 }
 
 Cost forward_cost(const Op& op, const Operands& o) {
@@ -173,16 +170,49 @@ Traits traits(const Op& op) {
   return std::visit([](const auto& concrete) { return traits(concrete); }, op);
 }
 
-size_t result_count(const Op& op) {
-  if (const auto* call = std::get_if<HostCall>(&op)) return call->results.size();
-  if (std::holds_alternative<Lstm>(op)) return 3;
-  return std::holds_alternative<LstmCell>(op) || std::holds_alternative<Gru>(op) ? 2 : 1;
+std::vector<size_t> saved_inputs(const Op& op, size_t operands) {
+  const Traits rules = traits(op);
+  std::vector<size_t> out;
+  for (size_t i = 0; i < operands; ++i)
+    if (rules.saves_all_inputs || std::ranges::count(rules.saves_inputs, static_cast<int>(i)) > 0) out.push_back(i);
+  return out;
 }
 
+Rounding rounding(const Op& op, Shapes in) {
+  return std::visit([&](const auto& concrete) { return rounding(concrete, in); }, op);
+}
+
+bool write_gradient(const Op& op, GradientWriter& node, const std::string& g) {
+  return std::visit([&](const auto& concrete) { return write_gradient(concrete, node, g); }, op);
+}
+std::optional<PythonCall> python_call(const Op& op, const PythonNode& in) {
+  return std::visit([&](const auto& concrete) { return python_call(concrete, in); }, op);
+}
+
+std::span<const OperandRule> operand_rules(const Op& op) {
+  return std::visit([]<class T>(const T&) -> std::span<const OperandRule> { return T::kOperands; }, op);
+}
+size_t data_operands(const Op& op, size_t given) {
+  return std::visit([&](const auto& concrete) { return data_operands(concrete, given); }, op);
+}
+Role role(const Op& op, size_t operand, Shapes in) {
+  return std::visit([&](const auto& concrete) { return role(concrete, operand, in); }, op);
+}
+Integers allowed_integers(const Op& op, size_t operand, Shapes in, const Integers& result) {
+  return std::visit([&](const auto& concrete) { return allowed_integers(concrete, operand, in, result); }, op);
+}
+bool is_constant(const Op& op, size_t operand, Shapes in) {
+  return traits(op).differentiable && is_constant(role(op, operand, in));
+}
+
+size_t result_count(const Op& op) {
+  return std::visit([](const auto& concrete) { return result_count(concrete); }, op);
+}
 std::optional<double> dropout_rate(const Op& op) {
-  if (const auto* dropout = std::get_if<Dropout>(&op)) return dropout->p;
-  const auto* attention = std::get_if<Attention>(&op);
-  return attention && attention->dropout > 0 ? std::optional(attention->dropout) : std::nullopt;
+  return std::visit([](const auto& concrete) { return dropout_rate(concrete); }, op);
+}
+void make_double(Op& op) {
+  std::visit([](auto& concrete) { make_double(concrete); }, op);
 }
 
 Json attributes_to_json(const Op& op) {

@@ -10,7 +10,9 @@
 #include "graph/ops/conv2d.h"
 #include "graph/ops/ctc.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/fusion.h"
 #include "graph/ops/gru.h"
+#include "graph/ops/huber.h"
 #include "graph/ops/length.h"
 #include "graph/ops/linear.h"
 #include "graph/ops/loss.h"
@@ -23,12 +25,26 @@
 
 namespace tbd {
 
-using OpVariant =
-    std::variant<Conv2d, ConvTranspose2d, Linear, Matmul, BatchNorm, GroupNorm, LayerNorm, RmsNorm, MaxPool, AvgPool,
-                 GlobalMean, UpsampleNearest, Unary, Binary, Affine, Clamp, Greater, Softmax, Dropout, Cast, Equals,
-                 Reshape, Concat, Slice, Transpose, Gather, Reduce, StridedLength, SequenceMask, Embedding, Sinusoid,
-                 Rotary, Attention, Lstm, LstmCell, Gru, SoftmaxCrossEntropy, SoftCrossEntropy, SquaredError, CtcLoss,
-                 StopGradient, HostCall, InputGradient>;
+// The set. A macro, since a back-end declares functions for each op, which no template can.
+// clang-format off
+#define TBD_EACH_OP(X)                                                                                        \
+  X(Conv2d) X(ConvTranspose2d) X(Linear) X(Matmul)                                                            \
+  X(BatchNorm) X(GroupNorm) X(LayerNorm) X(RmsNorm)                                                           \
+  X(MaxPool) X(AvgPool) X(GlobalMean) X(UpsampleNearest)                                                      \
+  X(Unary) X(Binary) X(Affine) X(Clamp) X(Greater) X(Softmax) X(Dropout) X(Cast) X(Equals) X(Fusion)          \
+  X(Reshape) X(Concat) X(Slice) X(Transpose) X(Gather) X(Reduce)                                              \
+  X(StridedLength) X(SequenceMask) X(Embedding) X(Sinusoid) X(Rotary) X(Attention) X(Lstm) X(LstmCell) X(Gru) \
+  X(SoftmaxCrossEntropy) X(SoftCrossEntropy) X(SquaredError) X(CtcLoss) X(Huber)                              \
+  X(StopGradient) X(HostCall) X(InputGradient)
+// clang-format on
+
+template <class None, class... Ops>
+struct VariantOf {
+  using Type = std::variant<Ops...>;
+};
+#define TBD_MEMBER(Op) , Op
+using OpVariant = VariantOf<void TBD_EACH_OP(TBD_MEMBER)>::Type;
+#undef TBD_MEMBER
 
 // The variant as a class of its own: its copies and its end are compiled once, not by all who hold a graph.
 struct Op : OpVariant {
@@ -54,11 +70,22 @@ Cost forward_cost(const Op& op, const Operands& o);
 Cost backward_cost(const Op& op, const Operands& o);
 int64_t kept_bytes(const Op& op, const Operands& o);
 Traits traits(const Op& op);
+std::vector<size_t> saved_inputs(const Op& op, size_t operands);  // by Traits::saves_inputs, of a node with so many
+Rounding rounding(const Op& op, Shapes in);
+bool write_gradient(const Op& op, GradientWriter& node, const std::string& g);
+std::optional<PythonCall> python_call(const Op& op, const PythonNode& in);
+std::span<const OperandRule> operand_rules(const Op& op);
+size_t data_operands(const Op& op, size_t given);
+Role role(const Op& op, size_t operand, Shapes in);
+Integers allowed_integers(const Op& op, size_t operand, Shapes in, const Integers& result);
+// A float operand without a gradient where the op has one: a target, weights, a mask.
+bool is_constant(const Op& op, size_t operand, Shapes in);
 
 size_t result_count(const Op& op);
 // The probability with which the op drops, for ops with a mask (dropout and attention); absent where nothing is
 // dropped.
 std::optional<double> dropout_rate(const Op& op);
+void make_double(Op& op);
 
 // {"out": 64, "kernel": [7, 7], ...}: only what differs from the default. from: throws Error(invalid) on an unknown
 // kind or attribute (nearest names offered) or a wrong type.

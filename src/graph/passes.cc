@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/arity.h"
+#include "graph/graph.h"
 
 namespace tbd {
 namespace {
@@ -18,22 +18,13 @@ E choice_from(std::span<const std::string_view> names, std::string_view what, st
   return static_cast<E>(found - names.begin());
 }
 
-DType doubled(DType dtype) { return is_float(dtype) ? DType::f64 : dtype; }
-
-void make_double(Phase& phase) {
-  for (InputSpec& input : phase.inputs) input.dtype = doubled(input.dtype);
-  for (Node& node : phase.nodes) {
-    if (auto* cast = std::get_if<Cast>(&node.op)) cast->to = doubled(cast->to);
-    if (auto* equals = std::get_if<Equals>(&node.op)) equals->to = doubled(equals->to);
-    if (auto* call = std::get_if<HostCall>(&node.op))
-      for (HostCall::Result& result : call->results) result.dtype = doubled(result.dtype);
-  }
-}
-
 Program with_doubles(Program program) {
   for (Parameter& parameter : program.parameters) parameter.dtype = doubled(parameter.dtype);
   for (Parameter& buffer : program.buffers) buffer.dtype = doubled(buffer.dtype);
-  for (Phase& phase : program.phases) make_double(phase);
+  for (Phase& phase : program.phases) {
+    for (InputSpec& input : phase.inputs) input.dtype = doubled(input.dtype);
+    for (Node& node : phase.nodes) make_double(node.op);
+  }
   return program;
 }
 

@@ -10,9 +10,9 @@ std::string_view name(Precision precision);
 Precision precision_from(std::string_view name);  // Error(usage) with the nearest names
 
 // fp32, tf32: unchanged (tf32 is a run option of the back-end). fp64: every float value is double.
-// bf16, fp16: explicit casts as models.md 1, Precision: operands of matrix-like ops (attention and recurrent ones too)
-// take the low type, a weight is cast once per phase and shared, losses run in fp32, norms and softmax keep their
-// operand's type with own parameters in fp32, an embedding has its weight's type; fp16 also turns on dynamic loss
+// bf16, fp16: explicit casts as docs/conventions.md, Precision: operands of matrix-like ops (attention and recurrent
+// ones too) take the low type, a weight is cast once per phase and shared, losses run in fp32, norms and softmax keep
+// their operand's type with own parameters in fp32, an embedding has its weight's type; fp16 also turns on dynamic loss
 // scaling. A cast of value v to bf16 is the node "v@bf16".
 Program with_precision(Program program, Precision precision);
 

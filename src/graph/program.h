@@ -57,7 +57,8 @@ struct LossTerm {
 };
 
 struct Optimizer {
-  enum class Kind { sgd, adam, adamw, lamb };  // lamb divides by max(1, global gradient norm) itself: models.md 13
+  // lamb divides by max(1, global gradient norm) itself (docs/conventions.md).
+  enum class Kind { sgd, adam, adamw, lamb };
   Kind kind = Kind::sgd;
   double momentum = 0;  // sgd
   bool nesterov = false;

@@ -1,4 +1,5 @@
-// Learning rates, bias corrections and the loss scale, evaluated in double here and nowhere else (models.md 13).
+// Learning rates, bias corrections and the loss scale, evaluated in double here and nowhere else (docs/conventions.md,
+// Optimizers).
 #pragma once
 #include "graph/program.h"
 

@@ -306,7 +306,7 @@ int64_t macs(const Graph& graph, std::string_view name) {
   return -1;
 }
 
-// models.md 1, FLOPs: attention, recurrent and linear products; embeddings, softmax and norms count nothing.
+// docs/flops.md: attention, recurrent and linear products; embeddings, softmax and norms count nothing.
 TEST(Macs, OfSequenceOps) {
   const Graph decode = bound_sequence(decode_program());
   EXPECT_EQ(macs(decode, "attention"), 4 * 2 * 6 * 6 * 8) << "N, two products, T T, heads d";

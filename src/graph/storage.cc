@@ -26,8 +26,7 @@ bool carries_gradient(const BoundNode& node, const std::vector<bool>& needs) {
 std::vector<ValueId> read_by_backward(const BoundNode& node) {
   const Traits rules = traits(node.op);
   std::vector<ValueId> out;
-  for (const int operand : rules.saves_inputs)
-    if (static_cast<size_t>(operand) < node.inputs.size()) out.push_back(node.inputs[static_cast<size_t>(operand)]);
+  for (const size_t operand : saved_inputs(node.op, node.inputs.size())) out.push_back(node.inputs[operand]);
   if (rules.saves_output) out.insert(out.end(), node.outputs.begin(), node.outputs.end());
   return out;
 }
@@ -52,13 +51,6 @@ std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<bo
   return out;
 }
 
-// Ops whose operands' gradients are the result's, or parts of it.
-bool passes_gradient(const Op& op) {
-  const auto* binary = std::get_if<Binary>(&op);
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op) ||
-         std::holds_alternative<Concat>(op) || (binary && binary->function == Binary::Function::add);
-}
-
 // Gradients of results, from the making of the first part to the backward of the value's producer.
 class HeldGradients {
  public:
@@ -68,11 +60,12 @@ class HeldGradients {
   // Makes the operands' gradients; returns what is held while the node's backward runs.
   Bytes enter(const BoundNode& node) {
     Bytes fresh, moving;
+    const bool passes = traits(node.op).passes_gradient;
     for (const ValueId id : node.outputs) moving += held_[at(id)];
     for (const ValueId id : node.inputs) {
       if (!needs_[at(id)] || graph_.value(id).kind != Value::Kind::result) continue;
       const bool first = held_[at(id)] == Bytes(0);
-      if (!passes_gradient(node.op)) {
+      if (!passes) {
         fresh += graph_.value(id).bytes();
         if (first) held_[at(id)] = graph_.value(id).bytes(), kept_ += held_[at(id)];
       } else if (first) {

@@ -1,4 +1,4 @@
-// What one update costs, by parameter element (measurement.md 3, the row "optimizer").
+// What one update costs, by parameter element (docs/flops.md, the row "optimizer").
 #pragma once
 #include "graph/graph.h"
 

@@ -1,4 +1,4 @@
-// Numbers, names and recipe of models.md, section 9.
+// Numbers, names and recipe of Deep Speech 2, from its paper and reference implementation.
 #include "models/deep_speech_2.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Numbers, names and recipe of models.md, section 11.
+// Numbers, names and recipe of MiniGo, from its reference implementation.
 #include <gmock/gmock.h>
 
 #include <cmath>

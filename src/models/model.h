@@ -6,7 +6,7 @@
 
 namespace tbd {
 
-// The published or counted numbers that a model's program must have, exactly (models.md).
+// The published or counted numbers that a model's program must have, exactly (docs/adding-a-model.md).
 struct Expected {
   int64_t parameters = 0;  // all elements of parameters
   int64_t trainable_parameters = 0;

@@ -105,7 +105,7 @@ TEST_P(EveryModel, IsFoundByItsNames) {
   EXPECT_EQ(&find_model(GetParam().model->name).config(GetParam().config->name), GetParam().config);
 }
 
-// models.md, section 2.
+// ResNet-50 v1.5: He et al. 2016, Table 1, and the reference implementation.
 struct Oracle {
   const char* config;
   size_t tensors;
@@ -153,7 +153,7 @@ TEST(ResNet50, HasTheNamesOfItsReference) {
   EXPECT_FALSE(has(program.parameters, "layer1.1.downsample.0.weight", {256, 256, 1, 1}));
 }
 
-// Names and shapes of the public implementations that models.md names.
+// Names and shapes of the public implementations (docs/equivalence.md).
 struct Key {
   const char* model;
   const char* config;

@@ -1,4 +1,4 @@
-// Numbers, names and recipe of models.md, section 10.
+// Numbers, names and recipe of WGAN-GP, from its paper and reference implementation.
 #include <gmock/gmock.h>
 
 #include <cmath>

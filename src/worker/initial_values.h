@@ -6,8 +6,8 @@
 
 namespace tbd {
 
-// Element i is drawn from the Philox stream of the parameter's name at step 0, sample i (models.md 1, randomness); the
-// init's zero_row is 0 all the same.
+// Element i is drawn from the Philox stream of the parameter's name at step 0, sample i (docs/conventions.md,
+// Randomness); the init's zero_row is 0 all the same.
 HostTensor initial_value(const Parameter& parameter, uint64_t seed, int64_t threads);
 // Writes every parameter and buffer, one at a time, so that memory holds one copy besides the framework's. Returns the
 // number of elements of the parameters.

@@ -151,7 +151,7 @@ TensorMap Inputs::batch(int64_t step, int64_t& waited_ns) {
 
 void Inputs::add_norms(TensorMap& batch) const {
   for (const auto& [name, norm] : needs_.norms) {
-    const auto count = counts_.find(name.substr(kNormPrefix.size()));
+    const auto count = counts_.find(name.substr(name.rfind(kNormPrefix) + kNormPrefix.size()));
     const auto numerator = needs_.numerators.find(name);
     batch[name] =
         count == counts_.end() || count->second == 0 || numerator == needs_.numerators.end()

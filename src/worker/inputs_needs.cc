@@ -8,44 +8,26 @@ namespace {
 
 constexpr std::string_view kMask = "mask/";
 
-template <class... Ops>
-bool is_any(const Op& op) {
-  return (std::holds_alternative<Ops>(op) || ...);
-}
-
-// Whether a node reads the value, or what ops that keep its elements make of it, in a way that `wanted` knows.
-bool read(const Graph& graph, ValueId value,
-          bool (*wanted)(const BoundNode& node, size_t operand, const Graph& graph)) {
+// Whether a node reads the value, or what ops that keep its elements make of it, as an operand of that role.
+bool read_as(const Graph& graph, ValueId value, Role wanted) {
   std::vector<bool> same(graph.values.size());
   same[static_cast<size_t>(value)] = true;
-  for (const BoundNode& node : graph.nodes)
+  for (const BoundNode& node : graph.nodes) {
+    const std::vector<Shape> in = graph.operands(node).in;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!same[static_cast<size_t>(node.inputs[i])]) continue;
-      if (wanted(node, i, graph)) return true;
-      const bool moved =
-          is_any<Reshape, Concat, Slice, Transpose, Cast>(node.op) || (is_any<Gather>(node.op) && i == 0);
-      if (moved) same[static_cast<size_t>(node.outputs[0])] = true;
+      const Role found = role(node.op, i, in);
+      if (found == wanted) return true;
+      if (found == Role::moved) same[static_cast<size_t>(node.outputs[0])] = true;
     }
+  }
   return false;
-}
-
-bool indexes(const BoundNode& node, size_t operand, const Graph&) {
-  return operand == 0 ? is_any<Embedding>(node.op) : operand == 1 && is_any<SoftmaxCrossEntropy, Gather, Lstm>(node.op);
-}
-
-// 0 or 1: which places hold tokens, which rows of a loss count.
-bool tells_places(const BoundNode& node, size_t operand, const Graph&) {
-  return (operand == 0 && is_any<Sinusoid>(node.op)) || (operand == 2 && is_any<SoftmaxCrossEntropy>(node.op));
-}
-
-bool masks_scores(const BoundNode& node, size_t operand, const Graph& graph) {
-  return is_any<Attention>(node.op) && operand == 3 && graph.value(node.inputs[3]).shape.rank() == 2;
 }
 
 std::optional<double> padding_of(const Graph& graph, ValueId value) {
   if (!is_float(graph.value(value).dtype)) return std::nullopt;
-  if (read(graph, value, masks_scores)) return -1e4;
-  return read(graph, value, tells_places) ? std::optional(0.0) : std::nullopt;
+  if (read_as(graph, value, Role::scores)) return -1e4;
+  return read_as(graph, value, Role::places) ? std::optional(0.0) : std::nullopt;
 }
 
 std::optional<double> keep_of(const Graph& graph, const std::string& input) {
@@ -68,7 +50,10 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
     for (const LossTerm& term : phase.loss) {
       const std::string name = cat(kNormPrefix, term.name);
       const double samples = static_cast<double>(needs.batch * phase.accumulate * world);
-      needs.norms[name] = scalar_tensor(term.norm / samples, graph.value(graph.find(name).value()).dtype);
+      const DType dtype = graph.value(graph.find(name).value()).dtype;
+      const auto [norm, fresh] = needs.norms.emplace(name, scalar_tensor(term.norm / samples, dtype));
+      require(fresh || as_doubles(norm->second) == as_doubles(scalar_tensor(term.norm / samples, dtype)), "loss term '",
+              term.name, "' of two phases needs two norms, but '", name, "' is one number");
       needs.numerators[name] = term.norm;
     }
   }
@@ -80,9 +65,10 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
     const Value& value = graph.value(id);
     if (input.spec->name.starts_with(kNormPrefix)) {
       needs.norms[input.name] = needs.norms[input.spec->name];
+      needs.numerators[input.name] = needs.numerators[input.spec->name];
       continue;
     }
-    const IntegerRange range = integer_range(graph, id);
+    const auto [range, bound] = allowed_integers(graph, id);
     needs.inputs.push_back({.name = input.name,
                             .base = input.spec->name,
                             .group = static_cast<int64_t>(groups.size()) - 1,
@@ -91,7 +77,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
                             .least = range.first,
                             .classes = range.last + 1,
                             .besides = range.besides,
-                            .indexes = !is_float(value.dtype) && read(graph, id, indexes),
+                            .indexes = bound == Integers::Bound::strict,
                             .keep = keep_of(graph, input.spec->name),
                             .padding = padding_of(graph, id)});
   }

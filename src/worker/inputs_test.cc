@@ -125,6 +125,35 @@ TEST(SourceInputs, GiveTheNormOfWhatTheyCount) {
   for (const auto& [name, tensor] : batch) EXPECT_FALSE(name.starts_with("count/")) << name;
 }
 
+TEST(SourceInputs, GiveADeclaredNormOfEachMicroBatchWhatTheyCount) {
+  Program program = translator();
+  program.phases[0].inputs.push_back({.name = "norm/ce", .shape = {}, .dtype = DType::f32, .like = ""});
+  Inputs inputs(input_needs(program, {{"N", 4}}), {.source = Json{{"kind", "synthetic"}}}, 1);
+  int64_t waited = 0;
+  const TensorMap batch = inputs.batch(1, waited);
+  for (const char* name : {"train.0/norm/ce", "train.1/norm/ce"})
+    EXPECT_EQ(batch.at(name).as<float>()[0], batch.at("norm/ce").as<float>()[0]) << name;
+}
+
+TEST(InputNeeds, RefuseATermOfTwoPhasesWithTwoNorms) {
+  const auto needs = [](double first, double second) -> std::string {
+    Program program = {.model = "two", .config = "norms"};
+    for (const auto& [phase, norm] : {std::pair("a", first), std::pair("b", second)}) {
+      Builder g(program, phase);
+      g.loss("sum", g.sum(g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 1})), norm);
+      program.step.push_back({.phase = phase});
+    }
+    try {
+      input_needs(program, {{"N", 2}});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(needs(2, 2), "");
+  EXPECT_THAT(needs(2, 3), HasSubstr("'sum' of two phases needs two norms"));
+}
+
 // A generator's step, then three of a critic, each with images, noise and shares of its own.
 Program pair() {
   Program program = {.model = "pair", .config = "test"};
@@ -253,6 +282,26 @@ TEST(InputFiles, MayHoldAnIgnoredLabelBeyondTheClasses) {
   EXPECT_NO_THROW(with_label(255));
   EXPECT_NO_THROW(with_label(4));
   EXPECT_THROW(with_label(254), Error);
+}
+
+TEST(InputFiles, AreRefusedWhereAGruCannotRunSoLong) {
+  Program program = {.model = "listener", .config = "test"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 5, 3}), lengths = g.input("lengths", {Builder::batch()}, DType::i32);
+  g.loss("sum", g.sum(g.gru("gru", x, {.hidden = 2}, "_l0", lengths).last));
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  const InputNeeds needs = input_needs(program, {{"N", 2}});
+  const TemporaryFolder folder("tbd-inputs");
+  const auto with_length = [&](int32_t value) {
+    TensorMap batch = generated_inputs(needs, 1, 1);
+    batch.at("lengths").as<int32_t>()[1] = value;
+    write_safetensors((folder.path() / "inputs").string(), batch);
+    Inputs(needs, {.file = (folder.path() / "inputs").string()}, 1);
+  };
+  EXPECT_NO_THROW(with_length(5));
+  EXPECT_THROW(with_length(6), Error);
+  EXPECT_THROW(with_length(0), Error);
 }
 
 TEST(InputFiles, AreRefusedWhereAnIntegerIndexesNothing) {

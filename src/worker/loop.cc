@@ -1,11 +1,11 @@
 #include "worker/loop.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <new>
 
 #include "base/json.h"
+#include "base/out_of_memory.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/proc_text.h"
@@ -28,14 +28,6 @@ std::string_view level_name(NodeSupport::Level level) {
       return "unsupported";
   }
   return "unsupported";
-}
-
-// Frameworks throw types of their own whose words are all that tells.
-bool speaks_of_memory(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const char* words : {"not enough memory", "out of memory", "cannot allocate memory", "bad_alloc"})
-    if (text.find(words) != std::string::npos) return true;
-  return false;
 }
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
@@ -62,11 +54,11 @@ protocol::Failure failure_of(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {
-    return {.kind = speaks_of_memory(e.what()) ? "oom" : std::string(name(e.kind())), .sentence = e.what()};
+    return {.kind = says_out_of_memory(e.what()) ? "oom" : std::string(name(e.kind())), .sentence = e.what()};
   } catch (const std::bad_alloc&) {
     return {.kind = "oom", .sentence = "out of memory: the system refused an allocation"};
   } catch (const std::exception& e) {
-    return {.kind = speaks_of_memory(e.what()) ? "oom" : "internal", .sentence = first_line(e.what())};
+    return {.kind = says_out_of_memory(e.what()) ? "oom" : "internal", .sentence = first_line(e.what())};
   } catch (...) {
     return {.kind = "internal", .sentence = "the framework threw something that is no std::exception", .fatal = true};
   }

@@ -78,7 +78,7 @@ class Session {
   // Sets tensors by the names of a step's files: param/<p>, buffer/<b>, state/<p>/<slot>. Logical layout.
   virtual void write(const TensorMap& values) = 0;
   // Tensors whose names start with one of the prefixes: param/, buffer/, state/, and with capture loss, term/,
-  // output/, grad/ of the last step (models.md 1, Files of a step). Logical layout, stored type; fp64 runs give f64.
+  // output/, grad/ of the last step (docs/step.md). Logical layout, stored type; fp64 runs give f64.
   virtual TensorMap read(const std::vector<std::string>& prefixes) = 0;
 
   // The inputs of the next steps, by the names of step_inputs(program), norm/<term> included. Copied to the device.

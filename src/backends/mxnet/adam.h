@@ -1,4 +1,4 @@
-// Adam, AdamW and LAMB (models.md 13): by MXNet's update ops, or composed of elementwise ones.
+// Adam, AdamW and LAMB (docs/conventions.md, Optimizers): by MXNet's update ops, or composed of elementwise ones.
 #pragma once
 #include "backends/mxnet/optimizer.h"
 

@@ -46,7 +46,7 @@ TEST(ExpandedOnMxnet, GivesTheSlopeOfTheOutput) {
   phase.loss = {{"sum", "sum", 1}}, phase.outputs.clear();
   const TensorMap weights = random_weights(program);
   const HostTensor expected = stepped(program, weights, {{"x", image()}}).at("output/slope");
-  auto session = loaded(plain, 1);
+  auto session = loaded(plain, {.batch = 1});
   session->write(weights);
   HostTensor moved = image(), numeric(DType::f64, moved.shape());
   for (size_t i = 0; i < moved.as<double>().size(); ++i) {
@@ -54,7 +54,7 @@ TEST(ExpandedOnMxnet, GivesTheSlopeOfTheOutput) {
     const double before = x;
     const auto loss_at = [&](double value) {
       x = value;
-      session->stage({{"x", moved}});
+      session->stage(with_norms(plain, {{"x", moved}}, 1));
       return session->step(at_step(1, 0.0)).loss;
     };
     numeric.as<double>()[i] = (loss_at(before + 1e-5) - loss_at(before - 1e-5)) / 2e-5;
@@ -72,9 +72,9 @@ TEST(ExpandedOnMxnet, SharesWeightsWithTheConvolutionsItComesFrom) {
       const Tensor y = g.relu(g.conv2d("conv", x, {.out = 128, .kernel = kernel, .pads = {h, h, w, w}}));
       g.loss("penalty", g.sum(g.square(g.input_gradient(g.linear("fc", g.flatten(y), {.out = 1}), x))));
     });
-    auto session = loaded(program, 1);
+    auto session = loaded(program, {.batch = 1});
     session->write(random_weights(program));
-    session->stage({{"x", random_tensor("x", {4, 64, 32, 32}, DType::f32)}});
+    session->stage(with_norms(program, {{"x", random_tensor("x", {4, 64, 32, 32}, DType::f32)}}, 1));
     EXPECT_GT(session->step(at_step(1, 0.0)).loss, 0);
   }
 }

@@ -55,7 +55,7 @@ std::vector<NodeSupport> check_nodes(const Program& program) {
   for (const Phase& phase : program.phases) {
     const std::string fault = why_not_expanded(program, phase);
     for (const Node& node : phase.nodes) {
-      LoweredAs lowered = lowered_as(node.op);
+      LoweredAs lowered = std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
       if (!fault.empty() && std::holds_alternative<InputGradient>(node.op))
         lowered = {LoweredAs::Level::unsupported, fault};
       out.push_back({phase.name, node.name, kind(node.op), level_of(lowered.level), lowered.detail});

@@ -1,10 +1,12 @@
-// One overload per op: std::visit over Op refuses to compile until each has one. A lowering reaches the kernel that an
+// One lowering per op of the closed set: a back-end that lacks one does not link. A lowering reaches the kernel that an
 // idiomatic MXNet program would reach. Gradients are MXNet's own. Layout is NCHW throughout. Integers keep their type:
 // MXNet's kernels read int32 indices, lengths and labels exactly.
 #pragma once
 #include <functional>
 #include <map>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "backends/mxnet/api.h"
 #include "graph/graph.h"
@@ -15,6 +17,29 @@ namespace tbd::mxnet {
 using Constants = std::map<std::string, Array>;
 // Parts that several nodes of a segment use, by what they are.
 using SharedParts = std::map<std::string, Symbol>;
+
+// Which MXNet ops run, or why the op cannot.
+struct LoweredAs {
+  enum class Level { native, composed, unsupported };
+  Level level = Level::native;
+  std::string detail;
+};
+inline LoweredAs native(std::string op) { return {LoweredAs::Level::native, std::move(op)}; }
+inline LoweredAs composed(std::string ops) { return {LoweredAs::Level::composed, std::move(ops)}; }
+inline LoweredAs unsupported(std::string reason) { return {LoweredAs::Level::unsupported, std::move(reason)}; }
+
+class Args;
+template <class Op>
+using Lowered = std::conditional_t<results_of<Op>() == 1, Symbol, std::vector<Symbol>>;
+
+// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
+// `operands` counts those of the node, parameters included. Of several results one that nobody reads may be an empty
+// symbol.
+#define TBD_DECLARE(Op)                            \
+  Lowered<Op> lower(const Op& op, const Args& in); \
+  LoweredAs lowered_as(const Op& op, size_t operands);
+TBD_EACH_OP(TBD_DECLARE)
+#undef TBD_DECLARE
 
 // One node under construction: its operands as symbols, data first, then parameters and buffers.
 class Args {
@@ -53,59 +78,6 @@ class Args {
   Constants& constants_;
   SharedParts& shared_;
 };
-
-Symbol lower(const Conv2d& op, const Args& in);
-Symbol lower(const ConvTranspose2d& op, const Args& in);
-Symbol lower(const UpsampleNearest& op, const Args& in);
-Symbol lower(const Linear& op, const Args& in);
-Symbol lower(const Matmul& op, const Args& in);
-Symbol lower(const BatchNorm& op, const Args& in);
-Symbol lower(const GroupNorm& op, const Args& in);
-Symbol lower(const LayerNorm& op, const Args& in);
-Symbol lower(const MaxPool& op, const Args& in);
-Symbol lower(const AvgPool& op, const Args& in);
-Symbol lower(const GlobalMean& op, const Args& in);
-Symbol lower(const Unary& op, const Args& in);
-Symbol lower(const Binary& op, const Args& in);
-Symbol lower(const Affine& op, const Args& in);
-Symbol lower(const Clamp& op, const Args& in);
-Symbol lower(const Greater& op, const Args& in);
-Symbol lower(const Dropout& op, const Args& in);
-Symbol lower(const Cast& op, const Args& in);
-Symbol lower(const Reshape& op, const Args& in);
-Symbol lower(const Reduce& op, const Args& in);
-Symbol lower(const RmsNorm& op, const Args& in);
-Symbol lower(const Softmax& op, const Args& in);
-Symbol lower(const Equals& op, const Args& in);
-Symbol lower(const Concat& op, const Args& in);
-Symbol lower(const Slice& op, const Args& in);
-Symbol lower(const Transpose& op, const Args& in);
-Symbol lower(const Gather& op, const Args& in);
-Symbol lower(const Embedding& op, const Args& in);
-Symbol lower(const StridedLength& op, const Args& in);
-Symbol lower(const SequenceMask& op, const Args& in);
-Symbol lower(const Sinusoid& op, const Args& in);
-Symbol lower(const Rotary& op, const Args& in);
-Symbol lower(const Attention& op, const Args& in);
-Symbol lower(const SoftmaxCrossEntropy& op, const Args& in);
-Symbol lower(const SoftCrossEntropy& op, const Args& in);
-Symbol lower(const SquaredError& op, const Args& in);
-Symbol lower(const CtcLoss& op, const Args& in);
-Symbol lower(const StopGradient& op, const Args& in);
-Symbol lower(const HostCall& op, const Args& in);       // never: host calls stand between segments (phase.h)
-Symbol lower(const InputGradient& op, const Args& in);  // never: sessions lower the expanded program
-// Ops with several results; one that nobody reads may be an empty symbol.
-std::vector<Symbol> lower(const Lstm& op, const Args& in);
-std::vector<Symbol> lower(const LstmCell& op, const Args& in);
-std::vector<Symbol> lower(const Gru& op, const Args& in);
-
-// Which MXNet ops run, or why the op cannot, for `check`.
-struct LoweredAs {
-  enum class Level { native, composed, unsupported };
-  Level level = Level::native;
-  std::string detail;
-};
-LoweredAs lowered_as(const Op& op);
 
 // Extents as MXNet's ops want them: a scalar has one axis.
 std::string shape_text(const Shape& shape);

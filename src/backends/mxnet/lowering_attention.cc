@@ -111,6 +111,7 @@ Symbol lower(const Rotary& op, const Args& in) {
   return in.op("elemwise_add", {in.part("along", "elemwise_mul", {in[0], spread(false)}),
                                 in.part("across", "elemwise_mul", {other, spread(true)})});
 }
+LoweredAs lowered_as(const Rotary&, size_t) { return composed("reverse, broadcast_to, elemwise_mul, elemwise_add"); }
 
 // q (N, Tq, heads d), k and v (N, Ts, kv_heads d).
 Symbol lower(const Attention& op, const Args& in) {
@@ -131,6 +132,9 @@ Symbol lower(const Attention& op, const Args& in) {
   const bool masked_by_operand = attention_masks(in.shapes()).dropout.has_value();
   return by_steps(in, l,
                   masked_by_operand ? in.part("y", "_mul_scalar", {sums}, with_scalar(1 / (1 - op.dropout))) : sums);
+}
+LoweredAs lowered_as(const Attention& op, size_t) {
+  return composed(cat("transpose, batch_dot, elemwise_add, softmax", op.dropout > 0 ? ", Dropout" : ""));
 }
 
 }  // namespace tbd::mxnet

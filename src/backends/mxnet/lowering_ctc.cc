@@ -89,5 +89,8 @@ Symbol lower(const CtcLoss& op, const Args& in) {
   const Symbol none = in.filled("none", {in.shape(0)[0]}, 0);
   return in.op("sum", {in.part("counted", "where", {fits, each, none})});
 }
+LoweredAs lowered_as(const CtcLoss&, size_t) {
+  return composed("CTCLoss, where, sum; in fp64 log_softmax, batch_dot, exp, log and SequenceLast, step by step");
+}
 
 }  // namespace tbd::mxnet

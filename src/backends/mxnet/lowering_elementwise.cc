@@ -67,6 +67,25 @@ Symbol lower(const Unary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
+LoweredAs lowered_as(const Unary& op, size_t) {
+  using F = Unary::Function;
+  switch (op.function) {
+    case F::relu:
+    case F::sigmoid:
+    case F::tanh:
+      return native(cat("Activation ", kind(op)));
+    case F::leaky_relu:
+      return native("LeakyReLU leaky; in fp64 relu, _mul_scalar, elemwise_add");
+    case F::neg:
+      return native("negative");
+    case F::gelu:
+      return native("LeakyReLU gelu; in fp64 erf, elemwise_sub, elemwise_add, _mul_scalar, _plus_scalar, elemwise_mul");
+    case F::silu:
+      return composed("Activation sigmoid, elemwise_mul");
+    default:
+      return native(kind(op));
+  }
+}
 
 namespace {
 
@@ -102,12 +121,20 @@ Symbol lower(const Binary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "binary function without a lowering");
 }
+LoweredAs lowered_as(const Binary& op, size_t) {
+  const bool mul = op.function == Binary::Function::mul;
+  return native(cat("elemwise_", kind(op), " or broadcast_", kind(op), mul ? "; BatchNorm of channels in fp32" : ""));
+}
 
 Symbol lower(const Affine& op, const Args& in) {
   if (op.offset == 0) return in.op("_mul_scalar", {in[0]}, with_scalar(op.factor));
   if (op.factor == 1) return in.op("_plus_scalar", {in[0]}, with_scalar(op.offset));
   const Symbol product = in.part("product", "_mul_scalar", {in[0]}, with_scalar(op.factor));
   return in.op("_plus_scalar", {product}, with_scalar(op.offset));
+}
+LoweredAs lowered_as(const Affine& op, size_t) {
+  if (op.factor != 1 && op.offset != 0) return composed("_mul_scalar, _plus_scalar");
+  return native(op.offset != 0 ? "_plus_scalar" : "_mul_scalar");
 }
 
 // clip keeps its bounds in single precision.
@@ -116,14 +143,40 @@ Symbol lower(const Clamp& op, const Args& in) {
   return in.op("_minimum_scalar", {in.part("above", "_maximum_scalar", {in[0]}, with_scalar(op.low))},
                with_scalar(op.high));
 }
+LoweredAs lowered_as(const Clamp&, size_t) { return native("clip; in fp64 _maximum_scalar, _minimum_scalar"); }
 
 Symbol lower(const Greater& op, const Args& in) { return in.op("_greater_scalar", {in[0]}, with_scalar(op.value)); }
+LoweredAs lowered_as(const Greater&, size_t) { return native("_greater_scalar"); }
 
 // Without a mask operand MXNet's generator draws.
 Symbol lower(const Dropout& op, const Args& in) {
   if (in.size() < 2) return in.op("Dropout", {in[0]}, {{"p", text(op.p)}});
   const Symbol kept = in.part("kept", "elemwise_mul", {in[0], in[1]});
   return in.op("_mul_scalar", {kept}, with_scalar(1 / (1 - op.p)));
+}
+LoweredAs lowered_as(const Dropout&, size_t) {
+  return native("Dropout; with a mask composed of elemwise_mul, _mul_scalar");
+}
+
+// The shares times the stacked tensors as one product, (1, k) (k, E).
+Symbol lower(const Fusion& op, const Args& in) {
+  const size_t count = summands(op, in.size());
+  std::vector<Symbol> all;
+  for (size_t i = 0; i < count; ++i) all.push_back(in[i]);
+  const Attributes many = {{"num_args", std::to_string(count)}};
+  if (op.plain) return in.op("add_n", all, many);
+  const auto rows = static_cast<int64_t>(count);
+  const Symbol weight = in.part("weight", "Activation", {in[count]}, {{"act_type", "relu"}});
+  const Symbol sum = in.part("sum", "sum", {weight}, {{"keepdims", "True"}});
+  const Symbol divisor = in.part("divisor", "_plus_scalar", {sum}, with_scalar(op.epsilon));
+  const Symbol shares = in.part("shares", "broadcast_div", {weight, divisor});
+  const Symbol row = in.part("row", "Reshape", {shares}, to_shape({1, rows}));
+  const Symbol stacked = in.part("stack", "stack", all, {{"axis", "0"}, many[0]});
+  const Symbol table = in.part("table", "Reshape", {stacked}, to_shape({rows, in.out().elements()}));
+  return in.op("Reshape", {in.part("product", "dot", {row, table})}, to_shape(in.out()));
+}
+LoweredAs lowered_as(const Fusion& op, size_t) {
+  return op.plain ? native("add_n") : composed("Activation relu, sum, broadcast_div, stack, dot");
 }
 
 }  // namespace tbd::mxnet

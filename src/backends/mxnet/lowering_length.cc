@@ -25,6 +25,7 @@ Symbol lower(const StridedLength& op, const Args& in) {
   const Symbol steps = in.part("steps", "_div_scalar", {last}, with_scalar(static_cast<double>(op.stride)));
   return in.op("_plus_scalar", {steps}, with_scalar(1));
 }
+LoweredAs lowered_as(const StridedLength&, size_t) { return composed("_minus_scalar, _div_scalar, _plus_scalar"); }
 
 // `where` selects, whatever it leaves out; MXNet's own SequenceMask, a kernel call for each row of an image, takes
 // three times as long.
@@ -36,5 +37,6 @@ Symbol lower(const SequenceMask& op, const Args& in) {
   });
   return in.op("where", {mask, in[0], zeros});
 }
+LoweredAs lowered_as(const SequenceMask&, size_t) { return composed("broadcast_lesser, broadcast_to, where"); }
 
 }  // namespace tbd::mxnet

@@ -52,6 +52,9 @@ Symbol lower(const SoftmaxCrossEntropy& op, const Args& in) {
   if (const auto factors = row_factors(op, in)) rows = in.part("factored", "elemwise_mul", {rows, *factors});
   return in.op("negative", {in.part("sum", "sum", {rows})});
 }
+LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t) {
+  return composed("log_softmax, pick, sum; dot for sums of rows");
+}
 
 // The sum of all products is one product of two vectors.
 Symbol lower(const SoftCrossEntropy&, const Args& in) {
@@ -62,10 +65,29 @@ Symbol lower(const SoftCrossEntropy&, const Args& in) {
   const Symbol target = flat("weights", in.part("target", "BlockGrad", {in[1]}));
   return in.op("negative", {in.part("sum", "dot", {flat("flat", log_probability), target})});
 }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return composed("log_softmax, dot"); }
 
 Symbol lower(const SquaredError&, const Args& in) {
   const Symbol difference = in.part("difference", "elemwise_sub", {in[0], in[1]});
   return in.op("sum", {in.part("square", "square", {difference})});
+}
+LoweredAs lowered_as(const SquaredError&, size_t) { return composed("elemwise_sub, square, sum"); }
+
+// With c the clamped difference, taken as a constant, c (e - c / 2) has value and gradient of the term. MXNet's
+// smooth_l1 keeps its bound in single precision.
+Symbol lower(const Huber& op, const Args& in) {
+  const Symbol e = in.part("difference", "elemwise_sub", {in[0], in.part("target", "BlockGrad", {in[1]})});
+  const Symbol below = in.part("below", "_minimum_scalar", {e}, with_scalar(op.delta));
+  const Symbol clamped = in.part("clamped", "_maximum_scalar", {below}, with_scalar(-op.delta));
+  const Symbol c = in.part("constant", "BlockGrad", {clamped});
+  const Symbol rest = in.part("rest", "elemwise_sub", {e, in.part("half", "_mul_scalar", {c}, with_scalar(0.5))});
+  const Symbol terms = in.part("terms", "elemwise_mul", {c, rest});
+  const Shape spread = spread_weights(op, in.shape(0), in.shape(2));
+  const Symbol weights = in.part("spread", "Reshape", {in.part("weights", "BlockGrad", {in[2]})}, to_shape(spread));
+  return in.op("sum", {in.part("weighted", "broadcast_mul", {terms, weights})});
+}
+LoweredAs lowered_as(const Huber&, size_t) {
+  return composed("elemwise_sub, _minimum_scalar, _maximum_scalar, elemwise_mul, broadcast_mul, sum");
 }
 
 }  // namespace tbd::mxnet

@@ -92,6 +92,9 @@ Symbol lower(const Conv2d& op, const Args& in) {
                                  {"no_bias", text(!op.bias)}};
   return op.bias ? in.op("Convolution", {x, in[1], in[2]}, attributes) : in.op("Convolution", {x, in[1]}, attributes);
 }
+LoweredAs lowered_as(const Conv2d& op, size_t) {
+  return op.pads.symmetric() ? native("Convolution") : composed("Pad, Convolution");
+}
 
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Unequal pads: by the lesser of two, and the rest cut off.
 Symbol lower(const ConvTranspose2d& op, const Args& in) {
@@ -106,12 +109,17 @@ Symbol lower(const ConvTranspose2d& op, const Args& in) {
   if (op.pads.symmetric()) return in.op("Deconvolution", {in[0], in[1]}, attributes);
   return cropped(in, in.part("all", "Deconvolution", {in[0], in[1]}, attributes), op.pads);
 }
+LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
+  return op.pads.symmetric() ? native("Deconvolution; of a weight that others read SwapAxis, dot, Convolution")
+                             : composed("Deconvolution, slice_axis");
+}
 
 // As reshape and broadcast it takes five to ten times as long.
 Symbol lower(const UpsampleNearest& op, const Args& in) {
   return in.op("UpSampling", {in[0]},
                {{"scale", std::to_string(op.factor)}, {"sample_type", "nearest"}, {"num_args", "1"}});
 }
+LoweredAs lowered_as(const UpsampleNearest&, size_t) { return native("UpSampling"); }
 
 // x (..., in), weight (out, in).
 Symbol lower(const Linear& op, const Args& in) {
@@ -120,6 +128,7 @@ Symbol lower(const Linear& op, const Args& in) {
   return op.bias ? in.op("FullyConnected", {in[0], in[1], in[2]}, attributes)
                  : in.op("FullyConnected", {in[0], in[1]}, attributes);
 }
+LoweredAs lowered_as(const Linear&, size_t) { return native("FullyConnected"); }
 
 // a (..., M, K), b (..., K, N). batch_dot knows one leading axis.
 Symbol lower(const Matmul& op, const Args& in) {
@@ -135,5 +144,6 @@ Symbol lower(const Matmul& op, const Args& in) {
   const Symbol product = in.part("product", "batch_dot", {flat(0), flat(1)}, transposes);
   return in.op("Reshape", {product}, {{"shape", shape_text(in.out())}});
 }
+LoweredAs lowered_as(const Matmul&, size_t) { return native("batch_dot; dot for matrices"); }
 
 }  // namespace tbd::mxnet

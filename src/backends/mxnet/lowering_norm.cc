@@ -57,6 +57,7 @@ Symbol lower(const BatchNorm& op, const Args& in) {
                 {"fix_gamma", text(false)},
                 {"use_global_stats", text(op.stats == BatchNorm::Stats::frozen)}});
 }
+LoweredAs lowered_as(const BatchNorm&, size_t) { return native("BatchNorm"); }
 
 // BatchNorm by the mean 0 and the variance 1, whose gradients take a twentieth of the time that broadcasts' do.
 Symbol scaled_per_channel(const Args& in, const Shape& shape, const Symbol& x, const Symbol& weight,
@@ -75,12 +76,18 @@ Symbol lower(const GroupNorm& op, const Args& in) {
   if (in.dtype(0) != DType::f32) return exact_group_norm(op, in);
   return scaled_per_channel(in, in.shape(0), normalized_groups(op, in), in[1], in[2]);
 }
+LoweredAs lowered_as(const GroupNorm&, size_t) {
+  return composed("GroupNorm, BatchNorm by fixed statistics; in fp64 of mean, square, rsqrt, broadcasts");
+}
 
 Symbol lower(const LayerNorm& op, const Args& in) {
   if (in.dtype(0) != DType::f64)
     return in.op("LayerNorm", {in[0], in[1], in[2]}, {{"axis", "-1"}, {"eps", text(op.eps)}});
   const Symbol scaled = in.part("scaled", "broadcast_mul", {standardized(in, in[0], op.eps), in[1]});
   return in.op("broadcast_add", {scaled, in[2]});
+}
+LoweredAs lowered_as(const LayerNorm&, size_t) {
+  return native("LayerNorm; in fp64 mean, square, rsqrt, broadcast_mul, broadcast_add");
 }
 
 // x times the outer product of each row's scale and the weight. Sums and outer products are matrix products: MXNet's
@@ -96,7 +103,11 @@ Symbol lower(const RmsNorm& op, const Args& in) {
   const Symbol scaled = in.part("scaled", "elemwise_mul", {x, in.part("outer", "dot", {scale, weight})});
   return in.op("Reshape", {scaled}, to_shape(in.out()));
 }
+LoweredAs lowered_as(const RmsNorm&, size_t) {
+  return composed("square, rsqrt, elemwise_mul; dot for sums and outer products");
+}
 
 Symbol lower(const Softmax&, const Args& in) { return in.op("softmax", {in[0]}, {{"axis", "-1"}}); }
+LoweredAs lowered_as(const Softmax&, size_t) { return native("softmax"); }
 
 }  // namespace tbd::mxnet

@@ -45,6 +45,9 @@ Symbol lower(const MaxPool& op, const Args& in) {
   const Symbol x = pools_with(op.pads, op.kernel) ? in[0] : padded(in, op.pads, std::numeric_limits<float>::lowest());
   return in.op("Pooling", {x}, window(op, "max"));
 }
+LoweredAs lowered_as(const MaxPool& op, size_t) {
+  return pools_with(op.pads, op.kernel) ? native("Pooling") : composed("Pad, Pooling");
+}
 
 Symbol lower(const AvgPool& op, const Args& in) {
   Attributes attributes = window(op, "avg");
@@ -57,6 +60,10 @@ Symbol lower(const AvgPool& op, const Args& in) {
   const Symbol mean = in.part("mean", "Pooling", {x}, attributes);
   return in.op("broadcast_div", {mean, in.constant("inside", plane, shares_inside(op, in.shape(0), y))});
 }
+LoweredAs lowered_as(const AvgPool& op, size_t) {
+  if (pools_with(op.pads, op.kernel)) return native("Pooling");
+  return composed(op.include_pad ? "Pad, Pooling" : "Pad, Pooling, broadcast_div");
+}
 
 // (N, C, H, W) -> (N, C).
 Symbol lower(const GlobalMean&, const Args& in) {
@@ -64,5 +71,6 @@ Symbol lower(const GlobalMean&, const Args& in) {
       in.part("pool", "Pooling", {in[0]}, {{"pool_type", "avg"}, {"global_pool", text(true)}, {"kernel", "(1,1)"}});
   return in.op("Flatten", {mean});
 }
+LoweredAs lowered_as(const GlobalMean&, size_t) { return native("Pooling (global), Flatten"); }
 
 }  // namespace tbd::mxnet

@@ -120,9 +120,15 @@ Symbol activation(const Args& in, const char* part, const char* function, const 
 std::vector<Symbol> lower(const Lstm& op, const Args& in) {
   return Sequence({"lstm", 4, op.hidden, op.reverse, true}, in).results();
 }
+LoweredAs lowered_as(const Lstm&, size_t) {
+  return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast, padding as a feature");
+}
 
 std::vector<Symbol> lower(const Gru& op, const Args& in) {
   return Sequence({"gru", 3, op.hidden, op.reverse, false}, in).results();
+}
+LoweredAs lowered_as(const Gru&, size_t) {
+  return native("RNN; with lengths also SequenceReverse, SequenceMask, SequenceLast");
 }
 
 // x (N, in), h and c (N, H): as Gluon's cell.
@@ -145,6 +151,9 @@ std::vector<Symbol> lower(const LstmCell& op, const Args& in) {
       in.part("c", "elemwise_add",
               {in.part("kept", "elemwise_mul", {forget, in[2]}), in.part("new", "elemwise_mul", {input, update})});
   return {in.op("elemwise_mul", {output, activation(in, "tanh_c", "tanh", cell)}), cell};
+}
+LoweredAs lowered_as(const LstmCell&, size_t) {
+  return composed("FullyConnected, slice_axis, Activation, elemwise_mul");
 }
 
 }  // namespace tbd::mxnet

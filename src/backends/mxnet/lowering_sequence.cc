@@ -17,6 +17,7 @@ Symbol lower(const Gather&, const Args& in) {
   const Symbol start = in.constant("first", {x[0], 1}, first, in.dtype(1));
   return in.op("take", {rows, in.part("indices", "broadcast_add", {in[1], start})}, {{"axis", "0"}});
 }
+LoweredAs lowered_as(const Gather&, size_t) { return composed("broadcast_add, take"); }
 
 // ids (...), weight (rows, width). Places that hold `pad` give the row, but no gradient comes back from them.
 Symbol lower(const Embedding& op, const Args& in) {
@@ -30,11 +31,15 @@ Symbol lower(const Embedding& op, const Args& in) {
   const Symbol held = in.part("held", "where", {words, found, in.part("fixed", "BlockGrad", {found})});
   return in.op("Reshape", {held}, to_shape(in.out()));
 }
+LoweredAs lowered_as(const Embedding& op, size_t) {
+  return op.pad < 0 ? native("Embedding, dense gradient") : composed("Embedding, where; dense gradient");
+}
 
 Symbol lower(const Equals& op, const Args& in) {
   const Symbol equal = in.part("equal", "_equal_scalar", {in[0]}, with_scalar(static_cast<double>(op.value)));
   return in.op("Cast", {equal}, {{"dtype", type_name(op.to)}});
 }
+LoweredAs lowered_as(const Equals&, size_t) { return composed("_equal_scalar, Cast"); }
 
 // valid (N, T) times a table (T, width).
 Symbol lower(const Sinusoid& op, const Args& in) {
@@ -51,5 +56,6 @@ Symbol lower(const Sinusoid& op, const Args& in) {
   const Symbol column = in.part("column", "Reshape", {fixed}, to_shape({valid[0], steps, 1}));
   return in.op("broadcast_mul", {column, in.constant("waves", {1, steps, op.width}, waves)});
 }
+LoweredAs lowered_as(const Sinusoid&, size_t) { return composed("broadcast_mul of a constant"); }
 
 }  // namespace tbd::mxnet

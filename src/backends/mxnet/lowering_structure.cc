@@ -2,6 +2,7 @@
 #include <set>
 
 #include "backends/mxnet/lowering.h"
+#include "host/registry.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -26,8 +27,14 @@ int64_t equal_parts(const Slice& op, const Args& in) {
 }  // namespace
 
 Symbol lower(const Cast& op, const Args& in) { return in.op("Cast", {in[0]}, {{"dtype", type_name(op.to)}}); }
+LoweredAs lowered_as(const Cast& op, size_t) {
+  if (op.to == DType::bf16 || op.to == DType::f16 || op.to == DType::boolean)
+    return unsupported(cat("mxnet's CPU kernels do not run in ", op.to));
+  return native("Cast");
+}
 
 Symbol lower(const Reshape&, const Args& in) { return in.op("Reshape", {in[0]}, {{"shape", shape_text(in.out())}}); }
+LoweredAs lowered_as(const Reshape&, size_t) { return native("Reshape"); }
 
 // On the last axis MXNet joins element by element unless oneDNN does it, which it does for matrices and images: other
 // ranks are viewed as matrices.
@@ -43,6 +50,7 @@ Symbol lower(const Concat& op, const Args& in) {
   if (!viewed) return in.op("Concat", parts, along);
   return in.op("Reshape", {in.part("joined", "Concat", parts, along)}, to_shape(in.out()));
 }
+LoweredAs lowered_as(const Concat&, size_t) { return native("Concat"); }
 
 // The gradient of slice_axis is as large as its operand. Slices that make up the whole axis in equal parts, as the
 // steps of a sequence do, are outputs of one SliceChannel, whose gradient is one Concat.
@@ -58,8 +66,12 @@ Symbol lower(const Slice& op, const Args& in) {
   });
   return all.output(static_cast<uint32_t>(op.begin / (end - op.begin)));
 }
+LoweredAs lowered_as(const Slice&, size_t) {
+  return native("slice_axis; SliceChannel where slices cut a whole axis equally");
+}
 
 Symbol lower(const Transpose& op, const Args& in) { return in.op("transpose", {in[0]}, {{"axes", text(op.axes)}}); }
+LoweredAs lowered_as(const Transpose&, size_t) { return native("transpose"); }
 
 // How many elements each result takes, where they lie side by side; 0 where they do not.
 int64_t row_width(const Reduce& op, const Shape& x) {
@@ -84,10 +96,24 @@ Symbol lower(const Reduce& op, const Args& in) {
   if (!op.axes.empty()) attributes.emplace_back("axis", text(op.axes));
   return in.op(op.function == Reduce::Function::sum ? "sum" : "mean", {in[0]}, attributes);
 }
+LoweredAs lowered_as(const Reduce& op, size_t) { return native(cat(kind(op), "; dot where it takes whole rows")); }
 
 Symbol lower(const StopGradient&, const Args& in) { return in.op("BlockGrad", {in[0]}); }
+LoweredAs lowered_as(const StopGradient&, size_t) { return native("BlockGrad"); }
 
-Symbol lower(const HostCall& op, const Args&) { fail(ErrorKind::internal, "the host call ", op.function, " lowered"); }
+// Never: host calls stand between segments (phase.h).
+std::vector<Symbol> lower(const HostCall& op, const Args&) {
+  fail(ErrorKind::internal, "the host call ", op.function, " lowered");
+}
+LoweredAs lowered_as(const HostCall& op, size_t) {
+  const std::vector<std::string> known = host_function_names();
+  if (std::ranges::find(known, op.function) == known.end())
+    return unsupported(unknown_name("host function", op.function, known));
+  return composed(cat("host function ", op.function, " between two executors"));
+}
+
+// Never: sessions lower the expanded program.
 Symbol lower(const InputGradient&, const Args&) { fail(ErrorKind::internal, "an input_gradient lowered"); }
+LoweredAs lowered_as(const InputGradient&, size_t) { return composed("expanded: nodes of the first gradient"); }
 
 }  // namespace tbd::mxnet

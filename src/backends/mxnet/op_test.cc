@@ -16,10 +16,10 @@ TensorMap part_of(const TensorMap& values, bool weights) {
   return out;
 }
 
-std::unique_ptr<MxnetSession> session_with(const Program& program, const TensorMap& values) {
-  auto session = loaded(program, 1);
+std::unique_ptr<Session> session_with(const Program& program, const TensorMap& values) {
+  auto session = loaded(program, {.batch = 1});
   session->write(part_of(values, true));
-  session->stage(part_of(values, false));
+  session->stage(with_norms(program, part_of(values, false), 1));
   return session;
 }
 
@@ -33,7 +33,7 @@ void check_gradients(const OpCase& c) {
 std::vector<OpCase> cases_that_run(const std::string& kind) {
   std::vector<OpCase> out;
   for (const OpCase& c : op_cases(kind))
-    if (runs_on_mxnet(op_program({&c, 1}, Precision::fp32))) out.push_back(c);
+    if (runs(op_program({&c, 1}, Precision::fp32))) out.push_back(c);
   return out;
 }
 
@@ -83,7 +83,7 @@ TEST(StopGradientOnMxnet, LetsNoGradientThrough) {
       {3}, {{"stopped", StopGradient{}, {"x"}}, {"product", Binary{Binary::Function::mul}, {"stopped", "x"}}},
       "product");
   auto session = loaded(program);
-  session->stage({});
+  session->stage(with_norms(program, {}));
   session->write({{"param/x", doubles({3}, {1, 2, 3})}});
   EXPECT_DOUBLE_EQ(session->step(at_step(1, 0.0)).loss, 1 + 4 + 9);
   EXPECT_THAT(as_doubles(session->read({"grad/"}).at("grad/x")), testing::ElementsAre(1, 2, 3));
@@ -93,7 +93,7 @@ TEST(DropoutOnMxnet, DrawsInFrameworkModeAndScalesWhatItKeeps) {
   const Program program = program_on({1000}, {{"y", Dropout{0.25}, {"x"}}}, "y");
   const auto draw = [&](int64_t steps) {
     auto session = loaded(program);
-    session->stage({});
+    session->stage(with_norms(program, {}));
     session->write({{"param/x", doubles({1000}, std::vector<double>(1000, 3.0))}});
     for (int64_t step = 1; step <= steps; ++step) session->step(at_step(step, 0.0));
     return as_doubles(session->read({"output/"}).at("output/y"));
@@ -120,7 +120,7 @@ TEST(BatchNormOnMxnet, MovesItsStatisticsWhereNoBackwardPassComes) {
   program.phases = {phase}, program.step = {{.phase = "train"}};
   auto session = loaded(program);
   session->write({{"param/x", doubles({4, 2}, {1, 0, 2, 0, 3, 4, 6, 4})}, {"buffer/var", doubles({2}, {1, 1})}});
-  session->stage({});
+  session->stage(with_norms(program, {}));
   session->step(at_step(1));
   const TensorMap after = session->read({"buffer/"});
   const double first = 0.75 + 0.25 * 14.0 / 3, second = 0.75 + 0.25 * 16.0 / 3;  // unbiased variances 14/3, 16/3

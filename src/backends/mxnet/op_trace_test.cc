@@ -90,7 +90,7 @@ TEST(MxnetTrace, TellsOpsOfOneTypeApartByWhatTheyCost) {
 TEST(MxnetTrace, TellsPhasesAndWhatIsWrittenOutApart) {
   for (const auto& [name, plain] : toy_programs()) {
     const Program program = with_precision(with_dropout(plain, DropoutMode::mask), Precision::fp32);
-    if (!runs_on_mxnet(program)) continue;
+    if (!runs(program)) continue;
     const Trace trace = traced(program, {true, true}).trace;
     const std::vector<std::string> names = node_names(program);
     const std::set<std::string> known(names.begin(), names.end());

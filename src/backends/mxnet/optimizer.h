@@ -1,5 +1,5 @@
-// The update rules of models.md 13: MXNet's own optimizer ops where they equal them to 1e-6, else composed of
-// elementwise ops. Scalars come from graph/schedule.h.
+// The update rules of docs/conventions.md, Optimizers: MXNet's own optimizer ops where they equal them to 1e-6, else
+// composed of elementwise ops. Scalars come from graph/schedule.h.
 #pragma once
 #include "backends/mxnet/weights.h"
 #include "graph/schedule.h"

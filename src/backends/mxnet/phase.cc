@@ -10,39 +10,42 @@
 namespace tbd::mxnet {
 namespace {
 
-int64_t samples(const Phase& phase, const PhaseOptions& options) {
-  const auto n = options.bindings.find("N");
-  return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;
-}
-
 bool contains(const auto& all, const auto& one) { return std::ranges::find(all, one) != all.end(); }
 
 }  // namespace
 
-PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& weights, const PhaseOptions& options)
-    : phase_(phase),
-      graph_(bind(program, phase, options.bindings)),
-      weights_(weights),
-      options_(options),
-      global_batch_(samples(phase, options)),
+PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
+    : bound_(bound),
+      graph_(bound.graph),
+      context_(context),
+      weights_(context.weights),
       differentiated_(gradient_needs(graph_)),
       readers_(graph_.values.size()),
       arrays_(graph_.values.size()),
       gradients_(graph_.values.size()),
       terms_(graph_.loss.size()),
-      trained_names_(phase.wrt()) {
-  if (phase.update.loss_scale) fail(ErrorKind::unsupported, "mxnet's CPU kernels do not run in f16");
+      term_values_(graph_.loss.size()) {
+  const Update& update = bound.phase.update;
+  if (update.loss_scale) fail(ErrorKind::unsupported, "mxnet's CPU kernels do not run in f16");
   split();
   bind_variables();
   variances_.emplace(
       graph_, [this](const BoundNode& node) { return by_backward(node); }, weights_);
   build_segments();
-  if (trained_names_.empty()) return;
-  rule_.emplace(phase.update, weights, trained_gradients_);
-  std::vector<std::string> averaged = trained_names_;
-  for (const Value& value : graph_.values)
-    if (value.kind == Value::Kind::buffer && is_float(value.dtype)) averaged.push_back(value.name);
-  if (phase.update.ema) average_.emplace(*phase.update.ema, averaged, weights);
+  if (bound.trained.empty()) return;
+  rule_.emplace(update, weights_, trained_gradients_);
+  if (!bound.averaged.empty()) average_.emplace(*update.ema, bound.averaged, weights_);
+}
+
+void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_batches, {}); }
+
+void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) {
+  const Array& own = arrays_[index(input)];
+  if (staged_.size() == 1) return own.set(value);
+  Array& shared = context_.inputs[cat(name, '#', tbd::name(own.dtype()))];
+  if (!shared) shared = Array(own.dtype(), own.shape());
+  shared.set(value);
+  staged_[micro_batch].emplace_back(shared, own);
 }
 
 // Each host call ends a segment.
@@ -69,13 +72,13 @@ void PhaseRunner::bind_variables() {
   for (const HostNode& call : host_calls_)
     for (const ValueId id : call.node->outputs)
       arrays_[index(id)] = Array(graph_.value(id).dtype, graph_.value(id).shape);
-  for (const std::string& name : trained_names_) {
+  for (const std::string& name : bound_.trained) {
     const Array& weight = weights_.parameter(name);
     const Array& gradient = trained_gradients_.emplace_back(weight.dtype(), weight.shape());
     const std::optional<ValueId> id = graph_.find(name);
     if (!id) continue;
     gradients_[index(*id)] = gradient;
-    if (phase_.accumulate > 1 || readers_[index(*id)].size() > 1) cleared_.push_back(gradient);
+    if (bound_.phase.accumulate > 1 || readers_[index(*id)].size() > 1) cleared_.push_back(gradient);
   }
 }
 
@@ -86,7 +89,7 @@ void PhaseRunner::build_segments() {
     if (out.heads.empty()) continue;
     segment = std::make_unique<Segment>(graph_, cut_[s], out.heads, [&](ValueId id) { return bound(id); });
     for (size_t h = 0; h < out.heads.size(); ++h) out.takers[h](segment->outputs(h));
-    if (options_.tracer) options_.tracer->watch(segment->executor(), graph_);
+    if (context_.tracer) context_.tracer->watch(segment->executor(), graph_);
   }
   for (size_t t = 0; t < terms_.size(); ++t)
     require(bool(terms_[t]), "loss term '", graph_.loss[t].name, "' is no result of a node");
@@ -101,7 +104,7 @@ bool PhaseRunner::leaves(ValueId id, size_t segment) const {
   if (later_readers(id, segment) > 0) return true;
   for (const HostNode& call : host_calls_)
     if (contains(call.node->inputs, id)) return true;
-  const bool kept = options_.capture || graph_.loss.empty();
+  const bool kept = bound_.capture || graph_.loss.empty();
   return kept && std::ranges::any_of(graph_.outputs, [&](const auto& output) { return output.second == id; });
 }
 
@@ -152,13 +155,12 @@ void PhaseRunner::call_host(const HostNode& call) {
 }
 
 void PhaseRunner::enter(EventPhase part) const {
-  if (options_.tracer) options_.tracer->enter(part);
+  if (context_.tracer) context_.tracer->enter(part);
 }
 
 void PhaseRunner::begin() {
   enter(EventPhase::backward);  // clears gradients
   for (const Array& gradient : cleared_) clear(gradient);
-  term_sums_.clear(), captured_.clear();
 }
 
 void PhaseRunner::tell(MemoryWatch& memory) const {
@@ -178,7 +180,20 @@ void PhaseRunner::executors_run(std::vector<const Executor*>& into) const {
     if (ran_ && segment) into.push_back(&segment->executor());
 }
 
-double PhaseRunner::run() {
+std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
+  if (micro.first) begin();
+  enter(EventPhase::input);
+  for (const auto& [from, to] : staged_[micro.staged]) copy(from, to);
+  forward();
+  if (rule_) backward();
+  for (size_t t = 0; t < terms_.size(); ++t)  // waits for the forward pass alone; backward may still run
+    term_values_[t] = as_doubles(terms_[t].host())[0];
+  if (bound_.capture) capture_outputs();
+  if (micro.update) update(*micro.update);
+  return term_values_;
+}
+
+void PhaseRunner::forward() {
   ran_ = true;
   enter(EventPhase::forward);
   variances_->hold();
@@ -188,8 +203,6 @@ double PhaseRunner::run() {
       if (call.before == s) call_host(call);
   }
   for (const ForwardStatistics& each : statistics_) each.update();
-  if (trains()) backward();
-  return collect_losses();
 }
 
 void PhaseRunner::backward() {
@@ -199,37 +212,23 @@ void PhaseRunner::backward() {
     if (*segment) (*segment)->backward();
 }
 
-// Waits for the forward pass alone; backward may still run.
-double PhaseRunner::collect_losses() {
-  double loss = 0;
-  for (size_t t = 0; t < terms_.size(); ++t) {
-    const BoundTerm& term = graph_.loss[t];
-    const double value = as_doubles(terms_[t].host())[0] * as_doubles(arrays_[index(term.norm)].host())[0];
-    loss += value;
-    if (options_.capture) term_sums_[term.name] += value;
-  }
-  if (!options_.capture) return loss;
-  for (const auto& [name, value] : term_sums_)
-    captured_["term/" + name] = HostTensor(DType::f64, Shape{}, std::span<const double>(&value, 1));
-  for (const auto& [name, id] : graph_.outputs) captured_["output/" + name] = arrays_[index(id)].host();
-  return loss;
+void PhaseRunner::capture_outputs() {
+  outputs_.clear();
+  for (const auto& [name, id] : graph_.outputs) outputs_.push_back(arrays_[index(id)].host());
 }
 
-void PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr) {
+void PhaseRunner::update(const UpdateStep& step) {
   enter(EventPhase::update);
-  if (options_.capture)
-    for (size_t i = 0; i < trained_names_.size(); ++i)
-      captured_["grad/" + trained_names_[i]] = trained_gradients_[i].host();
-  const int64_t before = applied_updates_ + count_offset;
-  rule_->apply(update_scalars(phase_.update, schedule_step, before, global_batch_, lr));
+  captured_gradients_.clear();
+  if (bound_.capture)
+    for (const Array& gradient : trained_gradients_) captured_gradients_.push_back(gradient.host());
+  rule_->apply(step.scalars);
   if (average_) average_->apply();
-  ++applied_updates_;
 }
 
-std::string PhaseRunner::first_non_finite_gradient() const {
-  for (size_t i = 0; i < trained_gradients_.size(); ++i)
-    if (!is_finite(trained_gradients_[i])) return "grad/" + trained_names_[i];
-  return "";
+std::optional<HostTensor> PhaseRunner::gradient(size_t index) {
+  if (!captured_gradients_.empty()) return captured_gradients_[index];
+  return ran_ ? std::optional(trained_gradients_[index].host()) : std::nullopt;
 }
 
 }  // namespace tbd::mxnet

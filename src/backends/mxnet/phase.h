@@ -1,52 +1,39 @@
-// One phase on MXNet: segments of the graph bound once, host calls between them, update, and what a capturing step
-// keeps.
+// One phase on MXNet: segments of the graph bound once, host calls between them, update.
 #pragma once
+#include <map>
 #include <set>
 
 #include "backends/mxnet/optimizer.h"
 #include "backends/mxnet/segment.h"
 #include "backends/mxnet/statistics.h"
 #include "trace/event.h"
+#include "worker/lowered_phase.h"
 
 namespace tbd::mxnet {
 
 class OpTracer;
 
-struct PhaseOptions {
-  Bindings bindings;
-  int64_t world = 1;
-  bool capture = false;
-  OpTracer* tracer = nullptr;  // of pass trace
+// What the phases of a session share.
+struct SessionContext {
+  Weights& weights;
+  OpTracer* tracer = nullptr;                // of pass trace
+  std::map<std::string, Array> inputs = {};  // by name and type; memory reused from batch to batch
 };
 
-class PhaseRunner {
+class PhaseRunner final : public LoweredPhase {
  public:
-  PhaseRunner(const Program& program, const Phase& phase, Weights& weights, const PhaseOptions& options);
+  PhaseRunner(const BoundPhase& bound, SessionContext& context);
 
-  const Graph& graph() const { return graph_; }
-  const Phase& phase() const { return phase_; }
-  // Samples of one update: bindings N x accumulate x world.
-  int64_t global_batch() const { return global_batch_; }
-  bool trains() const { return rule_.has_value(); }
-
-  // The array that an input of the graph is bound to.
-  const Array& input(ValueId id) const { return arrays_[static_cast<size_t>(id)]; }
-  // Forward and backward of one micro-batch on the bound inputs; gradients add up. Returns the loss in double.
-  double run();
-  // Before the first micro-batch of an update: clears gradients that add up, and what was captured.
-  void begin();
-  // The update after the last micro-batch.
-  void update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr);
+  void begin_staging(size_t micro_batches) override;
+  void stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) override;
+  std::span<const double> run(const MicroBatch& micro) override;
+  HostTensor output(size_t index) override { return outputs_.at(index); }
+  std::optional<HostTensor> gradient(size_t index) override;
 
   // The arrays that are the phase's own.
   void tell(MemoryWatch& memory) const;
   // Appends the executors that have run.
   void executors_run(std::vector<const Executor*>& into) const;
-
-  // The first trained parameter whose last gradient holds an inf or nan; "grad/<p>" or empty.
-  std::string first_non_finite_gradient() const;
-  // term/, output/ and grad/ of the last run or update (capture only), by the names of a step's files.
-  const TensorMap& captured() const { return captured_; }
 
  private:
   struct HostNode {
@@ -70,14 +57,21 @@ class PhaseRunner {
   // Whether the backward pass updates the running statistics of a batch_norm.
   bool by_backward(const BoundNode& node) const;
   void call_host(const HostNode& call);
+  void begin();
+  void forward();
   void backward();
-  double collect_losses();
+  void capture_outputs();
+  void update(const UpdateStep& step);
 
-  const Phase& phase_;
-  Graph graph_;
+  // Copied into the phase's own arrays before a micro-batch runs. Nothing where the batch was put there at once, as it
+  // is when there is one micro-batch.
+  using Copies = std::vector<std::pair<Array, Array>>;  // from, to
+
+  const BoundPhase& bound_;
+  const Graph& graph_;
+  SessionContext& context_;
   Weights& weights_;
-  PhaseOptions options_;
-  int64_t global_batch_;
+  std::vector<Copies> staged_;                   // by micro-batch
   std::vector<bool> differentiated_;             // by ValueId: a gradient is computed
   std::vector<std::span<const BoundNode>> cut_;  // the nodes of each segment
   std::vector<HostNode> host_calls_;
@@ -87,16 +81,15 @@ class PhaseRunner {
   std::vector<std::unique_ptr<Segment>> segments_;  // null where there is nothing to run
   std::vector<ForwardStatistics> statistics_;
   std::optional<HeldVariances> variances_;
-  std::vector<Array> cleared_;              // gradients of parameters that add up
-  std::vector<Array> cleared_each_run_;     // and of values between segments
-  std::vector<std::string> trained_names_;  // in the order of the groups
+  std::vector<Array> cleared_;           // gradients of parameters that add up
+  std::vector<Array> cleared_each_run_;  // and of values between segments
   std::vector<Array> trained_gradients_;
   std::optional<UpdateRule> rule_;
   std::optional<Average> average_;
-  int64_t applied_updates_ = 0;
   bool ran_ = false;
-  std::map<std::string, double> term_sums_;  // over the micro-batches of one update
-  TensorMap captured_;
+  std::vector<double> term_values_;             // of the last run
+  std::vector<HostTensor> outputs_;             // of the last run, with capture
+  std::vector<HostTensor> captured_gradients_;  // of the last update, with capture
 };
 
 }  // namespace tbd::mxnet

@@ -80,13 +80,13 @@ Program sample_by_sample(const Form& form) {
 }
 
 TensorMap after_one_step(const Program& program) {
-  auto session = loaded(program, 1);
+  auto session = loaded(program, {.batch = 1});
   TensorMap weights, batch;
   for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
   if (!program.phases[0].inputs.empty())
     batch["lengths"] = HostTensor(DType::i32, {kSamples}, std::span<const int32_t>(kLengths));
   session->write(weights);
-  session->stage(batch);
+  session->stage(with_norms(program, batch, 1));
   session->step(at_step(1, 0.0));
   return session->read({"grad/", "loss"});
 }
@@ -133,9 +133,9 @@ TEST(GruOnMxnet, ResetsAfterTheProduct) {
   program = finished(program, g, Precision::fp64);
   TensorMap weights;
   for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
-  auto session = loaded(program, 1);
+  auto session = loaded(program, {.batch = 1});
   session->write(weights);
-  session->stage({});
+  session->stage(with_norms(program, {}, 1));
   session->step(at_step(1, 0.0));
   const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
   std::vector<double> h(kHidden), all;
@@ -192,9 +192,9 @@ TEST(HostCallOnMxnet, LastStatesCrossTheCut) {
   g.loss("ce", g.softmax_cross_entropy(g.linear("fc", r.last.c, {.out = kHidden}), label));
   g.loss("size", g.sum(g.square(r.last.h)));
   program = finished(program, g, Precision::fp64);
-  auto session = loaded(program, 1);
+  auto session = loaded(program, {.batch = 1});
   session->write({{"param/x", random_tensor("x", {kSamples, kSteps, kIn}, DType::f64)}});
-  session->stage({});
+  session->stage(with_norms(program, {}, 1));
   expect_gradients(*session, program, "cut");
 }
 

@@ -56,17 +56,17 @@ inline TensorMap random_weights(const Program& program) {
 
 // After one step from these weights and inputs, at batch 1.
 inline TensorMap stepped(const Program& program, const TensorMap& weights, const TensorMap& inputs) {
-  auto session = loaded(program, 1);
+  auto session = loaded(program, {.batch = 1});
   session->write(weights);
-  session->stage(inputs);
+  session->stage(with_norms(program, inputs, 1));
   session->step(at_step(1, 0.0));
   return session->read({"grad/", "output/", "loss"});
 }
 
 inline void expect_gradients_of(const Program& program, const TensorMap& inputs, const std::string& what) {
-  auto session = loaded(program, 1);
+  auto session = loaded(program, {.batch = 1});
   session->write(random_weights(program));
-  session->stage(inputs);
+  session->stage(with_norms(program, inputs, 1));
   expect_gradients(*session, program, what);
 }
 

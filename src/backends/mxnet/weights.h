@@ -1,10 +1,8 @@
 // The state of a program: parameters, buffers, optimizer slots. Phases share it by name.
 #pragma once
-#include <map>
-#include <set>
-
 #include "backends/mxnet/api.h"
 #include "graph/program.h"
+#include "worker/store.h"
 
 namespace tbd::mxnet {
 
@@ -30,38 +28,19 @@ class Held {
   double factor_ = 1;
 };
 
-class Weights {
+class Weights final : public NamedTensors<Held> {
  public:
   explicit Weights(const Program& program);  // all zero
 
-  const Array& parameter(const std::string& name) const { return parameters_.at(name).array(); }
-  Held& buffer(const std::string& name) { return buffers_.at(name); }
-  Held& weight(const std::string& name);  // a parameter or a buffer
+  const Array& parameter(const std::string& name) { return NamedTensors::parameter(name).array(); }
 
-  // Slot `slot` of a weight ("momentum"), made zero when it is new.
-  Held& slot(const std::string& weight, const std::string& slot);
-  // The average of a weight; a copy of it until `start_averages`, unless written.
-  Held& average(const std::string& weight);
-  void start_averages();
-
-  // Names as in the files of a step: param/<p>, buffer/<b>, state/<p>/<slot>. write throws Error(invalid) on an
-  // unknown name or another shape.
-  void write(const std::string& name, const HostTensor& value);
-  void read(const std::vector<std::string>& prefixes, TensorMap& into);
+  void write(const std::string& name, const HostTensor& value) override { tensors_.at(name).set(value); }
+  std::vector<HostTensor> read(std::span<const std::string> names) override;
+  void copy(const std::string& from, const std::string& to) override { tensors_.at(to).set(tensors_.at(from).ours()); }
   void tell(MemoryWatch& memory) const;
-  // The first of parameters and buffers that holds an inf or nan; empty when none.
-  std::string first_non_finite() const;
 
  private:
-  Held* find(const std::string& name);  // null when unknown
-  void copy_to_average(const std::string& weight);
-
-  std::map<std::string, Held> parameters_, buffers_;
-  std::map<std::string, Held> slots_;         // by "<weight>/<slot>"
-  std::set<std::string> unstarted_averages_;  // weights whose average follows them until the first step
+  Held zeros_like(const std::string& name, const Held& weight) override;
 };
-
-bool is_finite(const Array& array);
-bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes);
 
 }  // namespace tbd::mxnet

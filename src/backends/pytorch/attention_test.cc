@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/pytorch/lowered_as.h"
+#include "backends/pytorch/identity.h"
 #include "backends/pytorch/one_node.h"
 
 namespace tbd::pytorch {
@@ -148,11 +148,17 @@ TEST(DrawnAttention, DropsEachProbabilityAloneAndScalesTheRest) {
 }
 
 TEST(AttentionOp, SaysWhichFormRuns) {
-  EXPECT_EQ(lowered_as(Attention{}, 4).detail, "scaled_dot_product_attention");
-  EXPECT_TRUE(lowered_as(Attention{}, 4).native);
-  EXPECT_FALSE(lowered_as(Attention{.dropout = 0.1}, 3).native);
-  EXPECT_TRUE(lowered_as(Lstm{.hidden = 2}, 5).native);
-  EXPECT_FALSE(lowered_as(Lstm{.hidden = 2}, 6).native);
+  const auto checked = [](Op op, size_t operands) {
+    Program program;
+    program.phases = {{.nodes = {{"node", std::move(op), std::vector<std::string>(operands, "x")}}}};
+    return check_nodes(program).at(0);
+  };
+  constexpr auto kNative = NodeSupport::Level::native;
+  EXPECT_EQ(checked(Attention{}, 4).detail, "scaled_dot_product_attention");
+  EXPECT_EQ(checked(Attention{}, 4).level, kNative);
+  EXPECT_NE(checked(Attention{.dropout = 0.1}, 3).level, kNative);
+  EXPECT_EQ(checked(Lstm{.hidden = 2}, 5).level, kNative);
+  EXPECT_NE(checked(Lstm{.hidden = 2}, 6).level, kNative);
 }
 
 }  // namespace

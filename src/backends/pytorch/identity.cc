@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "backends/pytorch/lowered_as.h"
+#include "backends/pytorch/lowering.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/version.h"
 #include "host/registry.h"
@@ -19,7 +19,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 NodeSupport support(const Phase& phase, const Node& node) {
   NodeSupport out = {.phase = phase.name, .node = node.name, .kind = kind(node.op)};
-  const LoweredAs lowered = lowered_as(node.op, node.inputs.size());
+  const LoweredAs lowered = std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
   out.level = lowered.native ? NodeSupport::Level::native : NodeSupport::Level::composed;
   out.detail = lowered.detail;
   if (const auto* call = std::get_if<HostCall>(&node.op)) {

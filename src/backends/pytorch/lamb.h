@@ -1,4 +1,5 @@
-// LAMB. You et al. 2020, arXiv:1904.00962, with the global normalisation and trust ratios of models.md 13.
+// LAMB. You et al. 2020, arXiv:1904.00962, with the global normalisation and trust ratios of docs/conventions.md,
+// Optimizers.
 #pragma once
 #include <ATen/core/Tensor.h>
 

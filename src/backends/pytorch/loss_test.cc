@@ -1,6 +1,9 @@
-// Cross-entropy by its definition: smoothing of both kinds, ignored rows, weights of rows.
+// Losses by their definitions: cross-entropy of both smoothings, ignored rows, weights of rows; huber. And fusion by
+// its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "backends/pytorch/one_node.h"
 
@@ -85,7 +88,65 @@ TEST(CrossEntropy, OfIgnoredRowsAloneIsZero) {
 
 TEST(CrossEntropy, RefusesALabelOutsideTheClasses) {
   for (const double label : {3.0, -1.0})
-    EXPECT_THAT(sentence_of([&] { run({{}, {2, 3}, {0, label}}); }), testing::HasSubstr("out of bounds"));
+    EXPECT_THAT(sentence_from([&] { run({{}, {2, 3}, {0, label}}); }), testing::HasSubstr("out of bounds"));
+}
+
+TEST(HuberLoss, IsItsDefinition) {
+  const Shape shape = {4, 3, 2};
+  const std::vector<double> a = as_doubles(normal("a", shape)), b = as_doubles(normal("b", shape));
+  const std::vector<double> rows = {1, 0, 0.5, 2};
+  for (const double delta : {0.1, 1.0, 100.0}) {
+    double loss = 0;
+    std::vector<double> gradient(a.size());
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double e = a[i] - b[i], q = std::min(std::abs(e), delta), weight = rows[i / 6];
+      loss += weight * (q * q / 2 + delta * (std::abs(e) - q));
+      gradient[i] = weight * std::clamp(e, -delta, delta);
+    }
+    const NodeRun actual =
+        run_node(Huber{delta}, {{normal("a", shape)}, fixed(normal("b", shape)), fixed(doubles({4}, rows))});
+    EXPECT_NEAR(actual.loss, loss, 1e-13 * loss);
+    EXPECT_LT(relative_error(actual.gradients[0], gradient), 1e-13);
+  }
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+TEST(FusionOp, IsItsDefinition) {
+  const Shape shape = {2, 3};
+  const std::vector<double> weights = {0.75, -0.5, 1.25};
+  const double epsilon = 0.25, divisor = 0.75 + 1.25 + epsilon;
+  std::vector<Operand> in;
+  std::vector<std::vector<double>> x;
+  for (const char* name : {"a", "b", "c"})
+    in.push_back({normal(name, shape)}), x.push_back(as_doubles(in.back().value));
+  in.push_back({doubles({3}, weights)});
+  const NodeRun actual = run_node(Fusion{.epsilon = epsilon}, in);
+  const std::vector<double> upstream = as_doubles(random_tensor("w0", shape, DType::f64));
+  std::vector<double> y(x[0].size());
+  for (size_t i = 0; i < y.size(); ++i) y[i] = (0.75 * x[0][i] + 1.25 * x[2][i]) / divisor;
+  EXPECT_LT(relative_error(actual.results[0], y), 1e-14);
+  for (size_t k = 0; k < 3; ++k) {
+    std::vector<double> gradient = upstream;
+    for (double& each : gradient) each *= std::max(weights[k], 0.0) / divisor;
+    if (k != 1) {
+      EXPECT_LT(relative_error(actual.gradients[k], gradient), 1e-14) << k;
+    }
+    const double of_weight = weights[k] > 0 ? (dot(upstream, x[k]) - dot(upstream, y)) / divisor : 0;
+    EXPECT_NEAR(actual.gradients[3][k], of_weight, 1e-14) << k;
+  }
+  EXPECT_THAT(actual.gradients[1], testing::Each(0.0));
+}
+
+TEST(FusionOp, AddsUpWhereItIsPlain) {
+  const HostTensor a = doubles({3}, {1, 2, 3}), b = doubles({3}, {10, 20, 30});
+  const NodeRun actual = run_node(Fusion{.plain = true}, {{a}, {b}, {a}});
+  EXPECT_EQ(actual.results[0], (std::vector<double>{12, 24, 36}));
+  EXPECT_EQ(actual.gradients[0], actual.gradients[1]);
 }
 
 }  // namespace

@@ -1,14 +1,33 @@
-// One overload per op: std::visit over Op refuses to compile until each has one. A lowering reaches the kernel that an
+// One lowering per op of the closed set: a back-end that lacks one does not link. A lowering reaches the kernel that an
 // idiomatic torch program would reach. Gradients are autograd's own.
 #pragma once
 #include <ATen/core/Tensor.h>
 
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "graph/op.h"
 
 namespace tbd::pytorch {
+
+// Which torch ops a lowering calls, and whether they are one op or several.
+struct LoweredAs {
+  bool native = true;
+  std::string detail;
+};
+
+class Args;
+template <class Op>
+using Lowered = std::conditional_t<results_of<Op>() == 1, at::Tensor, std::vector<at::Tensor>>;
+
+// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
+// `operands` counts those of the node, parameters included.
+#define TBD_DECLARE(Op)                            \
+  Lowered<Op> lower(const Op& op, const Args& in); \
+  LoweredAs lowered_as(const Op& op, size_t operands);
+TBD_EACH_OP(TBD_DECLARE)
+#undef TBD_DECLARE
 
 // The operands of one node: data first, then parameters and buffers. Nothing is copied.
 class Args {
@@ -33,49 +52,5 @@ class Args {
   int overwrite_;
   std::vector<at::Tensor>* constants_;
 };
-
-at::Tensor lower(const Conv2d& op, const Args& in);
-at::Tensor lower(const ConvTranspose2d& op, const Args& in);
-at::Tensor lower(const Linear& op, const Args& in);
-at::Tensor lower(const Matmul& op, const Args& in);
-at::Tensor lower(const BatchNorm& op, const Args& in);
-at::Tensor lower(const GroupNorm& op, const Args& in);
-at::Tensor lower(const LayerNorm& op, const Args& in);
-at::Tensor lower(const RmsNorm& op, const Args& in);
-at::Tensor lower(const Softmax& op, const Args& in);
-at::Tensor lower(const MaxPool& op, const Args& in);
-at::Tensor lower(const AvgPool& op, const Args& in);
-at::Tensor lower(const GlobalMean& op, const Args& in);
-at::Tensor lower(const UpsampleNearest& op, const Args& in);
-at::Tensor lower(const Unary& op, const Args& in);
-at::Tensor lower(const Binary& op, const Args& in);
-at::Tensor lower(const Affine& op, const Args& in);
-at::Tensor lower(const Clamp& op, const Args& in);
-at::Tensor lower(const Greater& op, const Args& in);
-at::Tensor lower(const Dropout& op, const Args& in);
-at::Tensor lower(const Cast& op, const Args& in);
-at::Tensor lower(const Reshape& op, const Args& in);
-at::Tensor lower(const Concat& op, const Args& in);
-at::Tensor lower(const Slice& op, const Args& in);
-at::Tensor lower(const Transpose& op, const Args& in);
-at::Tensor lower(const Reduce& op, const Args& in);
-at::Tensor lower(const Gather& op, const Args& in);
-at::Tensor lower(const StridedLength& op, const Args& in);
-at::Tensor lower(const SequenceMask& op, const Args& in);
-at::Tensor lower(const Embedding& op, const Args& in);
-at::Tensor lower(const Equals& op, const Args& in);
-at::Tensor lower(const Sinusoid& op, const Args& in);
-at::Tensor lower(const Rotary& op, const Args& in);
-at::Tensor lower(const Attention& op, const Args& in);
-std::vector<at::Tensor> lower(const Lstm& op, const Args& in);
-std::vector<at::Tensor> lower(const LstmCell& op, const Args& in);
-std::vector<at::Tensor> lower(const Gru& op, const Args& in);
-at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in);
-at::Tensor lower(const SoftCrossEntropy& op, const Args& in);
-at::Tensor lower(const SquaredError& op, const Args& in);
-at::Tensor lower(const CtcLoss& op, const Args& in);
-at::Tensor lower(const StopGradient& op, const Args& in);
-at::Tensor lower(const InputGradient& op, const Args& in);
-std::vector<at::Tensor> lower(const HostCall& op, const Args& in);
 
 }  // namespace tbd::pytorch

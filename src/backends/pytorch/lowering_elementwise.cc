@@ -73,10 +73,13 @@ at::Tensor lower(const Unary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
+LoweredAs lowered_as(const Unary& op, size_t) { return {true, kind(op)}; }
 
 at::Tensor lower(const Clamp& op, const Args& in) { return in[0].clamp(op.low, op.high); }
+LoweredAs lowered_as(const Clamp&, size_t) { return {true, "clamp"}; }
 
 at::Tensor lower(const Greater& op, const Args& in) { return in[0].detach().gt(op.value).to(in[0].scalar_type()); }
+LoweredAs lowered_as(const Greater&, size_t) { return {false, "gt, to"}; }
 
 at::Tensor lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
@@ -93,6 +96,7 @@ at::Tensor lower(const Binary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "binary function without a lowering");
 }
+LoweredAs lowered_as(const Binary& op, size_t) { return {true, kind(op)}; }
 
 at::Tensor lower(const Affine& op, const Args& in) {
   at::Tensor y = in[0];
@@ -101,11 +105,30 @@ at::Tensor lower(const Affine& op, const Args& in) {
   if (op.offset != 0) y = overwrite || op.factor != 1 ? y.add_(op.offset) : y.add(op.offset);
   return y;
 }
+LoweredAs lowered_as(const Affine& op, size_t) {
+  if (op.factor != 1 && op.offset != 0) return {false, "mul, add"};
+  return {true, op.offset != 0 ? "add" : "mul"};
+}
 
 // Without a mask operand torch's generator draws.
 at::Tensor lower(const Dropout& op, const Args& in) {
   if (in.size() < 2) return at::dropout(in[0], op.p, /*train=*/true);
   return in[0].mul(in[1]).mul(1 / (1 - op.p));
 }
+LoweredAs lowered_as(const Dropout&, size_t) { return {true, "dropout; with a mask composed of mul"}; }
+
+at::Tensor lower(const Fusion& op, const Args& in) {
+  const size_t count = summands(op, in.size());
+  std::vector<at::Tensor> shares;
+  if (!op.plain) {
+    const at::Tensor weight = in[count].relu();
+    shares = weight.div(weight.sum().add(op.epsilon)).unbind();
+  }
+  const auto term = [&](size_t i) { return op.plain ? in[i] : in[i].mul(shares[i]); };
+  at::Tensor y = term(0);
+  for (size_t i = 1; i < count; ++i) y = y.add(term(i));
+  return y;
+}
+LoweredAs lowered_as(const Fusion& op, size_t) { return {false, op.plain ? "add" : "relu, sum, div, mul, add"}; }
 
 }  // namespace tbd::pytorch

@@ -1,6 +1,7 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/ctc_loss.h>
+#include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mse_loss.h>
 
@@ -33,10 +34,15 @@ at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   const at::Tensor terms = smoothing <= 1 ? loss(smoothing) : loss(0).mul(1 - smoothing).add(loss(1), smoothing);
   return weighted ? terms.mul(in[2].detach().flatten()).sum() : terms;
 }
+LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t operands) {
+  if (operands > 2) return {false, "cross_entropy_loss, mul, sum"};
+  return {true, "cross_entropy_loss"};
+}
 
 at::Tensor lower(const SoftCrossEntropy&, const Args& in) {
   return at::cross_entropy_loss(in[0].flatten(0, -2), in[1].detach().flatten(0, -2), /*weight=*/{}, at::Reduction::Sum);
 }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return {true, "cross_entropy_loss"}; }
 
 // torch's kernel takes steps first, and is for the logarithms of a softmax.
 at::Tensor lower(const CtcLoss& op, const Args& in) {
@@ -45,7 +51,17 @@ at::Tensor lower(const CtcLoss& op, const Args& in) {
   return at::ctc_loss(steps, in[2].to(at::kLong), on_host(in[1]), on_host(in[3]), op.blank, at::Reduction::Sum,
                       /*zero_infinity=*/true);
 }
+LoweredAs lowered_as(const CtcLoss&, size_t) { return {false, "log_softmax, ctc_loss"}; }
 
 at::Tensor lower(const SquaredError&, const Args& in) { return at::mse_loss(in[0], in[1], at::Reduction::Sum); }
+LoweredAs lowered_as(const SquaredError&, size_t) { return {true, "mse_loss"}; }
+
+at::Tensor lower(const Huber& op, const Args& in) {
+  const at::Tensor terms = at::huber_loss(in[0], in[1].detach(), at::Reduction::None, op.delta);
+  at::Tensor weights = in[2].detach();
+  while (weights.dim() < terms.dim()) weights = weights.unsqueeze(-1);
+  return terms.mul(weights).sum();
+}
+LoweredAs lowered_as(const Huber&, size_t) { return {false, "huber_loss, mul, sum"}; }
 
 }  // namespace tbd::pytorch

@@ -32,6 +32,10 @@ at::Tensor lower(const MaxPool& op, const Args& in) {
   const int64_t pads[] = {op.pads.top, op.pads.left};
   return at::max_pool2d(in[0], kernel, stride, pads);
 }
+LoweredAs lowered_as(const MaxPool& op, size_t) {
+  if (op.pads.symmetric()) return {true, "max_pool2d"};
+  return {false, "constant_pad_nd, max_pool2d"};
+}
 
 at::Tensor lower(const AvgPool& op, const Args& in) {
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
@@ -45,16 +49,22 @@ at::Tensor lower(const AvgPool& op, const Args& in) {
   const at::Tensor inside = at::ones({1, 1, in[0].size(2), in[0].size(3)}, in[0].options());
   return sum.div(at::avg_pool2d(padded(inside, op.pads, 0), kernel, stride));
 }
+LoweredAs lowered_as(const AvgPool& op, size_t) {
+  if (op.pads.symmetric()) return {true, "avg_pool2d"};
+  return {false, "constant_pad_nd, avg_pool2d"};
+}
 
 at::Tensor lower(const UpsampleNearest& op, const Args& in) {
   const int64_t size[] = {op.factor * in[0].size(2), op.factor * in[0].size(3)};
   return at::upsample_nearest2d(in[0], at::IntArrayRef(size));
 }
+LoweredAs lowered_as(const UpsampleNearest&, size_t) { return {true, "upsample_nearest2d"}; }
 
 // (N, C, H, W) -> (N, C).
 at::Tensor lower(const GlobalMean&, const Args& in) {
   const int64_t positions[] = {2, 3};
   return at::mean(in[0], positions);
 }
+LoweredAs lowered_as(const GlobalMean&, size_t) { return {true, "mean"}; }
 
 }  // namespace tbd::pytorch

@@ -11,6 +11,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "backends/pytorch/lowering.h"
+#include "base/text.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -101,15 +102,30 @@ Tensors lowered(const Op& op, const Args& in) {
   return has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
 }
 
+LoweredAs named_recurrent(std::string_view cell, bool reverse, bool lengths) {
+  if (lengths && reverse)
+    return {false, cat("gather, _pack_padded_sequence, ", cell, ", _pad_packed_sequence, gather")};
+  if (lengths) return {false, cat("_pack_padded_sequence, ", cell, ", _pad_packed_sequence")};
+  if (reverse) return {false, cat("flip, ", cell, ", flip")};
+  return {true, std::string(cell)};
+}
+
 }  // namespace
 
 Tensors lower(const Lstm& op, const Args& in) { return lowered(op, in); }
+LoweredAs lowered_as(const Lstm& op, size_t operands) {
+  return named_recurrent("lstm", op.reverse, has_lengths(operands));
+}
 Tensors lower(const Gru& op, const Args& in) { return lowered(op, in); }
+LoweredAs lowered_as(const Gru& op, size_t operands) {
+  return named_recurrent("gru", op.reverse, has_lengths(operands));
+}
 
 Tensors lower(const LstmCell&, const Args& in) {
   const at::Tensor state[] = {in[1], in[2]};
   const auto [h, c] = at::lstm_cell(in[0], state, in[3], in[4], in[5], in[6]);
   return {h, c};
 }
+LoweredAs lowered_as(const LstmCell&, size_t) { return {true, "lstm_cell"}; }
 
 }  // namespace tbd::pytorch

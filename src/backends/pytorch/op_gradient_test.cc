@@ -21,7 +21,7 @@ TensorMap random_parameters(const Program& program) {
 void expect_gradients(const Program& program, const TensorMap& weights, const TensorMap& inputs, double tolerance) {
   constexpr double h = 1e-5;
   auto session = loaded(program, {.batch = 1});
-  session->stage(inputs);
+  session->stage(with_norms(program, inputs, 1));
   session->write(weights);
   constexpr double kKeepWeights = 0;
   const auto loss = [&] { return session->step(at_step(1, kKeepWeights)).loss; };
@@ -120,7 +120,7 @@ TEST(StopGradientOp, LetsNoGradientThrough) {
   phase.update.groups = {{{"x"}}};
   program.phases = {phase}, program.step = {{.phase = "train"}};
   auto session = loaded(program);
-  session->stage({});
+  session->stage(with_norms(program, {}));
   session->write({{"param/x", doubles({3}, {1, 2, 3})}});
   EXPECT_DOUBLE_EQ(session->step(at_step(1, 0.0)).loss, (1 + 4 + 9) / 4.0);  // norm = 1 / batch
   EXPECT_THAT(as_doubles(session->read({"grad/"}).at("grad/x")), testing::ElementsAre(0.25, 0.5, 0.75));
@@ -136,7 +136,7 @@ TEST(DropoutOp, DrawsInFrameworkModeAndScalesWhatItKeeps) {
   phase.update.groups = {{{"x"}}};
   program.phases = {phase}, program.step = {{.phase = "train"}};
   auto session = loaded(program);
-  session->stage({});
+  session->stage(with_norms(program, {}));
   session->write({{"param/x", doubles({1000}, std::vector<double>(1000, 3.0))}});
   session->step(at_step(1, 0.0));
   const std::vector<double> y = as_doubles(session->read({"output/"}).at("output/y"));

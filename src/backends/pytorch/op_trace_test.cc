@@ -286,8 +286,8 @@ TEST(OpTrace, HasTheBatchesOfItsWindow) {
 
 TEST(OpTrace, IsAskedForAtLoad) {
   auto session = ready(two_convolutions());
-  EXPECT_EQ(sentence_of([&] { session->step({.number = 1, .lr = {}, .only_phase = {}, .traced = true}); }),
-            "a traced step needs a program loaded for a trace");
+  EXPECT_EQ(sentence_from([&] { session->step({.number = 1, .lr = {}, .only_phase = {}, .traced = true}); }),
+            "a traced step needs a program loaded for pass trace");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The update rules of models.md 13, by torch's fused and foreach kernels. Scalars come from graph/schedule.h.
+// The update rules of docs/conventions.md, Optimizers, by torch's fused and foreach kernels. Scalars come from
+// graph/schedule.h.
 #pragma once
 #include <ATen/core/Tensor.h>
 

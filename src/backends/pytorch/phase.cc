@@ -1,10 +1,10 @@
 #include "backends/pytorch/phase.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/pytorch/autograd.h"
 
@@ -13,65 +13,71 @@ namespace {
 
 size_t index(ValueId id) { return static_cast<size_t>(id); }
 
-int64_t samples(const Phase& phase, const PhaseOptions& options) {
-  const auto n = options.bindings.find("N");
-  return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;
-}
-
-}  // namespace
-
-PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, Weights& weights, const PhaseOptions& options)
-    : phase_(phase),
-      graph_(bind(program, phase, options.bindings)),
-      plan_(make_plan(graph_, options.obey_liveness)),
-      options_(options),
-      global_batch_(samples(phase, options)),
-      values_(graph_.values.size()),
-      norms_(graph_.loss.size()),
-      trained_names_(phase.wrt()) {
-  std::vector<std::string> averaged = trained_names_;
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    const Value& value = graph_.values[id];
-    if (value.kind == Value::Kind::parameter) {
-      values_[id] = weights.parameter(value.name);
-      if (std::ranges::find(trained_names_, value.name) == trained_names_.end()) frozen_.push_back(values_[id]);
-    }
-    if (value.kind == Value::Kind::buffer) {
-      values_[id] = weights.buffer(value.name);
-      if (is_float(value.dtype)) averaged.push_back(value.name);
-    }
-  }
-  for (const BoundNode& node : graph_.nodes) results_.insert(results_.end(), node.outputs.begin(), node.outputs.end());
-  if (options.ledger) watch_.emplace(*options.ledger, options.first_node);
-  const std::string scope = program.phases.size() == 1 ? "" : phase.name + "/";
-  if (options.recorder) trace_.emplace(*options.recorder, options.first_node, scope);
-  if (trained_names_.empty()) return;
-  rule_ = make_update_rule(phase.update, weights);
-  if (phase.update.ema) average_.emplace(*phase.update.ema, averaged, weights);
-}
-
-bool PhaseRunner::is_label(const std::string& input) const {
+bool read_as_label(const Graph& graph, ValueId input) {
   bool used = false;
-  for (const BoundNode& node : graph_.nodes)
+  for (const BoundNode& node : graph.nodes)
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (graph_.value(node.inputs[i]).name != input) continue;
-      if (i != 1 || !std::holds_alternative<SoftmaxCrossEntropy>(node.op)) return false;
+      if (node.inputs[i] != input) continue;
+      if (role(node.op, i, graph.operands(node).in) != Role::label) return false;
       used = true;
     }
   return used;
 }
 
-void PhaseRunner::enter() {
+}  // namespace
+
+PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
+    : bound_(bound),
+      graph_(bound.graph),
+      context_(context),
+      plan_(make_plan(graph_, context.obey_liveness)),
+      values_(graph_.values.size()),
+      term_values_(graph_.loss.size()) {
+  Weights& weights = context.weights;
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    const Value& value = graph_.values[id];
+    is_label_.push_back(value.kind == Value::Kind::input && read_as_label(graph_, static_cast<ValueId>(id)));
+    if (value.kind == Value::Kind::buffer) values_[id] = weights.buffer(value.name);
+    if (value.kind != Value::Kind::parameter) continue;
+    values_[id] = weights.parameter(value.name);
+    if (std::ranges::find(bound.trained, value.name) == bound.trained.end()) frozen_.push_back(values_[id]);
+  }
+  for (const BoundNode& node : graph_.nodes) results_.insert(results_.end(), node.outputs.begin(), node.outputs.end());
+  if (context.ledger) watch_.emplace(*context.ledger, bound.first_node);
+  const std::string scope = bound.program.phases.size() == 1 ? "" : bound.phase.name + "/";
+  if (context.recorder) trace_.emplace(*context.recorder, bound.first_node, scope);
+  if (bound.trained.empty()) return;
+  rule_ = make_update_rule(bound.phase.update, weights);
+  if (!bound.averaged.empty()) average_.emplace(*bound.phase.update.ema, bound.averaged, weights);
+}
+
+void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_batches, TensorList(values_.size())); }
+
+void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) {
+  const DType dtype = is_label_[index(input)] ? DType::i64 : graph_.value(input).dtype;
+  at::Tensor& tensor = context_.inputs[cat(name, '#', tbd::name(dtype))];
+  if (!tensor.defined()) tensor = to_device(value, dtype, context_.device, context_.layout);
+  staged_[micro_batch][index(input)] = tensor;
+}
+
+// Turns on gradients for what this phase trains, off for what else it reads.
+void PhaseRunner::begin() {
+  if (context_.left) context_.left->drop_gradients();
+  context_.left = nullptr;
+  terms_.clear();
+  finite_ = true;
+  skipped_ = false;
+  if (context_.entered == this) return;
+  context_.entered = this;
   for (const at::Tensor& parameter : frozen_) parameter.set_requires_grad(false);
   if (!rule_) return;
   for (const at::Tensor& parameter : rule_->parameters()) parameter.set_requires_grad(true);
 }
 
-void PhaseRunner::set_inputs(const TensorList& inputs, const std::vector<double>& norms) {
+void PhaseRunner::set_inputs(const TensorList& inputs) {
   for (size_t id = 0; id < inputs.size(); ++id)
     if (inputs[id].defined()) values_[id] = inputs[id];
   for (const ValueId id : plan_.source_inputs) values_[index(id)] = gradient_source(values_[index(id)]);
-  norms_ = norms;
 }
 
 // The watch hears of each node before it runs.
@@ -91,17 +97,26 @@ void PhaseRunner::forward() {
   run_forward(plan_, values_, LowerToTorch{});
 }
 
-double PhaseRunner::run() {
-  const at::AutoGradMode gradients(trains() || plan_.differentiates);
+std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
+  if (micro.first) begin();
+  set_inputs(staged_[micro.staged]);
+  run_nodes();
+  collect_terms();
+  if (micro.update) update(*micro.update);
+  return term_values_;
+}
+
+void PhaseRunner::run_nodes() {
+  const at::AutoGradMode gradients(rule_ || plan_.differentiates);
   forward();
-  if (options_.capture)
-    for (const auto& [name, id] : graph_.outputs) captured_["output/" + name] = values_[index(id)].detach().clone();
+  outputs_.clear();
+  if (bound_.capture)
+    for (const auto& [name, id] : graph_.outputs) outputs_.push_back(values_[index(id)].detach().clone());
   for (const BoundTerm& term : graph_.loss) terms_.push_back(values_[index(term.value)]);
   for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
   if (watch_) settle_what_is_kept();
-  if (trains()) backward();
+  if (rule_) backward();
   if (PhaseTrace* trace = traced()) trace->end();
-  return collect_losses();
 }
 
 // Nothing but autograd holds what forward made by now, the terms and constants aside: these are the feature maps.
@@ -115,12 +130,13 @@ void PhaseRunner::settle_what_is_kept() {
 // Each term is a root whose gradient is its norm (times the loss scale): no node multiplies the loss.
 void PhaseRunner::backward() {
   if (PhaseTrace* trace = traced()) trace->begin_backward();
+  context_.left = this;
   TensorList roots, upstream;
   for (size_t i = 0; i < terms_.size(); ++i) {
     if (!terms_[i].requires_grad()) continue;
     const at::Tensor& norm = values_[index(graph_.loss[i].norm)];
     roots.push_back(terms_[i]);
-    upstream.push_back(phase_.update.loss_scale ? norm.mul(loss_scale_.value()) : norm);
+    upstream.push_back(bound_.phase.update.loss_scale ? norm.mul(loss_scale_.value()) : norm);
   }
   std::optional<PhaseWatch::Backward> watched;
   if (watch_) watched.emplace(*watch_);
@@ -129,21 +145,13 @@ void PhaseRunner::backward() {
   for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
 }
 
-double PhaseRunner::collect_losses() {
-  double loss = 0;
-  for (size_t i = 0; i < graph_.loss.size(); ++i) {
-    const BoundTerm& term = graph_.loss[i];
-    const double value = terms_[i].item<double>() * norms_[i];
-    loss += value;
-    if (options_.capture) term_sums_[term.name] += value;
+void PhaseRunner::collect_terms() {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    term_values_[i] = terms_[i].item<double>();
+    finite_ = finite_ && std::isfinite(term_values_[i]);
   }
   terms_.clear();
-  for (const auto& [name, value] : term_sums_)
-    captured_["term/" + name] = at::scalar_tensor(value, at::TensorOptions(at::kDouble));
-  return loss;
 }
-
-void PhaseRunner::begin_capture() { term_sums_.clear(), captured_.clear(); }
 
 TensorList PhaseRunner::gradients() const {
   TensorList out;
@@ -152,38 +160,39 @@ TensorList PhaseRunner::gradients() const {
   return out;
 }
 
-void PhaseRunner::capture_gradients(const TensorList& gradients) {
-  for (size_t i = 0; i < gradients.size(); ++i) captured_["grad/" + trained_names_[i]] = gradients[i].detach().clone();
+void PhaseRunner::drop_gradients() const {
+  for (const at::Tensor& parameter : rule_->parameters()) parameter.mutable_grad().reset();
 }
 
-bool PhaseRunner::update(int64_t schedule_step, int64_t count_offset, std::optional<double> lr, bool keep_gradients) {
+// Gradients are freed, but after a loss that was not finite, where the next run frees them.
+void PhaseRunner::update(const UpdateStep& step) {
   const at::NoGradGuard no_grad;
   if (PhaseTrace* trace = traced()) trace->begin_update();
   if (watch_) watch_->ledger().enter(MemoryPhase::update);
   const TensorList total = gradients();
-  bool finite = true;
-  if (phase_.update.loss_scale) {
-    finite = unscale(total, loss_scale_.value());
-    loss_scale_.update(!finite);
+  if (bound_.phase.update.loss_scale) {
+    skipped_ = !unscale(total, loss_scale_.value());
+    loss_scale_.update(skipped_);
   }
-  if (options_.capture) capture_gradients(total);
-  if (finite) {
-    const int64_t before = applied_updates_ + count_offset;
-    rule_->apply(total, update_scalars(phase_.update, schedule_step, before, global_batch_, lr), before + 1);
+  gradients_.clear();
+  if (bound_.capture)
+    for (const at::Tensor& gradient : total) gradients_.push_back(gradient.detach().clone());
+  if (!skipped_) {
+    rule_->apply(total, step.scalars, step.number);
     if (average_) average_->apply();
-    ++applied_updates_;
   }
-  if (!keep_gradients)
-    for (const at::Tensor& parameter : rule_->parameters()) parameter.mutable_grad().reset();
+  if (finite_) {
+    drop_gradients();
+    context_.left = nullptr;
+  }
   if (PhaseTrace* trace = traced()) trace->end();
-  return finite;
 }
 
-std::string PhaseRunner::first_non_finite_gradient() const {
-  for (size_t i = 0; trains() && i < trained_names_.size(); ++i)
-    if (const at::Tensor& gradient = rule_->parameters()[i].grad(); gradient.defined() && !is_finite(gradient))
-      return "grad/" + trained_names_[i];
-  return "";
+std::optional<HostTensor> PhaseRunner::gradient(size_t index) {
+  if (!gradients_.empty()) return to_host(gradients_[index]);
+  if (context_.left != this) return std::nullopt;
+  const at::Tensor& gradient = rule_->parameters()[index].grad();
+  return gradient.defined() ? std::optional(to_host(gradient)) : std::nullopt;
 }
 
 }  // namespace tbd::pytorch

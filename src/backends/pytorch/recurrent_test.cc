@@ -132,7 +132,7 @@ TEST(LstmLengths, OfAllStepsChangeNothing) {
 
 TEST(LstmLengths, MustLieWithinTheSequence) {
   for (const double length : {0.0, -1.0, static_cast<double>(kSteps + 1)})
-    EXPECT_THAT(sentence_of([&] {
+    EXPECT_THAT(sentence_from([&] {
                   run_node(Lstm{.hidden = kHidden}, lstm_operands(whole_x(2), {2, length}));
                 }),
                 testing::HasSubstr("ength"))

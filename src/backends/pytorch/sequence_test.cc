@@ -40,7 +40,7 @@ TEST(EmbeddingOp, WithoutPaddingTeachesEveryRow) {
 
 TEST(EmbeddingOp, RefusesAnIdOutsideTheTable) {
   const auto look_up = [](double id) {
-    return sentence_of([&] {
+    return sentence_from([&] {
       run_node(Embedding{.rows = 3, .width = 2}, {fixed(integers({2}, {0, id})), {normal("table", {3, 2})}});
     });
   };
@@ -88,7 +88,7 @@ TEST(GatherOp, SumsTheGradientsOfAPositionTakenTwice) {
 
 // Position 3 of the first sample must not be position 0 of the second.
 TEST(GatherOp, RefusesAPositionOutsideItsOwnSample) {
-  EXPECT_THAT(sentence_of([] {
+  EXPECT_THAT(sentence_from([] {
                 run_node(Gather{}, {{normal("x", {2, 3, 2})}, fixed(integers({2, 1}, {3, 0}))});
               }),
               HasSubstr("out of bounds"));
@@ -172,7 +172,7 @@ TEST(Views, AreNeverOverwritten) {
   g.update({});
   program.step = {{.phase = "train"}};
   const auto run = [&](bool obey) {
-    auto session = ready(program, {.obey_liveness = obey});
+    auto session = ready_obeying(obey, program);
     session->step(at_step(1, 0.0));
     return session->read({"grad/", "term/"});
   };

@@ -1,5 +1,5 @@
 // Everything that differs between the supported torch versions, 2.11 (the oldest) to 2.15: nothing else may test the
-// version. Sources compile unchanged against both but for what stands here (frameworks.md 10).
+// version. Sources compile unchanged against both but for what stands here (docs/backends.md).
 #pragma once
 #include <ATen/Context.h>
 #if __has_include(<torch/headeronly/version.h>)
@@ -27,7 +27,7 @@ inline void allow_tf32(bool allow) {
   at::globalContext().setAllowTF32CuDNN(allow);
 }
 
-// at::clamp's gradient at the bounds is 1 up to 2.11 and 0 in 2.15; ours is 1 (models.md 12).
+// at::clamp's gradient at the bounds is 1 up to 2.11 and 0 in 2.15; ours is 1 (docs/conventions.md).
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 15
 inline constexpr bool kClampPassesAtBounds = false;
 #else

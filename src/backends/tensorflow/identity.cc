@@ -11,7 +11,7 @@ namespace {
 
 NodeSupport support(const Phase& phase, const Node& node) {
   NodeSupport out = {.phase = phase.name, .node = node.name, .kind = kind(node.op)};
-  const LoweredAs lowered = lowered_as(node.op);
+  const LoweredAs lowered = std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
   out.level = lowered.native ? NodeSupport::Level::native : NodeSupport::Level::composed;
   out.detail = lowered.detail;
   const auto refuse = [&](const std::string& why) { out.level = NodeSupport::Level::unsupported, out.detail = why; };

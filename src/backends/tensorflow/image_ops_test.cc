@@ -29,7 +29,7 @@ HostTensor result_of(const Op& op, const std::vector<HostTensor>& operands) {
   program.phases = {phase}, program.step = {{.phase = "train"}};
   auto session = loaded(program, {.batch = 1});
   session->write(values);
-  session->stage({{"weights", random_tensor("weights", y, DType::f64)}});
+  session->stage(with_norms(program, {{"weights", random_tensor("weights", y, DType::f64)}}, 1));
   expect_gradients(*session, program.phases[0]);
   return session->read({"output/"}).at("output/y");
 }
@@ -78,7 +78,7 @@ TEST(GreaterOp, IsOneAboveTheValueAndHasNoGradient) {
   program.phases = {phase}, program.step = {{.phase = "train"}};
   auto session = loaded(program, {.batch = 1});
   session->write({{"param/x", doubles({2, 2}, {0.5, 0.75, -1, 3})}});
-  session->stage({});
+  session->stage(with_norms(program, {}, 1));
   session->step(at_step(1, 0.0));
   const TensorMap after = session->read({"output/", "grad/"});
   EXPECT_THAT(as_doubles(after.at("output/y")), testing::ElementsAre(0, 1, 0, 1));

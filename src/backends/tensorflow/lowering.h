@@ -1,4 +1,4 @@
-// One overload per op: std::visit over Op refuses to compile until each has one. A lowering adds TensorFlow ops to the
+// One lowering per op of the closed set: a back-end that lacks one does not link. A lowering adds TensorFlow ops to the
 // graph and says how its result lies in memory; gradients are taken later, by TensorFlow's registry and our additions
 // to it (gradient_registry.cc).
 #pragma once
@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "backends/tensorflow/graph.h"
 #include "backends/tensorflow/repeats.h"
@@ -32,6 +33,25 @@ struct PhaseContext {
   std::map<int32_t, int64_t> weight_uses = {};            // by ValueId: nodes that multiply by it
   std::map<int32_t, std::vector<TF_Output>> unused = {};  // of those, what is left for nodes to come
 };
+
+// Which TensorFlow ops a lowering adds, and whether they are one op or several.
+struct LoweredAs {
+  bool native = true;
+  std::string detail;
+};
+
+class Args;
+template <class Op>
+using Lowered = std::conditional_t<results_of<Op>() == 1, Operand, std::vector<Operand>>;
+
+// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
+// `operands` counts those of the node, parameters included. Results have output and layout; the caller fills in shape
+// and type.
+#define TBD_DECLARE(Op)                            \
+  Lowered<Op> lower(const Op& op, const Args& in); \
+  LoweredAs lowered_as(const Op& op, size_t operands);
+TBD_EACH_OP(TBD_DECLARE)
+#undef TBD_DECLARE
 
 // The operands of one node: data first, then parameters and buffers.
 class Args {
@@ -94,57 +114,5 @@ TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, 
 TF_Output table_rows(const Args& in, TF_Output table, int64_t rows, TF_Output ids, int64_t pad = -1);
 // x of that physical shape with 0 where the index on the physical `axis` is `lengths` (N) or more.
 TF_Output masked(const Args& in, TF_Output x, DType dtype, const Shape& shape, int64_t axis, TF_Output lengths);
-
-// Each gives output and layout; the caller fills in shape and type.
-Operand lower(const Conv2d& op, const Args& in);
-Operand lower(const ConvTranspose2d& op, const Args& in);
-Operand lower(const Linear& op, const Args& in);
-Operand lower(const Matmul& op, const Args& in);
-Operand lower(const BatchNorm& op, const Args& in);
-Operand lower(const GroupNorm& op, const Args& in);
-Operand lower(const LayerNorm& op, const Args& in);
-Operand lower(const RmsNorm& op, const Args& in);
-Operand lower(const MaxPool& op, const Args& in);
-Operand lower(const AvgPool& op, const Args& in);
-Operand lower(const GlobalMean& op, const Args& in);
-Operand lower(const UpsampleNearest& op, const Args& in);
-Operand lower(const Unary& op, const Args& in);
-Operand lower(const Binary& op, const Args& in);
-Operand lower(const Affine& op, const Args& in);
-Operand lower(const Clamp& op, const Args& in);
-Operand lower(const Greater& op, const Args& in);
-Operand lower(const Softmax& op, const Args& in);
-Operand lower(const Dropout& op, const Args& in);
-Operand lower(const Cast& op, const Args& in);
-Operand lower(const Equals& op, const Args& in);
-Operand lower(const Reshape& op, const Args& in);
-Operand lower(const Concat& op, const Args& in);
-Operand lower(const Slice& op, const Args& in);
-Operand lower(const Transpose& op, const Args& in);
-Operand lower(const Gather& op, const Args& in);
-Operand lower(const Reduce& op, const Args& in);
-Operand lower(const StridedLength& op, const Args& in);
-Operand lower(const SequenceMask& op, const Args& in);
-Operand lower(const Embedding& op, const Args& in);
-Operand lower(const Sinusoid& op, const Args& in);
-Operand lower(const Rotary& op, const Args& in);
-Operand lower(const Attention& op, const Args& in);
-std::vector<Operand> lower(const Lstm& op, const Args& in);
-std::vector<Operand> lower(const LstmCell& op, const Args& in);
-std::vector<Operand> lower(const Gru& op, const Args& in);
-Operand lower(const SoftmaxCrossEntropy& op, const Args& in);
-Operand lower(const SoftCrossEntropy& op, const Args& in);
-Operand lower(const SquaredError& op, const Args& in);
-Operand lower(const CtcLoss& op, const Args& in);
-Operand lower(const StopGradient& op, const Args& in);
-Operand lower(const InputGradient& op, const Args& in);
-std::vector<Operand> lower(const HostCall& op, const Args& in);
-
-// Which TensorFlow op runs, for `check`: what a lowering adds, and whether it is one op or composed of several.
-struct LoweredAs {
-  bool native = true;
-  std::string detail;
-};
-LoweredAs lowered_as(const Op& op);
 
 }  // namespace tbd::tensorflow

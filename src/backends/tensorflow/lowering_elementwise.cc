@@ -82,11 +82,23 @@ Operand lower(const Unary& op, const Args& in) {
     return {in.binary("Pow", x.output, in.graph().constant(0.5, x.dtype)), x.layout};
   return {in.unary(op_of(op.function), x.output), x.layout};
 }
+LoweredAs lowered_as(const Unary& op, size_t) {
+  if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
+  if (op.function == Unary::Function::gelu) return {false, "Erf, AddV2, Mul; in fp32 for low types"};
+  if (op.function == Unary::Function::silu) return {false, "Sigmoid, Mul; in fp32 for low types"};
+  static constexpr const char* kOps[] = {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Exp",
+                                         "Log",  "Sqrt",      "Square",  "Abs",  "Neg"};
+  return {true, kOps[static_cast<size_t>(op.function)]};
+}
 
 Operand lower(const Binary& op, const Args& in) {
   const bool images = in[0].layout == Layout::nhwc || in[1].layout == Layout::nhwc;
   const Layout layout = images ? Layout::nhwc : Layout::row;
   return {in.binary(op_of(op.function), in.as(0, layout), in.as(1, layout)), layout};
+}
+LoweredAs lowered_as(const Binary& op, size_t) {
+  static constexpr const char* kOps[] = {"AddV2", "Sub", "Mul", "RealDiv"};
+  return {true, kOps[static_cast<size_t>(op.function)]};
 }
 
 Operand lower(const Affine& op, const Args& in) {
@@ -96,18 +108,24 @@ Operand lower(const Affine& op, const Args& in) {
   if (op.factor == 1 && op.offset == 0) y = in.unary("Identity", y);
   return {y, in[0].layout};
 }
+LoweredAs lowered_as(const Affine& op, size_t) {
+  if (op.factor != 1 && op.offset != 0) return {false, "Mul, AddV2"};
+  return {true, op.offset != 0 ? "AddV2" : "Mul"};
+}
 
 Operand lower(const Clamp& op, const Args& in) {
   const Operand& x = in[0];
   return {in.op("ClipByValue").in(x.output).in(in.number(op.low, x.dtype)).in(in.number(op.high, x.dtype)).out(),
           x.layout};
 }
+LoweredAs lowered_as(const Clamp&, size_t) { return {true, "ClipByValue"}; }
 
 Operand lower(const Greater& op, const Args& in) {
   const Operand& x = in[0];
   const TF_Output above = in.binary("Greater", x.output, in.number(op.value, x.dtype));
   return {in.op("Cast").in(above).type("DstT", x.dtype).out(), x.layout};
 }
+LoweredAs lowered_as(const Greater&, size_t) { return {true, "Greater, Cast"}; }
 
 // TensorFlow's generator draws in fp32: a low type would shift the probability.
 TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask) {
@@ -131,10 +149,36 @@ Operand lower(const Dropout& op, const Args& in) {
   const TF_Output mask = given ? in.as(1, x.layout) : TF_Output{};
   return {dropped(in, x.output, x.dtype, x.physical(), op.p, given ? &mask : nullptr), x.layout};
 }
+LoweredAs lowered_as(const Dropout&, size_t) {
+  return {false, "RandomUniform, GreaterEqual, Mul, SelectV2; with a mask Mul"};
+}
 
 Operand lower(const Cast& op, const Args& in) {
   const Operand& x = in[0];
   return {x.dtype == op.to ? in.unary("Identity", x.output) : in.cast(x.output, x.dtype, op.to), x.layout};
+}
+LoweredAs lowered_as(const Cast&, size_t) { return {true, "Cast"}; }
+
+// In the first tensor's layout.
+Operand lower(const Fusion& op, const Args& in) {
+  const Layout layout = in[0].layout;
+  const auto count = static_cast<int64_t>(summands(op, in.size()));
+  std::vector<TF_Output> terms, shares;
+  for (int64_t i = 0; i < count; ++i) terms.push_back(in.as(static_cast<size_t>(i), layout));
+  if (!op.plain) {
+    const DType dtype = in[0].dtype;
+    const TF_Output weight = in.unary("Relu", in.row(terms.size()));
+    const int64_t all[] = {0};
+    const TF_Output divisor = in.binary("AddV2", in.reduce("Sum", weight, all, true), in.number(op.epsilon, dtype));
+    const TF_Output all_shares = in.binary("RealDiv", weight, divisor);
+    shares = count == 1 ? std::vector{all_shares} : in.split(all_shares, 0, count);  // no gradient of a Split in one
+  }
+  for (size_t i = 0; i < shares.size(); ++i) terms[i] = in.binary("Mul", terms[i], shares[i]);
+  return {in.op("AddN").list(terms).out(), layout};
+}
+LoweredAs lowered_as(const Fusion& op, size_t) {
+  if (op.plain) return {true, "AddN"};
+  return {false, "Relu, Sum, RealDiv, Split, Mul, AddN"};
 }
 
 }  // namespace tbd::tensorflow

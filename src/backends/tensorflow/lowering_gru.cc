@@ -51,5 +51,9 @@ std::vector<Operand> lower(const Gru& op, const Args& in) {
   const TF_Output packed = layer.packed(states);
   return {{layer.series(packed)}, {layer.last(states, packed)}};
 }
+LoweredAs lowered_as(const Gru& op, size_t) {
+  const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
+  return {false, cat(reversed, "MatMul of all steps' inputs; each step MatMul, BiasAdd, Sigmoid, Tanh, Mul, AddV2")};
+}
 
 }  // namespace tbd::tensorflow

@@ -68,6 +68,11 @@ Operand lower(const SoftmaxCrossEntropy& op, const Args& in) {
   if (in.size() > 2) terms = in.binary("Mul", terms, in.reshape(in.detached(2), {rows.count}));
   return {sum_all(in, terms, 1)};
 }
+LoweredAs lowered_as(const SoftmaxCrossEntropy& op, size_t) {
+  const char* ignored = op.ignore >= 0 ? ", SelectV2" : "";
+  if (op.smoothing == 0) return {true, cat("SparseSoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul")};
+  return {true, cat("OneHot, SoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul; in fp64 LogSoftmax, Mul")};
+}
 
 // In rows: LogSoftmax has a wrong gradient above rank 2, the fused op one that takes targets to sum to 1.
 Operand lower(const SoftCrossEntropy&, const Args& in) {
@@ -77,10 +82,27 @@ Operand lower(const SoftCrossEntropy&, const Args& in) {
   const TF_Output logs = in.unary("LogSoftmax", as_rows(in.row(0)));
   return {in.unary("Neg", sum_all(in, in.binary("Mul", logs, as_rows(in.detached(1))), 2))};
 }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) {
+  return {false, "LogSoftmax, Mul, Sum: the fused op's gradient takes targets to sum to 1"};
+}
 
 Operand lower(const SquaredError&, const Args& in) {
   const Layout layout = in[0].layout;
   return {sum_all(in, in.binary("SquaredDifference", in[0].output, in.as(1, layout)), in[0].shape.rank())};
 }
+LoweredAs lowered_as(const SquaredError&, size_t) { return {true, "SquaredDifference, Sum"}; }
+
+// With c the clamped difference, taken as a constant, c (e - c / 2) has value and gradient of the term.
+Operand lower(const Huber& op, const Args& in) {
+  const DType dtype = in[0].dtype;
+  const TF_Output e = in.binary("Sub", in.row(0), in.detached(1));
+  const TF_Output clamped =
+      in.op("ClipByValue").in(e).in(in.number(-op.delta, dtype)).in(in.number(op.delta, dtype)).out();
+  const TF_Output c = in.unary("StopGradient", clamped);
+  const TF_Output terms = in.binary("Mul", c, in.binary("Sub", e, in.times(c, 0.5, dtype)));
+  const TF_Output weights = in.reshape(in.detached(2), spread_weights(op, in[0].shape, in[2].shape));
+  return {sum_all(in, in.binary("Mul", terms, weights), in[0].shape.rank())};
+}
+LoweredAs lowered_as(const Huber&, size_t) { return {false, "Sub, ClipByValue, Mul, Sum"}; }
 
 }  // namespace tbd::tensorflow

@@ -77,6 +77,15 @@ Operand lower(const Conv2d& op, const Args& in) {
   if (op.bias) y = in.binary("BiasAdd", y, in.row(2));
   return {y, Layout::nhwc};
 }
+// Which conv op runs also depends on the operand's channels: Conv2D by groups stands for the depthwise kernel, too.
+LoweredAs lowered_as(const Conv2d& op, size_t) {
+  const std::string pad = op.pads == Pads{} ? "" : "Pad unless SAME pads alike, ";
+  if (op.dilation != Extent2(1))
+    return {false, cat(pad, "Conv2D or DepthwiseConv2dNative on a kernel spread by zeros")};
+  if (op.groups > 1)
+    return {false, cat(pad, "DepthwiseConv2dNative where groups = channels, else Split, Conv2D, ConcatV2")};
+  return {true, cat(pad, op.bias ? "Conv2D, BiasAdd" : "Conv2D")};
+}
 
 // x (..., in), weight (out, in).
 Operand lower(const Linear& op, const Args& in) {
@@ -91,6 +100,7 @@ Operand lower(const Linear& op, const Args& in) {
   shape[x.rank() - 1] = op.out;
   return {in.reshape(y, shape)};
 }
+LoweredAs lowered_as(const Linear& op, size_t) { return {true, op.bias ? "MatMul, BiasAdd" : "MatMul"}; }
 
 // a (..., M, K), b (..., K, N).
 Operand lower(const Matmul& op, const Args& in) {
@@ -101,5 +111,6 @@ Operand lower(const Matmul& op, const Args& in) {
               .boolean("adj_y", op.transpose_b)
               .out()};
 }
+LoweredAs lowered_as(const Matmul&, size_t) { return {true, "BatchMatMulV2"}; }
 
 }  // namespace tbd::tensorflow

@@ -112,6 +112,9 @@ Operand lower(const BatchNorm& op, const Args& in) {
   const bool can_fuse = in[0].dtype != DType::f64 && !in.twice();
   return from_channels_last(in, can_fuse ? fused(op, in, at, x) : composed(op, in, at, x));
 }
+LoweredAs lowered_as(const BatchNorm&, size_t) {
+  return {true, "FusedBatchNormV3; composed of Mean, Square, Pow in fp64 and where a gradient is differentiated again"};
+}
 
 Operand lower(const GroupNorm& op, const Args& in) {
   const Shape& shape = in[0].shape;
@@ -124,6 +127,7 @@ Operand lower(const GroupNorm& op, const Args& in) {
   y = in.binary("AddV2", in.binary("Mul", y, in[1].output), in[2].output);
   return from_channels_last(in, in.cast(y, dtype, in[0].dtype));
 }
+LoweredAs lowered_as(const GroupNorm&, size_t) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
 
 Operand lower(const LayerNorm& op, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
@@ -132,6 +136,7 @@ Operand lower(const LayerNorm& op, const Args& in) {
   const TF_Output y = in.binary("Mul", m.centred, inverse_root(in, m.variance, op.eps, dtype));
   return {in.cast(in.binary("AddV2", in.binary("Mul", y, in[1].output), in[2].output), dtype, in[0].dtype)};
 }
+LoweredAs lowered_as(const LayerNorm&, size_t) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
 
 Operand lower(const RmsNorm& op, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
@@ -141,10 +146,12 @@ Operand lower(const RmsNorm& op, const Args& in) {
   const TF_Output y = in.binary("Mul", x, inverse_root(in, squares, op.eps, dtype));
   return {in.cast(in.binary("Mul", y, in.row(1)), dtype, in[0].dtype)};
 }
+LoweredAs lowered_as(const RmsNorm&, size_t) { return {false, "Mean, Square, Pow, Mul"}; }
 
 Operand lower(const Softmax&, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
   return {in.cast(in.unary("Softmax", in.cast(in.row(0), in[0].dtype, dtype)), dtype, in[0].dtype)};
 }
+LoweredAs lowered_as(const Softmax&, size_t) { return {true, "Softmax; in fp32 for low types"}; }
 
 }  // namespace tbd::tensorflow

@@ -37,6 +37,9 @@ Operand lower(const MaxPool& op, const Args& in) {
   const double lowest = -std::numeric_limits<double>::infinity();
   return {pooled(in, "MaxPool", op, in.pad(in.as(0, Layout::nhwc), op.pads, lowest, in[0].dtype)), Layout::nhwc};
 }
+LoweredAs lowered_as(const MaxPool& op, size_t) {
+  return {true, op.pads == Pads{} ? "MaxPool" : "PadV2 of -inf, MaxPool"};
+}
 
 Operand lower(const AvgPool& op, const Args& in) {
   const TF_Output y = pooled(in, "AvgPool", op, in.pad(in.as(0, Layout::nhwc), op.pads));
@@ -44,11 +47,16 @@ Operand lower(const AvgPool& op, const Args& in) {
   const TF_Output factor = in.graph().constant(converted(shares(op, in[0].shape), in[0].dtype));
   return {in.binary("Mul", y, factor), Layout::nhwc};
 }
+LoweredAs lowered_as(const AvgPool& op, size_t) {
+  if (op.pads == Pads{}) return {true, "AvgPool"};
+  return {op.include_pad, op.include_pad ? "Pad, AvgPool" : "Pad, AvgPool, Mul by the share of taps inside"};
+}
 
 // (N, C, H, W) -> (N, C).
 Operand lower(const GlobalMean&, const Args& in) {
   const int64_t positions[] = {1, 2};
   return {in.reduce("Mean", in.as(0, Layout::nhwc), positions, false)};
 }
+LoweredAs lowered_as(const GlobalMean&, size_t) { return {true, "Mean"}; }
 
 }  // namespace tbd::tensorflow

@@ -66,6 +66,10 @@ std::vector<Operand> lower(const Lstm& op, const Args& in) {
   const TF_Output packed = layer.packed(h);
   return {{layer.series(packed)}, {layer.last(h, packed)}, {layer.last(c, layer.packed(c))}};
 }
+LoweredAs lowered_as(const Lstm& op, size_t) {
+  const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
+  return {false, cat(reversed, "MatMul of all steps' inputs, BiasAdd; each step MatMul, Sigmoid, Tanh, Mul, AddV2")};
+}
 
 // x (N, in), h (N, H), c (N, H) -> h', c'.
 std::vector<Operand> lower(const LstmCell&, const Args& in) {
@@ -77,5 +81,6 @@ std::vector<Operand> lower(const LstmCell&, const Args& in) {
   const Cell::State next = cell.step(projected, in.row(1), in.weight(cell.weight_hh(), samples), c);
   return {{in.cast(next.h, cell.inner(), dtype)}, {in.cast(next.c, cell.inner(), dtype)}};
 }
+LoweredAs lowered_as(const LstmCell&, size_t) { return {false, "MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"}; }
 
 }  // namespace tbd::tensorflow

@@ -30,6 +30,9 @@ Operand lower(const ConvTranspose2d& op, const Args& in) {
                              .out();
   return {same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, inside), Layout::nhwc};
 }
+LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
+  return {true, op.pads == Pads{} ? "Conv2DBackpropInput" : "Conv2DBackpropInput, Slice unless SAME pads alike"};
+}
 
 // One kernel where the place in x, index times 1 / factor in single precision, is exact; else copies side by side: each
 // row of pixels `factor` times its pixels, then `factor` times the row.
@@ -47,6 +50,9 @@ Operand lower(const UpsampleNearest& op, const Args& in) {
   if (f == 1) return {in.reshape(pixels, x), Layout::nhwc};
   const TF_Output wide = in.reshape(in.concat(repeated(pixels), 1), {rows, f * x[2] * x[3]});
   return {in.reshape(in.concat(repeated(wide), 1), y), Layout::nhwc};
+}
+LoweredAs lowered_as(const UpsampleNearest&, size_t) {
+  return {true, "ResizeNearestNeighbor; for low types and factors that are no power of 2 ConcatV2 along both axes"};
 }
 
 }  // namespace tbd::tensorflow

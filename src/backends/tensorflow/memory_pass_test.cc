@@ -25,7 +25,7 @@ struct Watched {
   explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
     session.load(program, {.bindings = {{"N", batch}}, .layout = "nhwc", .ledger = &ledger});
     write_initial_values(session, program, 3, 1);
-    session.stage(random_batch(program, batch));
+    session.stage(random_batch(program, {{"N", batch}}));
   }
   void steps(int64_t count) {
     for (int64_t i = 0; i < count; ++i, ++next) session.step(at_step(next));

@@ -1,6 +1,5 @@
 // Small forms of whole networks through the session.
 #include "backends/tensorflow/test_support.h"
-#include "graph/expand.h"
 #include "models/model.h"
 
 namespace tbd::tensorflow {
@@ -8,24 +7,6 @@ namespace {
 
 Program small(const std::string& model, const std::string& config, Precision precision) {
   return with_precision(find_model(model).config(config).program(), precision);
-}
-
-// Gradients, outputs and losses of one step.
-TensorMap results(const Program& program) {
-  auto session = ready(program);
-  session->step(at_step(2, 0.0));
-  return session->read({"grad/", "output/", "loss"});
-}
-
-// The penalty's second derivative, by differentiating twice and by the nodes that stand for the first gradient.
-TEST(WganGp, DifferentiatesTwiceAsItsExpansionDoesOnce) {
-  const Program program = small("wgan_gp", "tiny", Precision::fp64);
-  ASSERT_TRUE(has_input_gradient(program));
-  const TensorMap twice = results(program), once = results(expanded(program));
-  ASSERT_EQ(twice.size(), once.size());
-  EXPECT_TRUE(twice.contains("grad/Discriminator.Res1.Conv1.weight"));
-  EXPECT_TRUE(twice.contains("grad/Generator.Res1.Conv1.weight"));
-  for (const auto& [name, tensor] : twice) EXPECT_LT(relative_error(tensor, once.at(name)), 1e-10) << name;
 }
 
 struct Learner {

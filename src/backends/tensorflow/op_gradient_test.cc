@@ -10,13 +10,13 @@ namespace tbd::tensorflow {
 namespace {
 
 // Loaded with the values of a program's parameters, buffers and inputs.
-std::unique_ptr<TensorFlowSession> with_values(const Program& program, const TensorMap& values) {
+std::unique_ptr<Session> with_values(const Program& program, const TensorMap& values) {
   auto session = loaded(program, {.batch = 1});
   TensorMap weights, inputs;
   for (const auto& [name, tensor] : values)
     (name.starts_with("param/") || name.starts_with("buffer/") ? weights : inputs)[name] = tensor;
   session->write(weights);
-  session->stage(inputs);
+  session->stage(with_norms(program, inputs, 1));
   return session;
 }
 

@@ -148,7 +148,7 @@ TEST(OpTrace, UntracedStepsLeaveNothing) {
 
 TEST(OpTrace, WantsALoadForIt) {
   auto session = ready(traced_network());
-  EXPECT_THAT(sentence_of([&] { session->step(traced(1)); }), testing::HasSubstr("trace"));
+  EXPECT_THAT(sentence_from([&] { session->step(traced(1)); }), testing::HasSubstr("trace"));
 }
 
 // The derivative inside the loss is forward work of its node; its own gradient is backward work of the node whose

@@ -7,20 +7,14 @@ namespace {
 
 size_t index(ValueId id) { return static_cast<size_t>(id); }
 
-int64_t samples(const Phase& phase, const PhaseOptions& options) {
-  const auto n = options.bindings.find("N");
-  return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;
-}
-
-// Of rank 4 are images, which lie channels last, and what ops of sequences read: heads and masks of attention.
+// Images lie channels last.
 Layout layout_of_input(const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);
-  const auto is_of_heads = [&](const BoundNode& node) {
-    const bool reads_heads = std::holds_alternative<Attention>(node.op) || std::holds_alternative<Rotary>(node.op);
-    return reads_heads && std::ranges::find(node.inputs, id) != node.inputs.end();
+  const auto reads_no_image = [&](const BoundNode& node) {
+    return !traits(node.op).images && std::ranges::find(node.inputs, id) != node.inputs.end();
   };
   const bool image = value.shape.rank() == 4 && is_float(value.dtype);
-  return image && std::ranges::none_of(graph.nodes, is_of_heads) ? Layout::nhwc : Layout::row;
+  return image && std::ranges::none_of(graph.nodes, reads_no_image) ? Layout::nhwc : Layout::row;
 }
 
 std::vector<Operand> lowered(const Op& op, const Args& args) {
@@ -36,22 +30,22 @@ std::vector<Operand> lowered(const Op& op, const Args& args) {
 
 }  // namespace
 
-PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& graph, Weights& weights,
-                         const PhaseOptions& options)
-    : phase_(phase),
-      graph_(bind(program, phase, options.bindings)),
-      options_(options),
-      global_batch_(samples(phase, options)),
-      context_{graph, options.seed},
-      values_(graph_.values.size()) {
-  if (phase.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
+PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& session)
+    : bound_(bound),
+      phase_(bound.phase),
+      graph_(bound.graph),
+      session_(session),
+      context_{session.graph, session.seed},
+      values_(graph_.values.size()),
+      term_values_(graph_.loss.size()) {
+  if (phase_.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
+  TfGraph& graph = session.graph;
+  Weights& weights = session.weights;
   add_inputs(weights);
   claim(-1, EventPhase::input);
   add_nodes(graph);
   graph.set_scope(phase_.name + "/update");
   if (!graph_.trained.empty()) add_backward(graph, weights);
-  for (const auto& [name, id] : graph_.outputs)
-    for (auto& captures : captures_) captures.push_back({"output/" + name, values_[index(id)]});
   for (size_t id = 0; id < values_.size(); ++id) {
     if (!values_[id].assigned) continue;
     const Variable& buffer = weights.buffer(graph_.values[id].name);
@@ -62,7 +56,7 @@ PhaseRunner::PhaseRunner(const Program& program, const Phase& phase, TfGraph& gr
 }
 
 void PhaseRunner::claim(int32_t node, EventPhase phase) {
-  if (options_.origins) options_.origins->claim(node, phase);
+  if (session_.origins) session_.origins->claim(node, phase);
 }
 
 void PhaseRunner::add_inputs(Weights& weights) {
@@ -114,7 +108,7 @@ void PhaseRunner::add_nodes(TfGraph& graph) {
         const Value& value = graph_.value(node.outputs[r]);
         values_[index(node.outputs[r])] = {results[r].output, results[r].layout, value.shape, value.dtype};
       }
-      claim(options_.first_node + static_cast<int32_t>(i), EventPhase::forward);
+      claim(bound_.first_node + static_cast<int32_t>(i), EventPhase::forward);
     } catch (const Error& e) {
       throw e.within(cat(kind(graph_.nodes[i].op), " '", graph_.nodes[i].name, "'"));
     }
@@ -133,11 +127,11 @@ std::vector<TF_Output> PhaseRunner::gradients(TfGraph& graph) {
   for (const ValueId id : graph_.trained) parameters.push_back(values_[index(id)].output);
   std::vector<TF_Output> out(parameters.size(), TF_Output{nullptr, 0});
   std::optional<OpOrigins::Watch> watch;
-  if (options_.origins) watch.emplace(*options_.origins);
+  if (session_.origins) watch.emplace(*session_.origins);
   if (!terms.empty()) out = graph.gradients(terms, parameters, norms);
   for (size_t i = 0; i < out.size(); ++i)
     if (!out[i].oper) out[i] = graph.op("ZerosLike").in(parameters[i]).out();
-  if (options_.origins) options_.origins->claim_gradients();
+  if (session_.origins) session_.origins->claim_gradients();
   return out;
 }
 
@@ -146,7 +140,7 @@ std::vector<TF_Output> PhaseRunner::accumulated(TfGraph& graph, Weights& weights
                                                 const std::vector<TF_Output>& gradients) {
   if (phase_.accumulate == 1) return gradients;
   std::vector<TF_Output> out;
-  const std::vector<std::string> names = phase_.wrt();
+  const std::vector<std::string>& names = bound_.trained;
   for (size_t i = 0; i < names.size(); ++i) {
     const Variable& sum = weights.accumulator(names[i]);
     graph.set_scope(cat(phase_.name, "/accumulate/", names[i]));
@@ -162,11 +156,9 @@ std::vector<TF_Output> PhaseRunner::accumulated(TfGraph& graph, Weights& weights
 void PhaseRunner::add_backward(TfGraph& graph, Weights& weights) {
   const std::vector<TF_Output> total = accumulated(graph, weights, gradients(graph));
   const auto last = static_cast<size_t>(Part::last);
-  const std::vector<std::string> names = phase_.wrt();
-  for (size_t i = 0; i < names.size(); ++i) {
-    Operand gradient = weights.parameter(names[i]).value;
+  for (size_t i = 0; i < total.size(); ++i) {
+    Operand& gradient = gradients_.emplace_back(weights.parameter(bound_.trained[i]).value);
     gradient.output = total[i];
-    captures_[last].push_back({"grad/" + names[i], gradient});
   }
   std::map<std::string, TF_Output> buffers;
   for (size_t id = 0; id < values_.size(); ++id) {
@@ -178,51 +170,71 @@ void PhaseRunner::add_backward(TfGraph& graph, Weights& weights) {
   scalars_ = std::move(update.scalars);
 }
 
-double PhaseRunner::run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment,
-                        RunRecord* record) {
-  const bool updates = micro == phase_.accumulate - 1;
-  const auto part = static_cast<size_t>(updates ? Part::last : micro == 0 ? Part::first : Part::middle);
-  std::vector<Feed> feeds;
-  for (size_t id = 0; id < batch.inputs.size(); ++id)
-    if (batch.inputs[id]) feeds.push_back({values_[id].output, batch.inputs[id].get()});
-  std::vector<TensorHandle> scalars;
-  if (updates && !scalars_.empty()) {
-    const int64_t before = applied_updates_ + moment.count_offset;
-    const UpdateScalars now = update_scalars(phase_.update, moment.schedule_step, before, global_batch_, moment.lr);
-    for (const StepScalar& each : scalars_) {
-      scalars.push_back(scalar(each.value(now, before + 1), each.dtype));
-      feeds.push_back({each.to, scalars.back().get()});
-    }
-    ++applied_updates_;
-  }
-  std::vector<TF_Output> fetches;
-  for (const BoundTerm& term : graph_.loss) fetches.push_back(values_[index(term.value)].output);
-  static const std::vector<Fetch> kNone;
-  const std::vector<Fetch>& captures = options_.capture ? captures_[part] : kNone;
-  for (const Fetch& capture : captures) fetches.push_back(capture.operand.output);
-  std::vector<TF_Operation*> targets = targets_[part];
-  targets.insert(targets.end(), always_.begin(), always_.end());
-  if (record) record->before = read_clocks();
-  const std::vector<TensorHandle> fetched = session.run(feeds, fetches, targets, record ? &record->metadata : nullptr);
-  if (record) record->after = read_clocks();
-  return collect(fetched, batch, captures);
+void PhaseRunner::begin_staging(size_t micro_batches) {
+  staged_.assign(micro_batches, std::vector<std::shared_ptr<TF_Tensor>>(values_.size()));
 }
 
-double PhaseRunner::collect(const std::vector<TensorHandle>& fetched, const Batch& batch,
-                            const std::vector<Fetch>& captures) {
-  double loss = 0;
-  for (size_t i = 0; i < graph_.loss.size(); ++i) {
-    const double value = scalar_of(fetched[i].get()) * batch.norms[i];
-    loss += value;
-    if (options_.capture) term_sums_[graph_.loss[i].name] += value;
+void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) {
+  const DType dtype = graph_.value(input).dtype;
+  const Layout layout = values_[index(input)].layout;
+  const char* laid_out = layout == Layout::nhwc ? "#nhwc" : "";
+  std::shared_ptr<TF_Tensor>& tensor = session_.inputs[cat(name, '#', tbd::name(dtype), laid_out)];
+  if (!tensor) tensor = to_tensor(value, dtype, layout);
+  staged_[micro_batch][index(input)] = tensor;
+}
+
+std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
+  if (micro.first) session_.weights.flush();
+  const Part part = micro.update ? Part::last : micro.first ? Part::first : Part::middle;
+  const std::vector<std::shared_ptr<TF_Tensor>>& inputs = staged_[micro.staged];
+  std::vector<Feed> feeds;
+  for (size_t id = 0; id < inputs.size(); ++id)
+    if (inputs[id]) feeds.push_back({values_[id].output, inputs[id].get()});
+  std::vector<TensorHandle> scalars;
+  if (micro.update)
+    for (const StepScalar& each : scalars_) {
+      scalars.push_back(scalar(each.value(micro.update->scalars, micro.update->number), each.dtype));
+      feeds.push_back({each.to, scalars.back().get()});
+    }
+  std::vector<TF_Output> fetches;
+  for (const BoundTerm& term : graph_.loss) fetches.push_back(values_[index(term.value)].output);
+  if (bound_.capture) {
+    for (const auto& [name, id] : graph_.outputs) fetches.push_back(values_[index(id)].output);
+    if (micro.update)
+      for (const Operand& gradient : gradients_) fetches.push_back(gradient.output);
   }
-  for (size_t i = 0; i < captures.size(); ++i) {
-    const Operand& operand = captures[i].operand;
-    captured_[captures[i].name] = to_host(fetched[graph_.loss.size() + i].get(), operand.shape, operand.layout);
-  }
-  for (const auto& [name, value] : term_sums_)
-    captured_["term/" + name] = HostTensor(DType::f64, Shape{}, std::span<const double>(&value, 1));
-  return loss;
+  std::vector<TF_Operation*> targets = targets_[static_cast<size_t>(part)];
+  targets.insert(targets.end(), always_.begin(), always_.end());
+  collect(run_session(feeds, fetches, targets), micro.update != nullptr);
+  return term_values_;
+}
+
+std::vector<TensorHandle> PhaseRunner::run_session(const std::vector<Feed>& feeds,
+                                                   const std::vector<TF_Output>& fetches,
+                                                   const std::vector<TF_Operation*>& targets) {
+  const int64_t number = session_.runs++;
+  if (!session_.recorded) return session_.session->run(feeds, fetches, targets);
+  RunRecord record = {.number = number, .before = read_clocks()};
+  std::vector<TensorHandle> fetched = session_.session->run(feeds, fetches, targets, &record.metadata);
+  record.after = read_clocks();
+  session_.recorded(std::move(record));
+  return fetched;
+}
+
+void PhaseRunner::collect(const std::vector<TensorHandle>& fetched, bool updated) {
+  auto next = fetched.begin();
+  for (double& value : term_values_) value = scalar_of((next++)->get());
+  if (!bound_.capture) return;
+  const auto copied = [&](const Operand& operand) { return to_host((next++)->get(), operand.shape, operand.layout); };
+  captured_outputs_.clear();
+  for (const auto& [name, id] : graph_.outputs) captured_outputs_.push_back(copied(values_[index(id)]));
+  if (!updated) return;
+  captured_gradients_.clear();
+  for (const Operand& gradient : gradients_) captured_gradients_.push_back(copied(gradient));
+}
+
+std::optional<HostTensor> PhaseRunner::gradient(size_t index) {
+  return captured_gradients_.empty() ? std::nullopt : std::optional(captured_gradients_[index]);
 }
 
 }  // namespace tbd::tensorflow

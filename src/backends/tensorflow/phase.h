@@ -1,59 +1,42 @@
 // One phase as a part of the TensorFlow graph: forward, gradients, update; and one run of it.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "backends/tensorflow/optimizer.h"
 #include "backends/tensorflow/origins.h"
 #include "backends/tensorflow/run_record.h"
-#include "graph/graph.h"
+#include "worker/lowered_phase.h"
 
 namespace tbd::tensorflow {
 
-struct PhaseOptions {
-  Bindings bindings;
-  int64_t world = 1;
-  bool capture = false;
+// What the phases of a session share.
+struct SessionContext {
+  TfGraph& graph;
+  Weights& weights;
   uint64_t seed = 0;
-  OpOrigins* origins = nullptr;  // told of what the phase adds, its nodes counted from `first_node`
-  int32_t first_node = 0;
+  OpOrigins* origins = nullptr;                                   // told of what the phases add
+  TfSession* session = nullptr;                                   // once the graph is complete
+  std::map<std::string, std::shared_ptr<TF_Tensor>> inputs = {};  // of the staged batch, by name, type and layout
+  std::function<void(RunRecord)> recorded = {};                   // where it is set runs are traced, and told to it
+  int64_t runs = 0;
 };
 
-class PhaseRunner {
+class PhaseRunner final : public LoweredPhase {
  public:
-  // The inputs of one run by ValueId, nullptr where it is no input; and the norm of each loss term.
-  struct Batch {
-    std::vector<std::shared_ptr<TF_Tensor>> inputs;
-    std::vector<double> norms;
-  };
-  // What the update of a run takes beside tensors.
-  struct Moment {
-    int64_t schedule_step = 1, count_offset = 0;
-    std::optional<double> lr;
-  };
+  PhaseRunner(const BoundPhase& bound, SessionContext& session);
 
-  PhaseRunner(const Program& program, const Phase& phase, TfGraph& graph, Weights& weights,
-              const PhaseOptions& options);
-
-  const Graph& graph() const { return graph_; }
-  const Phase& phase() const { return phase_; }
-  Layout input_layout(ValueId id) const { return values_[static_cast<size_t>(id)].layout; }
-  // Samples of one update: bindings N x accumulate x world.
-  int64_t global_batch() const { return global_batch_; }
-
-  void begin_capture() { term_sums_.clear(), captured_.clear(); }
-  // Micro-batch `micro` of an update in one run of the session: forward, backward; the last one updates. Returns the
-  // loss in double. With `record` the run is traced; its clocks and metadata are left there.
-  double run(TfSession& session, const Batch& batch, int64_t micro, const Moment& moment, RunRecord* record = nullptr);
-  // term/, output/ and grad/ of the last run or update (capture only), by the names of a step's files.
-  const TensorMap& captured() const { return captured_; }
+  void begin_staging(size_t micro_batches) override;
+  void stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) override;
+  // One run of the session; the last micro-batch's updates.
+  std::span<const double> run(const MicroBatch& micro) override;
+  HostTensor output(size_t index) override { return captured_outputs_.at(index); }
+  std::optional<HostTensor> gradient(size_t index) override;
 
  private:
   enum class Part { first, middle, last };  // of the micro-batches of one update
-  struct Fetch {
-    std::string name;
-    Operand operand;
-  };
 
   void claim(int32_t node, EventPhase phase);  // for the origins, what was added since the last claim
   void add_inputs(Weights& weights);
@@ -62,21 +45,24 @@ class PhaseRunner {
   std::vector<TF_Output> gradients(TfGraph& graph);
   std::vector<TF_Output> accumulated(TfGraph& graph, Weights& weights, const std::vector<TF_Output>& gradients);
   std::vector<bool> differentiated_twice() const;
-  double collect(const std::vector<TensorHandle>& fetched, const Batch& batch, const std::vector<Fetch>& captures);
+  std::vector<TensorHandle> run_session(const std::vector<Feed>& feeds, const std::vector<TF_Output>& fetches,
+                                        const std::vector<TF_Operation*>& targets);
+  void collect(const std::vector<TensorHandle>& fetched, bool updated);
 
+  const BoundPhase& bound_;
   const Phase& phase_;
-  Graph graph_;
-  PhaseOptions options_;
-  int64_t global_batch_;
+  const Graph& graph_;
+  SessionContext& session_;
   PhaseContext context_;
-  std::vector<Operand> values_;            // by ValueId
-  std::vector<TF_Operation*> always_;      // targets of each run: running statistics
-  std::vector<TF_Operation*> targets_[3];  // by Part
-  std::vector<Fetch> captures_[3];         // by Part
+  std::vector<std::vector<std::shared_ptr<TF_Tensor>>> staged_;  // by micro-batch, then ValueId; null: no input
+  std::vector<Operand> values_;                                  // by ValueId
+  std::vector<TF_Operation*> always_;                            // targets of each run: running statistics
+  std::vector<TF_Operation*> targets_[3];                        // by Part
+  std::vector<Operand> gradients_;                               // sums over the micro-batches, of what is trained
   std::vector<StepScalar> scalars_;
-  int64_t applied_updates_ = 0;
-  std::map<std::string, double> term_sums_;  // over the micro-batches of one update
-  TensorMap captured_;
+  std::vector<double> term_values_;             // of the last run
+  std::vector<HostTensor> captured_outputs_;    // of the last run, with capture
+  std::vector<HostTensor> captured_gradients_;  // of the last update, with capture
 };
 
 }  // namespace tbd::tensorflow

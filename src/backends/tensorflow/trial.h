@@ -41,7 +41,7 @@ class Trial {
 
   // Gradients and outputs of one step, by the names of a step's files.
   TensorMap run(Precision precision) {
-    std::unique_ptr<TensorFlowSession> session = loaded_in(precision);
+    std::unique_ptr<Session> session = loaded_in(precision);
     session->step(at_step(1, 0.0));
     return session->read({"output/", "grad/"});
   }
@@ -72,7 +72,9 @@ class Trial {
     tbd_register_gradients();
     TfGraph graph;
     Weights weights(program_, graph);
-    const PhaseRunner runner(program_, program_.phases[0], graph, weights, {.bindings = {{"N", 1}}});
+    const BoundPhase bound(program_, program_.phases[0], {.bindings = {{"N", 1}}});
+    SessionContext session = {graph, weights};
+    const PhaseRunner runner(bound, session);
     int64_t count = 0;
     size_t position = 0;
     while (TF_Operation* op = TF_GraphNextOperation(graph, &position)) count += matches(op) ? 1 : 0;
@@ -90,7 +92,7 @@ class Trial {
     g.update({});
     program_.step = {{.phase = "train"}};
   }
-  std::unique_ptr<TensorFlowSession> loaded_in(Precision precision) {
+  std::unique_ptr<Session> loaded_in(Precision precision) {
     const Program lowered = with_precision(program_, precision);
     auto session = loaded(lowered, {.batch = 1});
     TensorMap inputs;
@@ -101,7 +103,7 @@ class Trial {
       else
         inputs[name] = converted(value, stored);
     }
-    session->stage(inputs);
+    session->stage(with_norms(lowered, inputs, 1));
     return session;
   }
 

@@ -1,13 +1,13 @@
 // The state of a program: parameters, buffers, optimizer slots as resource variables. Phases share it by name.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "backends/tensorflow/lowering.h"
 #include "graph/program.h"
 #include "record/memory_log.h"
+#include "worker/store.h"
 
 namespace tbd::tensorflow {
 
@@ -19,27 +19,22 @@ struct Variable {
   double scale = 1;  // what it holds over what `read` gives
 };
 
-class Weights {
+class Weights final : public NamedTensors<Variable> {
  public:
   Weights(const Program& program, TfGraph& graph);  // all zero; weights of convolutions lie as hwio
+  // Once the graph is complete: where the variables are.
+  void attach(TfSession& session) { session_ = &session; }
 
-  const Variable& parameter(const std::string& name) const { return parameters_.at(name); }
-  const Variable& buffer(const std::string& name) const { return buffers_.at(name); }
-  const Variable& weight(const std::string& name) const;  // a parameter or a buffer
-
-  // Slot `slot` of a weight ("momentum"), zero and laid out as the weight when it is new; `scale` is that of a new one.
-  const Variable& slot(const std::string& weight, const std::string& slot, double scale = 1);
-  // The average of a weight; a copy of it until `start_averages`, unless written.
-  const Variable& average(const std::string& weight);
-  void start_averages(TfSession& session);
+  // `scale` is that of a new one.
+  const Variable& slot(const std::string& weight, std::string_view slot, double scale = 1);
   // Where gradients of micro-batches add up; no part of the state.
   const Variable& accumulator(const std::string& weight);
 
-  // Names as in the files of a step: param/<p>, buffer/<b>, state/<p>/<slot>. write throws Error(invalid) on an
-  // unknown name or another shape. What is written waits for `flush`, which stores all of it in one run.
-  void write(const std::string& name, const HostTensor& value);
-  void flush(TfSession& session);
-  void read(TfSession& session, const std::vector<std::string>& prefixes, TensorMap& into);
+  // What is written waits for `flush`, which stores all of it in one run.
+  void write(const std::string& name, const HostTensor& value) override;
+  void flush();
+  std::vector<HostTensor> read(std::span<const std::string> names) override;
+  void copy(const std::string& from, const std::string& to) override;
   // All variables, by the names of their resources' ops, with the role that the program gives them.
   struct Owned {
     std::string handle;
@@ -47,22 +42,15 @@ class Weights {
     MemoryClass kind;
   };
   std::vector<Owned> owned() const;
-  // The first of parameters and buffers that holds an inf or nan; empty when none.
-  std::string first_non_finite(TfSession& session);
 
  private:
   Variable declare(const std::string& name, const Operand& like);
-  const Variable* find(const std::string& name) const;  // nullptr when unknown
+  Variable zeros_like(const std::string& name, const Variable& weight) override { return declare(name, weight.value); }
 
   TfGraph& graph_;
-  std::map<std::string, Variable> parameters_, buffers_;
+  TfSession* session_ = nullptr;
   std::map<std::string, Variable> accumulators_;
-  std::map<std::string, Variable> slots_;     // by "<weight>/<slot>"
-  std::set<std::string> unstarted_averages_;  // weights whose average follows them until the first step
   std::map<TF_Operation*, std::pair<TF_Output, TensorHandle>> unwritten_;  // assignment -> where to feed what
 };
-
-bool is_finite(const HostTensor& tensor);
-bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes);
 
 }  // namespace tbd::tensorflow

@@ -1,5 +1,10 @@
 #include "graph/ops/attention.h"
 
+#include <algorithm>
+
+#include "base/text.h"
+#include "graph/ops/python.h"
+
 namespace tbd {
 namespace {
 
@@ -36,6 +41,12 @@ int64_t seen(const Attention& op, const Shape& scores) {
   return op.causal ? scores.elements() / scores[3] * (scores[3] + 1) / 2 : scores.elements();
 }
 
+constexpr const char* kHeads = R"(
+
+def heads(x, count): return permute(reshape(x, (x.shape[0], x.shape[1], count, -1)), (0, 2, 1, 3))
+def side_by_side(x): return reshape(permute(x, (0, 2, 1, 3)), (x.shape[0], x.shape[2], -1))
+)";
+
 }  // namespace
 
 std::vector<Shape> output_shapes(const Rotary& op, Shapes in) {
@@ -52,7 +63,26 @@ Cost backward_cost(const Rotary&, const Operands& o) {
   if (!o.needs(0)) return {};
   return {.simd = 3 * o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
 }
-Traits traits(const Rotary&) { return {}; }
+Traits traits(const Rotary&) { return {.images = false}; }
+// Two products and a sum of two with constants that are rounded.
+Rounding rounding(const Rotary&, Shapes) { return {3}; }
+std::optional<PythonCall> python_call(const Rotary& op, const PythonNode& in) {
+  const int64_t half = in.x(0)[3] / 2;
+  const std::string angles = cat("np.outer(np.arange(", in.x(0)[1], "), ", python_number(op.theta), " ** (-np.arange(",
+                                 half, ") / ", half, "))[None, :, None, :]");
+  const std::string a = cat("x0[..., :", half, "]"), b = cat("x0[..., ", half, ":]");
+  return in.composed(cat("concat([", a, " * cos - ", b, " * sin, ", b, " * cos + ", a, " * sin], 3)"),
+                     cat("\nangles = ", angles, "\ncos, sin = constant(np.cos(angles)), constant(np.sin(angles))\n"));
+}
+
+std::optional<double> dropout_rate(const Attention& op) {
+  return op.dropout > 0 ? std::optional(op.dropout) : std::nullopt;
+}
+
+Role role(const Attention&, size_t operand, Shapes in) {
+  if (operand < 3) return Role::data;
+  return attention_masks(in).dropout == operand ? Role::mask : Role::scores;
+}
 
 AttentionMasks attention_masks(Shapes in) {
   AttentionMasks masks;
@@ -109,7 +139,37 @@ int64_t kept_bytes(const Attention& op, const Operands& o) {
 }
 
 Traits traits(const Attention&) {
-  return {.saves_inputs = {0, 1, 2, 3, 4}, .saves_output = true, .precision = PrecisionRule::low, .constants = {3, 4}};
+  return {.saves_inputs = {0, 1, 2, 3, 4}, .saves_output = true, .images = false, .precision = PrecisionRule::low};
+}
+// Scores, a softmax, whose exponentials magnify the rounding of the scores, and sums over keys; the gradient of a key
+// adds up the queries of every head that reads it.
+Rounding rounding(const Attention& op, Shapes in) {
+  const int64_t head = in[0].back() / op.heads, readers = op.heads / op.key_heads();
+  return {6, std::max({head, in[1][1], in[0][1] * readers})};
+}
+std::optional<PythonCall> python_call(const Attention& op, const PythonNode& in) {
+  const bool torch = in.is(PythonNode::Framework::torch);
+  const AttentionMasks masks = attention_masks(in.shapes());
+  const int64_t keys = in.x(1)[1];
+  std::string mask;
+  if (masks.additive) mask = cat("reshape(x", *masks.additive, ", (", in.x(0)[0], ", 1, 1, ", keys, "))");
+  const std::string future = cat("constant(np.triu(np.full((1, 1, ", in.x(0)[1], ", ", keys, "), -1e30), 1))");
+  if (op.causal && !(torch && mask.empty() && !masks.dropout)) mask += (mask.empty() ? "" : " + ") + future;
+  const std::string q = cat("heads(x0, ", op.heads, ")");
+  std::string k = cat("heads(x1, ", op.key_heads(), ")"), v = cat("heads(x2, ", op.key_heads(), ")");
+  if (torch && !masks.dropout)
+    return in.composed(
+        cat("side_by_side(F.scaled_dot_product_attention(", q, ", ", k, ", ", v,
+            mask.empty() ? "" : ", attn_mask=" + mask, op.causal && mask.empty() ? ", is_causal=True" : "",
+            op.key_heads() == op.heads ? "" : ", enable_gqa=True", "))"),
+        kHeads);
+  const int64_t readers = op.heads / op.key_heads();
+  if (readers > 1) k = cat("repeat(", k, ", ", readers, ", 1)"), v = cat("repeat(", v, ", ", readers, ", 1)");
+  const std::string scores =
+      cat("matmul(", q, ", permute(", k, ", (0, 1, 3, 2))) * ", in.x(0).back() / op.heads, " ** -0.5");
+  std::string p = cat("softmax(", scores, mask.empty() ? "" : " + " + mask, ")");
+  if (masks.dropout) p += cat(" * x", *masks.dropout, " / (1 - ", python_number(op.dropout), ")");
+  return in.composed(cat("side_by_side(matmul(", p, ", ", v, "))"), kHeads);
 }
 
 }  // namespace tbd

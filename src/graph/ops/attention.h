@@ -11,6 +11,7 @@ namespace tbd {
 // 2021, arXiv:2104.09864, section 3.4, in the layout of LLaMA.
 struct Rotary {
   static constexpr std::string_view kKind = "rotary";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   double theta = 10000;
   bool operator==(const Rotary&) const = default;
 };
@@ -21,6 +22,8 @@ std::vector<Shape> output_shapes(const Rotary& op, Shapes in);
 Cost forward_cost(const Rotary& op, const Operands& o);
 Cost backward_cost(const Rotary& op, const Operands& o);
 Traits traits(const Rotary& op);
+Rounding rounding(const Rotary& op, Shapes in);
+std::optional<PythonCall> python_call(const Rotary& op, const PythonNode& in);
 
 // Scaled dot-product attention. Vaswani et al. 2017, arXiv:1706.03762, section 3.2; grouped heads: Ainslie et al. 2023,
 // arXiv:2305.13245. q (N, Tq, heads d), k and v (N, Ts, kv_heads d), heads side by side in the last axis ->
@@ -37,6 +40,8 @@ Traits traits(const Rotary& op);
 // Gradient: of q, k and v; none of the masks.
 struct Attention {
   static constexpr std::string_view kKind = "attention";
+  static constexpr OperandRule kOperands[] = {
+      {"q"}, {"k"}, {"v"}, {"mask", Role::scores, Count::optional}, {"dropout mask", Role::mask, Count::optional}};
   int64_t heads = 1;
   int64_t kv_heads = 0;
   bool causal = false;
@@ -56,6 +61,10 @@ Cost backward_cost(const Attention& op, const Operands& o);
 // after it, and the mask where it was drawn.
 int64_t kept_bytes(const Attention& op, const Operands& o);
 Traits traits(const Attention& op);
+Rounding rounding(const Attention& op, Shapes in);
+std::optional<PythonCall> python_call(const Attention& op, const PythonNode& in);
+std::optional<double> dropout_rate(const Attention& op);
+Role role(const Attention& op, size_t operand, Shapes in);
 
 // Which of the optional operands are given, by their index.
 struct AttentionMasks {

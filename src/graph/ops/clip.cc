@@ -15,6 +15,7 @@ Cost backward_cost(const Clamp&, const Operands& o) {
   return {.simd = 2 * o.in[0].elements(), .bytes = o.out_bytes() + 2 * o.in_bytes(0)};
 }
 Traits traits(const Clamp&) { return {.saves_inputs = {0}}; }
+Rounding rounding(const Clamp&, Shapes) { return {1}; }
 
 std::vector<Shape> output_shapes(const Greater&, Shapes in) { return {in[0]}; }
 Cost forward_cost(const Greater&, const Operands& o) {
@@ -22,5 +23,6 @@ Cost forward_cost(const Greater&, const Operands& o) {
 }
 Cost backward_cost(const Greater&, const Operands&) { return {}; }
 Traits traits(const Greater&) { return {.differentiable = false}; }
+Rounding rounding(const Greater&, Shapes) { return {0}; }
 
 }  // namespace tbd

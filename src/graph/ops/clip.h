@@ -8,6 +8,7 @@ namespace tbd {
 // (0 or 1: they differ), which matters for no value that is not exactly a bound.
 struct Clamp {
   static constexpr std::string_view kKind = "clamp";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   double low = 0;
   double high = 1;
   bool operator==(const Clamp&) const = default;
@@ -19,10 +20,12 @@ std::vector<Shape> output_shapes(const Clamp& op, Shapes in);
 Cost forward_cost(const Clamp& op, const Operands& o);
 Cost backward_cost(const Clamp& op, const Operands& o);
 Traits traits(const Clamp& op);
+Rounding rounding(const Clamp& op, Shapes in);
 
 // 1 where x > value, else 0, in the type of x. No gradient. With value 0: the derivative of relu.
 struct Greater {
   static constexpr std::string_view kKind = "greater";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   double value = 0;
   bool operator==(const Greater&) const = default;
 };
@@ -33,5 +36,6 @@ std::vector<Shape> output_shapes(const Greater& op, Shapes in);
 Cost forward_cost(const Greater& op, const Operands& o);
 Cost backward_cost(const Greater& op, const Operands& o);
 Traits traits(const Greater& op);
+Rounding rounding(const Greater& op, Shapes in);
 
 }  // namespace tbd

@@ -1,6 +1,22 @@
 #include "graph/ops/common.h"
 
+#include <algorithm>
+
 namespace tbd {
+
+size_t count_of(std::span<const OperandRule> rules, size_t given) {
+  const auto least = std::ranges::count_if(rules, [](const OperandRule& r) { return r.count != Count::optional; });
+  const bool many = std::ranges::find(rules, Count::many, &OperandRule::count) != rules.end();
+  return std::max(static_cast<size_t>(least), many ? given : std::min(given, rules.size()));
+}
+
+const OperandRule& rule_of(std::span<const OperandRule> rules, size_t operand, size_t data) {
+  const auto many = std::ranges::find(rules, Count::many, &OperandRule::count);
+  const auto before = static_cast<size_t>(many - rules.begin());
+  if (many == rules.end() || operand <= before) return rules[operand];
+  const size_t behind = rules.size() - before - 1;
+  return operand + behind < data ? *many : rules[operand + rules.size() - data];
+}
 
 std::ostream& operator<<(std::ostream& out, const Cost& c) {
   return out << "{model " << c.model << ", valid " << c.valid << ", simd " << c.simd << ", trans " << c.trans
@@ -20,5 +36,7 @@ int64_t elements_needing_gradient(const Operands& o) {
     if (o.needs(i)) elements += o.in[i].elements();
   return elements;
 }
+
+int64_t per_channel(const Shape& x) { return x.elements() / std::max<int64_t>(1, x[1]); }
 
 }  // namespace tbd

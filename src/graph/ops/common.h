@@ -1,16 +1,21 @@
 // What every op of the closed set declares, and the small types their attributes use.
 //
-// For an op struct X (a plain struct with kKind and fields), its file declares
+// For an op struct X (a plain struct with kKind, kOperands and fields), its file declares
 //   Shapes of its results     std::vector<Shape> output_shapes(const X&, Shapes in)     throws Error(invalid)
 //   Its parameters            std::vector<ParameterSpec> parameters(const X&, const Shape& x)   (none by default)
 //   Its cost                  Cost forward_cost(const X&, const Operands&), and backward_cost alike
 //   What its backward keeps   int64_t kept_bytes(const X&, const Operands&)                 (0 by default)
 //   Its traits                Traits traits(const X&)
-// `in` lists the data operands first, then parameters and buffers in the order of `parameters`.
+//   How it rounds             Rounding rounding(const X&, Shapes in)
+// and, where the defaults below do not say it, by overloads: how many data operands it has, their roles and integers,
+// the types of its results, its gradient as nodes (write_gradient), itself in Python (python_call). `in` lists the data
+// operands first, then parameters and buffers in the order of `parameters`.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +42,7 @@ struct Pads {
   constexpr bool symmetric() const { return top == bottom && left == right; }
 };
 
-// How a parameter starts: drawn from the stream of its own name, one sample per element (models.md 1).
+// How a parameter starts: drawn from the stream of its own name, one sample per element (docs/conventions.md).
 struct Init {
   enum class Kind { zeros, ones, constant, normal, uniform, truncated_normal };
   Kind kind = Kind::zeros;
@@ -52,6 +57,53 @@ struct Init {
   }
 };
 
+// What an operand is to its op.
+enum class Role {
+  data,     // floats that gradients pass
+  moved,    // of any type: the result has the same elements, elsewhere
+  any,      // of any type
+  target,   // floats that no gradient passes, as none passes those that follow
+  places,   // 0 or 1: which places hold tokens; or by how much each row counts
+  scores,   // added to scores: 0, or -1e4 at places that none shall read
+  mask,     // 0 or 1: what dropout keeps
+  label,    // integers, as those that follow: the class of each row
+  index,    // which rows are read
+  length,   // of each sample
+  integer,  // others
+};
+constexpr bool is_integer(Role role) { return role >= Role::label; }
+constexpr bool is_constant(Role role) { return role >= Role::target && role <= Role::mask; }
+
+enum class Count { one, optional, many };  // many: one or more
+
+// An operand before the parameters; an op lists its own in `kOperands`, those that may be absent last, and no more than
+// one of them many.
+struct OperandRule {
+  std::string_view name;  // as errors call it; empty: "operand 0"
+  Role role = Role::data;
+  Count count = Count::one;
+};
+// Of `given` operands those that the rules are for: the nearest number that they allow.
+size_t count_of(std::span<const OperandRule> rules, size_t given);
+// The rule of one of `data` operands.
+const OperandRule& rule_of(std::span<const OperandRule> rules, size_t operand, size_t data);
+
+struct IntegerRange {
+  int64_t first = 0, last = 1;
+  std::optional<int64_t> besides = {};  // an ignored label beyond the classes, with labels between that are neither
+  bool operator==(const IntegerRange&) const = default;
+};
+// What the integers of an operand may be, and how far that binds.
+struct Integers {
+  enum class Bound {
+    loose,   // says what makes sense
+    drawn,   // generated integers keep it, those of a file need not
+    strict,  // an integer outside would read what is not there
+  };
+  IntegerRange range = {};
+  Bound bound = Bound::loose;
+};
+
 struct ParameterSpec {
   std::string suffix;  // "weight" of "layer1.0.conv1.weight"
   Shape shape;
@@ -59,7 +111,7 @@ struct ParameterSpec {
   bool buffer = false;  // state that no gradient reaches: running statistics
 };
 
-// Counts of one op in one direction (measurement.md 3). A multiply-accumulate is 2.
+// Counts of one op in one direction (docs/flops.md). A multiply-accumulate is 2.
 struct Cost {
   int64_t model = 0;  // matrix-like work, dense: padding taps and masked pairs included
   int64_t valid = 0;  // the same without them
@@ -95,18 +147,98 @@ enum class PrecisionRule {
 
 struct Traits {
   std::vector<int> saves_inputs;   // operands that backward reads
+  bool saves_all_inputs = false;   // or all of them, however many
   bool saves_output = false;       // backward reads the result
   std::vector<int> may_overwrite;  // operands whose storage the result may take
   bool aliases_input = false;      // the result is a view of operand 0
   bool differentiable = true;
+  bool passes_gradient = false;  // the operands' gradients are the result's, or parts of it
+  bool images = true;            // operands of rank 4 are images (N, C, H, W), not heads or scores
   PrecisionRule precision = PrecisionRule::keep;
-  std::vector<int> constants;  // float operands that no gradient reaches: masks, weights of rows
 };
+
+// How far an op may lie from the same op in float64 on the same operands and upstream gradients: c x epsilon x
+// sqrt(reduction), of max |reference|, for each result, gradient and buffer. c is about four times what PyTorch shows
+// against its own float64 over tests/op_cases.cc in fp32 and bf16, at least the one rounding that every result has, and
+// more where the op says why.
+struct Rounding {
+  double c = 1;
+  int64_t reduction = 1;  // the longest sum among results and gradients
+  bool smooth = true;     // not: an operand's rounding may choose another branch
+};
+// Terms of a sum over all but the channels of (N, C, ...).
+int64_t per_channel(const Shape& x);
 
 // Most ops have no parameters; those that do overload this.
 template <class Op>
 std::vector<ParameterSpec> parameters(const Op&, const Shape&) {
   return {};
+}
+
+// Data operands among `given`, which are all of a node, or these alone. Ops with parameters whose number of data
+// operands varies overload this.
+template <class Op>
+size_t data_operands(const Op&, size_t given) {
+  return count_of(Op::kOperands, given);
+}
+// `in`: all operands of a node. Ops whose optional operands are told apart by their shapes overload this.
+template <class Op>
+Role role(const Op& op, size_t operand, Shapes in) {
+  const size_t data = data_operands(op, in.size());
+  return operand < data ? rule_of(Op::kOperands, operand, data).role : Role::data;  // of parameters
+}
+
+// An op has one result, or says how many by kResults.
+template <class Op>
+constexpr size_t results_of() {
+  if constexpr (requires { Op::kResults; })
+    return Op::kResults;
+  else
+    return 1;
+}
+template <class Op>
+size_t result_count(const Op&) {
+  return results_of<Op>();
+}
+// The type of operand 0, and no dropout, unless the op overloads these.
+template <class Op>
+DType output_dtype(const Op&, size_t, std::span<const DType> in) {
+  return in[0];
+}
+template <class Op>
+std::optional<double> dropout_rate(const Op&) {
+  return std::nullopt;
+}
+// For the pass that makes all floats double: attributes that are types.
+template <class Op>
+void make_double(Op&) {}
+constexpr DType doubled(DType dtype) { return is_float(dtype) ? DType::f64 : dtype; }
+
+// An op as Python, over the names x0, x1, weight, bias, ... of its operands.
+struct PythonCall {
+  std::string y;            // an expression; of several results a tuple of them
+  std::string before = {};  // definitions that it needs
+};
+class PythonNode;  // graph/ops/python.h
+// Where there is no text for it in the node's framework: nullopt.
+template <class Op>
+std::optional<PythonCall> python_call(const Op&, const PythonNode&) {
+  return std::nullopt;
+}
+
+// Writes the gradient of the node's operands, given that of its result, as nodes: the rule by which expand (graph/
+// expand.h) differentiates it twice. false: there is none for it.
+class GradientWriter;  // graph/ops/gradient_writer.h
+template <class Op>
+bool write_gradient(const Op&, GradientWriter&, const std::string&) {
+  return false;
+}
+
+// What the op takes as integers of that operand, given what is taken of its result: the same, unless the op overloads
+// this.
+template <class Op>
+Integers allowed_integers(const Op&, size_t, Shapes, const Integers& result) {
+  return result;
 }
 
 // Bytes that backward keeps beside operands and results: what was drawn, probabilities, gates. The memory prediction

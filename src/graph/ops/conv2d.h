@@ -6,6 +6,7 @@ namespace tbd {
 // Cross-correlation. x (N, C, H, W), weight (out, C / groups, kernel.h, kernel.w), bias (out) if asked.
 struct Conv2d {
   static constexpr std::string_view kKind = "conv2d";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   int64_t out = 0;
   Extent2 kernel = 1;
   Extent2 stride = 1;
@@ -29,5 +30,8 @@ std::vector<ParameterSpec> parameters(const Conv2d& op, const Shape& x);
 Cost forward_cost(const Conv2d& op, const Operands& o);
 Cost backward_cost(const Conv2d& op, const Operands& o);
 Traits traits(const Conv2d& op);
+Rounding rounding(const Conv2d& op, Shapes in);
+bool write_gradient(const Conv2d& op, GradientWriter& node, const std::string& g);
+std::optional<PythonCall> python_call(const Conv2d& op, const PythonNode& in);
 
 }  // namespace tbd

@@ -40,5 +40,16 @@ Cost backward_cost(const CtcLoss&, const Operands& o) {
 }
 int64_t kept_bytes(const CtcLoss&, const Operands& o) { return o.in_bytes(0) + states(o) * size_of(o.in_dtypes[0]); }
 Traits traits(const CtcLoss&) { return {.saves_inputs = {1, 2, 3}, .precision = PrecisionRule::full}; }
+// Each step rounds the logarithm that it hands on, whose exponential magnifies that; a class gathers the states of its
+// labels.
+Rounding rounding(const CtcLoss&, Shapes in) { return {8, in[0].elements() * (2 * in[2][1] + 1)}; }
+// Labels are what the blank is not: those after it, or where it is the last, those before it. A file may have others
+// from a sample's length on, and a sample without a label.
+Integers allowed_integers(const CtcLoss& op, size_t operand, Shapes in, const Integers&) {
+  const int64_t classes = in[0].back();
+  if (operand != 2) return {{1, operand == 1 ? in[0][1] : in[2][1]}, Integers::Bound::drawn};
+  const bool follow = op.blank + 1 < classes;
+  return {follow ? IntegerRange{op.blank + 1, classes - 1} : IntegerRange{0, op.blank - 1}, Integers::Bound::drawn};
+}
 
 }  // namespace tbd

@@ -12,6 +12,8 @@ namespace tbd {
 // labels and repeats) counts 0 and gets no gradient.
 struct CtcLoss {
   static constexpr std::string_view kKind = "ctc_loss";
+  static constexpr OperandRule kOperands[] = {
+      {"logits"}, {"lengths", Role::length}, {"labels", Role::integer}, {"label lengths", Role::length}};
   int64_t blank = 0;
   bool operator==(const CtcLoss&) const = default;
 };
@@ -24,5 +26,7 @@ Cost forward_cost(const CtcLoss& op, const Operands& o);
 Cost backward_cost(const CtcLoss& op, const Operands& o);
 int64_t kept_bytes(const CtcLoss& op, const Operands& o);  // log-probabilities, and the forward variable of each state
 Traits traits(const CtcLoss& op);
+Rounding rounding(const CtcLoss& op, Shapes in);
+Integers allowed_integers(const CtcLoss& op, size_t operand, Shapes in, const Integers& result);
 
 }  // namespace tbd

@@ -1,6 +1,10 @@
-// Losses over alignments and over soft targets against naive loops over numbers that count their arithmetic.
+// Losses over alignments, over soft targets and over boxes against naive loops over numbers that count their
+// arithmetic. And what huber takes, and its JSON.
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+#include "graph/builder.h"
+#include "graph/graph.h"
 #include "graph/ops/brute_force.h"
 
 namespace tbd::brute {
@@ -103,6 +107,82 @@ TEST(CtcLossCost, EqualsALoop) {
     EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 4 * (2 * logits + integers) : 0);
     EXPECT_EQ(kept_bytes(op, o), 4 * (logits + s.samples * s.time * s.states()));
   }
+}
+
+Number magnitude(Number x) { return simd(std::abs(x.value)); }
+Number smaller(Number a, Number b) { return simd(std::min(a.value, b.value)); }
+
+TEST(HuberCost, EqualsALoop) {
+  Random r(91);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const int64_t rows = r.between(1, 5), width = r.between(1, 6);
+    const Shape weights = r.between(0, 1) ? Shape{rows} : Shape{rows, width};
+    const Huber op = {.delta = 0.5};
+    Operands o = operands(op, {{rows, width}, {rows, width}, weights}, r);
+    o.needs_gradient[1] = o.needs_gradient[2] = false;
+    const Number a{2}, b{1.25}, weight{0.5}, delta{0.5}, upstream{3};
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                Number sum;
+                for (int64_t i = 0; i < rows * width; ++i) {
+                  const Number e = magnitude(a - b), q = smaller(e, delta);
+                  sum += weight * (Number{0.5} * q * q + delta * (e - q));
+                }
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t i = 0; o.needs(0) && i < rows * width; ++i)
+                  (void)(greater(smaller(a - b, delta), Number{-0.5}) * weight * upstream);
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (2 * rows * width + weights.elements() + 1));
+    EXPECT_EQ(backward_cost(op, o).bytes, o.needs(0) ? 4 * (3 * rows * width + weights.elements()) : 0);
+  }
+}
+
+Program boxes(const Shape& b, const Shape& weights, Huber op = {}) {
+  Program program = {.model = "boxes", .config = "test"};
+  Builder g(program, "train");
+  const auto input = [&](const char* name, const Shape& shape) {
+    return g.input(name, {shape.extents().begin(), shape.extents().end()});
+  };
+  const Tensor a = g.linear("box", input("x", {6, 3}), {.out = 4}), target = input("target", b);
+  g.loss("box", g.node(op, {a, target, input("weights", weights)}));
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+std::string huber_fault(const Shape& b, const Shape& weights, Huber op = {}) {
+  try {
+    boxes(b, weights, op);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(HuberOp, SaysWhatFits) {
+  EXPECT_EQ(huber_fault({6, 4}, {6}), "");
+  EXPECT_EQ(huber_fault({6, 4}, {6, 4}), "");
+  EXPECT_TRUE(huber_fault({6, 3}, {6}).ends_with("huber 'huber': b is (6, 3), expected (6, 4)"));
+  EXPECT_TRUE(huber_fault({6, 4}, {4}).ends_with("weights are (4), expected (6, 4) or its leading axes"));
+  EXPECT_TRUE(huber_fault({6, 4}, {}).ends_with("weights are (), expected (6, 4) or its leading axes"));
+  EXPECT_TRUE(huber_fault({6, 4}, {6}, {.delta = 0}).ends_with("delta=0 is not positive"));
+}
+
+TEST(HuberOp, KeepsItsJson) {
+  const Op op = Huber{.delta = 1.0 / 9};
+  EXPECT_EQ(attributes_to_json(op).dump(), R"({"delta":0.1111111111111111})");
+  EXPECT_EQ(op_from_json("huber", attributes_to_json(op)), op);
+  EXPECT_EQ(attributes_to_json(Huber{}).dump(), "{}");
+  EXPECT_THROW(op_from_json("huber", Json{{"beta", 1}}), Error);
+}
+
+TEST(HuberOp, HasAGradientOfItsFirstOperandAlone) {
+  const Graph graph = bind(boxes({6, 4}, {6}), boxes({6, 4}, {6}).phases[0], {});
+  const std::vector<bool> needs = gradient_needs(graph);
+  const auto needed = [&](std::string_view name) { return needs[static_cast<size_t>(graph.find(name).value())]; };
+  EXPECT_TRUE(needed("box"));
+  EXPECT_FALSE(needed("target"));
+  EXPECT_FALSE(needed("weights"));
 }
 
 }  // namespace

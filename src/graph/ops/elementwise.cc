@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "graph/ops/gradient_writer.h"
+#include "graph/ops/python.h"
+
 namespace tbd {
 namespace {
 
@@ -79,6 +83,43 @@ Traits traits(const Unary& op) {
   }
   return {};
 }
+// A vector library is right to a unit or two in the last place; the gradients of sigmoid and tanh subtract from 1.
+// gelu multiplies by 1 + erf, which cancels for negative x.
+Rounding rounding(const Unary& op, Shapes) { return {op.function == Unary::Function::gelu ? 8.0 : 4.0}; }
+// relu: the mask; leaky_relu: slope + (1 - slope) mask; tanh: 1 - y^2.
+bool write_gradient(const Unary& op, GradientWriter& node, const std::string& g) {
+  if (op.function == F::tanh) {
+    const std::string square = node.put(Unary{F::square}, {node.result()});
+    node.pass(0, node.mul(g, node.put(Affine{.factor = -1, .offset = 1}, {square})));
+    return true;
+  }
+  if (op.function != F::relu && op.function != F::leaky_relu) return false;
+  if (node.counts_memory()) {  // the mask is told by what forward kept
+    node.pass(0, node.put(op, {g}));
+    return true;
+  }
+  const std::string mask = node.put(Greater{}, {node.operand(0)});
+  const bool leaks = op.function == F::leaky_relu;
+  node.pass(0, node.mul(g, leaks ? node.put(Affine{.factor = 1 - op.slope, .offset = op.slope}, {mask}) : mask));
+  return true;
+}
+std::optional<PythonCall> python_call(const Unary& op, const PythonNode& in) {
+  const std::string name = kind(op), in_words = op.function == F::neg ? "negative" : name,
+                    slope = python_number(op.slope);
+  switch (op.function) {
+    case F::leaky_relu:
+      return in.one_of(cat("F.leaky_relu(x0, ", slope, ")"), cat("tf.nn.leaky_relu(x0, ", slope, ")"),
+                       cat("mx.nd.LeakyReLU(x0, slope=", slope, ")"));
+    case F::gelu:
+      return in.one_of("F.gelu(x0)", "tf.nn.gelu(x0, approximate=False)", "mx.nd.LeakyReLU(x0, act_type='gelu')");
+    case F::silu:
+      return in.one_of("F.silu(x0)", "tf.nn.silu(x0)", "x0 * mx.nd.sigmoid(x0)");
+    default:
+      return in.one_of(cat("torch.", name, "(x0)"),
+                       cat(op.function == F::relu ? "tf.nn." : "tf.math.", in_words, "(x0)"),
+                       cat("mx.nd.", in_words, "(x0)"));
+  }
+}
 
 std::vector<Shape> output_shapes(const Binary&, Shapes in) {
   require(in.size() == 2, "expected two operands, got ", in.size());
@@ -114,9 +155,27 @@ Cost backward_cost(const Binary& op, const Operands& o) {
 }
 
 Traits traits(const Binary& op) {
-  if (op.function == Binary::Function::add || op.function == Binary::Function::sub)
-    return {.may_overwrite = {0, 1}, .precision = PrecisionRule::match};
+  const bool adds = op.function == Binary::Function::add;
+  if (adds || op.function == Binary::Function::sub)
+    return {.may_overwrite = {0, 1}, .passes_gradient = adds, .precision = PrecisionRule::match};
   return {.saves_inputs = {0, 1}, .precision = PrecisionRule::match};
+}
+// An operand that is repeated gets the sum of its copies' gradients.
+Rounding rounding(const Binary& op, Shapes in) {
+  const int64_t smaller = std::max<int64_t>(1, std::min(in[0].elements(), in[1].elements()));
+  return {1, output_shapes(op, in)[0].elements() / smaller};
+}
+bool write_gradient(const Binary& op, GradientWriter& node, const std::string& g) {
+  const bool added = op.function == Binary::Function::add, taken = op.function == Binary::Function::sub;
+  if (!(added || taken) || node.shape(0) != node.shape(1)) return false;
+  node.pass(0, g);
+  if (node.wants(1)) node.pass(1, added ? g : node.put(Affine{.factor = -1}, {g}));
+  return true;
+}
+std::optional<PythonCall> python_call(const Binary& op, const PythonNode& in) {
+  constexpr const char* kSymbols[] = {"x0 + x1", "x0 - x1", "x0 * x1", "x0 / x1"};
+  const char* infix = kSymbols[static_cast<size_t>(op.function)];
+  return in.one_of(infix, infix, cat("mx.nd.broadcast_", kind(op), "(x0, x1)"));
 }
 
 std::vector<Shape> output_shapes(const Affine&, Shapes in) { return {in[0]}; }
@@ -130,6 +189,14 @@ Cost backward_cost(const Affine& op, const Operands& o) {
   return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
 }
 Traits traits(const Affine&) { return {.may_overwrite = {0}}; }
+Rounding rounding(const Affine&, Shapes) { return {1}; }
+bool write_gradient(const Affine& op, GradientWriter& node, const std::string& g) {
+  node.pass(0, op.factor == 1 ? g : node.put(Affine{.factor = op.factor}, {g}));
+  return true;
+}
+std::optional<PythonCall> python_call(const Affine& op, const PythonNode&) {
+  return PythonCall{cat(python_number(op.factor), " * x0 + ", python_number(op.offset))};
+}
 
 std::vector<Shape> output_shapes(const Dropout& op, Shapes in) {
   require(op.p >= 0 && op.p < 1, "p=", op.p, " is outside [0, 1)");
@@ -146,7 +213,11 @@ Cost backward_cost(const Dropout&, const Operands& o) {
   return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + mask + o.in_bytes(0)};
 }
 int64_t kept_bytes(const Dropout&, const Operands& o) { return o.in.size() < 2 ? o.in_bytes(0) : 0; }
-Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match, .constants = {1}}; }
+Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match}; }
+Rounding rounding(const Dropout&, Shapes) { return {1}; }
+std::optional<PythonCall> python_call(const Dropout& op, const PythonNode&) {
+  return PythonCall{cat("x0 * x1 / (1 - ", python_number(op.p), ")")};
+}
 
 std::vector<Shape> output_shapes(const Cast&, Shapes in) { return {in[0]}; }
 Cost forward_cost(const Cast&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }
@@ -154,5 +225,10 @@ Cost backward_cost(const Cast&, const Operands& o) {
   return o.needs(0) ? Cost{.bytes = o.out_bytes() + o.in_bytes(0)} : Cost{};
 }
 Traits traits(const Cast&) { return {}; }
+Rounding rounding(const Cast&, Shapes) { return {1}; }
+bool write_gradient(const Cast&, GradientWriter& node, const std::string& g) {
+  node.pass(0, node.put(Cast{node.type(0)}, {g}));
+  return true;
+}
 
 }  // namespace tbd

@@ -1,6 +1,9 @@
 // Elementwise ops, reductions and losses against naive loops over numbers that count their arithmetic.
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+#include "graph/builder.h"
+#include "graph/graph.h"
 #include "graph/ops/brute_force.h"
 
 namespace tbd::brute {
@@ -318,6 +321,106 @@ TEST(MovingOps, ComputeNothing) {
     EXPECT_EQ(without_bytes(forward_cost(op, o)), Cost{}) << kind(op);
     EXPECT_EQ(without_bytes(backward_cost(op, o)), Cost{});
   }
+}
+
+// The shares of `weights` of them, and y = sum_i share_i x_i, element by element; without weights the plain sum.
+void add_up(int64_t summands, int64_t weights, int64_t elements) {
+  Row kept;
+  Number sum;
+  for (int64_t i = 0; i < weights; ++i) kept.push_back(greater(Number{0.5}, Number{0}));
+  for (const Number each : kept) sum += each;
+  if (weights > 0) sum += Number{1e-4};
+  for (Number& each : kept) each = each / sum;
+  const auto term = [&](int64_t i) { return weights == 0 ? Number{2} : kept[static_cast<size_t>(i)] * Number{2}; };
+  for (int64_t e = 0; e < elements; ++e) {
+    Number y = term(0);
+    for (int64_t i = 1; i < summands; ++i) y += term(i);
+  }
+}
+
+TEST(FusionCost, EqualsALoop) {
+  Random r(92);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const int64_t rows = r.between(1, 4), width = r.between(1, 5), count = r.between(1, 4);
+    const Fusion op = {.plain = r.between(0, 1) == 1 && count > 1};
+    std::vector<Shape> in(static_cast<size_t>(count), Shape{rows, width});
+    if (!op.plain) in.push_back({count});
+    const Operands o = operands(op, in, r);
+    const int64_t elements = rows * width, bytes = 4 * elements;
+    EXPECT_EQ(without_bytes(forward_cost(op, o)),
+              tbd::brute::count([&] { add_up(count, op.plain ? 0 : count, elements); }));
+    Cost backward;
+    int64_t touched = 0, wanted = 0;
+    for (int64_t i = 0; i < count; ++i) wanted += o.needs(static_cast<size_t>(i));
+    const bool weights = !op.plain && o.needs(static_cast<size_t>(count));
+    if (!op.plain && wanted + weights > 0) {
+      backward = tbd::brute::count([&] {
+        for (int64_t e = 0; e < wanted * elements; ++e) (void)(Number{2} * Number{0.5});
+        if (!weights) return;
+        Row dots;
+        for (int64_t i = 0; i < count; ++i) {
+          Number dot;
+          for (int64_t e = 0; e < elements; ++e) dot += Number{2} * Number{3};
+          dots.push_back(dot);
+        }
+        Number mean;
+        for (const Number dot : dots) mean += dot * Number{0.5};
+        for (const Number dot : dots) (void)where_positive(Number{1}, (dot - mean) / Number{2}, Number{0});
+      });
+      touched = bytes + 4 * count + wanted * bytes + (weights ? count * bytes + 4 * count : 0);
+    }
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), backward);
+    EXPECT_EQ(backward_cost(op, o).bytes, touched);
+    EXPECT_EQ(forward_cost(op, o).bytes, (count + 1) * bytes + (op.plain ? 0 : 4 * count));
+  }
+}
+
+Program fused(const Shape& other, const Shape& weight, Fusion op = {}) {
+  Program program = {.model = "fused", .config = "test"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {6, 3}), a = g.linear("a", x, {.out = 4}), b = g.parameter("b", other);
+  std::vector<Tensor> in = {a, b};
+  if (!op.plain) in.push_back(g.parameter("edge_weights", weight, {.kind = Init::Kind::ones}));
+  g.loss("sum", g.sum(g.node(op, in)));
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+std::string fusion_fault(const Shape& other, const Shape& weight, Fusion op = {}) {
+  try {
+    fused(other, weight, op);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(FusionOp, SaysWhatFits) {
+  EXPECT_EQ(fusion_fault({6, 4}, {2}), "");
+  EXPECT_EQ(fusion_fault({6, 4}, {}, {.plain = true}), "");
+  EXPECT_TRUE(fusion_fault({6, 3}, {2}).ends_with("fusion 'fusion': operand 1 is (6, 3), expected (6, 4)"));
+  EXPECT_TRUE(fusion_fault({6, 4}, {3}).ends_with("weight is (3), expected (2)"));
+  EXPECT_TRUE(fusion_fault({6, 4}, {2}, {.epsilon = 0}).ends_with("epsilon=0 is not positive"));
+}
+
+TEST(FusionOp, KeepsItsJson) {
+  const Op op = Fusion{.epsilon = 1.0 / 3, .plain = true};
+  EXPECT_EQ(attributes_to_json(op).dump(), R"({"epsilon":0.3333333333333333,"plain":true})");
+  EXPECT_EQ(op_from_json("fusion", attributes_to_json(op)), op);
+  EXPECT_EQ(attributes_to_json(Fusion{}).dump(), "{}");
+}
+
+TEST(FusionOp, KeepsAllOperandsForBackwardUnlessPlain) {
+  EXPECT_EQ(saved_inputs(Fusion{}, 4), (std::vector<size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(saved_inputs(Fusion{.plain = true}, 4), std::vector<size_t>{});
+}
+
+TEST(FusionOp, HasAGradientOfItsWeights) {
+  const Program program = fused({6, 4}, {2});
+  const Graph graph = bind(program, program.phases[0], {});
+  EXPECT_EQ(program.phases[0].wrt().back(), "edge_weights");
+  EXPECT_TRUE(gradient_needs(graph)[static_cast<size_t>(graph.find("edge_weights").value())]);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "graph/ops/gru.h"
 
+#include <algorithm>
+
 #include "graph/ops/gates.h"
 #include "graph/ops/recurrent.h"
 
@@ -32,6 +34,12 @@ Cost backward_cost(const Gru& op, const Operands& o) {
 int64_t kept_bytes(const Gru&, const Operands& o) { return 9 * o.out_bytes(0); }
 Traits traits(const Gru&) {
   return {.saves_inputs = {0, 1, 2, 3}, .saves_output = true, .precision = PrecisionRule::low};
+}
+Rounding rounding(const Gru& op, Shapes in) {
+  return {4, std::max({in[0][2] + op.hidden, 3 * op.hidden, in[0][0] * in[0][1]})};
+}
+Integers allowed_integers(const Gru&, size_t, Shapes in, const Integers&) {
+  return {{1, in[0][1]}, Integers::Bound::strict};
 }
 
 }  // namespace tbd

@@ -1,5 +1,5 @@
 #pragma once
-#include "graph/ops/common.h"
+#include "graph/ops/recurrent.h"
 
 namespace tbd {
 
@@ -11,6 +11,8 @@ namespace tbd {
 // (3 H), all U(+-1 / sqrt(H)).
 struct Gru {
   static constexpr std::string_view kKind = "gru";
+  static constexpr OperandRule kOperands[] = {{"x"}, {"lengths", Role::length, Count::optional}};
+  static constexpr size_t kResults = 2;  // y, h
   int64_t hidden = 0;
   bool reverse = false;
   bool operator==(const Gru&) const = default;
@@ -25,5 +27,8 @@ Cost backward_cost(const Gru& op, const Operands& o);
 // Of each step the gates of x, those of h, n, h - n, and h before the steps are put together.
 int64_t kept_bytes(const Gru& op, const Operands& o);
 Traits traits(const Gru& op);
+Rounding rounding(const Gru& op, Shapes in);
+Integers allowed_integers(const Gru& op, size_t operand, Shapes in, const Integers& result);
+inline size_t data_operands(const Gru&, size_t given) { return has_lengths(given) ? 2 : 1; }
 
 }  // namespace tbd

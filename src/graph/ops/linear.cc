@@ -1,6 +1,11 @@
 #include "graph/ops/linear.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/text.h"
+#include "graph/ops/gradient_writer.h"
+#include "graph/ops/python.h"
 
 namespace tbd {
 namespace {
@@ -46,6 +51,20 @@ Cost backward_cost(const Linear& op, const Operands& o) {
 }
 
 Traits traits(const Linear&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Rounding rounding(const Linear& op, Shapes in) {
+  return {1, std::max({in[0].back(), op.out, in[0].elements() / std::max<int64_t>(1, in[0].back())})};
+}
+bool write_gradient(const Linear&, GradientWriter& node, const std::string& g) {
+  if (!node.wants_first_alone() || node.shape(0).rank() != 2) return false;
+  node.pass(0, node.put(Matmul{}, {g, node.operand(1)}));
+  return true;
+}
+std::optional<PythonCall> python_call(const Linear& op, const PythonNode& in) {
+  return in.one_of(cat("F.linear(x0, weight, ", in.optional("bias"), ")"),
+                   cat("tf.linalg.matmul(x0, weight, transpose_b=True)", in.has("bias") ? " + bias" : ""),
+                   cat("mx.nd.FullyConnected(x0, weight, ", op.bias ? "bias, " : "no_bias=True, ",
+                       "num_hidden=", op.out, ", flatten=False)"));
+}
 
 std::vector<Shape> output_shapes(const Matmul& op, Shapes in) {
   require(in.size() == 2, "expected two operands, got ", in.size());
@@ -76,5 +95,16 @@ Cost backward_cost(const Matmul& op, const Operands& o) {
 }
 
 Traits traits(const Matmul&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Rounding rounding(const Matmul&, Shapes in) {
+  const auto side = [](const Shape& x) { return std::max(x[x.rank() - 1], x[x.rank() - 2]); };
+  return {1, std::max(side(in[0]), side(in[1]))};
+}
+std::optional<PythonCall> python_call(const Matmul& op, const PythonNode& in) {
+  if (in.is(PythonNode::Framework::mxnet) && in.x(0).rank() != 3) return std::nullopt;
+  const std::string transposed =
+      cat(", transpose_a=", python_bool(op.transpose_a), ", transpose_b=", python_bool(op.transpose_b), ")");
+  return in.one_of(cat("torch.matmul(x0", op.transpose_a ? ".mT" : "", ", x1", op.transpose_b ? ".mT" : "", ")"),
+                   cat("tf.linalg.matmul(x0, x1", transposed), cat("mx.nd.batch_dot(x0, x1", transposed));
+}
 
 }  // namespace tbd

@@ -6,6 +6,7 @@ namespace tbd {
 // y = x weight^T + bias on the last axis. x (..., in), weight (out, in), bias (out) unless bias is false.
 struct Linear {
   static constexpr std::string_view kKind = "linear";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   int64_t out = 0;
   bool bias = true;
   bool operator==(const Linear&) const = default;
@@ -19,10 +20,14 @@ std::vector<ParameterSpec> parameters(const Linear& op, const Shape& x);
 Cost forward_cost(const Linear& op, const Operands& o);
 Cost backward_cost(const Linear& op, const Operands& o);
 Traits traits(const Linear& op);
+Rounding rounding(const Linear& op, Shapes in);
+bool write_gradient(const Linear& op, GradientWriter& node, const std::string& g);
+std::optional<PythonCall> python_call(const Linear& op, const PythonNode& in);
 
 // Matrix product, batched over the leading axes: a (..., M, K), b (..., K, N); transposed where asked.
 struct Matmul {
   static constexpr std::string_view kKind = "matmul";
+  static constexpr OperandRule kOperands[] = {{"a"}, {"b"}};
   bool transpose_a = false, transpose_b = false;
   bool operator==(const Matmul&) const = default;
 };
@@ -33,5 +38,7 @@ std::vector<Shape> output_shapes(const Matmul& op, Shapes in);
 Cost forward_cost(const Matmul& op, const Operands& o);
 Cost backward_cost(const Matmul& op, const Operands& o);
 Traits traits(const Matmul& op);
+Rounding rounding(const Matmul& op, Shapes in);
+std::optional<PythonCall> python_call(const Matmul& op, const PythonNode& in);
 
 }  // namespace tbd

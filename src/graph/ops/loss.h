@@ -11,6 +11,8 @@ namespace tbd {
 // A row whose label is `ignore` counts nothing and gets no gradient; -1: no label is ignored.
 struct SoftmaxCrossEntropy {
   static constexpr std::string_view kKind = "softmax_cross_entropy";
+  static constexpr OperandRule kOperands[] = {
+      {"logits"}, {"label", Role::label}, {"weights", Role::places, Count::optional}};
   enum class Spread { all, others };
   double smoothing = 0;
   Spread spread = Spread::all;
@@ -27,12 +29,16 @@ Cost forward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
 Cost backward_cost(const SoftmaxCrossEntropy& op, const Operands& o);
 int64_t kept_bytes(const SoftmaxCrossEntropy& op, const Operands& o);  // the log-probabilities
 Traits traits(const SoftmaxCrossEntropy& op);
+Rounding rounding(const SoftmaxCrossEntropy& op, Shapes in);
+std::optional<PythonCall> python_call(const SoftmaxCrossEntropy& op, const PythonNode& in);
+Integers allowed_integers(const SoftmaxCrossEntropy& op, size_t operand, Shapes in, const Integers& result);
 
 // Sum over rows of -sum_c target_c log softmax(logits)_c with any target: logits (..., classes) of rank 2 or more,
 // target of the same shape and type, whose rows need not sum to 1. Result: a scalar of the logits' type. Gradient: of
 // the logits alone.
 struct SoftCrossEntropy {
   static constexpr std::string_view kKind = "soft_cross_entropy";
+  static constexpr OperandRule kOperands[] = {{"logits"}, {"target", Role::target}};
   bool operator==(const SoftCrossEntropy&) const = default;
 };
 template <class Op, class Visit>
@@ -43,10 +49,12 @@ Cost forward_cost(const SoftCrossEntropy& op, const Operands& o);
 Cost backward_cost(const SoftCrossEntropy& op, const Operands& o);
 int64_t kept_bytes(const SoftCrossEntropy& op, const Operands& o);  // the log-probabilities
 Traits traits(const SoftCrossEntropy& op);
+Rounding rounding(const SoftCrossEntropy& op, Shapes in);
 
 // Sum of squared differences of two tensors of equal shape. Result: a scalar.
 struct SquaredError {
   static constexpr std::string_view kKind = "squared_error";
+  static constexpr OperandRule kOperands[] = {{"a"}, {"b"}};
   bool operator==(const SquaredError&) const = default;
 };
 template <class Op, class Visit>
@@ -56,5 +64,7 @@ std::vector<Shape> output_shapes(const SquaredError& op, Shapes in);
 Cost forward_cost(const SquaredError& op, const Operands& o);
 Cost backward_cost(const SquaredError& op, const Operands& o);
 Traits traits(const SquaredError& op);
+Rounding rounding(const SquaredError& op, Shapes in);
+std::optional<PythonCall> python_call(const SquaredError& op, const PythonNode& in);
 
 }  // namespace tbd

@@ -110,7 +110,7 @@ TEST(BatchNormCost, EqualsALoop) {
   }
 }
 
-// measurement.md 3: forward 2 E and backward 3 E elements, and what belongs to channels.
+// docs/flops.md: forward 2 E and backward 3 E elements, and what belongs to channels.
 TEST(BatchNormCost, Bytes) {
   Random r(4);
   const BatchNorm op;

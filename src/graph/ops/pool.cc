@@ -1,5 +1,9 @@
 #include "graph/ops/pool.h"
 
+#include "base/text.h"
+#include "graph/ops/gradient_writer.h"
+#include "graph/ops/python.h"
+
 namespace tbd {
 namespace {
 
@@ -22,6 +26,14 @@ int64_t taps(Extent2 kernel) { return kernel.h * kernel.w; }
 // Every output element's taps, padding included.
 Cost moved(const Operands& o) { return {.bytes = o.out_bytes() + o.in_bytes(0)}; }
 
+template <class Pool>
+PythonCall pool_call(const Pool& op, const PythonNode& in, const char* type, const std::string& x) {
+  const std::string kernel = python_pair(op.kernel), stride = python_pair(op.stride);
+  return in.one_of(cat("F.", type, "_pool2d(", x, ", ", kernel, ", ", stride, ")"),
+                   in.channels_first(cat("tf.nn.", type, "_pool2d(", x, ", ", kernel, ", ", stride, ", 'VALID')")),
+                   cat("mx.nd.Pooling(", x, ", kernel=", kernel, ", stride=", stride, ", pool_type='", type, "')"));
+}
+
 }  // namespace
 
 std::vector<Shape> output_shapes(const MaxPool& op, Shapes in) { return pooled(op, in[0]); }
@@ -37,6 +49,11 @@ Cost backward_cost(const MaxPool&, const Operands& o) {
   return cost;
 }
 Traits traits(const MaxPool&) { return {.saves_inputs = {0}}; }
+// A maximum is exact; its gradient adds up where windows overlap. That of other elements is another branch.
+Rounding rounding(const MaxPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w, false}; }
+std::optional<PythonCall> python_call(const MaxPool& op, const PythonNode& in) {
+  return pool_call(op, in, "max", in.padded(op.pads, /*lowest=*/true));
+}
 
 std::vector<Shape> output_shapes(const AvgPool& op, Shapes in) { return pooled(op, in[0]); }
 Cost forward_cost(const AvgPool& op, const Operands& o) {
@@ -46,6 +63,21 @@ Cost forward_cost(const AvgPool& op, const Operands& o) {
 }
 Cost backward_cost(const AvgPool& op, const Operands& o) { return o.needs(0) ? forward_cost(op, o) : Cost{}; }
 Traits traits(const AvgPool&) { return {.saves_inputs = {0}}; }
+Rounding rounding(const AvgPool& op, Shapes) { return {1, op.kernel.h * op.kernel.w}; }
+// Where windows tile the image.
+bool write_gradient(const AvgPool& op, GradientWriter& node, const std::string& g) {
+  const Shape &x = node.shape(0), &y = node.result_shape();
+  const int64_t side = op.kernel.h;
+  const bool tiles = op.kernel == Extent2(side) && op.stride == op.kernel && op.pads == Pads{};
+  if (!tiles || y[2] * side != x[2] || y[3] * side != x[3]) return false;
+  const double share = 1 / static_cast<double>(side * side);
+  node.pass(0, node.put(Affine{.factor = share}, {node.put(UpsampleNearest{side}, {g})}));
+  return true;
+}
+std::optional<PythonCall> python_call(const AvgPool& op, const PythonNode& in) {
+  if (!op.include_pad && op.pads != Pads{}) return std::nullopt;
+  return pool_call(op, in, "avg", in.padded(op.pads));
+}
 
 std::vector<Shape> output_shapes(const GlobalMean&, Shapes in) {
   require(in[0].rank() == 4, "expected (N, C, H, W), got ", in[0]);
@@ -58,5 +90,9 @@ Cost forward_cost(const GlobalMean&, const Operands& o) {
 }
 Cost backward_cost(const GlobalMean& op, const Operands& o) { return o.needs(0) ? forward_cost(op, o) : Cost{}; }
 Traits traits(const GlobalMean&) { return {}; }
+Rounding rounding(const GlobalMean&, Shapes in) { return {1, in[0][2] * in[0][3]}; }
+std::optional<PythonCall> python_call(const GlobalMean&, const PythonNode& in) {
+  return in.one_of("x0.mean(dim=(2, 3))", "tf.reduce_mean(x0, (2, 3))", "mx.nd.mean(x0, axis=(2, 3))");
+}
 
 }  // namespace tbd

@@ -1,6 +1,10 @@
 #include "graph/ops/recurrent.h"
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "graph/ops/gates.h"
+#include "graph/ops/python.h"
 
 namespace tbd {
 namespace {
@@ -10,6 +14,38 @@ constexpr PerUnit kForward = {.gates = 4, .simd = 16, .trans = 5};
 // The biases take 4: both have the same gradient.
 PerUnit backward_unit(int64_t simd, const WantedGates& wanted) {
   return {.gates = 4, .simd = simd + (wanted.bias ? 4 : 0), .trans = 0};
+}
+
+constexpr const char* kCell = R"(
+
+def cell(x, h, c):
+    gates = (matmul(x, permute(weight_ih, (1, 0))) + reshape(bias_ih, (1, -1))
+             + matmul(h, permute(weight_hh, (1, 0))) + reshape(bias_hh, (1, -1)))
+    i, f, g, o = (gates[:, n * HIDDEN:(n + 1) * HIDDEN] for n in range(4))
+    c = sigmoid(f) * c + sigmoid(i) * tanh(g)
+    return sigmoid(o) * tanh(c), c
+)";
+
+constexpr const char* kTorchCell = R"(
+
+def cell(x, h, c): return torch.lstm_cell(x, (h, c), weight_ih, weight_hh, bias_ih, bias_hh)
+)";
+
+constexpr const char* kLstm = R"(
+
+def lstm(x, lengths, order):
+    h = c = constant(np.zeros((x.shape[0], HIDDEN)))
+    y = [None] * len(order)
+    for t in order:
+        valid = constant(np.reshape(lengths > t, (-1, 1)))
+        new_h, new_c = cell(x[:, t], h, c)
+        h, c = valid * new_h + (1 - valid) * h, valid * new_c + (1 - valid) * c
+        y[t] = valid * h
+    return stack(y, 1), h, c
+)";
+
+std::string cell_in_python(int64_t hidden, const PythonNode& in) {
+  return cat("\nHIDDEN = ", hidden, "\n", in.pick(kTorchCell, kCell, kCell));
 }
 
 }  // namespace
@@ -46,6 +82,21 @@ int64_t kept_bytes(const Lstm&, const Operands& o) { return 7 * o.out_bytes(0); 
 Traits traits(const Lstm&) {
   return {.saves_inputs = {0, 1, 2, 3}, .saves_output = true, .precision = PrecisionRule::low};
 }
+// Gates round as sigmoid and tanh do, and every step rounds the state that it hands on; the gradient of a weight adds
+// up steps and samples.
+Rounding rounding(const Lstm& op, Shapes in) {
+  return {4, std::max({in[0][2] + op.hidden, 4 * op.hidden, in[0][0] * in[0][1]})};
+}
+std::optional<PythonCall> python_call(const Lstm& op, const PythonNode& in) {
+  const bool lengths = has_lengths(in.shapes().size());
+  const int64_t steps = in.x(0)[1];
+  const std::string order = op.reverse ? cat("range(", steps - 1, ", -1, -1)") : cat("range(", steps, ")");
+  const std::string until = lengths ? in.given(1) : cat("np.full(", in.x(0)[0], ", ", steps, ")");
+  return in.composed(cat("lstm(x0, ", until, ", ", order, ")"), cell_in_python(op.hidden, in) + kLstm);
+}
+Integers allowed_integers(const Lstm&, size_t, Shapes in, const Integers&) {
+  return {{1, in[0][1]}, Integers::Bound::strict};
+}
 
 std::vector<Shape> output_shapes(const LstmCell& op, Shapes in) {
   require(in.size() >= 3, "expected x, h and c, got ", in.size(), " operands");
@@ -79,5 +130,11 @@ Cost backward_cost(const LstmCell& op, const Operands& o) {
 }
 int64_t kept_bytes(const LstmCell&, const Operands& o) { return 5 * o.out_bytes(0); }
 Traits traits(const LstmCell&) { return {.saves_inputs = {0, 1, 2, 3, 4}, .precision = PrecisionRule::low}; }
+Rounding rounding(const LstmCell& op, Shapes in) {
+  return {4, std::max({in[0][1] + op.hidden, 4 * op.hidden, in[0][0]})};
+}
+std::optional<PythonCall> python_call(const LstmCell& op, const PythonNode& in) {
+  return in.composed("cell(x0, x1, x2)", cell_in_python(op.hidden, in));
+}
 
 }  // namespace tbd

@@ -1,6 +1,11 @@
 #include "graph/ops/structure.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
+#include "graph/ops/gradient_writer.h"
+#include "graph/ops/python.h"
 
 namespace tbd {
 
@@ -32,7 +37,17 @@ std::vector<Shape> output_shapes(const Reshape& op, Shapes in) {
 }
 Cost forward_cost(const Reshape&, const Operands&) { return {}; }
 Cost backward_cost(const Reshape&, const Operands&) { return {}; }
-Traits traits(const Reshape&) { return {.aliases_input = true}; }
+Traits traits(const Reshape&) { return {.aliases_input = true, .passes_gradient = true}; }
+Rounding rounding(const Reshape&, Shapes) { return {0}; }
+bool write_gradient(const Reshape&, GradientWriter& node, const std::string& g) {
+  if (node.shape(0)[0] != node.result_shape()[0]) return false;  // samples are taken apart
+  node.pass(0, node.put(Reshape{with_any_batch(node.shape(0))}, {g}));
+  return true;
+}
+std::optional<PythonCall> python_call(const Reshape&, const PythonNode& in) {
+  return in.one_of("x0.reshape(expected[OUTPUT].shape)", "tf.reshape(x0, expected[OUTPUT].shape)",
+                   "mx.nd.reshape(x0, expected[OUTPUT].shape)");
+}
 
 std::vector<Shape> output_shapes(const Concat& op, Shapes in) {
   require(in.size() >= 2, "expected two operands or more, got ", in.size());
@@ -48,7 +63,13 @@ std::vector<Shape> output_shapes(const Concat& op, Shapes in) {
 }
 Cost forward_cost(const Concat&, const Operands& o) { return {.bytes = bytes_touched_forward(o)}; }
 Cost backward_cost(const Concat&, const Operands&) { return {}; }  // parts of the gradient, as they are
-Traits traits(const Concat&) { return {.precision = PrecisionRule::match}; }
+Traits traits(const Concat&) { return {.passes_gradient = true, .precision = PrecisionRule::match}; }
+Rounding rounding(const Concat&, Shapes) { return {0}; }
+std::optional<PythonCall> python_call(const Concat& op, const PythonNode& in) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < in.shapes().size(); ++i) parts.push_back(cat("x", i));
+  return in.composed(cat("concat([", join(parts, ", "), "], ", op.axis, ")"));
+}
 
 std::vector<Shape> output_shapes(const Slice& op, Shapes in) {
   Shape y = in[0];
@@ -64,6 +85,12 @@ Cost backward_cost(const Slice&, const Operands& o) {
   return o.needs(0) ? Cost{.bytes = o.out_bytes() + o.in_bytes(0)} : Cost{};  // zeros around the part
 }
 Traits traits(const Slice&) { return {.aliases_input = true}; }
+Rounding rounding(const Slice&, Shapes) { return {0}; }
+std::optional<PythonCall> python_call(const Slice& op, const PythonNode&) {
+  std::string y = "x0[";
+  for (int64_t axis = 0; axis < op.axis; ++axis) y += ":, ";
+  return PythonCall{cat(y, op.begin, ":", op.end == 0 ? "" : std::to_string(op.end), "]")};
+}
 
 std::vector<Shape> output_shapes(const Transpose& op, Shapes in) {
   const Shape& x = in[0];
@@ -78,7 +105,11 @@ std::vector<Shape> output_shapes(const Transpose& op, Shapes in) {
 }
 Cost forward_cost(const Transpose&, const Operands&) { return {}; }
 Cost backward_cost(const Transpose&, const Operands&) { return {}; }
-Traits traits(const Transpose&) { return {.aliases_input = true}; }
+Traits traits(const Transpose&) { return {.aliases_input = true, .passes_gradient = true}; }
+Rounding rounding(const Transpose&, Shapes) { return {0}; }
+std::optional<PythonCall> python_call(const Transpose& op, const PythonNode& in) {
+  return in.composed(cat("permute(x0, ", python_tuple(op.axes), ")"));
+}
 
 std::vector<Shape> output_shapes(const Reduce& op, Shapes in) {
   const Shape& x = in[0];
@@ -103,11 +134,36 @@ Cost backward_cost(const Reduce& op, const Operands& o) {
   return {.simd = divisions, .bytes = o.out_bytes() + o.in_bytes(0)};
 }
 Traits traits(const Reduce&) { return {}; }
+Rounding rounding(const Reduce& op, Shapes in) {
+  return {1, in[0].elements() / std::max<int64_t>(1, output_shapes(op, in)[0].elements())};
+}
+// Every element gets the gradient of its sum, or its share of it.
+bool write_gradient(const Reduce& op, GradientWriter& node, const std::string& g) {
+  const Shape &x = node.shape(0), &y = node.result_shape();
+  std::vector<int64_t> kept(x.extents().begin(), x.extents().end());
+  for (const int64_t axis : op.axes) kept.at(static_cast<size_t>(axis)) = 1;
+  if (op.axes.empty() || kept[0] == 1) return false;  // over samples
+  kept[0] = 0;
+  const double share =
+      op.function == Reduce::Function::mean ? static_cast<double>(y.elements()) / static_cast<double>(x.elements()) : 1;
+  const std::string level = node.put(Affine{.factor = 0, .offset = share}, {node.operand(0)});
+  node.pass(0, node.mul(level, op.keep ? g : node.put(Reshape{kept}, {g})));
+  return true;
+}
+std::optional<PythonCall> python_call(const Reduce& op, const PythonNode& in) {
+  std::vector<int64_t> all(static_cast<size_t>(in.x(0).rank()));
+  std::iota(all.begin(), all.end(), 0);
+  const std::string axes = python_tuple(op.axes.empty() ? all : op.axes), keep = python_bool(op.keep), name = kind(op);
+  return in.one_of(cat("x0.", name, "(dim=", axes, ", keepdim=", keep, ")"),
+                   cat("tf.reduce_", name, "(x0, ", axes, ", keepdims=", keep, ")"),
+                   cat("mx.nd.", name, "(x0, axis=", axes, ", keepdims=", keep, ")"));
+}
 
 std::vector<Shape> output_shapes(const StopGradient&, Shapes in) { return {in[0]}; }
 Cost forward_cost(const StopGradient&, const Operands&) { return {}; }
 Cost backward_cost(const StopGradient&, const Operands&) { return {}; }
 Traits traits(const StopGradient&) { return {.aliases_input = true, .differentiable = false}; }
+Rounding rounding(const StopGradient&, Shapes) { return {0}; }
 
 std::vector<Shape> output_shapes(const HostCall& op, Shapes in) {
   require(!op.results.empty(), "host_call declares no result");
@@ -123,7 +179,7 @@ std::vector<Shape> output_shapes(const HostCall& op, Shapes in) {
   }
   return out;
 }
-// Host ops are not counted as floating-point work; their time is (measurement.md 3).
+// Host ops are not counted as floating-point work; their time is (docs/flops.md).
 Cost forward_cost(const HostCall&, const Operands& o) {
   Cost cost;
   for (size_t i = 0; i < o.in.size(); ++i) cost.bytes += o.in_bytes(i);
@@ -132,6 +188,13 @@ Cost forward_cost(const HostCall&, const Operands& o) {
 }
 Cost backward_cost(const HostCall&, const Operands&) { return {}; }
 Traits traits(const HostCall&) { return {.differentiable = false}; }
+Rounding rounding(const HostCall&, Shapes) { return {0}; }
+size_t result_count(const HostCall& op) { return op.results.size(); }
+DType output_dtype(const HostCall& op, size_t output, std::span<const DType>) { return op.results.at(output).dtype; }
+void make_double(HostCall& op) {
+  for (HostCall::Result& result : op.results) result.dtype = doubled(result.dtype);
+}
+Integers allowed_integers(const HostCall&, size_t, Shapes, const Integers&) { return {}; }
 
 std::vector<Shape> output_shapes(const InputGradient&, Shapes in) {
   require(in.size() == 2, "expected y and x, got ", in.size(), " operands");
@@ -141,5 +204,7 @@ std::vector<Shape> output_shapes(const InputGradient&, Shapes in) {
 Cost forward_cost(const InputGradient&, const Operands&) { return {}; }
 Cost backward_cost(const InputGradient&, const Operands&) { return {}; }
 Traits traits(const InputGradient&) { return {.saves_inputs = {0, 1}}; }
+// As many roundings as the ops between y and x have, forward, backward and backward again.
+Rounding rounding(const InputGradient&, Shapes in) { return {4, in[1].elements()}; }
 
 }  // namespace tbd

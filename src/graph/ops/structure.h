@@ -7,6 +7,7 @@ namespace tbd {
 // The same elements in row-major order in another shape: -1 once is what remains, 0 keeps the operand's extent there.
 struct Reshape {
   static constexpr std::string_view kKind = "reshape";
+  static constexpr OperandRule kOperands[] = {{"x", Role::moved}};
   std::vector<int64_t> shape;
   bool operator==(const Reshape&) const = default;
 };
@@ -17,11 +18,15 @@ std::vector<Shape> output_shapes(const Reshape& op, Shapes in);
 Cost forward_cost(const Reshape& op, const Operands& o);
 Cost backward_cost(const Reshape& op, const Operands& o);
 Traits traits(const Reshape& op);
+Rounding rounding(const Reshape& op, Shapes in);
+bool write_gradient(const Reshape& op, GradientWriter& node, const std::string& g);
+std::optional<PythonCall> python_call(const Reshape& op, const PythonNode& in);
 
 // The operands, two or more, one after another along `axis`; of equal rank, type and other extents.
 // Gradient: to each operand its part.
 struct Concat {
   static constexpr std::string_view kKind = "concat";
+  static constexpr OperandRule kOperands[] = {{"first", Role::moved}, {"next", Role::moved, Count::many}};
   int64_t axis = 1;
   bool operator==(const Concat&) const = default;
 };
@@ -32,10 +37,13 @@ std::vector<Shape> output_shapes(const Concat& op, Shapes in);
 Cost forward_cost(const Concat& op, const Operands& o);
 Cost backward_cost(const Concat& op, const Operands& o);
 Traits traits(const Concat& op);
+Rounding rounding(const Concat& op, Shapes in);
+std::optional<PythonCall> python_call(const Concat& op, const PythonNode& in);
 
 // Positions begin <= i < end of one axis; end 0: to its end. Any type. Gradient: 0 outside.
 struct Slice {
   static constexpr std::string_view kKind = "slice";
+  static constexpr OperandRule kOperands[] = {{"x", Role::moved}};
   int64_t axis = 1;
   int64_t begin = 0;
   int64_t end = 0;
@@ -48,10 +56,13 @@ std::vector<Shape> output_shapes(const Slice& op, Shapes in);
 Cost forward_cost(const Slice& op, const Operands& o);
 Cost backward_cost(const Slice& op, const Operands& o);
 Traits traits(const Slice& op);
+Rounding rounding(const Slice& op, Shapes in);
+std::optional<PythonCall> python_call(const Slice& op, const PythonNode& in);
 
 // Axis i of the result is axis axes[i] of the operand: a permutation of 0 .. rank - 1. Any type.
 struct Transpose {
   static constexpr std::string_view kKind = "transpose";
+  static constexpr OperandRule kOperands[] = {{"x", Role::moved}};
   std::vector<int64_t> axes;
   bool operator==(const Transpose&) const = default;
 };
@@ -62,10 +73,13 @@ std::vector<Shape> output_shapes(const Transpose& op, Shapes in);
 Cost forward_cost(const Transpose& op, const Operands& o);
 Cost backward_cost(const Transpose& op, const Operands& o);
 Traits traits(const Transpose& op);
+Rounding rounding(const Transpose& op, Shapes in);
+std::optional<PythonCall> python_call(const Transpose& op, const PythonNode& in);
 
 // Sum or mean over the axes (all when empty), which disappear unless keep.
 struct Reduce {
   static constexpr std::string_view kKind = "reduce";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   enum class Function { sum, mean };
   Function function = Function::sum;
   std::vector<int64_t> axes;
@@ -79,10 +93,14 @@ std::vector<Shape> output_shapes(const Reduce& op, Shapes in);
 Cost forward_cost(const Reduce& op, const Operands& o);
 Cost backward_cost(const Reduce& op, const Operands& o);
 Traits traits(const Reduce& op);
+Rounding rounding(const Reduce& op, Shapes in);
+bool write_gradient(const Reduce& op, GradientWriter& node, const std::string& g);
+std::optional<PythonCall> python_call(const Reduce& op, const PythonNode& in);
 
 // The same values; no gradient passes.
 struct StopGradient {
   static constexpr std::string_view kKind = "stop_gradient";
+  static constexpr OperandRule kOperands[] = {{"x", Role::moved}};
   bool operator==(const StopGradient&) const = default;
 };
 template <class Op, class Visit>
@@ -92,11 +110,14 @@ std::vector<Shape> output_shapes(const StopGradient& op, Shapes in);
 Cost forward_cost(const StopGradient& op, const Operands& o);
 Cost backward_cost(const StopGradient& op, const Operands& o);
 Traits traits(const StopGradient& op);
+Rounding rounding(const StopGradient& op, Shapes in);
 
 // A function of src/host on detached host copies, found by `function`; its shapes are declared: an extent of 0 is
 // the extent of operand 0 on that axis. No gradient passes.
 struct HostCall {
   static constexpr std::string_view kKind = "host_call";
+  static constexpr OperandRule kOperands[] = {{"x", Role::any, Count::many}};
+  static constexpr size_t kResults = 0;  // as many as it declares
   struct Result {
     std::vector<int64_t> shape;
     DType dtype = DType::f32;
@@ -113,11 +134,17 @@ std::vector<Shape> output_shapes(const HostCall& op, Shapes in);
 Cost forward_cost(const HostCall& op, const Operands& o);
 Cost backward_cost(const HostCall& op, const Operands& o);
 Traits traits(const HostCall& op);
+Rounding rounding(const HostCall& op, Shapes in);
+size_t result_count(const HostCall& op);
+DType output_dtype(const HostCall& op, size_t output, std::span<const DType> in);
+void make_double(HostCall& op);
+Integers allowed_integers(const HostCall& op, size_t operand, Shapes in, const Integers& result);
 
 // d sum(y) / d x, itself differentiable: operand 0 is y, operand 1 is x, which y depends on. Result: as x.
 // Gulrajani et al. 2017, arXiv:1704.00028, the gradient penalty.
 struct InputGradient {
   static constexpr std::string_view kKind = "input_gradient";
+  static constexpr OperandRule kOperands[] = {{"y"}, {"x"}};
   bool operator==(const InputGradient&) const = default;
 };
 template <class Op, class Visit>
@@ -127,5 +154,7 @@ std::vector<Shape> output_shapes(const InputGradient& op, Shapes in);
 Cost forward_cost(const InputGradient& op, const Operands& o);
 Cost backward_cost(const InputGradient& op, const Operands& o);
 Traits traits(const InputGradient& op);
+Rounding rounding(const InputGradient& op, Shapes in);
+inline DType output_dtype(const InputGradient&, size_t, std::span<const DType> in) { return in[1]; }
 
 }  // namespace tbd

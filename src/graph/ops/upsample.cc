@@ -1,5 +1,6 @@
 #include "graph/ops/upsample.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/ops/conv2d.h"
@@ -38,6 +39,7 @@ Cost backward_cost(const UpsampleNearest&, const Operands& o) {
   return {.simd = o.out[0].elements(), .bytes = o.out_bytes() + o.in_bytes(0)};
 }
 Traits traits(const UpsampleNearest&) { return {}; }
+Rounding rounding(const UpsampleNearest& op, Shapes) { return {1, op.factor * op.factor}; }
 
 std::vector<Shape> output_shapes(const ConvTranspose2d& op, Shapes in) {
   const Shape& x = in[0];
@@ -70,5 +72,9 @@ Cost backward_cost(const ConvTranspose2d& op, const Operands& o) {
   return cost;
 }
 Traits traits(const ConvTranspose2d&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Rounding rounding(const ConvTranspose2d& op, Shapes in) {
+  const int64_t taps = op.kernel.h * op.kernel.w;
+  return {1, std::max({in[0][1] * taps, op.out * taps, per_channel(in[0])})};
+}
 
 }  // namespace tbd

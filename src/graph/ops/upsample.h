@@ -7,6 +7,7 @@ namespace tbd {
 // Every element `factor` times along both axes: x (N, C, H, W) -> (N, C, factor H, factor W). Gradient: sums.
 struct UpsampleNearest {
   static constexpr std::string_view kKind = "upsample_nearest";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   int64_t factor = 2;
   bool operator==(const UpsampleNearest&) const = default;
 };
@@ -17,11 +18,13 @@ std::vector<Shape> output_shapes(const UpsampleNearest& op, Shapes in);
 Cost forward_cost(const UpsampleNearest& op, const Operands& o);
 Cost backward_cost(const UpsampleNearest& op, const Operands& o);
 Traits traits(const UpsampleNearest& op);
+Rounding rounding(const UpsampleNearest& op, Shapes in);
 
 // The gradient of conv2d by its operand, as an op of its own. x (N, C, H, W), weight (C, out, kernel.h, kernel.w): that
 // of the convolution (N, out, H', W') -> x -> y (N, out, H', W'), H' = (H - 1) stride - top - bottom + kernel.
 struct ConvTranspose2d {
   static constexpr std::string_view kKind = "conv_transpose2d";
+  static constexpr OperandRule kOperands[] = {{"x"}};
   int64_t out = 0;
   Extent2 kernel = 1;
   Extent2 stride = 1;
@@ -38,5 +41,6 @@ std::vector<ParameterSpec> parameters(const ConvTranspose2d& op, const Shape& x)
 Cost forward_cost(const ConvTranspose2d& op, const Operands& o);
 Cost backward_cost(const ConvTranspose2d& op, const Operands& o);
 Traits traits(const ConvTranspose2d& op);
+Rounding rounding(const ConvTranspose2d& op, Shapes in);
 
 }  // namespace tbd

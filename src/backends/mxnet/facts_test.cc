@@ -1,0 +1,17 @@
+#include "backend_suite/facts.h"
+
+namespace tbd {
+
+const BackendFacts& backend_facts() {
+  static const BackendFacts facts = {
+      .framework = "mxnet",
+      .precisions = {Precision::fp64, Precision::fp32},
+      .layouts = {"nchw"},
+      .single_precision = 1e-4,
+      .updates = {{Precision::fp64, 1e-11}, {Precision::fp32, 1e-6}},
+      .relu_keeps_nan = false,
+  };
+  return facts;
+}
+
+}  // namespace tbd

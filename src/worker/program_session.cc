@@ -1,0 +1,105 @@
+#include "worker/program_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "worker/inputs.h"
+
+namespace tbd {
+namespace {
+
+const StepEntry* entry_of(const Program& program, const std::string& phase) {
+  const auto found = std::ranges::find(program.step, phase, &StepEntry::phase);
+  return found == program.step.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void ProgramSession::load(const Program& program, const LoadOptions& options) {
+  require(bound_.empty(), "a session loads one program");
+  require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
+  if (options.world != 1) fail(ErrorKind::unsupported, "a session runs on one rank, got ", options.world);
+  program_ = program;
+  options_ = options;
+  Store& store = open(program_, options_);
+  std::set<std::string> averaged;
+  for (const Phase& phase : program_.phases) {
+    const BoundPhase& bound = *bound_.emplace_back(std::make_unique<BoundPhase>(program_, phase, options_));
+    averaged.insert(bound.averaged.begin(), bound.averaged.end());
+    runs_.emplace_back(bound, lower(bound), entry_of(program_, phase.name), options_);
+  }
+  for (const StepEntry& entry : program_.step) {
+    program_.phase(entry.phase);  // throws with the nearest names
+    PhaseRuns& phase = *std::ranges::find(runs_, entry.phase, &PhaseRuns::name);
+    require(phase.entry() == &entry, "phase '", entry.phase, "' stands twice in the step list");
+    steps_.push_back(&phase);
+  }
+  state_.emplace(program_, store, averaged);
+}
+
+void ProgramSession::write(const TensorMap& values) { state_->write(values); }
+
+TensorMap ProgramSession::read(const std::vector<std::string>& prefixes) {
+  TensorMap out;
+  state_->read(prefixes, out);
+  for (const PhaseRuns& phase : runs_)
+    for (const auto& [name, tensor] : phase.captured())
+      if (starts_with_any(name, prefixes)) out[name] = tensor;
+  for (const PhaseRuns& phase : runs_) {
+    const std::string name = runs_.size() == 1 ? "loss" : cat("loss/", phase.name());
+    if (options_.capture && phase.loss() && starts_with_any(name, prefixes))
+      out[name] = scalar_tensor(*phase.loss(), DType::f64);
+  }
+  return out;
+}
+
+void ProgramSession::stage(const TensorMap& batch) {
+  staged_ = false;
+  for (PhaseRuns& phase : runs_) phase.unstage();
+  std::vector<std::vector<const HostTensor*>> found;
+  for (const PhaseRuns& phase : runs_) found.push_back(phase.find_inputs(batch));
+  for (size_t i = 0; i < runs_.size(); ++i) runs_[i].stage(found[i]);
+  staged_ = true;
+}
+
+PhaseRuns& ProgramSession::run_alone(const std::string& phase) {
+  program_.phase(phase);  // throws with the nearest names
+  const auto found = std::ranges::find(steps_, phase, &PhaseRuns::name);
+  if (found == steps_.end()) fail(ErrorKind::invalid, "no step entry runs the phase '", phase, "'");
+  return **found;
+}
+
+StepReport ProgramSession::step(const StepRequest& request) {
+  require(options_.trace || !request.traced, "a traced step needs a program loaded for pass trace");
+  require(staged_, "a step needs staged inputs");
+  if (request.only_phase) run_alone(*request.only_phase);
+  return run_step(request);
+}
+
+StepReport ProgramSession::run_step(const StepRequest& request) {
+  state_->start_averages();
+  for (PhaseRuns& phase : runs_) phase.forget_loss();
+  StepReport report;
+  if (request.only_phase) {
+    run_phase(run_alone(*request.only_phase), 1, request, report);
+  } else {
+    for (PhaseRuns* phase : steps_)
+      if (request.number >= phase->entry()->from_step) run_phase(*phase, phase->entry()->repeat, request, report);
+  }
+  if (!std::isfinite(report.loss)) report.loss = std::numeric_limits<double>::quiet_NaN();
+  return report;
+}
+
+void ProgramSession::run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report) {
+  report.loss = report.losses[phase.name()] = phase.run(repeats, request);
+}
+
+std::string ProgramSession::first_non_finite() {
+  std::string found = state_->first_non_finite();
+  for (PhaseRuns& phase : runs_)
+    if (found.empty()) found = phase.first_non_finite_gradient();
+  return found;
+}
+
+}  // namespace tbd

@@ -1,0 +1,50 @@
+// The step interpreter: what every back-end's session does alike. It stages batches, goes through the step list with
+// its repeats and micro-batches, counts updates, sums losses, and knows the names of state and of what is captured.
+//
+// A back-end derives its session and gives a Store of its tensors (store.h) and a LoweredPhase of each phase
+// (lowered_phase.h). Where it watches what runs, or has to wait for a device, it overrides a call and calls this one's.
+#pragma once
+#include <memory>
+
+#include "worker/phase_runs.h"
+#include "worker/program_state.h"
+#include "worker/session.h"
+
+namespace tbd {
+
+class ProgramSession : public Session {
+ public:
+  void load(const Program& program, const LoadOptions& options) override;
+  void write(const TensorMap& values) override;
+  TensorMap read(const std::vector<std::string>& prefixes) override;
+  // A batch that is refused leaves nothing staged.
+  void stage(const TensorMap& batch) override;
+  StepReport step(const StepRequest& request) final;
+  std::string first_non_finite() override;
+
+ protected:
+  // Refuses what the back-end cannot run, readies the framework and makes the state, all zero. What the arguments refer
+  // to lives as long as the session; so must the store.
+  virtual Store& open(const Program& program, const LoadOptions& options) = 0;
+  // Adds the slots that the phase's update needs to the store. The session owns the result.
+  virtual LoweredPhase& lower(const BoundPhase& phase) = 0;
+  // A step whose request is sound. Returns when all it queued is done: an override that calls this waits.
+  virtual StepReport run_step(const StepRequest& request);
+
+  const Program& program() const { return program_; }
+  const LoadOptions& options() const { return options_; }
+
+ private:
+  PhaseRuns& run_alone(const std::string& phase);
+  void run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report);
+
+  Program program_;
+  LoadOptions options_;
+  std::vector<std::unique_ptr<BoundPhase>> bound_;
+  std::vector<PhaseRuns> runs_;    // in the order of the program
+  std::vector<PhaseRuns*> steps_;  // in the order of the step list
+  std::optional<ProgramState> state_;
+  bool staged_ = false;
+};
+
+}  // namespace tbd

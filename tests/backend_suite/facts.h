@@ -1,0 +1,26 @@
+// What the tests of all back-ends have to know of the one that they are linked with.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/passes.h"
+
+namespace tbd {
+
+struct BackendFacts {
+  std::string framework;
+  std::vector<Precision> precisions;
+  std::vector<std::string> layouts;  // the first is the usual one
+  // How far three steps in single precision may be from those in double.
+  double single_precision = 0;
+  // How far an update may be from its formula, in each precision that is tested.
+  std::vector<std::pair<Precision, double>> updates;
+  // A relu that turns a NaN into 0 hides it from the layers behind.
+  bool relu_keeps_nan = true;
+};
+
+// Defined by each back-end's tests (facts_test.cc).
+const BackendFacts& backend_facts();
+
+}  // namespace tbd

@@ -1,0 +1,155 @@
+// What the tests of all back-ends share: sessions, random batches and weights, comparisons in double.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_suite/facts.h"
+#include "base/philox.h"
+#include "worker/initial_values.h"
+#include "worker/inputs.h"
+#include "worker/session.h"
+
+namespace tbd {
+
+inline HostTensor doubles(const Shape& shape, const std::vector<double>& values) {
+  return HostTensor(DType::f64, shape, std::span<const double>(values));
+}
+
+// Standard normal.
+inline HostTensor random_tensor(const std::string& name, const Shape& shape, DType dtype) {
+  const Philox random(7, name);
+  std::vector<double> values(static_cast<size_t>(shape.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = random.normal(i);
+  return converted(doubles(shape, values), dtype);
+}
+
+// The inputs and the program's norms.
+inline TensorMap with_norms(const Program& program, TensorMap inputs, int64_t batch = 4) {
+  const TensorMap norms = input_needs(program, {{"N", batch}}).norms;
+  inputs.insert(norms.begin(), norms.end());
+  return inputs;
+}
+
+// A batch for all inputs of a step, and the program's norms.
+inline TensorMap random_batch(const Program& program, const Bindings& bindings = {{"N", 4}}) {
+  const InputNeeds needs = input_needs(program, bindings);
+  TensorMap batch = generated_inputs(needs, /*seed=*/7, /*step=*/1);
+  batch.insert(needs.norms.begin(), needs.norms.end());
+  return batch;
+}
+
+inline TensorMap initial_weights(const Program& program) {
+  TensorMap out;
+  for (const Parameter& p : program.parameters) out["param/" + p.name] = initial_value(p, 3, 1);
+  for (const Parameter& b : program.buffers) out["buffer/" + b.name] = initial_value(b, 3, 1);
+  return out;
+}
+
+struct SessionSetup {
+  int64_t batch = 4;
+  std::string layout = {};  // the back-end's usual one
+  bool capture = true;
+  int64_t threads = 1;
+  std::string mode = {};
+};
+
+inline LoadOptions load_options(const SessionSetup& setup = {}) {
+  LoadOptions options = {.bindings = {{"N", setup.batch}}, .threads = setup.threads};
+  options.layout = setup.layout.empty() ? backend_facts().layouts.front() : setup.layout;
+  options.mode = setup.mode;
+  options.capture = setup.capture;
+  options.seed = 5;
+  return options;
+}
+
+// With initial weights.
+inline std::unique_ptr<Session> loaded(const Program& program, const SessionSetup& setup = {},
+                                       std::unique_ptr<Session> session = make_session()) {
+  session->load(program, load_options(setup));
+  session->write(initial_weights(program));
+  return session;
+}
+// And a random batch staged.
+inline std::unique_ptr<Session> ready(const Program& program, const SessionSetup& setup = {},
+                                      std::unique_ptr<Session> made = make_session()) {
+  std::unique_ptr<Session> session = loaded(program, setup, std::move(made));
+  session->stage(random_batch(program, {{"N", setup.batch}}));
+  return session;
+}
+
+inline StepRequest at_step(int64_t number, std::optional<double> lr = {}, std::optional<std::string> phase = {}) {
+  return {.number = number, .schedule_step = number, .lr = lr, .only_phase = std::move(phase)};
+}
+
+// |a - b| / |b| over all elements; |a| where b is 0.
+inline double relative_error(const std::vector<double>& a, const std::vector<double>& b) {
+  require(a.size() == b.size(), "sizes differ");
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    size += b[i] * b[i];
+  }
+  return size == 0 ? std::sqrt(difference) : std::sqrt(difference / size);
+}
+inline double relative_error(const HostTensor& a, const HostTensor& b) {
+  return relative_error(as_doubles(a), as_doubles(b));
+}
+
+inline std::string sentence_from(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+// Whether the back-end runs every node.
+inline bool runs(const Program& program) {
+  return std::ranges::none_of(make_session()->check(program),
+                              [](const NodeSupport& node) { return node.level == NodeSupport::Level::unsupported; });
+}
+
+// Normal, but 0 on the padding rows of embeddings, whose lookups have no gradient.
+inline std::vector<double> direction_for(const Phase& phase, const std::string& name, const Shape& shape) {
+  std::vector<double> direction = as_doubles(random_tensor(name, shape, DType::f64));
+  for (const Node& node : phase.nodes)
+    if (const auto* op = std::get_if<Embedding>(&node.op); op && op->pad >= 0 && node.inputs[1] == name)
+      std::fill_n(direction.begin() + op->pad * op->width, op->width, 0.0);
+  return direction;
+}
+
+// Along one random direction per parameter the loss of the phase changes as its gradient says, by central differences.
+// The session holds weights and a staged batch of an fp64 program.
+inline void expect_gradients(Session& session, const Phase& phase, double h = 1e-5, double tolerance = 1e-6) {
+  const auto loss = [&] { return session.step(at_step(1, 0.0, phase.name)).loss; };
+  loss();
+  const TensorMap before = session.read({"grad/", "param/"});
+  for (const std::string& name : phase.wrt()) {
+    const HostTensor& weight = before.at("param/" + name);
+    const std::vector<double> w = as_doubles(weight), g = as_doubles(before.at("grad/" + name));
+    const std::vector<double> direction = direction_for(phase, name, weight.shape());
+    const auto loss_at = [&](double by) {
+      std::vector<double> moved = w;
+      for (size_t i = 0; i < w.size(); ++i) moved[i] += by * direction[i];
+      session.write({{"param/" + name, doubles(weight.shape(), moved)}});
+      return loss();
+    };
+    const double above = loss_at(h), below = loss_at(-h);
+    loss_at(0);
+    double expected = 0, scale = 0;
+    for (size_t i = 0; i < w.size(); ++i) {
+      expected += g[i] * direction[i];
+      scale += std::abs(g[i] * direction[i]);
+    }
+    EXPECT_NEAR((above - below) / (2 * h), expected, tolerance * scale + 1e-9) << phase.name << " " << name;
+  }
+}
+
+}  // namespace tbd
