@@ -3,10 +3,12 @@
 #include <ostream>
 
 #include "base/json.h"
-#include "cli/cell_options.h"
 #include "cli/check_tables.h"
 #include "cli/commands.h"
 #include "cli/locations.h"
+#include "cli/report_files.h"
+#include "cli/verdicts.h"
+#include "cli/workload_options.h"
 #include "runner/worker_process.h"
 
 namespace tbd::cli {
@@ -20,6 +22,9 @@ class CheckCommand final : public Command {
   void declare(Options& options) override {
     options.positional("MODEL", options_.model, "Model name, or path of a program file");
     options.flag("--all", all_, "Every model, in all its tiny configurations");
+    options.option("--records", records_,
+                   "Records, folders of records, or @latest: check what they trained, and write the verdicts into them",
+                   {.separator = ',', .one_argument = true});
     options.option("--config", options_.config,
                    "Configuration of the model [tiny, where it has one: all its ops, small]");
     options.option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]",
@@ -41,6 +46,7 @@ class CheckCommand final : public Command {
     if (!output_.quiet)
       options_.progress = [&](const std::string& doing) { context.err << "check: " << doing << "\n"; };
     require_one_question();
+    if (!records_.empty()) return check_kept(context, format);
     std::vector<CheckResult> results;
     int code = kDone;
     note_interrupts();
@@ -65,12 +71,28 @@ class CheckCommand final : public Command {
   }
 
  private:
+  int check_kept(Context& context, Format format) const {
+    const std::vector<std::filesystem::path> paths(records_.begin(), records_.end());
+    std::vector<UnreadableRecord> unreadable;
+    std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
+    note_interrupts();
+    check_records(context, records, runner_settings(context), output_.quiet);
+    context.out << print(record_verdicts(records), format);
+    const bool differs = std::ranges::any_of(records, [](const Record& r) { return r.run.verified == false; });
+    return differs ? kVerdictFailed : kDone;
+  }
+
   void require_one_question() const {
+    if (!records_.empty()) {
+      if (all_ || !options_.model.empty())
+        fail(ErrorKind::usage, "check takes a model, --all or --records, one of them");
+      return;
+    }
     if (all_ && !options_.model.empty())
       fail(ErrorKind::usage, "check takes a model or --all, got '", options_.model, "' and --all");
     if (all_ && !options_.config.empty())
       fail(ErrorKind::usage, "--all checks every tiny configuration, --config ", options_.config, " names one");
-    if (!all_ && options_.model.empty()) fail(ErrorKind::usage, "check needs a model, or --all");
+    if (!all_ && options_.model.empty()) fail(ErrorKind::usage, "check needs a model, or --all, or --records");
   }
 
   // The exit code.
@@ -102,6 +124,7 @@ class CheckCommand final : public Command {
   }
 
   CheckOptions options_;
+  std::vector<std::string> records_;
   std::optional<std::string> batch_;
   std::string seed_ = "0", out_ = "results/differences";
   bool all_ = false;

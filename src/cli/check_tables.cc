@@ -48,6 +48,19 @@ Table gate_table(const CheckResult& result) {
                             {},
                             verdict.fault});
     for (const GateResult& gate : verdict.gates) {
+      if (!gate.skipped.empty() && gate.compared == 0) {
+        table.rows.push_back({verdict.framework,
+                              verdict.version,
+                              std::string(name(gate.gate)),
+                              std::string("not checked"),
+                              gate.compared,
+                              {},
+                              {},
+                              {},
+                              {},
+                              gate.skipped});
+        continue;
+      }
       const Finding worst = gate.worst.value_or(Finding{});
       table.rows.push_back({verdict.framework, verdict.version, std::string(name(gate.gate)),
                             std::string(gate.failed.empty() ? "equal" : "different"), gate.compared,
@@ -81,6 +94,22 @@ Table verdict_table(std::span<const CheckResult> results) {
   }
   table.notes.push_back(cat(compared, " numbers compared in ", human(seconds, Unit::seconds),
                             ", the reference's part included, which is not in the rows."));
+  return table;
+}
+
+Table record_verdicts(std::span<const Record> records) {
+  Table table{.title = "Verdicts of the records",
+              .columns = {{"record", "record"},
+                          {"model", "model"},
+                          {"config", "config"},
+                          {"framework", "framework"},
+                          {"verdict", "verdict"}}};
+  for (const Record& record : records) {
+    const std::optional<bool> verified = record.run.verified;
+    const char* verdict = !verified ? "not checked" : *verified ? "equal" : "different";
+    table.rows.push_back({record.folder.filename().string(), record.run.workload.model, record.run.workload.config,
+                          record.run.workload.framework, std::string(verdict)});
+  }
   return table;
 }
 

@@ -13,7 +13,7 @@
 
 namespace tbd::cli {
 
-// measurement.md 4.6.
+// docs/command-line.md.
 constexpr int kDone = 0, kVerdictFailed = 1, kBadUsage = 2, kCellFailed = 3;
 
 // What the process was given, read once in main.

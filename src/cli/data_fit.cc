@@ -32,9 +32,9 @@ int64_t class_folders(const std::filesystem::path& data) {
 
 }  // namespace
 
-void require_classes_fit(const std::vector<Cell>& cells) {
+void require_classes_fit(const std::vector<Workload>& cells) {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (const Cell& cell : cells) {
+  for (const Workload& cell : cells) {
     if (!std::filesystem::is_directory(cell.data) || !seen.emplace(cell.model, cell.config, cell.data).second) continue;
     const LoadedProgram loaded = load_program(cell.model, cell.config);
     const std::optional<int64_t> classes = classes_of(loaded.program);

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "base/json.h"
-#include "cli/cell_options.h"
 #include "cli/commands.h"
+#include "cli/workload_options.h"
 #include "graph/expand.h"
 #include "graph/memory.h"
 #include "graph/passes.h"

@@ -34,11 +34,11 @@ Json context_of(const RunInfo& run) {
   return context;
 }
 
-std::string benchmark_name(const Workload& w) {
+std::string benchmark_name(const MeasuredWorkload& w) {
   return cat(w.model, "/", w.framework, "/", w.precision, "/batch:", w.batch, "/threads:", w.threads);
 }
 
-// Processor time of the stable steps in seconds; nullopt where a step does not know it.
+// Processor time of the steps after warming up in seconds; nullopt where a step does not know it.
 std::optional<double> cpu_seconds(const LaunchView& launch) {
   double sum = 0;
   for (const StepRow& row : launch.window()) {

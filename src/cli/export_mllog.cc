@@ -44,7 +44,7 @@ int64_t duration_ms(const Record& record) {
 }  // namespace
 
 void write_mllog(const Record& record, std::ostream& out) {
-  const Workload& w = record.run.workload;
+  const MeasuredWorkload& w = record.run.workload;
   Writer log(out, epoch_ms(record.run.created));
   log.point("submission_benchmark", w.model);
   if (w.samples_per_step > 0) log.point("global_batch_size", w.samples_per_step);

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Record> records_named(const PassOptions& options) {
   std::vector<Record> records;
-  for (const std::string& name : options.cells.models) {
+  for (const std::string& name : options.cells.models()) {
     if (!std::filesystem::is_directory(name)) return {};
     for (const std::filesystem::path& path : find_records(name)) records.push_back(read_record(path));
   }
@@ -23,7 +23,7 @@ std::vector<Record> records_named(const PassOptions& options) {
 
 // "resnet50 (imagenet), pytorch 2.15.0, eager, cpu, 2 threads, fp32, batch 8"
 std::string heading(const Record& record) {
-  const Workload& w = record.run.workload;
+  const MeasuredWorkload& w = record.run.workload;
   return cat(w.model, " (", w.config, "), ", w.framework, " ", w.framework_version, ", ", w.mode, ", ", w.device, ", ",
              w.threads, w.threads == 1 ? " thread, " : " threads, ", w.precision, ", batch ", w.batch);
 }
@@ -51,9 +51,9 @@ void PassOptions::declare(Options& options) {
 }
 
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes) {
-  if (options.cells.models.empty()) fail(ErrorKind::usage, "a model or a record is needed");
+  if (options.cells.models().empty()) fail(ErrorKind::usage, "a model or a record is needed");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
-  const std::vector<Cell> wanted = tbd::cells(options.cells.axes());
+  const std::vector<Workload> wanted = tbd::cells(options.cells.set());
   require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
   run.passes = passes;
@@ -70,7 +70,7 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   for (const CellRun& cell : runs) {
     out.records.push_back(read_record(cell.record));
     if (cell.outcome.kind != OutcomeKind::ok)
-      context.err << cell_name(cell.cell) << ": " << name(cell.outcome.kind) << ": " << cell.outcome.reason << "\n";
+      context.err << folder_name(cell.cell) << ": " << name(cell.outcome.kind) << ": " << cell.outcome.reason << "\n";
   }
   if (!options.output.quiet) context.err << "records: " << run.out.string() << "\n";
   return out;

@@ -3,14 +3,14 @@
 #include <functional>
 
 #include "base/json.h"
-#include "cli/cell_options.h"
+#include "cli/workload_options.h"
 #include "record/record.h"
 #include "runner/run.h"
 
 namespace tbd::cli {
 
 struct PassOptions {
-  CellOptions cells;
+  WorkloadOptions cells;
   std::optional<std::string> effort, limit;
   std::string out;
   OutputOptions output;

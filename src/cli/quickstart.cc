@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cli/cell_options.h"
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/report_files.h"
 #include "cli/results.h"
 #include "cli/verdicts.h"
+#include "cli/workload_options.h"
 #include "measure/clock.h"
 #include "runner/frameworks.h"
 #include "runner/quickstart.h"
@@ -40,11 +40,11 @@ class Quickstart final : public Command {
 
   int run(Context& context) override {
     const Format format = output_.table_format();
-    const Cell like{.model = "resnet50", .data = data_.empty() ? photographs(context).string() : data_};
+    const Workload like{.model = "resnet50", .data = data_.empty() ? photographs(context).string() : data_};
     if (like.data.empty())
       fail(ErrorKind::not_found, "the photographs are missing: './tbd setup' makes them, or give --data DIR");
     const RunnerSettings settings = runner_settings(context);
-    const std::vector<Cell> wanted =
+    const std::vector<Workload> wanted =
         quickstart_cells(like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, settings));
     QuickstartOptions options{.budget_seconds = static_cast<double>(positive(budget_, "--budget"))};
     note_interrupts();
@@ -64,7 +64,7 @@ class Quickstart final : public Command {
     progress.clear();
     print_runs(context, runs, format);
     const std::filesystem::path report = options.out / "report.html";
-    write_html(context, {options.out}, report, {.quiet = output_.quiet});
+    write_html(context, {options.out}, report, output_.quiet);
     context.err << "report: " << report.string() << "\n";
     return code_of_runs(runs, settings);
   }

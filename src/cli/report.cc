@@ -1,11 +1,10 @@
 // tbd report: the page, or its tables as text.
 #include <ostream>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
-#include "cli/locations.h"
 #include "cli/report_files.h"
-#include "cli/verdicts.h"
 #include "record/reader.h"
 #include "report/plotly.h"
 #include "report/report.h"
@@ -18,13 +17,10 @@ struct Reported {
   std::vector<LeftOut> left_out;
 };
 
-Reported checked_records(Context& context, const std::vector<std::filesystem::path>& paths,
-                         const ReportOptions& options) {
+Reported read_for_report(Context& context, const std::vector<std::filesystem::path>& paths, bool quiet) {
   LeftOut bad;
-  Reported found{.records = readable_records(context, paths, options.quiet, bad.unreadable),
-                 .left_out = read_left_out(paths)};
+  Reported found{.records = readable_records(context, paths, quiet, bad.unreadable), .left_out = read_left_out(paths)};
   if (!bad.unreadable.empty()) found.left_out.push_back(std::move(bad));
-  if (options.check) check_rivals(context, found.records, runner_settings(context), options.quiet);
   return found;
 }
 
@@ -42,22 +38,19 @@ class Report final : public Command {
         "File to write [report.html for HTML, stdout for the other formats]; for csv a folder, too: one file a table");
     options.option("--format", format_, "html, table, md, csv, json (one object a row)", {.show_default = true});
     options.flag("--json", json_, "The same as --format json");
-    options.flag("--no-check", no_check_, "Do not check whether frameworks side by side train the same network");
     options.flag("--quiet", quiet_, "Say nothing on stderr");
   }
 
   int run(Context& context) override {
     const std::vector<std::filesystem::path> paths(results_.begin(), results_.end());
-    const ReportOptions options{.check = !no_check_, .quiet = quiet_};
-    note_interrupts();
     if (!json_ && format_ == "html") {
       const std::filesystem::path out = out_.empty() ? "report.html" : out_;
-      write_html(context, paths, out, options);
+      write_html(context, paths, out, quiet_);
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
     const Format format = json_ ? Format::json : format_from(format_);
-    const Reported found = checked_records(context, paths, options);
+    const Reported found = read_for_report(context, paths, quiet_);
     if (format == Format::csv && is_folder_name(out_))
       return write_csv(report_csv_files(found.records, found.left_out)), kDone;
     const std::string text = print_report(found.records, format, found.left_out);
@@ -79,7 +72,7 @@ class Report final : public Command {
 
   std::vector<std::string> results_;
   std::string out_, format_ = "html";
-  bool json_ = false, quiet_ = false, no_check_ = false;
+  bool json_ = false, quiet_ = false;
 };
 
 }  // namespace
@@ -93,10 +86,10 @@ std::vector<Record> readable_records(Context& context, std::span<const std::file
 }
 
 void write_html(Context& context, const std::vector<std::filesystem::path>& paths, const std::filesystem::path& out,
-                const ReportOptions& options) {
+                bool quiet) {
   if (plotly_js().empty())
     fail(ErrorKind::unsupported, "this build has no chart library (Plotly.js, MIT licence): './tbd setup' fetches it");
-  const Reported found = checked_records(context, paths, options);
+  const Reported found = read_for_report(context, paths, quiet);
   write_file_atomic(out, report_html(found.records, plotly_js(), found.left_out));
 }
 

@@ -13,12 +13,9 @@ namespace tbd::cli {
 std::vector<Record> readable_records(Context& context, std::span<const std::filesystem::path> paths, bool quiet,
                                      std::vector<UnreadableRecord>& unreadable);
 
-struct ReportOptions {
-  bool check = true;  // the gates, for records that put frameworks side by side and have no verdict
-  bool quiet = false;
-};
-// One self-contained page of the records at `paths` (records, result sets, @latest), written atomically.
+// One self-contained page of the records at `paths` (records, result sets, @latest), written atomically. The records
+// alone decide its bytes.
 void write_html(Context& context, const std::vector<std::filesystem::path>& paths, const std::filesystem::path& out,
-                const ReportOptions& options);
+                bool quiet);
 
 }  // namespace tbd::cli

@@ -11,7 +11,7 @@
 
 namespace tbd::cli {
 
-SetLock result_set(const std::filesystem::path& out, const std::vector<Cell>& cells) {
+SetLock result_set(const std::filesystem::path& out, const std::vector<Workload>& cells) {
   return out.empty() ? SetLock::of_new_folder(default_out("results", cells, utc_label())) : SetLock(out);
 }
 
@@ -34,7 +34,7 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
     if (!table.rows.empty()) context.out << "\n" << print(table, format);
   for (const CellRun& run : runs) {
     if (run.outcome.kind == OutcomeKind::ok) continue;
-    context.err << cell_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n";
+    context.err << folder_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n";
     if (!run.outcome.repro.empty()) context.err << "  again: " << run.outcome.repro << "\n";
   }
 }

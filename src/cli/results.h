@@ -8,7 +8,7 @@
 namespace tbd::cli {
 
 // The set to write into, `out` or else a new folder of results/, which nobody else writes into while this lives.
-SetLock result_set(const std::filesystem::path& out, const std::vector<Cell>& cells);
+SetLock result_set(const std::filesystem::path& out, const std::vector<Workload>& cells);
 
 // A row for each cell from its record; for people also the input verdicts, and why cells failed.
 void print_runs(Context& context, const std::vector<CellRun>& runs, Format format);

@@ -36,7 +36,7 @@ class RunCommand final : public Command {
     }
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {
-      for (const Cell& cell : request.cells) require_startable(cell, settings);
+      for (const Workload& cell : request.cells) require_startable(cell, settings);
       return print_forecast(context, request, format);
     }
     std::vector<LeftOutCell> left_out;

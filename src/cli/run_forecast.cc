@@ -42,23 +42,17 @@ Rates known_rates(const std::vector<fs::path>& results, int64_t threads) {
   return assumed_rates(threads);
 }
 
-std::vector<PlannedCell> planned(const Forecast& forecast, const RunOptions& options, bool all) {
-  std::vector<PlannedCell> out;
+std::vector<PlannedWorkload> planned(const Forecast& forecast, const RunOptions& options, bool all) {
+  std::vector<PlannedWorkload> out;
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     if (!all && !forecast.kept[i]) continue;
-    out.push_back({.model = p.cell.model,
-                   .config = p.cell.config,
-                   .framework = p.cell.framework,
-                   .precision = p.cell.precision,
-                   .input_mode = p.cell.input_mode,
-                   .device = p.cell.device,
-                   .batch = p.batch,
-                   .memory_budget = p.cell.memory_budget,
-                   .recurrent = p.recurrent,
-                   .lstm = p.lstm,
-                   .reinforcement = p.reinforcement,
-                   .passes = options.passes});
+    PlannedWorkload& each = out.emplace_back(PlannedWorkload{.workload = p.cell,
+                                                             .recurrent = p.recurrent,
+                                                             .lstm = p.lstm,
+                                                             .reinforcement = p.reinforcement,
+                                                             .passes = options.passes});
+    each.workload.batch = p.batch;
   }
   return out;
 }
@@ -74,7 +68,7 @@ std::vector<size_t> together(const std::vector<std::vector<size_t>>& groups) {
 }
 
 // The groups of a decidable observation without those that it can do without, dearest first: cells that decide it.
-std::vector<size_t> deciding(const Need& need, const std::vector<PlannedCell>& cells,
+std::vector<size_t> deciding(const Need& need, const std::vector<PlannedWorkload>& cells,
                              const std::vector<double>& seconds, int64_t launches) {
   const auto cost = [&](const std::vector<size_t>& group) {
     return std::accumulate(group.begin(), group.end(), 0.0, [&](double sum, size_t i) { return sum + seconds[i]; });
@@ -84,7 +78,7 @@ std::vector<size_t> deciding(const Need& need, const std::vector<PlannedCell>& c
   for (size_t i = 0; i < groups.size();) {
     std::vector<std::vector<size_t>> others = groups;
     others.erase(others.begin() + static_cast<ptrdiff_t>(i));
-    std::vector<PlannedCell> left;
+    std::vector<PlannedWorkload> left;
     for (const size_t cell : together(others)) left.push_back(cells[cell]);
     if (same(needs(left, launches), need).decidable)
       groups = std::move(others);
@@ -95,7 +89,7 @@ std::vector<size_t> deciding(const Need& need, const std::vector<PlannedCell>& c
 }
 
 void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
-  const std::vector<PlannedCell> cells = planned(out, options, true);
+  const std::vector<PlannedWorkload> cells = planned(out, options, true);
   std::vector<double> seconds;
   std::vector<bool> fits;
   for (const CellPrediction& cell : out.cells) seconds.push_back(cell.seconds), fits.push_back(cell.fits);
@@ -119,8 +113,8 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
 
 }  // namespace
 
-std::vector<Cell> Forecast::kept_cells(const std::vector<Cell>& of) const {
-  std::vector<Cell> out;
+std::vector<Workload> Forecast::kept_cells(const std::vector<Workload>& of) const {
+  std::vector<Workload> out;
   for (size_t i = 0; i < of.size(); ++i)
     if (kept[i]) out.push_back(of[i]);
   return out;
@@ -130,11 +124,12 @@ std::vector<LeftOutCell> Forecast::left_out(Effort effort) const {
   std::vector<LeftOutCell> out;
   for (size_t i = 0; i < cells.size(); ++i)
     if (!kept[i])
-      out.push_back({cell_name(cells[i].cell), repro_line(cells[i].cell, effort), cells[i].seconds, reasons[i]});
+      out.push_back(
+          {folder_name(cells[i].cell), repro_line(cells[i].cell, name(effort)), cells[i].seconds, reasons[i]});
   return out;
 }
 
-Forecast forecast(const std::vector<Cell>& cells, const RunOptions& options, const std::vector<fs::path>& results) {
+Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const std::vector<fs::path>& results) {
   const Machine machine = this_machine();
   const Rates rates = known_rates(results, machine.cores);
   Forecast out{.cells = predict(cells, options, rates, machine),

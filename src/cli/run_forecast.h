@@ -14,13 +14,13 @@ struct Forecast {
   double seconds = 0, seconds_all = 0;  // of the kept ones, of all, with what a run takes beside them
   std::vector<Need> needs, needs_all;   // of the kept ones, of all
   std::string rates;                    // where the rates come from
-  std::vector<Cell> kept_cells(const std::vector<Cell>& cells) const;  // of those it was made of
+  std::vector<Workload> kept_cells(const std::vector<Workload>& cells) const;  // of those it was made of
   std::vector<LeftOutCell> left_out(Effort effort) const;
 };
 
 // Rates come from the newest record with peaks in one of these folders, else they are assumed. Throws Error(usage) when
 // the budget leaves no cell.
-Forecast forecast(const std::vector<Cell>& cells, const RunOptions& options,
+Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options,
                   const std::vector<std::filesystem::path>& results);
 
 Table forecast_cells(const Forecast& forecast);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/amounts.h"
 #include "cli/run_files.h"
 #include "record/reader.h"
-#include "runner/amounts.h"
 #include "runner/frameworks.h"
 #include "runner/thinning.h"
 
@@ -44,18 +44,18 @@ void override_options(const RunArguments& given, RunRequest& request) {
   if (given.limit) options.limit_seconds = seconds_option(*given.limit, "--limit");
   if (given.budget) options.budget_seconds = seconds_option(*given.budget, "--budget");
   if (!given.passes.empty()) options.passes = given.passes;
-  for (const std::string& pass : options.passes) require_value("passes", pass);
+  for (const std::string& pass : options.passes) require_pass(pass);
   options.peaks = options.peaks && !given.no_peaks;
   request.check = request.check && !given.no_check;
   options.out = given.out;
 }
 
-std::vector<Cell> cell_of_record(const std::string& path, RunOptions& options) {
+std::vector<Workload> cell_of_record(const std::string& path, RunOptions& options) {
   const std::vector<std::filesystem::path> records = find_records(path);
   if (records.size() != 1) fail(ErrorKind::usage, "--like takes one record, ", path, " holds ", records.size());
   const Record record = read_record(records[0]);
   options.effort = effort_of(record.run.workload.effort);
-  return {cell_like(record.run.workload, record.run.workload.repro)};
+  return {record.run.request};
 }
 
 RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
@@ -76,21 +76,28 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
 }
 
 // "2/4": the cells of this part.
-std::vector<Cell> part_of(const std::vector<Cell>& cells, const std::string& text) {
+std::vector<Workload> part_of(const std::vector<Workload>& cells, const std::string& text) {
   const std::vector<std::string> parts = split(text, '/');
   const std::optional<int64_t> index = parse_int(parts[0]);
   const std::optional<int64_t> count = parse_int(parts.size() == 2 ? parts[1] : "");
   if (!index || !count || *index < 1 || *count < *index || *count > 100'000)
     fail(ErrorKind::usage, "--shard needs a part and their number such as 2/4, got '", text, "'");
   std::vector<std::string> sweep_of;
-  for (Cell cell : cells) {
+  for (Workload cell : cells) {
     cell.batch = 0;
     sweep_of.push_back(repro_line(cell));
   }
-  std::vector<Cell> part;
+  std::vector<Workload> part;
   for (const size_t i : shard(sweep_of, static_cast<size_t>(*index), static_cast<size_t>(*count)))
     part.push_back(cells[i]);
   return part;
+}
+
+std::string effort_help() {
+  const EffortLevel &quick = level(Effort::quick), &publish = level(Effort::publish);
+  return cat("smoke: ", level(Effort::smoke).steps, " steps; quick: ", quick.launches, " launches of ", quick.seconds,
+             " s; publish: ", publish.launches, " launches of ", publish.steps, " steps and ", publish.seconds,
+             " s [quick, or the plan's]");
 }
 
 }  // namespace
@@ -99,9 +106,7 @@ void RunArguments::declare(Options& options) {
   cells.declare(options);
   options.option("--plan", plan, "File that names a set of workloads (docs/plans.md), or a plan of 'tbd list'");
   options.option("--like", like, "Measure the workload of this record again");
-  options.option("--effort", effort,
-                 "smoke: 5 steps; quick: 3 launches of 15 s; publish: 5 launches of 200 steps and 30 s [quick, or the "
-                 "plan's]");
+  options.option("--effort", effort, effort_help());
   options.option("--passes", passes,
                  "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean, or the "
                  "plan's]",
@@ -123,7 +128,7 @@ void RunArguments::declare(Options& options) {
   options.flag("--no-peaks", no_peaks, "Do not measure the machine's peaks");
 }
 
-std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Cell>& cells) {
+std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Workload>& cells) {
   using enum OutcomeKind;
   std::vector<std::string> known = {"failed"};
   for (const OutcomeKind kind :
@@ -137,7 +142,7 @@ std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, c
       continue;
     }
     out.insert(out.end(), {timeout, OutcomeKind::failed, nonfinite, inconsistent, interrupted});
-    const auto bounded = [](const Cell& cell) { return cell.memory_budget > 0; };
+    const auto bounded = [](const Workload& cell) { return cell.memory_budget_bytes.has_value(); };
     if (!std::ranges::all_of(cells, bounded)) out.push_back(oom);
   }
   return out;
@@ -157,8 +162,8 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
   } else if (!given.like.empty()) {
     request.cells = cell_of_record(given.like, request.options);
   } else {
-    if (given.cells.models.empty()) fail(ErrorKind::usage, "run needs a model");
-    request.cells = cells(given.cells.axes());
+    if (given.cells.models().empty()) fail(ErrorKind::usage, "run needs a model");
+    request.cells = cells(given.cells.set());
   }
   override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <optional>
 
-#include "cli/cell_options.h"
+#include "cli/workload_options.h"
 #include "runner/run.h"
 
 namespace tbd::cli {
 
 struct RunArguments {
-  CellOptions cells;
+  WorkloadOptions cells;
   std::vector<std::string> passes, again;
   std::string plan, like, out, resume, shard;
   std::optional<std::string> effort, launches, limit, budget;
@@ -18,15 +18,15 @@ struct RunArguments {
 };
 
 struct RunRequest {
-  std::vector<Cell> cells;  // of this shard
-  RunOptions options;       // `out` is empty where none was named
-  bool check = true;        // first whether frameworks side by side train the same network
+  std::vector<Workload> cells;  // of this shard
+  RunOptions options;           // `out` is empty where none was named
+  bool check = true;            // first whether frameworks side by side train the same network
 };
 // Throws Error(usage, invalid, not_found) on what makes no sense together.
 RunRequest run_request(const RunArguments& arguments, const RunnerSettings& settings);
 
 // "failed" and names of outcomes as the runner takes them. An oom under a memory budget that every cell has is the
 // answer sought, no failure.
-std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Cell>& cells);
+std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, const std::vector<Workload>& cells);
 
 }  // namespace tbd::cli

@@ -142,7 +142,7 @@ TEST_F(RunCommand, ShardsTogetherAreThePlan) {
 
 TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
-  const std::vector<Cell> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
+  const std::vector<Workload> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
   RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
   begun.options.passes = {"clean", "memory"}, begun.options.limit_seconds = 7, begun.options.peaks = false;
   std::filesystem::create_directory(path("set"));
@@ -169,12 +169,30 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_EQ(std::ranges::count(request.options.again, OutcomeKind::unsteady), 1);
 }
 
+TEST_F(RunCommand, AnAxisBesideAPlanIsRefused) {
+  for (const char* axis : {"--seed=3", "--data=photos", "--memory=4GiB", "--batch=4", "--matmul=onednn"})
+    EXPECT_THAT(run({"--plan", plan(kSweeps), axis, "--dry-run"}).err, HasSubstr("exclude one another")) << axis;
+}
+
+TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
+  const auto said = [&](const char* option, const char* value) {
+    return run({"resnet50", option, value, "--dry-run"}).err;
+  };
+  EXPECT_THAT(said("--batch", "0"), HasSubstr("--batch needs a positive whole number, got '0'"));
+  EXPECT_THAT(said("--batch", "sweep,4"), HasSubstr("--batch: a sweep stands alone"));
+  EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch is looked for within a memory budget"));
+  EXPECT_THAT(said("--threads", "-1"), HasSubstr("--threads needs a positive whole number, got '-1'"));
+  EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number from 0, got 'x'"));
+  EXPECT_THAT(said("--memory", "4"), HasSubstr("--memory needs a size such as 4GiB"));
+  EXPECT_THAT(said("--precision", "fp31"), HasSubstr("unknown precision 'fp31', did you mean 'fp32'"));
+}
+
 TEST_F(RunCommand, AnOomWhereAllCellsHaveAMemoryBudgetIsAnAnswer) {
-  const auto again_oom = [](int64_t budget) {
-    return std::ranges::count(outcomes_again({"failed"}, {{.model = "bert", .memory_budget = budget}}),
+  const auto again_oom = [](std::optional<int64_t> budget) {
+    return std::ranges::count(outcomes_again({"failed"}, {{.model = "bert", .memory_budget_bytes = budget}}),
                               OutcomeKind::oom);
   };
-  EXPECT_EQ(again_oom(0), 1);
+  EXPECT_EQ(again_oom(std::nullopt), 1);
   EXPECT_EQ(again_oom(1 << 30), 0);
 }
 

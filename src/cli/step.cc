@@ -2,9 +2,9 @@
 #include <ostream>
 
 #include "base/json.h"
-#include "cli/cell_options.h"
 #include "cli/commands.h"
 #include "cli/locations.h"
+#include "cli/workload_options.h"
 #include "runner/step.h"
 
 namespace tbd::cli {
@@ -75,7 +75,7 @@ class Step final : public Command {
     return out;
   }
 
-  Cell cell_;
+  Workload cell_;
   std::optional<std::string> batch_, threads_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_, phase_;
   std::string seed_ = "0", steps_ = "1", out_;
   OutputOptions output_;

@@ -1,17 +1,21 @@
 #include "cli/verdicts.h"
 
+#include <map>
+#include <memory>
 #include <ostream>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "cli/progress.h"
 #include "measure/clock.h"
 #include "runner/equivalence/check.h"
+#include "runner/set_lock.h"
 
 namespace tbd::cli {
 namespace {
 
 // The library that was measured is the one that a check here would run.
-bool is_built_here(const Record& record, const Cell& cell, const RunnerSettings& settings) {
+bool is_built_here(const Record& record, const Workload& cell, const RunnerSettings& settings) {
   const auto framework = record.run.environment->find("framework");
   if (framework == record.run.environment->end()) return false;
   const auto measured = maybe<std::string>(*framework, "library_sha256");
@@ -24,7 +28,7 @@ bool is_built_here(const Record& record, const Cell& cell, const RunnerSettings&
 
 }  // namespace
 
-void check_rivals(Context& context, std::span<const Cell> cells, const RunnerSettings& settings, bool quiet) {
+void check_rivals(Context& context, std::span<const Workload> cells, const RunnerSettings& settings, bool quiet) {
   ProgressPrinter progress(context, quiet);
   const size_t all = count_missing(cells, settings);
   const int64_t began = now_ns();
@@ -44,18 +48,32 @@ void check_rivals(Context& context, std::span<const Cell> cells, const RunnerSet
   for (const std::string& sentence : sentences) context.err << "check: " << sentence << "\n";
 }
 
-void check_rivals(Context& context, std::vector<Record>& records, const RunnerSettings& settings, bool quiet) {
-  std::vector<std::pair<Record*, Cell>> open;
-  std::vector<Cell> cells;
+void check_records(Context& context, std::vector<Record>& records, const RunnerSettings& settings, bool quiet) {
+  std::vector<std::pair<Record*, Workload>> open;
+  std::vector<Workload> cells;
   for (Record& record : records) {
-    const Cell cell = cell_like(record.run.workload, record.run.workload.repro);
+    const Workload& cell = record.run.request;
     cells.push_back(cell);
     if (record.run.verified || !is_built_here(record, cell, settings)) continue;
     open.emplace_back(&record, cell);
   }
   if (open.empty()) return;
   check_rivals(context, cells, settings, quiet);
-  for (auto& [record, cell] : open) record->run.verified = verified(cell, settings);
+  std::map<std::filesystem::path, std::unique_ptr<SetLock>> locks;  // by set, each locked once
+  for (auto& [record, cell] : open) {
+    record->run.verified = verified(cell, settings);
+    if (!record->run.verified) continue;
+    std::unique_ptr<SetLock>& lock = locks[std::filesystem::canonical(record->folder).parent_path()];
+    if (!lock) lock = std::make_unique<SetLock>(std::filesystem::canonical(record->folder).parent_path());
+    write_verdict(*record, *record->run.verified);
+  }
+}
+
+void write_verdict(const Record& record, bool passed) {
+  const std::filesystem::path file = record.folder / "run.json";
+  Json run = parse_json(read_file(file), file.string());
+  run["verified"] = passed;
+  write_file_atomic(file, run.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace tbd::cli

@@ -9,35 +9,11 @@
 #include <vector>
 
 #include "base/json_value.h"
+#include "record/workload.h"
 
 namespace tbd {
 
 constexpr int kRecordVersion = 1;
-
-// What was trained, on what, how: the identity of a cell (measurement.md 4.1). Strings as the command line spells them.
-struct Workload {
-  std::string model, config;
-  std::string model_hash, lowered_hash;
-  std::string framework, framework_version;
-  std::string mode = "eager";  // eager, eager-onednn, graph, xla, compiled, external
-  std::string device = "cpu";
-  int64_t threads = 0;  // intra-op threads
-  std::string precision, layout;
-  std::string allocator = "framework";
-  std::string input_mode = "resident";   // resident, pipeline
-  int64_t batch = 0;                     // samples in one forward pass per worker
-  int64_t samples_per_step = 0;          // samples that one step trains on: batch * repeats * accumulation
-  std::string unit;                      // of throughput, per second: "images", "tokens"
-  std::string effort = "quick";          // smoke, quick, publish
-  std::string optimizer;                 // with its path: "sgd foreach"
-  std::string dropout = "framework";     // framework, mask, off
-  std::string synchronisation = "step";  // step, events
-  std::optional<std::string> data_hash;  // of the data set and its preparation
-  uint64_t seed = 0;
-  bool unpinned = false;                       // the framework's build is outside the lock file
-  std::optional<int64_t> memory_budget_bytes;  // that was enforced on the worker's data; absent: the machine's alone
-  std::string repro;                           // the command line that measures this cell again
-};
 
 enum class OutcomeKind {
   ok,
@@ -61,7 +37,7 @@ struct Outcome {
   std::string repro;   // the command line that shows it again; may be empty
 };
 
-// FLOPs and bytes of one op in one direction for one step (measurement.md 3).
+// FLOPs and bytes of one op in one direction for one step (docs/flops.md).
 struct OpCost {
   int64_t flop_model = 0, flop_valid = 0, flop_simd = 0, trans = 0;
   int64_t bytes = 0;
@@ -88,13 +64,14 @@ struct RunInfo {
   RunState state = RunState::running;
   std::string created;  // label only: "2026-01-31T12:00:00Z"
   std::string tool;     // tbd's version and commit
-  Workload workload;
+  Workload request;     // whole, with its defaults filled in: what `--like` measures again
+  MeasuredWorkload workload;
   ModelCard card;
   Outcome outcome;
   std::optional<int64_t> parameters;
   std::optional<int64_t> train_flops;  // per sample, forward + backward + update, flop_model
   std::vector<OpRow> ops;
-  JsonValue environment;  // groups of measurement.md 4.3: {"cpu": {"model": ...}, "limits": {...}, ...}
+  JsonValue environment;  // groups of docs/measurement-host.md: {"cpu": {"model": ...}, "limits": {...}, ...}
   // Rates measured with this cell's threads. {"isa": {"fp32": FLOP/s, "bf16": ...}, "gemm": {"fp32": FLOP/s, ...},
   //  "bandwidth": B/s, "threads": n, "drift": fraction between before and after}; an unknown rate is an absent key.
   JsonValue peaks;

@@ -1,6 +1,8 @@
 // run.json and launch.json: one list of fields each, walked once to write and once to read.
 #include "base/error.h"
 #include "base/json.h"
+#include "record/axes.h"
+#include "record/old_request.h"
 #include "record/record.h"
 
 namespace tbd {
@@ -34,15 +36,8 @@ struct Get {
 
 template <class Visit, class W>
 void visit_workload(Visit& field, W& w) {
-  field("model", w.model), field("config", w.config);
-  field("model_hash", w.model_hash), field("lowered_hash", w.lowered_hash);
-  field("framework", w.framework), field("framework_version", w.framework_version);
-  field("mode", w.mode), field("device", w.device), field("threads", w.threads);
-  field("precision", w.precision), field("layout", w.layout), field("allocator", w.allocator);
-  field("input_mode", w.input_mode), field("batch", w.batch), field("samples_per_step", w.samples_per_step);
-  field("unit", w.unit), field("effort", w.effort), field("optimizer", w.optimizer), field("dropout", w.dropout);
-  field("synchronisation", w.synchronisation), field("data_hash", w.data_hash), field("seed", w.seed);
-  field("unpinned", w.unpinned), field("memory_budget_bytes", w.memory_budget_bytes), field("repro", w.repro);
+  for (const Field& each : fields())
+    std::visit([&](auto member) { field(std::string(each.key).c_str(), w.*member); }, each.member);
 }
 
 template <class Visit, class C>
@@ -72,6 +67,21 @@ void visit_run(Visit& field, R& r) {
   field("created", r.created), field("tool", r.tool);
   field("parameters", r.parameters), field("train_flops", r.train_flops), field("verified", r.verified);
   field("flags", r.flags), field("environment", r.environment), field("peaks", r.peaks);
+}
+
+// Each axis as the command line spells it; those that name nothing are absent.
+Json request_json(const Workload& request) {
+  Json json = Json::object();
+  for (const Axis& axis : axes())
+    if (const std::string value = axis.print(request); !value.empty()) json[std::string(axis.name)] = value;
+  return json;
+}
+
+Workload request_of(const Json& json) {
+  Workload request;
+  for (const Axis& axis : axes())
+    if (const auto value = maybe<std::string>(json, axis.name)) axis.read(request, *value, cat("'", axis.name, "'"));
+  return request;
 }
 
 Json outcome_json(const Outcome& o) { return {{"kind", name(o.kind)}, {"reason", o.reason}, {"repro", o.repro}}; }
@@ -129,7 +139,7 @@ void check_not_negative(const char* what, const std::optional<T>& value) {
   if (value) require(*value >= T{}, "'", what, "' is ", *value, ": it cannot be negative");
 }
 
-void check_workload(const Workload& w) {
+void check_workload(const MeasuredWorkload& w) {
   check_not_negative<int64_t>("batch", w.batch);
   check_not_negative<int64_t>("samples_per_step", w.samples_per_step);
   check_not_negative<int64_t>("threads", w.threads);
@@ -173,6 +183,7 @@ Json to_json(const RunInfo& run) {
   Put put;
   put("version", kRecordVersion);
   put("state", name(run.state));
+  put("request", request_json(run.request));
   Put workload;
   visit_workload(workload, run.workload);
   put("workload", workload.json);
@@ -195,6 +206,9 @@ RunInfo run_from_json(const Json& json) {
   const Json workload = at<Json>(json, "workload");
   Get get_workload{workload};
   visit_workload(get_workload, run.workload);
+  const std::optional<Json> request = maybe<Json>(json, "request");
+  run.request = request ? request_of(*request) : request_of_old_record(run.workload);
+  run.workload.data = run.request.data;
   if (const std::optional<Json> card = maybe<Json>(json, "card")) {
     Get get_card{*card};
     visit_card(get_card, run.card);

@@ -306,5 +306,30 @@ TEST(Steps, OtherColumnsAndOrdersAreRead) {
   EXPECT_TRUE(std::isnan(rows[0].loss.value()));
 }
 
+TEST(Record, KeepsItsRequestWhole) {
+  RunInfo run = sample_run();
+  run.request = {.model = "my nets/net.json", .framework = "pytorch@2.11", .batch = 8, .mode = "graph"};
+  for (const char* data : {"it's here", "run", "--mode", "a \\ b", " "}) {
+    run.request.data = data;
+    EXPECT_EQ(run_from_json(to_json(run)).request, run.request);
+  }
+}
+
+TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
+  RunInfo run = sample_run();
+  run.workload.model = "net", run.workload.mode = "eager", run.workload.threads = 2;
+  Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
+  request.threads = 2, request.layout = "nhwc", request.input_mode = "pipeline", request.seed = ~uint64_t{0};
+  run.workload.layout = "nhwc", run.workload.input_mode = "pipeline", run.workload.precision = "fp32";
+  for (const char* data : {"it's here", "run", "--mode"}) {
+    request.data = data;
+    run.workload.repro = repro_line(request, "quick");
+    Json json = to_json(run);
+    json.erase("request");
+    EXPECT_EQ(run_from_json(json).request, request);
+    EXPECT_EQ(run_from_json(json).workload.data, data);
+  }
+}
+
 }  // namespace
 }  // namespace tbd

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "measure/data_segment.h"
 #include "runner/worker_process.h"
 
@@ -13,13 +12,8 @@ namespace tbd {
 namespace {
 
 protocol::Run run_request(const PreparedCell& prepared, const ProbeLimits& limits) {
-  const Cell& cell = prepared.cell;
   protocol::Run run{.steps = limits.steps, .seconds = limits.seconds};
-  *run.input.source = {{"seed", cell.seed}};
-  if (!cell.data.empty()) run.input.source["path"] = cell.data;
-  run.input.mode = cell.input_mode;
-  run.input.source["threads"] = prepared.threads.cores.size();
-  run.input.source["prefetch"] = 3;  // as in a launch
+  run.input = input_plan(prepared);
   return run;
 }
 
@@ -35,7 +29,7 @@ BatchProbe what_it_shows(const WorkerFault& fault) {
 
 }  // namespace
 
-BatchProbe probe_batch(const Cell& cell, const ProbeLimits& limits, const RunnerSettings& settings) {
+BatchProbe probe_batch(const Workload& cell, const ProbeLimits& limits, const RunnerSettings& settings) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   if (!prepared.worker) return {.fault = prepared.refused};
   if (prepared.refused) return {.seen = prepared.refused->reason};

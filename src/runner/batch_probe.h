@@ -24,6 +24,6 @@ struct ProbeLimits {
 // Trains the cell's batch in a process of its own. Memory that is refused does not fit, and neither does a process that
 // a signal ended: many a program crashes where memory is refused. Signals by which people end a process (SIGHUP,
 // SIGINT, SIGQUIT, SIGTERM) are a fault, as is all else.
-BatchProbe probe_batch(const Cell& cell, const ProbeLimits& limits, const RunnerSettings& settings);
+BatchProbe probe_batch(const Workload& cell, const ProbeLimits& limits, const RunnerSettings& settings);
 
 }  // namespace tbd

@@ -241,19 +241,19 @@ LargestBatch find_largest_batch(const BatchSearch& search, const PredictBytes& p
   return Search(search, predict, try_batch, elapsed, confirm).run();
 }
 
-LargestBatch find_largest_batch(const Cell& cell, BatchSearch search, const RunnerSettings& settings,
+LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const RunnerSettings& settings,
                                 const std::function<void(int64_t batch)>& trying) {
-  if (cell.memory_budget <= 0)
+  if (!cell.memory_budget_bytes)
     fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one");
-  search.budget = cell.memory_budget - cell.memory_budget / kSpare;
-  Cell first = cell;
+  search.budget = *cell.memory_budget_bytes - *cell.memory_budget_bytes / kSpare;
+  Workload first = cell;
   first.batch = 1;
   const Program program = prepare(first, Effort::smoke, settings).program;
   const double began = now_seconds();
   const auto probe_of = [&](double seconds) {
     return [&, seconds](int64_t batch) {
       if (trying) trying(batch);
-      Cell at_batch = cell;
+      Workload at_batch = cell;
       at_batch.batch = batch;
       return probe_batch(at_batch, {.limit = search.budget, .steps = kProbeSteps, .seconds = seconds}, settings);
     };
@@ -261,7 +261,7 @@ LargestBatch find_largest_batch(const Cell& cell, BatchSearch search, const Runn
   const auto predict = [&](int64_t batch) { return predict_memory(program, {{"N", batch}}).peak().value; };
   LargestBatch found = find_largest_batch(
       search, predict, probe_of(kShortSeconds), [&] { return now_seconds() - began; }, probe_of(0));
-  found.budget = cell.memory_budget;
+  found.budget = *cell.memory_budget_bytes;
   return found;
 }
 

@@ -1,4 +1,4 @@
-// The largest batch that fits into an enforced memory budget: predicted, then found by running (measurement.md 9).
+// The largest batch that fits into an enforced memory budget: predicted, then found by running (docs/observations.md).
 //
 // The budget is on the process's data (RLIMIT_DATA), of which the network's own bytes (graph/memory.h) are a part:
 // allocators, arenas of threads, packed weights and workspaces of convolutions add an amount that does not depend on
@@ -64,7 +64,7 @@ LargestBatch find_largest_batch(const BatchSearch& search, const PredictBytes& p
 // The search with real workers: each probe is a process that trains twelve steps under 98 % of the cell's memory
 // budget, since allocators take more over the first steps than in the first; two seconds of them, but in the last
 // probe. Throws Error(usage) when the cell has no budget.
-LargestBatch find_largest_batch(const Cell& cell, BatchSearch search, const RunnerSettings& settings,
+LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const RunnerSettings& settings,
                                 const std::function<void(int64_t batch)>& trying = {});
 
 }  // namespace tbd

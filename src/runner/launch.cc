@@ -51,7 +51,7 @@ class LaunchRun {
     tell("start");
     WorkerProcess worker(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
                          prepared_.threads.cores, folder / "worker.log");
-    if (prepared_.cell.memory_budget > 0) worker.limit_memory(prepared_.cell.memory_budget);
+    if (prepared_.cell.memory_budget_bytes) worker.limit_memory(*prepared_.cell.memory_budget_bytes);
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
@@ -72,7 +72,7 @@ class LaunchRun {
   void greet(WorkerProcess& worker) {
     const protocol::HelloReply hello = worker.hello();
     result_.hello = hello;
-    const Cell& cell = prepared_.cell;
+    const Workload& cell = prepared_.cell;
     require_offered("precision", cell.precision, hello.precisions, OutcomeKind::unavailable);
     require_offered("device", cell.device, hello.devices, OutcomeKind::unavailable);
     require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
@@ -113,20 +113,10 @@ class LaunchRun {
             cat("the worker loaded ", reply.parameters, " parameters instead of ", prepared_.parameters));
   }
 
-  protocol::InputPlan input_plan() const {
-    const Cell& cell = prepared_.cell;
-    protocol::InputPlan plan{.mode = cell.input_mode};
-    *plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
-    if (!cell.data.empty()) plan.source["path"] = cell.data;
-    plan.source["threads"] = prepared_.threads.cores.size();  // as many as may run: they share the cores with the step
-    plan.source["prefetch"] = 3;
-    return plan;
-  }
-
   void train(WorkerProcess& worker, protocol::Run request) {
     if (done_ == 0) tell("first step");
     request.first_step = done_ + 1;
-    request.input = input_plan();
+    request.input = input_plan(prepared_);
     const protocol::RunReply reply = worker.run(request, [this](std::span<const StepRow> rows) { return take(rows); });
     if (done_ == 0) merge(reply.launch);
     done_ += reply.steps;

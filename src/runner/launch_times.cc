@@ -4,16 +4,16 @@
 
 namespace tbd {
 
-void LaunchTimes::add(const Cell& cell, const std::string& pass, double seconds) {
+void LaunchTimes::add(const Workload& cell, const std::string& pass, double seconds) {
   seen_.push_back({cell, pass, seconds});
 }
 
-std::optional<double> LaunchTimes::foreseen(const Cell& cell, const std::string& pass) const {
+std::optional<double> LaunchTimes::foreseen(const Workload& cell, const std::string& pass) const {
   std::optional<double> own, like;
   for (const Seen& seen : seen_) {
     if (seen.pass != pass) continue;
     if (seen.cell == cell) own = std::max(own.value_or(0), seen.seconds);
-    Cell same_batch = seen.cell;
+    Workload same_batch = seen.cell;
     same_batch.batch = cell.batch;
     if (same_batch != cell) continue;
     const double factor =

@@ -5,10 +5,10 @@
 namespace tbd {
 namespace {
 
-const Cell kSmall{.model = "resnet50", .batch = 4};
+const Workload kSmall{.model = "resnet50", .batch = 4};
 
-Cell with_batch(int64_t batch) {
-  Cell cell = kSmall;
+Workload with_batch(int64_t batch) {
+  Workload cell = kSmall;
   cell.batch = batch;
   return cell;
 }

@@ -1,37 +1,16 @@
-// What is to be measured: axes that take lists, plan files (docs/plans.md), and the cells they make.
+// What is to be measured: axes that take lists, plan files (docs/plans.md), and the workloads they make.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "record/record.h"
+#include "record/workload.h"
 #include "stats/effort.h"
 
 namespace tbd {
-
-// As a cell's batch: the largest that fits into its memory budget, found by running before the cell is measured.
-inline constexpr int64_t kLargestThatFits = -1;
-
-// One workload to measure.
-struct Cell {
-  std::string model;                  // a name, or the path of a program file
-  std::string config;                 // empty: the model's default
-  std::string framework = "pytorch";  // "pytorch", "pytorch@2.11", "pytorch@DIR"
-  int64_t batch = 0;                  // 0: the default batch (default_batch)
-  std::string precision = "fp32";
-  std::string device = "cpu";
-  int64_t threads = 0;                  // 0: one per usable core
-  std::string layout;                   // empty: the framework's usual one for the precision
-  std::string mode;                     // eager, graph, xla; empty: the framework's usual one
-  std::string input_mode = "resident";  // resident, pipeline
-  std::string dropout = "framework";    // framework, mask, off
-  std::string data;                     // a dataset folder; empty: synthetic
-  uint64_t seed = 0;
-  int64_t memory_budget = 0;  // bytes that the worker's data may take, enforced; 0: the machine's alone
-  bool operator==(const Cell&) const = default;
-};
 
 // An amount of a machine, both ends included.
 struct Bounds {
@@ -51,31 +30,25 @@ struct Machine {
 };
 Machine this_machine();  // the affinity mask and quota; the machine's memory or the control group's limit
 
-// A product of lists. An empty list stands for the default of Cell.
-struct Axes {
-  std::vector<std::string> models, configs, frameworks;
-  std::vector<int64_t> batches;
-  std::vector<std::string> precisions, devices;
-  std::vector<int64_t> threads;
-  std::vector<std::string> layouts, modes, input_modes, dropouts;
-  std::string data;
-  uint64_t seed = 0;
-  std::optional<int64_t> sweep_to;  // each model's own batch sizes up to this one, 0: all of them; `batches` is empty
-  int64_t memory_budget = 0;        // bytes, of each cell
+// A product of lists of values, by the names of axes, each value as its axis prints it. An axis that is not named keeps
+// the default of Workload. "sweep" or "sweep<=16", as the only batch, stands for each model's own batch sizes.
+struct WorkloadSet {
+  std::map<std::string, std::vector<std::string>, std::less<>> lists;
   When when;
-  bool operator==(const Axes&) const = default;
+  const std::vector<std::string>& values(std::string_view axis) const;  // empty: not named
+  bool operator==(const WorkloadSet&) const = default;
 };
 
 struct Plan {
-  std::vector<Axes> sets;  // each a product of its own
+  std::vector<WorkloadSet> sets;  // each a product of its own
   std::optional<Effort> effort;
   std::vector<std::string> passes;       // empty: clean
   std::optional<int64_t> launches;       // of the clean pass; default: the effort's
   std::optional<double> limit_seconds;   // of a launch; default: the effort's
   std::optional<double> budget_seconds;  // of the whole plan; default: none
   std::optional<bool> peaks, check;      // whether the machine's roofs, and frameworks' equality, are; default: yes
-  std::vector<Axes> excludes;            // a cell that is in all lists of one of these is left out; an empty list says
-                                         // nothing of its axis
+  // A workload that is in all lists of one of these is left out; what is not named there is free.
+  std::vector<WorkloadSet> excludes;
   bool operator==(const Plan&) const = default;
 };
 
@@ -86,7 +59,7 @@ Plan read_plan(const std::filesystem::path& file, const std::vector<std::string>
 Plan plan_from_text(std::string_view text, std::string_view where, const std::vector<std::string>& own_frameworks = {});
 std::string plan_text(const Plan& plan);  // parses back to the same plan
 // A set for each cell, in this order: what a result set keeps of its plan.
-Plan plan_of(const std::vector<Cell>& cells);
+Plan plan_of(const std::vector<Workload>& cells);
 
 // The plan with the sets that hold on this machine, which then hold on any. Throws Error(usage) when none does.
 Plan plan_for(Plan plan, const Machine& machine);
@@ -94,29 +67,17 @@ Plan plan_for(Plan plan, const Machine& machine);
 // All cells of the sets, whatever their machines: models outermost, the last axis fastest; a cell that stands twice is
 // kept once, excluded ones are left out.
 // Throws Error(usage) on a value that no cell can have: batch 0, an unknown precision, pipeline input of no dataset.
-std::vector<Cell> cells(const Plan& plan);
-std::vector<Cell> cells(const Axes& axes);
+std::vector<Workload> cells(const Plan& plan);
+std::vector<Workload> cells(const WorkloadSet& set);
 // Is the cell in all lists of the exclude? Defaults of the cell's model and framework count as named.
-bool excluded(const Cell& cell, const Axes& exclude);
+bool excluded(const Workload& cell, const WorkloadSet& exclude);
 
-// "sweep" or "sweep<=16" as the only value of a batch list: Axes::sweep_to; nullopt for other lists. Throws
-// Error(invalid) on another form that begins so.
+// Of "sweep" or "sweep<=16" as the only value of a list: the largest batch that is wanted, 0 for no limit; nullopt for
+// other lists. Throws Error(invalid) on another form that begins so.
 std::optional<int64_t> sweep_from(const std::vector<std::string>& values);
 
-// "8", or "largest" for kLargestThatFits, and back. Throws Error(invalid) that names `key` on another text.
-int64_t batch_from(const std::string& text, std::string_view key);
-std::string batch_text(int64_t batch);
-
-// Throws Error(usage) with the nearest names when no cell can have this value of the setting (as plans name it).
-void require_value(std::string_view setting, const std::string& value);
-
-// The workload of a record. Its data folder, framework build and mode are read from `repro`, the command line it keeps.
-Cell cell_like(const Workload& workload, const std::string& repro);
-
-// "tbd run resnet50 --framework pytorch --batch 8 ...": the command that measures the cell again.
-std::string repro_line(const Cell& cell, std::optional<Effort> effort = {});
-// "resnet50-pytorch-fp32-b8-t2-nchw-resident": the cell's folder name, of letters, digits, '.', '_' and '-'.
-std::string cell_name(const Cell& cell);
+// Throws Error(usage) with the nearest names when there is no such pass.
+void require_pass(const std::string& pass);
 
 // The batch where none is named: 8 where the sweep has it, else its largest below, else its smallest; 2 without a
 // sweep.

@@ -4,6 +4,7 @@
 #include "graph/passes.h"
 #include "measure/cores.h"
 #include "models/model.h"
+#include "record/axes.h"
 #include "runner/frameworks.h"
 #include "runner/plan.h"
 #include "runner/plan_parts.h"
@@ -13,51 +14,19 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kLargestBatch = 1 << 20;
+constexpr int64_t kMostThreads = 4096;
 constexpr size_t kMostCells = 100'000;
 
-void require_known(std::string_view what, const std::string& value, const std::vector<std::string>& known) {
-  if (std::ranges::find(known, value) == known.end()) fail(ErrorKind::usage, unknown_name(what, value, known));
-}
-
-void require_device(const std::string& device) {
-  const bool gpu = device.starts_with("cuda:") && parse_int(device.substr(5)).value_or(-1) >= 0;
-  if (device != "cpu" && !gpu) fail(ErrorKind::usage, "device '", device, "' is neither 'cpu' nor 'cuda:N'");
-}
-
-// Throws Error(usage) on a value that no cell can have.
-void check(const Cell& cell) {
-  require_value("precision", cell.precision), require_value("dropout", cell.dropout);
-  require_value("device", cell.device), require_value("input", cell.input_mode);
-  if (!cell.layout.empty()) require_value("layout", cell.layout);
-  if (!cell.mode.empty()) require_value("mode", cell.mode);
-  if (cell.input_mode == "pipeline" && cell.data.empty())
+// Throws Error(usage) on what no workload can have.
+void check(const Workload& workload) {
+  const int64_t batch = workload.batch;
+  const int64_t threads = workload.threads;
+  if (batch == kLargestThatFits && !workload.memory_budget_bytes)
+    fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one (memory = 4GiB)");
+  if (batch > kLargestBatch) fail(ErrorKind::usage, "batch must be between 1 and ", kLargestBatch, ", got ", batch);
+  if (threads > kMostThreads) fail(ErrorKind::usage, "threads must be between 1 and ", kMostThreads, ", got ", threads);
+  if (workload.input_mode == "pipeline" && workload.data.empty())
     fail(ErrorKind::usage, "pipeline input reads a data set: name its folder with --data");
-}
-
-template <class T>
-std::vector<T> or_default(const std::vector<T>& values, const T& otherwise) {
-  return values.empty() ? std::vector<T>{otherwise} : values;
-}
-
-// Replaces each cell by one for each value.
-template <class T>
-void multiply(std::vector<Cell>& cells, T Cell::*field, const std::vector<T>& values) {
-  if (cells.size() > kMostCells / values.size())
-    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " cells; the lists are too long");
-  std::vector<Cell> out;
-  for (const Cell& cell : cells)
-    for (const T& value : values) (out.emplace_back(cell).*field) = value;
-  cells = std::move(out);
-}
-
-void check_counts(const Axes& axes) {
-  for (const int64_t batch : axes.batches)
-    if (batch == kLargestThatFits && axes.memory_budget <= 0)
-      fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one (memory = 4GiB)");
-    else if (batch != kLargestThatFits && (batch < 1 || batch > kLargestBatch))
-      fail(ErrorKind::usage, "batch must be between 1 and ", kLargestBatch, ", got ", batch);
-  for (const int64_t threads : axes.threads)
-    if (threads < 1 || threads > 4096) fail(ErrorKind::usage, "threads must be between 1 and 4096, got ", threads);
 }
 
 std::vector<int64_t> sweep_of(const std::string& model, int64_t most) {
@@ -69,76 +38,74 @@ std::vector<int64_t> sweep_of(const std::string& model, int64_t most) {
   return batches;
 }
 
-// Each model's sweep, beside the axes outside of it.
-void multiply_sweep(std::vector<Cell>& cells, int64_t most) {
-  std::vector<Cell> out;
-  for (const Cell& cell : cells)
-    for (const int64_t batch : sweep_of(cell.model, most)) (out.emplace_back(cell)).batch = batch;
-  cells = std::move(out);
+// The values of an axis for one workload, which may be its model's sweep.
+std::vector<std::string> values_for(const Workload& workload, const Axis& axis,
+                                    const std::vector<std::string>& values) {
+  const std::optional<int64_t> most = axis.name == "batch" ? sweep_from(values) : std::nullopt;
+  if (!most) return values;
+  std::vector<std::string> batches;
+  for (const int64_t batch : sweep_of(workload.model, *most)) batches.push_back(cat(batch));
+  return batches;
 }
 
-template <class T>
-bool lacks(const std::vector<T>& list, const T& value) {
-  return !list.empty() && std::ranges::find(list, value) == list.end();
+// Replaces each workload by one for each value.
+void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<std::string>& values) {
+  if (values.empty()) return;
+  if (all.size() > kMostCells / values.size())
+    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " cells; the lists are too long");
+  std::vector<Workload> out;
+  for (const Workload& each : all)
+    for (const std::string& value : values_for(each, axis, values))
+      axis.parse(out.emplace_back(each), value, axis.name);
+  all = std::move(out);
 }
 
 std::string base_of(const std::string& framework) { return framework.substr(0, framework.find('@')); }
 
 }  // namespace
 
-void require_value(std::string_view setting, const std::string& value) {
-  if (setting == "precision") (void)precision_from(value);
-  if (setting == "dropout") (void)dropout_from(value);
-  if (setting == "device") require_device(value);
-  if (setting == "input") require_known("input mode", value, {"resident", "pipeline"});
-  if (setting == "layout") require_known("layout", value, {"nchw", "nhwc"});
-  if (setting == "mode") require_known("mode", value, {"eager", "eager-onednn", "graph", "xla"});
-  if (setting == "passes") require_known("pass", value, {"clean", "trace", "memory"});
+const std::vector<std::string>& WorkloadSet::values(std::string_view axis) const {
+  static const std::vector<std::string> none;
+  const auto found = lists.find(axis);
+  return found == lists.end() ? none : found->second;
 }
 
-std::vector<Cell> cells(const Axes& axes) {
-  check_counts(axes);
-  if (axes.models.empty()) fail(ErrorKind::usage, "a set of cells needs a model");
-  const Cell fallback;
-  std::vector<Cell> all(1);
-  all[0].data = axes.data, all[0].seed = axes.seed, all[0].memory_budget = axes.memory_budget;
-  multiply(all, &Cell::model, axes.models);
-  multiply(all, &Cell::config, or_default(axes.configs, fallback.config));
-  multiply(all, &Cell::framework, or_default(axes.frameworks, fallback.framework));
-  multiply(all, &Cell::device, or_default(axes.devices, fallback.device));
-  multiply(all, &Cell::threads, or_default(axes.threads, fallback.threads));
-  multiply(all, &Cell::layout, or_default(axes.layouts, fallback.layout));
-  multiply(all, &Cell::mode, or_default(axes.modes, fallback.mode));
-  multiply(all, &Cell::dropout, or_default(axes.dropouts, fallback.dropout));
-  multiply(all, &Cell::precision, or_default(axes.precisions, fallback.precision));
-  if (axes.sweep_to)
-    multiply_sweep(all, *axes.sweep_to);
-  else
-    multiply(all, &Cell::batch, or_default(axes.batches, fallback.batch));
-  multiply(all, &Cell::input_mode, or_default(axes.input_modes, fallback.input_mode));
-  for (const Cell& cell : all) check(cell);
+void require_pass(const std::string& pass) {
+  const std::vector<std::string> known = {"clean", "trace", "memory"};
+  if (std::ranges::find(known, pass) == known.end()) fail(ErrorKind::usage, unknown_name("pass", pass, known));
+}
+
+std::vector<Workload> cells(const WorkloadSet& set) {
+  if (set.values("model").empty()) fail(ErrorKind::usage, "a set of cells needs a model");
+  std::vector<const Axis*> outer_first;
+  for (const Axis& axis : axes()) outer_first.push_back(&axis);
+  std::ranges::stable_sort(outer_first, {}, &Axis::inner);
+  std::vector<Workload> all(1);
+  for (const Axis* axis : outer_first) multiply(all, *axis, set.values(axis->name));
+  for (const Workload& each : all) check(each);
   return all;
 }
 
-bool excluded(const Cell& cell, const Axes& exclude) {
+bool excluded(const Workload& cell, const WorkloadSet& exclude) {
   const Model* model = plan_parts::own_model(cell.model);
   const KnownFramework* framework = find_framework(base_of(cell.framework));
-  const std::string config = cell.config.empty() && model ? model->configs.front().name : cell.config;
-  const std::string layout = cell.layout.empty() && framework ? std::string(framework->layout) : cell.layout;
-  const int64_t batch = cell.batch == 0 ? default_batch(model ? model->sweep : std::vector<int64_t>{}) : cell.batch;
-  if (lacks(exclude.models, cell.model) || lacks(exclude.configs, config)) return false;
-  if (lacks(exclude.frameworks, cell.framework) && lacks(exclude.frameworks, base_of(cell.framework))) return false;
-  if (lacks(exclude.batches, batch) || lacks(exclude.precisions, cell.precision)) return false;
-  if (lacks(exclude.devices, cell.device) || lacks(exclude.threads, cell.threads)) return false;
-  if (lacks(exclude.layouts, layout) || lacks(exclude.modes, cell.mode)) return false;
-  return !lacks(exclude.input_modes, cell.input_mode) && !lacks(exclude.dropouts, cell.dropout);
+  Workload whole = cell;
+  if (cell.config.empty() && model) whole.config = model->configs.front().name;
+  if (cell.layout.empty() && framework) whole.layout = framework->layout;
+  if (cell.batch == 0) whole.batch = default_batch(model ? model->sweep : std::vector<int64_t>{});
+  return std::ranges::all_of(exclude.lists, [&](const auto& list) {
+    const auto& [name, values] = list;
+    const bool of_any_build = name == "framework" && std::ranges::count(values, base_of(cell.framework)) > 0;
+    return of_any_build || std::ranges::count(values, find_axis(name)->value(whole)) > 0;
+  });
 }
 
-std::vector<Cell> cells(const Plan& plan) {
-  std::vector<Cell> all;
-  for (const Axes& set : plan.sets)
-    for (Cell& cell : cells(set)) {
-      const bool out = std::ranges::any_of(plan.excludes, [&](const Axes& each) { return excluded(cell, each); });
+std::vector<Workload> cells(const Plan& plan) {
+  std::vector<Workload> all;
+  for (const WorkloadSet& set : plan.sets)
+    for (Workload& cell : cells(set)) {
+      const bool out =
+          std::ranges::any_of(plan.excludes, [&](const WorkloadSet& each) { return excluded(cell, each); });
       if (!out && std::ranges::find(all, cell) == all.end()) all.push_back(std::move(cell));
     }
   return all;
@@ -149,7 +116,7 @@ Machine this_machine() {
 }
 
 Plan plan_for(Plan plan, const Machine& machine) {
-  const auto fails = [&](const Axes& set) {
+  const auto fails = [&](const WorkloadSet& set) {
     const bool any_memory = set.when.memory == Bounds{};
     return !set.when.cores.holds(machine.cores) ||
            (!any_memory && (!machine.memory || !set.when.memory.holds(*machine.memory)));
@@ -159,7 +126,7 @@ Plan plan_for(Plan plan, const Machine& machine) {
     fail(ErrorKind::usage, "no set of the plan is for this machine: it has ", machine.cores,
          machine.cores == 1 ? " core" : " cores", " and ",
          machine.memory ? format_bytes(*machine.memory) : "unknown memory");
-  for (Axes& set : plan.sets) set.when = {};
+  for (WorkloadSet& set : plan.sets) set.when = {};
   return plan;
 }
 

@@ -7,29 +7,28 @@
 namespace tbd::plan_parts {
 namespace {
 
-void check_configs(const Section& set, std::string_view where) {
-  for (const std::string& name : set.axes.models)
-    for (const std::string& config : set.axes.configs) {
+void check_configs(const Section& section, std::string_view where) {
+  for (const std::string& name : section.set.values("model"))
+    for (const std::string& config : section.set.values("config")) {
       const Model* model = own_model(name);
       if (!model) continue;
       try {
         (void)model->config(config);
       } catch (const Error& e) {
-        fail_at(where, set.line_of("config"), e.what());
+        fail_at(where, section.line_of("config"), e.what());
       }
     }
 }
 
 // What cells() would refuse, with the line of the setting that it is about.
-void check_cells(const Section& set, std::string_view where) {
-  const Axes& axes = set.axes;
-  const bool pipeline = std::ranges::find(axes.input_modes, "pipeline") != axes.input_modes.end();
-  if (pipeline && axes.data.empty())
-    fail_at(where, set.line_of("input"), "pipeline input reads a data set: name its folder with data = FOLDER");
+void check_cells(const Section& section, std::string_view where) {
+  const bool pipeline = std::ranges::count(section.set.values("input"), "pipeline") > 0;
+  if (pipeline && section.set.values("data").empty())
+    fail_at(where, section.line_of("input"), "pipeline input reads a data set: name its folder with data = FOLDER");
   try {
-    (void)cells(axes);
+    (void)cells(section.set);
   } catch (const Error& e) {
-    fail_at(where, set.line_of("batch"), e.what());
+    fail_at(where, section.line_of("batch"), e.what());
   }
 }
 
@@ -37,21 +36,21 @@ void check_cells(const Section& set, std::string_view where) {
 void check_exclude(const Section& exclude, std::string_view where) {
   std::vector<std::string> known;
   for (const Model& model : all_models())
-    if (exclude.axes.models.empty() || std::ranges::count(exclude.axes.models, model.name) > 0)
+    if (exclude.set.values("model").empty() || std::ranges::count(exclude.set.values("model"), model.name) > 0)
       for (const Config& config : model.configs) known.push_back(config.name);
   if (known.empty()) return;  // program files alone
-  for (const std::string& config : exclude.axes.configs)
+  for (const std::string& config : exclude.set.values("config"))
     if (std::ranges::find(known, config) == known.end())
       fail_at(where, exclude.line_of("config"), unknown_name("config", config, known));
 }
 
 void apply_excludes(const std::vector<Section>& sets, const std::vector<Section>& excludes, std::string_view where) {
-  std::vector<std::vector<Cell>> left;
-  for (const Section& set : sets) left.push_back(cells(set.axes));
-  std::vector<std::vector<Cell>> whole = left;
+  std::vector<std::vector<Workload>> left;
+  for (const Section& section : sets) left.push_back(cells(section.set));
+  std::vector<std::vector<Workload>> whole = left;
   for (const Section& exclude : excludes) {
     check_exclude(exclude, where);
-    const auto out = [&](const Cell& cell) { return excluded(cell, exclude.axes); };
+    const auto out = [&](const Workload& cell) { return excluded(cell, exclude.set); };
     if (exclude.lines.empty()) fail_at(where, exclude.line, "an exclude needs a setting: without one it is everything");
     if (std::ranges::none_of(whole, [&](const auto& all) { return std::ranges::any_of(all, out); }))
       fail_at(where, exclude.line, "no cell of the plan is in all lists of this exclude");
@@ -71,10 +70,10 @@ const Model* own_model(const std::string& name) {
 }
 
 void check_sections(const std::vector<Section>& sets, const std::vector<Section>& excludes, std::string_view where) {
-  for (const Section& set : sets) {
-    if (set.axes.models.empty()) fail_at(where, set.line, "a set names no model");
-    check_configs(set, where);
-    check_cells(set, where);
+  for (const Section& section : sets) {
+    if (section.set.values("model").empty()) fail_at(where, section.line, "a set names no model");
+    check_configs(section, where);
+    check_cells(section, where);
   }
   apply_excludes(sets, excludes, where);
 }

@@ -4,9 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/files.h"
 #include "models/model.h"
-#include "runner/amounts.h"
+#include "record/axes.h"
 #include "runner/frameworks.h"
 #include "runner/plan_parts.h"
 
@@ -16,36 +17,19 @@ namespace {
 using plan_parts::Section;
 
 const std::vector<std::string> kPlanKeys = {"effort", "passes", "launches", "limit", "budget", "peaks", "check"};
-const std::vector<std::string> kListKeys = {"model",  "config", "framework", "precision", "device",
-                                            "layout", "mode",   "input",     "dropout"};
-const std::vector<std::string> kSetKeys = {"batch", "threads", "data", "seed", "memory", "when"};
-
 bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::vector<std::string> Axes::*list_of(const std::string& key) {
-  const std::map<std::string, std::vector<std::string> Axes::*> lists = {
-      {"model", &Axes::models},         {"config", &Axes::configs},    {"framework", &Axes::frameworks},
-      {"precision", &Axes::precisions}, {"device", &Axes::devices},    {"layout", &Axes::layouts},
-      {"mode", &Axes::modes},           {"input", &Axes::input_modes}, {"dropout", &Axes::dropouts}};
-  return lists.at(key);
-}
-
-int64_t count_from(const std::string& text, std::string_view key) {
-  const std::optional<int64_t> value = parse_int(text);
-  require(value && *value >= 1, key, " needs whole numbers from 1, got '", text, "'");
-  return *value;
-}
-
-std::vector<int64_t> counts(const std::vector<std::string>& texts, std::string_view key) {
-  std::vector<int64_t> values;
-  for (const std::string& text : texts) {
-    const int64_t value = key == "batch" ? batch_from(text, key) : count_from(text, key);
-    require(std::ranges::find(values, value) == values.end(), key, " names ", text, " twice");
-    values.push_back(value);
-  }
-  return values;
+// All that a line may set, lists first.
+std::vector<std::string> known_settings() {
+  std::vector<std::string> known;
+  for (const bool list : {true, false})
+    for (const Axis& axis : axes())
+      if (axis.list == list) known.emplace_back(axis.name);
+  known.emplace_back("when");
+  known.insert(known.end(), kPlanKeys.begin(), kPlanKeys.end());
+  return known;
 }
 
 bool yes_or_no(const std::string& text, std::string_view key) {
@@ -86,8 +70,8 @@ class PlanReader {
     }
     if (sets_.empty()) sets_.push_back(defaults_);
     plan_parts::check_sections(sets_, excludes_, where_);
-    for (Section& set : sets_) plan_.sets.push_back(std::move(set.axes));
-    for (Section& exclude : excludes_) plan_.excludes.push_back(std::move(exclude.axes));
+    for (Section& set : sets_) plan_.sets.push_back(std::move(set.set));
+    for (Section& exclude : excludes_) plan_.excludes.push_back(std::move(exclude.set));
     return std::move(plan_);
   }
 
@@ -115,60 +99,64 @@ class PlanReader {
   }
 
   void check_key(const std::string& key) const {
-    std::vector<std::string> known = kListKeys;
-    known.insert(known.end(), kSetKeys.begin(), kSetKeys.end());
-    known.insert(known.end(), kPlanKeys.begin(), kPlanKeys.end());
+    const std::vector<std::string> known = known_settings();
     require(among(known, key), unknown_name("setting", key, known));
     require(at_ == &defaults_ || !among(kPlanKeys, key), key, " is set for the whole plan, before the first [set]");
-    require(!in_exclude_ || among(kListKeys, key) || key == "batch" || key == "threads",
+    const Axis* axis = find_axis(key);
+    require(!in_exclude_ || (axis && axis->list),
             "an exclude takes lists that cells have (model, batch, framework, ...), not ", key);
   }
 
+  // What only the program around the table knows of a value.
   void check_value(const std::string& key, const std::string& value) const {
     if (key == "model") require_model(value);
     if (key == "framework") {
       const std::string base = value.substr(0, value.find('@'));
       require(among(frameworks_, base), unknown_name("framework", base, frameworks_));
     }
-    require_value(key, value);
   }
 
-  void check_list(const std::string& key, const std::vector<std::string>& values) const {
-    std::set<std::string> seen;
+  // The values as the axis prints them.
+  std::vector<std::string> checked(const Axis& axis, const std::vector<std::string>& values) const {
+    const std::string key(axis.name);
+    if (const auto most = axis.name == "batch" ? sweep_from(values) : std::nullopt) {
+      require(!in_exclude_, "an exclude names its batches");
+      return {*most > 0 ? cat("sweep<=", *most) : "sweep"};
+    }
+    if (!axis.list) (void)only_one(values, key);
+    std::vector<std::string> texts;
     for (const std::string& value : values) {
       check_value(key, value);
-      require(seen.insert(value).second, key, " names ", value, " twice");
+      Workload alone;
+      axis.parse(alone, value, key);
+      const std::string text = axis.value(alone);
+      require(!among(texts, text), key, " names ", value, " twice");
+      texts.push_back(text);
     }
+    return texts;
   }
 
   void set(const std::string& key, const std::vector<std::string>& values) {
-    Axes& axes = at_->axes;
     if (among(kPlanKeys, key)) return set_plan(key, values);
-    if (among(kListKeys, key)) return check_list(key, values), void(axes.*list_of(key) = values);
-    if (key == "batch") return set_batches(axes, values);
-    if (key == "threads") return void(axes.threads = counts(values, key));
-    if (key == "when") {
-      axes.when = {};
-      for (const std::string& condition : values) plan_parts::add_condition(axes.when, condition);
+    if (const Axis* axis = find_axis(key)) {
+      at_->set.lists[key] = checked(*axis, values);
       return;
     }
-    const std::string& value = only_one(values, key);
-    if (key == "data") return void(axes.data = value);
-    if (key == "memory") return void(axes.memory_budget = bytes_from(value, key));
-    const std::optional<int64_t> seed = parse_int(value);
-    require(seed && *seed >= 0, "seed needs a whole number from 0, got '", value, "'");
-    axes.seed = static_cast<uint64_t>(*seed);
+    at_->set.when = {};
+    for (const std::string& condition : values) plan_parts::add_condition(at_->set.when, condition);
   }
 
-  void set_batches(Axes& axes, const std::vector<std::string>& values) const {
-    axes.batches.clear(), axes.sweep_to.reset();
-    axes.sweep_to = sweep_from(values);
-    require(!axes.sweep_to || !in_exclude_, "an exclude names its batches");
-    if (!axes.sweep_to) axes.batches = counts(values, "batch");
+  void set_passes(const std::vector<std::string>& passes) {
+    std::set<std::string> seen;
+    for (const std::string& pass : passes) {
+      require_pass(pass);
+      require(seen.insert(pass).second, "passes names ", pass, " twice");
+    }
+    plan_.passes = passes;
   }
 
   void set_plan(const std::string& key, const std::vector<std::string>& values) {
-    if (key == "passes") return check_list(key, values), void(plan_.passes = values);
+    if (key == "passes") return set_passes(values);
     const std::string& value = only_one(values, key);
     if (key == "effort") plan_.effort = effort_of(value);
     if (key == "launches") plan_.launches = count_from(value, key);
@@ -190,11 +178,6 @@ class PlanReader {
 };
 
 }  // namespace
-
-int64_t batch_from(const std::string& text, std::string_view key) {
-  return text == "largest" ? kLargestThatFits : count_from(text, key);
-}
-std::string batch_text(int64_t batch) { return batch == kLargestThatFits ? "largest" : cat(batch); }
 
 std::optional<int64_t> sweep_from(const std::vector<std::string>& values) {
   if (values.empty() || !values[0].starts_with("sweep")) return std::nullopt;

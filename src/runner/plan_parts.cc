@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "runner/amounts.h"
 
 namespace tbd::plan_parts {
 namespace {

@@ -9,7 +9,7 @@ namespace tbd::plan_parts {
 
 // A [set] or [exclude] with the lines on which it and its settings stand; those of the defaults where these hold.
 struct Section {
-  Axes axes;
+  WorkloadSet set;
   int64_t line = 1;
   std::map<std::string, int64_t> lines;  // by setting
   int64_t line_of(const std::string& setting) const;

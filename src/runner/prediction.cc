@@ -94,13 +94,13 @@ class Predictor {
   Predictor(const RunOptions& options, const Rates& rates, const Machine& machine)
       : options_(options), rates_(rates), machine_(machine) {}
 
-  CellPrediction predict(const Cell& cell) {
+  CellPrediction predict(const Workload& cell) {
     const Network& network = network_of(cell);
     CellPrediction out{.cell = cell};
     out.cell.config = network.program.config;
     if (cell.batch == 0) out.cell.batch = default_batch(network.model ? network.model->sweep : std::vector<int64_t>{});
     out.batch = out.cell.batch == kLargestThatFits ? largest(out.cell, network) : out.cell.batch;
-    Cell sized = out.cell;
+    Workload sized = out.cell;
     sized.batch = out.batch;
     std::tie(out.memory_bytes, out.step_seconds) = sizes(sized, network);
     out.lstm = has_op<Lstm>(network.program);
@@ -112,7 +112,7 @@ class Predictor {
   }
 
  private:
-  const Network& network_of(const Cell& cell) {
+  const Network& network_of(const Workload& cell) {
     const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout);
     const auto found = networks_.find(key);
     if (found != networks_.end()) return found->second;
@@ -126,7 +126,7 @@ class Predictor {
   }
 
   // Bytes and seconds, which frameworks and passes share.
-  std::pair<int64_t, double> sizes(const Cell& cell, const Network& network) {
+  std::pair<int64_t, double> sizes(const Workload& cell, const Network& network) {
     const int64_t threads = cell.threads > 0 ? std::min(cell.threads, machine_.cores) : machine_.cores;
     const double share = static_cast<double>(threads) / static_cast<double>(std::max<int64_t>(1, rates_.threads));
     const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch, threads);
@@ -140,17 +140,17 @@ class Predictor {
   }
 
   // The batch whose memory fills the budget, as far as memory is a line through that of two batches.
-  int64_t largest(const Cell& cell, const Network& network) const {
+  int64_t largest(const Workload& cell, const Network& network) const {
     const auto bytes = [&](int64_t n) { return predict_memory(network.program, {{"N", n}}).peak().value; };
     const int64_t one = bytes(1), each = std::max<int64_t>(1, bytes(2) - one);
-    const double room = static_cast<double>(cell.memory_budget - kFrameworkBytes) / kMemoryFactor;
+    const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - kFrameworkBytes) / kMemoryFactor;
     return std::max<int64_t>(1, 1 + static_cast<int64_t>(room - static_cast<double>(one)) / each);
   }
 
   bool fits(const CellPrediction& p) const {
     const double needed = kMemoryFactor * static_cast<double>(p.memory_bytes) + static_cast<double>(kFrameworkBytes);
     const auto within = [&](int64_t limit) { return needed <= static_cast<double>(limit); };
-    if (p.cell.memory_budget > 0 && !within(p.cell.memory_budget)) return false;
+    if (p.cell.memory_budget_bytes && !within(*p.cell.memory_budget_bytes)) return false;
     return p.cell.device != "cpu" || !machine_.memory || within(*machine_.memory);
   }
 
@@ -211,11 +211,11 @@ std::optional<Rates> rates_of(const Json& peaks, const std::string& source) {
   return rates;
 }
 
-std::vector<CellPrediction> predict(const std::vector<Cell>& cells, const RunOptions& options, const Rates& rates,
+std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options, const Rates& rates,
                                     const Machine& machine) {
   Predictor predictor(options, rates, machine);
   std::vector<CellPrediction> out;
-  for (const Cell& cell : cells) out.push_back(predictor.predict(cell));
+  for (const Workload& cell : cells) out.push_back(predictor.predict(cell));
   return out;
 }
 

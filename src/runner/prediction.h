@@ -3,8 +3,9 @@
 //
 //   t = max(0.1 ms x nodes, sum over nodes, forward and backward, of max(FLOPs / (0.6 R), bytes / B))
 //                                                                            seconds of a step
-//   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: stable steps and time of the effort
-//   launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a window, its first third to
+//   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: steps and seconds after warming up
+//   that the effort wants launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a
+//   window, its first third to
 //                                                                            warm up, three windows and as many between
 //   launch(memory) = S + 2 t + min(limit, m t)                               m: steps of the memory pass
 //
@@ -36,7 +37,7 @@ Rates assumed_rates(int64_t threads);
 std::optional<Rates> rates_of(const Json& peaks, const std::string& source);
 
 struct CellPrediction {
-  Cell cell;                 // config and batch filled in
+  Workload cell;             // config and batch filled in
   int64_t batch = 0;         // the cell's, or the largest that is predicted to fit
   int64_t memory_bytes = 0;  // of a step, as predict_memory says; the framework's own comes on top
   bool fits = true;          // with the framework's own in the cell's budget, or the machine
@@ -47,7 +48,7 @@ struct CellPrediction {
 
 // Passes, launches, limit and effort are those of the options. A network is built once for all its cells. Throws as
 // prepare() on a cell that makes no sense.
-std::vector<CellPrediction> predict(const std::vector<Cell>& cells, const RunOptions& options, const Rates& rates,
+std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options, const Rates& rates,
                                     const Machine& machine);
 double total_seconds(const std::vector<CellPrediction>& cells);
 

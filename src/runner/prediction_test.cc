@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/amounts.h"
 #include "base/json.h"
 #include "graph/memory.h"
 #include "models/model.h"
-#include "runner/amounts.h"
 
 namespace tbd {
 namespace {
@@ -17,12 +17,12 @@ const Rates kRates{
     .flop_rate = {{"fp32", 200e9}, {"bf16", 400e9}}, .bandwidth = 1e15, .threads = 2, .source = "a test"};
 const Machine kMachine{.cores = 2, .memory = int64_t{16} << 30};
 
-CellPrediction one(const Cell& cell, const RunOptions& options = {}) {
+CellPrediction one(const Workload& cell, const RunOptions& options = {}) {
   return predict({cell}, options, kRates, kMachine).at(0);
 }
 
 TEST(Prediction, AStepTakesItsFlopsAtAShareOfTheRoof) {
-  // Without a limit by memory: train FLOPs of ResNet-50 (models.md), batch 4, at 0.6 x 200 GFLOP/s.
+  // Without a limit by memory: train FLOPs of ResNet-50, batch 4, at 0.6 x 200 GFLOP/s.
   const double flop_count = 4.0 * 24'299'077'632;
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4}).step_seconds, flop_count / (0.6 * 200e9), 1e-3);
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .precision = "bf16"}).step_seconds, flop_count / (0.6 * 400e9),
@@ -39,10 +39,10 @@ TEST(Prediction, AStepOfASmallNetworkTakesItsCalls) {
 TEST(Prediction, MemoryIsThatOfTheProgramAndDecidesWhatFits) {
   const Program program = load_program("resnet50", "tiny").program;
   const int64_t bytes = predict_memory(program, {{"N", 8}}).peak().value;
-  Cell cell{.model = "resnet50", .config = "tiny", .batch = 8};
+  Workload cell{.model = "resnet50", .config = "tiny", .batch = 8};
   EXPECT_EQ(one(cell).memory_bytes, bytes);
   EXPECT_TRUE(one(cell).fits);
-  cell.memory_budget = bytes;  // leaves nothing for the framework
+  cell.memory_budget_bytes = bytes;  // leaves nothing for the framework
   EXPECT_FALSE(one(cell).fits);
   EXPECT_LT(one(cell).seconds, 10);
 }
@@ -51,7 +51,7 @@ TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
   RunOptions options;
   options.limit_seconds = 20;
   options.launches = 1;
-  const Cell slow{.model = "resnet50", .batch = 32};
+  const Workload slow{.model = "resnet50", .batch = 32};
   const double clean = one(slow, options).seconds;
   options.launches = 3;
   EXPECT_NEAR(one(slow, options).seconds, 3 * clean, 1e-9);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/json.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "measure/cgroup.h"
@@ -78,7 +79,7 @@ void require_readable(const std::string& folder) {
     fail(ErrorKind::io, "cannot read the data folder ", folder, ": ", std::strerror(errno));
 }
 
-ThreadPlan threads_for(const Cell& cell) {
+ThreadPlan threads_for(const Workload& cell) {
   ThreadRequest request{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
   if (cell.threads > 0) request.threads = cell.threads;
   return plan_threads(request);
@@ -89,7 +90,7 @@ ThreadPlan threads_for(const Cell& cell) {
 std::optional<Outcome> too_large(const PreparedCell& prepared) {
   constexpr double kFarAbove = 1.5;
   const std::optional<int64_t> limit = memory_limit();
-  const int64_t budget = prepared.cell.memory_budget;
+  const std::optional<int64_t> budget = prepared.cell.memory_budget_bytes;
   const int64_t needed = predict_memory(prepared.program, prepared.bindings).peak().value;
   const auto skipped = [&](const std::string& there) {
     return Outcome{.kind = OutcomeKind::skipped,
@@ -98,34 +99,33 @@ std::optional<Outcome> too_large(const PreparedCell& prepared) {
   };
   if (prepared.cell.device != "cpu") return std::nullopt;
   if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
-  if (budget > 0 && static_cast<double>(needed) > kFarAbove * static_cast<double>(budget))
-    return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(budget)));
+  if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
+    return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));
   return std::nullopt;
 }
 
 void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort effort) {
-  const Cell& cell = prepared.cell;
-  Workload& w = prepared.run.workload;
-  w.model = loaded.program.model.empty() ? cell_name({.model = cell.model}) : loaded.program.model;
+  const Workload& cell = prepared.cell;
+  MeasuredWorkload& w = prepared.run.workload;
+  prepared.run.request = cell;
+  static_cast<Workload&>(w) = cell;
+  w.model = loaded.program.model.empty() ? folder_name({.model = cell.model}) : loaded.program.model;
   w.config = loaded.program.config;
   w.model_hash = program_hash(loaded.program);
   w.lowered_hash = program_hash(prepared.program);
   w.framework = prepared.worker ? prepared.worker->framework : cell.framework.substr(0, cell.framework.find('@'));
   w.framework_version = prepared.worker ? prepared.worker->version : "";
-  w.device = cell.device, w.threads = cell.threads, w.precision = cell.precision, w.layout = cell.layout;
-  if (!cell.mode.empty()) w.mode = cell.mode;
-  w.input_mode = cell.input_mode, w.batch = cell.batch, w.seed = cell.seed, w.dropout = cell.dropout;
+  if (w.mode.empty()) w.mode = "eager";
   w.samples_per_step = samples_per_step(prepared.program, cell.batch);
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
   w.effort = name(effort), w.optimizer = optimizer_name(prepared.program);
   w.unpinned = prepared.worker && !prepared.worker->pinned;
-  if (cell.memory_budget > 0) w.memory_budget_bytes = cell.memory_budget;
   if (loaded.model)
     prepared.run.card = {.title = loaded.model->title,
                          .domain = loaded.model->domain,
                          .dataset = loaded.model->dataset,
                          .layers = loaded.model->config(w.config).layers};
-  w.repro = repro_line(cell, effort);
+  w.repro = repro_line(cell, name(effort));
 }
 
 void require_known_framework(const std::string& framework, const RunnerSettings& settings) {
@@ -162,12 +162,12 @@ std::optional<int64_t> free_memory() {
   return free;
 }
 
-void require_startable(const Cell& cell, const RunnerSettings& settings) {
+void require_startable(const Workload& cell, const RunnerSettings& settings) {
   require_known_framework(cell.framework, settings);
   require_readable(cell.data);
 }
 
-PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings) {
+PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings) {
   const LoadedProgram loaded = load_program(cell.model, cell.config);
   require_startable(cell, settings);
   PreparedCell prepared{.cell = cell};
@@ -208,6 +208,16 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
           .threads = prepared.cell.threads,
           .seed = prepared.cell.seed,
           .capture = capture};
+}
+
+protocol::InputPlan input_plan(const PreparedCell& prepared) {
+  const Workload& cell = prepared.cell;
+  protocol::InputPlan plan{.mode = cell.input_mode};
+  *plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
+  if (!cell.data.empty()) plan.source["path"] = cell.data;
+  plan.source["threads"] = prepared.threads.cores.size();  // as many as may run: they share the cores with the step
+  plan.source["prefetch"] = 3;
+  return plan;
 }
 
 std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings) {

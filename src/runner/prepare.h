@@ -9,7 +9,7 @@
 namespace tbd {
 
 struct PreparedCell {
-  Cell cell;        // defaults filled in
+  Workload cell;    // defaults filled in
   Program program;  // after its passes
   Bindings bindings;
   ThreadPlan threads;
@@ -20,13 +20,15 @@ struct PreparedCell {
 };
 
 // Throws Error(usage, not_found or io) for an unknown framework and a data folder that is not there or cannot be read.
-void require_startable(const Cell& cell, const RunnerSettings& settings);
+void require_startable(const Workload& cell, const RunnerSettings& settings);
 
 // Throws Error(usage, not_found or invalid) when the cell makes no sense whatever the machine.
-PreparedCell prepare(const Cell& cell, Effort effort, const RunnerSettings& settings);
+PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings);
 
 // What a load request says of the cell.
 protocol::Load load_request(const PreparedCell& prepared, bool capture);
+// Where its batches come from and how they are fetched.
+protocol::InputPlan input_plan(const PreparedCell& prepared);
 
 // The environment of the cell's worker: what it inherits, and the thread plan's variables.
 std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings);

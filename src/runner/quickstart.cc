@@ -22,14 +22,18 @@ constexpr int64_t kQuickFrameworkBytes = 600ll << 20;
 constexpr size_t kMostQuickCells = 6;
 
 // Cells of one group are compared: they differ in framework and in how they are fed, and get the same batch.
-std::string group_of(Cell cell) {
-  cell.framework.clear(), cell.input_mode.clear(), cell.layout.clear(), cell.batch = 0;
+std::string group_of(Workload cell) {
+  cell.framework.clear();
+  cell.input_mode.clear();
+  cell.layout.clear();
+  cell.batch = 0;
   return repro_line(cell);
 }
 
 // Cells of one probe have the same step: they differ only in how they are fed.
-std::string probe_of(Cell cell) {
-  cell.input_mode.clear(), cell.batch = 0;
+std::string probe_of(Workload cell) {
+  cell.input_mode.clear();
+  cell.batch = 0;
   return repro_line(cell);
 }
 
@@ -47,8 +51,9 @@ struct Probe {
 };
 
 // nullopt when the worker fails, which the cell itself will show.
-std::optional<Probe> probe_cell(Cell cell, int64_t batch, const RunnerSettings& settings) {
-  cell.batch = batch, cell.input_mode = "resident";
+std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettings& settings) {
+  cell.batch = batch;
+  cell.input_mode = "resident";
   const PreparedCell prepared = prepare(cell, Effort::quick, settings);
   if (prepared.refused) return std::nullopt;
   try {
@@ -76,39 +81,38 @@ std::optional<Probe> probe_cell(Cell cell, int64_t batch, const RunnerSettings& 
 // Probes each framework and precision once, and gives each cell its batch.
 class Chooser {
  public:
-  Chooser(std::vector<Cell>& cells, const QuickstartOptions& options, const RunnerSettings& settings,
+  Chooser(std::vector<Workload>& cells, const QuickstartOptions& options, const RunnerSettings& settings,
           const ProgressSink& progress)
       : cells_(cells), settings_(settings), progress_(progress) {
     const double began = now_seconds();
-    for (const Cell& cell : cells_) probe_once(cell);
+    for (const Workload& cell : cells_) probe_once(cell);
     size_t running = 0;
-    for (const Cell& cell : cells_) running += probes_.at(probe_of(cell)).has_value();
+    for (const Workload& cell : cells_) running += probes_.at(probe_of(cell)).has_value();
     const double left = options.budget_seconds * (1 - kReserve) - (now_seconds() - began);
     share_ = std::max(left, 0.5 * options.budget_seconds) / static_cast<double>(std::max<size_t>(1, running));
-    for (const Cell& cell : cells_) choose_for(cell);
-    for (Cell& cell : cells_)
+    for (const Workload& cell : cells_) choose_for(cell);
+    for (Workload& cell : cells_)
       if (cell.batch == 0) cell.batch = batches_.contains(group_of(cell)) ? batches_[group_of(cell)] : sweep(cell)[0];
   }
 
-  // Seconds of a launch after its first step, which is slower than those after it; one step may begin at the limit.
-  double limit_seconds() const {
+  LaunchPlan launches() const {
     double most = 0;
-    for (const Cell& cell : cells_)
+    for (const Workload& cell : cells_)
       if (const auto& found = probes_.at(probe_of(cell)))
         most = std::max(most, found->start_seconds + 2 * step_seconds(cell, *found));
-    return std::max(0.25 * share_, share_ - most);
+    return plan_launches(share_, most);
   }
 
  private:
-  static std::vector<int64_t> sweep(const Cell& cell) {
+  static std::vector<int64_t> sweep(const Workload& cell) {
     const LoadedProgram loaded = load_program(cell.model, cell.config);
     return loaded.model ? loaded.model->sweep : std::vector<int64_t>{1, 2, 4, 8, 16, 32};
   }
-  static double step_seconds(const Cell& cell, const Probe& probe) {
+  static double step_seconds(const Workload& cell, const Probe& probe) {
     return probe.step_seconds * static_cast<double>(cell.batch) / static_cast<double>(sweep(cell).front());
   }
 
-  void probe_once(const Cell& cell) {
+  void probe_once(const Workload& cell) {
     if (probes_.contains(probe_of(cell))) return;
     if (settings_.interrupted()) fail(ErrorKind::io, "interrupted before anything was measured");
     if (progress_)
@@ -119,17 +123,18 @@ class Chooser {
     probes_[probe_of(cell)] = probe_cell(cell, sweep(cell).front(), settings_);
   }
 
-  void choose_for(const Cell& cell) {
+  void choose_for(const Workload& cell) {
     const auto& found = probes_.at(probe_of(cell));
     if (!found) return;
     const Program program = prepare(cell, Effort::quick, settings_).program;
-    const int64_t batch = choose_batch(sweep(cell), found->step_seconds, share_ - found->start_seconds,
+    const auto starts = static_cast<double>(level(Effort::quick).launches);
+    const int64_t batch = choose_batch(sweep(cell), found->step_seconds, share_ - starts * found->start_seconds,
                                        [&](int64_t b) { return fits_memory(program, b); });
     const auto [entry, first] = batches_.try_emplace(group_of(cell), batch);
     if (!first) entry->second = std::min(entry->second, batch);
   }
 
-  std::vector<Cell>& cells_;
+  std::vector<Workload>& cells_;
   const RunnerSettings& settings_;
   const ProgressSink& progress_;
   std::map<std::string, std::optional<Probe>> probes_;
@@ -154,13 +159,13 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
   return offers;
 }
 
-std::vector<Cell> quickstart_cells(const Cell& like, const std::vector<FrameworkOffer>& offers) {
-  std::vector<Cell> cells, twins;
+std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers) {
+  std::vector<Workload> cells, twins;
   for (const FrameworkOffer& offer : offers)
     for (const char* precision : {"fp32", "bf16"}) {
       const bool offered = std::ranges::find(offer.precisions, precision) != offer.precisions.end();
       if (!offered && std::string_view(precision) != "fp32") continue;
-      Cell& cell = cells.emplace_back(like);
+      Workload& cell = cells.emplace_back(like);
       cell.framework = offer.framework, cell.precision = precision, cell.input_mode = "resident";
       if (!offer.pipeline || !offered) continue;
       twins.push_back(cell);
@@ -168,8 +173,9 @@ std::vector<Cell> quickstart_cells(const Cell& like, const std::vector<Framework
     }
   const size_t room = cells.size() < kMostQuickCells ? kMostQuickCells - cells.size() : 0;
   if (twins.size() > room) twins.resize(room);
-  for (const Cell& twin : twins) {  // each beside its resident cell
-    const auto beside = std::ranges::find_if(cells, [&](const Cell& cell) { return probe_of(cell) == probe_of(twin); });
+  for (const Workload& twin : twins) {  // each beside its resident cell
+    const auto beside =
+        std::ranges::find_if(cells, [&](const Workload& cell) { return probe_of(cell) == probe_of(twin); });
     cells.insert(beside + 1, twin);
   }
   return cells;
@@ -186,12 +192,20 @@ int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_sec
   return best;
 }
 
-std::vector<CellRun> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
+LaunchPlan plan_launches(double share_seconds, double start_seconds) {
+  const int64_t launches = level(Effort::quick).launches;
+  const double limit = share_seconds / static_cast<double>(launches) - start_seconds;
+  if (limit >= start_seconds) return {.launches = launches, .limit_seconds = limit};
+  return {.launches = 1, .limit_seconds = std::max(0.25 * share_seconds, share_seconds - start_seconds)};
+}
+
+std::vector<CellRun> run_quickstart(std::vector<Workload> cells, const QuickstartOptions& options,
                                     const RunnerSettings& settings, const ProgressSink& progress) {
   if (cells.empty()) fail(ErrorKind::usage, "there is no cell to measure");
   const Chooser chosen(cells, options, settings, progress);
+  const LaunchPlan plan = chosen.launches();
   const RunOptions run{
-      .effort = Effort::quick, .out = options.out, .limit_seconds = chosen.limit_seconds(), .launches = 1};
+      .effort = Effort::quick, .out = options.out, .limit_seconds = plan.limit_seconds, .launches = plan.launches};
   return run_cells(cells, run, settings, progress);
 }
 

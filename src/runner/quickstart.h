@@ -1,4 +1,4 @@
-// Quickstart: a number for every cell within a budget of measuring time (measurement.md 4.2).
+// Quickstart: a number for every cell within a budget of measuring time (docs/statistics.md).
 #pragma once
 #include <functional>
 
@@ -24,17 +24,26 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
 // `like` for each framework in fp32, and in bf16 where it has it, on resident batches; then, the first framework first,
 // the same cells through the input pipeline while there are at most six in all. An absent framework keeps one cell, so
 // that its row says why.
-std::vector<Cell> quickstart_cells(const Cell& like, const std::vector<FrameworkOffer>& offers);
+std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers);
 
-// Chosen from the model's sweep: the largest that fits in memory and leaves room for 25 stable steps (and 5 of warm-up)
+// Chosen from the model's sweep: the largest that fits in memory and leaves room for 25 steps after 5 of warming up
 // in `share_seconds`, with a step's time linear in the batch; the smallest when none does.
 // `fits` says whether a batch fits; it is asked from small to large until it says no.
 int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_seconds, double share_seconds,
                      const std::function<bool(int64_t)>& fits);
 
+// How a cell's share of the budget is spent: as many launches as effort quick wants, so that the interval is one
+// between launches, where at least half of the share remains for steps; else one.
+struct LaunchPlan {
+  int64_t launches = 1;
+  double limit_seconds = 0;  // of a launch, after its first step
+};
+// `start_seconds`: until the end of the first step, and for the step that may begin at the limit.
+LaunchPlan plan_launches(double share_seconds, double start_seconds);
+
 // Measures the cells, whose batch it chooses. Cells that differ only in framework or input mode get the same batch, the
 // smallest that was chosen for one of them, so that they can be compared.
-std::vector<CellRun> run_quickstart(std::vector<Cell> cells, const QuickstartOptions& options,
+std::vector<CellRun> run_quickstart(std::vector<Workload> cells, const QuickstartOptions& options,
                                     const RunnerSettings& settings, const ProgressSink& progress = {});
 
 }  // namespace tbd

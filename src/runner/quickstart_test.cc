@@ -25,14 +25,26 @@ TEST(ChooseBatch, StaysWithinMemory) {
   EXPECT_EQ(choose_batch(kSweep, 1e-4, 75, [](int64_t batch) { return batch <= 4; }), 4);
 }
 
-std::vector<std::string> names(const std::vector<Cell>& cells) {
+std::vector<std::string> names(const std::vector<Workload>& cells) {
   std::vector<std::string> out;
-  for (const Cell& cell : cells) out.push_back(cat(cell.framework, " ", cell.precision, " ", cell.input_mode));
+  for (const Workload& cell : cells) out.push_back(cat(cell.framework, " ", cell.precision, " ", cell.input_mode));
   return out;
 }
 
-const Cell kLike{.model = "resnet50", .data = "/photos"};
+const Workload kLike{.model = "resnet50", .data = "/photos"};
 const FrameworkOffer kBoth{"a", {"fp64", "fp32", "bf16"}, true};
+
+TEST(PlanLaunches, TakesThreeWhereHalfOfTheShareRemainsForSteps) {
+  const LaunchPlan plan = plan_launches(40, 5);
+  EXPECT_EQ(plan.launches, 3);
+  EXPECT_NEAR(3 * (plan.limit_seconds + 5), 40, 1e-9);
+}
+
+TEST(PlanLaunches, TakesOneWhereStartsWouldEatTheShare) {
+  EXPECT_EQ(plan_launches(40, 8).launches, 1);
+  EXPECT_EQ(plan_launches(40, 8).limit_seconds, 32);
+  EXPECT_EQ(plan_launches(40, 39).limit_seconds, 10) << "a quarter at least";
+}
 
 TEST(QuickstartCells, OneFrameworkIsFedInBothWays) {
   EXPECT_EQ(names(quickstart_cells(kLike, {kBoth})),

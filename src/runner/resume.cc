@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "record/axes.h"
 #include "runner/run.h"
 
 namespace tbd {
@@ -108,22 +109,17 @@ void require_same_machine(const fs::path& folder, const Begun& begun, const Prep
 
 }  // namespace
 
-std::string difference(const Workload& there, const Workload& wanted, bool mode_is_wanted) {
+std::string difference(const MeasuredWorkload& there, const MeasuredWorkload& wanted, bool mode_is_wanted) {
   std::string found;
-  const auto compare = [&](const char* what, const auto& a, const auto& b) {
+  const auto compare = [&](std::string_view what, const auto& a, const auto& b) {
     if (found.empty() && a != b) found = cat(what, " ", a, " there, ", b, " wanted");
   };
   const auto kind = [](const std::string& optimizer) { return optimizer.substr(0, optimizer.find(' ')); };
-  compare("model", there.model, wanted.model), compare("config", there.config, wanted.config);
-  compare("framework", there.framework, wanted.framework), compare("device", there.device, wanted.device);
-  compare("precision", there.precision, wanted.precision), compare("layout", there.layout, wanted.layout);
-  compare("batch", there.batch, wanted.batch), compare("threads", there.threads, wanted.threads);
-  compare("input", there.input_mode, wanted.input_mode), compare("dropout", there.dropout, wanted.dropout);
-  compare("seed", there.seed, wanted.seed), compare("effort", there.effort, wanted.effort);
-  if (mode_is_wanted) compare("mode", there.mode, wanted.mode);
+  const auto text = [](const Axis& axis, const Workload& w) { return axis.value(w).empty() ? "none" : axis.value(w); };
+  for (const Axis& axis : axes())
+    if (axis.name != "mode" || mode_is_wanted) compare(axis.name, text(axis, there), text(axis, wanted));
+  compare("effort", there.effort, wanted.effort);
   compare("optimizer", kind(there.optimizer), kind(wanted.optimizer));
-  compare("memory budget", there.memory_budget_bytes.value_or(0), wanted.memory_budget_bytes.value_or(0));
-  compare("data", cell_like(there, there.repro).data, cell_like(wanted, wanted.repro).data);
   compare("network", there.model_hash, wanted.model_hash);
   compare("network after its passes", there.lowered_hash, wanted.lowered_hash);
   return found;

@@ -42,6 +42,6 @@ void move_aside(const std::filesystem::path& folder);
 void remove_aside(const std::filesystem::path& folder);  // nothing happens when there is none
 
 // What the wanted cell and the record's disagree on, "batch 8 there, 16 wanted"; empty: the same cell.
-std::string difference(const Workload& there, const Workload& wanted, bool mode_is_wanted);
+std::string difference(const MeasuredWorkload& there, const MeasuredWorkload& wanted, bool mode_is_wanted);
 
 }  // namespace tbd

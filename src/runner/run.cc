@@ -7,15 +7,15 @@
 
 namespace tbd {
 
-std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
+std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress) {
   return RunSet(cells, options, settings, progress).run();
 }
 
-std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
+std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label) {
   std::string all, time;
-  for (const Cell& cell : cells) all += repro_line(cell) + "\n";
+  for (const Workload& cell : cells) all += repro_line(cell) + "\n";
   for (const char c : utc_label)  // "2026-01-31T12:00:00Z" -> "20260131-120000"
     if (c == 'T')
       time += '-';
@@ -34,7 +34,7 @@ bool ran(const CellRun& run) {
 bool closes_a_sweep(const CellRun& run, const std::vector<CellRun>& results) {
   bool smaller = false, larger = false;
   for (const CellRun& other : results) {
-    Cell cell = other.cell;
+    Workload cell = other.cell;
     cell.batch = run.cell.batch;
     if (cell != run.cell || !ran(other)) continue;
     (other.cell.batch < run.cell.batch ? smaller : larger) = true;

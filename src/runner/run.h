@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "record/record.h"
 #include "runner/plan.h"
 #include "runner/settings.h"
 
@@ -34,7 +35,7 @@ struct RunOptions {
 // What happens now. Sent at each change and about once a second.
 struct Progress {
   size_t cell = 0, cells = 0;  // of the order of cells, from 0
-  std::string name;            // cell_name
+  std::string name;            // folder_name
   int64_t launch = 1, launches = 1;
   std::string stage;                        // "peaks", "start", "load", "first step", "steps", "done"
   int64_t steps = 0;                        // finished in this launch
@@ -45,7 +46,7 @@ struct Progress {
 using ProgressSink = std::function<void(const Progress&)>;
 
 struct CellRun {
-  Cell cell;  // with its defaults filled in
+  Workload cell;  // with its defaults filled in
   Outcome outcome;
   std::filesystem::path record;  // its folder
 };
@@ -56,11 +57,11 @@ struct CellRun {
 // `out` meanwhile: the caller holds its SetLock. An interrupt ends the cell at hand
 // cleanly and leaves the others out. A cell whose batch is kLargestThatFits gets the batch that a search within its
 // memory budget finds (runner/largest_batch.h); environment["largest_batch"] of its record says what the search saw.
-std::vector<CellRun> run_cells(const std::vector<Cell>& cells, const RunOptions& options,
+std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress = {});
 
 // "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
-std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Cell>& cells,
+std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label);
 
 // 0 where a cell has a number and none is a fault, else 3 (docs/command-line.md). Faults are oom, timeout, failed,

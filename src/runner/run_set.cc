@@ -26,20 +26,20 @@ void require_writable(const fs::path& out) {
 }
 
 // "sgd" becomes "sgd fused" where the worker says how it applies updates.
-void add_optimizer_path(Workload& workload, const protocol::HelloReply& hello) {
+void add_optimizer_path(MeasuredWorkload& workload, const protocol::HelloReply& hello) {
   const std::string kind = workload.optimizer.substr(0, workload.optimizer.find(' '));
   const auto path = hello.build.find("optimizer." + kind);
   if (path != hello.build.end()) workload.optimizer = cat(kind, " ", path->second);
 }
 
-std::string mode_of(const Cell& cell, const protocol::HelloReply& hello) {
+std::string mode_of(const Workload& cell, const protocol::HelloReply& hello) {
   if (!cell.mode.empty() || hello.modes.empty()) return cell.mode;
   return hello.modes.front();
 }
 
 }  // namespace
 
-RunSet::RunSet(const std::vector<Cell>& cells, const RunOptions& options, const RunnerSettings& settings,
+RunSet::RunSet(const std::vector<Workload>& cells, const RunOptions& options, const RunnerSettings& settings,
                const ProgressSink& progress)
     : options_(options),
       settings_(settings),

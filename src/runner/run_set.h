@@ -17,7 +17,7 @@ namespace tbd {
 
 class RunSet {
  public:
-  RunSet(const std::vector<Cell>& cells, const RunOptions& options, const RunnerSettings& settings,
+  RunSet(const std::vector<Workload>& cells, const RunOptions& options, const RunnerSettings& settings,
          const ProgressSink& progress);
   std::vector<CellRun> run();
 
@@ -25,7 +25,7 @@ class RunSet {
   struct Entry {
     PreparedCell prepared;
     std::filesystem::path folder;                       // empty: the search for its batch was interrupted
-    std::optional<Cell> searched;                       // its batch is to be found first
+    std::optional<Workload> searched;                   // its batch is to be found first
     Json largest_batch;                                 // what that search saw
     Begun begun;                                        // what an earlier run left
     std::unique_ptr<RecordWriter> record;               // once its first launch begins, or it goes on
@@ -39,7 +39,7 @@ class RunSet {
     std::optional<double> gemm_rate;
   };
 
-  void make_entries(const std::vector<Cell>& cells);
+  void make_entries(const std::vector<Workload>& cells);
   void place(Entry& entry);
   void find_batch(Entry& entry);
   LargestBatch search(const Entry& entry);

@@ -27,11 +27,11 @@ std::optional<Outcome> no_answer(const LargestBatch& found) {
 
 }  // namespace
 
-void RunSet::make_entries(const std::vector<Cell>& cells) {
-  for (const Cell& cell : cells) {
+void RunSet::make_entries(const std::vector<Workload>& cells) {
+  for (const Workload& cell : cells) {
     Entry entry;
     if (cell.batch == kLargestThatFits) {
-      if (cell.memory_budget <= 0)
+      if (!cell.memory_budget_bytes)
         fail(ErrorKind::usage, "the largest batch of ", cell.model, " is looked for within a memory budget: name one");
       entry.searched = cell;
       entry.searched->batch = 1;
@@ -47,7 +47,7 @@ void RunSet::place(Entry& entry) {
   const auto taken = [&](const fs::path& folder) {
     return std::ranges::any_of(entries_, [&](const Entry& other) { return other.folder == folder; });
   };
-  const std::string name = cell_name(entry.prepared.cell);
+  const std::string name = folder_name(entry.prepared.cell);
   fs::path folder = options_.out / name;
   for (int twin = 2; taken(folder); ++twin) folder = options_.out / cat(name, "-", twin);
   entry.folder = folder;
@@ -59,7 +59,7 @@ void RunSet::place(Entry& entry) {
 
 // A search that is interrupted leaves the cell out.
 void RunSet::find_batch(Entry& entry) {
-  Cell cell = *entry.searched;
+  Workload cell = *entry.searched;
   if (!entry.prepared.worker) return place(entry);  // its row says why
   if (settings_.interrupted()) return;
   const std::optional<LargestBatch> before = searched_before(entry);
@@ -81,7 +81,7 @@ LargestBatch RunSet::search(const Entry& entry) {
     if (progress_)
       progress_({.cell = index,
                  .cells = entries_.size(),
-                 .name = cell_name(entry.prepared.cell),
+                 .name = folder_name(entry.prepared.cell),
                  .launches = launches_of_cell(),
                  .stage = "load",
                  .elapsed_seconds = 1e-9 * static_cast<double>(now_ns()) - began_,

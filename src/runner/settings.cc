@@ -6,7 +6,7 @@
 namespace tbd {
 namespace {
 
-// measurement.md 4.3, and what a process needs to find its way.
+// docs/measurement-host.md, and what a process needs to find its way.
 constexpr std::string_view kNames[] = {"PATH", "HOME", "TMPDIR", "LANG", "TZ"};
 constexpr std::string_view kPrefixes[] = {"LC_",    "OMP_",   "MKL_",     "DNNL_", "ONEDNN_", "TF_",     "XLA_",
                                           "MXNET_", "TORCH_", "PYTORCH_", "CUDA_", "NCCL_",   "LD_",     "MALLOC_",

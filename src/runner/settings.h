@@ -30,7 +30,7 @@ struct RunnerSettings {
   std::filesystem::path kept_peaks() const { return cache.empty() ? cache : cache / "peaks"; }
 };
 
-// The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of measurement.md 4.3.
+// The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of docs/measurement-host.md.
 std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all);
 
 // Asks the worker and refreshes the cache. Throws Error with the reason when it cannot be asked.

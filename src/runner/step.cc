@@ -43,7 +43,7 @@ void check_weights(const fs::path& file, const Program& program, const std::stri
 }
 
 // Batch and dropout mode that a file of inputs asks for.
-void take_from_inputs(const fs::path& file, const Program& program, Cell& cell) {
+void take_from_inputs(const fs::path& file, const Program& program, Workload& cell) {
   const TensorMap inputs = read_safetensors(file);
   for (const auto& [name, tensor] : inputs)
     if (name.find("mask/") != std::string::npos) cell.dropout = "mask";
@@ -56,8 +56,8 @@ void take_from_inputs(const fs::path& file, const Program& program, Cell& cell) 
   }
 }
 
-Cell completed(const StepOptions& options) {
-  Cell cell = options.cell;
+Workload completed(const StepOptions& options) {
+  Workload cell = options.cell;
   (void)precision_from(cell.precision);
   cell.dropout = "off";
   if (options.inputs) take_from_inputs(*options.inputs, load_program(cell.model, cell.config).program, cell);
@@ -114,7 +114,7 @@ class StepLaunch {
   std::map<std::string, double> train(const std::optional<fs::path>& save) {
     protocol::Run request{
         .steps = options_.steps, .at_step = options_.at_step, .lr = options_.lr, .phase = options_.phase};
-    const Cell& cell = prepared_.cell;
+    const Workload& cell = prepared_.cell;
     if (options_.inputs) {
       request.input.file = absolute(*options_.inputs);
     } else {

@@ -10,7 +10,8 @@
 namespace tbd {
 
 struct StepOptions {
-  Cell cell;  // precision may be fp64; dropout is off unless the inputs hold masks; batch 0: that of the inputs, else 2
+  Workload
+      cell;  // precision may be fp64; dropout is off unless the inputs hold masks; batch 0: that of the inputs, else 2
   std::optional<std::filesystem::path> weights, inputs;            // read: by parameter, buffer and input name
   std::optional<std::filesystem::path> save_weights, save_inputs;  // written, before the first step
   std::filesystem::path out;

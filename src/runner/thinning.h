@@ -1,5 +1,5 @@
 // A plan within a time budget: which cells are kept, so that the paper's observations get most evidence for the time
-// (measurement.md 9). Pure and deterministic; knows neither observations nor programs.
+// (docs/observations.md). Pure and deterministic; knows neither observations nor programs.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -1,5 +1,5 @@
-// How many steps the passes besides clean take (measurement.md 4.1): windows of traced steps spread over a launch, with
-// as many untraced ones before and after each; a handful of steps for memory.
+// How many steps the passes besides clean take (docs/profile.md, Passes): windows of traced steps spread over a launch,
+// with as many untraced ones before and after each; a handful of steps for memory.
 #pragma once
 #include "stats/effort.h"
 
@@ -12,7 +12,7 @@ struct TraceWindows {
 // For these step times in seconds and a limit for all windows with what is between them; at least 4 steps a window.
 TraceWindows trace_windows(Series step_times, Effort effort, double limit_seconds);
 
-// Whether enough untraced steps have gone before the first window: steady (measurement.md 5.1), and as many as a window
+// Whether enough untraced steps have gone before the first window: steady (docs/statistics.md), and as many as a window
 // has. Smoke tests no steadiness.
 bool warmed_up(Series step_times, Effort effort);
 

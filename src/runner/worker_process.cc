@@ -4,12 +4,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 
 #include "base/files.h"
+#include "base/out_of_memory.h"
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
 #include "runner/start_fault.h"
@@ -20,22 +20,6 @@ namespace {
 
 constexpr double kSlice = 0.2;      // seconds between looks at the interrupt flag
 constexpr double kLastWords = 0.5;  // seconds that an interrupted worker has for the end of its step
-
-// How frameworks, libraries and the loader say that memory was refused; the last two are of threads without a stack.
-constexpr std::string_view kWordsOfMemory[] = {"not enough memory",
-                                               "out of memory",
-                                               "t allocate memory",
-                                               "cannot allocate",
-                                               "unable to allocate",
-                                               "bad_alloc",
-                                               "memoryerror",
-                                               "oom when",
-                                               "resource exhausted",
-                                               "failed to map segment",
-                                               "could not create a primitive",   // oneDNN, without room for its code
-                                               "could not execute a primitive",  // or for its scratchpad
-                                               "thread creation failed",
-                                               "resource temporarily unavailable"};
 
 using Clock = std::chrono::steady_clock;
 double elapsed_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -229,10 +213,8 @@ std::string WorkerProcess::log_end() const {
   return log;
 }
 
-bool WorkerProcess::lacked_memory(std::string text) const {
-  if (memory_limit_ == 0) return false;
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::ranges::any_of(kWordsOfMemory, [&](auto words) { return text.find(words) != std::string::npos; });
+bool WorkerProcess::lacked_memory(const std::string& text) const {
+  return memory_limit_ > 0 && may_say_out_of_memory(text);
 }
 
 std::string WorkerProcess::within_limit(std::string text) const {

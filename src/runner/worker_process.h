@@ -68,10 +68,10 @@ class WorkerProcess {
   void name_the_silent(double seconds);
   [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
   std::string log_end() const;
-  bool lacked_memory(std::string text) const;        // under a limit: the text speaks of memory
-  std::string within_limit(std::string text) const;  // names the limit behind what is said
-  std::string last_line() const;                     // that the worker wrote to stderr
-  std::string last_words() const;                    // the same as the end of a sentence
+  bool lacked_memory(const std::string& text) const;  // under a limit: the text speaks of memory
+  std::string within_limit(std::string text) const;   // names the limit behind what is said
+  std::string last_line() const;                      // that the worker wrote to stderr
+  std::string last_words() const;                     // the same as the end of a sentence
 
   std::string name_;
   const RunnerSettings& settings_;

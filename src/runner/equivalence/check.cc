@@ -40,7 +40,7 @@ const WorkerEntry& reference_worker(const RunnerSettings& settings) {
   return find_worker(settings.workers, "pytorch");
 }
 
-const WorkerEntry* worker_of(const Cell& cell, const RunnerSettings& settings) {
+const WorkerEntry* worker_of(const Workload& cell, const RunnerSettings& settings) {
   try {
     return &find_worker(settings.workers, cell.framework);
   } catch (const Error&) {
@@ -48,7 +48,7 @@ const WorkerEntry* worker_of(const Cell& cell, const RunnerSettings& settings) {
   }
 }
 
-VerdictKey key_of(const Cell& cell, const std::string& config, const WorkerEntry& entry) {
+VerdictKey key_of(const Workload& cell, const std::string& config, const WorkerEntry& entry) {
   return {.model_hash = program_hash(load_program(cell.model, config).program),
           .layout = cell.layout.empty() ? usual_layout(entry.framework) : cell.layout,
           .mode = cell.mode};
@@ -59,17 +59,17 @@ using Question = std::tuple<std::string, std::string, std::string, std::string>;
 using Missing = std::map<Question, std::vector<std::string>>;  // frameworks without a verdict
 
 // By model and config: the frameworks that train it.
-std::map<std::pair<std::string, std::string>, std::set<std::string>> rivals(std::span<const Cell> cells) {
+std::map<std::pair<std::string, std::string>, std::set<std::string>> rivals(std::span<const Workload> cells) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> out;
-  for (const Cell& cell : cells)
+  for (const Workload& cell : cells)
     if (cell.device == "cpu") out[{cell.model, cell.config}].insert(cell.framework);
   return out;
 }
 
-Missing missing_verdicts(std::span<const Cell> cells, const RunnerSettings& settings) {
+Missing missing_verdicts(std::span<const Workload> cells, const RunnerSettings& settings) {
   const auto trained_by = rivals(cells);
   Missing missing;
-  for (const Cell& cell : cells) {
+  for (const Workload& cell : cells) {
     const WorkerEntry* entry = worker_of(cell, settings);
     if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
     if (verified(cell, settings)) continue;
@@ -181,7 +181,7 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
   }
 }
 
-std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings) {
+std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings) {
   const WorkerEntry* entry = worker_of(cell, settings);
   if (!entry || cell.device != "cpu") return std::nullopt;
   try {
@@ -192,7 +192,7 @@ std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings) {
   }
 }
 
-std::vector<std::string> check_missing(std::span<const Cell> cells, const RunnerSettings& settings,
+std::vector<std::string> check_missing(std::span<const Workload> cells, const RunnerSettings& settings,
                                        const std::function<void(const std::string& doing)>& progress) {
   std::vector<std::string> sentences;
   for (const auto& [what, frameworks] : missing_verdicts(cells, settings)) {
@@ -215,7 +215,7 @@ std::vector<std::string> check_missing(std::span<const Cell> cells, const Runner
   return sentences;
 }
 
-size_t count_missing(std::span<const Cell> cells, const RunnerSettings& settings) {
+size_t count_missing(std::span<const Workload> cells, const RunnerSettings& settings) {
   size_t count = 0;
   for (const auto& [question, frameworks] : missing_verdicts(cells, settings)) count += 1 + frameworks.size();
   return count;

@@ -36,8 +36,9 @@ struct TinyConfig {
   std::string model, config;
 };
 std::vector<TinyConfig> tiny_configs();
-// The one that stands for a configuration, all its ops from the same builder, small (models.md 1): "gnmt_v2_tiny" for
-// gnmt_v2, "squad_tiny" for squad_base, "tiny" where none is nearer; the configuration itself where the model has none.
+// The one that stands for a configuration, all its ops from the same builder, small (docs/conventions.md):
+// "gnmt_v2_tiny" for gnmt_v2, "squad_tiny" for squad_base, "tiny" where none is nearer; the configuration itself where
+// the model has none.
 std::string tiny_config_of(const std::string& model, const std::string& config);
 
 // check_model for each of them; model and config of `options` are not read. `done` gets each result when it is there.
@@ -50,14 +51,14 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
 // What is known of a cell's network in its framework: the verdict on its configuration, else on the tiny one of it,
 // which has all its ops from the same builder. A verdict in float32 stands for every precision, as casts are a pass
 // over the same program. nullopt: never checked, or no such worker is built.
-std::optional<bool> verified(const Cell& cell, const RunnerSettings& settings);
+std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings);
 
 // Checks what no verdict is kept of where cells put frameworks side by side: CPU cells whose model and configuration
 // two frameworks train. A reference that fails leaves its cells unchecked and is named in the sentences that come
 // back, as are differences.
-std::vector<std::string> check_missing(std::span<const Cell> cells, const RunnerSettings& settings,
+std::vector<std::string> check_missing(std::span<const Workload> cells, const RunnerSettings& settings,
                                        const std::function<void(const std::string& doing)>& progress = {});
 // How often that calls `progress` at most: for each question once for the reference, once for each framework.
-size_t count_missing(std::span<const Cell> cells, const RunnerSettings& settings);
+size_t count_missing(std::span<const Workload> cells, const RunnerSettings& settings);
 
 }  // namespace tbd

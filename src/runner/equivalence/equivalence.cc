@@ -203,6 +203,7 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
   const DType dtype = options_.precision == "fp64" ? DType::f64 : DType::f32;
   WholeStep whole;
   std::vector<TensorMap> nodes;
+  std::string no_nodes;  // why nodes and rule cannot be judged: their program needs what the worker has not
   in_pairs({[&] {
               StepJob job{.program = in(each.nodes.program, options_.precision),
                           .bindings = kOne,
@@ -211,7 +212,12 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
                           .mode = subject.mode,
                           .lr = kRuleRate};
               job.runs = {node_run(each.nodes.weights, each.nodes.inputs)};
-              nodes = std::move(subject.step(job).front().at);
+              try {
+                nodes = std::move(subject.step(job).front().at);
+              } catch (const WorkerFault& fault) {
+                if (fault.outcome().kind != OutcomeKind::unsupported) throw;
+                no_nodes = fault.outcome().reason;
+              }
             },
             [&] {
               StepJob job{.program = in(each.program, options_.precision),
@@ -225,8 +231,15 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
               whole = whole_step(std::move(subject.step(job).front()), *each.padding);
             }});
   const Update& update = each.program.phases.front().update;
-  const GateResult gates[] = {judge_nodes(each.nodes, each.node_reference, nodes.front(), dtype),
-                              judge_rule(update, each.nodes, each.rule, nodes, dtype), each.whole->judge(whole)};
+  std::vector<GateResult> gates = {{.gate = Gate::node, .worst = {}, .failed = {}},
+                                   {.gate = Gate::rule, .worst = {}, .failed = {}},
+                                   each.whole->judge(whole)};
+  if (no_nodes.empty()) {
+    gates[0] = judge_nodes(each.nodes, each.node_reference, nodes.front(), dtype);
+    gates[1] = judge_rule(update, each.nodes, each.rule, nodes, dtype);
+  } else {
+    gates[0].skipped = gates[1].skipped = no_nodes;
+  }
   if (verdict.gates.empty())
     for (const GateResult& gate : gates) verdict.gates.push_back({.gate = gate.gate, .worst = {}, .failed = {}});
   for (size_t i = 0; i < verdict.gates.size(); ++i) verdict.gates[i].merge(gates[i], each.label);

@@ -1,4 +1,4 @@
-// Do frameworks train the same network? The rules are models.md's, the page docs/equivalence.md.
+// Do frameworks train the same network? The rules: docs/equivalence.md.
 #pragma once
 #include <filesystem>
 

@@ -20,9 +20,6 @@ std::string what(const std::string& tensor, const std::string& label) {
   return tensor.starts_with("grad/") ? "gradient of " + operand : operand + " after the step";
 }
 
-// A maximum of other elements is another branch of the function, not a rounding.
-bool is_smooth(const Op& op) { return !std::holds_alternative<MaxPool>(op); }
-
 Finding judge(const NodeCase& node, const std::string& tensor, const NodeReference& reference, const TensorMap& got,
               DType dtype) {
   Finding finding{.where = cat(node.kind, " '", node.node, "'"), .what = what(tensor, node.label)};
@@ -34,7 +31,7 @@ Finding judge(const NodeCase& node, const std::string& tensor, const NodeReferen
   if (found->second.shape() != exact.shape())
     return finding.missing = cat("shape ", found->second.shape(), " in place of ", exact.shape()), finding;
   double scale = largest(exact);
-  if (is_smooth(node.op))
+  if (rounding(node.op, node.operands).smooth)
     scale = std::max(scale, largest_difference(reference.moved.at(tensor), exact) / epsilon(DType::f32));
   finding.error = largest_difference(found->second, exact);
   finding.bound = allowed * scale;

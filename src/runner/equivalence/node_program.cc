@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/philox.h"
-#include "graph/arity.h"
+#include "graph/graph.h"
 #include "runner/equivalence/phase_case.h"
 #include "runner/equivalence/update_rule.h"
 
@@ -22,8 +22,9 @@ std::string why_not_alone(const Graph& graph, const BoundNode& node) {
 }
 
 // Operands without a gradient: labels, ids, masks.
-bool is_given(const Op& op, size_t operand, DType dtype) {
-  return !is_float(dtype) || std::ranges::count(traits(op).constants, static_cast<int>(operand)) > 0;
+bool is_given(const Graph& graph, const BoundNode& node, size_t operand) {
+  if (!is_float(graph.value(node.inputs[operand]).dtype)) return true;
+  return is_constant(node.op, operand, graph.operands(node).in);
 }
 
 class NodeProgramBuilder {
@@ -83,8 +84,8 @@ class NodeProgramBuilder {
     made.operands.push_back(value.shape), made.names.push_back(name), made.sources.push_back(value.name);
     HostTensor tensor = value_of(value);
     if (is_float(value.dtype)) tensor = converted(tensor, DType::f32);
-    if (std::holds_alternative<MaxPool>(bound.op)) tensor = without_ties(tensor);
-    if (i < data && is_given(bound.op, i, value.dtype)) {
+    if (!rounding(bound.op, graph_.operands(bound).in).smooth) tensor = without_ties(tensor);
+    if (i < data && is_given(graph_, bound, i)) {
       phase().inputs.push_back({.name = name, .shape = dims(value.shape), .dtype = value.dtype, .like = ""});
       out_.inputs[name] = std::move(tensor);
     } else if (value.kind == Value::Kind::buffer) {

@@ -31,7 +31,8 @@ struct NodeProgram {
 
 // `values` holds, by the names of the network, inputs, parameters, buffers, tap/<value> and grad/probe/<value>, as the
 // reference computed them; they are rounded to float32, so that every framework starts from the same numbers. Equal
-// elements in the operand of a max_pool are moved apart: which of them takes the gradient is a framework's choice.
+// elements in the operands of an op that is not smooth (max_pool) are moved apart: which of them takes the gradient is
+// a framework's choice.
 NodeProgram node_program(const Program& program, const Bindings& bindings, const TensorMap& values);
 
 // All that a single case needs and nothing else: what a person is given to repeat it.

@@ -1,4 +1,5 @@
-// Rows of outputs that no loss counts: nobody trains on them, and what stands there is not compared (models.md 1).
+// Rows of outputs that no loss counts: nobody trains on them, and what stands there is not compared
+// (docs/conventions.md).
 #pragma once
 #include "base/tensor.h"
 #include "graph/graph.h"

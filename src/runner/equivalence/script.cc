@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "graph/ops/python.h"
 #include "runner/equivalence/equivalence.h"
 
 namespace tbd {
@@ -201,6 +202,15 @@ std::string reproduction_script(const Subject& subject, const NodeProgram& one, 
     text += cat("\n# Compute the op with ", framework, " here and put its results under the names of `expected`.\n",
                 "# Until then the recorded values are shown.\nresult = recorded\n");
   return text + kVerdict;
+}
+
+std::optional<PythonCall> python_call(const std::string& framework, const NodeCase& node) {
+  using enum PythonNode::Framework;
+  const std::pair<std::string_view, PythonNode::Framework> known[] = {
+      {"pytorch", torch}, {"tensorflow", tensorflow}, {"mxnet", mxnet}};
+  for (const auto& [name, each] : known)
+    if (name == framework) return python_call(node.op, PythonNode(each, node.operands, node.names));
+  return std::nullopt;
 }
 
 }  // namespace tbd

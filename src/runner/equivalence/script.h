@@ -13,11 +13,6 @@ struct Subject;
 // tensors, states what is expected and leaves the call to the reader.
 std::string reproduction_script(const Subject& subject, const NodeProgram& one, const Finding& finding);
 
-// An op as Python, over the names x0, x1, weight, bias, ... of its operands.
-struct PythonCall {
-  std::string y;            // an expression; of several results a tuple of them
-  std::string before = {};  // definitions that it needs
-};
 // nullopt where there is no text for it. `framework`: pytorch, tensorflow, mxnet.
 std::optional<PythonCall> python_call(const std::string& framework, const NodeCase& node);
 

@@ -74,5 +74,80 @@ TEST(Scripts, HaveALossAndAVerdictOfEachResult) {
   EXPECT_THAT(text, HasSubstr(cat("JUDGED = \"output/", lstm->label, ".r2\"")));
 }
 
+// Six digits of an attribute would compute another op, which a right framework differs from.
+TEST(Scripts, SpellAttributesToTheLastBit) {
+  constexpr double kThird = 1.0 / 3;
+  const SoftmaxCrossEntropy smoothed = {.smoothing = kThird};
+  const NodeCase cases[] = {
+      {.op = Unary{Unary::Function::leaky_relu, kThird}, .operands = {{2, 3}}},
+      {.op = Affine{kThird, 1}, .operands = {{2, 3}}},
+      {.op = Affine{2, kThird}, .operands = {{2, 3}}},
+      {.op = Dropout{kThird}, .operands = {{2, 3}, {2, 3}}},
+      {.op = BatchNorm{.eps = kThird}, .operands = {{2, 3, 2, 2}}},
+      {.op = LayerNorm{kThird}, .operands = {{2, 3}}},
+      {.op = RmsNorm{kThird}, .operands = {{2, 3}}},
+      {.op = Rotary{kThird}, .operands = {{2, 3, 2, 2}}},
+      {.op = Attention{.dropout = kThird}, .operands = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}, {2, 1, 3, 3}}},
+      {.op = smoothed, .operands = {{2, 3}, {2}}, .names = {"n.x0", "n.x1"}}};
+  for (const char* framework : {"pytorch", "tensorflow", "mxnet"})
+    for (const NodeCase& node : cases) {
+      const std::optional<PythonCall> call = python_call(framework, node);
+      ASSERT_TRUE(call) << framework << " " << kind(node.op);
+      EXPECT_THAT(call->before + call->y, HasSubstr("0.3333333333333333")) << framework;
+    }
+  const NodeCase norm = {.op = BatchNorm{.momentum = kThird}, .operands = {{2, 3, 2, 2}}};
+  EXPECT_THAT(python_call("pytorch", norm)->y, HasSubstr("momentum=0.3333333333333333"));
+  EXPECT_THAT(python_call("mxnet", norm)->y, HasSubstr("momentum=0.6666666666666667"));
+}
+
+// Losses and sums of detection, in parts of places and of levels.
+Program ops_of_detection() {
+  Program program = {.model = "detection", .config = "test"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3}), target = g.input("target", {Builder::batch(), 2, 2});
+  const Tensor weights = g.input("weights", {Builder::batch()});
+  const Tensor a = g.linear("a", x, {.out = 3}), b = g.linear("b", x, {.out = 3});
+  const Tensor fused = g.node(Fusion{.epsilon = 1.0 / 3}, {a, b, g.parameter("edge_weights", {2})});
+  const Tensor boxes = g.reshape(g.linear("box", g.node(Fusion{.plain = true}, {fused, a}), {.out = 4}), {0, 2, 2});
+  g.loss("box", g.node(Huber{.delta = 1.0 / 9}, {boxes, target, weights}), 9);
+  g.update({.schedule = {.base = 0.1}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+TEST(Scripts, SpellFusion) {
+  const Program program = ops_of_detection();
+  const NodeProgram nodes = node_program(program, kBatch, values_of(program));
+  const auto fusion = std::ranges::find(nodes.cases, "fusion", &NodeCase::kind);
+  ASSERT_NE(fusion, nodes.cases.end());
+  EXPECT_THAT(fusion->judged, testing::Contains(cat("grad/", fusion->label, ".x2")));
+  const TemporaryFolder folder("tbd-scripts");
+  for (const char* framework : {"pytorch", "tensorflow", "mxnet"}) {
+    const std::string text = script(framework, nodes, *fusion, "result");
+    EXPECT_THAT(text, HasSubstr("y = x0 * share(x2, 0) + x1 * share(x2, 1)")) << framework;
+    EXPECT_THAT(text, HasSubstr(") + 0.3333333333333333)")) << framework;
+    const std::filesystem::path file = folder.path() / cat(framework, ".py");
+    write_file_atomic(file, text);
+    EXPECT_EQ(std::system(cat("python3 -m py_compile '", file.string(), "'").c_str()), 0) << text;
+  }
+}
+
+TEST(Scripts, SpellHuber) {
+  const Program program = ops_of_detection();
+  const NodeProgram nodes = node_program(program, kBatch, values_of(program));
+  const auto huber = std::ranges::find(nodes.cases, "huber", &NodeCase::kind);
+  ASSERT_NE(huber, nodes.cases.end());
+  EXPECT_THAT(huber->judged, testing::Contains(cat("grad/", huber->label, ".x0")));
+  const TemporaryFolder folder("tbd-scripts");
+  for (const char* framework : {"pytorch", "tensorflow", "mxnet"}) {
+    const std::string text = script(framework, nodes, *huber, "result");
+    EXPECT_THAT(text, HasSubstr("DELTA = 0.1111111111111111\n")) << framework;
+    EXPECT_THAT(text, HasSubstr("huber(x0, x1, reshape(x2, (2, 1, 1)))")) << framework;
+    const std::filesystem::path file = folder.path() / cat(framework, ".py");
+    write_file_atomic(file, text);
+    EXPECT_EQ(std::system(cat("python3 -m py_compile '", file.string(), "'").c_str()), 0) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tbd

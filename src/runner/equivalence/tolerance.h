@@ -11,7 +11,7 @@ double epsilon(DType dtype);
 int64_t reduction_length(const Op& op, Shapes in);
 
 // c x epsilon x sqrt(reduction length): the bound on max |value - reference| / max |reference| of each result, gradient
-// and buffer. c is the op's own and stands, with its reason, in the table of tolerance.cc.
+// and buffer. c is the op's own and stands, with its reason, in ops/*.cc.
 double tolerance(const Op& op, Shapes in, DType dtype);
 
 }  // namespace tbd

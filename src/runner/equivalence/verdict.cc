@@ -59,6 +59,7 @@ void GateResult::merge(const GateResult& other, const std::string& phase) {
     return finding;
   };
   compared += other.compared;
+  if (skipped.empty()) skipped = other.skipped;
   if (other.worst && (!worst || other.worst->ratio() > worst->ratio())) worst = of_phase(*other.worst);
   for (const Finding& finding : other.failed) failed.push_back(of_phase(finding));
 }
@@ -87,6 +88,7 @@ Json to_json(const FrameworkVerdict& verdict) {
   for (const GateResult& gate : verdict.gates) {
     Json json = {{"gate", name(gate.gate)}, {"compared", gate.compared}};
     if (gate.worst) json["worst"] = to_json(*gate.worst);
+    if (!gate.skipped.empty()) json["skipped"] = gate.skipped;
     json["failed"] = Json::array();
     for (const Finding& finding : gate.failed) json["failed"].push_back(to_json(finding));
     gates.push_back(std::move(json));

@@ -30,6 +30,7 @@ struct GateResult {
   int64_t compared = 0;          // findings
   std::optional<Finding> worst;  // nearest to its bound, or farthest beyond
   std::vector<Finding> failed;   // in the order of the program
+  std::string skipped;           // why it was not applied: its program needs what the worker has not
   void add(Finding finding);
   void merge(const GateResult& other, const std::string& phase);  // its findings are of that phase
 };

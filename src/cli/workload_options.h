@@ -1,0 +1,27 @@
+// The options that name workloads, shared by the commands that measure: an option for each axis.
+#pragma once
+#include <map>
+
+#include "cli/command.h"
+#include "runner/plan.h"
+
+namespace tbd::cli {
+
+class WorkloadOptions {
+ public:
+  void declare(Options& options);
+  const std::vector<std::string>& models() const;
+  bool any() const;         // was anything given?
+  WorkloadSet set() const;  // throws Error(usage) on a value that no workload can have
+
+ private:
+  std::map<std::string_view, std::vector<std::string>> lists_;  // by axis, as they were given
+  std::map<std::string_view, std::string> singles_;             // of axes that take one value
+  std::string matmul_;
+};
+
+// A whole positive number, or Error(usage): "--batch needs a positive whole number, got '0'".
+int64_t positive(const std::string& text, std::string_view option);
+uint64_t seed_from(const std::string& text);
+
+}  // namespace tbd::cli

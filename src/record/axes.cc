@@ -1,0 +1,224 @@
+// The table of axes, and the fields of a measured workload, which begin with them.
+#include "record/axes.h"
+
+#include <algorithm>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+void require_device(const std::string& device) {
+  const bool gpu = device.starts_with("cuda:") && parse_int(device.substr(5)).value_or(-1) >= 0;
+  if (device != "cpu" && !gpu) fail(ErrorKind::usage, "device '", device, "' is neither 'cpu' nor 'cuda:N'");
+}
+
+uint64_t seed_from(const std::string& text, std::string_view what) {
+  const std::optional<int64_t> seed = parse_int(text);
+  require(seed && *seed >= 0, what, " needs a whole number from 0, got '", text, "'");
+  return static_cast<uint64_t>(*seed);
+}
+
+// Places in the names of folders, whose order is older than the table's.
+enum Place { precision_place = 1, amounts_place, input_place, mode_place, others_place };
+
+// In the order of the command line's help, of repro lines and of plans.
+const std::vector<Axis>& table() {
+  static const std::vector<Axis> all = {
+      {.name = "model", .help = "Model names, or paths of program files", .member = &Workload::model, .key = "model"},
+      {.name = "config",
+       .help = "Configurations of the model [its first]",
+       .member = &Workload::config,
+       .key = "config",
+       .folder = {{.prefix = "-", .usual = "canonical"}}},
+      {.name = "framework",
+       .help = "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR [pytorch]",
+       .member = &Workload::framework,
+       .key = "framework",
+       .folder = {{.prefix = "-"}}},
+      {.name = "batch",
+       .help = "Samples in one forward pass; sweep, sweep<=16: the model's own list, up to a batch; largest: what fits "
+               "into --memory, found by running [the model's default]",
+       .member = &Workload::batch,
+       .key = "batch",
+       .inner = 3,
+       .folder = {{.place = amounts_place, .prefix = "-b"}},
+       .label = {.before = "batch "}},
+      {.name = "precision",
+       .help = "fp32, tf32, bf16, fp16 [fp32]",
+       .member = &Workload::precision,
+       .key = "precision",
+       .kind = "precision",
+       .known = {"fp64", "fp32", "tf32", "bf16", "fp16"},
+       .inner = 2,
+       .folder = {{.place = precision_place, .prefix = "-"}}},
+      {.name = "device",
+       .help = "cpu, cuda:N [cpu]",
+       .member = &Workload::device,
+       .key = "device",
+       .check = require_device,
+       .folder = {{.place = others_place, .prefix = "-", .usual = "cpu"}}},
+      {.name = "threads",
+       .help = "Threads inside an op [one per usable core]",
+       .member = &Workload::threads,
+       .key = "threads",
+       .folder = {{.place = amounts_place, .prefix = "-t"}},
+       .label = {.after = " threads"}},
+      {.name = "layout",
+       .help = "nchw, nhwc: physical layout of images [the framework's usual one]",
+       .member = &Workload::layout,
+       .key = "layout",
+       .kind = "layout",
+       .known = {"nchw", "nhwc"},
+       .folder = {{.place = amounts_place, .prefix = "-"}}},
+      {.name = "mode",
+       .help = "eager, eager-onednn, graph, xla: how the framework runs the network [its usual one]",
+       .member = &Workload::mode,
+       .key = "mode",
+       .kind = "mode",
+       .known = {"eager", "eager-onednn", "graph", "xla"},
+       .folder = {{.place = mode_place, .prefix = "-", .usual = ""}}},
+      {.name = "input",
+       .help = "resident: batches are in memory; pipeline: read and decoded while measuring [resident]",
+       .member = &Workload::input_mode,
+       .key = "input_mode",
+       .kind = "input mode",
+       .known = {"resident", "pipeline"},
+       .inner = 4,
+       .folder = {{.place = input_place, .prefix = "-"}}},
+      {.name = "dropout",
+       .help = "framework, mask, off [framework]",
+       .member = &Workload::dropout,
+       .key = "dropout",
+       .kind = "dropout mode",
+       .known = {"framework", "mask", "off"},
+       .inner = 1,
+       .folder = {{.place = others_place, .prefix = "-dropout-", .usual = "framework"}},
+       .label = {.before = "dropout "}},
+      {.name = "data",
+       .help = "Folder of the data set [synthetic data]",
+       .member = &Workload::data,
+       .key = "",
+       .list = false},
+      {.name = "seed",
+       .help = "Seed of weights, order and augmentation",
+       .member = &Workload::seed,
+       .key = "seed",
+       .tells_apart = false,
+       .list = false,
+       .folder = {{.place = others_place, .prefix = "-seed-", .usual = "0"}},
+       .label = {.before = "seed "}},
+      {.name = "memory",
+       .help = "What the worker's data may take, enforced: 4GiB, 500MB [the machine's memory]",
+       .member = &Workload::memory_budget_bytes,
+       .key = "memory_budget_bytes",
+       .list = false,
+       .folder = {{.place = others_place, .prefix = "-within-", .usual = ""}},
+       .label = {.before = "within "}}};
+  return all;
+}
+
+struct Print {
+  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(int64_t value) const { return batch_text(value); }
+  std::string operator()(uint64_t value) const { return cat(value); }
+  std::string operator()(const std::optional<int64_t>& value) const { return value ? bytes_text(*value) : ""; }
+};
+
+bool is_number(const Axis& axis) { return axis.member.index() == 1 || axis.member.index() == 2; }
+
+std::vector<Field> all_fields() {
+  std::vector<Field> all;
+  for (const Axis& axis : axes())
+    if (!axis.key.empty())
+      std::visit([&](auto member) { all.push_back({axis.key, Field::Member(member), axis.tells_apart}); }, axis.member);
+  using M = MeasuredWorkload;
+  const std::vector<Field> added = {{"model_hash", &M::model_hash},
+                                    {"lowered_hash", &M::lowered_hash, false},
+                                    {"framework_version", &M::framework_version},
+                                    {"allocator", &M::allocator},
+                                    {"samples_per_step", &M::samples_per_step, false},
+                                    {"unit", &M::unit, false},
+                                    {"effort", &M::effort, false},
+                                    {"optimizer", &M::optimizer},
+                                    {"synchronisation", &M::synchronisation},
+                                    {"data_hash", &M::data_hash},
+                                    {"unpinned", &M::unpinned},
+                                    {"repro", &M::repro, false}};
+  all.insert(all.end(), added.begin(), added.end());
+  return all;
+}
+
+bool among(std::initializer_list<std::string_view> keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+int compare(const Field& field, const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  return std::visit([&](auto member) { return a.*member < b.*member   ? -1
+                                              : b.*member < a.*member ? 1
+                                                                      : 0; },
+                    field.member);
+}
+
+}  // namespace
+
+std::span<const Axis> axes() { return table(); }
+
+const Axis* find_axis(std::string_view name) {
+  const auto found = std::ranges::find(table(), name, &Axis::name);
+  return found == table().end() ? nullptr : &*found;
+}
+
+std::string Axis::value(const Workload& workload) const {
+  return std::visit([&](auto of) { return Print()(workload.*of); }, member);
+}
+
+std::string Axis::print(const Workload& workload) const {
+  const std::string text = value(workload);
+  return is_number(*this) && text == "0" ? "" : text;
+}
+
+void Axis::require_known(const std::string& name) const {
+  if (!known.empty() && std::ranges::find(known, name) == known.end())
+    fail(ErrorKind::usage, unknown_name(kind, name, known));
+  if (check) check(name);
+}
+
+void Axis::parse(Workload& workload, const std::string& text, std::string_view what) const {
+  require_known(text);
+  read(workload, text, what);
+}
+
+void Axis::read(Workload& workload, const std::string& text, std::string_view what) const {
+  if (const auto* word = std::get_if<std::string Workload::*>(&member)) workload.** word = text;
+  if (const auto* count = std::get_if<int64_t Workload::*>(&member))
+    workload.** count = *count == &Workload::batch ? batch_from(text, what) : count_from(text, what);
+  if (const auto* number = std::get_if<uint64_t Workload::*>(&member)) workload.** number = seed_from(text, what);
+  if (const auto* bytes = std::get_if<std::optional<int64_t> Workload::*>(&member))
+    workload.** bytes = bytes_from(text, what);
+}
+
+std::span<const Field> fields() {
+  static const std::vector<Field> all = all_fields();
+  return all;
+}
+
+bool alike_but(std::initializer_list<std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  return std::ranges::all_of(fields(), [&](const Field& field) {
+    return !field.tells_apart || among(keys, field.key) || compare(field, a, b) == 0;
+  });
+}
+
+int compare_by(std::initializer_list<std::string_view> first, const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  for (const std::string_view key : first)
+    if (const int order = compare(*std::ranges::find(fields(), key, &Field::key), a, b); order != 0) return order;
+  for (const Field& field : fields()) {
+    const int order = field.tells_apart && !among(first, field.key) ? compare(field, a, b) : 0;
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+}  // namespace tbd

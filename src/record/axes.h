@@ -1,0 +1,74 @@
+// The axes of a workload. Options of the command line, plans and excludes, repro lines, folder names, records, what may
+// be compared and labels walk over this table: a new axis is a member of Workload and a row in axes.cc.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "record/workload.h"
+
+namespace tbd {
+
+// A part of a folder's name: "-b8".
+struct FolderPart {
+  int place = 0;  // after parts of lower places and, within one, in the order of the table
+  std::string_view prefix;
+  std::optional<std::string_view> usual = {};  // is not written, as is nothing; absent: all values are
+};
+
+// Where an axis is a word in a label: "batch 8", "2 threads".
+struct LabelPart {
+  std::string_view before, after;
+};
+
+struct Axis {
+  using Member = std::variant<std::string Workload::*, int64_t Workload::*, uint64_t Workload::*,
+                              std::optional<int64_t> Workload::*>;
+  std::string_view name;  // of the option, of the setting in plans and in a record's request: "input"
+  std::string_view help;  // of the option
+  Member member;
+  std::string_view key;                    // in a record's workload: "input_mode"; empty: in its request alone
+  bool tells_apart = true;                 // measurements with other values are of other workloads
+  bool list = true;                        // a set of workloads may name several values
+  std::string_view kind = {};              // of the values, in errors: "input mode"
+  std::vector<std::string> known = {};     // all its values; empty: checked by `check` or where they are used
+  void (*check)(const std::string&) = {};  // throws Error(usage)
+  int inner = 0;                           // in a product of axes those of higher values vary faster
+  std::optional<FolderPart> folder = {};   // absent: not in a folder's name
+  LabelPart label = {};
+
+  // As the command line and plans spell it; a number that was not named is "0", other text is empty.
+  std::string value(const Workload& workload) const;
+  // The same, empty wherever no value is named and the program chooses.
+  std::string print(const Workload& workload) const;
+  // Sets the value that print() writes. Throws Error(invalid) that begins with `what` on text of another form. read()
+  // takes any name, as records of a later version may hold; parse() throws Error(usage) with the nearest ones on a name
+  // that is not known.
+  void read(Workload& workload, const std::string& text, std::string_view what) const;
+  void parse(Workload& workload, const std::string& text, std::string_view what) const;
+  void require_known(const std::string& name) const;
+};
+std::span<const Axis> axes();
+const Axis* find_axis(std::string_view name);  // nullptr: there is none
+
+// A value under its key in the record.
+struct Field {
+  using Member =
+      std::variant<std::string MeasuredWorkload::*, int64_t MeasuredWorkload::*, uint64_t MeasuredWorkload::*,
+                   bool MeasuredWorkload::*, std::optional<int64_t> MeasuredWorkload::*,
+                   std::optional<std::string> MeasuredWorkload::*>;
+  std::string_view key;
+  Member member;
+  bool tells_apart = true;  // where it differs, two measurements are not of one workload
+};
+// Axes that have a key, in their order, then all else.
+std::span<const Field> fields();
+
+// Whether nothing that tells workloads apart differs, but for the fields of these keys.
+bool alike_but(std::initializer_list<std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b);
+// Whether `a` comes first: by these fields, then by all others that tell workloads apart. -1, 0 where they are
+// alike, 1.
+int compare_by(std::initializer_list<std::string_view> first, const MeasuredWorkload& a, const MeasuredWorkload& b);
+
+}  // namespace tbd

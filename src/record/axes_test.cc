@@ -1,0 +1,92 @@
+#include "record/axes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+// Each axis at a value that is not its default.
+Workload unusual() {
+  return {.model = "my nets/net.json",
+          .config = "tiny",
+          .framework = "pytorch@/opt/a b",
+          .batch = 8,
+          .precision = "bf16",
+          .device = "cuda:1",
+          .threads = 2,
+          .layout = "nhwc",
+          .mode = "graph",
+          .input_mode = "pipeline",
+          .dropout = "off",
+          .data = "it's here",
+          .seed = 7,
+          .memory_budget_bytes = int64_t{4} << 30};
+}
+
+TEST(Workload, EachAxisParsesWhatItPrints) {
+  Workload copy;
+  for (const Axis& axis : axes()) {
+    EXPECT_NE(copy, unusual()) << axis.name << " would not be needed";
+    axis.parse(copy, axis.print(unusual()), axis.name);
+  }
+  EXPECT_EQ(copy, unusual());
+}
+
+TEST(Workload, NoTwoAxesShareANameOrAKey) {
+  std::set<std::string_view> names, keys;
+  for (const Axis& axis : axes()) {
+    EXPECT_TRUE(names.insert(axis.name).second) << axis.name;
+    EXPECT_TRUE(axis.key.empty() || keys.insert(axis.key).second) << axis.key;
+    EXPECT_FALSE(axis.help.empty()) << axis.name;
+  }
+}
+
+TEST(Workload, ABadValueIsNamedWithItsAxis) {
+  const auto refusal = [](std::string_view name, const std::string& value) -> std::string {
+    Workload workload;
+    try {
+      find_axis(name)->parse(workload, value, cat("--", name));
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_TRUE(refusal("batch", "0").starts_with("--batch needs whole numbers from 1, got '0'"))
+      << refusal("batch", "0");
+  EXPECT_TRUE(refusal("threads", "largest").starts_with("--threads needs whole numbers from 1, got 'largest'"))
+      << refusal("threads", "largest");
+  EXPECT_TRUE(refusal("seed", "-1").starts_with("--seed needs a whole number from 0, got '-1'"))
+      << refusal("seed", "-1");
+  EXPECT_TRUE(refusal("memory", "4").starts_with("--memory needs a size such as 4GiB")) << refusal("memory", "4");
+  EXPECT_TRUE(refusal("precision", "fp31").starts_with("unknown precision 'fp31', did you mean 'fp32'"))
+      << refusal("precision", "fp31");
+  EXPECT_TRUE(refusal("device", "gpu").starts_with("device 'gpu' is neither 'cpu' nor 'cuda:N'"))
+      << refusal("device", "gpu");
+  EXPECT_EQ(refusal("batch", "largest"), "accepted");
+  EXPECT_EQ(find_axis("batches"), nullptr);
+}
+
+TEST(Workload, AReproLineNamesWhatIsKnown) {
+  EXPECT_EQ(repro_line({.model = "resnet50"}),
+            "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
+  EXPECT_EQ(repro_line(unusual(), "quick"),
+            "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --precision bf16 "
+            "--device cuda:1 --threads 2 --layout nhwc --mode graph --input pipeline --dropout off --data "
+            "'it'\\''s here' --seed 7 --memory 4GiB --effort quick");
+}
+
+TEST(Workload, NamesOfFoldersHoldWhatIsNotUsual) {
+  EXPECT_EQ(folder_name(unusual()),
+            "net-tiny-pytorch__opt_a_b-bf16-b8-t2-nhwc-pipeline-graph-cuda_1-dropout-off-seed-7-within-4GiB");
+  EXPECT_EQ(
+      folder_name({.model = "a/b net.json", .framework = "pytorch@2.11", .batch = 8, .threads = 2, .layout = "nchw"}),
+      "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
+}
+
+}  // namespace
+}  // namespace tbd
