@@ -35,7 +35,7 @@ void write_matrix(const std::filesystem::path& results, int64_t records) {
                                    .noise = 0.005 + 1e-6 * static_cast<double>(i),
                                    .input_mode = cell / 16 % 2 ? "pipeline" : "resident",
                                    .precision = cell / 8 % 2 ? "bf16" : "fp32"});
-    Workload& w = record.run.workload;
+    MeasuredWorkload& w = record.run.workload;
     w.batch = w.samples_per_step = batch;
     w.framework = kFrameworks[cell / 32 % 3];
     w.model = cat("model", cell / 96);

@@ -31,7 +31,7 @@ int measure(int cells, const std::string& step_seconds, int64_t launches) {
   settings.environment = {{"PATH", "/usr/bin:/bin"}};
   settings.cache = folder.path() / "cache";
   settings.workers = {{.key = "pytorch", .framework = "pytorch", .version = "1", .worker = script}};
-  std::vector<Cell> wanted;
+  std::vector<Workload> wanted;
   for (int i = 0; i < cells; ++i) wanted.push_back({.model = "resnet50", .batch = i + 1});
   const RunOptions options{
       .effort = Effort::quick, .out = folder.path() / "out", .launches = launches, .peaks = false, .resume = true};

@@ -9,7 +9,7 @@ namespace tbd {
 
 using Environment = std::map<std::string, std::string>;
 
-// Groups of measurement.md 4.3, each value null where the system does not say:
+// Groups of docs/measurement-host.md, each value null where the system does not say:
 //   {"cpu": {...}, "limits": {...}, "load": {...}, "software": {...}, "variables": {...}, "hash": SHA-256}
 // `variables` is the process environment; only main functions read it, and only names on the allow-list are kept.
 // `load` (load average, free memory, measured clock) changes by itself and is not part of the hash. Takes about
@@ -20,7 +20,7 @@ Json capture_environment(const Environment& variables);
 // "build_id"}]}: of the calling process, so a worker calls it when its framework is loaded.
 Json capture_process();
 
-// The variables on the allow-list of measurement.md 4.3, in which home folders read "~".
+// The variables on the allow-list of docs/measurement-host.md, in which home folders read "~".
 Environment allowed_variables(const Environment& variables);
 
 // SHA-256 of the groups that identify a machine and its settings.

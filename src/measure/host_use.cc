@@ -6,12 +6,10 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "stats/disturbance.h"
 
 namespace tbd {
 namespace {
-
-constexpr double kStealFlag = 0.01, kRunqueueFlag = 0.02, kForeignFlag = 0.05;
-constexpr double kStealRepeat = 0.05, kRunqueueRepeat = 0.05, kForeignRepeat = 0.10;
 
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
@@ -52,16 +50,16 @@ Disturbed disturbed(const HostDelta& delta, const HostUse& use) {
     found.level = std::max(found.level, Disturbance::flagged);
     found.reasons.push_back(std::move(reason));
   };
-  if (use.steal_fraction.value_or(0) > kStealFlag) flag(cat("steal ", format_percent(*use.steal_fraction)));
-  if (use.runqueue_fraction.value_or(0) > kRunqueueFlag)
-    flag(cat("run-queue wait ", format_percent(*use.runqueue_fraction)));
-  if (use.foreign_fraction.value_or(0) > kForeignFlag)
+  if (use.steal_fraction.value_or(0) > kStealLimit.flagged) flag(cat("steal ", format_percent(*use.steal_fraction)));
+  const double wait = std::min(use.runqueue_fraction.value_or(0), use.foreign_fraction.value_or(1));
+  if (wait > kRunqueueLimit.flagged) flag(cat("run-queue wait ", format_percent(wait)));
+  if (use.foreign_fraction.value_or(0) > kOtherWorkLimit.flagged)
     flag(cat("other processes used ", format_percent(*use.foreign_fraction), " of the cores"));
   if (delta.throttled_ns.value_or(0) > 0)
     flag(cat("throttled by a cgroup quota for ", format_seconds(static_cast<double>(*delta.throttled_ns) * 1e-9)));
   if (delta.major_faults.value_or(0) > 0) flag(cat(*delta.major_faults, " major page faults"));
-  if (use.steal_fraction.value_or(0) > kStealRepeat || use.runqueue_fraction.value_or(0) > kRunqueueRepeat ||
-      use.foreign_fraction.value_or(0) > kForeignRepeat)
+  if (use.steal_fraction.value_or(0) > kStealLimit.repeated || wait > kRunqueueLimit.repeated ||
+      use.foreign_fraction.value_or(0) > kOtherWorkLimit.repeated)
     found.level = Disturbance::repeat;
   return found;
 }

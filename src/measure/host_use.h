@@ -31,10 +31,10 @@ struct Disturbed {
   Disturbance level = Disturbance::none;
   std::vector<std::string> reasons;  // one clear phrase each: "steal 2.1 %"
 };
-// Flagged: steal > 1 %, run-queue wait > 2 %, other work > 5 %, any throttling or major fault. Repeat: steal or
-// run-queue wait > 5 %, other work > 10 %. (Other work is the comparison of the machine's CPU time with the worker's;
-// it is not in the run queue's figure when the other processes find idle cores, yet they share caches, memory and
-// clock.)
+// Flagged and repeat: by the limits of stats/disturbance.h; any throttling or major fault is flagged. Wait counts no
+// further than other processes ran, where that is known: the tree's own threads wait for each other too. (Other work is
+// the comparison of the machine's CPU time with the worker's; it is not in the run queue's figure when the other
+// processes find idle cores, yet they share caches, memory and clock.)
 Disturbed disturbed(const HostDelta& delta, const HostUse& use);
 
 Json to_json(const HostUse& use);

@@ -1,5 +1,5 @@
 // Who holds which bytes, while they are held: every allocation and release of a process with the role of what lies
-// there. An adapter of the framework tells; roles come from the graph, never from names (measurement.md 8).
+// there. An adapter of the framework tells; roles come from the graph, never from names (docs/profile.md).
 // What the ledger notes lies outside of the heap that it watches: blocks of its own between the framework's would
 // change which of these malloc joins and gives back, and with it page faults and time of the step.
 #pragma once

@@ -1,5 +1,5 @@
 // What the operating system holds for this process, by where it comes from: the parts that a reconciliation of a memory
-// ledger with resident memory needs (measurement.md 2.3).
+// ledger with resident memory needs (docs/profile.md).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -44,13 +44,13 @@ const FlopKernel* fma_kernel() {
   return nullptr;
 }
 
-// One word of each line, in four sums that do not wait for each other.
+// One word of each line, in sums that do not wait for each other.
 uint64_t read_lines(const char* begin, int64_t bytes) {
-  std::array<uint64_t, kParts> sums{};
+  std::array<uint64_t, 4> sums{};
   const auto* words = reinterpret_cast<const uint64_t*>(begin);
   constexpr int64_t kWords = kLine / static_cast<int64_t>(sizeof(uint64_t));
-  for (int64_t i = 0; i < bytes / kLine; i += 4)
-    for (int64_t j = 0; j < 4; ++j) sums[static_cast<size_t>(j)] += words[(i + j) * kWords];
+  for (int64_t i = 0; i < bytes / kLine; i += std::ssize(sums))
+    for (int64_t j = 0; j < std::ssize(sums); ++j) sums[static_cast<size_t>(j)] += words[(i + j) * kWords];
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 

@@ -1,4 +1,4 @@
-// Is A faster than B? Verdicts from launches, with the power that they had (measurement.md 5.4).
+// Is A faster than B? Verdicts from launches, with the power that they had (docs/statistics.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -64,8 +64,8 @@ double mann_whitney_p(Series a, Series b);
 // Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57(1).
 std::vector<bool> discoveries(Series p_values, double rate = 0.05);
 
-// A deterministic counter over the stable steps and launches of each side (ops, allocations, peak bytes, FLOPs,
-// copies).
+// A deterministic counter over the steps after warming up and launches of each side (ops, allocations, peak bytes,
+// FLOPs, copies).
 enum class CounterVerdict { unchanged, changed, varies };  // varies: not constant within a side; gates nothing
 std::string_view name(CounterVerdict verdict);
 CounterVerdict compare_counters(std::span<const int64_t> a, std::span<const int64_t> b);  // Error(invalid) when empty

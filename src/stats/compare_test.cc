@@ -103,7 +103,10 @@ TEST(Power, OnTheMarginNoNumberOfLaunchesIsEnough) {
 
 TEST(MannWhitney, IsExactForSeparatedSides) {
   std::vector<double> low, high;
-  for (int i = 0; i < 9; ++i) low.push_back(i), high.push_back(100 + i);
+  for (int i = 0; i < 9; ++i) {
+    low.push_back(i);
+    high.push_back(100 + i);
+  }
   EXPECT_NEAR(mann_whitney_p(low, high), 2.0 / 48'620, 1e-12) << "two of C(18, 9) orders";
   EXPECT_NEAR(mann_whitney_p(high, low), 2.0 / 48'620, 1e-12);
 }

@@ -1,4 +1,4 @@
-// Coverage of the 95 % intervals on AR(1) series (measurement.md 5.5): 2,000 repeats.
+// Coverage of the 95 % intervals on AR(1) series (docs/statistics.md): 2,000 repeats.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// How much measuring is wanted, and what a number is good for (measurement.md 4.2).
+// How much measuring is wanted, and what a number is good for (docs/statistics.md).
 #pragma once
 #include <cstdint>
 #include <optional>

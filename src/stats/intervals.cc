@@ -73,7 +73,7 @@ HalfWidth half_width(Series residuals) {
 }
 
 Throughput throughput(Series step_times, Series units) {
-  require(!step_times.empty(), "no stable step to take a throughput from");
+  require(!step_times.empty(), "no step to take a throughput from");
   require(step_times.size() == units.size(), units.size(), " unit counts for ", step_times.size(), " steps");
   const double time = std::accumulate(step_times.begin(), step_times.end(), 0.0);
   const double work = std::accumulate(units.begin(), units.end(), 0.0);
@@ -90,6 +90,20 @@ Throughput throughput(Series step_times, double units_per_step) {
   return throughput(step_times, std::vector<double>(step_times.size(), units_per_step));
 }
 
+AcrossLaunches across_launches(Series values) {
+  require(!values.empty(), "no launch to take a mean of");
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  AcrossLaunches all{.value = std::exp(mean(logs))};
+  if (values.size() < 2) return all;
+  const double n = static_cast<double>(values.size());
+  all.cv = std::sqrt(variance(logs));
+  all.t = student_t_quantile(kUpper, n - 1);
+  const double h = *all.t * *all.cv * std::sqrt(2 / n);
+  all.interval = Interval{all.value * std::exp(-h), all.value * std::exp(h)};
+  return all;
+}
+
 LaunchesThroughput combined(const std::vector<Throughput>& launches) {
   require(!launches.empty(), "no launch to combine");
   const auto count = static_cast<int64_t>(launches.size());
@@ -99,20 +113,22 @@ LaunchesThroughput combined(const std::vector<Throughput>& launches) {
         .value = only.value, .interval = only.interval, .within = only.interval, .launches = 1, .label = "one launch"};
   }
   const double n = static_cast<double>(count);
-  std::vector<double> logs;
+  std::vector<double> values;
   double squares = 0;
   bool bounded = true;
   for (const Throughput& x : launches) {
-    logs.push_back(std::log(x.value));
+    values.push_back(x.value);
     bounded = bounded && x.interval.has_value();
     // half-width / mean step time = value / low - 1
     if (x.interval) squares += std::pow(x.value / x.interval->low - 1, 2);
   }
-  LaunchesThroughput all{.value = std::exp(mean(logs)), .launches = count, .label = cat(count, " launches")};
-  all.launch_cv = std::sqrt(variance(logs));
-  all.t = student_t_quantile(kUpper, n - 1);
-  const double h = *all.t * *all.launch_cv * std::sqrt(2 / n);
-  all.across = Interval{all.value * std::exp(-h), all.value * std::exp(h)};
+  const AcrossLaunches across = across_launches(values);
+  LaunchesThroughput all{.value = across.value,
+                         .across = across.interval,
+                         .launch_cv = across.cv,
+                         .t = across.t,
+                         .launches = count,
+                         .label = cat(count, " launches")};
   if (bounded) all.within = rate_interval(all.value, std::sqrt(2 * squares) / n);
   all.interval = all.within && all.within->width() > all.across->width() ? all.within : all.across;
   return all;

@@ -1,4 +1,4 @@
-// Intervals of 95 % for throughput and for quantiles (measurement.md 2.1 and 5.3).
+// Intervals of 95 % for throughput and for quantiles (docs/statistics.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -43,6 +43,16 @@ Throughput throughput(Series step_times, double units_per_step);
 // What several launches of one workload say together, and what as many launches of another run will say: the intervals
 // are for the mean of as many further launches (Hahn & Meeker 1991, Statistical Intervals, 4.8), sqrt(2) times as wide
 // as those for the mean alone.
+struct AcrossLaunches {
+  double value = 0;                  // geometric mean
+  std::optional<Interval> interval;  // Student's t on the logarithms: value * exp(-+ t s sqrt(2 / L))
+  std::optional<double> cv;          // s, the standard deviation of the logarithms
+  std::optional<double> t;           // t_{0.975, L - 1}
+};
+// One positive figure of each launch; the optional members are absent for one launch. Throws Error(invalid) without
+// any.
+AcrossLaunches across_launches(Series values);
+
 struct LaunchesThroughput {
   double value = 0;                  // geometric mean of the launches; one launch: its own value
   std::optional<Interval> interval;  // the wider of the two below; one launch: its own, within one process

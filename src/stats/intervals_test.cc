@@ -29,7 +29,10 @@ TEST(Throughput, OfConstantStepsHasNoWidth) {
 
 TEST(Throughput, WorkThatTimeFollowsAddsNoWidth) {
   std::vector<double> times, units;
-  for (int i = 0; i < 100; ++i) units.push_back(1 + i % 7), times.push_back(0.01 * units.back());
+  for (int i = 0; i < 100; ++i) {
+    units.push_back(1 + i % 7);
+    times.push_back(0.01 * units.back());
+  }
   EXPECT_NEAR(throughput(times, units).half_width, 0, 1e-12);
 }
 

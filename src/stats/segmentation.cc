@@ -88,7 +88,10 @@ std::vector<size_t> last_changes(const PrefixSums& at, const std::vector<size_t>
     double least = std::numeric_limits<double>::infinity();
     for (const Start& s : starts) {
       const double value = s.value(sum, position);
-      if (value < least) least = value, best = &s;
+      if (value < least) {
+        least = value;
+        best = &s;
+      }
     }
     cost[t] = least + at.square[grid[t]] + penalty;
     last_change[t] = best->point;

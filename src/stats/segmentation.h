@@ -1,4 +1,4 @@
-// Change points in the mean of a series of step times (measurement.md 5.1, rules 1 to 3).
+// Change points in the mean of a series of step times (docs/statistics.md, rules 1 to 3).
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -19,7 +19,10 @@ double mean(Series x) {
 }
 
 double variance(Series x) {
-  if (x.size() < 2) return require_some(x), 0.0;
+  if (x.size() < 2) {
+    require_some(x);
+    return 0.0;
+  }
   const double centre = mean(x);
   double sum = 0;
   for (const double v : x) sum += (v - centre) * (v - centre);

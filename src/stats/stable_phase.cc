@@ -21,6 +21,12 @@ Series slice(Series x, int64_t begin, int64_t end) {
   return x.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
 }
 
+void require_units(Series step_times, Series units) {
+  require(units.empty() || units.size() == step_times.size(), units.size(), " unit counts for ", step_times.size(),
+          " steps");
+  for (const double w : units) require(std::isfinite(w) && w > 0, "a step did ", w, " units");
+}
+
 // What is judged in place of a step: itself, or t_i - w_i / X + median t, with X the median rate.
 std::vector<double> per_unit_residual(Series times, Series units) {
   std::vector<double> residual(times.begin(), times.end());
@@ -118,11 +124,9 @@ std::string_view name(PhaseClass kind) {
 
 StablePhase find_stable_phase(Series step_times, const StableOptions& options) {
   require(options.period >= 1, "a period has at least one step, got ", options.period);
-  require(options.units.empty() || options.units.size() == step_times.size(), options.units.size(), " unit counts for ",
-          step_times.size(), " steps");
+  require_units(step_times, options.units);
   for (size_t i = 0; i < step_times.size(); ++i)
     require(std::isfinite(step_times[i]) && step_times[i] > 0, "step ", i, " took ", step_times[i], " s");
-  for (const double w : options.units) require(std::isfinite(w) && w > 0, "a step did ", w, " units");
   if (step_times.empty()) return {};
   const std::vector<double> elements = period_means(per_unit_residual(step_times, options.units), options.period);
   const int64_t at_least = (options.at_least.value_or(0) + options.period - 1) / options.period;
@@ -131,7 +135,9 @@ StablePhase find_stable_phase(Series step_times, const StableOptions& options) {
   return phase;
 }
 
-Shift shift_of(Series x) {
+Shift shift_of(Series step_times, Series units) {
+  require_units(step_times, units);
+  const std::vector<double> x = per_unit_residual(step_times, units);
   Shift shift;
   const int64_t n = length(x), third = n / 3;
   if (third < 1) return shift;
@@ -152,11 +158,11 @@ Shift shift_of(Series x) {
   return shift;
 }
 
-std::optional<std::string> shift_reason(const Shift& shift) {
-  if (shift.drift && std::abs(*shift.drift) > kMostShift)
+std::optional<std::string> shift_reason(const Shift& shift, double most) {
+  if (shift.drift && std::abs(*shift.drift) > most)
     return cat("the step time ", *shift.drift > 0 ? "rises" : "falls", " by ", format_percent(std::abs(*shift.drift)),
                " from the first third to the last");
-  if (shift.levels && *shift.levels > kMostShift)
+  if (shift.levels && *shift.levels > most)
     return cat("the step time has levels that differ by ", format_percent(*shift.levels));
   return std::nullopt;
 }

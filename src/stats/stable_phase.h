@@ -1,4 +1,4 @@
-// Where a series of step times has warmed up, and how much its level moves after that (measurement.md 5.1 and 5.2).
+// Where a series of step times has warmed up, and how much its level moves after that (docs/statistics.md).
 // Steps are cut at the start only and only where they are slower: whatever comes later was got and counts.
 #pragma once
 #include <cstdint>
@@ -54,10 +54,11 @@ struct Shift {
   bool beyond_chance = false;    // |drift| > 1 % and more than noise makes in one of a hundred series
   std::optional<double> levels;  // slowest / fastest level - 1, of levels that hold a tenth of the steps or more
 };
-Shift shift_of(Series step_times);
+// `units` of each step, where they vary: the time per unit is judged. Empty: constant.
+Shift shift_of(Series step_times, Series units = {});
 
 // Why a series that moves so is disturbed, as a clause: "step time rises by 48 % from the first third to the last".
-// Absent where it is not.
-std::optional<std::string> shift_reason(const Shift& shift);
+// Absent where it is not. `most` of the level may it shift.
+std::optional<std::string> shift_reason(const Shift& shift, double most = kMostShift);
 
 }  // namespace tbd

@@ -1,4 +1,4 @@
-// Detection rates of the stable-phase rule (measurement.md 5.5): 500 repeats of 400 steps, noise 1 %, 2 % outliers.
+// Detection rates of the stable-phase rule (docs/statistics.md): 500 repeats of 400 steps, noise 1 %, 2 % outliers.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -93,6 +93,16 @@ TEST(Shift, IsALevelThatComesAndGoes) {
   EXPECT_EQ(shift_reason(shift).value().find("the step time has levels that differ by "), 0u);
 }
 
+TEST(Shift, JudgesTheTimePerUnitWhereUnitsVary) {
+  std::vector<double> x = flat_series(300), units(300, 10.0);
+  for (size_t i = 150; i < 300; ++i) {
+    x[i] *= 2;
+    units[i] = 20;
+  }
+  EXPECT_TRUE(shift_reason(shift_of(x)));
+  EXPECT_FALSE(shift_reason(shift_of(x, units))) << "longer sentences, not a slower machine";
+}
+
 TEST(Shift, OfAFlatSeriesIsNone) {
   EXPECT_FALSE(shift_reason(shift_of(flat_series(300))));
   EXPECT_FALSE(shift_of(flat_series(2)).drift);
@@ -128,7 +138,10 @@ TEST(PeriodicWork, IsJudgedByWholePeriods) {
 
 TEST(VaryingWork, IsJudgedByItsTimePerUnit) {
   std::vector<double> x = flat_series(300), units(300, 1.0);
-  for (size_t i = 0; i < 80; ++i) units[i] = 2, x[i] *= 2;
+  for (size_t i = 0; i < 80; ++i) {
+    units[i] = 2;
+    x[i] *= 2;
+  }
   EXPECT_EQ(find_stable_phase(x).start, 80);
   EXPECT_EQ(find_stable_phase(x, {.units = units}).start, 5);
 }

@@ -1,4 +1,4 @@
-// Step times of a stable phase in a few numbers (measurement.md 2.1, `step_time`). Raw times: outliers stay.
+// Step times of a stable phase in a few numbers (docs/metrics.md). Raw times: outliers stay.
 #pragma once
 #include <optional>
 

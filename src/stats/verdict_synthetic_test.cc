@@ -1,4 +1,4 @@
-// Error rates and power of A/B verdicts (measurement.md 5.5): launches drawn log-normal, fixed seeds.
+// Error rates and power of A/B verdicts (docs/statistics.md): launches drawn log-normal, fixed seeds.
 #include <gtest/gtest.h>
 
 #include <cmath>

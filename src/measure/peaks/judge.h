@@ -14,9 +14,9 @@ struct SanityRow {
   double value = 0, low = 0, high = 0;
   bool holds() const { return low <= value && value <= high; }
 };
-// The ratios of measurement.md 6 for which both sides were measured. `amd_family`: the CPU family on AMD processors,
-// nullopt elsewhere. AMD's family 25 (Zen 4) runs a 512-bit multiply-add in two halves, so 512/256 is 1 there, and
-// family 26 (Zen 5) exists in both forms.
+// The ratios of docs/measurement-host.md for which both sides were measured. `amd_family`: the CPU family on AMD
+// processors, nullopt elsewhere. AMD's family 25 (Zen 4) runs a 512-bit multiply-add in two halves, so 512/256 is 1
+// there, and family 26 (Zen 5) exists in both forms.
 std::vector<SanityRow> sanity(const Peaks& peaks, std::optional<int> amd_family);
 
 // Thread scaling below 0.8 per thread marks shared cores (SMT siblings, or a busy machine).

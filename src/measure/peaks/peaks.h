@@ -23,7 +23,7 @@ struct PeakOptions {
   std::function<bool()> cancelled = [] { return false; };  // asked before each sample
   bool shortened() const { return sample_seconds < 0.2 || samples < 15; }
 };
-// Less than measurement.md 6 asks for, stated in the result: 3 samples of 0.05 s.
+// Less than docs/measurement-host.md asks for, stated in the result: 3 samples of 0.05 s.
 PeakOptions quick_peak_options();
 
 struct PeakRate {

@@ -1,0 +1,56 @@
+#include "measure/step_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "measure/clock.h"
+#include "measure/cores.h"
+
+namespace tbd {
+namespace {
+
+TEST(StepBlocks, MeasuresBetweenBlocksOfHalfASecondAndStampsTheirPause) {
+  StepBlocks blocks(allowed_cpus());
+  blocks.begin();
+  int64_t began = now_ns(), paused = 0, whole = 0;
+  for (int block = 0; block < 3;) {
+    StepRow row;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int64_t ended = now_ns();
+    const bool over = blocks.step_done(row);
+    ASSERT_EQ(over, row.pause_ns.has_value());
+    ASSERT_EQ(over, row.read_byte_rate.has_value());
+    if (!over) continue;
+    EXPECT_GE(ended - began, 500'000'000);
+    EXPECT_GT(*row.pause_ns, 0);
+    EXPECT_LE(*row.pause_ns, now_ns() - ended);
+    EXPECT_TRUE(row.foreign_ns);
+    began = now_ns();
+    whole += began - ended;
+    paused += *row.pause_ns;
+    ++block;
+  }
+  EXPECT_NEAR(static_cast<double>(paused), static_cast<double>(whole), 0.1 * static_cast<double>(whole));
+}
+
+TEST(StepBlocks, LengthensBlocksSoThatMeasuringStaysRare) {
+  StepBlocks blocks(allowed_cpus());
+  blocks.begin();
+  int64_t began = now_ns(), last_pause = 0;
+  for (int block = 0; block < 3;) {
+    StepRow row;
+    const int64_t ended = now_ns();
+    if (!blocks.step_done(row)) continue;
+    if (block > 0) {
+      EXPECT_GE(static_cast<double>(ended - began) + 1e6, static_cast<double>(last_pause) / 0.003)
+          << "1 ms for this loop";
+    }
+    last_pause = *row.pause_ns;
+    began = ended + last_pause;
+    ++block;
+  }
+}
+
+}  // namespace
+}  // namespace tbd
