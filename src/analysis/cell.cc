@@ -6,45 +6,23 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/axes.h"
 #include "stats/effort.h"
 
 namespace tbd {
 namespace {
 
-constexpr std::string_view kTimeMetrics[] = {"throughput",
-                                             "throughput_undisturbed",
-                                             "throughput_total",
-                                             "undisturbed_share",
-                                             "samples_per_second",
-                                             "valid_per_second",
-                                             "padded_per_second",
-                                             "step_time_mean",
-                                             "step_time_min",
-                                             "step_time_floor",
-                                             "step_time_q1",
-                                             "step_time_median",
-                                             "step_time_q3",
-                                             "cpu_time_per_step",
-                                             "step_time_p95",
-                                             "step_time_p99",
-                                             "stable_from_step",
-                                             "flop_rate",
-                                             "mfu",
-                                             "gemm_share",
-                                             "flop_utilization"};
-constexpr std::string_view kShareMetrics[] = {"mfu", "gemm_share", "flop_utilization"};
-
 Measured computed(const Metric& metric, const RunView& run) {
   try {
-    return metric.of(run);
+    return metric.compute(run);
   } catch (const Error& error) {
     return absent(error.what());
   }
 }
 
 Measured gated_value(const Metric& metric, const RunView& run, const Judgement& judgement) {
-  if (judgement.withheld && std::ranges::count(kTimeMetrics, metric.id)) return absent(*judgement.withheld);
-  if (judgement.utilization_withheld && std::ranges::count(kShareMetrics, metric.id))
+  if (judgement.withheld && metric.gate != MetricGate::none) return absent(*judgement.withheld);
+  if (judgement.utilization_withheld && metric.gate == MetricGate::share_of_peak)
     return absent(*judgement.utilization_withheld);
   return computed(metric, run);
 }
@@ -56,20 +34,31 @@ Json number_json(const std::optional<double>& value, Unit unit) {
   return *value;
 }
 
-Json workload_json(const Workload& w) {
-  return {{"model", w.model},
-          {"config", w.config},
-          {"model_hash", w.model_hash},
-          {"framework", w.framework},
-          {"framework_version", w.framework_version},
-          {"mode", w.mode},
-          {"device", w.device},
-          {"threads", w.threads},
-          {"precision", w.precision},
-          {"layout", w.layout},
-          {"input_mode", w.input_mode},
-          {"batch", w.batch},
-          {"unit", w.unit}};
+Json field_json(const Field& field, const MeasuredWorkload& w) {
+  return std::visit(
+      [&](auto member) {
+        if constexpr (requires { (w.*member).has_value(); })
+          return or_null(w.*member);
+        else
+          return Json(w.*member);
+      },
+      field.member);
+}
+
+constexpr std::string_view kFirstKeys[] = {"model",      "config", "model_hash", "framework", "framework_version",
+                                           "mode",       "device", "threads",    "precision", "layout",
+                                           "input_mode", "batch",  "unit"};
+// Those that have followed the numbers since the first version; fields that came later follow them.
+constexpr std::string_view kFurtherKeys[] = {
+    "lowered_hash", "allocator", "optimizer", "dropout",  "synchronisation",
+    "effort",       "seed",      "data_hash", "unpinned", "memory_budget_bytes"};
+constexpr std::string_view kLeftOut[] = {"samples_per_step", "repro"};  // the latter comes last
+
+Json workload_json(const MeasuredWorkload& w, std::span<const std::string_view> keys) {
+  Json json = Json::object();
+  for (const std::string_view key : keys)
+    json[std::string(key)] = field_json(*std::ranges::find(fields(), key, &Field::key), w);
+  return json;
 }
 
 // The keys that every row has before any other metric.
@@ -92,22 +81,17 @@ Json named_numbers(const CellResult& cell) {
 }
 
 Json further_keys(const CellResult& cell) {
-  const Workload& w = cell.workload;
-  return {{"lowered_hash", w.lowered_hash},
-          {"allocator", w.allocator},
-          {"optimizer", w.optimizer},
-          {"dropout", w.dropout},
-          {"synchronisation", w.synchronisation},
-          {"effort", w.effort},
-          {"seed", w.seed},
-          {"data_hash", or_null(w.data_hash)},
-          {"unpinned", w.unpinned},
-          {"memory_budget_bytes", or_null(w.memory_budget_bytes)},
-          {"verified", or_null(cell.verified)},
-          {"grade_reason", cell.judgement.grade_reason},
-          {"steps_total", cell.steps_total},
-          {"record_hash", cell.record_hash},
-          {"repro", w.repro}};
+  const MeasuredWorkload& w = cell.workload;
+  Json json = workload_json(w, kFurtherKeys);
+  for (const Field& field : fields())
+    if (!std::ranges::count(kFirstKeys, field.key) && !std::ranges::count(kLeftOut, field.key))
+      json[std::string(field.key)] = field_json(field, w);
+  json["verified"] = or_null(cell.verified);
+  json["grade_reason"] = cell.judgement.grade_reason;
+  json["steps_total"] = cell.steps_total;
+  json["record_hash"] = cell.record_hash;
+  json["repro"] = w.repro;
+  return json;
 }
 
 Json reasons_json(const CellResult& cell) {
@@ -157,7 +141,7 @@ void add_units(Table& table, std::span<const CellResult> cells) {
 
 void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const CellResult& cell : cells) {
-    const Workload& w = cell.workload;
+    const MeasuredWorkload& w = cell.workload;
     const std::string who =
         cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, ": ");
     const Outcome& outcome = cell.judgement.outcome;
@@ -200,7 +184,8 @@ Quotient quotient(const Measured& numerator, const Measured& denominator) {
   out.value = *n.value / *d.value;
   if (!n.low || !n.high || !d.low || !d.high || !(*n.low > 0) || !(*d.low > 0)) return out;
   const double half = std::hypot(std::log(*n.high / *n.low), std::log(*d.high / *d.low)) / 2;
-  out.low = *out.value * std::exp(-half), out.high = *out.value * std::exp(half);
+  out.low = *out.value * std::exp(-half);
+  out.high = *out.value * std::exp(half);
   return out;
 }
 
@@ -223,7 +208,7 @@ CellResult summarize(const RunView& run) {
 CellResult summarize(const Record& record) { return summarize(view(record)); }
 
 Json to_json(const CellResult& cell) {
-  Json json = workload_json(cell.workload);
+  Json json = workload_json(cell.workload, kFirstKeys);
   json.update(named_numbers(cell));
   json["outcome"] = name(cell.judgement.outcome.kind);
   json["reason"] = cell.judgement.outcome.reason;
@@ -278,7 +263,7 @@ Table results_table(std::span<const CellResult> cells) {
                    {"grade", "grade"},
                    {"outcome", "outcome"}};
   for (const CellResult& c : cells) {
-    const Workload& w = c.workload;
+    const MeasuredWorkload& w = c.workload;
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
                           cat(w.framework, " ", w.framework_version), w.mode, w.precision, w.input_mode, w.batch,

@@ -14,7 +14,7 @@
 namespace tbd {
 
 struct CellResult {
-  Workload workload;
+  MeasuredWorkload workload;
   Judgement judgement;
   std::vector<Measured> values;  // as metrics() are; those that a gate withholds are absent with its reason
   std::optional<bool> verified;

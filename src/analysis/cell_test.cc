@@ -37,6 +37,17 @@ TEST(CellRow, NumbersAreThoseOfTheSeries) {
   EXPECT_EQ(cell.judgement.grade, "development");
 }
 
+TEST(CellRow, CoresThatComputeLessThanEarlierDisturbARecordFromItsFirstStepOn) {
+  Record record = sample_record({.launches = 3});
+  Json& kept = record.run.peaks["kept"] = {{"holds", false}, {"disturbed", false}, {"drift", -0.30}};
+  EXPECT_EQ(summarize(record).judgement.grade, "disturbed");
+  EXPECT_THAT(summarize(record).judgement.grade_reason, HasSubstr("computed 30.0 % less"));
+  kept["disturbed"] = true;  // other work while the check ran: it may be over
+  EXPECT_EQ(summarize(record).judgement.grade, "development");
+  kept = {{"holds", false}, {"disturbed", false}, {"drift", 0.05}};
+  EXPECT_EQ(summarize(record).judgement.grade, "development") << "faster than before";
+}
+
 TEST(CellRow, ThroughputTimesMeanStepTimeIsTheBatch) {
   const CellResult cell = summarize(sample_record());
   EXPECT_NEAR(*cell["throughput"].value * *cell["step_time_mean"].value, 8, 1e-9);
@@ -96,7 +107,12 @@ TEST(CellRow, PaddingIsToldApart) {
   Record record = sample_record();
   EXPECT_THAT(summarize(record)["padding_share"].reason, HasSubstr("count no tokens"));
   for (Launch& launch : record.launches)
-    for (StepRow& row : launch.steps) row.units = 60, row.samples = 4, row.valid = 150, row.padded = 200;
+    for (StepRow& row : launch.steps) {
+      row.units = 60;
+      row.samples = 4;
+      row.valid = 150;
+      row.padded = 200;
+    }
   const CellResult cell = summarize(record);
   EXPECT_NEAR(cell["padding_share"].value.value(), 0.25, 1e-12);
   const double steps_per_second = cell["throughput"].value.value() / 60;
@@ -229,7 +245,8 @@ TEST(Gates, EqualStampsAreInconsistent) {
 // A record of one pass alone, whose launch ended so.
 CellResult of_pass(const char* pass, OutcomeKind kind) {
   Record record = sample_record();
-  record.launches[0].info.pass = pass, record.launches[0].info.outcome.kind = kind;
+  record.launches[0].info.pass = pass;
+  record.launches[0].info.outcome.kind = kind;
   return summarize(record);
 }
 
@@ -307,6 +324,17 @@ TEST(Metrics, AndFlagsStandInTheirPage) {
   for (const Metric& m : metrics()) EXPECT_NE(page.find(m.what), std::string::npos) << m.id;
   for (const Flag& flag : known_flags())
     EXPECT_NE(page.find(cat("| `", flag.name, "` | ", flag.meaning)), std::string::npos) << flag.name;
+}
+
+TEST(Metrics, AreListedByGroupFromTheThroughputOn) {
+  EXPECT_TRUE(std::ranges::is_sorted(metrics(), {}, &Metric::group));
+  EXPECT_EQ(metrics().front().id, "throughput");
+}
+
+TEST(Metrics, SayInTheirRowsWhatTheyAreHowTheyAreMeasuredAndWithWhatLimits) {
+  for (const Metric& m : metrics())
+    for (const std::string_view text : {m.title, m.what, m.formula, m.counts, m.how, m.limits})
+      EXPECT_FALSE(text.empty()) << m.id;
 }
 
 TEST(Metrics, HaveUniqueIdsAndAreFoundByThem) {

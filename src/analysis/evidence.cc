@@ -31,7 +31,8 @@ bool better(const Evidence& a, const Evidence& b) {
   const auto ar = rank(*a.cell), br = rank(*b.cell);
   if (ar != br) return ar < br;
   const std::string &at = a.record->run.created, &bt = b.record->run.created;
-  return at != bt ? at > bt : a.record->folder < b.record->folder;
+  if (at != bt) return at > bt;
+  return std::tie(a.record->hash, a.record->folder) < std::tie(b.record->hash, b.record->folder);
 }
 
 std::string_view evidence_rule() {

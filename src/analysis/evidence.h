@@ -11,7 +11,7 @@ struct Evidence {
   const CellResult* cell = nullptr;
 };
 // The better grade, then the greater effort, then more launches, then fewer kinds of disturbance, then the later one;
-// the folder last, only so that the order of records does not matter.
+// the hash last, only so that the order of records does not matter.
 bool better(const Evidence& a, const Evidence& b);
 std::string_view evidence_rule();  // the same for a person, in two sentences
 

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "base/text.h"
+#include "record/axes.h"
 #include "stats/effort.h"
 
 namespace tbd {
 namespace {
 
-auto axes_but_framework(const Workload& w) {
-  return std::tie(w.model, w.config, w.model_hash, w.device, w.threads, w.precision, w.input_mode, w.batch, w.allocator,
-                  w.dropout);
+// Alike but for the framework and what comes with it.
+bool alike_but_framework(const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  return alike_but({"framework", "framework_version", "mode", "layout", "optimizer", "synchronisation", "data_hash",
+                    "unpinned", "memory_budget_bytes"},
+                   a, b);
 }
 
 // Why the row is not compared; empty when it is.
@@ -53,7 +55,7 @@ std::vector<Column> workload_columns() {
           {"layout", "layout"}};
 }
 
-std::vector<TableCell> workload_cells(const Workload& w) {
+std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
   return {w.model, w.config, w.precision, w.input_mode, w.batch, cat(w.framework, " ", w.framework_version),
           w.mode,  w.layout};
 }
@@ -63,9 +65,8 @@ std::vector<TableCell> workload_cells(const Workload& w) {
 std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells) {
   std::vector<FrameworkGroup> groups;
   for (const CellResult& cell : cells) {
-    auto found = std::ranges::find_if(groups, [&](const FrameworkGroup& group) {
-      return axes_but_framework(any(group).workload) == axes_but_framework(cell.workload);
-    });
+    auto found = std::ranges::find_if(
+        groups, [&](const FrameworkGroup& group) { return alike_but_framework(any(group).workload, cell.workload); });
     FrameworkGroup& group = found == groups.end() ? groups.emplace_back() : *found;
     const std::string reason = why_apart(cell);
     if (reason.empty())

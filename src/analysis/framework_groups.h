@@ -1,5 +1,5 @@
 // Frameworks side by side: cells alike but for framework, mode and layout. Only rows that passed the equivalence gates
-// are compared; the others stand apart with the reason (measurement.md 4.5, gate *verified*).
+// are compared; the others stand apart with the reason (docs/metrics.md, gate *verified*).
 #pragma once
 #include <span>
 #include <string>

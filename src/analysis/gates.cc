@@ -17,6 +17,10 @@ namespace {
 constexpr double kDriftFlagged = 0.03, kDriftRefused = 0.10;
 constexpr double kOverRoof = 1.02;
 
+std::optional<double> metric_value(std::string_view metric_id, const RunView& run) {
+  return metric(metric_id).compute(run).value;
+}
+
 Outcome bad(OutcomeKind kind, std::string reason, const RunView& run) {
   return {.kind = kind, .reason = std::move(reason), .repro = run.workload().repro};
 }
@@ -102,9 +106,14 @@ bool throttled(const RunView& run) {
 
 std::vector<std::string> disturbances(const RunView& run) {
   std::vector<std::string> flags;
-  if (steal_share(run).value.value_or(0) > kMostSteal) flags.push_back("disturbed-steal");
-  if (runqueue_share(run).value.value_or(0) > kMostRunqueueWait) flags.push_back("disturbed-runqueue");
-  if (foreign_share(run).value.value_or(0) > kMostForeign) flags.push_back("disturbed-other-work");
+  if (metric_value("steal_share", run).value_or(0) > most_undisturbed(&Block::steal))
+    flags.push_back("disturbed-steal");
+  const double most_wait = most_undisturbed(&Block::runqueue);  // that others caused: no more than they ran
+  if (metric_value("runqueue_share", run).value_or(0) > most_wait &&
+      metric_value("foreign_share", run).value_or(1) > most_wait)
+    flags.push_back("disturbed-runqueue");
+  if (metric_value("foreign_share", run).value_or(0) > most_undisturbed(&Block::foreign))
+    flags.push_back("disturbed-other-work");
   if (throttled(run)) flags.push_back("disturbed-throttled");
   if (any_host(run, &StepRow::major_faults, "major_faults")) flags.push_back("disturbed-major-faults");
   return flags;
@@ -113,7 +122,7 @@ std::vector<std::string> disturbances(const RunView& run) {
 std::vector<std::string> phase_flags(const RunView& run) {
   std::vector<std::string> flags;
   for (const LaunchView& launch : run.launches) {
-    if (shift_reason(shift_of(launch.window_times()))) flags.push_back("level-shift");
+    if (shift_reason(launch.shift)) flags.push_back("level-shift");
     if (launch.launch->dropped_lines > 0) flags.push_back("cut-line-dropped");
   }
   for (const Throughput& launch : cell_throughput(run).launches)
@@ -127,7 +136,8 @@ void judge_utilization(const RunView& run, Judgement& judgement) {
   if (drift > kDriftFlagged) judgement.flags.push_back("peaks-drift");
   if (drift > kDriftRefused)
     judgement.utilization_withheld = cat("the measured peaks drifted by ", format_percent(drift), " during the run");
-  const std::optional<double> of_isa = mfu(run).value, of_gemm = gemm_share(run).value;
+  const std::optional<double> of_isa = metric_value("mfu", run);
+  const std::optional<double> of_gemm = metric_value("gemm_share", run);
   if (of_gemm && *of_gemm > 1) judgement.flags.push_back("roof-beaten");
   if (of_isa && *of_isa > kOverRoof) {
     judgement.flags.push_back("over-roof");
@@ -140,18 +150,8 @@ std::string share_text(double share) { return share < 0.01 ? "less than 1 %" : f
 
 // The commonest reasons of the disturbed blocks, most time first, each with its mean: "run-queue wait 12 %".
 std::string commonest_reasons(const RunView& run) {
-  struct Cause {
-    const char* what;
-    std::optional<double> Block::*share;
-    double most;
-  };
-  constexpr Cause kCauses[] = {{"run-queue wait", &Block::runqueue, kMostRunqueueWait},
-                               {"steal", &Block::steal, kMostSteal},
-                               {"other work", &Block::foreign, kMostForeign},
-                               {"cores slower by", &Block::fma_loss, kMostFmaLoss},
-                               {"memory slower by", &Block::read_loss, kMostReadLoss}};
   std::vector<std::pair<double, std::string>> found;
-  for (const Cause& cause : kCauses) {
+  for (const BlockCause& cause : block_causes()) {
     double seconds = 0, weighted = 0;
     for (const LaunchView& launch : run.launches)
       for (const Block& block : launch.blocks)
@@ -167,14 +167,42 @@ std::string commonest_reasons(const RunView& run) {
   return join(texts, ", ");
 }
 
+// How much less the cores computed when the run began than earlier since the boot, where no work on this machine
+// explains it: then the best that the record saw is none.
+std::optional<double> cores_lost(const RunView& run) {
+  const std::optional<Json> kept = maybe<Json>(run.record->run.peaks, "kept");
+  if (!kept || maybe<bool>(*kept, "holds").value_or(true) || maybe<bool>(*kept, "disturbed").value_or(true))
+    return std::nullopt;
+  const double lost = -maybe<double>(*kept, "drift").value_or(0);
+  return lost > most_undisturbed(&Block::fma_loss) ? std::optional(lost) : std::nullopt;
+}
+
+// Why the level shifts too much, if it does: over the launches together by more than kMostShift, or in one by the
+// square root of their number as much, which is how much farther chance moves one than the mean of all.
+std::string shift_of_launches(const RunView& run) {
+  const double most_of_one = kMostShift * std::sqrt(static_cast<double>(run.launches.size()));
+  double drifts = 0, count = 0;
+  for (const LaunchView& launch : run.launches) {
+    const Shift shift = run.basis == Basis::total ? launch.shift : shift_of(work_of(launch, run.basis));
+    if (const auto why = shift_reason(shift, most_of_one))
+      return cat("in launch ", launch.launch->info.folder_name(), " ", *why);
+    if (!shift.drift) continue;
+    drifts += *shift.drift;
+    ++count;
+  }
+  if (count < 2) return "";
+  const auto why = shift_reason({.drift = drifts / count});
+  return why ? cat("in the mean of its launches ", *why) : "";
+}
+
 // Why the number is disturbed; empty where nothing says so.
 std::string disturbance_of(const RunView& run) {
+  if (const std::optional<double> lost = cores_lost(run))
+    return cat("when it began the cores computed ", format_percent(*lost),
+               " less than before, with no other work on this machine: neighbours on its host");
   if (run.undisturbed_share && run.basis == Basis::total)
     return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));
-  for (const LaunchView& launch : run.launches)
-    if (const auto why = shift_reason(shift_of(work_of(launch, run.basis).times)))
-      return cat("in launch ", launch.launch->info.folder_name(), " ", *why);
-  return "";
+  return shift_of_launches(run);
 }
 
 void grade(const RunView& run, Judgement& judgement) {

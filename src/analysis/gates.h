@@ -1,4 +1,4 @@
-// What a cell's numbers are good for: the gates of measurement.md 4.5 that a record alone can decide.
+// What a cell's numbers are good for: the gates of docs/metrics.md that a record alone can decide.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,17 +1,16 @@
 #include "analysis/input_verdict.h"
 
-#include <tuple>
-
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
 
 constexpr double kWaitLimit = 0.02, kRatioLimit = 0.98;
 
-auto axes_but_input(const Workload& w) {
-  return std::tie(w.model, w.config, w.model_hash, w.framework, w.framework_version, w.mode, w.device, w.threads,
-                  w.precision, w.layout, w.allocator, w.batch, w.optimizer, w.dropout);
+// Alike but for where the batches come from.
+bool differ_in_input(const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  return alike_but({"input_mode", "synchronisation", "data_hash", "unpinned", "memory_budget_bytes"}, a, b);
 }
 
 InputVerdict input_verdict_of(const InputPair& pair) {
@@ -70,7 +69,7 @@ std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
     if (resident.workload.input_mode != "resident") continue;
     for (const CellResult& pipeline : cells) {
       if (pipeline.workload.input_mode != "pipeline") continue;
-      if (axes_but_input(resident.workload) != axes_but_input(pipeline.workload)) continue;
+      if (!differ_in_input(resident.workload, pipeline.workload)) continue;
       InputPair pair{.resident = &resident, .pipeline = &pipeline};
       pair.ratio = quotient(pipeline["throughput"], resident["throughput"]);
       pair.verdict = input_verdict_of(pair);
@@ -94,7 +93,7 @@ Table input_table(std::span<const InputPair> pairs) {
                    {"input_wait", "waiting", Unit::fraction},
                    {"verdict", "verdict"}};
   for (const InputPair& pair : pairs) {
-    const Workload& w = pair.resident->workload;
+    const MeasuredWorkload& w = pair.resident->workload;
     table.rows.push_back({w.model, w.framework, w.precision, w.batch, cell((*pair.resident)["throughput"].value),
                           cell((*pair.pipeline)["throughput"].value), cell(pair.ratio.value), cell(pair.ratio.low),
                           cell(pair.ratio.high), cell((*pair.pipeline)["input_wait"].value),

@@ -1,4 +1,4 @@
-// Is the input the limit? Two cells alike but for their input mode, side by side (measurement.md 2.1).
+// Is the input the limit? Two cells alike but for their input mode, side by side (docs/metrics.md).
 #pragma once
 #include <optional>
 #include <span>

@@ -18,6 +18,9 @@ namespace {
 
 constexpr double kLaunchSeconds = 15, kGapSeconds = 4, kStepSeconds = 0.12, kStepNoise = 0.01;
 constexpr double kLevelSd = 0.003;  // of a launch's own level: memory layout, addresses
+// More than seen on a quiet virtual machine of two cores (docs/statistics.md).
+constexpr double kProbeDips = 0.2, kReadNoise = 0.2;
+constexpr double kHostNoise = 0.1;  // of half a second, on a host whose other guests share its caches
 constexpr int64_t kLaunches = 3;
 constexpr uint32_t kRuns = 200;
 
@@ -46,6 +49,10 @@ const std::vector<Scenario>& scenarios() {
       {"bursts of other work", [](double t, const Philox& r) { return busy(t, 2, 0.3, r) ? competitor(1.6) : Load{}; }},
       {"steal",
        [](double t, const Philox& r) { return busy(t, 5, 0.4, r) ? Load{.slow = 1.25, .steal = 0.2} : Load{}; }},
+      {"a shared host, unseen",
+       [](double t, const Philox& r) {
+         return Load{.slow = std::exp(kHostNoise * r.normal(static_cast<uint64_t>(2 * t) + 3'000'000))};
+       }},
       {"a ramp of heat, unseen", [](double t, const Philox&) { return Load{.slow = 1 + 0.12 * t / 60}; }},
       {"two levels, unseen", [](double t, const Philox& r) { return Load{.slow = busy(t, 9, 0.5, r) ? 1.4 : 1.0}; }},
       {"a neighbour on the sibling",
@@ -67,7 +74,9 @@ std::vector<StepRow> steps_on(const Machine& machine, double begin, double step_
     const uint64_t at = launch * 10'000 + static_cast<uint64_t>(i);
     const double warm = i <= 4 ? 1.5 : 1;
     const double took = level * warm * load.slow * (1 + kStepNoise * random.normal(at));
-    now += took, block += took, foreign += 2 * took * load.foreign;
+    now += took;
+    block += took;
+    foreign += 2 * took * load.foreign;
     const double cpu = 2 * took / load.slow;
     StepRow row{.step = i,
                 .completed_ns = std::llround(1e9 * now) + 1'000'000'000,
@@ -79,8 +88,10 @@ std::vector<StepRow> steps_on(const Machine& machine, double begin, double step_
     if (block >= 0.5) {
       const double seen = load.seen_by_probe ? load.slow : 1;
       row.pause_ns = 0;
-      row.fma_flop_rate = std::llround(118e9 / seen * (1 - 0.004 * std::abs(random.normal(at + 3'000'000))));
-      row.read_byte_rate = std::llround(20e9 / seen * (1 - 0.03 * std::abs(random.normal(at + 4'000'000))));
+      const bool dip = random.uniform(at + 5'000'000) < kProbeDips;
+      const double dipped = dip ? 0.5 + 0.47 * random.uniform(at + 6'000'000) : 1;
+      row.fma_flop_rate = std::llround(118e9 / seen * dipped * (1 - 0.004 * std::abs(random.normal(at + 3'000'000))));
+      row.read_byte_rate = std::llround(15e9 / seen * std::exp(kReadNoise * random.normal(at + 4'000'000)));
       row.foreign_ns = std::llround(1e9 * foreign);
       block = foreign = 0;
     }
@@ -135,7 +146,9 @@ Shares shares_of(const Scenario& scenario) {
     ++alike;
     shares.covered_graded += covers(now, next);
   }
-  shares.without_number /= kRuns, shares.covered /= kRuns, shares.disturbed /= kRuns;
+  shares.without_number /= kRuns;
+  shares.covered /= kRuns;
+  shares.disturbed /= kRuns;
   shares.covered_graded = alike > 0 ? shares.covered_graded / alike : 1;
   shares.graded = alike / kRuns;
   return shares;
@@ -150,7 +163,7 @@ TEST(Judging, GivesEveryRunANumberThatCoversTheNextOne) {
     note(scenario.name, "graded disturbed", shares.disturbed);
     EXPECT_EQ(shares.without_number, 0) << scenario.name;
     EXPECT_GE(shares.covered_graded, 0.90) << scenario.name;
-    EXPECT_GE(shares.covered, 0.85) << scenario.name << ": of them one row says that it is disturbed, the other is not";
+    EXPECT_GE(shares.covered, 0.80) << scenario.name << ": of them one row says that it is disturbed, the other is not";
   }
 }
 
@@ -186,7 +199,7 @@ TEST(Judging, FindsTheUndisturbedLevelWithoutBias) {
       ++count;
     }
     note(wanted, "bias of the undisturbed level", sum / count);
-    EXPECT_GT(count, 0.9 * kRuns) << wanted;
+    EXPECT_GT(count, 0.85 * kRuns) << wanted;
     EXPECT_NEAR(sum / count, 0, 0.01) << wanted;
   }
 }

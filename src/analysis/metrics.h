@@ -1,10 +1,13 @@
-// The metrics: pure functions of a run (measurement.md 2). To add one: a file under metrics/ and a row in metrics.cc.
+// The metrics: pure functions of a run (docs/metrics.md). Each lies whole in a file of
+// metrics/: one that defines `std::span<const Metric> NAME_metrics()` in metrics/NAME.cc is found by its name
+// (cmake/Metrics.cmake).
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "analysis/explain/fact.h"
 #include "analysis/run_view.h"
 #include "analysis/table.h"
 
@@ -18,51 +21,40 @@ struct Measured {
 };
 inline Measured absent(std::string reason) { return {.value = {}, .low = {}, .high = {}, .reason = std::move(reason)}; }
 
+// Rows, tables and pages list the metrics in this order, those of a group by the names of their files.
+enum class MetricGroup {
+  throughput,
+  tokens,
+  step_time,
+  stable_phase,
+  processor,
+  memory,
+  arithmetic,
+  input,
+  disturbance,
+  energy,
+  startup
+};
+
+// What may withhold a metric (gates.h): for `timed` a failed series of step times, for `share_of_peak` also peaks that
+// do not hold.
+enum class MetricGate { none, timed, share_of_peak };
+
 struct Metric {
   std::string_view id;     // key in JSON and CSV
   std::string_view title;  // for people
+  MetricGroup group;
   Unit unit;
+  std::string_view unit_text;  // for people: "units/s"; empty where there is none
+  // For `tbd explain` and docs/metrics.md; only `what` must be there. As in Topic.
   std::string_view what;  // one sentence: formula, and what is counted
-  Measured (*of)(const RunView& run);
+  std::string_view formula, counts, how, source, limits;
+  MetricGate gate = MetricGate::none;
+  void (*inputs)(const RunView& run, Facts& facts) = nullptr;  // adds what the value is computed from
+  Measured (*compute)(const RunView& run);
 };
 
 std::span<const Metric> metrics();
 const Metric& metric(std::string_view id);  // throws Error(usage) that offers the nearest names
-
-// Each has its contract in its file.
-Measured throughput_of(const RunView& run);
-Measured throughput_undisturbed(const RunView& run);
-Measured throughput_total(const RunView& run);
-Measured undisturbed_share(const RunView& run);
-Measured samples_per_second(const RunView& run);
-Measured valid_per_second(const RunView& run);
-Measured padded_per_second(const RunView& run);
-Measured padding_share(const RunView& run);
-Measured step_time_mean(const RunView& run);
-Measured step_time_min(const RunView& run);
-Measured step_time_floor(const RunView& run);
-Measured step_time_q1(const RunView& run);
-Measured step_time_median(const RunView& run);
-Measured step_time_q3(const RunView& run);
-Measured step_time_p95(const RunView& run);
-Measured step_time_p99(const RunView& run);
-Measured stable_from_step(const RunView& run);
-Measured cpu_utilization(const RunView& run);
-Measured busy_cores(const RunView& run);
-Measured cpu_time_per_step(const RunView& run);
-Measured steal_share(const RunView& run);
-Measured runqueue_share(const RunView& run);
-Measured foreign_share(const RunView& run);
-Measured peak_rss(const RunView& run);
-Measured allocator_peak(const RunView& run);
-Measured model_flop_rate(const RunView& run);
-Measured mfu(const RunView& run);
-Measured gemm_share(const RunView& run);
-Measured flop_utilization(const RunView& run);
-Measured input_wait(const RunView& run);
-Measured energy(const RunView& run);
-Measured energy_per_unit(const RunView& run);
-Measured load_time(const RunView& run);
-Measured first_step_time(const RunView& run);
 
 }  // namespace tbd

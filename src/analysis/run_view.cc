@@ -20,7 +20,7 @@ std::vector<double> step_times(const Launch& launch) {
   return times;
 }
 
-// smoke takes what there is after its first step: no steadiness test (measurement.md 4.2).
+// smoke takes what there is after its first step: no steadiness test (docs/statistics.md).
 StablePhase smoke_phase(size_t steps) {
   const auto n = static_cast<int64_t>(steps);
   return {.start = n > 1 ? 1 : 0, .end = n, .kind = PhaseClass::flat};
@@ -45,15 +45,20 @@ StablePhase found_phase(const LaunchView& launch) {
   return find_stable_phase(launch.times, {.at_least = earliest(launch), .units = units});
 }
 
-void cut_blocks(LaunchView& view, const BestSpeed& best) {
+void cut_blocks(LaunchView& view, const CoreRates& best) {
   const std::span<const StepRow> window = view.window();
   if (window.empty()) return;
-  const StepRow* first = view.launch->steps.data();
-  view.blocks = step_blocks(window, view.window_times(), window.data() == first ? nullptr : window.data() - 1,
+  const std::vector<CoreRates> rates = steady_rates(view.launch->steps);
+  const size_t at = view.window_begin();
+  view.blocks = step_blocks({.rows = window,
+                             .times = view.window_times(),
+                             .rates = std::span(rates).subspan(at, window.size()),
+                             .before = at > 0 ? rates[at - 1] : CoreRates()},
                             view.launch->info.cores, best);
+  view.shift = shift_of(work_of(view, Basis::total));
 }
 
-LaunchView view_of(const Launch& launch, bool smoke, const BestSpeed& best) {
+LaunchView view_of(const Launch& launch, bool smoke, const CoreRates& best) {
   LaunchView view{.launch = &launch, .times = step_times(launch)};
   try {
     view.phase = smoke ? smoke_phase(view.times.size()) : found_phase(view);
@@ -97,12 +102,30 @@ StepWork work_of(const LaunchView& launch, Basis basis) {
   return work;
 }
 
+Shift shift_of(const StepWork& work) {
+  const bool counted = std::ranges::all_of(work.units, [](double units) { return units > 0; });
+  return shift_of(work.times, counted ? Series(work.units) : Series());
+}
+
+StepTotals headline_steps(const RunView& run) {
+  StepTotals totals;
+  for (const LaunchView& launch : run.launches)
+    for (const double time : work_of(launch, run.basis).times) {
+      totals.seconds += time;
+      ++totals.steps;
+    }
+  return totals;
+}
+
 std::span<const StepRow> LaunchView::rows() const { return std::span(launch->steps).last(times.size()); }
 std::span<const StepRow> LaunchView::window() const {
   return rows().subspan(static_cast<size_t>(phase.start), static_cast<size_t>(phase.steps()));
 }
 std::span<const double> LaunchView::window_times() const {
   return std::span(times).subspan(static_cast<size_t>(phase.start), static_cast<size_t>(phase.steps()));
+}
+size_t LaunchView::window_begin() const {
+  return launch->steps.size() - times.size() + static_cast<size_t>(phase.start);
 }
 double LaunchView::seconds() const { return std::accumulate(window_times().begin(), window_times().end(), 0.0); }
 double LaunchView::units() const {
@@ -129,7 +152,7 @@ double RunView::units() const {
 
 RunView view(const Record& record) {
   RunView run{.record = &record, .launches = {}};
-  const BestSpeed best = best_speed(record.launches);
+  const CoreRates best = best_rates(record.launches);
   for (const Launch& launch : record.launches) {
     if (launch.info.pass != "clean") continue;
     LaunchView launch_view = view_of(launch, run.smoke(), best);

@@ -56,11 +56,14 @@ inline void write_steps(const std::filesystem::path& file, int64_t count, const 
                .track = track,
                .kind = EventKind::input});
     at += times.batch;
-    add_op(trace, track, at, times.forward, "conv", "c1", EventPhase::forward), at += times.forward;
-    add_op(trace, track, at, times.relu, "relu", "r1", EventPhase::forward), at += times.relu;
+    add_op(trace, track, at, times.forward, "conv", "c1", EventPhase::forward);
+    at += times.forward;
+    add_op(trace, track, at, times.relu, "relu", "r1", EventPhase::forward);
+    at += times.relu;
     if (times.copy > 0) add_op(trace, track, at, times.copy, "aten::copy_", "r1", EventPhase::forward);
     at += times.copy;
-    add_op(trace, track, at, times.backward, grad, "c1", EventPhase::backward), at += times.backward;
+    add_op(trace, track, at, times.backward, grad, "c1", EventPhase::backward);
+    at += times.backward;
     add_op(trace, track, at, times.update, "sgd", "", EventPhase::update);
   }
   writer.finish();
@@ -101,7 +104,7 @@ inline std::unique_ptr<Made> made() {
 inline std::unique_ptr<Made> rival(const char* framework, int64_t clean_ns) {
   auto made = sample::made();
   made->record.run.verified = true;
-  Workload& w = made->record.run.workload;
+  MeasuredWorkload& w = made->record.run.workload;
   w.model = "net", w.model_hash = "m1", w.framework = framework, w.batch = 8, w.repro = "tbd run net --batch 8";
   Launch clean;
   clean.info.first_step_began_ns = 0;

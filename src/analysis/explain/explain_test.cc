@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "record/memory_log.h"
+#include "stats/disturbance.h"
 #include "stats/effort.h"
 
 namespace tbd {
@@ -62,7 +63,7 @@ TEST(Topics, CoverHowAFrameworkRunsANetwork) {
 }
 
 TEST(Topics, AreNoneThatNothingHas) {
-  EXPECT_EQ(metric_topics().size(), metrics().size());
+  EXPECT_EQ(topic_groups().front().topics.size(), metrics().size());
   EXPECT_EQ(flag_topics().size(), known_flags().size());
 }
 
@@ -77,6 +78,26 @@ TEST(Topics, HaveOneIdEachASentenceAndAUnitWhereTheirMetricHasOne) {
     if (m.unit == Unit::seconds || m.unit == Unit::bytes || m.unit == Unit::flop_rate) {
       EXPECT_EQ(topic(m.id).topic->unit, symbol(m.unit)) << m.id;
     }
+}
+
+TEST(Topics, AndPagesNameTheLimitsOfDisturbance) {
+  const auto percent = [](double share) { return cat(100 * share, " %"); };
+  const struct {
+    const char *flag, *metric;
+    double most;
+  } limits[] = {{"disturbed-steal", "steal_share", kStealLimit.flagged},
+                {"disturbed-runqueue", "runqueue_share", kRunqueueLimit.flagged},
+                {"disturbed-other-work", "foreign_share", kOtherWorkLimit.flagged}};
+  for (const auto& limit : limits) {
+    EXPECT_THAT(topic(limit.flag).topic->formula, HasSubstr(cat(limit.metric, " > ", limit.most)));
+    EXPECT_THAT(topic(limit.flag).topic->what, HasSubstr(cat("more than ", percent(limit.most))));
+    EXPECT_THAT(topic(limit.metric).topic->limits, HasSubstr(cat("Above ", percent(limit.most), " flagged")));
+  }
+  EXPECT_THAT(topic("throughput_undisturbed").topic->counts,
+              HasSubstr(cat("run-queue wait at most ", percent(kRunqueueLimit.flagged), ", steal ",
+                            percent(kStealLimit.flagged), ", other work ", percent(kOtherWorkLimit.flagged))));
+  EXPECT_THAT(read_file(std::string(TBD_SOURCE_DIR) + "/docs/statistics.md"),
+              HasSubstr(cat("run-queue wait is at most ", percent(kRunqueueLimit.flagged))));
 }
 
 TEST(Topics, AreFoundByAShortNameThatIsTheirsAlone) {
@@ -108,7 +129,8 @@ TEST(Walk, GivesThroughputThatAPocketCalculatorRepeats) {
 TEST(Walk, GivesSharesOfAPeakFromTheirFactors) {
   const std::vector<Fact> facts = walk(topic("mfu"), sample_record());
   const double rate = number_of_fact(facts, "FLOPs of one sample") * number_of_fact(facts, "samples of one step") *
-                      number_of_fact(facts, "stable steps, all launches") / number_of_fact(facts, "sum of step times");
+                      number_of_fact(facts, "steps after warming up, all launches") /
+                      number_of_fact(facts, "sum of step times");
   EXPECT_NEAR(rate / number_of_fact(facts, "peak of fp32, isa"), number_of_fact(facts, "mfu"), 1e-9);
 }
 

@@ -14,7 +14,8 @@ constexpr Topic kFlagTopics[] = {
     {"disturbed-major-faults", "", "", "sum of major_faults > 0", "", "", "",
      "The data or the program did not fit into memory."},
     {"disturbed-other-work", "", "", "foreign_share > 0.05", "", "", "", "Measure again on a quiet machine."},
-    {"disturbed-runqueue", "", "", "runqueue_share > 0.02", "", "", "", "Fewer threads, or a quiet machine."},
+    {"disturbed-runqueue", "", "", "runqueue_share > 0.02 and foreign_share > 0.02 or unknown", "", "", "",
+     "Fewer threads, or a quiet machine."},
     {"disturbed-steal", "", "", "steal_share > 0.01", "", "", "",
      "Blocks of steps above it are no part of the undisturbed level."},
     {"disturbed-throttled", "", "", "throttled_time_s > 0", "", "", "", "Raise the quota, or ask for fewer threads."},
@@ -68,8 +69,11 @@ constexpr Topic kGrades[] = {
     {"provisional", "", "A wider interval, fewer launches, or effort smoke.", "", "", "", "docs/statistics.md",
      "To be read with its interval; one launch does not show how launches differ."},
     {"disturbed", "", "Other work moved the number.",
-     "under 20 % of the time undisturbed, or a drift or levels of more than 5 % in the steps of the headline", "", "",
-     "docs/statistics.md", "Shown, never ranked, and no evidence for an observation: measure again."},
+     "under 20 % of the time undisturbed; or the launches drift by more than 5 % in the mean, or one drifts or has "
+     "levels "
+     "of more than 5 % * sqrt(launches), in the steps of the headline; or the cores compute over 3 % less than earlier "
+     "since the boot",
+     "", "", "docs/statistics.md", "Shown, never ranked, and no evidence for an observation: measure again."},
 };
 
 // What the framework cannot run at all is the outcome `unsupported`.

@@ -24,9 +24,16 @@ std::vector<Part> parts_of(const Topic& topic) {
 std::string wrapped(std::string_view text, size_t indent, size_t used) {
   std::string out;
   for (const std::string& word : split(text, ' ')) {
-    if (used + word.size() + 1 > 100 && used > indent) out += "\n" + std::string(indent, ' '), used = indent;
-    if (used > indent) out += ' ', ++used;
-    out += word, used += word.size();
+    if (used + word.size() + 1 > 100 && used > indent) {
+      out += "\n" + std::string(indent, ' ');
+      used = indent;
+    }
+    if (used > indent) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
   }
   return out;
 }

@@ -9,14 +9,26 @@
 namespace tbd {
 namespace {
 
-// Metrics and flags have their sentence in their own rows.
+// Flags have their sentence in their own rows.
 std::string_view sentence_of(const Topic& topic) {
   if (!topic.what.empty()) return topic.what;
-  for (const Metric& m : metrics())
-    if (m.id == topic.id) return m.what;
   for (const Flag& flag : known_flags())
     if (flag.name == topic.id) return flag.meaning;
   return {};
+}
+
+std::vector<Topic> metric_topics() {
+  std::vector<Topic> topics;
+  for (const Metric& m : metrics())
+    topics.push_back({.id = m.id,
+                      .unit = m.unit_text,
+                      .what = m.what,
+                      .formula = m.formula,
+                      .counts = m.counts,
+                      .how = m.how,
+                      .source = m.source,
+                      .limits = m.limits});
+  return topics;
 }
 
 template <class... More>

@@ -1,6 +1,6 @@
 // What every name in rows, tables and reports means: metrics, flags, outcomes, grades, and the figures of the trace and
-// memory passes and of sweeps. The text lives here and in the rows of metrics.cc and flags.cc, once; `tbd explain` and
-// docs/metrics.md print it.
+// memory passes and of sweeps. The text of a metric lies in its row (metrics/), that of a flag here and in flags.cc,
+// every other here, once; `tbd explain` and docs/metrics.md print it.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@ namespace tbd {
 struct Topic {
   std::string_view id;
   std::string_view unit;     // for people; empty where there is none
-  std::string_view what;     // one sentence; of a metric or flag it is left empty here, its own row has it
+  std::string_view what;     // one sentence; of a flag it is left empty here, its own row has it
   std::string_view formula;  // empty where `what` says all
   std::string_view counts;   // what is in, what is out
   std::string_view how;      // how it is measured on a CPU
@@ -35,8 +35,7 @@ struct FoundTopic {
 // Throws Error(usage) that offers the nearest names, or those that a short name might mean.
 FoundTopic topic(std::string_view name);
 
-// The rows of one group each, in files of their own.
-std::span<const Topic> metric_topics();
+// The rows of one group each, in files of their own; those of metrics are made from metrics().
 std::span<const Topic> trace_topics();
 std::span<const Topic> loss_topics();
 std::span<const Topic> counter_topics();

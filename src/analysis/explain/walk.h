@@ -1,29 +1,15 @@
 // How a record's number came about: its inputs with their values, each with the place in the record that holds it, in
 // the order in which a person would redo it with a pocket calculator.
 #pragma once
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/cell.h"
+#include "analysis/explain/fact.h"
 #include "analysis/explain/topic.h"
 #include "analysis/run_view.h"
 #include "analysis/table.h"
 
 namespace tbd {
-
-struct Fact {
-  std::string what;
-  TableCell value;   // with all its digits
-  std::string unit;  // "s", "ns", "FLOP/s"; may be empty
-  std::string from;  // the file and key, or the formula that joins the facts above it
-};
-using Facts = std::vector<Fact>;
-
-template <class T>
-TableCell known(const std::optional<T>& value) {
-  return value ? TableCell(*value) : TableCell(std::string("unknown"));
-}
 
 // For a metric: its inputs, itself, its interval, then what judged it. For a flag: what it hangs on and whether the row
 // carries it. For an outcome: what the record says and what each gate finds. For a grade: what each launch has of what
@@ -35,7 +21,6 @@ Table fact_table(const std::vector<Fact>& facts);
 
 // Parts, in files of their own. A step's stamp is column completed_ns.
 void add_phases(const RunView& run, std::vector<Fact>& facts);  // stable phases: steps, units, times, ratio
-void add_basis(const RunView& run, std::vector<Fact>& facts);   // which blocks the headline is from, and why
 void add_metric(std::string_view id, const RunView& run, std::vector<Fact>& facts);
 void add_mark(const FoundTopic& found, const RunView& run, const Judgement& judgement, std::vector<Fact>& facts);
 void add_trace(std::string_view id, const Record& record, std::vector<Fact>& facts);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/explain/walk.h"
+#include "analysis/metric_parts.h"
 #include "analysis/throughput.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -46,8 +47,8 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
                        "s", "launch.json: host.delta.throttled_time_s"});
   }
   if (flag == "disturbed-major-faults")
-    facts.push_back({"sum of major_faults over stable steps", tbd::cell(total(run, &StepRow::major_faults)), "",
-                     "steps.csv: major_faults"});
+    facts.push_back({"sum of major_faults over the steps after warming up",
+                     tbd::cell(total(run, &StepRow::major_faults)), "", "steps.csv: major_faults"});
 }
 
 void add_flag(std::string_view flag, const RunView& run, const Judgement& judgement, Facts& facts) {

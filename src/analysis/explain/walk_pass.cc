@@ -97,9 +97,15 @@ void add_trace(std::string_view id, const Record& record, Facts& facts) {
   facts.push_back(
       {"busy with compute P", profile->masks.busy(kComputeBits), "ns", "union of the times in which ops compute"});
   facts.push_back({"U = P / W", profile->compute_utilization(), "", ""});
-  if (id.starts_with("flop_utilization.")) add_roofs(record, facts), add_flop_use(*profile, facts);
+  if (id.starts_with("flop_utilization.")) {
+    add_roofs(record, facts);
+    add_flop_use(*profile, facts);
+  }
   if (id.starts_with("loss.") || id.starts_with("idle.") || id == "ideal_share") add_loss_facts(*profile, facts);
-  if (id.starts_with("bound.")) add_roofs(record, facts), add_bounds(id.substr(6), *profile, facts);
+  if (id.starts_with("bound.")) {
+    add_roofs(record, facts);
+    add_bounds(id.substr(6), *profile, facts);
+  }
   if (id == "ideal_share") facts.push_back({"ideal share", known(profile->ideal_share), "", "ideal / W"});
   if (id == "mean_op_utilization") facts.push_back({"mean", profile->mean_utilization(), "", "sum(u t) / sum(t)"});
   if (id.starts_with("counters.")) add_counters(*profile, facts);

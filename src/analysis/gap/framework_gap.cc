@@ -14,13 +14,13 @@ namespace tbd {
 namespace {
 
 auto compared_axes(const Record& record) {
-  const Workload& w = record.run.workload;
+  const MeasuredWorkload& w = record.run.workload;
   return std::tuple(w.model, w.config, w.model_hash, w.device, w.threads, w.precision, w.input_mode, w.batch,
                     w.samples_per_step, machine_of(record));
 }
 
 std::string with_trace(const Record& record) {
-  const Workload& w = record.run.workload;
+  const MeasuredWorkload& w = record.run.workload;
   const std::string repro = w.repro.empty() ? cat("tbd run ", w.model, " --framework ", w.framework) : w.repro;
   return repro.find("--passes") == std::string::npos ? cat(repro, " --passes clean,trace") : repro;
 }
@@ -50,7 +50,8 @@ class Parts {
     };
     for (const NodeShare& node : split.nodes) {
       GapPart& part = nodes_[{node.node, node.direction}];
-      part.name = node.node, part.direction = node.direction;
+      part.name = node.node;
+      part.direction = node.direction;
       (slow ? part.slow_kernel : part.fast_kernel) = node.kernel;
       put(part, node.ns);
     }
@@ -116,15 +117,9 @@ void explain(const std::vector<const GapCell*>& cells, FrameworkGaps& result) {
   }
 }
 
-// Mean time of the steps that the throughput is taken from.
 int64_t headline_step_ns(const RunView& run) {
-  double seconds = 0, steps = 0;
-  for (const LaunchView& launch : run.launches)
-    for (const double time : work_of(launch, run.basis).times) {
-      seconds += time;
-      ++steps;
-    }
-  return std::llround(1e9 * seconds / std::max(1.0, steps));
+  const StepTotals headline = headline_steps(run);
+  return std::llround(1e9 * headline.seconds / static_cast<double>(std::max<int64_t>(1, headline.steps)));
 }
 
 }  // namespace

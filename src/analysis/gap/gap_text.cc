@@ -38,7 +38,7 @@ int64_t others(const FrameworkGap& gap, GapPart::Kind kind, size_t named) {
 }  // namespace
 
 std::string gap_title(const FrameworkGap& gap) {
-  const Workload& w = gap.slow->run.workload;
+  const MeasuredWorkload& w = gap.slow->run.workload;
   return cat(w.model, ", batch ", w.batch, ", ", w.precision, ": ", w.framework, " and ",
              gap.fast->run.workload.framework);
 }
@@ -72,7 +72,10 @@ std::vector<GapPart> shortened(const FrameworkGap& gap, size_t most) {
   if (nodes.size() > most) {
     std::ranges::stable_sort(nodes, std::greater{}, [](const GapPart& part) { return std::abs(part.difference()); });
     GapPart others{.name = cat(nodes.size() - most, " others")};
-    for (size_t i = most; i < nodes.size(); ++i) others.slow_ns += nodes[i].slow_ns, others.fast_ns += nodes[i].fast_ns;
+    for (size_t i = most; i < nodes.size(); ++i) {
+      others.slow_ns += nodes[i].slow_ns;
+      others.fast_ns += nodes[i].fast_ns;
+    }
     nodes.resize(most);
     std::ranges::stable_sort(nodes, std::greater{}, &GapPart::difference);
     nodes.push_back(std::move(others));
@@ -114,7 +117,7 @@ Table gap_missing_table(std::span<const GapMissing> missing) {
                    {"framework", "framework"},
                    {"reason", "reason"}};
   for (const GapMissing& each : missing) {
-    const Workload& w = each.record->run.workload;
+    const MeasuredWorkload& w = each.record->run.workload;
     table.rows.push_back({w.model, w.batch, w.precision, cat(w.framework, " ", w.framework_version), each.reason});
   }
   return table;

@@ -30,7 +30,10 @@ std::vector<NodeShare> named(const Trace& trace, const std::map<NodePhase, ByKer
     int64_t most = -1;
     for (const auto& [kernel, ns] : kernels) {
       share.ns += ns;
-      if (ns > most) most = ns, share.kernel = std::string(trace.strings()[kernel]);
+      if (ns > most) {
+        most = ns;
+        share.kernel = std::string(trace.strings()[kernel]);
+      }
     }
     shares.push_back(std::move(share));
   }

@@ -1,5 +1,5 @@
 // The memory pass of a record as people read it: what lies in memory at the peak and over a step, by data structure and
-// by node, and how far it agrees with the allocator and the process (measurement.md 2.3).
+// by node, and how far it agrees with the allocator and the process (docs/profile.md).
 #pragma once
 #include <optional>
 #include <string>

@@ -33,10 +33,12 @@ class Replay {
     now_.held += sign * block.held;
     total_ += sign * block.requested;
     while (mark_ < log_.marks.size() && log_.marks[mark_].event <= next_) {
-      now_.step = log_.marks[mark_].step, now_.phase = log_.marks[mark_].phase;
+      now_.step = log_.marks[mark_].step;
+      now_.phase = log_.marks[mark_].phase;
       ++mark_;
     }
-    now_.event = next_, now_.time_ns = log_.event_ns[next_];
+    now_.event = next_;
+    now_.time_ns = log_.event_ns[next_];
     ++next_;
   }
 
@@ -103,7 +105,10 @@ MemoryStudy study_memory(const MemoryLog& log) {
   for (Replay replay(log); !replay.done();) {
     replay.advance();
     const MemorySnapshot& now = replay.now();
-    if (replay.total() > most) most = replay.total(), study.peak = now;
+    if (replay.total() > most) {
+      most = replay.total();
+      study.peak = now;
+    }
     study.held_peak = std::max(study.held_peak, now.held);
     for (size_t c = 0; c < kMemoryClasses; ++c) study.class_peaks[c] = std::max(study.class_peaks[c], now.requested[c]);
     for (; step != steps.end() && replay.next() == step->end; ++step) study.after_steps.push_back(now);
@@ -125,8 +130,15 @@ std::vector<MemorySnapshot> memory_over_step(const MemoryLog& log, int64_t step,
   for (uint64_t e = 0; e < events; ++e) {
     replay.advance();
     const size_t now_in = e * points / events;
-    if (now_in != part || parts.empty()) parts.push_back(replay.now()), most = replay.total(), part = now_in;
-    if (replay.total() > most) parts.back() = replay.now(), most = replay.total();
+    if (now_in != part || parts.empty()) {
+      parts.push_back(replay.now());
+      most = replay.total();
+      part = now_in;
+    }
+    if (replay.total() > most) {
+      parts.back() = replay.now();
+      most = replay.total();
+    }
   }
   return parts;
 }

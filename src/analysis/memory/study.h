@@ -1,4 +1,4 @@
-// Where memory went: the recorded blocks replayed with their final roles (measurement.md 2.3 and 8).
+// Where memory went: the recorded blocks replayed with their final roles (docs/profile.md).
 #pragma once
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
 // Energy by the machine's own meters. A meter reads all in its scope, not the worker alone.
-#include "analysis/metrics.h"
+#include "analysis/metric_parts.h"
 
 namespace tbd {
 namespace {
@@ -10,8 +10,6 @@ double launch_seconds(const Launch& launch) {
   if (launch.steps.empty() || !launch.info.first_step_began_ns) return 0;
   return static_cast<double>(launch.steps.back().completed_ns - *launch.info.first_step_began_ns) * 1e-9;
 }
-
-}  // namespace
 
 Measured energy(const RunView& run) {
   double sum = 0;
@@ -33,5 +31,46 @@ Measured energy_per_unit(const RunView& run) {
   if (!(units > 0)) return absent("no unit was finished");
   return {.value = *joules.value / units};
 }
+
+void energy_facts(const RunView& run, Facts& facts) {
+  for (const LaunchView& launch : run.launches) {
+    double units = 0;
+    for (const StepRow& row : launch.launch->steps) units += row.units;
+    facts.push_back(
+        {"energy", known(launch.launch->info.energy_joules), "J", launch_file(launch, "launch.json: energy_joules")});
+    facts.push_back({"units of all steps", units, "", launch_file(launch, "steps.csv: units")});
+  }
+}
+
+constexpr Metric kEnergyMetrics[] = {
+    {.id = "energy_joules",
+     .title = "energy",
+     .group = MetricGroup::energy,
+     .unit = Unit::joules,
+     .unit_text = "J",
+     .what = "Counter difference over all steps, in the meter's whole scope.",
+     .formula = "sum over launches of the meter's difference",
+     .counts = "All steps, and everything in the meter's scope.",
+     .how = "Package and memory meters through the kernel's powercap.",
+     .limits = "Absent without a readable meter (most virtual machines) or with a launch shorter than 10 s.",
+     .inputs = energy_facts,
+     .compute = energy},
+    {.id = "energy_per_unit",
+     .title = "energy per unit",
+     .group = MetricGroup::energy,
+     .unit = Unit::joules,
+     .unit_text = "J/unit",
+     .what = "Energy over the units of the same steps.",
+     .formula = "energy_joules / units of the same steps",
+     .counts = "As energy_joules.",
+     .how = "As energy_joules.",
+     .limits = "Idle power is in it.",
+     .inputs = energy_facts,
+     .compute = energy_per_unit},
+};
+
+}  // namespace
+
+std::span<const Metric> energy_metrics() { return kEnergyMetrics; }
 
 }  // namespace tbd

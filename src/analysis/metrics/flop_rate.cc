@@ -1,6 +1,6 @@
-// FLOP rates and their shares of the measured roofs. FLOPs are analytic: what the model needs (measurement.md 3).
+// FLOP rates and their shares of the measured roofs. FLOPs are analytic: what the model needs (docs/flops.md).
 // Model FLOP/s utilization: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, App. B.
-#include "analysis/metrics.h"
+#include "analysis/metric_parts.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -22,14 +22,9 @@ std::optional<double> model_flops_per_step(const RunInfo& run) {
 
 Measured flop_rate_of(const RunView& run, std::optional<double> flops_per_step) {
   if (!flops_per_step) return absent("the record holds no FLOP count");
-  double seconds = 0, steps = 0;
-  for (const LaunchView& launch : run.launches)
-    for (const double time : work_of(launch, run.basis).times) {
-      seconds += time;
-      ++steps;
-    }
-  if (!(seconds > 0)) return absent("no step was measured after warming up");
-  return {.value = *flops_per_step * steps / seconds};
+  const StepTotals headline = headline_steps(run);
+  if (!(headline.seconds > 0)) return not_measured();
+  return {.value = *flops_per_step * static_cast<double>(headline.steps) / headline.seconds};
 }
 
 // The measured peak of the run's math type on a roof ("isa", "gemm"), FLOP/s.
@@ -46,8 +41,6 @@ Measured share_of_roof(const RunView& run, const Measured& rate, std::string_vie
   return {.value = *rate.value / *peak_rate};
 }
 
-}  // namespace
-
 Measured model_flop_rate(const RunView& run) { return flop_rate_of(run, model_flops_per_step(run.record->run)); }
 Measured mfu(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "isa"); }
 Measured gemm_share(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "gemm"); }
@@ -61,5 +54,94 @@ Measured flop_utilization(const RunView& run) {
   const double flops = sum_of(info, &OpCost::flop_model) + (vector ? sum_of(info, &OpCost::flop_simd) : 0.0);
   return share_of_roof(run, flop_rate_of(run, flops), "isa");
 }
+
+void flop_facts(const RunView& run, Facts& facts) {
+  const RunInfo& info = run.record->run;
+  facts.push_back({"FLOPs of one sample", known(info.train_flops), "", "run.json: train_flops"});
+  facts.push_back({"samples of one step", info.workload.samples_per_step, "", "run.json: workload.samples_per_step"});
+  int64_t model = 0, simd = 0;
+  for (const OpRow& op : info.ops) {
+    model += op.forward.flop_model + op.backward.flop_model;
+    simd += op.forward.flop_simd + op.backward.flop_simd;
+  }
+  facts.push_back({"model FLOPs of one step, op table", model, "", "run.json: ops, sum of flop_model"});
+  facts.push_back({"elementwise FLOPs of one step, op table", simd, "", "run.json: ops, sum of flop_simd"});
+  add_totals(run, facts);
+  for (const char* roof : {"isa", "gemm"}) {
+    const std::optional<Json> rates = maybe<Json>(info.peaks, roof);
+    facts.push_back({cat("peak of ", info.workload.precision, ", ", roof),
+                     known(rates ? maybe<double>(*rates, info.workload.precision) : std::nullopt), "FLOP/s",
+                     cat("run.json: peaks.", roof, ".", info.workload.precision)});
+  }
+}
+
+constexpr std::string_view kRoofs =
+    "FLOPs are analytic (docs/flops.md); the peak is measured before and after with the run's threads.";
+
+constexpr Metric kFlopRateMetrics[] = {
+    {.id = "flop_rate",
+     .title = "FLOP rate",
+     .group = MetricGroup::arithmetic,
+     .unit = Unit::flop_rate,
+     .unit_text = "FLOP/s",
+     .what = "Model FLOPs of a step (forward and backward, dense, no recompute) times steps over the stable phase.",
+     .formula = "FLOPs of a step * steps after warming up / sum of step times",
+     .counts = "In: matrix-like operations forward and backward, dense, a multiply-add as 2. Out: elementwise work, "
+               "recomputation, updates.",
+     .how = "FLOPs of a step: train_flops * samples_per_step, else the sum of the op table. Time from the clean pass.",
+     .source = "Counting rules: docs/flops.md.",
+     .limits = "Analytic: a fast algorithm that does less work still counts in full.",
+     .gate = MetricGate::timed,
+     .inputs = flop_facts,
+     .compute = model_flop_rate},
+    {.id = "mfu",
+     .title = "share of ISA peak",
+     .group = MetricGroup::arithmetic,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "FLOP rate over the measured peak of the math type's register kernel at the run's threads.",
+     .formula = "flop_rate / peak of the math type by instructions",
+     .counts = "As flop_rate.",
+     .how = kRoofs,
+     .source = "Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, appendix B.",
+     .limits = "Absent without a measured peak of the math type: no table stands in. Withheld when peaks drifted by "
+               "more than 10 % or the share exceeds 1.02. Shares of different math types have different denominators.",
+     .gate = MetricGate::share_of_peak,
+     .inputs = flop_facts,
+     .compute = mfu},
+    {.id = "gemm_share",
+     .title = "share of GEMM peak",
+     .group = MetricGroup::arithmetic,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "FLOP rate over the best measured matrix product of the math type.",
+     .formula = "flop_rate / best measured matrix product",
+     .counts = "As flop_rate.",
+     .how = kRoofs,
+     .limits = "Above 1 is flagged roof-beaten: the sweep of products missed a better one.",
+     .gate = MetricGate::share_of_peak,
+     .inputs = flop_facts,
+     .compute = gemm_share},
+    {.id = "flop_utilization",
+     .title = "FLOP utilization",
+     .group = MetricGroup::arithmetic,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "Model and elementwise FLOPs over the ISA peak, whole stable phase (vector math types; matrix types: "
+             "model FLOPs).",
+     .formula = "(model FLOPs + elementwise FLOPs) of a step * steps after warming up / (peak * sum of step times)",
+     .counts = "fp32 and fp64: model and elementwise FLOPs. bf16, fp16: model FLOPs alone, their elementwise work runs "
+               "in fp32 vectors. Exponentials and roots are left out.",
+     .how = kRoofs,
+     .source = "Zhu et al. 2018, IISWC, 3.4.1 (there from hardware counters, over kernel time).",
+     .limits = "Over all time of the clean pass; flop_utilization.active is over busy time and is larger.",
+     .gate = MetricGate::share_of_peak,
+     .inputs = flop_facts,
+     .compute = flop_utilization},
+};
+
+}  // namespace
+
+std::span<const Metric> flop_rate_metrics() { return kFlopRateMetrics; }
 
 }  // namespace tbd

@@ -1,7 +1,8 @@
 // What the worker and others used of the processors: from the steps of the stable phase, or, where steps.csv lacks a
 // column, from the launch's host fractions. Fractions of launches are averaged by the length of their windows.
-#include "analysis/metrics.h"
+#include "analysis/metric_parts.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -18,7 +19,7 @@ Measured mean_fraction(const RunView& run, std::string_view key, const std::stri
     if (!fraction) return absent(reason);
     weighted += *fraction * launch.seconds();
   }
-  if (!(run.seconds() > 0)) return absent("no stable step was measured");
+  if (!(run.seconds() > 0)) return not_measured();
   return {.value = weighted / run.seconds()};
 }
 
@@ -38,8 +39,6 @@ std::optional<double> cpu_seconds(const RunView& run) {
   return static_cast<double>(*user + *system) * 1e-9;
 }
 
-}  // namespace
-
 Measured cpu_utilization(const RunView& run) {
   const std::optional<double> used = cpu_seconds(run), possible = core_seconds(run);
   if (used && possible) return {.value = *used / *possible};
@@ -50,6 +49,20 @@ Measured busy_cores(const RunView& run) {
   const std::optional<double> used = cpu_seconds(run);
   if (used && run.seconds() > 0) return {.value = *used / run.seconds()};
   return mean_fraction(run, "busy_cores", "the worker's CPU time was not recorded");
+}
+
+Measured cpu_time_per_step(const RunView& run) {
+  std::vector<double> seconds;
+  for (const LaunchView& launch : run.launches) {
+    int64_t ns = 0;
+    for (const StepRow& row : launch.window()) {
+      if (!row.user_cpu_ns || !row.system_cpu_ns) return absent("the worker's CPU time was not recorded");
+      ns += *row.user_cpu_ns + *row.system_cpu_ns;
+    }
+    if (ns > 0) seconds.push_back(1e-9 * static_cast<double>(ns) / static_cast<double>(launch.phase.steps()));
+  }
+  if (seconds.empty()) return absent("the worker's CPU time was not recorded");
+  return between_launches(seconds);
 }
 
 Measured steal_share(const RunView& run) {
@@ -71,5 +84,106 @@ Measured runqueue_share(const RunView& run) {
 Measured foreign_share(const RunView& run) {
   return mean_fraction(run, "foreign_fraction", "other processes' CPU time was not recorded");
 }
+
+void cpu_facts(const RunView& run, Facts& facts) {
+  add_column("user_cpu_ns", "ns", &StepRow::user_cpu_ns, run, facts);
+  add_column("system_cpu_ns", "ns", &StepRow::system_cpu_ns, run, facts);
+  add_column("runqueue_wait_ns", "ns", &StepRow::runqueue_wait_ns, run, facts);
+  add_column("steal_ticks", "1/100 s", &StepRow::steal_ticks, run, facts);
+  for (const LaunchView& launch : run.launches) {
+    facts.push_back({"cores", known(launch.launch->info.cores), "", launch_file(launch, "launch.json: cores")});
+    const std::optional<Json> use = maybe<Json>(launch.launch->info.host, "use");
+    for (const char* key : {"util_cpu", "busy_cores", "steal_fraction", "runqueue_fraction", "foreign_fraction"})
+      if (const auto fraction = use ? maybe<double>(*use, key) : std::nullopt)
+        facts.push_back({cat("of the whole launch: ", key), *fraction, "",
+                         launch_file(launch, cat("launch.json: host.use.", key))});
+  }
+  add_totals(run, facts);
+}
+
+constexpr std::string_view kColumns =
+    "Columns of steps.csv over the steps after warming up where every one has them; otherwise what the launch measured "
+    "as a whole (host in launch.json), launches weighted by the length of their stable phases.";
+
+constexpr Metric kHostMetrics[] = {
+    {.id = "cpu_utilization",
+     .title = "CPU utilization",
+     .group = MetricGroup::processor,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "CPU time of the worker over usable cores times the length of the stable phase.",
+     .formula = "(user + system CPU time) / (cores * sum of step times)",
+     .counts = "All threads of the worker. Cores: the affinity mask or the control group's quota, the smaller.",
+     .how = kColumns,
+     .source = "Zhu et al. 2018, IISWC, 3.4.2 (there of the whole machine).",
+     .limits = "Threads that spin count as busy: a full processor is not a useful one.",
+     .inputs = cpu_facts,
+     .compute = cpu_utilization},
+    {.id = "busy_cores",
+     .title = "busy cores",
+     .group = MetricGroup::processor,
+     .unit = Unit::none,
+     .unit_text = "cores",
+     .what = "CPU time of the worker over the length of the stable phase.",
+     .formula = "(user + system CPU time) / sum of step times",
+     .counts = "All threads of the worker.",
+     .how = kColumns,
+     .limits = "As cpu_utilization.",
+     .inputs = cpu_facts,
+     .compute = busy_cores},
+    {.id = "cpu_time_per_step",
+     .title = "CPU time a step",
+     .group = MetricGroup::processor,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "CPU time of the worker, all threads, over the steps after warming up; geometric mean of the launches.",
+     .formula = "(user + system CPU time) / steps; launches: geometric mean",
+     .counts = "All threads of the worker.",
+     .how = kColumns,
+     .limits =
+         "Not immune to neighbours: a core that shares its units with another computes less in the same CPU time.",
+     .gate = MetricGate::timed,
+     .compute = cpu_time_per_step},
+    {.id = "steal_share",
+     .title = "steal",
+     .group = MetricGroup::disturbance,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "Usable processors' time that the hypervisor gave to others.",
+     .formula = "steal ticks / 100 / (cores * sum of step times)",
+     .counts = "All processors of the machine.",
+     .how = kColumns,
+     .limits = "Only what the hypervisor tells. Above 1 % flagged.",
+     .inputs = cpu_facts,
+     .compute = steal_share},
+    {.id = "runqueue_share",
+     .title = "run-queue wait",
+     .group = MetricGroup::disturbance,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "Time the worker's threads were runnable without a CPU over the time they were runnable.",
+     .formula = "run-queue wait / (run-queue wait + CPU time)",
+     .counts = "All threads of the worker.",
+     .how = kColumns,
+     .limits = "High also when more threads than cores were asked for. Above 2 % flagged.",
+     .inputs = cpu_facts,
+     .compute = runqueue_share},
+    {.id = "foreign_share",
+     .title = "other work",
+     .group = MetricGroup::disturbance,
+     .unit = Unit::fraction,
+     .unit_text = "fraction",
+     .what = "Usable processors' time used by processes outside the worker.",
+     .formula = "CPU time of other processes / usable CPU time",
+     .counts = "All that is not the worker.",
+     .how = "The launch's host sample: the machine's CPU time less the worker's.",
+     .limits = "Above 5 % flagged.",
+     .inputs = cpu_facts,
+     .compute = foreign_share},
+};
+
+}  // namespace
+
+std::span<const Metric> host_metrics() { return kHostMetrics; }
 
 }  // namespace tbd

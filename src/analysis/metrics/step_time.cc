@@ -1,10 +1,9 @@
 // Step times after warming up, launches pooled, disturbed or not. Raw times: outliers stay.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
-#include "analysis/metrics.h"
-#include "stats/distributions.h"
+#include "analysis/metric_parts.h"
+#include "base/text.h"
+#include "stats/intervals.h"
 #include "stats/summary.h"
 
 namespace tbd {
@@ -20,31 +19,15 @@ std::vector<double> pooled(const RunView& run) {
   return times;
 }
 
-Measured none() { return absent("no step was measured after warming up"); }
-
 Measured quantile_of(const RunView& run, double q) {
   const std::vector<double> times = pooled(run);
-  if (times.empty()) return none();
+  if (times.empty()) return not_measured();
   const Quantile quantile = quantile_with_interval(times, q);
   Measured result{.value = quantile.value, .low = {}, .high = {}, .reason = {}};
   if (quantile.interval) {
     result.low = quantile.interval->low;
     result.high = quantile.interval->high;
   }
-  return result;
-}
-
-// The geometric mean of a figure that each launch has one of, with the interval of throughput between launches.
-Measured between_launches(const std::vector<double>& values) {
-  if (values.empty()) return none();
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(std::log(value));
-  Measured result{.value = std::exp(mean(logs)), .low = {}, .high = {}, .reason = {}};
-  if (values.size() < 2) return result;
-  const double n = static_cast<double>(values.size());
-  const double half = student_t_quantile(0.975, n - 1) * std::sqrt(variance(logs) * 2 / n);
-  result.low = *result.value * std::exp(-half);
-  result.high = *result.value * std::exp(half);
   return result;
 }
 
@@ -71,19 +54,20 @@ double floor_of(std::vector<Stretch> all) {
   std::ranges::sort(all, [&](const Stretch& a, const Stretch& b) { return cost(a) < cost(b); });
   all.resize(std::max<size_t>(1, static_cast<size_t>(kFloorShare * static_cast<double>(all.size()))));
   Stretch sum;
-  for (const Stretch& s : all) sum.seconds += s.seconds, sum.steps += s.steps;
+  for (const Stretch& s : all) {
+    sum.seconds += s.seconds;
+    sum.steps += s.steps;
+  }
   return sum.seconds / sum.steps;
 }
 
-}  // namespace
-
 Measured step_time_mean(const RunView& run) {
-  if (run.stable_steps() == 0) return none();
+  if (run.stable_steps() == 0) return not_measured();
   return {.value = run.seconds() / static_cast<double>(run.stable_steps())};
 }
 Measured step_time_min(const RunView& run) {
   const std::vector<double> times = pooled(run);
-  if (times.empty()) return none();
+  if (times.empty()) return not_measured();
   return {.value = *std::ranges::min_element(times)};
 }
 Measured step_time_q1(const RunView& run) { return quantile_of(run, 0.25); }
@@ -99,18 +83,136 @@ Measured step_time_floor(const RunView& run) {
   return between_launches(floors);
 }
 
-Measured cpu_time_per_step(const RunView& run) {
-  std::vector<double> seconds;
-  for (const LaunchView& launch : run.launches) {
-    int64_t ns = 0;
-    for (const StepRow& row : launch.window()) {
-      if (!row.user_cpu_ns || !row.system_cpu_ns) return absent("the worker's CPU time was not recorded");
-      ns += *row.user_cpu_ns + *row.system_cpu_ns;
-    }
-    if (ns > 0) seconds.push_back(1e-9 * static_cast<double>(ns) / static_cast<double>(launch.phase.steps()));
+void quantile_facts(const RunView& run, Facts& facts) {
+  std::vector<double> times = pooled(run);
+  std::ranges::sort(times);
+  add_totals(run, facts);
+  const auto n = static_cast<double>(times.size());
+  for (const double q : {0.5, 0.95, 0.99}) {
+    if (times.empty()) return;
+    const double rank = (n - 1) * q;
+    const auto below = static_cast<size_t>(rank);
+    const size_t above = std::min(below + 1, times.size() - 1);
+    facts.push_back({cat("rank of quantile ", q), rank, "", "(n - 1) q, of sorted times, counted from 0"});
+    facts.push_back({cat("time at rank ", below), times[below], "s", "sorted step times after warming up"});
+    facts.push_back({cat("time at rank ", above), times[above], "s", "sorted step times after warming up"});
   }
-  if (seconds.empty()) return absent("the worker's CPU time was not recorded");
-  return between_launches(seconds);
 }
+
+constexpr std::string_view kQuantile =
+    "Interval between two order statistics whose ranks follow from the binomial distribution; it takes steps as "
+    "independent. Absent where so few steps have no such ranks.";
+
+constexpr Metric kStepTimeMetrics[] = {
+    {.id = "step_time_mean",
+     .title = "step time, mean",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "Length of the stable phase over its steps.",
+     .formula = "sum of step times / steps",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .limits = "Throughput times this is the mean number of units of a step.",
+     .gate = MetricGate::timed,
+     .inputs = add_totals,
+     .compute = step_time_mean},
+    {.id = "step_time_min",
+     .title = "step time, least",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "The fastest step after warming up.",
+     .formula = "least step time",
+     .counts = "Raw times after warming up, launches pooled.",
+     .how = kStamps,
+     .limits = "One lucky step; for what lasts see step_time_floor.",
+     .gate = MetricGate::timed,
+     .compute = step_time_min},
+    {.id = "step_time_floor",
+     .title = "step time, sustained floor",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "Mean step time in the fastest tenth of stretches of a second or more; geometric mean of the launches.",
+     .formula = "mean of the fastest tenth of stretches of a second or more",
+     .counts = "Launches: geometric mean. Steps of unlike work are ordered by their time per unit.",
+     .how = kStamps,
+     .limits = "What the machine gives when nothing else asks, if that lasted a second: biased low by the choice.",
+     .gate = MetricGate::timed,
+     .compute = step_time_floor},
+    {.id = "step_time_q1",
+     .title = "step time, first quartile",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "25 % quantile of the raw step times, launches pooled.",
+     .formula = "quantile 0.25 at rank (n - 1) q",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .source = "David and Nagaraja 2003, Order Statistics, 7.1 (interval).",
+     .limits = kQuantile,
+     .gate = MetricGate::timed,
+     .compute = step_time_q1},
+    {.id = "step_time_median",
+     .title = "step time, median",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "Median of the raw step times after warming up, launches pooled.",
+     .formula = "quantile 0.5 at rank (n - 1) q",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .source = "David and Nagaraja 2003, Order Statistics, 7.1 (interval).",
+     .limits = kQuantile,
+     .gate = MetricGate::timed,
+     .inputs = quantile_facts,
+     .compute = step_time_median},
+    {.id = "step_time_q3",
+     .title = "step time, third quartile",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "75 % quantile of the same.",
+     .formula = "quantile 0.75 at rank (n - 1) q",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .source = "David and Nagaraja 2003, Order Statistics, 7.1 (interval).",
+     .limits = kQuantile,
+     .gate = MetricGate::timed,
+     .compute = step_time_q3},
+    {.id = "step_time_p95",
+     .title = "step time, p95",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "95 % quantile of the same, by linear interpolation.",
+     .formula = "quantile 0.95 at rank (n - 1) q",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .source = "David and Nagaraja 2003, Order Statistics, 7.1 (interval).",
+     .limits = kQuantile,
+     .gate = MetricGate::timed,
+     .inputs = quantile_facts,
+     .compute = step_time_p95},
+    {.id = "step_time_p99",
+     .title = "step time, p99",
+     .group = MetricGroup::step_time,
+     .unit = Unit::seconds,
+     .unit_text = "s",
+     .what = "99 % quantile of the same, by linear interpolation.",
+     .formula = "quantile 0.99 at rank (n - 1) q",
+     .counts = "Raw times: outliers stay.",
+     .how = kStamps,
+     .source = "David and Nagaraja 2003, Order Statistics, 7.1 (interval).",
+     .limits = kQuantile,
+     .gate = MetricGate::timed,
+     .inputs = quantile_facts,
+     .compute = step_time_p99},
+};
+
+}  // namespace
+
+std::span<const Metric> step_time_metrics() { return kStepTimeMetrics; }
 
 }  // namespace tbd

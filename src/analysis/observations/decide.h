@@ -1,4 +1,4 @@
-// From intervals to case verdicts, and from cases to a rule's verdict (measurement.md 9).
+// From intervals to case verdicts, and from cases to a rule's verdict (docs/observations.md).
 #pragma once
 #include "analysis/observations/observations.h"
 

@@ -101,7 +101,10 @@ TEST(FeatureMaps, HoldMostlyAndFail) {
 TEST(FeatureMaps, OfRecordsThatWereNotTimedCount) {
   Results results = with_maps({0.6, 0.9});
   for (Record& record : results.records())
-    for (Launch& launch : record.launches) launch.info.pass = "memory", launch.steps.clear();
+    for (Launch& launch : record.launches) {
+      launch.info.pass = "memory";
+      launch.steps.clear();
+    }
   EXPECT_EQ(results[11].verdict, RuleVerdict::holds);
 }
 

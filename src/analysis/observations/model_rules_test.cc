@@ -132,7 +132,10 @@ Observation with_kernels(int64_t slow_ns, int64_t fast_ns, bool has_profile = tr
     Profile& profile = sweeps[0].points[0].profile.emplace();
     for (const auto& [name, ns, use] : {std::tuple{"conv", fast_ns, 0.6}, std::tuple{"norm", slow_ns, 0.1}}) {
       ProfileOp op;
-      op.main_op = name, op.direction = "forward", op.total_ns = ns, op.utilization = use;
+      op.main_op = name;
+      op.direction = "forward";
+      op.total_ns = ns;
+      op.utilization = use;
       profile.ops.push_back(op);
     }
   } else {

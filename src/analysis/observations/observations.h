@@ -1,5 +1,5 @@
 // The 13 observations of Zhu et al. 2018 (TBD, arXiv:1803.06905) as rules over sweeps, each judged by the intervals of
-// what was measured: measurement.md 9, docs/observations.md. Machines, devices and input modes are judged apart.
+// what was measured: docs/observations.md. Machines, devices and input modes are judged apart.
 #pragma once
 #include <optional>
 #include <span>

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/observations/sample_sweeps.h"
+#include "analysis/observations/suggest.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -29,6 +30,25 @@ TEST(Observations, AreThirteenEvenOfNothing) {
     EXPECT_FALSE(all[i].missing.empty()) << i + 1;
     EXPECT_TRUE(all[i].command.starts_with("tbd run ")) << i + 1 << ": " << all[i].command;
   }
+}
+
+TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
+  for (const auto& [folder, word] :
+       {std::pair("my photos", "'my photos'"), std::pair("it's", "'it'\\''s'"), std::pair("run", "run")}) {
+    Record record = sample::record_of({.input_mode = "pipeline"}, 8, 10);
+    record.run.workload.data = folder;
+    const std::vector<Sweep> all = sweeps(std::span(&record, 1), {.traces = false, .memory = false});
+    EXPECT_EQ(rules::command(rules::again(all.front(), {8, 16})),
+              cat("tbd run resnet50 --input pipeline --data ", word, " --batch 8,16"));
+  }
+}
+
+TEST(Suggestions, KeepWhatIsUnusualOfAWorkload) {
+  Record record = sample::record_of({.precision = "bf16", .budget = int64_t{1536} << 20}, 8, 10);
+  record.run.workload.dropout = "off";
+  const std::vector<Sweep> all = sweeps(std::span(&record, 1), {.traces = false, .memory = false});
+  EXPECT_EQ(rules::command(rules::again(all.front(), {8}, {"clean", "trace"})),
+            "tbd run resnet50 --precision bf16 --dropout off --batch 8 --memory 1536MiB --passes clean,trace");
 }
 
 TEST(Observations, NamesOfClaimsAreOneToThirteen) {

@@ -26,7 +26,7 @@ Need each_series(int observation, const std::vector<PlannedSeries>& all, std::st
 
 Need saturation(const std::vector<PlannedSeries>& clean) {
   const std::vector<PlannedSeries> limited = planned::where(clean, [](const PlannedSeries& s) {
-    return (s.any->memory_budget > 0 || s.any->device != "cpu") && planned::has_pair(s);
+    return (s.any->workload.memory_budget_bytes || s.any->workload.device != "cpu") && planned::has_pair(s);
   });
   const auto r = planned::where(limited, [](const PlannedSeries& s) { return s.any->recurrent; });
   const auto n = planned::where(limited, [](const PlannedSeries& s) { return !s.any->recurrent; });
@@ -40,14 +40,16 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
   std::map<Key, std::vector<const PlannedSeries*>> rivals;
   for (const PlannedSeries& s : clean)
-    rivals[{s.any->model, s.any->config, s.any->precision, s.any->input_mode, s.any->device}].push_back(&s);
+    rivals[{s.any->workload.model, s.any->workload.config, s.any->workload.precision, s.any->workload.input_mode,
+            s.any->workload.device}]
+        .push_back(&s);
   std::vector<std::vector<size_t>> groups;
   std::set<std::string> models;
   for (const auto& [key, sides] : rivals) {
     std::set<std::string> names;
     std::vector<size_t> cells;
     for (const PlannedSeries* s : sides) {
-      names.insert(s->any->framework);
+      names.insert(s->any->workload.framework);
       cells.insert(cells.end(), s->cells.begin(), s->cells.end());
     }
     if (names.size() < 2) continue;
@@ -61,11 +63,12 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
 }
 
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
-Need against(int observation, const std::vector<PlannedSeries>& traced, bool PlannedCell::*kind,
+Need against(int observation, const std::vector<PlannedSeries>& traced, bool PlannedWorkload::*kind,
              const std::string& name) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<PlannedSeries>> stacks;
   for (const PlannedSeries& s : traced)
-    stacks[{s.any->framework, s.any->precision, s.any->input_mode, s.any->device}].push_back(s);
+    stacks[{s.any->workload.framework, s.any->workload.precision, s.any->workload.input_mode, s.any->workload.device}]
+        .push_back(s);
   std::vector<std::vector<size_t>> groups;
   size_t cases = 0, low = 0;
   for (const auto& [stack, all] : stacks) {
@@ -85,23 +88,24 @@ Need against(int observation, const std::vector<PlannedSeries>& traced, bool Pla
 Need longest_kernels(const std::vector<PlannedSeries>& traced) {
   const std::set<std::string> convolutional = {"resnet50", "inception_v3", "wgan_gp"};
   const auto found =
-      planned::where(traced, [&](const PlannedSeries& s) { return convolutional.contains(s.any->model); });
+      planned::where(traced, [&](const PlannedSeries& s) { return convolutional.contains(s.any->workload.model); });
   return need(8, planned::cells_of(found), !found.empty(), "a traced convolutional network, such as resnet50");
 }
 
 Need processors(const std::vector<PlannedSeries>& clean) {
-  const auto found =
-      planned::where(clean, [](const PlannedSeries& s) { return s.any->device != "cpu" && !s.any->reinforcement; });
+  const auto found = planned::where(
+      clean, [](const PlannedSeries& s) { return s.any->workload.device != "cpu" && !s.any->reinforcement; });
   return need(9, planned::cells_of(found), found.size() >= 2,
               "cells on a GPU: on a CPU device the observation is not applicable");
 }
 
 Need devices(const std::vector<PlannedSeries>& traced) {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::set<std::string>> seen;
-  const auto key = [](const PlannedCell& c) {
-    return std::tuple(c.model, c.config, c.framework, c.precision, c.input_mode);
+  const auto key = [](const PlannedWorkload& c) {
+    const Workload& w = c.workload;
+    return std::tuple(w.model, w.config, w.framework, w.precision, w.input_mode);
   };
-  for (const PlannedSeries& s : traced) seen[key(*s.any)].insert(s.any->device);
+  for (const PlannedSeries& s : traced) seen[key(*s.any)].insert(s.any->workload.device);
   const auto both = planned::where(traced, [&](const PlannedSeries& s) { return seen[key(*s.any)].size() > 1; });
   return need(10, planned::cells_of(both), planned::models(both) >= 2,
               "the same traced cells on two devices: on one the observation is not applicable");
@@ -117,19 +121,19 @@ Need waste(const std::vector<PlannedSeries>& clean) {
 
 }  // namespace
 
-std::vector<Need> needs(std::span<const PlannedCell> cells, int64_t launches) {
+std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches) {
   const std::vector<PlannedSeries> clean = planned::series(cells, "clean"), traced = planned::series(cells, "trace"),
                                    memory = planned::series(cells, "memory");
   const auto four = [](const PlannedSeries& s) { return s.batches.size() >= 4; };
-  const auto exact = [](const PlannedSeries& s) { return s.any->framework.starts_with("pytorch"); };
+  const auto exact = [](const PlannedSeries& s) { return s.any->workload.framework.starts_with("pytorch"); };
   const std::string swept = "at least two sweeps of four batches or more";
   return {each_series(1, planned::where(clean, four), swept),
           saturation(clean),
           frameworks(clean, launches),
           each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(5, traced, &PlannedCell::lstm, "LSTM models"),
+          against(5, traced, &PlannedWorkload::lstm, "LSTM models"),
           each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(7, traced, &PlannedCell::recurrent, "recurrent models"),
+          against(7, traced, &PlannedWorkload::recurrent, "recurrent models"),
           longest_kernels(traced),
           processors(clean),
           devices(traced),

@@ -1,18 +1,20 @@
-// Which of the paper's observations a plan can decide, before anything is measured (measurement.md 9): what a dry run
-// prints, and what a time budget thins a plan by.
+// Which of the paper's observations a plan can decide, before anything is measured (docs/observations.md): what a dry
+// run prints, and what a time budget thins a plan by.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "record/workload.h"
+
 namespace tbd {
 
-struct PlannedCell {
-  std::string model, config, framework, precision, input_mode, device;
-  int64_t batch;
-  int64_t memory_budget;  // bytes; 0: none is enforced
-  bool recurrent, lstm, reinforcement;
+struct PlannedWorkload {
+  Workload workload;  // its batch is predicted where it is to be found
+  bool recurrent = false;
+  bool lstm = false;
+  bool reinforcement = false;
   std::vector<std::string> passes;
 };
 
@@ -25,6 +27,6 @@ struct Need {
 };
 
 // One for each observation, 1 to 13. `launches` of the clean pass of each cell: a verdict between frameworks takes 3.
-std::vector<Need> needs(std::span<const PlannedCell> cells, int64_t launches = 3);
+std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches = 3);
 
 }  // namespace tbd

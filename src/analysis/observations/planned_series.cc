@@ -1,31 +1,33 @@
 #include "analysis/observations/planned_series.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tbd::planned {
 namespace {
 
-auto series_axes(const PlannedCell& c) {
-  return std::tie(c.model, c.config, c.framework, c.precision, c.input_mode, c.device, c.memory_budget);
+// Alike but for the batch, and for the seed, which changes no speed.
+bool one_series(Workload a, const Workload& b) {
+  a.batch = b.batch;
+  a.seed = b.seed;
+  return a == b;
 }
 
-bool measured_in(const PlannedCell& cell, const std::string& pass) {
+bool measured_in(const PlannedWorkload& cell, const std::string& pass) {
   return cell.passes.empty() ? pass == "clean" : std::ranges::count(cell.passes, pass) > 0;
 }
 
 }  // namespace
 
-std::vector<PlannedSeries> series(std::span<const PlannedCell> cells, const std::string& pass) {
+std::vector<PlannedSeries> series(std::span<const PlannedWorkload> cells, const std::string& pass) {
   std::vector<PlannedSeries> all;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!measured_in(cells[i], pass)) continue;
-    auto found =
-        std::ranges::find_if(all, [&](const PlannedSeries& s) { return series_axes(*s.any) == series_axes(cells[i]); });
+    auto found = std::ranges::find_if(
+        all, [&](const PlannedSeries& s) { return one_series(s.any->workload, cells[i].workload); });
     PlannedSeries& home =
         found == all.end() ? all.emplace_back(PlannedSeries{.any = &cells[i], .cells = {}, .batches = {}}) : *found;
     home.cells.push_back(i);
-    home.batches.insert(cells[i].batch);
+    home.batches.insert(cells[i].workload.batch);
   }
   return all;
 }
@@ -38,7 +40,7 @@ std::vector<std::vector<size_t>> cells_of(const std::vector<PlannedSeries>& all)
 
 size_t models(const std::vector<PlannedSeries>& all) {
   std::set<std::string> names;
-  for (const PlannedSeries& each : all) names.insert(each.any->model);
+  for (const PlannedSeries& each : all) names.insert(each.any->workload.model);
   return names.size();
 }
 

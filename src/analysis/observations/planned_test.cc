@@ -18,18 +18,15 @@ struct Planned {
   std::vector<int64_t> batches = {4, 8, 16, 32};
 };
 
-std::vector<PlannedCell> plan(const std::vector<Planned>& sets) {
-  std::vector<PlannedCell> cells;
+std::vector<PlannedWorkload> plan(const std::vector<Planned>& sets) {
+  std::vector<PlannedWorkload> cells;
   for (const Planned& set : sets)
     for (const int64_t batch : set.batches)
-      cells.push_back({.model = set.model,
-                       .config = "",
-                       .framework = set.framework,
-                       .precision = "fp32",
-                       .input_mode = "resident",
-                       .device = set.device,
-                       .batch = batch,
-                       .memory_budget = set.budget,
+      cells.push_back({.workload = {.model = set.model,
+                                    .framework = set.framework,
+                                    .batch = batch,
+                                    .device = set.device,
+                                    .memory_budget_bytes = set.budget > 0 ? std::optional(set.budget) : std::nullopt},
                        .recurrent = set.recurrent,
                        .lstm = set.recurrent,
                        .reinforcement = false,
@@ -68,7 +65,10 @@ TEST(Needs, NothingIsDecidedByNothing) {
 
 TEST(Needs, FollowPassesBudgetsAndLaunches) {
   std::vector<Planned> sets = kFull;
-  for (Planned& set : sets) set.passes = {}, set.budget = 0;
+  for (Planned& set : sets) {
+    set.passes = {};
+    set.budget = 0;
+  }
   const std::vector<Need> all = needs(plan(sets), 1);
   for (const int decidable : {1, 12}) EXPECT_TRUE(all[static_cast<size_t>(decidable) - 1].decidable) << decidable;
   for (const int open : {2, 3, 4, 5, 6, 7, 8, 11}) EXPECT_FALSE(all[static_cast<size_t>(open) - 1].decidable) << open;

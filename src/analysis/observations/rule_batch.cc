@@ -39,8 +39,10 @@ Ranged correlation(const std::vector<const SweepPoint*>& points, Measured SweepP
     const Measured& m = points[i]->*value;
     const double low = m.low.value_or(*m.value), high = m.high.value_or(*m.value);
     const double at = static_cast<double>(i) / static_cast<double>(points.size() - 1);
-    batches.push_back(static_cast<double>(points[i]->batch)), middle.push_back(*m.value);
-    down.push_back(high - at * (high - low)), up.push_back(low + at * (high - low));
+    batches.push_back(static_cast<double>(points[i]->batch));
+    middle.push_back(*m.value);
+    down.push_back(high - at * (high - low));
+    up.push_back(low + at * (high - low));
     bounded = bounded && m.low && m.high;
   }
   const double rho = spearman(batches, middle, e);
@@ -103,7 +105,10 @@ Observation batches_fill_device(const Scope& scope) {
     Case each = correlated(*sweep, points, &SweepPoint::compute_utilization, "U");
     const bool full =
         std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; });
-    if (full) each.passes = std::nullopt, each.said += "; near 1 everywhere, which decides nothing";
+    if (full) {
+      each.passes = std::nullopt;
+      each.said += "; near 1 everywhere, which decides nothing";
+    }
     o.cases.push_back(std::move(each));
   }
   const std::vector<Case> others = filled(scope);

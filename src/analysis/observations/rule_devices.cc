@@ -16,7 +16,7 @@ std::optional<double> isa_peak(const SweepPoint& point) {
 }
 
 bool same_cells(const Sweep& a, const Sweep& b) {
-  const auto identity = [](const Workload& w) {
+  const auto identity = [](const MeasuredWorkload& w) {
     return std::tie(w.model, w.config, w.model_hash, w.framework, w.mode, w.precision);
   };
   return identity(a.workload) == identity(b.workload);
@@ -94,7 +94,7 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
     const bool twin = std::ranges::any_of(last.sweeps, [&](const Sweep* s) { return same_cells(*left, *s); });
     if (twin || !left->largest()) continue;
     Suggestion more = again(*left, {left->largest()->batch}, {"clean", "trace"});
-    more.device = last.device;
+    more.workload.device = last.device;
     o.command = command(more);
     break;
   }

@@ -28,7 +28,7 @@ std::map<Network, Sides> best_batches(const Scope& scope) {
   for (const Sweep* sweep : scope.sweeps) {
     const SweepPoint* point = fastest(*sweep);
     if (!point || point->cell.verified != true || tuned(*point)) continue;
-    const Workload& w = sweep->workload;
+    const MeasuredWorkload& w = sweep->workload;
     Side& side = all[{w.model, w.config, w.model_hash, w.precision}][stack(*sweep)];
     if (!side.point || *point->throughput().value > *side.point->throughput().value) side = {sweep, point};
   }
@@ -101,7 +101,9 @@ Observation no_framework_wins(const Scope& scope) {
                   ? cat("at least three models verified in two frameworks; there are ", models.size())
                   : "three launches a cell, so that a comparison decides";
   Suggestion more = fresh(scope, ModelKind::any, kLeastModels);
-  more.frameworks = {"pytorch", "tensorflow"}, more.effort = "publish", more.batches = {4, 8, 16, 32};
+  more.frameworks = {"pytorch", "tensorflow"};
+  more.effort = "publish";
+  more.batches = {4, 8, 16, 32};
   o.command = command(more);
   finish(o);
   // What an existence rule has not found is no offence of a case.

@@ -20,7 +20,8 @@ Found long_below_average(const Profile& profile) {
   for (const ProfileOp& op : profile.ops) {  // longest first
     all += op.total_ns;
     if (out.names.size() == kLongest || op.utilization.value_or(0) >= mean) continue;
-    below += op.total_ns, out.names.push_back(cat(op.main_op, " (", op.direction, ")"));
+    below += op.total_ns;
+    out.names.push_back(cat(op.main_op, " (", op.direction, ")"));
   }
   out.share = all > 0 ? static_cast<double>(below) / static_cast<double>(all) : 0;
   return out;
@@ -34,7 +35,10 @@ const SweepPoint* best_traced(const Scope& scope, const Sweep*& series) {
       std::vector<const SweepPoint*> points = with(*sweep, value);
       std::erase_if(points, [&](const SweepPoint* p) { return !p->profile || !sweep->convolutional; });
       const SweepPoint* point = best(points, value);
-      if (point && (!found || *(point->*value).value > *(found->*value).value)) found = point, series = sweep;
+      if (point && (!found || *(point->*value).value > *(found->*value).value)) {
+        found = point;
+        series = sweep;
+      }
     }
     if (found) return found;
   }

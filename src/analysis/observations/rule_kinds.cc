@@ -31,7 +31,10 @@ Ranged median_of_series(const std::vector<Best>& all, Measured SweepPoint::*valu
   for (const Best& each : all) {
     const Measured& m = each.point->*value;
     middle.push_back(*m.value);
-    if (m.low && m.high) low.push_back(*m.low), high.push_back(*m.high);
+    if (m.low && m.high) {
+      low.push_back(*m.low);
+      high.push_back(*m.high);
+    }
   }
   if (low.size() < all.size()) return {.value = median(middle), .low = {}, .high = {}};
   return {median(middle), median(low), median(high)};
@@ -98,7 +101,8 @@ Observation use_less(const Scope& scope, const Kind& kind) {
   size_t these = 0, others = 0;
   Ranged speech;
   for (const auto& [name, home] : stacks(scope, kind)) {
-    these = std::max(these, home.these.size()), others = std::max(others, models_of(home.others));
+    these = std::max(these, home.these.size());
+    others = std::max(others, models_of(home.others));
     if (models_of(home.others) < kLeastOthers) continue;
     const Ranged rest = median_of_series(home.others, kind.value);
     for (const Best& each : home.these) {

@@ -37,13 +37,14 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
                                  .precision = s.precision,
                                  .effort = s.effort,
                                  .launches = s.launches});
-  Workload& w = record.run.workload;
+  MeasuredWorkload& w = record.run.workload;
   w.model = s.model, w.model_hash = "hash of " + s.model, w.framework = s.framework, w.device = s.device;
   w.batch = w.samples_per_step = batch, w.memory_budget_bytes = s.budget;
   record.run.verified = s.verified;
   record.run.environment["cpu"]["model"] = s.machine;
   record.run.peaks["isa"] = {{s.precision, s.peak}};
-  record.run.train_flops = 1'000'000, record.run.ops.front().op = s.op;
+  record.run.train_flops = 1'000'000;
+  record.run.ops.front().op = s.op;
   for (Launch& launch : record.launches) {
     launch.info.batch_seen = batch;
     for (StepRow& row : launch.steps) row.units = static_cast<double>(batch);
@@ -102,7 +103,8 @@ class Results {
       const double v = values[*at];
       out = {.value = v, .low = v * (1 - series.spread), .high = v * (1 + series.spread), .reason = ""};
     };
-    measured(series.u, point.compute_utilization), measured(series.f, point.flop_active);
+    measured(series.u, point.compute_utilization);
+    measured(series.f, point.flop_active);
     if (series.feature_maps.empty()) return;
     MemoryReport& memory = point.memory.emplace();
     MemoryBytes& bytes = memory.study.peak.requested;

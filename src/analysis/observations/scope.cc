@@ -57,7 +57,7 @@ std::vector<Scope> scopes(std::span<const Sweep> sweeps) {
   std::vector<Scope> all;
   std::set<std::string> machines;
   for (const Sweep& sweep : sweeps) {
-    const Workload& w = sweep.workload;
+    const MeasuredWorkload& w = sweep.workload;
     machines.insert(sweep.machine);
     auto found = std::ranges::find_if(all, [&](const Scope& s) {
       return s.machine == sweep.machine && s.device == w.device && s.input_mode == w.input_mode;
@@ -120,7 +120,7 @@ std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {
 }
 
 std::string stack(const Sweep& sweep) {
-  const Workload& w = sweep.workload;
+  const MeasuredWorkload& w = sweep.workload;
   return cat(w.framework, " ", w.framework_version, " ", w.mode, " ", w.precision);
 }
 
@@ -132,15 +132,23 @@ size_t models(const std::vector<const Sweep*>& sweeps) {
 
 Observation begun(int number, const Scope& scope) {
   Observation o;
-  o.number = number, o.claim = claim_of(number), o.label = scope.label;
-  o.machine = scope.machine, o.device = scope.device, o.input_mode = scope.input_mode, o.notes = scope.notes;
+  o.number = number;
+  o.claim = claim_of(number);
+  o.label = scope.label;
+  o.machine = scope.machine;
+  o.device = scope.device;
+  o.input_mode = scope.input_mode;
+  o.notes = scope.notes;
   return o;
 }
 
 void finish(Observation& o) {
   for (const Case& each : o.cases)
     if (each.passes == false) o.offenders.push_back(each.what);
-  if (o.verdict != RuleVerdict::inconclusive) o.missing.clear(), o.command.clear();
+  if (o.verdict != RuleVerdict::inconclusive) {
+    o.missing.clear();
+    o.command.clear();
+  }
 }
 
 }  // namespace tbd::rules

@@ -31,7 +31,8 @@ double spearman(std::span<const double> x, std::span<const double> y, double eps
   double both = 0, of_a = 0, of_b = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     both += (a[i] - mean) * (b[i] - mean);
-    of_a += (a[i] - mean) * (a[i] - mean), of_b += (b[i] - mean) * (b[i] - mean);
+    of_a += (a[i] - mean) * (a[i] - mean);
+    of_b += (b[i] - mean) * (b[i] - mean);
   }
   return of_a > 0 && of_b > 0 ? both / std::sqrt(of_a * of_b) : 0;
 }

@@ -17,7 +17,10 @@ std::vector<double> counted_ranks(const std::vector<double>& values) {
   std::vector<double> out;
   for (const double v : values) {
     double below = 0, equal = 0;
-    for (const double w : values) below += w < v, equal += w == v;
+    for (const double w : values) {
+      below += w < v;
+      equal += w == v;
+    }
     out.push_back(below + (equal + 1) / 2);
   }
   return out;
@@ -29,7 +32,9 @@ double by_pairs(const std::vector<double>& a, const std::vector<double>& b) {
   for (size_t i = 0; i < a.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       const double x = a[i] - a[j], y = b[i] - b[j];
-      both += x * y, of_a += x * x, of_b += y * y;
+      both += x * y;
+      of_a += x * x;
+      of_b += y * y;
     }
   return of_a > 0 && of_b > 0 ? both / std::sqrt(of_a * of_b) : 0;
 }

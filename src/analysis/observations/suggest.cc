@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd::rules {
 namespace {
@@ -37,51 +38,53 @@ std::string listed(const std::vector<T>& values) {
   return join(words, ",");
 }
 
-// The value of --data in the line that a record keeps.
-std::string data_of(const std::string& repro) {
-  const std::vector<std::string> words = split(repro, ' ');
-  const auto at = std::ranges::find(words, "--data");
-  return at == words.end() || at + 1 == words.end() ? "" : *(at + 1);
+// What the command says of an axis; empty where that is the default.
+std::string suggested_value(const Axis& axis, const Suggestion& s) {
+  if (axis.name == "framework") return listed(s.frameworks) == "pytorch" ? "" : listed(s.frameworks);
+  if (axis.name == "batch") return listed(s.batches);
+  if (axis.name == "data" && s.workload.input_mode == "pipeline" && s.workload.data.empty()) return "DIR";
+  const std::string value = axis.print(s.workload);
+  const bool first_config = axis.name == "config" && (value == "default" || value == "canonical");
+  return first_config || value == axis.print({}) ? "" : shell_word(value);
 }
 
 }  // namespace
 
 std::string command(const Suggestion& s) {
   std::string line = "tbd run " + join(s.models, " ");
-  const auto option = [&](const char* name, const std::string& value) { line += cat(" --", name, " ", value); };
-  if (!s.config.empty() && s.config != "default" && s.config != "canonical") option("config", s.config);
-  if (s.frameworks != std::vector<std::string>{"pytorch"}) option("framework", listed(s.frameworks));
-  if (s.precision != "fp32") option("precision", s.precision);
-  if (s.device != "cpu") option("device", s.device);
-  if (s.input_mode != "resident") option("input", s.input_mode);
-  if (s.input_mode == "pipeline") option("data", s.data.empty() ? "DIR" : s.data);
-  if (!s.batches.empty()) option("batch", listed(s.batches));
-  if (s.memory_budget) option("memory", budget_text(*s.memory_budget, ""));
+  const auto option = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) line += cat(" --", name, " ", value);
+  };
+  const auto amount = [](const Axis& axis) { return axis.name == "batch" || axis.name == "memory"; };
+  for (const bool amounts : {false, true})  // last: they are what a person varies
+    for (const Axis& axis : axes().subspan(1))
+      if (amount(axis) == amounts) option(axis.name, suggested_value(axis, s));
   if (s.passes != std::vector<std::string>{"clean"}) option("passes", listed(s.passes));
-  if (!s.effort.empty()) option("effort", s.effort);
+  option("effort", s.effort);
   return line;
 }
 
 Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<std::string> passes) {
-  const Workload& w = sweep.workload;
-  return {.models = {w.model},
-          .config = w.config,
-          .precision = w.precision,
-          .device = w.device,
-          .input_mode = w.input_mode,
-          .frameworks = {w.framework},
-          .batches = std::move(batches),
-          .passes = std::move(passes),
-          .memory_budget = w.memory_budget_bytes,
-          .data = data_of(w.repro),
-          .effort = ""};
+  Suggestion out{.workload = sweep.workload,
+                 .models = {sweep.workload.model},
+                 .frameworks = {sweep.workload.framework},
+                 .batches = std::move(batches),
+                 .passes = std::move(passes),
+                 .effort = ""};
+  Workload& w = out.workload;
+  if (w.input_mode == "resident") w.data.clear();
+  w.threads = 0;  // as the machine and the framework choose
+  w.layout.clear();
+  w.mode.clear();
+  w.seed = 0;
+  return out;
 }
 
 Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<std::string> passes) {
   Suggestion out;
   out.passes = std::move(passes);
-  if (scope.device != "") out.device = scope.device;
-  if (scope.input_mode != "") out.input_mode = scope.input_mode;
+  if (scope.device != "") out.workload.device = scope.device;
+  if (scope.input_mode != "") out.workload.input_mode = scope.input_mode;
   const auto here = [&](const Known& k) {
     return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == k.name; });
   };
@@ -124,7 +127,10 @@ void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*va
   for (const Sweep* sweep : scope.sweeps) {
     const size_t n = value ? with(*sweep, value).size() : ran(*sweep).size();
     if (n >= kLeast) ++whole;
-    if (n < kLeast && (!near || ran(*sweep).size() > most)) near = sweep, most = ran(*sweep).size();
+    if (n < kLeast && (!near || ran(*sweep).size() > most)) {
+      near = sweep;
+      most = ran(*sweep).size();
+    }
   }
   o.missing = cat("two ", value ? "traced " : "", "sweeps of four batches or more that decide; there are ", whole,
                   " such sweeps");

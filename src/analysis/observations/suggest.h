@@ -5,16 +5,15 @@
 namespace tbd::rules {
 
 struct Suggestion {
-  std::vector<std::string> models;  // names; with `config` where one is not the default
-  std::string config, precision = "fp32", device = "cpu", input_mode = "resident";
+  Workload workload;  // whose model, framework and batch the lists stand for
+  std::vector<std::string> models;
   std::vector<std::string> frameworks = {"pytorch"};
   std::vector<int64_t> batches;
   std::vector<std::string> passes = {"clean"};
-  std::optional<int64_t> memory_budget;
-  std::string data = {};  // the data set's folder; pipeline input without one asks for DIR
   std::string effort;
 };
 // "tbd run seq2seq --batch 4,8,16,32,64 --memory 4GiB --passes clean,trace": options at their defaults are left out.
+// Pipeline input without a folder asks for DIR.
 std::string command(const Suggestion& suggestion);
 
 // The same workload again, over these batches.

@@ -32,7 +32,10 @@ void add_means(CounterUse& use, std::span<const CounterRow> rows) {
     double sum = 0;
     int64_t known = 0;
     for (const CounterRow& row : rows)
-      if (row.counts[i]) sum += static_cast<double>(*row.counts[i]), ++known;
+      if (row.counts[i]) {
+        sum += static_cast<double>(*row.counts[i]);
+        ++known;
+      }
     if (known > 0)
       use.per_step[i] = sum / static_cast<double>(known);
     else if (use.absent[i].empty())

@@ -38,7 +38,10 @@ std::vector<StepUse> step_use(const RankEvents& rank, const std::vector<TimeSpan
 
 ProfileIntervals intervals_of(const Profile& profile) {
   std::vector<double> times, busy;
-  for (const StepUse& use : profile.step_use) times.push_back(use.seconds), busy.push_back(use.busy_seconds);
+  for (const StepUse& use : profile.step_use) {
+    times.push_back(use.seconds);
+    busy.push_back(use.busy_seconds);
+  }
   ProfileIntervals out;
   const auto positive = [](const std::vector<double>& x) {
     return !x.empty() && std::ranges::all_of(x, [](double v) { return v > 0; });
@@ -53,7 +56,8 @@ ProfileIntervals intervals_of(const Profile& profile) {
     if (!value || !rate.interval) return std::nullopt;
     return scaled(*rate.interval, *value / rate.value);
   };
-  out.active = of(busy, use.active), out.window = of(times, use.window);
+  out.active = of(busy, use.active);
+  out.window = of(times, use.window);
   return out;
 }
 

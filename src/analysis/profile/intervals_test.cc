@@ -14,7 +14,10 @@ namespace {
 Profile profile_with(const std::vector<StepUse>& steps) {
   Profile profile;
   double time = 0, busy = 0;
-  for (const StepUse& use : steps) time += use.seconds, busy += use.busy_seconds;
+  for (const StepUse& use : steps) {
+    time += use.seconds;
+    busy += use.busy_seconds;
+  }
   profile.step_use = steps;
   const double flops = 1e9 * static_cast<double>(steps.size());
   profile.flops.push_back({.type = "fp32",
@@ -78,7 +81,10 @@ TEST(StepsOfAProfile, AddUpToTheWindowAndItsBusyTime) {
   const Profile profile = *profile_of(sample->record);
   ASSERT_EQ(profile.step_use.size(), 2u);
   double time = 0, busy = 0;
-  for (const StepUse& use : profile.step_use) time += use.seconds, busy += use.busy_seconds;
+  for (const StepUse& use : profile.step_use) {
+    time += use.seconds;
+    busy += use.busy_seconds;
+  }
   EXPECT_NEAR(time, 1e-9 * static_cast<double>(profile.window_ns), 1e-12);
   EXPECT_NEAR(busy / time, profile.compute_utilization(), 1e-12);
 }

@@ -46,7 +46,8 @@ void add_flops(Profile& profile, const RunInfo& run, const Roofs& roofs) {
     model += static_cast<double>(row.forward.flop_model + row.backward.flop_model);
     simd += static_cast<double>(row.forward.flop_simd + row.backward.flop_simd);
   }
-  model *= static_cast<double>(profile.steps), simd *= static_cast<double>(profile.steps);
+  model *= static_cast<double>(profile.steps);
+  simd *= static_cast<double>(profile.steps);
   const std::string& type = run.workload.precision;
   const bool vector = type == "fp32" || type == "fp64";
   profile.flops.push_back(use_of(profile, type, vector ? model + simd : model, roofs));
@@ -59,7 +60,11 @@ void add_loss(Profile& profile) {
   const int64_t compute = profile.masks.busy(kComputeBits);
   double ideal = 0, layout = 0;
   int64_t sum = 0;
-  for (const ProfileOp& op : profile.ops) ideal += op.ideal_ns, layout += op.layout_loss_ns(), sum += op.total_ns;
+  for (const ProfileOp& op : profile.ops) {
+    ideal += op.ideal_ns;
+    layout += op.layout_loss_ns();
+    sum += op.total_ns;
+  }
   const double share = sum > compute && sum > 0 ? static_cast<double>(compute) / static_cast<double>(sum) : 1;
   const int64_t ideal_ns = std::min(compute, rounded(share * ideal));
   const int64_t layout_ns = std::min(compute - ideal_ns, rounded(share * layout));

@@ -27,12 +27,15 @@ struct Costs {
 std::map<std::string, Costs> costs_by_node(const RunInfo& run) {
   std::map<std::string, Costs> costs;
   const auto add = [](OpCost& sum, const OpCost& more) {
-    sum.flop_model += more.flop_model, sum.flop_simd += more.flop_simd, sum.bytes += more.bytes;
+    sum.flop_model += more.flop_model;
+    sum.flop_simd += more.flop_simd;
+    sum.bytes += more.bytes;
   };
   for (const OpRow& row : run.ops) {
     Costs& node = costs[row.node];
     node.op = row.op;
-    add(node.forward, row.forward), add(node.backward, row.backward);
+    add(node.forward, row.forward);
+    add(node.backward, row.backward);
   }
   return costs;
 }
@@ -53,7 +56,8 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     time.total_ns += ns;
     if (activity.cls == DeviceClass::layout) time.layout_ns += ns;
     Main& main = time.by_op[std::string(trace.name(activity.event))];
-    main.ns += ns, main.runs += !activity.resumed;
+    main.ns += ns;
+    main.runs += !activity.resumed;
     if (main.shapes.empty()) main.shapes = std::string(trace.strings()[work.shapes]);
   }
   return times;
@@ -110,11 +114,19 @@ std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<Tim
     const auto main = std::ranges::max_element(time.by_op, {}, [](const auto& each) { return each.second.ns; });
     const auto group = std::tuple(op, direction, counted.flop_model, counted.flop_simd, counted.bytes, main->first);
     ProfileOp& sum = groups[group];
-    sum.op = op, sum.direction = direction, sum.main_op = main->first;
+    sum.op = op;
+    sum.direction = direction;
+    sum.main_op = main->first;
     if (!node.empty()) sum.nodes.push_back(node);
-    sum.total_ns += time.total_ns, sum.layout_ns += time.layout_ns, sum.runs += main->second.runs;
-    if (main->second.ns > main_ns[group]) main_ns[group] = main->second.ns, sum.shapes = main->second.shapes;
-    sum.flop_model += counted.flop_model * steps, sum.flop_simd += counted.flop_simd * steps;
+    sum.total_ns += time.total_ns;
+    sum.layout_ns += time.layout_ns;
+    sum.runs += main->second.runs;
+    if (main->second.ns > main_ns[group]) {
+      main_ns[group] = main->second.ns;
+      sum.shapes = main->second.shapes;
+    }
+    sum.flop_model += counted.flop_model * steps;
+    sum.flop_simd += counted.flop_simd * steps;
     sum.bytes += counted.bytes * steps;
   }
   std::vector<ProfileOp> ops;

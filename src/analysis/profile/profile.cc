@@ -85,7 +85,10 @@ void add_host(Profile& profile, const Launch& launch) {
         std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
     if (!inner) continue;
     if (!row.user_cpu_ns || !row.system_cpu_ns) return;
-    user += *row.user_cpu_ns, system += *row.system_cpu_ns, faults += row.minor_faults.value_or(0), ++steps;
+    user += *row.user_cpu_ns;
+    system += *row.system_cpu_ns;
+    faults += row.minor_faults.value_or(0);
+    ++steps;
     wall += row.completed_ns - launch.steps[i - 1].completed_ns;
   }
   if (steps == 0 || user + system <= 0) return;
@@ -161,7 +164,10 @@ double Profile::compute_utilization() const {
 
 double Profile::mean_utilization() const {
   double weighted = 0, all = 0;
-  for (const ProfileOp& op : ops) weighted += op.utilization.value_or(0) * op.seconds(), all += op.seconds();
+  for (const ProfileOp& op : ops) {
+    weighted += op.utilization.value_or(0) * op.seconds();
+    all += op.seconds();
+  }
   return all > 0 ? weighted / all : 0;
 }
 

@@ -1,5 +1,5 @@
 // Where a cell's time went: the traced steps of a record, joined with the FLOPs and bytes of its nodes and the measured
-// roofs (measurement.md 2.2, 7.5; the longest inefficient ops: Zhu et al. 2018, tables 5 and 6).
+// roofs (docs/metrics.md; the longest inefficient ops: Zhu et al. 2018, tables 5 and 6).
 #pragma once
 #include <map>
 #include <optional>
@@ -92,7 +92,7 @@ struct Profile {
 // trace is damaged or has none of the steps that were to be traced.
 std::optional<Profile> profile_of(const Record& record);
 
-// 95 % intervals from the traced steps (measurement.md 5.3: ratios of totals, residuals of the steps): of U and, for
+// 95 % intervals from the traced steps (docs/statistics.md: ratios of totals, residuals of the steps): of U and, for
 // the cell's math type, of F in busy time and in all time. Absent with one step, and of F without its roof.
 struct ProfileIntervals {
   std::optional<Interval> compute, active, window;

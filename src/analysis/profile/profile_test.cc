@@ -177,7 +177,8 @@ void add_switches(const std::filesystem::path& file) {
                .track = track,
                .kind = EventKind::off_cpu});
   };
-  add(kPreempted, 250'000, 150'000), add(kWaiting, 500'000, 20'000);
+  add(kPreempted, 250'000, 150'000);
+  add(kWaiting, 500'000, 20'000);
   trace.facts["off-CPU"] = "recorded for 1 thread";
   writer.finish();
 }

@@ -35,7 +35,7 @@ Table largest_batch_table(std::span<const Record* const> records) {
   for (const Record* record : records) {
     const std::optional<Json> found = maybe<Json>(record->run.environment, "largest_batch");
     if (!found) continue;
-    const Workload& w = record->run.workload;
+    const MeasuredWorkload& w = record->run.workload;
     table.rows.push_back({w.model, w.framework, w.precision, cell(maybe<int64_t>(*found, "budget")),
                           cell(maybe<int64_t>(*found, "batch")), cell(maybe<int64_t>(*found, "too_large")),
                           probes_of(*found), cell(maybe<int64_t>(*found, "predicted_bytes")),

@@ -11,7 +11,10 @@ namespace {
 Measured measured(std::optional<double> value, const std::optional<Interval>& interval, const std::string& reason) {
   if (!value || !std::isfinite(*value)) return absent(reason);
   Measured out{.value = value, .low = {}, .high = {}, .reason = {}};
-  if (interval) out.low = interval->low, out.high = interval->high;
+  if (interval) {
+    out.low = interval->low;
+    out.high = interval->high;
+  }
   return out;
 }
 
@@ -71,12 +74,16 @@ void use_trace(SweepPoint& point, std::span<const Candidate> candidates) {
 
 void add_peak(SweepPoint& point) {
   const Measured &allocator = point.cell["allocator_peak_bytes"], &resident = point.cell["peak_rss_bytes"];
-  if (point.memory)
-    point.peak_bytes = sum(point.memory->study.peak.requested), point.peak_source = "ledger";
-  else if (allocator.value)
-    point.peak_bytes = std::llround(*allocator.value), point.peak_source = "allocator";
-  else if (resident.value)
-    point.peak_bytes = std::llround(*resident.value), point.peak_source = "resident set";
+  if (point.memory) {
+    point.peak_bytes = sum(point.memory->study.peak.requested);
+    point.peak_source = "ledger";
+  } else if (allocator.value) {
+    point.peak_bytes = std::llround(*allocator.value);
+    point.peak_source = "allocator";
+  } else if (resident.value) {
+    point.peak_bytes = std::llround(*resident.value);
+    point.peak_source = "resident set";
+  }
 }
 
 Measured machine_use(const RunView& run) {
@@ -85,10 +92,11 @@ Measured machine_use(const RunView& run) {
     const std::optional<Json> use = maybe<Json>(launch.launch->info.host, "use");
     const std::optional<double> share = use ? maybe<double>(*use, "util_machine") : std::nullopt;
     if (!share) return absent("the processors' use was not recorded");
-    weighted += *share * launch.seconds(), seconds += launch.seconds();
+    weighted += *share * launch.seconds();
+    seconds += launch.seconds();
   }
   return seconds > 0 ? Measured{.value = weighted / seconds, .low = {}, .high = {}, .reason = {}}
-                     : absent("no stable step was measured");
+                     : absent("no step was measured after warming up");
 }
 
 void add_launches(SweepPoint& point, const RunView& run) {

@@ -4,17 +4,18 @@
 
 #include "analysis/sweep/parts.h"
 #include "base/json.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
 
-// What the plan alone decides, and the record of a cell that never reached its worker holds.
-bool planned_alike(const Workload& a, const Workload& b) {
-  return std::tie(a.model, a.config, a.model_hash, a.framework, a.device, a.threads, a.precision, a.layout,
-                  a.input_mode, a.dropout, a.memory_budget_bytes) ==
-             std::tie(b.model, b.config, b.model_hash, b.framework, b.device, b.threads, b.precision, b.layout,
-                      b.input_mode, b.dropout, b.memory_budget_bytes) &&
-         (a.framework_version == b.framework_version || a.framework_version.empty() || b.framework_version.empty());
+// Alike in what the plan alone decides, which the record of a cell that never reached its worker holds.
+bool planned_alike(const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  const bool versions =
+      a.framework_version.empty() || b.framework_version.empty() || a.framework_version == b.framework_version;
+  return versions && alike_but({"batch", "mode", "framework_version", "allocator", "optimizer", "synchronisation",
+                                "data_hash", "unpinned"},
+                               a, b);
 }
 
 bool machine_alike(const std::string& a, const std::string& b, const std::string& unknown) {
@@ -69,13 +70,13 @@ std::vector<std::vector<Candidate>> series(std::span<const Record> records) {
     }
     const std::string machine = machine_of(record);
     auto home = std::ranges::find_if(homes, [&](const Home& h) {
-      return order(h.members.front().record->run.workload, h.machine) == order(record.run.workload, machine);
+      return h.machine == machine && alike_but({"batch"}, h.members.front().record->run.workload, record.run.workload);
     });
     if (home == homes.end()) home = homes.insert(homes.end(), Home{.members = {}, .machine = machine});
     home->members.push_back(std::move(candidate));
   }
   for (Candidate& stray : strays) {
-    const Workload& w = stray.record->run.workload;
+    const MeasuredWorkload& w = stray.record->run.workload;
     const std::string machine = machine_of(*stray.record);
     auto home = std::ranges::find_if(homes, [&](const Home& h) {
       return planned_alike(h.members.front().record->run.workload, w) && machine_alike(h.machine, machine, unknown);

@@ -5,6 +5,7 @@
 
 #include "analysis/evidence.h"
 #include "analysis/sweep/parts.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
@@ -17,7 +18,8 @@ void describe(Sweep& sweep, const std::vector<sweep_parts::Candidate>& candidate
     if (sweep.card.title.empty()) sweep.card = each.record->run.card;
     for (const OpRow& row : each.record->run.ops) {
       const auto flops = static_cast<double>(row.forward.flop_model + row.backward.flop_model);
-      all += flops, convolutions += row.op.starts_with("conv") ? flops : 0;
+      all += flops;
+      convolutions += row.op.starts_with("conv") ? flops : 0;
       sweep.lstm = sweep.lstm || is_lstm(row);
       sweep.recurrent = sweep.recurrent || is_lstm(row) || row.op == "gru";
     }
@@ -45,6 +47,15 @@ Sweep sweep_of(std::vector<sweep_parts::Candidate> candidates, const SweepOption
   sweep.machine = machine_of(first);
   describe(sweep, candidates);
   return sweep;
+}
+
+bool comes_first(const Sweep& a, const Sweep& b) {
+  MeasuredWorkload same_batch = b.workload;
+  same_batch.batch = a.workload.batch;
+  const int order = compare_by({"model", "config", "framework", "precision", "device", "input_mode",
+                                "framework_version", "mode", "layout", "threads"},
+                               a.workload, same_batch);
+  return order != 0 ? order < 0 : a.machine < b.machine;
 }
 
 }  // namespace
@@ -86,7 +97,7 @@ std::string Sweep::memory_limit_label() const {
 }
 
 std::string Sweep::label() const {
-  const Workload& w = workload;
+  const MeasuredWorkload& w = workload;
   std::string out =
       w.config.empty() || w.config == "default" || w.config == "canonical" ? w.model : cat(w.model, " ", w.config);
   out += cat(" ", w.framework, " ", w.precision);
@@ -100,9 +111,7 @@ std::vector<Sweep> sweeps(std::span<const Record> records, const SweepOptions& o
   std::vector<Sweep> all;
   for (std::vector<sweep_parts::Candidate>& series : sweep_parts::series(records))
     all.push_back(sweep_of(std::move(series), options));
-  std::ranges::stable_sort(all, [](const Sweep& a, const Sweep& b) {
-    return sweep_parts::order(a.workload, a.machine) < sweep_parts::order(b.workload, b.machine);
-  });
+  std::ranges::stable_sort(all, comes_first);
   return all;
 }
 

@@ -47,7 +47,7 @@ struct SweepPoint {
 };
 
 struct Sweep {
-  Workload workload;  // of the first point; its batch, hashes of lowering and repro mean nothing here
+  MeasuredWorkload workload;  // of the first point; its batch, hashes of lowering and repro mean nothing here
   ModelCard card;
   std::string machine;                    // machine_of
   bool recurrent = false, lstm = false;   // from the ops: lstm, lstm_cell or gru; lstm or lstm_cell

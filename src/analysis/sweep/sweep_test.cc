@@ -205,9 +205,13 @@ TEST(Sweeps, ATraceThatCannotBeReadIsANote) {
 TEST(Sweeps, APassIsTakenFromADuplicate) {
   const auto made = sample::made();
   std::vector<Record> records = {made->record, made->record};
-  records[0].hash = "traced", records[1].hash = "clean";
+  records[0].hash = "traced";
+  records[1].hash = "clean";
   records[1].launches = sample_record().launches;
-  for (Launch& launch : records[1].launches) launch.info.batch_seen = {}, launch.info.parameters_seen = {};
+  for (Launch& launch : records[1].launches) {
+    launch.info.batch_seen = {};
+    launch.info.parameters_seen = {};
+  }
   const auto sweeps = tbd::sweeps(records);
   ASSERT_EQ(sweeps.size(), 1u);
   const SweepPoint& point = sweeps[0].points[0];

@@ -66,7 +66,7 @@ bool traced(const Record& record) {
 }
 
 auto nearness(const Record* record) {
-  const Workload& w = record->run.workload;
+  const MeasuredWorkload& w = record->run.workload;
   const double off = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, w.batch)) / 32));
   return std::tuple(w.model != "resnet50", w.precision != "fp32", off, w.model, w.input_mode != "resident");
 }
@@ -78,7 +78,8 @@ DominantOp dominant_op(const RunInfo& run) {
   int64_t all = 0;
   for (const OpRow& row : run.ops) {
     const int64_t own = row.forward.flop_model + row.backward.flop_model;
-    flops[row.op] += own, all += own;
+    flops[row.op] += own;
+    all += own;
   }
   if (all == 0) return {};
   const auto most = std::ranges::max_element(flops, {}, [](const auto& each) { return each.second; });
@@ -182,7 +183,7 @@ std::vector<Table> longest_kernel_tables(std::span<const Record* const> records)
       continue;  // the profile page says why
     }
     if (!profile) continue;
-    const Workload& w = record->run.workload;
+    const MeasuredWorkload& w = record->run.workload;
     Table table = long_below_average_table(*profile);
     table.title = cat("Tables 5 and 6: longest ops of below-average utilization, ", framework, ", ", w.model,
                       ", batch ", w.batch, ", ", w.precision);

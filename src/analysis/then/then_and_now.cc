@@ -13,7 +13,7 @@
 namespace tbd {
 namespace {
 
-const Workload& workload(const ThenCell& cell) { return cell.record->run.workload; }
+const MeasuredWorkload& workload(const ThenCell& cell) { return cell.record->run.workload; }
 
 double distance(int64_t batch, int64_t wanted) {
   if (wanted <= 0 || batch <= 0) return 0;
@@ -26,7 +26,7 @@ std::vector<ThenCell> fitting(const PrintedValue& printed, std::span<const ThenC
   for (const ThenCell& cell : cells)
     if (printed.model.empty() || workload(cell).model == printed.model) found.push_back(cell);
   const auto rank = [&](const ThenCell& cell) {
-    const Workload& w = workload(cell);
+    const MeasuredWorkload& w = workload(cell);
     return std::tuple(!printed.config.empty() && w.config != printed.config,
                       !printed.framework.empty() && w.framework != printed.framework, w.precision != "fp32",
                       distance(w.batch, printed.batch));
@@ -39,7 +39,7 @@ std::optional<double> measured_throughput(const ThenCell& cell) { return (*cell.
 
 // Alike but for the batch, which is twice as large.
 std::optional<double> gain_of_doubling(const ThenCell& cell, std::span<const ThenCell> cells) {
-  const auto axes = [](const Workload& w) {
+  const auto axes = [](const MeasuredWorkload& w) {
     return std::tie(w.model, w.config, w.framework, w.framework_version, w.mode, w.device, w.threads, w.precision,
                     w.layout, w.allocator, w.input_mode);
   };
@@ -124,7 +124,7 @@ bool is_of_machine(Counterpart counterpart) {
          counterpart == Counterpart::memory;
 }
 
-std::string cell_text(Counterpart counterpart, const Workload& w) {
+std::string cell_text(Counterpart counterpart, const MeasuredWorkload& w) {
   if (counterpart == Counterpart::layers) return cat(w.model, " ", w.config);
   if (is_of_machine(counterpart)) return cat("this machine, ", w.threads, w.threads == 1 ? " thread" : " threads");
   std::string batch = cat("batch ", w.batch);

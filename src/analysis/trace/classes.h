@@ -66,7 +66,8 @@ class HostCauses {
     std::array<int8_t, kEventKinds> tables{};
     tables.fill(-1);
     tables[static_cast<size_t>(EventKind::op)] = tables[static_cast<size_t>(EventKind::backward_op)] = 0;
-    tables[static_cast<size_t>(EventKind::api)] = 1, tables[static_cast<size_t>(EventKind::annotation)] = 2;
+    tables[static_cast<size_t>(EventKind::api)] = 1;
+    tables[static_cast<size_t>(EventKind::annotation)] = 2;
     tables[static_cast<size_t>(EventKind::off_cpu)] = 3;
     return tables;
   }();

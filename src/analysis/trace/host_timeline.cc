@@ -51,7 +51,10 @@ HostTimeline::HostTimeline(const Trace& trace, std::span<const uint32_t> events,
     now = time;
     open.add(cause, by);
   };
-  const auto close = [&] { change(ends.top().time, ends.top().cause, -1), ends.pop(); };
+  const auto close = [&] {
+    change(ends.top().time, ends.top().cause, -1);
+    ends.pop();
+  };
   for (const uint32_t event : events) {
     const auto cause = causes(event);
     if (!cause || trace.durations()[event] == 0) continue;

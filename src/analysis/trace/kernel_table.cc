@@ -101,7 +101,9 @@ std::vector<KernelGroup> merged(std::vector<KernelGroup> groups, bool by_detail)
     auto [found, is_new] = all.try_emplace({group.name, group.detail, group.cls}, group);
     if (is_new) continue;
     KernelGroup& sum = found->second;
-    sum.count += group.count, sum.total_ns += group.total_ns, sum.bytes = sum_in_range(sum.bytes, group.bytes);
+    sum.count += group.count;
+    sum.total_ns += group.total_ns;
+    sum.bytes = sum_in_range(sum.bytes, group.bytes);
     sum.gap_ns = sum_in_range(sum.gap_ns, group.gap_ns);
     sum.p95_ns = std::max(sum.p95_ns, group.p95_ns);
     sum.launch_bound = sum.gap_ns > sum.total_ns;

@@ -41,8 +41,10 @@ void collect_calls(const RankEvents& rank, CallsByLink& calls, Launches& out) {
       uint32_t& call = calls[trace.links()[event]];
       if (call == kNoEvent)
         call = event;
-      else
-        ++out.clashing_calls, call = trace.begins()[event] < trace.begins()[call] ? event : call;
+      else {
+        ++out.clashing_calls;
+        call = trace.begins()[event] < trace.begins()[call] ? event : call;
+      }
     }
 }
 

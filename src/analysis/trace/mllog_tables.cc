@@ -57,7 +57,8 @@ Table interval_table(const Mllog& log) {
     if (begin == open.end() || event.time_ms < begin->second) continue;
     IntervalTotal& interval = intervals[name];
     const int64_t length = event.time_ms - begin->second;
-    ++interval.count, interval.total_ms += length;
+    ++interval.count;
+    interval.total_ms += length;
     interval.longest_ms = std::max(interval.longest_ms, length);
     open.erase(begin);
   }

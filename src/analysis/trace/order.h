@@ -36,7 +36,10 @@ size_t partition_near(const Values& values, size_t hint, Holds holds) {
   hint = std::min(hint, size);
   size_t from = hint, to = hint;  // all before `from` hold, all from `to` on do not
   if (hint < size && holds(values[hint])) {
-    for (size_t step = 1; to < size && holds(values[to]); step *= 2) from = to + 1, to = std::min(size, to + step);
+    for (size_t step = 1; to < size && holds(values[to]); step *= 2) {
+      from = to + 1;
+      to = std::min(size, to + step);
+    }
   } else {
     for (size_t step = 1; from > 0 && !holds(values[from - 1]); step *= 2) {
       to = from - 1;

@@ -14,14 +14,21 @@ const TimeSpan* CriticalPath::Thread::last_before(int64_t time) const {
 CriticalPath::Walk::Walk(const CriticalPath& path, TimeSpan window)
     : path_(path), rank_(path.rank_), window_(window), now_(window.end) {}
 
-PathTimes CriticalPath::Walk::from_host(TrackId thread) { return walk({.on_host = true, .thread = thread}), times_; }
+PathTimes CriticalPath::Walk::from_host(TrackId thread) {
+  walk({.on_host = true, .thread = thread});
+  return times_;
+}
 
 PathTimes CriticalPath::Walk::from_device(size_t activity) {
   cause_until(rank_.activities[activity].end, IdleCause::host_other);
-  return walk({.activity = activity}), times_;
+  walk({.activity = activity});
+  return times_;
 }
 
-PathTimes CriticalPath::Walk::nothing() { return end(), times_; }
+PathTimes CriticalPath::Walk::nothing() {
+  end();
+  return times_;
+}
 
 CriticalPath::Walk::Place CriticalPath::Walk::end() {
   cause_until(window_.begin, IdleCause::unattributed);
@@ -112,7 +119,10 @@ std::optional<CriticalPath::Walk::Place> CriticalPath::Walk::other_thread(TrackI
   for (const TrackId other : rank_.hosts) {
     const TimeSpan* interval = other == thread ? nullptr : path_.threads_[other].last_before(now_);
     const int64_t end = interval ? std::min(interval->end, now_) : best_end;
-    if (end > best_end) best = other, best_end = end;
+    if (end > best_end) {
+      best = other;
+      best_end = end;
+    }
   }
   if (!best) return std::nullopt;
   host_until(best_end, thread);

@@ -56,14 +56,16 @@ MaskTimes& MaskTimes::operator+=(const MaskTimes& other) {
 
 MaskTimes sweep(std::span<const Activity> activities, TimeSpan window) {
   LargeVector<Edge> begins, ends;
-  begins.reserve(activities.size()), ends.reserve(activities.size());
+  begins.reserve(activities.size());
+  ends.reserve(activities.size());
   for (const Activity& a : activities) {
     const int64_t begin = std::max(a.begin, window.begin), end = std::min(a.end, window.end);
     if (begin >= end) continue;
     begins.push_back({begin, a.cls});
     ends.push_back({end, a.cls});
   }
-  sort_edges(begins), sort_edges(ends);
+  sort_edges(begins);
+  sort_edges(ends);
   MaskTimes times;
   Counters active;
   int64_t now = window.begin;

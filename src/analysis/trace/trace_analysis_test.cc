@@ -126,7 +126,8 @@ TEST(IdleCauses, OfAPoolOfThreadsTheThreadOfTheStepsSaysWhatWasWaitedFor) {
 
 TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
   Golden g;
-  g.launch(0, 1, 1), g.launch(2, 3, 2);
+  g.launch(0, 1, 1);
+  g.launch(2, 3, 2);
   g.kernel(10, 20, 1);
   g.add(EventKind::collective, "ncclDevKernel_AllReduce", g.comm, 20, 90, 2);
   g.add(EventKind::api, "cudaStreamWaitEvent", g.host, 4, 5);
@@ -154,7 +155,8 @@ TEST(Launches, LossesAreCounted) {
   g.launch(50, 51, 3);  // after its kernel began
   g.launch(60, 61, 3);  // the same number again
   g.add(EventKind::api, "cudaGetDevice", g.host, 7, 8, 9);
-  g.kernel(10, 20, 1), g.kernel(40, 60, 3);
+  g.kernel(10, 20, 1);
+  g.kernel(40, 60, 3);
   const RankAnalysis a = analyze_rank(g.trace, 0);
   EXPECT_EQ(a.launches.calls_without_activity, 1);
   EXPECT_EQ(a.launches.before_their_call, 1);
@@ -345,8 +347,10 @@ TEST(Collectives, ClocksThatDisagreeAreSaid) {
 
 TEST(Comparison, NamesTheKernelThatChanged) {
   Golden base, next;
-  base.kernel(0, 100, 0, "a"), base.kernel(100, 200, 0, "b");
-  next.kernel(0, 100, 0, "a"), next.kernel(100, 500, 0, "b");
+  base.kernel(0, 100, 0, "a");
+  base.kernel(100, 200, 0, "b");
+  next.kernel(0, 100, 0, "a");
+  next.kernel(100, 500, 0, "b");
   const RankAnalysis a = analyze_rank(base.trace, 0), b = analyze_rank(next.trace, 0);
   const std::vector<Table> tables = comparison_tables(std::span(&a, 1), std::span(&b, 1));
   ASSERT_EQ(tables.size(), 2u);

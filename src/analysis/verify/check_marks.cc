@@ -57,7 +57,7 @@ class Flags {
 };
 
 bool metric_exceeds(const Bench& bench, const char* id, double limit) {
-  return metric(id).of(bench.run).value.value_or(0) > limit;
+  return metric(id).compute(bench.run).value.value_or(0) > limit;
 }
 
 }  // namespace
@@ -67,7 +67,8 @@ void check_marks(const Bench& bench) {
   check_outcome(bench);
   const Flags flags(bench);
   flags.expect("disturbed-steal", metric_exceeds(bench, "steal_share", 0.01));
-  flags.expect("disturbed-runqueue", metric_exceeds(bench, "runqueue_share", 0.02));
+  flags.expect("disturbed-runqueue", metric_exceeds(bench, "runqueue_share", 0.02) &&
+                                         metric("foreign_share").compute(bench.run).value.value_or(1) > 0.02);
   flags.expect("disturbed-other-work", metric_exceeds(bench, "foreign_share", 0.05));
   flags.expect("over-roof", metric_exceeds(bench, "mfu", 1.02));
   flags.expect("roof-beaten", metric_exceeds(bench, "gemm_share", 1));

@@ -31,12 +31,16 @@ Ledger replayed(const MemoryLog& log) {
     const MemoryBlock& block = log.blocks[change.block];
     int64_t& of_class = ledger.now[static_cast<size_t>(block.kind)];
     of_class += change.sign * block.requested;
-    ledger.live += change.sign * block.requested, ledger.held += change.sign * block.held;
+    ledger.live += change.sign * block.requested;
+    ledger.held += change.sign * block.held;
     ledger.negative |= of_class < 0 || ledger.held < 0;
     int64_t& own = ledger.own_peaks[static_cast<size_t>(block.kind)];
     own = std::max(own, of_class);
     ledger.held_peak = std::max(ledger.held_peak, ledger.held);
-    if (ledger.live > ledger.peak) ledger.peak = ledger.live, ledger.at_peak = ledger.now;
+    if (ledger.live > ledger.peak) {
+      ledger.peak = ledger.live;
+      ledger.at_peak = ledger.now;
+    }
   }
   return ledger;
 }

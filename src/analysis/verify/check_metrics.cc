@@ -13,7 +13,7 @@ namespace {
 
 using Value = std::optional<double>;
 
-struct Window {  // rows [begin, end) of a launch, the stable steps
+struct Window {  // rows [begin, end) of a launch: the steps after warming up
   const RawLaunch* launch = nullptr;
   size_t begin = 0, end = 0;
   std::vector<int64_t> times_ns;
@@ -80,8 +80,8 @@ int64_t Second::headline_steps() const {
 
 Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis) {
   Window w{.launch = &launch};
-  const auto first = static_cast<size_t>(view.launch->steps.size() - view.times.size());
-  w.begin = first + static_cast<size_t>(view.phase.start), w.end = first + static_cast<size_t>(view.phase.end);
+  w.begin = view.window_begin();
+  w.end = w.begin + view.window().size();
   for (size_t i = w.begin; i < w.end; ++i) {
     const auto before =
         i > 0 ? launch.count("completed_ns", i - 1) : maybe<int64_t>(launch.info, "first_step_began_ns");
@@ -126,7 +126,8 @@ Value throughput_again(const Second& s, Window::Stretches Window::*steps) {
     const int64_t ns = ns_of(w, w.*steps);
     if (ns <= 0 || !(units > 0)) continue;
     only = units / (static_cast<double>(ns) / 1e9);
-    logarithms += std::log(only), ++launches;
+    logarithms += std::log(only);
+    ++launches;
   }
   if (launches == 0) return std::nullopt;
   return launches == 1 ? only : std::exp(logarithms / static_cast<double>(launches));
@@ -335,7 +336,7 @@ void check_one(const Bench& bench, const Second& second, const Metric& metric) {
   const std::string check(metric.id);
   const auto again = kAgain.find(metric.id);
   if (again == kAgain.end()) return bench.unknown(check, "there is no second implementation");
-  const Measured stored = metric.of(bench.run);
+  const Measured stored = metric.compute(bench.run);
   const Value computed = again->second(second);
   if (!stored.value && !computed) return bench.unknown(check, stored.reason);
   if (!stored.value) return bench.differs(check, "absent", exact(*computed), stored.reason);

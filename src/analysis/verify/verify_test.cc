@@ -147,7 +147,8 @@ TEST_F(Planted, EveryChangeOfSealedRawData) {
         for (size_t i = 0; i < rows.size(); ++i) {
           rows[i].step += static_cast<int64_t>(i);
           rows[i].completed_ns += 1'000'000 * static_cast<int64_t>(i);
-          rows[i].user_cpu_ns = 1'000'000, rows[i].system_cpu_ns = 0;
+          rows[i].user_cpu_ns = 1'000'000;
+          rows[i].system_cpu_ns = 0;
         }
       }};
   for (const auto& edit : edits) {
@@ -247,7 +248,8 @@ TEST_F(Planted, ALossThatIsNoNumber) {
 TEST_F(Planted, MemoryLogEdited) {
   const fs::path file = folder() / "launches/memory-1/memory.safetensors";
   MemoryLog log = read_memory_log(file);
-  log.blocks[0].requested = 90, log.blocks[0].held = 96;
+  log.blocks[0].requested = 90;
+  log.blocks[0].held = 96;
   write_memory_log(file, log);
   EXPECT_THAT(found(), testing::IsSupersetOf({"memory-1: live at the end, bytes", "memory-1: held at the end, bytes",
                                               "memory-1: allocator's peak, bytes"}));

@@ -1,0 +1,25 @@
+// What metrics of several files share.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analysis/metrics.h"
+
+namespace tbd {
+
+inline constexpr std::string_view kStamps =
+    "Clean pass: a stamp of the monotonic raw clock after each step; nothing else runs.";
+
+Measured not_measured();  // there is no step after warming up
+// A figure that each launch has one of, with an interval for as many launches again.
+Measured between_launches(std::span<const double> values);
+
+// Facts for the `inputs` of metrics.
+std::string launch_file(const LaunchView& launch, std::string_view name);  // "launches/clean-1/steps.csv"
+void add_totals(const RunView& run, Facts& facts);                         // steps, and the sum of their times
+void add_column(const char* name, const char* unit, std::optional<int64_t> StepRow::*column, const RunView& run,
+                Facts& facts);                     // the sum of a column of steps.csv
+void add_basis(const RunView& run, Facts& facts);  // which blocks the headline is from, and why
+
+}  // namespace tbd
