@@ -31,7 +31,10 @@ ChartSeries curve_of(const PanelSeries& each, const Curve& curve) {
     series.high.push_back(scaled(value.high));
     intervals = intervals || (value.low && value.high);
   }
-  if (!intervals) series.low.clear(), series.high.clear();
+  if (!intervals) {
+    series.low.clear();
+    series.high.clear();
+  }
   return series;
 }
 
@@ -77,13 +80,13 @@ Table throughput_table(const Panel& panel) {
                    {"low", "95 % from", Unit::per_second},
                    {"high", "to", Unit::per_second},
                    {"launches", "launches", Unit::count},
-                   {"steps", "n, stable steps", Unit::count},
+                   {"steps", "n, steps after warming up", Unit::count},
                    {"grade", "grade"},
                    {"flags", "flags"},
                    {"outcome", "outcome"},
                    {"record_hash", "record"}};
   for (const PanelSeries& each : panel.series) {
-    const Workload& w = each.sweep->workload;
+    const MeasuredWorkload& w = each.sweep->workload;
     for (const SweepPoint& point : each.sweep->points) {
       const Measured& x = point.cell["throughput"];
       const Judgement& judged = point.cell.judgement;

@@ -10,6 +10,7 @@
 
 #include "analysis/evidence.h"
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
@@ -22,7 +23,7 @@ size_t rank(const std::string& precision) {
 
 // Resident before pipeline, small batches before large ones.
 auto order(const ReportCell& cell) {
-  const Workload& w = cell.record->run.workload;
+  const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
                     size_t, const std::string&, int64_t, bool, const std::string&, int64_t, const std::string&,
                     const std::string&, const std::string&, const std::string&>(
@@ -48,23 +49,33 @@ void in_two(size_t count, const std::function<void(size_t)>& work) {
   if (failed) std::rethrow_exception(failed);
 }
 
-// The parts of a name, in reading order.
+std::string label_value(const std::string& value) { return value; }
+std::string label_value(int64_t value) { return cat(value); }
+std::string label_value(uint64_t value) { return cat(value); }
+std::string label_value(const std::optional<int64_t>& bytes) { return bytes ? budget_text(*bytes) : ""; }
+
+std::string axis_part(const Axis& axis, const MeasuredWorkload& w) {
+  const std::string value = std::visit([&](auto member) { return label_value(w.*member); }, axis.member);
+  return value.empty() ? "" : cat(axis.label.before, value, axis.label.after);
+}
+
+// The parts of a name, in reading order; axes that are not named here follow.
 std::vector<std::string> parts(const ReportCell& cell, const std::vector<std::string>& machines) {
-  const Workload& w = cell.record->run.workload;
-  return {w.model,
-          w.config,
-          w.framework,
-          w.framework_version,
-          w.mode,
-          w.device,
-          w.precision,
-          w.layout,
-          w.allocator == "framework" ? "" : w.allocator,
-          w.input_mode,
-          cat("batch ", w.batch),
-          cat(w.threads, " threads"),
-          w.effort,
-          machine_name(machines, cell.machine)};
+  constexpr std::string_view kNamed[] = {"model",     "config", "framework", "mode",  "device",
+                                         "precision", "layout", "input",     "batch", "threads"};
+  const MeasuredWorkload& w = cell.record->run.workload;
+  std::vector<std::string> out;
+  for (const std::string_view name : kNamed) {
+    out.push_back(axis_part(*find_axis(name), w));
+    if (name == "framework") out.push_back(w.framework_version);
+    if (name == "layout") out.push_back(w.allocator == "framework" ? "" : w.allocator);
+  }
+  for (const Axis& axis : axes())
+    if (axis.tells_apart && !axis.key.empty() && std::ranges::find(kNamed, axis.name) == std::end(kNamed))
+      out.push_back(axis_part(axis, w));
+  out.push_back(w.effort);
+  out.push_back(machine_name(machines, cell.machine));
+  return out;
 }
 
 std::vector<std::string> machines_of(std::span<const ReportCell> cells) {
@@ -82,7 +93,8 @@ std::vector<std::string> names_of(const std::filesystem::path& folder) {
   return names;
 }
 
-// Adds what tells the folders apart: their names, those of their result sets, ... the whole path.
+// Adds what tells the folders apart: their names, those of their result sets, ..., else the records' hashes: the rest
+// of a path depends on from where it was named.
 void name_folders(std::span<ReportCell* const> cells) {
   std::vector<std::vector<std::string>> names;
   size_t depth = SIZE_MAX;
@@ -97,7 +109,7 @@ void name_folders(std::span<ReportCell* const> cells) {
     for (size_t i = 0; i < cells.size(); ++i) cells[i]->label += cat(" (", names[i][level], ")");
     return;
   }
-  for (ReportCell* cell : cells) cell->label += cat(" (", cell->record->folder.string(), ")");
+  for (ReportCell* cell : cells) cell->label += cat(" (", cell->record->hash.substr(0, 12), ")");
 }
 
 void set_labels(std::vector<ReportCell>& cells) {
@@ -190,7 +202,7 @@ std::vector<const ReportCell*> chosen(std::span<const ReportCell* const> cells, 
   if (cells.size() <= most) return {cells.begin(), cells.end()};
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> queues;  // of model and framework
   for (size_t i = 0; i < cells.size(); ++i) {
-    const Workload& w = cells[i]->record->run.workload;
+    const MeasuredWorkload& w = cells[i]->record->run.workload;
     queues[{w.framework, w.model}].push_back(i);
   }
   for (auto& [key, queue] : queues)

@@ -1,5 +1,5 @@
 // How well the report's numbers close: time, memory and FLOPs split into parts that must add up to what was measured
-// apart from them, and what the profilers cost (measurement.md, closure; 2.3, 4.5).
+// apart from them, and what the profilers cost (docs/methodology.md, Closure).
 #pragma once
 #include <functional>
 #include <span>

@@ -36,7 +36,7 @@ std::vector<Bars> all_bars(const Content& content) {
       for (const PanelSeries& each : panel.series) {
         const SweepPoint* point = measured_point(*each.sweep);
         if (!point) continue;
-        const Workload& w = each.sweep->workload;
+        const MeasuredWorkload& w = each.sweep->workload;
         const std::string title = cat(panel.where, ", ", w.input_mode, " input");
         auto bars = std::ranges::find(all, title, &Bars::title);
         if (bars == all.end()) bars = all.insert(all.end(), {.title = title});
@@ -55,7 +55,7 @@ Table cpu_table(const Bars& bars) {
                    {"cpu_utilization", "CPU utilization", Unit::fraction},
                    {"busy_cores", "busy cores"},
                    {"launches", "launches", Unit::count},
-                   {"steps", "n, stable steps", Unit::count},
+                   {"steps", "n, steps after warming up", Unit::count},
                    {"grade", "grade"},
                    {"record_hash", "record"}};
   for (const CpuBar& bar : bars.bars) {

@@ -1,7 +1,7 @@
 // Figure 8 of Zhu et al. 2018: the same cells on another device or machine, relative to the first. Nothing is averaged.
 #include <algorithm>
-#include <tuple>
 
+#include "record/axes.h"
 #include "report/page.h"
 #include "report/panels.h"
 
@@ -13,9 +13,11 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-auto alike(const Sweep& sweep) {
-  const Workload& w = sweep.workload;
-  return std::tie(w.model, w.config, w.model_hash, w.framework, w.mode, w.precision, w.input_mode, w.optimizer);
+// Alike but for the place, what comes with it, and the batch.
+bool alike(const Sweep& a, const Sweep& b) {
+  return alike_but({"batch", "framework_version", "device", "threads", "layout", "allocator", "dropout",
+                    "synchronisation", "data_hash", "unpinned", "memory_budget_bytes"},
+                   a.workload, b.workload);
 }
 
 struct Pairing {
@@ -55,7 +57,7 @@ std::vector<Pairing> pairings(const Content& content) {
     for (const Sweep& second : content.sweeps) {
       const bool other = first.machine < second.machine ||
                          (first.machine == second.machine && first.workload.device < second.workload.device);
-      if (!other || alike(first) != alike(second)) continue;
+      if (!other || !alike(first, second)) continue;
       if (const auto pair = paired(first, second)) out.push_back(*pair);
     }
   return out;
@@ -77,7 +79,7 @@ Table devices_table(const Content& content, std::span<const Pairing> pairs) {
                    {"flop_ratio", "FLOP utilization, ratio"},
                    {"roof_ratio", "instruction peaks, ratio"}};
   for (const Pairing& pair : pairs) {
-    const Workload& w = pair.first->workload;
+    const MeasuredWorkload& w = pair.first->workload;
     const Quotient x = quotient(pair.b->throughput(), pair.a->throughput());
     table.rows.push_back({w.model, w.framework, w.precision, w.input_mode, pair.a->batch,
                           place_name(content, *pair.first), place_name(content, *pair.second), cell(x.value),

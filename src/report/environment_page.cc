@@ -19,7 +19,10 @@ std::string text_of(const Json& value) {
 }
 
 void flatten(const Json& value, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
-  if (!value.is_object()) return out.emplace_back(path, value.is_null() ? "–" : text_of(value)), void();
+  if (!value.is_object()) {
+    out.emplace_back(path, value.is_null() ? "–" : text_of(value));
+    return;
+  }
   for (const auto& [key, inner] : value.items()) flatten(inner, path.empty() ? key : path + "." + key, out);
 }
 

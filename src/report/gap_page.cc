@@ -20,9 +20,10 @@ std::vector<GapPart> bar_parts(const FrameworkGap& gap) {
   std::vector<GapPart> parts;
   GapPart idle{.kind = GapPart::Kind::idle, .name = "idle time"};
   for (GapPart& part : shortened(gap, kInChart)) {
-    if (part.kind == GapPart::Kind::idle)
-      idle.slow_ns += part.slow_ns, idle.fast_ns += part.fast_ns;
-    else
+    if (part.kind == GapPart::Kind::idle) {
+      idle.slow_ns += part.slow_ns;
+      idle.fast_ns += part.fast_ns;
+    } else
       parts.push_back(std::move(part));
   }
   parts.insert(parts.end() - 1, std::move(idle));

@@ -46,7 +46,9 @@ Chart peak_chart(std::span<const Watched> all) {
     int64_t any = 0;
     for (const auto& [cell, report] : all) {
       const int64_t bytes = report.study.peak.requested[c];
-      series.labels.push_back(cell->label), series.y.push_back(mib(bytes)), any += bytes;
+      series.labels.push_back(cell->label);
+      series.y.push_back(mib(bytes));
+      any += bytes;
       if (bytes == 0) continue;
       chart.table.rows.push_back({cell->label, series.name, bytes});
       chart.data.rows.push_back({cell->label, series.name, bytes});
@@ -99,7 +101,7 @@ Chart step_chart(const Watched& each, size_t number) {
   return chart;
 }
 
-// Some cell's memory has more that nothing explains than the bounds allow (measurement.md 4.5, memory closure).
+// Some cell's memory has more that nothing explains than the bounds allow (docs/metrics.md, memory closure).
 bool is_open(std::span<const ReportCell* const> cells) {
   return std::ranges::any_of(cells, [](const ReportCell* cell) { return cell->memory()->closed() == false; });
 }

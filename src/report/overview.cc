@@ -28,7 +28,7 @@ struct Matrix {
 };
 
 std::string matrix_title(const Sweep& sweep, const Content& content) {
-  const Workload& w = sweep.workload;
+  const MeasuredWorkload& w = sweep.workload;
   std::string precision = w.precision;
   std::ranges::transform(precision, precision.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string title = cat(precision, ", ", w.input_mode, " input");
@@ -42,7 +42,7 @@ std::vector<Matrix> matrices_of(const Content& content) {
   for (const ModelGroup& group : model_groups(content))
     for (const Panel& panel : group.panels)
       for (const PanelSeries& each : panel.series) {
-        const Workload& w = each.sweep->workload;
+        const MeasuredWorkload& w = each.sweep->workload;
         const std::string title = matrix_title(*each.sweep, content);
         auto matrix = std::ranges::find(matrices, title, &Matrix::title);
         if (matrix == matrices.end()) matrix = matrices.insert(matrices.end(), {.title = title});
@@ -124,7 +124,7 @@ Table overview_table(const Content& content) {
                    {"outcome", "outcome"},
                    {"record_hash", "record"}};
   for (const Sweep& sweep : content.sweeps) {
-    const Workload& w = sweep.workload;
+    const MeasuredWorkload& w = sweep.workload;
     const SweepPoint* best = best_of(sweep);
     const SweepPoint& shown = best ? *best : sweep.points.front();
     const Measured& x = shown.cell["throughput"];

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "record/axes.h"
 #include "report/explained.h"
 
 namespace tbd {
@@ -12,33 +13,42 @@ namespace {
 
 constexpr size_t kAlways = 3;  // of the axes: said wherever they differ; the others where nothing else tells apart
 
+// Axes that have their place: the panel, its points, the list below. Others follow that list.
+constexpr std::string_view kPlaced[] = {"model", "config", "precision", "device",  "batch",   "framework",
+                                        "mode",  "input",  "layout",    "threads", "dropout", "memory"};
+
 // All that may differ between series of a panel, in reading order.
-std::vector<std::string> axes(const Sweep& sweep) {
-  const Workload& w = sweep.workload;
-  return {w.framework,
-          w.mode,
-          w.input_mode,
-          w.framework_version,
-          w.layout,
-          w.allocator == "framework" ? "" : w.allocator,
-          cat(w.threads, " threads"),
-          w.optimizer,
-          w.dropout,
-          w.synchronisation,
-          w.effort,
-          w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
+std::vector<std::string> axis_values(const Sweep& sweep) {
+  const MeasuredWorkload& w = sweep.workload;
+  std::vector<std::string> values = {
+      w.framework,
+      w.mode,
+      w.input_mode,
+      w.framework_version,
+      w.layout,
+      w.allocator == "framework" ? "" : w.allocator,
+      cat(w.threads, " threads"),
+      w.optimizer,
+      w.dropout,
+      w.synchronisation,
+      w.effort,
+      w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
+  for (const Axis& axis : axes())
+    if (axis.tells_apart && !axis.key.empty() && !std::ranges::count(kPlaced, axis.name))
+      values.push_back(cat(axis.label.before, axis.value(w), axis.label.after));
+  return values;
 }
 
 void name_series(Panel& panel) {
   for (PanelSeries& each : panel.series) each.name = each.sweep->workload.framework;
-  const size_t count = axes(*panel.series.front().sweep).size();
+  const size_t count = axis_values(*panel.series.front().sweep).size();
   for (size_t axis = 1; axis < count; ++axis) {
     std::map<std::string, std::set<std::string>> values;  // by the names so far, or of all
     const auto key = [&](const PanelSeries& each) { return axis < kAlways ? std::string() : each.name; };
-    for (const PanelSeries& each : panel.series) values[key(each)].insert(axes(*each.sweep)[axis]);
+    for (const PanelSeries& each : panel.series) values[key(each)].insert(axis_values(*each.sweep)[axis]);
     std::vector<std::string> names;
     for (const PanelSeries& each : panel.series) {
-      const std::string own = axes(*each.sweep)[axis];
+      const std::string own = axis_values(*each.sweep)[axis];
       names.push_back(values[key(each)].size() < 2 || own.empty() ? each.name : cat(each.name, " ", own));
     }
     for (size_t i = 0; i < names.size(); ++i) panel.series[i].name = names[i];
@@ -55,12 +65,12 @@ std::string upper(std::string text) {
 
 // What is the same for all that share a panel.
 std::string panel_key(const Sweep& sweep) {
-  const Workload& w = sweep.workload;
+  const MeasuredWorkload& w = sweep.workload;
   return join(std::vector<std::string>{sweep.machine, w.device, w.config, w.model_hash, w.precision, w.unit}, "\x1f");
 }
 
 std::string where(const Sweep& sweep, const Content& content, bool several_networks) {
-  const Workload& w = sweep.workload;
+  const MeasuredWorkload& w = sweep.workload;
   std::string text = upper(w.precision);
   if (!w.config.empty() && w.config != "default" && w.config != "canonical") text += cat(", ", w.config);
   if (several_networks) text += cat(", network ", w.model_hash.substr(0, 7));

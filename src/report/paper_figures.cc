@@ -54,7 +54,8 @@ std::vector<Stage> stages_of(const RunInfo& run) {
     const std::string name = row.node.substr(0, row.node.find('.'));
     auto stage = std::ranges::find(stages, name, &Stage::name);
     if (stage == stages.end()) stage = stages.insert(stages.end(), Stage{.name = name});
-    stage->forward += row.forward.flop_model, stage->backward += row.backward.flop_model;
+    stage->forward += row.forward.flop_model;
+    stage->backward += row.backward.flop_model;
   }
   const size_t each = (stages.size() + kStages - 1) / kStages;
   std::vector<Stage> shown;
@@ -65,7 +66,8 @@ std::vector<Stage> stages_of(const RunInfo& run) {
       if (last > i) shown.back().name += cat(" – ", stages[last].name);
       continue;
     }
-    shown.back().forward += stages[i].forward, shown.back().backward += stages[i].backward;
+    shown.back().forward += stages[i].forward;
+    shown.back().backward += stages[i].backward;
   }
   return shown;
 }
@@ -96,7 +98,10 @@ std::string pipeline_figure(std::span<const Record* const> records) {
     drawing.box(x, y, width, cat("pass ", pass), cat(launches, launches == 1 ? " launch" : " launches"));
     x += width + 8;
   }
-  if (!passes.empty()) drawing.arrow(kWidth / 2, y + kBox, y + kBox + kGap), y += kBox + kGap;
+  if (!passes.empty()) {
+    drawing.arrow(kWidth / 2, y + kBox, y + kBox + kGap);
+    y += kBox + kGap;
+  }
   drawing.box(1, y, kWidth - 2, cat(records.size(), records.size() == 1 ? " record" : " records"));
   drawing.arrow(kWidth / 2, y + kBox, y + kBox + kGap);
   drawing.box(1, y + kBox + kGap, kWidth - 2, "tables and this report");

@@ -1,4 +1,4 @@
-// Plotly.js (MIT licence), taken from its package at build time (cmake/Plotly.cmake).
+// Plotly.js (MIT licence), taken from its package at build time (cmake/Embed.cmake).
 #pragma once
 #include <string_view>
 

@@ -82,7 +82,7 @@ std::string embedded(const Json& json) {
 }
 
 std::string single_lead(const ReportCell& cell) {
-  const Workload& w = cell.result.workload;
+  const MeasuredWorkload& w = cell.result.workload;
   const Measured& x = cell.result["throughput"];
   return cat(w.framework, " ", w.framework_version, " trains ", w.model, " in ", w.precision, " with batch ", w.batch,
              " at ", x.value ? significant(*x.value, 4) : std::string("an unknown number of"), " ", w.unit, "/s.");
@@ -143,7 +143,7 @@ std::string head(const std::string& title, std::string_view plotly) {
       "\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>",
-      html_escaped(title), "</title>\n<style>", report_style(), "</style>\n</head>\n");
+      html_escaped(title), "</title>\n<style>\n", report_style(), "</style>\n</head>\n");
 }
 
 std::string body_header(std::span<const ReportCell> cells, std::span<const Page> pages) {

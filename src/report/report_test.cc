@@ -119,8 +119,10 @@ TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
 // The same workload in two sets: undisturbed, and later with the machine's other work.
 std::vector<Record> measured_twice() {
   std::vector<Record> records = {swept("pytorch", 4, 0.1), swept("pytorch", 4, 0.2)};
-  records[0].folder = "first/cell", records[1].folder = "second/cell";
-  records[1].hash = "later", records[1].run.created = "2026-02-01T00:00:00Z";
+  records[0].folder = "first/cell";
+  records[1].folder = "second/cell";
+  records[1].hash = "later";
+  records[1].run.created = "2026-02-01T00:00:00Z";
   for (StepRow& row : records[1].launches[0].steps) row.runqueue_wait_ns = 20'000'000;
   return records;
 }
@@ -132,7 +134,7 @@ TEST(Report, TheUndisturbedRecordOfAWorkloadIsDrawnAndAllAreListed) {
   EXPECT_EQ(chart["series"][0]["labels"], Json::array({"resnet50 (first)"}));
   EXPECT_THAT(html, HasSubstr("use the one with the best evidence"));
   EXPECT_THAT(html, HasSubstr("<h3>resnet50 (second)</h3>"));
-  EXPECT_THAT(html, HasSubstr("Figures show another record of this workload: first/cell"));
+  EXPECT_THAT(html, HasSubstr("Figures show another record of this workload: pytorch-4"));
   EXPECT_THAT(html, Not(HasSubstr("resnet50 #2")));
   const std::string markdown = print_report(measured_twice(), Format::markdown);
   EXPECT_THAT(markdown, HasSubstr("| resnet50 (second) |"));
@@ -273,7 +275,7 @@ TEST(Report, SameRecordsInAnyOrderGiveTheSameBytes) {
 TEST(Report, HostileNamesStayText) {
   const std::string hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
   Record record = sample_record();
-  Workload& w = record.run.workload;
+  MeasuredWorkload& w = record.run.workload;
   for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.mode, &w.device, &w.precision,
                          &w.layout, &w.allocator, &w.input_mode, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
     *s = hostile;
@@ -337,6 +339,31 @@ TEST(Report, OtherFormatsHoldTheSameTables) {
   EXPECT_THAT(print_report(records, Format::csv), HasSubstr("# Results\n"));
   for (const std::string& line : split(print_report(records, Format::json), '\n'))
     EXPECT_TRUE(line.empty() || parse_json(line, "line").contains("table"));
+}
+
+TEST(Report, IsTheSameFromWhereverItsRecordsAreNamed) {
+  std::vector<std::string> pages;
+  for (const char* place : {"/home/one/results/", "results/", ""}) {
+    std::vector<Record> records = {swept("pytorch", 4, 0.02), swept("pytorch", 4, 0.02), swept("mxnet", 4, 0.02)};
+    records[1].hash = "another";
+    records[0].folder = cat(place, "b");
+    records[1].folder = cat(place, "a");
+    records[2].folder = cat(place, "c");
+    pages.push_back(report_html(records, kLibrary));
+  }
+  EXPECT_EQ(pages[0], pages[1]);
+  EXPECT_EQ(pages[0], pages[2]);
+}
+
+TEST(Report, TellsRecordsWithoutFoldersToNameApartByTheirHashes) {
+  std::vector<Record> records = {swept("pytorch", 4, 0.02), swept("pytorch", 4, 0.02)};
+  records[0].hash = "0123456789abcdef";
+  records[1].hash = "fedcba9876543210";
+  records[0].folder = "cell";
+  records[1].folder = "/somewhere/else/cell";
+  const std::string html = report_html(records, kLibrary);
+  EXPECT_THAT(html, HasSubstr("(0123456789ab)"));
+  EXPECT_THAT(html, Not(HasSubstr("somewhere")));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Table launch_table(const ReportCell& cell) {
              s.p95.value,
              s.p99.value,
              s.max,
-             tbd::cell(shift_of(launch.window_times()).drift)};
+             tbd::cell(launch.shift.drift)};
     }
     table.rows.push_back(std::move(row));
   }
@@ -119,7 +119,7 @@ Chart step_times_chart(const ReportCell& cell, size_t number) {
 
 // The speed probe's rates over the best that it saw, in percent; nothing where it did not run.
 std::optional<Chart> speed_chart(const ReportCell& cell, size_t number) {
-  const BestSpeed best = best_speed(cell.record->launches);
+  const CoreRates best = best_rates(cell.record->launches);
   if (!(best.read_byte_rate > 0)) return std::nullopt;
   Chart chart{
       .id = cat("core-speed-", number),
@@ -127,8 +127,10 @@ std::optional<Chart> speed_chart(const ReportCell& cell, size_t number) {
       .x_title = "step",
       .y_title = "percent of the best",
       .caption =
-          "Work of a known size between blocks of steps, on every core at once: the slowest core's rate over the "
-          "best that this record saw. Below 97 % of multiply-adds, or 85 % of reads, a block counts as disturbed.",
+          cat("Work of a known size between blocks of steps, on every core at once: the slowest core's rate over the "
+              "best that this record kept up. Where the median of five falls below ",
+              format_percent(1 - most_undisturbed(&Block::fma_loss)), " of multiply-adds, or ",
+              format_percent(1 - most_undisturbed(&Block::read_loss)), " of reads, a block counts as disturbed."),
       .mark = Mark::lines};
   Table table;
   table.columns = {{"launch", "launch"}, {"step", "step"}, {"multiply_adds", "multiply-adds"}, {"reads", "reads"}};

@@ -64,13 +64,13 @@ std::string card(const ReportCell& cell) {
   if (!judgement.flags.empty())
     html += cat("<p class=\"note\">Flags: ", html_escaped(join(judgement.flags, ", ")), "</p>");
   if (cell.stands_in)
-    html += cat("<p class=\"note\">Figures show another record of this workload: ",
-                html_escaped(cell.stands_in->folder.string()), "</p>");
+    html += cat("<p class=\"note\">Figures show another record of this workload: ", cell.stands_in->hash.substr(0, 12),
+                "</p>");
   return html + "</article>\n";
 }
 
 std::string verdict_line(const InputPair& pair) {
-  const Workload& w = pair.pipeline->workload;
+  const MeasuredWorkload& w = pair.pipeline->workload;
   std::string numbers;
   const Quotient& q = pair.ratio;
   if (q.value) numbers = cat("pipeline / resident = ", significant(*q.value, 4));

@@ -13,7 +13,7 @@ ChartSeries throughput_series(std::span<const ReportCell> cells, const std::stri
                               const std::string& input_mode) {
   ChartSeries series{.name = input_mode, .role = input_mode};
   for (const ReportCell& cell : cells) {
-    const Workload& w = cell.result.workload;
+    const MeasuredWorkload& w = cell.result.workload;
     if (w.unit != unit || w.input_mode != input_mode) continue;
     const Measured& x = cell.result["throughput"];
     series.labels.push_back(cell.label);
@@ -32,7 +32,7 @@ Table interval_table(std::span<const ReportCell> cells, const std::string& unit)
                    {"low", "from", Unit::per_second},
                    {"high", "to", Unit::per_second},
                    {"launches", "launches", Unit::count},
-                   {"steps", "stable steps", Unit::count},
+                   {"steps", "steps after warming up", Unit::count},
                    {"n_eff", "independent steps", Unit::none},
                    {"lag1", "lag-1 correlation", Unit::none},
                    {"launch_cv", "spread of launches", Unit::fraction},

@@ -41,13 +41,6 @@ std::string bar_of(const RankAnalysis& rank) {
              "</h3>\n<div class=\"timebar\">", bar, "</div>\n<ul class=\"timekey\">", legend, "</ul>\n");
 }
 
-constexpr std::string_view kStyle = R"css(
-.timebar { display: flex; height: 28px; border-radius: 4px; overflow: hidden; }
-.timebar span { min-width: 0; border-right: 1px solid var(--paper); }
-.timekey { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: .875rem; }
-.timekey b { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 6px; }
-)css";
-
 std::string trace_lead(std::span<const RankAnalysis> ranks) {
   if (ranks.empty()) return "";
   const RankAnalysis& first = ranks.front();
@@ -65,7 +58,8 @@ std::string trace_report_html(std::span<const Table> tables, std::span<const Ran
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
           "img-src data:\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n<title>Where time went</title>\n<style>",
-          report_style(), kStyle, "</style>\n</head>\n<body>\n<header>\n<h1>Where time went</h1>\n<p class=\"lead\">",
+          "\n", report_style(), trace_style(),
+          "</style>\n</head>\n<body>\n<header>\n<h1>Where time went</h1>\n<p class=\"lead\">",
           html_escaped(trace_lead(ranks)), "</p>\n</header>\n<main>\n<section>\n<h2>The window</h2>\n");
   for (const RankAnalysis& rank : ranks) html += bar_of(rank);
   html += "</section>\n";

@@ -1,9 +1,4 @@
-#include "report/assets.h"
-
-namespace tbd {
-
-std::string_view report_script() {
-  return R"js(
+// Draws the charts of the report: the JSON under the id tbd-data says what, Plotly draws, the page's style names colours.
 (function () {
   'use strict';
   const charts = JSON.parse(document.getElementById('tbd-data').textContent);
@@ -212,7 +207,3 @@ std::string_view report_script() {
   }
   setTimeout(draw_next, 200);
 })();
-)js";
-}
-
-}  // namespace tbd
