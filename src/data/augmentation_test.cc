@@ -10,7 +10,7 @@
 namespace tbd {
 namespace {
 
-// The literals come from a separate implementation of Philox4x32-10 and of the rules in models.md.
+// The literals come from a separate implementation of Philox4x32-10 and of the rules in docs/conventions.md.
 TEST(EpochOrder, FollowsTheWordsOfItsStream) {
   EXPECT_EQ(epoch_order(7, 0, 8), (std::vector<uint32_t>{7, 3, 1, 0, 2, 4, 5, 6}));
   EXPECT_EQ(epoch_order(7, 1, 8), (std::vector<uint32_t>{7, 3, 2, 0, 1, 6, 5, 4}));

@@ -29,7 +29,7 @@ struct CropPlan {
   bool flip = false;
 };
 
-// y = (x / 255 - mean) / deviation for the channels R, G, B. The default is ImageNet's (models.md, section 2).
+// y = (x / 255 - mean) / deviation for the channels R, G, B. The default is ImageNet's.
 struct Normalisation {
   float mean[3] = {0.485f, 0.456f, 0.406f};
   float deviation[3] = {0.229f, 0.224f, 0.225f};

@@ -138,7 +138,11 @@ void add_split(SourceSpec& spec, CheckedData& data) {
 CheckedData check_data(const SourceSpec& given) {
   require(given.kind != SourceKind::synthetic, "synthetic data has no files to check");
   SourceSpec spec = given;
-  spec.batch = 1, spec.threads = 2, spec.prefetch = 64, spec.text.duplicates = 1, spec.text.target_slots = 0;
+  spec.batch = 1;
+  spec.threads = 2;
+  spec.prefetch = 64;
+  spec.text.duplicates = 1;
+  spec.text.target_slots = 0;
   CheckedData data;
   for (const Split split : {Split::train, Split::val}) {
     spec.split = split;

@@ -98,7 +98,9 @@ bool fit_unlabelled(SourceSpec& spec, std::span<const WantedInput> inputs) {
   if (real.rank() != 4 || real[1] != 3 || real[2] != real[3]) return false;
   const WantedInput* alpha = find_input(inputs, "alpha");
   if (alpha && alpha->shape != Shape{real[0], 1, 1, 1}) return false;
-  spec.batch = real[0], spec.image_size = real[2], spec.labelled = false;
+  spec.batch = real[0];
+  spec.image_size = real[2];
+  spec.labelled = false;
   return true;
 }
 

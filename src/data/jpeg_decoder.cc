@@ -66,7 +66,8 @@ class JpegDecoder::Impl {
         axis(w.left, w.width, plan.output.width, plan.readable.left, plan.readable.right, info_.output_width);
     const int64_t offset = crop_columns(horizontal);
     for (int64_t& first : horizontal.first) first -= offset;
-    horizontal.begin -= offset, horizontal.end -= offset;
+    horizontal.begin -= offset;
+    horizontal.end -= offset;
     skip_rows(vertical.begin);
     resampler_.run(
         vertical, plan.flip ? mirrored(horizontal) : horizontal, info_.output_width,

@@ -11,7 +11,8 @@ std::string encode_png(const RgbImage& image) {
           image.size.width, " x ", image.size.height, " pixels has ", image.pixels.size(), " bytes");
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
-  png.width = static_cast<png_uint_32>(image.size.width), png.height = static_cast<png_uint_32>(image.size.height);
+  png.width = static_cast<png_uint_32>(image.size.width);
+  png.height = static_cast<png_uint_32>(image.size.height);
   png.format = PNG_FORMAT_RGB;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(png), '\0');
   png_alloc_size_t count = bytes.size();

@@ -115,7 +115,10 @@ class PrefetchingSource final : public Source {
         error = std::current_exception();
       }
       lock.lock();
-      if (error && (!batch->error || slot < batch->error_slot)) batch->error = error, batch->error_slot = slot;
+      if (error && (!batch->error || slot < batch->error_slot)) {
+        batch->error = error;
+        batch->error_slot = slot;
+      }
       if (--batch->left == 0) done_.notify_all();
     }
   }

@@ -26,7 +26,10 @@ template <int kTaps>
                                        float* __restrict out) {
   const uint8_t* row[kTaps];
   float weight[kTaps];
-  for (int k = 0; k < kTaps; ++k) row[k] = rows[k], weight[k] = weights[k];
+  for (int k = 0; k < kTaps; ++k) {
+    row[k] = rows[k];
+    weight[k] = weights[k];
+  }
   for (int64_t i = 0; i < count; ++i) {
     float sum = weight[0] * static_cast<float>(row[0][i]);
     for (int k = 1; k < kTaps; ++k) sum += weight[k] * static_cast<float>(row[k][i]);

@@ -89,7 +89,11 @@ TEST(Synthetic, HasMeanZeroVarianceOneAndEveryLabel) {
   std::vector<int> seen(10);
   for (int64_t step = 1; step <= 20; ++step) {
     const TensorMap batch = source->next(step);
-    for (const float x : batch.at("image").as<float>()) sum += x, squares += double{x} * x, ++count;
+    for (const float x : batch.at("image").as<float>()) {
+      sum += x;
+      squares += double{x} * x;
+      ++count;
+    }
     for (const int32_t label : batch.at("label").as<int32_t>()) ++seen.at(static_cast<size_t>(label));
   }
   EXPECT_NEAR(sum / count, 0, 0.006);

@@ -109,7 +109,10 @@ TEST(Spectrogram, HasMeanZeroAndUnbiasedVarianceOne) {
   Spectrogram spectrogram;
   const auto found = spectrogram.of(noise(5000));
   double sum = 0, squares = 0;
-  for (const float value : found) sum += value, squares += double{value} * value;
+  for (const float value : found) {
+    sum += value;
+    squares += double{value} * value;
+  }
   EXPECT_NEAR(sum, 0, 1e-2);
   EXPECT_NEAR(squares / static_cast<double>(found.size() - 1), 1, 1e-5);
 }

@@ -84,7 +84,10 @@ TEST(UnlabelledImages, GiveEachImageOnceAnEpochAsItStandsInItsFile) {
 TEST(UnlabelledImages, LieBetweenMinusOneAndOneWithSharesDrawnByStepAndSample) {
   const TemporaryFolder root;
   RgbImage image{.size = {8, 8}, .pixels = std::vector<uint8_t>(192, 255)};
-  for (size_t i = 0; i < 192; i += 3) image.pixels[i] = 0, image.pixels[i + 1] = 51;
+  for (size_t i = 0; i < 192; i += 3) {
+    image.pixels[i] = 0;
+    image.pixels[i + 1] = 51;
+  }
   make_folder(root.path() / "train_8x8");
   for (const char* name : {"a.png", "b.PNG"}) write_file(root.path() / "train_8x8" / name, encode_png(image));
   const TensorMap batch = open_source(unlabelled_spec(root.path()))->batch_at(5);
@@ -157,7 +160,8 @@ TEST(UnlabelledImages, RefuseFoldersThatCannotServe) {
   write_set(root.path());
   spec.image_size = 16;
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("has no folder 'train_16x16', only train_8x8"));
-  spec.image_size = 8, spec.batch = 8;
+  spec.image_size = 8;
+  spec.batch = 8;
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("batch 8 is larger than the data set"));
   spec.split = Split::val;
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("has no folder 'valid_8x8'"));
@@ -185,7 +189,8 @@ TEST(UnlabelledImages, SyntheticOnesAreNoiseOfAllLevels) {
     const double level = (value + 1) * 127.5;
     EXPECT_NEAR(level, std::lround(level), 1e-4);
     EXPECT_LE(std::abs(value), 1);
-    sum += value, squares += double{value} * value;
+    sum += value;
+    squares += double{value} * value;
   }
   const auto count = static_cast<double>(real.size());
   EXPECT_NEAR(sum / count, 0, 0.1);

@@ -26,7 +26,8 @@ std::string_view reason(Legality why) {
 Board::Board(int size) : geometry_(&geometry(size)), keys_(&zobrist_keys()), hash_(keys_->empty) {
   cells_.fill(Color::border);
   std::fill_n(cells_.begin(), points(), Color::none);
-  head_.fill(0), next_.fill(0);
+  head_.fill(0);
+  next_.fill(0);
 }
 
 Board::Board(int size, std::span<const Color> cells) : Board(size) {
@@ -98,7 +99,10 @@ int Board::play(Color player, Move move) {
       captured += remove_group(beside);
     }
   const Group& group = group_at(move);
-  if (captured == 1 && group.stones == 1 && group.liberties == 1) ko_ = last, banned_ = to_play_;
+  if (captured == 1 && group.stones == 1 && group.liberties == 1) {
+    ko_ = last;
+    banned_ = to_play_;
+  }
   return captured;
 }
 
@@ -123,7 +127,8 @@ void Board::merge(int a, int b) {
   const uint16_t kept = head_[index(a)];
   const Group& joined = group_at(b);
   Group& group = groups_[kept];
-  group.sum += joined.sum, group.squares += joined.squares;
+  group.sum += joined.sum;
+  group.squares += joined.squares;
   group.liberties = static_cast<uint16_t>(group.liberties + joined.liberties);
   group.stones = static_cast<uint16_t>(group.stones + joined.stones);
   int stone = b;
@@ -154,12 +159,16 @@ void Board::flip_stone(Color player, int point) {
 
 void Board::add_liberty(Group& group, int point) {
   const auto value = static_cast<uint32_t>(point);
-  ++group.liberties, group.sum += value, group.squares += value * value;
+  ++group.liberties;
+  group.sum += value;
+  group.squares += value * value;
 }
 
 void Board::drop_liberty(Group& group, int point) {
   const auto value = static_cast<uint32_t>(point);
-  --group.liberties, group.sum -= value, group.squares -= value * value;
+  --group.liberties;
+  group.sum -= value;
+  group.squares -= value * value;
 }
 
 int Board::liberties(int point) const {
@@ -168,7 +177,10 @@ int Board::liberties(int point) const {
   int count = 0, stone = point;
   do {
     for (const int beside : geometry_->neighbors[index(stone)])
-      if (at(beside) == Color::none && !has(seen, beside)) flip(seen, beside), ++count;
+      if (at(beside) == Color::none && !has(seen, beside)) {
+        flip(seen, beside);
+        ++count;
+      }
   } while ((stone = next_[index(stone)]) != point);
   return count;
 }

@@ -120,7 +120,8 @@ TEST(Sgf, RefusesIllegalMovesByNumberAndReason) {
 
 TEST(Sgf, WhatIsWrittenIsReadAgain) {
   SgfGame game{.file = "a.sgf", .size = 9, .komi = 7.5, .handicap = 2, .result = "B+R"};
-  game.black = {3, 80}, game.white = {5};
+  game.black = {3, 80};
+  game.white = {5};
   game.properties = {{"PB", "a ] \\ b"}, {"RU", "chinese"}};
   Game board = start_of(game, {});
   RandomWords words(1, "test/sgf");

@@ -18,7 +18,8 @@ Sources sources_of(int size) {
         int r = row, c = column;
         for (int turn = 0; turn < symmetry % 4; ++turn) {
           const int before = r;
-          r = c, c = last - before;  // what a quarter turn brings to (r, c) came from there
+          r = c;
+          c = last - before;  // what a quarter turn brings to (r, c) came from there
         }
         if (symmetry >= 4) c = last - c;
         all[static_cast<size_t>(symmetry)][static_cast<size_t>(row * size + column)] =

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
-#include "quality/edit_distance.h"
 
 namespace tbd {
 namespace {

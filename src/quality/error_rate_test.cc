@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/philox.h"
-#include "quality/edit_distance.h"
 
 namespace tbd {
 namespace {

@@ -29,7 +29,10 @@ class ByteWriter {
     bytes_ += static_cast<char>(value);
   }
   void signed_varint(int64_t value) { varint(zigzag(value)); }
-  void text(std::string_view text) { varint(text.size()), bytes_ += text; }
+  void text(std::string_view text) {
+    varint(text.size());
+    bytes_ += text;
+  }
   std::string take() { return std::move(bytes_); }
 
  private:

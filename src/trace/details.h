@@ -12,8 +12,10 @@ namespace tbd {
 
 // Mixing of splitmix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
 constexpr uint64_t mixed(uint64_t x) {
-  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27, x *= 0x94d049bb133111ebu;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 template <class Detail>
@@ -39,7 +41,10 @@ class DetailTable {
   const Detail* find(uint32_t id) const { return id < rows_.size() ? &rows_[id] : nullptr; }
   std::span<const Detail> rows() const { return rows_; }
   size_t memory_bytes() const { return rows_.capacity() * sizeof(Detail) + slots_.capacity() * sizeof(uint32_t); }
-  void clear() { rows_.clear(), slots_.assign(slots_.size(), 0); }
+  void clear() {
+    rows_.clear();
+    slots_.assign(slots_.size(), 0);
+  }
 
  private:
   size_t slot_of(const Detail& value) const { return hash_of(value) & (slots_.size() - 1); }

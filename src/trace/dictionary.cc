@@ -35,9 +35,16 @@ std::string encode_state(const Trace& trace) {
   out.varint(trace.base_epoch_ns ? 1 : 0);
   out.signed_varint(trace.base_epoch_ns.value_or(0));
   out.varint(trace.facts.size());
-  for (const auto& [key, value] : trace.facts) out.text(key), out.text(value);
+  for (const auto& [key, value] : trace.facts) {
+    out.text(key);
+    out.text(value);
+  }
   out.varint(trace.faults().size());
-  for (const Fault& fault : trace.faults()) out.text(fault.what), out.signed_varint(fault.count), out.text(fault.first);
+  for (const Fault& fault : trace.faults()) {
+    out.text(fault.what);
+    out.signed_varint(fault.count);
+    out.text(fault.first);
+  }
   return out.take();
 }
 

@@ -59,7 +59,10 @@ bool TraceReader::torn(Trace& trace, const std::string& reason) {
 
 bool TraceReader::read_block(Trace& trace) {
   if (ended_) return false;
-  if (offset_ == size_) return torn(trace, "the index is missing, so the writer did not finish"), false;
+  if (offset_ == size_) {
+    torn(trace, "the index is missing, so the writer did not finish");
+    return false;
+  }
   const std::string header = bytes_at(in_, offset_, kBlockHeader);
   const auto read = header.size() == kBlockHeader ? decode_header(header) : std::nullopt;
   if (!read) return torn(trace, "no whole block begins here");
@@ -79,7 +82,10 @@ bool TraceReader::next(Trace& trace) {
   while (read_block(trace)) {
     try {
       if (type_ == kDictionary) decode_dictionary(content_, trace);
-      if (type_ == kEvents) return decode_events(content_, trace), true;
+      if (type_ == kEvents) {
+        decode_events(content_, trace);
+        return true;
+      }
       if (type_ == kIndex) ended_ = true;
     } catch (const Error& e) {
       return torn(trace, e.what());

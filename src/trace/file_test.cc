@@ -85,7 +85,8 @@ TEST_F(TraceFile, ReadsBackWhatWasWritten) {
   for (int i = 0; i < 100; ++i) add_step(out, random, now);  // more than one chunk
   out.fault("clock ran backwards", "event 5", 3);
   writer.finish();
-  random.seed(7), now = -5;
+  random.seed(7);
+  now = -5;
   Trace expected;
   for (int i = 0; i < 100; ++i) add_step(expected, random, now);
 
@@ -114,7 +115,10 @@ TEST_F(TraceFile, TakesAtMostTwelveBytesAnEvent) {
   TraceWriter writer(path());
   std::mt19937_64 random(1);
   int64_t now = 0, events = 0;
-  for (int i = 0; i < 300; ++i) add_step(writer.trace(), random, now), events += 800;
+  for (int i = 0; i < 300; ++i) {
+    add_step(writer.trace(), random, now);
+    events += 800;
+  }
   writer.finish();
   EXPECT_LE(static_cast<double>(std::filesystem::file_size(path())) / static_cast<double>(events), 12.0);
 }
@@ -219,8 +223,10 @@ TEST(Codec, IntegersOfEveryLengthReadBack) {
   ByteWriter out;
   std::vector<uint64_t> values;
   for (int bit = 0; bit < 64; ++bit)
-    for (const uint64_t value : {uint64_t{1} << bit, (uint64_t{1} << bit) - 1, ~uint64_t{0} >> bit})
-      values.push_back(value), out.varint(value);
+    for (const uint64_t value : {uint64_t{1} << bit, (uint64_t{1} << bit) - 1, ~uint64_t{0} >> bit}) {
+      values.push_back(value);
+      out.varint(value);
+    }
   const std::string bytes = out.take();
   ByteReader in(bytes);
   for (const uint64_t value : values) ASSERT_EQ(in.varint(), value);

@@ -84,24 +84,48 @@ void Trace::drain_every(size_t events, std::function<void(Trace&)> drain) {
 }
 
 void Trace::clear_events() {
-  begin_.clear(), duration_.clear(), name_.clear(), link_.clear(), detail_.clear();
-  track_.clear(), kind_.clear(), phase_.clear();
+  begin_.clear();
+  duration_.clear();
+  name_.clear();
+  link_.clear();
+  detail_.clear();
+  track_.clear();
+  kind_.clear();
+  phase_.clear();
   details_.for_each([](auto& table) { table.clear(); });
 }
 
 void Trace::resize(size_t events) {
-  begin_.resize(events), duration_.resize(events), name_.resize(events), link_.resize(events);
-  detail_.resize(events), track_.resize(events), kind_.resize(events), phase_.resize(events);
+  begin_.resize(events);
+  duration_.resize(events);
+  name_.resize(events);
+  link_.resize(events);
+  detail_.resize(events);
+  track_.resize(events);
+  kind_.resize(events);
+  phase_.resize(events);
 }
 
 void Trace::reserve(size_t events) {
-  begin_.reserve(events), duration_.reserve(events), name_.reserve(events), link_.reserve(events);
-  detail_.reserve(events), track_.reserve(events), kind_.reserve(events), phase_.reserve(events);
+  begin_.reserve(events);
+  duration_.reserve(events);
+  name_.reserve(events);
+  link_.reserve(events);
+  detail_.reserve(events);
+  track_.reserve(events);
+  kind_.reserve(events);
+  phase_.reserve(events);
 }
 
 void Trace::shrink() {
-  begin_.shrink_to_fit(), duration_.shrink_to_fit(), name_.shrink_to_fit(), link_.shrink_to_fit();
-  detail_.shrink_to_fit(), track_.shrink_to_fit(), kind_.shrink_to_fit(), phase_.shrink_to_fit();
+  begin_.shrink_to_fit();
+  duration_.shrink_to_fit();
+  name_.shrink_to_fit();
+  link_.shrink_to_fit();
+  detail_.shrink_to_fit();
+  track_.shrink_to_fit();
+  kind_.shrink_to_fit();
+  phase_.shrink_to_fit();
 }
 
 }  // namespace tbd

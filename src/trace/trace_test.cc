@@ -65,9 +65,14 @@ TEST(Trace, AppendsAllOrNone) {
   const auto two_of_duration = [&](int64_t duration) {
     trace.append(2, [&](const EventColumns& events) {
       for (size_t i = 0; i < 2; ++i) {
-        events.begin[i] = 10, events.duration[i] = i == 0 ? 1 : duration, events.name[i] = 0, events.link[i] = 0;
-        events.detail[i] = kNoDetail, events.track[i] = track;
-        events.kind[i] = EventKind::op, events.phase[i] = EventPhase::unknown;
+        events.begin[i] = 10;
+        events.duration[i] = i == 0 ? 1 : duration;
+        events.name[i] = 0;
+        events.link[i] = 0;
+        events.detail[i] = kNoDetail;
+        events.track[i] = track;
+        events.kind[i] = EventKind::op;
+        events.phase[i] = EventPhase::unknown;
       }
     });
   };
@@ -87,7 +92,10 @@ TEST(Trace, EqualDetailsAreOneRow) {
 TEST(Trace, DrainsWhenFull) {
   Trace trace;
   size_t drained = 0;
-  trace.drain_every(10, [&](Trace& t) { drained += t.size(), t.clear_events(); });
+  trace.drain_every(10, [&](Trace& t) {
+    drained += t.size();
+    t.clear_events();
+  });
   const TrackId track = trace.track({});
   for (int i = 0; i < 25; ++i) trace.add({.begin = i, .track = track});
   EXPECT_EQ(drained, 20u);

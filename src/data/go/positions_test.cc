@@ -128,7 +128,8 @@ TEST_F(GameFolder, TrainingGivesEachPositionOnceAnEpochUnderItsSymmetry) {
 TEST_F(GameFolder, IsTheSameWithAnyNumberOfThreads) {
   write("train/a.sgf", 1, 20, "B+R");
   SourceSpec one = spec(), many = spec();
-  one.threads = 0, many.threads = 3;
+  one.threads = 0;
+  many.threads = 3;
   const auto a = open_source(one), b = open_source(many);
   for (int64_t step = 1; step <= 12; ++step) {
     const TensorMap x = a->next(step), y = b->next(step);

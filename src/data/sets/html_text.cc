@@ -131,8 +131,10 @@ class HtmlReader {
       const std::string reference = end == std::string_view::npos ? "" : referred(text.substr(i + 1, end - 1));
       if (reference.empty())
         text_ += text[i++];
-      else
-        text_ += reference, i += end + 1;
+      else {
+        text_ += reference;
+        i += end + 1;
+      }
     }
   }
   void end_paragraph() {
@@ -143,8 +145,10 @@ class HtmlReader {
       const size_t length = code ? code->length : 1;
       if (!code || is_unicode_space(code->value) || is_unicode_control(code->value))
         gap = true;
-      else
-        paragraph.append(gap && !paragraph.empty() ? " " : "").append(text_, i, length), gap = false;
+      else {
+        paragraph.append(gap && !paragraph.empty() ? " " : "").append(text_, i, length);
+        gap = false;
+      }
       i += length;
     }
     if (!paragraph.empty()) out_.paragraphs.push_back(std::move(paragraph));

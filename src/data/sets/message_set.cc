@@ -75,7 +75,8 @@ MessageSetSummary make_message_set(const fs::path& source_dir, const fs::path& o
       summary.left_out.push_back({file, e.what()});
     }
   }
-  summary.train_pairs = pairs.train.pairs, summary.val_pairs = pairs.val.pairs;
+  summary.train_pairs = pairs.train.pairs;
+  summary.val_pairs = pairs.val.pairs;
   require(summary.train_pairs > 0 && summary.val_pairs > 0, source_dir.string(), " gives ", summary.train_pairs,
           " pairs of sentences for training and ", summary.val_pairs, " for validation, from ", sources.size(),
           " catalogues ", options.language, "/LC_MESSAGES/*.mo");

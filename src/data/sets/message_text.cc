@@ -93,10 +93,13 @@ class Tokeniser {
     const std::string_view sign = text_.substr(at_, length);
     if (!code || is_gap(code->value))
       flush();
-    else if (is_word(code->value) || stays(code->value, length))
-      word_ += sign, has_letter_ |= is_unicode_letter(code->value);
-    else
-      flush(), token(sign);
+    else if (is_word(code->value) || stays(code->value, length)) {
+      word_ += sign;
+      has_letter_ |= is_unicode_letter(code->value);
+    } else {
+      flush();
+      token(sign);
+    }
     at_ += sign == "%" && text_.substr(at_).starts_with("%%") ? 2 : length;
   }
   // Whether a sign at at_ belongs to the word around it.

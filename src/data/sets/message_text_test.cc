@@ -32,10 +32,12 @@ TEST(MessageText, DropsAShortcutThatBothHave) {
   std::string text = "_Edit file", translation = "Datei be_arbeiten";
   drop_shortcuts(text, translation);
   EXPECT_EQ(text + "|" + translation, "Edit file|Datei bearbeiten");
-  text = "use a_name", translation = "nutze Namen";
+  text = "use a_name";
+  translation = "nutze Namen";
   drop_shortcuts(text, translation);
   EXPECT_EQ(text, "use a_name");
-  text = "a_name or b_name", translation = "a_name oder b_name";
+  text = "a_name or b_name";
+  translation = "a_name oder b_name";
   drop_shortcuts(text, translation);
   EXPECT_EQ(translation, "a_name oder b_name");
 }

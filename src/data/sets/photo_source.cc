@@ -74,7 +74,10 @@ std::vector<PhotoSource> find_photos(const fs::path& folder, ImageSize least) {
     photo.size = size_of_jpeg(photo.file);
     if (photo.size.width < least.width || photo.size.height < least.height) continue;
     for (const PhotoPackage& package : kPhotoPackages)
-      if (photo.below.starts_with(package.below)) photo.package = package.name, photo.licence = package.licence;
+      if (photo.below.starts_with(package.below)) {
+        photo.package = package.name;
+        photo.licence = package.licence;
+      }
     PhotoSource& kept = pictures[photo.name];
     if (photo.size.width * photo.size.height > kept.size.width * kept.size.height) kept = photo;
   }

@@ -84,7 +84,8 @@ PromptSetSummary make_prompt_set(const fs::path& source_dir, const fs::path& out
       summary.left_out.push_back({prompt.name, e.what()});
     }
   }
-  summary.train = train.finish(), summary.val = val.finish();
+  summary.train = train.finish();
+  summary.val = val.finish();
   require(summary.train.utterances > 0 && summary.val.utterances > 0, source_dir.string(), " gives ",
           summary.train.utterances, " prompts for training and ", summary.val.utterances, " for validation");
   summary.held_out = held_out(source_dir, made.folder() / "held_out", sources);

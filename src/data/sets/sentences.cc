@@ -17,7 +17,10 @@ std::string_view without_closers(std::string_view word) {
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view closer : kClosers)
-      if (word.ends_with(closer)) word.remove_suffix(closer.size()), again = true;
+      if (word.ends_with(closer)) {
+        word.remove_suffix(closer.size());
+        again = true;
+      }
   }
   return word;
 }

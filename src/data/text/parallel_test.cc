@@ -22,7 +22,8 @@ void write_pairs(const fs::path& root, int64_t pairs, const std::string& stem = 
   for (int64_t i = 0; i < pairs; ++i) {
     for (int64_t k = 0; k <= i % 9; ++k) en += cat(k ? " " : "", static_cast<char>('a' + (i + k) % 6));
     for (int64_t k = 0; k <= (i + 2) % 9; ++k) vi += cat(k ? " " : "", "v\xe1\xbb\x8b", (i + k) % 6);
-    en += '\n', vi += '\n';
+    en += '\n';
+    vi += '\n';
   }
   write_file(root / (stem + ".en"), en);
   write_file(root / (stem + ".vi"), vi);

@@ -47,7 +47,8 @@ TEST(WordLaw, PairsLieInTheirBucketAndHaveTheStatedMean) {
   double source = 0, target = 0;
   for (int i = 0; i < 4000; ++i) {
     const PairLengths pair = draw_pair_lengths(buckets, -1, draws);
-    source += static_cast<double>(pair.source) / 4000, target += static_cast<double>(pair.target) / 4000;
+    source += static_cast<double>(pair.source) / 4000;
+    target += static_cast<double>(pair.target) / 4000;
     const int64_t longest = std::max(pair.source, pair.target + 1);
     ASSERT_EQ(static_cast<int64_t>(pair.bucket), (longest - 1) / 10);
   }

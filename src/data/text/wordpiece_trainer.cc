@@ -52,8 +52,10 @@ std::vector<std::string> train_wordpiece(const WordCounts& counts, int64_t size)
   require(size >= 16, "a WordPiece vocabulary needs room for 16 pieces, got ", size);
   const size_t room = static_cast<size_t>(size) - kSpecials;
   Symbols spelling, symbols;
-  for (const std::string& character : alphabet_of(counts, room * 3 / 4))
-    spelling.add(character), symbols.add(character);
+  for (const std::string& character : alphabet_of(counts, room * 3 / 4)) {
+    spelling.add(character);
+    symbols.add(character);
+  }
   const auto joined = [](const std::string& left, const std::string& right) { return left + right.substr(2); };
   learn_merges(spell_words(counts, spelling), symbols, room, joined);
   std::vector<std::string> pieces(std::begin(kSpecialPieces), std::end(kSpecialPieces));

@@ -50,7 +50,10 @@ class ChromeStream {
     for (;;) {
       const char next = window_.skip_blanks();
       if (next == '\0') return stopped("the array of events is not closed");
-      if (next == ']') return window_.advance(1), true;
+      if (next == ']') {
+        window_.advance(1);
+        return true;
+      }
       if (next == ',') {
         window_.advance(1);
         continue;
@@ -82,9 +85,15 @@ class ChromeStream {
   bool members() {
     for (;;) {
       char next = window_.skip_blanks();
-      if (next == ',') window_.advance(1), next = window_.skip_blanks();
+      if (next == ',') {
+        window_.advance(1);
+        next = window_.skip_blanks();
+      }
       if (next == '\0') return stopped("the object is not closed");
-      if (next == '}') return window_.advance(1), true;
+      if (next == '}') {
+        window_.advance(1);
+        return true;
+      }
       if (next != '"') return malformed(cat("a key begins with ", shown(next)));
       const size_t size = window_.value_size();
       if (size == 0) return window_.full() ? malformed("a key is longer than 1 MiB") : stopped("a key is cut off");
@@ -98,7 +107,10 @@ class ChromeStream {
   }
   bool member(const std::string& key) {
     const char next = window_.skip_blanks();
-    if (key == "traceEvents" && next == '[') return window_.advance(1), events();
+    if (key == "traceEvents" && next == '[') {
+      window_.advance(1);
+      return events();
+    }
     const int64_t position = window_.position();
     const size_t size = window_.value_size();
     if (size == 0 && !window_.full()) return stopped(cat("'", key, "' is cut off"));

@@ -94,7 +94,8 @@ bool ChromeObjects::many(JsonWindow& window, bool& closed) {
   char* const begin = window.begin();
   const int64_t position = window.position();
   const char before = begin[-1], after = begin[size];
-  begin[-1] = '[', begin[size] = ']';
+  begin[-1] = '[';
+  begin[size] = ']';
   size_t reached = 0;  // all before was handled
   bool good = false;
   od::document document;
@@ -121,7 +122,8 @@ bool ChromeObjects::many(JsonWindow& window, bool& closed) {
   }
   const char* next = nullptr;
   closed = good && !document.current_location().get(next) && next < begin + size;
-  begin[-1] = before, begin[size] = after;
+  begin[-1] = before;
+  begin[size] = after;
   if (closed)
     window.advance(static_cast<size_t>(next - begin));
   else

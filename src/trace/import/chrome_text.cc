@@ -7,9 +7,19 @@ namespace {
 void append_utf8(std::string& out, uint32_t code) {
   const auto put = [&](uint32_t byte) { out += static_cast<char>(byte); };
   if (code < 0x80) return put(code);
-  if (code < 0x800) return put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
-  if (code < 0x10000) return put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
-  put(0xf0 | code >> 18), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+  if (code < 0x800) {
+    put(0xc0 | code >> 6);
+    return put(0x80 | (code & 0x3f));
+  }
+  if (code < 0x10000) {
+    put(0xe0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3f));
+    return put(0x80 | (code & 0x3f));
+  }
+  put(0xf0 | code >> 18);
+  put(0x80 | (code >> 12 & 0x3f));
+  put(0x80 | (code >> 6 & 0x3f));
+  put(0x80 | (code & 0x3f));
 }
 
 // Four hexadecimal digits at `at`; 0xfffd, the replacement character, where there are none.
@@ -37,7 +47,10 @@ size_t append_escape(std::string& out, std::string_view text, size_t at) {
   at += 6;
   if (code >= 0xd800 && code < 0xdc00 && at + 1 < text.size() && text[at] == '\\' && text[at + 1] == 'u') {
     const uint32_t low = unit_at(text, at + 2);
-    if (low >= 0xdc00 && low < 0xe000) code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), at += 6;
+    if (low >= 0xdc00 && low < 0xe000) {
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+      at += 6;
+    }
   }
   append_utf8(out, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
   return at;

@@ -33,10 +33,13 @@ TrackId ChromeTracks::look_up(Place place, std::string_view first, std::string_v
   auto found = known_.find(key_);
   if (found == known_.end()) {
     Track track{.place = place};
-    if (place == Place::host)
-      track.process = chrome_id(first), track.thread = chrome_id(second);
-    else
-      track.device = static_cast<int32_t>(trailing_id(first)), track.thread = trailing_id(second);
+    if (place == Place::host) {
+      track.process = chrome_id(first);
+      track.thread = chrome_id(second);
+    } else {
+      track.device = static_cast<int32_t>(trailing_id(first));
+      track.thread = trailing_id(second);
+    }
     found = known_.emplace(key_, trace_.track(track)).first;
   }
   last_key_ = key_;

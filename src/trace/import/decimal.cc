@@ -27,10 +27,16 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
     while (i < text.size() && is_digit(text[i])) ++i;
     return text.substr(begin, i - begin);
   };
-  if (i < text.size() && text[i] == '-') out.negative = true, ++i;
+  if (i < text.size() && text[i] == '-') {
+    out.negative = true;
+    ++i;
+  }
   out.whole = digits();
   if (out.whole.empty()) return std::nullopt;
-  if (i < text.size() && text[i] == '.') ++i, out.fraction = digits();
+  if (i < text.size() && text[i] == '.') {
+    ++i;
+    out.fraction = digits();
+  }
   if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
     ++i;
     const bool minus = i < text.size() && text[i] == '-';

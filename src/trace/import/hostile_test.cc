@@ -244,7 +244,8 @@ TEST_F(Hostile, CountsWithoutBytesAllocateNothing) {
     bytes.varint(count);
     EXPECT_THROW(decode_events(bytes.take() + std::string(100, '\0'), trace), Error);
     ByteWriter dictionary;
-    dictionary.varint(0), dictionary.varint(count);
+    dictionary.varint(0);
+    dictionary.varint(count);
     EXPECT_THROW(decode_dictionary(dictionary.take() + std::string(100, '\0'), trace), Error);
   }
   memory.expect_growth_within(4);

@@ -106,11 +106,24 @@ class KinetoImport final : public ChromeHandler {
 
 bool KinetoImport::times(const ChromeEvent& event, int64_t& begin, int64_t& length) {
   const auto ts = scaled_decimal(event[ChromeKey::ts], 3), dur = scaled_decimal(event[ChromeKey::dur], 3);
-  if (!ts || !dur) return unknown(event, "events without a time"), false;
-  if (*dur < 0) return unknown(event, "negative durations, not used"), false;
-  if (*ts == 0 && *dur == 0) return unknown(event, "records with zero stamps, not used"), false;
-  if (*ts > INT64_MAX - *dur) return unknown(event, "events beyond the range of time"), false;
-  begin = *ts, length = *dur;
+  if (!ts || !dur) {
+    unknown(event, "events without a time");
+    return false;
+  }
+  if (*dur < 0) {
+    unknown(event, "negative durations, not used");
+    return false;
+  }
+  if (*ts == 0 && *dur == 0) {
+    unknown(event, "records with zero stamps, not used");
+    return false;
+  }
+  if (*ts > INT64_MAX - *dur) {
+    unknown(event, "events beyond the range of time");
+    return false;
+  }
+  begin = *ts;
+  length = *dur;
   return true;
 }
 

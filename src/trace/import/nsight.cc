@@ -74,7 +74,8 @@ class NsightImport {
   TrackId track(const Track& track) {
     if (track == last_track_ && have_last_) return last_;
     last_ = trace_.track(track);
-    last_track_ = track, have_last_ = true;
+    last_track_ = track;
+    have_last_ = true;
     return last_;
   }
   uint32_t link(int64_t process, std::optional<int64_t> correlation) {
@@ -84,11 +85,24 @@ class NsightImport {
   }
   // False, and counted, when the times cannot be used.
   bool set_times(Event& event, std::optional<int64_t> begin, std::optional<int64_t> end, std::string_view table) {
-    if (!begin || !end) return trace_.fault("events without a time", table), false;
-    if (*begin > *end) return trace_.fault("negative durations, not used", table), false;
-    if (*begin == 0 && *end == 0) return trace_.fault("records with zero stamps, not used", table), false;
-    if (*begin < 0) return trace_.fault("events beyond the range of time", table), false;
-    event.begin = *begin, event.duration = *end - *begin;
+    if (!begin || !end) {
+      trace_.fault("events without a time", table);
+      return false;
+    }
+    if (*begin > *end) {
+      trace_.fault("negative durations, not used", table);
+      return false;
+    }
+    if (*begin == 0 && *end == 0) {
+      trace_.fault("records with zero stamps, not used", table);
+      return false;
+    }
+    if (*begin < 0) {
+      trace_.fault("events beyond the range of time", table);
+      return false;
+    }
+    event.begin = *begin;
+    event.duration = *end - *begin;
     return true;
   }
   void read_calls();

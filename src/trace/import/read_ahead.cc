@@ -40,7 +40,10 @@ bool ReadAhead::hand_over(std::string& block) {
   changed_.wait(lock, [&] { return ready_.size() < kAhead || stop_; });
   ready_.push_back(std::move(block));
   block.clear();
-  if (!empty_.empty()) block = std::move(empty_.back()), empty_.pop_back();
+  if (!empty_.empty()) {
+    block = std::move(empty_.back());
+    empty_.pop_back();
+  }
   if (ready_.size() == 1) changed_.notify_all();
   return !stop_;
 }

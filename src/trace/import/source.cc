@@ -79,7 +79,8 @@ class Unpacked final : public ByteSource {
     if (stream_.avail_in == 0) return in_->read(to, size);
     size = std::min<size_t>(size, stream_.avail_in);
     std::memcpy(to, stream_.next_in, size);
-    stream_.next_in += size, stream_.avail_in -= static_cast<uInt>(size);
+    stream_.next_in += size;
+    stream_.avail_in -= static_cast<uInt>(size);
     return size;
   }
   size_t inflated(char* to, size_t size) {
@@ -106,7 +107,10 @@ class Unpacked final : public ByteSource {
     if (!at_gzip()) return end("bytes follow the gzip stream");
     inflateReset(&stream_);
   }
-  void end(std::string_view damage) { ended_ = true, damage_ = damage; }
+  void end(std::string_view damage) {
+    ended_ = true;
+    damage_ = damage;
+  }
 
   std::unique_ptr<ByteSource> in_;
   std::string input_ = std::string(kInput, '\0');

@@ -48,10 +48,17 @@ class ValueScan {
     } else if (c == '{' || c == '[') {
       ++depth_;
     } else if (c == '}' || c == ']') {
-      if (depth_ == 0) return done_at_ = at_, true;  // of a scalar before it
-      if (--depth_ == 0) return done_at_ = at_ + 1, true;
+      if (depth_ == 0) {  // of a scalar before it
+        done_at_ = at_;
+        return true;
+      }
+      if (--depth_ == 0) {
+        done_at_ = at_ + 1;
+        return true;
+      }
     } else if (depth_ == 0 && (at_ > 0 || begun_) && (c == ',' || is_blank(c))) {
-      return done_at_ = at_, true;
+      done_at_ = at_;
+      return true;
     }
     return false;
   }
@@ -89,7 +96,10 @@ char JsonWindow::skip_blanks() {
 bool JsonWindow::skip_value() {
   ValueScan scan;
   for (;;) {
-    if (const auto size = scan.end_in(text())) return advance(*size), true;
+    if (const auto size = scan.end_in(text())) {
+      advance(*size);
+      return true;
+    }
     advance(scan.let_go());
     if (!more()) return false;
   }
