@@ -102,7 +102,7 @@ class AdversarialLearning : public testing::Test {
   Json source(const std::string& split) const { return {{"path", crops().string()}, {"split", split}, {"seed", 1}}; }
 
   LessonWorker pair(uint64_t seed) const {
-    const Cell cell{.model = "wgan_gp", .config = "tiny", .batch = kCropBatch, .threads = 1, .seed = seed};
+    const Workload cell{.model = "wgan_gp", .config = "tiny", .batch = kCropBatch, .threads = 1, .seed = seed};
     return LessonWorker(cell, *settings_, folder_.path());
   }
   Seen seen(LessonWorker& worker) const {

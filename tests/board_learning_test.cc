@@ -53,7 +53,7 @@ class BoardLearning : public testing::Test {
   }
   // By how much a run on these games raises it. Files lie in a folder of this name.
   double rise(const fs::path& games, uint64_t seed, const std::string& name) const {
-    const Cell cell{.model = "minigo", .config = "9", .batch = kBoardBatch, .threads = 1, .seed = seed};
+    const Workload cell{.model = "minigo", .config = "9", .batch = kBoardBatch, .threads = 1, .seed = seed};
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
     LessonWorker worker(cell, *settings_, folder);

@@ -231,5 +231,21 @@ TEST_F(TheProgram, ABadRecordDoesNotEndAReportOfOthers) {
   EXPECT_EQ(tbd({"report", (fs::path("set") / bad.filename()).string(), "--format", "md"}), kBadUsage);
 }
 
+// Two persons who report the same records: other homes, folders, caches, time zones and languages.
+TEST_F(TheProgram, ReportsTheSameBytesWhateverSurroundsIt) {
+  const std::string golden = cat(TBD_SOURCE_DIR, "/tests/golden");
+  const std::string other = cat("cd '", golden, "' && HOME=/nowhere XDG_CACHE_HOME=/nowhere TBD_WORKERS=/nowhere ",
+                                "TZ=Asia/Tokyo LC_ALL=de_DE.UTF-8 COLUMNS=40 ");
+  for (const char* format : {"json", "csv", "md", "html"}) {
+    const std::string mine = path(cat("mine.", format)), theirs = path(cat("theirs.", format));
+    const int code = tbd({"report", golden + "/records/sweeps", "--format", format, "--out", mine});
+    if (code == kBadUsage && std::string(format) == "html") GTEST_SKIP() << "NO PLOTLY: the page was not compared";
+    ASSERT_EQ(code, kDone) << err();
+    EXPECT_THAT(err(), Not(HasSubstr("check:"))) << "a report checks nothing";
+    ASSERT_EQ(run(other + quoted({"report", "records/sweeps", "--format", format, "--out", theirs})), kDone) << err();
+    EXPECT_TRUE(read_file(mine) == read_file(theirs)) << format;
+  }
+}
+
 }  // namespace
 }  // namespace tbd

@@ -38,8 +38,8 @@ class EndToEnd : public ::testing::Test {
     cell_.framework = settings_.workers.front().key;
   }
   // One cell for each worker and each of the precisions that it offers.
-  std::vector<Cell> offered_cells(const std::vector<std::string>& precisions) const {
-    std::vector<Cell> cells;
+  std::vector<Workload> offered_cells(const std::vector<std::string>& precisions) const {
+    std::vector<Workload> cells;
     for (const WorkerEntry& entry : settings_.workers)
       for (const std::string& precision : capabilities(entry, settings_).precisions)
         if (std::ranges::count(precisions, precision) > 0) {
@@ -49,21 +49,21 @@ class EndToEnd : public ::testing::Test {
     return cells;
   }
   fs::path file(const std::string& name) const { return folder_.path() / name; }
-  std::vector<CellRun> smoke(const std::vector<Cell>& cells) {
+  std::vector<CellRun> smoke(const std::vector<Workload>& cells) {
     return run_cells(cells, {.effort = Effort::smoke, .out = file("out"), .peaks = false}, settings_);
   }
   StepOptions step() const { return {.cell = cell_, .out = file("out.safetensors")}; }
 
   TemporaryFolder folder_{"tbd-end-to-end"};
   RunnerSettings settings_;
-  Cell cell_{.model = "resnet50", .config = "tiny", .batch = 4};
+  Workload cell_{.model = "resnet50", .config = "tiny", .batch = 4};
 };
 
 TEST_F(EndToEnd, TinyResNetTrainsAndIsRecorded) {
   const std::vector<CellRun> runs = smoke(offered_cells({"fp32", "bf16"}));
   ASSERT_GE(runs.size(), settings_.workers.size());
   for (const CellRun& run : runs) {
-    SCOPED_TRACE(cell_name(run.cell));
+    SCOPED_TRACE(folder_name(run.cell));
     ASSERT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;
     const Record record = read_record(run.record);
     ASSERT_EQ(record.launches.size(), 1u);

@@ -59,8 +59,8 @@ TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) {
 TEST_F(EquivalenceGates, AVerdictIsKeptAndStandsInTheRecordsThatFollow) {
   settings_.workers.push_back(settings_.workers.front());
   settings_.workers.back().key = "pytorch@twin";
-  const Cell cell{.model = "resnet50", .config = "tiny", .batch = 2};
-  Cell twin = cell, low = cell;
+  const Workload cell{.model = "resnet50", .config = "tiny", .batch = 2};
+  Workload twin = cell, low = cell;
   twin.framework = "pytorch@twin", low.precision = "bf16";
   int asked = 0;
   const auto count = [&](const std::string&) { ++asked; };

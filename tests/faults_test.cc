@@ -32,12 +32,12 @@ class Faults : public ::testing::Test {
     const fs::path out = folder_.path() / cat(entry.framework, "-", fault, "-", ++runs_);
     RunnerSettings settings = built_settings(folder_.path() / "cache");
     settings.workers = {entry};
-    const Cell cell{.model = "resnet50",
-                    .config = "tiny",
-                    .framework = entry.key,
-                    .batch = 2,
-                    .threads = 1,
-                    .input_mode = "pipeline"};
+    const Workload cell{.model = "resnet50",
+                        .config = "tiny",
+                        .framework = entry.key,
+                        .batch = 2,
+                        .threads = 1,
+                        .input_mode = "pipeline"};
     const RunOptions options{.effort = Effort::smoke, .out = out, .passes = {"trace"}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings).at(0);
     EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;

@@ -50,7 +50,7 @@ class Learning : public testing::TestWithParam<Lesson> {
   // Held-out loss after `steps` of training with this seed.
   double held_out(const fs::path& data, uint64_t seed, int64_t steps) {
     const Lesson& lesson = GetParam();
-    const Cell cell{
+    const Workload cell{
         .model = lesson.model, .config = lesson.config, .batch = lesson.batch, .dropout = "off", .seed = seed};
     LessonWorker worker(cell, *settings_, folder_.path());
     if (steps > 0) worker.mean_loss(source(data, "train"), steps, lesson.lr);

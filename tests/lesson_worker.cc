@@ -24,7 +24,8 @@ std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
   return settings;
 }
 
-LessonWorker::LessonWorker(const Cell& cell, const RunnerSettings& settings, const fs::path& folder) : folder_(folder) {
+LessonWorker::LessonWorker(const Workload& cell, const RunnerSettings& settings, const fs::path& folder)
+    : folder_(folder) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   const std::vector<int> any_core;  // lessons of one thread may run side by side; nothing is timed
   worker_ = std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),

@@ -17,7 +17,7 @@ std::filesystem::path small_sets();
 // The cell's program on a fresh worker with weights of the cell's seed. Files that it needs lie in `folder`.
 class LessonWorker {
  public:
-  LessonWorker(const Cell& cell, const RunnerSettings& settings, const std::filesystem::path& folder);
+  LessonWorker(const Workload& cell, const RunnerSettings& settings, const std::filesystem::path& folder);
   ~LessonWorker();
 
   // Mean loss of `steps` steps at the rate `lr` on batches of `source` (the keys of docs/data.md). With `phase`, that

@@ -318,7 +318,7 @@ class NumpyWorker : public ::testing::Test {
 
   TemporaryFolder folder_{"tbd-numpy"};
   RunnerSettings settings_;
-  Cell cell_{.model = kExample + "perceptron.json", .framework = "numpy", .batch = 5, .seed = 11};
+  Workload cell_{.model = kExample + "perceptron.json", .framework = "numpy", .batch = 5, .seed = 11};
 };
 
 TEST_F(NumpyWorker, LossGradientsAndUpdatesEqualAnOwnComputation) {
@@ -377,6 +377,27 @@ TEST_F(NumpyWorker, PassesTheGatesWithEitherOptimizer) {
     ASSERT_EQ(result.verdicts.size(), 1u);
     EXPECT_TRUE(result.verdicts[0].passed()) << result.verdicts[0].fault;
   }
+}
+
+// The program that judges nodes alone weights them with mul, and has a second phase for the update rule.
+TEST_F(NumpyWorker, WithTheOpsOfTheNetworkAloneIsJudgedByTheWholeStep) {
+  const std::vector<WorkerEntry> built = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
+  const auto reference = std::ranges::find(built, "pytorch", &WorkerEntry::framework);
+  if (reference == built.end()) GTEST_SKIP() << "no reference is built";
+  fs::copy(kExample, file("worker"), fs::copy_options::recursive);
+  std::string ops = read_file(file("worker") / "perceptron.py");
+  const std::string mul = R"(, "mul": mul)";
+  ops.erase(ops.find(mul), mul.size());
+  write_file(file("worker") / "perceptron.py", ops);
+  settings_.workers = {*reference, numpy_entry()};
+  settings_.workers.back().worker = file("worker") / "worker.py";
+  const CheckResult result = check_model({.model = kExample + "perceptron.json", .frameworks = {"numpy"}}, settings_);
+  ASSERT_EQ(result.verdicts.size(), 1u);
+  const FrameworkVerdict& verdict = result.verdicts[0];
+  EXPECT_TRUE(verdict.passed()) << verdict.fault;
+  EXPECT_EQ(verdict.gates.at(0).compared, 0);
+  EXPECT_GT(verdict.gates.at(2).compared, 0);
+  EXPECT_THAT(verdict.gates.at(0).skipped, HasSubstr("mul"));
 }
 
 TEST_F(NumpyWorker, IsMeasuredLikeAnyOther) {

@@ -53,7 +53,7 @@ class OffCpu : public ::testing::Test {
     if (!cpus_.empty()) bind_thread(cpus_);
   }
   StepSums traced() {
-    const Cell cell{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 128};
+    const Workload cell{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 128};
     const RunOptions options{
         .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"clean", "trace"}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings_).at(0);

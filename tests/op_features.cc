@@ -91,6 +91,7 @@ Features of(const ConvTranspose2d& op, Shapes) {
   return out;
 }
 Features of(const CtcLoss& op, Shapes) { return op.blank == 0 ? Features{} : Features{"another blank"}; }
+Features of(const Fusion& op, Shapes) { return op.plain ? Features{"plain"} : Features{}; }
 Features of(const SoftCrossEntropy&, Shapes in) {
   return in[0].rank() == 2 ? Features{} : Features{cat("rank ", in[0].rank())};
 }

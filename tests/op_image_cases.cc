@@ -39,6 +39,24 @@ Cases greater_cases() {
           {.op = Greater{0.75}, .operands = {kUpsampledImage}, .fixed = {0}, .values = OpCase::Values::distinct}};
 }
 
+// Differences on both sides of delta; weights of rows, of more axes, of elements.
+Cases huber_cases() {
+  const auto with = [](Huber op, const Shape& shape, const Shape& weights) -> OpCase {
+    return {.op = op, .operands = {shape, shape, weights}, .fixed = {1, 2}};
+  };
+  return {with({}, {3, 7}, {3}), with({0.1}, {2, 3, 1, 4}, {2, 3}), with({1.0 / 9}, kUpsampledImage, kUpsampledImage),
+          with({2.5}, {6}, {6})};
+}
+
+// Of two tensors, three and one; a share near 1, whose gradient cancels, has a large epsilon.
+Cases fusion_cases() {
+  const Shape &x = kUpsampledImage, y = {3, 7};
+  return {{.op = Fusion{}, .operands = {x, x, {2}}},
+          {.op = Fusion{0.5}, .operands = {y, y, y, {3}}},
+          {.op = Fusion{0.25}, .operands = {y, {1}}},
+          {.op = Fusion{.plain = true}, .operands = {x, x, x}}};
+}
+
 }  // namespace
 
 std::vector<OpCase> image_cases(const std::string& kind) {
@@ -46,12 +64,16 @@ std::vector<OpCase> image_cases(const std::string& kind) {
   if (kind == "upsample_nearest") return upsample_cases();
   if (kind == "clamp") return clamp_cases();
   if (kind == "greater") return greater_cases();
+  if (kind == "huber") return huber_cases();
+  if (kind == "fusion") return fusion_cases();
   return {};
 }
 
 std::vector<OpCase> large_image_cases() {
   return {{.op = ConvTranspose2d{.out = 48, .kernel = 3, .pads = {1, 1, 1, 1}}, .operands = {{3, 32, 13, 11}}},
-          {.op = UpsampleNearest{}, .operands = {{3, 32, 13, 11}}}};
+          {.op = UpsampleNearest{}, .operands = {{3, 32, 13, 11}}},
+          {.op = Fusion{}, .operands = {{3, 32, 13, 11}, {3, 32, 13, 11}, {3, 32, 13, 11}, {3}}},
+          {.op = Huber{0.1}, .operands = {{64, 9, 4}, {64, 9, 4}, {64}}, .fixed = {1, 2}}};
 }
 
 }  // namespace tbd

@@ -1,4 +1,4 @@
-// The cases of ops that enlarge images, and of those with a kink at a value (op_cases.h).
+// The cases of ops that enlarge images or detect what is in them, and of those with a kink at a value (op_cases.h).
 #pragma once
 #include "op_cases.h"
 

@@ -26,13 +26,13 @@ class Passes : public ::testing::Test {
   }
   // A record for each worker.
   std::vector<Record> measured(const std::vector<std::string>& passes) {
-    std::vector<Cell> cells;
+    std::vector<Workload> cells;
     for (const WorkerEntry& entry : settings_.workers)
       cells.push_back({.model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 4});
     std::vector<Record> records;
     const RunOptions options{.effort = Effort::smoke, .out = folder_.path() / "out", .passes = passes, .peaks = false};
     for (const CellRun& run : run_cells(cells, options, settings_)) {
-      EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << cell_name(run.cell) << ": " << run.outcome.reason;
+      EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << folder_name(run.cell) << ": " << run.outcome.reason;
       records.push_back(read_record(run.record));
     }
     return records;

@@ -148,7 +148,7 @@ class Kills {
   std::mt19937_64 random_;
   std::string mark_;
   RunnerSettings settings_;
-  std::vector<Cell> cells_;
+  std::vector<Workload> cells_;
   fs::path out_;
   std::map<std::string, std::string> whole_;  // launches that ended, by file
   KillReport report_;

@@ -43,8 +43,8 @@ class Resume : public ::testing::Test {
     write_file(script(), cat("#!/bin/sh\nexec python3 ", TBD_SOURCE_DIR, "/tests/fake_worker.py ", behaviour, "\n"));
     fs::permissions(script(), fs::perms::owner_all);
   }
-  static Cell cell(int64_t batch, int64_t memory_budget = 0) {
-    return {.model = "resnet50", .config = "tiny", .batch = batch, .memory_budget = memory_budget};
+  static Workload cell(int64_t batch, std::optional<int64_t> memory_budget_bytes = {}) {
+    return {.model = "resnet50", .config = "tiny", .batch = batch, .memory_budget_bytes = memory_budget_bytes};
   }
   RunOptions smoke() const { return {.effort = Effort::smoke, .out = out(), .peaks = false}; }
   RunOptions resumed() const {
@@ -52,10 +52,10 @@ class Resume : public ::testing::Test {
     options.resume = true;
     return options;
   }
-  std::vector<CellRun> run(const std::vector<Cell>& cells, const RunOptions& options) const {
+  std::vector<CellRun> run(const std::vector<Workload>& cells, const RunOptions& options) const {
     return run_cells(cells, options, settings_);
   }
-  std::string refusal(const std::vector<Cell>& cells, const RunOptions& options) const {
+  std::string refusal(const std::vector<Workload>& cells, const RunOptions& options) const {
     try {
       run(cells, options);
     } catch (const Error& e) {
@@ -255,7 +255,8 @@ TEST_F(Resume, AMemoryBudgetIsEnforcedAndNamed) {
 }
 
 TEST_F(Resume, FarAboveTheBudgetNothingIsTried) {
-  const std::vector<CellRun> runs = run({{.model = "resnet50", .batch = 8, .memory_budget = 300 * kMebibyte}}, smoke());
+  const std::vector<CellRun> runs =
+      run({{.model = "resnet50", .batch = 8, .memory_budget_bytes = 300 * kMebibyte}}, smoke());
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::skipped);
   EXPECT_THAT(runs[0].outcome.reason, HasSubstr("more than 1.5 times the memory budget of 300 MiB"));
 }

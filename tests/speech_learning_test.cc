@@ -79,7 +79,7 @@ class SpeechLearning : public testing::Test {
   double rate_after(int64_t steps, const fs::path& prompts, uint64_t seed, const std::string& name) const {
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    const Cell cell{.model = "deep_speech_2", .config = "small", .batch = kSpeechBatch, .threads = 1, .seed = seed};
+    const Workload cell{.model = "deep_speech_2", .config = "small", .batch = kSpeechBatch, .threads = 1, .seed = seed};
     LessonWorker worker(cell, *settings_, folder);
     if (steps > 0) worker.mean_loss(source(prompts, "train"), steps, kSpeechRate);
     return error_rate(worker);

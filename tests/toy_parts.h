@@ -26,5 +26,6 @@ Program tokens();
 Program recurrent();
 Program speech();
 Program growing();
+Program boxes();
 
 }  // namespace tbd::toys

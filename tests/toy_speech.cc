@@ -65,4 +65,24 @@ Program growing() {
   return program;
 }
 
+// (N, 3, 8, 8) -> (N, 16, 4)
+Program boxes() {
+  Program program = named("boxes");
+  Builder g(program, "train");
+  const Tensor image = g.input("image", {Builder::batch(), 3, 8, 8});
+  const Tensor target = g.input("target", {Builder::batch(), 16, 4});
+  const Tensor weight = g.input("weight", {Builder::batch(), 16});
+  const Conv2d same = {.out = 6, .kernel = 3, .pads = {1, 1, 1, 1}};
+  const Tensor x = g.relu(g.conv2d("stem", image, {.out = 6, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}}));
+  const Tensor edges = g.parameter("edge_weights", {2}, {.kind = Init::Kind::ones});
+  const Tensor both = g.node(Fusion{}, {x, g.conv2d("head", x, same), edges});
+  const Tensor y = g.conv2d("box", g.node(Fusion{.plain = true}, {both, x}), {.out = 4, .kernel = 1, .bias = true});
+  const Tensor boxes = g.reshape(g.transpose(y, {0, 2, 3, 1}), {0, 16, 4});
+  g.output("boxes", boxes);
+  g.loss("box", g.node(Huber{.delta = 0.1}, {boxes, target, weight}), 0.1);
+  g.update({.schedule = {.base = 0.01}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
 }  // namespace tbd::toys

@@ -43,12 +43,12 @@ class Workers : public ::testing::Test {
     settings_.workers.push_back({.key = key, .framework = "pytorch", .version = behaviour, .worker = script});
     return key;
   }
-  Cell cell(const std::string& framework) const {
+  Workload cell(const std::string& framework) const {
     return {.model = "resnet50", .config = "tiny", .framework = framework, .batch = 2};
   }
   RunOptions smoke() const { return {.effort = Effort::smoke, .out = folder_.path() / "out", .peaks = false}; }
   std::vector<CellRun> run(const std::vector<std::string>& behaviours) {
-    std::vector<Cell> cells;
+    std::vector<Workload> cells;
     for (const std::string& behaviour : behaviours) cells.push_back(cell(add(behaviour)));
     return run_cells(cells, smoke(), settings_);
   }
@@ -163,7 +163,7 @@ TEST_F(Workers, AnUnbuiltFrameworkIsARowAnUnknownOneAnError) {
 }
 
 TEST_F(Workers, AMissingDataFolderIsAnErrorBeforeAnythingRuns) {
-  Cell wanted = cell(add("good"));
+  Workload wanted = cell(add("good"));
   wanted.data = "/no/such/photos";
   try {
     run_cells({wanted}, smoke(), settings_);
