@@ -73,21 +73,26 @@ PlanReader::PlanReader(const std::vector<PlannedOp>& ops) {
 }
 
 int64_t PlanReader::next(std::string_view result) {
+  const auto found = places_of(result);
+  if (found == places_.end()) return kUnknown;
+  const bool same = current_ >= 0 && found->first == current_name_ && result != last_result_;
+  last_result_ = result;
+  if (same) return kSameOp;
+  const std::vector<int64_t>& places = found->second;
+  const auto later = std::ranges::upper_bound(places, current_);
+  current_ = later == places.end() ? places.front() : *later;  // the graph runs again
+  current_name_ = found->first;
+  return current_;
+}
+
+// By the longest name that the result begins with; of an op without a name the result is a word alone.
+PlanReader::Places::const_iterator PlanReader::places_of(std::string_view result) const {
   for (size_t size = result.rfind('_'); size != std::string_view::npos && size > 0;
        size = result.rfind('_', size - 1)) {
     const auto found = places_.find(result.substr(0, size));
-    if (found == places_.end()) continue;
-    if (current_ >= 0 && found->first == current_name_ && result != last_result_) {
-      last_result_ = result;
-      return kSameOp;
-    }
-    const std::vector<int64_t>& places = found->second;
-    const auto later = std::ranges::upper_bound(places, current_);
-    current_ = later == places.end() ? places.front() : *later;  // the graph runs again
-    current_name_ = found->first, last_result_ = result;
-    return current_;
+    if (found != places_.end()) return found;
   }
-  return kUnknown;
+  return result.find('_') == std::string_view::npos ? places_.find("") : places_.end();
 }
 
 }  // namespace tbd::mxnet

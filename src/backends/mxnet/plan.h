@@ -29,11 +29,15 @@ class PlanReader {
  public:
   explicit PlanReader(const std::vector<PlannedOp>& ops);
   static constexpr int64_t kSameOp = -1, kUnknown = -2;
-  // The op's place in the plan; kSameOp for further results of the op told last. `result` is "<op's name>_<word>".
+  // The op's place in the plan; kSameOp for further results of the op told last. `result` is "<op's name>_<word>", or
+  // the word where the op has no name, as the gradient of add_n.
   int64_t next(std::string_view result);
 
  private:
-  std::map<std::string, std::vector<int64_t>, std::less<>> places_;
+  using Places = std::map<std::string, std::vector<int64_t>, std::less<>>;
+  Places::const_iterator places_of(std::string_view result) const;
+
+  Places places_;
   std::string_view current_name_;
   std::string last_result_;
   int64_t current_ = -1;

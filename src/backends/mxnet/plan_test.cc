@@ -89,5 +89,17 @@ TEST(MxnetPlan, ResultsFollowThePlan) {
   EXPECT_EQ(reader.next("other_output"), PlanReader::kUnknown);
 }
 
+// The gradient of add_n copies to each summand, in ops without a name.
+TEST(PlanReader, FollowsOpsWithoutAName) {
+  PlanReader reader({{"_backward_Convolution", "box_backward", {}}, {"_copy", "", {}}, {"_copy", "", {}}});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(reader.next("box_backward_output0"), 0);
+    EXPECT_EQ(reader.next("box_backward_output1"), PlanReader::kSameOp);
+    EXPECT_EQ(reader.next("output"), 1);
+    EXPECT_EQ(reader.next("output"), 2);
+  }
+  EXPECT_EQ(reader.next("other_output"), PlanReader::kUnknown);
+}
+
 }  // namespace
 }  // namespace tbd::mxnet
