@@ -1,4 +1,4 @@
-// The closed set of ops. A back-end is one overload per member: a forgotten op does not compile.
+// The closed set of ops. A back-end has one overload per member: one that lacks an op does not link.
 #pragma once
 #include <optional>
 #include <span>

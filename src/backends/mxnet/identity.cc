@@ -7,18 +7,6 @@
 namespace tbd::mxnet {
 namespace {
 
-NodeSupport::Level level_of(LoweredAs::Level level) {
-  switch (level) {
-    case LoweredAs::Level::native:
-      return NodeSupport::Level::native;
-    case LoweredAs::Level::composed:
-      return NodeSupport::Level::composed;
-    case LoweredAs::Level::unsupported:
-      return NodeSupport::Level::unsupported;
-  }
-  return NodeSupport::Level::unsupported;
-}
-
 // Why the phase's input_gradients have no ordinary nodes; empty where they have.
 std::string why_not_expanded(Program program, const Phase& phase) {
   program.phases = {phase};
@@ -51,17 +39,13 @@ SessionIdentity describe_mxnet() {
 }
 
 std::vector<NodeSupport> check_nodes(const Program& program) {
-  std::vector<NodeSupport> out;
-  for (const Phase& phase : program.phases) {
-    const std::string fault = why_not_expanded(program, phase);
-    for (const Node& node : phase.nodes) {
-      LoweredAs lowered = std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
-      if (!fault.empty() && std::holds_alternative<InputGradient>(node.op))
-        lowered = {LoweredAs::Level::unsupported, fault};
-      out.push_back({phase.name, node.name, kind(node.op), level_of(lowered.level), lowered.detail});
-    }
-  }
-  return out;
+  std::map<const Phase*, std::string> faults;
+  for (const Phase& phase : program.phases) faults[&phase] = why_not_expanded(program, phase);
+  return check_each_node(program, [&](const Phase& phase, const Node& node) {
+    const std::string& fault = faults.at(&phase);
+    if (!fault.empty() && std::holds_alternative<InputGradient>(node.op)) return unsupported(fault);
+    return std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
+  });
 }
 
 }  // namespace tbd::mxnet

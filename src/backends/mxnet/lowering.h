@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "backends/mxnet/api.h"
 #include "graph/graph.h"
+#include "worker/lowering.h"
 
 namespace tbd::mxnet {
 
@@ -18,28 +18,12 @@ using Constants = std::map<std::string, Array>;
 // Parts that several nodes of a segment use, by what they are.
 using SharedParts = std::map<std::string, Symbol>;
 
-// Which MXNet ops run, or why the op cannot.
-struct LoweredAs {
-  enum class Level { native, composed, unsupported };
-  Level level = Level::native;
-  std::string detail;
-};
-inline LoweredAs native(std::string op) { return {LoweredAs::Level::native, std::move(op)}; }
-inline LoweredAs composed(std::string ops) { return {LoweredAs::Level::composed, std::move(ops)}; }
-inline LoweredAs unsupported(std::string reason) { return {LoweredAs::Level::unsupported, std::move(reason)}; }
-
 class Args;
 template <class Op>
-using Lowered = std::conditional_t<results_of<Op>() == 1, Symbol, std::vector<Symbol>>;
+using Lowered = Results<Op, Symbol>;
 
-// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
-// `operands` counts those of the node, parameters included. Of several results one that nobody reads may be an empty
-// symbol.
-#define TBD_DECLARE(Op)                            \
-  Lowered<Op> lower(const Op& op, const Args& in); \
-  LoweredAs lowered_as(const Op& op, size_t operands);
-TBD_EACH_OP(TBD_DECLARE)
-#undef TBD_DECLARE
+// Of several results one that nobody reads may be an empty symbol.
+TBD_EACH_OP(TBD_DECLARE_LOWERING)
 
 // One node under construction: its operands as symbols, data first, then parameters and buffers.
 class Args {

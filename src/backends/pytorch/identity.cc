@@ -10,26 +10,11 @@
 #include "backends/pytorch/lowering.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/version.h"
-#include "host/registry.h"
 
 namespace tbd::pytorch {
 namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-NodeSupport support(const Phase& phase, const Node& node) {
-  NodeSupport out = {.phase = phase.name, .node = node.name, .kind = kind(node.op)};
-  const LoweredAs lowered = std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
-  out.level = lowered.native ? NodeSupport::Level::native : NodeSupport::Level::composed;
-  out.detail = lowered.detail;
-  if (const auto* call = std::get_if<HostCall>(&node.op)) {
-    const std::vector<std::string> known = host_function_names();
-    if (std::ranges::find(known, call->function) != known.end()) return out;
-    out.level = NodeSupport::Level::unsupported;
-    out.detail = unknown_name("host function", call->function, known);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -57,10 +42,9 @@ SessionIdentity describe_torch() {
 }
 
 std::vector<NodeSupport> check_nodes(const Program& program) {
-  std::vector<NodeSupport> out;
-  for (const Phase& phase : program.phases)
-    for (const Node& node : phase.nodes) out.push_back(support(phase, node));
-  return out;
+  return check_each_node(program, [](const Phase&, const Node& node) {
+    return std::visit([&](const auto& op) { return lowered_as(op, node.inputs.size()); }, node.op);
+  });
 }
 
 }  // namespace tbd::pytorch

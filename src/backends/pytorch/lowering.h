@@ -5,29 +5,16 @@
 
 #include <optional>
 #include <span>
-#include <type_traits>
 
-#include "graph/op.h"
+#include "worker/lowering.h"
 
 namespace tbd::pytorch {
 
-// Which torch ops a lowering calls, and whether they are one op or several.
-struct LoweredAs {
-  bool native = true;
-  std::string detail;
-};
-
 class Args;
 template <class Op>
-using Lowered = std::conditional_t<results_of<Op>() == 1, at::Tensor, std::vector<at::Tensor>>;
+using Lowered = Results<Op, at::Tensor>;
 
-// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
-// `operands` counts those of the node, parameters included.
-#define TBD_DECLARE(Op)                            \
-  Lowered<Op> lower(const Op& op, const Args& in); \
-  LoweredAs lowered_as(const Op& op, size_t operands);
-TBD_EACH_OP(TBD_DECLARE)
-#undef TBD_DECLARE
+TBD_EACH_OP(TBD_DECLARE_LOWERING)
 
 // The operands of one node: data first, then parameters and buffers. Nothing is copied.
 class Args {

@@ -43,7 +43,7 @@ at::Tensor lower(const Rotary& op, const Args& in) {
   const at::Tensor halves = x.unflatten(-1, {2, x.size(3) / 2});
   return at::addcmul(halves.mul(tables[0]), halves.flip(-2), tables[1]).to(x.scalar_type()).reshape(x.sizes());
 }
-LoweredAs lowered_as(const Rotary&, size_t) { return {false, "mul, flip, addcmul of constant tables"}; }
+LoweredAs lowered_as(const Rotary&, size_t) { return composed("mul, flip, addcmul of constant tables"); }
 
 namespace {
 
@@ -102,7 +102,7 @@ at::Tensor scores(const Attention& op, const at::Tensor& q, const at::Tensor& k,
 }
 
 // Softmax takes low types, and computes them, in fp32.
-at::Tensor composed(const Attention& op, const Args& in, const Masks& masks) {
+at::Tensor in_parts(const Attention& op, const Args& in, const Masks& masks) {
   const at::Tensor q = stacked_heads(in[0], op.heads, op.heads);
   const at::Tensor k = stacked_heads(in[1], op.key_heads(), op.heads);
   const at::Tensor v = stacked_heads(in[2], op.key_heads(), op.heads);
@@ -118,11 +118,11 @@ at::Tensor composed(const Attention& op, const Args& in, const Masks& masks) {
 
 at::Tensor lower(const Attention& op, const Args& in) {
   const Masks masks = masks_of(op, in);
-  return (op.dropout > 0 ? composed(op, in, masks) : fused(op, in, masks)).reshape(in[0].sizes());
+  return (op.dropout > 0 ? in_parts(op, in, masks) : fused(op, in, masks)).reshape(in[0].sizes());
 }
 LoweredAs lowered_as(const Attention& op, size_t) {
-  if (op.dropout > 0) return {false, "baddbmm, softmax, dropout, bmm; with a mask mul for dropout"};
-  return {true, "scaled_dot_product_attention"};
+  if (op.dropout > 0) return composed("baddbmm, softmax, dropout, bmm; with a mask mul for dropout");
+  return native("scaled_dot_product_attention");
 }
 
 }  // namespace tbd::pytorch

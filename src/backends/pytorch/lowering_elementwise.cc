@@ -73,13 +73,13 @@ at::Tensor lower(const Unary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "unary function without a lowering");
 }
-LoweredAs lowered_as(const Unary& op, size_t) { return {true, kind(op)}; }
+LoweredAs lowered_as(const Unary& op, size_t) { return native(kind(op)); }
 
 at::Tensor lower(const Clamp& op, const Args& in) { return in[0].clamp(op.low, op.high); }
-LoweredAs lowered_as(const Clamp&, size_t) { return {true, "clamp"}; }
+LoweredAs lowered_as(const Clamp&, size_t) { return native("clamp"); }
 
 at::Tensor lower(const Greater& op, const Args& in) { return in[0].detach().gt(op.value).to(in[0].scalar_type()); }
-LoweredAs lowered_as(const Greater&, size_t) { return {false, "gt, to"}; }
+LoweredAs lowered_as(const Greater&, size_t) { return composed("gt, to"); }
 
 at::Tensor lower(const Binary& op, const Args& in) {
   using B = Binary::Function;
@@ -96,7 +96,7 @@ at::Tensor lower(const Binary& op, const Args& in) {
   }
   fail(ErrorKind::internal, "binary function without a lowering");
 }
-LoweredAs lowered_as(const Binary& op, size_t) { return {true, kind(op)}; }
+LoweredAs lowered_as(const Binary& op, size_t) { return native(kind(op)); }
 
 at::Tensor lower(const Affine& op, const Args& in) {
   at::Tensor y = in[0];
@@ -106,8 +106,8 @@ at::Tensor lower(const Affine& op, const Args& in) {
   return y;
 }
 LoweredAs lowered_as(const Affine& op, size_t) {
-  if (op.factor != 1 && op.offset != 0) return {false, "mul, add"};
-  return {true, op.offset != 0 ? "add" : "mul"};
+  if (op.factor != 1 && op.offset != 0) return composed("mul, add");
+  return native(op.offset != 0 ? "add" : "mul");
 }
 
 // Without a mask operand torch's generator draws.
@@ -115,7 +115,7 @@ at::Tensor lower(const Dropout& op, const Args& in) {
   if (in.size() < 2) return at::dropout(in[0], op.p, /*train=*/true);
   return in[0].mul(in[1]).mul(1 / (1 - op.p));
 }
-LoweredAs lowered_as(const Dropout&, size_t) { return {true, "dropout; with a mask composed of mul"}; }
+LoweredAs lowered_as(const Dropout&, size_t) { return native("dropout; with a mask composed of mul"); }
 
 at::Tensor lower(const Fusion& op, const Args& in) {
   const size_t count = summands(op, in.size());
@@ -129,6 +129,6 @@ at::Tensor lower(const Fusion& op, const Args& in) {
   for (size_t i = 1; i < count; ++i) y = y.add(term(i));
   return y;
 }
-LoweredAs lowered_as(const Fusion& op, size_t) { return {false, op.plain ? "add" : "relu, sum, div, mul, add"}; }
+LoweredAs lowered_as(const Fusion& op, size_t) { return composed(op.plain ? "add" : "relu, sum, div, mul, add"); }
 
 }  // namespace tbd::pytorch

@@ -35,14 +35,14 @@ at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   return weighted ? terms.mul(in[2].detach().flatten()).sum() : terms;
 }
 LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t operands) {
-  if (operands > 2) return {false, "cross_entropy_loss, mul, sum"};
-  return {true, "cross_entropy_loss"};
+  if (operands > 2) return composed("cross_entropy_loss, mul, sum");
+  return native("cross_entropy_loss");
 }
 
 at::Tensor lower(const SoftCrossEntropy&, const Args& in) {
   return at::cross_entropy_loss(in[0].flatten(0, -2), in[1].detach().flatten(0, -2), /*weight=*/{}, at::Reduction::Sum);
 }
-LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return {true, "cross_entropy_loss"}; }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return native("cross_entropy_loss"); }
 
 // torch's kernel takes steps first, and is for the logarithms of a softmax.
 at::Tensor lower(const CtcLoss& op, const Args& in) {
@@ -51,10 +51,10 @@ at::Tensor lower(const CtcLoss& op, const Args& in) {
   return at::ctc_loss(steps, in[2].to(at::kLong), on_host(in[1]), on_host(in[3]), op.blank, at::Reduction::Sum,
                       /*zero_infinity=*/true);
 }
-LoweredAs lowered_as(const CtcLoss&, size_t) { return {false, "log_softmax, ctc_loss"}; }
+LoweredAs lowered_as(const CtcLoss&, size_t) { return composed("log_softmax, ctc_loss"); }
 
 at::Tensor lower(const SquaredError&, const Args& in) { return at::mse_loss(in[0], in[1], at::Reduction::Sum); }
-LoweredAs lowered_as(const SquaredError&, size_t) { return {true, "mse_loss"}; }
+LoweredAs lowered_as(const SquaredError&, size_t) { return native("mse_loss"); }
 
 at::Tensor lower(const Huber& op, const Args& in) {
   const at::Tensor terms = at::huber_loss(in[0], in[1].detach(), at::Reduction::None, op.delta);
@@ -62,6 +62,6 @@ at::Tensor lower(const Huber& op, const Args& in) {
   while (weights.dim() < terms.dim()) weights = weights.unsqueeze(-1);
   return terms.mul(weights).sum();
 }
-LoweredAs lowered_as(const Huber&, size_t) { return {false, "huber_loss, mul, sum"}; }
+LoweredAs lowered_as(const Huber&, size_t) { return composed("huber_loss, mul, sum"); }
 
 }  // namespace tbd::pytorch

@@ -22,8 +22,8 @@ at::Tensor lower(const Conv2d& op, const Args& in) {
   return at::conv2d(in[0], in[1], bias, stride, pads, dilation, op.groups);
 }
 LoweredAs lowered_as(const Conv2d& op, size_t) {
-  if (op.pads.symmetric()) return {true, "conv2d"};
-  return {false, "constant_pad_nd, conv2d"};
+  if (op.pads.symmetric()) return native("conv2d");
+  return composed("constant_pad_nd, conv2d");
 }
 
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Pads that torch cannot take are cut off.
@@ -35,8 +35,8 @@ at::Tensor lower(const ConvTranspose2d& op, const Args& in) {
       .narrow(3, op.pads.left, y.size(3) - op.pads.left - op.pads.right);
 }
 LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
-  if (op.pads.symmetric()) return {true, "conv_transpose2d"};
-  return {false, "conv_transpose2d, narrow"};
+  if (op.pads.symmetric()) return native("conv_transpose2d");
+  return composed("conv_transpose2d, narrow");
 }
 
 // x (..., in), weight (out, in).
@@ -45,7 +45,7 @@ at::Tensor lower(const Linear& op, const Args& in) {
     return onednn_linear(in[0], in[1], op.bias ? std::optional(in[2]) : std::nullopt);
   return op.bias ? at::linear(in[0], in[1], in[2]) : at::linear(in[0], in[1]);
 }
-LoweredAs lowered_as(const Linear&, size_t) { return {true, "linear"}; }
+LoweredAs lowered_as(const Linear&, size_t) { return native("linear"); }
 
 // a (..., M, K), b (..., K, N).
 at::Tensor lower(const Matmul& op, const Args& in) {
@@ -53,6 +53,6 @@ at::Tensor lower(const Matmul& op, const Args& in) {
   const at::Tensor b = op.transpose_b ? in[1].mT() : in[1];
   return at::matmul(a, b);
 }
-LoweredAs lowered_as(const Matmul&, size_t) { return {true, "matmul"}; }
+LoweredAs lowered_as(const Matmul&, size_t) { return native("matmul"); }
 
 }  // namespace tbd::pytorch

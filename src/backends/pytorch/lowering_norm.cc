@@ -24,27 +24,27 @@ at::Tensor lower(const BatchNorm& op, const Args& in) {
   const bool training = op.stats != Stats::frozen;
   return at::batch_norm(in[0], weight, bias, mean, variance, training, op.momentum, op.eps, kUseCudnn);
 }
-LoweredAs lowered_as(const BatchNorm&, size_t) { return {true, "batch_norm"}; }
+LoweredAs lowered_as(const BatchNorm&, size_t) { return native("batch_norm"); }
 
 at::Tensor lower(const GroupNorm& op, const Args& in) {
   return at::group_norm(in[0], op.groups, in[1], in[2], op.eps, kUseCudnn);
 }
-LoweredAs lowered_as(const GroupNorm&, size_t) { return {true, "group_norm"}; }
+LoweredAs lowered_as(const GroupNorm&, size_t) { return native("group_norm"); }
 
 at::Tensor lower(const LayerNorm& op, const Args& in) {
   const int64_t features[] = {in[0].size(-1)};
   return at::layer_norm(in[0], features, in[1], in[2], op.eps, kUseCudnn);
 }
-LoweredAs lowered_as(const LayerNorm&, size_t) { return {true, "layer_norm"}; }
+LoweredAs lowered_as(const LayerNorm&, size_t) { return native("layer_norm"); }
 
 at::Tensor lower(const RmsNorm& op, const Args& in) {
   const int64_t features[] = {in[0].size(-1)};
   return at::rms_norm(in[0], features, in[1], op.eps);
 }
-LoweredAs lowered_as(const RmsNorm&, size_t) { return {true, "rms_norm"}; }
+LoweredAs lowered_as(const RmsNorm&, size_t) { return native("rms_norm"); }
 
 // torch's kernel computes low types in fp32.
 at::Tensor lower(const Softmax&, const Args& in) { return at::softmax(in[0], -1); }
-LoweredAs lowered_as(const Softmax&, size_t) { return {true, "softmax"}; }
+LoweredAs lowered_as(const Softmax&, size_t) { return native("softmax"); }
 
 }  // namespace tbd::pytorch

@@ -33,8 +33,8 @@ at::Tensor lower(const MaxPool& op, const Args& in) {
   return at::max_pool2d(in[0], kernel, stride, pads);
 }
 LoweredAs lowered_as(const MaxPool& op, size_t) {
-  if (op.pads.symmetric()) return {true, "max_pool2d"};
-  return {false, "constant_pad_nd, max_pool2d"};
+  if (op.pads.symmetric()) return native("max_pool2d");
+  return composed("constant_pad_nd, max_pool2d");
 }
 
 at::Tensor lower(const AvgPool& op, const Args& in) {
@@ -50,21 +50,21 @@ at::Tensor lower(const AvgPool& op, const Args& in) {
   return sum.div(at::avg_pool2d(padded(inside, op.pads, 0), kernel, stride));
 }
 LoweredAs lowered_as(const AvgPool& op, size_t) {
-  if (op.pads.symmetric()) return {true, "avg_pool2d"};
-  return {false, "constant_pad_nd, avg_pool2d"};
+  if (op.pads.symmetric()) return native("avg_pool2d");
+  return composed("constant_pad_nd, avg_pool2d");
 }
 
 at::Tensor lower(const UpsampleNearest& op, const Args& in) {
   const int64_t size[] = {op.factor * in[0].size(2), op.factor * in[0].size(3)};
   return at::upsample_nearest2d(in[0], at::IntArrayRef(size));
 }
-LoweredAs lowered_as(const UpsampleNearest&, size_t) { return {true, "upsample_nearest2d"}; }
+LoweredAs lowered_as(const UpsampleNearest&, size_t) { return native("upsample_nearest2d"); }
 
 // (N, C, H, W) -> (N, C).
 at::Tensor lower(const GlobalMean&, const Args& in) {
   const int64_t positions[] = {2, 3};
   return at::mean(in[0], positions);
 }
-LoweredAs lowered_as(const GlobalMean&, size_t) { return {true, "mean"}; }
+LoweredAs lowered_as(const GlobalMean&, size_t) { return native("mean"); }
 
 }  // namespace tbd::pytorch

@@ -104,10 +104,10 @@ Tensors lowered(const Op& op, const Args& in) {
 
 LoweredAs named_recurrent(std::string_view cell, bool reverse, bool lengths) {
   if (lengths && reverse)
-    return {false, cat("gather, _pack_padded_sequence, ", cell, ", _pad_packed_sequence, gather")};
-  if (lengths) return {false, cat("_pack_padded_sequence, ", cell, ", _pad_packed_sequence")};
-  if (reverse) return {false, cat("flip, ", cell, ", flip")};
-  return {true, std::string(cell)};
+    return composed(cat("gather, _pack_padded_sequence, ", cell, ", _pad_packed_sequence, gather"));
+  if (lengths) return composed(cat("_pack_padded_sequence, ", cell, ", _pad_packed_sequence"));
+  if (reverse) return composed(cat("flip, ", cell, ", flip"));
+  return native(std::string(cell));
 }
 
 }  // namespace
@@ -126,6 +126,6 @@ Tensors lower(const LstmCell&, const Args& in) {
   const auto [h, c] = at::lstm_cell(in[0], state, in[3], in[4], in[5], in[6]);
   return {h, c};
 }
-LoweredAs lowered_as(const LstmCell&, size_t) { return {true, "lstm_cell"}; }
+LoweredAs lowered_as(const LstmCell&, size_t) { return native("lstm_cell"); }
 
 }  // namespace tbd::pytorch

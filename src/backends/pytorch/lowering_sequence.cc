@@ -18,11 +18,11 @@ at::Tensor lower(const Gather&, const Args& in) {
   rows[0] = extents[0], rows[1] = extents[1];
   return at::gather(in[0], 1, in[1].to(at::kLong).reshape(rows).expand(extents));
 }
-LoweredAs lowered_as(const Gather&, size_t) { return {true, "gather"}; }
+LoweredAs lowered_as(const Gather&, size_t) { return native("gather"); }
 
 // n (N), at least 1.
 at::Tensor lower(const StridedLength& op, const Args& in) { return in[0].sub(1).floor_divide(op.stride).add(1); }
-LoweredAs lowered_as(const StridedLength&, size_t) { return {false, "sub, floor_divide, add"}; }
+LoweredAs lowered_as(const StridedLength&, size_t) { return composed("sub, floor_divide, add"); }
 
 // One comparison a position and sample, repeated along the other axes.
 at::Tensor lower(const SequenceMask& op, const Args& in) {
@@ -33,14 +33,14 @@ at::Tensor lower(const SequenceMask& op, const Args& in) {
   const at::Tensor beyond = position.ge(in[1].reshape(samples)).to(x.device());
   return in.overwrite() == 0 ? at::Tensor(x).masked_fill_(beyond, 0) : x.masked_fill(beyond, 0);
 }
-LoweredAs lowered_as(const SequenceMask&, size_t) { return {false, "arange, ge, masked_fill"}; }
+LoweredAs lowered_as(const SequenceMask&, size_t) { return composed("arange, ge, masked_fill"); }
 
 // The gradient of the weight is dense.
 at::Tensor lower(const Embedding& op, const Args& in) { return at::embedding(in[1], in[0], op.pad); }
-LoweredAs lowered_as(const Embedding&, size_t) { return {true, "embedding"}; }
+LoweredAs lowered_as(const Embedding&, size_t) { return native("embedding"); }
 
 at::Tensor lower(const Equals& op, const Args& in) { return in[0].eq(op.value).to(scalar_type(op.to)); }
-LoweredAs lowered_as(const Equals&, size_t) { return {false, "eq, to"}; }
+LoweredAs lowered_as(const Equals&, size_t) { return composed("eq, to"); }
 
 namespace {
 
@@ -67,6 +67,6 @@ at::Tensor lower(const Sinusoid& op, const Args& in) {
   });
   return valid.unsqueeze(-1).mul(table[0]);
 }
-LoweredAs lowered_as(const Sinusoid&, size_t) { return {false, "mul of a constant table"}; }
+LoweredAs lowered_as(const Sinusoid&, size_t) { return composed("mul of a constant table"); }
 
 }  // namespace tbd::pytorch

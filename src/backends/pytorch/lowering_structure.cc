@@ -14,7 +14,7 @@ namespace tbd::pytorch {
 at::Tensor lower(const Cast& op, const Args& in) {
   return in[0].to(scalar_type(op.to), /*non_blocking=*/false, /*copy=*/true);
 }
-LoweredAs lowered_as(const Cast&, size_t) { return {true, "to"}; }
+LoweredAs lowered_as(const Cast&, size_t) { return native("to"); }
 
 at::Tensor lower(const Reshape& op, const Args& in) {
   std::vector<int64_t> extents = op.shape;
@@ -22,35 +22,35 @@ at::Tensor lower(const Reshape& op, const Args& in) {
     if (extents[axis] == 0) extents[axis] = in[0].size(static_cast<int64_t>(axis));
   return in[0].reshape(extents);
 }
-LoweredAs lowered_as(const Reshape&, size_t) { return {true, "reshape"}; }
+LoweredAs lowered_as(const Reshape&, size_t) { return native("reshape"); }
 
 at::Tensor lower(const Concat& op, const Args& in) {
   std::vector<at::Tensor> parts;
   for (size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
   return at::cat(parts, op.axis);
 }
-LoweredAs lowered_as(const Concat&, size_t) { return {true, "cat"}; }
+LoweredAs lowered_as(const Concat&, size_t) { return native("cat"); }
 
 at::Tensor lower(const Slice& op, const Args& in) {
   const int64_t end = op.end == 0 ? in[0].size(op.axis) : op.end;
   return in[0].narrow(op.axis, op.begin, end - op.begin);
 }
-LoweredAs lowered_as(const Slice&, size_t) { return {true, "narrow"}; }
+LoweredAs lowered_as(const Slice&, size_t) { return native("narrow"); }
 
 at::Tensor lower(const Transpose& op, const Args& in) { return in[0].permute(op.axes); }
-LoweredAs lowered_as(const Transpose&, size_t) { return {true, "permute"}; }
+LoweredAs lowered_as(const Transpose&, size_t) { return native("permute"); }
 
 at::Tensor lower(const Reduce& op, const Args& in) {
   const at::OptionalIntArrayRef axes = op.axes.empty() ? at::OptionalIntArrayRef() : at::IntArrayRef(op.axes);
   return op.function == Reduce::Function::sum ? at::sum(in[0], axes, op.keep) : at::mean(in[0], axes, op.keep);
 }
-LoweredAs lowered_as(const Reduce& op, size_t) { return {true, kind(op)}; }
+LoweredAs lowered_as(const Reduce& op, size_t) { return native(kind(op)); }
 
 at::Tensor lower(const StopGradient&, const Args& in) { return in[0].detach(); }
-LoweredAs lowered_as(const StopGradient&, size_t) { return {true, "detach"}; }
+LoweredAs lowered_as(const StopGradient&, size_t) { return native("detach"); }
 
 at::Tensor lower(const InputGradient&, const Args& in) { return input_gradient(in[0], in[1]); }
-LoweredAs lowered_as(const InputGradient&, size_t) { return {true, "autograd::grad with create_graph"}; }
+LoweredAs lowered_as(const InputGradient&, size_t) { return native("autograd::grad with create_graph"); }
 
 std::vector<at::Tensor> lower(const HostCall& op, const Args& in) {
   std::vector<HostTensor> operands, results;
@@ -67,6 +67,6 @@ std::vector<at::Tensor> lower(const HostCall& op, const Args& in) {
     out.push_back(to_device(result, result.dtype(), in[0].device(), Layout::nchw));
   return out;
 }
-LoweredAs lowered_as(const HostCall& op, size_t) { return {true, cat("host function ", op.function)}; }
+LoweredAs lowered_as(const HostCall& op, size_t) { return native(cat("host function ", op.function)); }
 
 }  // namespace tbd::pytorch

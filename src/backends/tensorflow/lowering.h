@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <type_traits>
 
 #include "backends/tensorflow/graph.h"
 #include "backends/tensorflow/repeats.h"
+#include "worker/lowering.h"
 
 namespace tbd::tensorflow {
 
@@ -34,24 +34,12 @@ struct PhaseContext {
   std::map<int32_t, std::vector<TF_Output>> unused = {};  // of those, what is left for nodes to come
 };
 
-// Which TensorFlow ops a lowering adds, and whether they are one op or several.
-struct LoweredAs {
-  bool native = true;
-  std::string detail;
-};
-
 class Args;
 template <class Op>
-using Lowered = std::conditional_t<results_of<Op>() == 1, Operand, std::vector<Operand>>;
+using Lowered = Results<Op, Operand>;
 
-// What a back-end has for each op, side by side in lowering_*.cc: what computes it, and what `check` says of that.
-// `operands` counts those of the node, parameters included. Results have output and layout; the caller fills in shape
-// and type.
-#define TBD_DECLARE(Op)                            \
-  Lowered<Op> lower(const Op& op, const Args& in); \
-  LoweredAs lowered_as(const Op& op, size_t operands);
-TBD_EACH_OP(TBD_DECLARE)
-#undef TBD_DECLARE
+// Results have output and layout; the caller fills in shape and type.
+TBD_EACH_OP(TBD_DECLARE_LOWERING)
 
 // The operands of one node: data first, then parameters and buffers.
 class Args {

@@ -127,7 +127,7 @@ Operand lower(const Rotary& op, const Args& in) {
   const TF_Output y = in.binary("AddV2", times(x, rotations.cosine), times(swapped, rotations.sine));
   return {in.cast(y, dtype, in[0].dtype)};
 }
-LoweredAs lowered_as(const Rotary&, size_t) { return {false, "Split, ConcatV2, Mul by constant tables, AddV2"}; }
+LoweredAs lowered_as(const Rotary&, size_t) { return composed("Split, ConcatV2, Mul by constant tables, AddV2"); }
 
 Operand lower(const Attention& op, const Args& in) {
   const Heads heads(op, in);
@@ -135,7 +135,7 @@ Operand lower(const Attention& op, const Args& in) {
 }
 LoweredAs lowered_as(const Attention& op, size_t) {
   const char* dropout = op.dropout > 0 ? ", dropout as there" : "";
-  return {false, cat("Transpose, BatchMatMulV2, AddV2 of masks, Softmax in fp32", dropout)};
+  return composed(cat("Transpose, BatchMatMulV2, AddV2 of masks, Softmax in fp32", dropout));
 }
 
 }  // namespace tbd::tensorflow

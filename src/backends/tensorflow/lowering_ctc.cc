@@ -80,9 +80,9 @@ Operand lower(const CtcLoss& op, const Args& in) {
   return {in.reduce("Sum", ctc.select(ctc.fits(), each, in.number(0, dtype)), axis, false)};
 }
 LoweredAs lowered_as(const CtcLoss&, size_t) {
-  return {true,
-          "CTCLoss, the blank moved to the last class; LogSoftmax, SelectV2 where a sample has no label or no path; in "
-          "fp64, which that kernel rounds, Exp, Log, AddV2 at each step"};
+  return native(
+      "CTCLoss, the blank moved to the last class; LogSoftmax, SelectV2 where a sample has no label or no path; in "
+      "fp64, which that kernel rounds, Exp, Log, AddV2 at each step");
 }
 
 }  // namespace tbd::tensorflow

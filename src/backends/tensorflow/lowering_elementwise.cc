@@ -83,12 +83,12 @@ Operand lower(const Unary& op, const Args& in) {
   return {in.unary(op_of(op.function), x.output), x.layout};
 }
 LoweredAs lowered_as(const Unary& op, size_t) {
-  if (op.function == Unary::Function::leaky_relu) return {true, "LeakyRelu; in fp64 Relu, Mul, AddV2"};
-  if (op.function == Unary::Function::gelu) return {false, "Erf, AddV2, Mul; in fp32 for low types"};
-  if (op.function == Unary::Function::silu) return {false, "Sigmoid, Mul; in fp32 for low types"};
+  if (op.function == Unary::Function::leaky_relu) return native("LeakyRelu; in fp64 Relu, Mul, AddV2");
+  if (op.function == Unary::Function::gelu) return composed("Erf, AddV2, Mul; in fp32 for low types");
+  if (op.function == Unary::Function::silu) return composed("Sigmoid, Mul; in fp32 for low types");
   static constexpr const char* kOps[] = {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Exp",
                                          "Log",  "Sqrt",      "Square",  "Abs",  "Neg"};
-  return {true, kOps[static_cast<size_t>(op.function)]};
+  return native(kOps[static_cast<size_t>(op.function)]);
 }
 
 Operand lower(const Binary& op, const Args& in) {
@@ -98,7 +98,7 @@ Operand lower(const Binary& op, const Args& in) {
 }
 LoweredAs lowered_as(const Binary& op, size_t) {
   static constexpr const char* kOps[] = {"AddV2", "Sub", "Mul", "RealDiv"};
-  return {true, kOps[static_cast<size_t>(op.function)]};
+  return native(kOps[static_cast<size_t>(op.function)]);
 }
 
 Operand lower(const Affine& op, const Args& in) {
@@ -109,8 +109,8 @@ Operand lower(const Affine& op, const Args& in) {
   return {y, in[0].layout};
 }
 LoweredAs lowered_as(const Affine& op, size_t) {
-  if (op.factor != 1 && op.offset != 0) return {false, "Mul, AddV2"};
-  return {true, op.offset != 0 ? "AddV2" : "Mul"};
+  if (op.factor != 1 && op.offset != 0) return composed("Mul, AddV2");
+  return native(op.offset != 0 ? "AddV2" : "Mul");
 }
 
 Operand lower(const Clamp& op, const Args& in) {
@@ -118,14 +118,14 @@ Operand lower(const Clamp& op, const Args& in) {
   return {in.op("ClipByValue").in(x.output).in(in.number(op.low, x.dtype)).in(in.number(op.high, x.dtype)).out(),
           x.layout};
 }
-LoweredAs lowered_as(const Clamp&, size_t) { return {true, "ClipByValue"}; }
+LoweredAs lowered_as(const Clamp&, size_t) { return native("ClipByValue"); }
 
 Operand lower(const Greater& op, const Args& in) {
   const Operand& x = in[0];
   const TF_Output above = in.binary("Greater", x.output, in.number(op.value, x.dtype));
   return {in.op("Cast").in(above).type("DstT", x.dtype).out(), x.layout};
 }
-LoweredAs lowered_as(const Greater&, size_t) { return {true, "Greater, Cast"}; }
+LoweredAs lowered_as(const Greater&, size_t) { return native("Greater, Cast"); }
 
 // TensorFlow's generator draws in fp32: a low type would shift the probability.
 TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, double p, const TF_Output* mask) {
@@ -150,14 +150,14 @@ Operand lower(const Dropout& op, const Args& in) {
   return {dropped(in, x.output, x.dtype, x.physical(), op.p, given ? &mask : nullptr), x.layout};
 }
 LoweredAs lowered_as(const Dropout&, size_t) {
-  return {false, "RandomUniform, GreaterEqual, Mul, SelectV2; with a mask Mul"};
+  return composed("RandomUniform, GreaterEqual, Mul, SelectV2; with a mask Mul");
 }
 
 Operand lower(const Cast& op, const Args& in) {
   const Operand& x = in[0];
   return {x.dtype == op.to ? in.unary("Identity", x.output) : in.cast(x.output, x.dtype, op.to), x.layout};
 }
-LoweredAs lowered_as(const Cast&, size_t) { return {true, "Cast"}; }
+LoweredAs lowered_as(const Cast&, size_t) { return native("Cast"); }
 
 // In the first tensor's layout.
 Operand lower(const Fusion& op, const Args& in) {
@@ -177,8 +177,8 @@ Operand lower(const Fusion& op, const Args& in) {
   return {in.op("AddN").list(terms).out(), layout};
 }
 LoweredAs lowered_as(const Fusion& op, size_t) {
-  if (op.plain) return {true, "AddN"};
-  return {false, "Relu, Sum, RealDiv, Split, Mul, AddN"};
+  if (op.plain) return native("AddN");
+  return composed("Relu, Sum, RealDiv, Split, Mul, AddN");
 }
 
 }  // namespace tbd::tensorflow

@@ -53,7 +53,7 @@ std::vector<Operand> lower(const Gru& op, const Args& in) {
 }
 LoweredAs lowered_as(const Gru& op, size_t) {
   const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
-  return {false, cat(reversed, "MatMul of all steps' inputs; each step MatMul, BiasAdd, Sigmoid, Tanh, Mul, AddV2")};
+  return composed(cat(reversed, "MatMul of all steps' inputs; each step MatMul, BiasAdd, Sigmoid, Tanh, Mul, AddV2"));
 }
 
 }  // namespace tbd::tensorflow

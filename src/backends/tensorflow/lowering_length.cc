@@ -33,12 +33,12 @@ Operand lower(const StridedLength& op, const Args& in) {
   const auto number = [&](int64_t value) { return in.number(static_cast<double>(value), in[0].dtype); };
   return {in.binary("FloorDiv", in.binary("AddV2", in.row(0), number(op.stride - 1)), number(op.stride))};
 }
-LoweredAs lowered_as(const StridedLength&, size_t) { return {false, "AddV2, FloorDiv"}; }
+LoweredAs lowered_as(const StridedLength&, size_t) { return composed("AddV2, FloorDiv"); }
 
 Operand lower(const SequenceMask& op, const Args& in) {
   const Operand& x = in[0];
   return {masked(in, x.output, x.dtype, x.physical(), physical_axis(op.axis, x.layout), in.row(1)), x.layout};
 }
-LoweredAs lowered_as(const SequenceMask&, size_t) { return {false, "Less, SelectV2"}; }
+LoweredAs lowered_as(const SequenceMask&, size_t) { return composed("Less, SelectV2"); }
 
 }  // namespace tbd::tensorflow

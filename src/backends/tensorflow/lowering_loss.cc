@@ -70,8 +70,8 @@ Operand lower(const SoftmaxCrossEntropy& op, const Args& in) {
 }
 LoweredAs lowered_as(const SoftmaxCrossEntropy& op, size_t) {
   const char* ignored = op.ignore >= 0 ? ", SelectV2" : "";
-  if (op.smoothing == 0) return {true, cat("SparseSoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul")};
-  return {true, cat("OneHot, SoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul; in fp64 LogSoftmax, Mul")};
+  if (op.smoothing == 0) return native(cat("SparseSoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul"));
+  return native(cat("OneHot, SoftmaxCrossEntropyWithLogits", ignored, "; with weights Mul; in fp64 LogSoftmax, Mul"));
 }
 
 // In rows: LogSoftmax has a wrong gradient above rank 2, the fused op one that takes targets to sum to 1.
@@ -83,14 +83,14 @@ Operand lower(const SoftCrossEntropy&, const Args& in) {
   return {in.unary("Neg", sum_all(in, in.binary("Mul", logs, as_rows(in.detached(1))), 2))};
 }
 LoweredAs lowered_as(const SoftCrossEntropy&, size_t) {
-  return {false, "LogSoftmax, Mul, Sum: the fused op's gradient takes targets to sum to 1"};
+  return composed("LogSoftmax, Mul, Sum: the fused op's gradient takes targets to sum to 1");
 }
 
 Operand lower(const SquaredError&, const Args& in) {
   const Layout layout = in[0].layout;
   return {sum_all(in, in.binary("SquaredDifference", in[0].output, in.as(1, layout)), in[0].shape.rank())};
 }
-LoweredAs lowered_as(const SquaredError&, size_t) { return {true, "SquaredDifference, Sum"}; }
+LoweredAs lowered_as(const SquaredError&, size_t) { return native("SquaredDifference, Sum"); }
 
 // With c the clamped difference, taken as a constant, c (e - c / 2) has value and gradient of the term.
 Operand lower(const Huber& op, const Args& in) {
@@ -103,6 +103,6 @@ Operand lower(const Huber& op, const Args& in) {
   const TF_Output weights = in.reshape(in.detached(2), spread_weights(op, in[0].shape, in[2].shape));
   return {sum_all(in, in.binary("Mul", terms, weights), in[0].shape.rank())};
 }
-LoweredAs lowered_as(const Huber&, size_t) { return {false, "Sub, ClipByValue, Mul, Sum"}; }
+LoweredAs lowered_as(const Huber&, size_t) { return composed("Sub, ClipByValue, Mul, Sum"); }
 
 }  // namespace tbd::tensorflow

@@ -81,10 +81,10 @@ Operand lower(const Conv2d& op, const Args& in) {
 LoweredAs lowered_as(const Conv2d& op, size_t) {
   const std::string pad = op.pads == Pads{} ? "" : "Pad unless SAME pads alike, ";
   if (op.dilation != Extent2(1))
-    return {false, cat(pad, "Conv2D or DepthwiseConv2dNative on a kernel spread by zeros")};
+    return composed(cat(pad, "Conv2D or DepthwiseConv2dNative on a kernel spread by zeros"));
   if (op.groups > 1)
-    return {false, cat(pad, "DepthwiseConv2dNative where groups = channels, else Split, Conv2D, ConcatV2")};
-  return {true, cat(pad, op.bias ? "Conv2D, BiasAdd" : "Conv2D")};
+    return composed(cat(pad, "DepthwiseConv2dNative where groups = channels, else Split, Conv2D, ConcatV2"));
+  return native(cat(pad, op.bias ? "Conv2D, BiasAdd" : "Conv2D"));
 }
 
 // x (..., in), weight (out, in).
@@ -100,7 +100,7 @@ Operand lower(const Linear& op, const Args& in) {
   shape[x.rank() - 1] = op.out;
   return {in.reshape(y, shape)};
 }
-LoweredAs lowered_as(const Linear& op, size_t) { return {true, op.bias ? "MatMul, BiasAdd" : "MatMul"}; }
+LoweredAs lowered_as(const Linear& op, size_t) { return native(op.bias ? "MatMul, BiasAdd" : "MatMul"); }
 
 // a (..., M, K), b (..., K, N).
 Operand lower(const Matmul& op, const Args& in) {
@@ -111,6 +111,6 @@ Operand lower(const Matmul& op, const Args& in) {
               .boolean("adj_y", op.transpose_b)
               .out()};
 }
-LoweredAs lowered_as(const Matmul&, size_t) { return {true, "BatchMatMulV2"}; }
+LoweredAs lowered_as(const Matmul&, size_t) { return native("BatchMatMulV2"); }
 
 }  // namespace tbd::tensorflow

@@ -80,7 +80,7 @@ TF_Output fused(const BatchNorm& op, const Args& in, const BatchNormOperands& at
 }
 
 // FusedBatchNormV3 knows neither double nor a second gradient.
-TF_Output composed(const BatchNorm& op, const Args& in, const BatchNormOperands& at, TF_Output x) {
+TF_Output in_parts(const BatchNorm& op, const Args& in, const BatchNormOperands& at, TF_Output x) {
   const DType dtype = inner_type(in[0].dtype);
   x = in.cast(x, in[0].dtype, dtype);
   const Shape& shape = in[0].shape;
@@ -110,10 +110,10 @@ Operand lower(const BatchNorm& op, const Args& in) {
   const BatchNormOperands at(op);
   const TF_Output x = channels_last(in);
   const bool can_fuse = in[0].dtype != DType::f64 && !in.twice();
-  return from_channels_last(in, can_fuse ? fused(op, in, at, x) : composed(op, in, at, x));
+  return from_channels_last(in, can_fuse ? fused(op, in, at, x) : in_parts(op, in, at, x));
 }
 LoweredAs lowered_as(const BatchNorm&, size_t) {
-  return {true, "FusedBatchNormV3; composed of Mean, Square, Pow in fp64 and where a gradient is differentiated again"};
+  return native("FusedBatchNormV3; composed of Mean, Square, Pow in fp64 and where a gradient is differentiated again");
 }
 
 Operand lower(const GroupNorm& op, const Args& in) {
@@ -127,7 +127,7 @@ Operand lower(const GroupNorm& op, const Args& in) {
   y = in.binary("AddV2", in.binary("Mul", y, in[1].output), in[2].output);
   return from_channels_last(in, in.cast(y, dtype, in[0].dtype));
 }
-LoweredAs lowered_as(const GroupNorm&, size_t) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
+LoweredAs lowered_as(const GroupNorm&, size_t) { return composed("Mean, Square, Pow, Mul, AddV2"); }
 
 Operand lower(const LayerNorm& op, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
@@ -136,7 +136,7 @@ Operand lower(const LayerNorm& op, const Args& in) {
   const TF_Output y = in.binary("Mul", m.centred, inverse_root(in, m.variance, op.eps, dtype));
   return {in.cast(in.binary("AddV2", in.binary("Mul", y, in[1].output), in[2].output), dtype, in[0].dtype)};
 }
-LoweredAs lowered_as(const LayerNorm&, size_t) { return {false, "Mean, Square, Pow, Mul, AddV2"}; }
+LoweredAs lowered_as(const LayerNorm&, size_t) { return composed("Mean, Square, Pow, Mul, AddV2"); }
 
 Operand lower(const RmsNorm& op, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
@@ -146,12 +146,12 @@ Operand lower(const RmsNorm& op, const Args& in) {
   const TF_Output y = in.binary("Mul", x, inverse_root(in, squares, op.eps, dtype));
   return {in.cast(in.binary("Mul", y, in.row(1)), dtype, in[0].dtype)};
 }
-LoweredAs lowered_as(const RmsNorm&, size_t) { return {false, "Mean, Square, Pow, Mul"}; }
+LoweredAs lowered_as(const RmsNorm&, size_t) { return composed("Mean, Square, Pow, Mul"); }
 
 Operand lower(const Softmax&, const Args& in) {
   const DType dtype = inner_type(in[0].dtype);
   return {in.cast(in.unary("Softmax", in.cast(in.row(0), in[0].dtype, dtype)), dtype, in[0].dtype)};
 }
-LoweredAs lowered_as(const Softmax&, size_t) { return {true, "Softmax; in fp32 for low types"}; }
+LoweredAs lowered_as(const Softmax&, size_t) { return native("Softmax; in fp32 for low types"); }
 
 }  // namespace tbd::tensorflow

@@ -38,7 +38,7 @@ Operand lower(const MaxPool& op, const Args& in) {
   return {pooled(in, "MaxPool", op, in.pad(in.as(0, Layout::nhwc), op.pads, lowest, in[0].dtype)), Layout::nhwc};
 }
 LoweredAs lowered_as(const MaxPool& op, size_t) {
-  return {true, op.pads == Pads{} ? "MaxPool" : "PadV2 of -inf, MaxPool"};
+  return native(op.pads == Pads{} ? "MaxPool" : "PadV2 of -inf, MaxPool");
 }
 
 Operand lower(const AvgPool& op, const Args& in) {
@@ -48,8 +48,8 @@ Operand lower(const AvgPool& op, const Args& in) {
   return {in.binary("Mul", y, factor), Layout::nhwc};
 }
 LoweredAs lowered_as(const AvgPool& op, size_t) {
-  if (op.pads == Pads{}) return {true, "AvgPool"};
-  return {op.include_pad, op.include_pad ? "Pad, AvgPool" : "Pad, AvgPool, Mul by the share of taps inside"};
+  if (op.pads == Pads{}) return native("AvgPool");
+  return op.include_pad ? native("Pad, AvgPool") : composed("Pad, AvgPool, Mul by the share of taps inside");
 }
 
 // (N, C, H, W) -> (N, C).
@@ -57,6 +57,6 @@ Operand lower(const GlobalMean&, const Args& in) {
   const int64_t positions[] = {1, 2};
   return {in.reduce("Mean", in.as(0, Layout::nhwc), positions, false)};
 }
-LoweredAs lowered_as(const GlobalMean&, size_t) { return {true, "Mean"}; }
+LoweredAs lowered_as(const GlobalMean&, size_t) { return native("Mean"); }
 
 }  // namespace tbd::tensorflow

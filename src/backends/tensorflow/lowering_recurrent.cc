@@ -68,7 +68,7 @@ std::vector<Operand> lower(const Lstm& op, const Args& in) {
 }
 LoweredAs lowered_as(const Lstm& op, size_t) {
   const char* reversed = op.reverse ? "with lengths ReverseSequence, " : "";
-  return {false, cat(reversed, "MatMul of all steps' inputs, BiasAdd; each step MatMul, Sigmoid, Tanh, Mul, AddV2")};
+  return composed(cat(reversed, "MatMul of all steps' inputs, BiasAdd; each step MatMul, Sigmoid, Tanh, Mul, AddV2"));
 }
 
 // x (N, in), h (N, H), c (N, H) -> h', c'.
@@ -81,6 +81,6 @@ std::vector<Operand> lower(const LstmCell&, const Args& in) {
   const Cell::State next = cell.step(projected, in.row(1), in.weight(cell.weight_hh(), samples), c);
   return {{in.cast(next.h, cell.inner(), dtype)}, {in.cast(next.c, cell.inner(), dtype)}};
 }
-LoweredAs lowered_as(const LstmCell&, size_t) { return {false, "MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"}; }
+LoweredAs lowered_as(const LstmCell&, size_t) { return composed("MatMul, BiasAdd, Split, Sigmoid, Tanh, Mul, AddV2"); }
 
 }  // namespace tbd::tensorflow

@@ -27,19 +27,19 @@ TF_Output table_rows(const Args& in, TF_Output table, int64_t rows, TF_Output id
 }
 
 Operand lower(const Embedding& op, const Args& in) { return {table_rows(in, in.row(1), op.rows, in.row(0), op.pad)}; }
-LoweredAs lowered_as(const Embedding&, size_t) { return {true, "Gather; dense gradient by UnsortedSegmentSum"}; }
+LoweredAs lowered_as(const Embedding&, size_t) { return native("Gather; dense gradient by UnsortedSegmentSum"); }
 
 // x (N, S, ...), positions (N, P).
 Operand lower(const Gather&, const Args& in) {
   return {in.op("GatherV2").in(in.row(0)).in(in.row(1)).in(in.number(1, DType::i32)).integer("batch_dims", 1).out()};
 }
-LoweredAs lowered_as(const Gather&, size_t) { return {true, "GatherV2"}; }
+LoweredAs lowered_as(const Gather&, size_t) { return native("GatherV2"); }
 
 Operand lower(const Equals& op, const Args& in) {
   const TF_Output equal = in.binary("Equal", in.row(0), in.number(static_cast<double>(op.value), in[0].dtype));
   return {in.op("Cast").in(equal).type("DstT", op.to).out()};
 }
-LoweredAs lowered_as(const Equals&, size_t) { return {true, "Equal, Cast"}; }
+LoweredAs lowered_as(const Equals&, size_t) { return native("Equal, Cast"); }
 
 // valid (N, T).
 Operand lower(const Sinusoid& op, const Args& in) {
@@ -47,6 +47,6 @@ Operand lower(const Sinusoid& op, const Args& in) {
   const TF_Output column = in.reshape(in.detached(0), {valid[0], valid[1], 1});
   return {in.binary("Mul", column, waves(in, op, valid[1], in[0].dtype))};
 }
-LoweredAs lowered_as(const Sinusoid&, size_t) { return {false, "Mul by a constant table"}; }
+LoweredAs lowered_as(const Sinusoid&, size_t) { return composed("Mul by a constant table"); }
 
 }  // namespace tbd::tensorflow

@@ -23,7 +23,7 @@ Operand lower(const Reshape& op, const Args& in) {
   const Shape& x = in[0].shape;
   return {in.reshape(in.row(0), output_shapes(op, std::span(&x, 1)).front())};
 }
-LoweredAs lowered_as(const Reshape&, size_t) { return {true, "Reshape"}; }
+LoweredAs lowered_as(const Reshape&, size_t) { return native("Reshape"); }
 
 // Along its axis where it lies; images stay channels last.
 Operand lower(const Concat& op, const Args& in) {
@@ -34,7 +34,7 @@ Operand lower(const Concat& op, const Args& in) {
   for (size_t i = 0; i < in.size(); ++i) parts.push_back(in.as(i, layout));
   return {in.concat(parts, physical_axis(op.axis, layout)), layout};
 }
-LoweredAs lowered_as(const Concat&, size_t) { return {true, "ConcatV2"}; }
+LoweredAs lowered_as(const Concat&, size_t) { return native("ConcatV2"); }
 
 Operand lower(const Slice& op, const Args& in) {
   const Operand& x = in[0];
@@ -49,7 +49,7 @@ Operand lower(const Slice& op, const Args& in) {
           x.layout};
 }
 LoweredAs lowered_as(const Slice&, size_t) {
-  return {true, "Slice; SplitV where slices are together the whole operand"};
+  return native("Slice; SplitV where slices are together the whole operand");
 }
 
 // The axes are taken from where they lie, so that an image is transposed once.
@@ -58,7 +58,7 @@ Operand lower(const Transpose& op, const Args& in) {
   for (const int64_t axis : op.axes) axes.push_back(physical_axis(axis, in[0].layout));
   return {in.transpose(in[0].output, axes)};
 }
-LoweredAs lowered_as(const Transpose&, size_t) { return {true, "Transpose"}; }
+LoweredAs lowered_as(const Transpose&, size_t) { return native("Transpose"); }
 
 // Axes of an image are found where they lie. What remains must be in logical order: all axes, or none beside the
 // channels' that stand behind height and width.
@@ -73,10 +73,10 @@ Operand lower(const Reduce& op, const Args& in) {
   for (int64_t& axis : axes) axis = physical_axis(axis, Layout::nhwc);
   return {in.reduce(kind, x.output, axes, op.keep), op.keep ? Layout::nhwc : Layout::row};
 }
-LoweredAs lowered_as(const Reduce& op, size_t) { return {true, op.function == Reduce::Function::sum ? "Sum" : "Mean"}; }
+LoweredAs lowered_as(const Reduce& op, size_t) { return native(op.function == Reduce::Function::sum ? "Sum" : "Mean"); }
 
 Operand lower(const StopGradient&, const Args& in) { return {in.unary("StopGradient", in[0].output), in[0].layout}; }
-LoweredAs lowered_as(const StopGradient&, size_t) { return {true, "StopGradient"}; }
+LoweredAs lowered_as(const StopGradient&, size_t) { return native("StopGradient"); }
 
 // d sum(y) / d x; the registry holds what makes it differentiable in turn.
 Operand lower(const InputGradient&, const Args& in) {
@@ -86,7 +86,7 @@ Operand lower(const InputGradient&, const Args& in) {
   require(dx.oper != nullptr, "input_gradient: y does not depend on x");
   return {dx, x.layout};
 }
-LoweredAs lowered_as(const InputGradient&, size_t) { return {true, "AddGradients, twice"}; }
+LoweredAs lowered_as(const InputGradient&, size_t) { return native("AddGradients, twice"); }
 
 std::vector<Operand> lower(const HostCall& op, const Args& in) {
   std::vector<TF_Output> operands;
@@ -98,7 +98,7 @@ std::vector<Operand> lower(const HostCall& op, const Args& in) {
   return out;
 }
 LoweredAs lowered_as(const HostCall& op, size_t) {
-  return {true, cat("host function ", op.function, " in a kernel of tbd's")};
+  return native(cat("host function ", op.function, " in a kernel of tbd's"));
 }
 
 }  // namespace tbd::tensorflow

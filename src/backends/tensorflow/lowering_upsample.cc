@@ -31,7 +31,7 @@ Operand lower(const ConvTranspose2d& op, const Args& in) {
   return {same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, inside), Layout::nhwc};
 }
 LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
-  return {true, op.pads == Pads{} ? "Conv2DBackpropInput" : "Conv2DBackpropInput, Slice unless SAME pads alike"};
+  return native(op.pads == Pads{} ? "Conv2DBackpropInput" : "Conv2DBackpropInput, Slice unless SAME pads alike");
 }
 
 // One kernel where the place in x, index times 1 / factor in single precision, is exact; else copies side by side: each
@@ -52,7 +52,7 @@ Operand lower(const UpsampleNearest& op, const Args& in) {
   return {in.reshape(in.concat(repeated(wide), 1), y), Layout::nhwc};
 }
 LoweredAs lowered_as(const UpsampleNearest&, size_t) {
-  return {true, "ResizeNearestNeighbor; for low types and factors that are no power of 2 ConcatV2 along both axes"};
+  return native("ResizeNearestNeighbor; for low types and factors that are no power of 2 ConcatV2 along both axes");
 }
 
 }  // namespace tbd::tensorflow
