@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/data_parts.h"
 #include "data/folder_listing.h"
+#include "models/model.h"
 
 namespace tbd::cli {
 namespace {
@@ -50,7 +51,8 @@ class Data final : public Command {
         source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_, .board = make_.board});
     if (spec.kind == SourceKind::unlabelled_images)
       spec.image_size = make_.size ? *make_.size : only_image_size(spec.path);
-    spec.text = text_preset(model_, config_);
+    const std::string text = model_.empty() ? "" : find_model(model_).config(config_).text;
+    if (!text.empty()) spec.text = text_conventions(text);
     spec.text.strict = text_.strict;
     spec.text.vocabulary = spec.text.target_vocabulary = text_.vocabulary;
     if (!make_.language.empty()) spec.text.languages = {"en", make_.language};

@@ -171,7 +171,12 @@ Program program(std::string config, const Sizes& sizes) {
 }
 
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, 42, [name, sizes] { return program(name, sizes); }};
+  return {name,
+          std::move(note),
+          expected,
+          42,
+          [name, sizes] { return program(name, sizes); },
+          sizes.aux ? "aux_tiny" : "tiny"};
 }
 
 // train_flops = 2 (3 F - F1), F1 of the first convolution.

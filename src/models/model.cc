@@ -50,6 +50,11 @@ LoadedProgram load_file(const std::string& path, std::string_view config) {
 
 }  // namespace
 
+const std::vector<Model>& all_models() {
+  static const std::vector<Model> models = model_files();
+  return models;
+}
+
 const Config& Model::config(std::string_view wanted) const {
   if (wanted.empty()) return configs.front();
   return find_named(configs, cat("config of ", name), wanted);

@@ -21,6 +21,8 @@ struct Config {
   Expected expected;
   int64_t layers = 0;  // as the network's paper counts them
   std::function<Program()> program;
+  std::string tiny = "tiny";  // the configuration made for tests that has all ops of this one; its own name for such
+  std::string text = {};      // conventions of its reference's text (data/text/text_spec.h); empty: the usual ones
 };
 
 struct Model {
@@ -35,7 +37,8 @@ struct Model {
   const Config& config(std::string_view name) const;  // "": the first; Error(not_found) with the nearest names
 };
 
-const std::vector<Model>& all_models();          // in the order of their files' names
+std::vector<Model> model_files();        // each src/models/NAME.cc defines `Model NAME()` (cmake/Registry.cmake)
+const std::vector<Model>& all_models();  // in the order of their files' names
 const Model& find_model(std::string_view name);  // Error(not_found) with the nearest names
 
 // A model name (with config), or a path to a program file: the program, and the model when it is one of ours.

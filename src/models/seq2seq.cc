@@ -206,7 +206,7 @@ Config luong(std::string name, std::string note, Expected expected, const Sizes&
   return {name, std::move(note), expected, 4, [=] { return luong(name, sizes); }};
 }
 Config gnmt(std::string name, std::string note, Expected expected, const Sizes& sizes) {
-  return {name, std::move(note), expected, 8, [=] { return gnmt(name, sizes); }};
+  return {name, std::move(note), expected, 8, [=] { return gnmt(name, sizes); }, "gnmt_v2_tiny", "gnmt"};
 }
 
 }  // namespace

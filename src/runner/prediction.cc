@@ -9,6 +9,7 @@
 #include "graph/passes.h"
 #include "measure/core_clock.h"
 #include "models/model.h"
+#include "runner/prepare.h"
 #include "runner/trace_windows.h"
 
 namespace tbd {
@@ -47,6 +48,7 @@ bool recurrent(const Op& op) { return std::holds_alternative<Lstm>(op) || std::h
 struct Network {
   Program program, for_counts;
   const Model* model = nullptr;
+  NetworkKind kind;
 };
 
 double step_seconds(const Program& program, const Bindings& bindings, double flop_rate, double bandwidth) {
@@ -65,14 +67,6 @@ double step_seconds(const Program& program, const Bindings& bindings, double flo
     total += static_cast<double>(entry.repeat * phase.accumulate) * once;
   }
   return total;
-}
-
-template <class... Ops>
-bool has_op(const Program& program) {
-  for (const Phase& phase : program.phases)
-    for (const Node& node : phase.nodes)
-      if ((std::holds_alternative<Ops>(node.op) || ...)) return true;
-  return false;
 }
 
 double launch_seconds(const std::string& pass, double step, Effort effort, double limit) {
@@ -103,9 +97,7 @@ class Predictor {
     Workload sized = out.cell;
     sized.batch = out.batch;
     std::tie(out.memory_bytes, out.step_seconds) = sizes(sized, network);
-    out.lstm = has_op<Lstm>(network.program);
-    out.recurrent = out.lstm || has_op<Gru>(network.program);
-    out.reinforcement = network.program.model == "minigo";
+    out.kind = network.kind;
     out.fits = fits(out);
     out.seconds = cell_seconds(out);
     return out;
@@ -120,8 +112,10 @@ class Predictor {
     Network network{.program = with_precision(with_dropout(std::move(loaded.program), dropout_from(cell.dropout)),
                                               precision_from(cell.precision)),
                     .for_counts = {},
-                    .model = loaded.model};
+                    .model = loaded.model,
+                    .kind = {}};
     network.for_counts = expanded_for_counts(network.program);
+    network.kind = network_kind(op_rows(network.for_counts, {{"N", 1}}), loaded.model ? loaded.model->domain : "");
     return networks_.emplace(key, std::move(network)).first->second;
   }
 

@@ -4,8 +4,8 @@
 //   t = max(0.1 ms x nodes, sum over nodes, forward and backward, of max(FLOPs / (0.6 R), bytes / B))
 //                                                                            seconds of a step
 //   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: steps and seconds after warming up
-//   that the effort wants launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a
-//   window, its first third to
+//                                                                            that the effort wants
+//   launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a window, its first third to
 //                                                                            warm up, three windows and as many between
 //   launch(memory) = S + 2 t + min(limit, m t)                               m: steps of the memory pass
 //
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "record/network_kind.h"
 #include "runner/run.h"
 
 namespace tbd {
@@ -43,7 +44,7 @@ struct CellPrediction {
   bool fits = true;          // with the framework's own in the cell's budget, or the machine
   double step_seconds = 0;
   double seconds = 0;  // all launches of all passes; of one that does not fit: one start
-  bool recurrent = false, lstm = false, reinforcement = false;  // Lstm or Gru; Lstm; plays a game
+  NetworkKind kind;
 };
 
 // Passes, launches, limit and effort are those of the options. A network is built once for all its cells. Throws as

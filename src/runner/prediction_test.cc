@@ -64,10 +64,10 @@ TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
 TEST(Prediction, DefaultsAreFilledInAndKindsAreKnown) {
   EXPECT_EQ(one({.model = "resnet50"}).cell.batch, 8);
   EXPECT_EQ(one({.model = "resnet50"}).cell.config, "canonical");
-  EXPECT_TRUE(one({.model = "seq2seq", .config = "tiny"}).lstm);
-  EXPECT_TRUE(one({.model = "deep_speech_2", .config = "tiny"}).recurrent);
-  EXPECT_TRUE(one({.model = "minigo", .config = "tiny"}).reinforcement);
-  EXPECT_FALSE(one({.model = "bert", .config = "tiny"}).recurrent);
+  EXPECT_TRUE(one({.model = "seq2seq", .config = "tiny"}).kind.lstm);
+  EXPECT_TRUE(one({.model = "deep_speech_2", .config = "tiny"}).kind.recurrent);
+  EXPECT_TRUE(one({.model = "minigo", .config = "tiny"}).kind.reinforcement);
+  EXPECT_FALSE(one({.model = "bert", .config = "tiny"}).kind.recurrent);
 }
 
 TEST(Prediction, PeaksOfARecordGoBeforeWhatIsAssumed) {

@@ -15,35 +15,11 @@
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
 #include "models/model.h"
+#include "runner/data_source.h"
 #include "runner/frameworks.h"
 
 namespace tbd {
 namespace {
-
-// Rows of the op table: each node with its costs in one step of the whole program.
-std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
-  std::vector<OpRow> rows;
-  for (const StepEntry& entry : program.step) {
-    const Phase& phase = program.phase(entry.phase);
-    const Graph graph = bind(program, phase, bindings);
-    const std::vector<NodeCost> costs = node_costs(graph);
-    const int64_t times = entry.repeat * phase.accumulate;
-    const auto scaled = [&](const Cost& cost) {
-      return OpCost{.flop_model = cost.model * times,
-                    .flop_valid = cost.valid * times,
-                    .flop_simd = cost.simd * times,
-                    .trans = cost.trans * times,
-                    .bytes = cost.bytes * times};
-    };
-    const std::string prefix = program.phases.size() > 1 ? phase.name + "/" : "";
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      rows.push_back({.node = cat(prefix, graph.nodes[i].name),
-                      .op = kind(graph.nodes[i].op),
-                      .forward = scaled(costs[i].forward),
-                      .backward = scaled(costs[i].backward)});
-  }
-  return rows;
-}
 
 int64_t samples_per_step(const Program& program, int64_t batch) {
   int64_t samples = 0;
@@ -147,6 +123,30 @@ void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
 
 }  // namespace
 
+std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
+  std::vector<OpRow> rows;
+  for (const StepEntry& entry : program.step) {
+    const Phase& phase = program.phase(entry.phase);
+    const Graph graph = bind(program, phase, bindings);
+    const std::vector<NodeCost> costs = node_costs(graph);
+    const int64_t times = entry.repeat * phase.accumulate;
+    const auto scaled = [&](const Cost& cost) {
+      return OpCost{.flop_model = cost.model * times,
+                    .flop_valid = cost.valid * times,
+                    .flop_simd = cost.simd * times,
+                    .trans = cost.trans * times,
+                    .bytes = cost.bytes * times};
+    };
+    const std::string prefix = program.phases.size() > 1 ? phase.name + "/" : "";
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      rows.push_back({.node = cat(prefix, graph.nodes[i].name),
+                      .op = kind(graph.nodes[i].op),
+                      .forward = scaled(costs[i].forward),
+                      .backward = scaled(costs[i].backward)});
+  }
+  return rows;
+}
+
 std::optional<int64_t> memory_limit() {
   const int64_t machine = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
   const std::optional<int64_t> group = cgroup_limits(::getpid()).memory_limit_bytes;
@@ -213,7 +213,7 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
 protocol::InputPlan input_plan(const PreparedCell& prepared) {
   const Workload& cell = prepared.cell;
   protocol::InputPlan plan{.mode = cell.input_mode};
-  *plan.source = {{"seed", cell.seed}};  // its kind is what the program reads
+  *plan.source = data_source(prepared.program, cell.seed);  // its kind is what the program reads
   if (!cell.data.empty()) plan.source["path"] = cell.data;
   plan.source["threads"] = prepared.threads.cores.size();  // as many as may run: they share the cores with the step
   plan.source["prefetch"] = 3;

@@ -19,6 +19,9 @@ struct PreparedCell {
   int64_t parameters = 0;
 };
 
+// Rows of the op table: each node with its costs in one step of the whole program.
+std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings);
+
 // Throws Error(usage, not_found or io) for an unknown framework and a data folder that is not there or cannot be read.
 void require_startable(const Workload& cell, const RunnerSettings& settings);
 

@@ -8,6 +8,7 @@
 #include "graph/passes.h"
 #include "models/model.h"
 #include "record/safetensors.h"
+#include "runner/data_source.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -118,7 +119,7 @@ class StepLaunch {
     if (options_.inputs) {
       request.input.file = absolute(*options_.inputs);
     } else {
-      *request.input.source = {{"seed", cell.seed}};  // its kind is what the program reads
+      *request.input.source = data_source(prepared_.program, cell.seed);  // its kind is what the program reads
       if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
     }
     if (save) request.input.save = *save;

@@ -95,7 +95,7 @@ void Inputs::open(const Json& source, bool pipeline) {
   if (!complete.contains("kind")) complete["kind"] = complete.contains("path") ? kind_of_path(inputs) : "synthetic";
   if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
-  const SourceSpec spec = source_spec_from(complete, {.text = needs_.text});
+  const SourceSpec spec = source_spec_from(complete);
   std::optional<SourceSpec> fits = fitted(spec, inputs);
   if (!fits && spec.kind != SourceKind::synthetic)
     fail(ErrorKind::unsupported, "data of kind ", at<std::string>(complete, "kind"),

@@ -33,7 +33,6 @@ struct InputNeeds {
   int64_t groups = 1;
   int64_t batch = 0;  // samples of one group
   int64_t world = 1;
-  TextSpec text = {};  // how the program's model and config treat text
 };
 // Throws Error(invalid) where the program does not bind.
 InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world = 1);

@@ -43,7 +43,7 @@ std::optional<double> keep_of(const Graph& graph, const std::string& input) {
 InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world) {
   InputNeeds needs;
   needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
-  needs.world = world, needs.text = text_preset(program.model, program.config);
+  needs.world = world;
   std::map<std::string, Graph> graphs;
   for (const Phase& phase : program.phases) {
     const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;

@@ -50,8 +50,10 @@ int64_t samples_of_step(const Program& program, int64_t batch, int64_t step) {
 double units_of_step(const Program& program, int64_t batch, int64_t step, const std::map<std::string, double>& counts) {
   static const std::map<std::string_view, std::string> counted_by = {
       {"tokens", "tokens"}, {"target tokens", "target_tokens"}, {"seconds of audio", "seconds"}};
-  if (program.unit == "critic images")
-    return static_cast<double>(samples_of(program, batch, step, [](const auto& phase) { return phase == "critic"; }));
+  const std::string first_word = program.unit.substr(0, program.unit.find(' '));
+  if (std::ranges::count(program.phases, first_word, &Phase::name) > 0)  // "critic images"
+    return static_cast<double>(
+        samples_of(program, batch, step, [&](const std::string& phase) { return phase == first_word; }));
   const auto counted = counted_by.find(program.unit);
   if (counted == counted_by.end()) return static_cast<double>(samples_of_step(program, batch, step));
   const auto count = counts.find(counted->second);

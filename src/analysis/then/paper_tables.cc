@@ -7,6 +7,7 @@
 
 #include "analysis/profile/profile_tables.h"
 #include "analysis/sweep/sweep.h"
+#include "analysis/then/printed_values.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -68,7 +69,7 @@ bool traced(const Record& record) {
 auto nearness(const Record* record) {
   const MeasuredWorkload& w = record->run.workload;
   const double off = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, w.batch)) / 32));
-  return std::tuple(w.model != "resnet50", w.precision != "fp32", off, w.model, w.input_mode != "resident");
+  return std::tuple(w.model != kPrintedKernelsModel, w.precision != "fp32", off, w.model, w.input_mode != "resident");
 }
 
 }  // namespace

@@ -53,5 +53,7 @@ struct PrintedValue {
 };
 
 std::span<const PrintedValue> printed_values();
+// The network of tables 5 and 6, as this program names it.
+inline constexpr std::string_view kPrintedKernelsModel = "resnet50";
 
 }  // namespace tbd

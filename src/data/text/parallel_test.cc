@@ -230,7 +230,7 @@ TEST(Parallel, ReadsTheLayoutOfWmt) {
   write_file(root.path() / "vocab.bpe.32000", "<unk>\n<s>\n</s>\nlo@@\nw\nneu\nnew\n");
   SourceSpec spec = parallel_spec(root.path());
   spec.batch = 1;
-  const TextSpec preset = text_preset("seq2seq", "gnmt_v2");
+  const TextSpec preset = text_conventions("gnmt");
   spec.text = preset;
   spec.text.vocabulary = 8;
   const TensorMap batch = open_source(spec)->batch_at(1);

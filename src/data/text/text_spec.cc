@@ -64,6 +64,7 @@ Json text_spec_json(const TextSpec& spec) {
 }
 
 TextSpec text_spec_from(const Json& json, TextSpec spec) {
+  if (const auto name = maybe<std::string>(json, "conventions")) spec = text_conventions(*name);
   if (const auto task = maybe<std::string>(json, "task")) spec.task = task_from(*task);
   each_plain_key(spec, [&](const char* key, auto& value) {
     if (auto given = maybe<std::decay_t<decltype(value)>>(json, key)) value = std::move(*given);

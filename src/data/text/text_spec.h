@@ -56,11 +56,11 @@ struct TextSpec {
   bool operator==(const TextSpec&) const = default;
 };
 nlohmann::ordered_json text_spec_json(const TextSpec& spec);
-// Throws Error(invalid) naming the key; absent keys keep what `spec` has.
+// Throws Error(invalid) naming the key; absent keys keep what `spec` has, or with "conventions" what these say.
 TextSpec text_spec_from(const nlohmann::ordered_json& json, TextSpec spec = {});
 
-// How the reference of a model and config treats its text: ids, buckets, shared vocabulary. The defaults for a name
-// that is not ours.
-TextSpec text_preset(std::string_view model, std::string_view config);
+// Ids, buckets, vocabularies and order as a reference implementation has them, by its name: "fairseq" (the defaults),
+// "fairseq-shared" (one vocabulary for both languages), "gnmt" (NVIDIA's). Throws Error(invalid) for another name.
+TextSpec text_conventions(std::string_view name);
 
 }  // namespace tbd

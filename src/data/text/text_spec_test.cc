@@ -45,13 +45,20 @@ TEST(TextSpec, NamesWhatIsWrong) {
   EXPECT_EQ(refusal(R"({"length": "long"})"), "'length' has the wrong type: \"long\"");
 }
 
-TEST(TextSpec, PresetsAreThoseOfTheReferences) {
-  EXPECT_EQ(text_preset("transformer", "big").buckets.size(), 10);
-  EXPECT_EQ(text_preset("transformer", "").buckets.back(), (Bucket{256, 256}));
-  EXPECT_TRUE(text_preset("transformer", "").shared_vocabulary);
-  EXPECT_EQ(text_preset("seq2seq", "canonical").buckets, even_buckets(10, 100));
-  EXPECT_EQ(text_preset("seq2seq", "gnmt_v2_tiny").ids.pad, 0);
-  EXPECT_EQ(text_preset("seq2seq", "gnmt_v2").buckets.back(), (Bucket{50, 50}));
+TEST(TextSpec, ConventionsAreThoseOfTheReferences) {
+  EXPECT_EQ(text_conventions("fairseq"), TextSpec{});
+  EXPECT_EQ(text_conventions("fairseq-shared").buckets.size(), 10);
+  EXPECT_EQ(text_conventions("fairseq-shared").buckets.back(), (Bucket{256, 256}));
+  EXPECT_TRUE(text_conventions("fairseq-shared").shared_vocabulary);
+  EXPECT_EQ(text_conventions("gnmt").ids.pad, 0);
+  EXPECT_EQ(text_conventions("gnmt").buckets.back(), (Bucket{50, 50}));
+  EXPECT_NE(refusal_of([] { text_conventions("gnmd"); }).find("gnmt"), std::string::npos);
+}
+
+TEST(TextSpec, KeysComeOnTopOfConventions) {
+  const TextSpec spec = text_spec_from(parse_json(R"({"conventions": "gnmt", "vocabulary": 8})", "spec"));
+  EXPECT_EQ(spec.ids, text_conventions("gnmt").ids);
+  EXPECT_EQ(spec.vocabulary, 8);
 }
 
 }  // namespace

@@ -143,24 +143,18 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
 }
 
 std::string tiny_config_of(const std::string& model, const std::string& config) {
-  constexpr std::string_view kTiny = "_tiny";
   const auto known = std::ranges::find(all_models(), model, &Model::name);
-  if (known == all_models().end() || config.ends_with(kTiny)) return config;
-  std::string best = config, kind;
-  for (const Config& each : known->configs) {
-    if (each.name == "tiny" && kind.empty()) best = each.name;
-    if (!each.name.ends_with(kTiny)) continue;
-    const std::string other = each.name.substr(0, each.name.size() - kTiny.size());
-    if (other.size() > kind.size() && (config + "_").starts_with(other + "_")) kind = other, best = each.name;
-  }
-  return best;
+  if (known == all_models().end()) return config;
+  if (config.empty()) return known->configs.front().tiny;
+  const auto found = std::ranges::find(known->configs, config, &Config::name);
+  return found == known->configs.end() ? config : found->tiny;
 }
 
 std::vector<TinyConfig> tiny_configs() {
   std::vector<TinyConfig> out;
   for (const Model& model : all_models())
     for (const Config& config : model.configs)
-      if (config.name == "tiny" || config.name.ends_with("_tiny")) out.push_back({model.name, config.name});
+      if (config.tiny == config.name) out.push_back({model.name, config.name});
   return out;
 }
 

@@ -31,7 +31,7 @@ struct CheckResult {
 // a fault.
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings);
 
-// Of every model what stands for it: the configurations made for tests, `tiny` and those that end in `_tiny`.
+// Of every model what stands for it: the configurations made for tests (Config::tiny).
 struct TinyConfig {
   std::string model, config;
 };

@@ -32,6 +32,7 @@ TEST(TinyConfigs, StandForTheConfigurationsOfTheirKind) {
   EXPECT_EQ(tiny_config_of("seq2seq", "gnmt_v2"), "gnmt_v2_tiny");
   EXPECT_EQ(tiny_config_of("seq2seq", "nodrop"), "tiny");
   EXPECT_EQ(tiny_config_of("inception_v3", "aux"), "aux_tiny");
+  EXPECT_EQ(tiny_config_of("deep_speech_2", "gru800"), "gru_tiny");
   EXPECT_EQ(tiny_config_of("bert", "squad_base"), "squad_tiny");
   EXPECT_EQ(tiny_config_of("bert", "squad_frozen_base"), "squad_frozen_tiny");
   EXPECT_EQ(tiny_config_of("bert", "squad_frozen_tiny"), "squad_frozen_tiny");

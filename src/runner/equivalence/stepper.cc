@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "measure/cores.h"
 #include "record/safetensors.h"
+#include "runner/data_source.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -88,7 +89,8 @@ class WorkerSteps {
     if (steps_done_ > 0) reset_state(run.weights.empty() ? result.weights : run.weights);
     protocol::Run request{.steps = 1, .lr = job_.lr};
     if (run.inputs.empty()) {
-      *request.input.source = {{"kind", "synthetic"}, {"seed", job_.seed}};
+      *request.input.source = data_source(job_.program, job_.seed);
+      request.input.source["kind"] = "synthetic";
       request.input.save = file("inputs");
     } else {
       request.input.file = file("inputs");

@@ -1,10 +1,12 @@
+#include "base/error.h"
+#include "base/text.h"
 #include "data/text/text_spec.h"
 
 namespace tbd {
 namespace {
 
-// fairseq's ids are the defaults; its transformer shares one vocabulary.
-TextSpec transformer() {
+// fairseq's ids are the defaults; its Transformer shares one vocabulary.
+TextSpec shared_fairseq() {
   TextSpec spec{.languages = {"en", "de"}, .shared_vocabulary = true};
   spec.buckets.clear();
   for (const int64_t bound : {8, 16, 24, 32, 48, 64, 96, 128, 192, 256}) spec.buckets.push_back({bound, bound});
@@ -29,10 +31,12 @@ std::vector<Bucket> even_buckets(int64_t width, int64_t longest) {
   return buckets;
 }
 
-TextSpec text_preset(std::string_view model, std::string_view config) {
-  if (model == "transformer") return transformer();
-  if (model == "seq2seq" && config.starts_with("gnmt")) return gnmt();
-  return {};
+TextSpec text_conventions(std::string_view name) {
+  if (name == "fairseq") return {};
+  if (name == "fairseq-shared") return shared_fairseq();
+  if (name == "gnmt") return gnmt();
+  const std::vector<std::string> known = {"fairseq", "fairseq-shared", "gnmt"};
+  fail(ErrorKind::invalid, unknown_name("text conventions", name, known));
 }
 
 }  // namespace tbd
