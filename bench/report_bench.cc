@@ -50,7 +50,7 @@ void read_analyse_report(benchmark::State& state) {
   write_sample(folder.path() / "record", state.range(0));
   for (auto _ : state) {
     const std::vector<Record> records = {read_record(folder.path() / "record")};
-    write_report(records, folder.path() / "report.html");
+    write_report({records}, folder.path() / "report.html");
   }
 }
 BENCHMARK(read_analyse_report)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond);
@@ -61,7 +61,7 @@ void report_of_many(benchmark::State& state) {
   write_matrix(folder.path() / "results", state.range(0));
   const std::filesystem::path paths[] = {folder.path() / "results"};
   std::vector<UnreadableRecord> none;
-  for (auto _ : state) write_report(read_records(paths, none), folder.path() / "report.html");
+  for (auto _ : state) write_report({read_records(paths, none)}, folder.path() / "report.html");
   const auto bytes = static_cast<double>(std::filesystem::file_size(folder.path() / "report.html"));
   state.counters["MB"] = (bytes - static_cast<double>(plotly_js().size())) / 1e6;
 }

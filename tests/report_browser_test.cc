@@ -151,7 +151,7 @@ Json title_of(const std::string& dom) {
 }
 
 TEST_F(InBrowser, EveryChartHasMarksAndNothingOverflows) {
-  probed(report_html(quickstart_cells(), plotly_js()));
+  probed(report_html({quickstart_cells()}, plotly_js()));
   for (const int width : {400, 1280}) {
     const Output dom = open(in_frame("probed.html", width), "--dump-dom");
     ASSERT_EQ(dom.status, 0) << log();
@@ -202,7 +202,7 @@ MadeRecords made_records() {
 
 TEST_F(InBrowser, EveryFigureAgainstBatchSizeIsDrawn) {
   const MadeRecords all = made_records();
-  probed(report_html(all.records, plotly_js()));
+  probed(report_html({all.records}, plotly_js()));
   for (const int width : {400, 1280}) {
     const Output dom = open(in_frame("probed.html", width), "--dump-dom");
     ASSERT_EQ(dom.status, 0) << log();
@@ -217,7 +217,7 @@ TEST_F(InBrowser, EveryFigureAgainstBatchSizeIsDrawn) {
 }
 
 TEST_F(InBrowser, DarkModeChangesPaperTextAndCharts) {
-  probed(report_html(quickstart_cells(), plotly_js()));
+  probed(report_html({quickstart_cells()}, plotly_js()));
   Json seen[2];
   for (const bool dark : {false, true}) {
     const Output dom =
@@ -231,7 +231,7 @@ TEST_F(InBrowser, DarkModeChangesPaperTextAndCharts) {
 
 // Printed: the links, buttons and folds of the screen are gone, and what was not drawn yet is there.
 TEST_F(InBrowser, PrintsWhatTheScreenShows) {
-  write_report(quickstart_cells(), folder_.path() / "report.html");
+  write_report({quickstart_cells()}, folder_.path() / "report.html");
   const fs::path paper = folder_.path() / "report.pdf";
   const Output printed =
       open(folder_.path() / "report.html", cat("--no-pdf-header-footer --print-to-pdf=", paper.string()));
@@ -247,7 +247,7 @@ TEST_F(InBrowser, PrintsWhatTheScreenShows) {
 }
 
 TEST_F(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
-  write_report(quickstart_cells(), folder_.path() / "report.html");
+  write_report({quickstart_cells()}, folder_.path() / "report.html");
   const Output dom = open(folder_.path() / "report.html", "--dump-dom");
   ASSERT_EQ(dom.status, 0) << log();
   EXPECT_EQ(console_messages(log()), "");
@@ -255,7 +255,7 @@ TEST_F(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
 }
 
 TEST_F(InBrowser, AScriptThatIsNotOursIsRefusedAndReported) {
-  std::string html = report_html(quickstart_cells(), plotly_js());
+  std::string html = report_html({quickstart_cells()}, plotly_js());
   html.insert(html.find("<main>"), "<script>document.title = 'broken in'</script>");
   write_file(folder_.path() / "attacked.html", html);
   const Output dom = open(folder_.path() / "attacked.html", "--dump-dom");
@@ -267,9 +267,9 @@ TEST_F(InBrowser, AScriptThatIsNotOursIsRefusedAndReported) {
 TEST_F(InBrowser, Screenshots) {
   const char* keep = std::getenv("TBD_SCREENSHOTS");
   if (!keep) GTEST_SKIP() << "TBD_SCREENSHOTS is not set";
-  write_report(quickstart_cells(), folder_.path() / "report.html");
+  write_report({quickstart_cells()}, folder_.path() / "report.html");
   const MadeRecords all = made_records();
-  write_report(all.records, folder_.path() / "matrix.html");
+  write_report({all.records}, folder_.path() / "matrix.html");
   for (const int width : {400, 1280})
     open(in_frame("matrix.html", width, 12'000), cat("--screenshot=", keep, "/matrix-", width, ".png"),
          std::max(width, 500), 12'000);

@@ -1,9 +1,7 @@
 #include "analysis/metrics.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "analysis/metric_files.h"
 #include "base/error.h"
 
 namespace tbd {

@@ -1,11 +1,11 @@
-// The metrics: pure functions of a run (docs/metrics.md). Each lies whole in a file of
-// metrics/: one that defines `std::span<const Metric> NAME_metrics()` in metrics/NAME.cc is found by its name
-// (cmake/Metrics.cmake).
+// The metrics: pure functions of a run (docs/metrics.md). Each is whole in one file: metrics/NAME.cc defines
+// `std::span<const Metric> NAME_metrics()` and is found by its name (cmake/Registry.cmake).
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/explain/fact.h"
 #include "analysis/run_view.h"
@@ -54,7 +54,8 @@ struct Metric {
   Measured (*compute)(const RunView& run);
 };
 
-std::span<const Metric> metrics();
-const Metric& metric(std::string_view id);  // throws Error(usage) that offers the nearest names
+std::vector<std::span<const Metric>> metric_files();  // the rows of each file
+std::span<const Metric> metrics();                    // all rows, by group
+const Metric& metric(std::string_view id);            // throws Error(usage) that offers the nearest names
 
 }  // namespace tbd

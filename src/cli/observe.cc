@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/commands.h"
+#include "cli/known_networks.h"
 #include "cli/report_files.h"
 
 namespace tbd::cli {
@@ -32,7 +33,7 @@ class Observe final : public Command {
     std::vector<UnreadableRecord> unreadable;
     const std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
     const std::vector<Sweep> all = sweeps(records);
-    std::vector<Observation> observations = observe(all);
+    std::vector<Observation> observations = observe(all, known_networks());
     if (!only_.empty())
       std::erase_if(observations, [&](const Observation& o) { return std::ranges::count(only_, o.number) == 0; });
     print_observations(context, observations, format);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/known_networks.h"
 #include "cli/report_files.h"
 #include "record/reader.h"
 #include "report/plotly.h"
@@ -15,6 +16,8 @@ namespace {
 struct Reported {
   std::vector<Record> records;
   std::vector<LeftOut> left_out;
+
+  ReportInput input() const { return {.records = records, .left_out = left_out, .networks = known_networks()}; }
 };
 
 Reported read_for_report(Context& context, const std::vector<std::filesystem::path>& paths, bool quiet) {
@@ -51,9 +54,8 @@ class Report final : public Command {
     }
     const Format format = json_ ? Format::json : format_from(format_);
     const Reported found = read_for_report(context, paths, quiet_);
-    if (format == Format::csv && is_folder_name(out_))
-      return write_csv(report_csv_files(found.records, found.left_out)), kDone;
-    const std::string text = print_report(found.records, format, found.left_out);
+    if (format == Format::csv && is_folder_name(out_)) return write_csv(report_csv_files(found.input())), kDone;
+    const std::string text = print_report(found.input(), format);
     if (out_.empty())
       context.out << text;
     else
@@ -90,7 +92,7 @@ void write_html(Context& context, const std::vector<std::filesystem::path>& path
   if (plotly_js().empty())
     fail(ErrorKind::unsupported, "this build has no chart library (Plotly.js, MIT licence): './tbd setup' fetches it");
   const Reported found = read_for_report(context, paths, quiet);
-  write_file_atomic(out, report_html(found.records, plotly_js(), found.left_out));
+  write_file_atomic(out, report_html(found.input(), plotly_js()));
 }
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }

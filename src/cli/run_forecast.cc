@@ -47,11 +47,8 @@ std::vector<PlannedWorkload> planned(const Forecast& forecast, const RunOptions&
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     if (!all && !forecast.kept[i]) continue;
-    PlannedWorkload& each = out.emplace_back(PlannedWorkload{.workload = p.cell,
-                                                             .recurrent = p.recurrent,
-                                                             .lstm = p.lstm,
-                                                             .reinforcement = p.reinforcement,
-                                                             .passes = options.passes});
+    PlannedWorkload& each =
+        out.emplace_back(PlannedWorkload{.workload = p.cell, .kind = p.kind, .passes = options.passes});
     each.workload.batch = p.batch;
   }
   return out;

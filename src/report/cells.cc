@@ -183,11 +183,12 @@ std::vector<ReportCell> best_first(std::span<const ReportCell> cells) {
   return out;
 }
 
-Content report_content(std::span<const Record> records, std::span<const LeftOut> left_out) {
+Content report_content(const ReportInput& input) {
   Content content;
-  content.left_out.assign(left_out.begin(), left_out.end());
-  content.sweeps = sweeps(records);
-  content.cells = report_cells(records, content.sweeps);
+  content.left_out.assign(input.left_out.begin(), input.left_out.end());
+  content.networks = input.networks;
+  content.sweeps = sweeps(input.records);
+  content.cells = report_cells(input.records, content.sweeps);
   content.machines = machines_of(content.cells);
   return content;
 }

@@ -9,6 +9,7 @@
 #include "analysis/run_view.h"
 #include "analysis/sweep/sweep.h"
 #include "record/left_out.h"
+#include "report/report.h"
 
 namespace tbd {
 
@@ -38,9 +39,10 @@ struct Content {
   std::vector<ReportCell> cells;
   std::vector<std::string> machines;
   std::vector<LeftOut> left_out;  // by time budgets, of the result sets
+  std::span<const KnownNetwork> networks;
 };
-// The records must outlive it. Not to be copied: cells point into sweeps.
-Content report_content(std::span<const Record> records, std::span<const LeftOut> left_out = {});
+// The input must outlive it. Not to be copied: cells point into sweeps.
+Content report_content(const ReportInput& input);
 
 // "machine B" where there are several; empty where there is one.
 std::string machine_name(std::span<const std::string> machines, const std::string& machine);

@@ -83,7 +83,7 @@ bool worth_showing(const Content& content, std::span<const Observation> all) {
 
 Page observations_page(const Content& content) {
   Page page{.id = "observations", .title = "Observations"};
-  const std::vector<Observation> all = observe(content.sweeps);
+  const std::vector<Observation> all = observe(content.sweeps, content.networks);
   if (!worth_showing(content, all)) return page;
   const Anchors anchors = anchors_of(content);
   page.html =

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 TEST(GapPage, DrawsABarThatAddsUpToTheDifference) {
   const auto fast = rival("pytorch", 1'000'000), slow = rival("mxnet", 1'250'000);
   const std::vector<Record> records = {fast->record, slow->record};
-  const Page page = gap_page(report_content(records).cells);
+  const Page page = gap_page(report_content({records}).cells);
   ASSERT_EQ(page.charts.size(), 1u);
   double sum = 0;
   for (const ChartSeries& series : page.charts[0].series) sum += *series.y.at(0);
@@ -28,15 +28,15 @@ TEST(GapPage, DrawsABarThatAddsUpToTheDifference) {
 TEST(GapPage, IsEmptyWithoutRivalsAndSaysWhatIsMissing) {
   const auto fast = rival("pytorch", 1'000'000), slow = rival("mxnet", 1'250'000);
   const std::vector<Record> one = {fast->record};
-  EXPECT_TRUE(gap_page(report_content(one).cells).html.empty());
+  EXPECT_TRUE(gap_page(report_content({one}).cells).html.empty());
   slow->record.launches.pop_back();
   const std::vector<Record> records = {fast->record, slow->record};
-  EXPECT_THAT(gap_page(report_content(records).cells).html, HasSubstr("no traced launch; measure it: tbd run net"));
+  EXPECT_THAT(gap_page(report_content({records}).cells).html, HasSubstr("no traced launch; measure it: tbd run net"));
 }
 
 TEST(ThenPage, SaysThatDevicesDiffer) {
   const std::vector<Record> records = {sample_record()};
-  const Page page = then_page(report_content(records).cells);
+  const Page page = then_page(report_content({records}).cells);
   EXPECT_THAT(page.html, HasSubstr("a ratio is no ranking"));
   EXPECT_THAT(page.html, HasSubstr("unconfirmed"));
   EXPECT_EQ(page.tables.size(), 1u);
@@ -44,7 +44,7 @@ TEST(ThenPage, SaysThatDevicesDiffer) {
 
 TEST(PaperTablesPage, HoldsTheTablesByNumber) {
   const std::vector<Record> records = {sample_record()};
-  const Page page = paper_tables_page(report_content(records).cells);
+  const Page page = paper_tables_page(report_content({records}).cells);
   for (const char* title : {"Table 1", "Table 2", "Table 4"}) EXPECT_THAT(page.html, HasSubstr(title));
   EXPECT_THAT(page.html, testing::Not(HasSubstr("Table 3"))) << "the records name no data set";
   EXPECT_THAT(page.html, HasSubstr("pass clean"));

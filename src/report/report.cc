@@ -181,14 +181,14 @@ std::string file_stem(std::string_view title) {
 
 }  // namespace
 
-std::string report_html(std::span<const Record> records, std::string_view plotly, std::span<const LeftOut> left_out) {
-  require(!records.empty(), "a report needs at least one record");
+std::string report_html(const ReportInput& input, std::string_view plotly) {
+  require(!input.records.empty(), "a report needs at least one record");
   if (plotly.empty())
     fail(ErrorKind::unsupported,
          "this build has no chart library (Plotly.js) for an HTML report: run tbd setup, or ask for --format md, csv "
          "or json");
   require(plotly.find("</script") == std::string_view::npos, "the chart library cannot be inlined: it holds </script");
-  const Content content = report_content(records, left_out);
+  const Content content = report_content(input);
   const std::vector<ReportCell>& cells = content.cells;
   const std::vector<Page> pages = pages_of(content);
   std::string html = head(report_title(cells), plotly) + body_header(cells, pages) + "<main>\n";
@@ -205,23 +205,22 @@ std::string report_html(std::span<const Record> records, std::string_view plotly
   return html;
 }
 
-void write_report(std::span<const Record> records, const std::filesystem::path& out) {
-  write_file_atomic(out, report_html(records, plotly_js()));
+void write_report(const ReportInput& input, const std::filesystem::path& out) {
+  write_file_atomic(out, report_html(input, plotly_js()));
 }
 
-std::vector<Table> report_tables(std::span<const Record> records, std::span<const LeftOut> left_out) {
-  require(!records.empty(), "a report needs at least one record");
-  const Content content = report_content(records, left_out);
+std::vector<Table> report_tables(const ReportInput& input) {
+  require(!input.records.empty(), "a report needs at least one record");
+  const Content content = report_content(input);
   std::vector<Table> tables;
   for (Page& page : pages_of(content)) std::ranges::move(page.tables, std::back_inserter(tables));
   return tables;
 }
 
-std::vector<std::pair<std::string, std::string>> report_csv_files(std::span<const Record> records,
-                                                                  std::span<const LeftOut> left_out) {
+std::vector<std::pair<std::string, std::string>> report_csv_files(const ReportInput& input) {
   std::vector<std::pair<std::string, std::string>> files;
   std::set<std::string> used;
-  for (const Table& table : report_tables(records, left_out)) {
+  for (const Table& table : report_tables(input)) {
     const std::string stem = file_stem(table.title);
     std::string name = stem;
     for (int n = 2; !used.insert(name).second; ++n) name = cat(stem, "-", n);
@@ -230,9 +229,9 @@ std::vector<std::pair<std::string, std::string>> report_csv_files(std::span<cons
   return files;
 }
 
-std::string print_report(std::span<const Record> records, Format format, std::span<const LeftOut> left_out) {
+std::string print_report(const ReportInput& input, Format format) {
   std::string out;
-  for (Table& table : report_tables(records, left_out)) {
+  for (Table& table : report_tables(input)) {
     if (format == Format::json) {
       table.columns.insert(table.columns.begin(), Column{"table", ""});
       for (auto& row : table.rows) row.insert(row.begin(), TableCell(table.title));

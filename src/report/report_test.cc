@@ -66,7 +66,7 @@ std::vector<Record> two_sweeps() {
 }
 
 TEST(Report, DrawsThroughputAgainstBatchWithWhatDidNotFit) {
-  const Json chart = chart_of(report_html(two_sweeps(), kLibrary), "x-model-resnet50-1");
+  const Json chart = chart_of(report_html({two_sweeps()}, kLibrary), "x-model-resnet50-1");
   ASSERT_TRUE(chart.is_object());
   EXPECT_EQ(chart["mark"], "curves");
   ASSERT_EQ(chart["series"].size(), 3u);
@@ -90,7 +90,7 @@ TEST(Report, MachinesNeverShareALine) {
     record.folder += "-other";
     records.push_back(std::move(record));
   }
-  const std::string html = report_html(records, kLibrary);
+  const std::string html = report_html({records}, kLibrary);
   for (const char* id : {"x-model-resnet50-1", "x-model-resnet50-2"}) {
     const Json chart = chart_of(html, id);
     ASSERT_TRUE(chart.is_object()) << id;
@@ -108,7 +108,7 @@ TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
   records.push_back(swept("pytorch", 8, 0.5));
   records.back().hash = "twice";
   records.back().folder = "results/twice";
-  const std::string html = report_html(records, kLibrary);
+  const std::string html = report_html({records}, kLibrary);
   EXPECT_THAT(html, HasSubstr("Records of cells that were measured more than once"));
   const Json chart = chart_of(html, "x-model-resnet50-1");
   ASSERT_TRUE(chart.is_object());
@@ -128,7 +128,7 @@ std::vector<Record> measured_twice() {
 }
 
 TEST(Report, TheUndisturbedRecordOfAWorkloadIsDrawnAndAllAreListed) {
-  const std::string html = report_html(measured_twice(), kLibrary);
+  const std::string html = report_html({measured_twice()}, kLibrary);
   const Json chart = chart_of(html, "throughput-1");
   ASSERT_TRUE(chart.is_object());
   EXPECT_EQ(chart["series"][0]["labels"], Json::array({"resnet50 (first)"}));
@@ -136,7 +136,7 @@ TEST(Report, TheUndisturbedRecordOfAWorkloadIsDrawnAndAllAreListed) {
   EXPECT_THAT(html, HasSubstr("<h3>resnet50 (second)</h3>"));
   EXPECT_THAT(html, HasSubstr("Figures show another record of this workload: pytorch-4"));
   EXPECT_THAT(html, Not(HasSubstr("resnet50 #2")));
-  const std::string markdown = print_report(measured_twice(), Format::markdown);
+  const std::string markdown = print_report({measured_twice()}, Format::markdown);
   EXPECT_THAT(markdown, HasSubstr("| resnet50 (second) |"));
 }
 
@@ -144,15 +144,15 @@ TEST(Report, ComparisonsUseOneRecordOfEachWorkload) {
   std::vector<Record> records = measured_twice();
   records.push_back(swept("mxnet", 4, 0.1));
   for (Record& record : records) record.run.verified = true;
-  const std::string json = print_report(records, Format::json);
+  const std::string json = print_report({records}, Format::json);
   EXPECT_EQ(count(json, "\"table\":\"Frameworks side by side\""), 2u);
 }
 
 TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
-  EXPECT_THAT(report_html(four_cells(), kLibrary), HasSubstr("no such pass in these records"));
+  EXPECT_THAT(report_html({four_cells()}, kLibrary), HasSubstr("no such pass in these records"));
   const auto made = sample::made();
   sample::add_memory(made->record);
-  const std::string text = print_report(std::vector<Record>{made->record}, Format::csv);
+  const std::string text = print_report({std::vector<Record>{made->record}}, Format::csv);
   EXPECT_THAT(text, HasSubstr("Traced window minus the sum of its parts,0 ns,0 ns,1,0 ns,closed"));
   EXPECT_THAT(text,
               HasSubstr("Allocator's live bytes minus the ledger's,0 B,0 B,1,0 B where evidence is exact,closed"));
@@ -161,29 +161,29 @@ TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
 TEST(Report, ManyCellsAreFoldedAndSaidSo) {
   std::vector<Record> records;
   for (int64_t batch = 1; batch <= 30; ++batch) records.push_back(swept("pytorch", batch, 0.05));
-  const std::string html = report_html(records, kLibrary);
+  const std::string html = report_html({records}, kLibrary);
   EXPECT_THAT(html, HasSubstr("12 of 30 cells are drawn here"));
   size_t step_charts = 0;
   for (const Json& chart : embedded_charts(html))
     step_charts += chart["id"].get<std::string>().starts_with("step-times");
   EXPECT_EQ(step_charts, 12u);
-  EXPECT_EQ(count(print_report(records, Format::csv), "# Step times: "), 30u) << "other formats hold all";
+  EXPECT_EQ(count(print_report({records}, Format::csv), "# Step times: "), 30u) << "other formats hold all";
 }
 
 TEST(Report, LossesThatAreNoNumberAreGaps) {
   Record record = sample_record();
   record.launches[0].steps[3].loss = std::nan("");
-  const Json chart = chart_of(report_html(std::vector<Record>{record}, kLibrary), "l-model-resnet50-1");
+  const Json chart = chart_of(report_html({std::vector<Record>{record}}, kLibrary), "l-model-resnet50-1");
   const Json& y = chart["series"][0]["y"];
   EXPECT_EQ(std::ranges::count(y, Json(nullptr)), 1);
 }
 
 TEST(Report, AnySingleStepIsEnough) {
-  EXPECT_NO_THROW(report_html(std::vector<Record>{sample_record({.steps = 1})}, kLibrary));
+  EXPECT_NO_THROW(report_html({std::vector<Record>{sample_record({.steps = 1})}}, kLibrary));
 }
 
 TEST(Report, EveryFigureLinksToADefinitionThatIsThere) {
-  const std::string html = report_html(two_sweeps(), kLibrary);
+  const std::string html = report_html({two_sweeps()}, kLibrary);
   for (size_t at = html.find("href=\"#metric-"); at != std::string::npos; at = html.find("href=\"#metric-", at + 1)) {
     const std::string id = html.substr(at + 7, html.find('"', at + 7) - at - 7);
     EXPECT_THAT(html, HasSubstr(cat("id=\"", id, "\""))) << id;
@@ -191,7 +191,7 @@ TEST(Report, EveryFigureLinksToADefinitionThatIsThere) {
 }
 
 TEST(Report, HoldsEveryPageChartAndLibraryOnce) {
-  const std::string html = report_html(four_cells(), kLibrary);
+  const std::string html = report_html({four_cells()}, kLibrary);
   for (const char* id : {"summary", "throughput", "step-times", "memory", "environment", "methods"})
     EXPECT_THAT(html, HasSubstr(cat("<section id=\"", id, "\"")));
   EXPECT_EQ(count(html, kLibrary), 1u);
@@ -204,7 +204,7 @@ TEST(Report, ShowsWhereTimeAndMemoryGo) {
   const auto made = sample::made();
   made->record.run.workload.model = "net";
   sample::add_memory(made->record);
-  const std::string html = report_html(std::vector<Record>{made->record}, kLibrary);
+  const std::string html = report_html({std::vector<Record>{made->record}}, kLibrary);
   for (const char* id : {"profile", "loss-bar", "roofline-1", "memory-classes", "memory-at-peak", "memory-over-step-1"})
     EXPECT_EQ(count(html, cat("id=\"", id, "\"")), 1u) << id;
   EXPECT_THAT(html, HasSubstr("kernel inefficiency"));
@@ -219,7 +219,7 @@ TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
   const auto made = sample::made();
   made->record.launches.clear();
   sample::add_memory(made->record);
-  const std::string html = report_html(std::vector<Record>{made->record}, kLibrary);
+  const std::string html = report_html({std::vector<Record>{made->record}}, kLibrary);
   EXPECT_THAT(html, HasSubstr("none was timed"));
   EXPECT_THAT(html, Not(HasSubstr("<section id=\"throughput\"")));
   EXPECT_THAT(html, HasSubstr("<section id=\"memory-classes\""));
@@ -227,39 +227,39 @@ TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
 
 TEST(Report, CsvFilesHoldATableEachWithItsNumbersInColumns) {
   std::map<std::string, std::string> files;
-  for (const auto& [name, content] : report_csv_files(four_cells())) {
+  for (const auto& [name, content] : report_csv_files({four_cells()})) {
     EXPECT_TRUE(files.emplace(name, content).second) << name;
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."), std::string::npos) << name;
     EXPECT_THAT(content, Not(HasSubstr("# ")));
   }
-  EXPECT_EQ(files.size(), report_tables(four_cells()).size());
+  EXPECT_EQ(files.size(), report_tables({four_cells()}).size());
   const std::vector<std::string> lines = split(files.at("results.csv"), '\n');
   EXPECT_THAT(lines.at(0), HasSubstr(",throughput,throughput_low,throughput_high,"));
   for (const std::string& each : split(lines.at(1), ',')) EXPECT_EQ(each.find("…"), std::string::npos) << each;
   Record hostile = sample_record();
   hostile.run.workload.model = "../../etc/passwd";
-  for (const auto& [name, content] : report_csv_files(std::vector<Record>{hostile}))
+  for (const auto& [name, content] : report_csv_files({std::vector<Record>{hostile}}))
     EXPECT_EQ(name.find('/'), std::string::npos) << name;
 }
 
 TEST(Report, NamesRecordsThatCannotBeRead) {
   const LeftOut bad = {.unreadable = {{"set/net-<b8>", "set/net-<b8>/run.json: not JSON"}}};
-  const std::string html = report_html(four_cells(), kLibrary, std::span(&bad, 1));
+  const std::string html = report_html({four_cells(), std::span(&bad, 1)}, kLibrary);
   EXPECT_THAT(html, HasSubstr("<section id=\"left-out\""));
   EXPECT_THAT(html, HasSubstr("set/net-&lt;b8&gt;/run.json: not JSON"));
 }
 
 TEST(Report, SaysWhatABudgetLeftOut) {
   const LeftOut some = {.budget_seconds = 1800, .cells = {{"net-<b8>", "tbd run net --batch 8", 12.5, "dear"}}};
-  const std::string html = report_html(four_cells(), kLibrary, std::span(&some, 1));
+  const std::string html = report_html({four_cells(), std::span(&some, 1)}, kLibrary);
   EXPECT_THAT(html, HasSubstr("<section id=\"left-out\""));
   EXPECT_THAT(html, HasSubstr("net-&lt;b8&gt;"));
   EXPECT_THAT(html, HasSubstr("tbd run net --batch 8"));
-  EXPECT_THAT(report_html(four_cells(), kLibrary), Not(HasSubstr("id=\"left-out\"")));
+  EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("id=\"left-out\"")));
 }
 
 TEST(Report, NothingIsFetched) {
-  const std::string html = report_html(four_cells(), kLibrary);
+  const std::string html = report_html({four_cells()}, kLibrary);
   EXPECT_THAT(html, Not(HasSubstr("http://")));
   EXPECT_THAT(html, Not(HasSubstr("https://")));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
@@ -267,9 +267,9 @@ TEST(Report, NothingIsFetched) {
 
 TEST(Report, SameRecordsInAnyOrderGiveTheSameBytes) {
   std::vector<Record> records = four_cells();
-  const std::string html = report_html(records, kLibrary);
+  const std::string html = report_html({records}, kLibrary);
   std::swap(records[0], records[3]);
-  EXPECT_EQ(report_html(records, kLibrary), html);
+  EXPECT_EQ(report_html({records}, kLibrary), html);
 }
 
 TEST(Report, HostileNamesStayText) {
@@ -285,7 +285,7 @@ TEST(Report, HostileNamesStayText) {
   *record.run.environment = {{hostile, hostile}};
   *record.run.peaks = {{"isa", {{hostile, 1.0}}}};
   record.launches[0].info.pass = "clean";
-  const std::string html = report_html(std::vector<Record>{record, sample_record()}, kLibrary);
+  const std::string html = report_html({std::vector<Record>{record, sample_record()}}, kLibrary);
   EXPECT_EQ(count(html, "<script"), 3u);
   EXPECT_EQ(count(html, "</script"), 3u);
   EXPECT_THAT(html, Not(HasSubstr("<img")));
@@ -295,14 +295,14 @@ TEST(Report, HostileNamesStayText) {
 TEST(Report, BytesThatAreNoTextAreReplaced) {
   Record record = sample_record();
   record.run.workload.model = "\xff\xfe";
-  EXPECT_NO_THROW(report_html(std::vector<Record>{record}, kLibrary));
+  EXPECT_NO_THROW(report_html({std::vector<Record>{record}}, kLibrary));
 }
 
 TEST(Report, ACellWithoutStepsIsARowNotAHole) {
   Record record = sample_record();
   record.launches.clear();
   record.run.outcome = {.kind = OutcomeKind::oom, .reason = "the worker ran out of memory", .repro = ""};
-  const std::string html = report_html(std::vector<Record>{record}, kLibrary);
+  const std::string html = report_html({std::vector<Record>{record}}, kLibrary);
   EXPECT_THAT(html, HasSubstr("ran out of memory"));
   EXPECT_THAT(html, HasSubstr("no number"));
   EXPECT_EQ(embedded_charts(html).size(), 0u) << "a chart without marks";
@@ -310,7 +310,7 @@ TEST(Report, ACellWithoutStepsIsARowNotAHole) {
 
 TEST(Report, AMissingLibraryIsRefusedWithTheRemedy) {
   try {
-    report_html(four_cells(), "");
+    report_html({four_cells()}, "");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
@@ -318,26 +318,27 @@ TEST(Report, AMissingLibraryIsRefusedWithTheRemedy) {
   }
 }
 
-TEST(Report, ALibraryThatEndsItsScriptIsRefused) { EXPECT_THROW(report_html(four_cells(), "x</script>"), Error); }
+TEST(Report, ALibraryThatEndsItsScriptIsRefused) { EXPECT_THROW(report_html({four_cells()}, "x</script>"), Error); }
 
 TEST(Report, WithoutRecordsIsRefused) { EXPECT_THROW(report_html({}, kLibrary), Error); }
 
 TEST(Report, TheInputVerdictStandsInTheSummary) {
   const std::vector<Record> records = {sample_record(), sample_record({.input_wait = 0.1, .input_mode = "pipeline"})};
-  EXPECT_THAT(report_html(records, kLibrary), HasSubstr("input-bound</strong> – training waits for its input"));
+  EXPECT_THAT(report_html({records}, kLibrary), HasSubstr("input-bound</strong> – training waits for its input"));
 }
 
 TEST(Report, CsvOfAChartHoldsEveryStep) {
-  const std::string csv = chart_of(report_html(std::vector<Record>{sample_record()}, kLibrary), "step-times-1")["csv"];
+  const std::string csv =
+      chart_of(report_html({std::vector<Record>{sample_record()}}, kLibrary), "step-times-1")["csv"];
   EXPECT_THAT(csv, testing::StartsWith("launch,step,step_time_s,units,stable\nclean-1,1,"));
   EXPECT_EQ(count(csv, "\n"), 121u);
 }
 
 TEST(Report, OtherFormatsHoldTheSameTables) {
   const std::vector<Record> records = four_cells();
-  EXPECT_THAT(print_report(records, Format::markdown), HasSubstr("### Results"));
-  EXPECT_THAT(print_report(records, Format::csv), HasSubstr("# Results\n"));
-  for (const std::string& line : split(print_report(records, Format::json), '\n'))
+  EXPECT_THAT(print_report({records}, Format::markdown), HasSubstr("### Results"));
+  EXPECT_THAT(print_report({records}, Format::csv), HasSubstr("# Results\n"));
+  for (const std::string& line : split(print_report({records}, Format::json), '\n'))
     EXPECT_TRUE(line.empty() || parse_json(line, "line").contains("table"));
 }
 
@@ -349,7 +350,7 @@ TEST(Report, IsTheSameFromWhereverItsRecordsAreNamed) {
     records[0].folder = cat(place, "b");
     records[1].folder = cat(place, "a");
     records[2].folder = cat(place, "c");
-    pages.push_back(report_html(records, kLibrary));
+    pages.push_back(report_html({records}, kLibrary));
   }
   EXPECT_EQ(pages[0], pages[1]);
   EXPECT_EQ(pages[0], pages[2]);
@@ -361,7 +362,7 @@ TEST(Report, TellsRecordsWithoutFoldersToNameApartByTheirHashes) {
   records[1].hash = "fedcba9876543210";
   records[0].folder = "cell";
   records[1].folder = "/somewhere/else/cell";
-  const std::string html = report_html(records, kLibrary);
+  const std::string html = report_html({records}, kLibrary);
   EXPECT_THAT(html, HasSubstr("(0123456789ab)"));
   EXPECT_THAT(html, Not(HasSubstr("somewhere")));
 }

@@ -16,7 +16,12 @@ Results on_gpu(const std::vector<double>& shares) {
   Results results;
   const std::vector<std::string> models = {"resnet50", "bert", "llama", "a", "b", "minigo"};
   for (size_t i = 0; i < shares.size(); ++i)
-    results.add({.model = models[i], .device = "cuda:0", .batches = {4}, .throughput = {10}, .machine_use = shares[i]});
+    results.add({.model = models[i],
+                 .device = "cuda:0",
+                 .domain = models[i] == "minigo" ? "reinforcement learning" : "",
+                 .batches = {4},
+                 .throughput = {10},
+                 .machine_use = shares[i]});
   return results;
 }
 

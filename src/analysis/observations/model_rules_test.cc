@@ -65,6 +65,8 @@ Results kinds(const std::vector<double>& recurrent, const std::vector<double>& o
   for (size_t i = 0; i < recurrent.size(); ++i)
     results.add({.model = names[i],
                  .op = "lstm_cell",
+                 .title = i == 1 ? "Deep Speech 2" : "",
+                 .domain = i == 1 ? "speech recognition" : "translation",
                  .batches = {4},
                  .throughput = {10},
                  .u = {recurrent[i]},
@@ -141,7 +143,7 @@ Observation with_kernels(int64_t slow_ns, int64_t fast_ns, bool has_profile = tr
   } else {
     sweeps[0].points[0].flop_active = sweeps[0].points[0].compute_utilization = absent("not traced");
   }
-  return observe(sweeps)[7];
+  return observe(sweeps, sample::networks())[7];
 }
 
 TEST(LongKernels, HoldsFailsAndLacksATrace) {

@@ -57,11 +57,12 @@ std::string_view claim_of(int number) {
   return kClaims[number - 1];
 }
 
-std::vector<Observation> observe(std::span<const Sweep> sweeps) {
+std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const KnownNetwork> networks) {
   std::vector<rules::Scope> scopes = rules::scopes(sweeps);
   if (scopes.empty())
     scopes.push_back(
         {.machine = "", .device = "cpu", .input_mode = "resident", .sweeps = {}, .notes = {}, .label = ""});
+  for (rules::Scope& scope : scopes) scope.networks = networks;
   std::vector<Observation> out;
   for (const rules::Scope& scope : scopes) add_scope(scope, out);
   for (auto first = scopes.begin(); first != scopes.end();) {

@@ -46,9 +46,17 @@ struct Observation {
   std::vector<std::string> notes;  // what was left out, and why
 };
 
+// A network that a suggested command may name.
+struct KnownNetwork {
+  std::string model;
+  NetworkKind kind;
+  std::vector<int64_t> batches;  // of a sweep on a small machine
+};
+
 // All 13 for each machine, device and input mode among the sweeps, by number; those that compare devices once for each
-// input mode. 13 inconclusive or not applicable ones without any sweep.
-std::vector<Observation> observe(std::span<const Sweep> sweeps);
+// input mode. 13 inconclusive or not applicable ones without any sweep. `networks` come in the order in which they are
+// suggested; without them only what was measured is suggested again.
+std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const KnownNetwork> networks = {});
 
 std::string_view claim_of(int number);  // 1 to 13
 

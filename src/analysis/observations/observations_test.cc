@@ -19,7 +19,7 @@ const std::vector<int64_t> kBatchesOfSeries = {4, 8, 16, 32};
 const std::vector<double> kRisingSeries = {10, 14, 18, 20};
 
 TEST(Observations, AreThirteenEvenOfNothing) {
-  const std::vector<Observation> all = observe({});
+  const std::vector<Observation> all = observe({}, sample::networks());
   ASSERT_EQ(all.size(), 13u);
   for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].number, static_cast<int>(i) + 1);

@@ -28,8 +28,8 @@ Need saturation(const std::vector<PlannedSeries>& clean) {
   const std::vector<PlannedSeries> limited = planned::where(clean, [](const PlannedSeries& s) {
     return (s.any->workload.memory_budget_bytes || s.any->workload.device != "cpu") && planned::has_pair(s);
   });
-  const auto r = planned::where(limited, [](const PlannedSeries& s) { return s.any->recurrent; });
-  const auto n = planned::where(limited, [](const PlannedSeries& s) { return !s.any->recurrent; });
+  const auto r = planned::where(limited, [](const PlannedSeries& s) { return s.any->kind.recurrent; });
+  const auto n = planned::where(limited, [](const PlannedSeries& s) { return !s.any->kind.recurrent; });
   return need(2, planned::cells_of(limited), !r.empty() && planned::models(n) >= 3,
               cat("sweeps that double the batch until memory ends (a memory budget ends them on a CPU) of at least one "
                   "recurrent model and three others; there are ",
@@ -63,7 +63,7 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
 }
 
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
-Need against(int observation, const std::vector<PlannedSeries>& traced, bool PlannedWorkload::*kind,
+Need against(int observation, const std::vector<PlannedSeries>& traced, bool NetworkKind::*kind,
              const std::string& name) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<PlannedSeries>> stacks;
   for (const PlannedSeries& s : traced)
@@ -72,8 +72,8 @@ Need against(int observation, const std::vector<PlannedSeries>& traced, bool Pla
   std::vector<std::vector<size_t>> groups;
   size_t cases = 0, low = 0;
   for (const auto& [stack, all] : stacks) {
-    const auto these = planned::where(all, [&](const PlannedSeries& s) { return s.any->*kind; });
-    const auto rest = planned::where(all, [&](const PlannedSeries& s) { return !(s.any->*kind); });
+    const auto these = planned::where(all, [&](const PlannedSeries& s) { return s.any->kind.*kind; });
+    const auto rest = planned::where(all, [&](const PlannedSeries& s) { return !(s.any->kind.*kind); });
     low += these.size();
     if (these.empty() || planned::models(rest) < 2) continue;
     cases += these.size();
@@ -86,15 +86,13 @@ Need against(int observation, const std::vector<PlannedSeries>& traced, bool Pla
 }
 
 Need longest_kernels(const std::vector<PlannedSeries>& traced) {
-  const std::set<std::string> convolutional = {"resnet50", "inception_v3", "wgan_gp"};
-  const auto found =
-      planned::where(traced, [&](const PlannedSeries& s) { return convolutional.contains(s.any->workload.model); });
-  return need(8, planned::cells_of(found), !found.empty(), "a traced convolutional network, such as resnet50");
+  const auto found = planned::where(traced, [](const PlannedSeries& s) { return s.any->kind.convolutional; });
+  return need(8, planned::cells_of(found), !found.empty(), "a traced convolutional network");
 }
 
 Need processors(const std::vector<PlannedSeries>& clean) {
   const auto found = planned::where(
-      clean, [](const PlannedSeries& s) { return s.any->workload.device != "cpu" && !s.any->reinforcement; });
+      clean, [](const PlannedSeries& s) { return s.any->workload.device != "cpu" && !s.any->kind.reinforcement; });
   return need(9, planned::cells_of(found), found.size() >= 2,
               "cells on a GPU: on a CPU device the observation is not applicable");
 }
@@ -131,9 +129,9 @@ std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches
           saturation(clean),
           frameworks(clean, launches),
           each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(5, traced, &PlannedWorkload::lstm, "LSTM models"),
+          against(5, traced, &NetworkKind::lstm, "LSTM models"),
           each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(7, traced, &PlannedWorkload::recurrent, "recurrent models"),
+          against(7, traced, &NetworkKind::recurrent, "recurrent models"),
           longest_kernels(traced),
           processors(clean),
           devices(traced),

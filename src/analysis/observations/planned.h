@@ -6,15 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "record/workload.h"
+#include "record/network_kind.h"
 
 namespace tbd {
 
 struct PlannedWorkload {
   Workload workload;  // its batch is predicted where it is to be found
-  bool recurrent = false;
-  bool lstm = false;
-  bool reinforcement = false;
+  NetworkKind kind;
   std::vector<std::string> passes;
 };
 

@@ -22,15 +22,14 @@ std::vector<PlannedWorkload> plan(const std::vector<Planned>& sets) {
   std::vector<PlannedWorkload> cells;
   for (const Planned& set : sets)
     for (const int64_t batch : set.batches)
-      cells.push_back({.workload = {.model = set.model,
-                                    .framework = set.framework,
-                                    .batch = batch,
-                                    .device = set.device,
-                                    .memory_budget_bytes = set.budget > 0 ? std::optional(set.budget) : std::nullopt},
-                       .recurrent = set.recurrent,
-                       .lstm = set.recurrent,
-                       .reinforcement = false,
-                       .passes = set.passes});
+      cells.push_back(
+          {.workload = {.model = set.model,
+                        .framework = set.framework,
+                        .batch = batch,
+                        .device = set.device,
+                        .memory_budget_bytes = set.budget > 0 ? std::optional(set.budget) : std::nullopt},
+           .kind = {.lstm = set.recurrent, .recurrent = set.recurrent, .convolutional = set.model == "resnet50"},
+           .passes = set.passes});
   return cells;
 }
 

@@ -74,7 +74,7 @@ std::vector<Case> filled(const Scope& scope) {
   std::vector<Case> out;
   for (const Sweep* sweep : scope.sweeps) {
     const SweepPoint* last = sweep->largest();
-    if (sweep->recurrent || !last || !last->compute_utilization.value) continue;
+    if (sweep->kind.recurrent || !last || !last->compute_utilization.value) continue;
     out.push_back({.what = sweep->label(),
                    .passes = at_least(ranged(last->compute_utilization), kFull),
                    .said = {},

@@ -33,7 +33,7 @@ const SweepPoint* best_traced(const Scope& scope, const Sweep*& series) {
     const SweepPoint* found = nullptr;
     for (const Sweep* sweep : scope.sweeps) {
       std::vector<const SweepPoint*> points = with(*sweep, value);
-      std::erase_if(points, [&](const SweepPoint* p) { return !p->profile || !sweep->convolutional; });
+      std::erase_if(points, [&](const SweepPoint* p) { return !p->profile || !sweep->kind.convolutional; });
       const SweepPoint* point = best(points, value);
       if (point && (!found || *(point->*value).value > *(found->*value).value)) {
         found = point;
@@ -73,7 +73,8 @@ Observation long_slow_kernels(const Scope& scope) {
   o.missing = point ? "measured peaks, without which no kernel has a utilization" : "a traced convolutional network";
   Suggestion more = fresh(scope, ModelKind::convolutional, 1, {"clean", "trace"});
   for (const Sweep* sweep : scope.sweeps)
-    if (sweep->convolutional && sweep->largest()) more = again(*sweep, {sweep->largest()->batch}, {"clean", "trace"});
+    if (sweep->kind.convolutional && sweep->largest())
+      more = again(*sweep, {sweep->largest()->batch}, {"clean", "trace"});
   o.command = command(more);
   finish(o);
   return o;

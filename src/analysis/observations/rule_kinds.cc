@@ -14,7 +14,7 @@ constexpr size_t kLeastOthers = 2;  // models: of one there is no median
 
 struct Kind {
   int number;
-  bool Sweep::*is_it;
+  bool NetworkKind::*is_it;
   Measured SweepPoint::*value;
   double bound;  // of the others' median
   const char *models, *symbol;
@@ -49,7 +49,7 @@ std::map<std::string, Stack> stacks(const Scope& scope, const Kind& kind) {
     const SweepPoint* point = best(with(*sweep, kind.value), kind.value);
     if (!point) continue;
     Stack& home = all[stack(*sweep)];
-    (sweep->*kind.is_it ? home.these : home.others).push_back({sweep, point});
+    (sweep->kind.*kind.is_it ? home.these : home.others).push_back({sweep, point});
   }
   return all;
 }
@@ -80,12 +80,12 @@ void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t
                                                    : "narrower intervals: more traced steps";
   if (!lacks_these && others >= kLeastOthers && !o.cases.empty()) {
     for (const Sweep* sweep : scope.sweeps)
-      if (sweep->*kind.is_it && sweep->largest())
+      if (sweep->kind.*kind.is_it && sweep->largest())
         o.command = command(again(*sweep, {sweep->largest()->batch}, {"clean", "trace"})) + " --effort publish";
     return;
   }
   for (const Sweep* sweep : scope.sweeps) {  // measured, but not traced
-    const bool wanted = sweep->*kind.is_it ? lacks_these : others < kLeastOthers;
+    const bool wanted = sweep->kind.*kind.is_it ? lacks_these : others < kLeastOthers;
     if (!wanted || !sweep->largest() || !with(*sweep, kind.value).empty()) continue;
     std::vector<int64_t> batches;
     for (const SweepPoint* point : ran(*sweep)) batches.push_back(point->batch);
@@ -99,7 +99,7 @@ void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t
 Observation use_less(const Scope& scope, const Kind& kind) {
   Observation o = begun(kind.number, scope);
   size_t these = 0, others = 0;
-  Ranged speech;
+  std::string speech;
   for (const auto& [name, home] : stacks(scope, kind)) {
     these = std::max(these, home.these.size());
     others = std::max(others, models_of(home.others));
@@ -107,15 +107,15 @@ Observation use_less(const Scope& scope, const Kind& kind) {
     const Ranged rest = median_of_series(home.others, kind.value);
     for (const Best& each : home.these) {
       o.cases.push_back(kind_case(each, rest, home.others.size(), kind));
-      if (each.sweep->workload.model == "deep_speech_2")
-        speech = ranged(quotient(ranged(each.point->*kind.value), rest));
+      if (each.sweep->card.domain == "speech recognition")
+        speech = cat("; ", each.sweep->card.title, ": ", text(ranged(quotient(ranged(each.point->*kind.value), rest))));
     }
   }
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? cat("no ", kind.models, " traced beside two other models")
                              : cat(text(tally(o.cases)), " series of ", kind.models, " reach at most ",
                                    format_percent(kind.bound), " of the others' median ", kind.symbol);
-  if (speech.value) o.effect += cat("; Deep Speech 2: ", text(speech));
+  o.effect += speech;
   suggest_models(o, scope, kind, these, others);
   finish(o);
   return o;
@@ -124,11 +124,11 @@ Observation use_less(const Scope& scope, const Kind& kind) {
 }  // namespace
 
 Observation lstm_uses_less(const Scope& scope) {
-  return use_less(scope, {5, &Sweep::lstm, &SweepPoint::compute_utilization, 0.67, "LSTM models", "U"});
+  return use_less(scope, {5, &NetworkKind::lstm, &SweepPoint::compute_utilization, 0.67, "LSTM models", "U"});
 }
 
 Observation recurrent_uses_less(const Scope& scope) {
-  return use_less(scope, {7, &Sweep::recurrent, &SweepPoint::flop_active, 0.6, "recurrent models", "F"});
+  return use_less(scope, {7, &NetworkKind::recurrent, &SweepPoint::flop_active, 0.6, "recurrent models", "F"});
 }
 
 }  // namespace tbd::rules

@@ -34,7 +34,7 @@ Observation processors_idle(const Scope& scope) {
     return o;
   }
   for (const Sweep* sweep : scope.sweeps)
-    if (const SweepPoint* last = sweep->largest(); last && !sweep->reinforcement)
+    if (const SweepPoint* last = sweep->largest(); last && !sweep->kind.reinforcement)
       o.cases.push_back(processor_case(*sweep, *last));
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? "no cell ran on a GPU"

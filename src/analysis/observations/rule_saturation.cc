@@ -38,8 +38,8 @@ Ranged gain(const SweepPoint& half, const SweepPoint& last) {
 Case saturation_case(const Sweep& sweep, const SweepPoint& half, const SweepPoint& last) {
   const Ranged g = gain(half, last);
   return {.what = sweep.label(),
-          .passes = sweep.recurrent ? at_least(g, kGains) : at_most(g, kSaturated),
-          .said = cat(sweep.recurrent ? "recurrent" : "not recurrent", ", g ", text(g), " from batch ", half.batch,
+          .passes = sweep.kind.recurrent ? at_least(g, kGains) : at_most(g, kSaturated),
+          .said = cat(sweep.kind.recurrent ? "recurrent" : "not recurrent", ", g ", text(g), " from batch ", half.batch,
                       " to ", last.batch, ", ", sweep.memory_limit_label()),
           .numbers = {number("g", g)},
           .records = hashes({&half, &last})};
@@ -72,7 +72,7 @@ void suggest_batches(Observation& o, const Scope& scope, size_t r, size_t others
     return;
   }
   for (const Sweep* sweep : scope.sweeps) {
-    const bool wanted = sweep->recurrent ? r == 0 : others < kLeastNonRecurrent;
+    const bool wanted = sweep->kind.recurrent ? r == 0 : others < kLeastNonRecurrent;
     if (undecided ? !sweep->memory_limited() : (!wanted || sweep->memory_limited() || !sweep->largest())) continue;
     Suggestion more = again(*sweep, beyond(*sweep, undecided ? 0 : 3));
     if (!more.workload.memory_budget_bytes && scope.device == "cpu") more.workload.memory_budget_bytes = kBudget;
@@ -97,8 +97,8 @@ Observation memory_ends_recurrent(const Scope& scope) {
     const SweepPoint* last = sweep->largest();
     const SweepPoint* half = last && sweep->memory_limited() ? half_of(*sweep, *last) : nullptr;
     if (!half) continue;
-    (sweep->recurrent ? r : n).push_back(saturation_case(*sweep, *half, *last));
-    if (!sweep->recurrent) others.push_back(sweep);
+    (sweep->kind.recurrent ? r : n).push_back(saturation_case(*sweep, *half, *last));
+    if (!sweep->kind.recurrent) others.push_back(sweep);
     if (limit.empty() || limit == sweep->memory_limit_label())
       limit = sweep->memory_limit_label();
     else

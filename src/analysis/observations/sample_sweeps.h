@@ -12,7 +12,7 @@ namespace tbd::sample {
 
 struct Series {
   std::string model = "resnet50", framework = "pytorch", precision = "fp32", device = "cpu";
-  std::string machine = "Sample CPU", input_mode = "resident", op = "conv2d";
+  std::string machine = "Sample CPU", input_mode = "resident", op = "conv2d", title, domain;
   std::vector<int64_t> batches;
   std::vector<double> throughput;         // by batch
   std::vector<double> u = {}, f = {};     // by batch, of traces; empty: not traced
@@ -45,12 +45,26 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
   record.run.peaks["isa"] = {{s.precision, s.peak}};
   record.run.train_flops = 1'000'000;
   record.run.ops.front().op = s.op;
+  record.run.card = {.title = s.title, .domain = s.domain, .dataset = {}, .layers = 0};
   for (Launch& launch : record.launches) {
     launch.info.batch_seen = batch;
     for (StepRow& row : launch.steps) row.units = static_cast<double>(batch);
     if (s.machine_use) launch.info.host["use"]["util_machine"] = *s.machine_use;
   }
   return record;
+}
+
+// What suggestions may name.
+inline std::span<const KnownNetwork> networks() {
+  static const std::vector<KnownNetwork> all = {{"seq2seq", {.lstm = true, .recurrent = true}, {4, 8, 16, 32, 64}},
+                                                {"resnet50", {.convolutional = true}, {4, 8, 16, 32, 64}},
+                                                {"inception_v3", {.convolutional = true}, {4, 8, 16, 32, 64}},
+                                                {"transformer", {}, {5, 10, 20, 40, 81}},
+                                                {"wgan_gp", {.convolutional = true}, {4, 8, 16, 32, 64}},
+                                                {"deep_speech_2", {.lstm = true, .recurrent = true}, {1, 2, 4, 8, 16}},
+                                                {"minigo", {.reinforcement = true}, {32, 64, 128, 256}},
+                                                {"bert", {}, {1, 2, 4, 8}}};
+  return all;
 }
 
 // Records and what is known of each beside its steps.
@@ -87,7 +101,7 @@ class Results {
   }
   std::vector<Observation> all() const {
     const std::vector<Sweep> of = sweeps();
-    return observe(of);
+    return observe(of, networks());
   }
   Observation operator[](int number) const {
     const std::vector<Observation> found = all();

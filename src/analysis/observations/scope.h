@@ -7,8 +7,9 @@ namespace tbd::rules {
 struct Scope {
   std::string machine, device, input_mode;
   std::vector<const Sweep*> sweeps;
-  std::vector<std::string> notes;  // what was left out: "3 cells of effort smoke"
-  std::string label;               // "CPU"
+  std::vector<std::string> notes;               // what was left out: "3 cells of effort smoke"
+  std::string label;                            // "CPU"
+  std::span<const KnownNetwork> networks = {};  // that suggestions may name
 };
 // In the order of their sweeps. Left out: effort smoke; networks that the gates found to differ from the reference's;
 // beside other frameworks, those never checked against it.

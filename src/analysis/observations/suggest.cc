@@ -8,27 +8,18 @@
 namespace tbd::rules {
 namespace {
 
-struct Known {
-  std::string name;
-  ModelKind kind;
-  std::vector<int64_t> batches;  // that a small machine can do
-};
-const std::vector<Known>& known_models() {
-  static const std::vector<Known> all = {{"seq2seq", ModelKind::recurrent, {4, 8, 16, 32, 64}},
-                                         {"resnet50", ModelKind::convolutional, {4, 8, 16, 32, 64}},
-                                         {"inception_v3", ModelKind::convolutional, {4, 8, 16, 32, 64}},
-                                         {"transformer", ModelKind::other, {5, 10, 20, 40, 81}},
-                                         {"wgan_gp", ModelKind::convolutional, {4, 8, 16, 32, 64}},
-                                         {"deep_speech_2", ModelKind::recurrent, {1, 2, 4, 8, 16}},
-                                         {"minigo", ModelKind::other, {32, 64, 128, 256}},
-                                         {"bert", ModelKind::other, {1, 2, 4, 8}}};
-  return all;
-}
-
-bool is_of_kind(ModelKind wanted, ModelKind kind) {
-  if (wanted == ModelKind::any) return true;
-  if (wanted == ModelKind::other) return kind != ModelKind::recurrent;
-  return wanted == kind;
+bool is_of_kind(ModelKind wanted, const NetworkKind& kind) {
+  switch (wanted) {
+    case ModelKind::any:
+      return true;
+    case ModelKind::recurrent:
+      return kind.recurrent;
+    case ModelKind::other:
+      return !kind.recurrent;
+    case ModelKind::convolutional:
+      return kind.convolutional;
+  }
+  return false;
 }
 
 template <class T>
@@ -51,6 +42,7 @@ std::string suggested_value(const Axis& axis, const Suggestion& s) {
 }  // namespace
 
 std::string command(const Suggestion& s) {
+  if (s.models.empty()) return "";
   std::string line = "tbd run " + join(s.models, " ");
   const auto option = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) line += cat(" --", name, " ", value);
@@ -85,14 +77,14 @@ Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<
   out.passes = std::move(passes);
   if (scope.device != "") out.workload.device = scope.device;
   if (scope.input_mode != "") out.workload.input_mode = scope.input_mode;
-  const auto here = [&](const Known& k) {
-    return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == k.name; });
+  const auto here = [&](const KnownNetwork& network) {
+    return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == network.model; });
   };
   for (const bool wanted : {false, true})
-    for (const Known& k : known_models()) {
-      if (out.models.size() == models || !is_of_kind(kind, k.kind) || here(k) != wanted) continue;
-      if (out.models.empty()) out.batches = k.batches;
-      out.models.push_back(k.name);
+    for (const KnownNetwork& network : scope.networks) {
+      if (out.models.size() == models || !is_of_kind(kind, network.kind) || here(network) != wanted) continue;
+      if (out.models.empty()) out.batches = network.batches;
+      out.models.push_back(network.model);
     }
   if (out.models.size() > 1) out.batches = {4, 8, 16, 32, 64};
   return out;

@@ -13,7 +13,7 @@ struct Suggestion {
   std::string effort;
 };
 // "tbd run seq2seq --batch 4,8,16,32,64 --memory 4GiB --passes clean,trace": options at their defaults are left out.
-// Pipeline input without a folder asks for DIR.
+// Pipeline input without a folder asks for DIR. Empty where no model is named.
 std::string command(const Suggestion& suggestion);
 
 // The same workload again, over these batches.

@@ -10,22 +10,14 @@
 namespace tbd {
 namespace {
 
-bool is_lstm(const OpRow& row) { return row.op == "lstm" || row.op == "lstm_cell"; }
-
 void describe(Sweep& sweep, const std::vector<sweep_parts::Candidate>& candidates) {
-  double all = 0, convolutions = 0;
+  std::vector<OpRow> ops;
   for (const sweep_parts::Candidate& each : candidates) {
-    if (sweep.card.title.empty()) sweep.card = each.record->run.card;
-    for (const OpRow& row : each.record->run.ops) {
-      const auto flops = static_cast<double>(row.forward.flop_model + row.backward.flop_model);
-      all += flops;
-      convolutions += row.op.starts_with("conv") ? flops : 0;
-      sweep.lstm = sweep.lstm || is_lstm(row);
-      sweep.recurrent = sweep.recurrent || is_lstm(row) || row.op == "gru";
-    }
+    const RunInfo& run = each.record->run;
+    if (sweep.card.title.empty()) sweep.card = run.card;
+    ops.insert(ops.end(), run.ops.begin(), run.ops.end());
   }
-  sweep.reinforcement = sweep.workload.model == "minigo";
-  sweep.convolutional = !sweep.recurrent && !sweep.reinforcement && convolutions > all / 2;
+  sweep.kind = network_kind(ops, sweep.card.domain);
 }
 
 Sweep sweep_of(std::vector<sweep_parts::Candidate> candidates, const SweepOptions& options) {

@@ -10,6 +10,7 @@
 #include "analysis/cell.h"
 #include "analysis/memory/memory_report.h"
 #include "analysis/profile/profile.h"
+#include "record/network_kind.h"
 
 namespace tbd {
 
@@ -50,9 +51,7 @@ struct Sweep {
   MeasuredWorkload workload;  // of the first point; its batch, hashes of lowering and repro mean nothing here
   ModelCard card;
   std::string machine;                    // machine_of
-  bool recurrent = false, lstm = false;   // from the ops: lstm, lstm_cell or gru; lstm or lstm_cell
-  bool reinforcement = false;             // minigo
-  bool convolutional = false;             // most FLOPs are convolutions', neither recurrent nor reinforcement
+  NetworkKind kind;                       // by the ops of all its records
   std::vector<SweepPoint> points;         // by batch, each batch once; cells that failed are points, too
   std::vector<const Record*> duplicates;  // records that another of the same cell stands for: analysis/evidence.h
   const SweepPoint* largest() const;      // b*: the largest batch that ran

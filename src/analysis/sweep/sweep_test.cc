@@ -224,13 +224,13 @@ TEST(Sweeps, SayWhatTheNetworkIs) {
   Results results;
   results.add({.model = "a", .op = "lstm_cell", .batches = {4}, .throughput = {10}});
   results.add({.model = "b", .op = "gru", .batches = {4}, .throughput = {10}});
-  results.add({.model = "minigo", .batches = {4}, .throughput = {10}});
+  results.add({.model = "minigo", .domain = "reinforcement learning", .batches = {4}, .throughput = {10}});
   results.add({.model = "resnet50", .batches = {4}, .throughput = {10}});
   const auto sweeps = tbd::sweeps(results.records());
-  EXPECT_TRUE(sweeps[0].lstm && sweeps[0].recurrent && !sweeps[0].convolutional);
-  EXPECT_TRUE(!sweeps[1].lstm && sweeps[1].recurrent);
-  EXPECT_TRUE(sweeps[2].reinforcement && !sweeps[2].convolutional);
-  EXPECT_TRUE(sweeps[3].convolutional && !sweeps[3].recurrent);
+  EXPECT_TRUE(sweeps[0].kind.lstm && sweeps[0].kind.recurrent && !sweeps[0].kind.convolutional);
+  EXPECT_TRUE(!sweeps[1].kind.lstm && sweeps[1].kind.recurrent);
+  EXPECT_TRUE(sweeps[2].kind.reinforcement && !sweeps[2].kind.convolutional);
+  EXPECT_TRUE(sweeps[3].kind.convolutional && !sweeps[3].kind.recurrent);
 }
 
 TEST(Machine, HoldsProcessorCoresAndMemory) {
