@@ -77,16 +77,16 @@ foreach(file ${files})
 endforeach()
 
 # Rules of style and structure. Exit 77 means that the tool is not on this machine.
-add_test(NAME style.layers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
-add_test(NAME style.format COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_format.py)
-add_test(NAME style.unity COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_unity.py)
-add_test(NAME style.headers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_headers.py
-                                    --compiler ${CMAKE_CXX_COMPILER})
-add_test(NAME style.assets COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_assets.py)
-add_test(NAME style.statements COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_statements.py)
-add_test(NAME style.names COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_names.py ${CMAKE_BINARY_DIR})
-set_tests_properties(style.layers style.format style.unity style.headers style.assets style.statements style.names
-                     PROPERTIES LABELS style SKIP_RETURN_CODE 77 TIMEOUT 1200)
+foreach(rule layers format unity headers assets statements model_names names)
+  set(options "")
+  if(rule STREQUAL "headers")
+    set(options --compiler ${CMAKE_CXX_COMPILER})
+  elseif(rule STREQUAL "names")
+    set(options ${CMAKE_BINARY_DIR})
+  endif()
+  add_test(NAME style.${rule} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_${rule}.py ${options})
+  set_tests_properties(style.${rule} PROPERTIES LABELS style SKIP_RETURN_CODE 77 TIMEOUT 1200)
+endforeach()
 
 # Each header alone. Where its .cc includes it first, that has shown it; for the others a translation unit includes it,
 # and it again. Back-ends' headers need their framework.
