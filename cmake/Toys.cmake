@@ -1,0 +1,11 @@
+# Small programs that use every form, for tests of rooms and back-ends.
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/toy_*.cc)
+if(TBD_TESTS AND files)
+  tbd_library(toys SOURCES ${files} LINK tbd_graph)
+  target_include_directories(tbd_toys PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+  foreach(target test_graph test_models)
+    if(TARGET ${target})
+      target_link_libraries(${target} PRIVATE tbd_toys)
+    endif()
+  endforeach()
+endif()
