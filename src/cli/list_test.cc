@@ -36,7 +36,7 @@ Availability running(const std::string& key) {
   return out;
 }
 
-Availability absent(const std::string& key) {
+Availability not_built(const std::string& key) {
   return {.key = key,
           .framework = key,
           .version = "",
@@ -129,7 +129,7 @@ TEST_F(Lists, ProgramsGetEveryRowWithAndWithoutAll) {
 
 TEST(NetworkOverview, MarksSayWhatRuns) {
   const std::vector<LoweringQuestion> questions = all_questions();
-  const std::vector<Availability> frameworks = {running("pytorch"), absent("mxnet")};
+  const std::vector<Availability> frameworks = {running("pytorch"), not_built("mxnet")};
   Matrix matrix = answered(frameworks, questions);
   for (size_t i = 0; i < questions.size(); ++i) {
     const bool bf16 = questions[i].precision == "bf16", tiny = questions[i].config == "tiny";
@@ -149,7 +149,7 @@ TEST(NetworkOverview, MarksSayWhatRuns) {
 }
 
 TEST(NetworkOverview, ManyFrameworksStillFit) {
-  std::vector<Availability> frameworks = {running("pytorch"), running("tensorflow"), absent("mxnet")};
+  std::vector<Availability> frameworks = {running("pytorch"), running("tensorflow"), not_built("mxnet")};
   for (const char* version : {"2.1.0", "2.4.1", "2.7.0"}) frameworks.push_back(running(cat("pytorch@", version)));
   const std::vector<LoweringQuestion> questions = all_questions();
   const Matrix matrix = answered(frameworks, questions);
@@ -163,7 +163,7 @@ TEST(NetworkOverview, ManyFrameworksStillFit) {
 
 TEST(NetworkDetail, StarsWhatIsComposedAndSaysWhyNotTheRest) {
   const std::vector<LoweringQuestion> questions = questions_of(find_model("seq2seq"));
-  const std::vector<Availability> frameworks = {running("pytorch"), absent("mxnet")};
+  const std::vector<Availability> frameworks = {running("pytorch"), not_built("mxnet")};
   Matrix matrix = answered(frameworks, questions);
   matrix[0][1].state = Lowering::State::composed;
   matrix[0][2] = {.state = Lowering::State::unsupported, .composed = {}, .reason = "no such op"};
