@@ -30,7 +30,7 @@ constexpr Topic kFlagTopics[] = {
     {"retired-upstream", "", "", "", "", "", "", "No fault of the number."},
     {"roof-beaten", "", "", "gemm_share > 1", "", "", "",
      "The sweep of matrix products missed a better one; mfu stands."},
-    {"short", "", "", "steps after warming up < 100", "", "", "",
+    {"short", "", "", "steps of a launch that the throughput is taken from < 100", "", "", "",
      "The interval is wide for that reason; it still covers."},
     {"threads-over-cores", "", "", "", "", "", "", "Threads wait for each other: not a machine's best."},
     {"unbounded", "", "", "half width >= mean step time", "", "", "", "Measure longer."},

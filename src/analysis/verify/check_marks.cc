@@ -1,6 +1,7 @@
 // Do outcome and flags agree with the data?
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analysis/cell.h"
 #include "analysis/verify/raw.h"
@@ -78,9 +79,11 @@ void check_marks(const Bench& bench) {
   for (const RawLaunch& launch : bench.raw.launches)
     if (is_clean(launch)) cut |= launch.has_steps && !launch.steps_text.empty() && !launch.steps_text.ends_with('\n');
   for (const LaunchView& launch : bench.run.launches) {
-    const bool counted = launch.fault.empty() && launch.phase.steps() > 0 && launch.units() > 0;
-    is_short |= counted && launch.phase.steps() < 100;
-    one |= counted && launch.phase.steps() == 1;
+    if (!launch.fault.empty()) continue;
+    const StepWork headline = work_of(launch, bench.run.basis);
+    if (!(std::accumulate(headline.units.begin(), headline.units.end(), 0.0) > 0)) continue;
+    is_short = is_short || headline.times.size() < 100;
+    one = one || headline.times.size() == 1;
   }
   flags.expect("cut-line-dropped", cut);
   flags.expect("short", is_short);

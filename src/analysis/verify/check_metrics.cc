@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "analysis/metrics.h"
+#include "analysis/verify/blocks_again.h"
 #include "analysis/verify/raw.h"
 #include "base/text.h"
 
@@ -21,6 +22,7 @@ struct Window {  // rows [begin, end) of a launch: the steps after warming up
 
   using Stretches = std::vector<std::array<size_t, 2>>;
   Stretches all, undisturbed, headline;  // rows: every block, those called so, those that the throughput is taken from
+  bool judged = false;                   // some block has evidence
 };
 
 struct Second {
@@ -78,7 +80,8 @@ int64_t Second::headline_steps() const {
   return sum;
 }
 
-Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis) {
+Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis,
+                    const std::vector<ProbesAgain>& probes) {
   Window w{.launch = &launch};
   w.begin = view.window_begin();
   w.end = w.begin + view.window().size();
@@ -92,10 +95,10 @@ Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis
     w.ns += w.times_ns.back();
   }
   if (w.times_ns.size() != w.end - w.begin) return w;
-  for (const Block& block : view.blocks) {
-    const std::array<size_t, 2> stretch = {w.begin + block.begin, w.begin + block.end};
-    w.all.push_back(stretch);
-    if (block.undisturbed()) w.undisturbed.push_back(stretch);
+  for (const BlockAgain& block : blocks_again(launch, w.begin, w.times_ns, probes)) {
+    w.all.push_back(block.rows);
+    if (block.undisturbed) w.undisturbed.push_back(block.rows);
+    w.judged = w.judged || block.judged;
   }
   w.headline = basis == Basis::total ? w.all : w.undisturbed;
   return w;
@@ -103,10 +106,12 @@ Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis
 
 Second second_of(const Bench& bench) {
   Second second{bench.raw, {}};
+  std::vector<ProbesAgain> probes;
+  for (const RawLaunch& launch : bench.raw.launches) probes.push_back(probes_again(launch));
   for (const LaunchView& view : bench.run.launches)
     for (const RawLaunch& launch : bench.raw.launches)
       if (launch.folder == view.launch->info.folder_name())
-        second.windows.push_back(window_again(launch, view, bench.run.basis));
+        second.windows.push_back(window_again(launch, view, bench.run.basis, probes));
   return second;
 }
 
@@ -142,6 +147,56 @@ Value quantile_again(const Second& s, double q) {
   const auto i = static_cast<size_t>(below);
   const auto low = static_cast<double>(times[i]), high = static_cast<double>(times[std::min(i + 1, times.size() - 1)]);
   return (low + (rank - below) * (high - low)) / 1e9;
+}
+
+Value undisturbed_share_again(const Second& s) {
+  int64_t ns = 0;
+  bool judged = false;
+  for (const Window& w : s.windows) {
+    ns += ns_of(w, w.undisturbed);
+    judged = judged || w.judged;
+  }
+  return judged && s.ns() > 0 ? Value(static_cast<double>(ns) / static_cast<double>(s.ns())) : std::nullopt;
+}
+
+struct Run {
+  int64_t ns = 0, steps = 0;
+  double units = 0;
+  double cost() const { return static_cast<double>(ns) / (units > 0 ? units : static_cast<double>(steps)); }
+};
+
+// Runs of steps of a second or more; a shorter rest counts only where there is nothing else.
+std::vector<Run> second_runs(const Window& w) {
+  std::vector<Run> runs;
+  Run run;
+  for (size_t i = 0; i < w.times_ns.size(); ++i) {
+    run.ns += w.times_ns[i];
+    run.units += w.launch->number("units", w.begin + i).value_or(0);
+    ++run.steps;
+    if (run.ns < 1'000'000'000 && !(runs.empty() && i + 1 == w.times_ns.size())) continue;
+    runs.push_back(run);
+    run = {};
+  }
+  return runs;
+}
+
+// Geometric mean of the launches' mean step times in their cheapest tenth of runs.
+Value floor_again(const Second& s) {
+  double logarithms = 0, launches = 0;
+  for (const Window& w : s.windows) {
+    std::vector<Run> runs = second_runs(w);
+    if (runs.empty()) continue;
+    std::ranges::sort(runs, {}, &Run::cost);
+    const size_t tenth = std::max<size_t>(1, runs.size() / 10);
+    int64_t ns = 0, steps = 0;
+    for (size_t i = 0; i < tenth; ++i) {
+      ns += runs[i].ns;
+      steps += runs[i].steps;
+    }
+    logarithms += std::log(static_cast<double>(ns) / 1e9 / static_cast<double>(steps));
+    ++launches;
+  }
+  return launches > 0 ? Value(std::exp(logarithms / launches)) : std::nullopt;
 }
 
 Value stable_from_again(const Second& s) {
@@ -308,6 +363,8 @@ const std::map<std::string_view, Again> kAgain = {
     {"padding_share", padding_again},
     {"step_time_mean", step_mean_again},
     {"step_time_min", [](const Second& s) { return quantile_again(s, 0); }},
+    {"step_time_floor", floor_again},
+    {"undisturbed_share", undisturbed_share_again},
     {"step_time_q1", [](const Second& s) { return quantile_again(s, 0.25); }},
     {"step_time_q3", [](const Second& s) { return quantile_again(s, 0.75); }},
     {"step_time_median", [](const Second& s) { return quantile_again(s, 0.50); }},

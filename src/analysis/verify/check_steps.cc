@@ -33,7 +33,8 @@ void check_stamps(const Bench& bench, const RawLaunch& launch) {
   bench.ok(check);
 }
 
-// To the nanosecond: the step times that metrics use against the two outer stamps.
+// To the nanosecond: the step times that metrics use, and the pauses of the speed probe between them, against the two
+// outer stamps.
 void check_sum(const Bench& bench, const RawLaunch& launch) {
   const auto of = std::ranges::find_if(
       bench.run.launches, [&](const LaunchView& v) { return v.launch->info.folder_name() == launch.folder; });
@@ -44,6 +45,7 @@ void check_sum(const Bench& bench, const RawLaunch& launch) {
   if (!first || !last) return;
   int64_t sum = 0;
   for (const double seconds : of->times) sum += std::llround(seconds * 1e9);
+  for (size_t i = 0; i + 1 < launch.rows; ++i) sum += launch.count("pause_ns", i).value_or(0);
   bench.same(launch.folder + ": sum of step times, ns", sum, *last - *first);
 }
 

@@ -183,6 +183,34 @@ TEST_F(Planted, AStampOrTwoApartFromItsProcessorTimeIsNone) {
   EXPECT_EQ(verdict_of("clean-1: processor time"), CheckVerdict::ok);
 }
 
+// Probes every tenth step, the second launch's half as fast in part: what is undisturbed is found a second time.
+TEST_F(Planted, ProbedBlocksAreJudgedASecondTime) {
+  Record record = read_record(folder());
+  for (Launch& launch : record.launches) {
+    int64_t added = 0;
+    for (size_t i = 0; i < launch.steps.size(); ++i) {
+      StepRow& row = launch.steps[i];
+      row.completed_ns += added;
+      if (i % 10 != 9) continue;
+      row.pause_ns = 1'000'000;
+      row.fma_flop_rate = i > launch.steps.size() / 2 ? 50'000'000'000 : 99'000'000'000 + static_cast<int64_t>(i);
+      row.read_byte_rate = 9'000'000'000 + static_cast<int64_t>(7 * i % 5);
+      row.foreign_ns = 0;
+      added += *row.pause_ns;
+    }
+  }
+  write(record);
+  EXPECT_THAT(found(), testing::IsEmpty());
+  EXPECT_EQ(verdict_of("undisturbed_share"), CheckVerdict::ok);
+  EXPECT_EQ(verdict_of("throughput_undisturbed"), CheckVerdict::ok);
+  EXPECT_EQ(verdict_of("step_time_floor"), CheckVerdict::ok);
+}
+
+TEST_F(Planted, EveryMetricHasASecondImplementation) {
+  for (const Check& check : verify(folder()))
+    EXPECT_NE(check.reason, "there is no second implementation") << check.check;
+}
+
 TEST_F(Planted, AStepRowRemoved) {
   std::vector<std::string> lines = split(read_file(steps()), '\n');
   lines.erase(lines.begin() + 40);
