@@ -16,7 +16,10 @@ ClockPair read_clocks() {
     const int64_t before = now_ns();
     clock_gettime(CLOCK_REALTIME, &t);
     const int64_t after = now_ns();
-    if (after - before < best_gap) best = {ns_of(t), before + (after - before) / 2}, best_gap = after - before;
+    if (after - before < best_gap) {
+      best = {ns_of(t), before + (after - before) / 2};
+      best_gap = after - before;
+    }
   }
   return best;
 }

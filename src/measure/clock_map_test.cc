@@ -9,7 +9,9 @@ namespace {
 
 TEST(ClockMap, LiesOnTheLineThroughTheReadingsAround) {
   ClockMap clocks;
-  clocks.add({1000, 0}), clocks.add({2000, 1000}), clocks.add({3000, 3000});
+  clocks.add({1000, 0});
+  clocks.add({2000, 1000});
+  clocks.add({3000, 3000});
   EXPECT_EQ(clocks.raw_ns(1500), 500);
   EXPECT_EQ(clocks.raw_ns(2500), 2000);
   EXPECT_EQ(clocks.raw_ns(900), -100);

@@ -47,7 +47,8 @@ Counters::Counters() {
 
 // False when the threads at the end are others than those at the begin: one may be missing, another counted twice.
 bool Counters::open_all() {
-  threads_.clear(), absent_.fill("");
+  threads_.clear();
+  absent_.fill("");
   const std::vector<pid_t> before = threads_of_this_process();
   for (const pid_t id : before)
     if (!open(threads_.emplace_back(), id)) return false;
@@ -94,7 +95,9 @@ Counters::Reading Counters::sum(Counter counter) const {
     int64_t read[3] = {};  // value, time enabled, time running
     const PerfEvent& event = thread.events[static_cast<size_t>(counter)];
     if (!event.is_open() || ::read(event.descriptor(), read, sizeof read) != sizeof read) continue;
-    sum.value += read[0], sum.enabled_ns += read[1], sum.running_ns += read[2];
+    sum.value += read[0];
+    sum.enabled_ns += read[1];
+    sum.running_ns += read[2];
   }
   return sum;
 }

@@ -40,18 +40,27 @@ class Earlier {
       : thread_([this, work] {
           go_.wait(false);
           work();
-          done_ = true, done_.notify_one();
+          done_ = true;
+          done_.notify_one();
           end_.wait(false);
         }) {}
   ~Earlier() {
-    go_ = true, go_.notify_one();
-    end_ = true, end_.notify_one();
+    go_ = true;
+    go_.notify_one();
+    end_ = true;
+    end_.notify_one();
     thread_.join();
   }
-  void work() { go_ = true, go_.notify_one(), done_.wait(false); }
+  void work() {
+    go_ = true;
+    go_.notify_one();
+    done_.wait(false);
+  }
 
  private:
-  std::atomic<bool> go_{false}, done_{false}, end_{false};
+  std::atomic<bool> go_{false};
+  std::atomic<bool> done_{false};
+  std::atomic<bool> end_{false};
   std::thread thread_;
 };
 
@@ -62,7 +71,9 @@ class CountersTest : public testing::Test {
   void SetUp() override {
     if (!counters_.why_absent(Counter::page_faults).empty()) GTEST_SKIP() << counters_.why_absent(Counter::page_faults);
     if (!counters_.with_kernel()) GTEST_SKIP() << "the kernel's own work may not be counted here";
-    before_ = used(), counters_.read(), begun_ = used();
+    before_ = used();
+    counters_.read();
+    begun_ = used();
   }
   void expect_equal(Counter counter, int64_t Usage::*what, int64_t at_least) {
     const Usage done = used();
@@ -130,7 +141,8 @@ TEST(PerfEvent, RefusalsNameWhatIsMissing) {
   EXPECT_EQ(refusal_of(ENOENT).remedy, "give the virtual machine a virtual PMU");
   EXPECT_NE(refusal_of(EACCES).remedy.find("perf_event_paranoid"), std::string::npos);
   perf_event_attr unknown{};
-  unknown.type = PERF_TYPE_SOFTWARE, unknown.config = 1 << 20;
+  unknown.type = PERF_TYPE_SOFTWARE;
+  unknown.config = 1 << 20;
   const PerfEvent event(unknown, 0);
   EXPECT_FALSE(event.is_open());
   EXPECT_NE(event.refusal(), 0);

@@ -35,7 +35,10 @@ HostUse host_use(const HostDelta& delta, double cores) {
     use.foreign_fraction = ratio(std::max(0.0, foreign_ns), static_cast<double>(delta.machine_cpus) * wall_ns);
   }
   int64_t cpu_ns = 0, wait_ns = 0;
-  for (const ThreadUse& thread : delta.threads) cpu_ns += thread.cpu_ns, wait_ns += thread.wait_ns;
+  for (const ThreadUse& thread : delta.threads) {
+    cpu_ns += thread.cpu_ns;
+    wait_ns += thread.wait_ns;
+  }
   use.runqueue_fraction = ratio(static_cast<double>(wait_ns), static_cast<double>(cpu_ns + wait_ns));
   if (delta.user_ns && delta.system_ns)
     use.system_fraction =

@@ -16,7 +16,9 @@ size_t index(MemoryClass kind) { return static_cast<size_t>(kind); }
 
 MemoryLedger::MemoryLedger(std::vector<std::string> nodes, std::function<int64_t()> clock) : clock_(std::move(clock)) {
   log_.nodes = std::move(nodes);
-  all_.reserve(kFirstPages), event_ns_.reserve(kFirstPages), marks_.reserve(kFirstPages);
+  all_.reserve(kFirstPages);
+  event_ns_.reserve(kFirstPages);
+  marks_.reserve(kFirstPages);
   enter(MemoryPhase::setup);
 }
 
@@ -34,19 +36,23 @@ void MemoryLedger::begin_step(int64_t number) {
 
 void MemoryLedger::enter(MemoryPhase phase) {
   const std::lock_guard lock(mutex_);
-  phase_ = phase, node_ = -1, ++execution_;
+  phase_ = phase;
+  node_ = -1;
+  ++execution_;
   marks_.push_back({static_cast<uint32_t>(event_ns_.size()), time(), step_, phase});
 }
 
 void MemoryLedger::execute(int32_t node) {
   const std::lock_guard lock(mutex_);
   require(node >= -1 && node < static_cast<int32_t>(log_.nodes.size()), "the ledger knows no node ", node);
-  node_ = node, ++execution_;
+  node_ = node;
+  ++execution_;
 }
 
 void MemoryLedger::evidence(MemoryEvidence level, std::string note) {
   const std::lock_guard lock(mutex_);
-  log_.evidence = level, log_.note = std::move(note);
+  log_.evidence = level;
+  log_.note = std::move(note);
 }
 
 uint32_t MemoryLedger::event() {
@@ -97,7 +103,8 @@ bool MemoryLedger::set_role(Handle handle, MemoryClass kind, bool only_first) {
   if (held.decided && only_first) return true;
   totals_[index(held.decided ? held.block.kind : MemoryClass::temporary)] -= held.block.requested;
   totals_[index(kind)] += held.block.requested;
-  held.block.kind = kind, held.decided = true;
+  held.block.kind = kind;
+  held.decided = true;
   return true;
 }
 
@@ -122,7 +129,8 @@ void MemoryLedger::settle(MemoryClass kind) {
     if (held.decided) continue;
     totals_[index(MemoryClass::temporary)] -= held.block.requested;
     totals_[index(kind)] += held.block.requested;
-    held.block.kind = kind, held.decided = true;
+    held.block.kind = kind;
+    held.decided = true;
   }
 }
 

@@ -60,7 +60,11 @@ TEST(MemoryLedger, TakesNothingOfTheHeapWhileItIsTold) {
   MemoryLedger ledger({"conv"}, ticks());
   const auto tell = [&](intptr_t from) {
     for (intptr_t handle = from; handle < from + 20'000; ++handle) {
-      if (handle % 100 == 0) ledger.begin_step(handle), ledger.enter(MemoryPhase::forward), ledger.execute(0);
+      if (handle % 100 == 0) {
+        ledger.begin_step(handle);
+        ledger.enter(MemoryPhase::forward);
+        ledger.execute(0);
+      }
       ledger.allocated(address_of(handle), 100, 128);
       if (handle % 2 == 0) ledger.freed(address_of(handle));
     }
@@ -144,7 +148,8 @@ TEST(MemoryLedger, ClassesAlwaysAddUpToWhatIsLive) {
         ledger.allocated(address_of(address), live[address], live[address] + 8);
         break;
       case 2:
-        ledger.freed(address_of(address)), live.erase(address);
+        ledger.freed(address_of(address));
+        live.erase(address);
         break;
       case 3:
         EXPECT_EQ(ledger.classify(address_of(address), static_cast<MemoryClass>(below(kMemoryClasses))),

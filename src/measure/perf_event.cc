@@ -25,7 +25,8 @@ PerfEvent::PerfEvent(PerfEvent&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), refusal_(other.refusal_) {}
 
 PerfEvent& PerfEvent::operator=(PerfEvent&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_), std::swap(refusal_, other.refusal_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(refusal_, other.refusal_);
   return *this;
 }
 

@@ -113,11 +113,14 @@ Recorded recorded(Work work) {
   Recorded out;
   std::thread([&] {
     SwitchRecorder recorder;
-    out.thread = gettid(), out.begin = now_ns();
+    out.thread = gettid();
+    out.begin = now_ns();
     const int64_t waited = run_queue_wait_ns();
     work(recorder);
     out.run_queue_wait_ns = run_queue_wait_ns() - waited;
-    out.end = now_ns(), out.spans = recorder.finish(), out.lost = recorder.lost();
+    out.end = now_ns();
+    out.spans = recorder.finish();
+    out.lost = recorder.lost();
   }).join();
   return out;
 }
@@ -146,7 +149,10 @@ TEST_F(Switches, AThreadThatSharesItsProcessorIsPreempted) {
   const Recorded run = recorded([&](SwitchRecorder& recorder) {
     bind_thread({cpus.front()});
     const Competitor competitor(cpus.front());
-    for (int i = 0; i < 10; ++i) spin_until(now_ns() + 50'000'000), recorder.collect();
+    for (int i = 0; i < 10; ++i) {
+      spin_until(now_ns() + 50'000'000);
+      recorder.collect();
+    }
   });
   EXPECT_EQ(run.lost, 0);
   EXPECT_GT(run.preempted(), 100'000'000) << "of half a second for two";

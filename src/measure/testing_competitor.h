@@ -15,7 +15,10 @@ class Competitor {
           bind_thread({cpu});
           while (!stop_.load(std::memory_order_relaxed)) continue;
         }) {}
-  ~Competitor() { stop_ = true, thread_.join(); }
+  ~Competitor() {
+    stop_ = true;
+    thread_.join();
+  }
 
  private:
   std::atomic<bool> stop_ = false;

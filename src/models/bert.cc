@@ -101,7 +101,10 @@ std::vector<ParameterGroup> groups(const Builder& g, std::string_view trained = 
 void set_initial(Program& program) {
   for (Parameter& p : program.parameters) {
     const int64_t zero_row = p.init.zero_row;
-    if (p.shape.rank() == 2) p.init = Init::normal(0.02), p.init.zero_row = zero_row;
+    if (p.shape.rank() == 2) {
+      p.init = Init::normal(0.02);
+      p.init.zero_row = zero_row;
+    }
     if (p.name.ends_with(".bias") && p.name.find("LayerNorm") == std::string::npos) p.init = {};
   }
 }
@@ -195,7 +198,8 @@ constexpr Expected kBaseNumbers = {110'106'428, 110'106'428, 0, 11'654'831'616, 
 
 Model bert() {
   Sizes second = kLarge, eights = kLarge;
-  second.length = 512, second.masked = 80;
+  second.length = 512;
+  second.masked = 80;
   eights.vocabulary = 30'528;
   return {
       .name = "bert",

@@ -44,7 +44,8 @@ class Network {
 
   // What lies beyond a sample's length is 0 after each layer.
   Tensor stage(int64_t index, const Tensor& x, Conv2d attributes) {
-    attributes.out = sizes_.channels, attributes.bias = true;
+    attributes.out = sizes_.channels;
+    attributes.bias = true;
     Tensor y = masked(g_.conv2d(cat(index), x, attributes));
     y = masked(g_.batch_norm(cat(index + 1), y));
     return masked(g_.clamp(y, {.low = 0, .high = 20}));
@@ -94,7 +95,10 @@ Update update(const Sizes& sizes) {
                    .groups = {{.weight_decay = 1e-5}},
                    .schedule = falling(3e-4, 1 / 1.1),
                    .clip_norm = 400.0};
-  if (sizes.adamw) update.optimizer = {.kind = Optimizer::Kind::adamw}, update.schedule = falling(1.5e-4, 0.99);
+  if (sizes.adamw) {
+    update.optimizer = {.kind = Optimizer::Kind::adamw};
+    update.schedule = falling(1.5e-4, 0.99);
+  }
   return update;
 }
 

@@ -67,17 +67,24 @@ TEST(DeepSpeech2, HasItsKeysAndNoOthers) {
     for (const char* key : {".running_mean", ".running_var"})
       buffers.push_back({name + key, {channels}, DType::f32, {}});
   };
-  add("conv.seq_module.0.weight", {32, 1, 41, 11}), add("conv.seq_module.0.bias", {32}), norm("conv.seq_module.1", 32);
-  add("conv.seq_module.3.weight", {32, 32, 21, 11}), add("conv.seq_module.3.bias", {32}), norm("conv.seq_module.4", 32);
+  add("conv.seq_module.0.weight", {32, 1, 41, 11});
+  add("conv.seq_module.0.bias", {32});
+  norm("conv.seq_module.1", 32);
+  add("conv.seq_module.3.weight", {32, 32, 21, 11});
+  add("conv.seq_module.3.bias", {32});
+  norm("conv.seq_module.4", 32);
   for (int64_t i = 0; i < 5; ++i) {
     if (i > 0) norm(cat("rnns.", i, ".batch_norm.module"), 1024);
     for (const char* way : {"_l0", "_l0_reverse"}) {
       const std::string layer = cat("rnns.", i, ".rnn.");
-      add(cat(layer, "weight_ih", way), {4096, i > 0 ? 1024 : 1312}), add(cat(layer, "weight_hh", way), {4096, 1024});
-      add(cat(layer, "bias_ih", way), {4096}), add(cat(layer, "bias_hh", way), {4096});
+      add(cat(layer, "weight_ih", way), {4096, i > 0 ? 1024 : 1312});
+      add(cat(layer, "weight_hh", way), {4096, 1024});
+      add(cat(layer, "bias_ih", way), {4096});
+      add(cat(layer, "bias_hh", way), {4096});
     }
   }
-  norm("fc.0.module.0", 1024), add("fc.0.module.1.weight", {29, 1024});
+  norm("fc.0.module.0", 1024);
+  add("fc.0.module.1.weight", {29, 1024});
   const Program network = program("deep_speech_2", "");
   EXPECT_EQ(oracle::keys(network.parameters), oracle::keys(weights));
   EXPECT_EQ(oracle::keys(network.buffers), oracle::keys(buffers));

@@ -24,14 +24,19 @@ class Inception {
   // Logits (N, classes), and those of the auxiliary head where it is asked for.
   std::vector<Tensor> logits(const Tensor& image) {
     Tensor x = stem(image);
-    x = mixed_5("Mixed_5b", x, 32), x = mixed_5("Mixed_5c", x, 64), x = mixed_5("Mixed_5d", x, 64);
+    x = mixed_5("Mixed_5b", x, 32);
+    x = mixed_5("Mixed_5c", x, 64);
+    x = mixed_5("Mixed_5d", x, 64);
     x = mixed_6a(x);
-    x = mixed_6("Mixed_6b", x, 128), x = mixed_6("Mixed_6c", x, 160), x = mixed_6("Mixed_6d", x, 160);
+    x = mixed_6("Mixed_6b", x, 128);
+    x = mixed_6("Mixed_6c", x, 160);
+    x = mixed_6("Mixed_6d", x, 160);
     x = mixed_6("Mixed_6e", x, 192);
     std::vector<Tensor> aux;
     if (sizes_.aux) aux.push_back(aux_head(x));
     x = mixed_7a(x);
-    x = mixed_7("Mixed_7b", x), x = mixed_7("Mixed_7c", x);
+    x = mixed_7("Mixed_7b", x);
+    x = mixed_7("Mixed_7c", x);
     x = g_.dropout(g_.global_mean(x), 0.5);
     std::vector<Tensor> all = {g_.linear("fc", x, {.out = sizes_.classes})};
     all.insert(all.end(), aux.begin(), aux.end());
@@ -188,7 +193,8 @@ constexpr Expected kAux = {27'161'264, 27'161'264, 36'224, 5'718'899'296, 34'275
 Model inception_v3() {
   const Sizes tiny = {.divisor = 8, .image = 139, .classes = 10};
   Sizes aux_tiny = tiny;
-  aux_tiny.aux = true, aux_tiny.aux_kernel = 1;
+  aux_tiny.aux = true;
+  aux_tiny.aux_kernel = 1;
   return {
       .name = "inception_v3",
       .title = "Inception-v3",

@@ -57,15 +57,23 @@ TEST(MiniGo, HasItsKeysAndNoOthers) {
       if (affine) add(weights, name + key, {channels});
     for (const char* key : {".running_mean", ".running_var"}) add(buffers, name + key, {channels});
   };
-  add(weights, "stem.conv.weight", {8, 17, 3, 3}), norm("stem.bn", 8, true);
+  add(weights, "stem.conv.weight", {8, 17, 3, 3});
+  norm("stem.bn", 8, true);
   for (const std::string block : {"trunk.0.", "trunk.1."})
-    for (const std::string i : {"1", "2"})
-      add(weights, block + "conv" + i + ".weight", {8, 8, 3, 3}), norm(block + "bn" + i, 8, true);
-  add(weights, "policy.conv.weight", {2, 8, 1, 1}), norm("policy.bn", 2, false);
-  add(weights, "policy.fc.weight", {26, 50}), add(weights, "policy.fc.bias", {26});
-  add(weights, "value.conv.weight", {1, 8, 1, 1}), norm("value.bn", 1, false);
-  add(weights, "value.fc1.weight", {16, 25}), add(weights, "value.fc1.bias", {16});
-  add(weights, "value.fc2.weight", {1, 16}), add(weights, "value.fc2.bias", {1});
+    for (const std::string i : {"1", "2"}) {
+      add(weights, block + "conv" + i + ".weight", {8, 8, 3, 3});
+      norm(block + "bn" + i, 8, true);
+    }
+  add(weights, "policy.conv.weight", {2, 8, 1, 1});
+  norm("policy.bn", 2, false);
+  add(weights, "policy.fc.weight", {26, 50});
+  add(weights, "policy.fc.bias", {26});
+  add(weights, "value.conv.weight", {1, 8, 1, 1});
+  norm("value.bn", 1, false);
+  add(weights, "value.fc1.weight", {16, 25});
+  add(weights, "value.fc1.bias", {16});
+  add(weights, "value.fc2.weight", {1, 16});
+  add(weights, "value.fc2.bias", {1});
   const Program tiny = program("minigo", "tiny");
   EXPECT_EQ(oracle::keys(tiny.parameters), oracle::keys(weights));
   EXPECT_EQ(oracle::keys(tiny.buffers), oracle::keys(buffers));

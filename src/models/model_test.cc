@@ -132,7 +132,10 @@ TEST(ResNet50, HasTheNumbersOfItsReference) {
     EXPECT_EQ(rows.front().forward_macs, oracle.first_macs) << oracle.config;
     EXPECT_EQ(rows.front().train_flops, 4 * oracle.first_macs) << "no gradient of the image";
     int64_t train = 0, parameters = 0;
-    for (const LayerRow& row : rows) train += row.train_flops, parameters += row.parameters;
+    for (const LayerRow& row : rows) {
+      train += row.train_flops;
+      parameters += row.parameters;
+    }
     EXPECT_EQ(train, oracle.train_flops) << oracle.config;
     EXPECT_EQ(parameters, oracle.parameters) << oracle.config;
   }

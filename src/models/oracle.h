@@ -25,7 +25,8 @@ inline Work work(const Graph& graph) {
   Work sum;
   for (const LayerRow& row : layer_table(graph)) {
     if (sum.macs == 0) sum.first = row.forward_macs;
-    sum.macs += row.forward_macs, sum.train_flops += row.train_flops;
+    sum.macs += row.forward_macs;
+    sum.train_flops += row.train_flops;
   }
   return sum;
 }

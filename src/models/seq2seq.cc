@@ -166,7 +166,8 @@ Program luong(std::string config, const Sizes& sizes) {
             .clip_norm = 1.0});
   for (Parameter& p : program.parameters) {
     const int64_t zero_row = p.init.zero_row;
-    p.init = Init::uniform(0.1), p.init.zero_row = zero_row;
+    p.init = Init::uniform(0.1);
+    p.init.zero_row = zero_row;
   }
   program.step = {{.phase = "train"}};
   return program;

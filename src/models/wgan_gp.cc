@@ -121,7 +121,9 @@ void critic_phase(Program& program, const Sizes& sizes) {
   const Tensor fake = g.stop_gradient(pair.generated(z));
   const Tensor d_real = pair.judged(real), d_fake = pair.judged(fake);
   const Tensor norm = gradient_norm(g, pair, real, fake, alpha);
-  g.output("d_real", d_real), g.output("d_fake", d_fake), g.output("gradient_norm", norm);
+  g.output("d_real", d_real);
+  g.output("d_fake", d_fake);
+  g.output("gradient_norm", norm);
   const Tensor sum_fake = g.sum(d_fake);
   g.loss("wasserstein", g.sub(sum_fake, g.sum(d_real)));
   g.loss("penalty", g.sum(g.square(g.affine(norm, 1, -1))), 10);

@@ -88,17 +88,22 @@ TEST(WganGp, HasItsKeysAndNoOthers) {
     expected.push_back({name + ".weight", std::move(weight), DType::f32, {}});
   };
   const auto block = [&](const std::string& name, int64_t in, int64_t middle, int64_t out) {
-    add(name + "BN1", {in}), add(name + "BN2", {middle});
-    add(name + "Conv1", {middle, in, 3, 3}, false), add(name + "Conv2", {out, middle, 3, 3});
+    add(name + "BN1", {in});
+    add(name + "BN2", {middle});
+    add(name + "Conv1", {middle, in, 3, 3}, false);
+    add(name + "Conv2", {out, middle, 3, 3});
     add(name + "Shortcut", {out, in, 1, 1});
   };
   const int64_t up[] = {512, 512, 256, 128, 64}, down[] = {64, 128, 256, 512, 512};
-  add("Generator.Input", {8192, 128}), add("Discriminator.Input", {64, 3, 3, 3});
+  add("Generator.Input", {8192, 128});
+  add("Discriminator.Input", {64, 3, 3, 3});
   for (size_t i = 1; i < 5; ++i) {
     block(cat("Generator.Res", i, "."), up[i - 1], up[i], up[i]);
     block(cat("Discriminator.Res", i, "."), down[i - 1], down[i - 1], down[i]);
   }
-  add("Generator.OutputN", {64}), add("Generator.Output", {3, 64, 3, 3}), add("Discriminator.Output", {1, 8192});
+  add("Generator.OutputN", {64});
+  add("Generator.Output", {3, 64, 3, 3});
+  add("Discriminator.Output", {1, 8192});
   EXPECT_EQ(oracle::keys(program("wgan_gp", "").parameters), oracle::keys(expected));
 }
 

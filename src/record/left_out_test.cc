@@ -36,7 +36,8 @@ TEST(LeftOut, ReadsBackAsItWasWritten) {
 TEST(LeftOut, StandsBesideTheRecordsOfASet) {
   const TemporaryFolder folder;
   const std::filesystem::path set = folder.path() / "set", other = folder.path() / "other";
-  make_folder(set), make_folder(other);
+  make_folder(set);
+  make_folder(other);
   write_file(set / "left-out.json", left_out_text(kSome));
   const std::filesystem::path places[] = {other, set};
   ASSERT_EQ(read_left_out(places).size(), 1u);

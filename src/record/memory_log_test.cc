@@ -65,7 +65,8 @@ TEST_F(MemoryLogFile, RefusesWhatCannotHaveHappened) {
   log.blocks[1].born = 0;
   EXPECT_THAT(refusal_of(log), HasSubstr("event 0 occurs twice"));
   log = sample();
-  log.blocks[1].born = 2, log.blocks[1].freed = 1;
+  log.blocks[1].born = 2;
+  log.blocks[1].freed = 1;
   EXPECT_THAT(refusal_of(log), HasSubstr("event 1 releases what event 2 allocates"));
   log = sample();
   log.blocks[1].freed = 7;

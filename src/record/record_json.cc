@@ -42,31 +42,52 @@ void visit_workload(Visit& field, W& w) {
 
 template <class Visit, class C>
 void visit_card(Visit& field, C& c) {
-  field("title", c.title), field("domain", c.domain), field("dataset", c.dataset), field("layers", c.layers);
+  field("title", c.title);
+  field("domain", c.domain);
+  field("dataset", c.dataset);
+  field("layers", c.layers);
 }
 
 template <class Visit, class C>
 void visit_cost(Visit& field, C& c) {
-  field("flop_model", c.flop_model), field("flop_valid", c.flop_valid), field("flop_simd", c.flop_simd);
-  field("trans", c.trans), field("bytes", c.bytes);
+  field("flop_model", c.flop_model);
+  field("flop_valid", c.flop_valid);
+  field("flop_simd", c.flop_simd);
+  field("trans", c.trans);
+  field("bytes", c.bytes);
 }
 
 template <class Visit, class L>
 void visit_launch(Visit& field, L& l) {
-  field("pass", l.pass), field("number", l.number), field("start", l.start);
-  field("first_step_began_ns", l.first_step_began_ns), field("load_seconds", l.load_seconds);
-  field("first_step_seconds", l.first_step_seconds), field("peak_rss_bytes", l.peak_rss_bytes);
-  field("allocator_peak_bytes", l.allocator_peak_bytes), field("threads", l.threads);
-  field("cores", l.cores), field("batch_seen", l.batch_seen), field("parameters_seen", l.parameters_seen);
-  field("energy_joules", l.energy_joules), field("steady_from_step", l.steady_from_step);
-  field("traced", l.traced), field("environment_hash", l.environment_hash), field("host", l.host);
+  field("pass", l.pass);
+  field("number", l.number);
+  field("start", l.start);
+  field("first_step_began_ns", l.first_step_began_ns);
+  field("load_seconds", l.load_seconds);
+  field("first_step_seconds", l.first_step_seconds);
+  field("peak_rss_bytes", l.peak_rss_bytes);
+  field("allocator_peak_bytes", l.allocator_peak_bytes);
+  field("threads", l.threads);
+  field("cores", l.cores);
+  field("batch_seen", l.batch_seen);
+  field("parameters_seen", l.parameters_seen);
+  field("energy_joules", l.energy_joules);
+  field("steady_from_step", l.steady_from_step);
+  field("traced", l.traced);
+  field("environment_hash", l.environment_hash);
+  field("host", l.host);
 }
 
 template <class Visit, class R>
 void visit_run(Visit& field, R& r) {
-  field("created", r.created), field("tool", r.tool);
-  field("parameters", r.parameters), field("train_flops", r.train_flops), field("verified", r.verified);
-  field("flags", r.flags), field("environment", r.environment), field("peaks", r.peaks);
+  field("created", r.created);
+  field("tool", r.tool);
+  field("parameters", r.parameters);
+  field("train_flops", r.train_flops);
+  field("verified", r.verified);
+  field("flags", r.flags);
+  field("environment", r.environment);
+  field("peaks", r.peaks);
 }
 
 // Each axis as the command line spells it; those that name nothing are absent.

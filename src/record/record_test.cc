@@ -317,10 +317,17 @@ TEST(Record, KeepsItsRequestWhole) {
 
 TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   RunInfo run = sample_run();
-  run.workload.model = "net", run.workload.mode = "eager", run.workload.threads = 2;
+  run.workload.model = "net";
+  run.workload.mode = "eager";
+  run.workload.threads = 2;
   Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
-  request.threads = 2, request.layout = "nhwc", request.input_mode = "pipeline", request.seed = ~uint64_t{0};
-  run.workload.layout = "nhwc", run.workload.input_mode = "pipeline", run.workload.precision = "fp32";
+  request.threads = 2;
+  request.layout = "nhwc";
+  request.input_mode = "pipeline";
+  request.seed = ~uint64_t{0};
+  run.workload.layout = "nhwc";
+  run.workload.input_mode = "pipeline";
+  run.workload.precision = "fp32";
   for (const char* data : {"it's here", "run", "--mode"}) {
     request.data = data;
     run.workload.repro = repro_line(request, "quick");

@@ -132,8 +132,12 @@ std::string steps_header() {
 std::string format_steps(std::span<const StepRow> rows) {
   std::string out;
   for (const StepRow& row : rows) {
-    for (const auto& [name, member] : kRequired) append_number(out, row.*member), out += ',';
-    append_number(out, row.units), out += ',';
+    for (const auto& [name, member] : kRequired) {
+      append_number(out, row.*member);
+      out += ',';
+    }
+    append_number(out, row.units);
+    out += ',';
     for (const auto& [name, member] : kOptional) {
       if (row.*member) append_number(out, *(row.*member));
       out += ',';
@@ -147,7 +151,10 @@ std::string format_steps(std::span<const StepRow> rows) {
 std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped) {
   dropped = 0;
   const size_t header_end = csv.find('\n');
-  if (header_end == std::string_view::npos) return dropped = csv.empty() ? 0 : 1, std::vector<StepRow>{};
+  if (header_end == std::string_view::npos) {
+    dropped = csv.empty() ? 0 : 1;
+    return std::vector<StepRow>{};
+  }
   const std::vector<Column> columns = columns_of(csv.substr(0, header_end));
   std::vector<StepRow> rows;
   for (size_t begin = header_end + 1; begin < csv.size();) {
@@ -157,7 +164,8 @@ std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped) {
     if (!whole) {
       require(end == std::string_view::npos || end + 1 == csv.size(), "steps.csv line ", rows.size() + 2,
               " is malformed");
-      return dropped = 1, rows;
+      dropped = 1;
+      return rows;
     }
     require(rows.empty() || (row.completed_ns > rows.back().completed_ns && row.step > rows.back().step),
             "steps.csv line ", rows.size() + 2, " runs backwards");

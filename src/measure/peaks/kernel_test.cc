@@ -121,9 +121,15 @@ TEST(FlopKernels, ValuesStayBoundedAndKeepMoving) {
 }
 
 TEST(BandwidthKernels, ComputeWhatTheySay) {
-  alignas(64) double a[32], b[32], c[32];
+  alignas(64) double a[32];
+  alignas(64) double b[32];
+  alignas(64) double c[32];
   for (const BandwidthKernel& kernel : bandwidth_kernels()) {
-    for (int i = 0; i < 32; ++i) a[i] = -1, b[i] = i, c[i] = 2 * i;
+    for (int i = 0; i < 32; ++i) {
+      a[i] = -1;
+      b[i] = i;
+      c[i] = 2 * i;
+    }
     kernel.loop(a, b, c, 32);
     for (int i = 0; i < 32; ++i)
       EXPECT_NEAR(a[i], kernel.name.starts_with("copy") ? i : i + 0.42 * 2 * i, 1e-12) << kernel.name;
