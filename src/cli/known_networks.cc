@@ -9,12 +9,10 @@ namespace {
 
 constexpr size_t kBatches = 5;
 
-// As network_kind() finds it from the ops, without building the program: a test holds the two together.
+// By its dominant layer alone, as if that were its only op, so that no program is built.
 NetworkKind kind_of(const Model& model) {
-  NetworkKind kind{.lstm = model.dominant_layer == "lstm", .reinforcement = model.domain == "reinforcement learning"};
-  kind.recurrent = kind.lstm || model.dominant_layer == "gru";
-  kind.convolutional = model.dominant_layer == "convolution" && !kind.reinforcement;
-  return kind;
+  const OpRow dominant{.node = {}, .op = model.dominant_layer, .forward = {.flop_model = 1}, .backward = {}};
+  return network_kind(std::span(&dominant, 1), model.domain);
 }
 
 std::vector<KnownNetwork> by_cost() {
