@@ -1,6 +1,7 @@
 #include "worker/lowering.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "host/registry.h"
@@ -8,13 +9,12 @@
 namespace tbd {
 namespace {
 
-bool is_unknown_host_function(const Op& op) {
+std::optional<LoweredAs> unknown_host_function(const Op& op) {
   const auto* call = std::get_if<HostCall>(&op);
-  return call != nullptr && std::ranges::count(host_function_names(), call->function) == 0;
-}
-
-LoweredAs unknown_host_function(const Op& op) {
-  return unsupported(unknown_name("host function", std::get<HostCall>(op).function, host_function_names()));
+  if (call == nullptr) return std::nullopt;
+  const std::vector<std::string> known = host_function_names();
+  if (std::ranges::count(known, call->function) > 0) return std::nullopt;
+  return unsupported(unknown_name("host function", call->function, known));
 }
 
 }  // namespace
@@ -24,8 +24,9 @@ std::vector<NodeSupport> check_each_node(const Program& program,
   std::vector<NodeSupport> rows;
   for (const Phase& phase : program.phases)
     for (const Node& node : phase.nodes) {
-      LoweredAs as = is_unknown_host_function(node.op) ? unknown_host_function(node.op) : lowered_as(phase, node);
-      rows.push_back({phase.name, node.name, kind(node.op), as.level, std::move(as.detail)});
+      const std::optional<LoweredAs> unknown = unknown_host_function(node.op);
+      const LoweredAs as = unknown ? *unknown : lowered_as(phase, node);
+      rows.push_back({phase.name, node.name, kind(node.op), as.level, as.detail});
     }
   return rows;
 }
