@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "built_workers.h"
 #include "record/safetensors.h"
+#include "runner/data_source.h"
 #include "runner/prepare.h"
 
 namespace tbd {
@@ -27,6 +28,7 @@ std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
 LessonWorker::LessonWorker(const Workload& cell, const RunnerSettings& settings, const fs::path& folder)
     : folder_(folder) {
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
+  told_ = data_source(prepared.program, cell.seed);
   const std::vector<int> any_core;  // lessons of one thread may run side by side; nothing is timed
   worker_ = std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
                                             any_core, folder / "worker.log");
@@ -38,7 +40,9 @@ LessonWorker::~LessonWorker() { worker_->bye(); }
 protocol::RunReply LessonWorker::run(const Json& source, const protocol::Run& request,
                                      const std::function<void(const StepRow&)>& each) {
   protocol::Run run = request;
-  run.input.mode = "pipeline", run.input.source = source;
+  run.input.mode = "pipeline";
+  run.input.source = told_;
+  run.input.source->merge_patch(source);
   return worker_->run(run, [&](std::span<const StepRow> rows) {
     std::ranges::for_each(rows, each);
     return false;

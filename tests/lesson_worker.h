@@ -20,8 +20,8 @@ class LessonWorker {
   LessonWorker(const Workload& cell, const RunnerSettings& settings, const std::filesystem::path& folder);
   ~LessonWorker();
 
-  // Mean loss of `steps` steps at the rate `lr` on batches of `source` (the keys of docs/data.md). With `phase`, that
-  // phase alone runs, once a step.
+  // Mean loss of `steps` steps at the rate `lr` on batches of `source` (the keys of docs/data.md, laid over what a run
+  // of this cell tells its worker). With `phase`, that phase alone runs, once a step.
   double mean_loss(const Json& source, int64_t steps, double lr, const std::optional<std::string>& phase = {});
   // Inputs and outputs (output/...) of batch `step` of `source`, without learning.
   struct Seen {
@@ -33,6 +33,7 @@ class LessonWorker {
   protocol::RunReply run(const Json& source, const protocol::Run& request,
                          const std::function<void(const StepRow&)>& each);
   std::filesystem::path folder_;
+  Json told_;  // of the source, by a run
   std::unique_ptr<WorkerProcess> worker_;
 };
 
