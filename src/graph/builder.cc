@@ -57,7 +57,11 @@ std::vector<Tensor> Builder::emit_all(std::string name, Op op, const std::vector
   Node node = {.name = unique(name), .op = std::move(op), .inputs = {}};
   std::vector<Shape> shapes;
   std::vector<DType> dtypes;
-  for (const Tensor& x : in) node.inputs.push_back(x.name()), shapes.push_back(x.shape()), dtypes.push_back(x.dtype_);
+  for (const Tensor& x : in) {
+    node.inputs.push_back(x.name());
+    shapes.push_back(x.shape());
+    dtypes.push_back(x.dtype_);
+  }
   infer(node, shapes);
   std::vector<Tensor> out;
   const std::vector<Shape> results = output_shapes(node.op, shapes);

@@ -157,17 +157,22 @@ void decode(const Json& json, T& out) {
   if constexpr (requires { from_json_value(json, out); }) {
     from_json_value(json, out);
   } else if constexpr (std::is_same_v<T, bool>) {
-    expect(json.is_boolean(), "true or false", json), out = json.get<bool>();
+    expect(json.is_boolean(), "true or false", json);
+    out = json.get<bool>();
   } else if constexpr (std::is_integral_v<T>) {
     const int64_t value = integer(json);
-    require(std::in_range<T>(value), value, " is out of range"), out = static_cast<T>(value);
+    require(std::in_range<T>(value), value, " is out of range");
+    out = static_cast<T>(value);
   } else if constexpr (std::is_floating_point_v<T>) {
-    expect(json.is_number(), "a number", json), out = json.get<T>();
+    expect(json.is_number(), "a number", json);
+    out = json.get<T>();
     require(std::isfinite(out), "a number is not finite");
   } else if constexpr (std::is_same_v<T, std::string>) {
-    expect(json.is_string(), "a string", json), out = json.get<std::string>();
+    expect(json.is_string(), "a string", json);
+    out = json.get<std::string>();
   } else if constexpr (std::is_same_v<T, DType>) {
-    expect(json.is_string(), "an element type", json), out = dtype_from(json.get<std::string>());
+    expect(json.is_string(), "an element type", json);
+    out = dtype_from(json.get<std::string>());
   } else if constexpr (std::is_enum_v<T>) {
     expect(json.is_string(), "a name", json);
     const auto parsed = enum_from<T>(json.get<std::string>());

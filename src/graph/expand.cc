@@ -71,7 +71,10 @@ class NodeWriter final : public GradientWriter {
         for (const ValueId id : node->inputs) to.insert(name(id));
     wanted_ = {x};
     for (const std::string& each : from)
-      if (to.contains(each)) path_.insert(each), wanted_.insert(each);
+      if (to.contains(each)) {
+        path_.insert(each);
+        wanted_.insert(each);
+      }
     path_.erase(x);
     require(wanted_.contains(y), "'", y, "' does not depend on '", x, "'");
   }

@@ -195,7 +195,8 @@ TEST(Expanded, RenamesSeveral) {
   const Tensor b = g.input_gradient(g.linear("d", g.relu(g.linear("c", z, {.out = 4})), {.out = 1}), z);
   const Tensor s = g.linear("c", x, {.out = 4}), whole = g.sum(s);
   const Tensor c = g.input_gradient(whole, whole);
-  g.output("a", a), g.output("sum", g.add(a, b));
+  g.output("a", a);
+  g.output("sum", g.add(a, b));
   g.loss("c", c);
   g.loss("ab", g.sum(g.mul(a, b)));
   g.update({});

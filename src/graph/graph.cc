@@ -199,8 +199,14 @@ std::optional<ValueId> Graph::find(std::string_view name) const {
 
 Operands Graph::operands(const BoundNode& node) const {
   Operands o;
-  for (const ValueId id : node.inputs) o.in.push_back(value(id).shape), o.in_dtypes.push_back(value(id).dtype);
-  for (const ValueId id : node.outputs) o.out.push_back(value(id).shape), o.out_dtypes.push_back(value(id).dtype);
+  for (const ValueId id : node.inputs) {
+    o.in.push_back(value(id).shape);
+    o.in_dtypes.push_back(value(id).dtype);
+  }
+  for (const ValueId id : node.outputs) {
+    o.out.push_back(value(id).shape);
+    o.out_dtypes.push_back(value(id).dtype);
+  }
   return o;
 }
 

@@ -200,7 +200,8 @@ TEST_P(EveryToyPhase, OverwritesNothingThatIsReadAgain) {
       if (rules.saves_output) backward.emplace_back(n, id);
       if (rules.aliases_input) {
         const auto operand = static_cast<size_t>(node.inputs[0]);
-        storage[i] = storage[operand], content[i] = content[operand];
+        storage[i] = storage[operand];
+        content[i] = content[operand];
         continue;
       }
       if (lives_.overwrite[n])
@@ -240,7 +241,11 @@ TEST(Liveness, NothingTakesAnInput) {
   EXPECT_EQ(overwrite_of(bound_last_phase(program), "relu"), std::nullopt);
 }
 TEST(Liveness, NothingTakesAnOutput) {
-  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.output("y", x), g.relu(x); }), "relu"),
+  EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) {
+                           g.output("y", x);
+                           return g.relu(x);
+                         }),
+                         "relu"),
             std::nullopt);
 }
 TEST(Liveness, NothingTakesWhatIsReadLater) {

@@ -90,10 +90,14 @@ NodeCost step_cost(const Program& given, const Bindings& bindings) {
   for (const StepEntry& entry : program.step) {
     const Phase& phase = program.phase(entry.phase);
     NodeCost once;
-    for (const NodeCost& cost : node_costs(bind(program, phase, bindings)))
-      once.forward += cost.forward, once.backward += cost.backward;
-    for (int64_t run = 0; run < entry.repeat * phase.accumulate; ++run)
-      total.forward += once.forward, total.backward += once.backward;
+    for (const NodeCost& cost : node_costs(bind(program, phase, bindings))) {
+      once.forward += cost.forward;
+      once.backward += cost.backward;
+    }
+    for (int64_t run = 0; run < entry.repeat * phase.accumulate; ++run) {
+      total.forward += once.forward;
+      total.backward += once.backward;
+    }
   }
   return total;
 }
@@ -130,7 +134,9 @@ MemoryPrediction predict_memory(const Program& given, const Bindings& bindings) 
     out.optimizer_state += one.optimizer_state;
     if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
-      out.weight_copies = one.weight_copies, out.feature_maps = one.feature_maps, out.inputs = one.inputs;
+      out.weight_copies = one.weight_copies;
+      out.feature_maps = one.feature_maps;
+      out.inputs = one.inputs;
       out.backward = one.backward;
     }
   }

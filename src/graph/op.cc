@@ -38,7 +38,10 @@ struct Noun<HostCall::Result> {
 
 template <class Result, class Visit>
 requires std::same_as<std::remove_const_t<Result>, HostCall::Result>
-void fields(Result& result, Visit visit) { visit("shape", result.shape), visit("dtype", result.dtype); }
+void fields(Result& result, Visit visit) {
+  visit("shape", result.shape);
+  visit("dtype", result.dtype);
+}
 
 namespace {
 
@@ -61,17 +64,19 @@ void check_range(const char* key, const T& value) {
   const auto inside = [&](int64_t v) {
     require(v > -kLargestAttribute && v < kLargestAttribute, "'", key, "' is out of range: ", v);
   };
-  if constexpr (std::is_same_v<T, int64_t>)
+  if constexpr (std::is_same_v<T, int64_t>) {
     inside(value);
-  else if constexpr (std::is_same_v<T, Extent2>)
-    inside(value.h), inside(value.w);
-  else if constexpr (std::is_same_v<T, Pads>)
+  } else if constexpr (std::is_same_v<T, Extent2>) {
+    inside(value.h);
+    inside(value.w);
+  } else if constexpr (std::is_same_v<T, Pads>) {
     for (const int64_t v : {value.top, value.bottom, value.left, value.right}) inside(v);
-  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
     for (const int64_t v : value) inside(v);
-  else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>)
+  } else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>) {
     for (const auto& result : value)
       for (const int64_t v : result.shape) inside(v);
+  }
 }
 
 // Attributes say "attribute" where other objects say "key"; a function is the op's name and no attribute.

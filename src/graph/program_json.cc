@@ -78,51 +78,80 @@ void from_json_value(const Json& json, Dim& dim) {
 
 template <Is<InputSpec> T>
 void fields(T& input, auto visit) {
-  visit("name", Must{input.name}), visit("shape", input.shape), visit("dtype", input.dtype), visit("like", input.like);
+  visit("name", Must{input.name});
+  visit("shape", input.shape);
+  visit("dtype", input.dtype);
+  visit("like", input.like);
 }
 template <Is<Init> T>
 void fields(T& init, auto visit) {
-  visit("kind", Must{init.kind}), visit("a", init.a), visit("low", init.low), visit("high", init.high);
+  visit("kind", Must{init.kind});
+  visit("a", init.a);
+  visit("low", init.low);
+  visit("high", init.high);
   visit("zero_row", init.zero_row);
 }
 template <Is<Parameter> T>
 void fields(T& parameter, auto visit) {
-  visit("name", Must{parameter.name}), visit("shape", Must{parameter.shape});
-  visit("dtype", parameter.dtype), visit("init", parameter.init);
+  visit("name", Must{parameter.name});
+  visit("shape", Must{parameter.shape});
+  visit("dtype", parameter.dtype);
+  visit("init", parameter.init);
 }
 template <Is<LossTerm> T>
 void fields(T& term, auto visit) {
-  visit("name", Must{term.name}), visit("value", Must{term.value}), visit("norm", term.norm);
+  visit("name", Must{term.name});
+  visit("value", Must{term.value});
+  visit("norm", term.norm);
 }
 template <Is<Optimizer> T>
 void fields(T& optimizer, auto visit) {
-  visit("kind", Must{optimizer.kind}), visit("momentum", optimizer.momentum), visit("nesterov", optimizer.nesterov);
-  visit("beta1", optimizer.beta1), visit("beta2", optimizer.beta2), visit("epsilon", optimizer.epsilon);
+  visit("kind", Must{optimizer.kind});
+  visit("momentum", optimizer.momentum);
+  visit("nesterov", optimizer.nesterov);
+  visit("beta1", optimizer.beta1);
+  visit("beta2", optimizer.beta2);
+  visit("epsilon", optimizer.epsilon);
   visit("bias_correction", optimizer.bias_correction);
 }
 template <Is<ParameterGroup> T>
 void fields(T& group, auto visit) {
-  visit("parameters", Must{group.parameters}), visit("weight_decay", group.weight_decay);
+  visit("parameters", Must{group.parameters});
+  visit("weight_decay", group.weight_decay);
   visit("lr_scale", group.lr_scale);
 }
 template <Is<Schedule> T>
 void fields(T& schedule, auto visit) {
-  visit("kind", Must{schedule.kind}), visit("base", Must{schedule.base});
-  visit("batch_reference", schedule.batch_reference), visit("batch_power", schedule.batch_power);
-  visit("unit", schedule.unit), visit("epoch_samples", schedule.epoch_samples);
-  visit("milestones", schedule.milestones), visit("factor", schedule.factor), visit("warmup", schedule.warmup);
-  visit("warmup_from", schedule.warmup_from), visit("total", schedule.total), visit("degree", schedule.degree);
-  visit("width", schedule.width), visit("decay_from", schedule.decay_from), visit("decays", schedule.decays);
+  visit("kind", Must{schedule.kind});
+  visit("base", Must{schedule.base});
+  visit("batch_reference", schedule.batch_reference);
+  visit("batch_power", schedule.batch_power);
+  visit("unit", schedule.unit);
+  visit("epoch_samples", schedule.epoch_samples);
+  visit("milestones", schedule.milestones);
+  visit("factor", schedule.factor);
+  visit("warmup", schedule.warmup);
+  visit("warmup_from", schedule.warmup_from);
+  visit("total", schedule.total);
+  visit("degree", schedule.degree);
+  visit("width", schedule.width);
+  visit("decay_from", schedule.decay_from);
+  visit("decays", schedule.decays);
 }
 template <Is<Update> T>
 void fields(T& update, auto visit) {
-  visit("optimizer", Must{update.optimizer}), visit("groups", update.groups);
-  visit("schedule", Must{update.schedule}), visit("clip_norm", update.clip_norm);
-  visit("loss_scale", update.loss_scale), visit("ema", update.ema);
+  visit("optimizer", Must{update.optimizer});
+  visit("groups", update.groups);
+  visit("schedule", Must{update.schedule});
+  visit("clip_norm", update.clip_norm);
+  visit("loss_scale", update.loss_scale);
+  visit("ema", update.ema);
 }
 template <Is<StepEntry> T>
 void fields(T& entry, auto visit) {
-  visit("phase", Must{entry.phase}), visit("repeat", entry.repeat), visit("from_step", entry.from_step);
+  visit("phase", Must{entry.phase});
+  visit("repeat", entry.repeat);
+  visit("from_step", entry.from_step);
   visit("fresh_inputs", entry.fresh_inputs);
 }
 
@@ -137,7 +166,9 @@ void from_json_value(const Json& json, Node& node) {
   std::string op;
   std::vector<std::string> known;
   const codec::Reader read{json, known};
-  read("name", Must{node.name}), read("op", Must{op}), read("inputs", Must{node.inputs});
+  read("name", Must{node.name});
+  read("op", Must{op});
+  read("inputs", Must{node.inputs});
   known.emplace_back("attributes");
   for (const auto& [key, value] : json.items())
     if (std::ranges::find(known, key) == known.end()) fail(ErrorKind::invalid, unknown_name("key", key, known));
@@ -146,15 +177,25 @@ void from_json_value(const Json& json, Node& node) {
 
 template <Is<Phase> T>
 void fields(T& phase, auto visit) {
-  visit("name", Must{phase.name}), visit("inputs", phase.inputs), visit("nodes", phase.nodes);
-  visit("loss", phase.loss), visit("outputs", phase.outputs), visit("update", phase.update);
+  visit("name", Must{phase.name});
+  visit("inputs", phase.inputs);
+  visit("nodes", phase.nodes);
+  visit("loss", phase.loss);
+  visit("outputs", phase.outputs);
+  visit("update", phase.update);
   visit("accumulate", phase.accumulate);
 }
 template <Is<Program> T>
 void fields(T& program, auto visit) {
-  visit("version", Must{program.version}), visit("model", program.model), visit("config", program.config);
-  visit("unit", program.unit), visit("symbols", program.symbols), visit("step", program.step);
-  visit("parameters", program.parameters), visit("buffers", program.buffers), visit("phases", program.phases);
+  visit("version", Must{program.version});
+  visit("model", program.model);
+  visit("config", program.config);
+  visit("unit", program.unit);
+  visit("symbols", program.symbols);
+  visit("step", program.step);
+  visit("parameters", program.parameters);
+  visit("buffers", program.buffers);
+  visit("phases", program.phases);
 }
 
 Json to_json(const Program& program) { return codec::write_fields(program); }

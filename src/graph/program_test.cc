@@ -55,7 +55,8 @@ TEST(Hash, IsStable) { EXPECT_EQ(program_hash(toy_program("mlp20")), "b07dfb160c
 TEST(Hash, IgnoresModelAndConfigNames) {
   Program program = toy_program("tied");
   const std::string before = program_hash(program);
-  program.model = "other", program.config = "alias";
+  program.model = "other";
+  program.config = "alias";
   EXPECT_EQ(program_hash(program), before);
 }
 

@@ -130,9 +130,11 @@ UpdateScalars update_scalars(const Update& update, int64_t step, int64_t applied
 
 void LossScale::update(bool found_non_finite) {
   if (found_non_finite) {
-    scale_ /= 2, clean_ = 0;
+    scale_ /= 2;
+    clean_ = 0;
   } else if (++clean_ == 2000) {
-    scale_ *= 2, clean_ = 0;
+    scale_ *= 2;
+    clean_ = 0;
   }
 }
 

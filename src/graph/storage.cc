@@ -67,15 +67,23 @@ class HeldGradients {
       const bool first = held_[at(id)] == Bytes(0);
       if (!passes) {
         fresh += graph_.value(id).bytes();
-        if (first) held_[at(id)] = graph_.value(id).bytes(), kept_ += held_[at(id)];
+        if (first) {
+          held_[at(id)] = graph_.value(id).bytes();
+          kept_ += held_[at(id)];
+        }
       } else if (first) {
-        held_[at(id)] = moving, kept_ += moving, moving = Bytes(0);
+        held_[at(id)] = moving;
+        kept_ += moving;
+        moving = Bytes(0);
       }
     }
     return before_ + fresh;
   }
   void leave(const BoundNode& node) {
-    for (const ValueId id : node.outputs) kept_ -= held_[at(id)], held_[at(id)] = Bytes(0);
+    for (const ValueId id : node.outputs) {
+      kept_ -= held_[at(id)];
+      held_[at(id)] = Bytes(0);
+    }
     before_ = kept_;
   }
 

@@ -164,7 +164,10 @@ std::optional<PythonCall> python_call(const Attention& op, const PythonNode& in)
             op.key_heads() == op.heads ? "" : ", enable_gqa=True", "))"),
         kHeads);
   const int64_t readers = op.heads / op.key_heads();
-  if (readers > 1) k = cat("repeat(", k, ", ", readers, ", 1)"), v = cat("repeat(", v, ", ", readers, ", 1)");
+  if (readers > 1) {
+    k = cat("repeat(", k, ", ", readers, ", 1)");
+    v = cat("repeat(", v, ", ", readers, ", 1)");
+  }
   const std::string scores =
       cat("matmul(", q, ", permute(", k, ", (0, 1, 3, 2))) * ", in.x(0).back() / op.heads, " ** -0.5");
   std::string p = cat("softmax(", scores, mask.empty() ? "" : " + " + mask, ")");

@@ -52,7 +52,10 @@ struct Attention {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Attention>
 void fields(Op& op, Visit visit) {
-  visit("heads", op.heads), visit("kv_heads", op.kv_heads), visit("causal", op.causal), visit("dropout", op.dropout);
+  visit("heads", op.heads);
+  visit("kv_heads", op.kv_heads);
+  visit("causal", op.causal);
+  visit("dropout", op.dropout);
 }
 std::vector<Shape> output_shapes(const Attention& op, Shapes in);
 Cost forward_cost(const Attention& op, const Operands& o);

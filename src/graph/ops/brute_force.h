@@ -16,8 +16,14 @@ inline Cost counter;                 // reset by count()
 struct Number {
   double value = 0;
 };
-inline Number simd(double value) { return ++counter.simd, Number{value}; }
-inline Number trans(double value) { return ++counter.trans, Number{value}; }
+inline Number simd(double value) {
+  ++counter.simd;
+  return Number{value};
+}
+inline Number trans(double value) {
+  ++counter.trans;
+  return Number{value};
+}
 inline Number operator+(Number a, Number b) { return simd(a.value + b.value); }
 inline Number operator-(Number a, Number b) { return simd(a.value - b.value); }
 inline Number operator*(Number a, Number b) { return simd(a.value * b.value); }
@@ -38,7 +44,10 @@ inline Number sigmoid(Number x) { return trans(1 / (1 + std::exp(-x.value))); }
 inline Number rsqrt(Number x) { return trans(1 / std::sqrt(x.value)); }
 
 // A multiply-accumulate of a matrix-like op; `inside` says whether its tap lies in the input.
-inline void multiply_accumulate(bool inside = true) { counter.model += 2, counter.valid += inside ? 2 : 0; }
+inline void multiply_accumulate(bool inside = true) {
+  counter.model += 2;
+  counter.valid += inside ? 2 : 0;
+}
 inline void multiply_accumulates(int64_t times, bool inside = true) {
   for (int64_t i = 0; i < times; ++i) multiply_accumulate(inside);
 }
@@ -93,7 +102,10 @@ inline Operands operands(const Op& op, std::vector<Shape> data, Random& random) 
   o.in = data;
   const auto specs = parameters(op, data[0]);
   std::vector<bool> trainable(data.size(), true);
-  for (const ParameterSpec& spec : specs) o.in.push_back(spec.shape), trainable.push_back(!spec.buffer);
+  for (const ParameterSpec& spec : specs) {
+    o.in.push_back(spec.shape);
+    trainable.push_back(!spec.buffer);
+  }
   o.out = output_shapes(op, o.in);
   o.in_dtypes.assign(o.in.size(), DType::f32);
   o.out_dtypes.assign(o.out.size(), DType::f32);
@@ -102,6 +114,9 @@ inline Operands operands(const Op& op, std::vector<Shape> data, Random& random) 
 }
 
 // What the rules say beside bytes, which have tests of their own.
-inline Cost without_bytes(Cost cost) { return cost.bytes = 0, cost; }
+inline Cost without_bytes(Cost cost) {
+  cost.bytes = 0;
+  return cost;
+}
 
 }  // namespace tbd::brute

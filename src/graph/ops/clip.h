@@ -15,7 +15,10 @@ struct Clamp {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Clamp>
-void fields(Op& op, Visit visit) { visit("low", op.low), visit("high", op.high); }
+void fields(Op& op, Visit visit) {
+  visit("low", op.low);
+  visit("high", op.high);
+}
 std::vector<Shape> output_shapes(const Clamp& op, Shapes in);
 Cost forward_cost(const Clamp& op, const Operands& o);
 Cost backward_cost(const Clamp& op, const Operands& o);

@@ -119,7 +119,11 @@ struct Cost {
   int64_t trans = 0;  // exp, log, sqrt, tanh, ...
   int64_t bytes = 0;  // each distinct operand read once, each result written once
   Cost& operator+=(const Cost& o) {
-    model += o.model, valid += o.valid, simd += o.simd, trans += o.trans, bytes += o.bytes;
+    model += o.model;
+    valid += o.valid;
+    simd += o.simd;
+    trans += o.trans;
+    bytes += o.bytes;
     return *this;
   }
   bool operator==(const Cost&) const = default;

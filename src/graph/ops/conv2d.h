@@ -19,8 +19,13 @@ struct Conv2d {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Conv2d>
 void fields(Op& op, Visit visit) {
-  visit("out", op.out), visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads);
-  visit("dilation", op.dilation), visit("groups", op.groups), visit("bias", op.bias);
+  visit("out", op.out);
+  visit("kernel", op.kernel);
+  visit("stride", op.stride);
+  visit("pads", op.pads);
+  visit("dilation", op.dilation);
+  visit("groups", op.groups);
+  visit("bias", op.bias);
 }
 
 // x (N, C, H, W) -> y (N, out, H', W'), H' = floor((H + top + bottom - dilation (kernel - 1) - 1) / stride) + 1.

@@ -97,7 +97,10 @@ TEST(CtcLossCost, EqualsALoop) {
     const Sizes s = {r.between(1, 3), r.between(1, 4), r.between(2, 5), r.between(1, 4)};
     const CtcLoss op;
     Operands o = operands(op, {{s.samples, s.time, s.classes}, {s.samples}, {s.samples, s.labels}, {s.samples}}, r);
-    for (size_t i = 1; i < 4; ++i) o.in_dtypes[i] = DType::i32, o.needs_gradient[i] = false;
+    for (size_t i = 1; i < 4; ++i) {
+      o.in_dtypes[i] = DType::i32;
+      o.needs_gradient[i] = false;
+    }
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] { loss(s, r); }));
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 if (o.needs(0)) ctc_gradient(s, r);

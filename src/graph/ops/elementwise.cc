@@ -146,8 +146,14 @@ Cost backward_cost(const Binary& op, const Operands& o) {
     if (!o.needs(input)) continue;
     int64_t steps = 0, read = o.out_bytes();
     if (op.function == B::sub) steps = input == 1;
-    if (op.function == B::mul) steps = 1, read += o.in_bytes(1 - input);
-    if (op.function == B::div) steps = input == 0 ? 1 : 4, read += o.in_bytes(1) + (input == 1 ? o.in_bytes(0) : 0);
+    if (op.function == B::mul) {
+      steps = 1;
+      read += o.in_bytes(1 - input);
+    }
+    if (op.function == B::div) {
+      steps = input == 0 ? 1 : 4;
+      read += o.in_bytes(1) + (input == 1 ? o.in_bytes(0) : 0);
+    }
     if (o.in[input] != o.out[0]) ++steps;
     if (steps > 0) cost += {.simd = steps * o.out[0].elements(), .bytes = read + o.in_bytes(input)};
   }

@@ -15,7 +15,10 @@ struct Unary {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Unary>
-void fields(Op& op, Visit visit) { visit("function", op.function), visit("slope", op.slope); }
+void fields(Op& op, Visit visit) {
+  visit("function", op.function);
+  visit("slope", op.slope);
+}
 std::vector<Shape> output_shapes(const Unary& op, Shapes in);
 Cost forward_cost(const Unary& op, const Operands& o);
 Cost backward_cost(const Unary& op, const Operands& o);
@@ -53,7 +56,10 @@ struct Affine {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Affine>
-void fields(Op& op, Visit visit) { visit("factor", op.factor), visit("offset", op.offset); }
+void fields(Op& op, Visit visit) {
+  visit("factor", op.factor);
+  visit("offset", op.offset);
+}
 std::vector<Shape> output_shapes(const Affine& op, Shapes in);
 Cost forward_cost(const Affine& op, const Operands& o);
 Cost backward_cost(const Affine& op, const Operands& o);

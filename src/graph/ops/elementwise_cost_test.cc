@@ -278,7 +278,8 @@ TEST(SoftmaxCrossEntropyCost, EqualsALoop) {
     std::vector<Shape> data = {logits, label};
     if (weighed) data.push_back(label);
     Operands o = operands(op, data, r);
-    o.in_dtypes[1] = DType::i32, o.needs_gradient[1] = false;
+    o.in_dtypes[1] = DType::i32;
+    o.needs_gradient[1] = false;
     const int64_t rows = samples * time;
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
                 Number loss;

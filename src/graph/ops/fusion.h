@@ -16,7 +16,10 @@ struct Fusion {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Fusion>
-void fields(Op& op, Visit visit) { visit("epsilon", op.epsilon), visit("plain", op.plain); }
+void fields(Op& op, Visit visit) {
+  visit("epsilon", op.epsilon);
+  visit("plain", op.plain);
+}
 std::vector<Shape> output_shapes(const Fusion& op, Shapes in);
 Cost forward_cost(const Fusion& op, const Operands& o);
 Cost backward_cost(const Fusion& op, const Operands& o);

@@ -19,7 +19,10 @@ struct Gru {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Gru>
-void fields(Op& op, Visit visit) { visit("hidden", op.hidden), visit("reverse", op.reverse); }
+void fields(Op& op, Visit visit) {
+  visit("hidden", op.hidden);
+  visit("reverse", op.reverse);
+}
 std::vector<Shape> output_shapes(const Gru& op, Shapes in);
 std::vector<ParameterSpec> parameters(const Gru& op, const Shape& x);
 Cost forward_cost(const Gru& op, const Operands& o);

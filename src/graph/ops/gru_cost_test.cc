@@ -38,7 +38,10 @@ Case random_case(Random& r) {
   std::vector<Shape> data = {{c.n, c.time, c.in}};
   if (c.lengths) data.push_back({c.n});
   c.o = operands(c.op, data, r);
-  if (c.lengths) c.o.needs_gradient[1] = false, c.o.in_dtypes[1] = DType::i32;
+  if (c.lengths) {
+    c.o.needs_gradient[1] = false;
+    c.o.in_dtypes[1] = DType::i32;
+  }
   return c;
 }
 
@@ -123,7 +126,8 @@ TEST(SequenceMaskCost, EqualsALoop) {
     const Shape x = {r.between(1, 3), r.between(1, 3), r.between(1, 4)};
     const SequenceMask op = {.axis = r.between(1, 2)};
     Operands o = operands(op, {x, {x[0]}}, r);
-    o.in_dtypes[1] = DType::i32, o.needs_gradient[1] = false;
+    o.in_dtypes[1] = DType::i32;
+    o.needs_gradient[1] = false;
     const auto select = [&] {
       for (const Number each : r.row(x.elements())) where_positive(Number{1}, each, Number{0});
     };

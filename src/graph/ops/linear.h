@@ -13,7 +13,10 @@ struct Linear {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Linear>
-void fields(Op& op, Visit visit) { visit("out", op.out), visit("bias", op.bias); }
+void fields(Op& op, Visit visit) {
+  visit("out", op.out);
+  visit("bias", op.bias);
+}
 std::vector<Shape> output_shapes(const Linear& op, Shapes in);
 // weight and bias ~ U(+-1 / sqrt(in)) (`lin`).
 std::vector<ParameterSpec> parameters(const Linear& op, const Shape& x);
@@ -33,7 +36,10 @@ struct Matmul {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Matmul>
-void fields(Op& op, Visit visit) { visit("transpose_a", op.transpose_a), visit("transpose_b", op.transpose_b); }
+void fields(Op& op, Visit visit) {
+  visit("transpose_a", op.transpose_a);
+  visit("transpose_b", op.transpose_b);
+}
 std::vector<Shape> output_shapes(const Matmul& op, Shapes in);
 Cost forward_cost(const Matmul& op, const Operands& o);
 Cost backward_cost(const Matmul& op, const Operands& o);

@@ -22,7 +22,9 @@ struct SoftmaxCrossEntropy {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, SoftmaxCrossEntropy>
 void fields(Op& op, Visit visit) {
-  visit("smoothing", op.smoothing), visit("spread", op.spread), visit("ignore", op.ignore);
+  visit("smoothing", op.smoothing);
+  visit("spread", op.spread);
+  visit("ignore", op.ignore);
 }
 std::vector<Shape> output_shapes(const SoftmaxCrossEntropy& op, Shapes in);
 Cost forward_cost(const SoftmaxCrossEntropy& op, const Operands& o);

@@ -73,7 +73,8 @@ TEST(ConvCost, BytesAreOperandsOnceAndResultsOnce) {
   EXPECT_EQ(backward_cost(op, o).bytes, 4 * (12 + 54 + 32));
   o.needs_gradient = {false, true, true};
   EXPECT_EQ(backward_cost(op, o).bytes, 4 * (12 + 32 + 54) + 4 * (12 + 3));
-  o.in_dtypes = {DType::bf16, DType::bf16, DType::bf16}, o.out_dtypes = {DType::bf16};
+  o.in_dtypes = {DType::bf16, DType::bf16, DType::bf16};
+  o.out_dtypes = {DType::bf16};
   EXPECT_EQ(forward_cost(op, o).bytes, 2 * (32 + 54 + 3 + 12));
 }
 

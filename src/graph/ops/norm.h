@@ -20,7 +20,10 @@ struct BatchNorm {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, BatchNorm>
 void fields(Op& op, Visit visit) {
-  visit("eps", op.eps), visit("momentum", op.momentum), visit("affine", op.affine), visit("stats", op.stats);
+  visit("eps", op.eps);
+  visit("momentum", op.momentum);
+  visit("affine", op.affine);
+  visit("stats", op.stats);
 }
 std::vector<Shape> output_shapes(const BatchNorm& op, Shapes in);
 std::vector<ParameterSpec> parameters(const BatchNorm& op, const Shape& x);
@@ -41,7 +44,10 @@ struct GroupNorm {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, GroupNorm>
-void fields(Op& op, Visit visit) { visit("groups", op.groups), visit("eps", op.eps); }
+void fields(Op& op, Visit visit) {
+  visit("groups", op.groups);
+  visit("eps", op.eps);
+}
 std::vector<Shape> output_shapes(const GroupNorm& op, Shapes in);
 std::vector<ParameterSpec> parameters(const GroupNorm& op, const Shape& x);
 Cost forward_cost(const GroupNorm& op, const Operands& o);

@@ -64,7 +64,8 @@ void batch_norm_backward(const Row& x, const Row& dy, const Statistics& s, bool 
 Statistics uncounted(const Row& x) {
   const Cost before = counter;
   const Statistics s = statistics(x, 1e-5);
-  return counter = before, s;
+  counter = before;
+  return s;
 }
 
 TEST(BatchNormCost, EqualsALoop) {

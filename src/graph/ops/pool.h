@@ -14,7 +14,11 @@ struct MaxPool {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, MaxPool>
-void fields(Op& op, Visit visit) { visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads); }
+void fields(Op& op, Visit visit) {
+  visit("kernel", op.kernel);
+  visit("stride", op.stride);
+  visit("pads", op.pads);
+}
 std::vector<Shape> output_shapes(const MaxPool& op, Shapes in);
 Cost forward_cost(const MaxPool& op, const Operands& o);
 Cost backward_cost(const MaxPool& op, const Operands& o);
@@ -35,7 +39,10 @@ struct AvgPool {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, AvgPool>
 void fields(Op& op, Visit visit) {
-  visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads), visit("include_pad", op.include_pad);
+  visit("kernel", op.kernel);
+  visit("stride", op.stride);
+  visit("pads", op.pads);
+  visit("include_pad", op.include_pad);
 }
 std::vector<Shape> output_shapes(const AvgPool& op, Shapes in);
 Cost forward_cost(const AvgPool& op, const Operands& o);

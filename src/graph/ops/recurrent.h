@@ -24,7 +24,10 @@ struct Lstm {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Lstm>
-void fields(Op& op, Visit visit) { visit("hidden", op.hidden), visit("reverse", op.reverse); }
+void fields(Op& op, Visit visit) {
+  visit("hidden", op.hidden);
+  visit("reverse", op.reverse);
+}
 std::vector<Shape> output_shapes(const Lstm& op, Shapes in);
 std::vector<ParameterSpec> parameters(const Lstm& op, const Shape& x);
 Cost forward_cost(const Lstm& op, const Operands& o);

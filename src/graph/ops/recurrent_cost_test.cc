@@ -10,7 +10,8 @@ namespace {
 void lstm_unit(int64_t in, int64_t hidden) {
   Number gates[4];
   for (Number& gate : gates) {
-    multiply_accumulates(in), multiply_accumulates(hidden);
+    multiply_accumulates(in);
+    multiply_accumulates(hidden);
     gate = Number{0.1} + Number{0.2} + Number{0.3} + Number{0.4};
   }
   const Number i = sigmoid(gates[0]), f = sigmoid(gates[1]), g = tanh(gates[2]), o = sigmoid(gates[3]);

@@ -35,7 +35,11 @@ struct Embedding {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Embedding>
-void fields(Op& op, Visit visit) { visit("rows", op.rows), visit("width", op.width), visit("pad", op.pad); }
+void fields(Op& op, Visit visit) {
+  visit("rows", op.rows);
+  visit("width", op.width);
+  visit("pad", op.pad);
+}
 std::vector<Shape> output_shapes(const Embedding& op, Shapes in);
 // weight ~ N(0, 1), row `pad` 0.
 std::vector<ParameterSpec> parameters(const Embedding& op, const Shape& ids);
@@ -57,7 +61,10 @@ struct Equals {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Equals>
-void fields(Op& op, Visit visit) { visit("value", op.value), visit("to", op.to); }
+void fields(Op& op, Visit visit) {
+  visit("value", op.value);
+  visit("to", op.to);
+}
 std::vector<Shape> output_shapes(const Equals& op, Shapes in);
 Cost forward_cost(const Equals& op, const Operands& o);
 Cost backward_cost(const Equals& op, const Operands& o);
@@ -81,7 +88,10 @@ struct Sinusoid {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Sinusoid>
-void fields(Op& op, Visit visit) { visit("first", op.first), visit("width", op.width); }
+void fields(Op& op, Visit visit) {
+  visit("first", op.first);
+  visit("width", op.width);
+}
 std::vector<Shape> output_shapes(const Sinusoid& op, Shapes in);
 Cost forward_cost(const Sinusoid& op, const Operands& o);
 Cost backward_cost(const Sinusoid& op, const Operands& o);

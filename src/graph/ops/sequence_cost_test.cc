@@ -8,7 +8,8 @@ namespace {
 
 Operands with_integers(const Op& op, std::vector<Shape> data, size_t integers, Random& r) {
   Operands o = operands(op, std::move(data), r);
-  o.in_dtypes[integers] = DType::i32, o.needs_gradient[integers] = false;
+  o.in_dtypes[integers] = DType::i32;
+  o.needs_gradient[integers] = false;
   return o;
 }
 

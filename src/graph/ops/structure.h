@@ -51,7 +51,11 @@ struct Slice {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Slice>
-void fields(Op& op, Visit visit) { visit("axis", op.axis), visit("begin", op.begin), visit("end", op.end); }
+void fields(Op& op, Visit visit) {
+  visit("axis", op.axis);
+  visit("begin", op.begin);
+  visit("end", op.end);
+}
 std::vector<Shape> output_shapes(const Slice& op, Shapes in);
 Cost forward_cost(const Slice& op, const Operands& o);
 Cost backward_cost(const Slice& op, const Operands& o);
@@ -88,7 +92,11 @@ struct Reduce {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Reduce>
-void fields(Op& op, Visit visit) { visit("function", op.function), visit("axes", op.axes), visit("keep", op.keep); }
+void fields(Op& op, Visit visit) {
+  visit("function", op.function);
+  visit("axes", op.axes);
+  visit("keep", op.keep);
+}
 std::vector<Shape> output_shapes(const Reduce& op, Shapes in);
 Cost forward_cost(const Reduce& op, const Operands& o);
 Cost backward_cost(const Reduce& op, const Operands& o);
@@ -129,7 +137,10 @@ struct HostCall {
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, HostCall>
-void fields(Op& op, Visit visit) { visit("function", op.function), visit("results", op.results); }
+void fields(Op& op, Visit visit) {
+  visit("function", op.function);
+  visit("results", op.results);
+}
 std::vector<Shape> output_shapes(const HostCall& op, Shapes in);
 Cost forward_cost(const HostCall& op, const Operands& o);
 Cost backward_cost(const HostCall& op, const Operands& o);

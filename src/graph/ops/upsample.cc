@@ -20,7 +20,8 @@ int64_t upsampled_extent(int64_t n, int64_t pads, int64_t kernel, int64_t stride
 // Its products are those of the convolution's forward.
 Cost product_cost(const ConvTranspose2d& op, const Operands& o) {
   Operands swapped = {.in = {o.out[0], o.in[1]}, .out = {o.in[0]}};
-  swapped.in_dtypes = {o.out_dtypes[0], o.in_dtypes[1]}, swapped.out_dtypes = {o.in_dtypes[0]};
+  swapped.in_dtypes = {o.out_dtypes[0], o.in_dtypes[1]};
+  swapped.out_dtypes = {o.in_dtypes[0]};
   const Cost cost = forward_cost(convolution(op, o.in[0][1]), swapped);
   return {.model = cost.model, .valid = cost.valid};
 }

@@ -34,7 +34,10 @@ struct ConvTranspose2d {
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, ConvTranspose2d>
 void fields(Op& op, Visit visit) {
-  visit("out", op.out), visit("kernel", op.kernel), visit("stride", op.stride), visit("pads", op.pads);
+  visit("out", op.out);
+  visit("kernel", op.kernel);
+  visit("stride", op.stride);
+  visit("pads", op.pads);
 }
 std::vector<Shape> output_shapes(const ConvTranspose2d& op, Shapes in);
 std::vector<ParameterSpec> parameters(const ConvTranspose2d& op, const Shape& x);  // weight as conv2d's with out = C
