@@ -26,7 +26,8 @@ Folded fold_moments(const Trained& t, const Optimizer& o) {
 }
 
 void moments_became(const Trained& t, const Folded& folded) {
-  t.first->became(folded.first), t.second->became(folded.second);
+  t.first->became(folded.first);
+  t.second->became(folded.second);
 }
 
 std::vector<Array> operands(const Trained& t) { return {t.weight, t.gradient, t.first->array(), t.second->array()}; }
@@ -43,7 +44,8 @@ struct Direction {
 
 // The moments of g, then the direction m^ / (sqrt(v^) + epsilon).
 Array adam_direction(const Trained& t, const Array& g, const Optimizer& o, const Rates& r) {
-  t.first->hold(1), t.second->hold(1);
+  t.first->hold(1);
+  t.second->hold(1);
   const Array &m = t.first->array(), &v = t.second->array();
   scale(m, o.beta1);
   add(m, 1 - o.beta1, g);

@@ -53,7 +53,10 @@ OpHandle op_handle(const std::string& name) {
 // Attributes as two arrays of C strings; valid while `attributes` is.
 struct RawAttributes {
   explicit RawAttributes(const Attributes& attributes) {
-    for (const auto& [key, value] : attributes) keys.push_back(key.c_str()), values.push_back(value.c_str());
+    for (const auto& [key, value] : attributes) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
   }
   int count() const { return static_cast<int>(keys.size()); }
   std::vector<const char*> keys, values;

@@ -40,7 +40,10 @@ TEST(OneNode, RunsForwardAndBackward) {
 TEST(OneNode, AddsGradientsWhereAsked) {
   const Array gradient = array_of({1, 1});
   Executor run = square_of(array_of({1, 2}), gradient, Gradient::add);
-  for (int i = 0; i < 2; ++i) run.forward(), run.backward(std::vector{array_of({1, 1})});
+  for (int i = 0; i < 2; ++i) {
+    run.forward();
+    run.backward(std::vector{array_of({1, 1})});
+  }
   EXPECT_THAT(values_of(gradient), ElementsAre(5, 9));
 }
 

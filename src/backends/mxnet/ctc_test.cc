@@ -40,8 +40,10 @@ std::optional<double> by_paths(std::span<const double> x, int32_t steps, const s
       if (read_from(path, blank) == labels) sum += std::exp(log_path);
       return;
     }
-    for (int32_t c = 0; c < kClasses; ++c)
-      path[static_cast<size_t>(t)] = c, self(self, t + 1, log_path + log_probability(t, c));
+    for (int32_t c = 0; c < kClasses; ++c) {
+      path[static_cast<size_t>(t)] = c;
+      self(self, t + 1, log_path + log_probability(t, c));
+    }
   };
   walk(walk, 0, 0);
   return sum > 0 ? std::optional(-std::log(sum)) : std::nullopt;
@@ -67,7 +69,10 @@ HostTensor expected_gradient(const Batch& batch, HostTensor logits, int32_t blan
   for (size_t i = 0; i < out.as<double>().size(); ++i) {
     double& x = logits.as<double>()[i];
     const double before = x;
-    const auto loss_at = [&](double value) { return x = value, expected_loss(batch, logits, blank); };
+    const auto loss_at = [&](double value) {
+      x = value;
+      return expected_loss(batch, logits, blank);
+    };
     out.as<double>()[i] = (loss_at(before + kStep) - loss_at(before - kStep)) / (2 * kStep);
     x = before;
   }

@@ -43,7 +43,8 @@ TEST(ExpandedOnMxnet, GivesTheSlopeOfTheOutput) {
   const std::string y = slope->inputs[0];
   phase.nodes.erase(slope, phase.nodes.end());
   phase.nodes.push_back({"sum", Reduce{}, {y}});
-  phase.loss = {{"sum", "sum", 1}}, phase.outputs.clear();
+  phase.loss = {{"sum", "sum", 1}};
+  phase.outputs.clear();
   const TensorMap weights = random_weights(program);
   const HostTensor expected = stepped(program, weights, {{"x", image()}}).at("output/slope");
   auto session = loaded(plain, {.batch = 1});

@@ -142,7 +142,10 @@ TEST(BatchNormOnMxnet, TakesMatricesAndNeedsNeitherParametersNorBuffers) {
         for (size_t i = 0; i < expected.size(); ++i)
           if (static_cast<int64_t>(i) / tail % x[1] == c) visit(expected[i]);
       };
-      each([&](double value) { sum += value, ++count; });
+      each([&](double value) {
+        sum += value;
+        ++count;
+      });
       each([&](double value) { squares += (value - sum / count) * (value - sum / count); });
       each([&](double& value) { value = (value - sum / count) / std::sqrt(squares / count + own.eps); });
     }

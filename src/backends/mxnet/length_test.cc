@@ -52,7 +52,8 @@ void check_mask(const Masked& c, Precision precision) {
     const auto place = static_cast<int64_t>(i);
     const bool inside = place / inner % c.x[c.axis] < lengths[static_cast<size_t>(place / sample)];
     if (!inside) x[i] = std::numeric_limits<double>::infinity();
-    y.push_back(inside ? x[i] : 0), gradient.push_back(inside ? upstream[i] : 0);
+    y.push_back(inside ? x[i] : 0);
+    gradient.push_back(inside ? upstream[i] : 0);
   }
   const TensorMap after = stepped(program, weights, {{"lengths", integers({c.x[0]}, lengths)}});
   const auto near = [&](const std::vector<double>& all) { return testing::Pointwise(testing::DoubleNear(1e-6), all); };
@@ -82,7 +83,10 @@ TEST(SoftCrossEntropyOnMxnet, IsThatOfAnyTarget) {
     std::vector<double> gradient;
     for (size_t row = 0; row < 6; row += 3) {
       double sum = 0, total = 0;
-      for (size_t c = row; c < row + 3; ++c) sum += std::exp(logits[c]), total += target[c];
+      for (size_t c = row; c < row + 3; ++c) {
+        sum += std::exp(logits[c]);
+        total += target[c];
+      }
       for (size_t c = row; c < row + 3; ++c) {
         loss -= target[c] * (logits[c] - std::log(sum));
         gradient.push_back(2 * (total * std::exp(logits[c]) / sum - target[c]));

@@ -8,7 +8,8 @@ namespace {
 Symbol inside(const SequenceMask& op, const Args& in) {
   const Shape& x = in.shape(0);
   std::vector<int64_t> column(static_cast<size_t>(x.rank()), 1), row = column;
-  column[0] = x[0], row[static_cast<size_t>(op.axis)] = x[op.axis];
+  column[0] = x[0];
+  row[static_cast<size_t>(op.axis)] = x[op.axis];
   std::vector<double> indices(static_cast<size_t>(x[op.axis]));
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<double>(i);
   const Symbol lengths = in.part("lengths", "Reshape", {in[1]}, {{"shape", text(column)}});

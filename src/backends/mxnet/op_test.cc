@@ -74,7 +74,8 @@ Program program_on(const Shape& x, const std::vector<Node>& nodes, const std::st
   phase.loss = {{"loss", "loss", 4}};
   phase.outputs = {{"y", last}};
   phase.update.groups = {{{"x"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   return program;
 }
 
@@ -117,7 +118,8 @@ TEST(BatchNormOnMxnet, MovesItsStatisticsWhereNoBackwardPassComes) {
                  {"loss", Reduce{}, {"product"}}};
   phase.loss = {{"loss", "loss", 1}};
   phase.update.groups = {{{"w"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   auto session = loaded(program);
   session->write({{"param/x", doubles({4, 2}, {1, 0, 2, 0, 3, 4, 6, 4})}, {"buffer/var", doubles({2}, {1, 1})}});
   session->stage(with_norms(program, {}));

@@ -101,7 +101,9 @@ void OpTracer::stamp(void* mark) {
   thread_local const uint64_t hash = own_thread_hash();
   thread_local const int64_t thread = gettid();
   Mark& own = *static_cast<Mark*>(mark);
-  own.ns = now_ns(), own.hash = hash, own.thread = thread;
+  own.ns = now_ns();
+  own.hash = hash;
+  own.thread = thread;
 }
 
 void OpTracer::begin_step() {
@@ -164,7 +166,9 @@ void OpTracer::hand_over(Trace& trace) {
   }
   if (unplanned_ > 0) trace.fault("ops that are not in their executor's plan", {}, unplanned_);
   trace.facts["op times"] = "mxnet's profiler, whole microseconds, moved to the trace's clock";
-  marks_.clear(), clocks_.clear(), unplanned_ = 0;
+  marks_.clear();
+  clocks_.clear();
+  unplanned_ = 0;
 }
 
 }  // namespace tbd::mxnet

@@ -10,7 +10,10 @@ using Kind = Optimizer::Kind;
 
 void sgd_by_mxnet(const Trained& t, const Optimizer& o, const Rates& r) {
   Attributes attributes = {{"lr", text(r.lr)}};
-  if (o.momentum != 0) t.first->hold(-r.lr), attributes.emplace_back("momentum", text(o.momentum));
+  if (o.momentum != 0) {
+    t.first->hold(-r.lr);
+    attributes.emplace_back("momentum", text(o.momentum));
+  }
   // nag_mom_update takes the decay of the momentum from the weight that it has just updated.
   if (o.nesterov && o.momentum != 0)
     return call_into(t.weight, "nag_mom_update", std::vector{t.weight, with_decay(t, r.weight_decay), t.first->array()},
@@ -88,7 +91,10 @@ UpdateRule::UpdateRule(const Update& update, Weights& weights, std::span<const A
     for (const std::string& name : group.parameters) {
       Trained t = {weights.parameter(name), gradients[tensors_.size()], group.weight_decay, group.lr_scale};
       if (sgd && o.momentum != 0) t.first = &weights.slot(name, "momentum");
-      if (!sgd) t.first = &weights.slot(name, "exp_avg"), t.second = &weights.slot(name, "exp_avg_sq");
+      if (!sgd) {
+        t.first = &weights.slot(name, "exp_avg");
+        t.second = &weights.slot(name, "exp_avg_sq");
+      }
       tensors_.push_back(std::move(t));
     }
 }

@@ -110,7 +110,10 @@ bool PhaseRunner::leaves(ValueId id, size_t segment) const {
 
 PhaseRunner::HandedOut PhaseRunner::handed_out(size_t segment) {
   HandedOut out;
-  const auto add = [&](Head head, auto taker) { out.heads.push_back(head), out.takers.emplace_back(taker); };
+  const auto add = [&](Head head, auto taker) {
+    out.heads.push_back(head);
+    out.takers.emplace_back(taker);
+  };
   const auto add_result = [&](ValueId id) {
     const Value& value = graph_.value(id);
     for (size_t t = 0; t < terms_.size(); ++t)

@@ -29,7 +29,8 @@ struct ProfileEvent {
   void take(std::string_view line) {
     if (const std::string_view text = value_of(line, "name"); !text.empty()) name = text;
     if (const std::string_view text = value_of(line, "ph"); !text.empty()) kind = text;
-    read(value_of(line, "ts"), ts), read(value_of(line, "tid"), tid);
+    read(value_of(line, "ts"), ts);
+    read(value_of(line, "tid"), tid);
   }
 };
 

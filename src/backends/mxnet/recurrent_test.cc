@@ -50,7 +50,10 @@ void read_all(Builder& g, const std::string& suffix, const Tensor& x, const Form
   }
   const Recurrent r = g.lstm("rnn", x, {.hidden = kHidden, .reverse = form.reverse}, "", lengths);
   term("y", r.y, steps(weights.y));
-  if (form.state) term("h", r.last.h, own(weights.h)), term("c", r.last.c, own(weights.c));
+  if (form.state) {
+    term("h", r.last.h, own(weights.h));
+    term("c", r.last.c, own(weights.c));
+  }
 }
 
 Program with_lengths(const Form& form) {
@@ -128,7 +131,8 @@ TEST(GruOnMxnet, ResetsAfterTheProduct) {
   Builder g(program, "train");
   const Tensor x = g.parameter("x", {1, kSteps, kIn});
   const Gated r = g.gru("rnn", x, {.hidden = kHidden}, "");
-  g.output("y", r.y), g.output("last", r.last);
+  g.output("y", r.y);
+  g.output("last", r.last);
   g.loss("sum", g.sum(g.square(r.y)));
   program = finished(program, g, Precision::fp64);
   TensorMap weights;
@@ -173,7 +177,8 @@ TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
     }
     const Recurrent r = unrolled ? Recurrent{g.concat(steps, 1), state} : g.lstm("rnn", x, {.hidden = kHidden}, "");
     g.loss("y", weighted_sum(g, r.y, weights.y));
-    g.loss("h", weighted_sum(g, r.last.h, weights.h)), g.loss("c", weighted_sum(g, r.last.c, weights.c));
+    g.loss("h", weighted_sum(g, r.last.h, weights.h));
+    g.loss("c", weighted_sum(g, r.last.c, weights.c));
     return finished(out, g, Precision::fp64);
   };
   const TensorMap cells = after_one_step(program(true)), layer = after_one_step(program(false));

@@ -91,7 +91,10 @@ TEST(SliceOnMxnet, PartsOfAnAxisAndOtherSlicesOfItAddTheirGradients) {
     const auto term = [&](const char* name, int64_t begin, int64_t end, double factor) {
       g.loss(name, g.sum(g.affine(g.slice(x, {.axis = 1, .begin = begin, .end = end}), factor)));
     };
-    term("first", 0, 2, 1), term("last", 4, 0, 10), term("across", 1, 3, 100), term("long", 1, 5, 1000);
+    term("first", 0, 2, 1);
+    term("last", 4, 0, 10);
+    term("across", 1, 3, 100);
+    term("long", 1, 5, 1000);
     g.output("middle", g.slice(x, {.axis = 1, .begin = 2, .end = 4}));
   });
   const TensorMap after = stepped(program, {{"param/x", doubles({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})}}, {});

@@ -34,16 +34,19 @@ inline Program program_of(const Op& op, const std::vector<std::pair<std::string,
   std::vector<Shape> shapes;
   for (const auto& [name, shape] : operands) {
     program.parameters.push_back({name, shape, DType::f32, {}});
-    names.push_back(name), shapes.push_back(shape);
+    names.push_back(name);
+    shapes.push_back(shape);
   }
   program.parameters.push_back({"weights", output_shapes(op, shapes)[0], DType::f32, {}});
   phase.nodes = {
       {"y", op, names}, {"product", Binary{Binary::Function::mul}, {"y", "weights"}}, {"sum", Reduce{}, {"product"}}};
-  phase.loss = {{"loss", "sum", 1}}, phase.outputs = {{"y", "y"}};
+  phase.loss = {{"loss", "sum", 1}};
+  phase.outputs = {{"y", "y"}};
   ParameterGroup all;
   for (const Parameter& parameter : program.parameters) all.parameters.push_back(parameter.name);
   phase.update.groups = {all};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   return with_precision(program, precision);
 }
 

@@ -115,7 +115,8 @@ TEST(DeviceRecorder, RecordsBetweenStartAndStopByTheClockOfStamps) {
   const at::Tensor square = at::ones({300, 300});
   at::mm(square, square);
   for (int round = 0; round < 2; ++round) {
-    recorder.start(), recorder.start();
+    recorder.start();
+    recorder.start();
     const int64_t begin = now_ns();
     at::mm(square, square);
     const int64_t end = now_ns();

@@ -59,7 +59,8 @@ void lamb_update(const LambTensors& t, const LambScalars& s) {
       return List(all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end));
     };
     update_together({part(t.parameters), part(t.gradients), part(t.exp_avg), part(t.exp_avg_sq)}, s);
-    begin = end, elements = 0;
+    begin = end;
+    elements = 0;
   }
 }
 

@@ -122,8 +122,10 @@ TEST(FusionOp, IsItsDefinition) {
   const double epsilon = 0.25, divisor = 0.75 + 1.25 + epsilon;
   std::vector<Operand> in;
   std::vector<std::vector<double>> x;
-  for (const char* name : {"a", "b", "c"})
-    in.push_back({normal(name, shape)}), x.push_back(as_doubles(in.back().value));
+  for (const char* name : {"a", "b", "c"}) {
+    in.push_back({normal(name, shape)});
+    x.push_back(as_doubles(in.back().value));
+  }
   in.push_back({doubles({3}, weights)});
   const NodeRun actual = run_node(Fusion{.epsilon = epsilon}, in);
   const std::vector<double> upstream = as_doubles(random_tensor("w0", shape, DType::f64));

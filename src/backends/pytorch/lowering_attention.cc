@@ -26,7 +26,8 @@ std::pair<at::Tensor, at::Tensor> rotations(double theta, int64_t steps, int64_t
     for (int64_t j = 0; j < width / 2; ++j) {
       const double exponent = 2 * static_cast<double>(j) / static_cast<double>(width);
       const double angle = static_cast<double>(t) * std::pow(theta, -exponent);
-      cosine[t][j] = std::cos(angle), sine[t][j] = std::sin(angle);
+      cosine[t][j] = std::cos(angle);
+      sine[t][j] = std::sin(angle);
     }
   return {cosines.unsqueeze(1).unsqueeze(1), at::stack({sines.neg(), sines}, 1).unsqueeze(1)};
 }

@@ -19,8 +19,14 @@ at::Tensor lower(const BatchNorm& op, const Args& in) {
   using Stats = BatchNorm::Stats;
   std::optional<at::Tensor> weight, bias, mean, variance;
   size_t next = 1;
-  if (op.affine) weight = in[next++], bias = in[next++];
-  if (op.stats != Stats::batch) mean = in[next++], variance = in[next++];
+  if (op.affine) {
+    weight = in[next++];
+    bias = in[next++];
+  }
+  if (op.stats != Stats::batch) {
+    mean = in[next++];
+    variance = in[next++];
+  }
   const bool training = op.stats != Stats::frozen;
   return at::batch_norm(in[0], weight, bias, mean, variance, training, op.momentum, op.eps, kUseCudnn);
 }

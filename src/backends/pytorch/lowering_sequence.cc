@@ -15,7 +15,8 @@ at::Tensor lower(const Gather&, const Args& in) {
   std::vector<int64_t> extents = in[0].sizes().vec();
   extents[1] = in[1].size(1);
   std::vector<int64_t> rows(extents.size(), 1);
-  rows[0] = extents[0], rows[1] = extents[1];
+  rows[0] = extents[0];
+  rows[1] = extents[1];
   return at::gather(in[0], 1, in[1].to(at::kLong).reshape(rows).expand(extents));
 }
 LoweredAs lowered_as(const Gather&, size_t) { return native("gather"); }
@@ -28,7 +29,8 @@ LoweredAs lowered_as(const StridedLength&, size_t) { return composed("sub, floor
 at::Tensor lower(const SequenceMask& op, const Args& in) {
   const at::Tensor& x = in[0];
   std::vector<int64_t> samples(static_cast<size_t>(x.dim()), 1), positions = samples;
-  samples[0] = x.size(0), positions[static_cast<size_t>(op.axis)] = x.size(op.axis);
+  samples[0] = x.size(0);
+  positions[static_cast<size_t>(op.axis)] = x.size(op.axis);
   const at::Tensor position = at::arange(x.size(op.axis), in[1].options()).reshape(positions);
   const at::Tensor beyond = position.ge(in[1].reshape(samples)).to(x.device());
   return in.overwrite() == 0 ? at::Tensor(x).masked_fill_(beyond, 0) : x.masked_fill(beyond, 0);
@@ -53,7 +55,8 @@ at::Tensor wave_table(const Sinusoid& op, int64_t steps) {
     for (int64_t j = 0; j < waves; ++j) {
       const double exponent = static_cast<double>(j) / static_cast<double>(waves - 1);
       const double angle = static_cast<double>(op.first + t) * std::pow(10000.0, -exponent);
-      row[t][j] = std::sin(angle), row[t][waves + j] = std::cos(angle);
+      row[t][j] = std::sin(angle);
+      row[t][waves + j] = std::cos(angle);
     }
   return table;
 }

@@ -38,9 +38,10 @@ inline Program node_program(const Op& op, const std::vector<Operand>& operands, 
     const Shape& shape = shapes.emplace_back(operand.value.shape());
     const bool real = is_float(operand.value.dtype());
     const auto extents = shape.extents();
-    if (operand.trained && real)
-      program.parameters.push_back({name, shape, types.stored, {}}), phase.update.groups[0].parameters.push_back(name);
-    else
+    if (operand.trained && real) {
+      program.parameters.push_back({name, shape, types.stored, {}});
+      phase.update.groups[0].parameters.push_back(name);
+    } else
       phase.inputs.push_back({name, {extents.begin(), extents.end()}, real ? types.stored : DType::i32, ""});
     if (real && casts) phase.nodes.push_back({name + ".low", Cast{types.computed}, {name}});
     node.inputs.push_back(real && casts ? name + ".low" : name);
@@ -62,7 +63,8 @@ inline Program node_program(const Op& op, const std::vector<Operand>& operands, 
     }
     phase.loss.push_back({cat("l", r), value, 1});
   }
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   return program;
 }
 

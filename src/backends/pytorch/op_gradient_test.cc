@@ -118,7 +118,8 @@ TEST(StopGradientOp, LetsNoGradientThrough) {
                  {"loss", Reduce{}, {"product"}}};
   phase.loss = {{"loss", "loss", 1}};
   phase.update.groups = {{{"x"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   auto session = loaded(program);
   session->stage(with_norms(program, {}));
   session->write({{"param/x", doubles({3}, {1, 2, 3})}});
@@ -134,7 +135,8 @@ TEST(DropoutOp, DrawsInFrameworkModeAndScalesWhatItKeeps) {
   phase.loss = {{"loss", "loss", 4}};
   phase.outputs = {{"y", "y"}};
   phase.update.groups = {{{"x"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   auto session = loaded(program);
   session->stage(with_norms(program, {}));
   session->write({{"param/x", doubles({1000}, std::vector<double>(1000, 3.0))}});

@@ -64,7 +64,10 @@ OpRecord OpRecorder::begun(const at::RecordFunction& function, OpTape& tape) con
   record.kind = EventKind::backward_op;
   if (!nodes_) return record;
   record.node = node_of_autograd(function, tape);
-  if (outer && outer->node < 0) outer->node = record.node, outer->kind = EventKind::backward_op;
+  if (outer && outer->node < 0) {
+    outer->node = record.node;
+    outer->kind = EventKind::backward_op;
+  }
   return record;
 }
 

@@ -73,27 +73,37 @@ void spell_tensor(Reader& in, Spelled& out, bool in_list) {
   const bool defined = tag == Tag::tensor;
   const auto type = defined ? static_cast<at::ScalarType>(in.take<uint8_t>()) : at::ScalarType::Undefined;
   const int rank = defined ? in.take<uint8_t>() : 0;
-  comma(out.shapes), out.shapes += '[';
-  for (int i = 0; i < rank; ++i) comma(out.shapes), out.shapes += std::to_string(in.take<int64_t>());
+  comma(out.shapes);
+  out.shapes += '[';
+  for (int i = 0; i < rank; ++i) {
+    comma(out.shapes);
+    out.shapes += std::to_string(in.take<int64_t>());
+  }
   out.shapes += ']';
   if (defined && !out.first) out.first = type;
   if (in_list) return;
   const std::string_view name = defined ? c10::scalarTypeToTypeMeta(type).name() : std::string_view();
-  comma(out.types), out.types += cat('"', name, '"');
+  comma(out.types);
+  out.types += cat('"', name, '"');
 }
 
 void spell_argument(Reader& in, Spelled& out) {
-  const auto named = [&](std::string_view type) { comma(out.types), out.types += cat('"', type, '"'); };
+  const auto named = [&](std::string_view type) {
+    comma(out.types);
+    out.types += cat('"', type, '"');
+  };
   const Tag tag = static_cast<Tag>(in.bytes.front());
   if (tag == Tag::tensor || tag == Tag::undefined) return spell_tensor(in, out, /*in_list=*/false);
   in.take<Tag>();
   if (tag == Tag::tensors) {
-    comma(out.shapes), out.shapes += '[';
+    comma(out.shapes);
+    out.shapes += '[';
     for (auto left = in.take<uint32_t>(); left > 0; --left) spell_tensor(in, out, /*in_list=*/true);
     out.shapes += ']';
     return named("TensorList");
   }
-  comma(out.shapes), out.shapes += "[]";
+  comma(out.shapes);
+  out.shapes += "[]";
   named(tag == Tag::scalar ? "Scalar" : tag == Tag::scalars ? "ScalarList" : "");
 }
 
@@ -139,7 +149,8 @@ OpSignature read_signature(std::string_view bytes) {
   if (in.bytes.empty()) return out;
   Spelled spelled;
   while (!in.bytes.empty()) spell_argument(in, spelled);
-  out.shapes = spelled.shapes + "]", out.types = spelled.types + "]";
+  out.shapes = spelled.shapes + "]";
+  out.types = spelled.types + "]";
   if (spelled.first && is_matrix_like(out.name)) out.math = math_type(*spelled.first);
   return out;
 }

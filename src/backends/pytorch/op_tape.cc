@@ -24,7 +24,8 @@ std::string_view OpTape::Arena::keep(std::string_view bytes) {
     next_ = chunks_.emplace_back(std::make_unique_for_overwrite<char[]>(left_)).get();
   }
   const std::string_view kept(next_, bytes.copy(next_, bytes.size()));
-  next_ += kept.size(), left_ -= kept.size();
+  next_ += kept.size();
+  left_ -= kept.size();
   return kept;
 }
 
@@ -60,6 +61,9 @@ void OpTape::close(int64_t end) {
 
 OpRecord* OpTape::innermost() { return open_.empty() ? nullptr : &records_[open_.back()]; }
 
-void OpTape::clear() { records_.clear(), open_.clear(); }
+void OpTape::clear() {
+  records_.clear();
+  open_.clear();
+}
 
 }  // namespace tbd::pytorch

@@ -257,7 +257,8 @@ TEST(OpTrace, OfTwoStepsIsTwiceThatOfOne) {
   traced.step(false);
   traced.step(true);
   const size_t one = ops(traced.trace()).size();
-  traced.step(true), traced.step(true);
+  traced.step(true);
+  traced.step(true);
   EXPECT_GT(one, 0U);
   EXPECT_EQ(ops(traced.trace()).size(), 2 * one);
 }
@@ -268,7 +269,8 @@ TEST(OpTrace, OfAnUntracedStepIsEmpty) {
   const size_t one = ops(traced.trace()).size();
   traced.step(false);
   EXPECT_TRUE(traced.trace().empty());
-  traced.step(true), traced.step(false);
+  traced.step(true);
+  traced.step(false);
   EXPECT_EQ(ops(traced.trace()).size(), one);
 }
 

@@ -46,7 +46,8 @@ void step(const double* x, std::vector<double>& h, std::vector<double>& c) {
     c_next[j] = f * c[j] + i * g;
     h_next[j] = sigmoid(gate(3 * kHidden + j)) * std::tanh(c_next[j]);
   }
-  h = h_next, c = c_next;
+  h = h_next;
+  c = c_next;
 }
 
 // y, h and c by the definition in graph/ops/recurrent.h.
@@ -62,7 +63,8 @@ std::vector<std::vector<double>> lstm_by_definition(const HostTensor& x, const s
       step(x.as<double>().data() + (n * kSteps + t) * kIn, h, c);
       std::ranges::copy(h, y.begin() + (n * kSteps + t) * kHidden);
     }
-    last_h.insert(last_h.end(), h.begin(), h.end()), last_c.insert(last_c.end(), c.begin(), c.end());
+    last_h.insert(last_h.end(), h.begin(), h.end());
+    last_c.insert(last_c.end(), c.begin(), c.end());
   }
   return {y, last_h, last_c};
 }

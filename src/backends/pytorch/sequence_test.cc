@@ -66,7 +66,8 @@ TEST(EmbeddingOp, ATiedProjectionReachesThePaddingRow) {
   const auto gradient = [](bool looks_up) {
     auto session = loaded(tied(looks_up), {.batch = 3});
     TensorMap batch = random_batch(tied(looks_up), {{"N", 3}});
-    batch["ids"] = integers({3}, {0, 1, 0}), batch["label"] = integers({3}, {2, 1, 0});
+    batch["ids"] = integers({3}, {0, 1, 0});
+    batch["label"] = integers({3}, {2, 1, 0});
     session->stage(batch);
     session->write({{"param/table", normal("table", {3, 2})}});
     session->step(at_step(1, 0.0));

@@ -21,7 +21,10 @@ namespace {
 
 // torch lets the number be set once a process, before any inter-op work.
 void use_one_interop_thread() {
-  static const bool once = [] { return at::set_num_interop_threads(1), true; }();
+  static const bool once = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
   (void)once;
 }
 
@@ -109,7 +112,10 @@ TensorMap TorchSession::read(const std::vector<std::string>& prefixes) {
 
 void TorchSession::stage(const TensorMap& batch) {
   std::optional<OpRecorder::Recording> recording;
-  if (tracing_) recording.emplace(*recorder_), recorder_->enter(EventPhase::input, "");
+  if (tracing_) {
+    recording.emplace(*recorder_);
+    recorder_->enter(EventPhase::input, "");
+  }
   guarded([&] {
     context_->inputs.clear();
     if (options().ledger) options().ledger->enter(MemoryPhase::input);

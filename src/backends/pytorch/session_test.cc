@@ -67,7 +67,8 @@ TEST(LossScale, SkipsTheUpdateAndHalvesUntilGradientsAreFinite) {
 TEST(LossScale, CapturedGradientsAreUnscaled) {
   const Program fp32 = toy_program("mlp20"), fp16 = with_precision(fp32, Precision::fp16);
   auto a = ready(fp32), b = ready(fp16);
-  a->step(at_step(1)), b->step(at_step(1));
+  a->step(at_step(1));
+  b->step(at_step(1));
   const auto gradient = [](Session& s) { return s.read({"grad/layers.19.weight"}).begin()->second; };
   EXPECT_LT(relative_error(gradient(*b), gradient(*a)), 0.05);
 }

@@ -128,7 +128,8 @@ TEST(CtcLossOp, SumsAllPaths) {
 
 TEST(SequenceMaskOp, HidesWhatIsNoNumber) {
   HostTensor x = normal("x", {2, 3, 4});
-  x.as<double>()[3] = std::nan(""), x.as<double>()[12 + 1] = std::numeric_limits<double>::infinity();
+  x.as<double>()[3] = std::nan("");
+  x.as<double>()[12 + 1] = std::numeric_limits<double>::infinity();
   const NodeRun run = run_node(SequenceMask{2}, {{x}, fixed(integers({2}, {3, 1}))});
   EXPECT_EQ(run.results[0][3], 0);
   EXPECT_EQ(run.results[0][12 + 1], 0);

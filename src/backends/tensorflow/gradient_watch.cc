@@ -55,7 +55,8 @@ absl::Status watched(const Scope& scope, const Operation& op, const Outputs& ups
 extern "C" void tbd_watch_gradients(void (*added)(void* context, const char* op, const char* forward), void* context) {
   using namespace tbd::tensorflow_gradients;
   Watcher& watch = watcher();
-  watch.added = added, watch.context = context;
+  watch.added = added;
+  watch.context = context;
   for (auto& [op, function] : functions_of(*Registry::Global())) {
     if (!function || function == &watched) continue;  // nullptr: no gradient passes
     watch.watched[op] = function;

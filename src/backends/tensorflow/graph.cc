@@ -169,7 +169,10 @@ std::vector<TensorHandle> TfSession::run(std::span<const Feed> feeds, std::span<
                                          std::span<TF_Operation* const> targets, std::string* metadata) {
   std::vector<TF_Output> to;
   std::vector<TF_Tensor*> values, fetched(fetches.size());
-  for (const Feed& feed : feeds) to.push_back(feed.to), values.push_back(feed.value);
+  for (const Feed& feed : feeds) {
+    to.push_back(feed.to);
+    values.push_back(feed.value);
+  }
   static const std::string kTraced = traced_run_options();
   const TF_Buffer options = {kTraced.data(), kTraced.size(), nullptr};
   const BufferHandle left(metadata ? TF_NewBuffer() : nullptr);

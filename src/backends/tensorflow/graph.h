@@ -16,7 +16,10 @@ class TfGraph;
 class OpBuilder {
  public:
   OpBuilder(TfGraph& graph, const char* kind, const std::string& name);
-  OpBuilder& in(TF_Output input) { return TF_AddInput(description_, input), *this; }
+  OpBuilder& in(TF_Output input) {
+    TF_AddInput(description_, input);
+    return *this;
+  }
   OpBuilder& list(std::span<const TF_Output> inputs);
   OpBuilder& after(const TF_Operation* operation);  // a control input
   OpBuilder& type(const char* name, DType dtype);

@@ -129,7 +129,10 @@ void make_known() {
 
 TF_Operation* add_host_op(TfGraph& graph, const HostCall& call, std::span<const TF_Output> operands,
                           std::span<const Shape> results) {
-  static const bool once = [] { return make_known(), true; }();
+  static const bool once = [] {
+    make_known();
+    return true;
+  }();
   (void)once;
   std::vector<DType> given, made;
   for (const TF_Output& operand : operands) given.push_back(dtype_of(TF_OperationOutputType(operand)));

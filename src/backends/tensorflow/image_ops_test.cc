@@ -19,14 +19,19 @@ HostTensor result_of(const Op& op, const std::vector<HostTensor>& operands) {
   for (const HostTensor& operand : operands) {
     const std::string name = cat("p", shapes.size());
     program.parameters.push_back({name, operand.shape(), DType::f64, {}});
-    group.parameters.push_back(name), node.inputs.push_back(name);
-    shapes.push_back(operand.shape()), values["param/" + name] = operand;
+    group.parameters.push_back(name);
+    node.inputs.push_back(name);
+    shapes.push_back(operand.shape());
+    values["param/" + name] = operand;
   }
   const Shape y = output_shapes(op, shapes).front();
   phase.inputs.push_back({"weights", {y.extents().begin(), y.extents().end()}, DType::f64, ""});
   phase.nodes = {node, {"weighted", Binary{Binary::Function::mul}, {"y", "weights"}}, {"loss", Reduce{}, {"weighted"}}};
-  phase.outputs = {{"y", "y"}}, phase.loss = {{"loss", "loss", 1}}, phase.update.groups = {group};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  phase.outputs = {{"y", "y"}};
+  phase.loss = {{"loss", "loss", 1}};
+  phase.update.groups = {group};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   auto session = loaded(program, {.batch = 1});
   session->write(values);
   session->stage(with_norms(program, {{"weights", random_tensor("weights", y, DType::f64)}}, 1));
@@ -74,8 +79,11 @@ TEST(GreaterOp, IsOneAboveTheValueAndHasNoGradient) {
   Phase phase = {.name = "train"};
   phase.nodes = {
       {"y", Greater{0.5}, {"x"}}, {"z", Binary{Binary::Function::mul}, {"y", "x"}}, {"loss", Reduce{}, {"z"}}};
-  phase.outputs = {{"y", "y"}}, phase.loss = {{"loss", "loss", 1}}, phase.update.groups = {{{"x"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  phase.outputs = {{"y", "y"}};
+  phase.loss = {{"loss", "loss", 1}};
+  phase.update.groups = {{{"x"}}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   auto session = loaded(program, {.batch = 1});
   session->write({{"param/x", doubles({2, 2}, {0.5, 0.75, -1, 3})}});
   session->stage(with_norms(program, {}, 1));

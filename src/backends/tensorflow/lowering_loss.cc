@@ -23,7 +23,10 @@ struct Rows {
         count(args[0].shape.elements() / classes),
         logits(args.row(0)),
         label(args.row(1)) {
-    if (in[0].shape.rank() != 2) logits = in.reshape(logits, {count, classes}), label = in.reshape(label, {count});
+    if (in[0].shape.rank() != 2) {
+      logits = in.reshape(logits, {count, classes});
+      label = in.reshape(label, {count});
+    }
   }
   DType dtype() const { return in[0].dtype; }
   TF_Output counts() const {

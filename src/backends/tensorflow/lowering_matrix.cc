@@ -68,7 +68,10 @@ Operand lower(const Conv2d& op, const Args& in) {
   const int64_t channels = in[0].shape[1];
   const bool depthwise = op.groups == channels && op.groups > 1 && op.stride.h == op.stride.w;
   if (depthwise) {
-    if (dilated) kernel[0] = op.dilation.h * (kernel[0] - 1) + 1, kernel[1] = op.dilation.w * (kernel[1] - 1) + 1;
+    if (dilated) {
+      kernel[0] = op.dilation.h * (kernel[0] - 1) + 1;
+      kernel[1] = op.dilation.w * (kernel[1] - 1) + 1;
+    }
     weight = in.reshape(weight, {kernel[0], kernel[1], channels, op.out / channels});
   }
   TF_Output y = depthwise        ? convolve("DepthwiseConv2dNative", x, weight)

@@ -40,12 +40,21 @@ struct BatchNormOperands {
   size_t weight = 0, bias = 0, mean = 0, variance = 0;  // 0: none
   explicit BatchNormOperands(const BatchNorm& op) {
     size_t next = 1;
-    if (op.affine) weight = next++, bias = next++;
-    if (op.stats != BatchNorm::Stats::batch) mean = next++, variance = next++;
+    if (op.affine) {
+      weight = next++;
+      bias = next++;
+    }
+    if (op.stats != BatchNorm::Stats::batch) {
+      mean = next++;
+      variance = next++;
+    }
   }
 };
 
-void assign(Operand& buffer, TF_Output value) { buffer.output = value, buffer.assigned = true; }
+void assign(Operand& buffer, TF_Output value) {
+  buffer.output = value;
+  buffer.assigned = true;
+}
 
 // running <- (1 - momentum) running + momentum batch.
 void advance(const Args& in, Operand& buffer, TF_Output batch, double momentum) {
@@ -75,7 +84,10 @@ TF_Output fused(const BatchNorm& op, const Args& in, const BatchNormOperands& at
                            .real("exponential_avg_factor", running ? op.momentum : 1)
                            .boolean("is_training", training)
                            .finish();
-  if (training && at.mean > 0) assign(in[at.mean], {node, 1}), assign(in[at.variance], {node, 2});
+  if (training && at.mean > 0) {
+    assign(in[at.mean], {node, 1});
+    assign(in[at.variance], {node, 2});
+  }
   return {node, 0};
 }
 

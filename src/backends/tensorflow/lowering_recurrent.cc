@@ -61,7 +61,8 @@ std::vector<Operand> lower(const Lstm& op, const Args& in) {
   for (size_t step = 0; step < layer.steps(); ++step) {
     const size_t t = layer.time(step);
     state = cell.step(inputs[t], layer.outer(state.h), weights[step], state.c);
-    h[t] = state.h, c[t] = state.c;
+    h[t] = state.h;
+    c[t] = state.c;
   }
   const TF_Output packed = layer.packed(h);
   return {{layer.series(packed)}, {layer.last(h, packed)}, {layer.last(c, layer.packed(c))}};

@@ -14,7 +14,8 @@ TF_Output waves(const Args& in, const Sinusoid& op, int64_t length, DType dtype)
       const double frequency = std::pow(10000.0, -static_cast<double>(j) / static_cast<double>(half - 1));
       const double angle = static_cast<double>(op.first + t) * frequency;
       double* row = &table.as<double>()[static_cast<size_t>(t * op.width)];
-      row[j] = std::sin(angle), row[half + j] = std::cos(angle);
+      row[j] = std::sin(angle);
+      row[half + j] = std::cos(angle);
     }
   return in.graph().constant(converted(converted(table, inner_type(dtype)), dtype));
 }

@@ -43,7 +43,8 @@ Operand lower(const Slice& op, const Args& in) {
     return {{in.shared(cat("parts ", name_of(x.output), " ", axis), [&] { return cut(in, axis); }), in.part()->index},
             x.layout};
   Shape begin(std::vector<int64_t>(static_cast<size_t>(x.shape.rank()), 0)), size = x.physical();
-  begin[axis] = op.begin, size[axis] = (op.end == 0 ? size[axis] : op.end) - op.begin;
+  begin[axis] = op.begin;
+  size[axis] = (op.end == 0 ? size[axis] : op.end) - op.begin;
   TfGraph& graph = in.graph();
   return {in.op("Slice").in(x.output).in(graph.constant(begin.extents())).in(graph.constant(size.extents())).out(),
           x.layout};
@@ -91,7 +92,10 @@ LoweredAs lowered_as(const InputGradient&, size_t) { return native("AddGradients
 std::vector<Operand> lower(const HostCall& op, const Args& in) {
   std::vector<TF_Output> operands;
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < in.size(); ++i) operands.push_back(in.row(i)), shapes.push_back(in[i].shape);
+  for (size_t i = 0; i < in.size(); ++i) {
+    operands.push_back(in.row(i));
+    shapes.push_back(in[i].shape);
+  }
   TF_Operation* node = add_host_op(in.graph(), op, operands, output_shapes(op, shapes));
   std::vector<Operand> out;
   for (int i = 0; i < static_cast<int>(op.results.size()); ++i) out.push_back({{node, i}});

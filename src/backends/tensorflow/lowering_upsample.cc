@@ -19,7 +19,10 @@ Operand lower(const ConvTranspose2d& op, const Args& in) {
   const Shape y = output_shapes(op, shapes).front(), inside = physical_shape(y, Layout::nhwc);
   const bool same = is_same({op.kernel, op.stride, op.pads}, y);
   Shape size = inside;
-  if (!same) size[1] += op.pads.top + op.pads.bottom, size[2] += op.pads.left + op.pads.right;
+  if (!same) {
+    size[1] += op.pads.top + op.pads.bottom;
+    size[2] += op.pads.left + op.pads.right;
+  }
   const int64_t strides[] = {1, op.stride.h, op.stride.w, 1};
   const TF_Output wide = in.op("Conv2DBackpropInput")
                              .in(in.graph().constant(size.extents()))

@@ -39,7 +39,10 @@ class Reading {
         block(value->second.block).variable = variable_of(op.inputs[0]);
     release(op, own);
     if (op.type.starts_with("ResourceApply") || op.type.starts_with("Assign")) replace(op, own);
-    if (op.stats.in_use > out_.counted) out_.counted = op.stats.in_use, out_.counted_at = op.end;
+    if (op.stats.in_use > out_.counted) {
+      out_.counted = op.stats.in_use;
+      out_.counted_at = op.end;
+    }
   }
   RunBlocks finish();
 

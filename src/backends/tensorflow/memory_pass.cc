@@ -35,7 +35,10 @@ void MemoryPass::stage(const std::vector<int64_t>& bytes) {
   for (const MemoryLedger::Handle handle : inputs_) ledger_.freed(handle);
   inputs_.clear();
   large_owned_ = 0;
-  for (const int64_t each : bytes) inputs_.push_back(take(each, MemoryClass::input)), large_owned_ += counted(each);
+  for (const int64_t each : bytes) {
+    inputs_.push_back(take(each, MemoryClass::input));
+    large_owned_ += counted(each);
+  }
   for (const auto& [name, variable] : variables_) large_owned_ += counted(variable.bytes);
 }
 
@@ -103,7 +106,8 @@ void MemoryPass::replay(const RunBlocks& blocks, const RunRecord& run) {
 
 void MemoryPass::compare(const RunBlocks& blocks) {
   if (blocks.counted <= counted_) return;
-  counted_ = blocks.counted, told_ = large_owned_;
+  counted_ = blocks.counted;
+  told_ = large_owned_;
   for (const RunBlock& block : blocks.blocks) {
     const bool is_live = block.born <= blocks.counted_at && (!block.freed || *block.freed > blocks.counted_at);
     if (is_live && !is_value(block)) told_ += counted(block.bytes);

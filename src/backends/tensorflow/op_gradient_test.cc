@@ -116,7 +116,8 @@ Program of_nodes(std::vector<Node> nodes, int64_t size, double norm = 1) {
   phase.nodes.push_back({"loss", Reduce{}, {phase.nodes.back().name}});
   phase.loss = {{"loss", "loss", norm}};
   phase.update.groups = {{{"x"}}};
-  program.phases = {phase}, program.step = {{.phase = "train"}};
+  program.phases = {phase};
+  program.step = {{.phase = "train"}};
   return program;
 }
 

@@ -244,7 +244,10 @@ UpdateOps UpdateBuilder::build(std::vector<TF_Output> gradients, const std::map<
     }
   }
   if (update_.ema)
-    for (const auto& [name, value] : buffers) graph_.set_scope(cat(scope, '/', name)), average(name, value);
+    for (const auto& [name, value] : buffers) {
+      graph_.set_scope(cat(scope, '/', name));
+      average(name, value);
+    }
   return std::move(out_);
 }
 

@@ -122,7 +122,8 @@ std::vector<TF_Output> PhaseRunner::gradients(TfGraph& graph) {
   for (const BoundTerm& term : graph_.loss) {
     const Operand &value = values_[index(term.value)], &norm = values_[index(term.norm)];
     if (!needs[index(term.value)]) continue;
-    terms.push_back(value.output), norms.push_back(args.cast(norm.output, norm.dtype, value.dtype));
+    terms.push_back(value.output);
+    norms.push_back(args.cast(norm.output, norm.dtype, value.dtype));
   }
   for (const ValueId id : graph_.trained) parameters.push_back(values_[index(id)].output);
   std::vector<TF_Output> out(parameters.size(), TF_Output{nullptr, 0});

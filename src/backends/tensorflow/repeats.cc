@@ -17,7 +17,8 @@ std::vector<int64_t> sizes_of(const std::vector<Range>& sorted, int64_t extent) 
   for (const Range& range : sorted) {
     if (!sizes.empty() && range.begin == begin && range.end == end) continue;
     if (range.begin != end) return {};
-    begin = range.begin, end = range.end;
+    begin = range.begin;
+    end = range.end;
     sizes.push_back(end - begin);
   }
   return end == extent ? sizes : std::vector<int64_t>{};
@@ -69,7 +70,10 @@ std::map<ValueId, int64_t> weight_uses(const Graph& graph) {
   for (const BoundNode& node : graph.nodes) {
     const auto shape = [&](size_t operand) { return graph.value(node.inputs[operand]).shape; };
     if (std::holds_alternative<Linear>(node.op)) count(node.inputs[1], shape(0));
-    if (std::holds_alternative<LstmCell>(node.op)) count(node.inputs[3], shape(0)), count(node.inputs[4], shape(1));
+    if (std::holds_alternative<LstmCell>(node.op)) {
+      count(node.inputs[3], shape(0));
+      count(node.inputs[4], shape(1));
+    }
   }
   return out;
 }

@@ -52,8 +52,11 @@ RanOps ran_ops(const RunRecord& run, const OwnClock& clock) {
         ++out.without_time;
         continue;
       }
-      op.begin = clock.at(*begin), op.end = clock.at(*end);
-      op.name = op.stats.name, op.type = op_type(op.stats.label), op.inputs = op_inputs(op.stats.label);
+      op.begin = clock.at(*begin);
+      op.end = clock.at(*end);
+      op.name = op.stats.name;
+      op.type = op_type(op.stats.label);
+      op.inputs = op_inputs(op.stats.label);
       if (op.type.empty()) op.type = op.name;
       out.ops.push_back(std::move(op));
     }

@@ -48,7 +48,9 @@ TEST_P(LstmOp, EqualsItsStepsOneByOne) {
   std::optional<Tensor> valid;
   if (!lengths.empty()) valid = trial.integers("lengths", {n}, lengths);
   const Recurrent out = trial.g.lstm("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
-  trial.result("y", out.y), trial.result("h", out.last.h), trial.result("c", out.last.c);
+  trial.result("y", out.y);
+  trial.result("h", out.last.h);
+  trial.result("c", out.last.c);
 
   const LstmLayer layer(trial, suffix);
   const Vector xs = trial["x"];
@@ -62,7 +64,8 @@ TEST_P(LstmOp, EqualsItsStepsOneByOne) {
       for (int64_t i = 0; i < hidden; ++i)
         element_at(y, {n, steps, hidden}, {sample, t, i}) = h[static_cast<size_t>(i)];
     }
-    last_h.insert(last_h.end(), h.begin(), h.end()), last_c.insert(last_c.end(), c.begin(), c.end());
+    last_h.insert(last_h.end(), h.begin(), h.end());
+    last_c.insert(last_c.end(), c.begin(), c.end());
   }
   trial.expect({{"y", y}, {"h", last_h}, {"c", last_c}});
 }
@@ -101,7 +104,10 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
   draw_layer(trial, 4, "", in, hidden);
   const State once = trial.g.lstm_cell("rnn", x, {h, c}, {.hidden = hidden});
   const State twice = trial.g.lstm_cell("rnn", x, once, {.hidden = hidden});
-  trial.result("h1", once.h), trial.result("c1", once.c), trial.result("h2", twice.h), trial.result("c2", twice.c);
+  trial.result("h1", once.h);
+  trial.result("c1", once.c);
+  trial.result("h2", twice.h);
+  trial.result("c2", twice.c);
 
   const LstmLayer layer(trial, "");
   const Vector xs = trial["x"], hs = trial["h"], cs = trial["c"];
@@ -112,7 +118,8 @@ TEST(LstmCellOp, EqualsOneStepAndSharesItsWeights) {
     for (const std::string step : {"1", "2"}) {
       layer.step(&xs[static_cast<size_t>(sample * in)], now_h, now_c);
       Vector &all_h = expected["h" + step], &all_c = expected["c" + step];
-      all_h.insert(all_h.end(), now_h.begin(), now_h.end()), all_c.insert(all_c.end(), now_c.begin(), now_c.end());
+      all_h.insert(all_h.end(), now_h.begin(), now_h.end());
+      all_c.insert(all_c.end(), now_c.begin(), now_c.end());
     }
   }
   trial.expect(expected);
@@ -290,13 +297,14 @@ TEST(SinusoidOp, WeighsWavesByValidity) {
   const Tensor valid = trial.g.equals(ids, 7);
   const Tensor waves = trial.g.sinusoid(valid, {.first = 2, .width = 6});
   trial.result("y", trial.g.mul(trial.parameter("x", {1, 1, 6}), waves));
-  trial.g.output("valid", valid), trial.g.output("waves", waves);
+  trial.g.output("valid", valid);
+  trial.g.output("waves", waves);
   Vector expected(36);
   for (const auto& [n, t] : {std::pair(0, 0), std::pair(1, 1), std::pair(1, 2)})
     for (int64_t j = 0; j < 3; ++j) {
       const double angle = (2 + t) * std::pow(10000.0, -static_cast<double>(j) / 2);
-      element_at(expected, shape, {n, t, j}) = std::sin(angle),
-                                         element_at(expected, shape, {n, t, j + 3}) = std::cos(angle);
+      element_at(expected, shape, {n, t, j}) = std::sin(angle);
+      element_at(expected, shape, {n, t, j + 3}) = std::cos(angle);
     }
   trial.expect({{"valid", {1, 0, 0, 0, 1, 1}}, {"waves", expected}});
 }

@@ -62,7 +62,8 @@ TEST(Conv2dOp, EqualsALoop) {
     program.parameters = {{"w", w, DType::f64, {}}};
     Phase phase = {.name = "train", .inputs = {{"x", {2, 4, 7, 6}, DType::f64, ""}}, .nodes = {{"y", op, {"x", "w"}}}};
     phase.outputs = {{"y", "y"}};
-    program.phases = {phase}, program.step = {{.phase = "train"}};
+    program.phases = {phase};
+    program.step = {{.phase = "train"}};
     auto session = loaded(program);
     const HostTensor images = random_tensor("x", x, DType::f64), weights = random_tensor("w", w, DType::f64);
     session->write({{"param/w", weights}});

@@ -85,7 +85,8 @@ TEST_P(GruOp, EqualsItsStepsOneByOne) {
   std::optional<Tensor> valid;
   if (!lengths.empty()) valid = trial.integers("lengths", {n}, lengths);
   const Gated out = trial.g.gru("rnn", x, {.hidden = hidden, .reverse = reverse}, "_l0", valid);
-  trial.result("y", out.y), trial.result("h", out.last);
+  trial.result("y", out.y);
+  trial.result("h", out.last);
 
   const GruLayer layer(trial, suffix);
   const Vector xs = trial["x"];

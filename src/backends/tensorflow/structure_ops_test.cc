@@ -100,8 +100,10 @@ TEST(TransposeOp, PermutesImagesAsTheyLie) {
     const Vector xs = as_doubles(x), ys = as_doubles(y);
     for (int64_t i = 0; i < y.shape().elements(); ++i) {
       int64_t rest = i, index[4] = {}, from = 0;
-      for (int64_t axis = 3; axis >= 0; --axis)
-        index[axes[static_cast<size_t>(axis)]] = rest % y.shape()[axis], rest /= y.shape()[axis];
+      for (int64_t axis = 3; axis >= 0; --axis) {
+        index[axes[static_cast<size_t>(axis)]] = rest % y.shape()[axis];
+        rest /= y.shape()[axis];
+      }
       for (int64_t axis = 0; axis < 4; ++axis) from = from * x.shape()[axis] + index[axis];
       ASSERT_EQ(ys[static_cast<size_t>(i)], xs[static_cast<size_t>(from)]);
     }
@@ -138,7 +140,8 @@ TEST(SoftmaxOp, NormalisesTheLastAxis) {
 TEST(UnaryOp, GeluAndSiluEqualTheirFormulas) {
   Trial trial;
   const Tensor x = trial.parameter("x", {40});
-  trial.result("gelu", trial.g.gelu(x)), trial.result("silu", trial.g.silu(x));
+  trial.result("gelu", trial.g.gelu(x));
+  trial.result("silu", trial.g.silu(x));
   std::map<std::string, Vector> expected;
   for (const double each : trial["x"]) {
     expected["gelu"].push_back(each * 0.5 * (1 + std::erf(each / std::sqrt(2.0))));

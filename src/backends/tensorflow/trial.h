@@ -64,7 +64,10 @@ class Trial {
     expect_in_double(outputs);
     expect_in_other_precisions();
   }
-  const Program& program() { return finish(), program_; }
+  const Program& program() {
+    finish();
+    return program_;
+  }
   // How many ops of the graph of a step `matches` is true for.
   template <class Matches>
   int64_t count_ops(Matches matches) {

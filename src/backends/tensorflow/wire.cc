@@ -13,12 +13,14 @@ void WireMessage::varint(uint64_t value) {
 }
 
 WireMessage& WireMessage::integer(uint32_t field, int64_t value) {
-  varint(field << 3 | kVarint), varint(static_cast<uint64_t>(value));
+  varint(field << 3 | kVarint);
+  varint(static_cast<uint64_t>(value));
   return *this;
 }
 
 WireMessage& WireMessage::text(uint32_t field, std::string_view bytes) {
-  varint(field << 3 | kLengthDelimited), varint(bytes.size());
+  varint(field << 3 | kLengthDelimited);
+  varint(bytes.size());
   bytes_ += bytes;
   return *this;
 }
