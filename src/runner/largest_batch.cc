@@ -63,7 +63,8 @@ class Search {
       if (over()) return;
       const BatchProbe probe = tried(fits_, confirm_);
       if (probe.fits || probe.fault) return;
-      fails_ = fits_, observed_.reset();
+      fails_ = fits_;
+      observed_.reset();
       const double less = (1 - step) * static_cast<double>(fits_);
       fits_ = fits_ == 1 ? 0 : std::clamp<int64_t>(std::llround(less), 1, fits_ - 1);
     }

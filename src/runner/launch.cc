@@ -159,7 +159,8 @@ class LaunchRun {
       return false;
     // A long series that will not settle is asked less often than it might: asking takes time from the workers.
     if (now - last_check_ < std::min(kLongestPause, kAskingShare * asking_seconds_)) return false;
-    checked_ = times.size(), last_check_ = now;
+    checked_ = times.size();
+    last_check_ = now;
     if (times.empty() || options_.pass == "memory") return false;
     if (options_.pass == "trace") return !result_.info.traced && warmed_up(times, options_.effort);
     const bool enough = measured_enough(times, options_.effort);
@@ -213,7 +214,8 @@ class LaunchRun {
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink) {
   LaunchResult result;
-  result.info.pass = options.pass, result.info.number = number;
+  result.info.pass = options.pass;
+  result.info.number = number;
   result.info.start = wall_label();
   result.info.environment_hash = options.environment_hash;
   const std::filesystem::path folder = record.begin_launch(result.info);

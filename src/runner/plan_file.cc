@@ -94,7 +94,8 @@ class PlanReader {
     in_exclude_ = name == "exclude";
     std::vector<Section>& into = in_exclude_ ? excludes_ : sets_;
     into.push_back(in_exclude_ ? Section{} : defaults_);
-    at_ = &into.back(), at_->line = number_;
+    at_ = &into.back();
+    at_->line = number_;
     set_here_.clear();
   }
 

@@ -64,7 +64,8 @@ std::vector<std::string> values_of(std::string_view text) {
     } else if (c == '"') {
       if (!quoted) require(!was_quoted && trim(value).empty(), "a quotation stands for a whole value");
       if (!quoted) value.clear();
-      quoted = !quoted, was_quoted = true;
+      quoted = !quoted;
+      was_quoted = true;
     } else if (c == ',' && !quoted) {
       end_value();
     } else if (!was_quoted || quoted) {
@@ -116,7 +117,8 @@ std::string when_text(const When& when) {
     if (bounds.least > 0) conditions.push_back(cat(what, " >= ", text(bounds.least)));
     if (bounds.most) conditions.push_back(cat(what, " <= ", text(*bounds.most)));
   };
-  add("cores", when.cores, cores), add("memory", when.memory, bytes_text);
+  add("cores", when.cores, cores);
+  add("memory", when.memory, bytes_text);
   return join(conditions, ", ");
 }
 

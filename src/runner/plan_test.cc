@@ -182,7 +182,9 @@ TEST(Plan, EverySettingIsWrittenAsItIsRead) {
 TEST(Plan, ASetKeepsItsCellsOneByOneInTheirOrder) {
   std::vector<Workload> all =
       cells(plan_from_text("model = resnet50, bert\nframework = mxnet, pytorch\nbatch = 4, 2\nmemory = 1MB\n", "a"));
-  all[0].data = " a,b", all[1].seed = 3, all[2].threads = 1;
+  all[0].data = " a,b";
+  all[1].seed = 3;
+  all[2].threads = 1;
   EXPECT_EQ(cells(plan_from_text(plan_text(plan_of(all)), "again")), all);
 }
 

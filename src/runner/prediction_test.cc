@@ -55,9 +55,11 @@ TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
   const double clean = one(slow, options).seconds;
   options.launches = 3;
   EXPECT_NEAR(one(slow, options).seconds, 3 * clean, 1e-9);
-  options.launches = 1, options.passes = {"clean", "memory"};
+  options.launches = 1;
+  options.passes = {"clean", "memory"};
   EXPECT_GT(one(slow, options).seconds, clean + 20);
-  options.passes = {"clean"}, options.limit_seconds = 40;
+  options.passes = {"clean"};
+  options.limit_seconds = 40;
   EXPECT_NEAR(one(slow, options).seconds, clean + 20, 1e-9);
 }
 

@@ -94,7 +94,8 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   if (w.mode.empty()) w.mode = "eager";
   w.samples_per_step = samples_per_step(prepared.program, cell.batch);
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
-  w.effort = name(effort), w.optimizer = optimizer_name(prepared.program);
+  w.effort = name(effort);
+  w.optimizer = optimizer_name(prepared.program);
   w.unpinned = prepared.worker && !prepared.worker->pinned;
   if (loaded.model)
     prepared.run.card = {.title = loaded.model->title,

@@ -151,7 +151,8 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
     FrameworkOffer offer{.framework = framework, .precisions = {}};
     try {
       const protocol::HelloReply can = capabilities(find_worker(settings.workers, framework), settings);
-      offer.precisions = can.precisions, offer.pipeline = can.pipeline;
+      offer.precisions = can.precisions;
+      offer.pipeline = can.pipeline;
     } catch (const Error&) {  // its row will say why
     }
     offers.push_back(std::move(offer));
@@ -166,7 +167,9 @@ std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<F
       const bool offered = std::ranges::find(offer.precisions, precision) != offer.precisions.end();
       if (!offered && std::string_view(precision) != "fp32") continue;
       Workload& cell = cells.emplace_back(like);
-      cell.framework = offer.framework, cell.precision = precision, cell.input_mode = "resident";
+      cell.framework = offer.framework;
+      cell.precision = precision;
+      cell.input_mode = "resident";
       if (!offer.pipeline || !offered) continue;
       twins.push_back(cell);
       twins.back().input_mode = "pipeline";

@@ -47,7 +47,9 @@ TEST(ReportedRows, ImpossibleStampsAreNamed) {
 
 TEST(ReportedRows, ValuesThatARecordCannotHoldAreNamed) {
   StepRow negative = row(1, 1), endless = row(1, 1), vast = row(1, 1);
-  negative.units = -1, endless.units = 1.0 / 0.0, vast.user_cpu_ns = INT64_MAX;
+  negative.units = -1;
+  endless.units = 1.0 / 0.0;
+  vast.user_cpu_ns = INT64_MAX;
   for (const StepRow& each : {negative, endless, vast}) expect_fault({each}, "a value of step 1");
 }
 

@@ -43,8 +43,10 @@ void find_launches(const fs::path& record, const std::vector<std::string>& passe
     std::optional<LaunchInfo> launch = whole_launch(entry.path());
     if (!launch)
       begun.cut.push_back(fs::path("launches") / entry.path().filename());
-    else if (std::ranges::count(passes, launch->pass) > 0)
-      begun.numbers[launch->pass].insert(launch->number), begun.launches.push_back(std::move(*launch));
+    else if (std::ranges::count(passes, launch->pass) > 0) {
+      begun.numbers[launch->pass].insert(launch->number);
+      begun.launches.push_back(std::move(*launch));
+    }
   }
   const auto place = [&](const LaunchInfo& launch) {
     return std::pair(std::ranges::find(passes, launch.pass) - passes.begin(), launch.number);

@@ -113,7 +113,8 @@ void RunSet::close(Entry& entry) {
                      .reason = cat("interrupted after ", entry.done(), " of ", launches_of_cell(), " launches"),
                      .repro = repro};
   } else if (entry.begun.state == Begun::State::replaced && !entry.record) {
-    entry.kept = true, entry.outcome = entry.begun.run.outcome;  // no time to replace it
+    entry.kept = true;  // no time to replace it
+    entry.outcome = entry.begun.run.outcome;
     return;
   } else if (entry.done() == 0) {
     if (!entry.record) begin(entry);

@@ -109,7 +109,10 @@ std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
 void RunSet::go_on(Entry& entry) {
   const Begun& begun = entry.begun;
   clear_remains(entry.folder, begun);
-  if (begun.state == Begun::State::complete) entry.kept = true, entry.outcome = begun.run.outcome;
+  if (begun.state == Begun::State::complete) {
+    entry.kept = true;
+    entry.outcome = begun.run.outcome;
+  }
   if (begun.state != Begun::State::partial) return;
   if (!begun.launches.empty()) {
     entry.prepared.run = begun.run;

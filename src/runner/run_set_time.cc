@@ -37,7 +37,8 @@ void RunSet::tell(size_t index, const std::string& stage, std::span<const double
   if (!progress_) return;
   const double now = now_seconds();
   if (stage == last_stage_ && now - last_told_ < 1) return;
-  last_stage_ = stage, last_told_ = now;
+  last_stage_ = stage;
+  last_told_ = now;
   const Entry& entry = entries_[index];
   Progress progress{
       .cell = index,

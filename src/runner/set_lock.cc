@@ -34,8 +34,8 @@ std::string holder_text() {
 
 // The file may have been removed by its last holder between open and flock: then it locks nothing.
 bool is_still(int file, const fs::path& path) {
-  struct stat open {
-  }, named{};
+  struct stat open {};
+  struct stat named {};
   return ::fstat(file, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
          open.st_ino == named.st_ino;
 }
@@ -95,7 +95,10 @@ SetLock::~SetLock() { give_back(); }
 
 void SetLock::give_back() {
   std::error_code ignored;  // what cannot be taken back stays
-  if (file_ >= 0) fs::remove(set_ / ".lock", ignored), ::close(file_);
+  if (file_ >= 0) {
+    fs::remove(set_ / ".lock", ignored);
+    ::close(file_);
+  }
   for (const fs::path& folder : made_)
     if (fs::is_empty(folder, ignored)) fs::remove(folder, ignored);
 }

@@ -82,16 +82,24 @@ class Thinning {
       const double seconds = cost(cells);
       if (spent_ + seconds > budget_) continue;
       const double rate = gain(cells, decide) / seconds;
-      if (!best || rate > best_rate * (1 + 1e-9)) best = &group, best_rate = rate;
+      if (!best || rate > best_rate * (1 + 1e-9)) {
+        best = &group;
+        best_rate = rate;
+      }
     }
     return best;
   }
 
   void keep(const std::vector<size_t>& cells) {
-    for (const size_t cell : cells) kept_[cell] = true, spent_ += seconds_[cell];
+    for (const size_t cell : cells) {
+      kept_[cell] = true;
+      spent_ += seconds_[cell];
+    }
     for (Group& group : groups_)
-      if (!group.complete && std::ranges::all_of(group.cells, [&](size_t c) { return kept_[c]; }))
-        group.complete = true, ++cases_[group.question];
+      if (!group.complete && std::ranges::all_of(group.cells, [&](size_t c) { return kept_[c]; })) {
+        group.complete = true;
+        ++cases_[group.question];
+      }
   }
 
   size_t questions_of(size_t cell) const {
@@ -146,7 +154,10 @@ std::vector<std::vector<size_t>> portions(const std::vector<std::string>& sweep_
   std::vector<std::string> names;
   for (size_t i = 0; i < sweep_of.size(); ++i) {
     const auto found = static_cast<size_t>(std::ranges::find(names, sweep_of[i]) - names.begin());
-    if (found == names.size()) names.push_back(sweep_of[i]), all.emplace_back();
+    if (found == names.size()) {
+      names.push_back(sweep_of[i]);
+      all.emplace_back();
+    }
     all[found].push_back(i);
   }
   while (all.size() < std::min(wanted, sweep_of.size())) {

@@ -109,7 +109,10 @@ TEST(Shard, TogetherTheyAreThePlanAndSweepsStayWhole) {
     std::vector<size_t> all;
     std::map<std::string, std::vector<size_t>> homes;
     for (size_t i = 1; i <= count; ++i)
-      for (const size_t cell : shard(sweeps, i, count)) all.push_back(cell), homes[sweeps[cell]].push_back(i);
+      for (const size_t cell : shard(sweeps, i, count)) {
+        all.push_back(cell);
+        homes[sweeps[cell]].push_back(i);
+      }
     std::ranges::sort(all);
     ASSERT_EQ(all.size(), sweeps.size());
     for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);

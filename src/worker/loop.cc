@@ -114,7 +114,10 @@ protocol::Message Worker::on(const protocol::Load& request) {
   const auto& [modes, passes] = std::pair(session_.identity().modes, session_.identity().passes);
   if (std::ranges::find(passes, request.pass) == passes.end())
     fail(ErrorKind::unsupported, "pass ", request.pass, " is not among what the worker offers: ", join(passes, ", "));
-  if (request.pass == "memory") before_load_ = process_memory(), ledger_.emplace(node_names(request.program));
+  if (request.pass == "memory") {
+    before_load_ = process_memory();
+    ledger_.emplace(node_names(request.program));
+  }
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
     fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
   if (request.pass == "trace") counters_.emplace();

@@ -47,7 +47,10 @@ class FakeSession final : public Session {
         if (name.starts_with(prefix)) out[name] = tensor;
     return out;
   }
-  void stage(const TensorMap& batch) override { staged = batch, ++stagings; }
+  void stage(const TensorMap& batch) override {
+    staged = batch;
+    ++stagings;
+  }
   StepReport step(const StepRequest& request) override {
     if (request.traced) traced.push_back({now_ns(), request.number});
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -95,7 +98,9 @@ class WorkerLoop : public ::testing::Test {
   ~WorkerLoop() override {
     ::close(to_[1]);
     thread_.join();
-    ::close(to_[0]), ::close(from_[0]), ::close(from_[1]);
+    ::close(to_[0]);
+    ::close(from_[0]);
+    ::close(from_[1]);
   }
   void send_line(std::string line) {
     line += '\n';

@@ -119,10 +119,17 @@ void fields(Io& io, Check& m) {
 }
 template <class Io>
 void fields(Io& io, Load& m) {
-  io("program", m.program), io("bindings", m.bindings), io("device", m.device), io("layout", m.layout),
-      io("mode", m.mode);
-  io("precision", m.precision), io("dropout", m.dropout), io("threads", m.threads), io("seed", m.seed);
-  io("capture", m.capture), io("pass", m.pass);
+  io("program", m.program);
+  io("bindings", m.bindings);
+  io("device", m.device);
+  io("layout", m.layout);
+  io("mode", m.mode);
+  io("precision", m.precision);
+  io("dropout", m.dropout);
+  io("threads", m.threads);
+  io("seed", m.seed);
+  io("capture", m.capture);
+  io("pass", m.pass);
 }
 template <class Io>
 void fields(Io& io, Write& m) {
@@ -130,31 +137,53 @@ void fields(Io& io, Write& m) {
 }
 template <class Io>
 void fields(Io& io, Read& m) {
-  io("prefixes", m.prefixes), io("file", m.file);
+  io("prefixes", m.prefixes);
+  io("file", m.file);
 }
 template <class Io>
 void fields(Io& io, InputPlan& m) {
-  io("mode", m.mode), io("file", m.file), io("source", m.source), io("save", m.save);
+  io("mode", m.mode);
+  io("file", m.file);
+  io("source", m.source);
+  io("save", m.save);
 }
 template <class Io>
 void fields(Io& io, Run& m) {
-  io("steps", m.steps), io("seconds", m.seconds), io("first_step", m.first_step);
-  io("at_step", m.at_step), io("lr", m.lr), io("phase", m.phase), io("input", m.input);
-  io("traced", m.traced), io("files", m.files);
+  io("steps", m.steps);
+  io("seconds", m.seconds);
+  io("first_step", m.first_step);
+  io("at_step", m.at_step);
+  io("lr", m.lr);
+  io("phase", m.phase);
+  io("input", m.input);
+  io("traced", m.traced);
+  io("files", m.files);
 }
 template <class Io>
 void fields(Io& io, Gemm& m) {
-  io("precision", m.precision), io("seconds", m.seconds);
+  io("precision", m.precision);
+  io("seconds", m.seconds);
 }
 template <class Io>
 void fields(Io& io, HelloReply& m) {
-  io("version", m.version), io("framework", m.framework), io("framework_version", m.framework_version);
-  io("modes", m.modes), io("devices", m.devices), io("precisions", m.precisions), io("layouts", m.layouts);
-  io("passes", m.passes), io("pipeline", m.pipeline), io("build", m.build);
+  io("version", m.version);
+  io("framework", m.framework);
+  io("framework_version", m.framework_version);
+  io("modes", m.modes);
+  io("devices", m.devices);
+  io("precisions", m.precisions);
+  io("layouts", m.layouts);
+  io("passes", m.passes);
+  io("pipeline", m.pipeline);
+  io("build", m.build);
 }
 template <class Io>
 void fields(Io& io, NodeRow& m) {
-  io("phase", m.phase), io("node", m.node), io("kind", m.kind), io("level", m.level), io("detail", m.detail);
+  io("phase", m.phase);
+  io("node", m.node);
+  io("kind", m.kind);
+  io("level", m.level);
+  io("detail", m.detail);
 }
 template <class Io>
 void fields(Io& io, CheckReply& m) {
@@ -162,7 +191,10 @@ void fields(Io& io, CheckReply& m) {
 }
 template <class Io>
 void fields(Io& io, LoadReply& m) {
-  io("batch", m.batch), io("parameters", m.parameters), io("threads", m.threads), io("settings", m.settings);
+  io("batch", m.batch);
+  io("parameters", m.parameters);
+  io("threads", m.threads);
+  io("settings", m.settings);
   io("seconds", m.seconds);
 }
 template <class Io>
@@ -177,7 +209,10 @@ void fields(Writer& io, Steps& m) { io("rows", m.rows); }
 void fields(Reader& io, Steps& m) { io.rows("rows", m.rows); }
 template <class Io>
 void fields(Io& io, RunReply& m) {
-  io("steps", m.steps), io("ended", m.ended), io("nonfinite", m.nonfinite), io("losses", m.losses);
+  io("steps", m.steps);
+  io("ended", m.ended);
+  io("nonfinite", m.nonfinite);
+  io("losses", m.losses);
   io("launch", m.launch);
 }
 template <class Io>
@@ -186,7 +221,9 @@ void fields(Io& io, GemmReply& m) {
 }
 template <class Io>
 void fields(Io& io, Failure& m) {
-  io("kind", m.kind), io("sentence", m.sentence), io("fatal", m.fatal);
+  io("kind", m.kind);
+  io("sentence", m.sentence);
+  io("fatal", m.fatal);
 }
 
 void Writer::operator()(const char* key, const InputPlan& value) {

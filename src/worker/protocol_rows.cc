@@ -9,14 +9,25 @@ namespace {
 
 template <class Visit, class Row>
 void columns(Row& row, Visit visit) {
-  visit("step", row.step), visit("completed_ns", row.completed_ns), visit("units", row.units);
-  visit("samples", row.samples), visit("valid", row.valid), visit("padded", row.padded);
-  visit("input_wait_ns", row.input_wait_ns), visit("user_cpu_ns", row.user_cpu_ns);
-  visit("system_cpu_ns", row.system_cpu_ns), visit("minor_faults", row.minor_faults);
-  visit("major_faults", row.major_faults), visit("runqueue_wait_ns", row.runqueue_wait_ns);
-  visit("steal_ticks", row.steal_ticks), visit("rss_bytes", row.rss_bytes), visit("loss", row.loss);
-  visit("pause_ns", row.pause_ns), visit("fma_flop_rate", row.fma_flop_rate);
-  visit("read_byte_rate", row.read_byte_rate), visit("foreign_ns", row.foreign_ns);
+  visit("step", row.step);
+  visit("completed_ns", row.completed_ns);
+  visit("units", row.units);
+  visit("samples", row.samples);
+  visit("valid", row.valid);
+  visit("padded", row.padded);
+  visit("input_wait_ns", row.input_wait_ns);
+  visit("user_cpu_ns", row.user_cpu_ns);
+  visit("system_cpu_ns", row.system_cpu_ns);
+  visit("minor_faults", row.minor_faults);
+  visit("major_faults", row.major_faults);
+  visit("runqueue_wait_ns", row.runqueue_wait_ns);
+  visit("steal_ticks", row.steal_ticks);
+  visit("rss_bytes", row.rss_bytes);
+  visit("loss", row.loss);
+  visit("pause_ns", row.pause_ns);
+  visit("fma_flop_rate", row.fma_flop_rate);
+  visit("read_byte_rate", row.read_byte_rate);
+  visit("foreign_ns", row.foreign_ns);
 }
 
 // A worker without a speed probe may end its rows after this column.

@@ -25,9 +25,15 @@ std::string refusal(std::string_view line) {
 
 TEST(Protocol, EveryRequestComesBackAsItWas) {
   Load load;
-  load.bindings = {{"N", 8}}, load.threads = 2, load.seed = 18446744073709551615u, load.capture = true;
+  load.bindings = {{"N", 8}};
+  load.threads = 2;
+  load.seed = 18446744073709551615u;
+  load.capture = true;
   protocol::Run run;
-  run.steps = 7, run.at_step = 3, run.lr = 0.1, run.phase = "train";
+  run.steps = 7;
+  run.at_step = 3;
+  run.lr = 0.1;
+  run.phase = "train";
   run.input = {.mode = "pipeline", .source = Json{{"kind", "folder"}}};
   const std::vector<Request> all = {Hello{}, load, Write{"w"}, Read{{"param/"}, "r"}, run, Gemm{}, Stop{}, Bye{}};
   for (const Request& request : all) {
@@ -41,9 +47,14 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
 
 TEST(Protocol, EveryMessageComesBackAsItWas) {
   RunReply run;
-  run.steps = 3, run.ended = "nonfinite", run.nonfinite = "param/fc.weight", run.losses = {{"train", std::nan("")}};
+  run.steps = 3;
+  run.ended = "nonfinite";
+  run.nonfinite = "param/fc.weight";
+  run.losses = {{"train", std::nan("")}};
   HelloReply hello;
-  hello.framework = "pytorch", hello.precisions = {"fp32"}, hello.build = {{"mkl", "2024.2"}};
+  hello.framework = "pytorch";
+  hello.precisions = {"fp32"};
+  hello.build = {{"mkl", "2024.2"}};
   const std::vector<Message> all = {hello,          CheckReply{{{"train", "conv1", "conv2d", "native", ""}}},
                                     LoadReply{},    WriteReply{1},
                                     ReadReply{2},   run,

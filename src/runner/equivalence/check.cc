@@ -163,7 +163,8 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
   const std::function<void(const std::string&)> tell = options.progress;
   const std::filesystem::path folder = options.reproduction;
   for (const auto& [model, config] : tiny_configs()) {
-    options.model = model, options.config = config;
+    options.model = model;
+    options.config = config;
     if (!folder.empty()) options.reproduction = folder / cat(model, "-", config);
     if (tell) options.progress = [&](const std::string& doing) { tell(cat(model, " ", config, ": ", doing)); };
     try {

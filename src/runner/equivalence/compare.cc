@@ -42,7 +42,10 @@ WorstElement worst_element(const HostTensor& got, const HostTensor& expected) {
   size_t worst = 0;
   double most = -1;
   for (size_t i = 0; i < x.size(); ++i)
-    if (const double d = distance(x[i], y[i]); d > most) most = d, worst = i;
+    if (const double d = distance(x[i], y[i]); d > most) {
+      most = d;
+      worst = i;
+    }
   if (x.empty()) return {};
   return {index_of(static_cast<int64_t>(worst), got.shape()), x[worst], y[worst]};
 }

@@ -108,7 +108,8 @@ void Equivalence::draw(Case& made, const Stepper& reference) const {
   StepJob job{.program = made.program, .bindings = made.bindings, .seed = options_.seed};
   job.runs = {{.stops = {{1, {"loss"}}}}};
   StepRunResult drawn = std::move(reference(job).front());
-  made.weights = std::move(drawn.weights), made.inputs = std::move(drawn.inputs);
+  made.weights = std::move(drawn.weights);
+  made.inputs = std::move(drawn.inputs);
   std::erase_if(made.inputs, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
 }
 

@@ -26,10 +26,15 @@ Finding judge(const NodeCase& node, const std::string& tensor, const NodeReferen
   const double allowed = tolerance(node.op, node.operands, dtype);
   finding.source = cat("c eps sqrt(n), n = ", reduction_length(node.op, node.operands));
   const auto found = got.find(tensor);
-  if (found == got.end()) return finding.missing = "the framework gave none", finding;
+  if (found == got.end()) {
+    finding.missing = "the framework gave none";
+    return finding;
+  }
   const HostTensor& exact = reference.exact.at(tensor);
-  if (found->second.shape() != exact.shape())
-    return finding.missing = cat("shape ", found->second.shape(), " in place of ", exact.shape()), finding;
+  if (found->second.shape() != exact.shape()) {
+    finding.missing = cat("shape ", found->second.shape(), " in place of ", exact.shape());
+    return finding;
+  }
   double scale = largest(exact);
   if (rounding(node.op, node.operands).smooth)
     scale = std::max(scale, largest_difference(reference.moved.at(tensor), exact) / epsilon(DType::f32));
@@ -60,7 +65,10 @@ GateResult judge_rule(const Update& update, const NodeProgram& nodes, const std:
     for (const TensorMap& step : got)
       if (is_rule(name) && !step.contains(name) && missing.empty())
         missing.push_back({.where = name, .what = "value", .missing = "the framework gave none"});
-  for (const Finding& finding : missing) return result.add(finding), result;
+  for (const Finding& finding : missing) {
+    result.add(finding);
+    return result;
+  }
   for (const RuleNumber& number : recovered_rule(update, nodes, got.at(0), got.at(1)))
     result.add({.where = "update rule",
                 .what = number.name,

@@ -81,7 +81,9 @@ class NodeProgramBuilder {
     const Value& value = graph_.value(bound.inputs[i]);
     const size_t data = data_operands(bound.op, bound.inputs.size());
     const std::string name = cat(made.label, ".", i < data ? cat("x", i) : suffix(bound, i - data));
-    made.operands.push_back(value.shape), made.names.push_back(name), made.sources.push_back(value.name);
+    made.operands.push_back(value.shape);
+    made.names.push_back(name);
+    made.sources.push_back(value.name);
     HostTensor tensor = value_of(value);
     if (is_float(value.dtype)) tensor = converted(tensor, DType::f32);
     if (!rounding(bound.op, graph_.operands(bound).in).smooth) tensor = without_ties(tensor);
@@ -97,7 +99,10 @@ class NodeProgramBuilder {
       out_.program.parameters.push_back({.name = name, .shape = value.shape});
       out_.weights["param/" + name] = std::move(tensor);
       const bool reached = made.backward && traits(bound.op).differentiable;
-      if (reached) trained_.parameters.push_back(name), made.judged.push_back("grad/" + name);
+      if (reached) {
+        trained_.parameters.push_back(name);
+        made.judged.push_back("grad/" + name);
+      }
     }
   }
 

@@ -22,7 +22,9 @@ class Tapping {
   }
 
   Program run() {
-    phase().nodes.clear(), phase().outputs.clear(), phase().accumulate = 1;
+    phase().nodes.clear();
+    phase().outputs.clear();
+    phase().accumulate = 1;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) add(before_.nodes[n], graph_.nodes[n]);
     for (LossTerm& term : phase().loss) follow(term.value);
     for (InputSpec& input : phase().inputs) follow(input.like);

@@ -31,7 +31,8 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
   StepJob drawing{.program = program_, .bindings = bindings_, .seed = seed_};
   drawing.runs = {{.stops = {{1, {"loss"}}}}};
   StepRunResult drawn = std::move(reference(drawing).front());
-  weights_ = std::move(drawn.weights), inputs_ = std::move(drawn.inputs);
+  weights_ = std::move(drawn.weights);
+  inputs_ = std::move(drawn.inputs);
   std::erase_if(inputs_, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
 
   StepJob exact = job("fp64", "nchw", 0);

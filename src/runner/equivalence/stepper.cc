@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
   PreparedCell out;
   out.worker = &entry;
-  out.program = job.program, out.bindings = job.bindings;
+  out.program = job.program;
+  out.bindings = job.bindings;
   ThreadRequest threads{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
   if (job.threads > 0) threads.threads = job.threads;
   out.threads = plan_threads(threads);
@@ -99,7 +100,8 @@ class WorkerSteps {
     int64_t step = 0;
     for (const Stop& stop : run.stops) {
       while (step < stop.step) {
-        request.first_step = ++steps_done_, request.at_step = ++step;
+        request.first_step = ++steps_done_;
+        request.at_step = ++step;
         train(request);
       }
       result.at.push_back(read(stop.prefixes));

@@ -78,7 +78,11 @@ const Finding* FrameworkVerdict::guilty() const {
 Json to_json(const Finding& f) {
   Json json = {{"phase", f.phase}, {"where", f.where}, {"what", f.what},        {"error", f.error},
                {"bound", f.bound}, {"ok", f.ok()},     {"bound_from", f.source}};
-  if (f.worst) json["at"] = f.worst->index, json["got"] = f.worst->got, json["expected"] = f.worst->expected;
+  if (f.worst) {
+    json["at"] = f.worst->index;
+    json["got"] = f.worst->got;
+    json["expected"] = f.worst->expected;
+  }
   if (!f.missing.empty()) json["missing"] = f.missing;
   return json;
 }

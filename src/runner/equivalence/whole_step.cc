@@ -56,13 +56,20 @@ void WholeReference::judge_tensor(const std::string& name, const HostTensor& exa
   if (rule == Rule::left_out) return;
   Finding finding{.where = name, .what = "error", .source = "4 x the spread of PyTorch's float32"};
   const auto found = got.find(name);
-  if (found == got.end()) return finding.missing = "the framework gave none", result.add(finding);
-  if (found->second.shape() != exact.shape())
-    return finding.missing = cat("shape ", found->second.shape(), " in place of ", exact.shape()), result.add(finding);
+  if (found == got.end()) {
+    finding.missing = "the framework gave none";
+    return result.add(finding);
+  }
+  if (found->second.shape() != exact.shape()) {
+    finding.missing = cat("shape ", found->second.shape(), " in place of ", exact.shape());
+    return result.add(finding);
+  }
   finding.worst = worst_element(found->second, exact);
   if (rule == Rule::bounded) {
-    finding.what = "size", finding.source = "1e-5 of the largest gradient: exactly 0 without rounding";
-    finding.error = norm(found->second), finding.bound = kZeroBound * largest_gradient_;
+    finding.what = "size";
+    finding.source = "1e-5 of the largest gradient: exactly 0 without rounding";
+    finding.error = norm(found->second);
+    finding.bound = kZeroBound * largest_gradient_;
     return result.add(finding);
   }
   const auto known = spread_.find(name);
@@ -72,7 +79,8 @@ void WholeReference::judge_tensor(const std::string& name, const HostTensor& exa
   if (finding.bound == kErrorFloor) finding.source = "the least that is asked";
   result.add(finding);
   if (!name.starts_with("grad/")) return;
-  finding.what = "factor", finding.source = "4 x the spread of PyTorch's float32";
+  finding.what = "factor";
+  finding.source = "4 x the spread of PyTorch's float32";
   finding.error = std::abs(factor(found->second, exact) - 1);
   finding.bound = std::max(kFactorFloor, kSpreads * spread.factor);
   if (finding.bound == kFactorFloor) finding.source = "the least that is asked";
