@@ -14,7 +14,8 @@ using testing::HasSubstr;
 CellResult row(const std::string& framework, std::optional<bool> verified, const SampleOptions& options = {}) {
   Record record = sample_record(options);
   MeasuredWorkload& w = record.run.workload;
-  w.framework = framework, w.mode = framework == "pytorch" ? "eager" : "graph";
+  w.framework = framework;
+  w.mode = framework == "pytorch" ? "eager" : "graph";
   w.layout = framework == "tensorflow" ? "nhwc" : "nchw";
   record.run.verified = verified;
   return summarize(record);

@@ -105,7 +105,11 @@ inline std::unique_ptr<Made> rival(const char* framework, int64_t clean_ns) {
   auto made = sample::made();
   made->record.run.verified = true;
   MeasuredWorkload& w = made->record.run.workload;
-  w.model = "net", w.model_hash = "m1", w.framework = framework, w.batch = 8, w.repro = "tbd run net --batch 8";
+  w.model = "net";
+  w.model_hash = "m1";
+  w.framework = framework;
+  w.batch = 8;
+  w.repro = "tbd run net --batch 8";
   Launch clean;
   clean.info.first_step_began_ns = 0;
   for (int64_t step = 1; step <= 60; ++step)

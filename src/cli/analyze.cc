@@ -36,7 +36,10 @@ class Analyze final : public Command {
     const Format format = json_ ? Format::json : format_from(format_);
     const TraceWindow window = trace_window_from(window_);
     std::vector<Table> tables = mllog_tables_of(traces_);
-    if (traces_.empty()) return print_tables(context, tables, format), kDone;
+    if (traces_.empty()) {
+      print_tables(context, tables, format);
+      return kDone;
+    }
     const AnalyzedTraces next = analyzed(context, traces_, window, quiet_);
     if (!against_.empty()) {
       const AnalyzedTraces base = analyzed(context, against_, window, quiet_);

@@ -99,7 +99,10 @@ int run_program(Context& context) {
     print_commands(context, commands);
     return arguments.empty() ? kBadUsage : kDone;
   }
-  if (arguments[0] == "--version") return context.out << "tbd " << TBD_VERSION << "\n", kDone;
+  if (arguments[0] == "--version") {
+    context.out << "tbd " << TBD_VERSION << "\n";
+    return kDone;
+  }
   std::vector<std::string> names;
   for (const auto& command : commands) {
     names.push_back(command->name());

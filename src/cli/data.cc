@@ -36,7 +36,10 @@ class Data final : public Command {
 
   int run(Context& context) override {
     output_.table_format();  // refuses a bad --format before any work
-    if (words_.empty()) return list_data_sets(context, output_), kDone;
+    if (words_.empty()) {
+      list_data_sets(context, output_);
+      return kDone;
+    }
     if (words_[0] == "check") return check_data_set(context, output_, spec());
     if (words_.size() > 1) fail(ErrorKind::usage, "data ", words_[0], ": unexpected argument '", words_[1], "'");
     make_.what = words_[0];

@@ -191,7 +191,10 @@ class Describe final : public Command {
     const int64_t batch = positive(batch_, "--batch");
     const Precision precision = precision_from(precision_);
     const Program program = load_program(model_, config_).program;
-    if (program_) return context.out << tbd::to_json(program).dump(1) << "\n", kDone;
+    if (program_) {
+      context.out << tbd::to_json(program).dump(1) << "\n";
+      return kDone;
+    }
     const Description description = describe(program, shapes_, batch, precision);
     if (format == Format::json) {
       context.out << description_json(description, batch, precision).dump() << "\n";

@@ -27,10 +27,19 @@ class Explain final : public Command {
 
   int run(Context& context) override {
     const Format format = json_ ? Format::json : format_from(format_);
-    if (all_) return context.out << everything(format), kDone;
-    if (name_.empty()) return context.out << (format == Format::json ? everything(format) : topic_list()), kDone;
+    if (all_) {
+      context.out << everything(format);
+      return kDone;
+    }
+    if (name_.empty()) {
+      context.out << (format == Format::json ? everything(format) : topic_list());
+      return kDone;
+    }
     const FoundTopic found = topic(name_);
-    if (record_.empty()) return context.out << alone(found, format), kDone;
+    if (record_.empty()) {
+      context.out << alone(found, format);
+      return kDone;
+    }
     const std::vector<std::filesystem::path> folders = find_records(record_);
     for (size_t i = 0; i < folders.size(); ++i) {
       if (i > 0 && format != Format::json) context.out << "\n";
@@ -59,7 +68,9 @@ class Explain final : public Command {
     const std::vector<Fact> facts = walk(found, record);
     if (format == Format::json) {
       Json object = to_json(found);
-      object["record"] = folder.string(), object["record_hash"] = record.hash, object["facts"] = to_json(facts);
+      object["record"] = folder.string();
+      object["record_hash"] = record.hash;
+      object["facts"] = to_json(facts);
       return line(object);
     }
     if (format == Format::csv) return print(fact_table(facts), format);

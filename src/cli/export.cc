@@ -65,7 +65,10 @@ class Export final : public Command {
  private:
   template <class Write>
   int to_output(Context& context, Write write) const {
-    if (out_.empty()) return write(context.out), kDone;
+    if (out_.empty()) {
+      write(context.out);
+      return kDone;
+    }
     replace_file(out_, [&](const std::filesystem::path& path) {
       std::ofstream file(path, std::ios::binary | std::ios::trunc);
       if (file) write(file);

@@ -57,7 +57,8 @@ Matrix matrix_of(std::vector<Availability>& frameworks, const std::vector<Loweri
     try {
       matrix.back() = lowerings(find_worker(settings.workers, framework.key), questions, settings);
     } catch (const Error& e) {
-      framework.state = "absent", framework.reason = absent.reason = e.what();
+      framework.state = "absent";
+      framework.reason = absent.reason = e.what();
       matrix.back().assign(questions.size(), absent);
     }
   }

@@ -56,7 +56,8 @@ void ProgressPrinter::operator()(const Progress& progress) {
   }
   {
     const std::lock_guard lock(mutex_);
-    progress_ = progress, told_ns_ = now_ns();
+    progress_ = progress;
+    told_ns_ = now_ns();
     if (is_new) stage_began_ns_ = told_ns_;
     rewrite();
   }

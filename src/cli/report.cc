@@ -54,7 +54,10 @@ class Report final : public Command {
     }
     const Format format = json_ ? Format::json : format_from(format_);
     const Reported found = read_for_report(context, paths, quiet_);
-    if (format == Format::csv && is_folder_name(out_)) return write_csv(report_csv_files(found.input())), kDone;
+    if (format == Format::csv && is_folder_name(out_)) {
+      write_csv(report_csv_files(found.input()));
+      return kDone;
+    }
     const std::string text = print_report(found.input(), format);
     if (out_.empty())
       context.out << text;

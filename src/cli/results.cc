@@ -24,7 +24,10 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
   std::vector<const Record*> each;
   std::vector<CellResult> rows;
   for (const CellRun& run : runs) records.push_back(read_record(run.record));
-  for (const Record& record : records) each.push_back(&record), rows.push_back(summarize(record));
+  for (const Record& record : records) {
+    each.push_back(&record);
+    rows.push_back(summarize(record));
+  }
   context.out << print_cells(rows, format);
   if (format == Format::json || format == Format::csv) return;
   const std::vector<InputPair> pairs = input_pairs(rows);

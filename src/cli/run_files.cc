@@ -11,9 +11,12 @@ constexpr const char* kPlanFile = "cells.plan";
 std::string plan_of_set(const RunRequest& request) {
   const RunOptions& options = request.options;
   Plan plan = plan_of(request.cells);
-  plan.effort = options.effort, plan.passes = options.passes;
-  plan.launches = options.launches, plan.limit_seconds = options.limit_seconds;
-  plan.peaks = options.peaks, plan.check = request.check;
+  plan.effort = options.effort;
+  plan.passes = options.passes;
+  plan.launches = options.launches;
+  plan.limit_seconds = options.limit_seconds;
+  plan.peaks = options.peaks;
+  plan.check = request.check;
   return cat("# The cells of this result set; 'tbd run --resume FOLDER' reads it.\n", plan_text(plan));
 }
 

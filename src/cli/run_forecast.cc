@@ -89,7 +89,10 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
   const std::vector<PlannedWorkload> cells = planned(out, options, true);
   std::vector<double> seconds;
   std::vector<bool> fits;
-  for (const CellPrediction& cell : out.cells) seconds.push_back(cell.seconds), fits.push_back(cell.fits);
+  for (const CellPrediction& cell : out.cells) {
+    seconds.push_back(cell.seconds);
+    fits.push_back(cell.fits);
+  }
   std::vector<Evidence> questions;
   for (const Need& need : out.needs_all) {
     if (!need.decidable || need.groups.empty()) continue;
@@ -135,7 +138,8 @@ Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options,
                .needs = {},
                .needs_all = {},
                .rates = rates.source};
-  out.kept.assign(cells.size(), true), out.reasons.resize(cells.size());
+  out.kept.assign(cells.size(), true);
+  out.reasons.resize(cells.size());
   const int64_t launches = options.launches.value_or(level(options.effort).launches);
   out.needs_all = needs(planned(out, options, true), launches);
   if (options.budget_seconds && !options.resume && !cells.empty()) thin_to(out, options, launches);

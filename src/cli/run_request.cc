@@ -32,9 +32,11 @@ void take_options(const Plan& plan, RunRequest& request) {
   RunOptions& options = request.options;
   if (plan.effort) options.effort = *plan.effort;
   if (!plan.passes.empty()) options.passes = plan.passes;
-  options.launches = plan.launches, options.limit_seconds = plan.limit_seconds;
+  options.launches = plan.launches;
+  options.limit_seconds = plan.limit_seconds;
   options.budget_seconds = plan.budget_seconds;
-  options.peaks = plan.peaks.value_or(true), request.check = plan.check.value_or(true);
+  options.peaks = plan.peaks.value_or(true);
+  request.check = plan.check.value_or(true);
 }
 
 void override_options(const RunArguments& given, RunRequest& request) {
@@ -70,7 +72,8 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
   take_options(plan, request);
   override_options(given, request);
   request.cells = cells(plan);
-  request.options.out = given.resume, request.options.resume = true;
+  request.options.out = given.resume;
+  request.options.resume = true;
   request.options.again = outcomes_again(given.again, request.cells);
   return request;
 }

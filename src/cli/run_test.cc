@@ -144,7 +144,9 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
   const std::vector<Workload> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
   RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
-  begun.options.passes = {"clean", "memory"}, begun.options.limit_seconds = 7, begun.options.peaks = false;
+  begun.options.passes = {"clean", "memory"};
+  begun.options.limit_seconds = 7;
+  begun.options.peaks = false;
   std::filesystem::create_directory(path("set"));
   PlanFiles(begun, {}).keep();
   const RunOutcome said = run({"--resume", path("set").string(), "--dry-run", "--json"});
@@ -157,7 +159,8 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   EXPECT_THAT(run({"resnet50", "--config", "tiny", "--effort", "smoke", "--out", path("set").string()}).err,
               HasSubstr("go on with 'tbd run --resume"));
   RunArguments given;
-  given.resume = path("set").string(), given.again = {"failed", "unsteady"};
+  given.resume = path("set").string();
+  given.again = {"failed", "unsteady"};
   const RunRequest request = run_request(given, {});
   EXPECT_EQ(request.cells, cells);
   EXPECT_TRUE(request.options.resume);

@@ -38,8 +38,12 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
                                  .effort = s.effort,
                                  .launches = s.launches});
   MeasuredWorkload& w = record.run.workload;
-  w.model = s.model, w.model_hash = "hash of " + s.model, w.framework = s.framework, w.device = s.device;
-  w.batch = w.samples_per_step = batch, w.memory_budget_bytes = s.budget;
+  w.model = s.model;
+  w.model_hash = "hash of " + s.model;
+  w.framework = s.framework;
+  w.device = s.device;
+  w.batch = w.samples_per_step = batch;
+  w.memory_budget_bytes = s.budget;
   record.run.verified = s.verified;
   record.run.environment["cpu"]["model"] = s.machine;
   record.run.peaks["isa"] = {{s.precision, s.peak}};

@@ -79,7 +79,8 @@ TEST(Saturation, ACellThatWasForeseenNotToFitEndsASweepToo) {
     record.run.outcome = {
         .kind = OutcomeKind::skipped, .reason = "a step is predicted to need 5 GiB of memory", .repro = ""};
     record.launches.clear();
-    record.run.workload.optimizer = "sgd", record.run.environment = Json::object();
+    record.run.workload.optimizer = "sgd";
+    record.run.environment = Json::object();
   }
   EXPECT_EQ(results[2].verdict, RuleVerdict::holds);
   for (Record& record : results.records())

@@ -111,7 +111,9 @@ void add_launches(SweepPoint& point, const RunView& run) {
 SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& options) {
   const Candidate& best = candidates.front();
   SweepPoint point;
-  point.batch = best.record->run.workload.batch, point.record = best.record, point.cell = best.cell;
+  point.batch = best.record->run.workload.batch;
+  point.record = best.record;
+  point.cell = best.cell;
   const RunView run = view(*best.record);
   add_launches(point, run);
   point.cpu_utilization = point.cell["cpu_utilization"];

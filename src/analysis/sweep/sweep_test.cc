@@ -139,7 +139,8 @@ TEST(Sweeps, ACellThatReachedNoWorkerJoinsItsPlannedSweep) {
   results.records()[0].run.workload.mode = "graph";
   Record& skipped = results.records()[1];
   skipped.launches.clear();
-  skipped.run.environment = Json::object(), skipped.run.workload.optimizer = "sgd";
+  skipped.run.environment = Json::object();
+  skipped.run.workload.optimizer = "sgd";
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 1u);
   EXPECT_THAT(batches(sweeps[0]), ElementsAre(4, 8));

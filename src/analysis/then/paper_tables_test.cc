@@ -57,7 +57,8 @@ TEST(PaperTables, TheLongestOpsAreOfTheCellNearestToBatch32) {
   Record far = made->record, near = made->record;
   far.run.workload.framework = near.run.workload.framework = "pytorch";
   far.run.workload.model = near.run.workload.model = "resnet50";
-  far.run.workload.batch = 2, near.run.workload.batch = 16;
+  far.run.workload.batch = 2;
+  near.run.workload.batch = 16;
   const std::vector<Record> records = {far, near};
   const std::vector<Table> tables = longest_kernel_tables(pointers(records));
   ASSERT_EQ(tables.size(), 1u);

@@ -31,7 +31,9 @@ const ThenNow& find(const std::vector<ThenNow>& values, std::string_view model, 
 Record cell_record(const char* model, const char* framework, int64_t batch, double step_seconds = 0.25) {
   Record record = sample_record({.step_seconds = step_seconds, .noise = 0});
   MeasuredWorkload& w = record.run.workload;
-  w.model = model, w.framework = framework, w.batch = batch;
+  w.model = model;
+  w.framework = framework;
+  w.batch = batch;
   w.samples_per_step = batch;
   for (Launch& launch : record.launches) launch.info.batch_seen = batch;
   for (Launch& launch : record.launches)
