@@ -18,7 +18,10 @@ void random_moves(benchmark::State& state) {
   Game game(size, rules);
   int64_t games = 0;
   for (auto _ : state) {
-    if (game.over()) game = Game(size, rules), ++games;
+    if (game.over()) {
+      game = Game(size, rules);
+      ++games;
+    }
     benchmark::DoNotOptimize(game.play(random_move(game, Eyes::spare, words)));
   }
   state.SetItemsProcessed(state.iterations());

@@ -22,7 +22,8 @@ void report(const Trace& trace, int64_t steps) {
   for (size_t i = 0; i < trace.size(); ++i) {
     const OpDetail* detail = trace.detail_of<OpDetail>(i);
     const bool has_node = detail && detail->node != 0;
-    all += trace[i].duration, named += has_node ? trace[i].duration : 0;
+    all += trace[i].duration;
+    named += has_node ? trace[i].duration : 0;
     if (!has_node) without[cat(trace.name(i), " ", name(trace[i].phase))] += trace[i].duration;
   }
   std::cout << trace.size() / static_cast<size_t>(steps) << " ops a step, "
@@ -41,7 +42,10 @@ int main(int argc, char** argv) {
   const bench::Workload workload = bench::workload_from(flags, "nchw");
   const int64_t rounds = flags.contains("rounds") ? std::stoll(flags.at("rounds")) : 8;
   const auto tracing = bench::make_loaded(workload, nullptr, true), clean = bench::make_loaded(workload);
-  for (int64_t number = 1; number <= 2; ++number) step(*tracing, number, false), step(*clean, number, false);
+  for (int64_t number = 1; number <= 2; ++number) {
+    step(*tracing, number, false);
+    step(*clean, number, false);
+  }
   std::vector<bench::Pair> over_untraced, over_clean;
   for (int64_t round = 0; round < rounds; ++round) {
     const bench::Used traced = step(*tracing, 2 * round + 3, true);

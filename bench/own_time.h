@@ -18,7 +18,10 @@ struct Inside {  // a call of the framework
   static inline double seconds = 0;
   static inline int64_t calls = 0;
   double began = thread_seconds();
-  ~Inside() { seconds += thread_seconds() - began, ++calls; }
+  ~Inside() {
+    seconds += thread_seconds() - began;
+    ++calls;
+  }
 };
 
 #define TBD_TIMED(Result, Name, Parameters, Arguments) \
@@ -37,7 +40,9 @@ inline int own_time(int argc, char** argv, const std::string& layout) {
   };
   Workload workload = {
       .program = find_model("resnet50").config(given.contains("config") ? given["config"] : "canonical").program()};
-  workload.batch = number("batch", 8), workload.threads = number("threads", 2), workload.layout = layout;
+  workload.batch = number("batch", 8);
+  workload.threads = number("threads", 2);
+  workload.layout = layout;
   const std::unique_ptr<Session> session = make_loaded(workload);
   const auto run = [&](int64_t step) {
     session->step({.number = step, .schedule_step = step, .lr = {}, .only_phase = {}});
@@ -45,7 +50,8 @@ inline int own_time(int argc, char** argv, const std::string& layout) {
   constexpr int64_t kWarm = 3;
   for (int64_t step = 1; step <= kWarm; ++step) run(step);
   const int64_t steps = number("steps", 20);
-  Inside::seconds = 0, Inside::calls = 0;
+  Inside::seconds = 0;
+  Inside::calls = 0;
   timespec wall[2];
   const double start = thread_seconds();
   clock_gettime(CLOCK_MONOTONIC, &wall[0]);

@@ -92,7 +92,10 @@ int main(int argc, char** argv) {
   StraightLine straight(workload.batch);
   const bench::Programs programs = {{"tbd", bench::stepper(*session, {})}, {"straight_line", [&] { straight.step(); }}};
   bench::run_steps(programs, 200);
-  if (!flags.contains("steps")) return bench::serve(programs, [] { return Json::object(); }), 0;
+  if (!flags.contains("steps")) {
+    bench::serve(programs, [] { return Json::object(); });
+    return 0;
+  }
   const Json times = bench::run_steps(programs, std::stoll(flags["steps"]));
   const double ours = median(times["tbd"]), theirs = median(times["straight_line"]);
   std::cout << Json{{"tbd_step_s", ours}, {"straight_line_step_s", theirs}, {"ratio", ours / theirs}}.dump()

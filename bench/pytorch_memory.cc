@@ -49,7 +49,9 @@ std::map<std::string, std::string> environment_of_workers() {
     const size_t end = text.find('=');
     out.try_emplace(std::string(text.substr(0, end)), text.substr(end + 1));
   }
-  out.erase("OMP_NUM_THREADS"), out.erase("MKL_NUM_THREADS");  // --threads says
+  // --threads says
+  out.erase("OMP_NUM_THREADS");
+  out.erase("MKL_NUM_THREADS");
   return out;
 }
 
@@ -87,10 +89,13 @@ bench::Pair round(std::vector<std::string> arguments, int64_t number, int64_t st
   arguments.insert(arguments.end(), {"--heap-begins", cat(16 + random() % (1 << 16))});
   Side clean(arguments, false), watched(arguments, true);
   for (int64_t step = 0; step < steps; ++step) {
-    if ((number + step) % 2 == 0)
-      clean.step(), watched.step();
-    else
-      watched.step(), clean.step();
+    if ((number + step) % 2 == 0) {
+      clean.step();
+      watched.step();
+    } else {
+      watched.step();
+      clean.step();
+    }
   }
   return {.without = clean.mean(), .with = watched.mean()};
 }

@@ -51,7 +51,9 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedg
   std::unique_ptr<Session> session = make_session();
   LoadOptions options;
   options.bindings = {{"N", workload.batch}};
-  options.threads = workload.threads, options.layout = workload.layout, options.ledger = ledger;
+  options.threads = workload.threads;
+  options.layout = workload.layout;
+  options.ledger = ledger;
   options.trace = trace;
   session->load(workload.program, options);
   write_initial_values(*session, workload.program, 1, workload.threads);

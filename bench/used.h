@@ -46,7 +46,8 @@ inline Json cost_of(const std::vector<Pair>& pairs) {
   for (size_t key = 0; key < std::size(kUsed); ++key) {
     std::vector<double> without, with, ratios;
     for (const Pair& pair : pairs) {
-      without.push_back(pair.without[key]), with.push_back(pair.with[key]);
+      without.push_back(pair.without[key]);
+      with.push_back(pair.with[key]);
       ratios.push_back(pair.with[key] / pair.without[key]);
     }
     Json& cost = out[kUsed[key]] = {{"without", median(without)}, {"with", median(with)}};

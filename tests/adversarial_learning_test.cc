@@ -59,7 +59,8 @@ class Colours {
     const auto plane = static_cast<size_t>(images.shape()[2] * images.shape()[3]);
     for (size_t i = 0; i < values.size(); ++i) {
       const size_t c = i / plane % kChannels;
-      sum_[c] += values[i], squares_[c] += values[i] * values[i];
+      sum_[c] += values[i];
+      squares_[c] += values[i] * values[i];
     }
     count_ += static_cast<double>(values.size()) / kChannels;
   }

@@ -51,7 +51,8 @@ class Talk {
   }
   void load(const Program& program, const OpRunOptions& options) {
     protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
-    load.precision = tbd::name(options.precision), load.capture = true;
+    load.precision = tbd::name(options.precision);
+    load.capture = true;
     load.layout = options.layout.empty() ? layout_ : options.layout;
     ask<protocol::LoadReply>(load, "loading");
   }

@@ -124,7 +124,8 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
 
 TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
   std::vector<OpCase> cases = op_cases();
-  cases.push_back(drawn_dropout()), cases.push_back(drawn_attention());
+  cases.push_back(drawn_dropout());
+  cases.push_back(drawn_attention());
   SupportByPrecision support;
   for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
   const std::string now = matrix_section(GetParam(), cases, support);

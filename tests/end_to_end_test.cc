@@ -44,7 +44,8 @@ class EndToEnd : public ::testing::Test {
       for (const std::string& precision : capabilities(entry, settings_).precisions)
         if (std::ranges::count(precisions, precision) > 0) {
           cells.push_back(cell_);
-          cells.back().framework = entry.key, cells.back().precision = precision;
+          cells.back().framework = entry.key;
+          cells.back().precision = precision;
         }
     return cells;
   }
@@ -79,11 +80,15 @@ TEST_F(EndToEnd, TinyResNetTrainsAndIsRecorded) {
 
 TEST_F(EndToEnd, AStepOnItsOwnFilesGivesTheSameTwice) {
   StepOptions first = step();
-  first.save_weights = file("w"), first.save_inputs = file("i");
+  first.save_weights = file("w");
+  first.save_inputs = file("i");
   const StepResult once = run_step(first, settings_);
   StepOptions again = step();
-  again.cell.batch = 0, again.cell.seed = 99;  // weights and inputs come from the files
-  again.weights = file("w"), again.inputs = file("i"), again.out = file("again.safetensors");
+  again.cell.batch = 0;  // weights and inputs come from the files
+  again.cell.seed = 99;
+  again.weights = file("w");
+  again.inputs = file("i");
+  again.out = file("again.safetensors");
   const StepResult twice = run_step(again, settings_);
   EXPECT_FLOAT_EQ(static_cast<float>(once.losses.at("train")), static_cast<float>(twice.losses.at("train")));
   const TensorMap out = read_safetensors(again.out);
@@ -99,7 +104,9 @@ TEST_F(EndToEnd, WeightsOfAnotherNetworkAreNamedWithBothShapes) {
   tiny.save_weights = file("w");
   run_step(tiny, settings_);
   StepOptions large = step();
-  large.cell.config = "canonical", large.weights = file("w"), large.out = file("none");
+  large.cell.config = "canonical";
+  large.weights = file("w");
+  large.out = file("none");
   try {
     run_step(large, settings_);
     FAIL();
@@ -118,7 +125,8 @@ TEST_F(EndToEnd, WholeNumbersForAFloatParameterAreRefused) {
   bias = HostTensor(DType::i32, bias.shape());
   write_safetensors(file("w"), weights);
   StepOptions again = step();
-  again.weights = file("w"), again.out = file("none");
+  again.weights = file("w");
+  again.out = file("none");
   try {
     run_step(again, settings_);
     FAIL();
@@ -136,7 +144,8 @@ class RealFaults : public EndToEnd {
     fs::create_directory(scratch_);
     ::setenv("TMPDIR", scratch_.c_str(), 1);
     settings_.environment["TMPDIR"] = scratch_;
-    settings_.deadlines.step = 1, settings_.deadlines.grace = 0.5;
+    settings_.deadlines.step = 1;
+    settings_.deadlines.grace = 0.5;
   }
   void TearDown() override { ::unsetenv("TMPDIR"); }
 

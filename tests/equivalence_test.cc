@@ -61,7 +61,8 @@ TEST_F(EquivalenceGates, AVerdictIsKeptAndStandsInTheRecordsThatFollow) {
   settings_.workers.back().key = "pytorch@twin";
   const Workload cell{.model = "resnet50", .config = "tiny", .batch = 2};
   Workload twin = cell, low = cell;
-  twin.framework = "pytorch@twin", low.precision = "bf16";
+  twin.framework = "pytorch@twin";
+  low.precision = "bf16";
   int asked = 0;
   const auto count = [&](const std::string&) { ++asked; };
   EXPECT_THAT(check_missing(std::vector{cell, low}, settings_, count), testing::IsEmpty());

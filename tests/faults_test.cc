@@ -64,8 +64,10 @@ class Faults : public ::testing::Test {
   // counts; where the kernel says that it still took the processors from the worker, nothing can be said.
   void expect_grown(const WorkerEntry& entry, const std::string& fault, const std::string& cause, int64_t ns) {
     Causes sound = causes_of(entry, ""), faulty = causes_of(entry, fault);
-    for (int again = 0; again < 3 && !differences(sound, faulty, cause, ns).empty(); ++again)
-      keep_least(sound, causes_of(entry, "")), keep_least(faulty, causes_of(entry, fault));
+    for (int again = 0; again < 3 && !differences(sound, faulty, cause, ns).empty(); ++again) {
+      keep_least(sound, causes_of(entry, ""));
+      keep_least(faulty, causes_of(entry, fault));
+    }
     const std::string found = differences(sound, faulty, cause, ns);
     if (!found.empty() && waited_ms_ > 1e-8 * static_cast<double>(ns))
       GTEST_SKIP() << "OTHER WORK took the processors for " << waited_ms_ << " ms of a step: " << found;

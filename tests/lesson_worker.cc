@@ -52,8 +52,10 @@ protocol::RunReply LessonWorker::run(const Json& source, const protocol::Run& re
 double LessonWorker::mean_loss(const Json& source, int64_t steps, double lr, const std::optional<std::string>& phase) {
   double sum = 0;
   int64_t count = 0;
-  run(source, {.steps = steps, .lr = lr, .phase = phase},
-      [&](const StepRow& row) { sum += row.loss.value_or(NAN), ++count; });
+  run(source, {.steps = steps, .lr = lr, .phase = phase}, [&](const StepRow& row) {
+    sum += row.loss.value_or(NAN);
+    ++count;
+  });
   return sum / static_cast<double>(count);
 }
 

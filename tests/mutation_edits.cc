@@ -70,7 +70,8 @@ class Replay {
         s.square[i] = o.beta2 * s.square[i] + (1 - o.beta2) * kept * g[i] * kept * g[i];
       }
       const auto t = static_cast<double>(stop + 1);
-      s.c1 = 1 - std::pow(o.beta1, t), s.c2 = 1 - std::pow(o.beta2, t);
+      s.c1 = 1 - std::pow(o.beta1, t);
+      s.c2 = 1 - std::pow(o.beta2, t);
       const Values u = direction_(s);
       for (size_t i = 0; i < g.size(); ++i) s.w[i] -= kRuleRate * group_.lr_scale * u[i];
       put(result.at[stop].at("param/" + name), s.w);

@@ -96,7 +96,8 @@ std::vector<Mutation> sgd_mutations() {
   const Norm stale = [](BatchNorm& op, Node&) { op.momentum = 0; };
   const Norm epsilon_outside = [](BatchNorm& op, Node&) { op.eps = 2 * op.eps + op.eps * op.eps; };  // at variance 1
   const std::function<void(Conv2d&, Node&)> other_pads = [](Conv2d& op, Node&) {
-    std::swap(op.pads.top, op.pads.bottom), std::swap(op.pads.left, op.pads.right);
+    std::swap(op.pads.top, op.pads.bottom);
+    std::swap(op.pads.left, op.pads.right);
   };
   const auto sum_for_mean = [](Program& program) {
     for (Phase& phase : program.phases)

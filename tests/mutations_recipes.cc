@@ -80,7 +80,10 @@ std::vector<Mutation> adamw_mutations() {
 std::vector<Mutation> llama_mutations() {
   using Change = std::function<void(Attention&, Surrounded&)>;
   const std::vector<Op> turned = {Reshape{{0, 0, 2, 2, 8}}, Transpose{{0, 1, 3, 2, 4}}, Reshape{{0, 0, 32}}};
-  const Change heads_by_turns = [turned](Attention&, Surrounded& part) { part.before(0, turned), part.behind(turned); };
+  const Change heads_by_turns = [turned](Attention&, Surrounded& part) {
+    part.before(0, turned);
+    part.behind(turned);
+  };
   const auto decay_all = [](Update& update) {
     for (ParameterGroup& group : update.groups) group.weight_decay = update.groups.front().weight_decay;
   };

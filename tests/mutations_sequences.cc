@@ -37,7 +37,8 @@ void gelu_by_tanh(Unary& op, Surrounded& part) {
 // Pairs of neighbours in place of halves; heads of 4.
 void rotate_neighbours(Rotary&, Surrounded& part) {
   const std::vector<Op> swapped = {Reshape{{0, 0, 0, 2, 2}}, Transpose{{0, 1, 2, 4, 3}}, Reshape{{0, 0, 0, 4}}};
-  part.before(0, swapped), part.behind(swapped);
+  part.before(0, swapped);
+  part.behind(swapped);
 }
 
 // sin, cos, sin, cos ... in place of halves; width 8.
@@ -87,8 +88,10 @@ std::vector<Mutation> loss_mutations() {
 
 std::vector<Mutation> token_mutations() {
   const auto uncorrected = [](Update& update) {
-    if (update.optimizer.kind == Optimizer::Kind::adam)  // without decay, adamw is adam
-      update.optimizer.kind = Optimizer::Kind::adamw, update.optimizer.bias_correction = false;
+    if (update.optimizer.kind == Optimizer::Kind::adam) {
+      update.optimizer.kind = Optimizer::Kind::adamw;  // without decay, adamw is adam
+      update.optimizer.bias_correction = false;
+    }
   };
   std::vector<Mutation> out = {
       {.name = "control", .guilty = ""},

@@ -260,7 +260,10 @@ LinearSlopes linear_slopes(const DenseMatrix& x, const DenseMatrix& w, const Den
   for (size_t n = 0; n < x.rows; ++n)
     for (size_t o = 0; o < w.rows; ++o) {
       d.b(0, o) += dy(n, o);
-      for (size_t i = 0; i < x.columns; ++i) d.x(n, i) += dy(n, o) * w(o, i), d.w(o, i) += dy(n, o) * x(n, i);
+      for (size_t i = 0; i < x.columns; ++i) {
+        d.x(n, i) += dy(n, o) * w(o, i);
+        d.w(o, i) += dy(n, o) * x(n, i);
+      }
     }
   return d;
 }
@@ -295,7 +298,8 @@ ExpectedGradients expected(const TensorMap& weights, const TensorMap& inputs) {
   }
   const auto take = [&](const char* layer, const DenseMatrix& input) {
     LinearSlopes d = linear_slopes(input, w(layer), slope);
-    out.gradients[cat(layer, ".weight")] = d.w.values, out.gradients[cat(layer, ".bias")] = d.b.values;
+    out.gradients[cat(layer, ".weight")] = d.w.values;
+    out.gradients[cat(layer, ".bias")] = d.b.values;
     slope = std::move(d.x);
   };
   take("head", squashed);
@@ -413,7 +417,8 @@ TEST_F(NumpyWorker, IsMeasuredLikeAnyOther) {
 }
 
 TEST_F(NumpyWorker, AnOpThatItLacksIsNamedWithItsNode) {
-  cell_.model = "resnet50", cell_.config = "tiny";
+  cell_.model = "resnet50";
+  cell_.config = "tiny";
   const std::vector<CellRun> runs =
       run_cells({cell_}, {.effort = Effort::smoke, .out = file("set"), .peaks = false}, settings_);
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unsupported);

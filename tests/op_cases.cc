@@ -30,7 +30,8 @@ class Draw {
   }
   Pads pads(Extent2 most) {
     Pads out = {.top = (*this)(0, most.h), .bottom = (*this)(0, most.h)};
-    out.left = (*this)(0, most.w), out.right = (*this)(0, most.w);
+    out.left = (*this)(0, most.w);
+    out.right = (*this)(0, most.w);
     return out;
   }
   Shape image() {
@@ -64,7 +65,9 @@ Cases conv2d_cases() {
     Draw draw(seed);
     const Shape x = draw.image();
     Conv2d op = {.out = 4, .kernel = draw.extent(1, 3), .stride = draw.extent(1, 2), .pads = draw.pads(2)};
-    op.dilation = draw.extent(1, 2), op.groups = draw.coin() ? 2 : 1, op.bias = draw.coin();
+    op.dilation = draw.extent(1, 2);
+    op.groups = draw.coin() ? 2 : 1;
+    op.bias = draw.coin();
     cases.push_back({.op = op, .operands = {x}});
   }
   return cases;
@@ -201,7 +204,8 @@ Cases reduce_cases(const std::string& kind) {
   for (const std::vector<int64_t>& axes : {std::vector<int64_t>{}, {0}, {1}, {3}, {2, 3}, {0, 2}, {1, 2, 3}})
     for (const bool keep : {false, true}) {
       Op op = op_from_json(kind, Json::object());
-      std::get<Reduce>(op).axes = axes, std::get<Reduce>(op).keep = keep;
+      std::get<Reduce>(op).axes = axes;
+      std::get<Reduce>(op).keep = keep;
       cases.push_back({.op = op, .operands = {kImage}, .values = Values::positive});
     }
   return cases;

@@ -81,7 +81,8 @@ class Branch {
         program_.buffers.push_back(parameter);
       else
         train(parameter);
-      inputs.push_back(parameter.name), types_.push_back(DType::f32);
+      inputs.push_back(parameter.name);
+      types_.push_back(DType::f32);
     }
     return add(part, op, inputs);
   }

@@ -127,7 +127,9 @@ OpCase lstm(Lstm op, int64_t samples, int64_t steps, int64_t width, const std::v
             const std::vector<size_t>& unread = {}) {
   OpCase c = {.op = op, .operands = {{samples, steps, width}}, .unread = unread};
   if (lengths.empty()) return c;
-  c.operands.push_back({samples}), c.integers = {1}, c.given = {{1, lengths}};
+  c.operands.push_back({samples});
+  c.integers = {1};
+  c.given = {{1, lengths}};
   return c;
 }
 
@@ -161,7 +163,9 @@ OpCase cross_entropy(SoftmaxCrossEntropy op, const Shape& logits, const std::vec
   OpCase c = {.op = op, .operands = {logits, rows}, .integers = {1}};
   if (!labels.empty()) c.given[1] = labels;
   if (weights.empty()) return c;
-  c.operands.push_back(rows), c.fixed = {2}, c.given[2] = weights;
+  c.operands.push_back(rows);
+  c.fixed = {2};
+  c.given[2] = weights;
   return c;
 }
 

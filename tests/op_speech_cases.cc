@@ -26,7 +26,9 @@ OpCase gru(Gru op, int64_t samples, int64_t steps, int64_t width, const std::vec
            const std::vector<size_t>& unread = {}) {
   OpCase c = {.op = op, .operands = {{samples, steps, width}}, .unread = unread};
   if (lengths.empty()) return c;
-  c.operands.push_back({samples}), c.integers = {1}, c.given = {{1, lengths}};
+  c.operands.push_back({samples});
+  c.integers = {1};
+  c.given = {{1, lengths}};
   return c;
 }
 Cases gru_cases() {

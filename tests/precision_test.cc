@@ -30,8 +30,10 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
                                  .precision = precision,
                                  .dropout = "off",
                                  .seed = 1}};
-    options.steps = steps, options.lr = lr;
-    options.save_weights = folder_.path() / "weights", options.out = folder_.path() / "out";
+    options.steps = steps;
+    options.lr = lr;
+    options.save_weights = folder_.path() / "weights";
+    options.out = folder_.path() / "out";
     return run_step(options, settings_);
   }
   // Of the first step, which has one phase; where it runs that several times, always with the same weights.

@@ -176,10 +176,13 @@ MadeRecords made_records() {
         record.launches.insert(record.launches.end(), evidence.launches.begin(), evidence.launches.end());
         record.folder = evidence.folder;
         record.hash = cat(model, framework, batch);
-        record.run.ops = evidence.run.ops, record.run.peaks = evidence.run.peaks;
+        record.run.ops = evidence.run.ops;
+        record.run.peaks = evidence.run.peaks;
         Workload& w = record.run.workload;
         record.launches[0].info.batch_seen = batch;
-        w.model = model, w.framework = framework, w.batch = batch;
+        w.model = model;
+        w.framework = framework;
+        w.batch = batch;
         for (StepRow& row : record.launches[0].steps) row.units = static_cast<double>(batch);
         if (batch == 8 && w.framework == "mxnet") {
           record.launches.clear();

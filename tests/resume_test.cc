@@ -67,7 +67,10 @@ class Resume : public ::testing::Test {
 
   // As a kill leaves it: run.json says `running`, the end of launch `cut` was never written.
   static void undo_end(const fs::path& record, const std::string& cut) {
-    edit(record / "run.json", [](Json& json) { json["state"] = "running", json["outcome"]["kind"] = "ok"; });
+    edit(record / "run.json", [](Json& json) {
+      json["state"] = "running";
+      json["outcome"]["kind"] = "ok";
+    });
     if (cut.empty()) return;
     edit(record / "launches" / cut / "launch.json", [](Json& json) { json["outcome"]["kind"] = "interrupted"; });
   }
@@ -149,8 +152,10 @@ TEST_F(Resume, LaunchesOfAnotherMachineAreNotMixed) {
   options.launches = 2;
   const fs::path record = run({cell(1)}, options).at(0).record;
   undo_end(record, "clean-2");
-  edit(record / "run.json",
-       [](Json& json) { json["environment"]["limits"]["memory_bytes"] = 1, json["environment"]["hash"] = "0"; });
+  edit(record / "run.json", [](Json& json) {
+    json["environment"]["limits"]["memory_bytes"] = 1;
+    json["environment"]["hash"] = "0";
+  });
   options.resume = true;
   EXPECT_THAT(refusal({cell(1)}, options), HasSubstr("(limits.memory_bytes 1 there, "));
   EXPECT_TRUE(fs::exists(record / "launches/clean-2")) << "a refusal changes nothing";
@@ -211,7 +216,8 @@ TEST_F(Resume, ARecordAsideGoesWhenItsSuccessorIsComplete) {
 TEST_F(Resume, ATimeBudgetBeginsOnlyWhatItIsForeseenToEnd) {
   behave("ignores-stop");  // a launch lasts as long as its limit
   RunOptions options = smoke();
-  options.limit_seconds = 1, options.budget_seconds = 1.9;
+  options.limit_seconds = 1;
+  options.budget_seconds = 1.9;
   std::vector<CellRun> runs = run({cell(1), cell(2)}, options);
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[0].outcome.kind, OutcomeKind::ok);
@@ -226,13 +232,15 @@ TEST_F(Resume, ATimeBudgetBeginsOnlyWhatItIsForeseenToEnd) {
 
 TEST_F(Resume, RemainingTimeEndsWithTheBudget) {
   RunOptions options = smoke();
-  options.launches = 20, options.budget_seconds = 60.5;
+  options.launches = 20;
+  options.budget_seconds = 60.5;
   double most = 0;
   int told = 0;
   settings_.interrupted = [&] { return told >= 3; };
   run_cells({cell(1), cell(2)}, options, settings_, [&](const Progress& progress) {
     if (!progress.remaining_seconds) return;
-    most = std::max(most, *progress.remaining_seconds + progress.elapsed_seconds), ++told;
+    most = std::max(most, *progress.remaining_seconds + progress.elapsed_seconds);
+    ++told;
   });
   EXPECT_GE(told, 3);
   EXPECT_GT(most, 0);

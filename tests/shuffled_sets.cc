@@ -110,7 +110,10 @@ void shuffle_letters(const fs::path& from, const fs::path& to) {
   std::vector<size_t> places;  // of ASCII: other characters stay whole
   std::vector<char> letters;
   for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] != '\n' && static_cast<unsigned char>(text[i]) < 128) places.push_back(i), letters.push_back(text[i]);
+    if (text[i] != '\n' && static_cast<unsigned char>(text[i]) < 128) {
+      places.push_back(i);
+      letters.push_back(text[i]);
+    }
   shuffle(letters);
   for (size_t i = 0; i < places.size(); ++i) text[places[i]] = letters[i];
   write_file(to / "train.txt", text);

@@ -71,7 +71,8 @@ class SpeechLearning : public testing::Test {
     for (int64_t step = 1; step <= kHeldOutSpeechSteps; ++step) {
       const LessonWorker::Seen seen = worker.look(source(prompts_, "val"), step);
       const ErrorCount each = character_errors(said(seen.inputs), best_paths(seen));
-      count.edits += each.edits, count.reference += each.reference;
+      count.edits += each.edits;
+      count.reference += each.reference;
     }
     return count.rate().value();
   }

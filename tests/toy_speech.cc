@@ -57,7 +57,8 @@ Program growing() {
   const Tensor flat = g.flatten(y);
   const Tensor logits = g.linear("head", flat, {.out = 7});
   const Tensor guess = g.reshape(g.tanh(g.linear("guess", flat, {.out = 1})), {-1});
-  g.output("logits", logits), g.output("guess", guess);
+  g.output("logits", logits);
+  g.output("guess", guess);
   g.loss("policy", g.soft_cross_entropy(logits, shares));
   g.loss("value", g.squared_error(guess, value));
   g.update({.optimizer = {.momentum = 0.9}, .schedule = {.base = 0.01}});
