@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One statement a line: finds statements that commas join, in the folders that are free of them.
+"""One statement a line: finds statements that commas join.
 
   check_statements.py [--source DIR] [FOLDER ...]    one line per fault on stdout; exit 1 when there is one
 
@@ -11,28 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-# The folders that hold the rule; one is added when it is clean.
-CLEAN = [
-    "fuzz",
-    "src/analysis/explain",
-    "src/analysis/gap",
-    "src/analysis/memory",
-    "src/analysis/metrics",
-    "src/analysis/profile",
-    "src/analysis/trace",
-    "src/analysis/verify",
-    "src/base",
-    "src/data",
-    "src/go",
-    "src/host",
-    "src/measure",
-    "src/models",
-    "src/quality",
-    "src/record",
-    "src/report",
-    "src/stats",
-    "src/trace",
-]
+ROOTS = ["bench", "fuzz", "src", "tests"]
 
 BLANKED = re.compile(
     r'R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'(?!\w)|//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*',
@@ -163,9 +142,9 @@ def check(source, folders):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders of the repository [those that are clean]")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders of the repository [bench fuzz src tests]")
     options = parser.parse_args()
-    if check(options.source, options.folders or CLEAN):
+    if check(options.source, options.folders or ROOTS):
         sys.exit(1)
 
 
