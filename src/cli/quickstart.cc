@@ -32,7 +32,7 @@ class Quickstart final : public Command {
   void declare(Options& options) override {
     options.option("--framework", frameworks_, "Frameworks to measure [all]", {.separator = ','});
     options.option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
-    options.option("--budget", budget_, "Seconds of checking and measuring, shared by all cells",
+    options.option("--budget", budget_, "Seconds of checking and measuring, shared by all workloads",
                    {.show_default = true});
     options.option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
     output_.declare(options);

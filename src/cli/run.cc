@@ -31,7 +31,7 @@ class RunCommand final : public Command {
     if (!arguments_.plan.empty()) arguments_.plan = plan_file(context, arguments_.plan).string();
     RunRequest request = run_request(arguments_, settings);
     if (request.cells.empty()) {
-      context.err << "tbd: there is no cell to measure: " << why_empty() << "\n";
+      context.err << "tbd: there is no workload to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
     require_classes_fit(request.cells);
@@ -68,7 +68,7 @@ class RunCommand final : public Command {
     std::vector<LeftOutCell> left_out = seen.left_out(request.options.effort);
     if (!left_out.empty() && !output_.quiet)
       context.err << "budget of " << format_seconds(*request.options.budget_seconds) << ": " << request.cells.size()
-                  << " of " << seen.cells.size() << " cells, predicted to take " << format_seconds(seen.seconds)
+                  << " of " << seen.cells.size() << " workloads, predicted to take " << format_seconds(seen.seconds)
                   << "; the others stand in left-out.json\n";
     return left_out;
   }

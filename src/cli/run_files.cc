@@ -17,7 +17,7 @@ std::string plan_of_set(const RunRequest& request) {
   plan.limit_seconds = options.limit_seconds;
   plan.peaks = options.peaks;
   plan.check = request.check;
-  return cat("# The cells of this result set; 'tbd run --resume FOLDER' reads it.\n", plan_text(plan));
+  return cat("# The workloads of this result set; 'tbd run --resume FOLDER' reads it.\n", plan_text(plan));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
   const Thinned thinned = thin(seconds, questions, *options.budget_seconds - seconds_beside(options), fits);
   if (thinned.kept.empty())
     fail(ErrorKind::usage, "a budget of ", format_seconds(*options.budget_seconds),
-         " holds no cell: the shortest is predicted to take ",
+         " holds no workload: the shortest is predicted to take ",
          format_seconds(*std::ranges::min_element(seconds) + seconds_beside(options)));
   for (const Thinned::LeftOut& each : thinned.left_out) {
     out.kept[each.cell] = false;
@@ -184,14 +184,15 @@ Table forecast_cells(const Forecast& forecast) {
 }
 
 Table forecast_observations(const Forecast& forecast) {
-  Table table{.title = "The paper's observations",
-              .columns = {{"observation", "observation", Unit::count},
-                          {"decidable", "decidable"},
-                          {"decidable_without_budget", "by the whole plan"},
-                          {"lacks", "what is missing"}},
-              .rows = {},
-              .notes = {"Decidable: there are cases enough for a verdict if all cells run and memory ends the sweeps "
-                        "that are to be ended by it."}};
+  Table table{
+      .title = "The paper's observations",
+      .columns = {{"observation", "observation", Unit::count},
+                  {"decidable", "decidable"},
+                  {"decidable_without_budget", "by the whole plan"},
+                  {"lacks", "what is missing"}},
+      .rows = {},
+      .notes = {"Decidable: there are cases enough for a verdict if all workloads run and memory ends the sweeps "
+                "that are to be ended by it."}};
   for (const Need& need : forecast.needs)
     table.rows.push_back({int64_t{need.observation}, need.decidable, same(forecast.needs_all, need).decidable,
                           need.lacks.empty() ? TableCell() : TableCell(need.lacks)});
@@ -202,10 +203,10 @@ Table forecast_total(const Forecast& forecast, const RunOptions& options) {
   const auto kept = static_cast<int64_t>(std::ranges::count(forecast.kept, true));
   const auto decided = static_cast<int64_t>(std::ranges::count(forecast.needs, true, &Need::decidable));
   return {.title = "Together",
-          .columns = {{"cells", "cells", Unit::count},
+          .columns = {{"cells", "workloads", Unit::count},
                       {"measured_cells", "measured", Unit::count},
                       {"predicted_seconds", "predicted time", Unit::seconds},
-                      {"predicted_seconds_of_all", "of all cells", Unit::seconds},
+                      {"predicted_seconds_of_all", "of all workloads", Unit::seconds},
                       {"budget_seconds", "budget", Unit::seconds},
                       {"decidable_observations", "decidable observations", Unit::count},
                       {"rates", "rates"}},

@@ -65,7 +65,7 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
                     !given.shard.empty() || given.effort || given.launches || given.limit || !given.passes.empty();
   if (more)
     fail(ErrorKind::usage,
-         "--resume goes on with the cells and options of the set that was begun: beside it stand only --again, "
+         "--resume goes on with the workloads and options of the set that was begun: beside it stand only --again, "
          "--budget, --dry-run, --no-check and --no-peaks");
   RunRequest request;
   const Plan plan = kept_plan(given.resume, own_frameworks(settings));
@@ -111,20 +111,21 @@ void RunArguments::declare(Options& options) {
   options.option("--like", like, "Measure the workload of this record again");
   options.option("--effort", effort, effort_help());
   options.option("--passes", passes,
-                 "What to measure of each cell, comma-separated: clean, trace (for profile), memory [clean, or the "
+                 "What to measure of each workload, comma-separated: clean, trace (for profile), memory [clean, or the "
                  "plan's]",
                  {.separator = ','});
-  options.option("--launches", launches, "Worker processes per cell in the clean pass [the plan's or effort's]");
+  options.option("--launches", launches, "Worker processes per workload in the clean pass [the plan's or effort's]");
   options.option("--limit", limit, "Time of a launch after its first step: 20s, 2m [the plan's or effort's]");
   options.option("--budget", budget,
-                 "Time for the whole plan: 30m, 4h. Keeps the cells that are evidence for most of the paper's "
+                 "Time for the whole plan: 30m, 4h. Keeps the workloads that are evidence for most of the paper's "
                  "observations [none, or the plan's]");
-  options.flag("--dry-run", dry_run, "Print cells, their predicted time and memory and what they decide; no measuring");
-  options.option("--shard", shard, "A part of the cells, i/n; the n parts together are the plan");
+  options.flag("--dry-run", dry_run,
+               "Print workloads, their predicted time and memory and what they decide; no measuring");
+  options.option("--shard", shard, "A part of the workloads, i/n; the n parts together are the plan");
   options.option("--resume", resume, "Go on with the result set in this folder: what it lacks is measured");
   options.option("--again", again,
                  "With --resume, measure records with these outcomes anew, comma-separated; failed: timeout, failed, "
-                 "nonfinite, inconsistent, interrupted, and oom but where every cell has a memory budget",
+                 "nonfinite, inconsistent, interrupted, and oom but where every workload has a memory budget",
                  {.separator = ','});
   options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
   options.flag("--no-check", no_check, "Do not check first that several frameworks train the same network");

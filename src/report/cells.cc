@@ -223,7 +223,7 @@ std::vector<const ReportCell*> chosen(std::span<const ReportCell* const> cells, 
 std::string folded_note(size_t shown, size_t all, std::string_view where) {
   if (shown >= all) return "";
   return cat("<p class=\"note\">", shown, " of ", grouped(static_cast<int64_t>(all)),
-             " cells are drawn here: the largest batches, models and frameworks in turn. ", where, "</p>\n");
+             " workloads are drawn here: the largest batches, models and frameworks in turn. ", where, "</p>\n");
 }
 
 }  // namespace tbd

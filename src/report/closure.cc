@@ -126,8 +126,8 @@ std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells) {
 
 Table closure_table(std::span<const ClosureRow> rows) {
   Table table{.title = "How well it closes"};
-  table.columns = {{"what", "what"},          {"worst", "worst cell"},
-                   {"median", "median size"}, {"cells", "cells", Unit::count},
+  table.columns = {{"what", "what"},          {"worst", "worst workload"},
+                   {"median", "median size"}, {"cells", "workloads", Unit::count},
                    {"limit", "allowed"},      {"verdict", "verdict"}};
   for (const ClosureRow& r : rows)
     table.rows.push_back({r.what, r.worst, r.median, static_cast<int64_t>(r.cells), r.limit,
@@ -140,16 +140,17 @@ Table closure_table(std::span<const ClosureRow> rows) {
 std::string closure_banner(std::span<const ClosureRow> rows) {
   std::string html = "<div class=\"closure\">\n<h3>How well it closes</h3>\n<dl>\n";
   for (const ClosureRow& r : rows)
-    html += cat("<div class=\"",
-                r.cells == 0 ? "unknown"
-                : r.open     ? "open"
-                             : "closed",
-                "\" title=\"", html_escaped(cat(r.what, "; allowed: ", r.limit)), "\"><dt>", html_escaped(r.brief),
-                "</dt><dd>", html_escaped(r.worst), "</dd><dd class=\"sub\">",
-                r.cells == 0 ? std::string("no such pass in these records")
-                             : html_escaped(cat("worst of ", r.cells, r.cells == 1 ? " cell" : " cells, median ",
-                                                r.cells == 1 ? "" : r.median)),
-                "</dd></div>\n");
+    html +=
+        cat("<div class=\"",
+            r.cells == 0 ? "unknown"
+            : r.open     ? "open"
+                         : "closed",
+            "\" title=\"", html_escaped(cat(r.what, "; allowed: ", r.limit)), "\"><dt>", html_escaped(r.brief),
+            "</dt><dd>", html_escaped(r.worst), "</dd><dd class=\"sub\">",
+            r.cells == 0 ? std::string("no such pass in these records")
+                         : html_escaped(cat("worst of ", r.cells, r.cells == 1 ? " workload" : " workloads, median ",
+                                            r.cells == 1 ? "" : r.median)),
+            "</dd></div>\n");
   return html + "</dl>\n</div>\n";
 }
 

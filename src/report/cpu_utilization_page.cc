@@ -91,7 +91,7 @@ Chart cpu_chart(const Bars& bars, size_t number) {
 // Bars that would each stand alone share a chart, each under its full name.
 void join_single(std::vector<Bars>& all) {
   if (all.size() < 2 || std::ranges::any_of(all, [](const Bars& bars) { return bars.bars.size() > 1; })) return;
-  Bars joined{.title = "each cell", .bars = {}};
+  Bars joined{.title = "each workload", .bars = {}};
   for (const Bars& bars : all) {
     CpuBar bar = bars.bars.front();
     bar.series = cat(bar.series, " ", bars.title);

@@ -105,7 +105,7 @@ Chart devices_chart(const Content& content, std::span<const Pairing> pairs) {
   chart.y_title = "ratio";
   chart.mark = Mark::groups;
   chart.from_zero = true;
-  chart.caption = "As Fig. 8 of Zhu et al. 2018: the same cell at the largest batch that ran on both.";
+  chart.caption = "As Fig. 8 of Zhu et al. 2018: the same workload at the largest batch that ran on both.";
   ChartSeries x{.name = "throughput", .color = 0}, u{.name = "compute utilization", .color = 1},
       f{.name = "FLOP utilization", .color = 2}, roof{.name = "instruction peak", .color = 8};
   for (const Pairing& pair : pairs) {
@@ -129,7 +129,7 @@ Page devices_page(const Content& content) {
   const std::vector<Pairing> pairs = pairings(content);
   if (pairs.empty()) return page;
   page.html =
-      "<p>Cells that were measured on two devices or machines, one over the other. Their series are never "
+      "<p>Workloads that were measured on two devices or machines, one over the other. Their series are never "
       "joined or averaged.</p>\n";
   page.tables.push_back(devices_table(content, pairs));
   Chart chart = devices_chart(content, std::span(pairs).first(std::min(pairs.size(), kMostBars)));

@@ -66,7 +66,7 @@ void add_rates(Table& table, const std::string& label, const Json& peaks, const 
 
 Table rates_table(std::span<const ReportCell> cells) {
   Table table{.title = "Measured peaks"};
-  table.columns = {{"cell", "cell"}, {"roof", "roof"}, {"rate", "rate", Unit::flop_rate}};
+  table.columns = {{"cell", "workload"}, {"roof", "roof"}, {"rate", "rate", Unit::flop_rate}};
   for (const ReportCell& cell : cells) {
     add_rates(table, cell.label, cell.record->run.peaks, "isa");
     add_rates(table, cell.label, cell.record->run.peaks, "gemm");
@@ -100,14 +100,14 @@ Page environment_page(std::span<const ReportCell> cells) {
   Page page{.id = "environment", .title = "Environment"};
   const auto groups = grouped_environments(cells);
   if (groups.size() > 1)
-    page.html += cat("<p class=\"note\">The cells were measured in ", groups.size(),
+    page.html += cat("<p class=\"note\">The workloads were measured in ", groups.size(),
                      " different environments: compare them with care.</p>\n");
   const Fields first = groups.empty() ? Fields() : fields_of(*groups.front().first);
   std::string folded;
   for (const auto& [environment, labels] : groups) {
     const bool is_first = environment == groups.front().first;
     Table table = is_first ? environment_table(first) : difference_table(first, fields_of(*environment));
-    const std::string whose = groups.size() == 1 ? "All cells" : whose_of(labels);
+    const std::string whose = groups.size() == 1 ? "All workloads" : whose_of(labels);
     const std::string block = cat("<details", groups.size() == 1 ? " open" : "", "><summary>", html_escaped(whose),
                                   "</summary>\n", to_html(table), "</details>\n");
     (page.tables.size() < kMostFigures ? page.html : folded) += block;

@@ -8,15 +8,15 @@ namespace tbd {
 namespace {
 
 void add_cells(Page& page, const LeftOut& set) {
-  Table table{.title = "Cells that a time budget left out"};
+  Table table{.title = "Workloads that a time budget left out"};
   if (set.budget_seconds) table.title += cat(" (", format_seconds(*set.budget_seconds), ")");
-  table.columns = {{"cell", "cell"},
+  table.columns = {{"cell", "workload"},
                    {"predicted_seconds", "predicted to take", Unit::seconds},
                    {"reason", "why"},
                    {"repro", "to measure it"}};
   for (const LeftOutCell& each : set.cells)
     table.rows.push_back({each.cell, each.predicted_seconds, each.reason, each.repro});
-  page.html += cat("<p>", set.cells.size(), set.cells.size() == 1 ? " cell" : " cells",
+  page.html += cat("<p>", set.cells.size(), set.cells.size() == 1 ? " workload" : " workloads",
                    " of the plan were not measured: the budget was spent on those that are evidence for most of the "
                    "paper's observations.</p>\n",
                    folded_table(table, table.title));

@@ -38,7 +38,7 @@ Chart peak_chart(std::span<const Watched> all) {
               .caption = "At the instant at which the sum is greatest; classes add up to it.",
               .mark = Mark::stacks,
               .from_zero = true};
-  chart.table.columns = {{"cell", "cell"}, {"class", "class"}, {"bytes", "bytes", Unit::bytes}};
+  chart.table.columns = {{"cell", "workload"}, {"class", "class"}, {"bytes", "bytes", Unit::bytes}};
   chart.data.columns = {{"cell", ""}, {"class", ""}, {"bytes", ""}};
   for (const Watched& each : all) chart.order.push_back(each.cell->label);
   for (size_t c = 0; c < kMemoryClasses; ++c) {
@@ -115,7 +115,7 @@ Page memory_classes_page(std::span<const ReportCell> cells) {
   if (is_open(all)) page.title += " (open)";
   page.html =
       "<p>From launches of their own, in which every allocation was followed as far as the framework lets it be; each "
-      "cell says how far.</p>\n";
+      "workload says how far.</p>\n";
   page.charts.push_back(peak_chart(with_reports(chosen(all, kMostBars))));
   const std::vector<const ReportCell*> drawn = chosen(all, kMostFigures);
   page.html +=

@@ -35,7 +35,7 @@ std::optional<int64_t> rss_at(const LaunchView& launch, bool last) {
 
 Table peak_memory_table(std::span<const ReportCell> cells) {
   Table table;
-  table.columns = {{"cell", "cell"},
+  table.columns = {{"cell", "workload"},
                    {"peak_rss_bytes", "peak resident", Unit::bytes},
                    {"allocator_peak_bytes", "allocator peak", Unit::bytes},
                    {"weight_bytes", "weights in fp32", Unit::bytes},
@@ -83,7 +83,7 @@ Page memory_page(std::span<const ReportCell> cells) {
               .title = "Resident memory over the steps",
               .x_title = "step",
               .y_title = "resident memory, MiB",
-              .caption = "First launch of each cell, read at the end of each step.",
+              .caption = "First launch of each workload, read at the end of each step.",
               .metric = "peak_rss_bytes",
               .mark = Mark::lines,
               .from_zero = true,

@@ -62,8 +62,8 @@ std::string metric_html(const Table& table) {
 }
 
 Table duplicate_table(std::span<const ReportCell> cells) {
-  Table table{.title = "Records of cells that were measured more than once"};
-  table.columns = {{"cell", "cell"}, {"record_hash", "record"}, {"stands_in", "figures show record"}};
+  Table table{.title = "Records of workloads that were measured more than once"};
+  table.columns = {{"cell", "workload"}, {"record_hash", "record"}, {"stands_in", "figures show record"}};
   for (const ReportCell& cell : cells)
     if (cell.stands_in)
       table.rows.push_back({cell.label, cell.record->hash.substr(0, 12), cell.stands_in->hash.substr(0, 12)});
@@ -73,7 +73,7 @@ Table duplicate_table(std::span<const ReportCell> cells) {
 
 Table record_table(std::span<const ReportCell> cells) {
   Table table{.title = "Records"};
-  table.columns = {{"cell", "cell"},
+  table.columns = {{"cell", "workload"},
                    {"created", "measured"},
                    {"tool", "by"},
                    {"mode", "mode"},
@@ -117,11 +117,13 @@ Page methods_page(std::span<const ReportCell> cells) {
       "<p>FLOPs are counted from the network, one multiply-accumulate as two, and never include recomputation. Peaks "
       "are measured on the same machine with the same threads.</p>\n"
       "<p>Mode <em>eager</em> runs the framework's own operations one after the other; other modes are named where "
-      "they occur. Cells that differ in mode, input mode, layout, allocator or precision are not ranked against each "
+      "they occur. Workloads that differ in mode, input mode, layout, allocator or precision are not ranked against "
+      "each "
       "other. What could not be measured is shown as a dash, never as zero.</p>\n";
   page.html +=
       "<p>Figures carry the numbers of the figures in Zhu et al. 2018 (Benchmarking and Analyzing Deep Neural Network "
-      "Training, IISWC) that they correspond to; that numbering is taken from a secondary reading of the paper. Cells "
+      "Training, IISWC) that they correspond to; that numbering is taken from a secondary reading of the paper. "
+      "Workloads "
       "of "
       "different machines, input modes, modes and math types never share a line, and nothing is averaged over "
       "records.</p>\n";

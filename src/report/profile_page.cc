@@ -34,7 +34,7 @@ Chart loss_chart(std::span<const Profiled> all) {
               .caption = "Ideal is what the counted FLOPs and bytes take at the measured peaks. Parts add up to 100 %.",
               .mark = Mark::stacks,
               .from_zero = true};
-  chart.table.columns = {{"cell", "cell"}, {"cause", "cause"}, {"share", "share", Unit::fraction}};
+  chart.table.columns = {{"cell", "workload"}, {"cause", "cause"}, {"share", "share", Unit::fraction}};
   chart.data.columns = {{"cell", ""}, {"cause", ""}, {"ns", ""}, {"window_ns", ""}};
   for (const Profiled& each : all) chart.order.push_back(each.cell->label);
   for (size_t part = 0; part < all.front().profile.loss.size(); ++part) {
@@ -106,7 +106,8 @@ Page profile_page(std::span<const ReportCell> cells) {
   const std::vector<const ReportCell*> all = profiled(cells);
   if (all.empty()) return page;
   page.html =
-      "<p>From launches of their own, in which some steps were traced; what tracing cost stands beside each cell. The "
+      "<p>From launches of their own, in which some steps were traced; what tracing cost stands beside each workload. "
+      "The "
       "other pages' numbers come from launches without it.</p>\n";
   page.charts.push_back(loss_chart(with_profiles(chosen(all, kMostBars))));
   const std::vector<const ReportCell*> drawn = chosen(all, kMostFigures);

@@ -109,7 +109,8 @@ std::string extent(std::span<const ReportCell> cells) {
 // The answer in one sentence.
 std::string report_lead(std::span<const ReportCell> all) {
   const std::vector<ReportCell> cells = timed_of(all);
-  if (cells.empty()) return cat("Memory of ", all.size(), all.size() == 1 ? " cell" : " cells", "; none was timed.");
+  if (cells.empty())
+    return cat("Memory of ", all.size(), all.size() == 1 ? " workload" : " workloads", "; none was timed.");
   std::map<std::string, size_t> grades;
   size_t good = 0;
   for (const ReportCell& cell : cells) {
@@ -122,9 +123,9 @@ std::string report_lead(std::span<const ReportCell> all) {
   const std::string grade = counted.empty() ? "" : cat(" Grade: ", join(counted, ", "), ".");
   if (cells.size() == 1 && good == 1) return single_lead(cells.front()) + grade;
   const std::string how_many = good == cells.size()
-                                   ? cat("All ", grouped(static_cast<int64_t>(good)), " cells gave a result")
+                                   ? cat("All ", grouped(static_cast<int64_t>(good)), " workloads gave a result")
                                    : cat(grouped(static_cast<int64_t>(good)), " of ",
-                                         grouped(static_cast<int64_t>(cells.size())), " cells gave a result");
+                                         grouped(static_cast<int64_t>(cells.size())), " workloads gave a result");
   return cat(how_many, extent(cells), good == cells.size() ? "." : "; the others say why not.", grade);
 }
 

@@ -100,7 +100,7 @@ TEST(Report, MachinesNeverShareALine) {
   EXPECT_THAT(html, HasSubstr("machine A: Another CPU"));
   EXPECT_THAT(html, HasSubstr("machine B: Sample CPU"));
   EXPECT_THAT(html, HasSubstr("on 2 machines, which are kept apart"));
-  EXPECT_TRUE(chart_of(html, "devices-1").is_object()) << "the same cells, one machine over the other";
+  EXPECT_TRUE(chart_of(html, "devices-1").is_object()) << "the same workloads, one machine over the other";
 }
 
 TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
@@ -109,7 +109,7 @@ TEST(Report, ADuplicateIsListedAndNotDrawnTwice) {
   records.back().hash = "twice";
   records.back().folder = "results/twice";
   const std::string html = report_html({records}, kLibrary);
-  EXPECT_THAT(html, HasSubstr("Records of cells that were measured more than once"));
+  EXPECT_THAT(html, HasSubstr("Records of workloads that were measured more than once"));
   const Json chart = chart_of(html, "x-model-resnet50-1");
   ASSERT_TRUE(chart.is_object());
   for (const Json& series : chart["series"])
@@ -162,7 +162,7 @@ TEST(Report, ManyCellsAreFoldedAndSaidSo) {
   std::vector<Record> records;
   for (int64_t batch = 1; batch <= 30; ++batch) records.push_back(swept("pytorch", batch, 0.05));
   const std::string html = report_html({records}, kLibrary);
-  EXPECT_THAT(html, HasSubstr("12 of 30 cells are drawn here"));
+  EXPECT_THAT(html, HasSubstr("12 of 30 workloads are drawn here"));
   size_t step_charts = 0;
   for (const Json& chart : embedded_charts(html))
     step_charts += chart["id"].get<std::string>().starts_with("step-times");

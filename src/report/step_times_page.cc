@@ -161,7 +161,7 @@ std::string untimed(std::span<const ReportCell> cells) {
     if (cell.run.launches.empty()) names.push_back(cell.label);
   if (names.empty()) return "";
   if (names.size() == 1) return cat("<p class=\"note\">", html_escaped(names.front()), ": no step was timed.</p>\n");
-  return cat("<details><summary>", names.size(), " cells of which no step was timed</summary><p class=\"note\">",
+  return cat("<details><summary>", names.size(), " workloads of which no step was timed</summary><p class=\"note\">",
              html_escaped(join(names, "; ")), "</p></details>\n");
 }
 

@@ -114,7 +114,7 @@ void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Tab
   std::string list = "<ul class=\"verdicts\">\n";
   for (const InputPair& pair : pairs) list += verdict_line(pair);
   page.html += "<h3>Is the input the limit?</h3>\n" +
-               folded(pairs.size() > kMostLines, cat(pairs.size(), " pairs of cells"), list + "</ul>\n");
+               folded(pairs.size() > kMostLines, cat(pairs.size(), " pairs of workloads"), list + "</ul>\n");
   tables.push_back(input_table(pairs));
   tables.back().title = "Is the input the limit?";
 }
@@ -123,8 +123,8 @@ void add_all_cells(Page& page, std::span<const ReportCell> cells) {
   std::vector<CellResult> results;
   for (const ReportCell& cell : cells) results.push_back(cell.result);
   Table table = results_table(results);
-  page.html +=
-      "<h3>All cells</h3>\n" + folded(cells.size() > kMostFigures, cat(cells.size(), " cells"), explained_html(table));
+  page.html += "<h3>All workloads</h3>\n" +
+               folded(cells.size() > kMostFigures, cat(cells.size(), " workloads"), explained_html(table));
   table.title = "Results";
   page.tables.insert(page.tables.begin(), std::move(table));
 }

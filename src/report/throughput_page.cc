@@ -27,7 +27,7 @@ ChartSeries throughput_series(std::span<const ReportCell> cells, const std::stri
 
 Table interval_table(std::span<const ReportCell> cells, const std::string& unit) {
   Table table;
-  table.columns = {{"cell", "cell"},
+  table.columns = {{"cell", "workload"},
                    {"throughput", unit + "/s", Unit::per_second},
                    {"low", "from", Unit::per_second},
                    {"high", "to", Unit::per_second},

@@ -52,7 +52,7 @@ std::vector<std::string> values_for(const Workload& workload, const Axis& axis,
 void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<std::string>& values) {
   if (values.empty()) return;
   if (all.size() > kMostCells / values.size())
-    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " cells; the lists are too long");
+    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " workloads; the lists are too long");
   std::vector<Workload> out;
   for (const Workload& each : all)
     for (const std::string& value : values_for(each, axis, values))
@@ -76,7 +76,7 @@ void require_pass(const std::string& pass) {
 }
 
 std::vector<Workload> cells(const WorkloadSet& set) {
-  if (set.values("model").empty()) fail(ErrorKind::usage, "a set of cells needs a model");
+  if (set.values("model").empty()) fail(ErrorKind::usage, "a set of workloads needs a model");
   std::vector<const Axis*> outer_first;
   for (const Axis& axis : axes()) outer_first.push_back(&axis);
   std::ranges::stable_sort(outer_first, {}, &Axis::inner);

@@ -53,7 +53,7 @@ void apply_excludes(const std::vector<Section>& sets, const std::vector<Section>
     const auto out = [&](const Workload& cell) { return excluded(cell, exclude.set); };
     if (exclude.lines.empty()) fail_at(where, exclude.line, "an exclude needs a setting: without one it is everything");
     if (std::ranges::none_of(whole, [&](const auto& all) { return std::ranges::any_of(all, out); }))
-      fail_at(where, exclude.line, "no cell of the plan is in all lists of this exclude");
+      fail_at(where, exclude.line, "no workload of the plan is in all lists of this exclude");
     for (size_t i = 0; i < sets.size(); ++i) {
       std::erase_if(left[i], out);
       if (left[i].empty())

@@ -105,7 +105,7 @@ class PlanReader {
     require(at_ == &defaults_ || !among(kPlanKeys, key), key, " is set for the whole plan, before the first [set]");
     const Axis* axis = find_axis(key);
     require(!in_exclude_ || (axis && axis->list),
-            "an exclude takes lists that cells have (model, batch, framework, ...), not ", key);
+            "an exclude takes lists that workloads have (model, batch, framework, ...), not ", key);
   }
 
   // What only the program around the table knows of a value.

@@ -110,7 +110,7 @@ TEST(Plan, SettingsThatContradictAreNamed) {
 TEST(Plan, ExcludesThatSayNothingOrTooMuchAreNamed) {
   const std::string ours = "[a]\nmodel = resnet50\nprecision = fp32, bf16\n";
   EXPECT_THAT(refusal(ours + "[exclude]\nframework = mxnet\n"),
-              HasSubstr("a.plan:4: no cell of the plan is in all lists"));
+              HasSubstr("a.plan:4: no workload of the plan is in all lists"));
   EXPECT_THAT(refusal(ours + "[exclude]\nprecision = fp32, bf16\n"),
               HasSubstr("a.plan:4: this exclude leaves nothing of the set in line 1"));
   EXPECT_THAT(refusal(ours + "[exclude]\n"), HasSubstr("a.plan:4: an exclude needs a setting"));

@@ -204,7 +204,7 @@ LaunchPlan plan_launches(double share_seconds, double start_seconds) {
 
 std::vector<CellRun> run_quickstart(std::vector<Workload> cells, const QuickstartOptions& options,
                                     const RunnerSettings& settings, const ProgressSink& progress) {
-  if (cells.empty()) fail(ErrorKind::usage, "there is no cell to measure");
+  if (cells.empty()) fail(ErrorKind::usage, "there is no workload to measure");
   const Chooser chosen(cells, options, settings, progress);
   const LaunchPlan plan = chosen.launches();
   const RunOptions run{

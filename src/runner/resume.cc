@@ -138,7 +138,7 @@ Begun look_at(const fs::path& folder, const PreparedCell& prepared, const RunOpt
     throw e.within(place.string());
   }
   const std::string other = difference(begun.run.workload, prepared.run.workload, !prepared.cell.mode.empty());
-  if (!other.empty()) fail(ErrorKind::usage, folder.string(), " holds another cell: ", other);
+  if (!other.empty()) fail(ErrorKind::usage, folder.string(), " holds another workload: ", other);
   find_launches(place, options.passes, begun);
   begun.state = state_of(begun, prepared, options, launches);
   const bool goes_on = begun.state == Begun::State::partial && lacks_launches(begun, options.passes, launches) &&

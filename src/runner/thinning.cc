@@ -26,7 +26,8 @@ class Thinning {
     for (size_t q = 0; q < questions.size(); ++q)
       for (const std::vector<size_t>& cells : questions[q].groups) {
         const std::set<size_t> once(cells.begin(), cells.end());
-        require(once.empty() || *once.rbegin() < seconds.size(), "a group of ", questions[q].name, " names no cell");
+        require(once.empty() || *once.rbegin() < seconds.size(), "a group of ", questions[q].name,
+                " names no workload");
         if (!once.empty())
           groups_.push_back({.question = q, .cells = {once.begin(), once.end()}, .decides = questions[q].decides});
       }
@@ -135,7 +136,7 @@ class Thinning {
     if (questions == 0) return cat(needs, "; no observation needs it");
     if (spent_ + seconds_[cell] <= budget_)  // else it had been kept as a single one
       return cat(needs, "; alone it tells nothing, it only ends a sweep, and the cheapest ",
-                 "cells that make a case with it take ", format_seconds(cheapest_case(cell)), " more");
+                 "workloads that make a case with it take ", format_seconds(cheapest_case(cell)), " more");
     return cat(needs, "; it is evidence for ", questions, questions == 1 ? " observation" : " observations",
                ", others bring more for their time");
   }
@@ -174,7 +175,7 @@ std::vector<std::vector<size_t>> portions(const std::vector<std::string>& sweep_
 
 Thinned thin(const std::vector<double>& seconds, const std::vector<Evidence>& questions, double budget_seconds,
              const std::vector<bool>& alone) {
-  for (const double each : seconds) require(each > 0, "a cell is predicted to take no time");
+  for (const double each : seconds) require(each > 0, "a workload is predicted to take no time");
   return Thinning(seconds, questions, budget_seconds, alone).run();
 }
 

@@ -38,7 +38,7 @@ constexpr Topic kFlagTopics[] = {
 };
 
 constexpr Topic kOutcomes[] = {
-    {"ok", "", "The cell ran and no gate withheld its number.", "", "", "", "",
+    {"ok", "", "The workload ran and no gate withheld its number.", "", "", "", "",
      "Says nothing about how good a number is: see the grade."},
     {"unsteady", "", "Records of earlier versions of the program: their series drifted or had no stable phase.", "",
      "Such records are judged anew; no new one carries it.", "", "docs/statistics.md", "See the grade."},

@@ -63,14 +63,15 @@ constexpr Topic kMemoryTopics[] = {
 constexpr Topic kSweep[] = {
     {"sweep.knee", "samples", "Smallest batch from which on throughput reaches 95 % of the sweep's best.",
      "min b: X(b') >= 0.95 max X for all b' >= b",
-     "Cells that differ in the batch alone. Its interval: the same rule with upper ends of X against lower ends, and "
+     "Workloads that differ in the batch alone. Its interval: the same rule with upper ends of X against lower ends, "
+     "and "
      "the other way round.",
-     "Clean pass of each cell.", "",
+     "Clean pass of each workload.", "",
      "Absent with fewer than three batches that ran. A knee at the largest batch means: not saturated."},
     {"sweep.largest_batch", "samples", "The largest batch that ran.", "b* = max b with a throughput",
      "Memory-limited when the next point ended in oom or was skipped as not fitting, on the machine or against an "
      "enforced budget.",
-     "Clean pass of each cell; the budget limits the worker's data.", "",
+     "Clean pass of each workload; the budget limits the worker's data.", "",
      "Not memory-limited: says only what was tried. Two budgets are two sweeps."},
 };
 

@@ -16,7 +16,7 @@ constexpr Topic kTraceTopics[] = {
      "Says that something computed, not how well: one busy thread is enough. Biased by about overhead.trace."},
     {"flop_utilization.active", "fraction", "FLOPs of a math type over its measured peak, while an op computed.",
      "F_act = FLOPs / (R P)",
-     "R: peak by instructions of the cell's math type. fp32, fp64: model and elementwise FLOPs; half types: model "
+     "R: peak by instructions of the workload's math type. fp32, fp64: model and elementwise FLOPs; half types: model "
      "FLOPs, their elementwise ones count as fp32.",
      kWindow, "Zhu et al. 2018, IISWC, 3.4.1.", "Hides idle time: always beside flop_utilization.window."},
     {"flop_utilization.window", "fraction", "The same FLOPs over the peak, in all time of the window.",
@@ -32,7 +32,7 @@ constexpr Topic kTraceTopics[] = {
      "An op's ideal time is at most its own; where ops overlap, in proportion.", kWindow,
      "Roofline: Williams et al. 2009, CACM 52(4).", "The one figure that makes sense for mixed math types."},
     {"roof.isa", "FLOP/s", "Measured peak of a math type: independent multiply-adds in registers, all threads.", "",
-     "No memory traffic. Random data.", "Micro-kernel of the peaks pass, before and after the cell.", "",
+     "No memory traffic. Random data.", "Micro-kernel of the peaks pass, before and after the workload.", "",
      "Absent where the processor lacks the instructions: then every share of it is absent."},
     {"roof.gemm", "FLOP/s", "Best measured matrix product of a math type.", "2 M N K / time, the best of several sizes",
      "With the library's own threads.", "Peaks pass.", "", "A lower bound of what a library can do."},

@@ -53,10 +53,10 @@ TEST(NoFrameworkWins, LeavesOutWhatWasNotVerifiedAndCountsIt) {
     if (record.run.workload.framework == "tensorflow") record.run.verified = {};
   const Observation o = results[3];
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
-  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("6 cells left out: never checked")));
+  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("6 workloads left out: never checked")));
   for (Record& record : results.records())
     if (record.run.workload.framework == "tensorflow") record.run.verified = false;
-  EXPECT_THAT(results[3].notes, ElementsAre(HasSubstr("6 cells left out: not the same network")));
+  EXPECT_THAT(results[3].notes, ElementsAre(HasSubstr("6 workloads left out: not the same network")));
 }
 
 Results kinds(const std::vector<double>& recurrent, const std::vector<double>& others, double spread = 0.005) {

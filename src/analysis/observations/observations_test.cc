@@ -80,7 +80,7 @@ TEST(Observations, SmokeIsNoEvidenceAndIsCounted) {
     results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries, .effort = "smoke"});
   const Observation o = results[1];
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
-  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("8 cells of effort smoke left out")));
+  EXPECT_THAT(o.notes, ElementsAre(HasSubstr("8 workloads of effort smoke left out")));
 }
 
 TEST(Observations, DuplicatesCountOnce) {

@@ -57,9 +57,10 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
     groups.push_back(std::move(cells));
   }
   const bool enough = models.size() >= 3 && launches >= 3;
-  return need(3, std::move(groups), enough,
-              cat("two frameworks on at least three models, three launches a cell (--effort publish); there are ",
-                  models.size(), " such models and ", launches, launches == 1 ? " launch" : " launches", " a cell"));
+  return need(
+      3, std::move(groups), enough,
+      cat("two frameworks on at least three models, three launches a workload (--effort publish); there are ",
+          models.size(), " such models and ", launches, launches == 1 ? " launch" : " launches", " a workload"));
 }
 
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
@@ -81,7 +82,7 @@ Need against(int observation, const std::vector<PlannedSeries>& traced, bool Net
   }
   return need(
       observation, std::move(groups), cases >= 2,
-      cat("traced cells (passes clean, trace) of at least two series of ", name,
+      cat("traced workloads (passes clean, trace) of at least two series of ", name,
           ", each beside two other models in its framework and precision; there are ", low, " series of ", name));
 }
 
@@ -94,7 +95,7 @@ Need processors(const std::vector<PlannedSeries>& clean) {
   const auto found = planned::where(
       clean, [](const PlannedSeries& s) { return s.any->workload.device != "cpu" && !s.any->kind.reinforcement; });
   return need(9, planned::cells_of(found), found.size() >= 2,
-              "cells on a GPU: on a CPU device the observation is not applicable");
+              "workloads on a GPU: on a CPU device the observation is not applicable");
 }
 
 Need devices(const std::vector<PlannedSeries>& traced) {
@@ -106,7 +107,7 @@ Need devices(const std::vector<PlannedSeries>& traced) {
   for (const PlannedSeries& s : traced) seen[key(*s.any)].insert(s.any->workload.device);
   const auto both = planned::where(traced, [&](const PlannedSeries& s) { return seen[key(*s.any)].size() > 1; });
   return need(10, planned::cells_of(both), planned::models(both) >= 2,
-              "the same traced cells on two devices: on one the observation is not applicable");
+              "the same traced workloads on two devices: on one the observation is not applicable");
 }
 
 Need waste(const std::vector<PlannedSeries>& clean) {
@@ -125,20 +126,21 @@ std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches
   const auto four = [](const PlannedSeries& s) { return s.batches.size() >= 4; };
   const auto exact = [](const PlannedSeries& s) { return s.any->workload.framework.starts_with("pytorch"); };
   const std::string swept = "at least two sweeps of four batches or more";
-  return {each_series(1, planned::where(clean, four), swept),
-          saturation(clean),
-          frameworks(clean, launches),
-          each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(5, traced, &NetworkKind::lstm, "LSTM models"),
-          each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-          against(7, traced, &NetworkKind::recurrent, "recurrent models"),
-          longest_kernels(traced),
-          processors(clean),
-          devices(traced),
-          each_series(11, planned::where(memory, exact),
-                      "the memory pass of at least two models in pytorch, whose ledger is exact"),
-          waste(clean),
-          need(13, {}, false, "cells of two workers or more over a slow and a fast link, which plans cannot name yet")};
+  return {
+      each_series(1, planned::where(clean, four), swept),
+      saturation(clean),
+      frameworks(clean, launches),
+      each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+      against(5, traced, &NetworkKind::lstm, "LSTM models"),
+      each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+      against(7, traced, &NetworkKind::recurrent, "recurrent models"),
+      longest_kernels(traced),
+      processors(clean),
+      devices(traced),
+      each_series(11, planned::where(memory, exact),
+                  "the memory pass of at least two models in pytorch, whose ledger is exact"),
+      waste(clean),
+      need(13, {}, false, "workloads of two workers or more over a slow and a fast link, which plans cannot name yet")};
 }
 
 }  // namespace tbd

@@ -72,7 +72,7 @@ TEST(Needs, FollowPassesBudgetsAndLaunches) {
   for (const int decidable : {1, 12}) EXPECT_TRUE(all[static_cast<size_t>(decidable) - 1].decidable) << decidable;
   for (const int open : {2, 3, 4, 5, 6, 7, 8, 11}) EXPECT_FALSE(all[static_cast<size_t>(open) - 1].decidable) << open;
   EXPECT_THAT(all[1].lacks, HasSubstr("memory budget"));
-  EXPECT_THAT(all[2].lacks, HasSubstr("1 launch a cell"));
+  EXPECT_THAT(all[2].lacks, HasSubstr("1 launch a workload"));
   EXPECT_THAT(all[3].lacks, HasSubstr("trace"));
 }
 

@@ -69,7 +69,7 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
   Observation o = begun(10, devices.front());
   if (devices.size() < 2) {
     o.verdict = RuleVerdict::not_applicable;
-    o.effect = "all cells ran on one device";
+    o.effect = "all workloads ran on one device";
     return o;
   }
   std::vector<std::string> names;
@@ -84,7 +84,7 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
           if (const auto pair = same_cells(*left, *right) ? paired(*left, *right) : std::nullopt)
             o.cases.push_back(device_case(*left, *pair));
   o.verdict = by_thirds(o.cases);
-  o.effect = o.cases.empty() ? "no traced cell with a measured peak ran on two devices of different speed"
+  o.effect = o.cases.empty() ? "no traced workload with a measured peak ran on two devices of different speed"
                              : cat("the faster device gains less than its peak and is used less in ",
                                    text(tally(o.cases)), " series");
   o.missing = "two models or more, traced and with measured peaks, on both devices at the same batch";

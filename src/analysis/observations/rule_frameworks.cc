@@ -99,7 +99,7 @@ Observation no_framework_wins(const Scope& scope) {
   }
   o.missing = models.size() < kLeastModels
                   ? cat("at least three models verified in two frameworks; there are ", models.size())
-                  : "three launches a cell, so that a comparison decides";
+                  : "three launches a workload, so that a comparison decides";
   Suggestion more = fresh(scope, ModelKind::any, kLeastModels);
   more.frameworks = {"pytorch", "tensorflow"};
   more.effort = "publish";

@@ -37,7 +37,7 @@ Observation processors_idle(const Scope& scope) {
     if (const SweepPoint* last = sweep->largest(); last && !sweep->kind.reinforcement)
       o.cases.push_back(processor_case(*sweep, *last));
   o.verdict = by_cases(o.cases);
-  o.effect = o.cases.empty() ? "no cell ran on a GPU"
+  o.effect = o.cases.empty() ? "no workload ran on a GPU"
                              : cat("less than 15 % of the processors are busy in ", text(tally(o.cases)),
                                    " series, at the largest batch");
   o.missing = "two series on a GPU whose processors' use was recorded";

@@ -41,10 +41,11 @@ void leave_out(Scope& scope) {
   int64_t disturbed = 0;
   for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
   if (disturbed > 0)
-    scope.notes.push_back(cat(disturbed, disturbed == 1 ? " cell" : " cells", " left out: other work disturbed them"));
+    scope.notes.push_back(
+        cat(disturbed, disturbed == 1 ? " workload" : " workloads", " left out: other work disturbed them"));
   const auto say = [&](Left why, const char* what) {
     const size_t n = counts[static_cast<size_t>(why)];
-    if (n > 0) scope.notes.push_back(cat(n, n == 1 ? " cell" : " cells", what));
+    if (n > 0) scope.notes.push_back(cat(n, n == 1 ? " workload" : " workloads", what));
   };
   say(Left::smoke, " of effort smoke left out: they show that something runs, not how fast");
   say(Left::differs, " left out: not the same network as the reference's (tbd check names the node)");

@@ -7,7 +7,7 @@ namespace tbd::rules {
 struct Scope {
   std::string machine, device, input_mode;
   std::vector<const Sweep*> sweeps;
-  std::vector<std::string> notes;               // what was left out: "3 cells of effort smoke"
+  std::vector<std::string> notes;               // what was left out: "3 workloads of effort smoke"
   std::string label;                            // "CPU"
   std::span<const KnownNetwork> networks = {};  // that suggestions may name
 };

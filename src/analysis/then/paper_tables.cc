@@ -164,7 +164,7 @@ Table hardware_table(std::span<const Record* const> records) {
                           cell(number_in(peaks, "isa", "bf16")), cell(number_in(peaks, "gemm", "bf16")),
                           cell(maybe<double>(peaks, "bandwidth"))});
   }
-  table.notes = {"Peaks are measured with the cell's threads, not taken from a data sheet."};
+  table.notes = {"Peaks are measured with the workload's threads, not taken from a data sheet."};
   return table;
 }
 
