@@ -152,7 +152,8 @@ TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
   const RunOutcome said = run({"--resume", path("set").string(), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(rows(said, "model").size(), 1u);
-  EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with the workloads"));
+  EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err,
+              HasSubstr("--resume goes on with the workloads"));
   EXPECT_THAT(run({"--effort", "quick", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with"));
   EXPECT_THAT(run({"resnet50", "--again", "failed"}).err, HasSubstr("--again goes with --resume"));
   EXPECT_THAT(run({"--resume", path("set").string(), "--again", "faild"}).err, HasSubstr("did you mean 'failed'"));
