@@ -10,25 +10,12 @@ fail() { say "error: $*"; exit 3; }
 usage() { say "error: $*"; exit 2; }
 
 . "${here:-.}/tools/setup_rootless.sh"
-known_frameworks='pytorch tensorflow mxnet'
-
+# Column N of deps/frameworks.txt in the row NAME, or in all rows where NAME is empty.
+of_framework() { awk -v n="$1" -v name="${2-}" '/^[a-z]/ && (name == "" || $1 == name) {print $n}' "${here:-.}/deps/frameworks.txt"; }
+known_frameworks=$(of_framework 1 | paste -sd' ')
+root_variable() { of_framework 8 "$1"; }
 # The library of a framework, below its root: by it a root is known and a worker is ready.
-framework_library() {
-  case $1 in
-    pytorch) echo torch/lib/libtorch_cpu.so ;;
-    tensorflow) echo tensorflow/libtensorflow_cc.so.2 ;;
-    mxnet) echo mxnet/libmxnet.so ;;
-    *) return 1 ;;
-  esac
-}
-
-root_variable() {
-  case $1 in
-    pytorch) echo TBD_TORCH_ROOT ;;
-    tensorflow) echo TBD_TENSORFLOW_ROOT ;;
-    mxnet) echo TBD_MXNET_ROOT ;;
-  esac
-}
+framework_library() { of_framework 9 "$1" | grep .; }
 
 # Calls COMMAND with each key of $frameworks; a key may hold spaces, but no comma.
 each_framework() {

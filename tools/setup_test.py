@@ -27,7 +27,8 @@ class Machine(unittest.TestCase):
             folder.mkdir(parents=True)
         shutil.copytree(ROOT / "tools", self.clone / "tools", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "tbd", self.clone / "tbd")
-        shutil.copy(ROOT / "deps/debian.txt", self.clone / "deps/debian.txt")
+        for table in ("debian.txt", "frameworks.txt"):
+            shutil.copy(ROOT / "deps" / table, self.clone / "deps" / table)
         self.fake("dpkg-query", "echo install ok installed")
         (self.bin / "python3").symlink_to(sys.executable)
         self.lock_wheel(self.make_wheel())

@@ -9,6 +9,7 @@
 #include "cli/report_files.h"
 #include "cli/verdicts.h"
 #include "cli/workload_options.h"
+#include "record/frameworks.h"
 #include "runner/worker_process.h"
 
 namespace tbd::cli {
@@ -27,7 +28,8 @@ class CheckCommand final : public Command {
                    {.separator = ',', .one_argument = true});
     options.option("--config", options_.config,
                    "Configuration of the model [tiny, where it has one: all its ops, small]");
-    options.option("--framework", options_.frameworks, "pytorch, tensorflow@VERSION, mxnet@DIR [all that are built]",
+    options.option("--framework", options_.frameworks,
+                   cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [all that are built]"),
                    {.separator = ',', .one_argument = true});
     options.option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
     options.option("--precision", options_.precision, "fp32, fp64", {.show_default = true});

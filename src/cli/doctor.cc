@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "cli/screen.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 
 namespace tbd::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/list_tables.h"
 #include "cli/locations.h"
 #include "cli/screen.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 
 namespace tbd::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/table.h"
 #include "models/model.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 #include "runner/lowerings.h"
 
 namespace tbd::cli {

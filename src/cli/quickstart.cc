@@ -10,7 +10,7 @@
 #include "cli/verdicts.h"
 #include "cli/workload_options.h"
 #include "measure/clock.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 #include "runner/quickstart.h"
 
 namespace tbd::cli {

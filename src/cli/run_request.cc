@@ -4,8 +4,8 @@
 
 #include "base/amounts.h"
 #include "cli/run_files.h"
+#include "record/frameworks.h"
 #include "record/reader.h"
-#include "runner/frameworks.h"
 #include "runner/thinning.h"
 
 namespace tbd::cli {

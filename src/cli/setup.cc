@@ -1,6 +1,8 @@
 // tbd setup: done by the script before this program exists; here only its help.
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/commands.h"
+#include "record/frameworks.h"
 
 namespace tbd::cli {
 namespace {
@@ -14,7 +16,7 @@ class Setup final : public Command {
     options.flag("--offline", offline_, "Use the cache alone");
     options.flag("--verify", verify_, "Check every cached file against its hash");
     options.option("--frameworks", frameworks_,
-                   "none, or of pytorch, tensorflow, mxnet, NAME@VERSION, NAME@DIR a list with commas",
+                   cat("none, or of ", known_framework_names(), ", NAME@VERSION, NAME@DIR a list with commas"),
                    {.show_default = true});
     options.flag("--text", text_, "Make the small text data sets, too");
     options.flag("--speech", speech_, "Make the small set of recordings, too");
@@ -26,7 +28,7 @@ class Setup final : public Command {
 
  private:
   bool yes_ = false, offline_ = false, verify_ = false, text_ = false, speech_ = false, games_ = false;
-  std::string frameworks_ = "pytorch,tensorflow,mxnet";
+  std::string frameworks_ = known_framework_names(",");
 };
 
 }  // namespace

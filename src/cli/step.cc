@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "cli/workload_options.h"
+#include "record/frameworks.h"
 #include "runner/step.h"
 
 namespace tbd::cli {
@@ -19,7 +20,7 @@ class Step final : public Command {
 
   void declare(Options& options) override {
     options.positional("MODEL", cell_.model, "Model name, or path of a program file", {.required = true});
-    options.option("--framework", cell_.framework, "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR",
+    options.option("--framework", cell_.framework, cat(known_framework_names(), "; NAME@VERSION, NAME@DIR"),
                    {.show_default = true});
     options.option("--config", cell_.config, "Configuration of the model [its first]");
     options.option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16", {.show_default = true});

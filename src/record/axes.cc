@@ -6,6 +6,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "record/frameworks.h"
 
 namespace tbd {
 namespace {
@@ -26,6 +27,7 @@ enum Place { precision_place = 1, amounts_place, input_place, mode_place, others
 
 // In the order of the command line's help, of repro lines and of plans.
 const std::vector<Axis>& table() {
+  static const std::string framework_help = cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [pytorch]");
   static const std::vector<Axis> all = {
       {.name = "model", .help = "Model names, or paths of program files", .member = &Workload::model, .key = "model"},
       {.name = "config",
@@ -34,7 +36,7 @@ const std::vector<Axis>& table() {
        .key = "config",
        .folder = {{.prefix = "-", .usual = "canonical"}}},
       {.name = "framework",
-       .help = "pytorch, tensorflow, mxnet; NAME@VERSION, NAME@DIR [pytorch]",
+       .help = framework_help,
        .member = &Workload::framework,
        .key = "framework",
        .folder = {{.prefix = "-"}}},

@@ -5,7 +5,7 @@
 #include "measure/cores.h"
 #include "models/model.h"
 #include "record/axes.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 #include "runner/plan.h"
 #include "runner/plan_parts.h"
 #include "runner/prepare.h"

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "models/model.h"
 #include "record/axes.h"
-#include "runner/frameworks.h"
+#include "record/frameworks.h"
 #include "runner/plan_parts.h"
 
 namespace tbd {

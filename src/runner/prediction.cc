@@ -9,6 +9,7 @@
 #include "graph/passes.h"
 #include "measure/core_clock.h"
 #include "models/model.h"
+#include "record/frameworks.h"
 #include "runner/prepare.h"
 #include "runner/trace_windows.h"
 
@@ -24,12 +25,6 @@ constexpr double kMemoryFactor = 1.1;             // allocators and workspaces
 constexpr double kAssumedClock = 3e9;             // Hz, where it cannot be measured
 constexpr double kAssumedBandwidth = 10e9;        // B/s
 constexpr double kPeaksSeconds = 6;               // before and after, as quick runs measure them
-
-// Seconds from the start of a worker to its first step, library pages in memory.
-double start_seconds(const std::string& framework) {
-  if (framework.starts_with("tensorflow")) return 8;
-  return framework.starts_with("mxnet") ? 4 : 3;
-}
 
 double rate_of(const Rates& rates, const std::string& precision) {
   const auto found = rates.flop_rate.find(precision);
@@ -149,7 +144,7 @@ class Predictor {
   }
 
   double cell_seconds(const CellPrediction& p) const {
-    const double start = start_seconds(p.cell.framework);
+    const double start = usual_start_seconds(p.cell.framework);
     if (!p.fits) return start + p.step_seconds;
     const double limit = options_.limit_seconds.value_or(level(options_.effort).limit_seconds);
     const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);

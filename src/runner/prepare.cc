@@ -15,8 +15,8 @@
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
 #include "models/model.h"
+#include "record/frameworks.h"
 #include "runner/data_source.h"
-#include "runner/frameworks.h"
 
 namespace tbd {
 namespace {

@@ -120,4 +120,11 @@ void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& re
   write_file_atomic(file, kept.dump(1) + "\n");
 }
 
+std::string absence_reason(std::string_view name, const fs::path& build_folder) {
+  const fs::path left = build_folder / "absent" / name;
+  if (fs::exists(left))
+    if (const std::string reason(trim(read_file(left))); !reason.empty()) return reason;
+  return cat("not built here; './tbd setup --frameworks ", name, "' fetches and builds it");
+}
+
 }  // namespace tbd

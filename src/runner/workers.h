@@ -37,4 +37,8 @@ std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry
 void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& reply,
                         const std::filesystem::path& cache);
 
+// Why no worker of the framework `name` is built: what the set-up left in BUILD_FOLDER/absent/NAME, else how to build
+// one.
+std::string absence_reason(std::string_view name, const std::filesystem::path& build_folder);
+
 }  // namespace tbd

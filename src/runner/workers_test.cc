@@ -81,5 +81,14 @@ TEST_F(WorkersBook, AFrameworkWithoutWorkerSaysHowToBuildOne) {
   }
 }
 
+TEST(AbsenceReason, IsWhatTheSetUpSaid) {
+  const TemporaryFolder build;
+  EXPECT_EQ(absence_reason("mxnet", build.path()),
+            "not built here; './tbd setup --frameworks mxnet' fetches and builds it");
+  make_folder(build.path() / "absent");
+  write_file(build.path() / "absent/mxnet", "cannot download mxnet.whl: is the network there?\n");
+  EXPECT_EQ(absence_reason("mxnet", build.path()), "cannot download mxnet.whl: is the network there?");
+}
+
 }  // namespace
 }  // namespace tbd

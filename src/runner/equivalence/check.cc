@@ -8,8 +8,8 @@
 #include "graph/memory.h"
 #include "measure/clock.h"
 #include "models/model.h"
+#include "record/frameworks.h"
 #include "runner/equivalence/verified.h"
-#include "runner/frameworks.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 

@@ -1,33 +1,13 @@
-#include "runner/frameworks.h"
+#include "runner/start_fault.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "base/files.h"
-#include "runner/start_fault.h"
-
 namespace tbd {
 namespace {
 
 using ::testing::HasSubstr;
-
-TEST(Frameworks, MxnetIsMarkedAsRetired) {
-  EXPECT_EQ(framework_note("mxnet"), "retired upstream");
-  EXPECT_EQ(framework_note("tensorflow"), "");
-  EXPECT_EQ(framework_note("somebody's own"), "");
-  EXPECT_EQ(find_framework("tensorflow")->label, "TensorFlow");
-  EXPECT_EQ(find_framework("caffe"), nullptr);
-}
-
-TEST(Frameworks, AnAbsentOneSaysWhatTheSetUpSaid) {
-  const TemporaryFolder build;
-  EXPECT_EQ(absence_reason("mxnet", build.path()),
-            "not built here; './tbd setup --frameworks mxnet' fetches and builds it");
-  make_folder(build.path() / "absent");
-  write_file(build.path() / "absent/mxnet", "cannot download mxnet.whl: is the network there?\n");
-  EXPECT_EQ(absence_reason("mxnet", build.path()), "cannot download mxnet.whl: is the network there?");
-}
 
 ExitStatus exited(int code) { return {.code = code, .signal = {}}; }
 ExitStatus killed(int signal) { return {.code = {}, .signal = signal}; }
