@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "go/sgf_tree.h"
 
 namespace tbd::go {
@@ -95,6 +96,36 @@ SgfGame game_of(const SgfLine& line, const std::string& file) {
   return game;
 }
 
+Board set_up(const SgfGame& record) {
+  if (record.black.empty() && record.white.empty()) return Board(record.size);
+  std::vector<Color> cells(static_cast<size_t>(record.size * record.size), Color::none);
+  const auto put = [&](const std::vector<int>& points, Color color) {
+    for (const int point : points) {
+      Color& cell = cells[static_cast<size_t>(point)];
+      require(cell == Color::none || cell == color, "both colours are set up at ", gtp_text(point, record.size));
+      cell = color;
+    }
+  };
+  put(record.black, Color::black);
+  put(record.white, Color::white);
+  return Board(record.size, cells);
+}
+
+std::string property(const std::string& name, std::string_view value) {
+  std::string text = name + "[";
+  for (const char c : value) {
+    if (c == ']' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "]";
+}
+
+std::string points(const std::string& name, std::span<const int> of, int size) {
+  std::string text = of.empty() ? "" : name;
+  for (const int point : of) text += "[" + sgf_text(point, size) + "]";
+  return text;
+}
+
 }  // namespace
 
 std::vector<SgfGame> read_sgf(std::string_view text, const std::string& file) try {
@@ -116,6 +147,50 @@ Winner winner_of(std::string_view result) {
   const std::optional<double> points = parse_double(how);
   require(won && ((points && *points >= 0) || std::ranges::count(kHow, how)), "unreadable result RE[", result, "]");
   return text[0] == 'b' ? Winner::black : Winner::white;
+}
+
+Game start_of(const SgfGame& record, const Rules& rules) try {
+  Board board = set_up(record);
+  const bool white_first =
+      record.moves.empty() ? !record.black.empty() && record.white.empty() : record.moves[0].player == Color::white;
+  board.set_to_play(white_first ? Color::white : Color::black);
+  return Game(board, rules);
+} catch (const Error& e) {
+  throw e.within(cat(record.file, ": the set-up"));
+}
+
+void play_move(const SgfGame& record, size_t index, Game& game) {
+  const auto [player, move] = record.moves[index];
+  const Legality why = game.legality(player, move);
+  if (why == Legality::legal) {
+    game.play(player, move);
+    return;
+  }
+  fail(ErrorKind::invalid, record.file, ": move ", index + 1, ": ", name(player), " at ", gtp_text(move, record.size),
+       " is illegal: ", reason(why));
+}
+
+Game replay(const SgfGame& record, const Rules& rules) {
+  Game game = start_of(record, rules);
+  for (size_t i = 0; i < record.moves.size(); ++i) play_move(record, i, game);
+  return game;
+}
+
+std::string write_sgf(const SgfGame& game) {
+  constexpr size_t kMovesPerLine = 12;
+  std::string text = cat("(;FF[4]GM[1]SZ[", game.size, "]");
+  if (game.komi) text += cat("KM[", *game.komi, "]");
+  if (game.handicap > 0) text += cat("HA[", game.handicap, "]");
+  if (!game.result.empty()) text += property("RE", game.result);
+  for (const auto& [name, value] : game.properties)
+    if (name != "FF") text += property(name, value);
+  text += points("AB", game.black, game.size) + points("AW", game.white, game.size);
+  for (size_t i = 0; i < game.moves.size(); ++i) {
+    if (i % kMovesPerLine == 0) text += "\n";
+    const SgfMove& move = game.moves[i];
+    text += cat(";", move.player == Color::black ? "B" : "W", "[", sgf_text(move.move, game.size), "]");
+  }
+  return text + ")\n";
 }
 
 }  // namespace tbd::go

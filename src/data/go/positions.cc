@@ -8,6 +8,8 @@
 #include "data/go/game_files.h"
 #include "data/go/position_row.h"
 #include "data/text/batch_order.h"
+#include "go/features.h"
+#include "go/random_player.h"
 #include "go/symmetry.h"
 
 namespace tbd {
@@ -79,8 +81,61 @@ class GamePositions::Maker final : public SampleMaker {
 
 std::unique_ptr<SampleMaker> GamePositions::maker() const { return std::make_unique<Maker>(*this); }
 
+class SyntheticPositions final : public Samples {
+ public:
+  explicit SyntheticPositions(const SourceSpec& spec) : spec_(spec) {}
+  std::unique_ptr<SampleMaker> maker() const override {
+    class Maker final : public SampleMaker {
+     public:
+      explicit Maker(const SourceSpec& spec) : spec_(spec) {}
+      void make(int64_t step, int64_t slot, const Row& row) override {
+        go::RandomWords words(spec_.seed, "data/synthetic_positions", static_cast<uint32_t>(step),
+                              static_cast<uint32_t>(slot));
+        go::Game game(static_cast<int>(spec_.board));
+        for (int left = words.below(game.board().points()); left > 0; --left)
+          game.play(go::random_move(game, go::Eyes::spare, words));
+        const go::Move move = go::random_move(game, go::Eyes::spare, words);
+        const go::Color winner = words.below(2) == 0 ? go::Color::black : go::Color::white;
+        write_position(game, move, winner, 0, row);
+      }
+
+     private:
+      SourceSpec spec_;
+    };
+    return std::make_unique<Maker>(spec_);
+  }
+  BatchLayout layout(int64_t) const override { return position_layout(spec_.board, spec_.batch); }
+  std::optional<int64_t> size() const override { return std::nullopt; }
+  std::optional<int64_t> steps_per_epoch() const override { return std::nullopt; }
+
+ private:
+  SourceSpec spec_;
+};
+
 }  // namespace
 
 std::unique_ptr<Samples> game_samples(const SourceSpec& spec) { return std::make_unique<GamePositions>(spec); }
+
+bool wants_positions(std::span<const WantedInput> inputs) {
+  return inputs.size() == 3 && find_input(inputs, "x") && find_input(inputs, "pi") && find_input(inputs, "z");
+}
+
+std::optional<SourceSpec> fitted_positions(SourceSpec spec, std::span<const WantedInput> inputs) {
+  if (spec.kind != SourceKind::synthetic && spec.kind != SourceKind::sgf) return std::nullopt;
+  const Shape &x = find_input(inputs, "x")->shape, &pi = find_input(inputs, "pi")->shape,
+              &z = find_input(inputs, "z")->shape;
+  if (x.rank() != 4 || x[1] != go::kPlanes || x[2] < go::kMinSize || x[2] > go::kMaxSize) return std::nullopt;
+  const int64_t samples = x[0], board = x[2];
+  if (x[3] != board || pi != Shape({samples, board * board + 1}) || z != Shape({samples})) return std::nullopt;
+  spec.batch = samples;
+  spec.board = board;
+  spec.text.task = TextTask::none;
+  return spec;
+}
+
+std::unique_ptr<Samples> synthetic_positions(const SourceSpec& spec) {
+  go::require_size(spec.board);
+  return std::make_unique<SyntheticPositions>(spec);
+}
 
 }  // namespace tbd
