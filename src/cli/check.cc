@@ -33,8 +33,8 @@ class CheckCommand final : public Command {
                    {.separator = ',', .one_argument = true});
     options.option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
     options.option("--precision", options_.precision, "fp32, fp64", {.show_default = true});
-    options.option("--layout", options_.layout, "nchw, nhwc [the framework's usual one]");
-    options.option("--mode", options_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
+    declare_axis(options, "layout", options_.layout);
+    declare_axis(options, "mode", options_.mode);
     options.option("--seed", seed_, "Seed of weights and inputs", {.show_default = true});
     options.option("--out", out_, "Where folders that repeat a difference are written", {.show_default = true});
     output_.declare(options);

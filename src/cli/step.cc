@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "cli/workload_options.h"
-#include "record/frameworks.h"
 #include "runner/step.h"
 
 namespace tbd::cli {
@@ -20,13 +19,12 @@ class Step final : public Command {
 
   void declare(Options& options) override {
     options.positional("MODEL", cell_.model, "Model name, or path of a program file", {.required = true});
-    options.option("--framework", cell_.framework, cat(known_framework_names(), "; NAME@VERSION, NAME@DIR"),
-                   {.show_default = true});
+    declare_axis(options, "framework", cell_.framework);
     options.option("--config", cell_.config, "Configuration of the model [its first]");
     options.option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16", {.show_default = true});
-    options.option("--device", cell_.device, "cpu, cuda:N", {.show_default = true});
-    options.option("--layout", cell_.layout, "nchw, nhwc [the framework's usual one]");
-    options.option("--mode", cell_.mode, "eager, eager-onednn, graph, xla [the framework's usual one]");
+    declare_axis(options, "device", cell_.device);
+    declare_axis(options, "layout", cell_.layout);
+    declare_axis(options, "mode", cell_.mode);
     options.option("--threads", threads_, "Threads inside an op [one per usable core]");
     options.option("--batch", batch_, "Samples [that of the inputs, else 2]");
     options.option("--seed", seed_, "Seed of weights and synthetic inputs", {.show_default = true});

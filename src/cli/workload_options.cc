@@ -43,7 +43,7 @@ int64_t positive(const std::string& text, std::string_view option) {
   const std::optional<int64_t> value = parse_int(text);
   if (!value || *value <= 0) fail(ErrorKind::usage, option, " needs a positive whole number, got '", text, "'");
   if (*value > kLargestBatch)
-    fail(ErrorKind::usage, option, " ", text, " is absurd; the largest accepted is ", kLargestBatch);
+    fail(ErrorKind::usage, option, " ", text, " is too large; the largest accepted is ", kLargestBatch);
   return *value;
 }
 
@@ -76,6 +76,11 @@ void WorkloadOptions::declare(Options& options) {
                      "onednn: PyTorch's fp32 linear layers by oneDNN, short for --mode eager-onednn [the framework's "
                      "own]");
   }
+}
+
+void declare_axis(Options& options, std::string_view axis, std::string& value) {
+  const Axis* found = find_axis(axis);
+  options.option(option_of(*found), value, std::string(found->help));
 }
 
 const std::vector<std::string>& WorkloadOptions::models() const {

@@ -20,6 +20,9 @@ class WorkloadOptions {
   std::string matmul_;
 };
 
+// The option of one axis, of a command that takes one workload; `value` holds the default.
+void declare_axis(Options& options, std::string_view axis, std::string& value);
+
 // A whole positive number, or Error(usage): "--batch needs a positive whole number, got '0'".
 int64_t positive(const std::string& text, std::string_view option);
 uint64_t seed_from(const std::string& text);
