@@ -17,8 +17,8 @@ namespace {
 
 // Wide types first, then by name.
 size_t rank(const std::string& precision) {
-  constexpr std::string_view kOrder[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
-  return static_cast<size_t>(std::ranges::find(kOrder, precision) - kOrder);
+  const std::vector<std::string>& known = find_axis("precision")->known;
+  return static_cast<size_t>(std::ranges::find(known, precision) - known.begin());
 }
 
 // Resident before pipeline, small batches before large ones.

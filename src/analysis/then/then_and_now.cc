@@ -9,6 +9,7 @@
 #include "analysis/profile/profile.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
@@ -39,12 +40,9 @@ std::optional<double> measured_throughput(const ThenCell& cell) { return (*cell.
 
 // Alike but for the batch, which is twice as large.
 std::optional<double> gain_of_doubling(const ThenCell& cell, std::span<const ThenCell> cells) {
-  const auto axes = [](const MeasuredWorkload& w) {
-    return std::tie(w.model, w.config, w.framework, w.framework_version, w.mode, w.device, w.threads, w.precision,
-                    w.layout, w.allocator, w.input_mode);
-  };
   for (const ThenCell& other : cells) {
-    if (axes(workload(other)) != axes(workload(cell)) || workload(other).batch != 2 * workload(cell).batch) continue;
+    if (workload(other).batch != 2 * workload(cell).batch) continue;
+    if (!alike_but({"batch"}, workload(other), workload(cell))) continue;
     const auto small = measured_throughput(cell), large = measured_throughput(other);
     if (small && large && *small > 0) return *large / *small - 1;
   }
