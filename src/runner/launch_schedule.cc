@@ -1,0 +1,80 @@
+#include "runner/launch_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "runner/plan.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kClean = "clean";
+
+}  // namespace
+
+TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
+                       std::optional<double> budget) {
+  const EffortLevel& usual = level(effort);
+  if (!launch_limit) return {.launch = usual.limit_seconds, .workload = usual.workload_seconds, .budget = budget};
+  return {.launch = *launch_limit, .workload = static_cast<double>(launches) * *launch_limit, .budget = budget};
+}
+
+LaunchSchedule::LaunchSchedule(std::vector<std::string> passes, Effort effort, int64_t launches, TimeLimits limits,
+                               double began)
+    : passes_(std::move(passes)), effort_(effort), launches_(launches), limits_(limits), began_(began) {}
+
+int64_t LaunchSchedule::launches_of_workload() const {
+  int64_t all = 0;
+  bool clean = false;
+  for (const std::string& pass : passes_) {
+    if (pass == kClean)
+      clean = true;
+    else
+      ++all;
+  }
+  return all + (clean ? launches_ : 0);
+}
+
+std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
+  std::vector<Turn> turns;
+  for (const std::string& pass : passes_) {
+    std::map<size_t, int64_t> number;
+    for (const size_t workload : launch_order(workloads, pass == kClean ? launches_ : 1))
+      turns.push_back({workload, pass, ++number[workload]});
+  }
+  return turns;
+}
+
+bool LaunchSchedule::in_time(double now, double seconds) const {
+  return !limits_.budget || now + seconds <= began_ + *limits_.budget;
+}
+
+bool LaunchSchedule::may_repeat(const Turn& turn, double measured, double last) const {
+  if (turn.pass != kClean || effort_ == Effort::smoke) return false;
+  return measured + static_cast<double>(launches_ - turn.number + 1) * last <= limits_.workload;
+}
+
+double LaunchSchedule::seconds_of_steps(std::span<const double> step_seconds) const {
+  const EffortLevel& wants = level(effort_);
+  const double mean =
+      std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0) / static_cast<double>(step_seconds.size());
+  const double needed = std::max(1.2 * static_cast<double>(wants.steps + 5) * mean, 1.2 * wants.seconds);
+  return std::min(limits_.launch, needed);
+}
+
+std::optional<double> LaunchSchedule::remaining(double now, const AtHand& launch,
+                                                std::span<const std::optional<double>> to_come,
+                                                std::optional<double> mean) const {
+  const bool stepping = !launch.step_seconds.empty();
+  const double here = stepping ? seconds_of_steps(launch.step_seconds) : 0;
+  std::optional<double> usual = mean;
+  if (!usual && stepping) usual = here + (launch.running - launch.stepping);
+  if (!usual) return std::nullopt;
+  double total = stepping ? std::max(0.0, here - launch.stepping) : 0;
+  for (const std::optional<double>& each : to_come) total += each.value_or(*usual);
+  if (limits_.budget) total = std::min(total, std::max(0.0, began_ + *limits_.budget - now));
+  return total;
+}
+
+}  // namespace tbd

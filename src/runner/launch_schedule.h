@@ -1,0 +1,72 @@
+// The launches of a set: their order, what time they are foreseen to take and what time allows. Knows no process, no
+// file and no clock: moments are seconds on the caller's.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/effort.h"
+
+namespace tbd {
+
+struct Turn {
+  size_t workload;  // of the set
+  std::string pass;
+  int64_t number;  // of the launch within the pass, from 1
+};
+
+// Seconds.
+struct TimeLimits {
+  double launch = 0;             // from the end of its first step
+  double workload = 0;           // for all its clean launches, those included that are measured again
+  std::optional<double> budget;  // for the set, from its begin
+};
+// The effort's, but for a limit of a launch that a person named: a workload then has that of `launches` such launches.
+TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
+                       std::optional<double> budget);
+
+class LaunchSchedule {
+ public:
+  // `launches`: of the pass clean; each other pass has one. `began`: the begin of the set.
+  LaunchSchedule(std::vector<std::string> passes, Effort effort, int64_t launches, TimeLimits limits, double began);
+
+  int64_t launches() const { return launches_; }  // of the pass clean
+  int64_t launches_of_workload() const;           // of all passes
+  const TimeLimits& limits() const { return limits_; }
+  double began() const { return began_; }
+
+  // Pass by pass, so that launches of one workload that are averaged lie among those of the others.
+  std::vector<Turn> turns(size_t workloads) const;
+
+  // Whether what takes `seconds` from `now` on ends within the budget.
+  bool in_time(double now, double seconds) const;
+
+  // Whether the workload's time lasts for a clean launch once more and for those that are still to come, if each takes
+  // what this one took: `measured` seconds are used so far, this launch's `last` included. Effort smoke repeats none.
+  bool may_repeat(const Turn& turn, double measured, double last) const;
+
+  // Upper estimate of what a launch with steps of these seconds takes after its first step: what its effort wants, a
+  // fifth more, at most its limit. `step_seconds` holds one at least.
+  double seconds_of_steps(std::span<const double> step_seconds) const;
+
+  // A launch while it runs.
+  struct AtHand {
+    std::span<const double> step_seconds;  // empty: it does not step yet
+    double stepping = 0;                   // since the end of its first step
+    double running = 0;                    // since its start
+  };
+  // What is left of the launch at hand and of those to come at `now`, each as long as is foreseen of it, or else as
+  // `mean`, or else as the one at hand; never beyond the budget. nullopt: nothing is known of any.
+  std::optional<double> remaining(double now, const AtHand& launch, std::span<const std::optional<double>> to_come,
+                                  std::optional<double> mean) const;
+
+ private:
+  std::vector<std::string> passes_;
+  Effort effort_;
+  int64_t launches_;
+  TimeLimits limits_;
+  double began_;
+};
+
+}  // namespace tbd

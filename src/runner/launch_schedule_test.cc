@@ -1,0 +1,85 @@
+#include "runner/launch_schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace tbd {
+namespace {
+
+// Quick launches of at most 20 s, 100 s for a workload's.
+LaunchSchedule three_launches(std::vector<std::string> passes = {"clean"}, std::optional<double> budget = {}) {
+  return {std::move(passes), Effort::quick, 3, {.launch = 20, .workload = 100, .budget = budget}, /*began=*/1000};
+}
+
+Turn clean(int64_t number) { return {.workload = 0, .pass = "clean", .number = number}; }
+
+TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
+  const LaunchSchedule schedule = three_launches({"clean", "trace"});
+  EXPECT_EQ(schedule.launches_of_workload(), 4);
+  std::vector<int> clean_launches(2), traced(2);
+  const std::vector<Turn> turns = schedule.turns(2);
+  ASSERT_EQ(turns.size(), 8u);
+  for (size_t i = 0; i < turns.size(); ++i) {
+    EXPECT_EQ(turns[i].pass, i < 6 ? "clean" : "trace");
+    int& count = (i < 6 ? clean_launches : traced)[turns[i].workload];
+    EXPECT_EQ(turns[i].number, ++count);
+  }
+  EXPECT_EQ(clean_launches, std::vector<int>({3, 3}));
+  EXPECT_EQ(traced, std::vector<int>({1, 1}));
+  EXPECT_NE(turns[0].workload, turns[1].workload) << "launches that are averaged lie among those of the others";
+}
+
+TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
+  EXPECT_EQ(three_launches({"trace", "memory"}).launches_of_workload(), 2);
+}
+
+TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {
+  const LaunchSchedule schedule = three_launches();
+  EXPECT_TRUE(schedule.may_repeat(clean(1), 25, 25)) << "25 s used, three launches of 25 s to come";
+  EXPECT_FALSE(schedule.may_repeat(clean(1), 26, 26));
+  EXPECT_TRUE(schedule.may_repeat(clean(3), 75, 25)) << "only this one to come";
+  EXPECT_FALSE(schedule.may_repeat(clean(3), 76, 25));
+}
+
+TEST(LaunchSchedule, OtherPassesAndEffortSmokeRepeatNothing) {
+  EXPECT_FALSE(three_launches({"trace"}).may_repeat({.workload = 0, .pass = "trace", .number = 1}, 1, 1));
+  const LaunchSchedule smoke({"clean"}, Effort::smoke, 1, {.launch = 20, .workload = 100, .budget = {}}, 0);
+  EXPECT_FALSE(smoke.may_repeat(clean(1), 1, 1));
+}
+
+TEST(LaunchSchedule, ANamedLimitOfALaunchIsThatOfItsWorkloadToo) {
+  const TimeLimits named = time_limits(Effort::quick, 3, 5, {});
+  EXPECT_EQ(named.launch, 5);
+  EXPECT_EQ(named.workload, 15);
+  EXPECT_EQ(time_limits(Effort::quick, 3, {}, {}).workload, level(Effort::quick).workload_seconds);
+}
+
+TEST(LaunchSchedule, NothingBeginsThatWouldEndAfterTheBudget) {
+  const LaunchSchedule schedule = three_launches({"clean"}, 60);
+  EXPECT_TRUE(schedule.in_time(1040, 20));
+  EXPECT_FALSE(schedule.in_time(1041, 20));
+  EXPECT_TRUE(three_launches().in_time(1e9, 20)) << "without a budget";
+}
+
+TEST(LaunchSchedule, TimeRemainsUnknownBeforeAnyFirstStep) {
+  EXPECT_FALSE(three_launches().remaining(1001, {.running = 1}, {}, {}));
+}
+
+TEST(LaunchSchedule, LaunchesToComeTakeWhatIsForeseenOrTheMeanOrTheOneAtHand) {
+  const LaunchSchedule schedule = three_launches();
+  const std::vector<double> steps(4, 1000.0);  // far beyond the limit: 20 s of steps in this launch
+  const LaunchSchedule::AtHand launch{.step_seconds = steps, .stepping = 8, .running = 11};
+  const std::vector<std::optional<double>> to_come = {30.0, std::nullopt};
+  EXPECT_EQ(schedule.remaining(1011, launch, {}, {}), 12);
+  EXPECT_EQ(schedule.remaining(1011, launch, to_come, {}), 12 + 30 + 23) << "20 s of steps after a start of 3 s";
+  EXPECT_EQ(schedule.remaining(1011, launch, to_come, 10), 12 + 30 + 10);
+  EXPECT_EQ(schedule.remaining(1011, {}, to_come, 10), 40) << "between launches";
+}
+
+TEST(LaunchSchedule, TimeRemainingEndsWithTheBudget) {
+  const std::vector<std::optional<double>> to_come = {30.0, 30.0};
+  EXPECT_EQ(three_launches({"clean"}, 60).remaining(1045, {}, to_come, 30), 15);
+  EXPECT_EQ(three_launches({"clean"}, 60).remaining(1065, {}, to_come, 30), 0);
+}
+
+}  // namespace
+}  // namespace tbd
