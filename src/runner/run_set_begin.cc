@@ -29,7 +29,7 @@ std::optional<Outcome> no_answer(const LargestBatch& found) {
 
 void RunSet::make_entries(const std::vector<Workload>& cells) {
   for (const Workload& cell : cells) {
-    Entry entry;
+    WorkloadRun entry;
     if (cell.batch == kLargestThatFits) {
       if (!cell.memory_budget_bytes)
         fail(ErrorKind::usage, "the largest batch of ", cell.model, " is looked for within a memory budget: name one");
@@ -43,22 +43,22 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
 }
 
 // Its folder, and what lies there.
-void RunSet::place(Entry& entry) {
+void RunSet::place(WorkloadRun& entry) {
   const auto taken = [&](const fs::path& folder) {
-    return std::ranges::any_of(entries_, [&](const Entry& other) { return other.folder == folder; });
+    return std::ranges::any_of(entries_, [&](const WorkloadRun& other) { return other.folder == folder; });
   };
   const std::string name = folder_name(entry.prepared.cell);
   fs::path folder = options_.out / name;
   for (int twin = 2; taken(folder); ++twin) folder = options_.out / cat(name, "-", twin);
   entry.folder = folder;
   if (options_.resume)
-    entry.begun = look_at(folder, entry.prepared, options_, launches_, environment_);
+    entry.begun = look_at(folder, entry.prepared, options_, schedule_.launches(), environment_);
   else if (fs::exists(folder / "run.json") || fs::exists(folder.string() + ".old"))
     fail(ErrorKind::usage, folder.string(), " holds a record already: choose another --out, or go on with --resume");
 }
 
 // A search that is interrupted leaves the cell out.
-void RunSet::find_batch(Entry& entry) {
+void RunSet::find_batch(WorkloadRun& entry) {
   Workload cell = *entry.searched;
   if (!entry.prepared.worker) return place(entry);  // its row says why
   if (settings_.interrupted()) return;
@@ -73,7 +73,7 @@ void RunSet::find_batch(Entry& entry) {
   place(entry);
 }
 
-LargestBatch RunSet::search(const Entry& entry) {
+LargestBatch RunSet::search(const WorkloadRun& entry) {
   const auto index = static_cast<size_t>(&entry - entries_.data());
   BatchSearch search;
   if (options_.budget_seconds) search.seconds = std::min(search.seconds, *options_.budget_seconds / 2);
@@ -82,15 +82,15 @@ LargestBatch RunSet::search(const Entry& entry) {
       progress_({.cell = index,
                  .cells = entries_.size(),
                  .name = folder_name(entry.prepared.cell),
-                 .launches = launches_of_cell(),
+                 .launches = schedule_.launches_of_workload(),
                  .stage = "load",
-                 .elapsed_seconds = 1e-9 * static_cast<double>(now_ns()) - began_,
+                 .elapsed_seconds = now_seconds() - schedule_.began(),
                  .note = cat("looking for the largest batch: ", batch)});
   });
 }
 
 // What a record of this set says of the same search.
-std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
+std::optional<LargestBatch> RunSet::searched_before(const WorkloadRun& entry) const {
   if (!options_.resume || !fs::exists(options_.out)) return std::nullopt;
   for (const fs::directory_entry& each : fs::directory_iterator(options_.out)) {
     if (!fs::exists(each.path() / "run.json")) continue;
@@ -106,7 +106,7 @@ std::optional<LargestBatch> RunSet::searched_before(const Entry& entry) const {
 }
 
 // Takes up what an earlier run left.
-void RunSet::go_on(Entry& entry) {
+void RunSet::go_on(WorkloadRun& entry) {
   const Begun& begun = entry.begun;
   clear_remains(entry.folder, begun);
   if (begun.state == Begun::State::complete) {
@@ -121,11 +121,11 @@ void RunSet::go_on(Entry& entry) {
   }
   if (begun.launches.empty()) return;  // its first launch begins it
   entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);
-  for (const LaunchInfo& launch : begun.launches) settle(entry, launch);
+  for (const LaunchInfo& launch : begun.launches) entry.settle(launch, schedule_.launches_of_workload());
   if (entry.over) finish(entry);
 }
 
-void RunSet::begin(Entry& entry) {
+void RunSet::begin(WorkloadRun& entry) {
   RunInfo& run = entry.prepared.run;
   run.created = wall_label();
   run.environment = environment_;
