@@ -144,7 +144,7 @@ TEST_F(Resume, AnotherCellInTheSameFolderIsRefused) {
   run({cell(1)}, smoke());
   RunOptions options = resumed();
   options.effort = Effort::quick;
-  EXPECT_THAT(refusal({cell(1)}, options), HasSubstr("holds another cell: effort smoke there, quick wanted"));
+  EXPECT_THAT(refusal({cell(1)}, options), HasSubstr("holds another workload: effort smoke there, quick wanted"));
 }
 
 TEST_F(Resume, LaunchesOfAnotherMachineAreNotMixed) {
