@@ -140,7 +140,10 @@ std::optional<T> maybe(const Json& object, std::string_view key) {
   return at<T>(object, key);
 }
 
+template bool fits<int>(const Json&);
+template bool fits<int64_t>(const Json&);
 template bool fits<uint32_t>(const Json&);
+template bool fits<uint64_t>(const Json&);
 
 template Json at<Json>(const Json&, std::string_view);
 template std::optional<Json> maybe<Json>(const Json&, std::string_view);

@@ -1,32 +1,31 @@
 #include "graph/op.h"
 
 #include <algorithm>
-#include <concepts>
 
-#include "graph/codec.h"
+#include "base/codec.h"
 
 namespace tbd {
 namespace codec {
 
 template <>
-struct Names<Unary::Function> {
+struct EnumNames<Unary::Function> {
   static constexpr std::string_view kNames[] = {"relu", "leaky_relu", "sigmoid", "tanh", "exp",  "log",
                                                 "sqrt", "square",     "abs",     "neg",  "gelu", "silu"};
 };
 template <>
-struct Names<Binary::Function> {
+struct EnumNames<Binary::Function> {
   static constexpr std::string_view kNames[] = {"add", "sub", "mul", "div"};
 };
 template <>
-struct Names<Reduce::Function> {
+struct EnumNames<Reduce::Function> {
   static constexpr std::string_view kNames[] = {"sum", "mean"};
 };
 template <>
-struct Names<BatchNorm::Stats> {
+struct EnumNames<BatchNorm::Stats> {
   static constexpr std::string_view kNames[] = {"running", "batch", "frozen"};
 };
 template <>
-struct Names<SoftmaxCrossEntropy::Spread> {
+struct EnumNames<SoftmaxCrossEntropy::Spread> {
   static constexpr std::string_view kNames[] = {"all", "others"};
 };
 template <>
@@ -36,18 +35,32 @@ struct Noun<HostCall::Result> {
 
 }  // namespace codec
 
-template <class Result, class Visit>
-requires std::same_as<std::remove_const_t<Result>, HostCall::Result>
-void fields(Result& result, Visit visit) {
+template <codec::Is<HostCall::Result> Result>
+void fields(Result& result, auto visit) {
   visit("shape", result.shape);
   visit("dtype", result.dtype);
+}
+
+Json to_json_value(const Extent2& extent) { return {extent.h, extent.w}; }
+void from_json_value(const Json& json, Extent2& out) {
+  std::vector<int64_t> pair;
+  codec::decode<codec::JsonForm::definition>(json, pair);
+  require(pair.size() == 2, "expected height and width");
+  out = {pair[0], pair[1]};
+}
+Json to_json_value(const Pads& pads) { return {pads.top, pads.bottom, pads.left, pads.right}; }
+void from_json_value(const Json& json, Pads& out) {
+  std::vector<int64_t> four;
+  codec::decode<codec::JsonForm::definition>(json, four);
+  require(four.size() == 4, "expected top, bottom, left, right");
+  out = {four[0], four[1], four[2], four[3]};
 }
 
 namespace {
 
 using codec::enum_from;
 using codec::enum_name;
-using codec::Names;
+using codec::EnumNames;
 
 // Ops that go by the name of their function.
 template <class T>
@@ -85,11 +98,10 @@ void read_attributes(const Json& attributes, T& op) {
   std::vector<std::string> known;
   fields(op, [&]<class V>(const char* key, V& value) {
     if (NamedByFunction<T> && std::string_view(key) == "function") return;
-    codec::Reader{attributes, known}(key, value);
+    codec::Reader<codec::JsonForm::definition>{attributes, known}(key, value);
     check_range(key, value);
   });
-  for (const auto& [key, value] : attributes.items())
-    if (std::ranges::find(known, key) == known.end()) fail(ErrorKind::invalid, unknown_name("attribute", key, known));
+  codec::refuse_unknown(attributes, known, "attribute");
 }
 
 template <class T>
@@ -110,7 +122,7 @@ bool read_as(std::string_view kind, const Json& attributes, Op& out) {
 template <class T>
 void add_kinds(std::vector<std::string>& out) {
   if constexpr (NamedByFunction<T>)
-    for (const std::string_view function : Names<decltype(T::function)>::kNames) out.emplace_back(function);
+    for (const std::string_view function : EnumNames<decltype(T::function)>::kNames) out.emplace_back(function);
   else
     out.emplace_back(T::kKind);
 }
@@ -223,7 +235,7 @@ void make_double(Op& op) {
 Json attributes_to_json(const Op& op) {
   return std::visit(
       []<class T>(const T& concrete) {
-        Json out = codec::write_fields(concrete);
+        Json out = codec::write_fields<codec::JsonForm::definition>(concrete);
         if constexpr (NamedByFunction<T>) out.erase("function");
         return out;
       },

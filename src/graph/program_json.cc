@@ -1,25 +1,25 @@
 // The JSON form of programs: docs/program.md.
-#include "graph/codec.h"
+#include "base/codec.h"
 #include "graph/program.h"
 
 namespace tbd {
 namespace codec {
 
 template <>
-struct Names<Init::Kind> {
+struct EnumNames<Init::Kind> {
   static constexpr std::string_view kNames[] = {"zeros", "ones", "constant", "normal", "uniform", "truncated_normal"};
 };
 template <>
-struct Names<Optimizer::Kind> {
+struct EnumNames<Optimizer::Kind> {
   static constexpr std::string_view kNames[] = {"sgd", "adam", "adamw", "lamb"};
 };
 template <>
-struct Names<Schedule::Kind> {
+struct EnumNames<Schedule::Kind> {
   static constexpr std::string_view kNames[] = {"constant", "step",         "cosine",          "noam",
                                                 "poly",     "linear_decay", "exp_warmup_step", "exp_decay"};
 };
 template <>
-struct Names<Schedule::Unit> {
+struct EnumNames<Schedule::Unit> {
   static constexpr std::string_view kNames[] = {"step", "epoch", "sample"};
 };
 template <>
@@ -63,9 +63,8 @@ std::string element_label<Node>(const Json& json, size_t index) {
 
 }  // namespace codec
 
+using codec::Is;
 using codec::Must;
-template <class T, class U>
-concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 Json to_json_value(const Dim& dim) { return dim.symbol.empty() ? Json(dim.extent) : Json(dim.symbol); }
 void from_json_value(const Json& json, Dim& dim) {
@@ -165,13 +164,12 @@ void from_json_value(const Json& json, Node& node) {
   codec::expect(json.is_object(), "an object", json);
   std::string op;
   std::vector<std::string> known;
-  const codec::Reader read{json, known};
+  const codec::Reader<codec::JsonForm::definition> read{json, known};
   read("name", Must{node.name});
   read("op", Must{op});
   read("inputs", Must{node.inputs});
   known.emplace_back("attributes");
-  for (const auto& [key, value] : json.items())
-    if (std::ranges::find(known, key) == known.end()) fail(ErrorKind::invalid, unknown_name("key", key, known));
+  codec::refuse_unknown(json, known);
   node.op = op_from_json(op, json.contains("attributes") ? json["attributes"] : Json::object());
 }
 
@@ -198,7 +196,7 @@ void fields(T& program, auto visit) {
   visit("phases", program.phases);
 }
 
-Json to_json(const Program& program) { return codec::write_fields(program); }
+Json to_json(const Program& program) { return codec::write_fields<codec::JsonForm::definition>(program); }
 
 Program program_from_json(const Json& json) {
   codec::expect(json.is_object(), "a program, which is an object", json);
@@ -210,7 +208,7 @@ Program program_from_json(const Json& json) {
     fail(ErrorKind::unsupported, "program version ", number, " is newer than version ", kProgramVersion,
          ", the newest that this build reads");
   Program program;
-  codec::read_fields(json, program);
+  codec::read_fields<codec::JsonForm::definition>(json, program);
   return program;
 }
 

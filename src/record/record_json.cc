@@ -1,141 +1,116 @@
 // run.json and launch.json: one list of fields each, walked once to write and once to read.
-#include "base/error.h"
-#include "base/json.h"
+#include "base/codec.h"
 #include "record/axes.h"
 #include "record/old_request.h"
 #include "record/record.h"
 
 namespace tbd {
-namespace {
 
-// Visits the fields of a struct as (key, member); Put writes them, Get reads them.
-struct Put {
-  Json json = Json::object();
-  template <class T>
-  void operator()(const char* key, const T& value) {
-    json[key] = value;
-  }
-  template <class T>
-  void operator()(const char* key, const std::optional<T>& value) {
-    if (value) json[key] = *value;
-  }
-  void operator()(const char* key, const JsonValue& value) { json[key] = *value; }
-};
-struct Get {
-  const Json& json;
-  template <class T>
-  void operator()(const char* key, T& value) {
-    value = at<T>(json, key);
-  }
-  template <class T>
-  void operator()(const char* key, std::optional<T>& value) {
-    value = maybe<T>(json, key);
-  }
-  void operator()(const char* key, JsonValue& value) { *value = at<Json>(json, key); }
-};
+using codec::Is;
+using codec::Later;
+constexpr codec::JsonForm kForm = codec::JsonForm::message;
 
-template <class Visit, class W>
-void visit_workload(Visit& field, W& w) {
-  for (const Field& each : fields())
-    std::visit([&](auto member) { field(std::string(each.key).c_str(), w.*member); }, each.member);
+Json to_json_value(OutcomeKind kind) { return name(kind); }
+void from_json_value(const Json& json, OutcomeKind& kind) {
+  codec::expect(json.is_string(), "a name", json);
+  kind = outcome_from(json.get<std::string>());
 }
-
-template <class Visit, class C>
-void visit_card(Visit& field, C& c) {
-  field("title", c.title);
-  field("domain", c.domain);
-  field("dataset", c.dataset);
-  field("layers", c.layers);
-}
-
-template <class Visit, class C>
-void visit_cost(Visit& field, C& c) {
-  field("flop_model", c.flop_model);
-  field("flop_valid", c.flop_valid);
-  field("flop_simd", c.flop_simd);
-  field("trans", c.trans);
-  field("bytes", c.bytes);
-}
-
-template <class Visit, class L>
-void visit_launch(Visit& field, L& l) {
-  field("pass", l.pass);
-  field("number", l.number);
-  field("start", l.start);
-  field("first_step_began_ns", l.first_step_began_ns);
-  field("load_seconds", l.load_seconds);
-  field("first_step_seconds", l.first_step_seconds);
-  field("peak_rss_bytes", l.peak_rss_bytes);
-  field("allocator_peak_bytes", l.allocator_peak_bytes);
-  field("threads", l.threads);
-  field("cores", l.cores);
-  field("batch_seen", l.batch_seen);
-  field("parameters_seen", l.parameters_seen);
-  field("energy_joules", l.energy_joules);
-  field("steady_from_step", l.steady_from_step);
-  field("traced", l.traced);
-  field("environment_hash", l.environment_hash);
-  field("host", l.host);
-}
-
-template <class Visit, class R>
-void visit_run(Visit& field, R& r) {
-  field("created", r.created);
-  field("tool", r.tool);
-  field("parameters", r.parameters);
-  field("train_flops", r.train_flops);
-  field("verified", r.verified);
-  field("flags", r.flags);
-  field("environment", r.environment);
-  field("peaks", r.peaks);
+Json to_json_value(RunState state) { return name(state); }
+void from_json_value(const Json& json, RunState& state) {
+  codec::expect(json.is_string(), "a name", json);
+  state = run_state_from(json.get<std::string>());
 }
 
 // Each axis as the command line spells it; those that name nothing are absent.
-Json request_json(const Workload& request) {
+struct Request {
+  const Workload* asked;
+};
+Json to_json_value(const Request& request) {
   Json json = Json::object();
   for (const Axis& axis : axes())
-    if (const std::string value = axis.print(request); !value.empty()) json[std::string(axis.name)] = value;
+    if (const std::string value = axis.print(*request.asked); !value.empty()) json[std::string(axis.name)] = value;
   return json;
 }
+
+template <Is<MeasuredWorkload> T>
+void fields(T& workload, auto visit) {
+  for (const Field& each : fields())
+    std::visit([&](auto member) { visit(std::string(each.key).c_str(), workload.*member); }, each.member);
+}
+template <Is<ModelCard> T>
+void fields(T& card, auto visit) {
+  visit("title", card.title);
+  visit("domain", card.domain);
+  visit("dataset", card.dataset);
+  visit("layers", card.layers);
+}
+template <Is<Outcome> T>
+void fields(T& outcome, auto visit) {
+  visit("kind", outcome.kind);
+  visit("reason", Later{outcome.reason});
+  visit("repro", Later{outcome.repro});
+}
+template <Is<OpCost> T>
+void fields(T& cost, auto visit) {
+  visit("flop_model", cost.flop_model);
+  visit("flop_valid", cost.flop_valid);
+  visit("flop_simd", cost.flop_simd);
+  visit("trans", cost.trans);
+  visit("bytes", cost.bytes);
+}
+template <Is<OpRow> T>
+void fields(T& row, auto visit) {
+  visit("node", row.node);
+  visit("op", row.op);
+  visit("forward", row.forward);
+  visit("backward", row.backward);
+}
+template <Is<RunInfo> T>
+void fields(T& run, auto visit) {
+  visit("state", run.state);
+  if constexpr (std::is_const_v<T>) visit("request", Request{&run.request});
+  visit("workload", run.workload);
+  visit("card", Later{run.card});
+  visit("outcome", run.outcome);
+  visit("created", run.created);
+  visit("tool", run.tool);
+  visit("parameters", run.parameters);
+  visit("train_flops", run.train_flops);
+  visit("verified", run.verified);
+  visit("flags", run.flags);
+  visit("environment", run.environment);
+  visit("peaks", run.peaks);
+  visit("ops", run.ops);
+}
+template <Is<LaunchInfo> T>
+void fields(T& launch, auto visit) {
+  visit("pass", launch.pass);
+  visit("number", launch.number);
+  visit("start", launch.start);
+  visit("first_step_began_ns", launch.first_step_began_ns);
+  visit("load_seconds", launch.load_seconds);
+  visit("first_step_seconds", launch.first_step_seconds);
+  visit("peak_rss_bytes", launch.peak_rss_bytes);
+  visit("allocator_peak_bytes", launch.allocator_peak_bytes);
+  visit("threads", launch.threads);
+  visit("cores", launch.cores);
+  visit("batch_seen", launch.batch_seen);
+  visit("parameters_seen", launch.parameters_seen);
+  visit("energy_joules", launch.energy_joules);
+  visit("steady_from_step", launch.steady_from_step);
+  visit("traced", launch.traced);
+  visit("environment_hash", launch.environment_hash);
+  visit("host", launch.host);
+  visit("outcome", launch.outcome);
+}
+
+namespace {
 
 Workload request_of(const Json& json) {
   Workload request;
   for (const Axis& axis : axes())
     if (const auto value = maybe<std::string>(json, axis.name)) axis.read(request, *value, cat("'", axis.name, "'"));
   return request;
-}
-
-Json outcome_json(const Outcome& o) { return {{"kind", name(o.kind)}, {"reason", o.reason}, {"repro", o.repro}}; }
-
-Outcome outcome_of(const Json& json) {
-  return {.kind = outcome_from(at<std::string>(json, "kind")),
-          .reason = maybe<std::string>(json, "reason").value_or(""),
-          .repro = maybe<std::string>(json, "repro").value_or("")};
-}
-
-Json cost_json(const OpCost& cost) {
-  Put put;
-  visit_cost(put, cost);
-  return put.json;
-}
-
-Json op_json(const OpRow& row) {
-  return {
-      {"node", row.node}, {"op", row.op}, {"forward", cost_json(row.forward)}, {"backward", cost_json(row.backward)}};
-}
-
-OpCost cost_of(const Json& json) {
-  OpCost cost;
-  Get get{json};
-  visit_cost(get, cost);
-  return cost;
-}
-
-OpRow op_of(const Json& json) {
-  return {.node = at<std::string>(json, "node"),
-          .op = at<std::string>(json, "op"),
-          .forward = cost_of(at<Json>(json, "forward")),
-          .backward = cost_of(at<Json>(json, "backward"))};
 }
 
 void check_version(const Json& json) {
@@ -201,62 +176,29 @@ void check_numbers(const LaunchInfo& launch) {
 }  // namespace
 
 Json to_json(const RunInfo& run) {
-  Put put;
-  put("version", kRecordVersion);
-  put("state", name(run.state));
-  put("request", request_json(run.request));
-  Put workload;
-  visit_workload(workload, run.workload);
-  put("workload", workload.json);
-  Put card;
-  visit_card(card, run.card);
-  put("card", card.json);
-  put("outcome", outcome_json(run.outcome));
-  visit_run(put, run);
-  Json ops = Json::array();
-  for (const OpRow& row : run.ops) ops.push_back(op_json(row));
-  put("ops", ops);
-  return put.json;
+  Json json = {{"version", kRecordVersion}};
+  json.update(codec::write_fields<kForm>(run));
+  return json;
 }
 
 RunInfo run_from_json(const Json& json) {
   require(json.is_object(), "expected an object");
   check_version(json);
   RunInfo run;
-  run.state = run_state_from(at<std::string>(json, "state"));
-  const Json workload = at<Json>(json, "workload");
-  Get get_workload{workload};
-  visit_workload(get_workload, run.workload);
+  codec::read_fields<kForm>(json, run);
   const std::optional<Json> request = maybe<Json>(json, "request");
   run.request = request ? request_of(*request) : request_of_old_record(run.workload);
   run.workload.data = run.request.data;
-  if (const std::optional<Json> card = maybe<Json>(json, "card")) {
-    Get get_card{*card};
-    visit_card(get_card, run.card);
-  }
-  run.outcome = outcome_of(at<Json>(json, "outcome"));
-  Get get{json};
-  visit_run(get, run);
-  for (const Json& row : at<Json>(json, "ops")) {
-    run.ops.push_back(op_of(row));
-    check_costs(run.ops.back());
-  }
+  for (const OpRow& row : run.ops) check_costs(row);
   check_numbers(run);
   return run;
 }
 
-Json to_json(const LaunchInfo& launch) {
-  Put put;
-  visit_launch(put, launch);
-  put("outcome", outcome_json(launch.outcome));
-  return put.json;
-}
+Json to_json(const LaunchInfo& launch) { return codec::write_fields<kForm>(launch); }
 
 LaunchInfo launch_from_json(const Json& json) {
   LaunchInfo launch;
-  Get get{json};
-  visit_launch(get, launch);
-  launch.outcome = outcome_of(at<Json>(json, "outcome"));
+  codec::read_fields<kForm>(json, launch);
   check_numbers(launch);
   return launch;
 }

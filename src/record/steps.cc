@@ -12,28 +12,6 @@
 namespace tbd {
 namespace {
 
-using Count = std::optional<int64_t> StepRow::*;
-struct Optional {
-  std::string_view name;
-  Count member;
-};
-constexpr std::array<Optional, 15> kOptional = {{
-    {"samples", &StepRow::samples},
-    {"valid", &StepRow::valid},
-    {"padded", &StepRow::padded},
-    {"input_wait_ns", &StepRow::input_wait_ns},
-    {"user_cpu_ns", &StepRow::user_cpu_ns},
-    {"system_cpu_ns", &StepRow::system_cpu_ns},
-    {"minor_faults", &StepRow::minor_faults},
-    {"major_faults", &StepRow::major_faults},
-    {"runqueue_wait_ns", &StepRow::runqueue_wait_ns},
-    {"steal_ticks", &StepRow::steal_ticks},
-    {"rss_bytes", &StepRow::rss_bytes},
-    {"pause_ns", &StepRow::pause_ns},
-    {"fma_flop_rate", &StepRow::fma_flop_rate},
-    {"read_byte_rate", &StepRow::read_byte_rate},
-    {"foreign_ns", &StepRow::foreign_ns},
-}};
 using Required = int64_t StepRow::*;
 constexpr std::array<std::pair<std::string_view, Required>, 2> kRequired = {{
     {"step", &StepRow::step},
@@ -44,14 +22,14 @@ constexpr int64_t kLargest = int64_t{1} << 53;  // sums of 1,000 rows fit, and d
 // What a column of this file sets.
 struct Column {
   Required required = nullptr;
-  Count optional = nullptr;
+  StepCount::Member optional = nullptr;
   bool units = false, loss = false;
 };
 
 Column column_named(std::string_view name) {
   for (const auto& [known, member] : kRequired)
     if (known == name) return {.required = member};
-  for (const auto& [known, member] : kOptional)
+  for (const auto& [known, member] : kStepCounts)
     if (known == name) return {.optional = member};
   return {.units = name == "units", .loss = name == "loss"};
 }
@@ -125,7 +103,7 @@ std::string steps_header() {
   std::string line;
   for (const auto& [name, member] : kRequired) line += cat(name, ",");
   line += "units,";
-  for (const auto& [name, member] : kOptional) line += cat(name, ",");
+  for (const auto& [name, member] : kStepCounts) line += cat(name, ",");
   return line + "loss\n";
 }
 
@@ -138,7 +116,7 @@ std::string format_steps(std::span<const StepRow> rows) {
     }
     append_number(out, row.units);
     out += ',';
-    for (const auto& [name, member] : kOptional) {
+    for (const auto& [name, member] : kStepCounts) {
       if (row.*member) append_number(out, *(row.*member));
       out += ',';
     }

@@ -1,5 +1,6 @@
 // steps.csv: one row a step, columns as in StepRow. A column that a file does not have reads as unknown.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,6 +10,31 @@
 #include "record/record.h"
 
 namespace tbd {
+
+// The columns that may be unknown, but the loss.
+struct StepCount {
+  using Member = std::optional<int64_t> StepRow::*;
+  std::string_view name;
+  Member member;
+};
+inline constexpr std::array<StepCount, 15> kAllStepCounts = {{
+    {"samples", &StepRow::samples},
+    {"valid", &StepRow::valid},
+    {"padded", &StepRow::padded},
+    {"input_wait_ns", &StepRow::input_wait_ns},
+    {"user_cpu_ns", &StepRow::user_cpu_ns},
+    {"system_cpu_ns", &StepRow::system_cpu_ns},
+    {"minor_faults", &StepRow::minor_faults},
+    {"major_faults", &StepRow::major_faults},
+    {"runqueue_wait_ns", &StepRow::runqueue_wait_ns},
+    {"steal_ticks", &StepRow::steal_ticks},
+    {"rss_bytes", &StepRow::rss_bytes},
+    {"pause_ns", &StepRow::pause_ns},
+    {"fma_flop_rate", &StepRow::fma_flop_rate},
+    {"read_byte_rate", &StepRow::read_byte_rate},
+    {"foreign_ns", &StepRow::foreign_ns},
+}};
+inline constexpr std::span kStepCounts = kAllStepCounts;
 
 std::string steps_header();  // the first line, with its newline
 std::string format_steps(std::span<const StepRow> rows);

@@ -71,9 +71,11 @@ TEST(Protocol, MalformedLinesSayWhatIsWrong) {
   EXPECT_THAT(refusal("{}"), HasSubstr("'type' is missing"));
   EXPECT_THAT(refusal(R"({"type":"helo"})"), HasSubstr("did you mean 'hello'"));
   EXPECT_THAT(refusal(R"({"type":"hello"})"), HasSubstr("request 'hello': 'version' is missing"));
-  EXPECT_THAT(refusal(R"({"type":"hello","version":"one"})"), HasSubstr("not a whole number"));
-  EXPECT_THAT(refusal(R"({"type":"gemm","precision":"fp32","seconds":true})"), HasSubstr("'seconds' is not a number"));
-  EXPECT_THAT(refusal(R"({"type":"read","prefixes":[1],"file":"x"})"), HasSubstr("wrong type"));
+  EXPECT_THAT(refusal(R"({"type":"hello","version":"one"})"), HasSubstr("'version': expected an integer, got"));
+  EXPECT_THAT(refusal(R"({"type":"gemm","precision":"fp32","seconds":true})"),
+              HasSubstr("'seconds': expected a number"));
+  EXPECT_THAT(refusal(R"({"type":"read","prefixes":[1],"file":"x"})"),
+              HasSubstr("'prefixes': expected a string, got 1"));
 }
 
 TEST(Protocol, StepRowsKeepTheUnknownAndTheNonFinite) {

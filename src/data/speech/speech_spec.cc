@@ -2,22 +2,20 @@
 
 #include <algorithm>
 
-#include "base/json.h"
+#include "base/codec.h"
 
 namespace tbd {
 
-Json speech_spec_json(const SpeechSpec& spec) {
-  return {
-      {"wanted", spec.wanted}, {"buckets", spec.buckets}, {"bucket", or_null(spec.bucket)}, {"labels", spec.labels}};
+template <codec::Is<SpeechSpec> T>
+void fields(T& spec, auto visit) {
+  visit("wanted", spec.wanted);
+  visit("buckets", spec.buckets);
+  visit("bucket", spec.bucket);
+  visit("labels", spec.labels);
 }
 
-SpeechSpec speech_spec_from(const Json& json, SpeechSpec spec) {
-  spec.wanted = maybe<bool>(json, "wanted").value_or(spec.wanted);
-  if (auto buckets = maybe<std::vector<int64_t>>(json, "buckets")) spec.buckets = std::move(*buckets);
-  if (const auto bucket = maybe<int64_t>(json, "bucket")) spec.bucket = bucket;
-  spec.labels = maybe<int64_t>(json, "labels").value_or(spec.labels);
-  return spec;
-}
+Json to_json_value(const SpeechSpec& spec) { return codec::write_fields<codec::JsonForm::settings>(spec); }
+void from_json_value(const Json& json, SpeechSpec& spec) { codec::read_fields<codec::JsonForm::settings>(json, spec); }
 
 void check(const SpeechSpec& spec) {
   constexpr int64_t kLongest = 1 << 20;

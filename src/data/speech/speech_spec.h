@@ -15,9 +15,9 @@ struct SpeechSpec {
   int64_t labels = 300;           // places for labels of an utterance
   bool operator==(const SpeechSpec&) const = default;
 };
-nlohmann::ordered_json speech_spec_json(const SpeechSpec& spec);
+nlohmann::ordered_json to_json_value(const SpeechSpec& spec);
 // Throws Error(invalid) naming the key; absent keys keep what `spec` has.
-SpeechSpec speech_spec_from(const nlohmann::ordered_json& json, SpeechSpec spec = {});
+void from_json_value(const nlohmann::ordered_json& json, SpeechSpec& spec);
 // Throws Error(invalid) for extents or buckets that make no sense.
 void check(const SpeechSpec& spec);
 

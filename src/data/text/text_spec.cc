@@ -1,40 +1,36 @@
 #include "data/text/text_spec.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/codec.h"
 
 namespace tbd {
-namespace {
 
-constexpr const char* kTasks[] = {"none", "translation", "pretraining", "squad", "language_model"};
+template <>
+struct codec::EnumNames<TextTask> {
+  static constexpr std::string_view kNames[] = {"none", "translation", "pretraining", "squad", "language_model"};
+};
+template <>
+struct codec::Noun<TextTask> {
+  static constexpr std::string_view kText = "text task";
+};
 
-TextTask task_from(const std::string& name) {
-  for (size_t i = 0; i < std::size(kTasks); ++i)
-    if (name == kTasks[i]) return static_cast<TextTask>(i);
-  const std::vector<std::string> known(std::begin(kTasks), std::end(kTasks));
-  fail(ErrorKind::invalid, unknown_name("text task", name, known));
-}
-
-Json bucket_json(const Bucket& bucket) { return {bucket.source, bucket.target}; }
-Bucket bucket_from(const Json& json) {
+Json to_json_value(const Bucket& bucket) { return {bucket.source, bucket.target}; }
+void from_json_value(const Json& json, Bucket& bucket) {
   require(json.is_array() && json.size() == 2 && json[0].is_number_integer() && json[1].is_number_integer(),
           "a bucket is [source, target], got ", json.dump());
-  return {json[0].get<int64_t>(), json[1].get<int64_t>()};
-}
-Json ids_json(const SpecialIds& ids) {
-  return {{"bos", ids.bos}, {"pad", ids.pad}, {"eos", ids.eos}, {"unk", ids.unk}};
-}
-SpecialIds ids_from(const Json& json) {
-  return {.bos = at<int32_t>(json, "bos"),
-          .pad = at<int32_t>(json, "pad"),
-          .eos = at<int32_t>(json, "eos"),
-          .unk = at<int32_t>(json, "unk")};
+  bucket = {json[0].get<int64_t>(), json[1].get<int64_t>()};
 }
 
-// The plain keys of both directions, so that none is forgotten in one of them.
-template <class Spec, class Visit>
-void each_plain_key(Spec& spec, const Visit& visit) {
+template <codec::Is<SpecialIds> T>
+void fields(T& ids, auto visit) {
+  visit("bos", codec::Must{ids.bos});
+  visit("pad", codec::Must{ids.pad});
+  visit("eos", codec::Must{ids.eos});
+  visit("unk", codec::Must{ids.unk});
+}
+template <codec::Is<TextSpec> T>
+void fields(T& spec, auto visit) {
+  visit("task", spec.task);
+  visit("ids", spec.ids);
   visit("vocabulary", spec.vocabulary);
   visit("target_vocabulary", spec.target_vocabulary);
   visit("vocabulary_file", spec.vocabulary_file);
@@ -52,7 +48,11 @@ void each_plain_key(Spec& spec, const Visit& visit) {
   visit("duplicates", spec.duplicates);
   visit("stride", spec.stride);
   visit("query", spec.query);
+  visit("buckets", spec.buckets);
+  visit("bucket", spec.bucket);
 }
+
+namespace {
 
 // fairseq's ids are the defaults; its Transformer shares one vocabulary.
 TextSpec shared_fairseq() {
@@ -74,28 +74,10 @@ TextSpec gnmt() {
 
 }  // namespace
 
-Json text_spec_json(const TextSpec& spec) {
-  Json json = {{"task", kTasks[static_cast<size_t>(spec.task)]}, {"ids", ids_json(spec.ids)}};
-  each_plain_key(spec, [&](const char* key, const auto& value) { json[key] = value; });
-  json["buckets"] = Json::array();
-  for (const Bucket& bucket : spec.buckets) json["buckets"].push_back(bucket_json(bucket));
-  json["bucket"] = spec.bucket ? bucket_json(*spec.bucket) : Json();
-  return json;
-}
-
-TextSpec text_spec_from(const Json& json, TextSpec spec) {
+Json to_json_value(const TextSpec& spec) { return codec::write_fields<codec::JsonForm::settings>(spec); }
+void from_json_value(const Json& json, TextSpec& spec) {
   if (const auto name = maybe<std::string>(json, "conventions")) spec = text_conventions(*name);
-  if (const auto task = maybe<std::string>(json, "task")) spec.task = task_from(*task);
-  each_plain_key(spec, [&](const char* key, auto& value) {
-    if (auto given = maybe<std::decay_t<decltype(value)>>(json, key)) value = std::move(*given);
-  });
-  if (const auto ids = maybe<Json>(json, "ids")) spec.ids = ids_from(*ids);
-  if (const auto bucket = maybe<Json>(json, "bucket")) spec.bucket = bucket_from(*bucket);
-  if (const auto buckets = maybe<Json>(json, "buckets")) {
-    spec.buckets.clear();
-    for (const Json& bucket : *buckets) spec.buckets.push_back(bucket_from(bucket));
-  }
-  return spec;
+  codec::read_fields<codec::JsonForm::settings>(json, spec);
 }
 
 std::vector<Bucket> even_buckets(int64_t width, int64_t longest) {

@@ -55,9 +55,9 @@ struct TextSpec {
   int64_t query = 64;        // SQuAD: tokens of a question at most
   bool operator==(const TextSpec&) const = default;
 };
-nlohmann::ordered_json text_spec_json(const TextSpec& spec);
+nlohmann::ordered_json to_json_value(const TextSpec& spec);
 // Throws Error(invalid) naming the key; absent keys keep what `spec` has, or with "conventions" what these say.
-TextSpec text_spec_from(const nlohmann::ordered_json& json, TextSpec spec = {});
+void from_json_value(const nlohmann::ordered_json& json, TextSpec& spec);
 
 // Ids, buckets, vocabularies and order as a reference implementation has them, by its name: "fairseq" (the defaults),
 // "fairseq-shared" (one vocabulary for both languages), "gnmt" (NVIDIA's). Throws Error(invalid) for another name.

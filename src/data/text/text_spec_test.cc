@@ -9,6 +9,12 @@ namespace tbd {
 namespace {
 using testing_text::refusal_of;
 
+TextSpec spec_from(const Json& json) {
+  TextSpec spec;
+  from_json_value(json, spec);
+  return spec;
+}
+
 TEST(TextSpec, SurvivesJson) {
   const TextSpec spec{.task = TextTask::squad,
                       .vocabulary = 11,
@@ -31,18 +37,18 @@ TEST(TextSpec, SurvivesJson) {
                       .duplicates = 2,
                       .stride = 8,
                       .query = 5};
-  EXPECT_EQ(text_spec_from(parse_json(text_spec_json(spec).dump(), "spec")), spec);
-  EXPECT_EQ(text_spec_from(parse_json(text_spec_json({}).dump(), "spec")), TextSpec{});
+  EXPECT_EQ(spec_from(parse_json(to_json_value(spec).dump(), "spec")), spec);
+  EXPECT_EQ(spec_from(parse_json(to_json_value(TextSpec{}).dump(), "spec")), TextSpec{});
 }
 
-TEST(TextSpec, AbsentKeysKeepTheirDefaults) { EXPECT_EQ(text_spec_from(Json::object()), TextSpec{}); }
+TEST(TextSpec, AbsentKeysKeepTheirDefaults) { EXPECT_EQ(spec_from(Json::object()), TextSpec{}); }
 
 TEST(TextSpec, NamesWhatIsWrong) {
-  const auto refusal = [](const char* json) { return refusal_of([&] { text_spec_from(parse_json(json, "spec")); }); };
+  const auto refusal = [](const char* json) { return refusal_of([&] { spec_from(parse_json(json, "spec")); }); };
   EXPECT_NE(refusal(R"({"task": "squat"})").find("squad"), std::string::npos);
-  EXPECT_EQ(refusal(R"({"buckets": [[10]]})"), "a bucket is [source, target], got [10]");
-  EXPECT_EQ(refusal(R"({"ids": {"bos": 0, "pad": 1, "eos": 2}})"), "'unk' is missing");
-  EXPECT_EQ(refusal(R"({"length": "long"})"), "'length' has the wrong type: \"long\"");
+  EXPECT_EQ(refusal(R"({"buckets": [[10]]})"), "element 0: a bucket is [source, target], got [10]");
+  EXPECT_EQ(refusal(R"({"ids": {"bos": 0, "pad": 1, "eos": 2}})"), "'ids': 'unk' is missing");
+  EXPECT_EQ(refusal(R"({"length": "long"})"), "'length': expected an integer, got \"long\"");
 }
 
 TEST(TextSpec, ConventionsAreThoseOfTheReferences) {
@@ -56,7 +62,7 @@ TEST(TextSpec, ConventionsAreThoseOfTheReferences) {
 }
 
 TEST(TextSpec, KeysComeOnTopOfConventions) {
-  const TextSpec spec = text_spec_from(parse_json(R"({"conventions": "gnmt", "vocabulary": 8})", "spec"));
+  const TextSpec spec = spec_from(parse_json(R"({"conventions": "gnmt", "vocabulary": 8})", "spec"));
   EXPECT_EQ(spec.ids, text_conventions("gnmt").ids);
   EXPECT_EQ(spec.vocabulary, 8);
 }
