@@ -4,7 +4,6 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -16,9 +15,9 @@
 namespace tbd {
 namespace {
 
-constexpr std::array kAllowed = {"OMP_", "MKL_",    "DNNL_",  "ONEDNN_",  "OPENBLAS_",     "TF_",
-                                 "XLA_", "MXNET_",  "TORCH_", "PYTORCH_", "CUDA_",         "NCCL_",
-                                 "LD_",  "MALLOC_", "KMP_",   "GOMP_",    "GLIBC_TUNABLES"};
+constexpr std::string_view kPrefixes[] = {"OMP_", "MKL_",    "DNNL_",  "ONEDNN_",  "OPENBLAS_",     "TF_",
+                                          "XLA_", "MXNET_",  "TORCH_", "PYTORCH_", "CUDA_",         "NCCL_",
+                                          "LD_",  "MALLOC_", "KMP_",   "GOMP_",    "GLIBC_TUNABLES"};
 
 constexpr std::string_view kEnds = "/:;, ";  // what follows a folder's name
 
@@ -54,13 +53,15 @@ std::string without_homes(std::string text, const std::string& home) {
 
 }  // namespace
 
+bool shapes_speed(std::string_view variable) {
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
+}
+
 Environment allowed_variables(const Environment& variables) {
   const auto home = variables.find("HOME");
   Environment kept;
   for (const auto& [name, value] : variables)
-    if (std::any_of(kAllowed.begin(), kAllowed.end(),
-                    [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      kept[name] = without_homes(value, home == variables.end() ? "" : home->second);
+    if (shapes_speed(name)) kept[name] = without_homes(value, home == variables.end() ? "" : home->second);
   return kept;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/json_fwd.h"
 
@@ -20,7 +21,11 @@ Json capture_environment(const Environment& variables);
 // "build_id"}]}: of the calling process, so a worker calls it when its framework is loaded.
 Json capture_process();
 
-// The variables on the allow-list of docs/measurement-host.md, in which home folders read "~".
+// Whether the name of a variable is on the allow-list of docs/measurement-host.md: frameworks, their libraries and the
+// loader read it, so workers are given it and records keep it.
+bool shapes_speed(std::string_view variable);
+
+// The variables on the allow-list, in which home folders read "~".
 Environment allowed_variables(const Environment& variables);
 
 // SHA-256 of the groups that identify a machine and its settings.

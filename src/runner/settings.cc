@@ -1,23 +1,22 @@
 #include "runner/settings.h"
 
 #include "base/files.h"
+#include "measure/environment.h"
 #include "runner/worker_process.h"
 
 namespace tbd {
 namespace {
 
-// docs/measurement-host.md, and what a process needs to find its way.
+// What a process needs to find its way, and what sanitizers, Kineto and the driver read.
 constexpr std::string_view kNames[] = {"PATH", "HOME", "TMPDIR", "LANG", "TZ"};
-constexpr std::string_view kPrefixes[] = {"LC_",    "OMP_",   "MKL_",     "DNNL_", "ONEDNN_", "TF_",     "XLA_",
-                                          "MXNET_", "TORCH_", "PYTORCH_", "CUDA_", "NCCL_",   "LD_",     "MALLOC_",
-                                          "KMP_",   "GOMP_",  "ASAN_",    "TSAN_", "UBSAN_",  "KINETO_", "NVIDIA_"};
+constexpr std::string_view kPrefixes[] = {"LC_", "ASAN_", "TSAN_", "UBSAN_", "KINETO_", "NVIDIA_"};
 
 bool allowed(std::string_view name) {
   for (const std::string_view known : kNames)
     if (name == known) return true;
   for (const std::string_view prefix : kPrefixes)
     if (name.starts_with(prefix)) return true;
-  return false;
+  return shapes_speed(name);
 }
 
 }  // namespace
