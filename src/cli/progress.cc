@@ -16,10 +16,15 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
+std::string subject(const Progress& p) {
+  if (p.stage == "peaks") return "peaks of the machine";  // no launch's
+  std::string text = cat("[", p.cell + 1, "/", p.cells, "] ", p.name);
+  if (p.launches > 1) text += cat(" launch ", p.launch, "/", p.launches);
+  return cat(text, ": ", p.stage);
+}
+
 std::string line_of(const Progress& p, double stage_seconds) {
-  std::string line = cat("[", p.cell + 1, "/", p.cells, "] ", p.name);
-  if (p.launches > 1) line += cat(" launch ", p.launch, "/", p.launches);
-  line += cat(": ", p.stage);
+  std::string line = subject(p);
   if (p.stage == "steps" && p.steps > 0) line += cat(" ", p.steps);
   if (p.stage != "steps" && stage_seconds >= 1) line += cat(" ", static_cast<int64_t>(stage_seconds), " s");
   if (!p.note.empty()) line += cat(" (", p.note, ")");

@@ -44,6 +44,14 @@ TEST(ProgressPrinter, ElsewhereEachChangeIsALine) {
   EXPECT_EQ(terminal.err.str(), "[1/1] a: steps 1\n");
 }
 
+TEST(ProgressPrinter, PeaksAreTheMachinesAndOfNoLaunch) {
+  Terminal terminal;
+  terminal.context.err_is_terminal = false;
+  ProgressPrinter progress(terminal.context, false);
+  progress({.cells = 6, .name = "a", .launch = 3, .launches = 3, .stage = "peaks"});
+  EXPECT_EQ(terminal.err.str(), "peaks of the machine\n");
+}
+
 TEST(ProgressPrinter, QuietSaysNothing) {
   Terminal terminal;
   ProgressPrinter progress(terminal.context, true);
