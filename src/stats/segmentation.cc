@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kReach = 7;      // Hampel window: i - 7 .. i + 7
 constexpr size_t kMinLength = 10;  // of a segment
 constexpr size_t kPruneAbove = 5'000;
-constexpr size_t kMostPoints = 10'000;
 
 double median_in_place(double* first, double* last) {
   double* middle = first + (last - first) / 2;
@@ -103,8 +102,8 @@ std::vector<size_t> last_changes(const PrefixSums& at, const std::vector<size_t>
   return last_change;
 }
 
-std::vector<size_t> grid_of(size_t n) {
-  const size_t stride = (n + kMostPoints - 1) / kMostPoints;
+std::vector<size_t> grid_of(size_t n, size_t most_points) {
+  const size_t stride = (n + most_points - 1) / most_points;
   std::vector<size_t> grid;
   for (size_t i = 0; i < n; i += stride) grid.push_back(i);
   if (n - grid.back() < std::min(stride, kMinLength) && grid.size() > 1) grid.pop_back();
@@ -139,10 +138,10 @@ Noise noise_of(Series x) {
   return {sigma, std::max(sigma_lr, 1e-4 * median(x)), phi};
 }
 
-std::vector<Segment> segmented(Series x, double sigma_lr) {
+std::vector<Segment> segmented(Series x, double sigma_lr, size_t most_points) {
   require(sigma_lr > 0, "segmentation needs a positive noise scale, got ", sigma_lr);
   if (x.empty()) return {};
-  const std::vector<size_t> grid = grid_of(x.size());
+  const std::vector<size_t> grid = grid_of(x.size(), most_points);
   const double penalty = 6 * std::log(static_cast<double>(x.size()));
   const std::vector<size_t> last_change = last_changes(PrefixSums(x, sigma_lr), grid, penalty);
   std::vector<Segment> segments;

@@ -27,8 +27,8 @@ struct Segment {
 
 // The segmentation with least sum of squares / sigma_lr^2 + 6 ln n per change, every segment at least 10 long (the
 // whole series where it is shorter than 20). Optimal partitioning (Jackson et al. 2005, IEEE SPL 12(2)) with prefix
-// sums; above 5,000 values with PELT's pruning (Killick et al. 2012, JASA 107(500)); above 10,000 change points may lie
-// only on a grid of n / 10,000 values, which bounds the time.
-std::vector<Segment> segmented(Series x, double sigma_lr);
+// sums; above 5,000 values with PELT's pruning (Killick et al. 2012, JASA 107(500)); above `most_points` change points
+// may lie only on a grid of n / most_points values, which bounds the time.
+std::vector<Segment> segmented(Series x, double sigma_lr, size_t most_points = 10'000);
 
 }  // namespace tbd

@@ -15,6 +15,7 @@ constexpr double kSameLevel = 0.01;          // relative difference of means tha
 constexpr double kDriftBeyondChance = 2.81;  // one series of two hundred, were its noise known exactly
 constexpr int64_t kWarmUpPart = 3;           // one of so many parts of a series may be warming up
 constexpr int64_t kLevelPart = 10;           // a level holds at least one of so many parts
+constexpr size_t kLevelPoints = 2'000;       // between which levels are told apart, of a longer series
 
 int64_t length(Series x) { return static_cast<int64_t>(x.size()); }
 Series slice(Series x, int64_t begin, int64_t end) {
@@ -149,7 +150,7 @@ Shift shift_of(Series step_times, Series units) {
   const double chance = noise.sigma_lr * std::sqrt(2.0 / static_cast<double>(third)) / level;
   shift.beyond_chance = std::abs(*shift.drift) > 0.01 && std::abs(*shift.drift) > kDriftBeyondChance * chance;
   double slowest = 0, fastest = 0;
-  for (const Segment& s : segmented(filtered, noise.sigma_lr)) {
+  for (const Segment& s : segmented(filtered, noise.sigma_lr, kLevelPoints)) {
     if (kLevelPart * (s.end - s.begin) < n) continue;
     slowest = std::max(slowest, s.mean);
     fastest = fastest > 0 ? std::min(fastest, s.mean) : s.mean;
