@@ -42,6 +42,9 @@ function(tbd_wrap target)
     target_link_options(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
+if(TARGET bench_pytorch_overhead)
+  target_link_options(bench_pytorch_overhead PRIVATE LINKER:-z,muldefs)  # the first definition is the benchmark's
+endif()
 tbd_wrap(bench_tensorflow_overhead TF_SessionRun)
 tbd_wrap(bench_mxnet_overhead MXExecutorForward MXExecutorBackward MXImperativeInvoke MXNDArraySyncCopyFromCPU
          MXNDArraySyncCopyToCPU MXNDArrayWaitAll)
