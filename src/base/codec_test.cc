@@ -1,6 +1,5 @@
 #include "base/codec.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tbd {
@@ -34,7 +33,6 @@ struct codec::EnumNames<Fruit> {
 };
 namespace {
 using codec::JsonForm;
-using testing::HasSubstr;
 
 template <JsonForm F>
 std::string written(const Basket& basket) {
@@ -55,9 +53,12 @@ TEST(Codec, DefinitionsLeaveDefaultsOutAndRefuseUnknownKeys) {
   EXPECT_EQ(written<JsonForm::definition>({.owner = "ann", .fruit = Fruit::pear}), R"({"owner":"ann","fruit":"pear"})");
   EXPECT_EQ(refusal<JsonForm::definition>(R"({"owner":"ann"})"), "");
   EXPECT_EQ(refusal<JsonForm::definition>("{}"), "'owner' is missing");
-  EXPECT_THAT(refusal<JsonForm::definition>(R"({"owner":"ann","cuont":2})"), HasSubstr("unknown key 'cuont'"));
-  EXPECT_THAT(refusal<JsonForm::definition>(R"({"owner":"ann","seed":18446744073709551615})"), HasSubstr("too large"));
-  EXPECT_THAT(refusal<JsonForm::definition>(R"({"owner":"ann","weight":"nan"})"), HasSubstr("expected a number"));
+  EXPECT_TRUE(refusal<JsonForm::definition>(R"({"owner":"ann","cuont":2})").find("unknown key 'cuont'") !=
+              std::string::npos);
+  EXPECT_TRUE(refusal<JsonForm::definition>(R"({"owner":"ann","seed":18446744073709551615})").find("too large") !=
+              std::string::npos);
+  EXPECT_TRUE(refusal<JsonForm::definition>(R"({"owner":"ann","weight":"nan"})").find("expected a number") !=
+              std::string::npos);
 }
 
 TEST(Codec, MessagesAreWholeAndPassOverWhatIsNewer) {
@@ -72,17 +73,19 @@ TEST(Codec, MessagesAreWholeAndPassOverWhatIsNewer) {
       << "without notes, which came later, and with a key of a later version";
   EXPECT_EQ(refusal<JsonForm::message>(R"({"owner":"a"})"), "'count' is missing");
   EXPECT_EQ(refusal<JsonForm::message>(R"({"owner":"a","count":1.5})"), "'count': expected an integer, got 1.5");
-  EXPECT_THAT(refusal<JsonForm::message>(R"({"owner":"a","count":1,"seed":-1})"), HasSubstr("out of range"));
+  EXPECT_TRUE(refusal<JsonForm::message>(R"({"owner":"a","count":1,"seed":-1})").find("out of range") !=
+              std::string::npos);
 }
 
 TEST(Codec, SettingsKeepWhatIsNotGiven) {
-  EXPECT_THAT(written<JsonForm::settings>({}), HasSubstr(R"("price":null)"));
+  EXPECT_TRUE(written<JsonForm::settings>({}).find(R"("price":null)") != std::string::npos);
   Basket basket{.count = 7, .price = 3, .fruit = Fruit::pear};
   codec::read_fields<JsonForm::settings>(parse_json(R"({"owner":"ann","price":null,"weight":2})", "basket"), basket);
   EXPECT_EQ(basket.count, 7);
   EXPECT_EQ(basket.price, 3);
   EXPECT_EQ(basket.weight, 2);
-  EXPECT_THAT(refusal<JsonForm::settings>(R"({"owner":"ann","fruit":"peach"})"), HasSubstr("unknown value 'peach'"));
+  EXPECT_TRUE(refusal<JsonForm::settings>(R"({"owner":"ann","fruit":"peach"})").find("unknown value 'peach'") !=
+              std::string::npos);
 }
 
 }  // namespace
