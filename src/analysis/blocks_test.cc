@@ -53,7 +53,7 @@ std::vector<StepRow> probed_steps(const std::vector<int64_t>& gflop_rates) {
   return rows;
 }
 
-TEST(StepBlocksOfARecord, AreAsSlowAsTheWorseOfTheirEnds) {
+TEST(StepBlocksOfARecord, UseTheSlowerOfTheProbesAtBothEnds) {
   const std::vector<Block> blocks = blocks_of(probed_steps({99, 99, 99, 99, 90, 90, 90, 90, 90}), 0.5);
   ASSERT_EQ(blocks.size(), 9u);
   EXPECT_NEAR(blocks[2].fma_loss.value(), 0.01, 1e-9);
@@ -63,12 +63,12 @@ TEST(StepBlocksOfARecord, AreAsSlowAsTheWorseOfTheirEnds) {
   EXPECT_FALSE(blocks[4].read_loss) << "the probe did not read";
 }
 
-TEST(StepBlocksOfARecord, AreNotJudgedByOneSlowMeasurement) {
+TEST(StepBlocksOfARecord, IgnoreASingleSlowProbe) {
   for (const Block& block : blocks_of(probed_steps({99, 99, 99, 60, 99, 99, 50, 99, 99}), 0.5))
     EXPECT_TRUE(block.undisturbed()) << "a measurement lasts a thousandth of the block";
 }
 
-TEST(StepBlocksOfARecord, BestRatesAreNoLuckyMeasurement) {
+TEST(StepBlocksOfARecord, BestRatesIgnoreASingleFastProbe) {
   Launch launch;
   launch.steps = probed_steps({99, 99, 130, 98, 99, 99, 97});
   EXPECT_EQ(best_rates(std::vector{launch}).fma_flop_rate, 99e9);
@@ -90,7 +90,7 @@ TEST(StepBlocksOfARecord, KnowWaitAndOtherWorkAsShares) {
   EXPECT_NEAR(blocks[0].foreign.value(), 0.10, 1e-9);
 }
 
-TEST(StepBlocksOfARecord, AreNotDisturbedByThreadsOfTheWorkerThatWaitForEachOther) {
+TEST(StepBlocksOfARecord, IgnoreWaitsBetweenTheWorkersOwnThreads) {
   std::vector<StepRow> rows = steps(2);
   for (StepRow& row : rows) {
     row.runqueue_wait_ns = 80'000'000;

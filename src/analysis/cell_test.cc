@@ -21,7 +21,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(CellRow, NumbersAreThoseOfTheSeries) {
+TEST(CellRow, MetricsMatchTheGeneratedSeries) {
   const CellResult cell = summarize(sample_record({.launches = 3}));
   EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok) << cell.judgement.outcome.reason;
   EXPECT_NEAR(cell["throughput"].value.value(), 8 / 0.25, 0.05);
@@ -37,7 +37,7 @@ TEST(CellRow, NumbersAreThoseOfTheSeries) {
   EXPECT_EQ(cell.judgement.grade, "development");
 }
 
-TEST(CellRow, CoresThatComputeLessThanEarlierDisturbARecordFromItsFirstStepOn) {
+TEST(CellRow, SlowerCoresThanEarlierMarkARecordDisturbedFromItsFirstStep) {
   Record record = sample_record({.launches = 3});
   Json& kept = record.run.peaks["kept"] = {{"holds", false}, {"disturbed", false}, {"drift", -0.30}};
   EXPECT_EQ(summarize(record).judgement.grade, "disturbed");
@@ -103,7 +103,7 @@ TEST(CellRow, EveryNullHasItsReason) {
   }
 }
 
-TEST(CellRow, PaddingIsToldApart) {
+TEST(CellRow, ReportsPaddingShareAndValidRates) {
   Record record = sample_record();
   EXPECT_THAT(summarize(record)["padding_share"].reason, HasSubstr("count no tokens"));
   for (Launch& launch : record.launches)
@@ -133,7 +133,7 @@ TEST(CellRow, DataThatCountNoUnitsGiveNoThroughput) {
   EXPECT_THAT(summarize(record)["throughput"].reason, HasSubstr("counted no units"));
 }
 
-TEST(Tables, UnlikeUnitsStandInTheirRows) {
+TEST(Tables, ShowTheUnitColumnOnlyWhenUnitsDiffer) {
   Record record = sample_record();
   std::vector<CellResult> cells = {summarize(record)};
   EXPECT_EQ(std::ranges::count(results_table(cells).columns, "unit", &Column::key), 0);
@@ -151,7 +151,7 @@ TEST(CellRow, UnknownIsNullNeverZero) {
   EXPECT_TRUE(to_json(summarize(record))["cpu_utilization"].is_null());
 }
 
-TEST(CellRow, HostFractionsStandInForMissingColumns) {
+TEST(CellRow, FallsBackToLaunchTotalsWhenStepColumnsAreMissing) {
   Record record = sample_record();
   for (StepRow& row : record.launches[0].steps) row.user_cpu_ns = {};
   *record.launches[0].info.host = {{"use", {{"util_cpu", 0.5}}}};
@@ -202,7 +202,7 @@ TEST(Gates, StealIsFlaggedAndDisturbsTheRow) {
   EXPECT_THAT(summarize(sample_record()).judgement.flags, Not(Contains("disturbed-steal")));
 }
 
-TEST(Gates, ARateOverTheRoofIsNoUtilization) {
+TEST(Gates, WithholdUtilizationAboveTheRoof) {
   Record record = sample_record();
   record.run.peaks["isa"]["fp32"] = 7e11;
   const CellResult cell = summarize(record);
@@ -220,7 +220,7 @@ TEST(Gates, AnInterruptedRunKeepsItsNumber) {
 }
 
 // Records that an earlier program withheld for their series are judged by what they hold.
-TEST(Gates, ARecordThatWasUnsteadyIsJudgedAnew) {
+TEST(Gates, JudgeAnUnsteadyRecordAgain) {
   Record record = sample_record({.launches = 3});
   record.run.outcome = {.kind = OutcomeKind::unsteady, .reason = "only 47 of 34839 steps are stable"};
   const CellResult cell = summarize(record);
@@ -250,7 +250,7 @@ CellResult of_pass(const char* pass, OutcomeKind kind) {
   return summarize(record);
 }
 
-TEST(Gates, ARecordThatWasNotToBeTimedIsJudgedByItsPass) {
+TEST(Gates, JudgeAnUntimedRecordByItsPass) {
   for (const char* pass : {"memory", "trace"}) {
     const CellResult cell = of_pass(pass, OutcomeKind::ok);
     EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok) << pass;
@@ -267,7 +267,7 @@ TEST(Gates, ARecordWithoutStepsFails) {
   EXPECT_EQ(summarize(record).judgement.outcome.kind, OutcomeKind::failed);
 }
 
-TEST(Launches, FiveLaunchesWidenToTheSpreadBetweenThem) {
+TEST(Launches, FiveLaunchesAtPublishEffortGradePublished) {
   const CellResult cell = summarize(sample_record({.steps = 220, .effort = "publish", .launches = 5}));
   EXPECT_EQ(cell.launches, 5);
   EXPECT_EQ(cell.judgement.grade, "published");
@@ -304,7 +304,7 @@ TEST(InputVerdicts, AnUndecidedOneSaysWhatIsMissing) {
   EXPECT_THAT(why, HasSubstr("12 class folders"));
 }
 
-TEST(InputVerdicts, UnlikeCellsAreNoPair) {
+TEST(InputVerdicts, DoNotPairWorkloadsThatDifferInPrecision) {
   const CellResult cells[] = {summarize(sample_record()),
                               summarize(sample_record({.input_mode = "pipeline", .precision = "bf16"}))};
   EXPECT_TRUE(input_pairs(cells).empty());
@@ -318,7 +318,7 @@ TEST(Tables, SayTheGradeAndItsReason) {
   EXPECT_THAT(print_cells(cells, Format::csv), HasSubstr("model,config,model_hash"));
 }
 
-TEST(Metrics, AndFlagsStandInTheirPage) {
+TEST(Metrics, AndFlagsAreDocumentedInTheMetricsPage) {
   const std::string page = read_file(std::string(TBD_SOURCE_DIR) + "/docs/metrics.md");
   for (const Metric& m : metrics()) EXPECT_NE(page.find(cat("| `", m.id, "` |")), std::string::npos) << m.id;
   for (const Metric& m : metrics()) EXPECT_NE(page.find(m.what), std::string::npos) << m.id;
@@ -331,7 +331,7 @@ TEST(Metrics, AreListedByGroupFromTheThroughputOn) {
   EXPECT_EQ(metrics().front().id, "throughput");
 }
 
-TEST(Metrics, SayInTheirRowsWhatTheyAreHowTheyAreMeasuredAndWithWhatLimits) {
+TEST(Metrics, DescribeMeaningMethodAndLimits) {
   for (const Metric& m : metrics())
     for (const std::string_view text : {m.title, m.what, m.formula, m.counts, m.how, m.limits})
       EXPECT_FALSE(text.empty()) << m.id;

@@ -45,13 +45,13 @@ TEST(FrameworkGroups, RowsThatDidNotPassStandApartWithTheReason) {
   EXPECT_THAT(print(apart_table(groups), Format::text), HasSubstr("tensorflow 2.11.0"));
 }
 
-TEST(FrameworkGroups, UnlikeCellsAndOneFrameworkAloneMakeNoGroup) {
+TEST(FrameworkGroups, FormNoGroupFromDifferentWorkloadsOrOneFramework) {
   const std::vector<CellResult> rows = {row("pytorch", true), row("pytorch", true, {.input_mode = "pipeline"}),
                                         row("mxnet", true, {.precision = "bf16"})};
   EXPECT_TRUE(framework_groups(rows).empty());
 }
 
-TEST(FrameworkGroups, WhatIsNotSteadyOrOnlySmokeIsNotCompared) {
+TEST(FrameworkGroups, DoNotCompareUnsteadyOrSmokeRows) {
   const std::vector<CellResult> rows = {row("pytorch", true, {.effort = "smoke"}),
                                         row("mxnet", true, {.effort = "smoke"})};
   const std::vector<FrameworkGroup> groups = framework_groups(rows);

@@ -154,7 +154,7 @@ Shares shares_of(const Scenario& scenario) {
   return shares;
 }
 
-TEST(Judging, GivesEveryRunANumberThatCoversTheNextOne) {
+TEST(Judging, IntervalOfEveryRunCoversTheNextRun) {
   for (const Scenario& scenario : scenarios()) {
     const Shares shares = shares_of(scenario);
     note(scenario.name, "without a number", shares.without_number);
@@ -205,7 +205,7 @@ TEST(Judging, FindsTheUndisturbedLevelWithoutBias) {
 }
 
 // The same workload for a minute and for twenty: more steps give no less.
-TEST(Judging, GivesNoLessWithMoreSteps) {
+TEST(Judging, ReportsThroughputForFewAndManySteps) {
   for (const Scenario& scenario : scenarios()) {
     int64_t fewer = 0, more = 0;
     for (uint32_t run = 0; run < 4; ++run) {

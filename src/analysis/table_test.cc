@@ -30,7 +30,7 @@ TEST(Table, TextIsAligned) {
             "a|b               –  33.3 %\n");
 }
 
-TEST(Table, LongTablesTakeTimeByTheirRows) {
+TEST(Table, FormatsLongTablesInLinearTime) {
   Table table{.columns = {{"n", "n", Unit::count}, {"m", "m", Unit::count}}};
   for (int64_t i = 0; i < 200'000; ++i) table.rows.push_back({i, i});
   const auto began = std::chrono::steady_clock::now();
@@ -56,7 +56,7 @@ TEST(Table, MarkdownEscapesPipes) {
             "| a\\|b     |         – | 33.3 % |\n");
 }
 
-TEST(Table, MachinesGetAllDigits) {
+TEST(Table, CsvAndJsonKeepAllDigits) {
   EXPECT_EQ(to_csv(sample()), "model,step_time,share\nresnet50,0.25,0.5\na|b,,0.3333333333333333\n");
   EXPECT_EQ(to_json_lines(sample()),
             "{\"model\":\"resnet50\",\"step_time\":0.25,\"share\":0.5}\n"
@@ -76,7 +76,7 @@ TEST(Table, HostileTextStaysText) {
   EXPECT_THAT(to_markdown(table), Not(HasSubstr("|<")));
 }
 
-TEST(Table, NotANumberIsNoNumber) {
+TEST(Table, PrintsNanAsNullInJson) {
   const Table table{.columns = {{"x", "x"}}, .rows = {{std::numeric_limits<double>::quiet_NaN()}}};
   EXPECT_EQ(to_json_lines(table), "{\"x\":null}\n");
   EXPECT_THAT(to_text(table), HasSubstr("not a number"));

@@ -62,12 +62,12 @@ TEST(Topics, CoverHowAFrameworkRunsANetwork) {
   EXPECT_TRUE(fact(walk(topic("composed"), sample_record()), "not known"));
 }
 
-TEST(Topics, AreNoneThatNothingHas) {
+TEST(Topics, ContainOnlyExistingMetricsAndFlags) {
   EXPECT_EQ(topic_groups().front().topics.size(), metrics().size());
   EXPECT_EQ(flag_topics().size(), known_flags().size());
 }
 
-TEST(Topics, HaveOneIdEachASentenceAndAUnitWhereTheirMetricHasOne) {
+TEST(Topics, HaveUniqueIdsDescriptionsAndTheUnitsOfTheirMetrics) {
   std::set<std::string_view> ids;
   for (const TopicGroup& group : topic_groups())
     for (const Topic& t : group.topics) {
@@ -80,7 +80,7 @@ TEST(Topics, HaveOneIdEachASentenceAndAUnitWhereTheirMetricHasOne) {
     }
 }
 
-TEST(Topics, AndPagesNameTheLimitsOfDisturbance) {
+TEST(Topics, AndDocsStateTheDisturbanceLimits) {
   const auto percent = [](double share) { return cat(100 * share, " %"); };
   const struct {
     const char *flag, *metric;
@@ -100,7 +100,7 @@ TEST(Topics, AndPagesNameTheLimitsOfDisturbance) {
               HasSubstr(cat("run-queue wait is at most ", percent(kRunqueueLimit.flagged))));
 }
 
-TEST(Topics, AreFoundByAShortNameThatIsTheirsAlone) {
+TEST(Topics, AreFoundByAnUnambiguousShortName) {
   EXPECT_EQ(topic("knee").topic->id, "sweep.knee");
   EXPECT_EQ(topic("feature map").topic->id, "memory.feature_map");
   EXPECT_THROW(topic("input"), Error);  // memory.input and idle.input
@@ -116,7 +116,7 @@ TEST(Topics, OfferTheNearestNames) {
   }
 }
 
-TEST(Walk, GivesThroughputThatAPocketCalculatorRepeats) {
+TEST(Walk, ShowsEnoughDigitsToRecomputeThroughput) {
   const Record record = sample_record();
   const std::vector<Fact> facts = walk(topic("throughput"), record);
   const double ns = number_of_fact(facts, "clean-1: stamp of the last") -
@@ -150,7 +150,7 @@ TEST(Walk, AnswersForEveryNameOfARecordWithAndWithoutPasses) {
       for (const Topic& t : group.topics) EXPECT_FALSE(walk({&t, &group}, record).empty()) << t.id;
 }
 
-TEST(Walk, GivesUtilizationOfATraceAndBytesOfAClass) {
+TEST(Walk, ShowsTraceUtilizationAndBytesOfAMemoryClass) {
   const auto made = sample::made();
   sample::add_memory(made->record);
   const std::vector<Fact> busy = walk(topic("compute_utilization"), made->record);
@@ -160,7 +160,7 @@ TEST(Walk, GivesUtilizationOfATraceAndBytesOfAClass) {
   EXPECT_EQ(number_of_fact(memory, "weight at the peak"), 100);
 }
 
-TEST(Page, EndsWithWhatTheProgramExplains) {
+TEST(Page, MetricsDocEndsWithTheOutputOfExplainAll) {
   const std::string page = read_file(std::string(TBD_SOURCE_DIR) + "/docs/metrics.md");
   const std::string topics = topics_markdown();
   ASSERT_GT(page.size(), topics.size());

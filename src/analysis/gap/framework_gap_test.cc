@@ -49,7 +49,7 @@ TEST(Shares, AddUpToTheTimeInWhichAnythingRan) {
   EXPECT_THAT(ns, ElementsAre(1 + 1 + 2 + 1, 1 + 2, 1, 10));
 }
 
-TEST(Shares, UnevenStretchesLoseNothing) {
+TEST(Shares, DistributeRoundingRemaindersWithoutLoss) {
   const std::vector<Activity> activities = {
       {.begin = 0, .end = 10, .event = 0}, {.begin = 0, .end = 10, .event = 1}, {.begin = 0, .end = 10, .event = 2}};
   std::vector<int64_t> ns(3);
@@ -57,7 +57,7 @@ TEST(Shares, UnevenStretchesLoseNothing) {
   EXPECT_THAT(ns, ElementsAre(4, 3, 3));
 }
 
-TEST(StepSplit, IsNodesAndIdleTimeExactly) {
+TEST(StepSplit, NodesAndIdleTimeSumToTheWindow) {
   const auto made = made_cell("pytorch", 1'000'000, {});
   const StepSplit split = *split_steps(made->record);
   EXPECT_EQ(split.steps, 2) << "of 5 to 8, 6 and 7";
@@ -91,7 +91,7 @@ TEST(FrameworkGap, APlantedSlowerNodeIsNamedFirstWithItsSize) {
   EXPECT_THAT(gap_paragraph(gap), Not(HasSubstr("says little")));
 }
 
-TEST(FrameworkGap, ALargeResidualIsSaid) {
+TEST(FrameworkGap, ReportsALargeResidual) {
   const auto fast = made_cell("pytorch", 1'000'000, {});
   const auto slow = made_cell("mxnet", 1'300'000, {.backward = 500'000});
   const FrameworkGap gap = gaps_of({&slow->record, &fast->record}).gaps.at(0);
@@ -110,7 +110,7 @@ TEST(FrameworkGap, IdleTimeIsAPartOfItsOwn) {
   EXPECT_THAT(gap_paragraph(gap), HasSubstr("No node takes longer there"));
 }
 
-TEST(FrameworkGap, ShortenedPartsStillAddUp) {
+TEST(FrameworkGap, TruncatedPartListStillSumsToTheGap) {
   const auto fast = made_cell("pytorch", 1'000'000, {});
   const auto slow = made_cell("mxnet", 1'333'333, {.forward = 400'001, .relu = 90'003, .backward = 500'007});
   const FrameworkGap gap = gaps_of({&slow->record, &fast->record}).gaps.at(0);
@@ -132,7 +132,7 @@ TEST(FrameworkGap, AMissingTraceSaysWhatToRun) {
   EXPECT_EQ(found.missing[0].reason, "no traced launch; measure it: tbd run net --batch 8 --passes clean,trace");
 }
 
-TEST(FrameworkGap, UnverifiedCellsAreNamedNotCompared) {
+TEST(FrameworkGap, NamesUnverifiedWorkloadsWithoutComparingThem) {
   const auto fast = made_cell("pytorch", 1'000'000, {});
   const auto slow = made_cell("tensorflow", 1'160'000, {});
   slow->record.run.verified = std::nullopt;
@@ -142,7 +142,7 @@ TEST(FrameworkGap, UnverifiedCellsAreNamedNotCompared) {
   EXPECT_THAT(found.missing[0].reason, HasSubstr("never checked"));
 }
 
-TEST(FrameworkGap, OtherMachinesBatchesAndNetworksAreNoPairs) {
+TEST(FrameworkGap, DoesNotPairDifferentMachinesBatchesOrNetworks) {
   const auto fast = made_cell("pytorch", 1'000'000, {});
   const auto slow = made_cell("tensorflow", 1'160'000, {});
   const auto none = [&] {

@@ -58,7 +58,7 @@ TEST(MemoryStudy, GivesThePeakToNodesAndBlocks) {
   EXPECT_THAT(study.largest, ElementsAre(0u, 2u, 1u));
 }
 
-TEST(MemoryStudy, SeesWhatStepsLeaveBehind) {
+TEST(MemoryStudy, DetectsMemoryLeakedBetweenSteps) {
   const MemoryStudy study = study_memory(two_steps());
   ASSERT_EQ(study.after_steps.size(), 2u);
   EXPECT_EQ(sum(study.after_steps[0].requested), 100);
@@ -67,7 +67,7 @@ TEST(MemoryStudy, SeesWhatStepsLeaveBehind) {
   EXPECT_EQ(study.growth_since(9), std::nullopt);
 }
 
-TEST(MemoryStudy, AChartOfAStepKeepsItsMaximum) {
+TEST(MemoryStudy, DownsampledStepChartKeepsItsMaximum) {
   const MemoryLog log = two_steps();
   for (const size_t points : {1u, 2u, 3u, 100u}) {
     const std::vector<MemorySnapshot> chart = memory_over_step(log, 2, points);
@@ -79,7 +79,7 @@ TEST(MemoryStudy, AChartOfAStepKeepsItsMaximum) {
   EXPECT_TRUE(memory_over_step(log, 3, 10).empty());
 }
 
-TEST(MemoryStudy, NeedsEvents) { EXPECT_THROW(study_memory({}), Error); }
+TEST(MemoryStudy, RejectsALogWithoutEvents) { EXPECT_THROW(study_memory({}), Error); }
 
 }  // namespace
 }  // namespace tbd

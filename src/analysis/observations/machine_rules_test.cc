@@ -81,7 +81,7 @@ TEST(Devices, AreInconclusiveWithWideIntervalsOrWithoutCommonCells) {
   EXPECT_EQ(results[10].command, "tbd run bert --batch 4 --passes clean,trace");
 }
 
-TEST(Devices, OneIsNotApplicable) {
+TEST(Devices, AreNotApplicableWithOneDevice) {
   Results results;
   results.add({.batches = {4}, .throughput = {10}});
   EXPECT_EQ(results[10].verdict, RuleVerdict::not_applicable);
@@ -103,7 +103,7 @@ TEST(FeatureMaps, HoldMostlyAndFail) {
   EXPECT_THAT(o.offenders, ElementsAre("bert pytorch fp32"));
 }
 
-TEST(FeatureMaps, OfRecordsThatWereNotTimedCount) {
+TEST(FeatureMaps, CountInMemoryPassRecords) {
   Results results = with_maps({0.6, 0.9});
   for (Record& record : results.records())
     for (Launch& launch : record.launches) {

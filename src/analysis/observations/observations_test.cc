@@ -18,7 +18,7 @@ using testing::HasSubstr;
 const std::vector<int64_t> kBatchesOfSeries = {4, 8, 16, 32};
 const std::vector<double> kRisingSeries = {10, 14, 18, 20};
 
-TEST(Observations, AreThirteenEvenOfNothing) {
+TEST(Observations, AlwaysReportThirteenVerdicts) {
   const std::vector<Observation> all = observe({}, sample::networks());
   ASSERT_EQ(all.size(), 13u);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -43,7 +43,7 @@ TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
   }
 }
 
-TEST(Suggestions, KeepWhatIsUnusualOfAWorkload) {
+TEST(Suggestions, RepeatNonDefaultOptionsOfAWorkload) {
   Record record = sample::record_of({.precision = "bf16", .budget = int64_t{1536} << 20}, 8, 10);
   record.run.workload.dropout = "off";
   const std::vector<Sweep> all = sweeps(std::span(&record, 1), {.traces = false, .memory = false});
@@ -51,7 +51,7 @@ TEST(Suggestions, KeepWhatIsUnusualOfAWorkload) {
             "tbd run resnet50 --precision bf16 --dropout off --batch 8 --memory 1536MiB --passes clean,trace");
 }
 
-TEST(Observations, NamesOfClaimsAreOneToThirteen) {
+TEST(Observations, RejectClaimNumbersOutsideOneToThirteen) {
   EXPECT_THROW(claim_of(0), Error);
   EXPECT_THROW(claim_of(14), Error);
 }
@@ -74,7 +74,7 @@ TEST(Observations, MachinesAndInputsAreJudgedApart) {
   EXPECT_EQ(devices, 2) << "one for each input mode";
 }
 
-TEST(Observations, SmokeIsNoEvidenceAndIsCounted) {
+TEST(Observations, CountButDoNotUseSmokeRuns) {
   Results results;
   for (const char* model : {"a", "b"})
     results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries, .effort = "smoke"});
@@ -91,7 +91,7 @@ TEST(Observations, DuplicatesCountOnce) {
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
 }
 
-TEST(Observations, AFrameworkAloneNeedsNoVerdictOfEquality) {
+TEST(Observations, NeedNoEquivalenceVerdictForASingleFramework) {
   Results results;
   for (const char* model : {"a", "b"})
     results.add({.model = model,

@@ -38,7 +38,7 @@ const std::vector<Planned> kFull = {{"seq2seq", "pytorch", true}, {"deep_speech_
                                     {"transformer", "pytorch"},   {"resnet50", "tensorflow"},
                                     {"bert", "tensorflow"},       {"seq2seq", "tensorflow", true}};
 
-TEST(Needs, AFullPlanDecidesAllThatOneCpuCan) {
+TEST(Needs, FullPlanDecidesEveryObservationDecidableOnOneCpu) {
   const auto cells = plan(kFull);
   const std::vector<Need> all = needs(cells);
   ASSERT_THAT(all, SizeIs(13));
@@ -54,7 +54,7 @@ TEST(Needs, AFullPlanDecidesAllThatOneCpuCan) {
   EXPECT_THAT(all[2].groups, SizeIs(3)) << "a model each";
 }
 
-TEST(Needs, NothingIsDecidedByNothing) {
+TEST(Needs, EmptyPlanDecidesNoObservation) {
   for (const Need& need : needs({})) {
     EXPECT_FALSE(need.decidable);
     EXPECT_THAT(need.groups, IsEmpty());
@@ -89,7 +89,7 @@ TEST(Needs, TwoDevicesDecideNineAndTen) {
   EXPECT_TRUE(all[9].decidable);
 }
 
-TEST(Needs, ThreeBatchesAreNoSweep) {
+TEST(Needs, ThreeBatchesAreTooFewForASweep) {
   std::vector<Planned> sets = {{"resnet50"}, {"bert"}};
   for (Planned& set : sets) set.batches = {4, 8, 16};
   EXPECT_FALSE(needs(plan(sets))[0].decidable);

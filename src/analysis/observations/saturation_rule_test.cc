@@ -72,7 +72,7 @@ TEST(Saturation, NamesWhatLacks) {
   EXPECT_EQ(o.command, "tbd run seq2seq --batch 4,8,16,32,64 --memory 4GiB");
 }
 
-TEST(Saturation, ACellThatWasForeseenNotToFitEndsASweepToo) {
+TEST(Saturation, AcceptsAWorkloadSkippedForPredictedMemoryAsEndOfSweep) {
   Results results = usual(kGains, kSaturated);
   for (Record& record : results.records()) {
     if (record.run.outcome.kind != OutcomeKind::oom) continue;

@@ -58,13 +58,13 @@ TEST(Spearman, IsOneWhereEachIsLarger) {
   EXPECT_DOUBLE_EQ(spearman(x, down), -1);
 }
 
-TEST(Spearman, OneTieOfFourStillCountsAsRising) {
+TEST(Spearman, IsPointNineFiveWithOneTieOfFour) {
   const std::vector<double> x = {1, 2, 4, 8}, y = {0.50, 0.70, 0.90, 0.91};
   EXPECT_DOUBLE_EQ(spearman(x, y), 1);
   EXPECT_NEAR(spearman(x, y, 0.02), 0.9486832980505138, 1e-12);
 }
 
-TEST(Spearman, OneSwapOfFourDoesNot) {
+TEST(Spearman, IsPointEightWithOneSwapOfFour) {
   const std::vector<double> x = {1, 2, 4, 8}, y = {0.5, 0.9, 0.7, 0.95};
   EXPECT_NEAR(spearman(x, y), 0.8, 1e-12);
 }

@@ -38,7 +38,7 @@ class CounterUseTest : public testing::Test {
   std::unique_ptr<sample::Made> sample_ = made();
 };
 
-TEST_F(CounterUseTest, AreMeansOfTheUntracedStepsBesideTheTracedOnes) {
+TEST_F(CounterUseTest, AveragesUntracedStepsAdjacentToTracedOnes) {
   std::vector<CounterRow> rows;
   for (int64_t step = 1; step <= 12; ++step) rows.push_back(counted(step, 1'000'000 * step, 10 * step));
   leave(rows);
@@ -61,7 +61,7 @@ TEST_F(CounterUseTest, AStepThatACounterMissedIsNotPartOfItsMean) {
   EXPECT_DOUBLE_EQ(use()->of(Counter::page_faults).value(), 2);
 }
 
-TEST_F(CounterUseTest, WhatNeverCountedSaysWhy) {
+TEST_F(CounterUseTest, ExplainsACounterWithoutValues) {
   leave(std::vector{counted(3, {}, 1)});
   EXPECT_THAT(use()->absent[0], testing::HasSubstr("a part of the time"));
   EXPECT_THAT(to_text(counter_table(*use())), testing::HasSubstr("a cache line are not known"));
@@ -69,20 +69,20 @@ TEST_F(CounterUseTest, WhatNeverCountedSaysWhy) {
   EXPECT_THAT(table, testing::ContainsRegex("instructions per cycle +[^ ]+ +it counted a part of the time"));
 }
 
-TEST_F(CounterUseTest, AClockNeedsTheCyclesOfTheKernel) {
+TEST_F(CounterUseTest, WithholdsTheClockRateWithoutKernelCycles) {
   leave(std::vector{counted(3, 900, 1)});
   host() = {{"with_kernel", false}};
   EXPECT_EQ(use()->clock_rate(), std::nullopt);
   EXPECT_THAT(to_text(counter_table(*use())), testing::HasSubstr("the kernel's own cycles may not be counted"));
 }
 
-TEST_F(CounterUseTest, AreAbsentWithoutAFileOrItsSteps) {
+TEST_F(CounterUseTest, IsAbsentWithoutACounterFileOrMatchingSteps) {
   EXPECT_FALSE(use());
   leave(std::vector{counted(1, 1, 1), counted(5, 1, 1)});
   EXPECT_FALSE(use());
 }
 
-TEST_F(CounterUseTest, StandInTheProfile) {
+TEST_F(CounterUseTest, AppearsInProfileTablesAndJson) {
   leave(std::vector{counted(3, 900, 7)});
   const Profile profile = profile_of(sample_->record).value();
   EXPECT_EQ(to_json(profile, sample_->record.run).at("counters").at("per_step").at("page_faults"), 7);

@@ -28,7 +28,7 @@ Profile profile_with(const std::vector<StepUse>& steps) {
   return profile;
 }
 
-TEST(UseIntervals, OfFewStepsAreThoseOfTheFormula) {
+TEST(UseIntervals, MatchTheClosedFormForFewSteps) {
   const std::vector<StepUse> steps = {{1.0, 0.8}, {1.1, 0.9}, {0.9, 0.75}, {1.05, 0.8}};
   const ProfileIntervals found = intervals_of(profile_with(steps));
   const double u = 3.25 / 4.05, n = 4;
@@ -40,14 +40,14 @@ TEST(UseIntervals, OfFewStepsAreThoseOfTheFormula) {
   EXPECT_NEAR(found.compute->high, std::min(1.0, u / (1 - h / (4.05 / 4))), 1e-12);
 }
 
-TEST(UseIntervals, HoldTheValue) {
+TEST(UseIntervals, ContainThePointEstimate) {
   const Profile profile = profile_with({{1.0, 0.5}, {1.1, 0.6}, {0.9, 0.5}});
   const ProfileIntervals found = intervals_of(profile);
   EXPECT_TRUE(found.active->contains(*profile.flops.front().active));
   EXPECT_TRUE(found.window->contains(*profile.flops.front().window));
 }
 
-TEST(UseIntervals, OfBusyTimeThatFollowsTheStepAreNarrowForUAndWideForF) {
+TEST(UseIntervals, AreNarrowForUtilizationAndWideForFlopRateWhenBusyTimeScalesWithStepTime) {
   const ProfileIntervals found = intervals_of(profile_with({{1.0, 0.8}, {1.5, 1.2}, {0.8, 0.64}, {1.2, 0.96}}));
   EXPECT_NEAR(found.compute->width(), 0, 1e-9);
   EXPECT_GT(found.window->width(), 0.01);
@@ -76,7 +76,7 @@ TEST(UseIntervals, CoverTheTrueShare) {
   EXPECT_GE(covered, 384) << "of 400: 96 %";
 }
 
-TEST(StepsOfAProfile, AddUpToTheWindowAndItsBusyTime) {
+TEST(StepsOfAProfile, SumToWindowAndBusyTime) {
   const auto sample = sample::made();
   const Profile profile = *profile_of(sample->record);
   ASSERT_EQ(profile.step_use.size(), 2u);

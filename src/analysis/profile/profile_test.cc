@@ -111,7 +111,7 @@ TEST(Profile, LossesAddUpToTheWindow) {
   EXPECT_EQ(part(profile, "system time"), 170'000) << "a tenth of the busy time";
 }
 
-TEST(Profile, AnExtraCopyIsLayoutByItsSizeAndNothingElse) {
+TEST(Profile, CountsAnExtraCopyAsLayoutTimeOnly) {
   const auto sample = made();
   const Profile before = *profile_of(sample->record);
   sample::write_steps(sample->record.folder / "launches/trace-1/trace.tbdt", 12, {.copy = 70'000});
@@ -122,7 +122,7 @@ TEST(Profile, AnExtraCopyIsLayoutByItsSizeAndNothingElse) {
   EXPECT_EQ(part(after, "input"), part(before, "input"));
 }
 
-TEST(Profile, IdealTimeOfALayoutOpIsNoLoss) {
+TEST(Profile, LayoutLossExcludesTheIdealTimeOfLayoutOps) {
   const ProfileOp concat{.total_ns = 100, .layout_ns = 100, .ideal_ns = 30};
   const ProfileOp reordered_conv{.total_ns = 100, .layout_ns = 20, .ideal_ns = 50};
   EXPECT_DOUBLE_EQ(concat.layout_loss_ns(), 70);
@@ -183,7 +183,7 @@ void add_switches(const std::filesystem::path& file) {
   writer.finish();
 }
 
-TEST(Profile, TimeWithoutAProcessorIsNoTimeOfTheOp) {
+TEST(Profile, ExcludesOffCpuTimeFromOpTime) {
   const auto sample = made();
   const Profile before = *profile_of(sample->record);
   EXPECT_EQ(before.off_cpu, "not recorded in this trace");
@@ -206,7 +206,7 @@ TEST(Profile, TimeWithoutAProcessorIsNoTimeOfTheOp) {
   EXPECT_THAT(to_text(loss_table(profile)), testing::HasSubstr("Off-CPU: recorded for 1 thread."));
 }
 
-TEST(Timeline, ShowsPhasesAndHowBusy) {
+TEST(Timeline, ShowsPhasesAndBusyShare) {
   const auto sample = made();
   const Profile profile = *profile_of(sample->record);
   EXPECT_EQ(profile.timeline.duration_ns, kStep);

@@ -24,7 +24,7 @@ std::vector<int64_t> batches(const Sweep& sweep) {
   return out;
 }
 
-TEST(Sweeps, AreOfCellsThatDifferInTheBatchAlone) {
+TEST(Sweeps, GroupWorkloadsThatDifferOnlyInBatch) {
   Results results;
   results.add({.batches = {8, 4}, .throughput = {12, 10}})
       .add({.precision = "bf16", .batches = {4}, .throughput = {20}});
@@ -97,7 +97,7 @@ TEST(Sweeps, TheOrderOfRecordsDoesNotMatter) {
   }
 }
 
-TEST(Sweeps, OfDuplicatesTheBetterStandsForTheCell) {
+TEST(Sweeps, UseTheBestGradedOfDuplicateRecords) {
   Results results;
   results.add({.batches = {4}, .throughput = {10}, .effort = "quick"});  // provisional: one launch
   results.add({.batches = {4}, .throughput = {11}, .launches = 3});
@@ -111,7 +111,7 @@ TEST(Sweeps, OfDuplicatesTheBetterStandsForTheCell) {
   EXPECT_EQ(sweeps[0].duplicates[0]->hash, "r1");
 }
 
-TEST(Sweeps, OfDuplicatesTheUndisturbedComesBeforeTheLater) {
+TEST(Sweeps, PreferUndisturbedOverLaterDuplicates) {
   Results results;
   results.add({.batches = {4}, .throughput = {10}}).add({.batches = {4}, .throughput = {12}});
   results.records()[1].run.created = "2026-02-01T00:00:00Z";
@@ -133,7 +133,7 @@ TEST(Sweeps, FailedCellsArePoints) {
   EXPECT_EQ(sweeps[0].memory_limit_label(), "memory-limited");
 }
 
-TEST(Sweeps, ACellThatReachedNoWorkerJoinsItsPlannedSweep) {
+TEST(Sweeps, IncludeWorkloadsThatReachedNoWorker) {
   Results results;
   results.add({.framework = "tensorflow", .batches = {4}, .throughput = {10}, .oom_at = 8});
   results.records()[0].run.workload.mode = "graph";
@@ -221,7 +221,7 @@ TEST(Sweeps, APassIsTakenFromADuplicate) {
   EXPECT_THAT(point.notes, testing::Contains("trace: of record traced."));
 }
 
-TEST(Sweeps, SayWhatTheNetworkIs) {
+TEST(Sweeps, DescribeTheNetwork) {
   Results results;
   results.add({.model = "a", .op = "lstm_cell", .batches = {4}, .throughput = {10}});
   results.add({.model = "b", .op = "gru", .batches = {4}, .throughput = {10}});
@@ -234,7 +234,7 @@ TEST(Sweeps, SayWhatTheNetworkIs) {
   EXPECT_TRUE(sweeps[3].kind.convolutional && !sweeps[3].kind.recurrent);
 }
 
-TEST(Machine, HoldsProcessorCoresAndMemory) {
+TEST(Machine, IdentityContainsProcessorCoresAndMemory) {
   Record record;
   EXPECT_EQ(machine_of(record), "unknown machine");
   *record.run.environment = {
@@ -269,7 +269,7 @@ TEST(KneeOfASweep, HasAnIntervalWhereThroughputsAreUnsure) {
 
 TEST(KneeOfASweep, NeedsThreePoints) { EXPECT_FALSE(knee_of({10, 20})); }
 
-TEST(Budgets, ReadAsPeopleSetThem) {
+TEST(Budgets, PrintInBinaryUnits) {
   EXPECT_EQ(budget_text(int64_t{4} << 30), "4 GiB");
   EXPECT_EQ(budget_text(int64_t{1536} << 20, ""), "1.5GiB");
   EXPECT_EQ(budget_text(int64_t{700} << 20), "700 MiB");

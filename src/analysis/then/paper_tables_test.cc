@@ -52,7 +52,7 @@ TEST(PaperTables, DataSetsAndMachinesAreNamedOnce) {
   EXPECT_THAT(to_csv(hardware), HasSubstr("cpu,2,1.2e+12,1e+12,,,2.1e+10"));
 }
 
-TEST(PaperTables, TheLongestOpsAreOfTheCellNearestToBatch32) {
+TEST(PaperTables, LongestOpsComeFromTheBatchNearest32) {
   const auto made = sample::made();
   Record far = made->record, near = made->record;
   far.run.workload.framework = near.run.workload.framework = "pytorch";

@@ -44,7 +44,7 @@ Record cell_record(const char* model, const char* framework, int64_t batch, doub
   return record;
 }
 
-TEST(PrintedValues, EachSaysWhereItStandsAndWhatDiffers) {
+TEST(PrintedValues, NameTheirSourceAndDifferences) {
   for (const PrintedValue& value : printed_values()) {
     EXPECT_FALSE(value.what.empty());
     EXPECT_FALSE(value.source.empty()) << value.what;
@@ -67,7 +67,7 @@ TEST(ThenAndNow, TakesTheFrameworkFirstAndThenTheNearestBatch) {
   EXPECT_NEAR(*value.ratio(), 64.0 / 365, 1e-9);
 }
 
-TEST(ThenAndNow, ADoublingNeedsBothBatchesAndABoundHasNoRatio) {
+TEST(ThenAndNow, GainOfDoublingNeedsBothBatchesAndABoundHasNoRatio) {
   std::vector<CellResult> results;
   const std::vector<Record> one = {cell_record("inception_v3", "pytorch", 8)};
   const ThenNow absent = find(values_of(one, results), "inception_v3", Counterpart::gain_of_doubling);
@@ -82,7 +82,7 @@ TEST(ThenAndNow, ADoublingNeedsBothBatchesAndABoundHasNoRatio) {
   EXPECT_FALSE(value.ratio()) << "the source says below 10 %";
 }
 
-TEST(ThenAndNow, CountsAndPeaksAreOfTheRecords) {
+TEST(ThenAndNow, TakesCountsAndPeaksFromTheRecords) {
   std::vector<CellResult> results;
   const std::vector<Record> records = {cell_record("resnet50", "pytorch", 8), cell_record("resnet50", "mxnet", 8)};
   const std::vector<ThenNow> values = values_of(records, results);

@@ -8,7 +8,7 @@ namespace tbd {
 namespace {
 
 // Spans that nest, overlap, touch and have no length, each instant looked at by itself.
-TEST(HostTimeline, SaysAtEveryInstantWhatCountsFirst) {
+TEST(HostTimeline, SelectsTheHighestPriorityActivityAtEveryInstant) {
   std::mt19937_64 random(4);
   constexpr EventKind kKinds[] = {EventKind::op,      EventKind::input,    EventKind::sync,
                                   EventKind::off_cpu, EventKind::overhead, EventKind::step};

@@ -33,7 +33,7 @@ std::string refusal(const Trace& trace) {
   return "";
 }
 
-TEST(HostileTimes, EventsAtTheEndsOfTimeAreLeftOutAndCounted) {
+TEST(HostileTimes, CountsAndSkipsEventsAtExtremeTimestamps) {
   Maker m;
   m.add(EventKind::kernel, m.stream, INT64_MAX, 0);
   m.add(EventKind::kernel, m.stream, INT64_MIN, INT64_MAX);
@@ -46,7 +46,7 @@ TEST(HostileTimes, EventsAtTheEndsOfTimeAreLeftOutAndCounted) {
   EXPECT_THAT(std::get<std::string>(faults.rows.back()[0]), HasSubstr("73 years"));
 }
 
-TEST(HostileTimes, ARankOfNothingElseIsRefused) {
+TEST(HostileTimes, RejectsARankWithOnlyExtremeTimestamps) {
   Maker m;
   m.add(EventKind::kernel, m.stream, INT64_MAX, 0);
   EXPECT_THAT(refusal(m.trace), HasSubstr("1 events lie 73 years"));
@@ -71,7 +71,7 @@ TEST(HostileTimes, AClockThatJumpsIsNamed) {
 }
 
 // Anything at all within the range adds to the window, and nothing overflows (the sanitizers watch).
-TEST(HostileTimes, IdentitiesHoldFarFromTheBase) {
+TEST(HostileTimes, TimeIdentitiesHoldAtLargeOffsets) {
   std::mt19937_64 random(3);
   const auto some = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);

@@ -43,7 +43,7 @@ TEST(OffCpu, APreemptedOpDoesNotCompute) {
   EXPECT_FALSE(a.kernels[0].launch_bound) << "nothing was between it and another op";
 }
 
-TEST(OffCpu, AnOpThatIsPreemptedThroughoutIsStillOne) {
+TEST(OffCpu, PreemptionBetweenShortOpsIsIdleTime) {
   Host h;
   h.add(EventKind::off_cpu, kPreempted, 10, 40);
   h.add(EventKind::op, "aten::mm", 0, 5);
@@ -55,7 +55,7 @@ TEST(OffCpu, AnOpThatIsPreemptedThroughoutIsStillOne) {
   EXPECT_EQ(a.kernels.size(), 2u);
 }
 
-TEST(OffCpu, AWaitInsideAnOpIsTheOps) {
+TEST(OffCpu, CountsAWaitInsideAnOpAsOpTime) {
   Host h;
   h.add(EventKind::op, "aten::mm", 0, 100);
   h.add(EventKind::off_cpu, kWaiting, 20, 60);
@@ -63,7 +63,7 @@ TEST(OffCpu, AWaitInsideAnOpIsTheOps) {
   EXPECT_EQ(a.masks.busy(kComputeBits), 100);
 }
 
-TEST(OffCpu, BetweenOpsPreemptionIsACauseAndAWaitIsNone) {
+TEST(OffCpu, PreemptionBetweenOpsIsAnIdleCauseButAWaitIsNot) {
   Host h;
   h.add(EventKind::op, "aten::mm", 0, 10);
   h.add(EventKind::off_cpu, kPreempted, 20, 35);
@@ -84,7 +84,7 @@ TEST(OffCpu, AnotherThreadsPreemptionChangesNothing) {
   EXPECT_EQ(h.analysis().masks.busy(kComputeBits), 100);
 }
 
-TEST(OffCpu, WhatTwoThreadsComputeIsBusyWhileOneDoes) {
+TEST(OffCpu, StaysBusyWhileAnyThreadComputes) {
   Host h;
   h.add(EventKind::op, "aten::mm", 0, 100);
   h.add_on(h.other, EventKind::backward_op, "MmBackward0", 0, 50);
@@ -94,7 +94,7 @@ TEST(OffCpu, WhatTwoThreadsComputeIsBusyWhileOneDoes) {
   EXPECT_EQ(time_by_cause(a.causes, IdleCause::off_cpu), 10);
 }
 
-TEST(OffCpu, TheCriticalPathHasItAndAddsUp) {
+TEST(OffCpu, CriticalPathIncludesOffCpuTimeAndSumsToTheWindow) {
   Host h;
   h.add(EventKind::step, "step 1", 0, 120);
   h.add(EventKind::op, "aten::mm", 10, 100);
@@ -106,7 +106,7 @@ TEST(OffCpu, TheCriticalPathHasItAndAddsUp) {
   EXPECT_EQ(time_by_cause(a.path.host, IdleCause::off_cpu), 40);
 }
 
-TEST(OffCpu, AThreadThatWaitsLeavesThePathToTheOneThatWorks) {
+TEST(OffCpu, CriticalPathMovesFromAWaitingThreadToAWorkingOne) {
   Host h;
   h.add(EventKind::step, "step 1", 0, 100);
   h.add(EventKind::off_cpu, kWaiting, 5, 95);

@@ -58,7 +58,7 @@ TEST(OpTimes, NestedOpsAreCountedOnce) {
       << "of conv2d what begins in the window";
 }
 
-TEST(OpTimes, AnOpIsBusyBesideWhatItCalls) {
+TEST(OpTimes, SeparatesComputeFromDispatchInNestedOps) {
   Ops ops;
   ops.add("ConvolutionBackward0", 0, 100);
   ops.add("aten::convolution_backward", 5, 95);
@@ -72,7 +72,7 @@ TEST(OpTimes, AnOpIsBusyBesideWhatItCalls) {
   EXPECT_EQ(a.streams.front().activities, 2) << "stretches of one op are one";
 }
 
-TEST(OpTimes, AnOpThatConvertsAScalarComputes) {
+TEST(OpTimes, CountsAnOpThatConvertsAScalarAsCompute) {
   Ops ops;
   ops.add("aten::div", 0, 100);
   ops.add("aten::to", 5, 15);
@@ -83,7 +83,7 @@ TEST(OpTimes, AnOpThatConvertsAScalarComputes) {
   EXPECT_EQ(times_of(a.dispatch), (Times{{"aten::_to_copy", 4}, {"aten::to", 2}}));
 }
 
-TEST(OpTimes, AnOpThatCallsOneOfItsNameIsTwo) {
+TEST(OpTimes, CountsNestedOpsOfTheSameNameAsTwo) {
   Ops ops;
   ops.add("aten::where", 0, 100);
   ops.add("aten::where", 10, 60);
@@ -94,7 +94,7 @@ TEST(OpTimes, AnOpThatCallsOneOfItsNameIsTwo) {
   EXPECT_EQ(a.kernels[0].total_ns, 90);
 }
 
-TEST(OpTimes, NestingIsLaidFlatInOnePass) {
+TEST(OpTimes, FlattensDeepNestingInLinearTime) {
   constexpr int64_t kOps = 200'000;
   Ops ops;
   for (int64_t i = 0; i < kOps; ++i) ops.add("aten::mm", i, 2 * kOps - i);
@@ -109,7 +109,7 @@ TEST(OpTimes, NestingIsLaidFlatInOnePass) {
 // One training step under torch.profiler (PyTorch 2.15) of Conv2d, BatchNorm2d, ReLU, AdaptiveAvgPool2d, Linear, LSTM,
 // cross entropy, where, div and mul by scalars, softmax, std and var with SGD; events without their arguments. The
 // table is key_averages() of the same run: self_cpu_time_total in ns, annotations left out.
-TEST(OpTimes, AreTheSelfTimesOfTorchsOwnTable) {
+TEST(OpTimes, MatchTorchProfilerSelfTimes) {
   const std::string golden = TBD_SOURCE_DIR "/src/analysis/trace/golden/";
   Trace trace;
   import_trace(golden + "torch_cpu.json", trace);

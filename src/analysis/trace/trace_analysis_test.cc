@@ -78,7 +78,7 @@ TEST(IdleCauses, AGapIsSplitAtTheLaunch) {
   EXPECT_EQ(time_of_cause(a.causes, IdleCause::device_other), 15);
 }
 
-TEST(IdleCauses, DelayIsLearnedFromWhatWasQueued) {
+TEST(IdleCauses, EstimateLaunchDelayFromQueuedKernels) {
   Golden g;
   for (uint32_t i = 1; i <= 20; ++i) g.launch(i, i + 1, i);
   for (uint32_t i = 1; i <= 20; ++i) g.kernel(1000 * i, 1000 * i + 996, i);
@@ -91,7 +91,7 @@ TEST(IdleCauses, DelayIsLearnedFromWhatWasQueued) {
   EXPECT_EQ(time_of_cause(a.causes, IdleCause::launch), 10);
 }
 
-TEST(IdleCauses, TheHostsOwnCausesComeInOrder) {
+TEST(IdleCauses, FollowThePriorityOfHostActivities) {
   Golden g;
   g.kernel(0, 10, 1);
   g.launch(0, 1, 1);
@@ -110,7 +110,7 @@ TEST(IdleCauses, TheHostsOwnCausesComeInOrder) {
   EXPECT_EQ(time_of_cause(a.causes, IdleCause::launch), 10);
 }
 
-TEST(IdleCauses, OfAPoolOfThreadsTheThreadOfTheStepsSaysWhatWasWaitedFor) {
+TEST(IdleCauses, FollowTheThreadThatRunsTheSteps) {
   Golden g;
   const TrackId pool = g.trace.track({.process = 1, .thread = 2});
   g.add(EventKind::step, "step 1", g.host, 0, 100);
@@ -139,7 +139,7 @@ TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
   EXPECT_EQ(a.streams[0].idle_ns, 75);
 }
 
-TEST(IdleCauses, WithoutALaunchNothingIsClaimed) {
+TEST(IdleCauses, AreUnattributedWithoutALaunch) {
   Golden g;
   g.kernel(0, 10, 1);
   g.kernel(30, 40, 0);
@@ -148,7 +148,7 @@ TEST(IdleCauses, WithoutALaunchNothingIsClaimed) {
   EXPECT_EQ(a.launches.activities_without_call, 2);
 }
 
-TEST(Launches, LossesAreCounted) {
+TEST(Launches, CountMissingDuplicateAndLateLaunches) {
   Golden g;
   g.launch(0, 1, 1);
   g.launch(5, 6, 2);    // its kernel is missing
@@ -165,7 +165,7 @@ TEST(Launches, LossesAreCounted) {
   EXPECT_EQ(fault_table(g.trace, std::span(&a, 1)).rows.size(), 3u);
 }
 
-TEST(DispatchTable, WhatDoesNotComputeHasARow) {
+TEST(DispatchTable, ListsOpsThatOnlyDispatch) {
   Golden g;
   g.add(EventKind::op, "aten::linear", g.host, 0, 100);
   g.add(EventKind::op, "aten::t", g.host, 10, 20);
@@ -222,7 +222,7 @@ TEST(CriticalPath, FollowsTheThreadThatWorked) {
   EXPECT_EQ(time_of_cause(a.path.host, IdleCause::host_other), 10);
 }
 
-TEST(RankAnalysis, SaysWhatItCannotDo) {
+TEST(RankAnalysis, RejectsEmptyTracesMissingStepsAndUnknownRanks) {
   Golden g;
   EXPECT_THROW(analyze_rank(g.trace, 0), Error);
   g.kernel(0, 1, 0);
@@ -272,7 +272,7 @@ TEST(Properties, BusyAndCausesAddToTheWindow) {
 }
 
 // Nanosecond by nanosecond.
-TEST(Properties, SweepEqualsCounting) {
+TEST(Properties, SweepMatchesCountingEachNanosecond) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 200; ++i) {
     const RankEvents rank = rank_events(random_trace(random, true), 0);
@@ -338,7 +338,7 @@ TEST(Collectives, TransferBeginsWhenTheLastRankEnters) {
   EXPECT_EQ(std::get<double>(table.rows[1][5]), 0);
 }
 
-TEST(Collectives, ClocksThatDisagreeAreSaid) {
+TEST(Collectives, ReportClocksThatDisagree) {
   const RankCollectives ranks[] = {entered(0, 100, 200), entered(1, 300, 510)};
   EXPECT_TRUE(collective_table(ranks).rows.empty());
   EXPECT_EQ(collective_table(ranks).notes.size(), 1u);

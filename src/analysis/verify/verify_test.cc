@@ -106,21 +106,21 @@ class Planted : public testing::Test {
   TemporaryFolder place_;
 };
 
-TEST_F(Planted, AGoodRecordPassesAll) {
+TEST_F(Planted, AcceptsAnIntactRecord) {
   EXPECT_THAT(found(), testing::IsEmpty());
   int64_t ok = 0;
   for (const Check& check : verify(folder())) ok += check.verdict == CheckVerdict::ok;
   EXPECT_GT(ok, 60);
 }
 
-TEST_F(Planted, ASealedRecordPassesAll) {
+TEST_F(Planted, AcceptsASealedRecord) {
   seal();
   EXPECT_THAT(found(), testing::IsEmpty());
   EXPECT_EQ(verdict_of("clean-1: steps.csv as sealed"), CheckVerdict::ok);
   EXPECT_EQ(verdict_of("trace-1: trace.tbdt as sealed"), CheckVerdict::ok);
 }
 
-TEST_F(Planted, AnOlderRecordIsNotSealed) {
+TEST_F(Planted, ReportsAnOlderRecordAsUnsealed) {
   EXPECT_EQ(verdict_of("clean-1: raw files"), CheckVerdict::unknown);
   EXPECT_FALSE(unchecked(verify(folder())));
 }
@@ -135,7 +135,7 @@ void divide_by_ten(std::vector<StepRow>& rows) {
   }
 }
 
-TEST_F(Planted, EveryChangeOfSealedRawData) {
+TEST_F(Planted, FindsEveryChangeOfSealedRawData) {
   seal();
   const std::string whole = read_file(steps());
   const std::vector<std::function<void(std::vector<StepRow>&)>> edits = {
@@ -161,21 +161,21 @@ TEST_F(Planted, EveryChangeOfSealedRawData) {
   EXPECT_THAT(found(), testing::IsSupersetOf({"trace-1: trace.tbdt as sealed", "clean-2: counters.csv as sealed"}));
 }
 
-TEST_F(Planted, AFileThatIsReadForNoNumberMayGo) {
+TEST_F(Planted, IgnoresAMissingLogFile) {
   write_file(folder() / "launches/clean-1/worker.log", "chatter");
   seal();
   fs::remove(folder() / "launches/clean-1/worker.log");
   EXPECT_THAT(found(), testing::IsEmpty());
 }
 
-TEST_F(Planted, StepsTooShortForTheirProcessorTime) {
+TEST_F(Planted, FindsStepsTooShortForTheirProcessorTime) {
   edit_steps([](std::vector<StepRow>& rows) {
     for (StepRow& row : rows) row.completed_ns = 1'500'000'000 + (row.completed_ns - 1'500'000'000) / 10;
   });
   EXPECT_THAT(found(), testing::Contains("clean-1: processor time"));
 }
 
-TEST_F(Planted, AStampOrTwoApartFromItsProcessorTimeIsNone) {
+TEST_F(Planted, ToleratesProcessorTimeShiftedByOneStep) {
   edit_steps([](std::vector<StepRow>& rows) {
     *rows[40].user_cpu_ns += 150'000'000;  // of two cores, within one period
     *rows[41].user_cpu_ns -= 150'000'000;
@@ -184,7 +184,7 @@ TEST_F(Planted, AStampOrTwoApartFromItsProcessorTimeIsNone) {
 }
 
 // Probes every tenth step, the second launch's half as fast in part: what is undisturbed is found a second time.
-TEST_F(Planted, ProbedBlocksAreJudgedASecondTime) {
+TEST_F(Planted, RecomputesTheVerdictOfProbedBlocks) {
   Record record = read_record(folder());
   for (Launch& launch : record.launches) {
     int64_t added = 0;
@@ -206,28 +206,28 @@ TEST_F(Planted, ProbedBlocksAreJudgedASecondTime) {
   EXPECT_EQ(verdict_of("step_time_floor"), CheckVerdict::ok);
 }
 
-TEST_F(Planted, AStepRowRemoved) {
+TEST_F(Planted, FindsARemovedStepRow) {
   std::vector<std::string> lines = split(read_file(steps()), '\n');
   lines.erase(lines.begin() + 40);
   write_file(steps(), join(lines, "\n"));
   EXPECT_THAT(found(), testing::Contains("clean-1: step numbers"));
 }
 
-TEST_F(Planted, UnitsChanged) {
+TEST_F(Planted, FindsChangedUnits) {
   Record record = read_record(folder());
   record.launches[0].steps[30].units = 9;
   write(record);
   EXPECT_THAT(found(), testing::Contains("clean-1: units"));
 }
 
-TEST_F(Planted, SamplesChanged) {
+TEST_F(Planted, FindsChangedSamples) {
   Record record = read_record(folder());
   record.launches[0].steps[30].samples = 7;
   write(record);
   EXPECT_THAT(found(), testing::Contains("clean-1: samples of a step"));
 }
 
-TEST_F(Planted, AStampMovedBeforeTheOneBeforeIt) {
+TEST_F(Planted, FindsTimestampsOutOfOrder) {
   std::string text = read_file(steps());
   std::vector<std::string> lines = split(text, '\n');
   lines[20] = lines[19].replace(0, 2, "20");
@@ -235,40 +235,40 @@ TEST_F(Planted, AStampMovedBeforeTheOneBeforeIt) {
   EXPECT_FALSE(found().empty());
 }
 
-TEST_F(Planted, TrainFlopsChanged) {
+TEST_F(Planted, FindsAChangedFlopCount) {
   edit_json(folder() / "run.json", [](Json& run) { run["train_flops"] = 99; });
   EXPECT_THAT(found(), testing::ElementsAre("FLOPs of the op table"));
 }
 
-TEST_F(Planted, BatchAndParametersSeenChanged) {
+TEST_F(Planted, FindsChangedBatchAndParameterCounts) {
   edit_json(folder() / "launches/clean-2/launch.json", [](Json& launch) { launch["batch_seen"] = 4; });
   edit_json(folder() / "launches/clean-1/launch.json", [](Json& launch) { launch["parameters_seen"] = 4; });
   EXPECT_THAT(found(), testing::IsSupersetOf({"clean-2: batch seen", "clean-1: parameters seen"}));
 }
 
-TEST_F(Planted, ALaunchRemoved) {
+TEST_F(Planted, FindsARemovedLaunch) {
   fs::remove_all(folder() / "launches/clean-1");
   EXPECT_THAT(found(), testing::ElementsAre("launches of pass clean"));
 }
 
-TEST_F(Planted, EnvironmentChanged) {
+TEST_F(Planted, FindsAChangedEnvironment) {
   edit_json(folder() / "run.json", [](Json& run) { run["environment"]["cpu"]["cores"] = 64; });
   EXPECT_THAT(found(), testing::ElementsAre("environment hash"));
 }
 
-TEST_F(Planted, PeaksThatContradictEachOther) {
+TEST_F(Planted, FindsPeaksThatContradictEachOther) {
   edit_json(folder() / "run.json", [](Json& run) { run["peaks"]["gemm"]["fp32"] = 2e9; });
   EXPECT_THAT(found(), testing::Contains("peaks: matrix product of fp32"));
 }
 
-TEST_F(Planted, ALossThatIsNoNumber) {
+TEST_F(Planted, FindsANonFiniteLoss) {
   Record record = read_record(folder());
   record.launches[1].steps[70].loss = std::nan("");
   write(record);
   EXPECT_THAT(found(), testing::Contains("outcome"));
 }
 
-TEST_F(Planted, MemoryLogEdited) {
+TEST_F(Planted, FindsAnEditedMemoryLog) {
   const fs::path file = folder() / "launches/memory-1/memory.safetensors";
   MemoryLog log = read_memory_log(file);
   log.blocks[0].requested = 90;
@@ -278,7 +278,7 @@ TEST_F(Planted, MemoryLogEdited) {
                                               "memory-1: allocator's peak, bytes"}));
 }
 
-TEST_F(Planted, ResidentMemoryThatNothingExplainsWhereEvidenceIsExact) {
+TEST_F(Planted, FindsUnexplainedResidentMemoryWhenEvidenceIsExact) {
   const fs::path file = folder() / "launches/memory-1/launch.json";
   edit_json(file, [](Json& launch) { launch["host"]["memory"]["resident_bytes"] = int64_t{1} << 30; });
   EXPECT_THAT(found(), testing::ElementsAre("memory-1: closure"));
@@ -300,12 +300,12 @@ TEST_F(Planted, TraceCut) {
   EXPECT_FALSE(found().empty());
 }
 
-TEST_F(Planted, TraceOfFewerStepsThanTold) {
+TEST_F(Planted, FindsATraceWithFewerStepsThanRecorded) {
   sample::write_steps(folder() / "launches/trace-1/trace.tbdt", 6);
   EXPECT_FALSE(found().empty());
 }
 
-TEST_F(Planted, AnotherHashOrNumberThanThePrintedRow) {
+TEST_F(Planted, FindsAPrintedRowWithAnotherHashOrNumber) {
   const auto rows = [&](const Json& row) { return read_rows(row.dump() + "\n", "rows.json"); };
   Json row = to_json(summarize(read_record(folder())));
   EXPECT_THAT(found({.rows = rows(row)}), testing::IsEmpty());
@@ -343,14 +343,14 @@ TEST_F(Planted, ANewerVersionCannotBeChecked) {
   EXPECT_TRUE(unchecked(checks));
 }
 
-TEST_F(Planted, AFolderThatLostItsRunIsARow) {
+TEST_F(Planted, ReportsAFolderWithoutRunJson) {
   fs::remove(folder() / "run.json");
   ASSERT_EQ(records_or_what_is_left(place_.path()).size(), 1u);
   EXPECT_THAT(found(), testing::ElementsAre(HasSubstr("run.json is missing")));
   EXPECT_THROW(records_or_what_is_left(place_.path() / "nowhere"), Error);
 }
 
-TEST(Rows, NameFileAndLineOfWhatIsNone) {
+TEST(Rows, NameFileAndLineOfAMalformedRow) {
   try {
     read_rows("{\"record\":\"a\"}\n{", "rows.json");
     FAIL();
