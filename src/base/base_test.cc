@@ -40,7 +40,7 @@ TEST(Text, NearestNamesPutsTheClosestFirst) {
   EXPECT_EQ(unknown_name("model", "resnt50", known), "unknown model 'resnt50', did you mean 'resnet50'?");
 }
 
-TEST(Text, NumbersForPeople) {
+TEST(Text, FormatsNumbersWithUnits) {
   EXPECT_EQ(grouped(25557032), "25,557,032");
   EXPECT_EQ(grouped(-999), "-999");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
@@ -216,7 +216,7 @@ TEST(Files, AMissingFileIsNamed) {
   EXPECT_THAT(error_of([] { read_file("no/such/file"); }), HasSubstr("no/such/file"));
 }
 
-TEST(JsonText, IsBuiltAsWritten) {
+TEST(JsonText, RoundTripsUnchanged) {
   const std::string text = R"({"b":[1,-2,3.5,"x",null,true,[],{}],"a":{"":{"k":18446744073709551615}}})";
   EXPECT_EQ(parse_json(text, "f").dump(), text);
   EXPECT_EQ(parse_json(" 7 ", "f").dump(), "7");
@@ -229,7 +229,7 @@ TEST(JsonText, AKeyThatComesTwiceIsRefused) {
   EXPECT_EQ(error_of([] { parse_json(R"([{"b":1},{"b":2}])", "f"); }), "");
 }
 
-TEST(JsonText, ManyKeysTakeTimeByTheirNumber) {
+TEST(JsonText, ParsesManyKeysInLinearTime) {
   std::string text = "{\"k\":0";
   for (int i = 0; i < 300'000; ++i) text += cat(",\"k", i, "\":0");
   const auto began = std::chrono::steady_clock::now();
@@ -237,7 +237,7 @@ TEST(JsonText, ManyKeysTakeTimeByTheirNumber) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
-TEST(Files, WhatMayNeverEndIsRefused) {
+TEST(Files, RejectsFilesThatAreNotRegular) {
   const TemporaryFolder folder;
   const std::string pipe = (folder.path() / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -250,7 +250,7 @@ TEST(Files, WhatMayNeverEndIsRefused) {
   EXPECT_THAT(error_of([&] { read_file(folder.path()); }), HasSubstr("it is a folder"));
 }
 
-TEST(Files, WhatIsTooLongIsRefused) {
+TEST(Files, RejectsFilesLongerThanTheLimit) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "file";
   write_file(file, std::string(2048, ' '));

@@ -5,7 +5,7 @@
 namespace tbd {
 namespace {
 
-TEST(OutOfMemory, IsToldByTheWordsOfFrameworksInAnyCase) {
+TEST(OutOfMemory, IsRecognisedInMessagesOfFrameworks) {
   for (const char* message : {"DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes", "Out of memory",
                               "DefaultCPUAllocator: can't allocate memory", "OSError: Cannot allocate memory",
                               "terminate called after throwing an instance of 'std::bad_alloc'"}) {

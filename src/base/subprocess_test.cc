@@ -69,7 +69,7 @@ TEST(Subprocess, AnAbsentProgramIsNamed) {
   }
 }
 
-TEST(Subprocess, EndsInWords) {
+TEST(Subprocess, DescribesHowTheChildEnded) {
   EXPECT_EQ(Subprocess(shell("exit 3")).wait(5)->words(), "exited with code 3");
   EXPECT_EQ(Subprocess(shell("kill -9 $$")).wait(5)->words(), "killed by signal 9 (Killed)");
 }
@@ -80,12 +80,12 @@ TEST(Subprocess, WritingToADeadChildIsAnError) {
   EXPECT_THROW(child.write_line("x", 1), Error);  // and no SIGPIPE
 }
 
-TEST(Subprocess, AChildThatDoesNotReadIsAnErrorInTime) {
+TEST(Subprocess, WritingToAChildThatDoesNotReadTimesOut) {
   Subprocess child(shell("sleep 60"));
   EXPECT_THROW(child.write_line(std::string(1 << 20, 'x'), 0.1), Error);
 }
 
-TEST(Subprocess, WhoIgnoresTermIsKilledWithItsGroup) {
+TEST(Subprocess, KillsAProcessGroupThatIgnoresSigterm) {
   Subprocess child(shell("trap '' TERM; sleep 60 & echo $!; wait; sleep 60"));
   std::string grandchild;
   ASSERT_EQ(child.read_line(grandchild, 5), Read::line);
@@ -100,7 +100,7 @@ TEST(Subprocess, WhoIgnoresTermIsKilledWithItsGroup) {
   EXPECT_TRUE(gone);
 }
 
-TEST(Subprocess, TermIsEnoughForThePolite) {
+TEST(Subprocess, TerminatesAChildWithSigterm) {
   Subprocess child(shell("echo up; sleep 60"));
   std::string line;
   child.read_line(line, 5);
@@ -119,7 +119,7 @@ TEST(Subprocess, LeavesNoZombieAndNoDescriptor) {
   EXPECT_EQ(errno, ESRCH);
 }
 
-TEST(Subprocess, InheritsNoDescriptorButTheThree) {
+TEST(Subprocess, InheritsOnlyTheStandardDescriptors) {
   const int leak = ::dup(0);                                 // without close-on-exec
   Subprocess child(shell("set -- /proc/$$/fd/*; echo $#"));  // a pipeline would add its own ends for a while
   std::string line;

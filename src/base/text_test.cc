@@ -79,7 +79,7 @@ TEST(Cat, WritesAnythingElseWithItsOwnOperator) {
   expect_as_streamed(std::make_error_code(std::errc::io_error), static_cast<const void*>(&bits));
 }
 
-TEST(Cat, JoinsNothingToNothing) { EXPECT_EQ(cat(), ""); }
+TEST(Cat, IsEmptyWithoutArguments) { EXPECT_EQ(cat(), ""); }
 
 }  // namespace
 }  // namespace tbd
