@@ -36,7 +36,7 @@ class AnalyzeCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(AnalyzeCommand, JsonIsOneObjectARankWithExactNanoseconds) {
+TEST_F(AnalyzeCommand, JsonHasOneObjectPerRankWithExactNanoseconds) {
   const Said said = tbd({"analyze", trace("b.json", 1, "20"), trace("a.json", 0, "10.007"), "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   std::istringstream lines(said.out);
@@ -117,7 +117,7 @@ TEST_F(AnalyzeCommand, JsonHasExactlyTheKeysOfTheContract) {
   EXPECT_EQ(rank["streams"][0]["idle_ns"], idle);
 }
 
-TEST_F(AnalyzeCommand, BadInputGetsASentence) {
+TEST_F(AnalyzeCommand, DescribesWhyInputIsInvalid) {
   write_file(path("empty"), "");
   EXPECT_THAT(tbd({"analyze", path("empty")}).err, HasSubstr("is empty"));
   write_file(path("text"), "hello");
@@ -138,7 +138,7 @@ TEST_F(AnalyzeCommand, ImportKeepsARecordThatGivesTheSameNumbers) {
   EXPECT_EQ(tbd({"import", file, "--out", path("record")}).code, kBadUsage);  // a record is there
 }
 
-TEST_F(AnalyzeCommand, ExportIsReadBackAlike) {
+TEST_F(AnalyzeCommand, ExportRoundTrips) {
   const std::string file = trace("a.json", 3, "10.007");
   ASSERT_EQ(tbd({"export", file, "--out", path("again.json")}).code, kDone);
   EXPECT_EQ(tbd({"analyze", path("again.json"), "--json"}).out, tbd({"analyze", file, "--json"}).out);
@@ -165,7 +165,7 @@ TEST_F(AnalyzeCommand, EveryKindOfTraceIsExported) {
   }
 }
 
-TEST(ExportBenchmark, ARecordBecomesOneEntryALaunch) {
+TEST(ExportBenchmark, WritesOneEntryPerLaunch) {
   for (const auto& folder : std::filesystem::directory_iterator(TBD_SOURCE_DIR "/tests/golden/records/three")) {
     const Said said = said_by({"export", folder.path().string(), "--format", "benchmark"});
     ASSERT_EQ(said.code, kDone) << said.err;

@@ -28,7 +28,7 @@ class CommandLine : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CommandLine, WithoutACommandPrintsTheCommandsAndSaysMisuse) {
+TEST_F(CommandLine, WithoutACommandPrintsHelpAndReturnsBadUsage) {
   const Said said = tbd({});
   EXPECT_EQ(said.code, kBadUsage);
   EXPECT_THAT(said.out, AllOf(HasSubstr("quickstart"), HasSubstr("doctor")));
@@ -65,7 +65,7 @@ TEST_F(CommandLine, UnknownFormatAndPrecisionAndEffortAreNamed) {
   EXPECT_THAT(tbd({"run", "resnet50", "--effort", "quik"}).err, HasSubstr("did you mean 'quick'?"));
 }
 
-TEST_F(CommandLine, BatchMustBeAPositiveSensibleNumber) {
+TEST_F(CommandLine, BatchMustBePositiveAndWithinTheLimit) {
   for (const char* batch : {"0", "-3", "four", "1e3", "99999999999", "999999999999999999999"}) {
     const Said said = tbd({"run", "resnet50", cat("--batch=", batch)});
     EXPECT_EQ(said.code, kBadUsage) << batch;
@@ -101,7 +101,7 @@ TEST_F(CommandLine, ReportOfNothingIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("r.html")));
 }
 
-TEST_F(CommandLine, DescribePrintsTheOracleAsOneJsonLine) {
+TEST_F(CommandLine, DescribePrintsOneJsonLine) {
   const Said said = tbd({"describe", "resnet50", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(std::ranges::count(said.out, '\n'), 1);
@@ -131,7 +131,7 @@ TEST_F(CommandLine, ATruncatedProgramFileIsNamed) {
   EXPECT_THAT(said.err, AllOf(HasSubstr("cut.json"), HasSubstr("not JSON")));
 }
 
-TEST_F(CommandLine, AProgramThatNeverEndsIsRefused) {
+TEST_F(CommandLine, RefusesAProgramFileThatIsNotRegular) {
   const Said said = tbd({"describe", "/dev/zero"});
   EXPECT_EQ(said.code, kBadUsage);
   EXPECT_EQ(said.err, "tbd: error: cannot read /dev/zero: it is not a regular file\n");
@@ -154,7 +154,7 @@ std::string chain_of(int64_t layers) {
              R"([{"parameters":["l0.weight"]}],"schedule":{"kind":"constant","base":0.1}}}]})");
 }
 
-TEST_F(CommandLine, ALongProgramTakesTimeByItsNodes) {
+TEST_F(CommandLine, DescribesALongProgramInLinearTime) {
   write_file(path("long.json"), chain_of(20'000));
   const auto began = std::chrono::steady_clock::now();
   const Said said = tbd({"describe", path("long.json").string()});
@@ -163,7 +163,7 @@ TEST_F(CommandLine, ALongProgramTakesTimeByItsNodes) {
   EXPECT_THAT(said.out, HasSubstr("l19999"));
 }
 
-TEST_F(CommandLine, ManyOutputsTakeTimeByTheirNumber) {
+TEST_F(CommandLine, DescribesManyOutputsInLinearTime) {
   Json program = parse_json(chain_of(1), "program");
   Json::object_t outputs;
   for (int i = 0; i < 100'000; ++i) outputs.emplace_back(cat("o", i), "l0");
@@ -175,7 +175,7 @@ TEST_F(CommandLine, ManyOutputsTakeTimeByTheirNumber) {
   EXPECT_EQ(said.code, kDone) << said.err;
 }
 
-TEST_F(CommandLine, ErrorsShowWhatWouldSteerTheTerminal) {
+TEST_F(CommandLine, ErrorsEscapeControlCharacters) {
   EXPECT_THAT(tbd({"run", "\x1b[31mx"}).err, HasSubstr("unknown model '\\x1b[31mx'"));
   EXPECT_THAT(tbd({"\x1b[2J"}).err, HasSubstr("unknown command '\\x1b[2J'"));
   EXPECT_THAT(tbd({"run", "--\x07"}).err, HasSubstr("--\\x07"));

@@ -40,7 +40,7 @@ class DataCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(DataCommand, AloneListsTheSetsOfEveryModel) {
+TEST_F(DataCommand, WithoutArgumentsListsTheSetsOfEveryModel) {
   const Said said = data({});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_THAT(said.out, AllOf(HasSubstr("SQuAD v1.1\n  read as  squad\n"), HasSubstr("CC BY-SA 4.0"),
@@ -74,7 +74,7 @@ TEST_F(DataCommand, ChecksAFolderThatItMade) {
   EXPECT_EQ(train["as_recorded"], true);
 }
 
-TEST_F(DataCommand, ABadFileFailsWithTheReadersWords) {
+TEST_F(DataCommand, FailsOnABadFileWithTheReadersMessage) {
   const std::string out = made_messages();
   write_file(path("out/val.de"), "\xff\n");
   const Said said = data({"check", "parallel_text", out});
@@ -83,7 +83,7 @@ TEST_F(DataCommand, ABadFileFailsWithTheReadersWords) {
   EXPECT_THAT(said.out, IsEmpty());
 }
 
-TEST_F(DataCommand, WhatIsLeftOutIsToldAndAnErrorWhenStrict) {
+TEST_F(DataCommand, ReportsSkippedSamplesAndFailsWhenStrict) {
   write_file(path("train.en"), "a b\n\n");
   write_file(path("train.vi"), "x\ny\n");
   const std::string root = path("").string();
@@ -134,7 +134,7 @@ TEST_F(DataCommand, MakesCropsOfTheSizeAskedFor) {
   EXPECT_EQ(data({"check", "unlabelled_images", path("out").string()}).code, kDone);
 }
 
-TEST_F(DataCommand, RefusesWhatItDoesNotKnow) {
+TEST_F(DataCommand, RefusesUnknownNamesAndMissingArguments) {
   EXPECT_THAT(data({"message"}).err, HasSubstr("did you mean 'messages'?"));
   EXPECT_THAT(data({"prose"}).err, HasSubstr("data prose needs --source DIR and --out DIR"));
   EXPECT_THAT(data({"games"}).err, HasSubstr("data games needs --out DIR"));
@@ -146,7 +146,7 @@ TEST_F(DataCommand, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(absent.err, HasSubstr("has no training questions"));
 }
 
-TEST_F(DataCommand, NothingIsLeftOfASetThatCannotBeMade) {
+TEST_F(DataCommand, RemovesAPartialSetOnFailure) {
   make_folder(path("in"));
   const Said said = data({"cloze", "--source", path("in").string(), "--out", path("out").string()});
   EXPECT_EQ(said.code, kBadUsage);

@@ -25,7 +25,7 @@ class Doctor : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Doctor, GroupsWhatIsWell) {
+TEST_F(Doctor, SummarizesAvailableRows) {
   const Said said = tbd({"doctor"});
   ASSERT_EQ(said.code, kDone) << said.err;
   const size_t well = said.out.find("\nAvailable: ");
@@ -36,7 +36,7 @@ TEST_F(Doctor, GroupsWhatIsWell) {
   EXPECT_LE(widest(said.out.substr(well)), 80u);
 }
 
-TEST_F(Doctor, ShowsEveryRowOnDemandAndToPrograms) {
+TEST_F(Doctor, ShowsEveryRowWithAllAndInJson) {
   const std::vector<std::string> all = lines_of(tbd({"doctor", "--all"}).out);
   EXPECT_THAT(all, Contains(StartsWith("cores ")));
   EXPECT_THAT(all, Contains(StartsWith("photographs ")));

@@ -120,7 +120,7 @@ TEST_F(Lists, AllNamesEveryConfiguration) {
   EXPECT_THAT(out, AllOf(HasSubstr("dominant layer"), HasSubstr("squad_frozen_tiny"), HasSubstr("plans/all.plan\n")));
 }
 
-TEST_F(Lists, ProgramsGetEveryRowWithAndWithoutAll) {
+TEST_F(Lists, JsonHasEveryRowWithAndWithoutAll) {
   const std::string rows = tbd({"list", "--json"}).out;
   EXPECT_EQ(rows, tbd({"list", "--all", "--json"}).out);
   EXPECT_THAT(lines_of(rows), SizeIs(all_questions().size() * 3));
@@ -148,7 +148,7 @@ TEST(NetworkOverview, MarksSayWhatRuns) {
   EXPECT_THAT(text_of(tables), AllOf(HasSubstr("composed: runs; "), HasSubstr("N of M: "), HasSubstr("absent: ")));
 }
 
-TEST(NetworkOverview, ManyFrameworksStillFit) {
+TEST(NetworkOverview, FitsTheScreenWithManyFrameworks) {
   std::vector<Availability> frameworks = {running("pytorch"), running("tensorflow"), not_built("mxnet")};
   for (const char* version : {"2.1.0", "2.4.1", "2.7.0"}) frameworks.push_back(running(cat("pytorch@", version)));
   const std::vector<LoweringQuestion> questions = all_questions();
@@ -161,7 +161,7 @@ TEST(NetworkOverview, ManyFrameworksStillFit) {
   EXPECT_THAT(overview, HasSubstr("cpu cuda:0-2\n"));
 }
 
-TEST(NetworkDetail, StarsWhatIsComposedAndSaysWhyNotTheRest) {
+TEST(NetworkDetail, MarksComposedOpsAndExplainsUnsupportedOnes) {
   const std::vector<LoweringQuestion> questions = questions_of(find_model("seq2seq"));
   const std::vector<Availability> frameworks = {running("pytorch"), not_built("mxnet")};
   Matrix matrix = answered(frameworks, questions);

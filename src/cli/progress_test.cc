@@ -36,7 +36,7 @@ TEST(ProgressPrinter, NothingIsRewrittenAfterTheEndOfTheLine) {
   EXPECT_EQ(terminal.err.str(), "\r[1/1] a: load\r[1/1] a: done\n");
 }
 
-TEST(ProgressPrinter, ElsewhereEachChangeIsALine) {
+TEST(ProgressPrinter, PrintsALinePerStageWithoutATerminal) {
   Terminal terminal;
   terminal.context.err_is_terminal = false;
   ProgressPrinter progress(terminal.context, false);

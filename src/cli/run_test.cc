@@ -102,7 +102,7 @@ TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
   EXPECT_THAT(said.err, IsEmpty());
 }
 
-TEST_F(RunCommand, ABudgetLeavesOutCellsAndSaysWhy) {
+TEST_F(RunCommand, BudgetLeavesOutWorkloadsWithReasons) {
   const Json whole = rows(run({"--plan", plan(kSweeps), "--dry-run", "--json"}), "cells").at(0);
   const double seconds = at<double>(whole, "predicted_seconds");
   const RunOutcome said =
@@ -140,7 +140,7 @@ TEST_F(RunCommand, ShardsTogetherAreThePlan) {
     EXPECT_THAT(run({"resnet50", "--shard", bad, "--dry-run"}).err, HasSubstr("--shard needs a part")) << bad;
 }
 
-TEST_F(RunCommand, ASetToGoOnWithTakesNoOtherAxes) {
+TEST_F(RunCommand, ResumeRefusesOtherAxes) {
   EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
   const std::vector<Workload> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
   RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
@@ -191,7 +191,7 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(said("--precision", "fp31"), HasSubstr("unknown precision 'fp31', did you mean 'fp32'"));
 }
 
-TEST_F(RunCommand, AnOomWhereAllCellsHaveAMemoryBudgetIsAnAnswer) {
+TEST_F(RunCommand, DoesNotRetryOutOfMemoryUnderAMemoryBudget) {
   const auto again_oom = [](std::optional<int64_t> budget) {
     return std::ranges::count(outcomes_again({"failed"}, {{.model = "bert", .memory_budget_bytes = budget}}),
                               OutcomeKind::oom);
@@ -236,7 +236,7 @@ TEST_F(RunCommand, APlanThatIsRefusedLeavesNothing) {
   EXPECT_EQ(cells(kept_plan(path("a") / "b", {})).at(0).model, "bert");
 }
 
-TEST_F(RunCommand, PlansThatComeWithTheProgramAreWhole) {
+TEST_F(RunCommand, BundledPlansAreValid) {
   for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TBD_SOURCE_DIR) / "plans")) {
     SCOPED_TRACE(file.path().filename());
     EXPECT_FALSE(cells(read_plan(file.path())).empty());
@@ -253,7 +253,7 @@ double predicted_seconds(const std::string& name) {
   return total_seconds(predict(cells(plan), options, rates, {.cores = 2, .memory = int64_t{16} << 30}));
 }
 
-TEST_F(RunCommand, TheSmokePlanTakesThreeMinutes) { EXPECT_LT(predicted_seconds("smoke.plan"), 150); }
+TEST_F(RunCommand, PredictsUnderThreeMinutesForTheSmokePlan) { EXPECT_LT(predicted_seconds("smoke.plan"), 150); }
 
 TEST_F(RunCommand, SizesAreReadWithTheirUnits) {
   EXPECT_THAT(run({"resnet50", "--memory", "4", "--dry-run"}).err, HasSubstr("--memory needs a size such as 4GiB"));

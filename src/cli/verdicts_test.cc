@@ -11,7 +11,7 @@
 namespace tbd::cli {
 namespace {
 
-TEST(Verdicts, AreWrittenIntoARecordThatKeepsAllElse) {
+TEST(Verdicts, AreWrittenWithoutChangingTheRestOfTheRecord) {
   const TemporaryFolder folder;
   const std::filesystem::path place = folder.path() / "record";
   std::filesystem::copy(TBD_SOURCE_DIR "/tests/golden/records/three/resnet50-fp32-resident", place,
