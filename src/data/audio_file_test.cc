@@ -36,7 +36,7 @@ class AudioFile : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(AudioFile, BothFormsComeBackToWithinHalfAStep) {
+TEST_F(AudioFile, WavAndFlacRoundTripWithinHalfAQuantizationStep) {
   const std::vector<float> written = sine_wave(1000, 37);
   for (const char* name : {"a.wav", "a.flac"}) {
     write_audio(path(name), written, 16000);
@@ -65,7 +65,7 @@ TEST_F(AudioFile, LoudSamplesAreClippedAndNotWrapped) {
   EXPECT_THAT(read_audio(path("a.wav")).samples, testing::ElementsAre(32767 / 32768.f, -1.f));
 }
 
-TEST_F(AudioFile, RefusesByNameWhatIsNoRecording) {
+TEST_F(AudioFile, RefusesFilesThatAreNotAudioByName) {
   write_file(path("empty.wav"), "");
   write_file(path("text.wav"), "no sound in here, whatever its name says");
   write_file(path("junk.flac"), "fLaC" + std::string(300, '\1'));
@@ -105,7 +105,7 @@ TEST_F(AudioFile, RefusesACutRecordingAtAnyPlace) {
   EXPECT_THAT(refusal("b.wav"), HasSubstr("b.wav: cut off, 1500 bytes of its recording are missing"));
 }
 
-TEST_F(AudioFile, ALengthThatIsLeftOpenIsThatOfTheFile) {
+TEST_F(AudioFile, ReadsToTheEndOfFileWhenTheHeaderOmitsTheLength) {
   write_audio(path("a.wav"), sine_wave(1000, 91), 16000);
   std::string bytes = read_file(path("a.wav"));
   const size_t size = bytes.find("data") + 4;
@@ -114,7 +114,7 @@ TEST_F(AudioFile, ALengthThatIsLeftOpenIsThatOfTheFile) {
   EXPECT_EQ(read_audio(path("a.wav")).samples.size(), 1000);
 }
 
-TEST_F(AudioFile, RefusesValuesThatAreNoNumbers) {
+TEST_F(AudioFile, RefusesNonFiniteSamples) {
   SF_INFO info{.samplerate = 8000, .channels = 1, .format = SF_FORMAT_WAV | SF_FORMAT_FLOAT};
   SNDFILE* file = ::sf_open(path("a.wav").c_str(), SFM_WRITE, &info);
   ASSERT_NE(file, nullptr);

@@ -39,7 +39,7 @@ TEST(AudioResample, KeepsATone) {
 }
 
 // 12 kHz cannot be written at 16 kHz: it must go and not come back as 4 kHz.
-TEST(AudioResample, DoesNotFoldWhatIsAboveTheBand) {
+TEST(AudioResample, RemovesFrequenciesAboveNyquist) {
   const std::vector<float> out = resampled(tone_at_rate(12000, 48000, 48000), 48000, kSpeechRate);
   for (size_t i = 2000; i < 14000; ++i) ASSERT_LT(std::abs(out[i]), 1e-4);
 }

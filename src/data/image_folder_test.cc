@@ -137,7 +137,7 @@ TEST(ImageFolder, ReportsEachBadFileOnceAndGivesTheNextGoodOneInstead) {
   EXPECT_THAT(bad[3].reason, HasSubstr("No such file"));
 }
 
-TEST(ImageFolder, AReplacementHasTheDrawsOfThePlaceItFills) {
+TEST(ImageFolder, ReplacementImageUsesTheAugmentationOfItsPosition) {
   const TemporaryFolder root;
   write_tree(root.path(), 1);
   write_file(root.path() / "train/a/0.JPEG", "text");

@@ -91,7 +91,7 @@ TEST(JpegDecoder, FlipMirrorsTheOutput) {
   EXPECT_LT(largest_difference(jpeg, plan_of(kBoxes[1], {63, 41}, true)), 1e-3);
 }
 
-TEST(JpegDecoder, ACropThatKeepsItsSizeIsThePixelsThemselves) {
+TEST(JpegDecoder, UnscaledCropCopiesPixelsExactly) {
   const std::string jpeg = encode_jpeg(picture(100, 80), {.quality = 95});
   const RgbImage image = whole(jpeg);
   const std::vector<float> crop = decode_jpeg(jpeg_bytes(jpeg), plan_of({10, 20, 50, 60}, {40, 40}), kLevels);
@@ -162,7 +162,7 @@ std::string cmyk_jpeg(const uint8_t (&ink)[4]) {
   return jpeg;
 }
 
-TEST(JpegDecoder, CmykInAdobesInvertedFormBecomesRgb) {
+TEST(JpegDecoder, ConvertsInvertedAdobeCmykToRgb) {
   // Light through each ink, as Adobe stores it, times light through black.
   const std::vector<float> out =
       decode_jpeg(jpeg_bytes(cmyk_jpeg({200, 100, 50, 128})), plan_of({0, 0, 16, 16}, {1, 1}), kLevels);
@@ -180,7 +180,7 @@ std::string jpeg_refusal(const std::string& bytes) {
   return "";
 }
 
-TEST(JpegDecoder, SaysWhyBytesAreNoImage) {
+TEST(JpegDecoder, NamesTheReasonForInvalidBytes) {
   const std::string jpeg = encode_jpeg(picture(64, 48));
   EXPECT_EQ(jpeg_refusal(jpeg), "");
   EXPECT_EQ(jpeg_refusal(""), "the file is empty");

@@ -134,7 +134,7 @@ TEST(PngDecoder, RefusesEveryTruncationAndEveryChangedByte) {
   }
 }
 
-TEST(PngDecoder, SaysWhyBytesAreNoImage) {
+TEST(PngDecoder, NamesTheReasonForInvalidBytes) {
   const std::string png = encode_png(picture(16, 12));
   EXPECT_EQ(png_refusal(""), "the file is empty");
   EXPECT_THAT(png_refusal("text"), HasSubstr("neither PNG nor JPEG"));

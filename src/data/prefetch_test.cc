@@ -133,7 +133,7 @@ TEST(Prefetch, AnErrorReachesTheStepThatNeedsTheBatchAndNoOther) {
   }
 }
 
-TEST(Prefetch, AnotherStepRestartsThere) {
+TEST(Prefetch, RequestingAnotherStepRestartsFromIt) {
   Script script;
   const auto source = source_of(script, 2, 3);
   expect_step(source->next(1), 1);

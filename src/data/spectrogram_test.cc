@@ -75,7 +75,7 @@ TEST(Spectrogram, HasAFrameEveryHundredthOfASecondAndOneMore) {
   }
 }
 
-TEST(Spectrogram, AToneStandsInItsBin) {
+TEST(Spectrogram, PureTonePeaksInItsFrequencyBin) {
   for (const int64_t bin : {10, 57, 140}) {
     Spectrogram spectrogram;
     const auto found = spectrogram.of(tone_at_16_khz(8000, 50.0 * static_cast<double>(bin)));
@@ -90,7 +90,7 @@ TEST(Spectrogram, AToneStandsInItsBin) {
 
 // The unnormalised energy of a frame is that of its windowed samples (Parseval): checked on the definition used above,
 // and through IsTheDefinitionToFloatPrecision on the transform.
-TEST(Spectrogram, TheDefinitionKeepsEnergy) {
+TEST(Spectrogram, ReferenceTransformPreservesEnergy) {
   const std::vector<float> x = noise(480);
   const std::vector<double> magnitudes = direct(x);
   for (const int64_t f : {1, 2}) {
@@ -117,7 +117,7 @@ TEST(Spectrogram, HasMeanZeroAndUnbiasedVarianceOne) {
   EXPECT_NEAR(squares / static_cast<double>(found.size() - 1), 1, 1e-5);
 }
 
-TEST(Spectrogram, OneAfterTheOtherAreIndependent) {
+TEST(Spectrogram, ReusedObjectGivesTheSameResultAsAFreshOne) {
   Spectrogram used, fresh;
   used.of(noise(9000));
   const auto again = used.of(tone_at_16_khz(700, 440)), first = fresh.of(tone_at_16_khz(700, 440));

@@ -10,17 +10,17 @@ namespace {
 using testing::ElementsAre;
 using testing_text::refusal_of;
 
-TEST(Transcripts, LabelsAreTheAlphabetsPlaces) {
+TEST(Transcripts, LabelsAreAlphabetIndices) {
   EXPECT_THAT(transcript_labels("'AZ B"), ElementsAre(1, 2, 27, 28, 3));
   EXPECT_EQ(spelled(transcript_labels("IT'S A DOG")), "IT'S A DOG");
   EXPECT_EQ(kLabelCount, 29);
 }
 
-TEST(Transcripts, TextOfPublishedSetsStaysAsItIs) {
+TEST(Transcripts, KeepsLibriSpeechTextUnchanged) {
   EXPECT_EQ(normal_transcript("CHAPTER ONE MISSUS RACHEL LYNDE'S"), "CHAPTER ONE MISSUS RACHEL LYNDE'S");
 }
 
-TEST(Transcripts, CapitalsWithoutMarksAndPunctuation) {
+TEST(Transcripts, NormalizesToCapitalsWithoutAccentsOrPunctuation) {
   EXPECT_EQ(normal_transcript("  \"Caf\xc3\xa9, d\xe2\x80\x99"
                               "accord!\"\tre-record\xe2\x80\x94now...  "),
             "CAFE D'ACCORD RE RECORD NOW");
@@ -49,7 +49,7 @@ TEST(Transcripts, AnEmptyOneIsRefused) {
     EXPECT_EQ(refusal_of([&] { normal_transcript(text); }), "an empty transcript") << text;
 }
 
-TEST(Transcripts, BlankAndStrangersAreNoLabels) {
+TEST(Transcripts, RejectsTheBlankAndUnknownCharacters) {
   EXPECT_EQ(refusal_of([] { transcript_labels("A_"); }), "'_' is outside the alphabet");
   EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{2, 0}); }), "label 0 spells nothing");
   EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{29}); }), "label 29 spells nothing");

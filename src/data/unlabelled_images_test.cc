@@ -56,7 +56,7 @@ std::vector<int> levels_of(const fs::path& file) {
   return {image.pixels.begin(), image.pixels.end()};
 }
 
-TEST(UnlabelledImages, GiveEachImageOnceAnEpochAsItStandsInItsFile) {
+TEST(UnlabelledImages, GiveEachImageOnceAnEpochUnchanged) {
   const TemporaryFolder root;
   write_set(root.path());
   const auto source = open_source(unlabelled_spec(root.path()));
@@ -129,7 +129,7 @@ TEST(UnlabelledImages, ForValidationComeInTheListingsOrder) {
   EXPECT_EQ(source->batch_at(4).at("real").shape()[0], 1);
 }
 
-TEST(UnlabelledImages, OfAnotherSizeOrDamagedAreErrorsByFile) {
+TEST(UnlabelledImages, NameFilesOfAnotherSizeOrDamaged) {
   const TemporaryFolder root;
   write_set(root.path());
   SourceSpec spec = unlabelled_spec(root.path());
@@ -216,7 +216,7 @@ TEST(UnlabelledImages, TheCheckReadsAllAndListsWhatCannotBeUsed) {
   EXPECT_FALSE(data.classes);
 }
 
-TEST(UnlabelledImages, AreWhatAProgramOfImagesNoiseAndSharesReads) {
+TEST(UnlabelledImages, MatchTheInputsOfTheWganGpProgram) {
   const std::vector<WantedInput> inputs = {{"real", {4, 3, 8, 8}}, {"z", {4, 5}}, {"alpha", {4, 1, 1, 1}}};
   EXPECT_EQ(kind_of_files(inputs), SourceKind::unlabelled_images);
   const SourceSpec fits = fitted({.kind = SourceKind::unlabelled_images}, inputs).value();

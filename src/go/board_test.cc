@@ -31,13 +31,13 @@ TEST(GoBoard, RefusesSuicideOfOneAndOfMany) {
   EXPECT_EQ(many.legality(Color::white, at(many, "B3")), Legality::legal);  // takes two
 }
 
-TEST(GoBoard, AMoveThatTakesIsNoSuicide) {
+TEST(GoBoard, AllowsACaptureThatFillsTheLastLiberty) {
   Board board = board_of({". X O .", "X O . O", ". X O .", ". . . ."});
   EXPECT_EQ(board.legality(Color::black, at(board, "C3")), Legality::legal);
   EXPECT_EQ(board.play(Color::black, at(board, "C3")), 1);
 }
 
-TEST(GoBoard, ForbidsTheRetakeOfAKoOnceAndToTheOtherAlone) {
+TEST(GoBoard, ForbidsImmediateKoRecaptureByTheOpponentOnly) {
   Board board = board_of({". X O .", "X O . O", ". X O .", ". . . ."});
   board.play(Color::black, at(board, "C3"));
   const Move retake = at(board, "B3");
@@ -48,7 +48,7 @@ TEST(GoBoard, ForbidsTheRetakeOfAKoOnceAndToTheOtherAlone) {
   EXPECT_EQ(board.legality(Color::white, retake), Legality::legal);
 }
 
-TEST(GoBoard, TakingTwoBackIsNoKo) {
+TEST(GoBoard, AllowsRecaptureOfTwoStones) {
   Board board = board_of({"X X O .", ". O . .", "O . . .", ". . . ."});
   EXPECT_EQ(board.play(Color::white, at(board, "A3")), 2);
   EXPECT_EQ(board.legality(Color::black, at(board, "A4")), Legality::legal);

@@ -52,7 +52,7 @@ TEST(GoFeatures, RepeatTheOldestPosition) {
   for (int k = 1; k < 8; ++k) EXPECT_EQ(plane(x, 2 * k + 1, 9), (std::vector<int>{2})) << k;
 }
 
-TEST(GoFeatures, AreBytesAsWell) {
+TEST(GoFeatures, BytePlanesEqualFloatPlanes) {
   Game game(5);
   for (const Move move : {7, 8, 12}) game.play(move);
   std::vector<uint8_t> bytes(17 * 25);
@@ -81,7 +81,7 @@ TEST(GoFeatures, UnderASymmetryAreTheTransformedOnes) {
   EXPECT_EQ(turned[81], 1);
 }
 
-TEST(GoFeatures, ValueIsBlacks) {
+TEST(GoFeatures, ValueIsFromBlacksPerspective) {
   EXPECT_EQ(value_of(Color::black), 1.f);
   EXPECT_EQ(value_of(Color::white), -1.f);
 }

@@ -91,7 +91,7 @@ struct Case {
 };
 class RandomGames : public testing::TestWithParam<Case> {};
 
-TEST_P(RandomGames, GoAsTheRulesWrittenDownSlowly) {
+TEST_P(RandomGames, MatchANaiveRuleImplementation) {
   const auto [size, ko, eyes] = GetParam();
   int refused_by_ko = 0;
   for (uint32_t number = 0; number < 12; ++number) {
@@ -140,7 +140,7 @@ TEST(GoGame, SuperkoForbidsWhatSimpleKoAllows) {
   EXPECT_GT(found, 10);
 }
 
-TEST(GoGame, ACopyKeepsItsOwnPast) {
+TEST(GoGame, CopyHasAnIndependentHistory) {
   for (const Ko ko : {Ko::simple, Ko::positional_superko}) {
     Game game(5, {.ko = ko});
     for (const Move move : {0, 1, 2}) game.play(move);

@@ -37,7 +37,7 @@ TEST(Gtp, NamesWhatWasRefused) {
   EXPECT_THAT(gtp_refusal(engine, "oops"), HasSubstr("refuses 'oops': unknown command"));
 }
 
-TEST(Gtp, DoesNotWaitForEverNorTrustItsProgram) {
+TEST(Gtp, TimesOutAndRejectsMalformedReplies) {
   GtpEngine silent(program("name) ;;"), 0.2);
   EXPECT_THAT(gtp_refusal(silent, "name"), HasSubstr("no reply to 'name' in 0.2 s"));
   GtpEngine gone(program("name) exit 0;;"), 5);

@@ -137,7 +137,7 @@ TEST_F(GameFolder, IsTheSameWithAnyNumberOfThreads) {
   }
 }
 
-TEST_F(GameFolder, LeavesOutWhatTeachesNothingAndNamesFaults) {
+TEST_F(GameFolder, SkipsUselessGamesAndNamesFaults) {
   write("train/good.sgf", 1, 6, "B+R");
   write_file(root() / "train/handicap.sgf", "(;SZ[5]HA[2]RE[B+R];W[aa])");
   write_file(root() / "train/stones.sgf", "(;SZ[5]AB[aa]RE[B+R];W[bb])");

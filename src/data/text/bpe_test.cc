@@ -56,7 +56,7 @@ std::string learnt_slowly(const WordCounts& counts, size_t limit) {
   return text;
 }
 
-TEST(Merges, AreThoseOfCountingAnew) {
+TEST(Merges, MatchARecountAfterEveryMerge) {
   WordCounts counts;
   uint32_t state = 7;
   for (int i = 0; i < 60; ++i) {
@@ -95,7 +95,7 @@ std::vector<int32_t> applied_slowly(const std::vector<Merge>& merges, std::vecto
   return symbols;
 }
 
-TEST(Merges, ApplyAsOneAfterTheOther) {
+TEST(Merges, AreAppliedInOrder) {
   const std::string word = random_word(300, 3);
   Symbols symbols;
   CountedWord counted{.count = 2};
@@ -111,7 +111,7 @@ TEST(Merges, ApplyAsOneAfterTheOther) {
   }
 }
 
-TEST(Merges, ALongWordTakesTimeByItsLetters) {
+TEST(Merges, LearnAndApplyInLinearTimeForALongWord) {
   const std::string word = random_word(40'000, 26);
   const auto began = std::chrono::steady_clock::now();
   const Bpe bpe(TextFile("merges", learn_bpe({{word, 2}}, 30'000)));
@@ -134,7 +134,7 @@ TEST(Bpe, MergesByRankAndNotByPlace) {
   EXPECT_THAT(bpe.pieces("abab!"), ElementsAre("ab@@", "ab@@", "!"));
 }
 
-TEST(Bpe, WhatWasLearntRestoresTheWords) {
+TEST(Bpe, LearntMergesRestoreTheWords) {
   const Bpe bpe(TextFile("merges", learn_bpe(paper_words(), 100)));
   EXPECT_THAT(bpe.pieces("newer"), ElementsAre("newer"));
   EXPECT_THAT(bpe.pieces("lowest"), ElementsAre("lowest"));

@@ -64,7 +64,7 @@ TEST(Parallel, APairBecomesPaddedInputsWithTheirCounts) {
   EXPECT_EQ(count(batch, "source_slots"), 5);
 }
 
-TEST(Parallel, IdsStartAndOrderAreThoseOfTheSpec) {
+TEST(Parallel, UsesSpecialIdsStartTokenAndOrderOfTheSpec) {
   const TemporaryFolder root;
   write_file(root.path() / "train.en", "b a b c\n");
   write_file(root.path() / "train.vi", "b y\n");

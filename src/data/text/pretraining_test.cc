@@ -50,7 +50,7 @@ TEST(PretrainingPairs, SegmentsAreWholeSentencesAndBFollowsAUnlessRandom) {
   EXPECT_LT(share, 0.75);  // one half, and chunks of one sentence
 }
 
-TEST(PretrainingPairs, EverySentenceServesOnceADuplicateInOrder) {
+TEST(PretrainingPairs, UsesEverySentenceOncePerDuplicateInOrder) {
   const TokenizedText text = numbered_text();
   const auto pairs = pretraining_pairs(text, 20, 1, 3);
   size_t next = 0;
@@ -61,7 +61,7 @@ TEST(PretrainingPairs, EverySentenceServesOnceADuplicateInOrder) {
   EXPECT_EQ(next, text.tokens.size());
 }
 
-TEST(PretrainingPairs, DuplicatesDifferAndSeedsDecide) {
+TEST(PretrainingPairs, DependOnTheSeedAndDifferBetweenDuplicates) {
   const TokenizedText text = numbered_text();
   const auto key = [](const std::vector<SegmentPair>& pairs) {
     std::vector<size_t> all;

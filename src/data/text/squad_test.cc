@@ -49,7 +49,7 @@ struct Tree {
   }
 };
 
-TEST(Squad, ALongContextTakesTimeByItsQuestions) {
+TEST(Squad, ReadsManyQuestionsOnALongContextInLinearTime) {
   std::string context;
   for (int i = 0; i < 100'000; ++i) context += "a b ";
   Json set = set_of(context, "Who?", Json::array({answer("b", 399'998)}));
@@ -175,7 +175,7 @@ TEST(Squad, NamesWhatIsMissing) {
             "train-v1.1.json:1: question 'q1' is empty");
 }
 
-TEST(Squad, NotesAnAnswerThatDoesNotStandWhereItSays) {
+TEST(Squad, NotesAnAnswerThatIsNotAtItsStatedOffset) {
   const Tree tree(set_of("a b c", "Who?", Json::array({answer("b", 4), answer("c", 4)})).dump());
   const auto source = open_source(tree.spec());
   ASSERT_EQ(source->statistics().bad_files.size(), 1);

@@ -27,7 +27,7 @@ TEST(BasicTokens, AreLowerCaseWithoutAccents) {
   EXPECT_THAT(words("\xcc\x81"), ElementsAre());
 }
 
-TEST(BasicTokens, SignsAndIdeographsStandAlone) {
+TEST(BasicTokens, PunctuationAndIdeographsAreSeparateTokens) {
   EXPECT_THAT(words("don't stop-$5.0!"), ElementsAre("don", "'", "t", "stop", "-", "$", "5", ".", "0", "!"));
   EXPECT_THAT(words("a\xe2\x80\x94"
                     "b\xc2\xbf"),
@@ -86,7 +86,7 @@ TEST(WordPiece, AWordOverAHundredCharactersIsUnknown) {
   EXPECT_THAT(cut(small(), word + "\xc3\xa6"), ElementsAre("[UNK]"));
 }
 
-TEST(WordPiece, APieceKnowsTheBytesItStandsFor) {
+TEST(WordPiece, PiecesKeepTheirByteOffsets) {
   const std::string text =
       "x  WANT\xc3\xa9"
       "d, un";
