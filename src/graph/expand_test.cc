@@ -95,7 +95,7 @@ TEST(Expanded, NamesItsNodesInOrderAndItsReadersReadTheLast) {
 }
 
 // From y backward: linear, reshape, sub (and its other branch), pools, convolutions.
-TEST(Expanded, FollowsTheRules) {
+TEST(Expanded, UsesTheExpectedGradientOps) {
   const auto all = kinds_of(expanded(critic_program()), "input_gradient.");
   const auto often = [&](std::string_view kind) { return std::ranges::count(all, kind); };
   EXPECT_EQ(all[0], "affine") << "ones";
@@ -160,7 +160,7 @@ TEST(Expanded, CostsWhatTheOpCounts) {
     EXPECT_EQ(matrix_like(expanded(program), backward), matrix_like(program, backward)) << backward;
 }
 
-TEST(Expanded, IsWhatTimeCountsAndMoreThanIsKept) {
+TEST(Expanded, HasTheSameFlopsButMoreFeatureMapsThanTheOriginal) {
   const Program program = critic_program(), written = expanded(program);
   const Bindings batch = {{"N", 4}};
   const NodeCost cost = step_cost(program, batch), of_written = step_cost(written, batch);
@@ -173,7 +173,7 @@ TEST(Expanded, IsWhatTimeCountsAndMoreThanIsKept) {
 }
 
 // With an op that has no rule: the matrix-like work alone.
-TEST(Expanded, IsNotNeededToCount) {
+TEST(Expanded, CostsCountWithoutExpansion) {
   Program program = {.model = "toy", .config = "smooth"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 3});
@@ -187,7 +187,7 @@ TEST(Expanded, IsNotNeededToCount) {
 }
 
 // Twice by one point and once by another, an output and a loss term that are one of them.
-TEST(Expanded, RenamesSeveral) {
+TEST(Expanded, NumbersSeveralInputGradients) {
   Program program = {.model = "toy", .config = "several"};
   Builder g(program, "critic");
   const Tensor x = g.input("x", {Builder::batch(), 3}), z = g.input("z", {Builder::batch(), 3});
@@ -213,7 +213,7 @@ TEST(Expanded, RenamesSeveral) {
 }
 
 // A second gradient reads the first one where that is no part of its path.
-TEST(Expanded, ReadsAnEarlierOneThatIsNotOnItsPath) {
+TEST(Expanded, MayReadAnEarlierGradientOffItsPath) {
   Program program;
   Builder g(program, "critic");
   const Tensor x = g.input("x", {Builder::batch(), 3}), w = g.input("w", {5, 3}), v = g.input("v", {5, 3});
@@ -261,7 +261,7 @@ TEST(Expanded, NamesTheOpThatHasNoRule) {
   names([](Builder& g, const Tensor& x) { return g.reshape(x, {-1, 8}); }, "reshape");
 }
 
-TEST(Expanded, SaysThatNothingLeadsFromTheInput) {
+TEST(Expanded, NamesAnInputThatDoesNotReachTheOutput) {
   const auto other = [](Builder& g, const Tensor& x) {
     const Tensor y = g.input("y", {Builder::batch(), 3});
     g.output("x", g.relu(x));

@@ -50,7 +50,7 @@ TEST(Bind, FollowsTheBatch) {
   }
 }
 
-TEST(Infer, ReadsLikeTheStyleGuide) {
+TEST(Infer, ComputesConvShapesAndNamesTheBadNode) {
   const Shape in[] = {{8, 3, 224, 224}};
   const Node conv{"conv1", Conv2d{.out = 64, .kernel = 7, .stride = 2, .pads = {3, 3, 3, 3}}, {}};
   EXPECT_EQ(infer(conv, in), (Shape{8, 64, 112, 112}));
@@ -112,7 +112,7 @@ TEST(NodeCosts, FrozenLayersCountForwardOnly) {
   EXPECT_EQ(model_flops(node_costs(graph)), 2 * (3 * 256 + 96 + 256 + 256 + 2 * 96));
 }
 
-TEST(NodeCosts, UsesBeyondOneAddTheirGradients) {
+TEST(NodeCosts, CountGradientSumsOfValuesUsedSeveralTimes) {
   Program program;
   Builder g(program, "train");
   const Tensor y = g.linear("fc", g.input("x", {Builder::batch(), 3}), {.out = 5});
@@ -231,16 +231,16 @@ Graph with_body(Body body) {
   return bound_last_phase(program);
 }
 
-TEST(Liveness, ReluTakesItsOperandWhenNothingElseReadsIt) {
+TEST(Liveness, ReluOverwritesAnOperandReadByNothingElse) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(x); }), "relu"), 0);
 }
-TEST(Liveness, NothingTakesAnInput) {
+TEST(Liveness, NoOpOverwritesAnInput) {
   Program program;
   Builder g(program, "train");
   g.loss("sum", g.sum(g.relu(g.input("x", {Builder::batch()}))));
   EXPECT_EQ(overwrite_of(bound_last_phase(program), "relu"), std::nullopt);
 }
-TEST(Liveness, NothingTakesAnOutput) {
+TEST(Liveness, NoOpOverwritesAnOutput) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) {
                            g.output("y", x);
                            return g.relu(x);
@@ -248,11 +248,11 @@ TEST(Liveness, NothingTakesAnOutput) {
                          "relu"),
             std::nullopt);
 }
-TEST(Liveness, NothingTakesWhatIsReadLater) {
+TEST(Liveness, NoOpOverwritesAValueReadLater) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(g.relu(x), x); }), "relu"),
             std::nullopt);
 }
-TEST(Liveness, NothingTakesWhatBackwardReads) {
+TEST(Liveness, NoOpOverwritesAValueReadByBackward) {
   // sigmoid reads its own result, square its operand.
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(g.sigmoid(x)); }), "relu"),
             std::nullopt);
@@ -263,7 +263,7 @@ TEST(Liveness, NothingTakesWhatBackwardReads) {
                          "relu"),
             std::nullopt);
 }
-TEST(Liveness, NothingTakesAView) {
+TEST(Liveness, NoOpOverwritesAView) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.relu(g.flatten(x)); }), "relu"),
             std::nullopt);
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) {
@@ -273,21 +273,21 @@ TEST(Liveness, NothingTakesAView) {
                          "relu"),
             std::nullopt);
 }
-TEST(Liveness, AddTakesTheOperandThatIsFree) {
+TEST(Liveness, AddOverwritesTheOperandThatIsNoLongerNeeded) {
   const auto body = [](Builder& g, const Tensor& x) {
     const Tensor kept = g.tanh(x);
     return g.add(kept, g.conv2d("other", kept, {.out = 2}));
   };
   EXPECT_EQ(overwrite_of(with_body(body), "add"), 1);
 }
-TEST(Liveness, AddDoesNotTakeAnOperandThatItBroadcastsOrReadsTwice) {
+TEST(Liveness, AddDoesNotOverwriteABroadcastOrRepeatedOperand) {
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(g.mean(x, {0}, true), g.tanh(x)); }),
                          "add"),
             std::nullopt);
   EXPECT_EQ(overwrite_of(with_body([](Builder& g, const Tensor& x) { return g.add(x, x); }), "add"), std::nullopt);
 }
 
-TEST(Memory, OfATwoLayerNetwork) {
+TEST(Memory, PredictsATwoLayerNetwork) {
   Program program;
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 10});
@@ -314,7 +314,7 @@ TEST(Memory, OfATwoLayerNetwork) {
 }
 
 // Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
-TEST(Memory, ManyClassesAreHeldThrice) {
+TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   Program program;
   Builder g(program, "train");
   const Tensor logits = g.linear("fc", g.input("x", {Builder::batch(), 2}), {.out = 1000});
@@ -327,7 +327,7 @@ TEST(Memory, ManyClassesAreHeldThrice) {
 }
 
 // A table that is both embedding and output weight has its second gradient whole before it is added to the first.
-TEST(Memory, AFurtherPartOfAGradientIsHeldBeside) {
+TEST(Memory, CountsBothGradientContributionsOfATiedWeight) {
   const auto backward = [](bool tied) {
     Program program;
     Builder g(program, "train");
@@ -342,7 +342,7 @@ TEST(Memory, AFurtherPartOfAGradientIsHeldBeside) {
   EXPECT_NEAR(static_cast<double>(backward(false).value), 2 * 32'000, 5'000);
 }
 
-TEST(Memory, HoldsAPassedGradientOnce) {
+TEST(Memory, CountsAForwardedGradientOnce) {
   const int64_t weights = 4 * (2 * 8 + 8);  // their gradients
   const auto maps = [](auto body) {
     Program program;
@@ -370,7 +370,7 @@ TEST(Memory, KeepsNothingForAFrozenTrunk) {
   }
 }
 
-TEST(Memory, OfAProgramSumsWhatStays) {
+TEST(Memory, SumsGradientsAndOptimizerStateOverPhases) {
   const Program program = expanded(toy_program("penalty"));  // as programs are counted
   const Bindings batch = {{"N", 4}};
   const MemoryPrediction all = predict_memory(program, batch);

@@ -16,7 +16,7 @@ constexpr DropoutMode kModes[] = {DropoutMode::framework, DropoutMode::mask, Dro
 Graph bound_phase(const Program& program, size_t phase = 0) { return bind(program, program.phases[phase], {{"N", 4}}); }
 DType type_of(const Graph& graph, std::string_view name) { return graph.value(*graph.find(name)).dtype; }
 
-TEST(Precision, NamesGoBothWays) {
+TEST(Precision, NamesRoundTrip) {
   for (const Precision each : kAll) EXPECT_EQ(precision_from(name(each)), each);
   for (const DropoutMode each : kModes) EXPECT_EQ(dropout_from(name(each)), each);
   EXPECT_THROW(precision_from("bf61"), Error);
@@ -117,7 +117,7 @@ TEST(Dropout, MasksAreInputsOfTheOperandsShape) {
   EXPECT_EQ(step_inputs(program).size(), 4u);  // x, target, two masks
 }
 
-TEST(Dropout, OffTakesTheNodesAway) {
+TEST(Dropout, OffRemovesTheNodes) {
   const Program program = with_dropout(toy_program("tied"), DropoutMode::off);
   for (const Node& node : program.phases[0].nodes) EXPECT_FALSE(std::holds_alternative<Dropout>(node.op));
   EXPECT_NO_THROW(validate(program, {{"N", 4}}));
@@ -135,7 +135,7 @@ TEST(Dropout, OffFollowsChainsAndOutputs) {
   EXPECT_EQ(off.phases[0].nodes.back().inputs[0], "relu");
 }
 
-TEST(Dropout, ModeIsOutsideTheModelHashButInsideTheLoweredOne) {
+TEST(Dropout, ModeChangesTheLoweredHashButNotTheModelHash) {
   const Program program = toy_program("tied");
   EXPECT_EQ(with_dropout(program, DropoutMode::framework), program);
   EXPECT_NE(program_hash(with_dropout(program, DropoutMode::mask)), program_hash(program));

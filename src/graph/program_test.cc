@@ -60,7 +60,7 @@ TEST(Hash, IgnoresModelAndConfigNames) {
   EXPECT_EQ(program_hash(program), before);
 }
 
-TEST(Hash, SeesEveryMember) {
+TEST(Hash, ChangesWithEveryMember) {
   const Program base = toy_program("conv_forms");
   const auto changed = [&](auto change) {
     Program program = base;
@@ -229,7 +229,7 @@ TEST(Builder, SharesTheParametersOfAName) {
   EXPECT_EQ(tied->inputs[1], "shared.weight");
 }
 
-TEST(Builder, PutsTheRestIntoTheGroupWithoutNames) {
+TEST(Builder, PutsUnlistedParametersIntoTheUnnamedGroup) {
   const Update update = toy_program("tied").phases[0].update;
   EXPECT_EQ(update.groups[0].parameters, (std::vector<std::string>{"shared.weight"}));
   EXPECT_EQ(update.groups[1].parameters, (std::vector<std::string>{"shared.bias", "norm.weight", "norm.bias"}));

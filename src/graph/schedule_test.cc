@@ -11,7 +11,7 @@ namespace {
 using Kind = Schedule::Kind;
 using Unit = Schedule::Unit;
 
-TEST(LearningRate, ConstantIsConstant) {
+TEST(LearningRate, ConstantReturnsTheBaseRate) {
   for (const int64_t step : {1, 7, 100000}) EXPECT_EQ(learning_rate({.base = 0.3}, step, 8), 0.3);
 }
 
@@ -46,7 +46,7 @@ TEST(LearningRate, WarmUpIsLinearThenTheWrappedScheduleHolds) {
   EXPECT_DOUBLE_EQ(learning_rate(s, 11, 1), 1);
 }
 
-TEST(LearningRate, WarmUpInEpochs) {
+TEST(LearningRate, WarmUpCanBeGivenInEpochs) {
   const Schedule s = {
       .kind = Kind::step, .base = 1, .unit = Unit::epoch, .epoch_samples = 100, .milestones = {30}, .warmup = 5};
   EXPECT_DOUBLE_EQ(learning_rate(s, 1, 10), 0.02);  // 50 steps of warm-up
@@ -87,7 +87,7 @@ TEST(LearningRate, LinearDecayReachesItsBaseAtTheEndOfWarmUp) {
   EXPECT_DOUBLE_EQ(learning_rate(s, 100, 1), 0);
 }
 
-TEST(LearningRate, ExpWarmupStep) {
+TEST(LearningRate, ExponentialWarmUpPrecedesStepDecay) {
   const Schedule s = {.kind = Kind::exp_warmup_step,
                       .base = 1,
                       .factor = 0.5,
@@ -105,7 +105,7 @@ TEST(LearningRate, ExpWarmupStep) {
   EXPECT_DOUBLE_EQ(learning_rate(s, 400, 1), 0.0625);  // at most four times
 }
 
-TEST(LearningRate, ExpDecayPerEpoch) {
+TEST(LearningRate, ExponentialDecayMultipliesEachEpoch) {
   const Schedule s = {.kind = Kind::exp_decay, .base = 8, .epoch_samples = 40, .factor = 0.5};
   EXPECT_DOUBLE_EQ(learning_rate(s, 4, 10), 8);
   EXPECT_DOUBLE_EQ(learning_rate(s, 5, 10), 4);
@@ -157,7 +157,7 @@ TEST(UpdateScalars, CorrectAdamsMomentsByAppliedUpdates) {
   EXPECT_DOUBLE_EQ(third.correction2, 1 - 0.729);
 }
 
-TEST(UpdateScalars, AreOneWhereNothingIsCorrected) {
+TEST(UpdateScalars, AreOneWithoutBiasCorrection) {
   Update update = {.optimizer = {.kind = Optimizer::Kind::adamw, .bias_correction = false}};
   EXPECT_EQ(update_scalars(update, 1, 0, 1).correction1, 1);
   update.optimizer = {.kind = Optimizer::Kind::sgd};

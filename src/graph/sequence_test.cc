@@ -27,7 +27,7 @@ std::string sequence_error(const Op& op, std::vector<Shape> in) {
   return "no error";
 }
 
-TEST(Concat, AddsUpOneAxis) {
+TEST(Concat, SumsExtentsAlongItsAxis) {
   EXPECT_EQ(sequence_shape(Concat{}, {{2, 3, 5}, {2, 4, 5}, {2, 1, 5}}), (Shape{2, 8, 5}));
   EXPECT_EQ(sequence_shape(Concat{.axis = 2}, {{2, 3, 1}, {2, 3, 4}}), (Shape{2, 3, 5}));
   EXPECT_EQ(sequence_error(Concat{}, {{2, 3}}), "expected two operands or more, got 1");
@@ -65,7 +65,7 @@ TEST(Embedding, AddsAnAxis) {
   EXPECT_EQ(parameters(Op(op), {2, 5}).front().init.zero_row, 1);
 }
 
-TEST(Sinusoid, NeedsHalves) {
+TEST(Sinusoid, RequiresAnEvenWidth) {
   EXPECT_EQ(sequence_shape(Sinusoid{.first = 2, .width = 8}, {{2, 5}}), (Shape{2, 5, 8}));
   EXPECT_EQ(sequence_error(Sinusoid{.width = 5}, {{2, 5}}), "width=5 is not even and at least 4");
   EXPECT_EQ(sequence_error(Rotary{}, {{2, 5, 2, 3}}), "D=3 of (2, 5, 2, 3) is odd");
@@ -162,7 +162,7 @@ TEST(Builder, KeepsThePaddingRowZero) {
   EXPECT_THROW(g.init("embed.bias", {}), Error);
 }
 
-TEST(Types, FollowTheTableAndNotItsIds) {
+TEST(Types, EmbeddingResultHasTheTypeOfItsTable) {
   const Graph graph = bound_sequence(mask_program());
   EXPECT_EQ(sequence_value(graph, "embedding").dtype, DType::f32);
   EXPECT_EQ(sequence_value(graph, "equals").dtype, DType::f32);
@@ -171,7 +171,7 @@ TEST(Types, FollowTheTableAndNotItsIds) {
   EXPECT_EQ(sequence_value(wide, "equals").dtype, DType::f64);
 }
 
-TEST(Types, LowPrecisionReachesMatrixOpsAlone) {
+TEST(Types, LowPrecisionAppliesOnlyToMatrixOps) {
   const Graph decode = bound_sequence(with_precision(decode_program(), Precision::bf16));
   EXPECT_EQ(sequence_value(decode, "embed").dtype, DType::f32);
   EXPECT_EQ(sequence_value(decode, "norm1").dtype, DType::f32);
@@ -195,7 +195,7 @@ std::string invalid_sequence_after(Program program, auto edit) {
   return "no error";
 }
 
-TEST(Types, AreChecked) {
+TEST(Types, MismatchedOperandTypesAreRejected) {
   const auto with_input = [](std::string_view name, DType dtype) {
     return [name, dtype](Phase& phase) { std::ranges::find(phase.inputs, name, &InputSpec::name)->dtype = dtype; };
   };
@@ -209,7 +209,7 @@ TEST(Types, AreChecked) {
               HasSubstr("operands 0 and 2 differ in type: f32 and i32"));
 }
 
-TEST(Dropout, MasksOfAttentionHaveTheShapeOfItsScores) {
+TEST(Dropout, AttentionMaskHasTheShapeOfTheScores) {
   const Program program = with_dropout(translate_program(), DropoutMode::mask);
   EXPECT_EQ(with_dropout(program, DropoutMode::mask), program) << "once is enough";
   const Graph graph = bind(program, program.phases[0], {{"N", 4}, {"S", 7}, {"T", 3}});
@@ -223,7 +223,7 @@ TEST(Dropout, MasksOfAttentionHaveTheShapeOfItsScores) {
     }
 }
 
-TEST(Dropout, OfAnAttentionsResultHasTheResultsShape) {
+TEST(Dropout, MaskOfAnAttentionResultHasTheShapeOfTheResult) {
   Program program;
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 5, 8});
@@ -245,7 +245,7 @@ bool sequence_needs(const Graph& graph, std::string_view name) {
   return gradient_needs(graph)[static_cast<size_t>(graph.find(name).value())];
 }
 
-TEST(GradientNeeds, PassNoMasksAndWeights) {
+TEST(GradientNeeds, DoNotPassThroughMasksAndWeights) {
   const Graph graph = bound_sequence(translate_program());
   EXPECT_TRUE(sequence_needs(graph, "embed_tokens.weight"));
   EXPECT_FALSE(sequence_needs(graph, "equals"));
@@ -307,7 +307,7 @@ int64_t macs(const Graph& graph, std::string_view name) {
 }
 
 // docs/flops.md: attention, recurrent and linear products; embeddings, softmax and norms count nothing.
-TEST(Macs, OfSequenceOps) {
+TEST(Macs, MatchClosedFormsForSequenceOps) {
   const Graph decode = bound_sequence(decode_program());
   EXPECT_EQ(macs(decode, "attention"), 4 * 2 * 6 * 6 * 8) << "N, two products, T T, heads d";
   EXPECT_EQ(macs(decode, "linear"), 4 * 6 * 8 * 13);

@@ -30,7 +30,7 @@ std::string speech_error(const Op& op, std::vector<Shape> in) {
   return error_by([&] { output_shapes(op, in); });
 }
 
-TEST(ConvTranspose2d, UndoesTheExtentsOfAConvolution) {
+TEST(ConvTranspose2d, OutputShapeInvertsThatOfAConvolution) {
   const ConvTranspose2d op = {.out = 3, .kernel = {5, 3}, .stride = {2, 1}, .pads = {2, 1, 0, 1}};
   EXPECT_EQ(speech_shape(op, {{2, 4, 6, 7}}), (Shape{2, 3, 5 * 2 - 3 + 5, 6 - 1 + 3}));
   const Conv2d forward = {.out = 4, .kernel = {5, 3}, .stride = {2, 1}, .pads = {2, 1, 0, 1}};
@@ -52,7 +52,7 @@ TEST(UpsampleNearest, EnlargesBothAxes) {
   EXPECT_EQ(speech_error(UpsampleNearest{}, {{2, 5}}), "expected (N, C, H, W), got (2, 5)");
 }
 
-TEST(Clamp, NeedsAnInterval) {
+TEST(Clamp, RequiresLowBelowHigh) {
   EXPECT_EQ(speech_shape(Clamp{.low = 0, .high = 20}, {{2, 3}}), (Shape{2, 3}));
   EXPECT_EQ(speech_error(Clamp{.low = 2, .high = 2}, {{2, 3}}), "low=2 is not below high=2");
   EXPECT_EQ(speech_shape(Greater{}, {{2, 3}}), (Shape{2, 3}));
@@ -105,7 +105,7 @@ TEST(CtcLoss, ChecksItsFourOperands) {
   EXPECT_EQ(speech_error(CtcLoss{-1}, {{2, 9, 5}, {2}, {2, 4}, {2}}), "blank=-1 is none of 5 classes");
 }
 
-TEST(Json, HoldsWhatDiffers) {
+TEST(Json, ContainsOnlyNonDefaultAttributes) {
   const auto json = [](const Op& op) {
     EXPECT_EQ(op_from_json(kind(op), attributes_to_json(op)), op) << kind(op);
     return cat(kind(op), " ", attributes_to_json(op).dump());
@@ -172,7 +172,7 @@ TEST(Speech, NamesRecurrentParametersAsTheirReference) {
                                  "head.weight", "head.bias"));
 }
 
-TEST(Speech, RunsItsProductsLowAndItsLossesFull) {
+TEST(Speech, MatrixProductsUseLowPrecisionAndLossesFp32) {
   const Graph graph = bound_speech(with_precision(speech_program(), Precision::bf16));
   for (const std::string_view low : {"conv", "clamp", "sequence_mask", "rnn_l0", "rnn_l0:1", "fc", "head"})
     EXPECT_EQ(speech_value(graph, low).dtype, DType::bf16) << low;
@@ -199,7 +199,7 @@ TEST(Speech, WantsIntegersForLengthsAndLabels) {
   EXPECT_THAT(after("spect", DType::i32), HasSubstr("conv2d 'conv': operand 0 is i32, expected a float type"));
 }
 
-TEST(Speech, KnowsWhatItsIntegersMayBe) {
+TEST(Speech, InfersTheRangesOfIntegerInputs) {
   const auto range = [](const Graph& graph, std::string_view name) {
     return integer_range(graph, graph.find(name).value());
   };
@@ -215,7 +215,7 @@ bool speech_needs(const Graph& graph, std::string_view name) {
   return gradient_needs(graph)[static_cast<size_t>(graph.find(name).value())];
 }
 
-TEST(Speech, GradientsPassTheLogitsAlone) {
+TEST(Speech, OnlyLogitsNeedGradients) {
   const Graph graph = bound_speech(speech_program());
   for (const std::string_view passed : {"conv.weight", "clamp", "rnn_l0:1", "fc", "rnn.bias_hh_l0_reverse"})
     EXPECT_TRUE(speech_needs(graph, passed)) << passed;

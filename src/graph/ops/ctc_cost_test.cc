@@ -21,7 +21,7 @@ Row log_probabilities(const Row& z) {
   return y;
 }
 
-TEST(SoftCrossEntropyCost, EqualsALoop) {
+TEST(SoftCrossEntropyCost, MatchesNaiveLoop) {
   Random r(70);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t rows = r.between(1, 5), classes = r.between(2, 6);
@@ -91,7 +91,7 @@ void ctc_gradient(const Sizes& s, Random& r) {
   }
 }
 
-TEST(CtcLossCost, EqualsALoop) {
+TEST(CtcLossCost, MatchesNaiveLoop) {
   Random r(71);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Sizes s = {r.between(1, 3), r.between(1, 4), r.between(2, 5), r.between(1, 4)};
@@ -115,7 +115,7 @@ TEST(CtcLossCost, EqualsALoop) {
 Number magnitude(Number x) { return simd(std::abs(x.value)); }
 Number smaller(Number a, Number b) { return simd(std::min(a.value, b.value)); }
 
-TEST(HuberCost, EqualsALoop) {
+TEST(HuberCost, MatchesNaiveLoop) {
   Random r(91);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t rows = r.between(1, 5), width = r.between(1, 6);
@@ -162,7 +162,7 @@ std::string huber_fault(const Shape& b, const Shape& weights, Huber op = {}) {
   return "";
 }
 
-TEST(HuberOp, SaysWhatFits) {
+TEST(HuberOp, NamesTheMismatchedOperand) {
   EXPECT_EQ(huber_fault({6, 4}, {6}), "");
   EXPECT_EQ(huber_fault({6, 4}, {6, 4}), "");
   EXPECT_TRUE(huber_fault({6, 3}, {6}).ends_with("huber 'huber': b is (6, 3), expected (6, 4)"));
@@ -171,7 +171,7 @@ TEST(HuberOp, SaysWhatFits) {
   EXPECT_TRUE(huber_fault({6, 4}, {6}, {.delta = 0}).ends_with("delta=0 is not positive"));
 }
 
-TEST(HuberOp, KeepsItsJson) {
+TEST(HuberOp, AttributesRoundTripThroughJson) {
   const Op op = Huber{.delta = 1.0 / 9};
   EXPECT_EQ(attributes_to_json(op).dump(), R"({"delta":0.1111111111111111})");
   EXPECT_EQ(op_from_json("huber", attributes_to_json(op)), op);

@@ -83,7 +83,7 @@ Shape random_shape(Random& r) {
   return Shape(extents);
 }
 
-TEST(UnaryCost, EqualsALoop) {
+TEST(UnaryCost, MatchesNaiveLoop) {
   Random r(10);
   for (int trial = 0; trial < kTrials * 2; ++trial) {
     const auto f = static_cast<F>(trial % 12);
@@ -124,7 +124,7 @@ Number gradient_b(B f, Number a, Number b, Number dy) {
   return dy;
 }
 
-TEST(BinaryCost, EqualsALoopWithBroadcasts) {
+TEST(BinaryCost, MatchesNaiveLoopWithBroadcasting) {
   Random r(11);
   for (int trial = 0; trial < kTrials * 2; ++trial) {
     const auto f = static_cast<B>(trial % 4);
@@ -150,7 +150,7 @@ TEST(BinaryCost, EqualsALoopWithBroadcasts) {
   }
 }
 
-TEST(BinaryCost, BytesOfItsGradients) {
+TEST(BinaryCost, CountsBytesOfItsGradients) {
   Random r(11);
   const auto bytes = [&](B f, Shape b, bool needs_a, bool needs_b) {
     Operands o = operands(Binary{f}, {{2, 5}, std::move(b)}, r);
@@ -165,7 +165,7 @@ TEST(BinaryCost, BytesOfItsGradients) {
   EXPECT_EQ(bytes(B::div, {2, 5}, false, true), 4 * 40);
 }
 
-TEST(AffineCost, EqualsALoop) {
+TEST(AffineCost, MatchesNaiveLoop) {
   Random r(12);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Affine op = {r.coin() ? 1.0 : 3.0, r.coin() ? 0.0 : 2.0};
@@ -183,7 +183,7 @@ TEST(AffineCost, EqualsALoop) {
   }
 }
 
-TEST(DropoutCost, EqualsALoop) {
+TEST(DropoutCost, MatchesNaiveLoop) {
   Random r(13);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Dropout op = {0.3};
@@ -198,7 +198,7 @@ TEST(DropoutCost, EqualsALoop) {
   }
 }
 
-TEST(ReduceCost, EqualsALoop) {
+TEST(ReduceCost, MatchesNaiveLoop) {
   Random r(14);
   for (int trial = 0; trial < kTrials; ++trial) {
     Reduce op = {r.coin() ? Reduce::Function::sum : Reduce::Function::mean, {}, r.coin()};
@@ -267,7 +267,7 @@ void row_gradient(const SoftmaxCrossEntropy& op, const Row& log_p, bool weighed)
   dz[0] -= Number{2};
 }
 
-TEST(SoftmaxCrossEntropyCost, EqualsALoop) {
+TEST(SoftmaxCrossEntropyCost, MatchesNaiveLoop) {
   Random r(15);
   for (int trial = 0; trial < kTrials; ++trial) {
     const SoftmaxCrossEntropy op = random_cross_entropy(r);
@@ -292,7 +292,7 @@ TEST(SoftmaxCrossEntropyCost, EqualsALoop) {
   }
 }
 
-TEST(SquaredErrorCost, EqualsALoop) {
+TEST(SquaredErrorCost, MatchesNaiveLoop) {
   Random r(16);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = random_shape(r);
@@ -314,7 +314,7 @@ TEST(SquaredErrorCost, EqualsALoop) {
   }
 }
 
-TEST(MovingOps, ComputeNothing) {
+TEST(MovingOps, HaveNoFlops) {
   Random r(17);
   for (const Op& op :
        {Op(Reshape{{-1}}), Op(StopGradient{}), Op(Cast{DType::bf16}), Op(Slice{.end = 2}), Op(Transpose{{1, 0}})}) {
@@ -339,7 +339,7 @@ void add_up(int64_t summands, int64_t weights, int64_t elements) {
   }
 }
 
-TEST(FusionCost, EqualsALoop) {
+TEST(FusionCost, MatchesNaiveLoop) {
   Random r(92);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t rows = r.between(1, 4), width = r.between(1, 5), count = r.between(1, 4);
@@ -397,7 +397,7 @@ std::string fusion_fault(const Shape& other, const Shape& weight, Fusion op = {}
   return "";
 }
 
-TEST(FusionOp, SaysWhatFits) {
+TEST(FusionOp, NamesTheMismatchedOperand) {
   EXPECT_EQ(fusion_fault({6, 4}, {2}), "");
   EXPECT_EQ(fusion_fault({6, 4}, {}, {.plain = true}), "");
   EXPECT_TRUE(fusion_fault({6, 3}, {2}).ends_with("fusion 'fusion': operand 1 is (6, 3), expected (6, 4)"));
@@ -405,7 +405,7 @@ TEST(FusionOp, SaysWhatFits) {
   EXPECT_TRUE(fusion_fault({6, 4}, {2}, {.epsilon = 0}).ends_with("epsilon=0 is not positive"));
 }
 
-TEST(FusionOp, KeepsItsJson) {
+TEST(FusionOp, AttributesRoundTripThroughJson) {
   const Op op = Fusion{.epsilon = 1.0 / 3, .plain = true};
   EXPECT_EQ(attributes_to_json(op).dump(), R"({"epsilon":0.3333333333333333,"plain":true})");
   EXPECT_EQ(op_from_json("fusion", attributes_to_json(op)), op);

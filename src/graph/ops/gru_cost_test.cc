@@ -45,7 +45,7 @@ Case random_case(Random& r) {
   return c;
 }
 
-TEST(GruCost, ForwardEqualsALoop) {
+TEST(GruCost, ForwardMatchesNaiveLoop) {
   Random r(60);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Case c = random_case(r);
@@ -85,7 +85,7 @@ void gru_unit_backward(const WantedOfGru& wanted, int64_t in, int64_t hidden) {
   for (size_t k = 0; wanted.bias && k < 4; ++k) dbias[k] += gates[k];
 }
 
-TEST(GruCost, BackwardEqualsALoop) {
+TEST(GruCost, BackwardMatchesNaiveLoop) {
   Random r(61);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Case c = random_case(r);
@@ -109,7 +109,7 @@ TEST(GruCost, BackwardReadsTheResultAndWritesTheGradients) {
   EXPECT_EQ(kept_bytes(Gru{.hidden = 2}, o), 4 * 9 * y);
 }
 
-TEST(StridedLengthCost, EqualsALoop) {
+TEST(StridedLengthCost, MatchesNaiveLoop) {
   Random r(63);
   Operands o = operands(StridedLength{}, {{5}}, r);
   o.in_dtypes = o.out_dtypes = {DType::i32};
@@ -120,7 +120,7 @@ TEST(StridedLengthCost, EqualsALoop) {
   EXPECT_EQ(backward_cost(StridedLength{}, o), Cost{});
 }
 
-TEST(SequenceMaskCost, EqualsALoop) {
+TEST(SequenceMaskCost, MatchesNaiveLoop) {
   Random r(64);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 3), r.between(1, 3), r.between(1, 4)};

@@ -27,7 +27,7 @@ void spread_taps(const ConvTranspose2d& op, const Shape& x, const Shape& y) {
           }
 }
 
-TEST(ConvTransposeCost, EqualsALoop) {
+TEST(ConvTransposeCost, MatchesNaiveLoop) {
   Random r(50);
   for (int trial = 0; trial < kTrials; ++trial) {
     Shape x;
@@ -46,7 +46,7 @@ TEST(ConvTransposeCost, EqualsALoop) {
   }
 }
 
-TEST(ConvTransposeCost, IsThatOfAConvolutionsDataGradient) {
+TEST(ConvTransposeCost, EqualsTheDataGradientOfAConvolution) {
   Random r(51);
   for (int trial = 0; trial < kTrials; ++trial) {
     Shape x;
@@ -61,7 +61,7 @@ TEST(ConvTransposeCost, IsThatOfAConvolutionsDataGradient) {
   }
 }
 
-TEST(UpsampleNearestCost, EqualsALoop) {
+TEST(UpsampleNearestCost, MatchesNaiveLoop) {
   Random r(52);
   for (int trial = 0; trial < kTrials; ++trial) {
     const UpsampleNearest op = {r.between(1, 3)};
@@ -82,7 +82,7 @@ TEST(UpsampleNearestCost, EqualsALoop) {
 
 Number between(Number x, Number low, Number high) { return simd(std::min(greater(x, low).value, high.value)); }
 
-TEST(ClampCost, EqualsALoop) {
+TEST(ClampCost, MatchesNaiveLoop) {
   Random r(53);
   const Clamp op = {.low = 0.7, .high = 2};
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -103,7 +103,7 @@ TEST(ClampCost, EqualsALoop) {
   }
 }
 
-TEST(GreaterCost, EqualsALoop) {
+TEST(GreaterCost, MatchesNaiveLoop) {
   Random r(54);
   const Operands o = operands(Greater{}, {{3, 4}}, r);
   EXPECT_EQ(without_bytes(forward_cost(Greater{}, o)), count([&] {

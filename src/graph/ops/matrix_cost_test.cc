@@ -40,7 +40,7 @@ Conv2d random_conv(Random& r, Shape& x) {
   return op;
 }
 
-TEST(ConvCost, EqualsALoop) {
+TEST(ConvCost, MatchesNaiveLoop) {
   Random r(1);
   for (int trial = 0; trial < kTrials; ++trial) {
     Shape x;
@@ -63,7 +63,7 @@ TEST(ConvCost, EqualsALoop) {
   }
 }
 
-TEST(ConvCost, BytesAreOperandsOnceAndResultsOnce) {
+TEST(ConvCost, CountsBytesOfOperandsAndResultsOnce) {
   // x (1, 2, 4, 4) 32, weight (3, 2, 3, 3) 54, bias 3, y (1, 3, 2, 2) 12 elements.
   Random r(1);
   const Conv2d op = {.out = 3, .kernel = 3, .bias = true};
@@ -78,7 +78,7 @@ TEST(ConvCost, BytesAreOperandsOnceAndResultsOnce) {
   EXPECT_EQ(forward_cost(op, o).bytes, 2 * (32 + 54 + 3 + 12));
 }
 
-TEST(LinearCost, EqualsALoop) {
+TEST(LinearCost, MatchesNaiveLoop) {
   Random r(2);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Linear op = {.out = r.between(1, 5), .bias = r.coin()};
@@ -105,7 +105,7 @@ TEST(LinearCost, EqualsALoop) {
   }
 }
 
-TEST(MatmulCost, EqualsALoop) {
+TEST(MatmulCost, MatchesNaiveLoop) {
   Random r(3);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Matmul op = {r.coin(), r.coin()};

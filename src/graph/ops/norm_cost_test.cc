@@ -68,7 +68,7 @@ Statistics uncounted(const Row& x) {
   return s;
 }
 
-TEST(BatchNormCost, EqualsALoop) {
+TEST(BatchNormCost, MatchesNaiveLoop) {
   Random r(4);
   for (int trial = 0; trial < kTrials; ++trial) {
     const auto stats = static_cast<BatchNorm::Stats>(r.between(0, 2));
@@ -112,7 +112,7 @@ TEST(BatchNormCost, EqualsALoop) {
 }
 
 // docs/flops.md: forward 2 E and backward 3 E elements, and what belongs to channels.
-TEST(BatchNormCost, Bytes) {
+TEST(BatchNormCost, CountsBytesOfRunningStatisticsAndLowPrecision) {
   Random r(4);
   const BatchNorm op;
   Operands o = operands(op, {{2, 3, 4, 5}}, r);
@@ -164,7 +164,7 @@ void check_rows(const Op& op, const Shape& x, int64_t rows, Random& r) {
   EXPECT_EQ(without_bytes(backward_cost(op, o)), backward) << x;
 }
 
-TEST(GroupNormCost, EqualsALoop) {
+TEST(GroupNormCost, MatchesNaiveLoop) {
   Random r(5);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t groups = r.between(1, 3), batch = r.between(1, 3);
@@ -173,7 +173,7 @@ TEST(GroupNormCost, EqualsALoop) {
   }
 }
 
-TEST(LayerNormCost, EqualsALoop) {
+TEST(LayerNormCost, MatchesNaiveLoop) {
   Random r(6);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t batch = r.between(1, 3), time = r.between(1, 4);
@@ -202,7 +202,7 @@ void rms_row_backward(const Row& x, const Row& dy, bool needs_x, bool needs_weig
   for (size_t i = 0; i < x.size(); ++i) (void)((g[i] - xhat[i] * c) * Number{2});
 }
 
-TEST(RmsNormCost, EqualsALoop) {
+TEST(RmsNormCost, MatchesNaiveLoop) {
   Random r(21);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 6)};
@@ -219,7 +219,7 @@ TEST(RmsNormCost, EqualsALoop) {
   }
 }
 
-TEST(SoftmaxCost, EqualsALoop) {
+TEST(SoftmaxCost, MatchesNaiveLoop) {
   Random r(22);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 6)};
@@ -244,7 +244,7 @@ Pool random_pool(Random& r) {
           .pads = {pad(kernel.h), pad(kernel.h), pad(kernel.w), pad(kernel.w)}};
 }
 
-TEST(MaxPoolCost, EqualsALoop) {
+TEST(MaxPoolCost, MatchesNaiveLoop) {
   Random r(7);
   for (int trial = 0; trial < kTrials; ++trial) {
     const auto op = random_pool<MaxPool>(r);
@@ -274,7 +274,7 @@ void spread_mean(int64_t window) {
   for (Number& each : dx) each += share;
 }
 
-TEST(AvgPoolCost, EqualsALoop) {
+TEST(AvgPoolCost, MatchesNaiveLoop) {
   Random r(8);
   for (int trial = 0; trial < kTrials; ++trial) {
     auto op = random_pool<AvgPool>(r);
@@ -290,7 +290,7 @@ TEST(AvgPoolCost, EqualsALoop) {
   }
 }
 
-TEST(GlobalMeanCost, EqualsALoop) {
+TEST(GlobalMeanCost, MatchesNaiveLoop) {
   Random r(9);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 5), r.between(1, 5)};

@@ -19,7 +19,7 @@ void lstm_unit(int64_t in, int64_t hidden) {
   (void)(o * tanh(c));
 }
 
-TEST(LstmCost, ForwardEqualsALoop) {
+TEST(LstmCost, ForwardMatchesNaiveLoop) {
   Random r(40);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t n = r.between(1, 3), time = r.between(1, 3), in = r.between(1, 4), hidden = r.between(1, 3);
@@ -66,7 +66,7 @@ void lstm_unit_backward(const WantedOfLstm& wanted, int64_t in, int64_t hidden, 
   }
 }
 
-TEST(LstmCost, BackwardEqualsALoop) {
+TEST(LstmCost, BackwardMatchesNaiveLoop) {
   Random r(41);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t n = r.between(1, 3), time = r.between(1, 3), in = r.between(1, 4), hidden = r.between(1, 3);
@@ -87,7 +87,7 @@ TEST(LstmCost, BackwardEqualsALoop) {
   }
 }
 
-TEST(LstmCellCost, BackwardEqualsALoop) {
+TEST(LstmCellCost, BackwardMatchesNaiveLoop) {
   Random r(42);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t n = r.between(1, 3), in = r.between(1, 4), hidden = r.between(1, 3);

@@ -19,7 +19,7 @@ void scatter(Random& r, int64_t elements) {
   for (Number& each : dx) each += Number{1};
 }
 
-TEST(GatherCost, EqualsALoop) {
+TEST(GatherCost, MatchesNaiveLoop) {
   Random r(30);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t n = r.between(1, 3), p = r.between(1, 4);
@@ -34,7 +34,7 @@ TEST(GatherCost, EqualsALoop) {
   }
 }
 
-TEST(EmbeddingCost, EqualsALoop) {
+TEST(EmbeddingCost, MatchesNaiveLoop) {
   Random r(31);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Embedding op = {.rows = r.between(1, 9), .width = r.between(1, 5), .pad = 0};
@@ -60,7 +60,7 @@ TEST(ConcatCost, MovesAndComputesNothing) {
   EXPECT_EQ(backward_cost(Slice{.end = 2}, o), (Cost{.bytes = 4 * (4 + 12)}));
 }
 
-TEST(ConstantsCost, EqualALoop) {
+TEST(ConstantsCost, MatchNaiveLoop) {
   Random r(33);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 4), r.between(1, 5)};
@@ -86,7 +86,7 @@ void rotate(Random& r, int64_t pairs) {
   }
 }
 
-TEST(RotaryCost, EqualsALoop) {
+TEST(RotaryCost, MatchesNaiveLoop) {
   Random r(34);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Shape x = {r.between(1, 3), r.between(1, 4), r.between(1, 3), 2 * r.between(1, 3)};
@@ -144,7 +144,7 @@ void attend_backward(const Scores& s, const Operands& o, Random& r) {
   }
 }
 
-TEST(AttentionCost, EqualsALoop) {
+TEST(AttentionCost, MatchesNaiveLoop) {
   Random r(35);
   for (int trial = 0; trial < kTrials; ++trial) {
     const int64_t groups = r.between(1, 2), kv_heads = r.between(1, 2), d = r.between(1, 3), n = r.between(1, 2);
