@@ -19,7 +19,7 @@ TEST(HostRegistry, OffersTheNearestName) {
   }
 }
 
-TEST(TopRows, PicksTheLargestAndOfEqualsTheFirst) {
+TEST(TopRows, PicksTheLargestAndTheFirstOnTies) {
   const float scores[] = {1, 5, 5, 0, -2, -7, -2, -1};
   const std::vector<HostTensor> in = {HostTensor(DType::f32, {2, 4}, std::span<const float>(scores))};
   std::vector<HostTensor> out = {HostTensor(DType::i32, {2, 2})};

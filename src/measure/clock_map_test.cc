@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-TEST(ClockMap, LiesOnTheLineThroughTheReadingsAround) {
+TEST(ClockMap, InterpolatesLinearlyBetweenReadings) {
   ClockMap clocks;
   clocks.add({1000, 0});
   clocks.add({2000, 1000});
@@ -18,7 +18,7 @@ TEST(ClockMap, LiesOnTheLineThroughTheReadingsAround) {
   EXPECT_EQ(clocks.raw_ns(3100), 3200);
 }
 
-TEST(ClockMap, ReadsBothAtOnce) {
+TEST(ClockMap, ReadsBothClocksWithinAMicrosecond) {
   ClockMap clocks;
   clocks.add(read_clocks());
   const ClockPair between = read_clocks();

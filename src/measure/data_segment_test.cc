@@ -21,7 +21,7 @@ TEST(DataSegmentWatch, SeesMemoryThatIsNeverTouchedAndGivenBack) {
   EXPECT_GE(watch.peak().value(), before + kBytes);
 }
 
-TEST(DataSegmentWatch, OfAProcessThatIsGoneNothingIsKnown) { EXPECT_FALSE(DataSegmentWatch(1 << 30).peak()); }
+TEST(DataSegmentWatch, PeakOfAnEndedProcessIsUnknown) { EXPECT_FALSE(DataSegmentWatch(1 << 30).peak()); }
 
 }  // namespace
 }  // namespace tbd

@@ -41,7 +41,7 @@ Disturbed judged(const HostSample& begin, const HostSample& end) {
   return disturbed(delta, host_use(delta, 2));
 }
 
-TEST(HostUse, FractionsOfAQuietWindow) {
+TEST(HostUse, ComputesFractionsOfAQuietWindow) {
   const auto [begin, end] = quiet();
   const HostUse use = host_use(difference(begin, end), 2);
   EXPECT_DOUBLE_EQ(*use.util_cpu, 0.5);
@@ -60,7 +60,7 @@ TEST(HostUse, QuotaBelowAffinityIsTheDenominator) {
   EXPECT_EQ(usable_cores(2, std::nullopt), 2);
 }
 
-TEST(Disturbed, EachGateFlagsAlone) {
+TEST(Disturbed, EachLimitFlagsIndependently) {
   const int64_t hertz = sysconf(_SC_CLK_TCK);
   {
     auto [begin, end] = quiet();

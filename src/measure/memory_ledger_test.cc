@@ -20,7 +20,7 @@ std::function<int64_t()> ticks() {
 
 int64_t bytes_of_class(const MemoryTotals& totals, MemoryClass kind) { return totals[static_cast<size_t>(kind)]; }
 
-TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
+TEST(MemoryLedger, ClassifiesByAllocatingAndReleasingPhase) {
   MemoryLedger ledger({"conv", "relu"}, ticks());
   ledger.allocated(address_of(1), 100, 128);
   EXPECT_TRUE(ledger.classify(address_of(1), MemoryClass::weight));
@@ -56,7 +56,7 @@ TEST(MemoryLedger, GivesRolesByWhoMadeAndWhoReleased) {
 }
 
 // The heap is what it watches. Under a sanitizer, whose heap shows no numbers, this holds of itself.
-TEST(MemoryLedger, TakesNothingOfTheHeapWhileItIsTold) {
+TEST(MemoryLedger, RecordsWithoutHeapAllocations) {
   MemoryLedger ledger({"conv"}, ticks());
   const auto tell = [&](intptr_t from) {
     for (intptr_t handle = from; handle < from + 20'000; ++handle) {
@@ -75,7 +75,7 @@ TEST(MemoryLedger, TakesNothingOfTheHeapWhileItIsTold) {
   EXPECT_EQ(ledger.live_bytes(), 10'000 * 100);
 }
 
-TEST(MemoryLedger, TheLastClassificationHoldsAndAProposalOnlyWhereThereIsNone) {
+TEST(MemoryLedger, LastClassificationWinsAndOverridesProposals) {
   MemoryLedger ledger({}, ticks());
   ledger.allocated(address_of(1), 8, 8);
   ledger.propose(address_of(1), MemoryClass::feature_map);
@@ -86,7 +86,7 @@ TEST(MemoryLedger, TheLastClassificationHoldsAndAProposalOnlyWhereThereIsNone) {
   EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 0);
 }
 
-TEST(MemoryLedger, SettlesWhatHasNoRoleYet) {
+TEST(MemoryLedger, SettleClassifiesOnlyUnclassifiedAllocations) {
   MemoryLedger ledger({}, ticks());
   ledger.allocated(address_of(1), 8, 8);
   ledger.allocated(address_of(2), 4, 4);
@@ -98,7 +98,7 @@ TEST(MemoryLedger, SettlesWhatHasNoRoleYet) {
   EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::temporary), 2);
 }
 
-TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {
+TEST(MemoryLedger, CountsFreesOfUnknownAddresses) {
   MemoryLedger ledger({}, ticks());
   ledger.freed(address_of(7));
   EXPECT_FALSE(ledger.classify(address_of(7), MemoryClass::weight));
@@ -106,7 +106,7 @@ TEST(MemoryLedger, CountsReleasesOfWhatItNeverSaw) {
   EXPECT_TRUE(ledger.log().event_ns.empty());
 }
 
-TEST(MemoryLedger, TakesTheTimesOfWhatIsToldAfterwards) {
+TEST(MemoryLedger, AcceptsTimestampsForLateEvents) {
   int64_t now = 100;
   MemoryLedger ledger({}, [&] { return now; });
   ledger.at(150);

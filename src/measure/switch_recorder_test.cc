@@ -70,7 +70,7 @@ TEST(SwitchPairs, ASpanGoesFromOutToIn) {
   EXPECT_EQ(spans, (std::vector<OffCpuSpan>{{10, 20, 7, false}, {30, 45, 7, true}, {50, 60, 7, true}}));
 }
 
-TEST(SwitchPairs, WhatALossTouchesIsLeftOut) {
+TEST(SwitchPairs, DropSpansThatOverlapLostRecords) {
   const ThreadSwitch switches[] = {{10, preempted}, {15, lost, 3}, {20, in}, {30, preempted}, {40, in}};
   std::vector<OffCpuSpan> spans;
   SwitchPairs pairs(7);
@@ -79,7 +79,7 @@ TEST(SwitchPairs, WhatALossTouchesIsLeftOut) {
   EXPECT_EQ(pairs.lost(), 3);
 }
 
-TEST(SwitchPairs, WaitsOfOthersAreNotKept) {
+TEST(SwitchPairs, DropWaitsOfOtherThreads) {
   const ThreadSwitch switches[] = {{10, waits}, {20, in}, {30, preempted}, {40, in}};
   std::vector<OffCpuSpan> spans;
   SwitchPairs(7, false).add(switches, spans);
@@ -160,7 +160,7 @@ TEST_F(Switches, AThreadThatSharesItsProcessorIsPreempted) {
               0.05 * static_cast<double>(run.run_queue_wait_ns));
 }
 
-TEST_F(Switches, WhatDidNotFitIsCounted) {
+TEST_F(Switches, CountRecordsThatOverflowTheRing) {
   const Recorded run = recorded([](SwitchRecorder& recorder) {
     for (int i = 0; i < 12'000; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
     recorder.collect();

@@ -52,7 +52,7 @@ TEST(Threading, MoreThreadsThanCoresIsWarnedOf) {
   EXPECT_EQ(plan_threads({.threads = 16, .allowed = smt(), .usable_cores = 8}).threads, 16);
 }
 
-TEST(Threading, WaitingIsSetForEveryRuntime) {
+TEST(Threading, SetsTheWaitPolicyOfEveryRuntime) {
   const auto passive = plan_threads({.allowed = smt(), .usable_cores = 8}).environment;
   EXPECT_EQ(passive.at("OMP_WAIT_POLICY"), "PASSIVE");
   EXPECT_EQ(passive.at("GOMP_SPINCOUNT"), "0");
@@ -63,7 +63,7 @@ TEST(Threading, WaitingIsSetForEveryRuntime) {
   EXPECT_EQ(own.count("OMP_WAIT_POLICY"), 0u);
 }
 
-TEST(Threading, PinningGoesRoundTheCores) {
+TEST(Threading, PinsThreadsToCoresRoundRobin) {
   const ThreadPlan plan =
       plan_threads({.threads = 3, .allowed = {{4, 4}, {6, 6}}, .usable_cores = 2, .pin_each = true});
   EXPECT_THAT(plan.pinning, ElementsAre(4, 6, 4));

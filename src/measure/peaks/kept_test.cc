@@ -26,7 +26,7 @@ Peaks roofs(double flop_rate, double bandwidth, double on_core = 1) {
 
 bool holds(const Peaks& check) { return judge_kept(roofs(100, 10), check, "").holds; }
 
-TEST(KeptPeaks, HoldWithinTheGate) {
+TEST(KeptPeaks, AreReusedWithinTheDriftLimit) {
   EXPECT_TRUE(holds(roofs(102, 10.2)));
   EXPECT_FALSE(holds(roofs(104, 10)));
   EXPECT_FALSE(holds(roofs(96, 10)));
@@ -37,7 +37,7 @@ TEST(KeptPeaks, HoldWithinTheGate) {
   EXPECT_FALSE(holds(elsewhere));
 }
 
-TEST(KeptPeaks, MemoryThatOtherWorkTookSaysNothingAgainstThem) {
+TEST(KeptPeaks, IgnoreBandwidthLostToOtherWork) {
   EXPECT_TRUE(holds(roofs(100, 4, 0.5)));
   EXPECT_FALSE(holds(roofs(100, 20, 0.5))) << "the kept rate was too low";
   EXPECT_FALSE(holds(roofs(90, 10, 0.5))) << "arithmetic is timed on the cores alone";
@@ -80,7 +80,7 @@ TEST(KeptPeaks, AreMeasuredOnceAndCheckedAfterwards) {
   EXPECT_EQ(to_json(second.peaks), to_json(meter.whole));
 }
 
-TEST(KeptPeaks, ThatNoLongerHoldAreMeasuredAnewAndReplaced) {
+TEST(KeptPeaks, AreMeasuredAgainAndReplacedAfterDrift) {
   const TemporaryFolder folder;
   const Json identity = {{"boot", "a"}};
   Meter meter;
@@ -108,7 +108,7 @@ TEST(KeptPeaks, OfAnotherBootOrFromABrokenFileAreNotUsed) {
   EXPECT_EQ(meter.checks, 0);
 }
 
-TEST(KeptPeaks, OfACancelledMeasurementAreNone) {
+TEST(KeptPeaks, AreNotStoredAfterACancelledMeasurement) {
   const TemporaryFolder folder;
   const auto cancelled = [](const PeakOptions&) { return std::optional<Peaks>(); };
   EXPECT_FALSE(kept_or_measured(folder.path(), {{"boot", "a"}}, {.cores = {0, 1}}, cancelled));

@@ -57,7 +57,7 @@ std::vector<Instruction> loop_with(std::string_view mnemonic, const std::vector<
   return {};
 }
 
-TEST(FlopKernels, LoopsHoldTheirInstructionAndNoMemoryAccess) {
+TEST(FlopKernels, LoopsContainOnlyTheirInstruction) {
   for (const FlopKernel& kernel : flop_kernels()) {
     const auto code = disassembled(kernel.symbol);
     if (code.empty()) GTEST_SKIP() << "objdump is absent";
@@ -120,7 +120,7 @@ TEST(FlopKernels, ValuesStayBoundedAndKeepMoving) {
   }
 }
 
-TEST(BandwidthKernels, ComputeWhatTheySay) {
+TEST(BandwidthKernels, ComputeTheirFormula) {
   alignas(64) double a[32];
   alignas(64) double b[32];
   alignas(64) double c[32];

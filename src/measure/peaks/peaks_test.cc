@@ -78,7 +78,7 @@ Peaks made(double fma256, double fma512, double bf16) {
   return peaks;
 }
 
-TEST(PeaksJudge, SanityBands) {
+TEST(PeaksJudge, FlagsRatesOutsideTheSanityBands) {
   EXPECT_EQ(sanity(made(1, 2, 2), std::nullopt).size(), 2u);
   EXPECT_EQ(gate(0.0, sanity(made(1, 2, 2), std::nullopt)), PeaksGate::ok);
   EXPECT_EQ(gate(0.0, sanity(made(1, 1, 1), std::nullopt)), PeaksGate::flagged) << "a spill costs a factor";
@@ -86,7 +86,7 @@ TEST(PeaksJudge, SanityBands) {
   EXPECT_EQ(gate(0.0, sanity(made(1, 2, 2), 25)), PeaksGate::flagged);
 }
 
-TEST(PeaksJudge, DriftGates) {
+TEST(PeaksJudge, FlagsAndWithholdsByDrift) {
   const Peaks before = made(1, 2, 2);
   EXPECT_NEAR(*drift(before, made(1, 2, 2.04)), 0.02, 1e-12);
   EXPECT_EQ(gate(drift(before, made(1, 2, 2.04)), {}), PeaksGate::ok);
@@ -132,7 +132,7 @@ TEST(Team, RunsOnTheCoresItWasGivenAndPassesErrorsOn) {
   EXPECT_THROW(run_on_cores({8000}, [](int64_t) {}), Error);
 }
 
-TEST(CoreClock, IsThatOfAProcessor) {
+TEST(CoreClock, IsInAPlausibleRange) {
   if (const auto clock = measure_core_clock()) {
     EXPECT_GT(*clock, 2e8);
     EXPECT_LT(*clock, 1e10);
