@@ -50,7 +50,7 @@ TEST(DeepSpeech2, HasTheNumbersOfItsReference) {
   EXPECT_EQ(find_model("deep_speech_2").config("gru2560").layers, 6);
 }
 
-TEST(DeepSpeech2, OfItsOwnLengthIsTheConfig) {
+TEST(DeepSpeech2, DefaultLengthGivesTheConfigurationItself) {
   EXPECT_EQ(deep_speech_2_of("canonical", 200), program("deep_speech_2", ""));
   EXPECT_EQ(deep_speech_2_of("gru_tiny", 64), program("deep_speech_2", "gru_tiny"));
   EXPECT_EQ(deep_speech_2_of("canonical", 1600).parameters, program("deep_speech_2", "").parameters);

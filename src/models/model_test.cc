@@ -204,7 +204,7 @@ const Key kKeys[] = {
     {"llama", "", "model.norm.weight", {768}},
 };
 
-TEST(EveryReference, LendsItsNames) {
+TEST(EveryReference, ParameterNamesMatchTheReference) {
   for (const Key& key : kKeys) {
     const Program program = find_model(key.model).config(key.config).program();
     const auto found = std::ranges::find(program.parameters, key.name, &Parameter::name);
@@ -214,7 +214,7 @@ TEST(EveryReference, LendsItsNames) {
 }
 
 // Tensors as the references count them; a table that is shared stands once.
-TEST(EveryReference, HasAsManyTensors) {
+TEST(EveryReference, HasTheTensorCountOfTheReference) {
   const auto tensors = [](const char* model, const char* config) {
     return find_model(model).config(config).program().parameters.size();
   };
@@ -222,7 +222,7 @@ TEST(EveryReference, HasAsManyTensors) {
   EXPECT_EQ(tensors("llama", "tiny"), 20u);
 }
 
-TEST(Names, OfTheSameNetworkHaveOneHash) {
+TEST(Names, AliasesOfANetworkShareItsHash) {
   const auto hash = [](const char* model, const char* config) {
     return program_hash(find_model(model).config(config).program());
   };
@@ -261,7 +261,7 @@ TEST(ResNet50, KeepsLessThanHalfAsMuchInBf16) {
   EXPECT_EQ(half.weight_copies, Bytes(2 * (25'557'032 - 53'120 - 1'000)));
 }
 
-TEST(Models, OfferNearNames) {
+TEST(Models, SuggestNearestNames) {
   const auto message = [](auto action) -> std::string {
     try {
       action();
@@ -287,7 +287,7 @@ TEST(LoadProgram, ReadsAFileAndKnowsItsModel) {
   EXPECT_THROW(load_program((folder.path() / "none.json").string(), ""), Error);
 }
 
-TEST(LoadProgram, AChangedCopyIsNobodysModel) {
+TEST(LoadProgram, AChangedCopyMatchesNoKnownModel) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "mine";
   Program mine = find_model("resnet50").config("tiny").program();

@@ -118,7 +118,7 @@ TEST(WganGp, TakesFiveCriticStepsAndAGeneratorStepFromTheSecondOn) {
                                                    "critic.1/real", "critic.1/z", "critic.1/alpha"));
 }
 
-TEST(WganGp, TrainsOneNetworkAPhase) {
+TEST(WganGp, EachPhaseTrainsOneNetwork) {
   const Program network = program("wgan_gp", "");
   for (const auto& [phase, prefix, tensors] :
        {std::tuple{"generator", "Generator.", 42u}, std::tuple{"critic", "Discriminator.", 40u}}) {
@@ -141,7 +141,7 @@ TEST(WganGp, PredictsTheMemoryThatWasMeasured) {
   }
 }
 
-TEST(WganGp, HasItsTermsAndOutputs) {
+TEST(WganGp, HasTheExpectedLossTermsAndOutputs) {
   const Program network = program("wgan_gp", "");
   std::map<std::string, double> norms;
   for (const Phase& phase : network.phases)
@@ -158,7 +158,7 @@ TEST(WganGp, HasItsTermsAndOutputs) {
 }
 
 // No gradient of the critic's loss reaches the generator.
-TEST(WganGp, DetachesWhatIsGenerated) {
+TEST(WganGp, CriticPhaseDetachesGeneratedImages) {
   const Program network = program("wgan_gp", "tiny");
   const Graph graph = bind(network, network.phase("critic"), {{"N", 2}});
   const std::vector<bool> needs = gradient_needs(graph);

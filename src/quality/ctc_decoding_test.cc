@@ -46,17 +46,17 @@ TEST(GreedyCtc, MergesRunsAndDropsBlanks) {
   EXPECT_THAT(spelled[2], IsEmpty());
 }
 
-TEST(GreedyCtc, StepsBeyondTheLengthDoNotCount) {
+TEST(GreedyCtc, IgnoresStepsBeyondTheLength) {
   const auto spelled = greedy_ctc(scores_of({{1, 2, 3}, {1, 2, 3}}, 4), std::vector<int32_t>{2, 0});
   EXPECT_THAT(spelled[0], ElementsAre(1, 2));
   EXPECT_THAT(spelled[1], IsEmpty());
 }
 
-TEST(GreedyCtc, AnotherBlank) {
+TEST(GreedyCtc, AcceptsAnotherBlankIndex) {
   EXPECT_THAT(greedy_ctc(scores_of({{3, 0, 0, 3, 0}}, 4), std::vector<int32_t>{5}, 3)[0], ElementsAre(0, 0));
 }
 
-TEST(GreedyCtc, OfEqualScoresTheLowestLabel) {
+TEST(GreedyCtc, PicksLowestLabelOnTies) {
   const HostTensor equal(DType::f32, {1, 1, 4});
   EXPECT_THAT(greedy_ctc(equal, std::vector<int32_t>{1}, 3)[0], ElementsAre(0));
 }

@@ -34,7 +34,7 @@ std::vector<std::string> random_words(size_t count, size_t longest) {
   return words;
 }
 
-TEST(EditDistance, OfKnownPairs) {
+TEST(EditDistance, MatchesKnownPairs) {
   EXPECT_EQ(distance("kitten", "sitting"), 3);
   EXPECT_EQ(distance("sunday", "saturday"), 3);
   EXPECT_EQ(distance("", "abc"), 3);
@@ -43,7 +43,7 @@ TEST(EditDistance, OfKnownPairs) {
   EXPECT_EQ(distance("ab", "ba"), 2);
 }
 
-TEST(EditDistance, IsThatOfTheDefinition) {
+TEST(EditDistance, MatchesTheRecursiveDefinition) {
   const std::vector<std::string> words = random_words(24, 6);
   for (const std::string& a : words)
     for (const std::string& b : words) ASSERT_EQ(distance(a, b), by_recursion(a, b)) << a << " " << b;
@@ -76,22 +76,22 @@ TEST(ErrorRate, SumsOverTheCorpusAndNotItsRates) {
   EXPECT_EQ(character_errors(references, spelled), (ErrorCount{1, 16}));
 }
 
-TEST(ErrorRate, SpacesAreNoCharactersAndSeveralAreOne) {
+TEST(ErrorRate, CharacterErrorsIgnoreSpacesAndWordErrorsCollapseThem) {
   EXPECT_EQ(character_errors(Texts{"IT IS"}, Texts{"ITIS"}), (ErrorCount{0, 4}));
   EXPECT_EQ(word_errors(Texts{"IT IS"}, Texts{"ITIS"}), (ErrorCount{2, 2}));
   EXPECT_EQ(word_errors(Texts{"IT IS"}, Texts{"  IT   IS "}), (ErrorCount{0, 2}));
 }
 
-TEST(ErrorRate, AnEmptyReferenceAddsEditsAlone) {
+TEST(ErrorRate, EmptyReferenceAddsOnlyEdits) {
   EXPECT_EQ(word_errors(Texts{"", "A B"}, Texts{"X Y Z", "A B"}), (ErrorCount{3, 2}));
   EXPECT_DOUBLE_EQ(*word_errors(Texts{"", "A B"}, Texts{"X Y Z", "A B"}).rate(), 1.5);
   EXPECT_FALSE(word_errors(Texts{""}, Texts{"X"}).rate());
   EXPECT_FALSE(word_errors({}, {}).rate());
 }
 
-TEST(ErrorRate, NothingSpelledIsOne) { EXPECT_DOUBLE_EQ(*character_errors(Texts{"HELLO"}, Texts{""}).rate(), 1); }
+TEST(ErrorRate, EmptyHypothesisHasRateOne) { EXPECT_DOUBLE_EQ(*character_errors(Texts{"HELLO"}, Texts{""}).rate(), 1); }
 
-TEST(ErrorRate, RefusesTextsWithoutPartners) {
+TEST(ErrorRate, RefusesReferencesWithoutHypotheses) {
   try {
     word_errors(Texts{"A", "B"}, Texts{"A"});
     FAIL();
