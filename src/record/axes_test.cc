@@ -71,7 +71,7 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
   EXPECT_EQ(find_axis("batches"), nullptr);
 }
 
-TEST(Workload, AReproLineNamesWhatIsKnown) {
+TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line({.model = "resnet50"}),
             "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
   EXPECT_EQ(repro_line(unusual(), "quick"),
@@ -80,7 +80,7 @@ TEST(Workload, AReproLineNamesWhatIsKnown) {
             "'it'\\''s here' --seed 7 --memory 4GiB --effort quick");
 }
 
-TEST(Workload, NamesOfFoldersHoldWhatIsNotUsual) {
+TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
             "net-tiny-pytorch__opt_a_b-bf16-b8-t2-nhwc-pipeline-graph-cuda_1-dropout-off-seed-7-within-4GiB");
   EXPECT_EQ(

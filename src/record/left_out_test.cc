@@ -33,7 +33,7 @@ TEST(LeftOut, ReadsBackAsItWasWritten) {
   EXPECT_EQ(read.cells[0].reason, "others bring more for their time");
 }
 
-TEST(LeftOut, StandsBesideTheRecordsOfASet) {
+TEST(LeftOut, IsStoredBesideTheRecordsOfASet) {
   const TemporaryFolder folder;
   const std::filesystem::path set = folder.path() / "set", other = folder.path() / "other";
   make_folder(set);

@@ -60,7 +60,7 @@ TEST_F(MemoryLogFile, ComesBackAsItWas) {
   EXPECT_EQ(log.note, sample().note);
 }
 
-TEST_F(MemoryLogFile, RefusesWhatCannotHaveHappened) {
+TEST_F(MemoryLogFile, RefusesInconsistentEvents) {
   MemoryLog log = sample();
   log.blocks[1].born = 0;
   EXPECT_THAT(refusal_of(log), HasSubstr("event 0 occurs twice"));

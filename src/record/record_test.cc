@@ -137,7 +137,7 @@ class AsNobody {
   uid_t user_;
 };
 
-TEST_F(RecordFolder, WhatCannotBeReadIsSaid) {
+TEST_F(RecordFolder, ReportsUnreadableFiles) {
   write_whole();
   fs::permissions(temporary_.path(), fs::perms::all);
   const auto why = [&](const fs::path& closed) {
@@ -182,7 +182,7 @@ TEST_F(RecordFolder, TheHashFollowsTheContentAlone) {
   EXPECT_NE(read_record(temporary_.path() / "moved").hash, hash);
 }
 
-TEST_F(RecordFolder, AKilledRunSaysHowFarItGot) {
+TEST_F(RecordFolder, ReportsTheStepCountOfAKilledRun) {
   const pid_t child = ::fork();
   if (child == 0) {
     RecordWriter writer(folder(), sample_run());
@@ -270,7 +270,7 @@ TEST_F(RecordFolder, AResultSetIsAFolderOfRecords) {
   EXPECT_THAT(refusal([&] { find_records("@latest", temporary_.path() / "none"); }), HasSubstr("@latest"));
 }
 
-TEST(Outcomes, HaveNamesBothWays) {
+TEST(Outcomes, NamesRoundTrip) {
   for (int i = 0; i <= static_cast<int>(OutcomeKind::interrupted); ++i)
     EXPECT_EQ(outcome_from(name(static_cast<OutcomeKind>(i))), static_cast<OutcomeKind>(i));
   EXPECT_THAT(refusal([] { outcome_from("fine"); }), HasSubstr("'fine'"));
