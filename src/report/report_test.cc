@@ -65,7 +65,7 @@ std::vector<Record> two_sweeps() {
   return records;
 }
 
-TEST(Report, DrawsThroughputAgainstBatchWithWhatDidNotFit) {
+TEST(Report, DrawsThroughputAgainstBatchAndMarksOutOfMemory) {
   const Json chart = chart_of(report_html({two_sweeps()}, kLibrary), "x-model-resnet50-1");
   ASSERT_TRUE(chart.is_object());
   EXPECT_EQ(chart["mark"], "curves");
@@ -148,7 +148,7 @@ TEST(Report, ComparisonsUseOneRecordOfEachWorkload) {
   EXPECT_EQ(count(json, "\"table\":\"Frameworks side by side\""), 2u);
 }
 
-TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
+TEST(Report, ShowsClosureErrorsAndMissingPasses) {
   EXPECT_THAT(report_html({four_cells()}, kLibrary), HasSubstr("no such pass in these records"));
   const auto made = sample::made();
   sample::add_memory(made->record);
@@ -158,7 +158,7 @@ TEST(Report, SaysHowWellItClosesAndWhatWasNotMeasured) {
               HasSubstr("Allocator's live bytes minus the ledger's,0 B,0 B,1,0 B where evidence is exact,closed"));
 }
 
-TEST(Report, ManyCellsAreFoldedAndSaidSo) {
+TEST(Report, CollapsesManyWorkloadsWithANote) {
   std::vector<Record> records;
   for (int64_t batch = 1; batch <= 30; ++batch) records.push_back(swept("pytorch", batch, 0.05));
   const std::string html = report_html({records}, kLibrary);
@@ -170,7 +170,7 @@ TEST(Report, ManyCellsAreFoldedAndSaidSo) {
   EXPECT_EQ(count(print_report({records}, Format::csv), "# Step times: "), 30u) << "other formats hold all";
 }
 
-TEST(Report, LossesThatAreNoNumberAreGaps) {
+TEST(Report, DrawsNonFiniteLossesAsGaps) {
   Record record = sample_record();
   record.launches[0].steps[3].loss = std::nan("");
   const Json chart = chart_of(report_html({std::vector<Record>{record}}, kLibrary), "l-model-resnet50-1");
@@ -178,7 +178,7 @@ TEST(Report, LossesThatAreNoNumberAreGaps) {
   EXPECT_EQ(std::ranges::count(y, Json(nullptr)), 1);
 }
 
-TEST(Report, AnySingleStepIsEnough) {
+TEST(Report, AcceptsARecordOfOneStep) {
   EXPECT_NO_THROW(report_html({std::vector<Record>{sample_record({.steps = 1})}}, kLibrary));
 }
 
@@ -215,7 +215,7 @@ TEST(Report, ShowsWhereTimeAndMemoryGo) {
   EXPECT_NEAR(shares, 100, 1e-9);
 }
 
-TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
+TEST(Report, OmitsMemoryOnlyRecordsFromSpeedTables) {
   const auto made = sample::made();
   made->record.launches.clear();
   sample::add_memory(made->record);
@@ -225,7 +225,7 @@ TEST(Report, ARecordOfMemoryAloneIsNotOfSpeed) {
   EXPECT_THAT(html, HasSubstr("<section id=\"memory-classes\""));
 }
 
-TEST(Report, CsvFilesHoldATableEachWithItsNumbersInColumns) {
+TEST(Report, WritesOneCsvFilePerTable) {
   std::map<std::string, std::string> files;
   for (const auto& [name, content] : report_csv_files({four_cells()})) {
     EXPECT_TRUE(files.emplace(name, content).second) << name;
@@ -258,7 +258,7 @@ TEST(Report, SaysWhatABudgetLeftOut) {
   EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("id=\"left-out\"")));
 }
 
-TEST(Report, NothingIsFetched) {
+TEST(Report, LoadsNoExternalResources) {
   const std::string html = report_html({four_cells()}, kLibrary);
   EXPECT_THAT(html, Not(HasSubstr("http://")));
   EXPECT_THAT(html, Not(HasSubstr("https://")));
@@ -292,13 +292,13 @@ TEST(Report, HostileNamesStayText) {
   EXPECT_NO_THROW(embedded_charts(html));
 }
 
-TEST(Report, BytesThatAreNoTextAreReplaced) {
+TEST(Report, ReplacesInvalidUtf8) {
   Record record = sample_record();
   record.run.workload.model = "\xff\xfe";
   EXPECT_NO_THROW(report_html({std::vector<Record>{record}}, kLibrary));
 }
 
-TEST(Report, ACellWithoutStepsIsARowNotAHole) {
+TEST(Report, ShowsAWorkloadWithoutStepsAsARow) {
   Record record = sample_record();
   record.launches.clear();
   record.run.outcome = {.kind = OutcomeKind::oom, .reason = "the worker ran out of memory", .repro = ""};
@@ -318,11 +318,13 @@ TEST(Report, AMissingLibraryIsRefusedWithTheRemedy) {
   }
 }
 
-TEST(Report, ALibraryThatEndsItsScriptIsRefused) { EXPECT_THROW(report_html({four_cells()}, "x</script>"), Error); }
+TEST(Report, RefusesAChartLibraryThatClosesTheScriptTag) {
+  EXPECT_THROW(report_html({four_cells()}, "x</script>"), Error);
+}
 
 TEST(Report, WithoutRecordsIsRefused) { EXPECT_THROW(report_html({}, kLibrary), Error); }
 
-TEST(Report, TheInputVerdictStandsInTheSummary) {
+TEST(Report, ShowsTheInputVerdictInTheSummary) {
   const std::vector<Record> records = {sample_record(), sample_record({.input_wait = 0.1, .input_mode = "pipeline"})};
   EXPECT_THAT(report_html({records}, kLibrary), HasSubstr("input-bound</strong> – training waits for its input"));
 }
@@ -342,7 +344,7 @@ TEST(Report, OtherFormatsHoldTheSameTables) {
     EXPECT_TRUE(line.empty() || parse_json(line, "line").contains("table"));
 }
 
-TEST(Report, IsTheSameFromWhereverItsRecordsAreNamed) {
+TEST(Report, DoesNotDependOnHowRecordPathsAreWritten) {
   std::vector<std::string> pages;
   for (const char* place : {"/home/one/results/", "results/", ""}) {
     std::vector<Record> records = {swept("pytorch", 4, 0.02), swept("pytorch", 4, 0.02), swept("mxnet", 4, 0.02)};
@@ -356,7 +358,7 @@ TEST(Report, IsTheSameFromWhereverItsRecordsAreNamed) {
   EXPECT_EQ(pages[0], pages[2]);
 }
 
-TEST(Report, TellsRecordsWithoutFoldersToNameApartByTheirHashes) {
+TEST(Report, DistinguishesRecordsWithoutFolderNamesByHash) {
   std::vector<Record> records = {swept("pytorch", 4, 0.02), swept("pytorch", 4, 0.02)};
   records[0].hash = "0123456789abcdef";
   records[1].hash = "fedcba9876543210";
