@@ -45,7 +45,7 @@ void expect_edge(const Made& made, const LargestBatch& found) {
             std::max(1.0, 0.05 * static_cast<double>(found.batch)));
 }
 
-TEST(LargestBatch, WhatGrowsOverTheFirstStepsIsMadeSmaller) {
+TEST(LargestBatch, ReducesTheBatchWhenMemoryGrowsOverTheFirstSteps) {
   BatchSearch search{.budget = 1000 * kMebibyte};
   const auto bytes = line(300, 7);
   const auto probe = [&](double growth) {
@@ -66,7 +66,7 @@ TEST(LargestBatch, WhatGrowsOverTheFirstStepsIsMadeSmaller) {
             0);
 }
 
-TEST(LargestBatch, WhatIsALineNeedsFourProbes) {
+TEST(LargestBatch, NeedsFourProbesWhenMemoryIsLinear) {
   Made made{.real = line(300, 7), .predicted = line(100, 7)};
   const LargestBatch found = made.find();
   expect_edge(made, found);
@@ -86,14 +86,14 @@ TEST(LargestBatch, TheSlopeIsCalibratedByTwoProbes) {
   }
 }
 
-TEST(LargestBatch, WhatOnlyAFullTeamOfThreadsTakesIsNoSlope) {
+TEST(LargestBatch, ExcludesPerThreadBuffersFromTheSlope) {
   const auto real = [](int64_t batch) { return ((batch > 1 ? 140 : 96) + batch) * kMebibyte; };
   Made made{.real = real, .predicted = line(1, 1), .search = {.budget = 380 * kMebibyte}};
   EXPECT_NEAR(made.find().prediction_error.value(), 0, 1e-6);
   EXPECT_FALSE(made.tried.contains(1));
 }
 
-TEST(LargestBatch, ItsErrorIsOfWhatWasPredictedBeforeTheBatchWasTried) {
+TEST(LargestBatch, PredictionErrorUsesThePredictionMadeBeforeTheProbe) {
   const auto real = [](int64_t batch) { return (300 + 4 * batch + batch * batch / 100) * kMebibyte; };
   Made made{.real = real, .predicted = line(100, 4)};
   const LargestBatch found = made.find();
@@ -106,7 +106,7 @@ TEST(LargestBatch, ItsErrorIsOfWhatWasPredictedBeforeTheBatchWasTried) {
   EXPECT_GT(*found.prediction_error, -0.1);
 }
 
-TEST(LargestBatch, AnAllocatorThatTakesNothingForAWhileMisleadsNotFar) {
+TEST(LargestBatch, OvershootsLittleWhenTheAllocatorGrowsLate) {
   const auto real = [](int64_t batch) { return (batch < 600 ? 255 : 255 + (batch - 600)) * kMebibyte; };
   Made made{.real = real, .predicted = line(100, 1)};
   const LargestBatch found = made.find();
@@ -114,7 +114,7 @@ TEST(LargestBatch, AnAllocatorThatTakesNothingForAWhileMisleadsNotFar) {
   EXPECT_LE(*made.tried.rbegin(), 4 * found.batch);
 }
 
-TEST(LargestBatch, ABatchThatMadeTheLineWasNotPredicted) {
+TEST(LargestBatch, HasNoPredictionErrorForACalibrationBatch) {
   for (const int64_t each : {230, 300}) {
     Made made{.real = line(300, each), .predicted = line(100, 7)};
     const LargestBatch found = made.find();
@@ -124,14 +124,14 @@ TEST(LargestBatch, ABatchThatMadeTheLineWasNotPredicted) {
   }
 }
 
-TEST(LargestBatch, ABatchBelowTwentyIsFoundToTheSample) {
+TEST(LargestBatch, FindsABatchBelowTwentyExactly) {
   Made made{.real = line(300, 50), .predicted = line(100, 21)};
   const LargestBatch found = made.find();
   EXPECT_EQ(found.batch, 14);
   EXPECT_EQ(found.too_large, 15);
 }
 
-TEST(LargestBatch, StepsOfAnAllocatorAreFound) {
+TEST(LargestBatch, HandlesAnAllocatorThatGrowsInSteps) {
   Made made{.real = [](int64_t batch) { return (200 + 128 * ((batch * 9 + 127) / 128)) * kMebibyte; },
             .predicted = line(150, 9)};
   expect_edge(made, made.find());
@@ -143,7 +143,7 @@ TEST(LargestBatch, NoiseStillGivesABatchThatFitted) {
   expect_edge(made, made.find());
 }
 
-TEST(LargestBatch, NothingFits) {
+TEST(LargestBatch, ReportsZeroWhenNothingFits) {
   Made made{.real = line(2000, 7), .predicted = line(100, 7)};
   const LargestBatch found = made.find();
   EXPECT_EQ(found.batch, 0);
@@ -152,7 +152,7 @@ TEST(LargestBatch, NothingFits) {
   EXPECT_FALSE(found.prediction_error);
 }
 
-TEST(LargestBatch, AllFitUpToTheMost) {
+TEST(LargestBatch, ReturnsTheUpperLimitWhenAllBatchesFit) {
   Made made{.real = line(10, 1), .predicted = line(5, 40)};
   made.search.most = 64;
   const LargestBatch found = made.find();
@@ -161,14 +161,14 @@ TEST(LargestBatch, AllFitUpToTheMost) {
   EXPECT_TRUE(found.closed);
 }
 
-TEST(LargestBatch, OneSampleAtMostIsOneProbe) {
+TEST(LargestBatch, NeedsOneProbeWhenTheLimitIsOne) {
   Made made{.real = line(10, 1), .predicted = line(5, 1)};
   made.search.most = 1;
   EXPECT_EQ(made.find().batch, 1);
   EXPECT_EQ(made.tried.size(), 1u);
 }
 
-TEST(LargestBatch, ACapOfProbesLeavesItOpen) {
+TEST(LargestBatch, ProbeLimitLeavesTheSearchOpen) {
   Made made{.real = line(0, 1), .predicted = line(100, 90)};
   made.search.probes = 3;
   const LargestBatch found = made.find();
@@ -177,7 +177,7 @@ TEST(LargestBatch, ACapOfProbesLeavesItOpen) {
   EXPECT_LE(made.real(found.batch), made.search.budget);
 }
 
-TEST(LargestBatch, ACapOfTimeLeavesItOpen) {
+TEST(LargestBatch, TimeLimitLeavesTheSearchOpen) {
   double seconds = 0;
   const LargestBatch found = find_largest_batch(
       {.budget = 1000, .seconds = 25}, [](int64_t batch) { return batch; },
@@ -197,7 +197,7 @@ LargestBatch crashing_above(int64_t batch, const Outcome& crash) {
       [] { return 0.0; });
 }
 
-TEST(LargestBatch, AnotherFaultEndsTheSearchWithoutAnAnswer) {
+TEST(LargestBatch, AnotherFaultAbortsTheSearch) {
   const Outcome crash{.kind = OutcomeKind::failed, .reason = "it crashed", .repro = ""};
   for (const int64_t batch : {0, 2, 400}) {
     const LargestBatch found = crashing_above(batch, crash);

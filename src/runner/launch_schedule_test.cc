@@ -46,14 +46,14 @@ TEST(LaunchSchedule, OtherPassesAndEffortSmokeRepeatNothing) {
   EXPECT_FALSE(smoke.may_repeat(clean(1), 1, 1));
 }
 
-TEST(LaunchSchedule, ANamedLimitOfALaunchIsThatOfItsWorkloadToo) {
+TEST(LaunchSchedule, LaunchLimitAlsoLimitsTheWorkload) {
   const TimeLimits named = time_limits(Effort::quick, 3, 5, {});
   EXPECT_EQ(named.launch, 5);
   EXPECT_EQ(named.workload, 15);
   EXPECT_EQ(time_limits(Effort::quick, 3, {}, {}).workload, level(Effort::quick).workload_seconds);
 }
 
-TEST(LaunchSchedule, NothingBeginsThatWouldEndAfterTheBudget) {
+TEST(LaunchSchedule, StartsNothingThatWouldExceedTheBudget) {
   const LaunchSchedule schedule = three_launches({"clean"}, 60);
   EXPECT_TRUE(schedule.in_time(1040, 20));
   EXPECT_FALSE(schedule.in_time(1041, 20));
@@ -64,7 +64,7 @@ TEST(LaunchSchedule, TimeRemainsUnknownBeforeAnyFirstStep) {
   EXPECT_FALSE(three_launches().remaining(1001, {.running = 1}, {}, {}));
 }
 
-TEST(LaunchSchedule, LaunchesToComeTakeWhatIsForeseenOrTheMeanOrTheOneAtHand) {
+TEST(LaunchSchedule, EstimatesFutureLaunchesFromHistoryMeanOrCurrentLaunch) {
   const LaunchSchedule schedule = three_launches();
   const std::vector<double> steps(4, 1000.0);  // far beyond the limit: 20 s of steps in this launch
   const LaunchSchedule::AtHand launch{.step_seconds = steps, .stepping = 8, .running = 11};

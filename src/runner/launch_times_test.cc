@@ -13,7 +13,7 @@ Workload with_batch(int64_t batch) {
   return cell;
 }
 
-TEST(LaunchTimes, NothingIsForeseenOfWhatWasNeverSeen) {
+TEST(LaunchTimes, HasNoEstimateForAnUnknownWorkload) {
   LaunchTimes times(60);
   EXPECT_FALSE(times.foreseen(kSmall, "clean"));
   EXPECT_FALSE(times.mean());
@@ -22,7 +22,7 @@ TEST(LaunchTimes, NothingIsForeseenOfWhatWasNeverSeen) {
   EXPECT_FALSE(times.foreseen(kSmall, "trace"));
 }
 
-TEST(LaunchTimes, TheLongestOfTheSameCellCounts) {
+TEST(LaunchTimes, UsesTheLongestLaunchOfTheSameWorkload) {
   LaunchTimes times(60);
   times.add(kSmall, "clean", 10);
   times.add(kSmall, "clean", 14);

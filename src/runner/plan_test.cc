@@ -49,7 +49,7 @@ TEST(Plan, AFileSaysWhatTheCommandLineCan) {
   EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
 }
 
-TEST(Plan, ACellThatStandsTwiceIsKeptOnce) {
+TEST(Plan, RemovesDuplicateWorkloads) {
   EXPECT_EQ(cells(plan_from_text("model = resnet50\nbatch = 4\n[a]\n[b]\n", "a")).size(), 1u);
 }
 
@@ -107,7 +107,7 @@ TEST(Plan, SettingsThatContradictAreNamed) {
   EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep stands alone"));
 }
 
-TEST(Plan, ExcludesThatSayNothingOrTooMuchAreNamed) {
+TEST(Plan, NamesExcludesThatRemoveNothingOrEverything) {
   const std::string ours = "[a]\nmodel = resnet50\nprecision = fp32, bf16\n";
   EXPECT_THAT(refusal(ours + "[exclude]\nframework = mxnet\n"),
               HasSubstr("a.plan:4: no workload of the plan is in all lists"));
@@ -131,7 +131,7 @@ TEST(Plan, AnExcludeTakesOutWhatIsInAllItsLists) {
               ElementsAre("resnet50 pytorch fp32", "resnet50 pytorch bf16", "resnet50 mxnet fp32", "bert mxnet fp32"));
 }
 
-TEST(Plan, ASweepIsTheModelsOwn) {
+TEST(Plan, SweepUsesTheBatchesOfTheModel) {
   const std::vector<Workload> all = cells(plan_from_text("model = resnet50, minigo\nbatch = sweep<=64\n", "a"));
   std::vector<std::string> batches;
   for (const Workload& cell : all) batches.push_back(cat(cell.model[0], cell.batch));
@@ -149,7 +149,7 @@ TEST(Plan, TheLargestBatchNeedsAMemoryBudget) {
   EXPECT_THROW(cells(plan_from_text("model = resnet50\nbatch = largest\n", "p")), Error);
 }
 
-TEST(Plan, ASetHoldsOnTheMachinesThatItNames) {
+TEST(Plan, AppliesASetOnlyOnMatchingMachines) {
   const Plan plan = plan_from_text(
       "model = resnet50\n[small]\nbatch = 1\nwhen = cores < 4\n[large]\nbatch = 2\nwhen = cores >= 4, memory >= "
       "16GiB\n",
@@ -162,7 +162,7 @@ TEST(Plan, ASetHoldsOnTheMachinesThatItNames) {
   EXPECT_THROW(plan_for(plan, {.cores = 4, .memory = {}}), Error);
 }
 
-TEST(Plan, EverySettingIsWrittenAsItIsRead) {
+TEST(Plan, EverySettingRoundTrips) {
   const Plan plan = plan_from_text(
       "effort = publish\npasses = clean, trace\nlaunches = 3\nlimit = 2.5m\nbudget = 4h\n"
       "[a]\nmodel = resnet50, bert\nconfig = canonical, tiny\nframework = pytorch@2.11, mxnet\nbatch = sweep<=16\n"
@@ -188,7 +188,7 @@ TEST(Plan, ASetKeepsItsCellsOneByOneInTheirOrder) {
   EXPECT_EQ(cells(plan_from_text(plan_text(plan_of(all)), "again")), all);
 }
 
-TEST(Plan, LaunchesGoForwardThenBackward) {
+TEST(Plan, LaunchOrderAlternatesForwardAndBackward) {
   EXPECT_THAT(launch_order(2, 3), ElementsAre(0, 1, 1, 0, 0, 1));
   EXPECT_THAT(launch_order(3, 1), ElementsAre(0, 1, 2));
 }

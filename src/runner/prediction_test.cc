@@ -21,7 +21,7 @@ CellPrediction one(const Workload& cell, const RunOptions& options = {}) {
   return predict({cell}, options, kRates, kMachine).at(0);
 }
 
-TEST(Prediction, AStepTakesItsFlopsAtAShareOfTheRoof) {
+TEST(Prediction, StepTimeIsFlopsDividedByAShareOfTheRoof) {
   // Without a limit by memory: train FLOPs of ResNet-50, batch 4, at 0.6 x 200 GFLOP/s.
   const double flop_count = 4.0 * 24'299'077'632;
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4}).step_seconds, flop_count / (0.6 * 200e9), 1e-3);
@@ -30,13 +30,13 @@ TEST(Prediction, AStepTakesItsFlopsAtAShareOfTheRoof) {
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .threads = 1}).step_seconds, flop_count / (0.6 * 100e9), 1e-3);
 }
 
-TEST(Prediction, AStepOfASmallNetworkTakesItsCalls) {
+TEST(Prediction, StepTimeOfASmallNetworkIsCallOverhead) {
   const CellPrediction tiny = one({.model = "resnet50", .config = "tiny", .batch = 1});
   EXPECT_GT(tiny.step_seconds, 2e-3);
   EXPECT_LT(tiny.step_seconds, 20e-3);
 }
 
-TEST(Prediction, MemoryIsThatOfTheProgramAndDecidesWhatFits) {
+TEST(Prediction, PredictedMemoryDecidesWhatFits) {
   const Program program = load_program("resnet50", "tiny").program;
   const int64_t bytes = predict_memory(program, {{"N", 8}}).peak().value;
   Workload cell{.model = "resnet50", .config = "tiny", .batch = 8};
@@ -72,7 +72,7 @@ TEST(Prediction, DefaultsAreFilledInAndKindsAreKnown) {
   EXPECT_FALSE(one({.model = "bert", .config = "tiny"}).kind.recurrent);
 }
 
-TEST(Prediction, PeaksOfARecordGoBeforeWhatIsAssumed) {
+TEST(Prediction, PrefersRecordedPeaksOverAssumedOnes) {
   const Json peaks = {{"isa", {{"fp32", 1e11}, {"bf16", 2e11}}}, {"bandwidth", 2e10}, {"threads", 2}};
   const auto rates = rates_of(peaks, "results/a");
   ASSERT_TRUE(rates);

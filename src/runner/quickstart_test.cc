@@ -40,13 +40,13 @@ TEST(PlanLaunches, TakesThreeWhereHalfOfTheShareRemainsForSteps) {
   EXPECT_NEAR(3 * (plan.limit_seconds + 5), 40, 1e-9);
 }
 
-TEST(PlanLaunches, TakesOneWhereStartsWouldEatTheShare) {
+TEST(PlanLaunches, TakesOneWhenStartUpWouldUseMostOfTheTime) {
   EXPECT_EQ(plan_launches(40, 8).launches, 1);
   EXPECT_EQ(plan_launches(40, 8).limit_seconds, 32);
   EXPECT_EQ(plan_launches(40, 39).limit_seconds, 10) << "a quarter at least";
 }
 
-TEST(QuickstartCells, OneFrameworkIsFedInBothWays) {
+TEST(QuickstartCells, MeasuresOneFrameworkInBothInputModes) {
   EXPECT_EQ(names(quickstart_cells(kLike, {kBoth})),
             (std::vector<std::string>{"a fp32 resident", "a fp32 pipeline", "a bf16 resident", "a bf16 pipeline"}));
   EXPECT_EQ(quickstart_cells(kLike, {kBoth})[1].data, "/photos");

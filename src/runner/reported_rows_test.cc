@@ -27,7 +27,7 @@ void expect_fault(const std::vector<StepRow>& rows, const std::string& words) {
   EXPECT_NE(fault_of(rows).find(words), std::string::npos) << fault_of(rows);
 }
 
-TEST(ReportedRows, AsTheyCanBe) {
+TEST(ReportedRows, AcceptsPlausibleRows) {
   EXPECT_EQ(fault_of({row(1, kSecond), row(2, kSecond + 1), row(3, 10 * kSecond)}), "");
 }
 

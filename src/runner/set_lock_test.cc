@@ -41,7 +41,7 @@ TEST_F(SetLocks, TheSecondIsRefusedWithTheNameOfTheFirst) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(SetLocks, ThatOfAKilledProcessIsFree) {
+TEST_F(SetLocks, KilledProcessReleasesItsLock) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -59,7 +59,7 @@ TEST_F(SetLocks, ThatOfAKilledProcessIsFree) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(SetLocks, FoldersMadeForNothingAreRemoved) {
+TEST_F(SetLocks, RemovesUnusedFolders) {
   { const SetLock lock(set()); }
   EXPECT_FALSE(fs::exists(folder_.path() / "results"));
   {
@@ -70,7 +70,7 @@ TEST_F(SetLocks, FoldersMadeForNothingAreRemoved) {
   EXPECT_FALSE(fs::exists(set() / ".lock"));
 }
 
-TEST_F(SetLocks, ANewFolderIsNobodyElses) {
+TEST_F(SetLocks, NewFoldersGetDistinctNames) {
   const SetLock first = SetLock::of_new_folder(set()), second = SetLock::of_new_folder(set());
   const SetLock third = SetLock::of_new_folder(set());
   EXPECT_EQ(first.set(), set());

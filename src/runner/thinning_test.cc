@@ -32,19 +32,19 @@ TEST(Thinning, AGroupIsTakenWholeOrNotForItsQuestion) {
   EXPECT_THAT(thin({2, 2, 2, 2, 1, 1}, questions, 7).kept, ElementsAre(0, 1, 2, 4));
 }
 
-TEST(Thinning, WhatAnswersMostQuestionsForItsTimeComesFirst) {
+TEST(Thinning, PrefersMostObservationsPerSecond) {
   const std::vector<Evidence> questions = {{"a", {{0, 1}, {2, 3}}}, {"b", {{2, 3}}}, {"c", {{4}}}};
   EXPECT_THAT(thin({1, 1, 1, 1, 5}, questions, 2).kept, ElementsAre(2, 3));
   EXPECT_THAT(thin({1, 1, 1, 1, 0.5}, questions, 2).kept, ElementsAre(2, 4));  // c first; then a cell of the rest
 }
 
-TEST(Thinning, AFirstCaseOfOneQuestionGoesBeforeASecondOfAnother) {
+TEST(Thinning, PrefersAFirstCaseOverASecondOfAnotherObservation) {
   const std::vector<Evidence> questions = {{"a", {{0}, {1}}}, {"b", {{2}}}};
   EXPECT_THAT(thin({1, 1, 1.5}, questions, 2.5).kept, ElementsAre(0, 2));
   EXPECT_THAT(thin({1, 1, 3}, questions, 3).kept, ElementsAre(0, 1));  // which does not fit
 }
 
-TEST(Thinning, WhatDecidesGoesBeforeWhatAddsACase) {
+TEST(Thinning, PrefersWorkloadsThatDecideOverFurtherCases) {
   const std::vector<Evidence> cases = {{"a", {{0}, {1}, {2}}}, {"b", {{0}, {1}}}};
   EXPECT_THAT(thin({1, 1, 1, 2}, cases, 3).kept, ElementsAre(0, 1, 2));
   std::vector<Evidence> with_decision = cases;
@@ -52,12 +52,12 @@ TEST(Thinning, WhatDecidesGoesBeforeWhatAddsACase) {
   EXPECT_THAT(thin({1, 1, 1, 2}, with_decision, 3).kept, ElementsAre(2, 3));
 }
 
-TEST(Thinning, CellsThatAreThereAlreadyCostNothing) {
+TEST(Thinning, ExistingRecordsCostNoTime) {
   const std::vector<Evidence> questions = {{"a", {{0, 1, 2}}}, {"b", {{0, 1, 2, 3}}}, {"c", {{4, 5}}}};
   EXPECT_THAT(thin({1, 1, 1, 2, 2, 2}, questions, 5).kept, ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Thinning, ACellThatTellsNothingAloneComesWithItsGroupOrNotAtAll) {
+TEST(Thinning, TakesAnUninformativeWorkloadOnlyWithItsGroup) {
   const std::vector<Evidence> questions = {{"a", {{0, 1, 2}}}, {"b", {{3, 4}}}};
   const std::vector<bool> alone = {true, true, false, true, false};
   EXPECT_THAT(thin({1, 1, 1, 9, 1}, questions, 4, alone).kept, ElementsAre(0, 1, 2));
@@ -71,7 +71,7 @@ TEST(Thinning, EachThatIsLeftOutHasItsReason) {
   EXPECT_THAT(some.left_out[0].reason, HasSubstr("evidence for 1 observation"));
 }
 
-TEST(Thinning, ACellThatWouldFitButTellsNothingAloneSaysSo) {
+TEST(Thinning, ExplainsAWorkloadThatFitsButIsUninformativeAlone) {
   const Thinned thinned = thin({1, 5, 2}, {{"a", {{0}}}, {"b", {{1, 2}}}}, 4, {true, true, false});
   ASSERT_THAT(thinned.kept, ElementsAre(0));
   EXPECT_THAT(thinned.left_out[1].reason,
@@ -81,7 +81,7 @@ TEST(Thinning, ACellThatWouldFitButTellsNothingAloneSaysSo) {
   EXPECT_THAT(thinned.left_out[0].reason, HasSubstr("others bring more for their time"));
 }
 
-TEST(Thinning, ACellThatIsNoneIsRefused) { EXPECT_THROW(thin({1}, {{"a", {{1}}}}, 1), Error); }
+TEST(Thinning, RejectsAnUnknownWorkloadIndex) { EXPECT_THROW(thin({1}, {{"a", {{1}}}}, 1), Error); }
 
 TEST(Thinning, RandomPlansStayWithinTheirBudgetAndComeOutTheSame) {
   std::mt19937 random(7);

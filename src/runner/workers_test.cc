@@ -81,7 +81,7 @@ TEST_F(WorkersBook, AFrameworkWithoutWorkerSaysHowToBuildOne) {
   }
 }
 
-TEST(AbsenceReason, IsWhatTheSetUpSaid) {
+TEST(AbsenceReason, IsTheErrorOfTheSetUp) {
   const TemporaryFolder build;
   EXPECT_EQ(absence_reason("mxnet", build.path()),
             "not built here; './tbd setup --frameworks mxnet' fetches and builds it");

@@ -49,7 +49,7 @@ TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
   EXPECT_EQ(run.outcome.reason, "no bf16");
 }
 
-TEST(WorkloadRun, WhatIsKeptHasNothingToDo) {
+TEST(WorkloadRun, KeptRecordHasNoLaunchesToDo) {
   WorkloadRun run;
   run.kept = true;
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = "clean", .number = 1}));

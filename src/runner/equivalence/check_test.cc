@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(TinyConfigs, StandForEveryModel) {
+TEST(TinyConfigs, IncludeEveryModel) {
   const std::vector<TinyConfig> all = tiny_configs();
   for (const Model& model : all_models())
     EXPECT_TRUE(std::ranges::any_of(all, [&](const TinyConfig& tiny) { return tiny.model == model.name; }))
@@ -28,7 +28,7 @@ TEST(TinyConfigs, StandForEveryModel) {
   EXPECT_FALSE(holds("seq2seq", "gnmt_v2"));
 }
 
-TEST(TinyConfigs, StandForTheConfigurationsOfTheirKind) {
+TEST(TinyConfigs, MatchEachConfigurationToATinyOne) {
   EXPECT_EQ(tiny_config_of("seq2seq", "gnmt_v2"), "gnmt_v2_tiny");
   EXPECT_EQ(tiny_config_of("seq2seq", "nodrop"), "tiny");
   EXPECT_EQ(tiny_config_of("inception_v3", "aux"), "aux_tiny");

@@ -23,7 +23,7 @@ TEST(Compare, FindsTheElementThatDiffersMost) {
   EXPECT_EQ(largest_difference(got, expected), 1);
 }
 
-TEST(Compare, ANumberThatIsNoneDiffersMostOfAll) {
+TEST(Compare, NanIsTheLargestDifference) {
   const HostTensor got = floats({2}, {9, NAN}), expected = floats({2}, {0, 0});
   EXPECT_THAT(worst_element(got, expected).index, testing::ElementsAre(1));
   EXPECT_TRUE(std::isinf(largest_difference(got, expected)));
@@ -35,7 +35,7 @@ TEST(Compare, EqualInfinitiesAreEqual) {
   EXPECT_EQ(largest_difference(same, same), 0);
 }
 
-TEST(Compare, FactorIsThatOfTheProjection) {
+TEST(Compare, FactorIsTheProjectionOntoTheExpectedTensor) {
   const HostTensor expected = floats({2}, {3, 4});
   EXPECT_NEAR(factor(floats({2}, {3.15F, 4.2F}), expected), 1.05, 1e-6);
   EXPECT_NEAR(relative_error(floats({2}, {3.15F, 4.2F}), expected), 0.05, 1e-6);
@@ -43,7 +43,7 @@ TEST(Compare, FactorIsThatOfTheProjection) {
 
 TEST(Compare, OtherShapesAreNamed) { EXPECT_THROW(worst_element(floats({2}, {1, 2}), floats({1, 2}, {1, 2})), Error); }
 
-TEST(Verdict, TheFirstNodeThatFailsAloneIsGuilty) {
+TEST(Verdict, BlamesTheFirstNodeThatFailsInIsolation) {
   FrameworkVerdict verdict{.framework = "pytorch", .version = ""};
   EXPECT_FALSE(verdict.passed());  // nothing was compared
   GateResult nodes{.gate = Gate::node, .worst = {}, .failed = {}},
@@ -59,7 +59,7 @@ TEST(Verdict, TheFirstNodeThatFailsAloneIsGuilty) {
   EXPECT_EQ(verdict.gates[0].worst->where, "c");
 }
 
-TEST(Verdict, AMissingValueAndNotANumberDoNotPass) {
+TEST(Verdict, MissingValuesAndNanFail) {
   EXPECT_FALSE((Finding{.missing = "none"}).ok());
   EXPECT_FALSE((Finding{.error = NAN, .bound = 1}).ok());
   EXPECT_TRUE(std::isinf((Finding{.error = NAN, .bound = 1}).ratio()));

@@ -106,7 +106,7 @@ TEST(NodePrograms, JudgeEveryResultAndGiveMasksLabelsAndIds) {
   EXPECT_THAT(nodes.left_out, testing::ElementsAre("reshape_2: moves integers"));
 }
 
-TEST(NodePrograms, OfOneCaseHoldAllItsResults) {
+TEST(NodePrograms, SelectingOneCaseKeepsAllItsResults) {
   const Program program = with_dropout(sequences(), DropoutMode::mask);
   const NodeProgram nodes = node_program(program, kBatch, values_of(program));
   const NodeProgram one = only(nodes, case_of(nodes, "lstm_l0"));
@@ -142,7 +142,7 @@ TEST(Paddings, AreTheRowsThatNoLossCounts) {
   EXPECT_EQ(as_doubles(tensors.at("output/x"))[3], 0);
 }
 
-TEST(Paddings, OfRowsThatAllCountAreNone) {
+TEST(Paddings, AreEmptyWhenEveryRowCounts) {
   Program program = small();
   program.phases.front().outputs["logits"] = "fc";
   const std::vector<int32_t> labels = {0, 1};
@@ -163,7 +163,7 @@ TEST(NodePrograms, HoldEachNodeOnceWithItsOperandsAsParameters) {
   for (const auto& [name, tensor] : nodes.weights) EXPECT_EQ(tensor.dtype(), DType::f32) << name;
 }
 
-TEST(NodePrograms, OfOneCaseHoldThatCaseAlone) {
+TEST(NodePrograms, SelectingOneCaseKeepsOnlyThatCase) {
   const NodeProgram nodes = node_program(small(), kBatch, values_of(small()));
   const NodeProgram one = only(nodes, nodes.cases[1]);
   validate(one.program, {{"N", 1}});
@@ -182,7 +182,7 @@ TEST(Ties, AreBrokenWithoutChangingOtherElements) {
   EXPECT_FLOAT_EQ(x[4], 1);
 }
 
-TEST(RuleNumbers, AreHeldToAThousandth) {
+TEST(RuleNumbers, MustAgreeWithinATenthOfAPercent) {
   EXPECT_TRUE((RuleNumber{"lr", 0.10009, 0.1}).ok());
   EXPECT_FALSE((RuleNumber{"lr", 0.1002, 0.1}).ok());
   EXPECT_TRUE((RuleNumber{"decay", 1e-10, 0}).ok());

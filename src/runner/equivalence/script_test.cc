@@ -75,7 +75,7 @@ TEST(Scripts, HaveALossAndAVerdictOfEachResult) {
 }
 
 // Six digits of an attribute would compute another op, which a right framework differs from.
-TEST(Scripts, SpellAttributesToTheLastBit) {
+TEST(Scripts, PrintAttributesInFullPrecision) {
   constexpr double kThird = 1.0 / 3;
   const SoftmaxCrossEntropy smoothed = {.smoothing = kThird};
   const NodeCase cases[] = {
@@ -115,7 +115,7 @@ Program ops_of_detection() {
   return program;
 }
 
-TEST(Scripts, SpellFusion) {
+TEST(Scripts, ReproduceFusion) {
   const Program program = ops_of_detection();
   const NodeProgram nodes = node_program(program, kBatch, values_of(program));
   const auto fusion = std::ranges::find(nodes.cases, "fusion", &NodeCase::kind);
@@ -132,7 +132,7 @@ TEST(Scripts, SpellFusion) {
   }
 }
 
-TEST(Scripts, SpellHuber) {
+TEST(Scripts, ReproduceHuber) {
   const Program program = ops_of_detection();
   const NodeProgram nodes = node_program(program, kBatch, values_of(program));
   const auto huber = std::ranges::find(nodes.cases, "huber", &NodeCase::kind);
