@@ -45,7 +45,7 @@ TEST(Verdicts, FollowTheMargin) {
   EXPECT_EQ(compare(times(kBase, 1.02), kBase).verdict, Verdict::ambiguous);
 }
 
-TEST(Verdicts, ASureSmallGainIsTheSameWithADirection) {
+TEST(Verdicts, SignificantChangeBelowTheMarginIsSameWithADirection) {
   const std::vector<double> quiet = {100, 100.01, 99.99, 100, 100};
   const Comparison c = compare(times(quiet, 1.01), quiet);
   EXPECT_EQ(c.verdict, Verdict::same);
@@ -59,7 +59,7 @@ TEST(Verdicts, NeedThreeLaunchesOnEachSide) {
   EXPECT_EQ(compare(two, kBase).verdict, Verdict::ambiguous);
 }
 
-TEST(Verdicts, OfIdenticalLaunchesAreCertain) {
+TEST(Verdicts, IdenticalLaunchesGiveACertainVerdict) {
   const std::vector<double> exact(3, 100.0);
   const Comparison c = compare(times(exact, 1.05), exact);
   EXPECT_EQ(c.verdict, Verdict::faster);
@@ -67,18 +67,18 @@ TEST(Verdicts, OfIdenticalLaunchesAreCertain) {
   EXPECT_EQ(c.power.launches_needed, 3);
 }
 
-TEST(Verdicts, ThatTheClockMadeAreAmbiguous) {
+TEST(Verdicts, AreAmbiguousWhenCycleCountsDisagree) {
   EXPECT_EQ(confirmed_in_cycles(Verdict::faster, Verdict::same), Verdict::ambiguous);
   EXPECT_EQ(confirmed_in_cycles(Verdict::faster, Verdict::faster), Verdict::faster);
   EXPECT_EQ(confirmed_in_cycles(Verdict::same, Verdict::ambiguous), Verdict::same);
 }
 
-TEST(Verdicts, RefuseWhatIsNoThroughput) {
+TEST(Verdicts, RejectInvalidThroughput) {
   EXPECT_THROW(compare({}, kBase), Error);
   EXPECT_THROW(compare(std::vector<double>{0}, kBase), Error);
 }
 
-TEST(Power, IsTheFormulaOfThePage) {
+TEST(Power, MatchesTheDocumentedFormula) {
   // ln 1.02 + (t_{0.975,8} + t_{0.9,8}) * 0.01 * sqrt(2 / 5)
   const double expected = std::exp(std::log(1.02) + (2.3060041350 + 1.3968153097) * 0.01 * std::sqrt(0.4)) - 1;
   EXPECT_NEAR(detectable_change(0.01, 5, 5), expected, 1e-10);
@@ -96,7 +96,7 @@ TEST(Power, LaunchesNeededAreTheLeastThatDetect) {
   }
 }
 
-TEST(Power, OnTheMarginNoNumberOfLaunchesIsEnough) {
+TEST(Power, NoLaunchCountSufficesAtTheMargin) {
   const Ratio r{.value = 1.02, .sd = 0.01, .launches_a = 5, .launches_b = 5};
   EXPECT_EQ(power(r).launches_needed, kMostLaunches + 1);
 }
@@ -117,18 +117,18 @@ TEST(MannWhitney, AgreesWithItsTable) {
   EXPECT_NEAR(mann_whitney_p(a, b), 8.0 / 252, 1e-12);
 }
 
-TEST(MannWhitney, OfTiesAloneSeesNothing) {
+TEST(MannWhitney, PValueIsOneWhenAllValuesTie) {
   const std::vector<double> x(9, 1.0);
   EXPECT_EQ(mann_whitney_p(x, x), 1);
 }
 
-TEST(MannWhitney, IsPrintedFromNineLaunchesOn) {
+TEST(MannWhitney, IsReportedFromNineLaunchesOn) {
   std::vector<double> nine = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   EXPECT_TRUE(compare(nine, nine).mann_whitney_p);
   EXPECT_FALSE(compare(nine, kBase).mann_whitney_p);
 }
 
-TEST(Discoveries, FollowTheExampleOfThePaper) {
+TEST(Discoveries, MatchTheExampleOfBenjaminiAndHochberg) {
   // Benjamini & Hochberg 1995, section 3.2: 15 p-values, four rejected.
   const std::vector<double> p = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                                  0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
@@ -139,7 +139,7 @@ TEST(Discoveries, FollowTheExampleOfThePaper) {
   EXPECT_TRUE(discoveries({}).empty());
 }
 
-TEST(Counters, ChangeWithCertainty) {
+TEST(Counters, CompareExactly) {
   using Values = std::vector<int64_t>;
   EXPECT_EQ(compare_counters(Values{160, 160, 160}, Values{160}), CounterVerdict::unchanged);
   EXPECT_EQ(compare_counters(Values{160, 160, 160}, Values{161}), CounterVerdict::changed);

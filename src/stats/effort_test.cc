@@ -43,7 +43,7 @@ TEST(StopRule, DoesNotLookAtTheLevelOfTheSteps) {
   EXPECT_TRUE(measured_enough(x, Effort::quick));
 }
 
-TEST(StopRule, CountsFromTheEvidenceOfTheCaller) {
+TEST(StopRule, CountsStepsAfterTheCallersLowerBound) {
   EXPECT_FALSE(measured_enough(steps(30, 1), Effort::quick, {.at_least = 20}));
   EXPECT_TRUE(measured_enough(steps(36, 1), Effort::quick, {.at_least = 20}));
 }

@@ -27,7 +27,7 @@ TEST(Throughput, OfConstantStepsHasNoWidth) {
   EXPECT_TRUE(x.flags.empty());
 }
 
-TEST(Throughput, WorkThatTimeFollowsAddsNoWidth) {
+TEST(Throughput, ProportionalWorkAddsNoWidth) {
   std::vector<double> times, units;
   for (int i = 0; i < 100; ++i) {
     units.push_back(1 + i % 7);
@@ -66,7 +66,7 @@ TEST(Throughput, OfFewerThanAHundredStepsIsShort) {
   EXPECT_FALSE(has(throughput(synthetic::ar1(100, 0, 0.01, 1), 1.0), "short"));
 }
 
-TEST(Throughput, CorrelatedStepsAreWorthFewer) {
+TEST(Throughput, CorrelationReducesTheEffectiveSampleSize) {
   const Throughput x = throughput(synthetic::ar1(4'000, 0.8, 0.01, 1), 1.0);
   EXPECT_NEAR(x.lag1, 0.8, 0.05);
   EXPECT_NEAR(x.n_eff, 4'000 * 0.2 / 1.8, 150);

@@ -38,7 +38,7 @@ std::vector<double> with_levels(int64_t n, int64_t each, uint32_t repeat) {
   return x;
 }
 
-TEST(Hampel, ReplacesOnlyWhatStandsOut) {
+TEST(Hampel, ReplacesOnlyOutliers) {
   std::vector<double> x = synthetic::ar1(60, 0, 0.01, 1);
   const double kept = x[20];
   x[30] = 1.5;
@@ -62,7 +62,7 @@ TEST(Noise, FindsTheCorrelationAndTheScale) {
   }
 }
 
-TEST(Noise, IsBlindToOneStep) {
+TEST(Noise, IgnoresASingleLevelShift) {
   std::vector<double> x = synthetic::ar1(1'000, 0, 0.01, 4);
   for (size_t i = 500; i < x.size(); ++i) x[i] += 1;
   EXPECT_NEAR(noise_of(x).sigma, 0.01, 0.001);
@@ -74,7 +74,7 @@ TEST(Noise, HasAFloorForConstantSeries) {
   EXPECT_DOUBLE_EQ(noise.sigma_lr, 2e-4);
 }
 
-TEST(Segmentation, IsAsGoodAsTheBestOfAllPartitions) {
+TEST(Segmentation, MatchesExhaustiveSearch) {
   for (uint32_t repeat = 0; repeat < 5; ++repeat) {
     const std::vector<double> x = with_levels(55, 18, repeat);
     EXPECT_NEAR(total_cost(x, segmented(x, 0.01), 0.01), least_cost(x, 0.01, 6 * std::log(55.0)), 1e-6) << repeat;
@@ -106,7 +106,7 @@ TEST(Segmentation, ShortSeriesStayWhole) {
   EXPECT_TRUE(segmented({}, 0.1).empty());
 }
 
-TEST(Segmentation, PruningChangesNothing) {
+TEST(Segmentation, PruningDoesNotChangeTheResult) {
   const std::vector<double> x = with_levels(5'001, 700, 2);
   const std::vector<Segment> found = segmented(x, 0.0136);
   ASSERT_EQ(found.size(), 8u);

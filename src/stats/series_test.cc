@@ -38,7 +38,7 @@ TEST(Series, AutocorrelationOfAnAlternatingSeries) {
   EXPECT_EQ(lag1_autocorrelation(std::vector<double>(5, 2.0)), 0);
 }
 
-TEST(Series, NothingHasNoMean) { EXPECT_THROW(mean({}), Error); }
+TEST(Series, MeanOfAnEmptySeriesThrows) { EXPECT_THROW(mean({}), Error); }
 
 TEST(StepTimeSummary, KeepsOutliersAndMarksThinTails) {
   std::vector<double> x(100, 1.0);

@@ -77,14 +77,14 @@ TEST_P(AtCorrelation, ATripleStepIsFound) {
   EXPECT_GE(hits, 0.95);
 }
 
-TEST_P(AtCorrelation, FourPercentUntilSixtyIsFoundUnlessTheNoiseHidesIt) {
+TEST_P(AtCorrelation, FindsAFourPercentWarmUpOfSixtyStepsWhenNoiseAllows) {
   const double hits = share_near(analysed(compile_then_4_percent_until_60, GetParam()).starts, 60);
   report("within_one", hits);
   EXPECT_GE(hits, GetParam() < 0.9 ? 0.95 : 0.35);
 }
 
 // A level that comes later is part of what was got: nothing is cut, and the series is known to shift.
-TEST_P(AtCorrelation, EightPercentFromTwoHundredIsKeptAndNamed) {
+TEST_P(AtCorrelation, KeepsAndReportsAnEightPercentShiftAtStepTwoHundred) {
   const Found found = analysed(slower_from_200, GetParam());
   report("start_at_five", share_near(found.starts, 5));
   report("shifted", found.shifted);

@@ -66,7 +66,7 @@ TEST(StablePhase, DoesNotReadmitAClippedCompileStep) {
 
 TEST(StablePhase, KeepsALateOutlier) { EXPECT_EQ(find_stable_phase(scaled(flat_series(200), 100, 101, 50)).start, 5); }
 
-TEST(StablePhase, WaitsForTheEvidenceOfTheCaller) {
+TEST(StablePhase, StartsNoEarlierThanTheCallersLowerBound) {
   const StablePhase phase = find_stable_phase(flat_series(200), {.at_least = 60});
   EXPECT_EQ(phase.start, 60);
   EXPECT_EQ(phase.kind, PhaseClass::flat);
@@ -118,7 +118,7 @@ TEST(ShortSeries, DropsAQuarterAtMostFive) {
   }
 }
 
-TEST(ShortSeries, GoesPastStepsTwiceAsSlow) {
+TEST(ShortSeries, SkipsStepsTwiceAsSlow) {
   const StablePhase phase = find_stable_phase(scaled(flat_series(12), 0, 6, 3));
   EXPECT_EQ(phase.start, 6);
   EXPECT_EQ(phase.kind, PhaseClass::warm_up);
@@ -146,7 +146,7 @@ TEST(VaryingWork, IsJudgedByItsTimePerUnit) {
   EXPECT_EQ(find_stable_phase(x, {.units = units}).start, 5);
 }
 
-TEST(StablePhase, OfNothingIsNone) {
+TEST(StablePhase, IsNoneForAnEmptySeries) {
   EXPECT_EQ(find_stable_phase({}).kind, PhaseClass::none);
   EXPECT_EQ(find_stable_phase({}).steps(), 0);
 }

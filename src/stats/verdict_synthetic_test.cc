@@ -48,7 +48,7 @@ Rates simulate(const VerdictSetting& s) {
   return rates;
 }
 
-TEST(VerdictRates, NoChangeIsTheSame) {
+TEST(VerdictRates, NoChangeIsReportedAsSame) {
   const Rates r = simulate({0, 0.005});
   EXPECT_GE(r.same, 0.99);
   EXPECT_LT(r.faster + r.slower, 0.001);
@@ -85,7 +85,7 @@ TEST_P(DetectableChange, IsFoundInNineOfTen) {
 }
 
 // A planted op, copy or allocation is certain from one launch, however noisy the times are.
-TEST(VerdictRates, CountersNeitherMissNorInvent) {
+TEST(VerdictRates, CountersHaveNoFalsePositivesOrNegatives) {
   const Philox random(6, "counters");
   for (uint64_t i = 0; i < 1'000; ++i) {
     const std::vector<int64_t> base(3, random.word(2 * i) % 1'000);
