@@ -154,7 +154,7 @@ TEST_F(TraceFile, IndexNamesEveryChunkByTime) {
   EXPECT_GT((*index)[2].end, (*index)[1].begin);
 }
 
-TEST_F(TraceFile, ATornTailLosesItsBlockAlone) {
+TEST_F(TraceFile, TruncatedTailLosesOnlyTheLastBlock) {
   write(path(), steps(200));
   const std::string whole = read_file(path());
   const auto index = *read_index(path());

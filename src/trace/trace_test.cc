@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-TEST(Strings, AreKeptOnceAndReadBack) {
+TEST(Strings, AreDeduplicatedAndReadBack) {
   StringTable strings;
   EXPECT_EQ(strings.intern(""), 0u);
   std::vector<StringId> ids;
@@ -40,7 +40,7 @@ TEST(Trace, HoldsWhatWasAdded) {
   EXPECT_EQ(trace.detail_of<KernelDetail>(0)->grid[2], 3u);
 }
 
-TEST(Trace, TracksAreOneEachAndTakeTheFirstName) {
+TEST(Trace, DeduplicatesTracksAndKeepsTheFirstName) {
   Trace trace;
   const TrackId a = trace.track({.process = 1, .thread = 2});
   EXPECT_EQ(trace.track({.process = 1, .thread = 2, .name = trace.string("main")}), a);
@@ -49,7 +49,7 @@ TEST(Trace, TracksAreOneEachAndTakeTheFirstName) {
   EXPECT_NE(trace.track({.rank = 1, .process = 1, .thread = 2}), a);
 }
 
-TEST(Trace, RefusesWhatNoClockShows) {
+TEST(Trace, RejectsNegativeAndOverflowingTimes) {
   Trace trace;
   EXPECT_THROW(trace.add({}), Error);  // no track
   trace.track({});
@@ -58,7 +58,7 @@ TEST(Trace, RefusesWhatNoClockShows) {
   EXPECT_NO_THROW(trace.add({.begin = INT64_MIN, .duration = INT64_MAX}));
 }
 
-TEST(Trace, AppendsAllOrNone) {
+TEST(Trace, AppendIsAtomic) {
   Trace trace;
   const TrackId track = trace.track({.thread = 1});
   trace.add({.begin = 5, .track = track});
@@ -83,13 +83,13 @@ TEST(Trace, AppendsAllOrNone) {
   EXPECT_EQ(trace.end(2), 12);
 }
 
-TEST(Trace, EqualDetailsAreOneRow) {
+TEST(Trace, DeduplicatesEqualDetails) {
   Trace trace;
   for (int i = 0; i < 1000; ++i) trace.detail(CopyDetail{.bytes = i % 10});
   EXPECT_EQ(trace.details().of<CopyDetail>().rows().size(), 10u);
 }
 
-TEST(Trace, DrainsWhenFull) {
+TEST(Trace, DrainsAtItsCapacity) {
   Trace trace;
   size_t drained = 0;
   trace.drain_every(10, [&](Trace& t) {

@@ -94,7 +94,7 @@ TEST(ChromeExport, SlicesThatDoNotNestGetATrackOfTheirOwn) {
   EXPECT_EQ(tids["c"], 5);
 }
 
-TEST(ChromeExport, TheWindowChooses) {
+TEST(ChromeExport, ExportsOnlyEventsInTheWindow) {
   std::ostringstream out;
   EXPECT_EQ(write_chrome(sample(), 2, {.begin = 5000001300, .end = 5000001400}, out), 2);
 }

@@ -199,7 +199,7 @@ TEST_F(Files, NsightTablesAreRead) {
   EXPECT_EQ(trace.detail_of<KernelDetail>(2)->grid[0], 12u);
 }
 
-TEST_F(Files, ADamagedDatabaseIsSaid) {
+TEST_F(Files, ReportsADamagedDatabase) {
   sql(path("a.sqlite"), kNsight);
   const std::string whole = read_file(path("a.sqlite"));
   std::mt19937_64 random(4);

@@ -95,7 +95,7 @@ class Hostile : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Hostile, WideTextIsNamed) {
+TEST_F(Hostile, RejectsUtf16AndUtf32ByName) {
   using namespace std::string_view_literals;
   for (const std::string_view text :
        {"\xff\xfe{\0"sv, "\xfe\xff\0{"sv, "{\0\"\0"sv, "\0{\0\""sv, "[\0\0\0{\0\0\0"sv, "\0\0\0[\0\0\0{"sv})
@@ -133,7 +133,7 @@ TEST_F(Hostile, OneBadPlaneKeepsThoseBefore) {
   EXPECT_THAT(place_of_fault(trace, "the rest was not read"), HasSubstr(cat("byte ", plane.size() + 2)));
 }
 
-TEST_F(Hostile, NestedStatisticsEndAtTheFirstLevel) {
+TEST_F(Hostile, RejectsNestedStepStatistics) {
   std::string nested;
   for (int i = 0; i < 30000; ++i)
     nested = packed_varint(1 << 3 | 2) + packed_varint(nested.size()) + nested.substr(0, 1 << 20);
@@ -167,7 +167,7 @@ TEST_F(Hostile, TimesBeyondTheRangeAreCounted) {
   EXPECT_THAT(place_of_fault(mxnet, "beyond the range of time"), StartsWith("1 byte "));
 }
 
-TEST_F(Hostile, ARankBeyondAnyNumberIsNone) {
+TEST_F(Hostile, IgnoresARankThatOverflows) {
   const Trace trace =
       testing_import::kineto(cat("{\"distributedInfo\":{\"rank\":1e30},\"traceEvents\":[", kEvent, "]}"));
   EXPECT_EQ(trace.tracks()[0].rank, 0);
@@ -183,7 +183,7 @@ TEST_F(Hostile, LongPropertiesArePassedOver) {
   EXPECT_THAT(place_of_fault(testing_import::kineto(json.substr(0, 1 << 21)), "ends early"), HasSubstr("cut off"));
 }
 
-TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
+TEST_F(Hostile, UnboundedPropertiesUseBoundedMemory) {
   std::string json = "{";
   for (int i = 0; json.size() < 24u << 20; ++i) json += cat("\"key", i, "\":", i, ",");
   json += "\"traceEvents\":[]}";
@@ -193,7 +193,7 @@ TEST_F(Hostile, PropertiesWithoutEndTakeNoMemory) {
   EXPECT_NE(place_of_fault(trace, "properties too long"), "");
 }
 
-TEST_F(Hostile, ABombIsRefusedWithinItsBound) {
+TEST_F(Hostile, RejectsGzipThatExpandsBeyondLimit) {
   std::string bomb = gzip(cat("[", std::string(32 << 20, ' ')));
   for (int i = 0; i < 5; ++i) bomb += gzip(std::string(32 << 20, ' '));  // several members
   write_file(path("bomb.json.gz"), bomb);
@@ -203,7 +203,7 @@ TEST_F(Hostile, ABombIsRefusedWithinItsBound) {
 }
 
 // An honest trace of one kernel over and over packs about as well as any does.
-TEST_F(Hostile, HonestTracesPackLessThanTheLimit) {
+TEST_F(Hostile, AcceptsHighlyCompressibleTraces) {
   std::string json = "[";
   for (int i = 0; json.size() < 70u << 20; ++i)
     json +=
@@ -214,7 +214,7 @@ TEST_F(Hostile, HonestTracesPackLessThanTheLimit) {
 }
 
 // What is imported to a file is held a chunk at a time.
-TEST_F(Hostile, ImportToAFileHoldsLittle) {
+TEST_F(Hostile, ImportToAFileUsesBoundedMemory) {
   int64_t bytes = 0;
   {
     std::ofstream out(path("big.json"), std::ios::binary);
@@ -236,7 +236,7 @@ TEST_F(Hostile, ImportToAFileHoldsLittle) {
   EXPECT_GT(bytes >> 20, 90);
 }
 
-TEST_F(Hostile, CountsWithoutBytesAllocateNothing) {
+TEST_F(Hostile, RejectsLargeCountsWithoutAllocating) {
   const PeakMemory memory;
   for (const uint64_t count : {uint64_t{1} << 20, uint64_t{1} << 30, UINT64_MAX}) {
     Trace trace;
@@ -251,7 +251,7 @@ TEST_F(Hostile, CountsWithoutBytesAllocateNothing) {
   memory.expect_growth_within(4);
 }
 
-TEST_F(Hostile, ABlockThatSaysMoreThanItHoldsEndsTheTrace) {
+TEST_F(Hostile, StopsAtABlockShorterThanItsHeader) {
   TraceWriter(path("a.tbdt")).finish();
   const std::string head = read_file(path("a.tbdt")).substr(0, kFileHeader);
   write_file(path("a.tbdt"), head + encode_block(kEvents, "\xff\xff\x7f", {}));
@@ -260,7 +260,7 @@ TEST_F(Hostile, ABlockThatSaysMoreThanItHoldsEndsTheTrace) {
   EXPECT_THAT(place_of_fault(trace, "bytes lost"), HasSubstr("a count of"));
 }
 
-TEST_F(Hostile, NestingIsNoDeeperThanTheParser) {
+TEST_F(Hostile, DeepNestingDoesNotOverflowTheStack) {
   for (const char open : {'[', '{'}) {
     const std::string deep(200000, open);
     const std::string text = open == '{' ? cat("{\"a\":", std::string(3, '{')) : deep;
@@ -273,7 +273,7 @@ TEST_F(Hostile, NestingIsNoDeeperThanTheParser) {
   EXPECT_NE(place_of_fault(trace, "no rank"), "");
 }
 
-TEST_F(Hostile, MllogLinesAreJudgedOneByOne) {
+TEST_F(Hostile, ValidatesMllogLinesIndependently) {
   const Mllog log =
       read_mllog(*memory_source(cat(":::MLLOG {\"key\": \"a\"}\n", ":::MLLOG ", std::string(200000, '['),
                                     "}\n:::MLLOG {\"key\": 5}\n:::MLLOG\n:::MLLOG {\"key\": \"caf\xe9\"}")));

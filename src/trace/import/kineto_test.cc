@@ -146,7 +146,7 @@ TEST(Kineto, ManyWindowsLoseNothing) {
   }
 }
 
-TEST(Kineto, ListsOfObjectsBesideTheEventsAreNoEvents) {
+TEST(Kineto, IgnoresOtherArraysOfObjects) {
   const std::string events[] = {std::string(kKernel), std::string(kLaunch)};
   const Trace trace =
       testing_import::kineto(file_of(events, R"js(, "deviceProperties": [{"id": 0}, {"id": 1}], "others": [
@@ -156,7 +156,7 @@ TEST(Kineto, ListsOfObjectsBesideTheEventsAreNoEvents) {
   EXPECT_EQ(trace.facts.at("deviceProperties"), R"js([{"id":0},{"id":1}])js");
 }
 
-TEST(Kineto, TheArrayAloneIsATrace) {
+TEST(Kineto, AcceptsABareEventArray) {
   EXPECT_EQ(testing_import::kineto(cat("[", kKernel, ",", kLaunch, "]")).size(), 2u);
   const Trace open = testing_import::kineto(cat("[", kKernel, ",", kLaunch, ","));
   EXPECT_EQ(open.size(), 2u);
@@ -173,7 +173,7 @@ TEST(Kineto, CutAnywhereKeepsWhatCameBefore) {
   }
 }
 
-TEST(Kineto, RepairsWhatIsNoStrictJson) {
+TEST(Kineto, RepairsNonStrictJson) {
   const std::string bad =
       "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"tab\there \xff\",\"pid\":0,\"tid\":7,\"ts\":9,\"dur\":1}";
   const std::string events[] = {std::string(kKernel), bad, std::string(kLaunch)};
@@ -190,7 +190,7 @@ TEST(Kineto, PassesOverAMalformedEvent) {
   EXPECT_EQ(faults(trace, "malformed events"), 1);
 }
 
-TEST(Kineto, AnyBytesGiveAVerdict) {
+TEST(Kineto, RandomBytesNeverCrash) {
   std::mt19937_64 random(9);
   const std::string events[] = {std::string(kKernel), std::string(kLaunch), std::string(kKernel)};
   const std::string whole = file_of(events, R"js(, "distributedInfo": {"rank": 3}, "x": ["\\u12", {"a": 1}])js");
@@ -243,12 +243,12 @@ TEST(Gzip, CutOrDamagedKeepsWhatCameBefore) {
   EXPECT_THAT(cut.faults()[0].first, HasSubstr("gzip stream is cut off"));
 }
 
-TEST(Gzip, ABombIsRefused) {
+TEST(Gzip, RejectsGzipThatExpandsBeyondLimit) {
   const std::string bomb = gzip("[" + std::string(200 << 20, ' '));
   EXPECT_THROW(testing_import::kineto(bomb), Error);
 }
 
-TEST(Decimal, GivesTheDigitsAndNoMore) {
+TEST(Decimal, ScalesToIntegersWithRounding) {
   EXPECT_EQ(scaled_decimal("1234.567", 3), 1234567);
   EXPECT_EQ(scaled_decimal("-0.001", 3), -1);
   EXPECT_EQ(scaled_decimal("5", 3), 5000);

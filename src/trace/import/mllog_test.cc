@@ -7,7 +7,7 @@ namespace {
 
 Mllog read(std::string_view text) { return read_mllog(*memory_source(text)); }
 
-TEST(Mllog, TheTokenMayStandAnywhere) {
+TEST(Mllog, FindsTheTokenAnywhereInALine) {
   const Mllog log = read(
       "chatter\n0: :::MLLOG {\"key\": \"run_start\", \"time_ms\": 1000, \"event_type\": \"INTERVAL_START\", \"value\": "
       "null,"
@@ -21,7 +21,7 @@ TEST(Mllog, TheTokenMayStandAnywhere) {
   EXPECT_EQ(log.malformed, 0);
 }
 
-TEST(Mllog, OtherEncodingsAndBrokenLinesAreNoEnd) {
+TEST(Mllog, ContinuesAfterInvalidUtf8AndMalformedLines) {
   const Mllog log = read(
       ":::MLLOG {\"key\": \"submission_org\", \"value\": \"caf\xe9\"}\n:::MLLOG {\"key\": 5}\n:::MLLOG nothing\n"
       ":::MLLOG {\"key\": \"own_key\", \"value\": 1}");

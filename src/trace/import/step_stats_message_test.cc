@@ -16,7 +16,7 @@ TEST(StepStatsLabel, SaysTypeAndOperands) {
   EXPECT_THAT(op_inputs(label), ElementsAre("train/conv", "w:1"));
 }
 
-TEST(StepStatsLabel, MaySayNothing) {
+TEST(StepStatsLabel, AcceptsMalformedLabels) {
   for (const std::string_view label : {"", "a", "a = b", "a = NoOp()", "a = (", ")"}) {
     EXPECT_TRUE(op_inputs(label).empty()) << label;
     EXPECT_EQ(op_type(label), label == "a = NoOp()" ? "NoOp" : "") << label;
