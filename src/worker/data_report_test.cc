@@ -7,7 +7,7 @@
 namespace tbd {
 namespace {
 
-TEST(DataReport, SaysWhatWasMadeToFitAndWhatCouldNotBeUsed) {
+TEST(DataReport, ReportsAdaptedAndUnusableSamples) {
   SourceStatistics statistics{.images = 7, .notes = {"3 recordings of 8000 Hz resampled to 16000"}};
   for (int i = 0; i < 25; ++i) statistics.bad_files.push_back({"a.wav", "empty"});
   const Json report = data_report(statistics, "abc");

@@ -53,7 +53,7 @@ std::pair<double, double> extremes(const HostTensor& tensor) {
   return {low, high};
 }
 
-TEST(GeneratedInputs, AreWhatTheProgramCanRead) {
+TEST(GeneratedInputs, AreWithinTheRangesOfTheProgram) {
   const TensorMap batch = generated_inputs(input_needs(reader(), kBatch), 1, 1);
   using Bounds = std::pair<double, double>;
   EXPECT_EQ(extremes(batch.at("ids")), Bounds(0, 6));
@@ -64,7 +64,7 @@ TEST(GeneratedInputs, AreWhatTheProgramCanRead) {
   EXPECT_LT(extremes(batch.at("noise")).first, -1);
 }
 
-TEST(GeneratedInputs, TellPaddingFromPlacesAndLeaveEverySampleOne) {
+TEST(GeneratedInputs, IncludePaddingButNoEmptySample) {
   const TensorMap batch = generated_inputs(input_needs(reader(), kBatch), 1, 1);
   for (const char* name : {"valid", "weights"}) {
     const std::vector<double> values = as_doubles(batch.at(name));
@@ -74,14 +74,14 @@ TEST(GeneratedInputs, TellPaddingFromPlacesAndLeaveEverySampleOne) {
   }
 }
 
-TEST(GeneratedInputs, MasksOfDropoutKeepTheirShare) {
+TEST(GeneratedInputs, DropoutMasksHaveTheirKeepProbability) {
   const HostTensor mask = generated_inputs(input_needs(reader(), kBatch), 1, 1).at("mask/attention");
   EXPECT_EQ(mask.shape(), (Shape{64, 2, 5, 5}));
   const std::vector<double> values = as_doubles(mask);
   EXPECT_NEAR(static_cast<double>(std::ranges::count(values, 1.0)) / static_cast<double>(values.size()), 0.75, 0.04);
 }
 
-TEST(GeneratedInputs, MaskScoresByTenThousand) {
+TEST(GeneratedInputs, AttentionMasksAddMinusTenThousand) {
   Program program = {.model = "masked", .config = "test"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 5, 4}), mask = g.input("mask", {Builder::batch(), 5});
@@ -111,7 +111,7 @@ Program translator() {
   return program;
 }
 
-TEST(SourceInputs, GiveTheNormOfWhatTheyCount) {
+TEST(SourceInputs, GiveTheCountOfUnpaddedLabelsAsNorm) {
   Inputs inputs(input_needs(translator(), {{"N", 4}}), {.source = Json{{"kind", "synthetic"}}}, 1);
   int64_t waited = 0;
   const TensorMap batch = inputs.batch(1, waited);

@@ -212,7 +212,7 @@ TEST(StepUnits, AreThoseOfTheProgram) {
   EXPECT_EQ(units_of_step(program, 4, 1, counts), 7.25);
 }
 
-TEST(StepUnits, OfACriticAreItsImages) {
+TEST(StepUnits, CriticPhaseCountsImages) {
   Program program;
   program.unit = "critic images";
   program.phases = {{.name = "generator"}, {.name = "critic"}};
@@ -255,7 +255,7 @@ TEST_F(WorkerLoop, TracedRunsLeaveOneTrace) {
   EXPECT_GE(slept, 1'900'000) << "the session's sleep";
 }
 
-TEST(OffCpuTrace, SaysWhatIsRecordedAndWhyNot) {
+TEST(OffCpuTrace, ReportsWhatIsRecordedOrWhyNot) {
   EXPECT_EQ(off_cpu_fact(1, 0, ""), "recorded for 1 thread");
   EXPECT_EQ(off_cpu_fact(3, 2, "no room"), "recorded for 3 threads, not for 2: no room");
   EXPECT_EQ(off_cpu_fact(0, 1, "forbidden"), "not recorded: forbidden");
@@ -277,7 +277,7 @@ TEST_F(WorkerLoop, ATracePassLeavesTheCountsOfItsSteps) {
   }
 }
 
-TEST_F(WorkerLoop, OtherPassesCountNothing) {
+TEST_F(WorkerLoop, OnlyTracePassesWriteCounters) {
   load();
   TemporaryFolder folder;
   std::vector<StepRow> rows;
@@ -340,7 +340,7 @@ TEST_F(WorkerLoop, ANonFiniteLossEndsTheRunAndNamesTheTensor) {
   EXPECT_TRUE(std::isnan(rows[2].loss.value()));
 }
 
-TEST_F(WorkerLoop, OutOfMemoryIsToldApart) {
+TEST_F(WorkerLoop, ReportsOutOfMemorySeparately) {
   Load huge{.program = toy(), .bindings = {{"N", 4}}};
   huge.device = "huge";
   EXPECT_EQ(std::get<Failure>(ask(huge)).kind, "oom");
@@ -368,7 +368,7 @@ TEST_F(WorkerLoop, InputsOfAFileAreUsedAndCheckedByName) {
               HasSubstr("'image' has shape (4, 3, 9, 9), the program needs (4, 3, 8, 8)"));
 }
 
-TEST_F(WorkerLoop, WeightsGoByTheirOwnNames) {
+TEST_F(WorkerLoop, WritesWeightsByParameterName) {
   load();
   const TemporaryFolder folder;
   const std::string file = folder.path() / "weights";

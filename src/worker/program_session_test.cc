@@ -284,7 +284,7 @@ TEST(StepInterpreter, DoesNotCountAnUpdateThatWasSkipped) {
   EXPECT_EQ(session->log.runs[2].update->number, 2);
 }
 
-TEST(StepInterpreter, KeepsWhatACapturingSessionMadeByName) {
+TEST(StepInterpreter, KeepsOutputsAndGradientsOnlyWhenCapturing) {
   auto session = ready(one_phase());
   session->step(at_step(1));
   EXPECT_THAT(session->read({"output/", "grad/"}),
@@ -339,7 +339,7 @@ TEST(StepInterpreter, AnAverageThatIsWrittenStays) {
   EXPECT_EQ(as_doubles(session->read({weight}).at(weight)), (std::vector<double>{0, 0}));
 }
 
-TEST(StepInterpreter, WritesAllOrNothing) {
+TEST(StepInterpreter, WriteIsAtomic) {
   auto session = ready(one_phase());
   HostTensor ones(DType::f32, {1});
   ones.as<float>()[0] = 1;
@@ -371,7 +371,7 @@ TEST(StepInterpreter, ReportsALossThatIsNotFiniteAndFindsTheFirstTensor) {
   EXPECT_EQ(session->first_non_finite(), "param/train.fc.bias");
 }
 
-TEST(StepInterpreter, RefusesWhatNoBackEndRuns) {
+TEST(StepInterpreter, RefusesOptionsUnsupportedByAllBackEnds) {
   const auto load = [](const LoadOptions& options) {
     return sentence_of([&] { FakeBackend().load(one_phase(), options); });
   };
