@@ -22,11 +22,11 @@ void expect_expansion(const Program& program, const std::vector<std::string>& tr
   for (const auto& [name, tensor] : twice) EXPECT_LT(relative_error(once.at(name), tensor), 1e-10) << name;
 }
 
-TEST(TwiceDifferentiated, AToyIsAsItsExpansionOnce) {
+TEST(TwiceDifferentiated, ToyMatchesItsExpandedProgram) {
   expect_expansion(toy_program("penalty"), {"Discriminator.output.weight"});
 }
 
-TEST(TwiceDifferentiated, WganGpIsAsItsExpansionOnce) {
+TEST(TwiceDifferentiated, WganGpMatchesItsExpandedProgram) {
   expect_expansion(find_model("wgan_gp").config("tiny").program(),
                    {"Discriminator.Output.weight", "Discriminator.Res1.Conv1.weight", "Generator.Res1.Conv1.weight"});
 }

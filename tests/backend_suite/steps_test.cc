@@ -189,7 +189,7 @@ TEST(HostOp, LabelsFollowTheTeacher) {
 }
 
 // A trained value crosses the cut that the host call makes, and so does a weight used on both sides.
-TEST(HostOp, GradientsCrossTheCut) {
+TEST(HostOp, GradientsFlowThroughHostCalls) {
   Program program = {.model = "toy", .config = "cut"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 4});

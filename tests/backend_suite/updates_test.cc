@@ -53,7 +53,7 @@ TEST(Average, CoversFloatBuffersAndStartsAsACopy) {
   }
 }
 
-TEST(Average, ThatIsWrittenStays) {
+TEST(Average, KeepsAWrittenValue) {
   auto session = ready(toy_program("conv_forms"));
   session->write({{"state/head.bias/ema", HostTensor(DType::f32, {5})}});
   session->step(at_step(1, 0.0));

@@ -37,7 +37,7 @@ TEST(OneNode, RunsForwardAndBackward) {
   EXPECT_THAT(values_of(gradient), ElementsAre(2, 40, 600));
 }
 
-TEST(OneNode, AddsGradientsWhereAsked) {
+TEST(OneNode, AccumulatesGradientsOnRequest) {
   const Array gradient = array_of({1, 1});
   Executor run = square_of(array_of({1, 2}), gradient, Gradient::add);
   for (int i = 0; i < 2; ++i) {
@@ -105,12 +105,12 @@ TEST(Errors, AreOneSentenceWithoutTraces) {
               testing::AllOf(HasSubstr("2^31"), clean));
 }
 
-TEST(Errors, SpeakOfMemoryInWordsTheWorkerKnows) {
+TEST(Errors, RewordAllocationFailuresAsOutOfMemory) {
   const Error error = error_of("[12:00:00] ../src/storage/./cpu_device_storage.h:70: Failed to allocate CPU Memory\n");
   EXPECT_STREQ(error.what(), "out of memory: Failed to allocate CPU Memory");
 }
 
-TEST(Errors, OfQueuedWorkComeOutOfTracebacks) {
+TEST(Errors, AreExtractedFromPythonTracebacks) {
   EXPECT_EQ(sentence_of("Traceback (most recent call last):\n  File \"../src/a.cc\", line 4\nMXNetError: Check failed: "
                         "a == b (1 vs. 2) : sizes"),
             "Check failed: a == b (1 vs. 2) : sizes");

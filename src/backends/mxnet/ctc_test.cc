@@ -126,7 +126,7 @@ TEST(CtcOnMxnet, TakesSamplesWithoutLabels) {
   check_ctc({{1, 4}, {5, 5, 5, 5}, {0, 0}}, 2, "all, turned");
 }
 
-TEST(CtcOnMxnet, CountsSamplesThatFitNoPathAsNothing) {
+TEST(CtcOnMxnet, IgnoresSamplesWithoutAValidPath) {
   check_ctc({{2, 4, 3}, {1, 1, 2, 1, 2, 2}, {2, 2, 2}}, 0, "too few steps for a blank");
   check_ctc({{1, 2}, {1, 1, 2, 2}, {2, 2}}, 0, "all");
   check_ctc({{4, 4}, {1, 2, 3, 1, 2, 3, 1, 1, 2, 3, 1, 2, 3, 1}, {7, 2}}, 0, "more labels than steps");
@@ -134,7 +134,7 @@ TEST(CtcOnMxnet, CountsSamplesThatFitNoPathAsNothing) {
 
 // CTCLoss writes no gradient for a sample that fits no path: what the memory held before, here no number, must not
 // count.
-TEST(CtcOnMxnet, ForgetsTheStepBefore) {
+TEST(CtcOnMxnet, KeepsNoStateBetweenSteps) {
   const Batch batch = {{4, 1}, {1, 2, 3, 1}, {2, 2}};
   const Program forgetful = program(batch, 0, Precision::fp32);
   auto session = loaded(forgetful, {.batch = 1});
@@ -150,7 +150,7 @@ TEST(CtcOnMxnet, ForgetsTheStepBefore) {
 }
 
 // A loss that rounds to 0 has no gradient to speak of; CTCLoss gives 1 where as many labels as steps leave one path.
-TEST(CtcOnMxnet, LeavesWhatIsCertainAlone) {
+TEST(CtcOnMxnet, HasZeroGradientForACertainPath) {
   const Batch batch = {{2}, {1, 2}, {2}};
   HostTensor logits(DType::f64, {1, kFrames, kClasses});
   for (size_t t = 0; t < 2; ++t) logits.as<double>()[t * kClasses + t + 1] = 100;

@@ -34,7 +34,7 @@ TEST(ExpandedOnMxnet, HasTheSecondDerivativesOfCentralDifferences) {
 }
 
 // The slope itself: of the same network's output, moved along one input element at a time.
-TEST(ExpandedOnMxnet, GivesTheSlopeOfTheOutput) {
+TEST(ExpandedOnMxnet, EqualsTheGradientOfTheOutput) {
   const Program program = penalty(Precision::fp64);
   Program plain = program;
   Phase& phase = plain.phases[0];
@@ -81,7 +81,7 @@ TEST(ExpandedOnMxnet, SharesWeightsWithTheConvolutionsItComesFrom) {
 }
 
 // A weight that a convolution has, too, with a stride: the result is that of a weight of its own.
-TEST(ConvTransposeOnMxnet, OfAStrideMayShareItsWeight) {
+TEST(ConvTransposeOnMxnet, WithStrideMayShareItsWeight) {
   Program own = program_by([](Builder& g) {
     const Tensor x = g.input("x", {2, 4, 5, 6});
     const Tensor y =
@@ -101,7 +101,7 @@ TEST(ConvTransposeOnMxnet, OfAStrideMayShareItsWeight) {
   EXPECT_THAT(sentence_from([&] { stepped(shared, weights, inputs); }), HasSubstr("pads wider than the kernel"));
 }
 
-TEST(ExpandedOnMxnet, IsSaidByCheckAndRefusedWithItsReason) {
+TEST(ExpandedOnMxnet, CheckReportsItAndLoadRefusesItWithAReason) {
   const auto said = [](const Program& program) {
     for (const NodeSupport& row : MxnetSession().check(program))
       if (row.kind == "input_gradient") return row;

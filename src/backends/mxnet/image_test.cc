@@ -83,7 +83,7 @@ TEST(MulOnMxnet, ScalesChannels) {
     EXPECT_LT(relative_error(single.at(name), twice.at(name)), 1e-6) << name;
 }
 
-TEST(ReduceOnMxnet, TakesWholeRows) {
+TEST(ReduceOnMxnet, ReducesOverTrailingAxes) {
   for (const bool keep : {false, true})
     for (const auto function : {Reduce::Function::sum, Reduce::Function::mean}) {
       const Program program = program_of(Reduce{function, {2, 1}, keep}, {{"x", {2, 2, 3}}});
@@ -100,7 +100,7 @@ TEST(ReduceOnMxnet, TakesWholeRows) {
 }
 
 // A third is no number of single precision.
-TEST(ClampOnMxnet, KeepsItsBoundsInDouble) {
+TEST(ClampOnMxnet, ClampsToExactBoundsInDouble) {
   const double third = 1.0 / 3;
   const Program program = program_of(Clamp{-third, third}, {{"x", {4}}});
   const TensorMap after = stepped(

@@ -68,7 +68,7 @@ TEST(SequenceMaskOnMxnet, SelectsAlongAnyAxisWhateverIsMasked) {
 }
 
 // Rows of the target need not sum to 1; no gradient reaches it.
-TEST(SoftCrossEntropyOnMxnet, IsThatOfAnyTarget) {
+TEST(SoftCrossEntropyOnMxnet, AcceptsAnyTargetDistribution) {
   const std::vector<double> logits = {1, 2, 3, 0, 0, 5}, target = {0.5, 0.25, 0.5, 2, -1, 0};
   for (const Precision precision : {Precision::fp64, Precision::fp32}) {
     const Program program = program_by(

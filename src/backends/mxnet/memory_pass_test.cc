@@ -62,7 +62,7 @@ TEST(MxnetMemory, InputsGrowWithTheBatch) {
   EXPECT_EQ(four - kNorm, 2 * (two - kNorm));
 }
 
-TEST(MxnetMemory, WhatIsPlannedIsOneClassThatComesWithTheFirstStep) {
+TEST(MxnetMemory, PlannedMemoryIsOneClassAllocatedInTheFirstStep) {
   const Program program = tiny_fp32_resnet();
   EXPECT_EQ(run(program, 4, 0).of(MemoryClass::planned), 0);
   const MemoryRun memory = run(program, 4, 1);
@@ -78,7 +78,7 @@ TEST(MxnetMemory, LaterStepsKeepNothing) {
   EXPECT_EQ(many.log.blocks.size(), few.log.blocks.size());
 }
 
-TEST(MxnetMemory, PhasesThatShareWeightsTellThemOnce) {
+TEST(MxnetMemory, CountsWeightsSharedByPhasesOnce) {
   const Program program = with_precision(toy_program("penalty"), Precision::fp32);
   EXPECT_EQ(run(program, 4, 3).of(MemoryClass::weight), parameter_bytes(program));
 }
@@ -91,7 +91,7 @@ int64_t anonymous_bytes() {
 }
 
 // The resident memory of the process grows by what is told: some of it is never touched, and the process keeps books.
-TEST(MxnetMemory, TheSumIsWhatTheProcessGrows) {
+TEST(MxnetMemory, SumMatchesTheGrowthOfTheProcess) {
   const Program program = program_by(
       [](Builder& g) {
         Tensor x = g.input("image", {Builder::batch(), 16, 128, 128});

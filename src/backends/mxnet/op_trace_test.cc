@@ -87,7 +87,7 @@ TEST(MxnetTrace, TellsOpsOfOneTypeApartByWhatTheyCost) {
   EXPECT_GT(fastest["_backward_Convolution large"], 5 * fastest["_backward_Convolution small"]);
 }
 
-TEST(MxnetTrace, TellsPhasesAndWhatIsWrittenOutApart) {
+TEST(MxnetTrace, DistinguishesPhasesAndExpandedOps) {
   for (const auto& [name, plain] : toy_programs()) {
     const Program program = with_precision(with_dropout(plain, DropoutMode::mask), Precision::fp32);
     if (!runs(program)) continue;
@@ -135,7 +135,7 @@ TEST(MxnetTrace, OpsLieOnTheThreadThatRanThem) {
   EXPECT_TRUE(std::filesystem::exists(cat("/proc/self/task/", trace.tracks()[0].thread)));
 }
 
-TEST(MxnetTrace, EveryTracedStepLeavesTheSameOpsAndOthersNone) {
+TEST(MxnetTrace, EveryTracedStepRecordsTheSameOpsAndUntracedStepsNone) {
   EXPECT_TRUE(traced(small_net(), {false, false}).trace.empty());
   const size_t one = traced(small_net(), {true}).trace.size();
   EXPECT_GT(one, 20u);
@@ -155,7 +155,7 @@ TEST(MxnetTrace, AConvolutionHasTheShapesOfItsOperands) {
   EXPECT_EQ(shapes, (std::multiset<std::string>{"[[4,3,8,8],[4,3,3,3]]", "[[4,4,6,6],[4,4,1,1]]"}));
 }
 
-TEST(MxnetTrace, ATracedStepNeedsALoadForIt) {
+TEST(MxnetTrace, RefusesATracedStepUnlessLoadedForTracing) {
   auto session = ready(small_net());
   EXPECT_THAT(sentence_from([&] { session->step({.traced = true}); }), testing::HasSubstr("pass trace"));
 }

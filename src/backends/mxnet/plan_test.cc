@@ -48,7 +48,7 @@ Total 3 MB allocated
 Total 11 TempSpace resource requested
 )";
 
-TEST(MxnetPlan, HasOpsWithWhatTheyRead) {
+TEST(MxnetPlan, ListsOpsWithTheirInputs) {
   const std::vector<PlannedOp> ops = read_plan(kPrint);
   ASSERT_EQ(ops.size(), 7u);
   EXPECT_EQ(ops[1].op, "Activation");
@@ -57,22 +57,22 @@ TEST(MxnetPlan, HasOpsWithWhatTheyRead) {
   EXPECT_EQ(ops[5].reads, (std::vector<size_t>{4}));
 }
 
-TEST(MxnetPlan, OpsAreOfTheNodeWhoseNameTheyBear) {
+TEST(MxnetPlan, AssignsOpsToNodesByName) {
   const std::vector<PlannedOp> ops = read_plan(kPrint);
   // The first sum goes to the convolution that reads it, the last to the one that it reads.
   EXPECT_EQ(nodes_of(ops, {{"conv", 0}, {"conv_1", 1}, {"loss", 2}}), (std::vector<int32_t>{0, 1, 2, 2, 0, 0, 0}));
 }
 
-TEST(MxnetPlan, TellsWhatItTakes) {
+TEST(MxnetPlan, ReportsPlannedBytes) {
   EXPECT_EQ(planned_bytes(kPrint), 3 << 20);
   EXPECT_EQ(planned_bytes("no sum"), 0);
 }
 
-TEST(MxnetPlan, AnOpOfNoNodeIsOfNone) {
+TEST(MxnetPlan, OpWithoutANodeIsUnassigned) {
   EXPECT_EQ(nodes_of(read_plan("Op:_zeros, Name=zero\n"), {{"conv", 0}}), (std::vector<int32_t>{-1}));
 }
 
-TEST(MxnetPlan, ResultsFollowThePlan) {
+TEST(MxnetPlan, MatchesResultsToPlannedOps) {
   const std::vector<PlannedOp> ops = read_plan(kPrint);
   PlanReader reader(ops);
   for (int run = 0; run < 2; ++run) {

@@ -31,7 +31,7 @@ TEST(MxnetProfile, HasARowForEachBeginWithItsEnd) {
   EXPECT_EQ(rows[0].thread, 14946309409027650560u);
 }
 
-TEST(MxnetProfile, AnEndOfAnotherOpMakesNoRow) {
+TEST(MxnetProfile, IgnoresAnEndThatMatchesNoBegin) {
   EXPECT_TRUE(rows_of(event("sum", 'B', 1) + event("dot", 'E', 2) + event("sum", 'E', 3)).empty());
 }
 

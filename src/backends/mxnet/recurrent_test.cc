@@ -96,7 +96,7 @@ TensorMap after_one_step(const Program& program) {
 
 class LengthsOnMxnet : public testing::TestWithParam<Form> {};
 
-TEST_P(LengthsOnMxnet, GiveWhatEachSampleGivesAlone) {
+TEST_P(LengthsOnMxnet, MatchEachSampleRunAlone) {
   const TensorMap together = after_one_step(with_lengths(GetParam())),
                   alone = after_one_step(sample_by_sample(GetParam()));
   ASSERT_EQ(together.size(), alone.size());

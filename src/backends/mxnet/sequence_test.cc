@@ -130,7 +130,7 @@ TEST(AttentionOnMxnet, ReadsMaskedKeysAsAbsentInEveryLayerThatSharesTheMask) {
   EXPECT_LT(as_doubles(stepped(program, weights, {{"mask", mask}}).at("loss"))[0], 1e-28);
 }
 
-TEST(AttentionOnMxnet, SeesNothingBehindTheQueryWhenCausal) {
+TEST(AttentionOnMxnet, IgnoresLaterKeysWhenCausal) {
   const Program program = program_by([](Builder& g) {
     const Tensor q = g.parameter("q", {2, 4, 6}), k = g.parameter("k", {2, 4, 6}), v = g.parameter("v", {2, 4, 6});
     const Tensor causal = g.attention(q, k, v, {.heads = 3, .causal = true});

@@ -66,7 +66,7 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
 TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate("bf16", 0.01), std::nullopt); }
 
 // One OpenMP and one BLAS, no protobuf, no TBB: a second would fight over threads or symbols.
-TEST(LoadedObjectsOnMxnet, BringNoSecondRuntime) {
+TEST(LoadedObjectsOnMxnet, LoadEachRuntimeLibraryOnce) {
   auto session = ready(tiny_resnet());
   session->step(at_step(1));
   std::ifstream maps("/proc/self/maps");

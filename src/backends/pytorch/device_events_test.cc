@@ -84,7 +84,7 @@ TEST(DeviceEvents, KernelsBelongToTheNodeWhoseOpLaunchedThem) {
   EXPECT_EQ(calls[0].track, of_kind(trace, EventKind::op).front().track);
 }
 
-TEST(DeviceEvents, WhatHasNoKnownCallHasNoNode) {
+TEST(DeviceEvents, ActivityWithoutAKnownCallHasNoNode) {
   Launched launched;
   launched.records[0].place += 1'000'000;  // a thread without a tape
   launched.records[2].begin = 1;           // before all ops

@@ -144,7 +144,7 @@ TEST(FusionOp, IsItsDefinition) {
   EXPECT_THAT(actual.gradients[1], testing::Each(0.0));
 }
 
-TEST(FusionOp, AddsUpWhereItIsPlain) {
+TEST(FusionOp, SumsItsOperandsWhenPlain) {
   const HostTensor a = doubles({3}, {1, 2, 3}), b = doubles({3}, {10, 20, 30});
   const NodeRun actual = run_node(Fusion{.plain = true}, {{a}, {b}, {a}});
   EXPECT_EQ(actual.results[0], (std::vector<double>{12, 24, 36}));

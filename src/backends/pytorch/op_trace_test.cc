@@ -112,7 +112,7 @@ TEST_P(TraceOf, HasAnOpForEachNode) {
   EXPECT_THAT(nodes(trace, EventPhase::update), ElementsAre("")) << "of no node";
 }
 
-TEST_P(TraceOf, HasLeavesThatLieApartInTheStep) {
+TEST_P(TraceOf, LeafOpsDoNotOverlap) {
   Traced traced(toy_program(GetParam()));
   traced.step(false);
   const int64_t step = traced.step(true);
@@ -217,7 +217,7 @@ TEST(OpTrace, JoinsBackwardToForwardByTheirLink) {
   EXPECT_EQ(forward, backward);
 }
 
-TEST(OpTrace, HasTheStretchesOfAStepInOrder) {
+TEST(OpTrace, RecordsForwardBackwardAndUpdateInOrder) {
   Traced traced(two_convolutions());
   traced.step(true);
   const Trace trace = traced.trace();
@@ -252,7 +252,7 @@ TEST(OpTrace, NamesTwoPhasesApart) {
     EXPECT_TRUE(name.empty() || name.starts_with("generator/") || name.starts_with("critic/")) << name;
 }
 
-TEST(OpTrace, OfTwoStepsIsTwiceThatOfOne) {
+TEST(OpTrace, TwoStepsRecordTwiceTheOpsOfOne) {
   Traced traced(toy_program("mlp20"));
   traced.step(false);
   traced.step(true);
@@ -263,7 +263,7 @@ TEST(OpTrace, OfTwoStepsIsTwiceThatOfOne) {
   EXPECT_EQ(ops(traced.trace()).size(), 2 * one);
 }
 
-TEST(OpTrace, OfAnUntracedStepIsEmpty) {
+TEST(OpTrace, IsEmptyForAnUntracedStep) {
   Traced traced(toy_program("mlp20"));
   traced.step(true);
   const size_t one = ops(traced.trace()).size();
@@ -274,7 +274,7 @@ TEST(OpTrace, OfAnUntracedStepIsEmpty) {
   EXPECT_EQ(ops(traced.trace()).size(), one);
 }
 
-TEST(OpTrace, HasTheBatchesOfItsWindow) {
+TEST(OpTrace, IncludesInputsOfTracedSteps) {
   Traced traced(two_convolutions());
   traced.session->stage(traced.batch);
   traced.step(true);
@@ -286,7 +286,7 @@ TEST(OpTrace, HasTheBatchesOfItsWindow) {
   EXPECT_TRUE(traced.trace().empty()) << "after the window";
 }
 
-TEST(OpTrace, IsAskedForAtLoad) {
+TEST(OpTrace, RefusesATracedStepUnlessLoadedForTracing) {
   auto session = ready(two_convolutions());
   EXPECT_EQ(sentence_from([&] { session->step({.number = 1, .lr = {}, .only_phase = {}, .traced = true}); }),
             "a traced step needs a program loaded for pass trace");

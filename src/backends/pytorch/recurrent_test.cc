@@ -103,7 +103,7 @@ std::vector<double> padding_of(const std::vector<double>& values, size_t n, size
   return {at(kLengths[n]), at(kSteps)};
 }
 
-TEST(LstmLengths, PaddingIsNeitherReadNorTaught) {
+TEST(LstmLengths, PaddingHasNoEffectAndNoGradient) {
   for (const bool reverse : {false, true}) {
     const Lstm op = {.hidden = kHidden, .reverse = reverse};
     Operand x = whole_x(5);
@@ -121,7 +121,7 @@ TEST(LstmLengths, PaddingIsNeitherReadNorTaught) {
 }
 
 // Full lengths go another way through torch than none.
-TEST(LstmLengths, OfAllStepsChangeNothing) {
+TEST(LstmLengths, FullLengthsEqualNoLengths) {
   for (const bool reverse : {false, true}) {
     const Lstm op = {.hidden = kHidden, .reverse = reverse};
     const NodeRun with = run_node(op, lstm_operands(whole_x(2), {kSteps, kSteps})),

@@ -19,7 +19,7 @@ std::vector<double> row(const std::vector<double>& values, size_t i, size_t widt
   return {begin, begin + static_cast<std::ptrdiff_t>(width)};
 }
 
-TEST(EmbeddingOp, TheLookupTeachesEachRowOnceAPlaceAndThePaddingNever) {
+TEST(EmbeddingOp, AddsTheGradientOfEveryUseOfARowAndNoneToPadding) {
   const Embedding op = {.rows = 4, .width = 2, .pad = 1};
   const Operand table = {doubles({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})};
   const NodeRun run = run_node(op, {fixed(integers({1, 5}, {2, 1, 2, 0, 1})), table});
@@ -32,7 +32,7 @@ TEST(EmbeddingOp, TheLookupTeachesEachRowOnceAPlaceAndThePaddingNever) {
   for (size_t j = 0; j < 2; ++j) EXPECT_DOUBLE_EQ(gradient[4 + j], weights[j] + weights[4 + j]);
 }
 
-TEST(EmbeddingOp, WithoutPaddingTeachesEveryRow) {
+TEST(EmbeddingOp, GivesEveryRowAGradientWithoutPadding) {
   const NodeRun run =
       run_node(Embedding{.rows = 2, .width = 1}, {fixed(integers({2}, {0, 1})), {doubles({2, 1}, {1, 2})}});
   EXPECT_EQ(run.gradients[1], as_doubles(random_tensor("w0", {2, 1}, DType::f64)));
@@ -143,7 +143,7 @@ TEST(RotaryOp, KeepsLengthsAndProductsOfEqualDistance) {
 }
 
 // A table is made at a node's first run and then stays where it is.
-TEST(Constants, AreMadeOnceANode) {
+TEST(Constants, AreCreatedOncePerNode) {
   const Program program = node_program(Rotary{}, {{normal("x", {1, 3, 2, 4})}}, {});
   const Graph graph = bind(program, program.phases[0], {{"N", 1}});
   const Plan plan = make_plan(graph);

@@ -18,7 +18,7 @@ Program tiny_resnet(Precision precision = Precision::fp32) {
   return with_precision(find_model("resnet50").config("tiny").program(), precision);
 }
 
-TEST(TorchLiveness, OverwritesWithoutChangingANumber) {
+TEST(TorchLiveness, OverwritingInPlaceKeepsResultsBitIdentical) {
   const auto weights = [](bool obey) {
     auto session = ready_obeying(obey, tiny_resnet(), {.layout = "nhwc", .capture = false});
     for (int64_t step = 1; step <= 2; ++step) session->step(at_step(step, 0.02));
@@ -98,7 +98,7 @@ TEST(TorchLoad, SaysThatThereIsNoSuchDevice) {
 }
 
 // One OpenMP, one BLAS (inside libtorch_cpu), no protobuf, no TBB: a second would fight over threads or symbols.
-TEST(TorchLoadedObjects, BringNoSecondRuntime) {
+TEST(TorchLoadedObjects, LoadEachRuntimeLibraryOnce) {
   auto session = ready(tiny_resnet());
   session->step(at_step(1));
   std::ifstream maps("/proc/self/maps");

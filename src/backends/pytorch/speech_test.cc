@@ -126,7 +126,7 @@ TEST(CtcLossOp, SumsAllPaths) {
   }
 }
 
-TEST(SequenceMaskOp, HidesWhatIsNoNumber) {
+TEST(SequenceMaskOp, MasksNan) {
   HostTensor x = normal("x", {2, 3, 4});
   x.as<double>()[3] = std::nan("");
   x.as<double>()[12 + 1] = std::numeric_limits<double>::infinity();

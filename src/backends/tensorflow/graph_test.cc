@@ -47,7 +47,7 @@ TEST(Graph, GradientOfWhatDoesNotDependIsAbsent) {
   EXPECT_EQ(dx[1].oper, nullptr);
 }
 
-TEST(Wire, ThreadsAreFieldsTwoAndFive) {
+TEST(Wire, EncodesThreadCountsInFieldsTwoAndFive) {
   EXPECT_EQ(session_config(3, 300), std::string("\x10\x03\x28\xac\x02", 5));
   EXPECT_EQ(WireMessage().integer(5, -1).bytes(), std::string("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));
   EXPECT_EQ(WireMessage().message(2, WireMessage().text(1, "ab")).bytes(), std::string("\x12\x04\x0a\x02"
@@ -55,7 +55,7 @@ TEST(Wire, ThreadsAreFieldsTwoAndFive) {
                                                                                        6));
 }
 
-TEST(Layouts, GoThereAndBack) {
+TEST(Layouts, RoundTrip) {
   std::vector<float> values(2 * 3 * 4 * 5);
   std::iota(values.begin(), values.end(), 0.0f);
   const HostTensor host(DType::f32, {2, 3, 4, 5}, std::span<const float>(values));

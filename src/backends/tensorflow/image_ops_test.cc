@@ -56,7 +56,7 @@ Vector spread(const ConvTranspose2d& op, const HostTensor& x, const HostTensor& 
   return out;
 }
 
-TEST(ConvTranspose2dOp, EqualsALoop) {
+TEST(ConvTranspose2dOp, MatchesNaiveLoop) {
   using Ops = std::vector<ConvTranspose2d>;
   for (const ConvTranspose2d& op : Ops{{.out = 4, .kernel = 3},
                                        {.out = 2, .kernel = 1},

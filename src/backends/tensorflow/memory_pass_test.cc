@@ -57,7 +57,7 @@ Program padded_network() {
   return program;
 }
 
-TEST(MemoryPass, KnowsWhatTheProgramOwns) {
+TEST(MemoryPass, ClassifiesTensorsOfTheProgram) {
   const Program program = padded_network();
   Watched watched(program);
   const MemoryTotals loaded = watched.ledger.live();
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::Values("mlp20", "conv_forms", 
 
 // What a step takes beside what is owned, against TensorFlow's own count of blocks of 256 KiB and more: the note gives
 // both, and they differ by what the allocator rounds and what is not seen.
-TEST(MemoryPass, SaysHowMuchOfTheAllocatorsCountItKnows) {
+TEST(MemoryPass, ReportsTheShareOfAllocatorMemoryItExplains) {
   Program program = {.model = "wide", .config = "toy"};
   Builder g(program, "train");
   Tensor x = g.input("x", {Builder::batch(), 16, 64, 64});

@@ -98,7 +98,7 @@ TEST(InputGradientOp, IsDifferentiableThroughEveryLayer) {
 }
 
 // A registration that TensorFlow ignores would leave its own gradient, or none, in place.
-TEST(GradientRegistry, OursWereCalled) {
+TEST(GradientRegistry, CallsOurGradientFunctions) {
   for (const Op& op : {Op(Conv2d{.out = 2, .kernel = 1}), Op(Unary{Unary::Function::relu}),
                        Op(Unary{Unary::Function::sigmoid}), Op(AvgPool{2, 2}), Op(MaxPool{2, 2})})
     loaded(second_order(op), {.batch = 1});

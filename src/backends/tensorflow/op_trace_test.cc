@@ -146,7 +146,7 @@ TEST(OpTrace, UntracedStepsLeaveNothing) {
   EXPECT_TRUE(events_of(*session).empty()) << "handed over twice";
 }
 
-TEST(OpTrace, WantsALoadForIt) {
+TEST(OpTrace, RefusesATracedStepUnlessLoadedForTracing) {
   auto session = ready(traced_network());
   EXPECT_THAT(sentence_from([&] { session->step(traced(1)); }), testing::HasSubstr("trace"));
 }

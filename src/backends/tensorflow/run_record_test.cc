@@ -7,7 +7,7 @@
 namespace tbd::tensorflow {
 namespace {
 
-TEST(OwnClock, FollowsTheLineThroughBothPairs) {
+TEST(OwnClock, InterpolatesLinearlyBetweenClockPairs) {
   const RunRecord run = {.before = {1'000'000'000, 500, 40}, .after = {2'000'100'000, 1'000'000'500, 60}};
   const OwnClock clock(run);  // the wall clock ran 1e-4 too fast
   EXPECT_FALSE(clock.was_set());
@@ -17,14 +17,14 @@ TEST(OwnClock, FollowsTheLineThroughBothPairs) {
   EXPECT_EQ(clock.error_ns(), 31);
 }
 
-TEST(OwnClock, SeesThatTheWallClockWasSet) {
+TEST(OwnClock, DetectsAWallClockAdjustment) {
   const RunRecord run = {.before = {5'000'000'000, 500, 40}, .after = {2'000'000'000, 1'000'000'500, 40}};
   const OwnClock clock(run);
   EXPECT_TRUE(clock.was_set());
   EXPECT_EQ(clock.at(5'000'000'100), 600);
 }
 
-TEST(OwnClock, PairsAreReadTogether) {
+TEST(OwnClock, ReadsBothClocksWithinAMillisecond) {
   const int64_t begin = now_ns();
   const ClockPair pair = read_clocks();
   EXPECT_GE(pair.own_ns, begin);

@@ -38,7 +38,7 @@ struct LstmCase {
 
 class LstmOp : public testing::TestWithParam<LstmCase> {};
 
-TEST_P(LstmOp, EqualsItsStepsOneByOne) {
+TEST_P(LstmOp, MatchesStepByStepEvaluation) {
   const int64_t n = 3, steps = 5, in = 4, hidden = 6;
   const auto& [reverse, lengths] = GetParam();
   Trial trial;
@@ -141,7 +141,7 @@ TEST(RepeatedWeight, HasOneProductForItsGradient) {
   EXPECT_GT(tbd_gradient_calls("IdentityN"), 0);
 }
 
-TEST(RepeatedWeight, IsReadAsItIsWhereItsRowsAreMany) {
+TEST(RepeatedWeight, IsNotStackedWhenItHasManyRows) {
   Trial trial;
   const Tensor weight = trial.parameter("weight", {6, 5}), x = trial.parameter("x", {9, 5});
   for (const char* name : {"a", "b"}) trial.result(name, trial.g.tanh(trial.g.linear(x, weight)));
@@ -290,7 +290,7 @@ TEST(EmbeddingOp, GivesItsPaddingRowNoGradient) {
   }
 }
 
-TEST(SinusoidOp, WeighsWavesByValidity) {
+TEST(SinusoidOp, MultipliesWavesByValidity) {
   const Shape shape = {2, 3, 6};
   Trial trial;
   const Tensor ids = trial.integers("ids", {2, 3}, {7, 1, 1, 1, 7, 7});

@@ -38,7 +38,7 @@ TEST(TensorFlowLoad, RefusesOtherLayoutsAndLossScales) {
   EXPECT_THAT(load(options, program), HasSubstr("cuda:0"));
 }
 
-TEST(TensorFlowStep, ALabelOutOfRangeIsTensorFlowsSentence) {
+TEST(TensorFlowStep, ReportsTensorFlowsErrorForALabelOutOfRange) {
   const Program program = toy_program("mlp20");
   auto session = loaded(program);
   TensorMap batch = random_batch(program);
@@ -48,7 +48,7 @@ TEST(TensorFlowStep, ALabelOutOfRangeIsTensorFlowsSentence) {
 }
 
 // Pads, strides, groups and dilation by a loop; the kernels' forms differ by each of them.
-TEST(Conv2dOp, EqualsALoop) {
+TEST(Conv2dOp, MatchesNaiveLoop) {
   using Ops = std::vector<Conv2d>;
   for (const Conv2d& op : Ops{{.out = 4, .kernel = 3, .pads = {1, 1, 1, 1}},
                               {.out = 4, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}},

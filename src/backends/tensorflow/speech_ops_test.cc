@@ -20,7 +20,7 @@ TEST(StridedLengthOp, CountsTheWindowsThatBeginInside) {
 }
 
 // Of images that lie channels last and of rows, with infinite numbers where the mask is.
-TEST(SequenceMaskOp, BlanksWhatLiesBehindTheLength) {
+TEST(SequenceMaskOp, ZeroesPositionsBeyondTheLength) {
   const Shape shape = {2, 3, 4, 5};
   const Vector lengths = {1, 3};
   for (const bool image : {false, true})
@@ -75,7 +75,7 @@ struct GruCase {
 
 class GruOp : public testing::TestWithParam<GruCase> {};
 
-TEST_P(GruOp, EqualsItsStepsOneByOne) {
+TEST_P(GruOp, MatchesStepByStepEvaluation) {
   const size_t n = 3, steps = 5, in = 4, hidden = 6;
   const auto& [reverse, lengths] = GetParam();
   Trial trial;

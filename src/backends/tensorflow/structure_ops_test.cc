@@ -83,7 +83,7 @@ TEST(SliceOp, PartsOfAWholeAreOneSplit) {
   EXPECT_EQ(nodes_of_kind({{{0, 1}, {1, 4}, {4, 6}}}, "SplitV"), 1);
   EXPECT_EQ(nodes_of_kind({{{4, 6}, {0, 3}, {3, 4}, {0, 3}}}, "SplitV"), 1);  // one part twice
 }
-TEST(SliceOp, StandsAloneWherePartsLackOverlapOrHaveNoGradient) {
+TEST(SliceOp, AreNotMergedWhenPartsAreMissingOverlapOrHaveNoGradient) {
   EXPECT_EQ(nodes_of_kind({{{0, 3}, {4, 6}}}, "SplitV"), 0);
   EXPECT_EQ(nodes_of_kind({{{0, 4}, {3, 6}}}, "SplitV"), 0);
   EXPECT_EQ(nodes_of_kind({{{0, 3}, {3, 6}}, 1}, "SplitV"), 0);
