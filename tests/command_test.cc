@@ -94,7 +94,7 @@ class TheProgram : public testing::Test {
   mutable std::optional<ExitStatus> status_;
 };
 
-TEST_F(TheProgram, WhereNoWorkloadHasANumberTheExitCodeSaysSo) {
+TEST_F(TheProgram, ExitCodeReportsThatNoWorkloadHasANumber) {
   behave("pytorch", "good");
   EXPECT_EQ(tbd(smoke("good")), kDone) << err();
   EXPECT_EQ(tbd(smoke("device", {"--device", "cuda:0"})), kCellFailed);
@@ -124,7 +124,7 @@ TEST_F(TheProgram, ImpossibleStampsFailTheirRowAlone) {
   }
 }
 
-TEST_F(TheProgram, AReaderThatLeavesIsNoFailure) {
+TEST_F(TheProgram, ClosedOutputPipeIsNoError) {
   EXPECT_EQ(run(cat("set -o pipefail; ", quoted({"list"}), " | head -c 1")), kDone);
   EXPECT_EQ(err(), "");
   EXPECT_EQ(run(cat(quoted({"list"}), " > /dev/full")), kCellFailed);

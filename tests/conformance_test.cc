@@ -217,7 +217,7 @@ HostTensor doubles(const std::vector<double>& values) {
 }
 
 // A gradient that is 5 % too large, one wrong element, a value that is not finite, a tensor of another shape or none.
-TEST(Difference, SeesWhatIsWrong) {
+TEST(Difference, DetectsWrongResults) {
   const OpCase c = op_cases("conv2d").front();
   const TensorMap reference = {{"grad/a", doubles({1, -2, 0.5})}, {"output/b", doubles({0.25})}};
   const auto within = [&](const TensorMap& values) {

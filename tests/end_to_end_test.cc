@@ -184,7 +184,7 @@ class RealFaults : public EndToEnd {
   std::vector<pid_t> group_;  // the workers that got the signal: each leads its process group
 };
 
-TEST_F(RealFaults, ASignalIsARow) {
+TEST_F(RealFaults, KilledWorkerBecomesAFailedRow) {
   for (const WorkerEntry& entry : settings_.workers) {
     cell_.framework = entry.key;
     for (const int signal : {SIGKILL, SIGSEGV, SIGABRT}) {
@@ -212,7 +212,7 @@ TEST_F(RealFaults, AStoppedWorkerIsATimeout) {
 
 // The address space that the worker uses on a small batch, and 256 MB more: a batch that needs a GiB does not fit.
 // TensorFlow tries each allocation again for 10 s before it gives up.
-TEST_F(RealFaults, TooLittleMemoryIsARow) {
+TEST_F(RealFaults, OutOfMemoryBecomesARow) {
   const std::vector<WorkerEntry> built = settings_.workers;
   for (const WorkerEntry& entry : built) {
     SCOPED_TRACE(entry.key);

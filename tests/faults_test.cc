@@ -93,12 +93,12 @@ class Faults : public ::testing::Test {
   double waited_ms_ = 0;  // in the last run
 };
 
-TEST_F(Faults, ALateLoaderIsInput) {
+TEST_F(Faults, SlowLoaderIsReportedAsInputTime) {
   for (const WorkerEntry& entry : built_settings().workers)
     expect_grown(entry, cat("tbd-late-loader-", entry.framework), "input", kLateLoaderNs);
 }
 
-TEST_F(Faults, AnExtraCopyIsLayout) {
+TEST_F(Faults, ExtraCopyIsReportedAsLayoutTime) {
   for (const WorkerEntry& entry : built_settings().workers)
     if (entry.framework == "pytorch")  // into the others no op can be put from outside
       expect_grown(entry, "tbd-extra-copy-pytorch", "layout", kExtraCopyNs);

@@ -124,7 +124,7 @@ class AgainstGnuGo : public testing::TestWithParam<Case> {
   int positions_ = 0, refused_ = 0, scored_ = 0;
 };
 
-TEST_P(AgainstGnuGo, TheSameMovesAreLegalAndScoresAreEqual) {
+TEST_P(AgainstGnuGo, LegalMovesAndScoresMatch) {
   for (uint32_t number = 0; number < games_ && !HasFatalFailure(); ++number) play_game(number);
   EXPECT_GT(refused_, 0);  // the games asked about this ko rule
   EXPECT_TRUE(scored_ > 0 || GetParam().eyes == Eyes::fill);

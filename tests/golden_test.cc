@@ -67,7 +67,7 @@ fs::path stdout_file(const fs::path& folder) {
 
 class Golden : public testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, Case) {
+TEST_P(Golden, OutputMatches) {
   if (!fs::exists(TBD_PROGRAM)) GTEST_SKIP() << "NO PROGRAM: " << TBD_PROGRAM << " is not built, nothing was compared";
   const fs::path folder = kGolden / GetParam();
   const std::string command(trim(read_file(folder / "command.txt")));

@@ -127,7 +127,7 @@ TEST_F(LoadedObjects, APlantedLibraryIsFound) {
   }
 }
 
-TEST(FaultsOfLoading, AreSecondCopiesAndStrangers) {
+TEST(FaultsOfLoading, DetectSecondCopiesAndUnknownLibraries) {
   const TemporaryFolder root;
   const std::string own = (root.path() / "libgomp.so.1").string();
   write_file(own, "");

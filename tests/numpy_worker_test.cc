@@ -163,7 +163,7 @@ TEST_F(Protocol, AProgramIsLoadedOnce) {
 }
 
 // A program that cannot be loaded leaves a worker that answers.
-TEST_F(Protocol, ARefusedProgramIsNoLoadedOne) {
+TEST_F(Protocol, RefusedProgramIsNotLoaded) {
   for (const WorkerEntry& entry : workers_) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
@@ -173,7 +173,7 @@ TEST_F(Protocol, ARefusedProgramIsNoLoadedOne) {
   }
 }
 
-TEST_F(Protocol, WhatIsWrittenIsRead) {
+TEST_F(Protocol, WrittenTensorsAreReadBack) {
   HostTensor bias(DType::f32, Shape{3});
   for (size_t i = 0; i < 3; ++i) bias.as<float>()[i] = static_cast<float>(i) - 0.5f;
   write_safetensors(file("in"), {{"head.bias", bias}});
@@ -384,7 +384,7 @@ TEST_F(NumpyWorker, PassesTheGatesWithEitherOptimizer) {
 }
 
 // The program that judges nodes alone weights them with mul, and has a second phase for the update rule.
-TEST_F(NumpyWorker, WithTheOpsOfTheNetworkAloneIsJudgedByTheWholeStep) {
+TEST_F(NumpyWorker, IsJudgedByTheWholeStepWhenItLacksOpsForNodeChecks) {
   const std::vector<WorkerEntry> built = read_workers(fs::path(TBD_BINARY_DIR) / "workers.json");
   const auto reference = std::ranges::find(built, "pytorch", &WorkerEntry::framework);
   if (reference == built.end()) GTEST_SKIP() << "no reference is built";

@@ -73,14 +73,14 @@ class OffCpu : public ::testing::Test {
   std::vector<int> cpus_;
 };
 
-TEST_F(OffCpu, ASharedProcessorIsFoundWithItsSize) {
+TEST_F(OffCpu, MeasuresTimeLostToASharedProcessor) {
   const Competitor competitor(cpus_.back());
   const StepSums steps = traced();
   EXPECT_GT(steps.run_queue_wait, 0.2 * steps.window) << "half of it, were the two alone";
   expect_accounts_agree(steps);
 }
 
-TEST_F(OffCpu, WithoutThatLoadTheAccountsAgreeAsWell) {
+TEST_F(OffCpu, AccountsAgreeWithoutLoad) {
   const StepSums steps = traced();
   expect_accounts_agree(steps);
 }

@@ -64,7 +64,7 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
 // Relative. WGAN-GP's penalty is 10 (norm - 1)^2: an error r of a norm of 0.75 is one of 6 r of it (in bf16: 5.2 %).
 double rounding(const std::string& model) { return model == "wgan_gp" ? 0.08 : 0.03; }
 
-TEST_P(MixedPrecision, IsThatOfFp32ToItsRounding) {
+TEST_P(MixedPrecision, MatchesFp32WithinRounding) {
   const double fp32 = loss("fp32"), full = way("fp32");
   for (const char* precision : {"bf16", "fp16"}) {
     EXPECT_NEAR(loss(precision), fp32, rounding(GetParam().model) * std::abs(fp32)) << precision;

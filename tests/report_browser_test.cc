@@ -239,7 +239,7 @@ TEST_F(InBrowser, PrintsWhatTheScreenShows) {
   EXPECT_LT(pages, 60u);
 }
 
-TEST_F(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
+TEST_F(InBrowser, RunsUnderItsOwnContentSecurityPolicy) {
   write_report({quickstart_cells()}, folder_.path() / "report.html");
   const Output dom = open(folder_.path() / "report.html", "--dump-dom");
   ASSERT_EQ(dom.status, 0) << log();
@@ -247,7 +247,7 @@ TEST_F(InBrowser, TheFileAsWrittenRunsUnderItsOwnPolicy) {
   EXPECT_THAT(dom.text, testing::HasSubstr("class=\"points\""));
 }
 
-TEST_F(InBrowser, AScriptThatIsNotOursIsRefusedAndReported) {
+TEST_F(InBrowser, BlocksAndReportsInjectedScripts) {
   std::string html = report_html({quickstart_cells()}, plotly_js());
   html.insert(html.find("<main>"), "<script>document.title = 'broken in'</script>");
   write_file(folder_.path() / "attacked.html", html);

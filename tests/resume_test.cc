@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kMebibyte = 1 << 20;
 
-TEST(Kills, TenOfTheRunnerLoseNothingAndRepeatNothing) {
+TEST(Kills, TenKilledRunsLoseAndRepeatNoLaunch) {
   const TemporaryFolder folder("tbd-resume");
   const KillReport report = kill_and_resume({.folder = folder.path(), .kills = 10, .seed = 7});
   EXPECT_THAT(report.faults, ::testing::IsEmpty());
@@ -85,7 +85,7 @@ class Resume : public ::testing::Test {
   RunnerSettings settings_;
 };
 
-TEST_F(Resume, WhatIsCompleteIsKeptToTheByte) {
+TEST_F(Resume, KeepsCompleteRecordsByteForByte) {
   const std::vector<CellRun> first = run({cell(1), cell(2)}, smoke());
   const std::string before = read_file(first[0].record / "run.json");
   behave("exit-at-hello");  // nobody is asked
@@ -96,7 +96,7 @@ TEST_F(Resume, WhatIsCompleteIsKeptToTheByte) {
   EXPECT_EQ(read_file(first[0].record / "run.json"), before);
 }
 
-TEST_F(Resume, ACutLaunchIsMeasuredAgainAWholeOneNever) {
+TEST_F(Resume, RepeatsOnlyIncompleteLaunches) {
   RunOptions options = smoke();
   options.launches = 3;
   const fs::path record = run({cell(1)}, options).at(0).record;
@@ -116,7 +116,7 @@ TEST_F(Resume, ACutLaunchIsMeasuredAgainAWholeOneNever) {
   EXPECT_FALSE(fs::exists(record / "run.json.99.part"));
 }
 
-TEST_F(Resume, AllLaunchesWholeButNoEndNeedsNoWorker) {
+TEST_F(Resume, FinishesARecordOfCompleteLaunchesWithoutAWorker) {
   const fs::path record = run({cell(1)}, smoke()).at(0).record;
   undo_end(record, "");
   behave("exit-at-hello");
@@ -126,7 +126,7 @@ TEST_F(Resume, AllLaunchesWholeButNoEndNeedsNoWorker) {
   EXPECT_EQ(after.run.workload.framework_version, "0.1");
 }
 
-TEST_F(Resume, MoreCellsAndMoreLaunchesAreAdded) {
+TEST_F(Resume, AddsWorkloadsAndLaunches) {
   run({cell(1)}, smoke());
   RunOptions options = resumed();
   options.launches = 2;
@@ -135,7 +135,7 @@ TEST_F(Resume, MoreCellsAndMoreLaunchesAreAdded) {
   for (const CellRun& each : runs) EXPECT_EQ(read_record(each.record).launches.size(), 2u);
 }
 
-TEST_F(Resume, WithoutItARecordIsRefused) {
+TEST_F(Resume, RefusesAnExistingRecordWithoutResume) {
   run({cell(1)}, smoke());
   EXPECT_THAT(refusal({cell(1)}, smoke()), HasSubstr("holds a record already"));
 }
@@ -188,7 +188,7 @@ TEST_F(Resume, FailedCellsAreMeasuredAgainOnRequestAlone) {
   EXPECT_FALSE(fs::exists(record.string() + ".old"));
 }
 
-TEST_F(Resume, ARecordAsideIsNoneAndComesBackWithoutASuccessor) {
+TEST_F(Resume, RestoresAnOldRecordWhoseSuccessorIsIncomplete) {
   const fs::path record = run({cell(1)}, smoke()).at(0).record;
   const fs::path aside = record.string() + ".old";
   fs::rename(record, aside);
@@ -213,7 +213,7 @@ TEST_F(Resume, ARecordAsideGoesWhenItsSuccessorIsComplete) {
   EXPECT_FALSE(fs::exists(aside));
 }
 
-TEST_F(Resume, ATimeBudgetBeginsOnlyWhatItIsForeseenToEnd) {
+TEST_F(Resume, TimeBudgetStartsOnlyWhatIsPredictedToFinish) {
   behave("ignores-stop");  // a launch lasts as long as its limit
   RunOptions options = smoke();
   options.limit_seconds = 1;
@@ -262,7 +262,7 @@ TEST_F(Resume, AMemoryBudgetIsEnforcedAndNamed) {
   }
 }
 
-TEST_F(Resume, FarAboveTheBudgetNothingIsTried) {
+TEST_F(Resume, SkipsAWorkloadFarAboveTheMemoryBudget) {
   const std::vector<CellRun> runs =
       run({{.model = "resnet50", .batch = 8, .memory_budget_bytes = 300 * kMebibyte}}, smoke());
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::skipped);
@@ -314,7 +314,7 @@ TEST_F(Resume, AProbeThatASignalEndsDoesNotFit) {
   EXPECT_THAT(refused->seen, HasSubstr("memory budget 294 MiB, enforced"));
 }
 
-TEST_F(Resume, AnAbortedSearchIsNoAnswer) {
+TEST_F(Resume, AbortedSearchGivesNoBatch) {
   behave("hungry-exit");
   std::vector<CellRun> runs = run({cell(kLargestThatFits, 300 * kMebibyte)}, smoke());
   ASSERT_EQ(runs.size(), 1u);

@@ -58,7 +58,7 @@ class Workers : public ::testing::Test {
   RunnerSettings settings_;
 };
 
-TEST_F(Workers, AGoodOneIsMeasuredAndRecorded) {
+TEST_F(Workers, MeasuresAndRecordsAWorkingWorker) {
   const CellRun result = run_one("good");
   EXPECT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.reason;
   const Record record = read_record(result.record);
@@ -72,7 +72,7 @@ TEST_F(Workers, AGoodOneIsMeasuredAndRecorded) {
   EXPECT_EQ(record.run.environment->at("lowering").at("native"), 1);
 }
 
-TEST_F(Workers, EachFaultIsARowAndTheOthersGoOn) {
+TEST_F(Workers, EachFaultBecomesARowAndOthersContinue) {
   settings_.deadlines.hello = 1;
   const std::vector<CellRun> runs =
       run({"wrong-version", "exit-at-hello", "crash-at-load", "oom-at-load", "wrong-batch", "wrong-parameters",
@@ -174,7 +174,7 @@ TEST_F(Workers, AMissingDataFolderIsAnErrorBeforeAnythingRuns) {
   EXPECT_FALSE(fs::exists(smoke().out));
 }
 
-TEST_F(Workers, NothingOfTheirsOutlivesTheRun) {
+TEST_F(Workers, NoWorkerProcessOutlivesTheRun) {
   settings_.deadlines.hello = 0.5;
   run({"hang-at-hello"});
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
@@ -285,7 +285,7 @@ TEST_F(Workers, AFullDiskIsAnOutcomeAndTheRecordStaysReadable) {
   EXPECT_GE(record.launches.at(0).steps.size(), 100u);
 }
 
-TEST_F(Workers, OnlyTheAllowListReachesThem) {
+TEST_F(Workers, InheritOnlyAllowedEnvironmentVariables) {
   const auto kept = allowed_environment(
       {{"PATH", "p"}, {"OMP_X", "1"}, {"OPENBLAS_CORETYPE", "2"}, {"SECRET", "x"}, {"AWS_KEY", "y"}});
   EXPECT_EQ(kept, (std::map<std::string, std::string>{{"OMP_X", "1"}, {"OPENBLAS_CORETYPE", "2"}, {"PATH", "p"}}));
