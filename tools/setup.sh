@@ -8,7 +8,7 @@
 #   --text                 make the small text data sets, too
 #   --speech               make the small speech data set, too
 #   --games                make the small set of games of Go, too; needs --group test or an installed gnugo
-#   --program FILE         the program that makes them, instead of the built one
+#   --program FILE         the program that makes all of them but text, instead of the built one
 #   --yes  --offline  --verify
 #   --then COMMAND...      become this command at the end
 # Says what it does on stderr. An interrupt ends all that it started. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes small data sets of the cache: setup_data.sh photos|text|speech|games. Run by tools/setup.sh, from which $here,
-# $cache, $offline, $program (which makes them) and $work come. A set is ready with its file .ready, written last.
+# $cache, $offline, $program (which makes all but text) and $work come. A set is ready with its file .ready, written last.
 # Exit: 0 done, 3 not; then $work/failed says why.
 set -u
 . "$here/tools/setup_lib.sh"
@@ -27,14 +27,14 @@ fetch_deb() {
   fi
 }
 
-# make_set NAME WORDS...: the data set NAME of the cache by `tbd data WORDS`.
+# make_set NAME COMMAND...: the data set NAME of the cache by the command, which takes --out.
 make_set() {
   set_name=$1 made=
   shift
   rm -rf "$cache/data/$set_name"
   say "making the data set $cache/data/$set_name"
   echo "$cache/data/$set_name" >"$work/making"
-  "$program" data "$@" --out "$cache/data/$set_name" >"$work/made" 2>&1 && made=1
+  "$@" --out "$cache/data/$set_name" >"$work/made" 2>&1 && made=1
   while IFS= read -r line; do say "$line"; done <"$work/made"
   [ -n "$made" ] || fail "the data set $set_name could not be made"
   touch "$cache/data/$set_name/.ready"
@@ -49,7 +49,7 @@ make_photos() {
   rm -rf "$source" && mkdir -p "$cache/data/source"
   dpkg-deb -x "$deb" "$source" || fail "the Debian package $2 cannot be unpacked"
   for made in photos crops; do
-    [ -f "$cache/data/$made/.ready" ] || make_set "$made" "$made" --source "$source/$6"
+    [ -f "$cache/data/$made/.ready" ] || make_set "$made" "$program" data "$made" --source "$source/$6"
   done
   rm -rf "$source"
 }
@@ -69,7 +69,7 @@ make_speech() {
   source=$cache/data/source/speech
   rm -rf "$source"
   unpack_debs prompts
-  make_set prompts prompts --source "$source/prompts"
+  make_set prompts "$program" data prompts --source "$source/prompts"
   rm -rf "$source"
 }
 
@@ -78,11 +78,12 @@ make_texts() {
   source=$cache/data/source/text
   rm -rf "$source"
   unpack_debs messages prose
+  set -- python3 "$here/tools/make_text_set.py"
   for language in de vi; do
-    make_set "messages-$language" messages --language "$language" --source "$source/messages"
+    make_set "messages-$language" "$@" messages --language "$language" --source "$source/messages"
   done
-  make_set prose prose --source "$source/prose"
-  make_set cloze cloze --source "$source/prose"
+  make_set prose "$@" prose --source "$source/prose"
+  make_set cloze "$@" cloze --source "$source/prose"
   rm -rf "$source"
 }
 
@@ -90,5 +91,5 @@ case $1 in
   photos) stage photos "" "making the photographs" make_photos ;;
   text) stage text "" "making the text data sets" make_texts ;;
   speech) stage speech "" "making the speech data set" make_speech ;;
-  games) stage games "" "having games of Go played" make_set games games ;;
+  games) stage games "" "having games of Go played" make_set games "$program" data games ;;
 esac

@@ -282,7 +282,7 @@ class Setup(Machine):
         self.assertTrue((self.cache / "data/crops/.ready").exists())
 
     def lock_texts(self):
-        """The packages of the text data sets as small files in the cache; dpkg-deb and the program only log."""
+        """The packages of the text data sets as small files in the cache; dpkg-deb and what makes sets only log."""
         self.seed()
         (self.cache / "debs").mkdir()
         deb = self.cache / "debs/git.deb"
@@ -293,20 +293,22 @@ class Setup(Machine):
         shutil.copy(deb, self.cache / "debs/faq.deb")
         self.fake("dpkg-deb", f'echo "$@" >>{self.folder}/unpacked')
         self.fake("program", f'echo "$@" >>{self.folder}/made; for out; do :; done; mkdir -p "$out"')
+        (self.clone / "tools/make_text_set.py").write_text(
+            f"import subprocess, sys\nsubprocess.run([{str(self.bin / 'program')!r}, *sys.argv[1:]], check=True)\n")
 
     def test_text_packages_are_unpacked_and_made_into_data_sets(self):
         self.lock_texts()
-        done = self.setup("--text", "--offline", "--program", str(self.bin / "program"))
+        done = self.setup("--text", "--offline")
         self.assertEqual(done.returncode, 0, done.err)
         source, data = self.cache / "data/source/text", self.cache / "data"
         unpacked = (self.folder / "unpacked").read_text().splitlines()
         self.assertEqual(unpacked, [f"-x {self.cache}/debs/git.deb {source}/messages/git",
                                     f"-x {self.cache}/debs/faq.deb {source}/prose/faq"])
         made = (self.folder / "made").read_text().splitlines()
-        self.assertEqual(made, [f"data messages --language de --source {source}/messages --out {data}/messages-de",
-                                f"data messages --language vi --source {source}/messages --out {data}/messages-vi",
-                                f"data prose --source {source}/prose --out {data}/prose",
-                                f"data cloze --source {source}/prose --out {data}/cloze"])
+        self.assertEqual(made, [f"messages --language de --source {source}/messages --out {data}/messages-de",
+                                f"messages --language vi --source {source}/messages --out {data}/messages-vi",
+                                f"prose --source {source}/prose --out {data}/prose",
+                                f"cloze --source {source}/prose --out {data}/cloze"])
         self.assertFalse(source.exists())
         again = self.setup("--text", "--offline")
         self.assertEqual((again.returncode, again.err), (0, ""))

@@ -15,12 +15,12 @@ class Data final : public Command {
 
   void declare(Options& options) override {
     options.positional("WHAT", words_,
-                       "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'messages', "
-                       "'prose', 'cloze', 'prompts', 'games', 'crops': make this small set");
+                       "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'prompts', "
+                       "'games', 'crops': make this small set");
     options.option("--source", make_.source, "Make: folder of unpacked packages");
     options.option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
-    options.option("--language", make_.language,
-                   "Language beside English, of messages and of parallel text [de; that of data.json, or vi]");
+    options.option("--language", language_,
+                   "Check: language of parallel text beside English [that of data.json, or vi]");
     options.option("--games", make_.games, "Make games: how many GNU Go plays", {.show_default = true});
     options.option("--seed", make_.seed, "Make games: decides them", {.show_default = true});
     options.option("--board", make_.board, "Games: rows and columns [make: 9; check: those of the first game]");
@@ -58,7 +58,7 @@ class Data final : public Command {
     if (!text.empty()) spec.text = text_conventions(text);
     spec.text.strict = text_.strict;
     spec.text.vocabulary = spec.text.target_vocabulary = text_.vocabulary;
-    if (!make_.language.empty()) spec.text.languages = {"en", make_.language};
+    if (!language_.empty()) spec.text.languages = {"en", language_};
     const bool squad = spec.kind == SourceKind::squad, packed = spec.kind == SourceKind::packed_text;
     spec.text.length = length_ > 0 ? length_ : squad ? 384 : packed ? 512 : 128;
     return spec;
@@ -66,7 +66,7 @@ class Data final : public Command {
 
   std::vector<std::string> words_;
   MakeRequest make_;
-  std::string model_, config_ = "canonical";
+  std::string model_, config_ = "canonical", language_;
   TextSpec text_;
   int64_t length_ = 0, classes_ = 1000;
   OutputOptions output_;

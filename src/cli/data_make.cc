@@ -4,10 +4,8 @@
 #include "cli/data_parts.h"
 #include "data/sets/crop_set.h"
 #include "data/sets/game_set.h"
-#include "data/sets/message_set.h"
 #include "data/sets/photo_set.h"
 #include "data/sets/prompt_set.h"
-#include "data/sets/prose_set.h"
 
 namespace tbd::cli {
 namespace {
@@ -34,16 +32,6 @@ Made crops(const MakeRequest& request) {
           .set = made.set};
 }
 
-Made messages(const MakeRequest& request) {
-  const std::string language = request.language.empty() ? "de" : request.language;
-  const MessageSetSummary made = make_message_set(request.source, request.out, {.language = language});
-  return {.counts = cat(grouped(made.train_pairs), " training and ", grouped(made.val_pairs), " validation pairs, en-",
-                        language),
-          .json = {{"train_pairs", made.train_pairs}, {"val_pairs", made.val_pairs}},
-          .set = made.set,
-          .left_out = made.left_out};
-}
-
 Made prompts(const MakeRequest& request) {
   const PromptSetSummary made = make_prompt_set(request.source, request.out);
   const auto counts = [](const SpokenCounts& spoken) {
@@ -57,33 +45,6 @@ Made prompts(const MakeRequest& request) {
                    {"val_seconds", made.val.seconds},
                    {"held_out_utterances", made.held_out.utterances},
                    {"held_out_seconds", made.held_out.seconds}},
-          .set = made.set,
-          .left_out = made.left_out};
-}
-
-Made prose(const MakeRequest& request) {
-  const ProseSetSummary made = make_prose_set(request.source, request.out);
-  const auto counts = [](const TextCounts& text) {
-    return cat(grouped(text.sentences), " sentences of ", grouped(text.words), " words");
-  };
-  return {.counts = cat(counts(made.train), " for training, ", counts(made.val), " for validation"),
-          .json = {{"train_sentences", made.train.sentences},
-                   {"train_words", made.train.words},
-                   {"val_sentences", made.val.sentences},
-                   {"val_words", made.val.words}},
-          .set = made.set,
-          .left_out = made.left_out};
-}
-
-Made cloze(const MakeRequest& request) {
-  const ClozeSetSummary made = make_cloze_set(request.source, request.out);
-  return {.counts = cat(grouped(made.train_questions), " questions on ", grouped(made.train_contexts),
-                        " paragraphs for training, ", grouped(made.val_questions), " on ", grouped(made.val_contexts),
-                        " for validation"),
-          .json = {{"train_questions", made.train_questions},
-                   {"train_contexts", made.train_contexts},
-                   {"val_questions", made.val_questions},
-                   {"val_contexts", made.val_contexts}},
           .set = made.set,
           .left_out = made.left_out};
 }
@@ -107,9 +68,8 @@ struct Maker {
 };
 
 const Maker& maker_of(const std::string& what) {
-  static const std::vector<Maker> makers = {{"photos", photos}, {"messages", messages}, {"prose", prose},
-                                            {"cloze", cloze},   {"prompts", prompts},   {"games", games, false},
-                                            {"crops", crops}};
+  static const std::vector<Maker> makers = {
+      {"photos", photos}, {"prompts", prompts}, {"games", games, false}, {"crops", crops}};
   std::vector<std::string> names = {"check"};
   for (const Maker& maker : makers) {
     if (maker.name == what) return maker;

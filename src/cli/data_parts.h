@@ -12,10 +12,10 @@ namespace tbd::cli {
 // The known data sets, and where the set-up has made one.
 void list_data_sets(const Context& context, const OutputOptions& output);
 
-// Makes the small set `what`: photos, messages, prose, cloze, prompts or crops of unpacked packages below `source`,
-// games by having GNU Go play them. Throws Error(usage) for another name.
+// Makes the small set `what`: photos, prompts or crops of unpacked packages below `source`, games by having GNU Go play
+// them. Throws Error(usage) for another name.
 struct MakeRequest {
-  std::string what, source, out, language;
+  std::string what, source, out;
   int64_t games = 200, board = 0, seed = 1;  // of games; board 0: 9
   std::optional<int64_t> size = {};          // of crops
 };

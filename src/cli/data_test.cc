@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "cli/testing_command.h"
-#include "data/sets/testing_catalogue.h"
+#include "data/sets/made_set.h"
 #include "data/testing_images.h"
 #include "models/model.h"
 
@@ -26,13 +26,12 @@ class DataCommand : public testing::Test {
   }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   std::string made_messages() const {
-    make_folder(path("in/de/LC_MESSAGES"));
-    std::vector<Message> messages = {testing_catalogue::kUtf8Header};
-    for (int i = 0; i < 100; ++i) messages.push_back({cat("no such file", i), cat("keine Datei", i)});
-    write_file(path("in/de/LC_MESSAGES/a.mo"), testing_catalogue::catalogue_bytes(messages));
-    const Said said = data({"messages", "--source", path("in").string(), "--out", path("out").string()});
-    EXPECT_EQ(said.code, kDone) << said.err;
-    EXPECT_THAT(said.out, HasSubstr("validation pairs, en-de"));
+    MadeSet made(path("out"));
+    for (const char* split : {"train", "val"}) {
+      write_file(made.folder() / cat(split, ".en"), "no such file\nno space\n");
+      write_file(made.folder() / cat(split, ".de"), "keine Datei\nkein Platz\n");
+    }
+    made.finish("messages", {{"languages", {"en", "de"}}});
     return path("out").string();
   }
 
@@ -70,7 +69,7 @@ TEST_F(DataCommand, ChecksAFolderThatItMade) {
   ASSERT_EQ(said.code, kDone) << said.err;
   const Json train = parse_json(said.out.substr(0, said.out.find('\n')), "check");
   EXPECT_EQ(train["split"], "train");
-  EXPECT_GT(at<int64_t>(train, "samples"), 80);
+  EXPECT_EQ(at<int64_t>(train, "samples"), 2);
   EXPECT_EQ(train["as_recorded"], true);
 }
 
@@ -135,10 +134,10 @@ TEST_F(DataCommand, MakesCropsOfTheSizeAskedFor) {
 }
 
 TEST_F(DataCommand, RefusesUnknownNamesAndMissingArguments) {
-  EXPECT_THAT(data({"message"}).err, HasSubstr("did you mean 'messages'?"));
-  EXPECT_THAT(data({"prose"}).err, HasSubstr("data prose needs --source DIR and --out DIR"));
+  EXPECT_THAT(data({"photo"}).err, HasSubstr("did you mean 'photos'?"));
+  EXPECT_THAT(data({"prompts"}).err, HasSubstr("data prompts needs --source DIR and --out DIR"));
   EXPECT_THAT(data({"games"}).err, HasSubstr("data games needs --out DIR"));
-  EXPECT_THAT(data({"prose", "more"}).err, HasSubstr("unexpected argument 'more'"));
+  EXPECT_THAT(data({"prompts", "more"}).err, HasSubstr("unexpected argument 'more'"));
   EXPECT_THAT(data({"check", "squad"}).err, HasSubstr("data check takes KIND and FOLDER"));
   EXPECT_THAT(data({"check", "sqad", "x"}).err, HasSubstr("did you mean 'squad'?"));
   const Said absent = data({"check", "squad", path("none").string()});
@@ -148,9 +147,9 @@ TEST_F(DataCommand, RefusesUnknownNamesAndMissingArguments) {
 
 TEST_F(DataCommand, RemovesAPartialSetOnFailure) {
   make_folder(path("in"));
-  const Said said = data({"cloze", "--source", path("in").string(), "--out", path("out").string()});
+  const Said said = data({"prompts", "--source", path("in").string(), "--out", path("out").string()});
   EXPECT_EQ(said.code, kBadUsage);
-  EXPECT_THAT(said.err, HasSubstr("gives 0 pages of English text"));
+  EXPECT_THAT(said.err, HasSubstr("has no list of prompts"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), std::filesystem::directory_iterator()), 1);
 }
 

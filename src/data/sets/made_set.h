@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "data/source.h"
 
 namespace tbd {
 
@@ -44,9 +43,5 @@ std::vector<std::string> files_below(const std::filesystem::path& folder, Wanted
 
 // A number from 0 to 1 that `text` decides, its SHA-256's first 32 bits: which split a text belongs to.
 double share_of(std::string_view text);
-
-// The Debian package that ships a file and its licence, as its copyright file says; both null for other files.
-Json origin_json(const std::string& file);
-Json left_out_json(const std::vector<BadFile>& files);
 
 }  // namespace tbd

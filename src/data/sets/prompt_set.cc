@@ -12,6 +12,25 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
+struct SpeechPackage {
+  std::string_view name, licence;
+};
+// As the packages' copyright files say of their recordings.
+constexpr SpeechPackage kSpeechPackages[] = {
+    {"asterisk-core-sounds-en", "CC-BY-SA-3.0"},
+    {"asterisk-core-sounds-en-wav", "CC-BY-SA-3.0"},
+    {"pocketsphinx-testdata", "BSD-2-Clause"},
+};
+
+// The Debian package that ships a file and its licence; both null for other files.
+Json origin_json(const std::string& file) {
+  const std::string below = "/" + file;
+  for (const SpeechPackage& package : kSpeechPackages)
+    if (below.find(cat("/", package.name, "/usr/")) != std::string::npos)
+      return {{"file", file}, {"package", package.name}, {"licence", package.licence}};
+  return {{"file", file}, {"package", nullptr}, {"licence", nullptr}};
+}
+
 bool is_list(const fs::path& path) {
   return path.filename() == "core-sounds-en.txt" || path.filename() == "core-sounds-en.txt.gz";
 }
@@ -57,6 +76,12 @@ SpokenCounts held_out(const fs::path& source_dir, const fs::path& folder, Json& 
     sources.push_back(origin_json(file));
   }
   return counts;
+}
+
+Json left_out_json(const std::vector<BadFile>& prompts) {
+  Json list = Json::array();
+  for (const BadFile& prompt : prompts) list.push_back({{"file", prompt.path}, {"reason", prompt.reason}});
+  return list;
 }
 
 Json spoken_counts_json(const SpokenCounts& counts) {

@@ -5,6 +5,7 @@
 
 #include "data/sets/made_set.h"
 #include "data/sets/spoken_split.h"
+#include "data/source.h"
 
 namespace tbd {
 
