@@ -46,7 +46,7 @@ TEST(FrameworkGroups, RowsThatDidNotPassStandApartWithTheReason) {
 }
 
 TEST(FrameworkGroups, FormNoGroupFromDifferentWorkloadsOrOneFramework) {
-  const std::vector<CellResult> rows = {row("pytorch", true), row("pytorch", true, {.input_mode = "pipeline"}),
+  const std::vector<CellResult> rows = {row("pytorch", true), row("pytorch", true, {.input_mode = InputMode::pipeline}),
                                         row("mxnet", true, {.precision = "bf16"})};
   EXPECT_TRUE(framework_groups(rows).empty());
 }

@@ -14,7 +14,8 @@ struct SampleOptions {
   int64_t slow_steps = 3;  // at first, of double length
   double input_wait = 0;   // share of each step
   double steal = 0;        // share of both cores
-  std::string input_mode = "resident", precision = "fp32", effort = "quick";
+  InputMode input_mode = InputMode::resident;
+  std::string precision = "fp32", effort = "quick";
   int64_t launches = 1;
 };
 

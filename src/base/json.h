@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json_fwd.h"
+#include "base/word.h"
 
 namespace tbd {
 
@@ -23,6 +24,16 @@ T at(const Json& object, std::string_view key);
 // As at, but nullopt when the key is missing or null.
 template <class T>
 std::optional<T> maybe(const Json& object, std::string_view key);
+// A word of any kind is read as text.
+template <AnyWord T>
+T at(const Json& object, std::string_view key) {
+  return T(at<std::string>(object, key));
+}
+template <AnyWord T>
+std::optional<T> maybe(const Json& object, std::string_view key) {
+  const auto text = maybe<std::string>(object, key);
+  return text ? std::optional(T(*text)) : std::nullopt;
+}
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

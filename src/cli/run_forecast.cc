@@ -176,7 +176,7 @@ Table forecast_cells(const Forecast& forecast) {
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision, batch_cell(p),
-                          p.cell.input_mode, p.memory_bytes, bool{p.fits}, p.step_seconds, p.seconds,
+                          p.cell.input_mode.text(), p.memory_bytes, bool{p.fits}, p.step_seconds, p.seconds,
                           bool{forecast.kept[i]},
                           forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});
   }

@@ -87,7 +87,7 @@ const std::vector<Axis>& table() {
        .member = &Workload::input_mode,
        .key = "input_mode",
        .kind = "input mode",
-       .known = {"resident", "pipeline"},
+       .known = texts(InputMode::known),
        .inner = 4,
        .folder = {{.place = input_place, .prefix = "-"}}},
       {.name = "dropout",
@@ -124,6 +124,10 @@ const std::vector<Axis>& table() {
 
 struct Print {
   std::string operator()(const std::string& value) const { return value; }
+  template <AnyWord Kind>
+  std::string operator()(const Kind& value) const {
+    return value.text();
+  }
   std::string operator()(int64_t value) const { return batch_text(value); }
   std::string operator()(uint64_t value) const { return cat(value); }
   std::string operator()(const std::optional<int64_t>& value) const { return value ? bytes_text(*value) : ""; }
@@ -194,7 +198,10 @@ void Axis::parse(Workload& workload, const std::string& text, std::string_view w
 }
 
 void Axis::read(Workload& workload, const std::string& text, std::string_view what) const {
-  if (const auto* word = std::get_if<std::string Workload::*>(&member)) workload.** word = text;
+  const auto set_name = [&]<class T>(T Workload::*name) {
+    if constexpr (std::same_as<T, std::string> || AnyWord<T>) workload.*name = T(text);
+  };
+  std::visit(set_name, member);
   if (const auto* count = std::get_if<int64_t Workload::*>(&member))
     workload.** count = *count == &Workload::batch ? batch_from(text, what) : count_from(text, what);
   if (const auto* number = std::get_if<uint64_t Workload::*>(&member)) workload.** number = seed_from(text, what);

@@ -22,9 +22,13 @@ struct LabelPart {
   std::string_view before, after;
 };
 
+// Members of a workload W, of one type each.
+template <class W, class... More>
+using MemberOf =
+    std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*, InputMode W::*, More...>;
+
 struct Axis {
-  using Member = std::variant<std::string Workload::*, int64_t Workload::*, uint64_t Workload::*,
-                              std::optional<int64_t> Workload::*>;
+  using Member = MemberOf<Workload>;
   std::string_view name;  // of the option, of the setting in plans and in a record's request: "input"
   std::string_view help;  // of the option
   Member member;
@@ -54,10 +58,7 @@ const Axis* find_axis(std::string_view name);  // nullptr: there is none
 
 // A value under its key in the record.
 struct Field {
-  using Member =
-      std::variant<std::string MeasuredWorkload::*, int64_t MeasuredWorkload::*, uint64_t MeasuredWorkload::*,
-                   bool MeasuredWorkload::*, std::optional<int64_t> MeasuredWorkload::*,
-                   std::optional<std::string> MeasuredWorkload::*>;
+  using Member = MemberOf<MeasuredWorkload, bool MeasuredWorkload::*, std::optional<std::string> MeasuredWorkload::*>;
   std::string_view key;
   Member member;
   bool tells_apart = true;  // where it differs, two measurements are not of one workload

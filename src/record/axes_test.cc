@@ -21,7 +21,7 @@ Workload unusual() {
           .threads = 2,
           .layout = "nhwc",
           .mode = "graph",
-          .input_mode = "pipeline",
+          .input_mode = InputMode::pipeline,
           .dropout = "off",
           .data = "it's here",
           .seed = 7,

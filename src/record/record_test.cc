@@ -323,10 +323,10 @@ TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
   request.threads = 2;
   request.layout = "nhwc";
-  request.input_mode = "pipeline";
+  request.input_mode = InputMode::pipeline;
   request.seed = ~uint64_t{0};
   run.workload.layout = "nhwc";
-  run.workload.input_mode = "pipeline";
+  run.workload.input_mode = InputMode::pipeline;
   run.workload.precision = "fp32";
   for (const char* data : {"it's here", "run", "--mode"}) {
     request.data = data;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/workload_words.h"
+
 namespace tbd {
 
 // As a batch: the largest that fits into the memory budget, found by running before the workload is measured.
@@ -18,10 +20,10 @@ struct Workload {
   int64_t batch = 0;                  // samples in one forward pass per worker; 0: the default batch (default_batch)
   std::string precision = "fp32";
   std::string device = "cpu";
-  int64_t threads = 0;                         // inside an op; 0: one per usable core
-  std::string layout;                          // empty: the framework's usual one for the precision
-  std::string mode;                            // eager, eager-onednn, graph, xla; empty: the framework's usual one
-  std::string input_mode = "resident";         // resident, pipeline
+  int64_t threads = 0;  // inside an op; 0: one per usable core
+  std::string layout;   // empty: the framework's usual one for the precision
+  std::string mode;     // eager, eager-onednn, graph, xla; empty: the framework's usual one
+  InputMode input_mode = InputMode::resident;
   std::string dropout = "framework";           // framework, mask, off
   std::string data;                            // a dataset folder; empty: synthetic
   uint64_t seed = 0;                           // of weights, order and augmentation

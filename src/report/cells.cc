@@ -25,10 +25,10 @@ size_t rank(const std::string& precision) {
 auto order(const ReportCell& cell) {
   const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
-                    size_t, const std::string&, int64_t, bool, const std::string&, int64_t, const std::string&,
+                    size_t, const std::string&, int64_t, bool, const InputMode&, int64_t, const std::string&,
                     const std::string&, const std::string&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
-      w.input_mode != "resident", w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
+      w.input_mode != InputMode::resident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
 }
 
 // Calls work(i) for all i below count, halves on two threads; the first error of either is thrown.
@@ -50,6 +50,10 @@ void in_two(size_t count, const std::function<void(size_t)>& work) {
 }
 
 std::string label_value(const std::string& value) { return value; }
+template <AnyWord Kind>
+std::string label_value(const Kind& value) {
+  return value.text();
+}
 std::string label_value(int64_t value) { return cat(value); }
 std::string label_value(uint64_t value) { return cat(value); }
 std::string label_value(const std::optional<int64_t>& bytes) { return bytes ? budget_text(*bytes) : ""; }

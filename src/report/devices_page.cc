@@ -81,7 +81,7 @@ Table devices_table(const Content& content, std::span<const Pairing> pairs) {
   for (const Pairing& pair : pairs) {
     const MeasuredWorkload& w = pair.first->workload;
     const Quotient x = quotient(pair.b->throughput(), pair.a->throughput());
-    table.rows.push_back({w.model, w.framework, w.precision, w.input_mode, pair.a->batch,
+    table.rows.push_back({w.model, w.framework, w.precision, w.input_mode.text(), pair.a->batch,
                           place_name(content, *pair.first), place_name(content, *pair.second), cell(x.value),
                           cell(x.low), cell(x.high),
                           cell(over(pair.b->compute_utilization, pair.a->compute_utilization)),

@@ -130,7 +130,7 @@ Table overview_table(const Content& content) {
     const Measured& x = shown.cell["throughput"];
     const Judgement& judged = shown.cell.judgement;
     table.rows.push_back({w.model, w.config, cat(w.framework, " ", w.framework_version), w.mode, w.precision,
-                          w.input_mode, sweep.machine, static_cast<int64_t>(sweep.points.size()), shown.batch,
+                          w.input_mode.text(), sweep.machine, static_cast<int64_t>(sweep.points.size()), shown.batch,
                           cell(x.value), cell(x.low), cell(x.high), unit_of(sweep),
                           judged.grade.empty() ? TableCell() : TableCell(judged.grade),
                           judged.flags.empty() ? TableCell() : TableCell(join(judged.flags, ", ")),

@@ -23,7 +23,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
   std::vector<std::string> values = {
       w.framework,
       w.mode,
-      w.input_mode,
+      w.input_mode.text(),
       w.framework_version,
       w.layout,
       w.allocator == "framework" ? "" : w.allocator,
@@ -129,7 +129,7 @@ std::vector<ModelGroup> model_groups(const Content& content) {
     Panel& panel = *std::ranges::find(group.panels, id, &Panel::id);
     panel.series.push_back({.sweep = &sweep,
                             .color = colors.at({sweep.workload.framework, sweep.workload.mode}),
-                            .square = sweep.workload.input_mode != "resident"});
+                            .square = sweep.workload.input_mode != InputMode::resident});
   }
   for (ModelGroup& group : groups)
     for (Panel& panel : group.panels) name_series(panel);

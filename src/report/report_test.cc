@@ -20,8 +20,8 @@ using testing::Not;
 constexpr const char* kLibrary = "/* charts */";
 
 std::vector<Record> four_cells() {
-  return {sample_record(), sample_record({.input_mode = "pipeline"}), sample_record({.precision = "bf16"}),
-          sample_record({.input_mode = "pipeline", .precision = "bf16"})};
+  return {sample_record(), sample_record({.input_mode = InputMode::pipeline}), sample_record({.precision = "bf16"}),
+          sample_record({.input_mode = InputMode::pipeline, .precision = "bf16"})};
 }
 
 size_t count(const std::string& text, std::string_view part) {
@@ -277,8 +277,9 @@ TEST(Report, HostileNamesStayText) {
   Record record = sample_record();
   MeasuredWorkload& w = record.run.workload;
   for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.mode, &w.device, &w.precision,
-                         &w.layout, &w.allocator, &w.input_mode, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
+                         &w.layout, &w.allocator, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
     *s = hostile;
+  w.input_mode = InputMode(hostile);
   record.hash = record.run.created = record.run.tool = hostile;
   record.run.flags = {hostile};
   record.run.outcome = {.kind = OutcomeKind::failed, .reason = hostile, .repro = hostile};
@@ -325,7 +326,8 @@ TEST(Report, RefusesAChartLibraryThatClosesTheScriptTag) {
 TEST(Report, WithoutRecordsIsRefused) { EXPECT_THROW(report_html({}, kLibrary), Error); }
 
 TEST(Report, ShowsTheInputVerdictInTheSummary) {
-  const std::vector<Record> records = {sample_record(), sample_record({.input_wait = 0.1, .input_mode = "pipeline"})};
+  const std::vector<Record> records = {sample_record(),
+                                       sample_record({.input_wait = 0.1, .input_mode = InputMode::pipeline})};
   EXPECT_THAT(report_html({records}, kLibrary), HasSubstr("input-bound</strong> – training waits for its input"));
 }
 

@@ -9,9 +9,8 @@
 namespace tbd {
 namespace {
 
-ChartSeries throughput_series(std::span<const ReportCell> cells, const std::string& unit,
-                              const std::string& input_mode) {
-  ChartSeries series{.name = input_mode, .role = input_mode};
+ChartSeries throughput_series(std::span<const ReportCell> cells, const std::string& unit, const InputMode& input_mode) {
+  ChartSeries series{.name = input_mode.text(), .role = input_mode.text()};
   for (const ReportCell& cell : cells) {
     const MeasuredWorkload& w = cell.result.workload;
     if (w.unit != unit || w.input_mode != input_mode) continue;
@@ -75,14 +74,14 @@ Page throughput_page(std::span<const ReportCell> cells) {
                 .mark = Mark::bars,
                 .from_zero = true,
                 .table = interval_table(cells, unit)};
-    std::vector<std::string> modes;
+    std::vector<InputMode> modes;
     for (const ReportCell& cell : shown_cells) {
       if (cell.result.workload.unit != unit) continue;
       chart.order.push_back(cell.label);
-      const std::string& mode = cell.result.workload.input_mode;
+      const InputMode& mode = cell.result.workload.input_mode;
       if (!std::ranges::count(modes, mode)) modes.push_back(mode);
     }
-    for (const std::string& mode : modes) chart.series.push_back(throughput_series(shown_cells, unit, mode));
+    for (const InputMode& mode : modes) chart.series.push_back(throughput_series(shown_cells, unit, mode));
     chart.metric = "throughput";
     page.tables.push_back(chart.table);
     page.tables.back().title = chart.title;

@@ -24,7 +24,7 @@ constexpr size_t kMostQuickCells = 6;
 // Cells of one group are compared: they differ in framework and in how they are fed, and get the same batch.
 std::string group_of(Workload cell) {
   cell.framework.clear();
-  cell.input_mode.clear();
+  cell.input_mode = {};
   cell.layout.clear();
   cell.batch = 0;
   return repro_line(cell);
@@ -32,7 +32,7 @@ std::string group_of(Workload cell) {
 
 // Cells of one probe have the same step: they differ only in how they are fed.
 std::string probe_of(Workload cell) {
-  cell.input_mode.clear();
+  cell.input_mode = {};
   cell.batch = 0;
   return repro_line(cell);
 }
@@ -53,7 +53,7 @@ struct Probe {
 // nullopt when the worker fails, which the cell itself will show.
 std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettings& settings) {
   cell.batch = batch;
-  cell.input_mode = "resident";
+  cell.input_mode = InputMode::resident;
   const PreparedCell prepared = prepare(cell, Effort::quick, settings);
   if (prepared.refused) return std::nullopt;
   try {
@@ -169,10 +169,10 @@ std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<F
       Workload& cell = cells.emplace_back(like);
       cell.framework = offer.framework;
       cell.precision = precision;
-      cell.input_mode = "resident";
+      cell.input_mode = InputMode::resident;
       if (!offer.pipeline || !offered) continue;
       twins.push_back(cell);
-      twins.back().input_mode = "pipeline";
+      twins.back().input_mode = InputMode::pipeline;
     }
   const size_t room = cells.size() < kMostQuickCells ? kMostQuickCells - cells.size() : 0;
   if (twins.size() > room) twins.resize(room);

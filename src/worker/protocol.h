@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_value.h"
+#include "base/workload_words.h"
 #include "graph/program.h"
 
 namespace tbd::protocol {
@@ -41,10 +42,10 @@ struct Read {  // tensors whose names start with one of the prefixes
 // Where a run's batches come from. resident: the batch of step 1 (or the file) is staged once and reused;
 // pipeline: each step's batch comes from the real loader.
 struct InputPlan {
-  std::string mode = "resident";  // resident, pipeline
-  std::string file;               // safetensors with the step's inputs; resident only
-  JsonValue source;               // data::SourceSpec; empty with a file
-  std::string save;               // when set, the first step's inputs are written there (safetensors)
+  InputMode mode = InputMode::resident;
+  std::string file;  // safetensors with the step's inputs; resident only
+  JsonValue source;  // data::SourceSpec; empty with a file
+  std::string save;  // when set, the first step's inputs are written there (safetensors)
 };
 struct Run {
   int64_t steps = 1;               // at most

@@ -37,7 +37,7 @@ Need saturation(const std::vector<PlannedSeries>& clean) {
 }
 
 Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
-  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, std::string, InputMode, std::string>;
   std::map<Key, std::vector<const PlannedSeries*>> rivals;
   for (const PlannedSeries& s : clean)
     rivals[{s.any->workload.model, s.any->workload.config, s.any->workload.precision, s.any->workload.input_mode,
@@ -66,7 +66,7 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
 Need against(int observation, const std::vector<PlannedSeries>& traced, bool NetworkKind::*kind,
              const std::string& name) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<PlannedSeries>> stacks;
+  std::map<std::tuple<std::string, std::string, InputMode, std::string>, std::vector<PlannedSeries>> stacks;
   for (const PlannedSeries& s : traced)
     stacks[{s.any->workload.framework, s.any->workload.precision, s.any->workload.input_mode, s.any->workload.device}]
         .push_back(s);
@@ -99,7 +99,7 @@ Need processors(const std::vector<PlannedSeries>& clean) {
 }
 
 Need devices(const std::vector<PlannedSeries>& traced) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::set<std::string>> seen;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, InputMode>, std::set<std::string>> seen;
   const auto key = [](const PlannedWorkload& c) {
     const Workload& w = c.workload;
     return std::tuple(w.model, w.config, w.framework, w.precision, w.input_mode);

@@ -12,7 +12,8 @@ namespace tbd::sample {
 
 struct Series {
   std::string model = "resnet50", framework = "pytorch", precision = "fp32", device = "cpu";
-  std::string machine = "Sample CPU", input_mode = "resident", op = "conv2d", title, domain;
+  std::string machine = "Sample CPU", op = "conv2d", title, domain;
+  InputMode input_mode = InputMode::resident;
   std::vector<int64_t> batches;
   std::vector<double> throughput;         // by batch
   std::vector<double> u = {}, f = {};     // by batch, of traces; empty: not traced

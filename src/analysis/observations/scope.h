@@ -5,7 +5,8 @@
 namespace tbd::rules {
 
 struct Scope {
-  std::string machine, device, input_mode;
+  std::string machine, device;
+  InputMode input_mode;
   std::vector<const Sweep*> sweeps;
   std::vector<std::string> notes;               // what was left out: "3 workloads of effort smoke"
   std::string label;                            // "CPU"

@@ -108,7 +108,7 @@ std::string Sweep::label() const {
   out += cat(" ", w.framework, " ", w.precision);
   if (w.mode != "eager" && w.mode != "graph" && !w.mode.empty()) out += cat(" ", w.mode);
   if (w.device != "cpu") out += cat(" ", w.device);
-  if (w.input_mode != "resident") out += cat(" ", w.input_mode);
+  if (w.input_mode != InputMode::resident) out += cat(" ", w.input_mode);
   return out;
 }
 

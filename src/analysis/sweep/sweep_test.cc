@@ -28,7 +28,7 @@ TEST(Sweeps, GroupWorkloadsThatDifferOnlyInBatch) {
   Results results;
   results.add({.batches = {8, 4}, .throughput = {12, 10}})
       .add({.precision = "bf16", .batches = {4}, .throughput = {20}});
-  results.add({.input_mode = "pipeline", .batches = {4}, .throughput = {9}});
+  results.add({.input_mode = InputMode::pipeline, .batches = {4}, .throughput = {9}});
   results.add({.batches = {4}, .throughput = {9}, .budget = int64_t{4} << 30});
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 4u);

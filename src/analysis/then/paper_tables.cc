@@ -69,7 +69,8 @@ bool traced(const Record& record) {
 auto nearness(const Record* record) {
   const MeasuredWorkload& w = record->run.workload;
   const double off = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, w.batch)) / 32));
-  return std::tuple(w.model != kPrintedKernelsModel, w.precision != "fp32", off, w.model, w.input_mode != "resident");
+  return std::tuple(w.model != kPrintedKernelsModel, w.precision != "fp32", off, w.model,
+                    w.input_mode != InputMode::resident);
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ Table datasets_table(std::span<const Record* const> records) {
     std::set<std::string> models, inputs;
     for (const Record* record : group) {
       models.insert(title_of(record->run));
-      inputs.insert(record->run.workload.input_mode);
+      inputs.insert(record->run.workload.input_mode.text());
     }
     const auto* known = std::ranges::find(kDataSets, name, &DataSet::name);
     const bool found = known != std::end(kDataSets);

@@ -1,0 +1,49 @@
+// A name of one kind, such as a precision: the compiler takes no other kind's in its place. A kind names its values as
+// constants; a record of a later version may hold others.
+#pragma once
+#include <compare>
+#include <concepts>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tbd {
+
+// `struct Kind : Word<Kind> { using Word::Word; };`
+template <class Kind>
+class Word {
+ public:
+  Word() = default;
+  explicit Word(std::string text) : text_(std::move(text)) {}
+
+  const std::string& text() const { return text_; }
+  bool empty() const { return text_.empty(); }
+  friend bool operator==(const Word&, const Word&) = default;
+  friend auto operator<=>(const Word&, const Word&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Word& word) { return out << word.text_; }
+  // In JSON its text.
+  template <class Json>
+  friend void to_json(Json& json, const Word& word) {
+    json = word.text_;
+  }
+  template <class Json>
+  friend void from_json(const Json& json, Word& word) {
+    word.text_ = json.template get<std::string>();
+  }
+
+ private:
+  std::string text_;
+};
+
+template <class T>
+concept AnyWord = std::derived_from<T, Word<T>>;
+
+template <AnyWord Kind>
+std::vector<std::string> texts(const std::vector<Kind>& words) {
+  std::vector<std::string> out;
+  for (const Kind& word : words) out.push_back(word.text());
+  return out;
+}
+
+}  // namespace tbd
