@@ -33,7 +33,7 @@ struct Inside {  // a call of the framework
   }
 
 //   [--config canonical] [--batch 8] [--threads 2] [--steps 20]   one JSON line: seconds a step, and of our own
-inline int own_time(int argc, char** argv, const std::string& layout) {
+inline int own_time(int argc, char** argv, const ImageLayout& layout) {
   auto given = flags(argc, argv);
   const auto number = [&](const char* name, int64_t otherwise) {
     return given.contains(name) ? std::stoll(given[name]) : otherwise;

@@ -20,13 +20,13 @@ namespace tbd::bench {
 struct Workload {
   Program program;
   int64_t batch = 8, threads = 2;
-  std::string layout = "nhwc";
+  ImageLayout layout = ImageLayout::nhwc;
   std::string save_inputs = {};  // a safetensors file to write the batch to
 };
 
 // What flags of these names say; `layout` is the framework's usual one:
 //   [--model resnet50] [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nhwc]
-inline Workload workload_from(const std::map<std::string, std::string>& flags, const std::string& layout) {
+inline Workload workload_from(const std::map<std::string, std::string>& flags, const ImageLayout& layout) {
   const auto text = [&](const char* name, const std::string& otherwise) {
     const auto found = flags.find(name);
     return found == flags.end() ? otherwise : found->second;
@@ -35,7 +35,7 @@ inline Workload workload_from(const std::map<std::string, std::string>& flags, c
   return {.program = with_precision(program, precision_from(text("precision", "fp32"))),
           .batch = std::stoll(text("batch", "8")),
           .threads = std::stoll(text("threads", "2")),
-          .layout = text("layout", layout),
+          .layout = ImageLayout(text("layout", layout.text())),
           .save_inputs = text("save-inputs", "")};
 }
 

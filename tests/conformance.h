@@ -23,7 +23,7 @@ struct OpRun {
 struct OpRunOptions {
   Precision precision = Precision::fp32;
   std::vector<DType> rounded = {};  // operands are rounded to each in turn; one OpRun each
-  std::string layout = {};          // empty: the first that the worker offers
+  ImageLayout layout = {};          // empty: the first that the worker offers
 };
 
 // Of the cases that the precision is for. A process for each part of them; where one fails, that case is left out and

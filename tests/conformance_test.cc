@@ -41,8 +41,8 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
   }
   protocol::HelloReply asked() const { return capabilities(GetParam(), settings_); }
   // Each layout in fp32, the first alone in other precisions.
-  std::vector<std::string> layouts(Precision precision) const {
-    std::vector<std::string> out = asked().layouts;
+  std::vector<ImageLayout> layouts(Precision precision) const {
+    std::vector<ImageLayout> out = asked().layouts;
     if (precision != Precision::fp32) out.resize(1);
     return out;
   }
@@ -113,7 +113,7 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
   const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases, {Precision::fp64, rounded});
   std::set<Pair> ran;
   for (size_t i = 0; i < precisions.size(); ++i)
-    for (const std::string& layout : layouts(precisions[i])) {
+    for (const ImageLayout& layout : layouts(precisions[i])) {
       SCOPED_TRACE(layout);
       const OpRun run = run_op_cases(GetParam(), settings_, cases, {precisions[i], {rounded[i]}, layout}).at(0);
       ran.merge(judge(GetParam().framework, cases, precisions[i], run, expected[i]));

@@ -35,7 +35,7 @@ class EquivalenceGates : public ::testing::Test {
     step_ = worker_stepper(settings_.workers.front(), settings_);
   }
 
-  FrameworkVerdict judged(const std::string& toy, const std::string& layout) {
+  FrameworkVerdict judged(const std::string& toy, const ImageLayout& layout) {
     const Equivalence equivalence(toy_program(toy), {.batch = 4}, step_);
     return equivalence.judge({"pytorch", "", step_, layout});
   }
@@ -50,7 +50,7 @@ class EquivalenceGates : public ::testing::Test {
 TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) {
   for (const char* toy :
        {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent", "speech", "growing"}) {
-    const FrameworkVerdict verdict = judged(toy, "nhwc");
+    const FrameworkVerdict verdict = judged(toy, ImageLayout::nhwc);
     EXPECT_TRUE(verdict.passed()) << toy << ": " << to_json(verdict).dump(1);
     EXPECT_GT(verdict.gates.front().compared, 10) << toy;
   }

@@ -167,7 +167,8 @@ TEST_F(Protocol, RefusedProgramIsNotLoaded) {
   for (const WorkerEntry& entry : workers_) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
-    const protocol::Load load{.program = perceptron(), .bindings = {{"N", 4}}, .device = "cuda:99", .layout = "none"};
+    const protocol::Load load{
+        .program = perceptron(), .bindings = {{"N", 4}}, .device = "cuda:99", .layout = ImageLayout("none")};
     EXPECT_NE(talk.refusal(load), "accepted");
     EXPECT_THAT(talk.refusal(protocol::Run{}), HasSubstr("nothing is loaded"));
   }

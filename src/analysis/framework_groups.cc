@@ -56,8 +56,9 @@ std::vector<Column> workload_columns() {
 }
 
 std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
-  return {w.model, w.config, w.precision, w.input_mode.text(), w.batch, cat(w.framework, " ", w.framework_version),
-          w.mode,  w.layout};
+  return {
+      w.model, w.config,       w.precision, w.input_mode.text(), w.batch, cat(w.framework, " ", w.framework_version),
+      w.mode,  w.layout.text()};
 }
 
 }  // namespace

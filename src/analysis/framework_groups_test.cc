@@ -16,7 +16,7 @@ CellResult row(const std::string& framework, std::optional<bool> verified, const
   MeasuredWorkload& w = record.run.workload;
   w.framework = framework;
   w.mode = framework == "pytorch" ? "eager" : "graph";
-  w.layout = framework == "tensorflow" ? "nhwc" : "nchw";
+  w.layout = framework == "tensorflow" ? ImageLayout::nhwc : ImageLayout::nchw;
   record.run.verified = verified;
   return summarize(record);
 }

@@ -4,6 +4,15 @@
 
 namespace tbd {
 
+// The physical order of axes of rank-4 activations.
+struct ImageLayout : Word<ImageLayout> {
+  using Word::Word;
+  static const ImageLayout nchw, nhwc;
+  static const std::vector<ImageLayout> known;
+};
+inline const ImageLayout ImageLayout::nchw{"nchw"}, ImageLayout::nhwc{"nhwc"};
+inline const std::vector<ImageLayout> ImageLayout::known = {nchw, nhwc};
+
 // Where batches come from: they stay in memory, or are read and decoded while measuring.
 struct InputMode : Word<InputMode> {
   using Word::Word;

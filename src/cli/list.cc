@@ -63,6 +63,11 @@ std::string offer_of(const std::optional<protocol::HelloReply>& can,
   return can ? join((*can).*list, " ") : "";
 }
 
+template <AnyWord Kind>
+std::string offer_of(const std::optional<protocol::HelloReply>& can, std::vector<Kind> protocol::HelloReply::*list) {
+  return can ? join(texts((*can).*list), " ") : "";
+}
+
 Table framework_table(const std::vector<Availability>& rows) {
   Table table{.title = "Frameworks",
               .columns = {{"framework", "framework"},

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/workload_words.h"
 
 namespace tbd::cli {
 namespace {

@@ -7,12 +7,15 @@
 #include <variant>
 #include <vector>
 
+namespace tbd {
+struct ImageLayout;
+}
 namespace tbd::cli {
 
 // What an argument fills: a flag a bool, an option one of the others. Where it is not given, the variable keeps its
 // default, and an optional stays empty.
 using Variable = std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
-                              std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*>;
+                              std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, ImageLayout*>;
 
 struct OptionTraits {
   bool required = false;

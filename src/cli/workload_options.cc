@@ -78,11 +78,6 @@ void WorkloadOptions::declare(Options& options) {
   }
 }
 
-void declare_axis(Options& options, std::string_view axis, std::string& value) {
-  const Axis* found = find_axis(axis);
-  options.option(option_of(*found), value, std::string(found->help));
-}
-
 const std::vector<std::string>& WorkloadOptions::models() const {
   static const std::vector<std::string> none;
   const auto found = lists_.find("model");

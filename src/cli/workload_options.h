@@ -2,7 +2,9 @@
 #pragma once
 #include <map>
 
+#include "base/text.h"
 #include "cli/command.h"
+#include "record/axes.h"
 #include "runner/plan.h"
 
 namespace tbd::cli {
@@ -21,7 +23,10 @@ class WorkloadOptions {
 };
 
 // The option of one axis, of a command that takes one workload; `value` holds the default.
-void declare_axis(Options& options, std::string_view axis, std::string& value);
+template <class T>
+void declare_axis(Options& options, std::string_view axis, T& value) {
+  options.option(cat("--", axis), value, std::string(find_axis(axis)->help));
+}
 
 // A whole positive number, or Error(usage): "--batch needs a positive whole number, got '0'".
 int64_t positive(const std::string& text, std::string_view option);

@@ -73,7 +73,7 @@ const std::vector<Axis>& table() {
        .member = &Workload::layout,
        .key = "layout",
        .kind = "layout",
-       .known = {"nchw", "nhwc"},
+       .known = texts(ImageLayout::known),
        .folder = {{.place = amounts_place, .prefix = "-"}}},
       {.name = "mode",
        .help = "eager, eager-onednn, graph, xla: how the framework runs the network [its usual one]",

@@ -19,7 +19,7 @@ Workload unusual() {
           .precision = "bf16",
           .device = "cuda:1",
           .threads = 2,
-          .layout = "nhwc",
+          .layout = ImageLayout::nhwc,
           .mode = "graph",
           .input_mode = InputMode::pipeline,
           .dropout = "off",
@@ -83,9 +83,12 @@ TEST(Workload, ReproLineNamesEveryKnownAxis) {
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
             "net-tiny-pytorch__opt_a_b-bf16-b8-t2-nhwc-pipeline-graph-cuda_1-dropout-off-seed-7-within-4GiB");
-  EXPECT_EQ(
-      folder_name({.model = "a/b net.json", .framework = "pytorch@2.11", .batch = 8, .threads = 2, .layout = "nchw"}),
-      "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
+  EXPECT_EQ(folder_name({.model = "a/b net.json",
+                         .framework = "pytorch@2.11",
+                         .batch = 8,
+                         .threads = 2,
+                         .layout = ImageLayout::nchw}),
+            "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
 }
 
 }  // namespace

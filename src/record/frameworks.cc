@@ -27,7 +27,7 @@ std::string known_framework_names(std::string_view separator) {
   return join(names, separator);
 }
 
-std::string usual_layout(std::string_view framework) { return std::string(usual(framework).layout); }
+ImageLayout usual_layout(std::string_view framework) { return ImageLayout(std::string(usual(framework).layout)); }
 double usual_start_seconds(std::string_view framework) { return usual(framework).start_seconds; }
 
 std::string framework_note(std::string_view name) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/workload_words.h"
+
 namespace tbd {
 
 struct KnownFramework {
@@ -20,7 +22,7 @@ const KnownFramework* find_framework(std::string_view name);  // nullptr when un
 // "pytorch, tensorflow, mxnet", in the order of the table.
 std::string known_framework_names(std::string_view separator = ", ");
 // Of "pytorch" or "pytorch@2.1"; those of a KnownFramework's defaults when unknown.
-std::string usual_layout(std::string_view framework);
+ImageLayout usual_layout(std::string_view framework);
 double usual_start_seconds(std::string_view framework);
 
 // What a person is told beside the name: "retired upstream", or nothing.

@@ -322,10 +322,10 @@ TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   run.workload.threads = 2;
   Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
   request.threads = 2;
-  request.layout = "nhwc";
+  request.layout = ImageLayout::nhwc;
   request.input_mode = InputMode::pipeline;
   request.seed = ~uint64_t{0};
-  run.workload.layout = "nhwc";
+  run.workload.layout = ImageLayout::nhwc;
   run.workload.input_mode = InputMode::pipeline;
   run.workload.precision = "fp32";
   for (const char* data : {"it's here", "run", "--mode"}) {

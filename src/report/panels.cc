@@ -25,7 +25,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
       w.mode,
       w.input_mode.text(),
       w.framework_version,
-      w.layout,
+      w.layout.text(),
       w.allocator == "framework" ? "" : w.allocator,
       cat(w.threads, " threads"),
       w.optimizer,

@@ -277,8 +277,9 @@ TEST(Report, HostileNamesStayText) {
   Record record = sample_record();
   MeasuredWorkload& w = record.run.workload;
   for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.mode, &w.device, &w.precision,
-                         &w.layout, &w.allocator, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
+                         &w.allocator, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
     *s = hostile;
+  w.layout = ImageLayout(hostile);
   w.input_mode = InputMode(hostile);
   record.hash = record.run.created = record.run.tool = hostile;
   record.run.flags = {hostile};

@@ -25,6 +25,11 @@ void require_offered(std::string_view what, const std::string& wanted, const std
   fault(kind, cat(what, " ", wanted, " is not among what the worker offers here: ", join(offered, ", ")));
 }
 
+template <AnyWord Kind>
+void require_offered(std::string_view what, const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
+  require_offered(what, wanted.text(), texts(offered), kind);
+}
+
 // The step times of the rows that came so far.
 class StepTimes {
  public:

@@ -91,7 +91,7 @@ bool excluded(const Workload& cell, const WorkloadSet& exclude) {
   const KnownFramework* framework = find_framework(base_of(cell.framework));
   Workload whole = cell;
   if (cell.config.empty() && model) whole.config = model->configs.front().name;
-  if (cell.layout.empty() && framework) whole.layout = framework->layout;
+  if (cell.layout.empty() && framework) whole.layout = usual_layout(framework->name);
   if (cell.batch == 0) whole.batch = default_batch(model ? model->sweep : std::vector<int64_t>{});
   return std::ranges::all_of(exclude.lists, [&](const auto& list) {
     const auto& [name, values] = list;

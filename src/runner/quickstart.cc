@@ -25,7 +25,7 @@ constexpr size_t kMostQuickCells = 6;
 std::string group_of(Workload cell) {
   cell.framework.clear();
   cell.input_mode = {};
-  cell.layout.clear();
+  cell.layout = {};
   cell.batch = 0;
   return repro_line(cell);
 }

@@ -25,7 +25,9 @@ struct Check {
 struct Load {
   Program program;
   Bindings bindings;
-  std::string device = "cpu", layout = "nchw", precision = "fp32", dropout = "framework";
+  std::string device = "cpu";
+  ImageLayout layout = ImageLayout::nchw;
+  std::string precision = "fp32", dropout = "framework";
   std::string mode;  // empty: the worker's usual one
   int64_t threads = 1;
   uint64_t seed = 0;
@@ -75,7 +77,8 @@ struct HelloReply {
   int version = kVersion;
   std::string framework, framework_version;
   std::vector<std::string> modes;  // the first is the usual one
-  std::vector<std::string> devices, precisions, layouts;
+  std::vector<std::string> devices, precisions;
+  std::vector<ImageLayout> layouts;
   std::vector<std::string> passes = {"clean"};
   bool pipeline = false;  // can feed itself from a data source
   std::map<std::string, std::string> build;

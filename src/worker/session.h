@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "base/workload_words.h"
 #include "graph/program.h"
 
 namespace tbd {
@@ -18,11 +19,11 @@ class MemoryLedger;
 class Trace;
 
 struct SessionIdentity {
-  std::string framework, version;               // "pytorch", "2.15.0"
-  std::vector<std::string> modes;               // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
-  std::vector<std::string> devices;             // "cpu", "cuda:0", ...
-  std::vector<std::string> precisions;          // that this device and build can run: "fp32", "bf16", ...
-  std::vector<std::string> layouts;             // "nchw", "nhwc"
+  std::string framework, version;       // "pytorch", "2.15.0"
+  std::vector<std::string> modes;       // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
+  std::vector<std::string> devices;     // "cpu", "cuda:0", ...
+  std::vector<std::string> precisions;  // that this device and build can run: "fp32", "bf16", ...
+  std::vector<ImageLayout> layouts;
   std::vector<std::string> passes = {"clean"};  // what can be measured, each in a process of its own: "trace", "memory"
   std::map<std::string, std::string> build;     // math libraries and their versions, capability of the CPU, ...
 };
@@ -39,8 +40,8 @@ struct LoadOptions {
   Bindings bindings;  // {"N", 8}: samples of one forward pass
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string layout = "nchw";  // physical layout of rank-4 activations
-  std::string mode = {};        // of the identity's modes; empty: the first
+  ImageLayout layout = ImageLayout::nchw;
+  std::string mode = {};  // of the identity's modes; empty: the first
   bool tf32 = false;
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/workload_words.h"
 #include "graph/passes.h"
 
 namespace tbd {
@@ -11,7 +12,7 @@ namespace tbd {
 struct BackendFacts {
   std::string framework;
   std::vector<Precision> precisions;
-  std::vector<std::string> layouts;  // the first is the usual one
+  std::vector<ImageLayout> layouts;  // the first is the usual one
   // How far three steps in single precision may be from those in double.
   double single_precision = 0;
   // How far an update may be from its formula, in each precision that is tested.

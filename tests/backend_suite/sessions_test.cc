@@ -148,7 +148,7 @@ TEST(Load, RefusesWhatItCannotRun) {
   EXPECT_EQ(load([](LoadOptions&) {}), "no error");
   EXPECT_THAT(load([](LoadOptions& o) { o.device = "tpu"; }), HasSubstr("'tpu'"));
   EXPECT_NE(load([](LoadOptions& o) { o.device = "cuda:99"; }), "no error");
-  EXPECT_THAT(load([](LoadOptions& o) { o.layout = "nwhc"; }), HasSubstr("nwhc"));
+  EXPECT_THAT(load([](LoadOptions& o) { o.layout = ImageLayout("nwhc"); }), HasSubstr("nwhc"));
   EXPECT_THAT(load([](LoadOptions& o) { o.threads = 0; }), HasSubstr("threads"));
   EXPECT_THAT(load([](LoadOptions& o) { o.world = 2; }), HasSubstr("one rank"));
 }

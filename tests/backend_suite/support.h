@@ -53,7 +53,7 @@ inline TensorMap initial_weights(const Program& program) {
 
 struct SessionSetup {
   int64_t batch = 4;
-  std::string layout = {};  // the back-end's usual one
+  ImageLayout layout = {};  // the back-end's usual one
   bool capture = true;
   int64_t threads = 1;
   std::string mode = {};

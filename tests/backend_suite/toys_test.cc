@@ -66,7 +66,7 @@ TEST_P(Toy, RunsInLowPrecision) {
 
 TEST_P(Toy, LayoutsAgree) {
   const TensorMap expected = after_three_steps(program());
-  for (const std::string& layout : backend_facts().layouts)
+  for (const ImageLayout& layout : backend_facts().layouts)
     expect_agreement(after_three_steps(program(), {.layout = layout}), expected, 1e-8, 1e-14);
 }
 

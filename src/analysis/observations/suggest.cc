@@ -66,7 +66,7 @@ Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<s
   Workload& w = out.workload;
   if (w.input_mode == InputMode::resident) w.data.clear();
   w.threads = 0;  // as the machine and the framework choose
-  w.layout.clear();
+  w.layout = {};
   w.mode.clear();
   w.seed = 0;
   return out;

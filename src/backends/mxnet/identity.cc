@@ -24,7 +24,7 @@ SessionIdentity describe_mxnet() {
   SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {"graph"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32"};
-  out.layouts = {"nchw"};
+  out.layouts = {ImageLayout::nchw};
   out.passes = {"clean", "trace", "memory"};
   out.build["status"] = "retired upstream";
   out.build["features"] = join(library_features(), ", ");

@@ -55,7 +55,7 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
   const auto nothing = [](LoadOptions&) {};
   EXPECT_EQ(load(mlp, nothing), "no error");
   EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = "cuda:0"; }), HasSubstr("'cuda:0'"));
-  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = "nhwc"; }), HasSubstr("'nhwc'"));
+  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = ImageLayout::nhwc; }), HasSubstr("'nhwc'"));
   Program bent = toy_program("mlp20");
   bent.phases[0].nodes.push_back({"bent", Unary{Unary::Function::sigmoid}, {"x"}});
   bent.phases[0].nodes.push_back({"slope", InputGradient{}, {"bent", "x"}});

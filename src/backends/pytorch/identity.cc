@@ -23,7 +23,7 @@ SessionIdentity describe_torch() {
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16", "fp16"};
   out.passes = {"clean", "memory", "trace"};
-  out.layouts = {"nchw", "nhwc"};
+  out.layouts = {ImageLayout::nchw, ImageLayout::nhwc};
   if (at::hasCUDA()) {
     const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
     for (int64_t i = 0; i < count; ++i) out.devices.push_back(cat("cuda:", i));

@@ -74,9 +74,9 @@ void synchronize(const at::Device& device) {
   guard.getStream(device).synchronize();
 }
 
-Layout layout_from(const std::string& name) {
-  if (name == "nchw") return Layout::nchw;
-  if (name == "nhwc") return Layout::nhwc;
+Layout layout_from(const ImageLayout& name) {
+  if (name == ImageLayout::nchw) return Layout::nchw;
+  if (name == ImageLayout::nhwc) return Layout::nhwc;
   fail(ErrorKind::usage, "unknown layout '", name, "', expected nchw or nhwc");
 }
 

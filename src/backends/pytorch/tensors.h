@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/tensor.h"
+#include "base/workload_words.h"
 
 namespace tbd::pytorch {
 
@@ -20,7 +21,7 @@ void synchronize(const at::Device& device);
 
 // How rank-4 tensors lie in memory. Logical layout stays NCHW.
 enum class Layout { nchw, nhwc };
-Layout layout_from(const std::string& name);
+Layout layout_from(const ImageLayout& name);
 // Channels last for rank 4 under nhwc, row-major otherwise.
 at::MemoryFormat memory_format(int64_t rank, Layout layout);
 

@@ -11,7 +11,7 @@ SessionIdentity describe_tensorflow() {
   SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {"graph", "xla"}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16"};
-  out.layouts = {"nhwc"};
+  out.layouts = {ImageLayout::nhwc};
   out.passes = {"clean", "trace", "memory"};
   out.build["math"] = "oneDNN and Eigen, as TensorFlow links them";
   out.build["inter_op_threads"] = "1";

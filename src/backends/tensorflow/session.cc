@@ -21,7 +21,7 @@ std::vector<NodeSupport> TensorFlowSession::check(const Program& program) const 
 
 void TensorFlowSession::load(const Program& program, const LoadOptions& options) {
   if (options.device != "cpu") fail(ErrorKind::unsupported, "this tensorflow has no device '", options.device, "'");
-  if (options.layout != "nhwc")
+  if (options.layout != ImageLayout::nhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   ProgramSession::load(program, options);
   session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");

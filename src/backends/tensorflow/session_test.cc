@@ -31,7 +31,7 @@ TEST(TensorFlowLoad, RefusesOtherLayoutsAndLossScales) {
     return sentence_from([&] { TensorFlowSession().load(what, options); });
   };
   const Program program = toy_program("mlp20");
-  EXPECT_THAT(load({.bindings = {{"N", 4}}, .layout = "nchw"}, program), HasSubstr("nhwc"));
+  EXPECT_THAT(load({.bindings = {{"N", 4}}, .layout = ImageLayout::nchw}, program), HasSubstr("nhwc"));
   LoadOptions options = load_options();
   EXPECT_THAT(load(options, with_precision(program, Precision::fp16)), HasSubstr("loss scale"));
   options.device = "cuda:0";

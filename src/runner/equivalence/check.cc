@@ -55,7 +55,7 @@ VerdictKey key_of(const Workload& cell, const std::string& config, const WorkerE
 }
 
 // What one call of check_model can judge: model, config, layout and mode as the cells name them.
-using Question = std::tuple<std::string, std::string, std::string, std::string>;
+using Question = std::tuple<std::string, std::string, ImageLayout, std::string>;
 using Missing = std::map<Question, std::vector<std::string>>;  // frameworks without a verdict
 
 // By model and config: the frameworks that train it.
@@ -73,7 +73,7 @@ Missing missing_verdicts(std::span<const Workload> cells, const RunnerSettings& 
     const WorkerEntry* entry = worker_of(cell, settings);
     if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
     if (verified(cell, settings)) continue;
-    const std::string layout = cell.layout == usual_layout(entry->framework) ? "" : cell.layout;
+    const ImageLayout layout = cell.layout == usual_layout(entry->framework) ? ImageLayout() : cell.layout;
     std::vector<std::string>& frameworks =
         missing[{cell.model, tiny_config_of(cell.model, cell.config), layout, cell.mode}];
     if (std::ranges::count(frameworks, entry->key) == 0) frameworks.push_back(entry->key);
@@ -131,7 +131,7 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
   result.reference_seconds = seconds_since(began);
   for (const WorkerEntry* entry : entries) {
     tell(entry->key);
-    const std::string layout = options.layout.empty() ? usual_layout(entry->framework) : options.layout;
+    const ImageLayout layout = options.layout.empty() ? usual_layout(entry->framework) : options.layout;
     const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings), layout, options.mode};
     began = now_ns();
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));

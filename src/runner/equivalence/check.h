@@ -11,7 +11,7 @@ struct CheckOptions {
   std::string config;                   // empty: tiny where the model has it
   std::vector<std::string> frameworks;  // empty: every worker that is built
   std::string precision = "fp32";
-  std::string layout;  // empty: each framework's usual one
+  ImageLayout layout;  // empty: each framework's usual one
   std::string mode;    // empty: each framework's usual one
   int64_t batch = 0;   // 0: 4 where a step is small, else 2
   uint64_t seed = 0;

@@ -21,7 +21,7 @@ struct EquivalenceOptions {
 struct Subject {
   std::string framework, version;
   Stepper step;
-  std::string layout = "nchw";
+  ImageLayout layout = ImageLayout::nchw;
   std::string mode = {};  // empty: its usual one
 };
 
