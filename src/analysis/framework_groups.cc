@@ -56,9 +56,10 @@ std::vector<Column> workload_columns() {
 }
 
 std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
-  return {
-      w.model, w.config,       w.precision, w.input_mode.text(), w.batch, cat(w.framework, " ", w.framework_version),
-      w.mode,  w.layout.text()};
+  return {w.model,       w.config,
+          w.precision,   w.input_mode.text(),
+          w.batch,       cat(w.framework, " ", w.framework_version),
+          w.mode.text(), w.layout.text()};
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ std::string mode_sentence(std::span<const FrameworkGroup> groups) {
   for (const FrameworkGroup& group : groups)
     for (const CellResult* each : group.compared) {
       modes.insert(cat(each->workload.framework, " ", each->workload.mode));
-      eager_pytorch = eager_pytorch || (each->workload.framework == "pytorch" && each->workload.mode == "eager");
+      eager_pytorch = eager_pytorch || (each->workload.framework == "pytorch" && each->workload.mode == Mode::eager);
     }
   if (modes.empty()) return "";
   std::string text = cat("Modes: ", join(std::vector<std::string>(modes.begin(), modes.end()), ", "), ".");

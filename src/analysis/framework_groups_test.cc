@@ -15,7 +15,7 @@ CellResult row(const std::string& framework, std::optional<bool> verified, const
   Record record = sample_record(options);
   MeasuredWorkload& w = record.run.workload;
   w.framework = framework;
-  w.mode = framework == "pytorch" ? "eager" : "graph";
+  w.mode = framework == "pytorch" ? Mode::eager : Mode::graph;
   w.layout = framework == "tensorflow" ? ImageLayout::nhwc : ImageLayout::nchw;
   record.run.verified = verified;
   return summarize(record);

@@ -14,8 +14,9 @@ namespace tbd::cli {
 
 // What an argument fills: a flag a bool, an option one of the others. Where it is not given, the variable keeps its
 // default, and an optional stays empty.
-using Variable = std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
-                              std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, ImageLayout*>;
+using Variable =
+    std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
+                 std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, ImageLayout*, Mode*>;
 
 struct OptionTraits {
   bool required = false;

@@ -80,7 +80,7 @@ const std::vector<Axis>& table() {
        .member = &Workload::mode,
        .key = "mode",
        .kind = "mode",
-       .known = {"eager", "eager-onednn", "graph", "xla"},
+       .known = texts(Mode::known),
        .folder = {{.place = mode_place, .prefix = "-", .usual = ""}}},
       {.name = "input",
        .help = "resident: batches are in memory; pipeline: read and decoded while measuring [resident]",

@@ -25,7 +25,7 @@ struct LabelPart {
 // Members of a workload W, of one type each.
 template <class W, class... More>
 using MemberOf = std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*,
-                              ImageLayout W::*, InputMode W::*, More...>;
+                              ImageLayout W::*, Mode W::*, InputMode W::*, More...>;
 
 struct Axis {
   using Member = MemberOf<Workload>;

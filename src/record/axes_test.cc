@@ -20,7 +20,7 @@ Workload unusual() {
           .device = "cuda:1",
           .threads = 2,
           .layout = ImageLayout::nhwc,
-          .mode = "graph",
+          .mode = Mode::graph,
           .input_mode = InputMode::pipeline,
           .dropout = "off",
           .data = "it's here",

@@ -34,13 +34,13 @@ std::vector<std::string> words(std::string_view line) {
 
 Workload request_of_old_record(const MeasuredWorkload& workload) {
   Workload request = workload;
-  request.mode.clear();
+  request.mode = {};
   const std::vector<std::string> line = words(workload.repro);
   if (line.size() < 3 || line[0] != "tbd" || line[1] != "run") return request;
   request.model = line[2];
   for (size_t i = 3; i + 1 < line.size(); i += 2) {
     if (line[i] == "--framework") request.framework = line[i + 1];
-    if (line[i] == "--mode") request.mode = line[i + 1];
+    if (line[i] == "--mode") request.mode = Mode(line[i + 1]);
     if (line[i] == "--data") request.data = line[i + 1];
   }
   return request;

@@ -308,7 +308,7 @@ TEST(Steps, OtherColumnsAndOrdersAreRead) {
 
 TEST(Record, KeepsItsRequestWhole) {
   RunInfo run = sample_run();
-  run.request = {.model = "my nets/net.json", .framework = "pytorch@2.11", .batch = 8, .mode = "graph"};
+  run.request = {.model = "my nets/net.json", .framework = "pytorch@2.11", .batch = 8, .mode = Mode::graph};
   for (const char* data : {"it's here", "run", "--mode", "a \\ b", " "}) {
     run.request.data = data;
     EXPECT_EQ(run_from_json(to_json(run)).request, run.request);
@@ -318,7 +318,7 @@ TEST(Record, KeepsItsRequestWhole) {
 TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   RunInfo run = sample_run();
   run.workload.model = "net";
-  run.workload.mode = "eager";
+  run.workload.mode = Mode::eager;
   run.workload.threads = 2;
   Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
   request.threads = 2;

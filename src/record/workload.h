@@ -22,7 +22,7 @@ struct Workload {
   std::string device = "cpu";
   int64_t threads = 0;  // inside an op; 0: one per usable core
   ImageLayout layout;   // empty: the framework's usual one for the precision
-  std::string mode;     // eager, eager-onednn, graph, xla; empty: the framework's usual one
+  Mode mode;            // empty: the framework's usual one
   InputMode input_mode = InputMode::resident;
   std::string dropout = "framework";           // framework, mask, off
   std::string data;                            // a dataset folder; empty: synthetic

@@ -90,7 +90,7 @@ Table throughput_table(const Panel& panel) {
     for (const SweepPoint& point : each.sweep->points) {
       const Measured& x = point.cell["throughput"];
       const Judgement& judged = point.cell.judgement;
-      table.rows.push_back({each.name, w.input_mode.text(), w.mode, point.batch, cell(x.value), cell(x.low),
+      table.rows.push_back({each.name, w.input_mode.text(), w.mode.text(), point.batch, cell(x.value), cell(x.low),
                             cell(x.high), point.cell.launches, point.cell.steps,
                             judged.grade.empty() ? TableCell() : TableCell(judged.grade),
                             judged.flags.empty() ? TableCell() : TableCell(join(judged.flags, ", ")),

@@ -26,7 +26,7 @@ auto order(const ReportCell& cell) {
   const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
                     size_t, const std::string&, int64_t, bool, const InputMode&, int64_t, const ImageLayout&,
-                    const std::string&, const std::string&, const std::string&>(
+                    const Mode&, const std::string&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
       w.input_mode != InputMode::resident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
 }

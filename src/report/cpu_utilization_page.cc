@@ -40,7 +40,7 @@ std::vector<Bars> all_bars(const Content& content) {
         const std::string title = cat(panel.where, ", ", w.input_mode, " input");
         auto bars = std::ranges::find(all, title, &Bars::title);
         if (bars == all.end()) bars = all.insert(all.end(), {.title = title});
-        const std::string mode = w.mode == "eager" ? "" : cat(" ", w.mode);
+        const std::string mode = w.mode == Mode::eager ? "" : cat(" ", w.mode);
         bars->bars.push_back({group.title, cat(w.framework, mode), each.color, each.sweep, point});
       }
   return all;
@@ -60,7 +60,7 @@ Table cpu_table(const Bars& bars) {
                    {"record_hash", "record"}};
   for (const CpuBar& bar : bars.bars) {
     const CellResult& result = bar.point->cell;
-    table.rows.push_back({bar.row, bar.sweep->workload.framework, bar.sweep->workload.mode, bar.point->batch,
+    table.rows.push_back({bar.row, bar.sweep->workload.framework, bar.sweep->workload.mode.text(), bar.point->batch,
                           cell(bar.point->cpu_utilization.value), cell(result["busy_cores"].value), result.launches,
                           result.steps,
                           result.judgement.grade.empty() ? TableCell() : TableCell(result.judgement.grade),

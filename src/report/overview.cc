@@ -62,7 +62,7 @@ std::string outcome_of(const Sweep& sweep) {
 }
 
 std::string entry(const Sweep& sweep, bool with_mode) {
-  const std::string mode = with_mode ? cat(html_escaped(sweep.workload.mode), ": ") : "";
+  const std::string mode = with_mode ? cat(html_escaped(sweep.workload.mode.text()), ": ") : "";
   const SweepPoint* best = best_of(sweep);
   if (!best) return cat("<div>", mode, "<span class=\"badge bad\">", html_escaped(outcome_of(sweep)), "</span></div>");
   const Judgement& judged = best->cell.judgement;
@@ -129,7 +129,7 @@ Table overview_table(const Content& content) {
     const SweepPoint& shown = best ? *best : sweep.points.front();
     const Measured& x = shown.cell["throughput"];
     const Judgement& judged = shown.cell.judgement;
-    table.rows.push_back({w.model, w.config, cat(w.framework, " ", w.framework_version), w.mode, w.precision,
+    table.rows.push_back({w.model, w.config, cat(w.framework, " ", w.framework_version), w.mode.text(), w.precision,
                           w.input_mode.text(), sweep.machine, static_cast<int64_t>(sweep.points.size()), shown.batch,
                           cell(x.value), cell(x.low), cell(x.high), unit_of(sweep),
                           judged.grade.empty() ? TableCell() : TableCell(judged.grade),

@@ -22,7 +22,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
   const MeasuredWorkload& w = sweep.workload;
   std::vector<std::string> values = {
       w.framework,
-      w.mode,
+      w.mode.text(),
       w.input_mode.text(),
       w.framework_version,
       w.layout.text(),
@@ -87,8 +87,8 @@ bool several_networks(const Content& content, const Sweep& sweep) {
 }
 
 // Colours of frameworks and modes, in the order of their names.
-std::map<std::pair<std::string, std::string>, size_t> colors_of(const Content& content) {
-  std::map<std::pair<std::string, std::string>, size_t> colors;
+std::map<std::pair<std::string, Mode>, size_t> colors_of(const Content& content) {
+  std::map<std::pair<std::string, Mode>, size_t> colors;
   for (const Sweep& sweep : content.sweeps) colors[{sweep.workload.framework, sweep.workload.mode}] = 0;
   size_t next = 0;
   for (auto& [key, color] : colors) color = next++;

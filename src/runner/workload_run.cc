@@ -12,7 +12,7 @@ void add_optimizer_path(MeasuredWorkload& workload, const protocol::HelloReply& 
   if (path != hello.build.end()) workload.optimizer = cat(kind, " ", path->second);
 }
 
-std::string mode_of(const Workload& cell, const protocol::HelloReply& hello) {
+Mode mode_of(const Workload& cell, const protocol::HelloReply& hello) {
   if (!cell.mode.empty() || hello.modes.empty()) return cell.mode;
   return hello.modes.front();
 }

@@ -119,7 +119,8 @@ protocol::Message Worker::on(const protocol::Load& request) {
     ledger_.emplace(node_names(request.program));
   }
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
-    fail(ErrorKind::unsupported, "mode ", request.mode, " is not among what the worker offers: ", join(modes, ", "));
+    fail(ErrorKind::unsupported, "mode ", request.mode,
+         " is not among what the worker offers: ", join(texts(modes), ", "));
   if (request.pass == "trace") counters_.emplace();
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,

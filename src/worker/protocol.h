@@ -28,7 +28,7 @@ struct Load {
   std::string device = "cpu";
   ImageLayout layout = ImageLayout::nchw;
   std::string precision = "fp32", dropout = "framework";
-  std::string mode;  // empty: the worker's usual one
+  Mode mode;  // empty: the worker's usual one
   int64_t threads = 1;
   uint64_t seed = 0;
   bool capture = false;
@@ -76,7 +76,7 @@ using Request = std::variant<Hello, Check, Load, Write, Read, Run, Gemm, Stop, B
 struct HelloReply {
   int version = kVersion;
   std::string framework, framework_version;
-  std::vector<std::string> modes;  // the first is the usual one
+  std::vector<Mode> modes;  // the first is the usual one
   std::vector<std::string> devices, precisions;
   std::vector<ImageLayout> layouts;
   std::vector<std::string> passes = {"clean"};

@@ -56,7 +56,7 @@ struct SessionSetup {
   ImageLayout layout = {};  // the back-end's usual one
   bool capture = true;
   int64_t threads = 1;
-  std::string mode = {};
+  Mode mode = {};
 };
 
 inline LoadOptions load_options(const SessionSetup& setup = {}) {

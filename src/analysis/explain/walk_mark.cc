@@ -32,7 +32,7 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
   if (flag == "peaks-drift")
     facts.push_back({"drift", tbd::cell(maybe<double>(info.peaks, "drift")), "", "run.json: peaks.drift"});
   if (flag == "unpinned") facts.push_back({"unpinned", info.workload.unpinned, "", "run.json: workload.unpinned"});
-  if (flag == "tuned") facts.push_back({"mode", info.workload.mode, "", "run.json: workload.mode"});
+  if (flag == "tuned") facts.push_back({"mode", info.workload.mode.text(), "", "run.json: workload.mode"});
   for (const LaunchView& launch : run.launches) {
     const std::string of = launch.launch->info.folder_name() + ": ";
     if (flag == "cut-line-dropped")

@@ -67,7 +67,7 @@ Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<s
   if (w.input_mode == InputMode::resident) w.data.clear();
   w.threads = 0;  // as the machine and the framework choose
   w.layout = {};
-  w.mode.clear();
+  w.mode = {};
   w.seed = 0;
   return out;
 }

@@ -136,7 +136,7 @@ TEST(Sweeps, FailedCellsArePoints) {
 TEST(Sweeps, IncludeWorkloadsThatReachedNoWorker) {
   Results results;
   results.add({.framework = "tensorflow", .batches = {4}, .throughput = {10}, .oom_at = 8});
-  results.records()[0].run.workload.mode = "graph";
+  results.records()[0].run.workload.mode = Mode::graph;
   Record& skipped = results.records()[1];
   skipped.launches.clear();
   skipped.run.environment = Json::object();
@@ -144,7 +144,7 @@ TEST(Sweeps, IncludeWorkloadsThatReachedNoWorker) {
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 1u);
   EXPECT_THAT(batches(sweeps[0]), ElementsAre(4, 8));
-  EXPECT_EQ(sweeps[0].workload.mode, "graph");
+  EXPECT_EQ(sweeps[0].workload.mode, Mode::graph);
 }
 
 TEST(Sweeps, OneStepGivesAValueWithoutInterval) {

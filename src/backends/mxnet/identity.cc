@@ -21,7 +21,7 @@ std::string why_not_expanded(Program program, const Phase& phase) {
 }  // namespace
 
 SessionIdentity describe_mxnet() {
-  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {"graph"}};
+  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {Mode::graph}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32"};
   out.layouts = {ImageLayout::nchw};

@@ -22,7 +22,7 @@ Program tiny_resnet(Precision precision = Precision::fp32) {
 TEST(IdentityOnMxnet, NamesBuildAndPaths) {
   const SessionIdentity identity = MxnetSession().identity();
   EXPECT_THAT(identity.version, testing::MatchesRegex("1\\.9\\.[0-9]+"));
-  EXPECT_THAT(identity.modes, testing::ElementsAre("graph"));
+  EXPECT_THAT(identity.modes, testing::ElementsAre(Mode::graph));
   EXPECT_THAT(identity.precisions, testing::ElementsAre("fp64", "fp32"));
   EXPECT_EQ(identity.build.at("status"), "retired upstream");
   EXPECT_THAT(identity.build.at("features"), HasSubstr("MKLDNN"));

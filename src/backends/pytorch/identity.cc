@@ -19,7 +19,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 SessionIdentity describe_torch() {
-  SessionIdentity out = {.framework = "pytorch", .version = torch_version(), .modes = {"eager", "eager-onednn"}};
+  SessionIdentity out = {
+      .framework = "pytorch", .version = torch_version(), .modes = {Mode::eager, Mode::eager_onednn}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16", "fp16"};
   out.passes = {"clean", "memory", "trace"};

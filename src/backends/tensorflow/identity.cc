@@ -8,7 +8,7 @@
 namespace tbd::tensorflow {
 
 SessionIdentity describe_tensorflow() {
-  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {"graph", "xla"}};
+  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::graph, Mode::xla}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16"};
   out.layouts = {ImageLayout::nhwc};

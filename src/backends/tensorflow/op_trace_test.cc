@@ -14,7 +14,7 @@ namespace {
 StepRequest traced(int64_t number) { return {.number = number, .schedule_step = number, .traced = true}; }
 
 // Loaded for pass trace, with weights and a batch.
-std::unique_ptr<TensorFlowSession> tracing(const Program& program, const std::string& mode = {}) {
+std::unique_ptr<TensorFlowSession> tracing(const Program& program, const Mode& mode = {}) {
   auto session = std::make_unique<TensorFlowSession>();
   session->load(program, {.bindings = {{"N", 4}}, .layout = ImageLayout::nhwc, .mode = mode, .trace = true});
   write_initial_values(*session, program, 3, 1);
@@ -45,7 +45,7 @@ std::vector<Seen> events_of(TensorFlowSession& session) {
   return out;
 }
 
-std::vector<Seen> one_step_of(const Program& program, const std::string& mode = {}) {
+std::vector<Seen> one_step_of(const Program& program, const Mode& mode = {}) {
   auto session = tracing(program, mode);
   session->step(traced(1));
   return events_of(*session);

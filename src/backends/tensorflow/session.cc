@@ -24,11 +24,11 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
   if (options.layout != ImageLayout::nhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   ProgramSession::load(program, options);
-  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == "xla");
+  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == Mode::xla);
   context_->session = session_.get();
   weights_->attach(*session_);
   if (!options.ledger) return;
-  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == "xla");
+  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::xla);
   memory_pass_->own(weights_->owned());
 }
 

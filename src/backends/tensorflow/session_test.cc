@@ -10,13 +10,13 @@ using testing::AllOf, testing::HasSubstr;
 
 TEST(TensorFlowXla, TrainsTheSameNetworkAsTheGraph) {
   const Program program = with_precision(toy_program("conv_forms"), Precision::fp32);
-  auto graph = ready(program), xla = ready(program, {.mode = "xla"});
+  auto graph = ready(program), xla = ready(program, {.mode = Mode::xla});
   for (int64_t step = 1; step <= 2; ++step)
     EXPECT_NEAR(xla->step(at_step(step)).loss, graph->step(at_step(step)).loss, 1e-4) << step;
 }
 
 TEST(TensorFlowIdentity, NamesItsModes) {
-  EXPECT_THAT(TensorFlowSession().identity().modes, testing::ElementsAre("graph", "xla"));
+  EXPECT_THAT(TensorFlowSession().identity().modes, testing::ElementsAre(Mode::graph, Mode::xla));
 }
 
 TEST(TensorFlowCheck, RunsEveryToyButInHalfPrecision) {

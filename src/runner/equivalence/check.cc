@@ -55,7 +55,7 @@ VerdictKey key_of(const Workload& cell, const std::string& config, const WorkerE
 }
 
 // What one call of check_model can judge: model, config, layout and mode as the cells name them.
-using Question = std::tuple<std::string, std::string, ImageLayout, std::string>;
+using Question = std::tuple<std::string, std::string, ImageLayout, Mode>;
 using Missing = std::map<Question, std::vector<std::string>>;  // frameworks without a verdict
 
 // By model and config: the frameworks that train it.

@@ -12,7 +12,7 @@ struct CheckOptions {
   std::vector<std::string> frameworks;  // empty: every worker that is built
   std::string precision = "fp32";
   ImageLayout layout;  // empty: each framework's usual one
-  std::string mode;    // empty: each framework's usual one
+  Mode mode;           // empty: each framework's usual one
   int64_t batch = 0;   // 0: 4 where a step is small, else 2
   uint64_t seed = 0;
   std::filesystem::path reproduction;                      // where folders of differences go; empty: none

@@ -22,7 +22,7 @@ struct Subject {
   std::string framework, version;
   Stepper step;
   ImageLayout layout = ImageLayout::nchw;
-  std::string mode = {};  // empty: its usual one
+  Mode mode = {};  // empty: its usual one
 };
 
 // The reference of one program: PyTorch in float64, and what its float32 shows.

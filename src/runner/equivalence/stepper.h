@@ -25,7 +25,7 @@ struct StepJob {
   Bindings bindings;
   std::string precision = "fp32";
   ImageLayout layout = ImageLayout::nchw;
-  std::string mode;  // empty: the framework's usual one
+  Mode mode;  // empty: the framework's usual one
   std::string device = "cpu";
   int64_t threads = 0;  // 0: one per usable core
   uint64_t seed = 0;

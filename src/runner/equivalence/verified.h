@@ -10,7 +10,7 @@ struct VerdictKey {
   std::string model_hash;
   std::string precision = "fp32";
   ImageLayout layout = ImageLayout::nchw;  // that was run
-  std::string mode = {};                   // as asked for; empty: the framework's usual one
+  Mode mode = {};                          // as asked for; empty: the framework's usual one
 };
 
 // true: a passing verdict is kept; false: a failing one; nullopt: never checked, or worker, library or rules have
