@@ -18,6 +18,7 @@
 #include "base/json_value.h"
 #include "base/shape.h"
 #include "base/text.h"
+#include "base/word.h"
 
 namespace tbd::codec {
 
@@ -110,6 +111,8 @@ Json encode(const T& value) {
     return to_json_value(value);
   else if constexpr (std::is_same_v<T, JsonValue>)
     return *value;
+  else if constexpr (AnyWord<T>)
+    return value.text();
   else if constexpr (std::is_same_v<T, DType>)
     return name(value);
   else if constexpr (std::is_enum_v<T>)
@@ -227,6 +230,9 @@ void decode(const Json& json, T& out) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     expect(json.is_string(), "a string", json);
     out = json.get<std::string>();
+  } else if constexpr (AnyWord<T>) {
+    expect(json.is_string(), "a name", json);
+    out = T(json.get<std::string>());
   } else if constexpr (std::is_same_v<T, DType>) {
     expect(json.is_string(), "an element type", json);
     out = dtype_from(json.get<std::string>());
