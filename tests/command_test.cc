@@ -225,7 +225,7 @@ TEST_F(TheProgram, ABadRecordDoesNotEndAReportOfOthers) {
   const fs::path bad = find_records(path("set")).front();
   write_file(bad / "run.json", "{");
   EXPECT_EQ(tbd({"report", "set", "--format", "md"}), kDone);
-  EXPECT_THAT(err(), AllOf(HasSubstr("left out, it cannot be read"), HasSubstr(bad.filename().string())));
+  EXPECT_THAT(err(), AllOf(HasSubstr("skipped an unreadable record"), HasSubstr(bad.filename().string())));
   EXPECT_THAT(out(), AllOf(HasSubstr("Records that cannot be read"), HasSubstr("### Results")));
   EXPECT_EQ(tbd({"observe", "set"}), kDone);
   EXPECT_EQ(tbd({"report", (fs::path("set") / bad.filename()).string(), "--format", "md"}), kBadUsage);

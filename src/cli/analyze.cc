@@ -16,20 +16,19 @@ class Analyze final : public Command {
  public:
   std::string name() const override { return "analyze"; }
   std::string summary() const override {
-    return "Where time went in a trace of torch.profiler, Nsight, XLA, MXNet, MLPerf";
+    return "Show where time went in a trace of torch.profiler, Nsight, XLA, MXNet or MLPerf";
   }
 
   void declare(Options& options) override {
-    options.positional("TRACE", traces_, "Traces, one or more ranks each; plain or gzip", {.required = true});
-    options.option("--against", against_, "Traces to compare with: what changed from these to TRACE");
-    options.option("--window", window_,
-                   "What counts as the whole: activity (first to last kernel or op), steps, or trace",
+    options.positional("TRACE", traces_, "Trace files, plain or gzip, with one or more ranks each", {.required = true});
+    options.option("--against", against_, "Earlier traces: show what changed from these to TRACE");
+    options.option("--window", window_, "Time span to analyze: activity (first to last kernel or op), steps or trace",
                    {.show_default = true});
-    options.option("--html,--out", html_, "HTML report to write");
-    options.option("--format", format_, "Form of the tables: table, md, csv or json (one object a rank, times in ns)",
+    options.option("--html,--out", html_, "Write an HTML report to this file");
+    options.option("--format", format_, "Output format: table, md, csv or json (one object per rank, times in ns)",
                    {.show_default = true});
-    options.flag("--json", json_, "The same as --format json");
-    options.flag("--quiet", quiet_, "Nothing on stderr");
+    options.flag("--json", json_, "Same as --format json");
+    options.flag("--quiet", quiet_, "Print nothing on stderr");
   }
 
   int run(Context& context) override {

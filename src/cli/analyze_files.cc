@@ -20,7 +20,7 @@ void collect_folder(const std::filesystem::path& folder, std::vector<std::filesy
   const size_t before = out.size();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, kOptions))
     if (entry.is_regular_file() && entry.path().filename() == "trace.tbdt") out.push_back(entry.path());
-  require(out.size() > before, folder.string(), " is a folder without a trace.tbdt");
+  require(out.size() > before, folder.string(), " has no trace.tbdt");
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());
 }
 
@@ -72,7 +72,7 @@ bool settle_ranks(Context& context, bool quiet, std::vector<RankAnalysis>& ranks
   if (numbers.size() < ranks.size()) {
     int32_t next = 0;
     for (RankAnalysis& rank : ranks) rank.rank = next++;
-    if (!quiet) context.err << "ranks that the files name clash: they are numbered in the order given\n";
+    if (!quiet) context.err << "several files name the same rank: ranks are numbered in the given order\n";
     return false;
   }
   std::ranges::sort(ranks, {}, &RankAnalysis::rank);

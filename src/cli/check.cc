@@ -18,25 +18,27 @@ namespace {
 class CheckCommand final : public Command {
  public:
   std::string name() const override { return "check"; }
-  std::string summary() const override { return "Do frameworks train the same network? The guilty node where not"; }
+  std::string summary() const override {
+    return "Check that frameworks train the same network; name the node that differs";
+  }
 
   void declare(Options& options) override {
-    options.positional("MODEL", options_.model, "Model name, or path of a program file");
-    options.flag("--all", all_, "Every model, in all its tiny configurations");
+    options.positional("MODEL", options_.model, "Model name or path of a program file");
+    options.flag("--all", all_, "Check every model in all its tiny configurations");
     options.option("--records", records_,
-                   "Records, folders of records, or @latest: check what they trained, and write the verdicts into them",
+                   "Check what these records, folders of records or @latest trained, and write the verdicts into them",
                    {.separator = ',', .one_argument = true});
     options.option("--config", options_.config,
-                   "Configuration of the model [tiny, where it has one: all its ops, small]");
+                   "Configuration of the model [tiny if it has one: small, with all its ops]");
     options.option("--framework", options_.frameworks,
-                   cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [all that are built]"),
+                   cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [all built ones]"),
                    {.separator = ',', .one_argument = true});
-    options.option("--batch", batch_, "Samples [4 where a step takes less than 256 MiB, else 2]");
+    options.option("--batch", batch_, "Batch size [4 if a step needs less than 256 MiB, else 2]");
     options.option("--precision", options_.precision, "fp32, fp64", {.show_default = true});
     declare_axis(options, "layout", options_.layout);
     declare_axis(options, "mode", options_.mode);
-    options.option("--seed", seed_, "Seed of weights and inputs", {.show_default = true});
-    options.option("--out", out_, "Where folders that repeat a difference are written", {.show_default = true});
+    options.option("--seed", seed_, "Seed for weights and inputs", {.show_default = true});
+    options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
     output_.declare(options);
   }
 
@@ -87,7 +89,7 @@ class CheckCommand final : public Command {
   void require_one_question() const {
     if (!records_.empty()) {
       if (all_ || !options_.model.empty())
-        fail(ErrorKind::usage, "check takes a model, --all or --records, one of them");
+        fail(ErrorKind::usage, "check takes only one of a model, --all and --records");
       return;
     }
     if (all_ && !options_.model.empty())

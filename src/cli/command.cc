@@ -25,10 +25,9 @@ void print_commands(Context& context, const std::vector<std::unique_ptr<Command>
     name.resize(12, ' ');
     context.out << "  " << name << command->summary() << "\n";
   }
-  context.out
-      << "\n'tbd COMMAND --help' explains a command, its units and defaults. Results go to stdout, all else to "
-         "stderr.\nExit codes: 0 done, and at least one workload has a number; 1 a verdict that was asked for fails; "
-         "2 bad usage,\nnothing was run; 3 no workload has a number, one failed, or the run was interrupted.\n";
+  context.out << "\n'tbd COMMAND --help' explains a command, its units and defaults. Results go to stdout, all else to "
+                 "stderr.\nExit codes: 0 done, at least one workload has a number; 1 a requested verdict failed; "
+                 "2 bad usage,\nnothing was run; 3 no workload has a number, one failed, or the run was interrupted.\n";
 }
 
 int exit_code_of(const Error& error) {
@@ -52,10 +51,10 @@ int run_command(Context& context, Command& command, std::vector<std::string> arg
 }  // namespace
 
 void OutputOptions::declare(Options& options) {
-  options.option("--format", format, "Form of the result: table, md, csv or json (one object a line)",
+  options.option("--format", format, "Output format: table, md, csv or json (one object per line)",
                  {.show_default = true});
-  options.flag("--json", json, "The same as --format json");
-  options.flag("--quiet", quiet, "No progress on stderr");
+  options.flag("--json", json, "Same as --format json");
+  options.flag("--quiet", quiet, "Print no progress on stderr");
 }
 
 Format OutputOptions::table_format() const { return json ? Format::json : format_from(format); }
@@ -116,7 +115,7 @@ int run_program(Context& context) {
       context.err << "tbd: error: " << e.code().message() << ": " << e.path1().string() << "\n";
       return kCellFailed;
     } catch (const std::bad_alloc&) {
-      context.err << "tbd: error: " << arguments[0] << " needs more memory than there is\n";
+      context.err << "tbd: error: " << arguments[0] << " needs more memory than is available\n";
       return kCellFailed;
     } catch (const std::exception& e) {  // a worker's fault without a row to say it in, an interrupt among them
       context.err << "tbd: error: " << e.what() << "\n";

@@ -11,26 +11,30 @@ namespace {
 class Data final : public Command {
  public:
   std::string name() const override { return "data"; }
-  std::string summary() const override { return "List data sets, check a folder, make small real sets from packages"; }
+  std::string summary() const override {
+    return "List data sets, check a folder, or make small real data sets from packages";
+  }
 
   void declare(Options& options) override {
     options.positional("WHAT", words_,
-                       "Nothing: list the data sets. 'check KIND FOLDER': read all of a folder. 'photos', 'prompts', "
-                       "'games', 'crops': make this small set");
-    options.option("--source", make_.source, "Make: folder of unpacked packages");
-    options.option("--out", make_.out, "Make: folder to write; it must not exist or be empty");
+                       "'check KIND FOLDER' reads every file of a folder; 'photos', 'prompts', 'games' or 'crops' makes "
+                       "this small set [list the data sets]");
+    options.option("--source", make_.source, "Make: read unpacked packages from this folder");
+    options.option("--out", make_.out, "Make: write to this folder, which must be absent or empty");
     options.option("--language", language_,
-                   "Check: language of parallel text beside English [that of data.json, or vi]");
-    options.option("--games", make_.games, "Make games: how many GNU Go plays", {.show_default = true});
-    options.option("--seed", make_.seed, "Make games: decides them", {.show_default = true});
-    options.option("--board", make_.board, "Games: rows and columns [make: 9; check: those of the first game]");
-    options.option("--model", model_, "Check: as this model reads text (ids, buckets, vocabularies)");
-    options.option("--config", config_, "Check: of that model", {.show_default = true});
-    options.option("--vocabulary", text_.vocabulary, "Check: rows of the network for tokens [no bound]");
-    options.option("--length", length_, "Check: tokens of a sequence [128; squad 384, packed_text 512]");
-    options.option("--classes", classes_, "Check: classes of the network", {.show_default = true});
-    options.option("--size", make_.size, "Pixels a side of unlabelled images [make: 64; check: those of the folder]");
-    options.flag("--strict", text_.strict, "Check: what would be left out is an error");
+                   "Check: second language of parallel text, beside English [from data.json, or vi]");
+    options.option("--games", make_.games, "Make games: number of games that GNU Go plays", {.show_default = true});
+    options.option("--seed", make_.seed, "Make games: random seed", {.show_default = true});
+    options.option("--board", make_.board,
+                   "Games: rows and columns of the board [make: 9; check: as in the first game]");
+    options.option("--model", model_, "Check: read text as this model does (ids, buckets, vocabularies)");
+    options.option("--config", config_, "Check: configuration of that model", {.show_default = true});
+    options.option("--vocabulary", text_.vocabulary, "Check: number of token ids that the network accepts [no limit]");
+    options.option("--length", length_, "Check: tokens per sequence [128; squad 384, packed_text 512]");
+    options.option("--classes", classes_, "Check: number of classes of the network", {.show_default = true});
+    options.option("--size", make_.size,
+                   "Width and height of unlabelled images in pixels [make: 64; check: from the folder]");
+    options.flag("--strict", text_.strict, "Check: fail on samples that would be left out");
     output_.declare(options);
   }
 

@@ -46,8 +46,8 @@ void require_classes_fit(const std::vector<Workload>& cells) {
       continue;
     }
     if (folders > *classes)
-      fail(ErrorKind::usage, cell.data, " has ", folders, " class folders, ", cell.model, " (", loaded.program.config,
-           ") has ", *classes, " classes: name data with as many at most, or another --config");
+      fail(ErrorKind::usage, cell.data, " has ", folders, " class folders, but ", cell.model, " (",
+           loaded.program.config, ") has ", *classes, " classes: choose data with no more classes or another --config");
   }
 }
 

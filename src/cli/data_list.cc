@@ -49,7 +49,7 @@ std::string blocks(const Table& table) {
     }
     out += "\n";
   }
-  return out + "'tbd data check KIND FOLDER' reads all of a folder, KIND being the word behind 'read as'.\n";
+  return out + "'tbd data check KIND FOLDER' reads every file of a folder. KIND is the word in column 'read as'.\n";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Made prompts(const MakeRequest& request) {
 }
 
 Made games(const MakeRequest& request) {
-  require(request.seed >= 0, "a seed is not negative, got ", request.seed);
+  require(request.seed >= 0, "the seed must not be negative, got ", request.seed);
   const GameSetSummary made = make_game_set(request.out, {.games = request.games,
                                                           .board = request.board == 0 ? 9 : request.board,
                                                           .seed = static_cast<uint64_t>(request.seed)});

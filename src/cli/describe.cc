@@ -42,7 +42,7 @@ Bindings bindings_from(const Program& program, const std::vector<std::string>& s
     const std::vector<std::string> parts = split(shape, '=');
     if (parts.size() != 2) fail(ErrorKind::usage, "--shape needs SYMBOL=EXTENT, got '", shape, "'");
     if (!program.symbols.contains(parts[0])) {
-      if (known.empty()) fail(ErrorKind::usage, "this network has no extent to set by --shape; the batch is --batch");
+      if (known.empty()) fail(ErrorKind::usage, "--shape cannot set anything of this network; --batch sets the batch");
       fail(ErrorKind::usage, unknown_name("extent", parts[0], known));
     }
     bindings[parts[0]] = positive(parts[1], "--shape");
@@ -171,18 +171,19 @@ class Describe final : public Command {
  public:
   std::string name() const override { return "describe"; }
   std::string summary() const override {
-    return "Layers, parameters, MACs, FLOPs, bytes and predicted memory of a model";
+    return "Show layers, parameters, MACs, FLOPs, bytes and predicted memory of a model";
   }
 
   void declare(Options& options) override {
-    options.positional("MODEL", model_, "Model name, or path of a program file", {.required = true});
+    options.positional("MODEL", model_, "Model name or path of a program file", {.required = true});
     options.option("--config", config_, "Configuration of the model [its first]");
-    options.option("--batch", batch_, "Samples, for layers and memory", {.show_default = true});
-    options.option("--precision", precision_, "fp64, fp32, tf32, bf16, fp16: for layers and memory",
+    options.option("--batch", batch_, "Batch size for layers and memory", {.show_default = true});
+    options.option("--precision", precision_, "Precision for layers and memory: fp64, fp32, tf32, bf16 or fp16",
                    {.show_default = true});
-    options.option("--shape", shapes_, "Extents of the network's symbols: T=128,S=64 [the network's own]",
+    options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",
                    {.separator = ','});
-    options.flag("--program", program_, "Print the program as JSON: a file of it is accepted wherever a model name is");
+    options.flag("--program", program_,
+                 "Print the program as JSON; commands accept a file of it in place of a model name");
     output_.declare(options);
   }
 

@@ -61,17 +61,17 @@ void print_short(Context& context, Table table, Format format) {
   std::erase_if(table.rows, is_well);
   table.title = "Missing or limited here";
   if (!table.rows.empty()) context.out << print(table, format) << "\n";
-  const std::string line = cat("Available: ", join(well, ", "), ". 'tbd doctor --all' says how each is measured.");
+  const std::string line = cat("Available: ", join(well, ", "), ". 'tbd doctor --all' shows how each is measured.");
   context.out << join(wrapped(line, width_of(format)), "\n") << "\n";
 }
 
 class Doctor final : public Command {
  public:
   std::string name() const override { return "doctor"; }
-  std::string summary() const override { return "What can be measured on this machine, and why not the rest"; }
+  std::string summary() const override { return "Show what can be measured on this machine, and why the rest cannot"; }
 
   void declare(Options& options) override {
-    options.flag("--all", all_, "A row for what is available, too: how it is measured");
+    options.flag("--all", all_, "Also show how each available item is measured");
     output_.declare(options);
   }
 

@@ -14,15 +14,16 @@ class Explain final : public Command {
  public:
   std::string name() const override { return "explain"; }
   std::string summary() const override {
-    return "What a metric, flag, outcome or grade means, and how a record's number came about";
+    return "Explain a metric, flag, outcome or grade, and how a record's number was computed";
   }
 
   void declare(Options& options) override {
-    options.positional("NAME", name_, "Metric, flag, outcome, grade or figure; none: the list of names");
-    options.positional("RECORD", record_, "A record's folder, or @latest: the inputs of its number, with their values");
+    options.positional("NAME", name_, "Metric, flag, outcome, grade or figure [list all names]");
+    options.positional("RECORD", record_,
+                       "Record folder or @latest: show the values from which its number was computed");
     options.flag("--all", all_, "Explain every name");
     options.option("--format", format_, "table, md, csv or json", {.show_default = true});
-    options.flag("--json", json_, "The same as --format json");
+    options.flag("--json", json_, "Same as --format json");
   }
 
   int run(Context& context) override {

@@ -21,7 +21,7 @@ namespace {
 
 int64_t time_of(const std::string& text) {
   const auto ns = scaled_decimal(text, 9);
-  if (!ns) fail(ErrorKind::usage, "'", text, "' is no time in seconds");
+  if (!ns) fail(ErrorKind::usage, "'", text, "' is not a time in seconds");
   return *ns;
 }
 
@@ -29,19 +29,20 @@ class Export final : public Command {
  public:
   std::string name() const override { return "export"; }
   std::string summary() const override {
-    return "Write a trace as Perfetto/Chrome JSON or CSV, a record as MLPerf log or Google Benchmark JSON";
+    return "Write a trace as Perfetto/Chrome JSON or CSV, or a record as MLPerf log or Google Benchmark JSON";
   }
 
   void declare(Options& options) override {
-    options.positional("TRACE", trace_, "A trace, or a record with one", {.required = true});
-    options.option("--format", format_,
-                   "chrome (Perfetto, torch.profiler), csv, or mllog or benchmark (Google Benchmark JSON) of a record",
-                   {.show_default = true});
-    options.option("--out", out_, "File to write [stdout]");
-    options.option("--rank", rank_, "The rank to write, for chrome [the first]");
-    options.option("--from", from_, "Begin of the window, seconds after the first event [the first event]");
-    options.option("--to", to_, "End of the window, seconds after the first event [the last]");
-    options.flag("--quiet", quiet_, "Nothing on stderr");
+    options.positional("TRACE", trace_, "Trace, or record that contains one", {.required = true});
+    options.option(
+        "--format", format_,
+        "chrome (Perfetto, torch.profiler) or csv for a trace; mllog or benchmark (Google Benchmark JSON) for a record",
+        {.show_default = true});
+    options.option("--out", out_, "Output file [stdout]");
+    options.option("--rank", rank_, "Rank to write with chrome [the first]");
+    options.option("--from", from_, "Start of the window in seconds after the first event [the first event]");
+    options.option("--to", to_, "End of the window in seconds after the first event [the last event]");
+    options.flag("--quiet", quiet_, "Print nothing on stderr");
   }
 
   int run(Context& context) override {
@@ -55,7 +56,7 @@ class Export final : public Command {
         out << benchmark_json(read_record(trace_)).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
       });
     const auto paths = trace_paths({trace_});
-    require(paths.size() == 1, trace_, " holds ", paths.size(), " traces: name one of them");
+    require(paths.size() == 1, trace_, " has ", paths.size(), " traces: give the path of one");
     Trace trace;
     import_trace(paths.front(), trace);
     require(!trace.empty(), trace_, " has no event");
@@ -100,8 +101,8 @@ class Export final : public Command {
     const int64_t written =
         chrome ? write_chrome(trace, chosen_rank(trace), window(trace), out) : write_csv(trace, window(trace), out);
     if (!quiet_ && chrome && written > kManyEvents)
-      context.err << written << " events: viewers become slow beyond " << kManyEvents
-                  << "; --from and --to choose a window\n";
+      context.err << written << " events: viewers are slow with more than " << kManyEvents
+                  << "; use --from and --to to choose a window\n";
   }
 
   std::string trace_, format_ = "chrome", out_, from_, to_;

@@ -25,13 +25,15 @@ RunInfo run_info(const std::vector<std::filesystem::path>& paths) {
 class Import final : public Command {
  public:
   std::string name() const override { return "import"; }
-  std::string summary() const override { return "Keep foreign traces as a record that analyze and export read"; }
+  std::string summary() const override {
+    return "Import traces of other tools into a record that analyze and export read";
+  }
 
   void declare(Options& options) override {
     options.positional("TRACE", traces_, "Traces of torch.profiler, Nsight Systems, XLA, TensorFlow, MXNet",
                        {.required = true});
-    options.option("--out", out_, "Folder of the record to make", {.required = true});
-    options.flag("--quiet", quiet_, "Nothing on stderr");
+    options.option("--out", out_, "Create the record in this folder", {.required = true});
+    options.flag("--quiet", quiet_, "Print nothing on stderr");
   }
 
   int run(Context& context) override {

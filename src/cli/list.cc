@@ -118,7 +118,7 @@ void print_overview(Context& context, const Answers& answers, Format format) {
   if (const std::vector<std::string> plans = plan_names(context); !plans.empty())
     paragraph("Plans: " + join(plans, ", "));
   paragraph(
-      "'tbd list MODEL' shows a network's configurations and precisions, and what is composed; 'tbd list --all' shows "
+      "'tbd list MODEL' shows a network's configurations, precisions and composed ops; 'tbd list --all' shows "
       "those of every network.");
 }
 
@@ -140,13 +140,13 @@ class List final : public Command {
  public:
   std::string name() const override { return "list"; }
   std::string summary() const override {
-    return "Models, configs, frameworks and plans; the reason where one is absent";
+    return "List models, configurations, frameworks and plans, with the reason if one is absent";
   }
   void declare(Options& options) override {
     options.positional("MODEL", model_,
-                       "One network: its configurations and precisions, what is composed, why not the rest [all, in "
-                       "short]");
-    options.flag("--all", all_, "Every configuration of every network, and what is composed of which ops");
+                       "Show one network: configurations, precisions, composed ops and why the others are unsupported "
+                       "[summary of all]");
+    options.flag("--all", all_, "Show every configuration of every network, and how composed ops are built");
     output_.declare(options);
   }
 

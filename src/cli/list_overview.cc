@@ -69,10 +69,10 @@ void explain_marks(Table& table, const std::set<std::string>& marks, size_t widt
     if (seen) add_note(table, meaning, width);
   };
   explain(marks.contains("runs"), "runs: the framework has every op itself");
-  explain(marks.contains("composed"), "composed: runs; some ops are put together from several of the framework's own");
+  explain(marks.contains("composed"), "composed: runs, but some ops are combined from several of the framework's own");
   explain(std::ranges::any_of(marks, [](const std::string& text) { return text.find(" of ") != std::string::npos; }),
-          "N of M: so many of the network's configurations run");
-  explain(marks.contains("no"), "no: none of its configurations runs");
+          "N of M: N of the network's M configurations run");
+  explain(marks.contains("no"), "no: no configuration runs");
   explain(marks.contains(kAbsent), "absent: the framework cannot be used here");
 }
 
@@ -103,7 +103,7 @@ void explain_detail(Table& table, const std::vector<Availability>& frameworks,
       const bool absent = frameworks[f].state == kAbsent;
       reasons.insert(cat(frameworks[f].key, " ", absent ? kAbsent : questions[i].precision, ": ", lowering.reason));
     }
-  if (composed) add_note(table, "*: some ops are composed of several of the framework's own, as listed below", width);
+  if (composed) add_note(table, "*: some ops are combined from several of the framework's own, as listed below", width);
   for (const std::string& reason : reasons) add_note(table, reason, width);
 }
 

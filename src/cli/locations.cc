@@ -62,10 +62,11 @@ std::filesystem::path plan_file(const Context& context, const std::string& named
   const std::vector<std::string> shipped = plan_names(context);
   for (const std::string& name : {named, "plans/" + named, "plans/" + named + ".plan"})
     if (std::ranges::find(shipped, name) != shipped.end()) return context.source_folder / name;
-  if (named.find('/') != std::string::npos || shipped.empty()) fail(ErrorKind::not_found, "there is no plan ", named);
+  if (named.find('/') != std::string::npos || shipped.empty())
+    fail(ErrorKind::not_found, "plan ", named, " does not exist");
   std::vector<std::string> known;
   for (const std::string& name : shipped) known.push_back(std::filesystem::path(name).filename().string());
-  fail(ErrorKind::not_found, "there is no file ", named, " here: ", unknown_name("plan", named, known));
+  fail(ErrorKind::not_found, "file ", named, " does not exist: ", unknown_name("plan", named, known));
 }
 
 }  // namespace tbd::cli

@@ -17,7 +17,7 @@ class Memory final : public Command {
  public:
   std::string name() const override { return "memory"; }
   std::string summary() const override {
-    return "Where memory goes: by data structure at the peak and over a step, reconciled";
+    return "Show where memory goes, by data structure and node, at the peak and over a step";
   }
   void declare(Options& options) override { options_.declare(options); }
 

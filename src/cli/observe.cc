@@ -15,12 +15,12 @@ class Observe final : public Command {
  public:
   std::string name() const override { return "observe"; }
   std::string summary() const override {
-    return "The 13 observations of the TBD paper, each with verdict, evidence and what it lacks";
+    return "Examine the 13 observations of the TBD paper: verdict, evidence and what is missing";
   }
 
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
-    options.option("--only", only_, "Numbers of observations, 1 to 13 [all]", {.separator = ','});
+    options.option("--only", only_, "Numbers of the observations to show, 1 to 13 [all]", {.separator = ','});
     options.flag("--cases", cases_, "Print all cases with their numbers and records");
     output_.declare(options);
   }
@@ -28,7 +28,7 @@ class Observe final : public Command {
   int run(Context& context) override {
     const Format format = output_.table_format();
     for (const int number : only_)
-      if (number < 1 || number > 13) fail(ErrorKind::usage, "observations are 1 to 13, there is no ", number);
+      if (number < 1 || number > 13) fail(ErrorKind::usage, "observations are numbered 1 to 13, got ", number);
     const std::vector<std::filesystem::path> paths(results_.begin(), results_.end());
     std::vector<UnreadableRecord> unreadable;
     const std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);

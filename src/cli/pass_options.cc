@@ -44,14 +44,14 @@ void print_view(Context& context, const Record& record, PassView view, Format fo
 
 void PassOptions::declare(Options& options) {
   cells.declare(options);
-  options.option("--effort", effort, "smoke, quick or publish: how many steps [quick]");
-  options.option("--limit", limit, "Seconds for a launch after its first step [the effort's]");
+  options.option("--effort", effort, "Number of steps: smoke, quick or publish [quick]");
+  options.option("--limit", limit, "Time limit of a launch after its first step, in seconds [the effort's]");
   options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
   output.declare(options);
 }
 
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes) {
-  if (options.cells.models().empty()) fail(ErrorKind::usage, "a model or a record is needed");
+  if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
   const std::vector<Workload> wanted = tbd::cells(options.cells.set());
   require_classes_fit(wanted);

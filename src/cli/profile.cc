@@ -27,18 +27,18 @@ class ProfileCommand final : public Command {
  public:
   std::string name() const override { return "profile"; }
   std::string summary() const override {
-    return "Where time goes: utilization, ops by layer, causes of lost time, what measuring cost";
+    return "Show where time goes: utilization, ops by layer, causes of lost time, tracing cost";
   }
   void declare(Options& options) override {
     options_.declare(options);
-    options.option("--trace", trace_, "File to write the trace to, for ui.perfetto.dev (Chrome JSON)");
+    options.option("--trace", trace_, "Write the trace to this file for ui.perfetto.dev (Chrome JSON)");
   }
 
   int run(Context& context) override {
     const Format format = options_.output.table_format();
     const PassRecords measured = pass_records(context, options_, {"clean", "trace"});
     if (!trace_.empty() && measured.records.size() != 1)
-      fail(ErrorKind::usage, "--trace writes one trace; there are ", measured.records.size(), " records");
+      fail(ErrorKind::usage, "--trace writes one trace, but there are ", measured.records.size(), " records");
     const int code = print_views(context, measured, "trace", "trace", format, profile_view);
     if (!trace_.empty()) write_trace(measured.records.front());
     return code;

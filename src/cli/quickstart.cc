@@ -26,13 +26,13 @@ class Quickstart final : public Command {
  public:
   std::string name() const override { return "quickstart"; }
   std::string summary() const override {
-    return "Train ResNet-50 in every framework, on photographs, print a table, write a report: minutes";
+    return "Train ResNet-50 on photographs in every framework; print a table, write a report";
   }
 
   void declare(Options& options) override {
     options.option("--framework", frameworks_, "Frameworks to measure [all]", {.separator = ','});
-    options.option("--data", data_, "Folder of images in ImageNet's layout [the set-up's photographs]");
-    options.option("--budget", budget_, "Seconds of checking and measuring, shared by all workloads",
+    options.option("--data", data_, "Folder of images in ImageNet's layout [the photographs that setup made]");
+    options.option("--budget", budget_, "Seconds for checking and measuring all workloads together",
                    {.show_default = true});
     options.option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
     output_.declare(options);

@@ -31,17 +31,16 @@ class Report final : public Command {
  public:
   std::string name() const override { return "report"; }
   std::string summary() const override {
-    return "One self-contained HTML file of records; or its tables as md, csv, json";
+    return "Write a self-contained HTML report of records, or its tables as md, csv or json";
   }
 
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
-    options.option(
-        "--out", out_,
-        "File to write [report.html for HTML, stdout for the other formats]; for csv a folder, too: one file a table");
-    options.option("--format", format_, "html, table, md, csv, json (one object a row)", {.show_default = true});
-    options.flag("--json", json_, "The same as --format json");
-    options.flag("--quiet", quiet_, "Say nothing on stderr");
+    options.option("--out", out_,
+                   "Output file, or for csv a folder with one file per table [report.html for html, else stdout]");
+    options.option("--format", format_, "html, table, md, csv or json (one object per row)", {.show_default = true});
+    options.flag("--json", json_, "Same as --format json");
+    options.flag("--quiet", quiet_, "Print nothing on stderr");
   }
 
   int run(Context& context) override {
@@ -86,7 +85,7 @@ std::vector<Record> readable_records(Context& context, std::span<const std::file
                                      std::vector<UnreadableRecord>& unreadable) {
   std::vector<Record> records = read_records(paths, unreadable);
   for (const UnreadableRecord& each : unreadable)
-    if (!quiet) context.err << "tbd: left out, it cannot be read: " << each.reason << "\n";
+    if (!quiet) context.err << "tbd: skipped an unreadable record: " << each.reason << "\n";
   return records;
 }
 

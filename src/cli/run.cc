@@ -18,7 +18,9 @@ namespace {
 class RunCommand final : public Command {
  public:
   std::string name() const override { return "run"; }
-  std::string summary() const override { return "Measure: one row for each model, framework, batch, precision, ..."; }
+  std::string summary() const override {
+    return "Measure workloads: one row for each model, framework, batch, precision, ...";
+  }
 
   void declare(Options& options) override {
     arguments_.declare(options);
@@ -46,7 +48,7 @@ class RunCommand final : public Command {
 
  private:
   std::string why_empty() const {
-    return arguments_.shard.empty() ? "the plan excludes all" : cat("shard ", arguments_.shard, " has none");
+    return arguments_.shard.empty() ? "the plan excludes all workloads" : cat("shard ", arguments_.shard, " is empty");
   }
 
   // Earlier records of this machine, for its rates.
@@ -69,7 +71,7 @@ class RunCommand final : public Command {
     if (!left_out.empty() && !output_.quiet)
       context.err << "budget of " << format_seconds(*request.options.budget_seconds) << ": " << request.cells.size()
                   << " of " << seen.cells.size() << " workloads, predicted to take " << format_seconds(seen.seconds)
-                  << "; the others stand in left-out.json\n";
+                  << "; left-out.json lists the others\n";
     return left_out;
   }
 
@@ -92,7 +94,7 @@ class RunCommand final : public Command {
     print_runs(context, runs, format);
     if (!output_.quiet) context.err << "records: " << options.out.string() << "\n";
     if (settings.interrupted())
-      context.err << "interrupted: 'tbd run --resume " << options.out.string() << "' goes on\n";
+      context.err << "interrupted: continue with 'tbd run --resume " << options.out.string() << "'\n";
     return code_of_runs(runs, settings);
   }
 

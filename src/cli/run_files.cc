@@ -24,14 +24,14 @@ std::string plan_of_set(const RunRequest& request) {
 
 Plan kept_plan(const fs::path& out, const std::vector<std::string>& own_frameworks) {
   if (!fs::is_regular_file(out / kPlanFile))
-    fail(ErrorKind::not_found, out.string(), " holds no ", kPlanFile, ": it is not a set that 'tbd run' began");
+    fail(ErrorKind::not_found, out.string(), " has no ", kPlanFile, ": 'tbd run' did not create it");
   return read_plan(out / kPlanFile, own_frameworks);
 }
 
 PlanFiles::PlanFiles(const RunRequest& request, const std::vector<LeftOutCell>& left_out) {
   const RunOptions& options = request.options;
   if (fs::exists(options.out / kPlanFile))
-    fail(ErrorKind::usage, options.out.string(), " holds a set that was begun: go on with 'tbd run --resume ",
+    fail(ErrorKind::usage, options.out.string(), " already contains a result set: continue with 'tbd run --resume ",
          options.out.string(), "', or choose another --out");
   const auto write = [&](const char* name, const std::string& text) {
     written_.push_back(options.out / name);

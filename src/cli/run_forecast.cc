@@ -103,7 +103,7 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
   const Thinned thinned = thin(seconds, questions, *options.budget_seconds - seconds_beside(options), fits);
   if (thinned.kept.empty())
     fail(ErrorKind::usage, "a budget of ", format_seconds(*options.budget_seconds),
-         " holds no workload: the shortest is predicted to take ",
+         " is too short for any workload: the shortest is predicted to take ",
          format_seconds(*std::ranges::min_element(seconds) + seconds_beside(options)));
   for (const Thinned::LeftOut& each : thinned.left_out) {
     out.kept[each.cell] = false;
@@ -157,22 +157,22 @@ TableCell batch_cell(const CellPrediction& p) {
 }
 
 Table forecast_cells(const Forecast& forecast) {
-  Table table{.title = "Cells",
-              .columns = {{"model", "model"},
-                          {"config", "config"},
-                          {"framework", "framework"},
-                          {"precision", "precision"},
-                          {"batch", "batch", Unit::count},
-                          {"input_mode", "input"},
-                          {"predicted_memory_bytes", "memory of a step", Unit::bytes},
-                          {"fits", "fits"},
-                          {"predicted_step_seconds", "step", Unit::seconds},
-                          {"predicted_seconds", "all launches", Unit::seconds},
-                          {"measured", "measured"},
-                          {"reason", "why not"}},
-              .rows = {},
-              .notes = {"Time and memory are predicted, to plan by; memory is the network's own, without the "
-                        "framework's."}};
+  Table table{
+      .title = "Cells",
+      .columns = {{"model", "model"},
+                  {"config", "config"},
+                  {"framework", "framework"},
+                  {"precision", "precision"},
+                  {"batch", "batch", Unit::count},
+                  {"input_mode", "input"},
+                  {"predicted_memory_bytes", "memory of a step", Unit::bytes},
+                  {"fits", "fits"},
+                  {"predicted_step_seconds", "step", Unit::seconds},
+                  {"predicted_seconds", "all launches", Unit::seconds},
+                  {"measured", "measured"},
+                  {"reason", "reason"}},
+      .rows = {},
+      .notes = {"Time and memory are predictions. Memory is that of the network, without the framework's own."}};
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision, batch_cell(p),
@@ -191,8 +191,8 @@ Table forecast_observations(const Forecast& forecast) {
                   {"decidable_without_budget", "by the whole plan"},
                   {"lacks", "what is missing"}},
       .rows = {},
-      .notes = {"Decidable: there are cases enough for a verdict if all workloads run and memory ends the sweeps "
-                "that are to be ended by it."}};
+      .notes = {"Decidable: the workloads give enough cases for a verdict, provided that all run and that memory ends "
+                "the sweeps that it is expected to end."}};
   for (const Need& need : forecast.needs)
     table.rows.push_back({int64_t{need.observation}, need.decidable, same(forecast.needs_all, need).decidable,
                           need.lacks.empty() ? TableCell() : TableCell(need.lacks)});

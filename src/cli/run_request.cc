@@ -54,7 +54,7 @@ void override_options(const RunArguments& given, RunRequest& request) {
 
 std::vector<Workload> cell_of_record(const std::string& path, RunOptions& options) {
   const std::vector<std::filesystem::path> records = find_records(path);
-  if (records.size() != 1) fail(ErrorKind::usage, "--like takes one record, ", path, " holds ", records.size());
+  if (records.size() != 1) fail(ErrorKind::usage, "--like takes one record, ", path, " has ", records.size());
   const Record record = read_record(records[0]);
   options.effort = effort_of(record.run.workload.effort);
   return {record.run.request};
@@ -65,7 +65,7 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
                     !given.shard.empty() || given.effort || given.launches || given.limit || !given.passes.empty();
   if (more)
     fail(ErrorKind::usage,
-         "--resume goes on with the workloads and options of the set that was begun: beside it stand only --again, "
+         "--resume continues a result set with its own workloads and options: it can be combined only with --again, "
          "--budget, --dry-run, --no-check and --no-peaks");
   RunRequest request;
   const Plan plan = kept_plan(given.resume, own_frameworks(settings));
@@ -84,7 +84,7 @@ std::vector<Workload> part_of(const std::vector<Workload>& cells, const std::str
   const std::optional<int64_t> index = parse_int(parts[0]);
   const std::optional<int64_t> count = parse_int(parts.size() == 2 ? parts[1] : "");
   if (!index || !count || *index < 1 || *count < *index || *count > 100'000)
-    fail(ErrorKind::usage, "--shard needs a part and their number such as 2/4, got '", text, "'");
+    fail(ErrorKind::usage, "--shard needs a part and the number of parts, such as 2/4, got '", text, "'");
   std::vector<std::string> sweep_of;
   for (Workload cell : cells) {
     cell.batch = 0;
@@ -107,28 +107,30 @@ std::string effort_help() {
 
 void RunArguments::declare(Options& options) {
   cells.declare(options);
-  options.option("--plan", plan, "File that names a set of workloads (docs/plans.md), or a plan of 'tbd list'");
+  options.option("--plan", plan, "Plan file (docs/plans.md), or a plan that 'tbd list' names");
   options.option("--like", like, "Measure the workload of this record again");
   options.option("--effort", effort, effort_help());
   options.option("--passes", passes,
-                 "What to measure of each workload, comma-separated: clean, trace (for profile), memory [clean, or the "
+                 "Passes to measure, comma-separated: clean, trace (for profile), memory [clean, or the "
                  "plan's]",
                  {.separator = ','});
-  options.option("--launches", launches, "Worker processes per workload in the clean pass [the plan's or effort's]");
-  options.option("--limit", limit, "Time of a launch after its first step: 20s, 2m [the plan's or effort's]");
+  options.option("--launches", launches, "Number of clean launches per workload [from the plan or effort]");
+  options.option("--limit", limit,
+                 "Time limit of a launch after its first step, such as 20s or 2m [from the plan or effort]");
   options.option("--budget", budget,
-                 "Time for the whole plan: 30m, 4h. Keeps the workloads that are evidence for most of the paper's "
+                 "Time for the whole plan, such as 30m or 4h; keeps the workloads that decide most of the paper's "
                  "observations [none, or the plan's]");
   options.flag("--dry-run", dry_run,
-               "Print workloads, their predicted time and memory and what they decide; no measuring");
-  options.option("--shard", shard, "A part of the workloads, i/n; the n parts together are the plan");
-  options.option("--resume", resume, "Go on with the result set in this folder: what it lacks is measured");
-  options.option("--again", again,
-                 "With --resume, measure records with these outcomes anew, comma-separated; failed: timeout, failed, "
-                 "nonfinite, inconsistent, interrupted, and oom but where every workload has a memory budget",
-                 {.separator = ','});
+               "Measure nothing; print workloads, predicted time and memory, and decidable observations");
+  options.option("--shard", shard, "Measure part i of n of the workloads, given as i/n");
+  options.option("--resume", resume, "Continue the result set in this folder: measure what it lacks");
+  options.option(
+      "--again", again,
+      "With --resume, measure records with these outcomes again, comma-separated; failed stands for timeout, "
+      "failed, nonfinite, inconsistent, interrupted, and also oom unless every workload has a memory budget",
+      {.separator = ','});
   options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
-  options.flag("--no-check", no_check, "Do not check first that several frameworks train the same network");
+  options.flag("--no-check", no_check, "Skip the check that frameworks train the same network");
   options.flag("--no-peaks", no_peaks, "Do not measure the machine's peaks");
 }
 
@@ -154,10 +156,10 @@ std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, c
 
 RunRequest run_request(const RunArguments& given, const RunnerSettings& settings) {
   if (!given.resume.empty()) return resumed(given, settings);
-  if (!given.again.empty()) fail(ErrorKind::usage, "--again goes with --resume RESULTS");
+  if (!given.again.empty()) fail(ErrorKind::usage, "--again needs --resume RESULTS");
   const int sources = given.cells.any() + !given.plan.empty() + !given.like.empty();
   if (sources == 0) fail(ErrorKind::usage, "run needs a model, --plan FILE or --like RECORD");
-  if (sources > 1) fail(ErrorKind::usage, "a model with its axes, --plan and --like exclude one another");
+  if (sources > 1) fail(ErrorKind::usage, "give only one of a model with its axes, --plan and --like");
   RunRequest request;
   if (!given.plan.empty()) {
     const Plan plan = plan_for(read_plan(given.plan, own_frameworks(settings)), this_machine());

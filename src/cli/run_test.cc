@@ -141,7 +141,7 @@ TEST_F(RunCommand, ShardsTogetherAreThePlan) {
 }
 
 TEST_F(RunCommand, ResumeRefusesOtherAxes) {
-  EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("holds no cells.plan"));
+  EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("has no cells.plan"));
   const std::vector<Workload> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
   RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
   begun.options.passes = {"clean", "memory"};
@@ -153,9 +153,9 @@ TEST_F(RunCommand, ResumeRefusesOtherAxes) {
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(rows(said, "model").size(), 1u);
   EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err,
-              HasSubstr("--resume goes on with the workloads"));
-  EXPECT_THAT(run({"--effort", "quick", "--resume", path("set").string()}).err, HasSubstr("--resume goes on with"));
-  EXPECT_THAT(run({"resnet50", "--again", "failed"}).err, HasSubstr("--again goes with --resume"));
+              HasSubstr("--resume continues a result set"));
+  EXPECT_THAT(run({"--effort", "quick", "--resume", path("set").string()}).err, HasSubstr("--resume continues"));
+  EXPECT_THAT(run({"resnet50", "--again", "failed"}).err, HasSubstr("--again needs --resume"));
   EXPECT_THAT(run({"--resume", path("set").string(), "--again", "faild"}).err, HasSubstr("did you mean 'failed'"));
   EXPECT_THAT(run({"resnet50", "--config", "tiny", "--effort", "smoke", "--out", path("set").string()}).err,
               HasSubstr("go on with 'tbd run --resume"));
@@ -175,7 +175,7 @@ TEST_F(RunCommand, ResumeRefusesOtherAxes) {
 
 TEST_F(RunCommand, AnAxisBesideAPlanIsRefused) {
   for (const char* axis : {"--seed=3", "--data=photos", "--memory=4GiB", "--batch=4", "--matmul=onednn"})
-    EXPECT_THAT(run({"--plan", plan(kSweeps), axis, "--dry-run"}).err, HasSubstr("exclude one another")) << axis;
+    EXPECT_THAT(run({"--plan", plan(kSweeps), axis, "--dry-run"}).err, HasSubstr("give only one of a model")) << axis;
 }
 
 TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
@@ -186,7 +186,7 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(said("--batch", "sweep,4"), HasSubstr("--batch: a sweep stands alone"));
   EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch is looked for within a memory budget"));
   EXPECT_THAT(said("--threads", "-1"), HasSubstr("--threads needs a positive whole number, got '-1'"));
-  EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number from 0, got 'x'"));
+  EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number of at least 0, got 'x'"));
   EXPECT_THAT(said("--memory", "4"), HasSubstr("--memory needs a size such as 4GiB"));
   EXPECT_THAT(said("--precision", "fp31"), HasSubstr("unknown precision 'fp31', did you mean 'fp32'"));
 }

@@ -10,20 +10,20 @@ namespace {
 class Setup final : public Command {
  public:
   std::string name() const override { return "setup"; }
-  std::string summary() const override { return "Set up and build, nothing else: for images and login nodes"; }
+  std::string summary() const override { return "Set up and build only, for container images and login nodes"; }
   void declare(Options& options) override {
-    options.flag("--yes", yes_, "Do not ask before anything is installed or downloaded");
-    options.flag("--offline", offline_, "Use the cache alone");
+    options.flag("--yes", yes_, "Install and download without asking");
+    options.flag("--offline", offline_, "Use only the cache");
     options.flag("--verify", verify_, "Check every cached file against its hash");
     options.option("--frameworks", frameworks_,
-                   cat("none, or of ", known_framework_names(), ", NAME@VERSION, NAME@DIR a list with commas"),
+                   cat("Comma-separated list of ", known_framework_names(), ", NAME@VERSION and NAME@DIR, or none"),
                    {.show_default = true});
-    options.flag("--text", text_, "Make the small text data sets, too");
-    options.flag("--speech", speech_, "Make the small set of recordings, too");
-    options.flag("--games", games_, "Make the small set of games of Go, too");
+    options.flag("--text", text_, "Also make the small text data sets");
+    options.flag("--speech", speech_, "Also make the small set of recordings");
+    options.flag("--games", games_, "Also make the small set of Go games");
   }
   int run(Context&) override {
-    fail(ErrorKind::usage, "setup is done by the script 'tbd' at the root of the repository: run './tbd setup'");
+    fail(ErrorKind::usage, "the script 'tbd' at the root of the repository does the set-up: run './tbd setup'");
   }
 
  private:

@@ -14,29 +14,30 @@ class Step final : public Command {
  public:
   std::string name() const override { return "step"; }
   std::string summary() const override {
-    return "One step on given weights and batch: outputs, gradients and state out";
+    return "Run one step on given weights and inputs; write outputs, gradients and state";
   }
 
   void declare(Options& options) override {
-    options.positional("MODEL", cell_.model, "Model name, or path of a program file", {.required = true});
+    options.positional("MODEL", cell_.model, "Model name or path of a program file", {.required = true});
     declare_axis(options, "framework", cell_.framework);
     options.option("--config", cell_.config, "Configuration of the model [its first]");
     options.option("--precision", cell_.precision, "fp64, fp32, tf32, bf16, fp16", {.show_default = true});
     declare_axis(options, "device", cell_.device);
     declare_axis(options, "layout", cell_.layout);
     declare_axis(options, "mode", cell_.mode);
-    options.option("--threads", threads_, "Threads inside an op [one per usable core]");
-    options.option("--batch", batch_, "Samples [that of the inputs, else 2]");
-    options.option("--seed", seed_, "Seed of weights and synthetic inputs", {.show_default = true});
-    options.option("--weights", weights_, "safetensors keyed by parameter and buffer name [drawn from the seed]");
-    options.option("--inputs", inputs_, "safetensors keyed by input name [synthetic]");
-    options.option("--steps", steps_, "Steps that reuse the batch", {.show_default = true});
-    options.option("--at-step", at_step_, "Step at which schedule and bias correction are taken [1]");
-    options.option("--lr", lr_, "Learning rate in place of the schedule's");
-    options.option("--phase", phase_, "Run this phase alone, once");
-    options.option("--save-weights", save_weights_, "Write the weights before the first step");
-    options.option("--save-inputs", save_inputs_, "Write the inputs");
-    options.option("--out", out_, "safetensors to write: loss, output/, grad/, param/, buffer/, state/",
+    options.option("--threads", threads_, "Threads per op [one per usable core]");
+    options.option("--batch", batch_, "Batch size [from the inputs, else 2]");
+    options.option("--seed", seed_, "Seed for weights and synthetic inputs", {.show_default = true});
+    options.option("--weights", weights_,
+                   "Read weights from safetensors keyed by parameter and buffer name [drawn from the seed]");
+    options.option("--inputs", inputs_, "Read inputs from safetensors keyed by input name [synthetic]");
+    options.option("--steps", steps_, "Number of steps on the same batch", {.show_default = true});
+    options.option("--at-step", at_step_, "Step number for schedule and bias correction [1]");
+    options.option("--lr", lr_, "Learning rate that replaces the schedule's");
+    options.option("--phase", phase_, "Run only this phase, once");
+    options.option("--save-weights", save_weights_, "Write the weights before the first step to this file");
+    options.option("--save-inputs", save_inputs_, "Write the inputs to this file");
+    options.option("--out", out_, "Write loss, output/, grad/, param/, buffer/ and state/ to this safetensors file",
                    {.required = true});
     output_.declare(options);
   }

@@ -12,12 +12,12 @@ namespace {
 class Verify final : public Command {
  public:
   std::string name() const override { return "verify"; }
-  std::string summary() const override { return "Recomputes every derived number of records from their raw data"; }
+  std::string summary() const override { return "Recompute every derived number of records from their raw data"; }
 
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
-    options.option("--rows", rows_, "Rows that were printed of these records (tbd run --json): do they still hold?");
-    options.flag("--all", all_, "Show checks that passed, too");
+    options.option("--rows", rows_, "Also check these rows, printed earlier for the records by tbd run --json");
+    options.flag("--all", all_, "Also show checks that passed");
     output_.declare(options);
   }
 

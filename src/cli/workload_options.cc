@@ -49,13 +49,13 @@ int64_t positive(const std::string& text, std::string_view option) {
 
 uint64_t seed_from(const std::string& text) {
   const std::optional<int64_t> value = parse_int(text);
-  if (!value || *value < 0) fail(ErrorKind::usage, "--seed needs a whole number from 0, got '", text, "'");
+  if (!value || *value < 0) fail(ErrorKind::usage, "--seed needs a whole number of at least 0, got '", text, "'");
   return static_cast<uint64_t>(*value);
 }
 
 std::string mode_of_matmul(const std::vector<std::string>& modes, const std::string& matmul) {
   if (matmul != "onednn") fail(ErrorKind::usage, unknown_name("--matmul", matmul, std::vector<std::string>{"onednn"}));
-  if (!modes.empty()) fail(ErrorKind::usage, "--matmul is a mode of its own: give it or --mode");
+  if (!modes.empty()) fail(ErrorKind::usage, "--matmul selects a mode: give either --matmul or --mode");
   return Mode::eager_onednn.text();
 }
 
@@ -73,7 +73,7 @@ void WorkloadOptions::declare(Options& options) {
     }
     if (axis.name == "mode")
       options.option("--matmul", matmul_,
-                     "onednn: PyTorch's fp32 linear layers by oneDNN, short for --mode eager-onednn [the framework's "
+                     "onednn runs PyTorch's fp32 linear layers in oneDNN, as --mode eager-onednn does [the framework's "
                      "own]");
   }
 }

@@ -18,7 +18,7 @@ void require_device(const std::string& device) {
 
 uint64_t seed_from(const std::string& text, std::string_view what) {
   const std::optional<int64_t> seed = parse_int(text);
-  require(seed && *seed >= 0, what, " needs a whole number from 0, got '", text, "'");
+  require(seed && *seed >= 0, what, " needs a whole number of at least 0, got '", text, "'");
   return static_cast<uint64_t>(*seed);
 }
 
@@ -29,7 +29,7 @@ enum Place { precision_place = 1, amounts_place, input_place, mode_place, others
 const std::vector<Axis>& table() {
   static const std::string framework_help = cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [pytorch]");
   static const std::vector<Axis> all = {
-      {.name = "model", .help = "Model names, or paths of program files", .member = &Workload::model, .key = "model"},
+      {.name = "model", .help = "Model names or paths of program files", .member = &Workload::model, .key = "model"},
       {.name = "config",
        .help = "Configurations of the model [its first]",
        .member = &Workload::config,
@@ -41,8 +41,9 @@ const std::vector<Axis>& table() {
        .key = "framework",
        .folder = {{.prefix = "-"}}},
       {.name = "batch",
-       .help = "Samples in one forward pass; sweep, sweep<=16: the model's own list, up to a batch; largest: what fits "
-               "into --memory, found by running [the model's default]",
+       .help =
+           "Samples in one forward pass; sweep, sweep<=16: the model's own list, up to this batch; largest: search for "
+           "the largest batch that fits --memory [the model's default]",
        .member = &Workload::batch,
        .key = "batch",
        .inner = 3,
@@ -63,27 +64,27 @@ const std::vector<Axis>& table() {
        .check = require_device,
        .folder = {{.place = others_place, .prefix = "-", .usual = "cpu"}}},
       {.name = "threads",
-       .help = "Threads inside an op [one per usable core]",
+       .help = "Threads per op [one per usable core]",
        .member = &Workload::threads,
        .key = "threads",
        .folder = {{.place = amounts_place, .prefix = "-t"}},
        .label = {.after = " threads"}},
       {.name = "layout",
-       .help = "nchw, nhwc: physical layout of images [the framework's usual one]",
+       .help = "Memory layout of images: nchw, nhwc [the framework's default]",
        .member = &Workload::layout,
        .key = "layout",
        .kind = "layout",
        .known = texts(ImageLayout::known),
        .folder = {{.place = amounts_place, .prefix = "-"}}},
       {.name = "mode",
-       .help = "eager, eager-onednn, graph, xla: how the framework runs the network [its usual one]",
+       .help = "How the framework runs the network: eager, eager-onednn, graph, xla [its default]",
        .member = &Workload::mode,
        .key = "mode",
        .kind = "mode",
        .known = texts(Mode::known),
        .folder = {{.place = mode_place, .prefix = "-", .usual = ""}}},
       {.name = "input",
-       .help = "resident: batches are in memory; pipeline: read and decoded while measuring [resident]",
+       .help = "resident: batches are in memory; pipeline: batches are read and decoded during training [resident]",
        .member = &Workload::input_mode,
        .key = "input_mode",
        .kind = "input mode",
@@ -105,7 +106,7 @@ const std::vector<Axis>& table() {
        .key = "",
        .list = false},
       {.name = "seed",
-       .help = "Seed of weights, order and augmentation",
+       .help = "Seed for weights, sample order and augmentation",
        .member = &Workload::seed,
        .key = "seed",
        .tells_apart = false,
@@ -113,7 +114,7 @@ const std::vector<Axis>& table() {
        .folder = {{.place = others_place, .prefix = "-seed-", .usual = "0"}},
        .label = {.before = "seed "}},
       {.name = "memory",
-       .help = "What the worker's data may take, enforced: 4GiB, 500MB [the machine's memory]",
+       .help = "Memory limit of the worker's data, such as 4GiB or 500MB [the machine's memory]",
        .member = &Workload::memory_budget_bytes,
        .key = "memory_budget_bytes",
        .list = false,

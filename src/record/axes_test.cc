@@ -60,7 +60,7 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
       << refusal("batch", "0");
   EXPECT_TRUE(refusal("threads", "largest").starts_with("--threads needs whole numbers from 1, got 'largest'"))
       << refusal("threads", "largest");
-  EXPECT_TRUE(refusal("seed", "-1").starts_with("--seed needs a whole number from 0, got '-1'"))
+  EXPECT_TRUE(refusal("seed", "-1").starts_with("--seed needs a whole number of at least 0, got '-1'"))
       << refusal("seed", "-1");
   EXPECT_TRUE(refusal("memory", "4").starts_with("--memory needs a size such as 4GiB")) << refusal("memory", "4");
   EXPECT_TRUE(refusal("precision", "fp31").starts_with("unknown precision 'fp31', did you mean 'fp32'"))

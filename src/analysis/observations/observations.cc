@@ -53,7 +53,7 @@ std::string_view name(RuleVerdict verdict) {
 }
 
 std::string_view claim_of(int number) {
-  require(number >= 1 && number <= 13, "the observations are 1 to 13, there is no ", number);
+  require(number >= 1 && number <= 13, "observations are numbered 1 to 13, got ", number);
   return kClaims[number - 1];
 }
 
