@@ -76,7 +76,7 @@ TEST_F(AnalyzeCommand, ComparesTwoTraces) {
 
 TEST_F(AnalyzeCommand, ClashingRanksAreNumberedAndMissingOnesNamed) {
   EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 0, "10"), "--json"}).err,
-              HasSubstr("numbered in the order given"));
+              HasSubstr("ranks are numbered in the given order"));
   EXPECT_THAT(tbd({"analyze", trace("a.json", 0, "10"), trace("b.json", 5, "10"), "--json"}).err,
               HasSubstr("of ranks 0 to 5 only 2 are there; missing: 1 to 4"));
 }

@@ -16,9 +16,10 @@ class Data final : public Command {
   }
 
   void declare(Options& options) override {
-    options.positional("WHAT", words_,
-                       "'check KIND FOLDER' reads every file of a folder; 'photos', 'prompts', 'games' or 'crops' makes "
-                       "this small set [list the data sets]");
+    options.positional(
+        "WHAT", words_,
+        "'check KIND FOLDER' reads every file of a folder; 'photos', 'prompts', 'games' or 'crops' makes "
+        "this small set [list the data sets]");
     options.option("--source", make_.source, "Make: read unpacked packages from this folder");
     options.option("--out", make_.out, "Make: write to this folder, which must be absent or empty");
     options.option("--language", language_,

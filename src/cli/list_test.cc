@@ -145,7 +145,7 @@ TEST(NetworkOverview, MarksSayWhatRuns) {
   EXPECT_EQ(cell_of(tables, "llama", "pytorch"), "no");
   EXPECT_EQ(cell_of(tables, "wgan_gp", "pytorch"), "runs");
   EXPECT_EQ(cell_of(tables, "resnet50", "mxnet"), "absent");
-  EXPECT_THAT(text_of(tables), AllOf(HasSubstr("composed: runs; "), HasSubstr("N of M: "), HasSubstr("absent: ")));
+  EXPECT_THAT(text_of(tables), AllOf(HasSubstr("composed: runs, but "), HasSubstr("N of M: "), HasSubstr("absent: ")));
 }
 
 TEST(NetworkOverview, FitsTheScreenWithManyFrameworks) {
@@ -171,7 +171,7 @@ TEST(NetworkDetail, MarksComposedOpsAndExplainsUnsupportedOnes) {
   const std::vector<Table> tables = network_detail(frameworks, questions, matrix, kScreenWidth);
   EXPECT_EQ(cell_of(tables, "canonical", "pytorch"), "fp32 bf16*");
   EXPECT_EQ(cell_of(tables, "canonical", "mxnet"), "absent");
-  EXPECT_THAT(text_of(tables), AllOf(HasSubstr("\n*: some ops are composed"), HasSubstr("\npytorch fp16: no such op\n"),
+  EXPECT_THAT(text_of(tables), AllOf(HasSubstr("\n*: some ops are combined"), HasSubstr("\npytorch fp16: no such op\n"),
                                      HasSubstr("\nmxnet absent: not built\n")));
 }
 

@@ -9,7 +9,8 @@
 
 namespace tbd {
 struct ImageLayout;
-}
+struct Mode;
+}  // namespace tbd
 namespace tbd::cli {
 
 // What an argument fills: a flag a bool, an option one of the others. Where it is not given, the variable keeps its

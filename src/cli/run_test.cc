@@ -81,7 +81,7 @@ TEST_F(RunCommand, MoreClassFoldersThanClassesAreRefusedBeforeAnythingRuns) {
     if (dry) arguments.push_back("--dry-run");
     const RunOutcome said = run(arguments);
     EXPECT_EQ(said.code, kBadUsage);
-    EXPECT_THAT(said.err, HasSubstr("has 12 class folders, resnet50 (tiny) has 10 classes"));
+    EXPECT_THAT(said.err, HasSubstr("has 12 class folders, but resnet50 (tiny) has 10 classes"));
     EXPECT_EQ(std::ranges::count(said.err, '\n'), 1) << said.err;
   }
   EXPECT_EQ(run({"resnet50", "--data", path("photos").string(), "--dry-run"}).code, kDone) << "1000 classes";
@@ -152,13 +152,12 @@ TEST_F(RunCommand, ResumeRefusesOtherAxes) {
   const RunOutcome said = run({"--resume", path("set").string(), "--dry-run", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;
   EXPECT_EQ(rows(said, "model").size(), 1u);
-  EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err,
-              HasSubstr("--resume continues a result set"));
+  EXPECT_THAT(run({"resnet50", "--resume", path("set").string()}).err, HasSubstr("--resume continues a result set"));
   EXPECT_THAT(run({"--effort", "quick", "--resume", path("set").string()}).err, HasSubstr("--resume continues"));
   EXPECT_THAT(run({"resnet50", "--again", "failed"}).err, HasSubstr("--again needs --resume"));
   EXPECT_THAT(run({"--resume", path("set").string(), "--again", "faild"}).err, HasSubstr("did you mean 'failed'"));
   EXPECT_THAT(run({"resnet50", "--config", "tiny", "--effort", "smoke", "--out", path("set").string()}).err,
-              HasSubstr("go on with 'tbd run --resume"));
+              HasSubstr("continue with 'tbd run --resume"));
   RunArguments given;
   given.resume = path("set").string();
   given.again = {"failed", "unsteady"};

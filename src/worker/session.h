@@ -20,7 +20,7 @@ class Trace;
 
 struct SessionIdentity {
   std::string framework, version;       // "pytorch", "2.15.0"
-  std::vector<std::string> modes;       // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
+  std::vector<Mode> modes;              // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
   std::vector<std::string> devices;     // "cpu", "cuda:0", ...
   std::vector<std::string> precisions;  // that this device and build can run: "fp32", "bf16", ...
   std::vector<ImageLayout> layouts;
@@ -41,7 +41,7 @@ struct LoadOptions {
   std::string device = "cpu";
   int64_t threads = 1;
   ImageLayout layout = ImageLayout::nchw;
-  std::string mode = {};  // of the identity's modes; empty: the first
+  Mode mode = {};  // of the identity's modes; empty: the first
   bool tf32 = false;
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`
