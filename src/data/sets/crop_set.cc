@@ -9,6 +9,7 @@
 #include "data/png_encoder.h"
 #include "data/sets/photo_source.h"
 #include "data/sets/reduced.h"
+#include "data/source.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
