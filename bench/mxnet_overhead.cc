@@ -13,4 +13,4 @@ TBD_TIMED(int, MXNDArraySyncCopyFromCPU, (NDArrayHandle array, const void* data,
 TBD_TIMED(int, MXNDArraySyncCopyToCPU, (NDArrayHandle array, void* data, size_t n), (array, data, n))
 TBD_TIMED(int, MXNDArrayWaitAll, (), ())
 
-int main(int argc, char** argv) { return tbd::bench::own_time(argc, argv, tbd::ImageLayout::nchw); }
+int main(int argc, char** argv) { return tbd::bench::own_time(argc, argv, tbd::ImageLayout::kNchw); }

@@ -39,7 +39,7 @@ void report(const Trace& trace, int64_t steps) {
 
 int main(int argc, char** argv) {
   const auto flags = bench::flags(argc, argv);
-  const bench::Workload workload = bench::workload_from(flags, ImageLayout::nchw);
+  const bench::Workload workload = bench::workload_from(flags, ImageLayout::kNchw);
   const int64_t rounds = flags.contains("rounds") ? std::stoll(flags.at("rounds")) : 8;
   const auto tracing = bench::make_loaded(workload, nullptr, true), clean = bench::make_loaded(workload);
   for (int64_t number = 1; number <= 2; ++number) {

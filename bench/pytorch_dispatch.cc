@@ -85,7 +85,7 @@ double median(const Json& values) {
 
 int main(int argc, char** argv) {
   auto flags = bench::flags(argc, argv);
-  bench::Workload workload = {.program = perceptron(), .batch = 8, .threads = 1, .layout = ImageLayout::nchw};
+  bench::Workload workload = {.program = perceptron(), .batch = 8, .threads = 1, .layout = ImageLayout::kNchw};
   if (flags.contains("batch")) workload.batch = std::stoll(flags["batch"]);
   if (flags.contains("threads")) workload.threads = std::stoll(flags["threads"]);
   const std::unique_ptr<Session> session = bench::make_loaded(workload);

@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   const Flags flags = bench::flags(argc, argv);
   if (flags.contains("watched")) {
     const std::vector<char> first_block(std::stoul(flags.at("heap-begins")));
-    return take_steps(bench::workload_from(flags, ImageLayout::nhwc), flags.at("watched") == "1");
+    return take_steps(bench::workload_from(flags, ImageLayout::kNhwc), flags.at("watched") == "1");
   }
   const auto number = [&](const char* name, int64_t otherwise) {
     return flags.contains(name) ? std::stoll(flags.at(name)) : otherwise;

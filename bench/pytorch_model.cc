@@ -36,7 +36,7 @@ int64_t reported_peak(const std::function<void()>& step) {
 
 int main(int argc, char** argv) {
   const auto flags = bench::flags(argc, argv);
-  const bench::Workload workload = bench::workload_from(flags, ImageLayout::nhwc);
+  const bench::Workload workload = bench::workload_from(flags, ImageLayout::kNhwc);
   const int64_t library = bench::anonymous_bytes();
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   const std::function<void()> step = bench::stepper(*session, flags);

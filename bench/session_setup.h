@@ -20,7 +20,7 @@ namespace tbd::bench {
 struct Workload {
   Program program;
   int64_t batch = 8, threads = 2;
-  ImageLayout layout = ImageLayout::nhwc;
+  ImageLayout layout = ImageLayout::kNhwc;
   std::string save_inputs = {};  // a safetensors file to write the batch to
 };
 

@@ -7,7 +7,7 @@ using namespace tbd;
 
 int main(int argc, char** argv) {
   const auto flags = bench::flags(argc, argv);
-  const bench::Workload workload = bench::workload_from(flags, ImageLayout::nchw);
+  const bench::Workload workload = bench::workload_from(flags, ImageLayout::kNchw);
   const int64_t before = bench::anonymous_bytes();
   const std::unique_ptr<Session> session = bench::make_loaded(workload);
   const std::function<void()> step = bench::stepper(*session, flags);

@@ -9,4 +9,4 @@ TBD_TIMED(void, TF_SessionRun,
            TF_Buffer* metadata, TF_Status* status),
           (session, options, inputs, values, n, outputs, results, m, targets, k, metadata, status))
 
-int main(int argc, char** argv) { return tbd::bench::own_time(argc, argv, tbd::ImageLayout::nhwc); }
+int main(int argc, char** argv) { return tbd::bench::own_time(argc, argv, tbd::ImageLayout::kNhwc); }

@@ -56,7 +56,7 @@ inline int trace_benchmark(int argc, char** argv) {
   const auto flags = bench::flags(argc, argv);
   const int64_t count = flags.contains("pairs") ? std::stoll(flags.at("pairs")) : 20;
   require(count > 0, "pairs must be at least 1, got ", count);
-  TracedSession session(workload_from(flags, ImageLayout::nhwc));
+  TracedSession session(workload_from(flags, ImageLayout::kNhwc));
   Json out = cost_of(session.pairs(count));
   out["events_per_step"] = session.events_per_step();
   out["hand_over_s_per_step"] = session.hand_over_s();

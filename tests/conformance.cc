@@ -86,7 +86,7 @@ class Talk {
   TemporaryFolder folder_{"tbd-conformance"};
   const RunnerSettings& settings_;
   WorkerProcess worker_;
-  ImageLayout layout_ = ImageLayout::nchw;
+  ImageLayout layout_ = ImageLayout::kNchw;
 };
 
 // The case that the sentence names, by one of its nodes or parameters.

@@ -50,7 +50,7 @@ class EquivalenceGates : public ::testing::Test {
 TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) {
   for (const char* toy :
        {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent", "speech", "growing"}) {
-    const FrameworkVerdict verdict = judged(toy, ImageLayout::nhwc);
+    const FrameworkVerdict verdict = judged(toy, ImageLayout::kNhwc);
     EXPECT_TRUE(verdict.passed()) << toy << ": " << to_json(verdict).dump(1);
     EXPECT_GT(verdict.gates.front().compared, 10) << toy;
   }

@@ -37,7 +37,7 @@ class Faults : public ::testing::Test {
                         .framework = entry.key,
                         .batch = 2,
                         .threads = 1,
-                        .input_mode = InputMode::pipeline};
+                        .input_mode = InputMode::kPipeline};
     const RunOptions options{.effort = Effort::smoke, .out = out, .passes = {"trace"}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings).at(0);
     EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;

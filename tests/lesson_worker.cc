@@ -40,7 +40,7 @@ LessonWorker::~LessonWorker() { worker_->bye(); }
 protocol::RunReply LessonWorker::run(const Json& source, const protocol::Run& request,
                                      const std::function<void(const StepRow&)>& each) {
   protocol::Run run = request;
-  run.input.mode = InputMode::pipeline;
+  run.input.mode = InputMode::kPipeline;
   run.input.source = told_;
   run.input.source->merge_patch(source);
   return worker_->run(run, [&](std::span<const StepRow> rows) {

@@ -115,7 +115,7 @@ TEST_F(Protocol, HelloSaysWhoItIs) {
     EXPECT_EQ(reply.version, protocol::kVersion);
     EXPECT_EQ(reply.framework, entry.framework);
     ASSERT_FALSE(reply.modes.empty());
-    for (const Mode& mode : reply.modes) EXPECT_THAT(Mode::known, ::testing::Contains(mode));
+    for (const Mode& mode : reply.modes) EXPECT_THAT(Mode::kKnown, ::testing::Contains(mode));
     EXPECT_THAT(reply.devices, ::testing::Contains("cpu"));
     EXPECT_THAT(reply.precisions, ::testing::Contains("fp32"));
     EXPECT_FALSE(reply.layouts.empty());
@@ -410,7 +410,7 @@ TEST_F(NumpyWorker, IsMeasuredLikeAnyOther) {
   ASSERT_EQ(runs.at(0).outcome.kind, OutcomeKind::ok) << runs.at(0).outcome.reason;
   const Record record = read_record(runs.at(0).record);
   EXPECT_EQ(record.run.workload.framework, "numpy");
-  EXPECT_EQ(record.run.workload.mode, Mode::eager);
+  EXPECT_EQ(record.run.workload.mode, Mode::kEager);
   const auto& steps = record.launches.at(0).steps;
   ASSERT_GE(steps.size(), 6u);
   EXPECT_LT(steps.back().loss.value(), steps.front().loss.value());

@@ -115,7 +115,7 @@ class InBrowser : public testing::Test {
 std::vector<Record> quickstart_cells() {
   std::vector<Record> records;
   for (const char* precision : {"fp32", "bf16"})
-    for (const InputMode& input : InputMode::known)
+    for (const InputMode& input : InputMode::kKnown)
       records.push_back(
           sample_record({.noise = 0.01, .input_wait = 0.005, .input_mode = input, .precision = precision}));
   records[3].run.workload.framework = "a framework <b>with</b> a rather long name that never seems to end";

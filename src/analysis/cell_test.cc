@@ -281,11 +281,11 @@ InputVerdict verdict_on_input(const SampleOptions& pipeline) {
 }
 
 TEST(InputVerdicts, FollowWaitAndRatio) {
-  EXPECT_EQ(verdict_on_input({.input_wait = 0.03, .input_mode = InputMode::pipeline}), InputVerdict::input_bound);
-  EXPECT_EQ(verdict_on_input({.step_seconds = 0.28, .input_wait = 0.001, .input_mode = InputMode::pipeline}),
+  EXPECT_EQ(verdict_on_input({.input_wait = 0.03, .input_mode = InputMode::kPipeline}), InputVerdict::input_bound);
+  EXPECT_EQ(verdict_on_input({.step_seconds = 0.28, .input_wait = 0.001, .input_mode = InputMode::kPipeline}),
             InputVerdict::cores_shared);
-  EXPECT_EQ(verdict_on_input({.input_wait = 0.001, .input_mode = InputMode::pipeline}), InputVerdict::not_input_bound);
-  EXPECT_EQ(verdict_on_input({.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = InputMode::pipeline}),
+  EXPECT_EQ(verdict_on_input({.input_wait = 0.001, .input_mode = InputMode::kPipeline}), InputVerdict::not_input_bound);
+  EXPECT_EQ(verdict_on_input({.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = InputMode::kPipeline}),
             InputVerdict::undecided);
 }
 
@@ -294,9 +294,9 @@ TEST(InputVerdicts, AnUndecidedOneSaysWhatIsMissing) {
     const CellResult cells[] = {summarize(resident), summarize(pipeline)};
     return sentence(input_pairs(cells).at(0));
   };
-  const SampleOptions slow{.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = InputMode::pipeline};
+  const SampleOptions slow{.steps = 12, .step_seconds = 0.255, .noise = 0.05, .input_mode = InputMode::kPipeline};
   EXPECT_THAT(said(sample_record(), sample_record(slow)), HasSubstr("the intervals are too wide"));
-  Record failed = sample_record({.input_mode = InputMode::pipeline});
+  Record failed = sample_record({.input_mode = InputMode::kPipeline});
   failed.run.outcome = {.kind = OutcomeKind::failed, .reason = "12 class folders", .repro = ""};
   failed.launches.clear();
   const std::string why = said(sample_record(), failed);
@@ -306,7 +306,7 @@ TEST(InputVerdicts, AnUndecidedOneSaysWhatIsMissing) {
 
 TEST(InputVerdicts, DoNotPairWorkloadsThatDifferInPrecision) {
   const CellResult cells[] = {summarize(sample_record()),
-                              summarize(sample_record({.input_mode = InputMode::pipeline, .precision = "bf16"}))};
+                              summarize(sample_record({.input_mode = InputMode::kPipeline, .precision = "bf16"}))};
   EXPECT_TRUE(input_pairs(cells).empty());
 }
 

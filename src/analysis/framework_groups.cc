@@ -134,7 +134,7 @@ std::string mode_sentence(std::span<const FrameworkGroup> groups) {
   for (const FrameworkGroup& group : groups)
     for (const CellResult* each : group.compared) {
       modes.insert(cat(each->workload.framework, " ", each->workload.mode));
-      eager_pytorch = eager_pytorch || (each->workload.framework == "pytorch" && each->workload.mode == Mode::eager);
+      eager_pytorch = eager_pytorch || (each->workload.framework == "pytorch" && each->workload.mode == Mode::kEager);
     }
   if (modes.empty()) return "";
   std::string text = cat("Modes: ", join(std::vector<std::string>(modes.begin(), modes.end()), ", "), ".");

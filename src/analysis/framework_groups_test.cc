@@ -15,8 +15,8 @@ CellResult row(const std::string& framework, std::optional<bool> verified, const
   Record record = sample_record(options);
   MeasuredWorkload& w = record.run.workload;
   w.framework = framework;
-  w.mode = framework == "pytorch" ? Mode::eager : Mode::graph;
-  w.layout = framework == "tensorflow" ? ImageLayout::nhwc : ImageLayout::nchw;
+  w.mode = framework == "pytorch" ? Mode::kEager : Mode::kGraph;
+  w.layout = framework == "tensorflow" ? ImageLayout::kNhwc : ImageLayout::kNchw;
   record.run.verified = verified;
   return summarize(record);
 }
@@ -46,7 +46,8 @@ TEST(FrameworkGroups, RowsThatDidNotPassStandApartWithTheReason) {
 }
 
 TEST(FrameworkGroups, FormNoGroupFromDifferentWorkloadsOrOneFramework) {
-  const std::vector<CellResult> rows = {row("pytorch", true), row("pytorch", true, {.input_mode = InputMode::pipeline}),
+  const std::vector<CellResult> rows = {row("pytorch", true),
+                                        row("pytorch", true, {.input_mode = InputMode::kPipeline}),
                                         row("mxnet", true, {.precision = "bf16"})};
   EXPECT_TRUE(framework_groups(rows).empty());
 }

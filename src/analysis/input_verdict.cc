@@ -66,9 +66,9 @@ std::string sentence(const InputPair& pair) {
 std::vector<InputPair> input_pairs(std::span<const CellResult> cells) {
   std::vector<InputPair> pairs;
   for (const CellResult& resident : cells) {
-    if (resident.workload.input_mode != InputMode::resident) continue;
+    if (resident.workload.input_mode != InputMode::kResident) continue;
     for (const CellResult& pipeline : cells) {
-      if (pipeline.workload.input_mode != InputMode::pipeline) continue;
+      if (pipeline.workload.input_mode != InputMode::kPipeline) continue;
       if (!differ_in_input(resident.workload, pipeline.workload)) continue;
       InputPair pair{.resident = &resident, .pipeline = &pipeline};
       pair.ratio = quotient(pipeline["throughput"], resident["throughput"]);

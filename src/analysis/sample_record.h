@@ -14,7 +14,7 @@ struct SampleOptions {
   int64_t slow_steps = 3;  // at first, of double length
   double input_wait = 0;   // share of each step
   double steal = 0;        // share of both cores
-  InputMode input_mode = InputMode::resident;
+  InputMode input_mode = InputMode::kResident;
   std::string precision = "fp32", effort = "quick";
   int64_t launches = 1;
 };
@@ -57,8 +57,8 @@ inline Record sample_record(const SampleOptions& o = {}) {
                                .batch = 8,
                                .precision = o.precision,
                                .threads = 2,
-                               .layout = ImageLayout::nchw,
-                               .mode = Mode::eager,
+                               .layout = ImageLayout::kNchw,
+                               .mode = Mode::kEager,
                                .input_mode = o.input_mode};
   w.model_hash = "m1";
   w.lowered_hash = "l1";

@@ -109,9 +109,9 @@ TEST(Json, ANumberBeyondTheTypeIsRefused) {
 }
 
 TEST(Json, AWordIsReadAsTextKnownOrNot) {
-  const Json json = {{"input", "drip"}, {"all", InputMode::known}, {"count", 3}};
+  const Json json = {{"input", "drip"}, {"all", InputMode::kKnown}, {"count", 3}};
   EXPECT_EQ(at<InputMode>(json, "input"), InputMode("drip"));
-  EXPECT_EQ(at<std::vector<InputMode>>(json, "all"), InputMode::known);
+  EXPECT_EQ(at<std::vector<InputMode>>(json, "all"), InputMode::kKnown);
   EXPECT_EQ(maybe<InputMode>(json, "output"), std::nullopt);
   EXPECT_THROW(at<InputMode>(json, "count"), Error);
 }

@@ -7,29 +7,29 @@ namespace tbd {
 // The physical order of axes of rank-4 activations.
 struct ImageLayout : Word<ImageLayout> {
   using Word::Word;
-  static const ImageLayout nchw, nhwc;
-  static const std::vector<ImageLayout> known;
+  static const ImageLayout kNchw, kNhwc;
+  static const std::vector<ImageLayout> kKnown;
 };
-inline const ImageLayout ImageLayout::nchw{"nchw"}, ImageLayout::nhwc{"nhwc"};
-inline const std::vector<ImageLayout> ImageLayout::known = {nchw, nhwc};
+inline const ImageLayout ImageLayout::kNchw{"nchw"}, ImageLayout::kNhwc{"nhwc"};
+inline const std::vector<ImageLayout> ImageLayout::kKnown = {kNchw, kNhwc};
 
-// How a framework runs the network; `known` are those that may be asked for.
+// How a framework runs the network; `kKnown` are those that may be asked for.
 struct Mode : Word<Mode> {
   using Word::Word;
-  static const Mode eager, eager_onednn, graph, xla, compiled, external;
-  static const std::vector<Mode> known;
+  static const Mode kEager, kEagerOnednn, kGraph, kXla, kCompiled, kExternal;
+  static const std::vector<Mode> kKnown;
 };
-inline const Mode Mode::eager{"eager"}, Mode::eager_onednn{"eager-onednn"}, Mode::graph{"graph"}, Mode::xla{"xla"},
-    Mode::compiled{"compiled"}, Mode::external{"external"};
-inline const std::vector<Mode> Mode::known = {eager, eager_onednn, graph, xla};
+inline const Mode Mode::kEager{"eager"}, Mode::kEagerOnednn{"eager-onednn"}, Mode::kGraph{"graph"}, Mode::kXla{"xla"},
+    Mode::kCompiled{"compiled"}, Mode::kExternal{"external"};
+inline const std::vector<Mode> Mode::kKnown = {kEager, kEagerOnednn, kGraph, kXla};
 
 // Where batches come from: they stay in memory, or are read and decoded while measuring.
 struct InputMode : Word<InputMode> {
   using Word::Word;
-  static const InputMode resident, pipeline;
-  static const std::vector<InputMode> known;
+  static const InputMode kResident, kPipeline;
+  static const std::vector<InputMode> kKnown;
 };
-inline const InputMode InputMode::resident{"resident"}, InputMode::pipeline{"pipeline"};
-inline const std::vector<InputMode> InputMode::known = {resident, pipeline};
+inline const InputMode InputMode::kResident{"resident"}, InputMode::kPipeline{"pipeline"};
+inline const std::vector<InputMode> InputMode::kKnown = {kResident, kPipeline};
 
 }  // namespace tbd

@@ -15,7 +15,7 @@ namespace {
 
 RunInfo run_info(const std::vector<std::filesystem::path>& paths) {
   RunInfo run{.created = utc_label(), .tool = cat("tbd ", TBD_VERSION)};
-  run.workload.mode = Mode::external;
+  run.workload.mode = Mode::kExternal;
   run.workload.model = paths.front().stem().string();
   run.workload.framework = std::string(name(trace_format(paths.front())));
   run.flags = {"imported"};

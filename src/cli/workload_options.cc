@@ -56,7 +56,7 @@ uint64_t seed_from(const std::string& text) {
 std::string mode_of_matmul(const std::vector<std::string>& modes, const std::string& matmul) {
   if (matmul != "onednn") fail(ErrorKind::usage, unknown_name("--matmul", matmul, std::vector<std::string>{"onednn"}));
   if (!modes.empty()) fail(ErrorKind::usage, "--matmul selects a mode: give either --matmul or --mode");
-  return Mode::eager_onednn.text();
+  return Mode::kEagerOnednn.text();
 }
 
 void WorkloadOptions::declare(Options& options) {

@@ -19,9 +19,9 @@ Workload unusual() {
           .precision = "bf16",
           .device = "cuda:1",
           .threads = 2,
-          .layout = ImageLayout::nhwc,
-          .mode = Mode::graph,
-          .input_mode = InputMode::pipeline,
+          .layout = ImageLayout::kNhwc,
+          .mode = Mode::kGraph,
+          .input_mode = InputMode::kPipeline,
           .dropout = "off",
           .data = "it's here",
           .seed = 7,
@@ -87,7 +87,7 @@ TEST(Workload, FolderNamesContainNonDefaultAxes) {
                          .framework = "pytorch@2.11",
                          .batch = 8,
                          .threads = 2,
-                         .layout = ImageLayout::nchw}),
+                         .layout = ImageLayout::kNchw}),
             "b_net-pytorch_2.11-fp32-b8-t2-nchw-resident");
 }
 

@@ -308,7 +308,7 @@ TEST(Steps, OtherColumnsAndOrdersAreRead) {
 
 TEST(Record, KeepsItsRequestWhole) {
   RunInfo run = sample_run();
-  run.request = {.model = "my nets/net.json", .framework = "pytorch@2.11", .batch = 8, .mode = Mode::graph};
+  run.request = {.model = "my nets/net.json", .framework = "pytorch@2.11", .batch = 8, .mode = Mode::kGraph};
   for (const char* data : {"it's here", "run", "--mode", "a \\ b", " "}) {
     run.request.data = data;
     EXPECT_EQ(run_from_json(to_json(run)).request, run.request);
@@ -318,15 +318,15 @@ TEST(Record, KeepsItsRequestWhole) {
 TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   RunInfo run = sample_run();
   run.workload.model = "net";
-  run.workload.mode = Mode::eager;
+  run.workload.mode = Mode::kEager;
   run.workload.threads = 2;
   Workload request{.model = "my nets/net.json", .framework = "pytorch@/opt/a b", .batch = 8};
   request.threads = 2;
-  request.layout = ImageLayout::nhwc;
-  request.input_mode = InputMode::pipeline;
+  request.layout = ImageLayout::kNhwc;
+  request.input_mode = InputMode::kPipeline;
   request.seed = ~uint64_t{0};
-  run.workload.layout = ImageLayout::nhwc;
-  run.workload.input_mode = InputMode::pipeline;
+  run.workload.layout = ImageLayout::kNhwc;
+  run.workload.input_mode = InputMode::kPipeline;
   run.workload.precision = "fp32";
   for (const char* data : {"it's here", "run", "--mode"}) {
     request.data = data;

@@ -23,7 +23,7 @@ struct Workload {
   int64_t threads = 0;  // inside an op; 0: one per usable core
   ImageLayout layout;   // empty: the framework's usual one for the precision
   Mode mode;            // empty: the framework's usual one
-  InputMode input_mode = InputMode::resident;
+  InputMode input_mode = InputMode::kResident;
   std::string dropout = "framework";           // framework, mask, off
   std::string data;                            // a dataset folder; empty: synthetic
   uint64_t seed = 0;                           // of weights, order and augmentation

@@ -28,7 +28,7 @@ auto order(const ReportCell& cell) {
                     size_t, const std::string&, int64_t, bool, const InputMode&, int64_t, const ImageLayout&,
                     const Mode&, const std::string&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
-      w.input_mode != InputMode::resident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
+      w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
 }
 
 // Calls work(i) for all i below count, halves on two threads; the first error of either is thrown.

@@ -40,7 +40,7 @@ std::vector<Bars> all_bars(const Content& content) {
         const std::string title = cat(panel.where, ", ", w.input_mode, " input");
         auto bars = std::ranges::find(all, title, &Bars::title);
         if (bars == all.end()) bars = all.insert(all.end(), {.title = title});
-        const std::string mode = w.mode == Mode::eager ? "" : cat(" ", w.mode);
+        const std::string mode = w.mode == Mode::kEager ? "" : cat(" ", w.mode);
         bars->bars.push_back({group.title, cat(w.framework, mode), each.color, each.sweep, point});
       }
   return all;

@@ -129,7 +129,7 @@ std::vector<ModelGroup> model_groups(const Content& content) {
     Panel& panel = *std::ranges::find(group.panels, id, &Panel::id);
     panel.series.push_back({.sweep = &sweep,
                             .color = colors.at({sweep.workload.framework, sweep.workload.mode}),
-                            .square = sweep.workload.input_mode != InputMode::resident});
+                            .square = sweep.workload.input_mode != InputMode::kResident});
   }
   for (ModelGroup& group : groups)
     for (Panel& panel : group.panels) name_series(panel);

@@ -20,8 +20,8 @@ using testing::Not;
 constexpr const char* kLibrary = "/* charts */";
 
 std::vector<Record> four_cells() {
-  return {sample_record(), sample_record({.input_mode = InputMode::pipeline}), sample_record({.precision = "bf16"}),
-          sample_record({.input_mode = InputMode::pipeline, .precision = "bf16"})};
+  return {sample_record(), sample_record({.input_mode = InputMode::kPipeline}), sample_record({.precision = "bf16"}),
+          sample_record({.input_mode = InputMode::kPipeline, .precision = "bf16"})};
 }
 
 size_t count(const std::string& text, std::string_view part) {
@@ -329,7 +329,7 @@ TEST(Report, WithoutRecordsIsRefused) { EXPECT_THROW(report_html({}, kLibrary), 
 
 TEST(Report, ShowsTheInputVerdictInTheSummary) {
   const std::vector<Record> records = {sample_record(),
-                                       sample_record({.input_wait = 0.1, .input_mode = InputMode::pipeline})};
+                                       sample_record({.input_wait = 0.1, .input_mode = InputMode::kPipeline})};
   EXPECT_THAT(report_html({records}, kLibrary), HasSubstr("input-bound</strong> – training waits for its input"));
 }
 

@@ -83,7 +83,7 @@ class LaunchRun {
     require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
     if (!cell.mode.empty()) require_offered("mode", cell.mode, hello.modes, OutcomeKind::unsupported);
     require_offered("pass", options_.pass, hello.passes, OutcomeKind::unsupported);
-    if (cell.input_mode == InputMode::pipeline && !hello.pipeline)
+    if (cell.input_mode == InputMode::kPipeline && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }
 

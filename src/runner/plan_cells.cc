@@ -25,7 +25,7 @@ void check(const Workload& workload) {
     fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one (memory = 4GiB)");
   if (batch > kLargestBatch) fail(ErrorKind::usage, "batch must be between 1 and ", kLargestBatch, ", got ", batch);
   if (threads > kMostThreads) fail(ErrorKind::usage, "threads must be between 1 and ", kMostThreads, ", got ", threads);
-  if (workload.input_mode == InputMode::pipeline && workload.data.empty())
+  if (workload.input_mode == InputMode::kPipeline && workload.data.empty())
     fail(ErrorKind::usage, "pipeline input reads a data set: name its folder with --data");
 }
 

@@ -91,7 +91,7 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.lowered_hash = program_hash(prepared.program);
   w.framework = prepared.worker ? prepared.worker->framework : cell.framework.substr(0, cell.framework.find('@'));
   w.framework_version = prepared.worker ? prepared.worker->version : "";
-  if (w.mode.empty()) w.mode = Mode::eager;
+  if (w.mode.empty()) w.mode = Mode::kEager;
   w.samples_per_step = samples_per_step(prepared.program, cell.batch);
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
   w.effort = name(effort);
@@ -193,7 +193,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
   run.train_flops = (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
-  if (prepared.cell.mode == Mode::eager_onednn) run.flags.push_back("tuned");
+  if (prepared.cell.mode == Mode::kEagerOnednn) run.flags.push_back("tuned");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }

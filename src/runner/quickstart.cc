@@ -53,7 +53,7 @@ struct Probe {
 // nullopt when the worker fails, which the cell itself will show.
 std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettings& settings) {
   cell.batch = batch;
-  cell.input_mode = InputMode::resident;
+  cell.input_mode = InputMode::kResident;
   const PreparedCell prepared = prepare(cell, Effort::quick, settings);
   if (prepared.refused) return std::nullopt;
   try {
@@ -169,10 +169,10 @@ std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<F
       Workload& cell = cells.emplace_back(like);
       cell.framework = offer.framework;
       cell.precision = precision;
-      cell.input_mode = InputMode::resident;
+      cell.input_mode = InputMode::kResident;
       if (!offer.pipeline || !offered) continue;
       twins.push_back(cell);
-      twins.back().input_mode = InputMode::pipeline;
+      twins.back().input_mode = InputMode::kPipeline;
     }
   const size_t room = cells.size() < kMostQuickCells ? kMostQuickCells - cells.size() : 0;
   if (twins.size() > room) twins.resize(room);

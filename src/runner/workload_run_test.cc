@@ -61,13 +61,13 @@ TEST(WorkloadRun, LearnsHowTheWorkerRan) {
   LaunchResult result;
   result.hello.emplace();
   result.hello->framework_version = "2.15.0";
-  result.hello->modes = {Mode::graph, Mode::eager};
+  result.hello->modes = {Mode::kGraph, Mode::kEager};
   result.hello->build["optimizer.sgd"] = "fused";
   result.gemm_rate = 1e11;
   run.learn(result);
   run.learn(result);
   EXPECT_EQ(run.prepared.run.workload.framework_version, "2.15.0");
-  EXPECT_EQ(run.prepared.run.workload.mode, Mode::graph) << "the worker's own, as none was named";
+  EXPECT_EQ(run.prepared.run.workload.mode, Mode::kGraph) << "the worker's own, as none was named";
   EXPECT_EQ(run.prepared.run.workload.optimizer, "sgd fused");
   EXPECT_EQ(run.gemm_rate, 1e11);
 }

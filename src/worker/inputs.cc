@@ -109,10 +109,10 @@ double value_at(const InputNeed& need, const Philox& random, uint64_t i) {
 Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
     : needs_(std::move(needs)),
       seed_(seed),
-      pipeline_(plan.mode == InputMode::pipeline),
+      pipeline_(plan.mode == InputMode::kPipeline),
       served_(groups_of_data(needs_)) {
-  const bool known = std::ranges::count(InputMode::known, plan.mode) == 1;
-  require(known, unknown_name("input mode", plan.mode.text(), texts(InputMode::known)));
+  const bool known = std::ranges::count(InputMode::kKnown, plan.mode) == 1;
+  require(known, unknown_name("input mode", plan.mode.text(), texts(InputMode::kKnown)));
   if (!plan.file.empty()) {
     require(!pipeline_, "pipeline input comes from a data source, not from a file");
     file_ = from_file(plan.file, needs_);

@@ -204,7 +204,7 @@ TEST(SourceInputs, OfARepeatedPhaseAreTheNextBatchesOfTheFolder) {
   const TemporaryFolder folder("tbd-inputs");
   for (int64_t i = 0; i < 13; ++i) testing_images::write_png(folder.path() / cat("train_8x8/", i, ".png"), i, {8, 8});
   const InputNeeds needs = input_needs(pair(), {{"N", 2}});
-  const protocol::InputPlan plan{.mode = InputMode::pipeline,
+  const protocol::InputPlan plan{.mode = InputMode::kPipeline,
                                  .source = Json{{"path", folder.path().string()}, {"threads", 2}, {"seed", 3}}};
   Inputs inputs(needs, plan, 1);
   const auto source = open_source(

@@ -181,7 +181,8 @@ protocol::Message Worker::on(const protocol::Run& request) {
 // Steps of a processor on batches in memory: a loader would work during the measurement, and a step of another device
 // does not wait for these cores.
 StepBlocks* Worker::blocks_of(const protocol::Run& request) {
-  if (loaded_->pass != "clean" || loaded_->device != "cpu" || request.input.mode == InputMode::pipeline) return nullptr;
+  if (loaded_->pass != "clean" || loaded_->device != "cpu" || request.input.mode == InputMode::kPipeline)
+    return nullptr;
   if (!blocks_) blocks_.emplace(allowed_cpus());
   return &*blocks_;
 }

@@ -296,7 +296,7 @@ TEST_F(WorkerLoop, ATracedRunNeedsItsPass) {
 TEST_F(WorkerLoop, PipelineStagesAFreshBatchEachStep) {
   load();
   std::vector<StepRow> rows;
-  run({.steps = 3, .input = {.mode = InputMode::pipeline, .source = Json{{"kind", "synthetic"}}}}, rows);
+  run({.steps = 3, .input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "synthetic"}}}}, rows);
   EXPECT_EQ(session_.stagings, 3);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_TRUE(rows[1].input_wait_ns.has_value());

@@ -26,7 +26,7 @@ struct Load {
   Program program;
   Bindings bindings;
   std::string device = "cpu";
-  ImageLayout layout = ImageLayout::nchw;
+  ImageLayout layout = ImageLayout::kNchw;
   std::string precision = "fp32", dropout = "framework";
   Mode mode;  // empty: the worker's usual one
   int64_t threads = 1;
@@ -44,7 +44,7 @@ struct Read {  // tensors whose names start with one of the prefixes
 // Where a run's batches come from. resident: the batch of step 1 (or the file) is staged once and reused;
 // pipeline: each step's batch comes from the real loader.
 struct InputPlan {
-  InputMode mode = InputMode::resident;
+  InputMode mode = InputMode::kResident;
   std::string file;  // safetensors with the step's inputs; resident only
   JsonValue source;  // data::SourceSpec; empty with a file
   std::string save;  // when set, the first step's inputs are written there (safetensors)

@@ -34,7 +34,7 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   run.at_step = 3;
   run.lr = 0.1;
   run.phase = "train";
-  run.input = {.mode = InputMode::pipeline, .source = Json{{"kind", "folder"}}};
+  run.input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "folder"}}};
   const std::vector<Request> all = {Hello{}, load, Write{"w"}, Read{{"param/"}, "r"}, run, Gemm{}, Stop{}, Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);

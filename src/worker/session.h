@@ -40,7 +40,7 @@ struct LoadOptions {
   Bindings bindings;  // {"N", 8}: samples of one forward pass
   std::string device = "cpu";
   int64_t threads = 1;
-  ImageLayout layout = ImageLayout::nchw;
+  ImageLayout layout = ImageLayout::kNchw;
   Mode mode = {};  // of the identity's modes; empty: the first
   bool tf32 = false;
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)

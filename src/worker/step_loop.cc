@@ -84,7 +84,7 @@ protocol::RunReply StepLoop::run(const protocol::Run& request) {
   batch_seen_ = leading_extent(batch_);
   if (batch_seen_ > 0) reply_.launch["batch_seen"] = batch_seen_;
   if (!request.input.save.empty()) write_safetensors(request.input.save, batch_);
-  const bool pipeline = request.input.mode == InputMode::pipeline;
+  const bool pipeline = request.input.mode == InputMode::kPipeline;
   if (!pipeline) batch_.clear();
   parts_.session.reset_peak_memory();
 
@@ -185,7 +185,7 @@ void StepLoop::report_launch(const protocol::Run& request) {
   const Source* source = parts_.inputs.source();
   if (!source) return;
   launch["host"]["data"] = data_report(source->statistics(), source->data_hash());
-  if (const auto ready = source->statistics().first_ready_step; ready && request.input.mode == InputMode::pipeline)
+  if (const auto ready = source->statistics().first_ready_step; ready && request.input.mode == InputMode::kPipeline)
     launch["steady_from_step"] = *ready;
 }
 

@@ -57,7 +57,7 @@ TEST(ThroughputRises, ContinuesAShortSeries) {
 
 TEST(ThroughputRises, PipelineCommandsNameTheData) {
   Results results;
-  results.add({.model = "bert", .input_mode = InputMode::pipeline, .batches = {2, 4}, .throughput = {1, 2}});
+  results.add({.model = "bert", .input_mode = InputMode::kPipeline, .batches = {2, 4}, .throughput = {1, 2}});
   EXPECT_EQ(results[1].command, "tbd run bert --input pipeline --data DIR --batch 2,4,8,16");
   for (Record& record : results.records()) record.run.workload.data = "books";
   EXPECT_EQ(results[1].command, "tbd run bert --input pipeline --data books --batch 2,4,8,16");

@@ -61,7 +61,7 @@ std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const 
   std::vector<rules::Scope> scopes = rules::scopes(sweeps);
   if (scopes.empty())
     scopes.push_back(
-        {.machine = "", .device = "cpu", .input_mode = InputMode::resident, .sweeps = {}, .notes = {}, .label = ""});
+        {.machine = "", .device = "cpu", .input_mode = InputMode::kResident, .sweeps = {}, .notes = {}, .label = ""});
   for (rules::Scope& scope : scopes) scope.networks = networks;
   std::vector<Observation> out;
   for (const rules::Scope& scope : scopes) add_scope(scope, out);

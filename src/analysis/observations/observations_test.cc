@@ -35,7 +35,7 @@ TEST(Observations, AlwaysReportThirteenVerdicts) {
 TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
   for (const auto& [folder, word] :
        {std::pair("my photos", "'my photos'"), std::pair("it's", "'it'\\''s'"), std::pair("run", "run")}) {
-    Record record = sample::record_of({.input_mode = InputMode::pipeline}, 8, 10);
+    Record record = sample::record_of({.input_mode = InputMode::kPipeline}, 8, 10);
     record.run.workload.data = folder;
     const std::vector<Sweep> all = sweeps(std::span(&record, 1), {.traces = false, .memory = false});
     EXPECT_EQ(rules::command(rules::again(all.front(), {8, 16})),
@@ -61,7 +61,7 @@ TEST(Observations, MachinesAndInputsAreJudgedApart) {
   for (const char* model : {"a", "b"}) {
     results.add({.model = model, .batches = kBatchesOfSeries, .throughput = kRisingSeries});
     results.add({.model = model, .machine = "Other CPU", .batches = kBatchesOfSeries, .throughput = {20, 18, 16, 10}});
-    results.add({.model = model, .input_mode = InputMode::pipeline, .batches = {4}, .throughput = {1}});
+    results.add({.model = model, .input_mode = InputMode::kPipeline, .batches = {4}, .throughput = {1}});
   }
   std::map<std::string, RuleVerdict> first;
   for (const Observation& o : results.all())

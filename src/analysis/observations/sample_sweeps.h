@@ -13,7 +13,7 @@ namespace tbd::sample {
 struct Series {
   std::string model = "resnet50", framework = "pytorch", precision = "fp32", device = "cpu";
   std::string machine = "Sample CPU", op = "conv2d", title, domain;
-  InputMode input_mode = InputMode::resident;
+  InputMode input_mode = InputMode::kResident;
   std::vector<int64_t> batches;
   std::vector<double> throughput;         // by batch
   std::vector<double> u = {}, f = {};     // by batch, of traces; empty: not traced

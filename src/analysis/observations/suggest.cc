@@ -33,7 +33,7 @@ std::string listed(const std::vector<T>& values) {
 std::string suggested_value(const Axis& axis, const Suggestion& s) {
   if (axis.name == "framework") return listed(s.frameworks) == "pytorch" ? "" : listed(s.frameworks);
   if (axis.name == "batch") return listed(s.batches);
-  if (axis.name == "data" && s.workload.input_mode == InputMode::pipeline && s.workload.data.empty()) return "DIR";
+  if (axis.name == "data" && s.workload.input_mode == InputMode::kPipeline && s.workload.data.empty()) return "DIR";
   const std::string value = axis.print(s.workload);
   const bool first_config = axis.name == "config" && (value == "default" || value == "canonical");
   return first_config || value == axis.print({}) ? "" : shell_word(value);
@@ -64,7 +64,7 @@ Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<s
                  .passes = std::move(passes),
                  .effort = ""};
   Workload& w = out.workload;
-  if (w.input_mode == InputMode::resident) w.data.clear();
+  if (w.input_mode == InputMode::kResident) w.data.clear();
   w.threads = 0;  // as the machine and the framework choose
   w.layout = {};
   w.mode = {};

@@ -106,9 +106,9 @@ std::string Sweep::label() const {
   std::string out =
       w.config.empty() || w.config == "default" || w.config == "canonical" ? w.model : cat(w.model, " ", w.config);
   out += cat(" ", w.framework, " ", w.precision);
-  if (w.mode != Mode::eager && w.mode != Mode::graph && !w.mode.empty()) out += cat(" ", w.mode);
+  if (w.mode != Mode::kEager && w.mode != Mode::kGraph && !w.mode.empty()) out += cat(" ", w.mode);
   if (w.device != "cpu") out += cat(" ", w.device);
-  if (w.input_mode != InputMode::resident) out += cat(" ", w.input_mode);
+  if (w.input_mode != InputMode::kResident) out += cat(" ", w.input_mode);
   return out;
 }
 

@@ -28,7 +28,7 @@ TEST(Sweeps, GroupWorkloadsThatDifferOnlyInBatch) {
   Results results;
   results.add({.batches = {8, 4}, .throughput = {12, 10}})
       .add({.precision = "bf16", .batches = {4}, .throughput = {20}});
-  results.add({.input_mode = InputMode::pipeline, .batches = {4}, .throughput = {9}});
+  results.add({.input_mode = InputMode::kPipeline, .batches = {4}, .throughput = {9}});
   results.add({.batches = {4}, .throughput = {9}, .budget = int64_t{4} << 30});
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 4u);
@@ -136,7 +136,7 @@ TEST(Sweeps, FailedCellsArePoints) {
 TEST(Sweeps, IncludeWorkloadsThatReachedNoWorker) {
   Results results;
   results.add({.framework = "tensorflow", .batches = {4}, .throughput = {10}, .oom_at = 8});
-  results.records()[0].run.workload.mode = Mode::graph;
+  results.records()[0].run.workload.mode = Mode::kGraph;
   Record& skipped = results.records()[1];
   skipped.launches.clear();
   skipped.run.environment = Json::object();
@@ -144,7 +144,7 @@ TEST(Sweeps, IncludeWorkloadsThatReachedNoWorker) {
   const auto sweeps = tbd::sweeps(results.records());
   ASSERT_EQ(sweeps.size(), 1u);
   EXPECT_THAT(batches(sweeps[0]), ElementsAre(4, 8));
-  EXPECT_EQ(sweeps[0].workload.mode, Mode::graph);
+  EXPECT_EQ(sweeps[0].workload.mode, Mode::kGraph);
 }
 
 TEST(Sweeps, OneStepGivesAValueWithoutInterval) {

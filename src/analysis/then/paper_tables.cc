@@ -70,7 +70,7 @@ auto nearness(const Record* record) {
   const MeasuredWorkload& w = record->run.workload;
   const double off = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, w.batch)) / 32));
   return std::tuple(w.model != kPrintedKernelsModel, w.precision != "fp32", off, w.model,
-                    w.input_mode != InputMode::resident);
+                    w.input_mode != InputMode::kResident);
 }
 
 }  // namespace

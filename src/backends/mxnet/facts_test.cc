@@ -6,7 +6,7 @@ const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
       .framework = "mxnet",
       .precisions = {Precision::fp64, Precision::fp32},
-      .layouts = {ImageLayout::nchw},
+      .layouts = {ImageLayout::kNchw},
       .single_precision = 1e-4,
       .updates = {{Precision::fp64, 1e-11}, {Precision::fp32, 1e-6}},
       .relu_keeps_nan = false,

@@ -21,10 +21,10 @@ std::string why_not_expanded(Program program, const Phase& phase) {
 }  // namespace
 
 SessionIdentity describe_mxnet() {
-  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {Mode::graph}};
+  SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {Mode::kGraph}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32"};
-  out.layouts = {ImageLayout::nchw};
+  out.layouts = {ImageLayout::kNchw};
   out.passes = {"clean", "trace", "memory"};
   out.build["status"] = "retired upstream";
   out.build["features"] = join(library_features(), ", ");

@@ -30,7 +30,7 @@ std::vector<NodeSupport> MxnetSession::check(const Program& program) const { ret
 
 void MxnetSession::load(const Program& program, const LoadOptions& options) {
   if (options.device != "cpu") fail(ErrorKind::unsupported, "no device '", options.device, "': this mxnet runs on cpu");
-  if (options.layout != ImageLayout::nchw)
+  if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mxnet runs in nchw");
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)

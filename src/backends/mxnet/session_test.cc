@@ -22,7 +22,7 @@ Program tiny_resnet(Precision precision = Precision::fp32) {
 TEST(IdentityOnMxnet, NamesBuildAndPaths) {
   const SessionIdentity identity = MxnetSession().identity();
   EXPECT_THAT(identity.version, testing::MatchesRegex("1\\.9\\.[0-9]+"));
-  EXPECT_THAT(identity.modes, testing::ElementsAre(Mode::graph));
+  EXPECT_THAT(identity.modes, testing::ElementsAre(Mode::kGraph));
   EXPECT_THAT(identity.precisions, testing::ElementsAre("fp64", "fp32"));
   EXPECT_EQ(identity.build.at("status"), "retired upstream");
   EXPECT_THAT(identity.build.at("features"), HasSubstr("MKLDNN"));
@@ -55,7 +55,7 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
   const auto nothing = [](LoadOptions&) {};
   EXPECT_EQ(load(mlp, nothing), "no error");
   EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = "cuda:0"; }), HasSubstr("'cuda:0'"));
-  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = ImageLayout::nhwc; }), HasSubstr("'nhwc'"));
+  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = ImageLayout::kNhwc; }), HasSubstr("'nhwc'"));
   Program bent = toy_program("mlp20");
   bent.phases[0].nodes.push_back({"bent", Unary{Unary::Function::sigmoid}, {"x"}});
   bent.phases[0].nodes.push_back({"slope", InputGradient{}, {"bent", "x"}});

@@ -6,7 +6,7 @@ const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
       .framework = "pytorch",
       .precisions = {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16},
-      .layouts = {ImageLayout::nchw, ImageLayout::nhwc},
+      .layouts = {ImageLayout::kNchw, ImageLayout::kNhwc},
       .single_precision = 2e-4,
       .updates = {{Precision::fp64, 1e-11}},
   };

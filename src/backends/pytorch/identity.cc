@@ -20,11 +20,11 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 SessionIdentity describe_torch() {
   SessionIdentity out = {
-      .framework = "pytorch", .version = torch_version(), .modes = {Mode::eager, Mode::eager_onednn}};
+      .framework = "pytorch", .version = torch_version(), .modes = {Mode::kEager, Mode::kEagerOnednn}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16", "fp16"};
   out.passes = {"clean", "memory", "trace"};
-  out.layouts = {ImageLayout::nchw, ImageLayout::nhwc};
+  out.layouts = {ImageLayout::kNchw, ImageLayout::kNhwc};
   if (at::hasCUDA()) {
     const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
     for (int64_t i = 0; i < count; ++i) out.devices.push_back(cat("cuda:", i));

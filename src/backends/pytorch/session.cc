@@ -83,7 +83,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   use_one_interop_thread();
   at::set_num_threads(static_cast<int>(options.threads));
   allow_tf32(options.tf32);
-  linear_by_onednn(options.mode == Mode::eager_onednn);
+  linear_by_onednn(options.mode == Mode::kEagerOnednn);
   at::manual_seed(options.seed);
   device_ = device_from(options.device);
   const Layout layout = layout_from(options.layout);

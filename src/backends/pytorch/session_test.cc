@@ -20,7 +20,7 @@ Program tiny_resnet(Precision precision = Precision::fp32) {
 
 TEST(TorchLiveness, OverwritingInPlaceKeepsResultsBitIdentical) {
   const auto weights = [](bool obey) {
-    auto session = ready_obeying(obey, tiny_resnet(), {.layout = ImageLayout::nhwc, .capture = false});
+    auto session = ready_obeying(obey, tiny_resnet(), {.layout = ImageLayout::kNhwc, .capture = false});
     for (int64_t step = 1; step <= 2; ++step) session->step(at_step(step, 0.02));
     return session->read({"param/", "buffer/", "state/"});
   };

@@ -75,8 +75,8 @@ void synchronize(const at::Device& device) {
 }
 
 Layout layout_from(const ImageLayout& name) {
-  if (name == ImageLayout::nchw) return Layout::nchw;
-  if (name == ImageLayout::nhwc) return Layout::nhwc;
+  if (name == ImageLayout::kNchw) return Layout::nchw;
+  if (name == ImageLayout::kNhwc) return Layout::nhwc;
   fail(ErrorKind::usage, "unknown layout '", name, "', expected nchw or nhwc");
 }
 

@@ -8,10 +8,10 @@
 namespace tbd::tensorflow {
 
 SessionIdentity describe_tensorflow() {
-  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::graph, Mode::xla}};
+  SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::kGraph, Mode::kXla}};
   out.devices = {"cpu"};
   out.precisions = {"fp64", "fp32", "bf16"};
-  out.layouts = {ImageLayout::nhwc};
+  out.layouts = {ImageLayout::kNhwc};
   out.passes = {"clean", "trace", "memory"};
   out.build["math"] = "oneDNN and Eigen, as TensorFlow links them";
   out.build["inter_op_threads"] = "1";

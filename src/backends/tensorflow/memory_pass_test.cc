@@ -23,7 +23,7 @@ int64_t bytes_of(const std::vector<Parameter>& parameters) {
 // A session that tells a ledger, with its batch staged.
 struct Watched {
   explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
-    session.load(program, {.bindings = {{"N", batch}}, .layout = ImageLayout::nhwc, .ledger = &ledger});
+    session.load(program, {.bindings = {{"N", batch}}, .layout = ImageLayout::kNhwc, .ledger = &ledger});
     write_initial_values(session, program, 3, 1);
     session.stage(random_batch(program, {{"N", batch}}));
   }

@@ -16,7 +16,7 @@ StepRequest traced(int64_t number) { return {.number = number, .schedule_step = 
 // Loaded for pass trace, with weights and a batch.
 std::unique_ptr<TensorFlowSession> tracing(const Program& program, const Mode& mode = {}) {
   auto session = std::make_unique<TensorFlowSession>();
-  session->load(program, {.bindings = {{"N", 4}}, .layout = ImageLayout::nhwc, .mode = mode, .trace = true});
+  session->load(program, {.bindings = {{"N", 4}}, .layout = ImageLayout::kNhwc, .mode = mode, .trace = true});
   write_initial_values(*session, program, 3, 1);
   session->stage(random_batch(program));
   return session;

@@ -21,14 +21,14 @@ std::vector<NodeSupport> TensorFlowSession::check(const Program& program) const 
 
 void TensorFlowSession::load(const Program& program, const LoadOptions& options) {
   if (options.device != "cpu") fail(ErrorKind::unsupported, "this tensorflow has no device '", options.device, "'");
-  if (options.layout != ImageLayout::nhwc)
+  if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   ProgramSession::load(program, options);
-  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == Mode::xla);
+  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == Mode::kXla);
   context_->session = session_.get();
   weights_->attach(*session_);
   if (!options.ledger) return;
-  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::xla);
+  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::kXla);
   memory_pass_->own(weights_->owned());
 }
 

@@ -10,13 +10,13 @@ using testing::AllOf, testing::HasSubstr;
 
 TEST(TensorFlowXla, TrainsTheSameNetworkAsTheGraph) {
   const Program program = with_precision(toy_program("conv_forms"), Precision::fp32);
-  auto graph = ready(program), xla = ready(program, {.mode = Mode::xla});
+  auto graph = ready(program), xla = ready(program, {.mode = Mode::kXla});
   for (int64_t step = 1; step <= 2; ++step)
     EXPECT_NEAR(xla->step(at_step(step)).loss, graph->step(at_step(step)).loss, 1e-4) << step;
 }
 
 TEST(TensorFlowIdentity, NamesItsModes) {
-  EXPECT_THAT(TensorFlowSession().identity().modes, testing::ElementsAre(Mode::graph, Mode::xla));
+  EXPECT_THAT(TensorFlowSession().identity().modes, testing::ElementsAre(Mode::kGraph, Mode::kXla));
 }
 
 TEST(TensorFlowCheck, RunsEveryToyButInHalfPrecision) {
@@ -31,7 +31,7 @@ TEST(TensorFlowLoad, RefusesOtherLayoutsAndLossScales) {
     return sentence_from([&] { TensorFlowSession().load(what, options); });
   };
   const Program program = toy_program("mlp20");
-  EXPECT_THAT(load({.bindings = {{"N", 4}}, .layout = ImageLayout::nchw}, program), HasSubstr("nhwc"));
+  EXPECT_THAT(load({.bindings = {{"N", 4}}, .layout = ImageLayout::kNchw}, program), HasSubstr("nhwc"));
   LoadOptions options = load_options();
   EXPECT_THAT(load(options, with_precision(program, Precision::fp16)), HasSubstr("loss scale"));
   options.device = "cuda:0";

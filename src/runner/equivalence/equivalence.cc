@@ -177,7 +177,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   };
   // The float32 runs are held against the float64 one, which the first pair brings.
   in_pairs({[&] {
-              StepJob exact = job("fp64", ImageLayout::nchw, 0);
+              StepJob exact = job("fp64", ImageLayout::kNchw, 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
               made.whole.emplace(whole_step(std::move(reference(exact).front()), *made.padding));
             },
@@ -185,7 +185,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
               StepJob exact{.program = in(made.nodes.program, "fp64"),
                             .bindings = kOne,
                             .precision = "fp64",
-                            .layout = ImageLayout::nchw,
+                            .layout = ImageLayout::kNchw,
                             .lr = kRuleRate};
               exact.runs = {node_run(made.nodes.weights, made.nodes.inputs), moved_node_run(made.nodes)};
               std::vector<StepRunResult> results = reference(exact);
@@ -194,8 +194,8 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
               made.rule = std::move(results[0].at);
               keep_rule(made.rule.front());
             },
-            [&] { spread(ImageLayout::nchw, 1, moved_runs(made.program)); }, [&] { spread(ImageLayout::nhwc, 2, 0); },
-            [&] { spread(ImageLayout::nchw, 2, 0); }, [&] { spread(ImageLayout::nhwc, 1, 0); }});
+            [&] { spread(ImageLayout::kNchw, 1, moved_runs(made.program)); }, [&] { spread(ImageLayout::kNhwc, 2, 0); },
+            [&] { spread(ImageLayout::kNchw, 2, 0); }, [&] { spread(ImageLayout::kNhwc, 1, 0); }});
   return made;
 }
 

@@ -21,7 +21,7 @@ struct EquivalenceOptions {
 struct Subject {
   std::string framework, version;
   Stepper step;
-  ImageLayout layout = ImageLayout::nchw;
+  ImageLayout layout = ImageLayout::kNchw;
   Mode mode = {};  // empty: its usual one
 };
 

@@ -35,7 +35,7 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
   inputs_ = std::move(drawn.inputs);
   std::erase_if(inputs_, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
 
-  StepJob exact = job("fp64", ImageLayout::nchw, 0);
+  StepJob exact = job("fp64", ImageLayout::kNchw, 0);
   exact.runs = {run_of(weights_, inputs_)};
   whole_.emplace(first_and_last(std::move(reference(exact).front())));
   // A launch for each: the steps of a worker count on, and phases begin with the first ones.
@@ -44,10 +44,10 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
     each.runs = {run};
     whole_->add_float32_run(first_and_last(std::move(reference(each).front())));
   };
-  widen(ImageLayout::nchw, 1, run_of(weights_, inputs_));
-  widen(ImageLayout::nhwc, 2, run_of(weights_, inputs_));
+  widen(ImageLayout::kNchw, 1, run_of(weights_, inputs_));
+  widen(ImageLayout::kNhwc, 2, run_of(weights_, inputs_));
   for (uint64_t i = 0; i < kMovedLaunches; ++i)
-    widen(ImageLayout::nchw, 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
+    widen(ImageLayout::kNchw, 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
 }
 
 StepJob StepList::job(const std::string& precision, const ImageLayout& layout, int64_t threads) const {

@@ -24,7 +24,7 @@ struct StepJob {
   Program program;  // after its passes
   Bindings bindings;
   std::string precision = "fp32";
-  ImageLayout layout = ImageLayout::nchw;
+  ImageLayout layout = ImageLayout::kNchw;
   Mode mode;  // empty: the framework's usual one
   std::string device = "cpu";
   int64_t threads = 0;  // 0: one per usable core

@@ -9,8 +9,8 @@ namespace tbd {
 struct VerdictKey {
   std::string model_hash;
   std::string precision = "fp32";
-  ImageLayout layout = ImageLayout::nchw;  // that was run
-  Mode mode = {};                          // as asked for; empty: the framework's usual one
+  ImageLayout layout = ImageLayout::kNchw;  // that was run
+  Mode mode = {};                           // as asked for; empty: the framework's usual one
 };
 
 // true: a passing verdict is kept; false: a failing one; nullopt: never checked, or worker, library or rules have
