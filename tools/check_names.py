@@ -45,7 +45,9 @@ def check(tool, commands, folder):
     """The faults of one module."""
     unit = folder / "unit.cc"
     unit.write_text("".join(f'#include "{command["file"]}"\n' for command in commands))
-    flags = [word for word in shlex.split(commands[0]["command"]) if word.startswith(("-I", "-D", "-std="))]
+    words = shlex.split(commands[0]["command"])
+    flags = [word for word in words if word.startswith(("-I", "-D", "-std="))]
+    flags += [word for i, word in enumerate(words) if "-isystem" in words[max(0, i - 1):i + 1]]
     done = subprocess.run([tool, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", str(unit), "--", *flags, "-Wno-everything",
                            "-ferror-limit=0"], capture_output=True, text=True, check=False)
     # Only naming counts: what the other compiler cannot parse is not this check's affair.
