@@ -6,7 +6,7 @@ namespace tbd::mxnet {
 
 // Products of parts with themselves, whose sums run in many lanes; then MXNet's sum, which compensates its rounding.
 Array norm(const Array& x) {
-  constexpr int64_t kPart = 131'072;
+  constexpr int64_t kPart = 32'768;
   const int64_t size = x.shape().elements();
   const Array flat = x.viewed({size});
   std::vector<Array> squares;
