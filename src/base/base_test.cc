@@ -16,7 +16,6 @@
 #include "base/philox.h"
 #include "base/tensor.h"
 #include "base/text.h"
-#include "base/workload_words.h"
 
 namespace tbd {
 namespace {
@@ -106,14 +105,6 @@ TEST(Json, ANumberBeyondTheTypeIsRefused) {
   EXPECT_EQ(at<int64_t>(object, "fits"), 2'000'000'000);
   EXPECT_EQ(at<uint64_t>(object, "over"), 9223372036854775808u);
   EXPECT_EQ(at<double>(object, "large"), 1e300);
-}
-
-TEST(Json, AWordIsReadAsTextKnownOrNot) {
-  const Json json = {{"input", "drip"}, {"all", InputMode::kKnown}, {"count", 3}};
-  EXPECT_EQ(at<InputMode>(json, "input"), InputMode("drip"));
-  EXPECT_EQ(at<std::vector<InputMode>>(json, "all"), InputMode::kKnown);
-  EXPECT_EQ(maybe<InputMode>(json, "output"), std::nullopt);
-  EXPECT_THROW(at<InputMode>(json, "count"), Error);
 }
 
 TEST(Json, RefusesAKeyThatIsGivenTwice) {

@@ -129,7 +129,7 @@ Json encode(const T& value) {
     return out;
   } else if constexpr (IsMap<T>::value) {
     Json out = Json::object();
-    for (const auto& [key, element] : value)  // by no look at those before it
+    for (const auto& [key, element] : value)  // keys differ: none is looked for
       out.get_ref<Json::object_t&>().emplace_back(key, encode<F>(element));
     return out;
   } else if constexpr (HasFields<T>) {

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/workload_words.h"
+
 namespace tbd {
 namespace {
 
 enum class Fruit { apple, pear };
+
 struct Basket {
   std::string owner = "nobody";
   int64_t count = 1;
@@ -14,6 +17,7 @@ struct Basket {
   std::optional<int64_t> price;
   Fruit fruit = Fruit::apple;
   std::vector<std::string> notes;
+  std::vector<ImageLayout> layouts;
 };
 template <codec::Is<Basket> T>
 void fields(T& basket, auto visit) {
@@ -24,6 +28,7 @@ void fields(T& basket, auto visit) {
   visit("price", basket.price);
   visit("fruit", basket.fruit);
   visit("notes", codec::Later{basket.notes});
+  visit("layouts", codec::Later{basket.layouts});
 }
 
 }  // namespace
@@ -63,7 +68,7 @@ TEST(Codec, DefinitionsLeaveDefaultsOutAndRefuseUnknownKeys) {
 
 TEST(Codec, MessagesAreWholeAndPassOverWhatIsNewer) {
   const std::string whole =
-      R"({"owner":"ann","count":1,"seed":18446744073709551615,"weight":"inf","fruit":"apple","notes":[]})";
+      R"({"owner":"ann","count":1,"seed":18446744073709551615,"weight":"inf","fruit":"apple","notes":[],"layouts":[]})";
   EXPECT_EQ(written<JsonForm::message>({.owner = "ann", .seed = UINT64_MAX, .weight = HUGE_VAL}), whole);
   Basket back;
   codec::read_fields<JsonForm::message>(parse_json(whole, "basket"), back);
@@ -75,6 +80,15 @@ TEST(Codec, MessagesAreWholeAndPassOverWhatIsNewer) {
   EXPECT_EQ(refusal<JsonForm::message>(R"({"owner":"a","count":1.5})"), "'count': expected an integer, got 1.5");
   EXPECT_TRUE(refusal<JsonForm::message>(R"({"owner":"a","count":1,"seed":-1})").find("out of range") !=
               std::string::npos);
+}
+
+TEST(Codec, WordsAreTextKnownOrNot) {
+  const Basket basket{.owner = "ann", .layouts = {ImageLayout::kNchw, ImageLayout("nchw4c")}};
+  EXPECT_EQ(written<JsonForm::definition>(basket), R"({"owner":"ann","layouts":["nchw","nchw4c"]})");
+  Basket back;
+  codec::read_fields<JsonForm::definition>(parse_json(written<JsonForm::definition>(basket), "basket"), back);
+  EXPECT_EQ(back.layouts, basket.layouts);
+  EXPECT_EQ(refusal<JsonForm::definition>(R"({"owner":"ann","layouts":[3]})"), "'layouts': expected a name, got 3");
 }
 
 TEST(Codec, SettingsKeepWhatIsNotGiven) {

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/json_fwd.h"
-#include "base/word.h"
 
 namespace tbd {
 
@@ -24,21 +23,6 @@ T at(const Json& object, std::string_view key);
 // As at, but nullopt when the key is missing or null.
 template <class T>
 std::optional<T> maybe(const Json& object, std::string_view key);
-// A word of any kind is read as text, as are lists of words.
-template <AnyWord T>
-T at(const Json& object, std::string_view key) {
-  return T(at<std::string>(object, key));
-}
-template <AnyWord T>
-std::optional<T> maybe(const Json& object, std::string_view key) {
-  const auto text = maybe<std::string>(object, key);
-  return text ? std::optional(T(*text)) : std::nullopt;
-}
-template <class List>
-requires AnyWord<typename List::value_type> List at(const Json& object, std::string_view key) {
-  const auto texts = at<std::vector<std::string>>(object, key);
-  return List(texts.begin(), texts.end());
-}
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

@@ -4,8 +4,8 @@
 #include <compare>
 #include <concepts>
 #include <iosfwd>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tbd {
@@ -22,15 +22,6 @@ class Word {
   friend bool operator==(const Word&, const Word&) = default;
   friend auto operator<=>(const Word&, const Word&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Word& word) { return out << word.text_; }
-  // In JSON its text.
-  template <class Json>
-  friend void to_json(Json& json, const Word& word) {
-    json = word.text_;
-  }
-  template <class Json>
-  friend void from_json(const Json& json, Word& word) {
-    word.text_ = json.template get<std::string>();
-  }
 
  private:
   std::string text_;

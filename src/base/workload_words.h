@@ -16,11 +16,11 @@ inline const std::vector<ImageLayout> ImageLayout::kKnown = {kNchw, kNhwc};
 // How a framework runs the network; `kKnown` are those that may be asked for.
 struct Mode : Word<Mode> {
   using Word::Word;
-  static const Mode kEager, kEagerOnednn, kGraph, kXla, kCompiled, kExternal;
+  static const Mode kEager, kEagerOnednn, kGraph, kXla, kExternal;
   static const std::vector<Mode> kKnown;
 };
 inline const Mode Mode::kEager{"eager"}, Mode::kEagerOnednn{"eager-onednn"}, Mode::kGraph{"graph"}, Mode::kXla{"xla"},
-    Mode::kCompiled{"compiled"}, Mode::kExternal{"external"};
+    Mode::kExternal{"external"};
 inline const std::vector<Mode> Mode::kKnown = {kEager, kEagerOnednn, kGraph, kXla};
 
 // Where batches come from: they stay in memory, or are read and decoded while measuring.
