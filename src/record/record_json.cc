@@ -21,15 +21,19 @@ void from_json_value(const Json& json, RunState& state) {
   state = run_state_from(json.get<std::string>());
 }
 
-// Each axis as the command line spells it; those that name nothing are absent.
-struct Request {
-  const Workload* asked;
-};
-Json to_json_value(const Request& request) {
+// A request: each axis as the command line spells it; those that name nothing are absent.
+template <Is<Workload> T>
+Json to_json_value(T& request) {
   Json json = Json::object();
   for (const Axis& axis : axes())
-    if (const std::string value = axis.print(*request.asked); !value.empty()) json[std::string(axis.name)] = value;
+    if (const std::string value = axis.print(request); !value.empty()) json[std::string(axis.name)] = value;
   return json;
+}
+template <Is<Workload> T>
+void from_json_value(const Json& json, T& request) {
+  codec::expect(json.is_object(), "an object", json);
+  for (const Axis& axis : axes())
+    if (const auto value = maybe<std::string>(json, axis.name)) axis.read(request, *value, cat("'", axis.name, "'"));
 }
 
 template <Is<MeasuredWorkload> T>
@@ -68,7 +72,7 @@ void fields(T& row, auto visit) {
 template <Is<RunInfo> T>
 void fields(T& run, auto visit) {
   visit("state", run.state);
-  if constexpr (std::is_const_v<T>) visit("request", Request{&run.request});
+  visit("request", Later{run.request});
   visit("workload", run.workload);
   visit("card", Later{run.card});
   visit("outcome", run.outcome);
@@ -105,13 +109,6 @@ void fields(T& launch, auto visit) {
 }
 
 namespace {
-
-Workload request_of(const Json& json) {
-  Workload request;
-  for (const Axis& axis : axes())
-    if (const auto value = maybe<std::string>(json, axis.name)) axis.read(request, *value, cat("'", axis.name, "'"));
-  return request;
-}
 
 void check_version(const Json& json) {
   const int version = at<int>(json, "version");
@@ -186,8 +183,7 @@ RunInfo run_from_json(const Json& json) {
   check_version(json);
   RunInfo run;
   codec::read_fields<kForm>(json, run);
-  const std::optional<Json> request = maybe<Json>(json, "request");
-  run.request = request ? request_of(*request) : request_of_old_record(run.workload);
+  if (!json.contains("request")) run.request = request_of_old_record(run.workload);
   run.workload.data = run.request.data;
   for (const OpRow& row : run.ops) check_costs(row);
   check_numbers(run);
