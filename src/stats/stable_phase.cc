@@ -15,7 +15,7 @@ constexpr double kSameLevel = 0.01;          // relative difference of means tha
 constexpr double kDriftBeyondChance = 2.81;  // one series of two hundred, were its noise known exactly
 constexpr int64_t kWarmUpPart = 3;           // one of so many parts of a series may be warming up
 constexpr int64_t kLevelPart = 10;           // a level holds at least one of so many parts
-constexpr size_t kLevelPoints = 2'000;       // between which levels are told apart, of a longer series
+constexpr size_t kLevelPoints = 2'000;       // most places where a level may begin
 
 int64_t length(Series x) { return static_cast<int64_t>(x.size()); }
 Series slice(Series x, int64_t begin, int64_t end) {

@@ -93,6 +93,11 @@ TEST(Shift, IsALevelThatComesAndGoes) {
   EXPECT_EQ(shift_reason(shift).value().find("the step time has levels that differ by "), 0u);
 }
 
+TEST(Shift, FindsLevelsOnTheGridOfALongSeries) {
+  const Shift shift = shift_of(scaled(flat_series(15'000), 5'003, 8'009, 1.4));
+  EXPECT_NEAR(*shift.levels, 0.4, 0.01);
+}
+
 TEST(Shift, JudgesTheTimePerUnitWhereUnitsVary) {
   std::vector<double> x = flat_series(300), units(300, 10.0);
   for (size_t i = 150; i < 300; ++i) {
