@@ -87,7 +87,7 @@ def write_set(name, out, texts, description):
         beside.mkdir(parents=True)
         for file, content in contents.items():
             (beside / file).write_bytes(content)
-        (beside / "data.json").write_text(json_text(description))
+        (beside / "data.json").write_text(json_text(description), encoding="utf-8")
         beside.rename(out)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
