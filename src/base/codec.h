@@ -111,8 +111,6 @@ Json encode(const T& value) {
     return to_json_value(value);
   else if constexpr (std::is_same_v<T, JsonValue>)
     return *value;
-  else if constexpr (AnyWord<T>)
-    return value.text();
   else if constexpr (std::is_same_v<T, DType>)
     return name(value);
   else if constexpr (std::is_enum_v<T>)

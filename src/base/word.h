@@ -22,6 +22,11 @@ class Word {
   friend bool operator==(const Word&, const Word&) = default;
   friend auto operator<=>(const Word&, const Word&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Word& word) { return out << word.text_; }
+  // In JSON its text; the codec reads it.
+  template <class Json>
+  friend void to_json(Json& json, const Word& word) {
+    json = word.text_;
+  }
 
  private:
   std::string text_;
