@@ -33,7 +33,7 @@ struct Workload {
 
 // What was trained, on what, how: the identity of a record (docs/profile.md, Passes). Axes that the request left open
 // are filled in; the model is named as its program names it, the framework without its build, and the mode as the
-// worker says it: eager, eager-onednn, graph, xla, compiled, external.
+// worker says it.
 struct MeasuredWorkload : Workload {
   std::string model_hash, lowered_hash;
   std::string framework_version;
