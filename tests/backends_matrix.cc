@@ -55,7 +55,7 @@ std::map<Way, Forms> ways_of(const std::string& op, const std::vector<OpCase>& c
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> precisions;
     for (const auto& [precision, rows] : support)
       if (const auto row = rows.find(c.name); row != rows.end())
-        precisions[{row->second.level, row->second.detail}].emplace_back(name(precision));
+        precisions[{row->second.level, row->second.detail}].emplace_back(precision.text());
     for (const auto& [way, in] : precisions) ways[{way.first, way.second, in}].insert(features(c));
   }
   return ways;
@@ -63,9 +63,9 @@ std::map<Way, Forms> ways_of(const std::string& op, const std::vector<OpCase>& c
 
 std::vector<std::string> runs_in(const std::map<Way, Forms>& ways) {
   std::vector<std::string> out;
-  for (const Precision precision : kConformancePrecisions)
+  for (const Precision& precision : kConformancePrecisions)
     for (const auto& [way, forms] : ways) {
-      const std::string each(name(precision));
+      const std::string each(precision.text());
       const bool named = std::ranges::find(out, each) != out.end();
       if (!named && way.level != "unsupported" && includes(way.precisions, {each})) out.push_back(each);
     }
@@ -105,8 +105,8 @@ std::pair<size_t, size_t> place_of(const std::string& matrix, const std::string&
 std::string matrix_section(const WorkerEntry& entry, const std::vector<OpCase>& cases,
                            const SupportByPrecision& support) {
   std::vector<std::string> absent;
-  for (const Precision precision : kConformancePrecisions)
-    if (!support.contains(precision)) absent.emplace_back(name(precision));
+  for (const Precision& precision : kConformancePrecisions)
+    if (!support.contains(precision)) absent.emplace_back(precision.text());
   std::string text = cat("## ", entry.framework, " ", entry.version, "\n\n");
   if (!absent.empty()) text += cat("The back-end does not offer ", join(absent, ", "), ".\n\n");
   text += kColumns;

@@ -51,7 +51,7 @@ class Talk {
   }
   void load(const Program& program, const OpRunOptions& options) {
     protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
-    load.precision = tbd::name(options.precision);
+    load.precision = options.precision;
     load.capture = true;
     load.layout = options.layout.empty() ? layout_ : options.layout;
     ask<protocol::LoadReply>(load, "loading");
@@ -180,8 +180,8 @@ double excess(const Difference& d) { return d.within() && d.error == 0 ? 0 : d.e
 }  // namespace
 
 DType stored_type(Precision precision) {
-  if (precision == Precision::fp64) return DType::f64;
-  return precision == Precision::bf16 ? DType::bf16 : DType::f32;
+  if (precision == Precision::kFp64) return DType::f64;
+  return precision == Precision::kBf16 ? DType::bf16 : DType::f32;
 }
 
 std::vector<OpRun> run_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
@@ -218,7 +218,7 @@ std::string described(const OpCase& c, Precision precision) {
   std::string text = cat(c.name, " ", attributes_to_json(c.op).dump());
   for (const Op& inner : c.inner) text += cat(" through ", kind(inner), " ", attributes_to_json(inner).dump());
   for (const Shape& shape : c.operands) text += cat(" ", shape);
-  return cat(text, " in ", tbd::name(precision));
+  return cat(text, " in ", precision.text());
 }
 
 }  // namespace tbd

@@ -10,7 +10,7 @@
 
 namespace tbd {
 
-inline constexpr Precision kConformancePrecisions[] = {Precision::fp64, Precision::fp32, Precision::bf16};
+inline const Precision kConformancePrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kBf16};
 DType stored_type(Precision precision);  // f64, f32, bf16
 
 // What became of the cases in one worker.
@@ -21,7 +21,7 @@ struct OpRun {
 };
 
 struct OpRunOptions {
-  Precision precision = Precision::fp32;
+  Precision precision = Precision::kFp32;
   std::vector<DType> rounded = {};  // operands are rounded to each in turn; one OpRun each
   ImageLayout layout = {};          // empty: the first that the worker offers
 };

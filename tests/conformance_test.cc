@@ -33,17 +33,17 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
     settings_.cache = folder_.path() / "cache";
   }
   std::vector<Precision> offered() const {
-    const std::vector<std::string> names = asked().precisions;
+    const std::vector<Precision> known = asked().precisions;
     std::vector<Precision> out;
-    for (const Precision each : kConformancePrecisions)
-      if (std::ranges::find(names, name(each)) != names.end()) out.push_back(each);
+    for (const Precision& each : kConformancePrecisions)
+      if (std::ranges::find(known, each) != known.end()) out.push_back(each);
     return out;
   }
   protocol::HelloReply asked() const { return capabilities(GetParam(), settings_); }
   // Each layout in fp32, the first alone in other precisions.
   std::vector<ImageLayout> layouts(Precision precision) const {
     std::vector<ImageLayout> out = asked().layouts;
-    if (precision != Precision::fp32) out.resize(1);
+    if (precision != Precision::kFp32) out.resize(1);
     return out;
   }
   std::string section() const { return section_of(matrix(), GetParam().framework); }
@@ -59,7 +59,7 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
 class Summary {
  public:
   Summary(const std::string& framework, Precision precision)
-      : out_(fs::path(TBD_BINARY_DIR) / cat("conformance-", framework, "-", name(precision), ".txt")) {}
+      : out_(fs::path(TBD_BINARY_DIR) / cat("conformance-", framework, "-", precision.text(), ".txt")) {}
   void add(const std::string& op, const std::string& line, double excess) {
     if (worst_.contains(op) && worst_[op].first >= excess) return;
     worst_[op] = {excess, line};
@@ -79,7 +79,7 @@ std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& ca
   std::set<Pair> ran;
   Summary summary(framework, precision);
   for (const OpCase& c : cases) {
-    if (precision == Precision::bf16 && !takes_low_types(c.op)) continue;
+    if (precision == Precision::kBf16 && !takes_low_types(c.op)) continue;
     const std::string what = cat(framework, ": ", described(c, precision));
     if (const auto fault = run.faults.find(c.name); fault != run.faults.end()) {
       ADD_FAILURE() << what << ": " << fault->second;
@@ -90,7 +90,7 @@ std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& ca
       EXPECT_FALSE(row.detail.empty()) << what << ": unsupported without a reason";
       continue;
     }
-    ran.emplace(kind(c.op), name(precision));
+    ran.emplace(kind(c.op), precision.text());
     const auto found = run.tensors.find(c.name), expected = reference.tensors.find(c.name);
     const Difference worst = worst_difference(c, precision, found == run.tensors.end() ? TensorMap{} : found->second,
                                               expected == reference.tensors.end() ? TensorMap{} : expected->second);
@@ -109,8 +109,8 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
   std::ranges::move(large_op_cases(), std::back_inserter(cases));
   const std::vector<Precision> precisions = offered();
   std::vector<DType> rounded;
-  for (const Precision each : precisions) rounded.push_back(stored_type(each));
-  const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases, {Precision::fp64, rounded});
+  for (const Precision& each : precisions) rounded.push_back(stored_type(each));
+  const std::vector<OpRun> expected = run_op_cases(*reference, settings_, cases, {Precision::kFp64, rounded});
   std::set<Pair> ran;
   for (size_t i = 0; i < precisions.size(); ++i)
     for (const ImageLayout& layout : layouts(precisions[i])) {
@@ -127,7 +127,7 @@ TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
   cases.push_back(drawn_dropout());
   cases.push_back(drawn_attention());
   SupportByPrecision support;
-  for (const Precision each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
+  for (const Precision& each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
   const std::string now = matrix_section(GetParam(), cases, support);
   if (std::getenv("TBD_UPDATE_MATRIX"))
     write_file_atomic(matrix_file(), with_section(matrix(), GetParam().framework, now));
@@ -144,10 +144,10 @@ void expect_share(int64_t kept, size_t n, double share) {
 TEST_P(Conformance, DrawnDropoutScalesWhatItKeepsForwardAndBackward) {
   const OpCase c = drawn_dropout();
   const double kept_share = 1 - std::get<Dropout>(c.op).p;
-  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::fp32, {DType::f32}}).at(0);
+  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::kFp32, {DType::f32}}).at(0);
   ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
   if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
-  const TensorMap given = op_values({&c, 1}, Precision::fp32, DType::f32), &got = run.tensors.at(c.name);
+  const TensorMap given = op_values({&c, 1}, Precision::kFp32, DType::f32), &got = run.tensors.at(c.name);
   const std::vector<double> x = as_doubles(given.at("param/dropout.drawn.x0")),
                             y = as_doubles(got.at("output/" + c.name));
   const std::vector<double> w = as_doubles(given.at("dropout.drawn.weights"));
@@ -168,10 +168,10 @@ TEST_P(Conformance, DrawnAttentionDropoutScalesWhatItKeepsForwardAndBackward) {
   const OpCase c = drawn_attention();
   const auto queries = static_cast<size_t>(c.operands[0][1]), keys = static_cast<size_t>(c.operands[1][1]);
   const double kept_share = 1 - std::get<Attention>(c.op).dropout;
-  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::fp32, {DType::f32}}).at(0);
+  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::kFp32, {DType::f32}}).at(0);
   ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
   if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
-  const std::vector<double> w = as_doubles(op_values({&c, 1}, Precision::fp32, DType::f32).at(c.name + ".weights"));
+  const std::vector<double> w = as_doubles(op_values({&c, 1}, Precision::kFp32, DType::f32).at(c.name + ".weights"));
   const TensorMap& got = run.tensors.at(c.name);
   const std::vector<double> y = as_doubles(got.at("output/" + c.name)),
                             dv = as_doubles(got.at("grad/" + c.name + ".x2"));
@@ -208,8 +208,8 @@ TEST(OpCases, CoverEveryOp) {
 
 TEST(OpCases, MakeAProgramThatIsValidInEveryPrecision) {
   const std::vector<OpCase> cases = op_cases();
-  for (const Precision precision : kConformancePrecisions)
-    EXPECT_NO_THROW(validate(op_program(cases, precision), {{"N", 1}})) << name(precision);
+  for (const Precision& precision : kConformancePrecisions)
+    EXPECT_NO_THROW(validate(op_program(cases, precision), {{"N", 1}})) << precision.text();
 }
 
 HostTensor doubles(const std::vector<double>& values) {
@@ -221,7 +221,7 @@ TEST(Difference, DetectsWrongResults) {
   const OpCase c = op_cases("conv2d").front();
   const TensorMap reference = {{"grad/a", doubles({1, -2, 0.5})}, {"output/b", doubles({0.25})}};
   const auto within = [&](const TensorMap& values) {
-    return worst_difference(c, Precision::fp32, values, reference).within();
+    return worst_difference(c, Precision::kFp32, values, reference).within();
   };
   const auto with = [&](const std::vector<double>& a) {
     return TensorMap{{"grad/a", doubles(a)}, {"output/b", doubles({0.25})}};
@@ -233,8 +233,8 @@ TEST(Difference, DetectsWrongResults) {
   EXPECT_FALSE(within(with({1, std::nan(""), 0.5})));
   EXPECT_FALSE(within(with({1, -2})));
   EXPECT_FALSE(within({{"output/b", doubles({0.25})}}));
-  EXPECT_FALSE(worst_difference(c, Precision::fp32, reference, {}).within());
-  EXPECT_EQ(worst_difference(c, Precision::fp32, with({1, -2.1, 0.5}), reference).tensor, "grad/a");
+  EXPECT_FALSE(worst_difference(c, Precision::kFp32, reference, {}).within());
+  EXPECT_EQ(worst_difference(c, Precision::kFp32, with({1, -2.1, 0.5}), reference).tensor, "grad/a");
 }
 
 TEST(Matrix, KeepsTheSectionsOfBackEndsThatAreNotBuilt) {

@@ -38,10 +38,10 @@ class EndToEnd : public ::testing::Test {
     cell_.framework = settings_.workers.front().key;
   }
   // One cell for each worker and each of the precisions that it offers.
-  std::vector<Workload> offered_cells(const std::vector<std::string>& precisions) const {
+  std::vector<Workload> offered_cells(const std::vector<Precision>& precisions) const {
     std::vector<Workload> cells;
     for (const WorkerEntry& entry : settings_.workers)
-      for (const std::string& precision : capabilities(entry, settings_).precisions)
+      for (const Precision& precision : capabilities(entry, settings_).precisions)
         if (std::ranges::count(precisions, precision) > 0) {
           cells.push_back(cell_);
           cells.back().framework = entry.key;
@@ -61,7 +61,7 @@ class EndToEnd : public ::testing::Test {
 };
 
 TEST_F(EndToEnd, TinyResNetTrainsAndIsRecorded) {
-  const std::vector<CellRun> runs = smoke(offered_cells({"fp32", "bf16"}));
+  const std::vector<CellRun> runs = smoke(offered_cells({Precision::kFp32, Precision::kBf16}));
   ASSERT_GE(runs.size(), settings_.workers.size());
   for (const CellRun& run : runs) {
     SCOPED_TRACE(folder_name(run.cell));

@@ -62,7 +62,7 @@ TEST_F(EquivalenceGates, AVerdictIsKeptAndStandsInTheRecordsThatFollow) {
   const Workload cell{.model = "resnet50", .config = "tiny", .batch = 2};
   Workload twin = cell, low = cell;
   twin.framework = "pytorch@twin";
-  low.precision = "bf16";
+  low.precision = Precision::kBf16;
   int asked = 0;
   const auto count = [&](const std::string&) { ++asked; };
   EXPECT_THAT(check_missing(std::vector{cell, low}, settings_, count), testing::IsEmpty());
@@ -112,7 +112,7 @@ TEST_F(EquivalenceGates, AFrameworkThatFailsIsAFaultAndNoVerdict) {
 }
 
 TEST_F(EquivalenceGates, LowPrecisionIsRefused) {
-  EXPECT_THROW(Equivalence(toy_program("frozen"), {.precision = "bf16"}, step_), Error);
+  EXPECT_THROW(Equivalence(toy_program("frozen"), {.precision = Precision::kBf16}, step_), Error);
 }
 
 }  // namespace

@@ -38,12 +38,12 @@ class Faults : public ::testing::Test {
                         .batch = 2,
                         .threads = 1,
                         .input_mode = InputMode::kPipeline};
-    const RunOptions options{.effort = Effort::smoke, .out = out, .passes = {"trace"}, .peaks = false};
+    const RunOptions options{.effort = Effort::smoke, .out = out, .passes = {Pass::kTrace}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings).at(0);
     EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;
     const Record record = read_record(run.record);
     const Profile profile = profile_of(record).value();
-    waited_ms_ = run_queue_wait_ms(*last_launch(record, "trace"));
+    waited_ms_ = run_queue_wait_ms(*last_launch(record, Pass::kTrace));
     Causes causes;
     for (const LossPart& part : profile.loss)
       causes[part.cause] += static_cast<double>(part.ns) / static_cast<double>(profile.steps);

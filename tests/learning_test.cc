@@ -50,8 +50,11 @@ class Learning : public testing::TestWithParam<Lesson> {
   // Held-out loss after `steps` of training with this seed.
   double held_out(const fs::path& data, uint64_t seed, int64_t steps) {
     const Lesson& lesson = GetParam();
-    const Workload cell{
-        .model = lesson.model, .config = lesson.config, .batch = lesson.batch, .dropout = "off", .seed = seed};
+    const Workload cell{.model = lesson.model,
+                        .config = lesson.config,
+                        .batch = lesson.batch,
+                        .dropout = DropoutMode::kOff,
+                        .seed = seed};
     LessonWorker worker(cell, *settings_, folder_.path());
     if (steps > 0) worker.mean_loss(source(data, "train"), steps, lesson.lr);
     return worker.mean_loss(source(set(), "val"), lesson.held_out_steps, 0);

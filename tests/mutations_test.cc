@@ -78,7 +78,7 @@ TEST_F(Mutations, OfAdamwAreCaught) {
 }
 
 TEST_F(Mutations, OfAttentionPositionsAndTheirLossAreCaughtAtTheRightPlace) {
-  expect_caught(with_dropout(toy_program("tokens"), DropoutMode::off), token_mutations());
+  expect_caught(with_dropout(toy_program("tokens"), DropoutMode::kOff), token_mutations());
 }
 
 TEST_F(Mutations, OfRecurrenceAreCaughtAtTheRightPlace) {

@@ -88,7 +88,7 @@ protocol::Message load_perceptron(Talk& talk) {
   return talk.ask(protocol::Load{.program = perceptron(),
                                  .bindings = {{"N", 4}},
                                  .layout = can.layouts.at(0),
-                                 .dropout = "off",
+                                 .dropout = DropoutMode::kOff,
                                  .seed = 7,
                                  .capture = true});
 }
@@ -116,8 +116,8 @@ TEST_F(Protocol, HelloSaysWhoItIs) {
     EXPECT_EQ(reply.framework, entry.framework);
     ASSERT_FALSE(reply.modes.empty());
     for (const Mode& mode : reply.modes) EXPECT_THAT(Mode::kKnown, ::testing::Contains(mode));
-    EXPECT_THAT(reply.devices, ::testing::Contains("cpu"));
-    EXPECT_THAT(reply.precisions, ::testing::Contains("fp32"));
+    EXPECT_THAT(reply.devices, ::testing::Contains(Device::kCpu));
+    EXPECT_THAT(reply.precisions, ::testing::Contains(Precision::kFp32));
     EXPECT_FALSE(reply.layouts.empty());
   }
 }
@@ -167,7 +167,7 @@ TEST_F(Protocol, RefusedProgramIsNotLoaded) {
     SCOPED_TRACE(entry.key);
     Talk talk(entry);
     const protocol::Load load{
-        .program = perceptron(), .bindings = {{"N", 4}}, .device = "cuda:99", .layout = ImageLayout("none")};
+        .program = perceptron(), .bindings = {{"N", 4}}, .device = Device("cuda:99"), .layout = ImageLayout("none")};
     EXPECT_NE(talk.refusal(load), "accepted");
     EXPECT_THAT(talk.refusal(protocol::Run{}), HasSubstr("nothing is loaded"));
   }

@@ -28,7 +28,7 @@ StepSums steps_of(const Record& record) {
   StepSums steps{.window = static_cast<double>(profile.window_ns),
                  .off_cpu = static_cast<double>(profile.causes[static_cast<size_t>(IdleCause::off_cpu)]),
                  .step_loop_waiting = static_cast<double>(profile.waiting_ns)};
-  const Launch& launch = *last_launch(record, "trace");
+  const Launch& launch = *last_launch(record, Pass::kTrace);
   for (const StepRow& row : launch.steps)
     for (const auto& [first, last] : *launch.info.traced)
       if (row.step > first && row.step < last) {
@@ -55,7 +55,7 @@ class OffCpu : public ::testing::Test {
   StepSums traced() {
     const Workload cell{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 128};
     const RunOptions options{
-        .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"clean", "trace"}, .peaks = false};
+        .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {Pass::kClean, Pass::kTrace}, .peaks = false};
     const CellRun run = run_cells({cell}, options, settings_).at(0);
     EXPECT_EQ(run.outcome.kind, OutcomeKind::ok) << run.outcome.reason;
     return steps_of(read_record(run.record));

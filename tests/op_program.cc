@@ -12,8 +12,8 @@ namespace {
 constexpr double kNorm = 2;  // of each loss term: a power of two, which no type rounds
 
 std::optional<DType> low_type(Precision precision) {
-  if (precision == Precision::bf16) return DType::bf16;
-  if (precision == Precision::fp16) return DType::f16;
+  if (precision == Precision::kBf16) return DType::bf16;
+  if (precision == Precision::kFp16) return DType::f16;
   return std::nullopt;
 }
 

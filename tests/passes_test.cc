@@ -25,7 +25,7 @@ class Passes : public ::testing::Test {
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
   }
   // A record for each worker.
-  std::vector<Record> measured(const std::vector<std::string>& passes) {
+  std::vector<Record> measured(const std::vector<Pass>& passes) {
     std::vector<Workload> cells;
     for (const WorkerEntry& entry : settings_.workers)
       cells.push_back({.model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 4});
@@ -43,7 +43,7 @@ class Passes : public ::testing::Test {
 };
 
 TEST_F(Passes, TracedStepsAddUp) {
-  for (const Record& record : measured({"clean", "trace"})) {
+  for (const Record& record : measured({Pass::kClean, Pass::kTrace})) {
     SCOPED_TRACE(record.run.workload.framework);
     const std::optional<Profile> profile = profile_of(record);
     ASSERT_TRUE(profile);
@@ -69,7 +69,7 @@ TEST_F(Passes, TracedStepsAddUp) {
 }
 
 TEST_F(Passes, MemoryAddsUp) {
-  for (const Record& record : measured({"memory"})) {
+  for (const Record& record : measured({Pass::kMemory})) {
     SCOPED_TRACE(record.run.workload.framework);
     const std::optional<MemoryReport> report = memory_report(record);
     ASSERT_TRUE(report);
@@ -91,7 +91,7 @@ TEST_F(Passes, MemoryAddsUp) {
 TEST_F(Passes, APassThatIsNotOfferedIsSaid) {
   settings_.workers.resize(1);
   const RunOptions options{
-      .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {"counters"}, .peaks = false};
+      .effort = Effort::smoke, .out = folder_.path() / "out", .passes = {Pass("counters")}, .peaks = false};
   const std::vector<CellRun> runs = run_cells(
       {{.model = "resnet50", .config = "tiny", .framework = settings_.workers[0].key, .batch = 4}}, options, settings_);
   EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::unsupported);

@@ -23,12 +23,12 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
     if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
       GTEST_SKIP() << "no worker of PyTorch is built";
   }
-  StepResult step(const std::string& precision, int64_t steps, double lr) {
+  StepResult step(const Precision& precision, int64_t steps, double lr) {
     StepOptions options{.cell = {.model = GetParam().model,
                                  .config = GetParam().config,
                                  .batch = 4,
                                  .precision = precision,
-                                 .dropout = "off",
+                                 .dropout = DropoutMode::kOff,
                                  .seed = 1}};
     options.steps = steps;
     options.lr = lr;
@@ -37,13 +37,13 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
     return run_step(options, settings_);
   }
   // Of the first step, which has one phase; where it runs that several times, always with the same weights.
-  double loss(const std::string& precision) {
+  double loss(const Precision& precision) {
     const std::map<std::string, double> losses = step(precision, 1, 0).losses;
     EXPECT_EQ(losses.size(), 1u);
     return losses.begin()->second;
   }
   // Euclidean length of what twelve steps change.
-  double way(const std::string& precision) {
+  double way(const Precision& precision) {
     step(precision, 12, 1e-3);
     const TensorMap before = read_safetensors(folder_.path() / "weights"),
                     after = read_safetensors(folder_.path() / "out");
@@ -65,8 +65,8 @@ class MixedPrecision : public testing::TestWithParam<TinyConfig> {
 double rounding(const std::string& model) { return model == "wgan_gp" ? 0.08 : 0.03; }
 
 TEST_P(MixedPrecision, MatchesFp32WithinRounding) {
-  const double fp32 = loss("fp32"), full = way("fp32");
-  for (const char* precision : {"bf16", "fp16"}) {
+  const double fp32 = loss(Precision::kFp32), full = way(Precision::kFp32);
+  for (const Precision& precision : {Precision::kBf16, Precision::kFp16}) {
     EXPECT_NEAR(loss(precision), fp32, rounding(GetParam().model) * std::abs(fp32)) << precision;
     EXPECT_NEAR(std::log2(way(precision) / full), 0, 2) << precision;
   }

@@ -114,7 +114,7 @@ class InBrowser : public testing::Test {
 
 std::vector<Record> quickstart_cells() {
   std::vector<Record> records;
-  for (const char* precision : {"fp32", "bf16"})
+  for (const Precision& precision : {Precision::kFp32, Precision::kBf16})
     for (const InputMode& input : InputMode::kKnown)
       records.push_back(
           sample_record({.noise = 0.01, .input_wait = 0.005, .input_mode = input, .precision = precision}));

@@ -196,7 +196,7 @@ CellResult summarize(const RunView& run) {
   cell.basis = run.basis;
   cell.steps = run.stable_steps();
   for (const Launch& launch : run.record->launches)
-    if (launch.info.pass == "clean") {
+    if (launch.info.pass == Pass::kClean) {
       ++cell.launches;
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
@@ -266,10 +266,11 @@ Table results_table(std::span<const CellResult> cells) {
     const MeasuredWorkload& w = c.workload;
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
-                          cat(w.framework, " ", w.framework_version), w.mode.text(), w.precision, w.input_mode.text(),
-                          w.batch, value("throughput"), tbd::cell(c["throughput"].low), tbd::cell(c["throughput"].high),
-                          value("step_time_median"), value("step_time_p95"), value("stable_from_step"),
-                          value("cpu_utilization"), value("peak_rss_bytes"), value("flop_rate"), value("mfu"),
+                          cat(w.framework, " ", w.framework_version), w.mode.text(), w.precision.text(),
+                          w.input_mode.text(), w.batch, value("throughput"), tbd::cell(c["throughput"].low),
+                          tbd::cell(c["throughput"].high), value("step_time_median"), value("step_time_p95"),
+                          value("stable_from_step"), value("cpu_utilization"), value("peak_rss_bytes"),
+                          value("flop_rate"), value("mfu"),
                           c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
                           std::string(name(c.judgement.outcome.kind))});
   }

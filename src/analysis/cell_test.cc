@@ -245,7 +245,7 @@ TEST(Gates, EqualStampsAreInconsistent) {
 // A record of one pass alone, whose launch ended so.
 CellResult of_pass(const char* pass, OutcomeKind kind) {
   Record record = sample_record();
-  record.launches[0].info.pass = pass;
+  record.launches[0].info.pass = Pass(pass);
   record.launches[0].info.outcome.kind = kind;
   return summarize(record);
 }
@@ -305,8 +305,9 @@ TEST(InputVerdicts, AnUndecidedOneSaysWhatIsMissing) {
 }
 
 TEST(InputVerdicts, DoNotPairWorkloadsThatDifferInPrecision) {
-  const CellResult cells[] = {summarize(sample_record()),
-                              summarize(sample_record({.input_mode = InputMode::kPipeline, .precision = "bf16"}))};
+  const CellResult cells[] = {
+      summarize(sample_record()),
+      summarize(sample_record({.input_mode = InputMode::kPipeline, .precision = Precision::kBf16}))};
   EXPECT_TRUE(input_pairs(cells).empty());
 }
 

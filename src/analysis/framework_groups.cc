@@ -56,10 +56,14 @@ std::vector<Column> workload_columns() {
 }
 
 std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
-  return {w.model,       w.config,
-          w.precision,   w.input_mode.text(),
-          w.batch,       cat(w.framework, " ", w.framework_version),
-          w.mode.text(), w.layout.text()};
+  return {w.model,
+          w.config,
+          w.precision.text(),
+          w.input_mode.text(),
+          w.batch,
+          cat(w.framework, " ", w.framework_version),
+          w.mode.text(),
+          w.layout.text()};
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(FrameworkGroups, RowsThatDidNotPassStandApartWithTheReason) {
 TEST(FrameworkGroups, FormNoGroupFromDifferentWorkloadsOrOneFramework) {
   const std::vector<CellResult> rows = {row("pytorch", true),
                                         row("pytorch", true, {.input_mode = InputMode::kPipeline}),
-                                        row("mxnet", true, {.precision = "bf16"})};
+                                        row("mxnet", true, {.precision = Precision::kBf16})};
   EXPECT_TRUE(framework_groups(rows).empty());
 }
 

@@ -94,7 +94,7 @@ Table input_table(std::span<const InputPair> pairs) {
                    {"verdict", "verdict"}};
   for (const InputPair& pair : pairs) {
     const MeasuredWorkload& w = pair.resident->workload;
-    table.rows.push_back({w.model, w.framework, w.precision, w.batch, cell((*pair.resident)["throughput"].value),
+    table.rows.push_back({w.model, w.framework, w.precision.text(), w.batch, cell((*pair.resident)["throughput"].value),
                           cell((*pair.pipeline)["throughput"].value), cell(pair.ratio.value), cell(pair.ratio.low),
                           cell(pair.ratio.high), cell((*pair.pipeline)["input_wait"].value),
                           cat(name(pair.verdict), ": ", sentence(pair))});

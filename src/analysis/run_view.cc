@@ -154,7 +154,7 @@ RunView view(const Record& record) {
   RunView run{.record = &record, .launches = {}};
   const CoreRates best = best_rates(record.launches);
   for (const Launch& launch : record.launches) {
-    if (launch.info.pass != "clean") continue;
+    if (launch.info.pass != Pass::kClean) continue;
     LaunchView launch_view = view_of(launch, run.smoke(), best);
     if (!launch_view.times.empty()) run.launches.push_back(std::move(launch_view));
   }

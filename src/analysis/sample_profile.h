@@ -74,7 +74,7 @@ inline std::unique_ptr<Made> made() {
   Record& record = made->record;
   record.hash = "5a3b1e";
   record.folder = made->folder.path();
-  record.run.workload.precision = "fp32";
+  record.run.workload.precision = Precision::kFp32;
   record.run.ops = {{.node = "c1",
                      .op = "Conv2d",
                      .forward = {.flop_model = 100'000, .bytes = 10'000},
@@ -82,7 +82,7 @@ inline std::unique_ptr<Made> made() {
                     {.node = "r1", .op = "Relu", .forward = {.flop_simd = 1'000, .bytes = 8'000}, .backward = {}}};
   *record.run.peaks = {{"isa", {{"fp32", 1e9}}}, {"gemm", {{"fp32", 0.8e9}}}, {"bandwidth", 1e9}};
   Launch launch;
-  launch.info.pass = "trace";
+  launch.info.pass = Pass::kTrace;
   launch.info.cores = 2;
   launch.info.traced = {{{5, 8}}};
   int64_t now = 0;
@@ -131,7 +131,7 @@ inline MemoryLog memory_log() {
 // Adds the launch memory-1.
 inline void add_memory(Record& record) {
   Launch launch;
-  launch.info.pass = "memory";
+  launch.info.pass = Pass::kMemory;
   launch.info.allocator_peak_bytes = 208;
   launch.info.host["memory"] = {{"allocator_live_bytes", 112},  {"ledger_held_bytes", 112},
                                 {"ledger_resident_bytes", 112}, {"runtime_bytes", 50 << 20},

@@ -15,7 +15,8 @@ struct SampleOptions {
   double input_wait = 0;   // share of each step
   double steal = 0;        // share of both cores
   InputMode input_mode = InputMode::kResident;
-  std::string precision = "fp32", effort = "quick";
+  Precision precision = Precision::kFp32;
+  std::string effort = "quick";
   int64_t launches = 1;
 };
 

@@ -4,7 +4,9 @@
 #include <compare>
 #include <concepts>
 #include <iosfwd>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,20 @@ std::vector<std::string> texts(const std::vector<Kind>& words) {
   std::vector<std::string> out;
   for (const Kind& word : words) out.push_back(word.text());
   return out;
+}
+
+template <AnyWord Kind>
+std::vector<Kind> words_of(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+// Throws Error(usage) with the nearest names where `name` is not among `known`: "unknown pass 'trac', did you mean
+// ...".
+void require_known_name(std::string_view what, std::string_view name, std::span<const std::string> known);
+// Of a kind with a name, kWhat, and all its values, kKnown. Throws as require_known_name.
+template <AnyWord Kind>
+void require_known(const Kind& word) {
+  require_known_name(Kind::kWhat, word.text(), texts(Kind::kKnown));
 }
 
 }  // namespace tbd

@@ -4,9 +4,30 @@
 
 namespace tbd {
 
+// Element types of training: docs/conventions.md, Precision.
+struct Precision : Word<Precision> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "precision";
+  static const Precision kFp64, kFp32, kTf32, kBf16, kFp16;
+  static const std::vector<Precision> kKnown;
+};
+inline const Precision Precision::kFp64{"fp64"}, Precision::kFp32{"fp32"}, Precision::kTf32{"tf32"},
+    Precision::kBf16{"bf16"}, Precision::kFp16{"fp16"};
+inline const std::vector<Precision> Precision::kKnown = {kFp64, kFp32, kTf32, kBf16, kFp16};
+
+// Where a network is trained: "cpu", or "cuda:0" by CUDA's own number.
+struct Device : Word<Device> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "device";
+  static const Device kCpu;
+};
+inline const Device Device::kCpu{"cpu"};
+void require_known(const Device& device);  // Error(usage) on another form
+
 // The physical order of axes of rank-4 activations.
 struct ImageLayout : Word<ImageLayout> {
   using Word::Word;
+  static constexpr std::string_view kWhat = "layout";
   static const ImageLayout kNchw, kNhwc;
   static const std::vector<ImageLayout> kKnown;
 };
@@ -16,6 +37,7 @@ inline const std::vector<ImageLayout> ImageLayout::kKnown = {kNchw, kNhwc};
 // How a framework runs the network; `kKnown` are those that may be asked for.
 struct Mode : Word<Mode> {
   using Word::Word;
+  static constexpr std::string_view kWhat = "mode";
   static const Mode kEager, kEagerOnednn, kGraph, kXla, kExternal;
   static const std::vector<Mode> kKnown;
 };
@@ -26,10 +48,31 @@ inline const std::vector<Mode> Mode::kKnown = {kEager, kEagerOnednn, kGraph, kXl
 // Where batches come from: they stay in memory, or are read and decoded while measuring.
 struct InputMode : Word<InputMode> {
   using Word::Word;
+  static constexpr std::string_view kWhat = "input mode";
   static const InputMode kResident, kPipeline;
   static const std::vector<InputMode> kKnown;
 };
 inline const InputMode InputMode::kResident{"resident"}, InputMode::kPipeline{"pipeline"};
 inline const std::vector<InputMode> InputMode::kKnown = {kResident, kPipeline};
+
+// What is dropped by dropout: the framework draws it, a mask is an input, or nothing.
+struct DropoutMode : Word<DropoutMode> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "dropout mode";
+  static const DropoutMode kFramework, kMask, kOff;
+  static const std::vector<DropoutMode> kKnown;
+};
+inline const DropoutMode DropoutMode::kFramework{"framework"}, DropoutMode::kMask{"mask"}, DropoutMode::kOff{"off"};
+inline const std::vector<DropoutMode> DropoutMode::kKnown = {kFramework, kMask, kOff};
+
+// What a launch measures: docs/profile.md, Passes.
+struct Pass : Word<Pass> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "pass";
+  static const Pass kClean, kTrace, kMemory;
+  static const std::vector<Pass> kKnown;
+};
+inline const Pass Pass::kClean{"clean"}, Pass::kTrace{"trace"}, Pass::kMemory{"memory"};
+inline const std::vector<Pass> Pass::kKnown = {kClean, kTrace, kMemory};
 
 }  // namespace tbd

@@ -112,7 +112,7 @@ Json description_json(const Description& d, int64_t batch, Precision precision) 
           {"forward_macs", d.sample.forward_macs},
           {"train_flops", d.sample.train_flops},
           {"batch", batch},
-          {"precision", name(precision)},
+          {"precision", precision.text()},
           {"unit", d.program.unit},
           {"predicted_memory_bytes",
            {{"weights", d.memory.weights.value},
@@ -162,7 +162,7 @@ Table facts_table(const Description& d, int64_t batch, Precision precision) {
                    {"inputs", format_bytes(d.memory.inputs.value)},
                    {"backward, over what it lets go", format_bytes(d.memory.backward.value)},
                    {"predicted peak", format_bytes(d.memory.peak().value)}},
-          .notes = {cat("Memory is predicted for batch ", batch, " in ", name(precision),
+          .notes = {cat("Memory is predicted for batch ", batch, " in ", precision.text(),
                         ", without the framework's own and its workspaces. Its peak is weights, optimizer "
                         "state, feature maps, inputs and backward at its worst moment, gradients among it.")}};
 }
@@ -190,7 +190,8 @@ class Describe final : public Command {
   int run(Context& context) override {
     const Format format = output_.table_format();
     const int64_t batch = positive(batch_, "--batch");
-    const Precision precision = precision_from(precision_);
+    const Precision precision(precision_);
+    require_known(precision);
     const Program program = load_program(model_, config_).program;
     if (program_) {
       context.out << tbd::to_json(program).dump(1) << "\n";

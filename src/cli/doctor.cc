@@ -21,7 +21,8 @@ std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings
   const std::string item = item_of(entry.key, entry.framework);
   try {
     const protocol::HelloReply can = probe_worker(entry, settings);
-    return {item, true, cat(can.framework_version, " on ", join(can.devices, ", "), ": ", join(can.precisions, " ")),
+    return {item, true,
+            cat(can.framework_version, " on ", join(texts(can.devices), ", "), ": ", join(texts(can.precisions), " ")),
             ""};
   } catch (const Error& e) {
     return {item, false, std::string(e.what()), cat("./tbd setup --verify --frameworks ", entry.key)};

@@ -46,9 +46,7 @@ class Export final : public Command {
   }
 
   int run(Context& context) override {
-    const std::vector<std::string> known = {"chrome", "csv", "mllog", "benchmark"};
-    if (std::ranges::find(known, format_) == known.end())
-      fail(ErrorKind::usage, unknown_name("format", format_, known));
+    require_known_name("format", format_, std::vector<std::string>{"chrome", "csv", "mllog", "benchmark"});
     if (format_ == "mllog")
       return to_output(context, [&](std::ostream& out) { write_mllog(read_record(trace_), out); });
     if (format_ == "benchmark")

@@ -48,7 +48,7 @@ class Import final : public Command {
 
  private:
   void add(Context& context, RecordWriter& record, const std::filesystem::path& path, int64_t number) const {
-    LaunchInfo launch{.pass = "trace", .number = number};
+    LaunchInfo launch{.pass = Pass::kTrace, .number = number};
     const std::filesystem::path out = record.begin_launch(launch) / "trace.tbdt";
     if (trace_format(path) == TraceFormat::native) {
       std::filesystem::copy_file(path, out);

@@ -58,11 +58,6 @@ std::vector<Availability> all_availability(const Context& context) {
   return rows;
 }
 
-std::string offer_of(const std::optional<protocol::HelloReply>& can,
-                     std::vector<std::string> protocol::HelloReply::*list) {
-  return can ? join((*can).*list, " ") : "";
-}
-
 template <AnyWord Kind>
 std::string offer_of(const std::optional<protocol::HelloReply>& can, std::vector<Kind> protocol::HelloReply::*list) {
   return can ? join(texts((*can).*list), " ") : "";

@@ -81,7 +81,7 @@ std::string running_precisions(std::span<const LoweringQuestion> questions, std:
   std::vector<std::string> out;
   for (size_t i = 0; i < questions.size(); ++i)
     if (lowerings[i].state != State::unsupported)
-      out.push_back(questions[i].precision + (lowerings[i].state == State::composed ? "*" : ""));
+      out.push_back(questions[i].precision.text() + (lowerings[i].state == State::composed ? "*" : ""));
   return out.empty() ? "no" : join(out, " ");
 }
 
@@ -101,7 +101,8 @@ void explain_detail(Table& table, const std::vector<Availability>& frameworks,
       composed = composed || lowering.state == State::composed;
       if (lowering.state != State::unsupported) continue;
       const bool absent = frameworks[f].state == kAbsent;
-      reasons.insert(cat(frameworks[f].key, " ", absent ? kAbsent : questions[i].precision, ": ", lowering.reason));
+      reasons.insert(
+          cat(frameworks[f].key, " ", absent ? kAbsent : questions[i].precision.text(), ": ", lowering.reason));
     }
   if (composed) add_note(table, "*: some ops are combined from several of the framework's own, as listed below", width);
   for (const std::string& reason : reasons) add_note(table, reason, width);
@@ -120,8 +121,8 @@ Table framework_overview(const std::vector<Availability>& frameworks, size_t wid
               .notes = {}};
   for (const Availability& framework : frameworks) {
     table.rows.push_back({framework.key, framework.version, framework.state,
-                          framework.can ? join(framework.can->precisions, " ") : "",
-                          framework.can ? compact_devices(framework.can->devices) : ""});
+                          framework.can ? join(texts(framework.can->precisions), " ") : "",
+                          framework.can ? compact_devices(texts(framework.can->devices)) : ""});
     if (!framework.note.empty()) add_note(table, cat(framework.key, ": ", framework.note), width);
     if (!framework.reason.empty()) add_note(table, cat(framework.key, ": ", framework.reason), width);
   }

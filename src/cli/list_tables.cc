@@ -5,7 +5,7 @@
 namespace tbd::cli {
 namespace {
 
-constexpr const char* kPrecisions[] = {"fp32", "bf16", "fp16"};
+const Precision kPrecisions[] = {Precision::kFp32, Precision::kBf16, Precision::kFp16};
 
 std::string composed_text(const Lowering& lowering) {
   std::vector<std::string> parts;
@@ -36,7 +36,7 @@ std::vector<TableCell> network_cells(const LoweringQuestion& question) {
 std::vector<LoweringQuestion> questions_of(const Model& model) {
   std::vector<LoweringQuestion> questions;
   for (const Config& config : model.configs)
-    for (const char* precision : kPrecisions) questions.push_back({model.name, config.name, precision});
+    for (const Precision& precision : kPrecisions) questions.push_back({model.name, config.name, precision});
   return questions;
 }
 
@@ -80,8 +80,8 @@ Table cell_table(const std::vector<Availability>& frameworks, const std::vector<
       const Lowering& lowering = matrix[f][i];
       const std::string state = frameworks[f].can ? std::string(name(lowering.state)) : "absent";
       std::vector<TableCell> row = network_cells(questions[i]);
-      row.insert(row.end(), {find_model(questions[i].model).dataset, frameworks[f].key, questions[i].precision, state,
-                             composed_text(lowering), frameworks[f].note, lowering.reason});
+      row.insert(row.end(), {find_model(questions[i].model).dataset, frameworks[f].key, questions[i].precision.text(),
+                             state, composed_text(lowering), frameworks[f].note, lowering.reason});
       table.rows.push_back(std::move(row));
     }
   return table;
@@ -104,7 +104,7 @@ Table matrix_table(const std::vector<Availability>& frameworks, const std::vecto
     table.rows.push_back(std::move(row));
   }
   for (const Availability& framework : frameworks)
-    for (const char* precision : kPrecisions)
+    for (const Precision& precision : kPrecisions)
       if (framework.can)
         table.columns.push_back({cat(framework.key, "_", precision), cat(framework.key, " ", precision)});
   table.notes.assign(reasons.begin(), reasons.end());

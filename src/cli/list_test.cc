@@ -31,8 +31,8 @@ Availability running(const std::string& key) {
   Availability out{
       .key = key, .framework = key, .version = "1.2.3", .state = "runs", .reason = "", .note = "", .can = {}};
   out.can.emplace();
-  out.can->precisions = {"fp64", "fp32", "tf32", "bf16", "fp16"};
-  out.can->devices = {"cpu", "cuda:0", "cuda:1", "cuda:2"};
+  out.can->precisions = {Precision::kFp64, Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16};
+  out.can->devices = {Device::kCpu, Device("cuda:0"), Device("cuda:1"), Device("cuda:2")};
   return out;
 }
 
@@ -132,7 +132,7 @@ TEST(NetworkOverview, MarksSayWhatRuns) {
   const std::vector<Availability> frameworks = {running("pytorch"), not_built("mxnet")};
   Matrix matrix = answered(frameworks, questions);
   for (size_t i = 0; i < questions.size(); ++i) {
-    const bool bf16 = questions[i].precision == "bf16", tiny = questions[i].config == "tiny";
+    const bool bf16 = questions[i].precision == Precision::kBf16, tiny = questions[i].config == "tiny";
     if (questions[i].model == "bert" && bf16) matrix[0][i].state = Lowering::State::composed;
     if (questions[i].model == "minigo" && tiny) matrix[0][i].state = Lowering::State::unsupported;
     if (questions[i].model == "llama") matrix[0][i].state = Lowering::State::unsupported;

@@ -23,8 +23,8 @@ class Memory final : public Command {
 
   int run(Context& context) override {
     const Format format = options_.output.table_format();
-    const PassRecords measured = pass_records(context, options_, {"memory"});
-    return print_views(context, measured, "memory", "log of memory", format, memory_view);
+    const PassRecords measured = pass_records(context, options_, {Pass::kMemory});
+    return print_views(context, measured, Pass::kMemory, "log of memory", format, memory_view);
   }
 
  private:

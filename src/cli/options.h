@@ -8,16 +8,18 @@
 #include <vector>
 
 namespace tbd {
+struct Device;
 struct ImageLayout;
 struct Mode;
+struct Precision;
 }  // namespace tbd
 namespace tbd::cli {
 
 // What an argument fills: a flag a bool, an option one of the others. Where it is not given, the variable keeps its
 // default, and an optional stays empty.
-using Variable =
-    std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
-                 std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, ImageLayout*, Mode*>;
+using Variable = std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
+                              std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, Precision*,
+                              Device*, ImageLayout*, Mode*>;
 
 struct OptionTraits {
   bool required = false;

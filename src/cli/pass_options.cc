@@ -50,14 +50,14 @@ void PassOptions::declare(Options& options) {
   output.declare(options);
 }
 
-PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes) {
+PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes) {
   if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
   const std::vector<Workload> wanted = tbd::cells(options.cells.set());
   require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
   run.passes = passes;
-  run.peaks = passes != std::vector<std::string>{"memory"};
+  run.peaks = passes != std::vector<Pass>{Pass::kMemory};
   if (options.limit) run.limit_seconds = static_cast<double>(positive(*options.limit, "--limit"));
   note_interrupts();
   const SetLock set = result_set(options.out, wanted);
@@ -76,8 +76,8 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   return out;
 }
 
-int print_views(Context& context, const PassRecords& measured, std::string_view pass, std::string_view what,
-                Format format, const std::function<std::optional<PassView>(const Record&)>& view) {
+int print_views(Context& context, const PassRecords& measured, const Pass& pass, std::string_view what, Format format,
+                const std::function<std::optional<PassView>(const Record&)>& view) {
   bool any = false;
   for (const Record& record : measured.records) {
     if (std::optional<PassView> seen = view(record)) {

@@ -23,7 +23,7 @@ struct PassRecords {
 };
 // Where the models named are folders of records, these; else measures them in these passes and says where the records
 // are and which cells failed. Throws as run_cells.
-PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<std::string>& passes);
+PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes);
 
 // What a pass says of one record: an object for machines, tables for people and what follows them on a terminal.
 struct PassView {
@@ -33,7 +33,7 @@ struct PassView {
 };
 // Each record's view, or on stderr `what` it lacks and why its last launch of `pass` left none. Returns the exit code:
 // kCellFailed where no record has any.
-int print_views(Context& context, const PassRecords& measured, std::string_view pass, std::string_view what,
-                Format format, const std::function<std::optional<PassView>(const Record&)>& view);
+int print_views(Context& context, const PassRecords& measured, const Pass& pass, std::string_view what, Format format,
+                const std::function<std::optional<PassView>(const Record&)>& view);
 
 }  // namespace tbd::cli

@@ -36,17 +36,17 @@ class ProfileCommand final : public Command {
 
   int run(Context& context) override {
     const Format format = options_.output.table_format();
-    const PassRecords measured = pass_records(context, options_, {"clean", "trace"});
+    const PassRecords measured = pass_records(context, options_, {Pass::kClean, Pass::kTrace});
     if (!trace_.empty() && measured.records.size() != 1)
       fail(ErrorKind::usage, "--trace writes one trace, but there are ", measured.records.size(), " records");
-    const int code = print_views(context, measured, "trace", "trace", format, profile_view);
+    const int code = print_views(context, measured, Pass::kTrace, "trace", format, profile_view);
     if (!trace_.empty()) write_trace(measured.records.front());
     return code;
   }
 
  private:
   void write_trace(const Record& record) const {
-    const Launch* launch = last_launch(record, "trace");
+    const Launch* launch = last_launch(record, Pass::kTrace);
     if (!launch) return;
     const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
     if (!std::filesystem::exists(file)) return;

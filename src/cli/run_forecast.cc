@@ -175,7 +175,7 @@ Table forecast_cells(const Forecast& forecast) {
       .notes = {"Time and memory are predictions. Memory is that of the network, without the framework's own."}};
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
-    table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision, batch_cell(p),
+    table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision.text(), batch_cell(p),
                           p.cell.input_mode.text(), p.memory_bytes, bool{p.fits}, p.step_seconds, p.seconds,
                           bool{forecast.kept[i]},
                           forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});

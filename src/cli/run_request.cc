@@ -45,8 +45,8 @@ void override_options(const RunArguments& given, RunRequest& request) {
   if (given.launches) options.launches = positive(*given.launches, "--launches");
   if (given.limit) options.limit_seconds = seconds_option(*given.limit, "--limit");
   if (given.budget) options.budget_seconds = seconds_option(*given.budget, "--budget");
-  if (!given.passes.empty()) options.passes = given.passes;
-  for (const std::string& pass : options.passes) require_pass(pass);
+  if (!given.passes.empty()) options.passes = words_of<Pass>(given.passes);
+  for (const Pass& pass : options.passes) require_known(pass);
   options.peaks = options.peaks && !given.no_peaks;
   request.check = request.check && !given.no_check;
   options.out = given.out;
@@ -142,7 +142,7 @@ std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, c
     known.emplace_back(name(kind));
   std::vector<OutcomeKind> out;
   for (const std::string& each : names) {
-    if (std::ranges::find(known, each) == known.end()) fail(ErrorKind::usage, unknown_name("outcome", each, known));
+    require_known_name("outcome", each, known);
     if (each != "failed") {
       out.push_back(outcome_from(each));
       continue;

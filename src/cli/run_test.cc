@@ -144,7 +144,7 @@ TEST_F(RunCommand, ResumeRefusesOtherAxes) {
   EXPECT_THAT(run({"--resume", path("none").string()}).err, HasSubstr("has no cells.plan"));
   const std::vector<Workload> cells = {{.model = "resnet50", .config = "tiny", .batch = 2}};
   RunRequest begun{.cells = cells, .options = {.effort = Effort::smoke, .out = path("set")}, .check = false};
-  begun.options.passes = {"clean", "memory"};
+  begun.options.passes = {Pass::kClean, Pass::kMemory};
   begun.options.limit_seconds = 7;
   begun.options.peaks = false;
   std::filesystem::create_directory(path("set"));
@@ -168,7 +168,7 @@ TEST_F(RunCommand, ResumeRefusesOtherAxes) {
   EXPECT_FALSE(request.options.peaks);
   EXPECT_FALSE(request.check);
   EXPECT_EQ(request.options.effort, Effort::smoke);
-  EXPECT_THAT(request.options.passes, ElementsAre("clean", "memory"));
+  EXPECT_THAT(request.options.passes, ElementsAre(Pass::kClean, Pass::kMemory));
   EXPECT_EQ(std::ranges::count(request.options.again, OutcomeKind::unsteady), 1);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/word.h"
 #include "record/axes.h"
 
 namespace tbd::cli {
@@ -54,7 +55,7 @@ uint64_t seed_from(const std::string& text) {
 }
 
 std::string mode_of_matmul(const std::vector<std::string>& modes, const std::string& matmul) {
-  if (matmul != "onednn") fail(ErrorKind::usage, unknown_name("--matmul", matmul, std::vector<std::string>{"onednn"}));
+  require_known_name("--matmul", matmul, std::vector<std::string>{"onednn"});
   if (!modes.empty()) fail(ErrorKind::usage, "--matmul selects a mode: give either --matmul or --mode");
   return Mode::kEagerOnednn.text();
 }

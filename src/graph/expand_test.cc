@@ -112,19 +112,19 @@ TEST(Expanded, UsesTheExpectedGradientOps) {
 }
 
 TEST(Expanded, IsOfTheShapeAndTypeOfItsInputInEveryPrecisionAndBatch) {
-  for (const Precision precision :
-       {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16})
+  for (const Precision& precision :
+       {Precision::kFp64, Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16})
     for (const bool first : {true, false}) {
       const Program program = first ? with_precision(expanded(critic_program()), precision)
                                     : expanded(with_precision(critic_program(), precision));
       for (const int64_t batch : {1, 2, 4, 7}) {
-        EXPECT_NO_THROW(validate(program, {{"N", batch}})) << name(precision);
+        EXPECT_NO_THROW(validate(program, {{"N", batch}})) << precision.text();
         const Graph graph = bound_first_phase(program, batch);
         const Value& gradient =
             graph.value(std::ranges::find(graph.outputs, "gradient", [](const auto& o) { return o.first; })->second);
         EXPECT_EQ(gradient.shape, (Shape{batch, 2, 8, 8}));
         if (!first) {
-          EXPECT_EQ(gradient.dtype, value_named(graph, "x").dtype) << name(precision);
+          EXPECT_EQ(gradient.dtype, value_named(graph, "x").dtype) << precision.text();
         }
       }
       EXPECT_EQ(read_program(to_json(program).dump(), "json"), program);
@@ -132,7 +132,7 @@ TEST(Expanded, IsOfTheShapeAndTypeOfItsInputInEveryPrecisionAndBatch) {
 }
 
 TEST(Expanded, ComputesNormsWideInLowPrecision) {
-  const Program program = expanded(with_precision(critic_program(), Precision::bf16));
+  const Program program = expanded(with_precision(critic_program(), Precision::kBf16));
   const Graph graph = bound_first_phase(program);
   for (const BoundNode& node : graph.nodes)
     if (node.name.starts_with("input_gradient.")) {

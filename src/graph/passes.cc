@@ -7,17 +7,6 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kPrecisions[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
-constexpr std::string_view kDropoutModes[] = {"framework", "mask", "off"};
-
-template <class E>
-E choice_from(std::span<const std::string_view> names, std::string_view what, std::string_view name) {
-  const auto found = std::ranges::find(names, name);
-  const std::vector<std::string> known(names.begin(), names.end());
-  if (found == names.end()) fail(ErrorKind::usage, unknown_name(what, name, known));
-  return static_cast<E>(found - names.begin());
-}
-
 Program with_doubles(Program program) {
   for (Parameter& parameter : program.parameters) parameter.dtype = doubled(parameter.dtype);
   for (Parameter& buffer : program.buffers) buffer.dtype = doubled(buffer.dtype);
@@ -119,30 +108,25 @@ void drop_dropout(Phase& phase) {
 
 }  // namespace
 
-std::string_view name(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
-Precision precision_from(std::string_view name) { return choice_from<Precision>(kPrecisions, "precision", name); }
-std::string_view name(DropoutMode mode) { return kDropoutModes[static_cast<size_t>(mode)]; }
-DropoutMode dropout_from(std::string_view name) {
-  return choice_from<DropoutMode>(kDropoutModes, "dropout mode", name);
-}
-
-Program with_precision(Program program, Precision precision) {
-  if (precision == Precision::fp32 || precision == Precision::tf32) return program;
-  if (precision == Precision::fp64) return with_doubles(std::move(program));
-  const DType low = precision == Precision::bf16 ? DType::bf16 : DType::f16;
+Program with_precision(Program program, const Precision& precision) {
+  require_known(precision);
+  if (precision == Precision::kFp32 || precision == Precision::kTf32) return program;
+  if (precision == Precision::kFp64) return with_doubles(std::move(program));
+  const DType low = precision == Precision::kBf16 ? DType::bf16 : DType::f16;
   for (Phase& phase : program.phases) try {
       Caster(program, phase, low).run();
-      phase.update.loss_scale = precision == Precision::fp16;
+      phase.update.loss_scale = precision == Precision::kFp16;
     } catch (const Error& e) {
       throw e.within(cat("phase '", phase.name, "'"));
     }
   return program;
 }
 
-Program with_dropout(Program program, DropoutMode mode) {
+Program with_dropout(Program program, const DropoutMode& mode) {
+  require_known(mode);
   for (Phase& phase : program.phases) {
-    if (mode == DropoutMode::mask) add_masks(phase);
-    if (mode == DropoutMode::off) drop_dropout(phase);
+    if (mode == DropoutMode::kMask) add_masks(phase);
+    if (mode == DropoutMode::kOff) drop_dropout(phase);
   }
   return program;
 }

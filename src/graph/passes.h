@@ -1,27 +1,21 @@
 // Program to program rewrites, applied by the runner before a program is sent to a worker.
-// model_hash is program_hash before them, lowered_hash after.
+// model_hash is program_hash before them, lowered_hash after. Error(usage) with the nearest names on an unknown word.
 #pragma once
+#include "base/workload_words.h"
 #include "graph/program.h"
 
 namespace tbd {
-
-enum class Precision { fp64, fp32, tf32, bf16, fp16 };
-std::string_view name(Precision precision);
-Precision precision_from(std::string_view name);  // Error(usage) with the nearest names
 
 // fp32, tf32: unchanged (tf32 is a run option of the back-end). fp64: every float value is double.
 // bf16, fp16: explicit casts as docs/conventions.md, Precision: operands of matrix-like ops (attention and recurrent
 // ones too) take the low type, a weight is cast once per phase and shared, losses run in fp32, norms and softmax keep
 // their operand's type with own parameters in fp32, an embedding has its weight's type; fp16 also turns on dynamic loss
 // scaling. A cast of value v to bf16 is the node "v@bf16".
-Program with_precision(Program program, Precision precision);
+Program with_precision(Program program, const Precision& precision);
 
-enum class DropoutMode { framework, mask, off };
-std::string_view name(DropoutMode mode);
-DropoutMode dropout_from(std::string_view name);
 // mask: each dropout node gets an input mask/<node> of its operand's shape as operand 1, each attention node with
 // dropout an input mask/<node> (N, heads, Tq, Ts) as its last operand; off: dropout nodes disappear, attention's
 // dropout is 0. Comes before with_precision, which casts masks like other operands.
-Program with_dropout(Program program, DropoutMode mode);
+Program with_dropout(Program program, const DropoutMode& mode);
 
 }  // namespace tbd

@@ -166,22 +166,22 @@ TEST(Types, EmbeddingResultHasTheTypeOfItsTable) {
   const Graph graph = bound_sequence(mask_program());
   EXPECT_EQ(sequence_value(graph, "embedding").dtype, DType::f32);
   EXPECT_EQ(sequence_value(graph, "equals").dtype, DType::f32);
-  const Graph wide = bound_sequence(with_precision(mask_program(), Precision::fp64));
+  const Graph wide = bound_sequence(with_precision(mask_program(), Precision::kFp64));
   EXPECT_EQ(sequence_value(wide, "embedding").dtype, DType::f64);
   EXPECT_EQ(sequence_value(wide, "equals").dtype, DType::f64);
 }
 
 TEST(Types, LowPrecisionAppliesOnlyToMatrixOps) {
-  const Graph decode = bound_sequence(with_precision(decode_program(), Precision::bf16));
+  const Graph decode = bound_sequence(with_precision(decode_program(), Precision::kBf16));
   EXPECT_EQ(sequence_value(decode, "embed").dtype, DType::f32);
   EXPECT_EQ(sequence_value(decode, "norm1").dtype, DType::f32);
   EXPECT_EQ(sequence_value(decode, "attention").dtype, DType::bf16);
   EXPECT_EQ(sequence_value(decode, "norm2").dtype, DType::bf16);
-  const Graph recur = bound_sequence(with_precision(recur_program(), Precision::fp16));
+  const Graph recur = bound_sequence(with_precision(recur_program(), Precision::kFp16));
   EXPECT_EQ(sequence_value(recur, "encoder.lstm_l0:2").dtype, DType::f16);
   EXPECT_EQ(sequence_value(recur, "decoder.layers.0_3:1").dtype, DType::f16);
   EXPECT_EQ(sequence_value(recur, "softmax").dtype, DType::f16);
-  const Graph mask = bound_sequence(with_precision(mask_program(), Precision::bf16));
+  const Graph mask = bound_sequence(with_precision(mask_program(), Precision::kBf16));
   EXPECT_EQ(sequence_value(mask, "softmax_cross_entropy").dtype, DType::f32);
 }
 
@@ -210,8 +210,8 @@ TEST(Types, MismatchedOperandTypesAreRejected) {
 }
 
 TEST(Dropout, AttentionMaskHasTheShapeOfTheScores) {
-  const Program program = with_dropout(translate_program(), DropoutMode::mask);
-  EXPECT_EQ(with_dropout(program, DropoutMode::mask), program) << "once is enough";
+  const Program program = with_dropout(translate_program(), DropoutMode::kMask);
+  EXPECT_EQ(with_dropout(program, DropoutMode::kMask), program) << "once is enough";
   const Graph graph = bind(program, program.phases[0], {{"N", 4}, {"S", 7}, {"T", 3}});
   EXPECT_EQ(sequence_value(graph, "mask/attention").shape, (Shape{4, 2, 7, 7}));
   EXPECT_EQ(sequence_value(graph, "mask/attention_2").shape, (Shape{4, 2, 3, 3}));
@@ -228,13 +228,13 @@ TEST(Dropout, MaskOfAnAttentionResultHasTheShapeOfTheResult) {
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 5, 8});
   g.output("y", g.dropout(g.attention(x, x, x, {.heads = 2, .dropout = 0.2}), 0.5));
-  const Graph graph = bound_sequence(with_precision(with_dropout(program, DropoutMode::mask), Precision::bf16));
+  const Graph graph = bound_sequence(with_precision(with_dropout(program, DropoutMode::kMask), Precision::kBf16));
   EXPECT_EQ(sequence_value(graph, "mask/attention").shape, (Shape{4, 2, 5, 5}));
   EXPECT_EQ(sequence_value(graph, "mask/dropout").shape, (Shape{4, 5, 8}));
 }
 
 TEST(Dropout, OffLeavesAttentionWithoutDropout) {
-  const Program program = with_dropout(translate_program(), DropoutMode::off);
+  const Program program = with_dropout(translate_program(), DropoutMode::kOff);
   for (const Node& node : program.phases[0].nodes) EXPECT_EQ(dropout_rate(node.op), std::nullopt) << node.name;
   EXPECT_EQ(dropout_rate(Attention{}), std::nullopt);
   EXPECT_EQ(dropout_rate(Attention{.dropout = 0.3}), 0.3);
@@ -330,7 +330,7 @@ TEST(Memory, CountsWhatOpsKeepBesideTheirResults) {
   const Graph translate = bound_sequence(translate_program());
   EXPECT_EQ(saved(translate, "attention"), 4 * (4 * 5 * 8 + 3 * 4 * 2 * 5 * 5));
   EXPECT_EQ(saved(translate, "sinusoid"), 0);
-  const Graph masked = bound_sequence(with_dropout(translate_program(), DropoutMode::mask));
+  const Graph masked = bound_sequence(with_dropout(translate_program(), DropoutMode::kMask));
   EXPECT_EQ(saved(masked, "attention"), 4 * (4 * 5 * 8 + 2 * 4 * 2 * 5 * 5)) << "the mask is an input";
   const Graph recur = bound_sequence(recur_program());
   EXPECT_EQ(saved(recur, "encoder.lstm_l0"), 4 * (8 * 4 * 5 * 4 + 2 * 4 * 4));

@@ -153,9 +153,9 @@ const Value& speech_value(const Graph& graph, std::string_view name) { return gr
 TEST(Speech, BindsAndSurvivesItsJson) {
   const Program program = speech_program();
   EXPECT_EQ(read_program(to_json(program).dump(), "json"), program);
-  for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16})
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16})
     for (const int64_t batch : {1, 2, 7})
-      EXPECT_NO_THROW(validate(with_precision(program, precision), {{"N", batch}})) << name(precision);
+      EXPECT_NO_THROW(validate(with_precision(program, precision), {{"N", batch}})) << precision.text();
   const Graph graph = bound_speech(program);
   EXPECT_EQ(speech_value(graph, "rnn_l0").shape, (Shape{4, 5, 4}));
   EXPECT_EQ(speech_value(graph, "rnn_l0:1").shape, (Shape{4, 4}));
@@ -173,13 +173,13 @@ TEST(Speech, NamesRecurrentParametersAsTheirReference) {
 }
 
 TEST(Speech, MatrixProductsUseLowPrecisionAndLossesFp32) {
-  const Graph graph = bound_speech(with_precision(speech_program(), Precision::bf16));
+  const Graph graph = bound_speech(with_precision(speech_program(), Precision::kBf16));
   for (const std::string_view low : {"conv", "clamp", "sequence_mask", "rnn_l0", "rnn_l0:1", "fc", "head"})
     EXPECT_EQ(speech_value(graph, low).dtype, DType::bf16) << low;
   for (const std::string_view full : {"ctc_loss", "soft_cross_entropy", "target"})
     EXPECT_EQ(speech_value(graph, full).dtype, DType::f32) << full;
   EXPECT_EQ(speech_value(graph, "strided_length").dtype, DType::i32);
-  const Graph wide = bound_speech(with_precision(speech_program(), Precision::fp64));
+  const Graph wide = bound_speech(with_precision(speech_program(), Precision::kFp64));
   EXPECT_EQ(speech_value(wide, "ctc_loss").dtype, DType::f64);
   EXPECT_EQ(speech_value(wide, "strided_length").dtype, DType::i32);
 }

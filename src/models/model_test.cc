@@ -90,14 +90,14 @@ TEST_P(EveryModel, IsValidAndSurvivesItsJson) {
 }
 
 TEST_P(EveryModel, IsValidInEveryPrecisionAndDropoutMode) {
-  for (const Precision precision :
-       {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16})
-    for (const DropoutMode mode : {DropoutMode::framework, DropoutMode::mask, DropoutMode::off})
+  for (const Precision& precision :
+       {Precision::kFp64, Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16})
+    for (const DropoutMode& mode : {DropoutMode::kFramework, DropoutMode::kMask, DropoutMode::kOff})
       EXPECT_NO_THROW(validate(with_precision(with_dropout(program_, mode), precision), {{"N", 4}}));
 }
 
 TEST_P(EveryModel, CountsDoNotDependOnPrecision) {
-  EXPECT_EQ(step_cost(with_precision(program_, Precision::bf16), {{"N", 4}}).backward.model,
+  EXPECT_EQ(step_cost(with_precision(program_, Precision::kBf16), {{"N", 4}}).backward.model,
             step_cost(program_, {{"N", 4}}).backward.model);
 }
 
@@ -243,7 +243,7 @@ TEST(ResNet50, HasStableHashes) {
 
 // "value type", one a line, in the order of the nodes.
 TEST(ResNet50, CastsWhatItsGoldenListSays) {
-  const Program program = with_precision(find_model("resnet50").config("").program(), Precision::bf16);
+  const Program program = with_precision(find_model("resnet50").config("").program(), Precision::kBf16);
   std::string casts;
   for (const Node& node : program.phases[0].nodes)
     if (const auto* cast = std::get_if<Cast>(&node.op)) casts += ::tbd::cat(node.inputs[0], " ", name(cast->to), "\n");
@@ -252,7 +252,7 @@ TEST(ResNet50, CastsWhatItsGoldenListSays) {
 
 TEST(ResNet50, KeepsLessThanHalfAsMuchInBf16) {
   const Program program = find_model("resnet50").config("").program();
-  const Program low = with_precision(program, Precision::bf16);
+  const Program low = with_precision(program, Precision::kBf16);
   const MemoryPrediction full = predict_memory(program, {{"N", 8}}), half = predict_memory(low, {{"N", 8}});
   EXPECT_EQ(half.weights, full.weights);
   EXPECT_EQ(full.weight_copies, Bytes(0));

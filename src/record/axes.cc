@@ -11,11 +11,6 @@
 namespace tbd {
 namespace {
 
-void require_device(const std::string& device) {
-  const bool gpu = device.starts_with("cuda:") && parse_int(device.substr(5)).value_or(-1) >= 0;
-  if (device != "cpu" && !gpu) fail(ErrorKind::usage, "device '", device, "' is neither 'cpu' nor 'cuda:N'");
-}
-
 uint64_t seed_from(const std::string& text, std::string_view what) {
   const std::optional<int64_t> seed = parse_int(text);
   require(seed && *seed >= 0, what, " needs a whole number of at least 0, got '", text, "'");
@@ -53,15 +48,12 @@ const std::vector<Axis>& table() {
        .help = "fp32, tf32, bf16, fp16 [fp32]",
        .member = &Workload::precision,
        .key = "precision",
-       .kind = "precision",
-       .known = {"fp64", "fp32", "tf32", "bf16", "fp16"},
        .inner = 2,
        .folder = {{.place = precision_place, .prefix = "-"}}},
       {.name = "device",
        .help = "cpu, cuda:N [cpu]",
        .member = &Workload::device,
        .key = "device",
-       .check = require_device,
        .folder = {{.place = others_place, .prefix = "-", .usual = "cpu"}}},
       {.name = "threads",
        .help = "Threads per op [one per usable core]",
@@ -73,30 +65,22 @@ const std::vector<Axis>& table() {
        .help = "Memory layout of images: nchw, nhwc [the framework's default]",
        .member = &Workload::layout,
        .key = "layout",
-       .kind = "layout",
-       .known = texts(ImageLayout::kKnown),
        .folder = {{.place = amounts_place, .prefix = "-"}}},
       {.name = "mode",
        .help = "How the framework runs the network: eager, eager-onednn, graph, xla [its default]",
        .member = &Workload::mode,
        .key = "mode",
-       .kind = "mode",
-       .known = texts(Mode::kKnown),
        .folder = {{.place = mode_place, .prefix = "-", .usual = ""}}},
       {.name = "input",
        .help = "resident: batches are in memory; pipeline: batches are read and decoded during training [resident]",
        .member = &Workload::input_mode,
        .key = "input_mode",
-       .kind = "input mode",
-       .known = texts(InputMode::kKnown),
        .inner = 4,
        .folder = {{.place = input_place, .prefix = "-"}}},
       {.name = "dropout",
        .help = "framework, mask, off [framework]",
        .member = &Workload::dropout,
        .key = "dropout",
-       .kind = "dropout mode",
-       .known = {"framework", "mask", "off"},
        .inner = 1,
        .folder = {{.place = others_place, .prefix = "-dropout-", .usual = "framework"}},
        .label = {.before = "dropout "}},
@@ -187,14 +171,11 @@ std::string Axis::print(const Workload& workload) const {
   return is_number(*this) && text == "0" ? "" : text;
 }
 
-void Axis::require_known(const std::string& name) const {
-  if (!known.empty() && std::ranges::find(known, name) == known.end())
-    fail(ErrorKind::usage, unknown_name(kind, name, known));
-  if (check) check(name);
-}
-
 void Axis::parse(Workload& workload, const std::string& text, std::string_view what) const {
-  require_known(text);
+  const auto check = [&]<class T>(T Workload::*) {
+    if constexpr (AnyWord<T>) require_known(T(text));
+  };
+  std::visit(check, member);
   read(workload, text, what);
 }
 

@@ -24,22 +24,20 @@ struct LabelPart {
 
 // Members of a workload W, of one type each.
 template <class W, class... More>
-using MemberOf = std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*,
-                              ImageLayout W::*, Mode W::*, InputMode W::*, More...>;
+using MemberOf =
+    std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*, Precision W::*,
+                 Device W::*, ImageLayout W::*, Mode W::*, InputMode W::*, DropoutMode W::*, More...>;
 
 struct Axis {
   using Member = MemberOf<Workload>;
   std::string_view name;  // of the option, of the setting in plans and in a record's request: "input"
   std::string_view help;  // of the option
   Member member;
-  std::string_view key;                    // in a record's workload: "input_mode"; empty: in its request alone
-  bool tells_apart = true;                 // measurements with other values are of other workloads
-  bool list = true;                        // a set of workloads may name several values
-  std::string_view kind = {};              // of the values, in errors: "input mode"
-  std::vector<std::string> known = {};     // all its values; empty: checked by `check` or where they are used
-  void (*check)(const std::string&) = {};  // throws Error(usage)
-  int inner = 0;                           // in a product of axes those of higher values vary faster
-  std::optional<FolderPart> folder = {};   // absent: not in a folder's name
+  std::string_view key;                   // in a record's workload: "input_mode"; empty: in its request alone
+  bool tells_apart = true;                // measurements with other values are of other workloads
+  bool list = true;                       // a set of workloads may name several values
+  int inner = 0;                          // in a product of axes those of higher values vary faster
+  std::optional<FolderPart> folder = {};  // absent: not in a folder's name
   LabelPart label = {};
 
   // As the command line and plans spell it; a number that was not named is "0", other text is empty.
@@ -48,10 +46,9 @@ struct Axis {
   std::string print(const Workload& workload) const;
   // Sets the value that print() writes. Throws Error(invalid) that begins with `what` on text of another form. read()
   // takes any name, as records of a later version may hold; parse() throws Error(usage) with the nearest ones on a name
-  // that is not known.
+  // that its kind of word does not know.
   void read(Workload& workload, const std::string& text, std::string_view what) const;
   void parse(Workload& workload, const std::string& text, std::string_view what) const;
-  void require_known(const std::string& name) const;
 };
 std::span<const Axis> axes();
 const Axis* find_axis(std::string_view name);  // nullptr: there is none

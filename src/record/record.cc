@@ -33,7 +33,7 @@ RunState run_state_from(std::string_view name) {
 
 std::string LaunchInfo::folder_name() const { return cat(pass, "-", number); }
 
-const Launch* last_launch(const Record& record, std::string_view pass) {
+const Launch* last_launch(const Record& record, const Pass& pass) {
   const Launch* last = nullptr;
   for (const Launch& launch : record.launches)
     if (launch.info.pass == pass) last = &launch;

@@ -105,7 +105,7 @@ struct StepRow {
 
 // launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.
 struct LaunchInfo {
-  std::string pass = "clean";
+  Pass pass = Pass::kClean;
   int64_t number = 1;                          // n, from 1 within the pass
   std::string start;                           // wall-clock label
   std::optional<int64_t> first_step_began_ns;  // c_0 on the clock of completed_ns
@@ -143,7 +143,7 @@ struct Record {
 };
 
 // The last launch of this pass; nullptr without one. Its files lie in launch_folder.
-const Launch* last_launch(const Record& record, std::string_view pass);
+const Launch* last_launch(const Record& record, const Pass& pass);
 std::filesystem::path launch_folder(const Record& record, const Launch& launch);
 
 Json to_json(const RunInfo& run);         // the content of run.json

@@ -327,7 +327,7 @@ TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   request.seed = ~uint64_t{0};
   run.workload.layout = ImageLayout::kNhwc;
   run.workload.input_mode = InputMode::kPipeline;
-  run.workload.precision = "fp32";
+  run.workload.precision = Precision::kFp32;
   for (const char* data : {"it's here", "run", "--mode"}) {
     request.data = data;
     run.workload.repro = repro_line(request, "quick");

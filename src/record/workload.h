@@ -18,13 +18,13 @@ struct Workload {
   std::string config;                 // empty: the model's default
   std::string framework = "pytorch";  // "pytorch", "pytorch@2.11", "pytorch@DIR"
   int64_t batch = 0;                  // samples in one forward pass per worker; 0: the default batch (default_batch)
-  std::string precision = "fp32";
-  std::string device = "cpu";
+  Precision precision = Precision::kFp32;
+  Device device = Device::kCpu;
   int64_t threads = 0;  // inside an op; 0: one per usable core
   ImageLayout layout;   // empty: the framework's usual one for the precision
   Mode mode;            // empty: the framework's usual one
   InputMode input_mode = InputMode::kResident;
-  std::string dropout = "framework";           // framework, mask, off
+  DropoutMode dropout = DropoutMode::kFramework;
   std::string data;                            // a dataset folder; empty: synthetic
   uint64_t seed = 0;                           // of weights, order and augmentation
   std::optional<int64_t> memory_budget_bytes;  // for the worker's data, enforced; absent: the machine's memory

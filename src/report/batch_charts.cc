@@ -159,7 +159,7 @@ std::optional<double> product_share(const Panel& panel) {
   for (const PanelSeries& each : panel.series)
     for (const SweepPoint& point : each.sweep->points) {
       const Roofs roofs = Roofs::of(point.record->run);
-      const auto isa = roofs.isa.find(each.sweep->workload.precision),
+      const auto isa = roofs.isa.find(each.sweep->workload.precision.text()),
                  gemm = roofs.gemm.find(isa == roofs.isa.end() ? "" : isa->first);
       if (isa != roofs.isa.end() && gemm != roofs.gemm.end() && isa->second > 0) return gemm->second / isa->second;
     }

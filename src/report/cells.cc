@@ -16,8 +16,8 @@ namespace tbd {
 namespace {
 
 // Wide types first, then by name.
-size_t rank(const std::string& precision) {
-  const std::vector<std::string>& known = find_axis("precision")->known;
+size_t rank(const Precision& precision) {
+  const std::vector<Precision>& known = Precision::kKnown;
   return static_cast<size_t>(std::ranges::find(known, precision) - known.begin());
 }
 
@@ -25,8 +25,8 @@ size_t rank(const std::string& precision) {
 auto order(const ReportCell& cell) {
   const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
-                    size_t, const std::string&, int64_t, bool, const InputMode&, int64_t, const ImageLayout&,
-                    const Mode&, const std::string&, const std::string&>(
+                    size_t, const Precision&, int64_t, bool, const InputMode&, int64_t, const ImageLayout&, const Mode&,
+                    const Device&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
       w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
 }

@@ -35,8 +35,8 @@ std::optional<Pairing> paired(const Sweep& first, const Sweep& second) {
 
 std::string place_name(const Content& content, const Sweep& sweep) {
   const std::string machine = machine_name(content.machines, sweep.machine);
-  if (sweep.workload.device == "cpu" && !machine.empty()) return machine;
-  return machine.empty() ? sweep.workload.device : cat(sweep.workload.device, " of ", machine);
+  if (sweep.workload.device == Device::kCpu && !machine.empty()) return machine;
+  return machine.empty() ? sweep.workload.device.text() : cat(sweep.workload.device, " of ", machine);
 }
 
 std::optional<double> over(const Measured& b, const Measured& a) {
@@ -44,7 +44,7 @@ std::optional<double> over(const Measured& b, const Measured& a) {
 }
 
 std::optional<double> roof_ratio(const Pairing& pair) {
-  const std::string& type = pair.first->workload.precision;
+  const std::string& type = pair.first->workload.precision.text();
   const Roofs a = Roofs::of(pair.a->record->run), b = Roofs::of(pair.b->record->run);
   const auto at = a.isa.find(type), bt = b.isa.find(type);
   if (at == a.isa.end() || bt == b.isa.end() || !(at->second > 0)) return std::nullopt;
@@ -81,7 +81,7 @@ Table devices_table(const Content& content, std::span<const Pairing> pairs) {
   for (const Pairing& pair : pairs) {
     const MeasuredWorkload& w = pair.first->workload;
     const Quotient x = quotient(pair.b->throughput(), pair.a->throughput());
-    table.rows.push_back({w.model, w.framework, w.precision, w.input_mode.text(), pair.a->batch,
+    table.rows.push_back({w.model, w.framework, w.precision.text(), w.input_mode.text(), pair.a->batch,
                           place_name(content, *pair.first), place_name(content, *pair.second), cell(x.value),
                           cell(x.low), cell(x.high),
                           cell(over(pair.b->compute_utilization, pair.a->compute_utilization)),

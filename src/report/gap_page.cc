@@ -50,7 +50,7 @@ Chart gap_chart(const FrameworkGap& gap, size_t number) {
   return chart;
 }
 
-bool is_traced(const Record& record) { return last_launch(record, "trace") != nullptr; }
+bool is_traced(const Record& record) { return last_launch(record, Pass::kTrace) != nullptr; }
 
 // Of the records of a workload, the best first, the first that has a trace, which a gap is split by; else the first.
 std::vector<GapCell> one_of_each_workload(std::span<const ReportCell> cells) {

@@ -29,10 +29,10 @@ struct Matrix {
 
 std::string matrix_title(const Sweep& sweep, const Content& content) {
   const MeasuredWorkload& w = sweep.workload;
-  std::string precision = w.precision;
+  std::string precision = w.precision.text();
   std::ranges::transform(precision, precision.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string title = cat(precision, ", ", w.input_mode, " input");
-  if (w.device != "cpu") title += cat(", ", w.device);
+  if (w.device != Device::kCpu) title += cat(", ", w.device);
   const std::string machine = machine_name(content.machines, sweep.machine);
   return machine.empty() ? title : cat(title, ", ", machine);
 }
@@ -129,10 +129,10 @@ Table overview_table(const Content& content) {
     const SweepPoint& shown = best ? *best : sweep.points.front();
     const Measured& x = shown.cell["throughput"];
     const Judgement& judged = shown.cell.judgement;
-    table.rows.push_back({w.model, w.config, cat(w.framework, " ", w.framework_version), w.mode.text(), w.precision,
-                          w.input_mode.text(), sweep.machine, static_cast<int64_t>(sweep.points.size()), shown.batch,
-                          cell(x.value), cell(x.low), cell(x.high), unit_of(sweep),
-                          judged.grade.empty() ? TableCell() : TableCell(judged.grade),
+    table.rows.push_back({w.model, w.config, cat(w.framework, " ", w.framework_version), w.mode.text(),
+                          w.precision.text(), w.input_mode.text(), sweep.machine,
+                          static_cast<int64_t>(sweep.points.size()), shown.batch, cell(x.value), cell(x.low),
+                          cell(x.high), unit_of(sweep), judged.grade.empty() ? TableCell() : TableCell(judged.grade),
                           judged.flags.empty() ? TableCell() : TableCell(join(judged.flags, ", ")),
                           std::string(name(judged.outcome.kind)), shown.cell.record_hash.substr(0, 12)});
   }

@@ -29,7 +29,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
       w.allocator == "framework" ? "" : w.allocator,
       cat(w.threads, " threads"),
       w.optimizer,
-      w.dropout,
+      w.dropout.text(),
       w.synchronisation,
       w.effort,
       w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
@@ -66,15 +66,17 @@ std::string upper(std::string text) {
 // What is the same for all that share a panel.
 std::string panel_key(const Sweep& sweep) {
   const MeasuredWorkload& w = sweep.workload;
-  return join(std::vector<std::string>{sweep.machine, w.device, w.config, w.model_hash, w.precision, w.unit}, "\x1f");
+  return join(
+      std::vector<std::string>{sweep.machine, w.device.text(), w.config, w.model_hash, w.precision.text(), w.unit},
+      "\x1f");
 }
 
 std::string where(const Sweep& sweep, const Content& content, bool several_networks) {
   const MeasuredWorkload& w = sweep.workload;
-  std::string text = upper(w.precision);
+  std::string text = upper(w.precision.text());
   if (!w.config.empty() && w.config != "default" && w.config != "canonical") text += cat(", ", w.config);
   if (several_networks) text += cat(", network ", w.model_hash.substr(0, 7));
-  if (w.device != "cpu") text += cat(", ", w.device);
+  if (w.device != Device::kCpu) text += cat(", ", w.device);
   const std::string machine = machine_name(content.machines, sweep.machine);
   return machine.empty() ? text : cat(text, ", ", machine);
 }

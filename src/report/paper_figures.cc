@@ -80,7 +80,7 @@ std::string pipeline_figure(std::span<const Record* const> records) {
   std::map<std::string, size_t> passes, frameworks;
   for (const Record* record : records) {
     ++frameworks[record->run.workload.framework];
-    for (const Launch& launch : record->launches) ++passes[launch.info.pass];
+    for (const Launch& launch : record->launches) ++passes[launch.info.pass.text()];
   }
   std::vector<std::string> names;
   for (const auto& [framework, count] : frameworks) names.push_back(framework);

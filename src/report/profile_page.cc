@@ -68,7 +68,7 @@ ChartSeries roof_of(const std::string& name, double peak, double bandwidth) {
 std::optional<Chart> roofline_chart(const Profiled& each, size_t number) {
   const RunInfo& run = each.cell->record->run;
   const Roofs roofs = Roofs::of(run);
-  const auto isa = roofs.isa.find(run.workload.precision), gemm = roofs.gemm.find(run.workload.precision);
+  const auto isa = roofs.isa.find(run.workload.precision.text()), gemm = roofs.gemm.find(run.workload.precision.text());
   if (isa == roofs.isa.end() || !roofs.bandwidth) return std::nullopt;
   Chart chart{.id = cat("roofline-", number),
               .title = cat("Roofline of ", each.cell->label),

@@ -25,7 +25,7 @@ std::vector<ReportCell> timed_of(std::span<const ReportCell> cells) {
   std::vector<ReportCell> timed;
   for (const ReportCell& cell : cells) {
     const std::vector<Launch>& launches = cell.record->launches;
-    if (launches.empty() || std::ranges::any_of(launches, [](const Launch& l) { return l.info.pass != "memory"; }))
+    if (launches.empty() || std::ranges::any_of(launches, [](const Launch& l) { return l.info.pass != Pass::kMemory; }))
       timed.push_back(cell);
   }
   return timed;

@@ -20,8 +20,9 @@ using testing::Not;
 constexpr const char* kLibrary = "/* charts */";
 
 std::vector<Record> four_cells() {
-  return {sample_record(), sample_record({.input_mode = InputMode::kPipeline}), sample_record({.precision = "bf16"}),
-          sample_record({.input_mode = InputMode::kPipeline, .precision = "bf16"})};
+  return {sample_record(), sample_record({.input_mode = InputMode::kPipeline}),
+          sample_record({.precision = Precision::kBf16}),
+          sample_record({.input_mode = InputMode::kPipeline, .precision = Precision::kBf16})};
 }
 
 size_t count(const std::string& text, std::string_view part) {
@@ -276,10 +277,12 @@ TEST(Report, HostileNamesStayText) {
   const std::string hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
   Record record = sample_record();
   MeasuredWorkload& w = record.run.workload;
-  for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.device, &w.precision, &w.allocator,
-                         &w.unit, &w.optimizer, &w.repro, &w.model_hash})
+  for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.allocator, &w.unit, &w.optimizer,
+                         &w.repro, &w.model_hash})
     *s = hostile;
   w.mode = Mode(hostile);
+  w.device = Device(hostile);
+  w.precision = Precision(hostile);
   w.layout = ImageLayout(hostile);
   w.input_mode = InputMode(hostile);
   record.hash = record.run.created = record.run.tool = hostile;
@@ -287,7 +290,7 @@ TEST(Report, HostileNamesStayText) {
   record.run.outcome = {.kind = OutcomeKind::failed, .reason = hostile, .repro = hostile};
   *record.run.environment = {{hostile, hostile}};
   *record.run.peaks = {{"isa", {{hostile, 1.0}}}};
-  record.launches[0].info.pass = "clean";
+  record.launches[0].info.pass = Pass::kClean;
   const std::string html = report_html({std::vector<Record>{record, sample_record()}}, kLibrary);
   EXPECT_EQ(count(html, "<script"), 3u);
   EXPECT_EQ(count(html, "</script"), 3u);

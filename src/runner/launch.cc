@@ -19,15 +19,10 @@ constexpr double kAskingShare = 400;  // pause over what a question takes
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
 
-void require_offered(std::string_view what, const std::string& wanted, const std::vector<std::string>& offered,
-                     OutcomeKind kind) {
-  if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return;
-  fault(kind, cat(what, " ", wanted, " is not among what the worker offers here: ", join(offered, ", ")));
-}
-
 template <AnyWord Kind>
-void require_offered(std::string_view what, const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
-  require_offered(what, wanted.text(), texts(offered), kind);
+void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
+  if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return;
+  fault(kind, cat(Kind::kWhat, " ", wanted, " is not among what the worker offers here: ", join(texts(offered), ", ")));
 }
 
 // The step times of the rows that came so far.
@@ -60,9 +55,9 @@ class LaunchRun {
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
-    if (options_.pass == "trace")
+    if (options_.pass == Pass::kTrace)
       trace(worker, folder);
-    else if (options_.pass == "memory")
+    else if (options_.pass == Pass::kMemory)
       train(worker,
             {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
     else
@@ -78,11 +73,11 @@ class LaunchRun {
     const protocol::HelloReply hello = worker.hello();
     result_.hello = hello;
     const Workload& cell = prepared_.cell;
-    require_offered("precision", cell.precision, hello.precisions, OutcomeKind::unavailable);
-    require_offered("device", cell.device, hello.devices, OutcomeKind::unavailable);
-    require_offered("layout", cell.layout, hello.layouts, OutcomeKind::unsupported);
-    if (!cell.mode.empty()) require_offered("mode", cell.mode, hello.modes, OutcomeKind::unsupported);
-    require_offered("pass", options_.pass, hello.passes, OutcomeKind::unsupported);
+    require_offered(cell.precision, hello.precisions, OutcomeKind::unavailable);
+    require_offered(cell.device, hello.devices, OutcomeKind::unavailable);
+    require_offered(cell.layout, hello.layouts, OutcomeKind::unsupported);
+    if (!cell.mode.empty()) require_offered(cell.mode, hello.modes, OutcomeKind::unsupported);
+    require_offered(options_.pass, hello.passes, OutcomeKind::unsupported);
     if (cell.input_mode == InputMode::kPipeline && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }
@@ -160,14 +155,14 @@ class LaunchRun {
     if (times.size() == before && rows.empty()) return false;
     const auto since = static_cast<int64_t>(times.size() - checked_);
     // A smoke launch, or a warm-up, is a handful of steps: it is asked at each batch of rows.
-    if (options_.effort != Effort::smoke && options_.pass == "clean" && !check_is_due(since, now - last_check_))
+    if (options_.effort != Effort::smoke && options_.pass == Pass::kClean && !check_is_due(since, now - last_check_))
       return false;
     // A long series that will not settle is asked less often than it might: asking takes time from the workers.
     if (now - last_check_ < std::min(kLongestPause, kAskingShare * asking_seconds_)) return false;
     checked_ = times.size();
     last_check_ = now;
-    if (times.empty() || options_.pass == "memory") return false;
-    if (options_.pass == "trace") return !result_.info.traced && warmed_up(times, options_.effort);
+    if (times.empty() || options_.pass == Pass::kMemory) return false;
+    if (options_.pass == Pass::kTrace) return !result_.info.traced && warmed_up(times, options_.effort);
     const bool enough = measured_enough(times, options_.effort);
     asking_seconds_ = 1e-9 * static_cast<double>(now_ns()) - now;
     return enough;

@@ -9,7 +9,7 @@
 namespace tbd {
 
 struct LaunchOptions {
-  std::string pass = "clean";  // clean, trace or memory
+  Pass pass = Pass::kClean;
   Effort effort = Effort::quick;
   double limit_seconds = 0;          // from the end of the first step
   bool measure_gemm = false;         // after the steps, the framework's matrix product in the cell's precision

@@ -7,11 +7,7 @@
 #include "runner/plan.h"
 
 namespace tbd {
-namespace {
-
-constexpr std::string_view kClean = "clean";
-
-}  // namespace
+namespace {}  // namespace
 
 TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
                        std::optional<double> budget) {
@@ -20,15 +16,15 @@ TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> la
   return {.launch = *launch_limit, .workload = static_cast<double>(launches) * *launch_limit, .budget = budget};
 }
 
-LaunchSchedule::LaunchSchedule(std::vector<std::string> passes, Effort effort, int64_t launches, TimeLimits limits,
+LaunchSchedule::LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits,
                                double began)
     : passes_(std::move(passes)), effort_(effort), launches_(launches), limits_(limits), began_(began) {}
 
 int64_t LaunchSchedule::launches_of_workload() const {
   int64_t all = 0;
   bool clean = false;
-  for (const std::string& pass : passes_) {
-    if (pass == kClean)
+  for (const Pass& pass : passes_) {
+    if (pass == Pass::kClean)
       clean = true;
     else
       ++all;
@@ -38,9 +34,9 @@ int64_t LaunchSchedule::launches_of_workload() const {
 
 std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
   std::vector<Turn> turns;
-  for (const std::string& pass : passes_) {
+  for (const Pass& pass : passes_) {
     std::map<size_t, int64_t> number;
-    for (const size_t workload : launch_order(workloads, pass == kClean ? launches_ : 1))
+    for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1))
       turns.push_back({workload, pass, ++number[workload]});
   }
   return turns;
@@ -51,7 +47,7 @@ bool LaunchSchedule::in_time(double now, double seconds) const {
 }
 
 bool LaunchSchedule::may_repeat(const Turn& turn, double measured, double last) const {
-  if (turn.pass != kClean || effort_ == Effort::smoke) return false;
+  if (turn.pass != Pass::kClean || effort_ == Effort::smoke) return false;
   return measured + static_cast<double>(launches_ - turn.number + 1) * last <= limits_.workload;
 }
 

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/workload_words.h"
 #include "stats/effort.h"
 
 namespace tbd {
 
 struct Turn {
   size_t workload;  // of the set
-  std::string pass;
+  Pass pass;
   int64_t number;  // of the launch within the pass, from 1
 };
 
@@ -29,7 +30,7 @@ TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> la
 class LaunchSchedule {
  public:
   // `launches`: of the pass clean; each other pass has one. `began`: the begin of the set.
-  LaunchSchedule(std::vector<std::string> passes, Effort effort, int64_t launches, TimeLimits limits, double began);
+  LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits, double began);
 
   int64_t launches() const { return launches_; }  // of the pass clean
   int64_t launches_of_workload() const;           // of all passes
@@ -62,7 +63,7 @@ class LaunchSchedule {
                                   std::optional<double> mean) const;
 
  private:
-  std::vector<std::string> passes_;
+  std::vector<Pass> passes_;
   Effort effort_;
   int64_t launches_;
   TimeLimits limits_;

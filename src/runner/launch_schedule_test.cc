@@ -6,20 +6,20 @@ namespace tbd {
 namespace {
 
 // Quick launches of at most 20 s, 100 s for a workload's.
-LaunchSchedule three_launches(std::vector<std::string> passes = {"clean"}, std::optional<double> budget = {}) {
+LaunchSchedule three_launches(std::vector<Pass> passes = {Pass::kClean}, std::optional<double> budget = {}) {
   return {std::move(passes), Effort::quick, 3, {.launch = 20, .workload = 100, .budget = budget}, /*began=*/1000};
 }
 
-Turn clean(int64_t number) { return {.workload = 0, .pass = "clean", .number = number}; }
+Turn clean(int64_t number) { return {.workload = 0, .pass = Pass::kClean, .number = number}; }
 
 TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
-  const LaunchSchedule schedule = three_launches({"clean", "trace"});
+  const LaunchSchedule schedule = three_launches({Pass::kClean, Pass::kTrace});
   EXPECT_EQ(schedule.launches_of_workload(), 4);
   std::vector<int> clean_launches(2), traced(2);
   const std::vector<Turn> turns = schedule.turns(2);
   ASSERT_EQ(turns.size(), 8u);
   for (size_t i = 0; i < turns.size(); ++i) {
-    EXPECT_EQ(turns[i].pass, i < 6 ? "clean" : "trace");
+    EXPECT_EQ(turns[i].pass, i < 6 ? Pass::kClean : Pass::kTrace);
     int& count = (i < 6 ? clean_launches : traced)[turns[i].workload];
     EXPECT_EQ(turns[i].number, ++count);
   }
@@ -29,7 +29,7 @@ TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
 }
 
 TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
-  EXPECT_EQ(three_launches({"trace", "memory"}).launches_of_workload(), 2);
+  EXPECT_EQ(three_launches({Pass::kTrace, Pass::kMemory}).launches_of_workload(), 2);
 }
 
 TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {
@@ -41,8 +41,8 @@ TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {
 }
 
 TEST(LaunchSchedule, OtherPassesAndEffortSmokeRepeatNothing) {
-  EXPECT_FALSE(three_launches({"trace"}).may_repeat({.workload = 0, .pass = "trace", .number = 1}, 1, 1));
-  const LaunchSchedule smoke({"clean"}, Effort::smoke, 1, {.launch = 20, .workload = 100, .budget = {}}, 0);
+  EXPECT_FALSE(three_launches({Pass::kTrace}).may_repeat({.workload = 0, .pass = Pass::kTrace, .number = 1}, 1, 1));
+  const LaunchSchedule smoke({Pass::kClean}, Effort::smoke, 1, {.launch = 20, .workload = 100, .budget = {}}, 0);
   EXPECT_FALSE(smoke.may_repeat(clean(1), 1, 1));
 }
 
@@ -54,7 +54,7 @@ TEST(LaunchSchedule, LaunchLimitAlsoLimitsTheWorkload) {
 }
 
 TEST(LaunchSchedule, StartsNothingThatWouldExceedTheBudget) {
-  const LaunchSchedule schedule = three_launches({"clean"}, 60);
+  const LaunchSchedule schedule = three_launches({Pass::kClean}, 60);
   EXPECT_TRUE(schedule.in_time(1040, 20));
   EXPECT_FALSE(schedule.in_time(1041, 20));
   EXPECT_TRUE(three_launches().in_time(1e9, 20)) << "without a budget";
@@ -77,8 +77,8 @@ TEST(LaunchSchedule, EstimatesFutureLaunchesFromHistoryMeanOrCurrentLaunch) {
 
 TEST(LaunchSchedule, TimeRemainingEndsWithTheBudget) {
   const std::vector<std::optional<double>> to_come = {30.0, 30.0};
-  EXPECT_EQ(three_launches({"clean"}, 60).remaining(1045, {}, to_come, 30), 15);
-  EXPECT_EQ(three_launches({"clean"}, 60).remaining(1065, {}, to_come, 30), 0);
+  EXPECT_EQ(three_launches({Pass::kClean}, 60).remaining(1045, {}, to_come, 30), 15);
+  EXPECT_EQ(three_launches({Pass::kClean}, 60).remaining(1065, {}, to_come, 30), 0);
 }
 
 }  // namespace

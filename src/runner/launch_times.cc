@@ -4,11 +4,11 @@
 
 namespace tbd {
 
-void LaunchTimes::add(const Workload& cell, const std::string& pass, double seconds) {
+void LaunchTimes::add(const Workload& cell, const Pass& pass, double seconds) {
   seen_.push_back({cell, pass, seconds});
 }
 
-std::optional<double> LaunchTimes::foreseen(const Workload& cell, const std::string& pass) const {
+std::optional<double> LaunchTimes::foreseen(const Workload& cell, const Pass& pass) const {
   std::optional<double> own, like;
   for (const Seen& seen : seen_) {
     if (seen.pass != pass) continue;

@@ -12,16 +12,16 @@ class LaunchTimes {
  public:
   // `limit_seconds` of a launch after its first step bounds what a larger batch can add.
   explicit LaunchTimes(double limit_seconds) : limit_(limit_seconds) {}
-  void add(const Workload& cell, const std::string& pass, double seconds);
+  void add(const Workload& cell, const Pass& pass, double seconds);
   // The longest launch of this cell and pass so far; else the longest of a cell of this pass that differs in nothing
   // but the batch, linear in it where the batch is larger; nullopt: none like it was measured.
-  std::optional<double> foreseen(const Workload& cell, const std::string& pass) const;
+  std::optional<double> foreseen(const Workload& cell, const Pass& pass) const;
   std::optional<double> mean() const;  // of all launches
 
  private:
   struct Seen {
     Workload cell;
-    std::string pass;
+    Pass pass;
     double seconds;
   };
   double limit_;

@@ -15,30 +15,30 @@ Workload with_batch(int64_t batch) {
 
 TEST(LaunchTimes, HasNoEstimateForAnUnknownWorkload) {
   LaunchTimes times(60);
-  EXPECT_FALSE(times.foreseen(kSmall, "clean"));
+  EXPECT_FALSE(times.foreseen(kSmall, Pass::kClean));
   EXPECT_FALSE(times.mean());
-  times.add(kSmall, "clean", 10);
-  EXPECT_FALSE(times.foreseen({.model = "bert", .batch = 4}, "clean"));
-  EXPECT_FALSE(times.foreseen(kSmall, "trace"));
+  times.add(kSmall, Pass::kClean, 10);
+  EXPECT_FALSE(times.foreseen({.model = "bert", .batch = 4}, Pass::kClean));
+  EXPECT_FALSE(times.foreseen(kSmall, Pass::kTrace));
 }
 
 TEST(LaunchTimes, UsesTheLongestLaunchOfTheSameWorkload) {
   LaunchTimes times(60);
-  times.add(kSmall, "clean", 10);
-  times.add(kSmall, "clean", 14);
-  times.add(kSmall, "clean", 12);
-  EXPECT_EQ(times.foreseen(kSmall, "clean"), 14);
+  times.add(kSmall, Pass::kClean, 10);
+  times.add(kSmall, Pass::kClean, 14);
+  times.add(kSmall, Pass::kClean, 12);
+  EXPECT_EQ(times.foreseen(kSmall, Pass::kClean), 14);
   EXPECT_EQ(times.mean(), 12);
 }
 
 TEST(LaunchTimes, AnotherBatchIsScaledUpAndNeverDown) {
   LaunchTimes times(60);
-  times.add(kSmall, "clean", 10);
-  EXPECT_EQ(times.foreseen(with_batch(8), "clean"), 20);
-  EXPECT_EQ(times.foreseen(with_batch(2), "clean"), 10);
-  EXPECT_EQ(times.foreseen(with_batch(64), "clean"), 70) << "a launch ends at its limit";
-  times.add(with_batch(8), "clean", 11);
-  EXPECT_EQ(times.foreseen(with_batch(8), "clean"), 11);
+  times.add(kSmall, Pass::kClean, 10);
+  EXPECT_EQ(times.foreseen(with_batch(8), Pass::kClean), 20);
+  EXPECT_EQ(times.foreseen(with_batch(2), Pass::kClean), 10);
+  EXPECT_EQ(times.foreseen(with_batch(64), Pass::kClean), 70) << "a launch ends at its limit";
+  times.add(with_batch(8), Pass::kClean, 11);
+  EXPECT_EQ(times.foreseen(with_batch(8), Pass::kClean), 11);
 }
 
 }  // namespace

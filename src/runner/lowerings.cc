@@ -41,7 +41,8 @@ Answers read_kept(const WorkerEntry& entry, const fs::path& cache) {
     const Json kept = parse_json(read_file(file), file.string());
     if (at<std::string>(kept, "key") != worker_identity(entry)) return answers;
     for (const Json& row : at<Json>(kept, "lowerings"))
-      answers[{at<std::string>(row, "model"), at<std::string>(row, "config"), at<std::string>(row, "precision")}] = {
+      answers[{at<std::string>(row, "model"), at<std::string>(row, "config"),
+               Precision(at<std::string>(row, "precision"))}] = {
           .state = state_from(at<std::string>(row, "state")),
           .composed = at<Json>(row, "composed").get<std::map<std::string, std::string>>(),
           .reason = at<std::string>(row, "reason")};
@@ -75,8 +76,7 @@ class Asking {
   }
   Lowering ask(const LoweringQuestion& question) {
     Program program = load_program(question.model, question.config).program;
-    program =
-        with_precision(with_dropout(std::move(program), DropoutMode::framework), precision_from(question.precision));
+    program = with_precision(with_dropout(std::move(program), DropoutMode::kFramework), question.precision);
     return lowering_from(
         worker_.ask<protocol::CheckReply>(protocol::Check{program}, "checking the program", settings_.deadlines.load));
   }
@@ -88,7 +88,7 @@ class Asking {
   WorkerProcess worker_;
 };
 
-bool offered(const protocol::HelloReply& can, const std::string& precision) {
+bool offered(const protocol::HelloReply& can, const Precision& precision) {
   return std::ranges::find(can.precisions, precision) != can.precisions.end();
 }
 
@@ -143,11 +143,12 @@ std::vector<Lowering> lowerings(const WorkerEntry& entry, std::span<const Loweri
   }
   std::vector<Lowering> out;
   for (const LoweringQuestion& question : questions)
-    out.push_back(offered(can, question.precision)
-                      ? answers.at(question)
-                      : Lowering{.state = Lowering::State::unsupported,
-                                 .composed = {},
-                                 .reason = "not offered on this machine: its devices are " + join(can.devices, ", ")});
+    out.push_back(
+        offered(can, question.precision)
+            ? answers.at(question)
+            : Lowering{.state = Lowering::State::unsupported,
+                       .composed = {},
+                       .reason = "not offered on this machine: its devices are " + join(texts(can.devices), ", ")});
   return out;
 }
 

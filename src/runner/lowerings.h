@@ -11,7 +11,8 @@
 namespace tbd {
 
 struct LoweringQuestion {
-  std::string model, config, precision;
+  std::string model, config;
+  Precision precision;
   auto operator<=>(const LoweringQuestion&) const = default;
 };
 

@@ -44,7 +44,7 @@ std::vector<size_t> launch_order(size_t cells, int64_t launches) {
 std::string plan_text(const Plan& plan) {
   std::string out;
   if (plan.effort) write_one(out, "effort", std::string(name(*plan.effort)));
-  write(out, "passes", plan.passes);
+  write(out, "passes", texts(plan.passes));
   if (plan.launches) write_one(out, "launches", cat(*plan.launches));
   if (plan.limit_seconds) write_one(out, "limit", seconds_text(*plan.limit_seconds));
   if (plan.budget_seconds) write_one(out, "budget", seconds_text(*plan.budget_seconds));

@@ -42,7 +42,7 @@ struct WorkloadSet {
 struct Plan {
   std::vector<WorkloadSet> sets;  // each a product of its own
   std::optional<Effort> effort;
-  std::vector<std::string> passes;       // empty: clean
+  std::vector<Pass> passes;              // empty: clean
   std::optional<int64_t> launches;       // of the clean pass; default: the effort's
   std::optional<double> limit_seconds;   // of a launch; default: the effort's
   std::optional<double> budget_seconds;  // of the whole plan; default: none
@@ -75,9 +75,6 @@ bool excluded(const Workload& cell, const WorkloadSet& exclude);
 // Of "sweep" or "sweep<=16" as the only value of a list: the largest batch that is wanted, 0 for no limit; nullopt for
 // other lists. Throws Error(invalid) on another form that begins so.
 std::optional<int64_t> sweep_from(const std::vector<std::string>& values);
-
-// Throws Error(usage) with the nearest names when there is no such pass.
-void require_pass(const std::string& pass);
 
 // The batch where none is named: 8 where the sweep has it, else its largest below, else its smallest; 2 without a
 // sweep.

@@ -70,11 +70,6 @@ const std::vector<std::string>& WorkloadSet::values(std::string_view axis) const
   return found == lists.end() ? none : found->second;
 }
 
-void require_pass(const std::string& pass) {
-  const std::vector<std::string> known = {"clean", "trace", "memory"};
-  if (std::ranges::find(known, pass) == known.end()) fail(ErrorKind::usage, unknown_name("pass", pass, known));
-}
-
 std::vector<Workload> cells(const WorkloadSet& set) {
   if (set.values("model").empty()) fail(ErrorKind::usage, "a set of workloads needs a model");
   std::vector<const Axis*> outer_first;

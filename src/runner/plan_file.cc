@@ -147,17 +147,17 @@ class PlanReader {
     for (const std::string& condition : values) plan_parts::add_condition(at_->set.when, condition);
   }
 
-  void set_passes(const std::vector<std::string>& passes) {
-    std::set<std::string> seen;
-    for (const std::string& pass : passes) {
-      require_pass(pass);
+  void set_passes(const std::vector<Pass>& passes) {
+    std::set<Pass> seen;
+    for (const Pass& pass : passes) {
+      require_known(pass);
       require(seen.insert(pass).second, "passes names ", pass, " twice");
     }
     plan_.passes = passes;
   }
 
   void set_plan(const std::string& key, const std::vector<std::string>& values) {
-    if (key == "passes") return set_passes(values);
+    if (key == "passes") return set_passes(words_of<Pass>(values));
     const std::string& value = only_one(values, key);
     if (key == "effort") plan_.effort = effort_of(value);
     if (key == "launches") plan_.launches = count_from(value, key);

@@ -27,8 +27,8 @@ TEST(Plan, CellsAreTheProductOfTheAxes) {
       .when = {}});
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[1].batch, 8);
-  EXPECT_EQ(all[1].precision, "fp32");
-  EXPECT_EQ(all[2].precision, "bf16");
+  EXPECT_EQ(all[1].precision, Precision::kFp32);
+  EXPECT_EQ(all[2].precision, Precision::kBf16);
   EXPECT_EQ(all[3].data, "photos");
   EXPECT_EQ(all[3].framework, "pytorch");
 }

@@ -26,11 +26,11 @@ constexpr double kAssumedClock = 3e9;             // Hz, where it cannot be meas
 constexpr double kAssumedBandwidth = 10e9;        // B/s
 constexpr double kPeaksSeconds = 6;               // before and after, as quick runs measure them
 
-double rate_of(const Rates& rates, const std::string& precision) {
-  const auto found = rates.flop_rate.find(precision);
+double rate_of(const Rates& rates, const Precision& precision) {
+  const auto found = rates.flop_rate.find(precision.text());
   if (found != rates.flop_rate.end()) return found->second;
   const double fp32 = rates.flop_rate.at("fp32");
-  return precision == "fp64" ? fp32 / 2 : fp32;
+  return precision == Precision::kFp64 ? fp32 / 2 : fp32;
 }
 
 double roof_seconds(const Cost& cost, double flop_rate, double bandwidth) {
@@ -64,11 +64,11 @@ double step_seconds(const Program& program, const Bindings& bindings, double flo
   return total;
 }
 
-double launch_seconds(const std::string& pass, double step, Effort effort, double limit) {
+double launch_seconds(const Pass& pass, double step, Effort effort, double limit) {
   const EffortLevel& wants = level(effort);
   const double begin = 2 * step;
-  if (pass == "memory") return begin + std::min(limit, static_cast<double>(memory_steps(effort)) * step);
-  if (pass == "trace") {
+  if (pass == Pass::kMemory) return begin + std::min(limit, static_cast<double>(memory_steps(effort)) * step);
+  if (pass == Pass::kTrace) {
     const double times[] = {step};
     const TraceWindows windows = trace_windows(times, effort, limit * 2 / 3);
     const auto window = static_cast<double>(windows.steps) * step;
@@ -104,8 +104,7 @@ class Predictor {
     const auto found = networks_.find(key);
     if (found != networks_.end()) return found->second;
     LoadedProgram loaded = load_program(cell.model, cell.config);
-    Network network{.program = with_precision(with_dropout(std::move(loaded.program), dropout_from(cell.dropout)),
-                                              precision_from(cell.precision)),
+    Network network{.program = with_precision(with_dropout(std::move(loaded.program), cell.dropout), cell.precision),
                     .for_counts = {},
                     .model = loaded.model,
                     .kind = {}};
@@ -140,7 +139,7 @@ class Predictor {
     const double needed = kMemoryFactor * static_cast<double>(p.memory_bytes) + static_cast<double>(kFrameworkBytes);
     const auto within = [&](int64_t limit) { return needed <= static_cast<double>(limit); };
     if (p.cell.memory_budget_bytes && !within(*p.cell.memory_budget_bytes)) return false;
-    return p.cell.device != "cpu" || !machine_.memory || within(*machine_.memory);
+    return p.cell.device != Device::kCpu || !machine_.memory || within(*machine_.memory);
   }
 
   double cell_seconds(const CellPrediction& p) const {
@@ -149,8 +148,8 @@ class Predictor {
     const double limit = options_.limit_seconds.value_or(level(options_.effort).limit_seconds);
     const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);
     double total = p.cell.batch == kLargestThatFits ? kProbes * probe : 0;
-    for (const std::string& pass : options_.passes) {
-      const int64_t launches = pass == "clean" ? options_.launches.value_or(level(options_.effort).launches) : 1;
+    for (const Pass& pass : options_.passes) {
+      const int64_t launches = pass == Pass::kClean ? options_.launches.value_or(level(options_.effort).launches) : 1;
       total += static_cast<double>(launches) * (start + launch_seconds(pass, p.step_seconds, options_.effort, limit));
     }
     return total;
@@ -159,8 +158,8 @@ class Predictor {
   const RunOptions& options_;
   const Rates& rates_;
   const Machine& machine_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, Network> networks_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string, int64_t, int64_t>, std::pair<int64_t, double>>
+  std::map<std::tuple<std::string, std::string, Precision, DropoutMode>, Network> networks_;
+  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, int64_t>, std::pair<int64_t, double>>
       sizes_;
 };
 

@@ -25,8 +25,8 @@ TEST(Prediction, StepTimeIsFlopsDividedByAShareOfTheRoof) {
   // Without a limit by memory: train FLOPs of ResNet-50, batch 4, at 0.6 x 200 GFLOP/s.
   const double flop_count = 4.0 * 24'299'077'632;
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4}).step_seconds, flop_count / (0.6 * 200e9), 1e-3);
-  EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .precision = "bf16"}).step_seconds, flop_count / (0.6 * 400e9),
-              1e-3);
+  EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .precision = Precision::kBf16}).step_seconds,
+              flop_count / (0.6 * 400e9), 1e-3);
   EXPECT_NEAR(one({.model = "resnet50", .batch = 4, .threads = 1}).step_seconds, flop_count / (0.6 * 100e9), 1e-3);
 }
 
@@ -56,9 +56,9 @@ TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
   options.launches = 3;
   EXPECT_NEAR(one(slow, options).seconds, 3 * clean, 1e-9);
   options.launches = 1;
-  options.passes = {"clean", "memory"};
+  options.passes = {Pass::kClean, Pass::kMemory};
   EXPECT_GT(one(slow, options).seconds, clean + 20);
-  options.passes = {"clean"};
+  options.passes = {Pass::kClean};
   options.limit_seconds = 40;
   EXPECT_NEAR(one(slow, options).seconds, clean + 20, 1e-9);
 }

@@ -73,7 +73,7 @@ std::optional<Outcome> too_large(const PreparedCell& prepared) {
                    .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, ", there),
                    .repro = ""};
   };
-  if (prepared.cell.device != "cpu") return std::nullopt;
+  if (prepared.cell.device != Device::kCpu) return std::nullopt;
   if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
   if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
     return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));
@@ -110,8 +110,7 @@ void require_known_framework(const std::string& framework, const RunnerSettings&
   for (const KnownFramework& each : known_frameworks()) known.emplace_back(each.name);
   for (const WorkerEntry& entry : settings.workers)
     if (!find_framework(entry.framework)) known.push_back(entry.framework);
-  const std::string base = framework.substr(0, framework.find('@'));
-  if (std::ranges::find(known, base) == known.end()) fail(ErrorKind::usage, unknown_name("framework", base, known));
+  require_known_name("framework", framework.substr(0, framework.find('@')), known);
 }
 
 void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
@@ -172,8 +171,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   const LoadedProgram loaded = load_program(cell.model, cell.config);
   require_startable(cell, settings);
   PreparedCell prepared{.cell = cell};
-  prepared.program =
-      with_precision(with_dropout(loaded.program, dropout_from(cell.dropout)), precision_from(cell.precision));
+  prepared.program = with_precision(with_dropout(loaded.program, cell.dropout), cell.precision);
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
   if (cell.layout.empty()) prepared.cell.layout = usual_layout(cell.framework);
   prepared.cell.config = loaded.program.config;

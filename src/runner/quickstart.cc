@@ -163,9 +163,9 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
 std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers) {
   std::vector<Workload> cells, twins;
   for (const FrameworkOffer& offer : offers)
-    for (const char* precision : {"fp32", "bf16"}) {
+    for (const Precision& precision : {Precision::kFp32, Precision::kBf16}) {
       const bool offered = std::ranges::find(offer.precisions, precision) != offer.precisions.end();
-      if (!offered && std::string_view(precision) != "fp32") continue;
+      if (!offered && precision != Precision::kFp32) continue;
       Workload& cell = cells.emplace_back(like);
       cell.framework = offer.framework;
       cell.precision = precision;

@@ -14,7 +14,7 @@ struct QuickstartOptions {
 // What a framework can do here; no precisions: it is absent.
 struct FrameworkOffer {
   std::string framework;  // as --framework names it
-  std::vector<std::string> precisions;
+  std::vector<Precision> precisions;
   bool pipeline = false;
 };
 // From the cache, else by asking the worker; a framework that cannot be asked offers nothing.

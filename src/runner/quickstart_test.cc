@@ -32,7 +32,7 @@ std::vector<std::string> names(const std::vector<Workload>& cells) {
 }
 
 const Workload kLike{.model = "resnet50", .data = "/photos"};
-const FrameworkOffer kBoth{"a", {"fp64", "fp32", "bf16"}, true};
+const FrameworkOffer kBoth{"a", {Precision::kFp64, Precision::kFp32, Precision::kBf16}, true};
 
 TEST(PlanLaunches, TakesThreeWhereHalfOfTheShareRemainsForSteps) {
   const LaunchPlan plan = plan_launches(40, 5);
@@ -53,14 +53,15 @@ TEST(QuickstartCells, MeasuresOneFrameworkInBothInputModes) {
 }
 
 TEST(QuickstartCells, ThreeFrameworksShareSixCellsWithOnePair) {
-  const std::vector<FrameworkOffer> offers = {kBoth, {"b", {"fp32", "bf16"}, true}, {"c", {"fp32"}, true}};
+  const std::vector<FrameworkOffer> offers = {
+      kBoth, {"b", {Precision::kFp32, Precision::kBf16}, true}, {"c", {Precision::kFp32}, true}};
   EXPECT_EQ(names(quickstart_cells(kLike, offers)),
             (std::vector<std::string>{"a fp32 resident", "a fp32 pipeline", "a bf16 resident", "b fp32 resident",
                                       "b bf16 resident", "c fp32 resident"}));
 }
 
 TEST(QuickstartCells, AnAbsentFrameworkKeepsARow) {
-  EXPECT_EQ(names(quickstart_cells(kLike, {{"gone", {}, false}, {"c", {"fp32"}, false}})),
+  EXPECT_EQ(names(quickstart_cells(kLike, {{"gone", {}, false}, {"c", {Precision::kFp32}, false}})),
             (std::vector<std::string>{"gone fp32 resident", "c fp32 resident"}));
 }
 

@@ -36,7 +36,7 @@ std::optional<LaunchInfo> whole_launch(const fs::path& folder) {
   }
 }
 
-void find_launches(const fs::path& record, const std::vector<std::string>& passes, Begun& begun) {
+void find_launches(const fs::path& record, const std::vector<Pass>& passes, Begun& begun) {
   if (!fs::exists(record / "launches")) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(record / "launches")) {
     if (!entry.is_directory()) continue;
@@ -54,9 +54,9 @@ void find_launches(const fs::path& record, const std::vector<std::string>& passe
   std::ranges::sort(begun.launches, {}, place);
 }
 
-bool lacks_launches(const Begun& begun, const std::vector<std::string>& passes, int64_t launches) {
-  for (const std::string& pass : passes)
-    for (int64_t number = 1; number <= (pass == "clean" ? launches : 1); ++number)
+bool lacks_launches(const Begun& begun, const std::vector<Pass>& passes, int64_t launches) {
+  for (const Pass& pass : passes)
+    for (int64_t number = 1; number <= (pass == Pass::kClean ? launches : 1); ++number)
       if (!begun.numbers.contains(pass) || !begun.numbers.at(pass).contains(number)) return true;
   return false;
 }

@@ -19,10 +19,10 @@ struct Begun {
     replaced,  // measured anew; the record that is there is moved aside when the first launch begins
   };
   State state = State::none;
-  RunInfo run;                                       // of the record; none: empty
-  std::vector<LaunchInfo> launches;                  // whole ones, of the wanted passes, by pass as wanted, by number
-  std::map<std::string, std::set<int64_t>> numbers;  // of those, by pass
-  std::vector<std::filesystem::path> cut;            // folders of launches that were cut
+  RunInfo run;                                // of the record; none: empty
+  std::vector<LaunchInfo> launches;           // whole ones, of the wanted passes, by pass as wanted, by number
+  std::map<Pass, std::set<int64_t>> numbers;  // of those, by pass
+  std::vector<std::filesystem::path> cut;     // folders of launches that were cut
 };
 
 // Looks at `folder` without changing anything. `launches` is wanted of pass clean, one of each other pass.

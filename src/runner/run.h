@@ -20,7 +20,7 @@ struct RunOptions {
   std::optional<int64_t> launches;      // default: the effort's
   // What is measured of each cell, each in launches of its own: clean as often as the effort says, trace and memory
   // once.
-  std::vector<std::string> passes = {"clean"};
+  std::vector<Pass> passes = {Pass::kClean};
   bool peaks = true;  // measure the machine's roofs before and after the cells
   // A set that was begun: cells with a record are kept, what they lack is measured; a launch that was cut is measured
   // again, one that is whole never.

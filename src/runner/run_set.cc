@@ -138,7 +138,7 @@ LaunchResult RunSet::try_launch(const Turn& turn) {
                                    [&](const std::string& stage, std::span<const double> times, double elapsed) {
                                      tell(entry, stage, times, elapsed);
                                    });
-  if (turn.pass == "clean") entry.measured_seconds += now_seconds() - launch_began_;
+  if (turn.pass == Pass::kClean) entry.measured_seconds += now_seconds() - launch_began_;
   return result;
 }
 
@@ -152,7 +152,7 @@ bool RunSet::may_repeat(const Turn& turn, const LaunchResult& result) const {
 // Keeps a disturbed launch in the record, outside of the pass that is averaged.
 void RunSet::set_aside(WorkloadRun& entry, LaunchResult& result) {
   const fs::path launches = entry.folder / "launches", from = launches / result.info.folder_name();
-  result.info.pass = "disturbed";
+  result.info.pass = Pass("disturbed");
   result.info.number = 1;
   while (fs::exists(launches / result.info.folder_name())) ++result.info.number;
   fs::rename(from, launches / result.info.folder_name());

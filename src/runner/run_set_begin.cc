@@ -117,7 +117,7 @@ void RunSet::go_on(WorkloadRun& entry) {
   if (!begun.launches.empty()) {
     entry.prepared.run = begun.run;
     if (const auto gemm = maybe<Json>(begun.run.peaks, "gemm"))
-      entry.gemm_rate = maybe<double>(*gemm, entry.prepared.cell.precision);
+      entry.gemm_rate = maybe<double>(*gemm, entry.prepared.cell.precision.text());
   }
   if (begun.launches.empty()) return;  // its first launch begins it
   entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);

@@ -17,7 +17,7 @@ SetRoofs::SetRoofs(bool wanted, Effort effort, Json cpu, const RunnerSettings& s
     : wanted_(wanted), effort_(effort), cpu_(std::move(cpu)), settings_(settings) {}
 
 bool SetRoofs::before_is_due(const PreparedCell& cell) const {
-  return wanted_ && cell.cell.device == "cpu" && !before_.contains(cell.threads.threads);
+  return wanted_ && cell.cell.device == Device::kCpu && !before_.contains(cell.threads.threads);
 }
 
 void SetRoofs::measure_before(const PreparedCell& cell) {
@@ -52,10 +52,10 @@ void SetRoofs::measure_after(const PreparedCell& cell) {
 Json SetRoofs::of(const PreparedCell& cell, std::optional<double> gemm_rate) const {
   const int64_t threads = cell.threads.threads;
   const auto before = before_.find(threads);
-  if (cell.cell.device != "cpu") return Json::object();
+  if (cell.cell.device != Device::kCpu) return Json::object();
   if (before == before_.end()) return cell.run.peaks;  // of an earlier run
   Peaks peaks = before->second.peaks;
-  if (gemm_rate) merge_gemm(peaks, cell.cell.precision, *gemm_rate);
+  if (gemm_rate) merge_gemm(peaks, cell.cell.precision.text(), *gemm_rate);
   const auto after = after_.find(threads);
   Json json = peaks_for_record(peaks, after == after_.end() ? std::nullopt : std::optional(after->second));
   if (before->second.check) json["kept"] = to_json(*before->second.check);

@@ -47,7 +47,7 @@ void check_weights(const fs::path& file, const Program& program, const std::stri
 void take_from_inputs(const fs::path& file, const Program& program, Workload& cell) {
   const TensorMap inputs = read_safetensors(file);
   for (const auto& [name, tensor] : inputs)
-    if (name.find("mask/") != std::string::npos) cell.dropout = "mask";
+    if (name.find("mask/") != std::string::npos) cell.dropout = DropoutMode::kMask;
   if (cell.batch != 0) return;
   for (const StepInput& input : step_inputs(program)) {
     const auto found = inputs.find(input.name);
@@ -59,8 +59,8 @@ void take_from_inputs(const fs::path& file, const Program& program, Workload& ce
 
 Workload completed(const StepOptions& options) {
   Workload cell = options.cell;
-  (void)precision_from(cell.precision);
-  cell.dropout = "off";
+  require_known(cell.precision);
+  cell.dropout = DropoutMode::kOff;
   if (options.inputs) take_from_inputs(*options.inputs, load_program(cell.model, cell.config).program, cell);
   if (cell.batch == 0) cell.batch = 2;
   return cell;

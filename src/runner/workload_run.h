@@ -37,7 +37,7 @@ struct WorkloadRun {
   void learn(const LaunchResult& result);
 
  private:
-  std::map<std::string, std::set<int64_t>> launches_;  // done, by pass
+  std::map<Pass, std::set<int64_t>> launches_;  // done, by pass
 };
 
 }  // namespace tbd

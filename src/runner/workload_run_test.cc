@@ -5,7 +5,7 @@
 namespace tbd {
 namespace {
 
-LaunchInfo launch(const std::string& pass, int64_t number, OutcomeKind kind, const std::string& reason = "") {
+LaunchInfo launch(const Pass& pass, int64_t number, OutcomeKind kind, const std::string& reason = "") {
   LaunchInfo info;
   info.pass = pass;
   info.number = number;
@@ -15,20 +15,20 @@ LaunchInfo launch(const std::string& pass, int64_t number, OutcomeKind kind, con
 
 TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
   WorkloadRun run;
-  run.settle(launch("clean", 1, OutcomeKind::ok), 2);
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 2);
   EXPECT_FALSE(run.over);
-  EXPECT_FALSE(run.to_do({.workload = 0, .pass = "clean", .number = 1}));
-  EXPECT_TRUE(run.to_do({.workload = 0, .pass = "clean", .number = 2}));
-  run.settle(launch("trace", 1, OutcomeKind::ok), 2);
+  EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 1}));
+  EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
+  run.settle(launch(Pass::kTrace, 1, OutcomeKind::ok), 2);
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.done(), 2);
-  EXPECT_FALSE(run.to_do({.workload = 0, .pass = "clean", .number = 2}));
+  EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
 }
 
 TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
   WorkloadRun run;
-  run.settle(launch("clean", 1, OutcomeKind::ok), 3);
-  run.settle(launch("clean", 2, OutcomeKind::oom, "out of memory"), 3);
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 3);
+  run.settle(launch(Pass::kClean, 2, OutcomeKind::oom, "out of memory"), 3);
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.outcome.kind, OutcomeKind::oom);
   EXPECT_EQ(run.outcome.reason, "out of memory");
@@ -36,15 +36,15 @@ TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
 
 TEST(WorkloadRun, APassThatIsNotOfferedLeavesWhatOthersMeasured) {
   WorkloadRun run;
-  run.settle(launch("clean", 1, OutcomeKind::ok), 3);
-  run.settle(launch("trace", 1, OutcomeKind::unsupported, "no trace"), 3);
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 3);
+  run.settle(launch(Pass::kTrace, 1, OutcomeKind::unsupported, "no trace"), 3);
   EXPECT_FALSE(run.over);
   EXPECT_EQ(run.outcome.kind, OutcomeKind::ok);
 }
 
 TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
   WorkloadRun run;
-  run.settle(launch("clean", 1, OutcomeKind::unsupported, "no bf16"), 3);
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::unsupported, "no bf16"), 3);
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.outcome.reason, "no bf16");
 }
@@ -52,7 +52,7 @@ TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
 TEST(WorkloadRun, KeptRecordHasNoLaunchesToDo) {
   WorkloadRun run;
   run.kept = true;
-  EXPECT_FALSE(run.to_do({.workload = 0, .pass = "clean", .number = 1}));
+  EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 1}));
 }
 
 TEST(WorkloadRun, LearnsHowTheWorkerRan) {

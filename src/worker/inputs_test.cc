@@ -44,7 +44,7 @@ Program reader() {
   g.loss("ce", g.softmax_cross_entropy(logits, label, SoftmaxCrossEntropy{.ignore = 3}, weights));
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
-  return with_dropout(program, DropoutMode::mask);
+  return with_dropout(program, DropoutMode::kMask);
 }
 
 std::pair<double, double> extremes(const HostTensor& tensor) {
@@ -87,7 +87,7 @@ TEST(GeneratedInputs, AttentionMasksAddMinusTenThousand) {
   const Tensor x = g.input("x", {Builder::batch(), 5, 4}), mask = g.input("mask", {Builder::batch(), 5});
   g.loss("sum", g.sum(g.attention(x, x, x, {}, mask)));
   program.step = {{.phase = "train"}};
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (const Precision& precision : {Precision::kFp32, Precision::kBf16}) {
     const HostTensor drawn = generated_inputs(input_needs(with_precision(program, precision), kBatch), 1, 1).at("mask");
     EXPECT_THAT(as_doubles(drawn), Each(testing::AnyOf(0, -1e4)));
     EXPECT_EQ(extremes(drawn), (std::pair<double, double>(-1e4, 0)));

@@ -113,24 +113,25 @@ protocol::Message Worker::on(const protocol::Load& request) {
   require(!loaded_, "a program is loaded already; a worker loads one");
   const auto& [modes, passes] = std::pair(session_.identity().modes, session_.identity().passes);
   if (std::ranges::find(passes, request.pass) == passes.end())
-    fail(ErrorKind::unsupported, "pass ", request.pass, " is not among what the worker offers: ", join(passes, ", "));
-  if (request.pass == "memory") {
+    fail(ErrorKind::unsupported, "pass ", request.pass,
+         " is not among what the worker offers: ", join(texts(passes), ", "));
+  if (request.pass == Pass::kMemory) {
     before_load_ = process_memory();
     ledger_.emplace(node_names(request.program));
   }
   if (!request.mode.empty() && std::ranges::find(modes, request.mode) == modes.end())
     fail(ErrorKind::unsupported, "mode ", request.mode,
          " is not among what the worker offers: ", join(texts(modes), ", "));
-  if (request.pass == "trace") counters_.emplace();
+  if (request.pass == Pass::kTrace) counters_.emplace();
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,
                                   .threads = request.threads,
                                   .layout = request.layout,
                                   .mode = request.mode,
-                                  .tf32 = request.precision == "tf32",
+                                  .tf32 = request.precision == Precision::kTf32,
                                   .capture = request.capture,
                                   .seed = request.seed,
-                                  .trace = request.pass == "trace",
+                                  .trace = request.pass == Pass::kTrace,
                                   .ledger = ledger_ ? &*ledger_ : nullptr});
   protocol::LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1,
                             .threads = request.threads};
@@ -159,7 +160,7 @@ protocol::Message Worker::on(const protocol::Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
   Inputs inputs(input_needs(loaded_->program, loaded_->bindings), request.input, loaded_->seed);
-  if (request.traced && loaded_->pass != "trace")
+  if (request.traced && loaded_->pass != Pass::kTrace)
     fail(ErrorKind::usage, "a traced run needs a program loaded for pass trace, not ", loaded_->pass);
   StepLoop loop({.session = session_,
                  .program = loaded_->program,
@@ -181,7 +182,7 @@ protocol::Message Worker::on(const protocol::Run& request) {
 // Steps of a processor on batches in memory: a loader would work during the measurement, and a step of another device
 // does not wait for these cores.
 StepBlocks* Worker::blocks_of(const protocol::Run& request) {
-  if (loaded_->pass != "clean" || loaded_->device != "cpu" || request.input.mode == InputMode::kPipeline)
+  if (loaded_->pass != Pass::kClean || loaded_->device != Device::kCpu || request.input.mode == InputMode::kPipeline)
     return nullptr;
   if (!blocks_) blocks_.emplace(allowed_cpus());
   return &*blocks_;
@@ -194,7 +195,7 @@ Trace& Worker::trace_in(const std::string& folder) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count() -
       now_ns();
-  trace.facts = {{"framework", session_.identity().framework}, {"device", loaded_->device}};
+  trace.facts = {{"framework", session_.identity().framework}, {"device", loaded_->device.text()}};
   return trace;
 }
 

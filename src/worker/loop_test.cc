@@ -30,12 +30,12 @@ using ::testing::HasSubstr;
 class FakeSession final : public Session {
  public:
   SessionIdentity identity() const override {
-    return {.framework = "fake", .version = "1", .passes = {"clean", "trace"}};
+    return {.framework = "fake", .version = "1", .passes = {Pass::kClean, Pass::kTrace}};
   }
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
   void load(const Program&, const LoadOptions& options) override {
-    if (options.device == "huge") throw std::bad_alloc();
-    if (options.device == "wide") throw std::runtime_error("DefaultCPUAllocator: not enough memory: you tried");
+    if (options.device == Device("huge")) throw std::bad_alloc();
+    if (options.device == Device("wide")) throw std::runtime_error("DefaultCPUAllocator: not enough memory: you tried");
   }
   void write(const TensorMap& values) override {
     for (const auto& [name, tensor] : values) stored[name] = tensor;
@@ -65,7 +65,7 @@ class FakeSession final : public Session {
   std::string first_non_finite() override { return "param/fc.weight"; }
   SessionMemory memory() const override { return {.peak_bytes = 4096}; }
   void reset_peak_memory() override {}
-  std::optional<double> gemm_rate(const std::string&, double) override { return std::nullopt; }
+  std::optional<double> gemm_rate(const Precision&, double) override { return std::nullopt; }
 
   TensorMap stored, staged;
   std::vector<std::pair<int64_t, int64_t>> traced;  // begin, step
@@ -224,7 +224,7 @@ TEST(StepUnits, CriticPhaseCountsImages) {
 TEST_F(WorkerLoop, TracedRunsLeaveOneTrace) {
   TemporaryFolder folder;
   std::vector<StepRow> rows;
-  Load request{.program = toy(), .bindings = {{"N", 4}}, .pass = "trace"};
+  Load request{.program = toy(), .bindings = {{"N", 4}}, .pass = Pass::kTrace};
   ask(request);
   run({.steps = 3, .first_step = 1, .traced = true, .files = folder.path().string()}, rows);
   run({.steps = 2, .first_step = 4}, rows);
@@ -264,7 +264,7 @@ TEST(OffCpuTrace, ReportsWhatIsRecordedOrWhyNot) {
 TEST_F(WorkerLoop, ATracePassLeavesTheCountsOfItsSteps) {
   TemporaryFolder folder;
   std::vector<StepRow> rows;
-  ask(Load{.program = toy(), .bindings = {{"N", 4}}, .pass = "trace"});
+  ask(Load{.program = toy(), .bindings = {{"N", 4}}, .pass = Pass::kTrace});
   const RunReply first = run({.steps = 3, .files = folder.path().string()}, rows);
   run({.steps = 2, .first_step = 4, .traced = true, .files = folder.path().string()}, rows);
   ASSERT_TRUE(first.launch->at("host").contains("counters"));
@@ -289,7 +289,7 @@ TEST_F(WorkerLoop, OnlyTracePassesWriteCounters) {
 TEST_F(WorkerLoop, ATracedRunNeedsItsPass) {
   load();
   EXPECT_THAT(std::get<Failure>(ask(protocol::Run{.traced = true})).sentence, HasSubstr("pass trace"));
-  Load other{.program = toy(), .bindings = {{"N", 4}}, .pass = "memory"};
+  Load other{.program = toy(), .bindings = {{"N", 4}}, .pass = Pass::kMemory};
   EXPECT_THAT(std::get<Failure>(ask(other)).sentence, HasSubstr("loaded already"));
 }
 
@@ -342,7 +342,7 @@ TEST_F(WorkerLoop, ANonFiniteLossEndsTheRunAndNamesTheTensor) {
 
 TEST_F(WorkerLoop, ReportsOutOfMemorySeparately) {
   Load huge{.program = toy(), .bindings = {{"N", 4}}};
-  huge.device = "huge";
+  huge.device = Device("huge");
   EXPECT_EQ(std::get<Failure>(ask(huge)).kind, "oom");
   EXPECT_EQ(failure_of(std::make_exception_ptr(std::runtime_error("not enough memory: you tried"))).kind, "oom");
   EXPECT_EQ(failure_of(std::make_exception_ptr(Error(ErrorKind::unsupported, "no such op"))).kind, "unsupported");

@@ -90,7 +90,7 @@ class FakeBackend final : public ProgramSession {
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
   SessionMemory memory() const override { return {}; }
   void reset_peak_memory() override {}
-  std::optional<double> gemm_rate(const std::string&, double) override { return {}; }
+  std::optional<double> gemm_rate(const Precision&, double) override { return {}; }
 
   Log log;
 

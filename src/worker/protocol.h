@@ -25,14 +25,15 @@ struct Check {
 struct Load {
   Program program;
   Bindings bindings;
-  std::string device = "cpu";
+  Device device = Device::kCpu;
   ImageLayout layout = ImageLayout::kNchw;
-  std::string precision = "fp32", dropout = "framework";
+  Precision precision = Precision::kFp32;
+  DropoutMode dropout = DropoutMode::kFramework;
   Mode mode;  // empty: the worker's usual one
   int64_t threads = 1;
   uint64_t seed = 0;
   bool capture = false;
-  std::string pass = "clean";  // what the process is to measure, of HelloReply's passes
+  Pass pass = Pass::kClean;  // what the process is to measure, of HelloReply's passes
 };
 struct Write {  // tensors by the names of a step's files
   std::string file;
@@ -64,7 +65,7 @@ struct Run {
   std::string files;
 };
 struct Gemm {  // measure the framework's matrix product
-  std::string precision = "fp32";
+  Precision precision = Precision::kFp32;
   double seconds = 0.2;
 };
 struct Stop {};  // at any time: the run in progress ends after its current step
@@ -77,9 +78,10 @@ struct HelloReply {
   int version = kVersion;
   std::string framework, framework_version;
   std::vector<Mode> modes;  // the first is the usual one
-  std::vector<std::string> devices, precisions;
+  std::vector<Device> devices;
+  std::vector<Precision> precisions;
   std::vector<ImageLayout> layouts;
-  std::vector<std::string> passes = {"clean"};
+  std::vector<Pass> passes = {Pass::kClean};
   bool pipeline = false;  // can feed itself from a data source
   std::map<std::string, std::string> build;
 };

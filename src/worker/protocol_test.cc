@@ -53,7 +53,7 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
   run.losses = {{"train", std::nan("")}};
   HelloReply hello;
   hello.framework = "pytorch";
-  hello.precisions = {"fp32"};
+  hello.precisions = {Precision::kFp32};
   hello.build = {{"mkl", "2024.2"}};
   const std::vector<Message> all = {hello,          CheckReply{{{"train", "conv1", "conv2d", "native", ""}}},
                                     LoadReply{},    WriteReply{1},

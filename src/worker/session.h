@@ -19,13 +19,13 @@ class MemoryLedger;
 class Trace;
 
 struct SessionIdentity {
-  std::string framework, version;       // "pytorch", "2.15.0"
-  std::vector<Mode> modes;              // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
-  std::vector<std::string> devices;     // "cpu", "cuda:0", ...
-  std::vector<std::string> precisions;  // that this device and build can run: "fp32", "bf16", ...
+  std::string framework, version;     // "pytorch", "2.15.0"
+  std::vector<Mode> modes;            // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
+  std::vector<Device> devices;        // "cpu", "cuda:0", ...
+  std::vector<Precision> precisions;  // that this device and build can run: "fp32", "bf16", ...
   std::vector<ImageLayout> layouts;
-  std::vector<std::string> passes = {"clean"};  // what can be measured, each in a process of its own: "trace", "memory"
-  std::map<std::string, std::string> build;     // math libraries and their versions, capability of the CPU, ...
+  std::vector<Pass> passes = {Pass::kClean};  // what can be measured, each in a process of its own: "trace", "memory"
+  std::map<std::string, std::string> build;   // math libraries and their versions, capability of the CPU, ...
 };
 
 // Can this back-end run the node, and how?
@@ -38,7 +38,7 @@ struct NodeSupport {
 
 struct LoadOptions {
   Bindings bindings;  // {"N", 8}: samples of one forward pass
-  std::string device = "cpu";
+  Device device = Device::kCpu;
   int64_t threads = 1;
   ImageLayout layout = ImageLayout::kNchw;
   Mode mode = {};  // of the identity's modes; empty: the first
@@ -98,7 +98,7 @@ class Session {
   virtual void reset_peak_memory() = 0;
   // Best rate of a square matrix product of this precision through the framework, FLOP/s, with the loaded threads.
   // nullopt when the framework has none.
-  virtual std::optional<double> gemm_rate(const std::string& precision, double seconds) = 0;
+  virtual std::optional<double> gemm_rate(const Precision& precision, double seconds) = 0;
 };
 
 // One per worker executable, defined by its back-end.

@@ -9,7 +9,7 @@ namespace {
 
 // Gradients, outputs and losses of both phases.
 TensorMap results_of_both(const Program& program) {
-  auto session = ready(with_precision(program, Precision::fp64));
+  auto session = ready(with_precision(program, Precision::kFp64));
   session->step(at_step(2, 0.0));
   return session->read({"grad/", "output/", "loss"});
 }

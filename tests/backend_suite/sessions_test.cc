@@ -29,7 +29,7 @@ TEST_P(Resnet, LearnsAFixedBatch) {
   EXPECT_LT(last, 0.6 * first);
 }
 INSTANTIATE_TEST_SUITE_P(Precisions, Resnet, testing::ValuesIn(backend_facts().precisions),
-                         [](const auto& info) { return std::string(name(info.param)); });
+                         [](const auto& info) { return info.param.text(); });
 
 TEST(ReadAndWrite, RoundTrip) {
   const Program program = toy_program("conv_forms");
@@ -116,10 +116,9 @@ TEST(Identity, AgreesWithTheFacts) {
   EXPECT_EQ(identity.framework, facts.framework);
   EXPECT_THAT(identity.version, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
   EXPECT_EQ(identity.layouts, facts.layouts);
-  for (const Precision precision : facts.precisions)
-    EXPECT_THAT(identity.precisions, testing::Contains(name(precision)));
-  EXPECT_EQ(facts.precisions.size(), std::ranges::count_if(identity.precisions, [](const std::string& each) {
-              return each != "tf32";  // of other devices
+  for (const Precision& precision : facts.precisions) EXPECT_THAT(identity.precisions, testing::Contains(precision));
+  EXPECT_EQ(facts.precisions.size(), std::ranges::count_if(identity.precisions, [](const Precision& each) {
+              return each != Precision::kTf32;  // of other devices
             }));
 }
 
@@ -146,8 +145,8 @@ TEST(Load, RefusesWhatItCannotRun) {
     return sentence_from([&] { make_session()->load(program, options); });
   };
   EXPECT_EQ(load([](LoadOptions&) {}), "no error");
-  EXPECT_THAT(load([](LoadOptions& o) { o.device = "tpu"; }), HasSubstr("'tpu'"));
-  EXPECT_NE(load([](LoadOptions& o) { o.device = "cuda:99"; }), "no error");
+  EXPECT_THAT(load([](LoadOptions& o) { o.device = Device("tpu"); }), HasSubstr("'tpu'"));
+  EXPECT_NE(load([](LoadOptions& o) { o.device = Device("cuda:99"); }), "no error");
   EXPECT_THAT(load([](LoadOptions& o) { o.layout = ImageLayout("nwhc"); }), HasSubstr("nwhc"));
   EXPECT_THAT(load([](LoadOptions& o) { o.threads = 0; }), HasSubstr("threads"));
   EXPECT_THAT(load([](LoadOptions& o) { o.world = 2; }), HasSubstr("one rank"));
@@ -155,8 +154,9 @@ TEST(Load, RefusesWhatItCannotRun) {
 
 TEST(Gemm, RateIsPositiveOrAbsent) {
   const auto session = loaded(toy_program("mlp20"));
-  EXPECT_GT(session->gemm_rate("fp32", 0.01).value(), 1e8);
-  for (const char* other : {"int8", "int4"}) EXPECT_EQ(session->gemm_rate(other, 0.01), std::nullopt) << other;
+  EXPECT_GT(session->gemm_rate(Precision::kFp32, 0.01).value(), 1e8);
+  for (const char* other : {"int8", "int4"})
+    EXPECT_EQ(session->gemm_rate(Precision(other), 0.01), std::nullopt) << other;
 }
 
 }  // namespace

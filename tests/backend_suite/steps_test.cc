@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 
-Program classifier(int64_t micro_batches, Precision precision = Precision::fp64) {
+Program classifier(int64_t micro_batches, Precision precision = Precision::kFp64) {
   Program program = {.model = "toy", .config = "classifier"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 6});
@@ -166,7 +166,7 @@ TEST(StepList, PhasesShareAnInputThatEachReadsInItsWay) {
     g.update({.schedule = {.base = 0.0}});
   }
   program.step = {{.phase = "image"}, {.phase = "heads"}};
-  program = with_precision(program, Precision::fp64);
+  program = with_precision(program, Precision::kFp64);
   auto session = ready(program);
   session->step(at_step(1));
   const TensorMap together = session->read({"output/"});
@@ -182,7 +182,7 @@ TEST(StepList, PhasesShareAnInputThatEachReadsInItsWay) {
 }
 
 TEST(HostOp, LabelsFollowTheTeacher) {
-  auto session = ready(with_precision(toy_program("host_labels"), Precision::fp64));
+  auto session = ready(with_precision(toy_program("host_labels"), Precision::kFp64));
   std::vector<double> losses;
   for (int64_t step = 1; step <= 60; ++step) losses.push_back(session->step(at_step(step, 0.2)).loss);
   EXPECT_LT(losses.back(), 0.5 * losses.front());
@@ -200,7 +200,7 @@ TEST(HostOp, GradientsFlowThroughHostCalls) {
   g.loss("size", g.sum(g.square(h)));
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
-  program = with_precision(program, Precision::fp64);
+  program = with_precision(program, Precision::kFp64);
   expect_gradients(*ready(program), program.phases[0]);
 }
 
@@ -228,7 +228,7 @@ TEST(NonFinite, LeavesNothingToTheNextStep) {
 
 // As it was before the update, which makes the weights NaN as well.
 TEST(NonFinite, IsSearchedInGradientsAfterWeights) {
-  const Program program = classifier(1, Precision::fp32);
+  const Program program = classifier(1, Precision::kFp32);
   auto session = loaded(program);
   TensorMap bad = random_batch(program);
   bad["x"].as<float>()[0] = std::numeric_limits<float>::quiet_NaN();

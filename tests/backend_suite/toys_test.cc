@@ -22,9 +22,9 @@ std::vector<std::string> toys_that_run() {
 
 class Toy : public testing::TestWithParam<std::string> {
  protected:
-  static Program program(Precision precision = Precision::fp64) {
+  static Program program(Precision precision = Precision::kFp64) {
     const auto found = std::ranges::find(programs(), GetParam(), &NamedPrograms::value_type::first);
-    return with_precision(with_dropout(found->second, DropoutMode::mask), precision);
+    return with_precision(with_dropout(found->second, DropoutMode::kMask), precision);
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, Toy, testing::ValuesIn(toys_that_run()), [](const auto& info) { return info.param; });
@@ -51,16 +51,16 @@ void expect_agreement(const TensorMap& actual, const TensorMap& expected, double
 
 // Other kernels than in fp64.
 TEST_P(Toy, SinglePrecisionAgreesWithDouble) {
-  const TensorMap twice = after_three_steps(program()), single = after_three_steps(program(Precision::fp32));
+  const TensorMap twice = after_three_steps(program()), single = after_three_steps(program(Precision::kFp32));
   ASSERT_EQ(single.size(), twice.size());
   expect_agreement(single, twice, backend_facts().single_precision, 1e-7);
 }
 
 TEST_P(Toy, RunsInLowPrecision) {
-  for (const Precision precision : backend_facts().precisions) {
-    if (precision == Precision::fp64 || precision == Precision::fp32) continue;
+  for (const Precision& precision : backend_facts().precisions) {
+    if (precision == Precision::kFp64 || precision == Precision::kFp32) continue;
     for (const auto& [name, tensor] : after_three_steps(program(precision)))
-      for (const double x : as_doubles(tensor)) ASSERT_TRUE(std::isfinite(x)) << name << " in " << tbd::name(precision);
+      for (const double x : as_doubles(tensor)) ASSERT_TRUE(std::isfinite(x)) << name << " in " << precision.text();
   }
 }
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr double kDouble = 1e-11;
 
-Program prepared(Program program, Precision precision = Precision::fp64) {
-  return with_precision(with_dropout(std::move(program), DropoutMode::off), precision);
+Program prepared(Program program, Precision precision = Precision::kFp64) {
+  return with_precision(with_dropout(std::move(program), DropoutMode::kOff), precision);
 }
 
 class Updates : public testing::TestWithParam<std::string> {};
@@ -36,7 +36,7 @@ TEST(AdamW, WithoutBiasCorrectionEqualsItsFormula) {
 }
 
 TEST(Average, CoversFloatBuffersAndStartsAsACopy) {
-  for (const auto& [precision, tolerance] : {std::pair(Precision::fp64, 1e-12), {Precision::fp32, 1e-6}}) {
+  for (const auto& [precision, tolerance] : {std::pair(Precision::kFp64, 1e-12), {Precision::kFp32, 1e-6}}) {
     Program program = prepared(toy_program("norms"), precision);
     program.phases[0].update.ema = 0.75;
     auto session = ready(program);
@@ -48,7 +48,7 @@ TEST(Average, CoversFloatBuffersAndStartsAsACopy) {
       const TensorMap after = session->read({"buffer/", "state/"});
       const std::vector<double> now = as_doubles(after.at("buffer/running.running_var"));
       for (size_t i = 0; i < expected.size(); ++i) expected[i] = 0.75 * expected[i] + 0.25 * now[i];
-      expect_close(after.at("state/running.running_var/ema"), expected, std::string(name(precision)), tolerance);
+      expect_close(after.at("state/running.running_var/ema"), expected, std::string(precision.text()), tolerance);
     }
   }
 }

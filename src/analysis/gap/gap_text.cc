@@ -118,7 +118,8 @@ Table gap_missing_table(std::span<const GapMissing> missing) {
                    {"reason", "reason"}};
   for (const GapMissing& each : missing) {
     const MeasuredWorkload& w = each.record->run.workload;
-    table.rows.push_back({w.model, w.batch, w.precision, cat(w.framework, " ", w.framework_version), each.reason});
+    table.rows.push_back(
+        {w.model, w.batch, w.precision.text(), cat(w.framework, " ", w.framework_version), each.reason});
   }
   return table;
 }

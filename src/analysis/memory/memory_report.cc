@@ -42,7 +42,7 @@ std::optional<bool> MemoryReport::closed() const {
 }
 
 std::optional<MemoryReport> memory_report(const Record& record) {
-  const Launch* found = last_launch(record, "memory");
+  const Launch* found = last_launch(record, Pass::kMemory);
   if (!found) return std::nullopt;
   const std::filesystem::path file = launch_folder(record, *found) / "memory.safetensors";
   if (!std::filesystem::exists(file)) return std::nullopt;

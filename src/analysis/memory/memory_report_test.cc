@@ -54,7 +54,7 @@ TEST_F(MemoryReportOf, NamesNodesAndPhases) {
 }
 
 TEST_F(MemoryReportOf, IsAbsentWithoutItsPass) {
-  record_.launches[0].info.pass = "clean";
+  record_.launches[0].info.pass = Pass::kClean;
   EXPECT_FALSE(memory_report(record_));
 }
 

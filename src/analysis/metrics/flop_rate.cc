@@ -30,7 +30,7 @@ Measured flop_rate_of(const RunView& run, std::optional<double> flops_per_step) 
 // The measured peak of the run's math type on a roof ("isa", "gemm"), FLOP/s.
 std::optional<double> measured_peak(const RunView& run, std::string_view roof) {
   const std::optional<Json> rates = maybe<Json>(run.record->run.peaks, roof);
-  const std::optional<double> rate = rates ? maybe<double>(*rates, run.workload().precision) : std::nullopt;
+  const std::optional<double> rate = rates ? maybe<double>(*rates, run.workload().precision.text()) : std::nullopt;
   return rate && *rate > 0 ? rate : std::nullopt;
 }
 
@@ -48,7 +48,7 @@ Measured gemm_share(const RunView& run) { return share_of_roof(run, model_flop_r
 // Half-precision elementwise work runs in fp32 vectors, so it is no part of a half type's own share.
 Measured flop_utilization(const RunView& run) {
   const RunInfo& info = run.record->run;
-  const std::string& type = info.workload.precision;
+  const std::string& type = info.workload.precision.text();
   if (info.ops.empty()) return absent("the record holds no op table");
   const bool vector = type == "fp32" || type == "fp64";
   const double flops = sum_of(info, &OpCost::flop_model) + (vector ? sum_of(info, &OpCost::flop_simd) : 0.0);
@@ -70,7 +70,7 @@ void flop_facts(const RunView& run, Facts& facts) {
   for (const char* roof : {"isa", "gemm"}) {
     const std::optional<Json> rates = maybe<Json>(info.peaks, roof);
     facts.push_back({cat("peak of ", info.workload.precision, ", ", roof),
-                     known(rates ? maybe<double>(*rates, info.workload.precision) : std::nullopt), "FLOP/s",
+                     known(rates ? maybe<double>(*rates, info.workload.precision.text()) : std::nullopt), "FLOP/s",
                      cat("run.json: peaks.", roof, ".", info.workload.precision)});
   }
 }

@@ -17,7 +17,7 @@ Results on_gpu(const std::vector<double>& shares) {
   const std::vector<std::string> models = {"resnet50", "bert", "llama", "a", "b", "minigo"};
   for (size_t i = 0; i < shares.size(); ++i)
     results.add({.model = models[i],
-                 .device = "cuda:0",
+                 .device = Device("cuda:0"),
                  .domain = models[i] == "minigo" ? "reinforcement learning" : "",
                  .batches = {4},
                  .throughput = {10},
@@ -107,7 +107,7 @@ TEST(FeatureMaps, CountInMemoryPassRecords) {
   Results results = with_maps({0.6, 0.9});
   for (Record& record : results.records())
     for (Launch& launch : record.launches) {
-      launch.info.pass = "memory";
+      launch.info.pass = Pass::kMemory;
       launch.steps.clear();
     }
   EXPECT_EQ(results[11].verdict, RuleVerdict::holds);

@@ -121,7 +121,7 @@ TEST(RecurrentKinds, GruIsRecurrentButNoLstm) {
 TEST(RecurrentKinds, PrecisionsAreNotSetAgainstEachOther) {
   Results results = kinds({0.4, 0.5}, {});
   for (const char* model : {"resnet50", "bert"})
-    results.add({.model = model, .precision = "bf16", .batches = {4}, .throughput = {10}, .u = {0.9}});
+    results.add({.model = model, .precision = Precision::kBf16, .batches = {4}, .throughput = {10}, .u = {0.9}});
   EXPECT_EQ(results[5].verdict, RuleVerdict::inconclusive);
 }
 

@@ -60,8 +60,12 @@ std::string_view claim_of(int number) {
 std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const KnownNetwork> networks) {
   std::vector<rules::Scope> scopes = rules::scopes(sweeps);
   if (scopes.empty())
-    scopes.push_back(
-        {.machine = "", .device = "cpu", .input_mode = InputMode::kResident, .sweeps = {}, .notes = {}, .label = ""});
+    scopes.push_back({.machine = "",
+                      .device = Device::kCpu,
+                      .input_mode = InputMode::kResident,
+                      .sweeps = {},
+                      .notes = {},
+                      .label = ""});
   for (rules::Scope& scope : scopes) scope.networks = networks;
   std::vector<Observation> out;
   for (const rules::Scope& scope : scopes) add_scope(scope, out);

@@ -42,7 +42,8 @@ struct Observation {
   std::string missing;                 // evidence that an inconclusive verdict lacks
   std::string command;                 // that would bring it; empty where none can
   std::string label;                   // "CPU, memory-limited, budget 4 GiB"; the machine where there are several
-  std::string machine, device;
+  std::string machine;
+  Device device;
   InputMode input_mode;
   std::vector<std::string> notes;  // what was left out, and why
 };

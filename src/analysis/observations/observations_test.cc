@@ -44,10 +44,10 @@ TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
 }
 
 TEST(Suggestions, RepeatNonDefaultOptionsOfAWorkload) {
-  Record record = sample::record_of({.precision = "bf16", .budget = int64_t{1536} << 20}, 8, 10);
-  record.run.workload.dropout = "off";
+  Record record = sample::record_of({.precision = Precision::kBf16, .budget = int64_t{1536} << 20}, 8, 10);
+  record.run.workload.dropout = DropoutMode::kOff;
   const std::vector<Sweep> all = sweeps(std::span(&record, 1), {.traces = false, .memory = false});
-  EXPECT_EQ(rules::command(rules::again(all.front(), {8}, {"clean", "trace"})),
+  EXPECT_EQ(rules::command(rules::again(all.front(), {8}, {Pass::kClean, Pass::kTrace})),
             "tbd run resnet50 --precision bf16 --dropout off --batch 8 --memory 1536MiB --passes clean,trace");
 }
 

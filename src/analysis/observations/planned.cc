@@ -26,7 +26,7 @@ Need each_series(int observation, const std::vector<PlannedSeries>& all, std::st
 
 Need saturation(const std::vector<PlannedSeries>& clean) {
   const std::vector<PlannedSeries> limited = planned::where(clean, [](const PlannedSeries& s) {
-    return (s.any->workload.memory_budget_bytes || s.any->workload.device != "cpu") && planned::has_pair(s);
+    return (s.any->workload.memory_budget_bytes || s.any->workload.device != Device::kCpu) && planned::has_pair(s);
   });
   const auto r = planned::where(limited, [](const PlannedSeries& s) { return s.any->kind.recurrent; });
   const auto n = planned::where(limited, [](const PlannedSeries& s) { return !s.any->kind.recurrent; });
@@ -37,7 +37,7 @@ Need saturation(const std::vector<PlannedSeries>& clean) {
 }
 
 Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
-  using Key = std::tuple<std::string, std::string, std::string, InputMode, std::string>;
+  using Key = std::tuple<std::string, std::string, Precision, InputMode, Device>;
   std::map<Key, std::vector<const PlannedSeries*>> rivals;
   for (const PlannedSeries& s : clean)
     rivals[{s.any->workload.model, s.any->workload.config, s.any->workload.precision, s.any->workload.input_mode,
@@ -66,7 +66,7 @@ Need frameworks(const std::vector<PlannedSeries>& clean, int64_t launches) {
 // Rules 5 and 7: some models' best utilization against the median of two others' in the same framework and precision.
 Need against(int observation, const std::vector<PlannedSeries>& traced, bool NetworkKind::*kind,
              const std::string& name) {
-  std::map<std::tuple<std::string, std::string, InputMode, std::string>, std::vector<PlannedSeries>> stacks;
+  std::map<std::tuple<std::string, Precision, InputMode, Device>, std::vector<PlannedSeries>> stacks;
   for (const PlannedSeries& s : traced)
     stacks[{s.any->workload.framework, s.any->workload.precision, s.any->workload.input_mode, s.any->workload.device}]
         .push_back(s);
@@ -92,14 +92,15 @@ Need longest_kernels(const std::vector<PlannedSeries>& traced) {
 }
 
 Need processors(const std::vector<PlannedSeries>& clean) {
-  const auto found = planned::where(
-      clean, [](const PlannedSeries& s) { return s.any->workload.device != "cpu" && !s.any->kind.reinforcement; });
+  const auto found = planned::where(clean, [](const PlannedSeries& s) {
+    return s.any->workload.device != Device::kCpu && !s.any->kind.reinforcement;
+  });
   return need(9, planned::cells_of(found), found.size() >= 2,
               "workloads on a GPU: on a CPU device the observation is not applicable");
 }
 
 Need devices(const std::vector<PlannedSeries>& traced) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string, InputMode>, std::set<std::string>> seen;
+  std::map<std::tuple<std::string, std::string, std::string, Precision, InputMode>, std::set<Device>> seen;
   const auto key = [](const PlannedWorkload& c) {
     const Workload& w = c.workload;
     return std::tuple(w.model, w.config, w.framework, w.precision, w.input_mode);
@@ -121,8 +122,9 @@ Need waste(const std::vector<PlannedSeries>& clean) {
 }  // namespace
 
 std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches) {
-  const std::vector<PlannedSeries> clean = planned::series(cells, "clean"), traced = planned::series(cells, "trace"),
-                                   memory = planned::series(cells, "memory");
+  const std::vector<PlannedSeries> clean = planned::series(cells, Pass::kClean),
+                                   traced = planned::series(cells, Pass::kTrace),
+                                   memory = planned::series(cells, Pass::kMemory);
   const auto four = [](const PlannedSeries& s) { return s.batches.size() >= 4; };
   const auto exact = [](const PlannedSeries& s) { return s.any->workload.framework.starts_with("pytorch"); };
   const std::string swept = "at least two sweeps of four batches or more";

@@ -13,7 +13,7 @@ namespace tbd {
 struct PlannedWorkload {
   Workload workload;  // its batch is predicted where it is to be found
   NetworkKind kind;
-  std::vector<std::string> passes;
+  std::vector<Pass> passes;
 };
 
 struct Need {

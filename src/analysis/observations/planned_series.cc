@@ -12,13 +12,13 @@ bool one_series(Workload a, const Workload& b) {
   return a == b;
 }
 
-bool measured_in(const PlannedWorkload& cell, const std::string& pass) {
-  return cell.passes.empty() ? pass == "clean" : std::ranges::count(cell.passes, pass) > 0;
+bool measured_in(const PlannedWorkload& cell, const Pass& pass) {
+  return cell.passes.empty() ? pass == Pass::kClean : std::ranges::count(cell.passes, pass) > 0;
 }
 
 }  // namespace
 
-std::vector<PlannedSeries> series(std::span<const PlannedWorkload> cells, const std::string& pass) {
+std::vector<PlannedSeries> series(std::span<const PlannedWorkload> cells, const Pass& pass) {
   std::vector<PlannedSeries> all;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!measured_in(cells[i], pass)) continue;

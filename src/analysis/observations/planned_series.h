@@ -12,7 +12,7 @@ struct PlannedSeries {
   std::set<int64_t> batches;
 };
 // Of the cells that are measured in this pass, in the plan's order; "no passes" means clean.
-std::vector<PlannedSeries> series(std::span<const PlannedWorkload> cells, const std::string& pass);
+std::vector<PlannedSeries> series(std::span<const PlannedWorkload> cells, const Pass& pass);
 
 std::vector<std::vector<size_t>> cells_of(const std::vector<PlannedSeries>& all);
 size_t models(const std::vector<PlannedSeries>& all);  // different ones

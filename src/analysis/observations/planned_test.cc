@@ -12,9 +12,9 @@ using testing::SizeIs;
 struct Planned {
   std::string model, framework = "pytorch";
   bool recurrent = false;
-  std::vector<std::string> passes = {"clean", "trace", "memory"};
+  std::vector<Pass> passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
   int64_t budget = int64_t{4} << 30;
-  std::string device = "cpu";
+  Device device = Device::kCpu;
   std::vector<int64_t> batches = {4, 8, 16, 32};
 };
 
@@ -81,7 +81,7 @@ TEST(Needs, TwoDevicesDecideNineAndTen) {
   const size_t on_cpu = sets.size();
   for (size_t i = 0; i < on_cpu; ++i) {
     Planned twin = sets[i];
-    twin.device = "cuda:0";
+    twin.device = Device("cuda:0");
     sets.push_back(twin);
   }
   const std::vector<Need> all = needs(plan(sets));

@@ -92,7 +92,7 @@ Observation throughput_rises(const Scope& scope) {
     if (const auto points = ran(*sweep); points.size() >= kLeastBatches) o.cases.push_back(rise(*sweep, points));
   o.verdict = by_cases(o.cases);
   o.effect = how_many(o, "throughput rises with the batch");
-  suggest_sweeps(o, scope, nullptr, {"clean"});
+  suggest_sweeps(o, scope, nullptr, {Pass::kClean});
   finish(o);
   return o;
 }
@@ -119,10 +119,10 @@ Observation batches_fill_device(const Scope& scope) {
     o.verdict = open ? RuleVerdict::inconclusive : 2 * n.passes > n.decided() ? o.verdict : RuleVerdict::fails;
   o.effect = cat(how_many(o, "device utilization rises with the batch"),
                  "; at the largest batch it is 90 % or more for ", text(n), " of the models that are not recurrent");
-  suggest_sweeps(o, scope, &SweepPoint::compute_utilization, {"clean", "trace"});
+  suggest_sweeps(o, scope, &SweepPoint::compute_utilization, {Pass::kClean, Pass::kTrace});
   if (by_cases(o.cases) != RuleVerdict::inconclusive && open) {
     o.missing = "traces of models that are not recurrent at their largest batch";
-    o.command = command(fresh(scope, ModelKind::other, 2, {"clean", "trace"}));
+    o.command = command(fresh(scope, ModelKind::other, 2, {Pass::kClean, Pass::kTrace}));
   }
   finish(o);
   return o;
@@ -135,7 +135,7 @@ Observation batches_fill_units(const Scope& scope) {
       o.cases.push_back(correlated(*sweep, points, &SweepPoint::flop_active, "F"));
   o.verdict = by_cases(o.cases);
   o.effect = how_many(o, "utilization of the floating-point units rises with the batch");
-  suggest_sweeps(o, scope, &SweepPoint::flop_active, {"clean", "trace"});
+  suggest_sweeps(o, scope, &SweepPoint::flop_active, {Pass::kClean, Pass::kTrace});
   finish(o);
   return o;
 }

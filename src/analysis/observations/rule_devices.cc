@@ -11,7 +11,7 @@ namespace {
 
 std::optional<double> isa_peak(const SweepPoint& point) {
   const Roofs roofs = Roofs::of(point.record->run);
-  const auto found = roofs.isa.find(point.cell.workload.precision);
+  const auto found = roofs.isa.find(point.cell.workload.precision.text());
   return found == roofs.isa.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -74,8 +74,8 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
   }
   std::vector<std::string> names;
   for (const Scope& device : devices)
-    names.push_back(device.device == "cpu" ? device.machine : cat(device.device, " of ", device.machine));
-  o.label = cat(devices.front().device == "cpu" ? "CPU: " : "", join(names, " against "));
+    names.push_back(device.device == Device::kCpu ? device.machine : cat(device.device, " of ", device.machine));
+  o.label = cat(devices.front().device == Device::kCpu ? "CPU: " : "", join(names, " against "));
   o.machine = join(names, " | ");
   for (size_t a = 0; a < devices.size(); ++a)
     for (size_t b = a + 1; b < devices.size(); ++b)
@@ -89,11 +89,11 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
                                    text(tally(o.cases)), " series");
   o.missing = "two models or more, traced and with measured peaks, on both devices at the same batch";
   const Scope& last = devices.back();
-  o.command = command(fresh(last, ModelKind::any, 2, {"clean", "trace"}));
+  o.command = command(fresh(last, ModelKind::any, 2, {Pass::kClean, Pass::kTrace}));
   for (const Sweep* left : devices.front().sweeps) {
     const bool twin = std::ranges::any_of(last.sweeps, [&](const Sweep* s) { return same_cells(*left, *s); });
     if (twin || !left->largest()) continue;
-    Suggestion more = again(*left, {left->largest()->batch}, {"clean", "trace"});
+    Suggestion more = again(*left, {left->largest()->batch}, {Pass::kClean, Pass::kTrace});
     more.workload.device = last.device;
     o.command = command(more);
     break;

@@ -18,8 +18,8 @@ struct Side {
   const Sweep* sweep = nullptr;
   const SweepPoint* point = nullptr;  // its best batch
 };
-using Network = std::tuple<std::string, std::string, std::string, std::string>;  // model, config, hash, precision
-using Sides = std::map<std::string, Side>;                                       // by framework, version and mode
+using Network = std::tuple<std::string, std::string, std::string, Precision>;  // model, config, hash, precision
+using Sides = std::map<std::string, Side>;                                     // by framework, version and mode
 
 bool tuned(const SweepPoint& point) { return std::ranges::count(point.cell.judgement.flags, "tuned") > 0; }
 

@@ -71,10 +71,10 @@ Observation long_slow_kernels(const Scope& scope) {
   }
   o.verdict = by_cases(o.cases, 1);
   o.missing = point ? "measured peaks, without which no kernel has a utilization" : "a traced convolutional network";
-  Suggestion more = fresh(scope, ModelKind::convolutional, 1, {"clean", "trace"});
+  Suggestion more = fresh(scope, ModelKind::convolutional, 1, {Pass::kClean, Pass::kTrace});
   for (const Sweep* sweep : scope.sweeps)
     if (sweep->kind.convolutional && sweep->largest())
-      more = again(*sweep, {sweep->largest()->batch}, {"clean", "trace"});
+      more = again(*sweep, {sweep->largest()->batch}, {Pass::kClean, Pass::kTrace});
   o.command = command(more);
   finish(o);
   return o;

@@ -81,7 +81,8 @@ void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t
   if (!lacks_these && others >= kLeastOthers && !o.cases.empty()) {
     for (const Sweep* sweep : scope.sweeps)
       if (sweep->kind.*kind.is_it && sweep->largest())
-        o.command = command(again(*sweep, {sweep->largest()->batch}, {"clean", "trace"})) + " --effort publish";
+        o.command =
+            command(again(*sweep, {sweep->largest()->batch}, {Pass::kClean, Pass::kTrace})) + " --effort publish";
     return;
   }
   for (const Sweep* sweep : scope.sweeps) {  // measured, but not traced
@@ -89,11 +90,11 @@ void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t
     if (!wanted || !sweep->largest() || !with(*sweep, kind.value).empty()) continue;
     std::vector<int64_t> batches;
     for (const SweepPoint* point : ran(*sweep)) batches.push_back(point->batch);
-    o.command = command(again(*sweep, batches, {"clean", "trace"}));
+    o.command = command(again(*sweep, batches, {Pass::kClean, Pass::kTrace}));
     return;
   }
   o.command = command(fresh(scope, lacks_these ? ModelKind::recurrent : ModelKind::other,
-                            lacks_these ? 2 - these : kLeastOthers - others, {"clean", "trace"}));
+                            lacks_these ? 2 - these : kLeastOthers - others, {Pass::kClean, Pass::kTrace}));
 }
 
 Observation use_less(const Scope& scope, const Kind& kind) {

@@ -93,9 +93,9 @@ Observation feature_maps_dominate(const Scope& scope) {
                                    " series at the largest batch");
   for (const Case& each : o.cases) o.effect += cat(&each == &o.cases.front() ? ": " : "; ", each.what, " ", each.said);
   o.missing = "the memory pass at the largest batch of two series in pytorch, whose ledger is exact";
-  o.command = unmeasured
-                  ? command(again(*unmeasured, {unmeasured->largest()->batch}, {"clean", "memory"}))
-                  : command(fresh(scope, ModelKind::any, 2 - std::min<size_t>(1, o.cases.size()), {"clean", "memory"}));
+  o.command = unmeasured ? command(again(*unmeasured, {unmeasured->largest()->batch}, {Pass::kClean, Pass::kMemory}))
+                         : command(fresh(scope, ModelKind::any, 2 - std::min<size_t>(1, o.cases.size()),
+                                         {Pass::kClean, Pass::kMemory}));
   finish(o);
   return o;
 }

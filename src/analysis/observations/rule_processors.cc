@@ -28,7 +28,7 @@ Case processor_case(const Sweep& sweep, const SweepPoint& point) {
 
 Observation processors_idle(const Scope& scope) {
   Observation o = begun(9, scope);
-  if (scope.device == "cpu") {
+  if (scope.device == Device::kCpu) {
     o.verdict = RuleVerdict::not_applicable;
     o.effect = "the processor is the device";
     return o;
@@ -42,7 +42,7 @@ Observation processors_idle(const Scope& scope) {
                                    " series, at the largest batch");
   o.missing = "two series on a GPU whose processors' use was recorded";
   Suggestion more = fresh(scope, ModelKind::any, 2);
-  if (more.workload.device == "cpu") more.workload.device = "cuda:0";
+  if (more.workload.device == Device::kCpu) more.workload.device = Device("cuda:0");
   o.command = command(more);
   finish(o);
   return o;

@@ -59,7 +59,7 @@ std::string both_kinds(const Scope& scope, size_t others) {
   const size_t lacking = kLeastNonRecurrent - std::min(others, kLeastNonRecurrent);
   for (std::string& name : fresh(scope, ModelKind::other, lacking).models) more.models.push_back(std::move(name));
   more.batches = {8, 16, 32, 64, 128, 256, 512, 1024};
-  if (scope.device == "cpu" || scope.device.empty()) more.workload.memory_budget_bytes = kBudget;
+  if (scope.device == Device::kCpu || scope.device.empty()) more.workload.memory_budget_bytes = kBudget;
   return command(more);
 }
 
@@ -75,14 +75,14 @@ void suggest_batches(Observation& o, const Scope& scope, size_t r, size_t others
     const bool wanted = sweep->kind.recurrent ? r == 0 : others < kLeastNonRecurrent;
     if (undecided ? !sweep->memory_limited() : (!wanted || sweep->memory_limited() || !sweep->largest())) continue;
     Suggestion more = again(*sweep, beyond(*sweep, undecided ? 0 : 3));
-    if (!more.workload.memory_budget_bytes && scope.device == "cpu") more.workload.memory_budget_bytes = kBudget;
+    if (!more.workload.memory_budget_bytes && scope.device == Device::kCpu) more.workload.memory_budget_bytes = kBudget;
     if (undecided) more.effort = "publish";
     o.command = command(more);
     return;
   }
   const size_t lacking = r == 0 ? 1 : kLeastNonRecurrent - std::min(others, kLeastNonRecurrent);
   Suggestion more = fresh(scope, r == 0 ? ModelKind::recurrent : ModelKind::other, std::max<size_t>(1, lacking));
-  if (scope.device == "cpu" || scope.device.empty()) more.workload.memory_budget_bytes = kBudget;
+  if (scope.device == Device::kCpu || scope.device.empty()) more.workload.memory_budget_bytes = kBudget;
   o.command = command(more);
 }
 

@@ -11,7 +11,9 @@
 namespace tbd::sample {
 
 struct Series {
-  std::string model = "resnet50", framework = "pytorch", precision = "fp32", device = "cpu";
+  std::string model = "resnet50", framework = "pytorch";
+  Precision precision = Precision::kFp32;
+  Device device = Device::kCpu;
   std::string machine = "Sample CPU", op = "conv2d", title, domain;
   InputMode input_mode = InputMode::kResident;
   std::vector<int64_t> batches;

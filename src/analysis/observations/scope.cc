@@ -75,7 +75,7 @@ std::vector<Scope> scopes(std::span<const Sweep> sweeps) {
   for (Scope& scope : all) {
     std::vector<std::string> parts;
     if (machines.size() > 1) parts.push_back(scope.machine);
-    parts.push_back(scope.device == "cpu" ? "CPU" : scope.device);
+    parts.push_back(scope.device == Device::kCpu ? "CPU" : scope.device.text());
     if (scope.input_mode != InputMode::kResident) parts.push_back(cat(scope.input_mode, " input"));
     scope.label = join(parts, ", ");
     leave_out(scope);

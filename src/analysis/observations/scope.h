@@ -5,7 +5,8 @@
 namespace tbd::rules {
 
 struct Scope {
-  std::string machine, device;
+  std::string machine;
+  Device device;
   InputMode input_mode;
   std::vector<const Sweep*> sweeps;
   std::vector<std::string> notes;               // what was left out: "3 workloads of effort smoke"

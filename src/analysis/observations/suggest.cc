@@ -51,12 +51,12 @@ std::string command(const Suggestion& s) {
   for (const bool amounts : {false, true})  // last: they are what a person varies
     for (const Axis& axis : axes().subspan(1))
       if (amount(axis) == amounts) option(axis.name, suggested_value(axis, s));
-  if (s.passes != std::vector<std::string>{"clean"}) option("passes", listed(s.passes));
+  if (s.passes != std::vector<Pass>{Pass::kClean}) option("passes", listed(texts(s.passes)));
   option("effort", s.effort);
   return line;
 }
 
-Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<std::string> passes) {
+Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<Pass> passes) {
   Suggestion out{.workload = sweep.workload,
                  .models = {sweep.workload.model},
                  .frameworks = {sweep.workload.framework},
@@ -72,10 +72,10 @@ Suggestion again(const Sweep& sweep, std::vector<int64_t> batches, std::vector<s
   return out;
 }
 
-Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<std::string> passes) {
+Suggestion fresh(const Scope& scope, ModelKind kind, size_t models, std::vector<Pass> passes) {
   Suggestion out;
   out.passes = std::move(passes);
-  if (scope.device != "") out.workload.device = scope.device;
+  if (!scope.device.empty()) out.workload.device = scope.device;
   if (!scope.input_mode.empty()) out.workload.input_mode = scope.input_mode;
   const auto here = [&](const KnownNetwork& network) {
     return std::ranges::any_of(scope.sweeps, [&](const Sweep* s) { return s->workload.model == network.model; });
@@ -112,7 +112,7 @@ std::vector<int64_t> beyond(const Sweep& sweep, size_t more) {
   return out;
 }
 
-void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*value, std::vector<std::string> passes) {
+void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*value, std::vector<Pass> passes) {
   constexpr size_t kLeast = 4;
   const Sweep* near = nullptr;  // the longest of those too short
   size_t most = 0, whole = 0;

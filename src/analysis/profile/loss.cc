@@ -48,7 +48,7 @@ void add_flops(Profile& profile, const RunInfo& run, const Roofs& roofs) {
   }
   model *= static_cast<double>(profile.steps);
   simd *= static_cast<double>(profile.steps);
-  const std::string& type = run.workload.precision;
+  const std::string& type = run.workload.precision.text();
   const bool vector = type == "fp32" || type == "fp64";
   profile.flops.push_back(use_of(profile, type, vector ? model + simd : model, roofs));
   if (!vector) profile.flops.push_back(use_of(profile, "fp32", simd, roofs));

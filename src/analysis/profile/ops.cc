@@ -65,8 +65,9 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
 
 bool is_vector_type(const std::string& type) { return type == "fp32" || type == "fp64"; }
 
-void set_roofline(ProfileOp& op, const std::string& precision, const Roofs& roofs) {
-  const auto isa = roofs.isa.find(precision), simd = roofs.isa.find(precision == "fp64" ? "fp64" : "fp32");
+void set_roofline(ProfileOp& op, const Precision& precision, const Roofs& roofs) {
+  const auto isa = roofs.isa.find(precision.text()),
+             simd = roofs.isa.find(precision == Precision::kFp64 ? "fp64" : "fp32");
   const auto time = static_cast<double>(op.total_ns);
   if (time <= 0 || isa == roofs.isa.end()) return;
   double compute_ns = 1e9 * static_cast<double>(op.flop_model) / isa->second;
@@ -77,7 +78,7 @@ void set_roofline(ProfileOp& op, const std::string& precision, const Roofs& roof
   op.bound = compute_ns >= 0.6 * time && compute_ns >= memory_ns ? "compute"
              : memory_ns >= 0.6 * time                           ? "memory"
                                                                  : "latency";
-  const double counted = static_cast<double>(op.flop_model + (is_vector_type(precision) ? op.flop_simd : 0));
+  const double counted = static_cast<double>(op.flop_model + (is_vector_type(precision.text()) ? op.flop_simd : 0));
   op.utilization = counted / (isa->second * op.seconds());
 }
 

@@ -172,7 +172,7 @@ double Profile::mean_utilization() const {
 }
 
 std::unique_ptr<TracedSteps> traced_steps(const Record& record) {
-  const Launch* launch = last_launch(record, "trace");
+  const Launch* launch = last_launch(record, Pass::kTrace);
   if (!launch || !launch->info.traced) return nullptr;
   const std::filesystem::path file = trace_file(record, *launch);
   if (!std::filesystem::exists(file)) return nullptr;

@@ -153,7 +153,7 @@ TEST(Profile, ListsLongOpsOnEachSideOfTheMean) {
 
 TEST(Profile, IsAbsentWithoutATrace) {
   const auto sample = made();
-  sample->record.launches[0].info.pass = "clean";
+  sample->record.launches[0].info.pass = Pass::kClean;
   EXPECT_FALSE(profile_of(sample->record));
 }
 

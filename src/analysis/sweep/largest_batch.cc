@@ -36,7 +36,7 @@ Table largest_batch_table(std::span<const Record* const> records) {
     const std::optional<Json> found = maybe<Json>(record->run.environment, "largest_batch");
     if (!found) continue;
     const MeasuredWorkload& w = record->run.workload;
-    table.rows.push_back({w.model, w.framework, w.precision, cell(maybe<int64_t>(*found, "budget")),
+    table.rows.push_back({w.model, w.framework, w.precision.text(), cell(maybe<int64_t>(*found, "budget")),
                           cell(maybe<int64_t>(*found, "batch")), cell(maybe<int64_t>(*found, "too_large")),
                           probes_of(*found), cell(maybe<int64_t>(*found, "predicted_bytes")),
                           cell(maybe<int64_t>(*found, "observed_bytes")),

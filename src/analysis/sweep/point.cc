@@ -44,7 +44,7 @@ void use_profile(SweepPoint& point, const Judgement& judgement) {
 
 // The first candidate that has the pass; a file that cannot be read is said.
 template <class Found, class Read>
-const Candidate* read_pass(std::span<const Candidate> candidates, const char* pass, SweepPoint& point, Found& found,
+const Candidate* read_pass(std::span<const Candidate> candidates, const Pass& pass, SweepPoint& point, Found& found,
                            Read read) {
   for (const Candidate& each : candidates) try {
       found = read(*each.record);
@@ -58,7 +58,7 @@ const Candidate* read_pass(std::span<const Candidate> candidates, const char* pa
 }
 
 // Why there is no trace or memory log, from the launch that should have left one.
-std::string missing_pass(const Record& record, const char* pass) {
+std::string missing_pass(const Record& record, const Pass& pass) {
   for (const Launch& launch : record.launches)
     if (launch.info.pass == pass && !launch.info.outcome.reason.empty())
       return cat("the ", pass, " pass: ", launch.info.outcome.reason);
@@ -67,9 +67,9 @@ std::string missing_pass(const Record& record, const char* pass) {
 
 void use_trace(SweepPoint& point, std::span<const Candidate> candidates) {
   const size_t notes = point.notes.size();
-  const Candidate* from = read_pass(candidates, "trace", point, point.profile, profile_of);
+  const Candidate* from = read_pass(candidates, Pass::kTrace, point, point.profile, profile_of);
   if (from) return use_profile(point, from->cell.judgement);
-  set_utilization(point, point.notes.size() > notes ? point.notes.back() : missing_pass(*point.record, "trace"));
+  set_utilization(point, point.notes.size() > notes ? point.notes.back() : missing_pass(*point.record, Pass::kTrace));
 }
 
 void add_peak(SweepPoint& point) {
@@ -122,7 +122,7 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   if (point.ran() && !x.low) point.notes.push_back("throughput: too few steps for an interval.");
   set_utilization(point, "traces were not asked for");
   if (options.traces) use_trace(point, candidates);
-  if (options.memory) read_pass(candidates, "memory", point, point.memory, memory_report);
+  if (options.memory) read_pass(candidates, Pass::kMemory, point, point.memory, memory_report);
   add_peak(point);
   return point;
 }

@@ -107,7 +107,7 @@ std::string Sweep::label() const {
       w.config.empty() || w.config == "default" || w.config == "canonical" ? w.model : cat(w.model, " ", w.config);
   out += cat(" ", w.framework, " ", w.precision);
   if (w.mode != Mode::kEager && w.mode != Mode::kGraph && !w.mode.empty()) out += cat(" ", w.mode);
-  if (w.device != "cpu") out += cat(" ", w.device);
+  if (w.device != Device::kCpu) out += cat(" ", w.device);
   if (w.input_mode != InputMode::kResident) out += cat(" ", w.input_mode);
   return out;
 }

@@ -27,7 +27,7 @@ std::vector<int64_t> batches(const Sweep& sweep) {
 TEST(Sweeps, GroupWorkloadsThatDifferOnlyInBatch) {
   Results results;
   results.add({.batches = {8, 4}, .throughput = {12, 10}})
-      .add({.precision = "bf16", .batches = {4}, .throughput = {20}});
+      .add({.precision = Precision::kBf16, .batches = {4}, .throughput = {20}});
   results.add({.input_mode = InputMode::kPipeline, .batches = {4}, .throughput = {9}});
   results.add({.batches = {4}, .throughput = {9}, .budget = int64_t{4} << 30});
   const auto sweeps = tbd::sweeps(results.records());

@@ -63,13 +63,14 @@ std::optional<double> number_in(const Json& json, const char* group, const char*
 }
 
 bool traced(const Record& record) {
-  return std::ranges::any_of(record.launches, [](const Launch& l) { return l.info.pass == "trace" && l.info.traced; });
+  return std::ranges::any_of(record.launches,
+                             [](const Launch& l) { return l.info.pass == Pass::kTrace && l.info.traced; });
 }
 
 auto nearness(const Record* record) {
   const MeasuredWorkload& w = record->run.workload;
   const double off = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, w.batch)) / 32));
-  return std::tuple(w.model != kPrintedKernelsModel, w.precision != "fp32", off, w.model,
+  return std::tuple(w.model != kPrintedKernelsModel, w.precision != Precision::kFp32, off, w.model,
                     w.input_mode != InputMode::kResident);
 }
 
@@ -160,7 +161,7 @@ Table hardware_table(std::span<const Record* const> records) {
     const auto found = std::ranges::find_if(group, [](const Record* r) { return r->run.peaks->contains("isa"); });
     const Record& record = found == group.end() ? *group.front() : **found;
     const Json& peaks = record.run.peaks;
-    table.rows.push_back({machine_of(record), record.run.workload.device, record.run.workload.threads,
+    table.rows.push_back({machine_of(record), record.run.workload.device.text(), record.run.workload.threads,
                           cell(number_in(peaks, "isa", "fp32")), cell(number_in(peaks, "gemm", "fp32")),
                           cell(number_in(peaks, "isa", "bf16")), cell(number_in(peaks, "gemm", "bf16")),
                           cell(maybe<double>(peaks, "bandwidth"))});

@@ -19,7 +19,7 @@ std::vector<const Record*> pointers(const std::vector<Record>& records) {
 }
 
 std::vector<Record> two_frameworks() {
-  std::vector<Record> records = {sample_record(), sample_record({.precision = "bf16"})};
+  std::vector<Record> records = {sample_record(), sample_record({.precision = Precision::kBf16})};
   for (Record& record : records) record.run.card = {"ResNet-50 v1.5", "image classification", "ImageNet-1k", 50};
   records[1].run.workload.framework = "mxnet";
   return records;

@@ -29,7 +29,7 @@ std::vector<ThenCell> fitting(const PrintedValue& printed, std::span<const ThenC
   const auto rank = [&](const ThenCell& cell) {
     const MeasuredWorkload& w = workload(cell);
     return std::tuple(!printed.config.empty() && w.config != printed.config,
-                      !printed.framework.empty() && w.framework != printed.framework, w.precision != "fp32",
+                      !printed.framework.empty() && w.framework != printed.framework, w.precision != Precision::kFp32,
                       distance(w.batch, printed.batch));
   };
   std::ranges::stable_sort(found, [&](const ThenCell& a, const ThenCell& b) { return rank(a) < rank(b); });

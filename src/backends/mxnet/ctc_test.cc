@@ -102,13 +102,13 @@ TensorMap inputs(const Batch& batch) {
 void check_ctc(const Batch& batch, int32_t blank, const std::string& what) {
   const HostTensor logits =
       converted(random_tensor("logits", {batch.samples(), kFrames, kClasses}, DType::f32), DType::f64);
-  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32}) {
     const TensorMap after = stepped(program(batch, blank, precision), {{"param/logits", logits}}, inputs(batch));
-    const double bound = precision == Precision::fp64 ? 1e-12 : 1e-5;
+    const double bound = precision == Precision::kFp64 ? 1e-12 : 1e-5;
     EXPECT_NEAR(as_doubles(after.at("loss"))[0], expected_loss(batch, logits, blank), bound) << what;
     const std::vector<double> expected = as_doubles(expected_gradient(batch, logits, blank));
     EXPECT_THAT(as_doubles(after.at("grad/logits")),
-                testing::Pointwise(testing::DoubleNear(precision == Precision::fp64 ? 1e-8 : 1e-5), expected))
+                testing::Pointwise(testing::DoubleNear(precision == Precision::kFp64 ? 1e-8 : 1e-5), expected))
         << what;
   }
 }
@@ -136,7 +136,7 @@ TEST(CtcOnMxnet, IgnoresSamplesWithoutAValidPath) {
 // count.
 TEST(CtcOnMxnet, KeepsNoStateBetweenSteps) {
   const Batch batch = {{4, 1}, {1, 2, 3, 1}, {2, 2}};
-  const Program forgetful = program(batch, 0, Precision::fp32);
+  const Program forgetful = program(batch, 0, Precision::kFp32);
   auto session = loaded(forgetful, {.batch = 1});
   const HostTensor logits = random_tensor("logits", {2, kFrames, kClasses}, DType::f64);
   HostTensor infinite = logits;
@@ -154,7 +154,7 @@ TEST(CtcOnMxnet, HasZeroGradientForACertainPath) {
   const Batch batch = {{2}, {1, 2}, {2}};
   HostTensor logits(DType::f64, {1, kFrames, kClasses});
   for (size_t t = 0; t < 2; ++t) logits.as<double>()[t * kClasses + t + 1] = 100;
-  const TensorMap after = stepped(program(batch, 0, Precision::fp32), {{"param/logits", logits}}, inputs(batch));
+  const TensorMap after = stepped(program(batch, 0, Precision::kFp32), {{"param/logits", logits}}, inputs(batch));
   EXPECT_NEAR(as_doubles(after.at("loss"))[0], 0, 1e-5);
   for (const double x : as_doubles(after.at("grad/logits"))) EXPECT_NEAR(x, 0, 1e-5);
 }

@@ -30,12 +30,12 @@ Program penalty(Precision precision) {
 HostTensor image() { return random_tensor("x", {2, 3, 4, 4}, DType::f64); }
 
 TEST(ExpandedOnMxnet, HasTheSecondDerivativesOfCentralDifferences) {
-  expect_gradients_of(penalty(Precision::fp64), {{"x", image()}}, "penalty");
+  expect_gradients_of(penalty(Precision::kFp64), {{"x", image()}}, "penalty");
 }
 
 // The slope itself: of the same network's output, moved along one input element at a time.
 TEST(ExpandedOnMxnet, EqualsTheGradientOfTheOutput) {
-  const Program program = penalty(Precision::fp64);
+  const Program program = penalty(Precision::kFp64);
   Program plain = program;
   Phase& phase = plain.phases[0];
   const auto slope = std::ranges::find_if(
@@ -107,8 +107,8 @@ TEST(ExpandedOnMxnet, CheckReportsItAndLoadRefusesItWithAReason) {
       if (row.kind == "input_gradient") return row;
     return NodeSupport{};
   };
-  EXPECT_EQ(said(penalty(Precision::fp32)).level, NodeSupport::Level::composed);
-  EXPECT_THAT(said(penalty(Precision::fp32)).detail, HasSubstr("expanded"));
+  EXPECT_EQ(said(penalty(Precision::kFp32)).level, NodeSupport::Level::composed);
+  EXPECT_THAT(said(penalty(Precision::kFp32)).detail, HasSubstr("expanded"));
   const Program bent = program_by([](Builder& g) {
     const Tensor x = g.parameter("x", {2, 3});
     g.loss("size", g.sum(g.square(g.input_gradient(g.sigmoid(x), x))));

@@ -5,10 +5,10 @@ namespace tbd {
 const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
       .framework = "mxnet",
-      .precisions = {Precision::fp64, Precision::fp32},
+      .precisions = {Precision::kFp64, Precision::kFp32},
       .layouts = {ImageLayout::kNchw},
       .single_precision = 1e-4,
-      .updates = {{Precision::fp64, 1e-11}, {Precision::fp32, 1e-6}},
+      .updates = {{Precision::kFp64, 1e-11}, {Precision::kFp32, 1e-6}},
       .relu_keeps_nan = false,
   };
   return facts;

@@ -40,9 +40,9 @@ double best_rate(const std::string& op, const Attributes& attributes, DType dtyp
 
 }  // namespace
 
-std::optional<double> best_gemm_rate(const std::string& precision, double seconds) {
-  if (precision != "fp32" && precision != "fp64") return std::nullopt;
-  const DType dtype = precision == "fp32" ? DType::f32 : DType::f64;
+std::optional<double> best_gemm_rate(const Precision& precision, double seconds) {
+  if (precision != Precision::kFp32 && precision != Precision::kFp64) return std::nullopt;
+  const DType dtype = precision == Precision::kFp32 ? DType::f32 : DType::f64;
   double best = 0;
   for (const int64_t size : {512, 1024, 2048}) {
     const Attributes dense = {{"num_hidden", std::to_string(size)}, {"no_bias", text(true)}};

@@ -22,10 +22,10 @@ std::string why_not_expanded(Program program, const Phase& phase) {
 
 SessionIdentity describe_mxnet() {
   SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {Mode::kGraph}};
-  out.devices = {"cpu"};
-  out.precisions = {"fp64", "fp32"};
+  out.devices = {Device::kCpu};
+  out.precisions = {Precision::kFp64, Precision::kFp32};
   out.layouts = {ImageLayout::kNchw};
-  out.passes = {"clean", "trace", "memory"};
+  out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
   out.build["status"] = "retired upstream";
   out.build["features"] = join(library_features(), ", ");
   using Kind = Optimizer::Kind;

@@ -52,7 +52,7 @@ TEST(ConvTransposeOnMxnet, IsTheGradientOfAConvolutionWithAnyPads) {
     const auto expected = transposed(op, weights.at("param/x"), weights.at("param/w"), y);
     EXPECT_LT(relative_error(after.at("output/y"), doubles(y, expected)), 1e-14) << y;
     expect_gradients_of(program, {}, cat("conv_transpose2d to ", y));
-    const TensorMap single = stepped(program_of(op, {{"x", x}, {"w", w}}, Precision::fp32), weights, {});
+    const TensorMap single = stepped(program_of(op, {{"x", x}, {"w", w}}, Precision::kFp32), weights, {});
     for (const auto& [name, tensor] : after) EXPECT_LT(relative_error(single.at(name), tensor), 1e-5) << name << y;
   }
 }
@@ -78,7 +78,7 @@ TEST(MulOnMxnet, ScalesChannels) {
   const Binary mul = {Binary::Function::mul};
   const TensorMap weights = random_weights(program_of(mul, operands));
   const TensorMap twice = stepped(program_of(mul, operands), weights, {}),
-                  single = stepped(program_of(mul, operands, Precision::fp32), weights, {});
+                  single = stepped(program_of(mul, operands, Precision::kFp32), weights, {});
   for (const char* name : {"output/y", "grad/x", "grad/scales", "grad/weights"})
     EXPECT_LT(relative_error(single.at(name), twice.at(name)), 1e-6) << name;
 }
@@ -110,7 +110,7 @@ TEST(ClampOnMxnet, ClampsToExactBoundsInDouble) {
 }
 
 TEST(ClampOnMxnet, CutsInSinglePrecision) {
-  const Program program = program_of(Clamp{0, 20}, {{"x", {4}}}, Precision::fp32);
+  const Program program = program_of(Clamp{0, 20}, {{"x", {4}}}, Precision::kFp32);
   const TensorMap after = stepped(
       program, {{"param/x", doubles({4}, {-1, 0.5, 19, 70})}, {"param/weights", doubles({4}, {1, 2, 3, 4})}}, {});
   EXPECT_THAT(as_doubles(after.at("output/y")), ElementsAre(0, 0.5, 19, 20));
@@ -118,7 +118,7 @@ TEST(ClampOnMxnet, CutsInSinglePrecision) {
 }
 
 TEST(GreaterOnMxnet, IsOneAboveTheValueAloneAndHasNoGradient) {
-  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32}) {
     const Program program = program_of(Greater{0.5}, {{"x", {4}}}, precision);
     const TensorMap after = stepped(
         program, {{"param/x", doubles({4}, {-1, 0.5, 0.625, 7})}, {"param/weights", doubles({4}, {1, 2, 3, 4})}}, {});
@@ -151,7 +151,7 @@ TEST(BatchNormOnMxnet, TakesMatricesAndNeedsNeitherParametersNorBuffers) {
     }
     EXPECT_LT(relative_error(after.at("output/y"), doubles(x, expected)), 1e-9) << x;
     expect_gradients_of(program, {}, cat("batch_norm of ", x));
-    const TensorMap single = stepped(program_of(own, {{"x", x}}, Precision::fp32), weights, {});
+    const TensorMap single = stepped(program_of(own, {{"x", x}}, Precision::kFp32), weights, {});
     for (const auto& [name, tensor] : after) EXPECT_LT(relative_error(single.at(name), tensor), 1e-5) << name << x;
   }
 }

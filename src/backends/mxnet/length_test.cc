@@ -62,7 +62,7 @@ void check_mask(const Masked& c, Precision precision) {
 }
 
 TEST(SequenceMaskOnMxnet, SelectsAlongAnyAxisWhateverIsMasked) {
-  for (const Precision precision : {Precision::fp64, Precision::fp32})
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32})
     for (const Masked& c : {Masked{{3, 4}, 1}, Masked{{3, 5, 2}, 1}, Masked{{3, 2, 4, 5}, 3}, Masked{{3, 2, 4, 5}, 2}})
       check_mask(c, precision);
 }
@@ -70,7 +70,7 @@ TEST(SequenceMaskOnMxnet, SelectsAlongAnyAxisWhateverIsMasked) {
 // Rows of the target need not sum to 1; no gradient reaches it.
 TEST(SoftCrossEntropyOnMxnet, AcceptsAnyTargetDistribution) {
   const std::vector<double> logits = {1, 2, 3, 0, 0, 5}, target = {0.5, 0.25, 0.5, 2, -1, 0};
-  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32}) {
     const Program program = program_by(
         [](Builder& g) {
           const Tensor x = g.parameter("logits", {2, 1, 3}), t = g.parameter("target", {2, 1, 3});
@@ -92,7 +92,7 @@ TEST(SoftCrossEntropyOnMxnet, AcceptsAnyTargetDistribution) {
         gradient.push_back(2 * (total * std::exp(logits[c]) / sum - target[c]));
       }
     }
-    const double bound = precision == Precision::fp64 ? 1e-14 : 2e-6;
+    const double bound = precision == Precision::kFp64 ? 1e-14 : 2e-6;
     EXPECT_NEAR(as_doubles(after.at("loss"))[0], 2 * loss, bound * 10);
     EXPECT_LT(relative_error(after.at("grad/logits"), doubles({6}, gradient)), bound);
     EXPECT_THAT(as_doubles(after.at("grad/target")), testing::Each(0));

@@ -36,7 +36,7 @@ int64_t parameter_bytes(const Program& program) {
   return bytes;
 }
 
-Program tiny_fp32_resnet() { return with_precision(find_model("resnet50").config("tiny").program(), Precision::fp32); }
+Program tiny_fp32_resnet() { return with_precision(find_model("resnet50").config("tiny").program(), Precision::kFp32); }
 
 // Sgd with momentum: each weight has one gradient and one momentum of its size.
 TEST(MxnetMemory, WeightsGradientsAndMomentumHaveTheSizeOfTheParameters) {
@@ -79,7 +79,7 @@ TEST(MxnetMemory, LaterStepsKeepNothing) {
 }
 
 TEST(MxnetMemory, CountsWeightsSharedByPhasesOnce) {
-  const Program program = with_precision(toy_program("penalty"), Precision::fp32);
+  const Program program = with_precision(toy_program("penalty"), Precision::kFp32);
   EXPECT_EQ(run(program, 4, 3).of(MemoryClass::weight), parameter_bytes(program));
 }
 
@@ -99,7 +99,7 @@ TEST(MxnetMemory, SumMatchesTheGrowthOfTheProcess) {
           x = g.relu(g.conv2d(cat("conv", i), x, {.out = 16, .kernel = 3, .pads = {1, 1, 1, 1}}));
         g.loss("loss", g.mean(x));
       },
-      Precision::fp32);
+      Precision::kFp32);
   MemoryLedger ledger(node_names(program));
   mallopt(M_MMAP_THRESHOLD, 128 << 10);  // large arrays get pages of their own, not those that other tests left free
   malloc_trim(0);

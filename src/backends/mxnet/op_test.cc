@@ -24,8 +24,8 @@ std::unique_ptr<Session> session_with(const Program& program, const TensorMap& v
 }
 
 void check_gradients(const OpCase& c) {
-  const Program program = op_program({&c, 1}, Precision::fp64);
-  auto session = session_with(program, op_values({&c, 1}, Precision::fp64, DType::f64));
+  const Program program = op_program({&c, 1}, Precision::kFp64);
+  auto session = session_with(program, op_values({&c, 1}, Precision::kFp64, DType::f64));
   expect_gradients(*session, program, c.name);
 }
 
@@ -33,7 +33,7 @@ void check_gradients(const OpCase& c) {
 std::vector<OpCase> cases_that_run(const std::string& kind) {
   std::vector<OpCase> out;
   for (const OpCase& c : op_cases(kind))
-    if (runs(op_program({&c, 1}, Precision::fp32))) out.push_back(c);
+    if (runs(op_program({&c, 1}, Precision::kFp32))) out.push_back(c);
   return out;
 }
 
@@ -51,7 +51,7 @@ TEST_P(OpOnMxnet, AgreesWithItselfInDouble) {
     session->step(at_step(1, 0.0));
     return session->read({"grad/", "output/", "buffer/"});
   };
-  const TensorMap single = run(Precision::fp32), twice = run(Precision::fp64);
+  const TensorMap single = run(Precision::kFp32), twice = run(Precision::kFp64);
   ASSERT_EQ(single.size(), twice.size());
   for (const auto& [name, tensor] : twice) EXPECT_LT(relative_error(single.at(name), tensor), 1e-5) << name;
 }

@@ -22,7 +22,7 @@ Program small_net() {
         const Tensor y = g.conv2d("conv2", x, {.out = 4, .kernel = 1});
         g.loss("loss", g.softmax_cross_entropy(g.linear("fc", g.global_mean(g.add(y, g.relu(y))), {.out = 5}), label));
       },
-      Precision::fp32);
+      Precision::kFp32);
 }
 
 struct TracedRun {
@@ -74,7 +74,7 @@ TEST(MxnetTrace, TellsOpsOfOneTypeApartByWhatTheyCost) {
         const Tensor large = g.conv2d("large", image, {.out = 64, .kernel = 5});
         g.loss("loss", g.add(g.sum(small), g.sum(large)));
       },
-      Precision::fp32);
+      Precision::kFp32);
   const Trace trace = traced(program, {true, true, true, true}).trace;
   std::map<std::string, int64_t> fastest;
   for (size_t i = 0; i < trace.size(); ++i) {
@@ -89,7 +89,7 @@ TEST(MxnetTrace, TellsOpsOfOneTypeApartByWhatTheyCost) {
 
 TEST(MxnetTrace, DistinguishesPhasesAndExpandedOps) {
   for (const auto& [name, plain] : toy_programs()) {
-    const Program program = with_precision(with_dropout(plain, DropoutMode::mask), Precision::fp32);
+    const Program program = with_precision(with_dropout(plain, DropoutMode::kMask), Precision::kFp32);
     if (!runs(program)) continue;
     const Trace trace = traced(program, {true, true}).trace;
     const std::vector<std::string> names = node_names(program);

@@ -14,7 +14,7 @@ struct Form {
   bool reverse = false;
   bool state = true;  // the loss reads h and c, not y alone
   bool gru = false;   // which has no c
-  Precision precision = Precision::fp64;
+  Precision precision = Precision::kFp64;
 };
 
 // Ends a phase written by `build`.
@@ -100,13 +100,13 @@ TEST_P(LengthsOnMxnet, MatchEachSampleRunAlone) {
   const TensorMap together = after_one_step(with_lengths(GetParam())),
                   alone = after_one_step(sample_by_sample(GetParam()));
   ASSERT_EQ(together.size(), alone.size());
-  const double bound = GetParam().precision == Precision::fp64 ? 1e-13 : 2e-6;
+  const double bound = GetParam().precision == Precision::kFp64 ? 1e-13 : 2e-6;
   for (const auto& [name, tensor] : alone) EXPECT_LT(relative_error(together.at(name), tensor), bound) << name;
 }
 
 std::vector<Form> forms() {
   std::vector<Form> out;
-  for (const Precision precision : {Precision::fp64, Precision::fp32})
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32})
     for (const bool reverse : {false, true})
       for (const bool state : {false, true})
         for (const bool gru : {false, true}) out.push_back({reverse, state, gru, precision});
@@ -114,7 +114,7 @@ std::vector<Form> forms() {
 }
 INSTANTIATE_TEST_SUITE_P(All, LengthsOnMxnet, testing::ValuesIn(forms()), [](const auto& info) {
   const Form& form = info.param;
-  return cat(form.gru ? "Gru" : "Lstm", form.precision == Precision::fp64 ? "fp64" : "fp32",
+  return cat(form.gru ? "Gru" : "Lstm", form.precision == Precision::kFp64 ? "fp64" : "fp32",
              form.reverse ? "Reverse" : "Forward", form.state ? "WithState" : "");
 });
 
@@ -134,7 +134,7 @@ TEST(GruOnMxnet, ResetsAfterTheProduct) {
   g.output("y", r.y);
   g.output("last", r.last);
   g.loss("sum", g.sum(g.square(r.y)));
-  program = finished(program, g, Precision::fp64);
+  program = finished(program, g, Precision::kFp64);
   TensorMap weights;
   for (const Parameter& p : program.parameters) weights["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
   auto session = loaded(program, {.batch = 1});
@@ -179,7 +179,7 @@ TEST(LstmCellOnMxnet, StepByStepIsTheLayer) {
     g.loss("y", weighted_sum(g, r.y, weights.y));
     g.loss("h", weighted_sum(g, r.last.h, weights.h));
     g.loss("c", weighted_sum(g, r.last.c, weights.c));
-    return finished(out, g, Precision::fp64);
+    return finished(out, g, Precision::kFp64);
   };
   const TensorMap cells = after_one_step(program(true)), layer = after_one_step(program(false));
   ASSERT_EQ(cells.size(), layer.size());
@@ -196,7 +196,7 @@ TEST(HostCallOnMxnet, LastStatesCrossTheCut) {
   const Tensor label = g.reshape(g.host_call("top", {r.last.h}, call).front(), {0});
   g.loss("ce", g.softmax_cross_entropy(g.linear("fc", r.last.c, {.out = kHidden}), label));
   g.loss("size", g.sum(g.square(r.last.h)));
-  program = finished(program, g, Precision::fp64);
+  program = finished(program, g, Precision::kFp64);
   auto session = loaded(program, {.batch = 1});
   session->write({{"param/x", random_tensor("x", {kSamples, kSteps, kIn}, DType::f64)}});
   session->stage(with_norms(program, {}, 1));

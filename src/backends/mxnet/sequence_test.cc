@@ -36,7 +36,7 @@ TEST(EmbeddingOnMxnet, AddsTheGradientsOfEveryPlaceOfALargeTable) {
         const Tensor ids = g.input("ids", {kPlaces}, DType::i32);
         g.loss("sum", g.sum(g.embedding(ids, g.parameter("table", {kRows, kWidth}))));
       },
-      Precision::fp32);
+      Precision::kFp32);
   std::vector<int32_t> ids;
   std::vector<double> expected(kRows * kWidth);
   for (int64_t i = 0; i < kPlaces; ++i) {
@@ -77,7 +77,7 @@ TEST(IntegersOnMxnet, KeepEveryDigitThroughMovesAndComparisons) {
         g.output("odd", g.equals(turned, kOdd));
         g.loss("none", g.sum(g.parameter("x", {1})));
       },
-      Precision::fp32);
+      Precision::kFp32);
   const TensorMap after = stepped(
       program, {},
       {{"ids", integers({1, 4}, {kOdd, kOdd - 1, kOdd + 1, kOdd})}, {"positions", integers({1, 4}, {0, 1, 2, 3})}});
@@ -181,7 +181,7 @@ TEST(CrossEntropyOnMxnet, OfTwoClassesIsExactToAFewRoundings) {
     return stepped(program(precision), {{"param/logits", logits}},
                    {{"label", integers({64}, std::vector<int32_t>(64, 1))}});
   };
-  const TensorMap single = loss(Precision::fp32), twice = loss(Precision::fp64);
+  const TensorMap single = loss(Precision::kFp32), twice = loss(Precision::kFp64);
   for (const char* name : {"loss", "grad/logits"})
     EXPECT_LT(relative_error(single.at(name), twice.at(name)), 2e-7) << name;
 }

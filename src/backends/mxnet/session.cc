@@ -29,7 +29,8 @@ SessionIdentity MxnetSession::identity() const { return describe_mxnet(); }
 std::vector<NodeSupport> MxnetSession::check(const Program& program) const { return check_nodes(program); }
 
 void MxnetSession::load(const Program& program, const LoadOptions& options) {
-  if (options.device != "cpu") fail(ErrorKind::unsupported, "no device '", options.device, "': this mxnet runs on cpu");
+  if (options.device != Device::kCpu)
+    fail(ErrorKind::unsupported, "no device '", options.device, "': this mxnet runs on cpu");
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mxnet runs in nchw");
   for (const NodeSupport& node : check_nodes(program))
@@ -79,7 +80,7 @@ void MxnetSession::hand_over(Trace& trace) {
   if (tracer_) tracer_->hand_over(trace);
 }
 
-std::optional<double> MxnetSession::gemm_rate(const std::string& precision, double seconds) {
+std::optional<double> MxnetSession::gemm_rate(const Precision& precision, double seconds) {
   return best_gemm_rate(precision, seconds);
 }
 

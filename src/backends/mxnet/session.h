@@ -20,7 +20,7 @@ class MxnetSession final : public ProgramSession {
   void hand_over(Trace& trace) override;
   SessionMemory memory() const override { return {}; }  // MXNet counts its pool for GPUs alone
   void reset_peak_memory() override {}
-  std::optional<double> gemm_rate(const std::string& precision, double seconds) override;
+  std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
   Store& open(const Program& program, const LoadOptions& options) override;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Program tiny_resnet(Precision precision = Precision::fp32) {
+Program tiny_resnet(Precision precision = Precision::kFp32) {
   return with_precision(find_model("resnet50").config("tiny").program(), precision);
 }
 
@@ -23,7 +23,7 @@ TEST(IdentityOnMxnet, NamesBuildAndPaths) {
   const SessionIdentity identity = MxnetSession().identity();
   EXPECT_THAT(identity.version, testing::MatchesRegex("1\\.9\\.[0-9]+"));
   EXPECT_THAT(identity.modes, testing::ElementsAre(Mode::kGraph));
-  EXPECT_THAT(identity.precisions, testing::ElementsAre("fp64", "fp32"));
+  EXPECT_THAT(identity.precisions, testing::ElementsAre(Precision::kFp64, Precision::kFp32));
   EXPECT_EQ(identity.build.at("status"), "retired upstream");
   EXPECT_THAT(identity.build.at("features"), HasSubstr("MKLDNN"));
   EXPECT_EQ(identity.build.at("optimizer.sgd"), "sgd_mom_update");
@@ -54,16 +54,16 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
   };
   const auto nothing = [](LoadOptions&) {};
   EXPECT_EQ(load(mlp, nothing), "no error");
-  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = "cuda:0"; }), HasSubstr("'cuda:0'"));
+  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = Device("cuda:0"); }), HasSubstr("'cuda:0'"));
   EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = ImageLayout::kNhwc; }), HasSubstr("'nhwc'"));
   Program bent = toy_program("mlp20");
   bent.phases[0].nodes.push_back({"bent", Unary{Unary::Function::sigmoid}, {"x"}});
   bent.phases[0].nodes.push_back({"slope", InputGradient{}, {"bent", "x"}});
   EXPECT_THAT(load(bent, nothing), testing::AllOf(HasSubstr("input_gradient 'slope'"), HasSubstr("sigmoid 'bent'")));
-  EXPECT_THAT(load(with_precision(mlp, Precision::bf16), nothing), HasSubstr("bf16"));
+  EXPECT_THAT(load(with_precision(mlp, Precision::kBf16), nothing), HasSubstr("bf16"));
 }
 
-TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate("bf16", 0.01), std::nullopt); }
+TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate(Precision::kBf16, 0.01), std::nullopt); }
 
 // One OpenMP and one BLAS, no protobuf, no TBB: a second would fight over threads or symbols.
 TEST(LoadedObjectsOnMxnet, LoadEachRuntimeLibraryOnce) {

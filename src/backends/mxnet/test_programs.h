@@ -10,7 +10,7 @@ inline HostTensor integers(const Shape& shape, const std::vector<int32_t>& value
 }
 
 // One phase, written by `build`, whose step is one run of it; every parameter is trained.
-inline Program program_by(const std::function<void(Builder&)>& build, Precision precision = Precision::fp64) {
+inline Program program_by(const std::function<void(Builder&)>& build, Precision precision = Precision::kFp64) {
   Program program = {.model = "toy", .config = "one phase"};
   Builder g(program, "train");
   build(g);
@@ -27,7 +27,7 @@ inline Tensor weighted(Builder& g, const std::string& name, const Tensor& value)
 
 // For ops that no builder writes: the loss is the sum of the op's result times the parameter "weights".
 inline Program program_of(const Op& op, const std::vector<std::pair<std::string, Shape>>& operands,
-                          Precision precision = Precision::fp64) {
+                          Precision precision = Precision::kFp64) {
   Program program = {.model = "toy", .config = "one op"};
   Phase phase = {.name = "train"};
   std::vector<std::string> names;

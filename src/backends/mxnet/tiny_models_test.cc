@@ -24,7 +24,7 @@ TEST_P(TinyOnMxnet, StepsAndAgreesWithItselfInDouble) {
     EXPECT_EQ(session->first_non_finite(), "");
     return session->read({"buffer/", "output/", "term/", "loss"});
   };
-  const TensorMap single = after_steps(Precision::fp32), twice = after_steps(Precision::fp64);
+  const TensorMap single = after_steps(Precision::kFp32), twice = after_steps(Precision::kFp64);
   ASSERT_EQ(single.size(), twice.size());
   for (const auto& [name, tensor] : twice) EXPECT_LT(relative_error(single.at(name), tensor), 1e-3) << name;
 }

@@ -13,7 +13,7 @@ using Vector = std::vector<double>;
 constexpr double kDouble = 1e-11, kSingle = 1e-6;
 
 Program prepared(Program program, Precision precision) {
-  return with_precision(with_dropout(std::move(program), DropoutMode::off), precision);
+  return with_precision(with_dropout(std::move(program), DropoutMode::kOff), precision);
 }
 
 // A program with this optimizer, on MXNet's own op in fp32.
@@ -26,9 +26,9 @@ Program with_optimizer(const Optimizer& optimizer, double decay) {
 
 TEST(SgdOnMxnet, KeepsTheMomentumWhenTheRateChanges) {
   for (const bool nesterov : {false, true})
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    for (const Precision& precision : {Precision::kFp32, Precision::kFp64}) {
       const Program program = prepared(with_optimizer({.momentum = 0.9, .nesterov = nesterov}, 1e-3), precision);
-      const double tolerance = precision == Precision::fp32 ? kSingle : kDouble;
+      const double tolerance = precision == Precision::kFp32 ? kSingle : kDouble;
       expect_updates(program, program.phases[0], tolerance, {0.1, 0.01, 0.0, 0.0, 0.05, 0.05});
     }
 }
@@ -44,7 +44,7 @@ TEST(AdamOnMxnet, TakesTheNativeOpWhereItsRoundedBetasCanBePutRight) {
     EXPECT_EQ(optimizer_path(slow, DType::f32), "composed of elementwise ops");
     EXPECT_EQ(optimizer_path(native, DType::f64), "composed of elementwise ops");
     for (const Optimizer& optimizer : {native, slow}) {
-      const Program program = prepared(with_optimizer(optimizer, 0.01), Precision::fp32);
+      const Program program = prepared(with_optimizer(optimizer, 0.01), Precision::kFp32);
       expect_updates(program, program.phases[0], kSingle, {0.01, 0.01, 0.0, 0.005});
     }
   }

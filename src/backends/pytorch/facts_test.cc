@@ -5,10 +5,10 @@ namespace tbd {
 const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
       .framework = "pytorch",
-      .precisions = {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16},
+      .precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16},
       .layouts = {ImageLayout::kNchw, ImageLayout::kNhwc},
       .single_precision = 2e-4,
-      .updates = {{Precision::fp64, 1e-11}},
+      .updates = {{Precision::kFp64, 1e-11}},
   };
   return facts;
 }

@@ -15,11 +15,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::optional<at::ScalarType> element_type(const std::string& precision) {
-  if (precision == "fp64") return at::kDouble;
-  if (precision == "fp32" || precision == "tf32") return at::kFloat;
-  if (precision == "bf16") return at::kBFloat16;
-  if (precision == "fp16") return at::kHalf;
+std::optional<at::ScalarType> element_type(const Precision& precision) {
+  if (precision == Precision::kFp64) return at::kDouble;
+  if (precision == Precision::kFp32 || precision == Precision::kTf32) return at::kFloat;
+  if (precision == Precision::kBf16) return at::kBFloat16;
+  if (precision == Precision::kFp16) return at::kHalf;
   return std::nullopt;
 }
 
@@ -42,7 +42,7 @@ double best_rate(int64_t size, at::ScalarType type, double seconds, const at::De
 
 }  // namespace
 
-std::optional<double> best_gemm_rate(const std::string& precision, double seconds, const at::Device& device) {
+std::optional<double> best_gemm_rate(const Precision& precision, double seconds, const at::Device& device) {
   const std::optional<at::ScalarType> type = element_type(precision);
   if (!type) return std::nullopt;
   const at::NoGradGuard no_grad;

@@ -21,14 +21,14 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 SessionIdentity describe_torch() {
   SessionIdentity out = {
       .framework = "pytorch", .version = torch_version(), .modes = {Mode::kEager, Mode::kEagerOnednn}};
-  out.devices = {"cpu"};
-  out.precisions = {"fp64", "fp32", "bf16", "fp16"};
-  out.passes = {"clean", "memory", "trace"};
+  out.devices = {Device::kCpu};
+  out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16};
+  out.passes = {Pass::kClean, Pass::kMemory, Pass::kTrace};
   out.layouts = {ImageLayout::kNchw, ImageLayout::kNhwc};
   if (at::hasCUDA()) {
     const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
-    for (int64_t i = 0; i < count; ++i) out.devices.push_back(cat("cuda:", i));
-    if (count > 0) out.precisions.push_back("tf32");
+    for (int64_t i = 0; i < count; ++i) out.devices.push_back(Device(cat("cuda:", i)));
+    if (count > 0) out.precisions.push_back(Precision::kTf32);
   }
   out.build["cpu_capability"] = at::get_cpu_capability();
   out.build["mkl"] = first_line(at::get_mkl_version());

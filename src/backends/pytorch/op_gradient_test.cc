@@ -59,8 +59,8 @@ TensorMap part_of(const TensorMap& values, bool weights) {
 
 TEST_P(OpGradient, IsTheLimitOfCentralDifferences) {
   for (const OpCase& c : op_cases(GetParam())) {
-    const Program program = op_program({&c, 1}, Precision::fp64);
-    const TensorMap values = op_values({&c, 1}, Precision::fp64, DType::f64);
+    const Program program = op_program({&c, 1}, Precision::kFp64);
+    const TensorMap values = op_values({&c, 1}, Precision::kFp64, DType::f64);
     expect_gradients(program, part_of(values, true), part_of(values, false), 1e-7);
   }
 }

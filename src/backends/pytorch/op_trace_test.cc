@@ -194,7 +194,7 @@ TEST(OpTrace, SaysShapesTypesAndMath) {
 }
 
 TEST(OpTrace, SaysMathOfLowPrecision) {
-  Traced traced(with_precision(toy_program("mlp20"), Precision::bf16));
+  Traced traced(with_precision(toy_program("mlp20"), Precision::kBf16));
   traced.step(true);
   const Trace trace = traced.trace();
   std::set<std::string> math;

@@ -59,7 +59,7 @@ Program tied(bool looks_up) {
   g.loss("ce", g.softmax_cross_entropy(g.linear(looks_up ? x : g.stop_gradient(x), table), label));
   g.update({});
   program.step = {{.phase = "train"}};
-  return with_precision(program, Precision::fp64);
+  return with_precision(program, Precision::kFp64);
 }
 
 TEST(EmbeddingOp, ATiedProjectionReachesThePaddingRow) {

@@ -28,7 +28,9 @@ void use_one_interop_thread() {
   (void)once;
 }
 
-std::string fp32_math(const LoadOptions& options) { return options.tf32 && options.device != "cpu" ? "tf32" : "fp32"; }
+std::string fp32_math(const LoadOptions& options) {
+  return options.tf32 && options.device != Device::kCpu ? "tf32" : "fp32";
+}
 
 class TorchSession final : public ProgramSession {
  public:
@@ -45,7 +47,7 @@ class TorchSession final : public ProgramSession {
   std::string first_non_finite() override;
   SessionMemory memory() const override;
   void reset_peak_memory() override;
-  std::optional<double> gemm_rate(const std::string& precision, double seconds) override;
+  std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
   Store& open(const Program& program, const LoadOptions& options) override;
@@ -85,7 +87,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   allow_tf32(options.tf32);
   linear_by_onednn(options.mode == Mode::kEagerOnednn);
   at::manual_seed(options.seed);
-  device_ = device_from(options.device);
+  device_ = device_from(options.device.text());
   const Layout layout = layout_from(options.layout);
   weights_ = std::make_unique<Weights>(program, device_, layout);
   if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program), fp32_math(options));
@@ -154,7 +156,7 @@ std::string TorchSession::first_non_finite() {
 SessionMemory TorchSession::memory() const { return counted_memory(device_); }
 void TorchSession::reset_peak_memory() { reset_counted_peak(device_); }
 
-std::optional<double> TorchSession::gemm_rate(const std::string& precision, double seconds) {
+std::optional<double> TorchSession::gemm_rate(const Precision& precision, double seconds) {
   return guarded([&] { return best_gemm_rate(precision, seconds, device_); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Program tiny_resnet(Precision precision = Precision::fp32) {
+Program tiny_resnet(Precision precision = Precision::kFp32) {
   return with_precision(find_model("resnet50").config("tiny").program(), precision);
 }
 
@@ -46,7 +46,7 @@ TEST(TorchLiveness, FreesWhatLivenessReleases) {
 TEST(LossScale, SkipsTheUpdateAndHalvesUntilGradientsAreFinite) {
   Program program = toy_program("norms");
   program.phases[0].update.ema = 0.9;
-  program = with_precision(program, Precision::fp16);
+  program = with_precision(program, Precision::kFp16);
   TensorMap batch = random_batch(program, {{"N", 4}});
   batch["norm/ce"] = converted(doubles({}, {1e36}), DType::f32);
   auto session = loaded(program);
@@ -65,7 +65,7 @@ TEST(LossScale, SkipsTheUpdateAndHalvesUntilGradientsAreFinite) {
 }
 
 TEST(LossScale, CapturedGradientsAreUnscaled) {
-  const Program fp32 = toy_program("mlp20"), fp16 = with_precision(fp32, Precision::fp16);
+  const Program fp32 = toy_program("mlp20"), fp16 = with_precision(fp32, Precision::kFp16);
   auto a = ready(fp32), b = ready(fp16);
   a->step(at_step(1));
   b->step(at_step(1));
@@ -76,7 +76,7 @@ TEST(LossScale, CapturedGradientsAreUnscaled) {
 TEST(TorchIdentity, NamesBuildAndPaths) {
   const SessionIdentity identity = make_torch_session()->identity();
   EXPECT_THAT(identity.version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
-  EXPECT_THAT(identity.precisions, testing::Contains("bf16"));
+  EXPECT_THAT(identity.precisions, testing::Contains(Precision::kBf16));
   EXPECT_EQ(identity.build.at("optimizer.sgd"), "_fused_sgd_");
 }
 
@@ -93,7 +93,7 @@ TEST(TorchCheck, SaysWhatIsComposedAndWhatIsUnknown) {
 
 TEST(TorchLoad, SaysThatThereIsNoSuchDevice) {
   LoadOptions options = load_options();
-  options.device = "cuda:99";
+  options.device = Device("cuda:99");
   EXPECT_THAT(sentence_from([&] { make_torch_session()->load(toy_program("mlp20"), options); }), HasSubstr("CUDA"));
 }
 

@@ -15,7 +15,7 @@ class TorchToy : public testing::TestWithParam<std::string> {};
 
 TEST_P(TorchToy, FreeingAndOverwritingChangeNoNumber) {
   const auto found = std::ranges::find(programs(), GetParam(), &NamedPrograms::value_type::first);
-  const Program toy = with_precision(with_dropout(found->second, DropoutMode::mask), Precision::fp32);
+  const Program toy = with_precision(with_dropout(found->second, DropoutMode::kMask), Precision::kFp32);
   const auto after_three_steps = [&](bool obey) {
     auto session = ready_obeying(obey, toy);
     for (int64_t step = 1; step <= 3; ++step) session->step(at_step(step));

@@ -83,12 +83,12 @@ TEST_P(CtcOp, HasNoGradientBehindTheLengthNorWhereNoPathFits) {
   Trial trial;
   build(trial);
   trial.program();
-  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+  for (const Precision& precision : {Precision::kFp64, Precision::kFp32}) {
     const Vector g = as_doubles(trial.run(precision).at("grad/logits"));
     for (size_t i = 0; i < g.size(); ++i) {
       const size_t sample = i / (kSteps * kClasses), t = i / kClasses % kSteps;
       const bool counts = t < static_cast<size_t>(GetParam().lengths[sample]) && loss(trial["logits"], sample) != 0;
-      EXPECT_EQ(g[i] != 0, counts) << name(precision) << " " << sample << " " << t;
+      EXPECT_EQ(g[i] != 0, counts) << precision.text() << " " << sample << " " << t;
     }
   }
 }

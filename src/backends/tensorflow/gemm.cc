@@ -12,10 +12,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::optional<DType> element_type(const std::string& precision) {
-  if (precision == "fp64") return DType::f64;
-  if (precision == "fp32") return DType::f32;
-  if (precision == "bf16") return DType::bf16;
+std::optional<DType> element_type(const Precision& precision) {
+  if (precision == Precision::kFp64) return DType::f64;
+  if (precision == Precision::kFp32) return DType::f32;
+  if (precision == Precision::kBf16) return DType::bf16;
   return std::nullopt;
 }
 
@@ -48,7 +48,7 @@ double best_rate(int64_t size, DType dtype, double seconds, int64_t threads) {
 
 }  // namespace
 
-std::optional<double> best_gemm_rate(const std::string& precision, double seconds, int64_t threads) {
+std::optional<double> best_gemm_rate(const Precision& precision, double seconds, int64_t threads) {
   const std::optional<DType> type = element_type(precision);
   if (!type) return std::nullopt;
   double best = 0;

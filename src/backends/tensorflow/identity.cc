@@ -9,10 +9,10 @@ namespace tbd::tensorflow {
 
 SessionIdentity describe_tensorflow() {
   SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::kGraph, Mode::kXla}};
-  out.devices = {"cpu"};
-  out.precisions = {"fp64", "fp32", "bf16"};
+  out.devices = {Device::kCpu};
+  out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16};
   out.layouts = {ImageLayout::kNhwc};
-  out.passes = {"clean", "trace", "memory"};
+  out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
   out.build["math"] = "oneDNN and Eigen, as TensorFlow links them";
   out.build["inter_op_threads"] = "1";
   using Kind = Optimizer::Kind;

@@ -18,7 +18,7 @@ class Network : public testing::TestWithParam<Learner> {};
 
 TEST_P(Network, LearnsAFixedBatch) {
   const auto& [model, config, lr] = GetParam();
-  auto session = ready(small(model, config, Precision::fp32), {.capture = false});
+  auto session = ready(small(model, config, Precision::kFp32), {.capture = false});
   const double first = session->step(at_step(1, lr)).loss;
   double last = first;
   for (int64_t step = 2; step <= 8; ++step) last = session->step(at_step(step, lr)).loss;

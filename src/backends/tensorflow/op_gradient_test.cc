@@ -27,8 +27,8 @@ class OpGradient : public testing::TestWithParam<std::string> {};
 
 TEST_P(OpGradient, IsTheLimitOfCentralDifferences) {
   const std::vector<OpCase> cases = op_cases(GetParam());
-  const Program program = op_program(cases, Precision::fp64);
-  const TensorMap values = op_values(cases, Precision::fp64, DType::f64);
+  const Program program = op_program(cases, Precision::kFp64);
+  const TensorMap values = op_values(cases, Precision::kFp64, DType::f64);
   const bool rounds = GetParam() == "cast";  // through fp32
   expect_gradients(*with_values(program, values), program.phases[0], rounds ? 1e-2 : 1e-5, rounds ? 1e-3 : 1e-6);
 }

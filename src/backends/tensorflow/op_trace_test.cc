@@ -169,7 +169,7 @@ TEST(OpTrace, SecondDerivativesHaveNodes) {
 TEST(OpTrace, BackwardOpsOfNetworksHaveNodes) {
   for (const char* model : {"resnet50", "transformer", "deep_speech_2"}) {
     int64_t without = 0, with = 0;
-    for (const Seen& event : one_step_of(with_precision(find_model(model).config("tiny").program(), Precision::fp32)))
+    for (const Seen& event : one_step_of(with_precision(find_model(model).config("tiny").program(), Precision::kFp32)))
       if (event.kind == EventKind::backward_op) ++(event.node.empty() ? without : with);
     EXPECT_GT(with, 50) << model;
     EXPECT_EQ(without, 0) << model;

@@ -220,7 +220,7 @@ TEST(AttentionOp, DropsProbabilitiesByItsMaskOrAnew) {
   Trial drawn;
   build(drawn);
   drawn.program();
-  const Vector y = as_doubles(drawn.run(Precision::fp64).at("output/y"));
+  const Vector y = as_doubles(drawn.run(Precision::kFp64).at("output/y"));
   const double kept = 1 / 0.75 / static_cast<double>(length);
   int64_t keeps = 0;
   for (const double p : y) {
@@ -284,7 +284,7 @@ TEST(EmbeddingOp, GivesItsPaddingRowNoGradient) {
     trial.result("y", y);
     if (tied) trial.result("logits", trial.g.linear(trial.g.stop_gradient(y), table));
     trial.program();
-    const Vector g = as_doubles(trial.run(Precision::fp64).at("grad/table"));
+    const Vector g = as_doubles(trial.run(Precision::kFp64).at("grad/table"));
     EXPECT_EQ(g[2] != 0 && g[3] != 0, tied);
     for (const size_t other : {0, 1, 4, 5, 6, 7}) EXPECT_NE(g[other], 0);
   }

@@ -20,7 +20,8 @@ SessionIdentity TensorFlowSession::identity() const { return describe_tensorflow
 std::vector<NodeSupport> TensorFlowSession::check(const Program& program) const { return check_nodes(program); }
 
 void TensorFlowSession::load(const Program& program, const LoadOptions& options) {
-  if (options.device != "cpu") fail(ErrorKind::unsupported, "this tensorflow has no device '", options.device, "'");
+  if (options.device != Device::kCpu)
+    fail(ErrorKind::unsupported, "this tensorflow has no device '", options.device, "'");
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   ProgramSession::load(program, options);
@@ -69,7 +70,7 @@ void TensorFlowSession::hand_over(Trace& trace) {
   for (const RunRecord& run : std::exchange(traced_, {})) append_ops(run, *origins_, nodes, trace);
 }
 
-std::optional<double> TensorFlowSession::gemm_rate(const std::string& precision, double seconds) {
+std::optional<double> TensorFlowSession::gemm_rate(const Precision& precision, double seconds) {
   return best_gemm_rate(precision, seconds, options().threads);
 }
 

@@ -21,7 +21,7 @@ class TensorFlowSession final : public ProgramSession {
   SessionMemory memory() const override { return {}; }  // the C API does not tell
   void reset_peak_memory() override {}
   void hand_over(Trace& trace) override;
-  std::optional<double> gemm_rate(const std::string& precision, double seconds) override;
+  std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
   Store& open(const Program& program, const LoadOptions& options) override;

@@ -9,7 +9,7 @@ namespace {
 using testing::AllOf, testing::HasSubstr;
 
 TEST(TensorFlowXla, TrainsTheSameNetworkAsTheGraph) {
-  const Program program = with_precision(toy_program("conv_forms"), Precision::fp32);
+  const Program program = with_precision(toy_program("conv_forms"), Precision::kFp32);
   auto graph = ready(program), xla = ready(program, {.mode = Mode::kXla});
   for (int64_t step = 1; step <= 2; ++step)
     EXPECT_NEAR(xla->step(at_step(step)).loss, graph->step(at_step(step)).loss, 1e-4) << step;
@@ -22,7 +22,7 @@ TEST(TensorFlowIdentity, NamesItsModes) {
 TEST(TensorFlowCheck, RunsEveryToyButInHalfPrecision) {
   const TensorFlowSession session;
   for (const auto& [name, program] : toy_programs()) EXPECT_TRUE(runs(program)) << name;
-  const auto fp16 = session.check(with_precision(toy_program("mlp20"), Precision::fp16));
+  const auto fp16 = session.check(with_precision(toy_program("mlp20"), Precision::kFp16));
   EXPECT_TRUE(std::ranges::any_of(fp16, [](const auto& n) { return n.level == NodeSupport::Level::unsupported; }));
 }
 
@@ -33,8 +33,8 @@ TEST(TensorFlowLoad, RefusesOtherLayoutsAndLossScales) {
   const Program program = toy_program("mlp20");
   EXPECT_THAT(load({.bindings = {{"N", 4}}, .layout = ImageLayout::kNchw}, program), HasSubstr("nhwc"));
   LoadOptions options = load_options();
-  EXPECT_THAT(load(options, with_precision(program, Precision::fp16)), HasSubstr("loss scale"));
-  options.device = "cuda:0";
+  EXPECT_THAT(load(options, with_precision(program, Precision::kFp16)), HasSubstr("loss scale"));
+  options.device = Device("cuda:0");
   EXPECT_THAT(load(options, program), HasSubstr("cuda:0"));
 }
 

@@ -43,7 +43,7 @@ TEST(SequenceMaskOp, ZeroesPositionsBeyondTheLength) {
       const Tensor open = trial.g.add(x, trial.floats("ends", shape, ends));
       trial.result("y", trial.g.sequence_mask(open, trial.integers("lengths", {2}, lengths), axis));
       trial.expect({});
-      const TensorMap out = trial.run(Precision::fp64);
+      const TensorMap out = trial.run(Precision::kFp64);
       Vector expected = as_doubles(out.at("output/x"));
       for (int64_t i = 0; i < shape.elements(); ++i)
         if (!is_valid(i)) expected[static_cast<size_t>(i)] = 0;
@@ -143,7 +143,7 @@ TEST(SoftCrossEntropyOp, WeighsLogProbabilitiesByItsTargets) {
   const Tensor targets = trained.parameter("targets", {2, 3}), logits = trained.parameter("logits", {2, 3});
   trained.result("loss", trained.g.soft_cross_entropy(logits, targets));
   trained.program();
-  EXPECT_THAT(as_doubles(trained.run(Precision::fp64).at("grad/targets")), testing::Each(0.0));
+  EXPECT_THAT(as_doubles(trained.run(Precision::kFp64).at("grad/targets")), testing::Each(0.0));
 }
 
 }  // namespace

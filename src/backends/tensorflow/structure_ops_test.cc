@@ -35,7 +35,7 @@ TEST(ConcatOp, JoinsImagesAlongEachAxis) {
     const Tensor y = trial.g.concat({a, row, b}, axis);
     trial.result("y", y);
     trial.expect({});
-    const TensorMap out = trial.run(Precision::fp64);
+    const TensorMap out = trial.run(Precision::kFp64);
     const int64_t size = a.shape()[axis];
     EXPECT_EQ(part(out.at("output/y"), axis, 0, size), as_doubles(out.at("output/a"))) << axis;
     EXPECT_EQ(part(out.at("output/y"), axis, size, 2 * size), trial["row"]) << axis;
@@ -49,7 +49,7 @@ TEST(SliceOp, CutsAlongEachAxisWhereverItLies) {
     const Tensor x = image(trial, "a", 3);
     trial.result("y", trial.g.slice(x, {.axis = axis, .begin = 1}));
     trial.expect({});
-    const TensorMap out = trial.run(Precision::fp64);
+    const TensorMap out = trial.run(Precision::kFp64);
     EXPECT_EQ(as_doubles(out.at("output/y")), part(out.at("output/a"), axis, 1, x.shape()[axis])) << axis;
   }
 }
@@ -71,7 +71,7 @@ int64_t nodes_of_kind(const Cuts& cuts, const char* kind) {
       trial.result(cat("y", i), y);
   }
   trial.expect({});
-  const TensorMap out = trial.run(Precision::fp64);
+  const TensorMap out = trial.run(Precision::kFp64);
   for (size_t i = 0; i < cuts.ranges.size(); ++i) {
     const Vector expected = part(doubles({2, 6, 3}, trial["x"]), 1, cuts.ranges[i].first, cuts.ranges[i].second);
     EXPECT_EQ(as_doubles(out.at(cat("output/y", i))), expected);
@@ -95,7 +95,7 @@ TEST(TransposeOp, PermutesImagesAsTheyLie) {
     Trial trial;
     trial.result("y", trial.g.transpose(image(trial, "a", 3), axes));
     trial.expect({});
-    const TensorMap out = trial.run(Precision::fp64);
+    const TensorMap out = trial.run(Precision::kFp64);
     const HostTensor &x = out.at("output/a"), &y = out.at("output/y");
     const Vector xs = as_doubles(x), ys = as_doubles(y);
     for (int64_t i = 0; i < y.shape().elements(); ++i) {

@@ -47,18 +47,18 @@ class Trial {
   }
   void expect_in_double(const std::map<std::string, Vector>& outputs) {
     finish();
-    const TensorMap actual = run(Precision::fp64);
+    const TensorMap actual = run(Precision::kFp64);
     for (const auto& [name, expected] : outputs) {
       const HostTensor& y = actual.at("output/" + name);
       EXPECT_LT(relative_error(y, doubles(y.shape(), expected)), 1e-12) << name;
     }
-    expect_gradients(*loaded_in(Precision::fp64), program_.phases[0]);
+    expect_gradients(*loaded_in(Precision::kFp64), program_.phases[0]);
   }
   void expect_in_other_precisions() {
-    const TensorMap exact = run(Precision::fp64);
-    for (const auto& [precision, tolerance] : {std::pair(Precision::fp32, 2e-6), std::pair(Precision::bf16, 3e-2)})
+    const TensorMap exact = run(Precision::kFp64);
+    for (const auto& [precision, tolerance] : {std::pair(Precision::kFp32, 2e-6), std::pair(Precision::kBf16, 3e-2)})
       for (const auto& [tensor_name, tensor] : run(precision))
-        EXPECT_LT(relative_error(tensor, exact.at(tensor_name)), tolerance) << name(precision) << " " << tensor_name;
+        EXPECT_LT(relative_error(tensor, exact.at(tensor_name)), tolerance) << precision.text() << " " << tensor_name;
   }
   void expect(const std::map<std::string, Vector>& outputs) {
     expect_in_double(outputs);
@@ -100,7 +100,7 @@ class Trial {
     auto session = loaded(lowered, {.batch = 1});
     TensorMap inputs;
     for (const auto& [name, value] : values_) {
-      const DType stored = precision == Precision::fp64 || !is_float(value.dtype()) ? value.dtype() : DType::f32;
+      const DType stored = precision == Precision::kFp64 || !is_float(value.dtype()) ? value.dtype() : DType::f32;
       if (name.starts_with("param/"))
         session->write({{name, converted(value, stored)}});
       else

@@ -143,7 +143,7 @@ void add_bandwidth_kernels(Peaks& peaks, const PeakOptions& options) {
       if (result.unit == "memory") result.one = result.all;
 }
 
-void require_known(const PeakOptions& options) {
+void require_known_kinds(const PeakOptions& options) {
   std::vector<std::string> names;
   for (const FlopKernel& kernel : flop_kernels()) names.emplace_back(kernel.name);
   for (const BandwidthKernel& kernel : bandwidth_kernels()) names.emplace_back(kernel.name);
@@ -164,7 +164,7 @@ PeakOptions quick_peak_options() { return {.sample_seconds = 0.05, .samples = 3}
 
 std::optional<Peaks> measure_peaks(const PeakOptions& options) try {
   require(options.samples >= 1 && options.sample_seconds > 0, "a peak needs at least one sample of some length");
-  require_known(options);
+  require_known_kinds(options);
   const int64_t begin = now_ns();
   Peaks peaks{.cores = options.cores.empty() ? usable_set() : options.cores,
               .sample_seconds = options.sample_seconds,

@@ -62,7 +62,7 @@ using Missing = std::map<Question, std::vector<std::string>>;  // frameworks wit
 std::map<std::pair<std::string, std::string>, std::set<std::string>> rivals(std::span<const Workload> cells) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> out;
   for (const Workload& cell : cells)
-    if (cell.device == "cpu") out[{cell.model, cell.config}].insert(cell.framework);
+    if (cell.device == Device::kCpu) out[{cell.model, cell.config}].insert(cell.framework);
   return out;
 }
 
@@ -71,7 +71,7 @@ Missing missing_verdicts(std::span<const Workload> cells, const RunnerSettings& 
   Missing missing;
   for (const Workload& cell : cells) {
     const WorkerEntry* entry = worker_of(cell, settings);
-    if (!entry || cell.device != "cpu" || trained_by.at({cell.model, cell.config}).size() < 2) continue;
+    if (!entry || cell.device != Device::kCpu || trained_by.at({cell.model, cell.config}).size() < 2) continue;
     if (verified(cell, settings)) continue;
     const ImageLayout layout = cell.layout == usual_layout(entry->framework) ? ImageLayout() : cell.layout;
     std::vector<std::string>& frameworks =
@@ -178,7 +178,7 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
 
 std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings) {
   const WorkerEntry* entry = worker_of(cell, settings);
-  if (!entry || cell.device != "cpu") return std::nullopt;
+  if (!entry || cell.device != Device::kCpu) return std::nullopt;
   try {
     const std::optional<bool> own = verified(key_of(cell, cell.config, *entry), *entry, settings);
     return own ? own : verified(key_of(cell, tiny_config_of(cell.model, cell.config), *entry), *entry, settings);

@@ -10,7 +10,7 @@ struct CheckOptions {
   std::string model;
   std::string config;                   // empty: tiny where the model has it
   std::vector<std::string> frameworks;  // empty: every worker that is built
-  std::string precision = "fp32";
+  Precision precision = Precision::kFp32;
   ImageLayout layout;  // empty: each framework's usual one
   Mode mode;           // empty: each framework's usual one
   int64_t batch = 0;   // 0: 4 where a step is small, else 2

@@ -45,10 +45,6 @@ int64_t moved_runs(const Program& program) {
   return parameters <= kQuickParameters ? kQuickMovedRuns : kMovedRuns;
 }
 
-Program in(const Program& program, const std::string& precision) {
-  return with_precision(program, precision_from(precision));
-}
-
 // Steps from the same weights and inputs.
 StepRun whole_run(const TensorMap& weights, const TensorMap& inputs) {
   return {.weights = weights, .inputs = inputs, .stops = {{1, kFirst}, {kWholeSteps, kLast}}};
@@ -91,14 +87,14 @@ double peak_rate(const Schedule& schedule, int64_t batch) {
 
 Equivalence::Equivalence(const Program& program, const EquivalenceOptions& options, const Stepper& reference)
     : options_(options) {
-  if (options.precision != "fp32" && options.precision != "fp64")
+  if (options.precision != Precision::kFp32 && options.precision != Precision::kFp64)
     fail(ErrorKind::usage, "frameworks are compared in fp32 or fp64, not in ", options.precision);
   validate(program, {{"N", options.batch}});
   for (const StepEntry& entry : program.step) {
     const Program phase = alone(program, entry.phase);
-    cases_.push_back(make_case(with_dropout(phase, DropoutMode::off), entry.phase, reference));
+    cases_.push_back(make_case(with_dropout(phase, DropoutMode::kOff), entry.phase, reference));
     if (has_dropout(phase))
-      cases_.push_back(make_case(with_dropout(phase, DropoutMode::mask), entry.phase + ", masks given", reference));
+      cases_.push_back(make_case(with_dropout(phase, DropoutMode::kMask), entry.phase + ", masks given", reference));
   }
   if (has_step_list(program)) list_.emplace(program, Bindings{{"N", options.batch}}, options.seed, reference);
 }
@@ -116,7 +112,10 @@ void Equivalence::draw(Case& made, const Stepper& reference) const {
 // Every value of the first micro-batch, its upstream gradients, and the host results of all, which are injected.
 TensorMap Equivalence::tap(Case& made, const Stepper& reference) const {
   const Program program = tapped(made.program, made.bindings);
-  StepJob job{.program = in(program, "fp64"), .bindings = made.bindings, .precision = "fp64", .lr = 0.0};
+  StepJob job{.program = with_precision(program, Precision::kFp64),
+              .bindings = made.bindings,
+              .precision = Precision::kFp64,
+              .lr = 0.0};
   const int64_t runs = has_host_calls(made.program) ? made.program.phases.front().accumulate : 1;
   TensorMap weights = made.weights;
   for (const Parameter& probe : program.parameters)
@@ -153,8 +152,8 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   made.padding.emplace(made.program, made.bindings, made.inputs);
   values.clear();
 
-  const auto job = [&](const char* precision, const ImageLayout& layout, int64_t threads) {
-    return StepJob{.program = in(made.program, precision),
+  const auto job = [&](const Precision& precision, const ImageLayout& layout, int64_t threads) {
+    return StepJob{.program = with_precision(made.program, precision),
                    .bindings = made.bindings,
                    .precision = precision,
                    .layout = layout,
@@ -164,7 +163,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   };
   std::mutex guard;
   const auto spread = [&](const ImageLayout& layout, int64_t threads, int64_t moved) {
-    StepJob each = job("fp32", layout, threads);
+    StepJob each = job(Precision::kFp32, layout, threads);
     each.runs = {whole_run(made.weights, made.inputs)};
     for (int64_t i = 0; i < moved; ++i)
       each.runs.push_back(whole_run(moved_by(2, made.weights, 2 * static_cast<uint64_t>(i)),
@@ -177,14 +176,14 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   };
   // The float32 runs are held against the float64 one, which the first pair brings.
   in_pairs({[&] {
-              StepJob exact = job("fp64", ImageLayout::kNchw, 0);
+              StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
               made.whole.emplace(whole_step(std::move(reference(exact).front()), *made.padding));
             },
             [&] {
-              StepJob exact{.program = in(made.nodes.program, "fp64"),
+              StepJob exact{.program = with_precision(made.nodes.program, Precision::kFp64),
                             .bindings = kOne,
-                            .precision = "fp64",
+                            .precision = Precision::kFp64,
                             .layout = ImageLayout::kNchw,
                             .lr = kRuleRate};
               exact.runs = {node_run(made.nodes.weights, made.nodes.inputs), moved_node_run(made.nodes)};
@@ -201,12 +200,12 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
 
 void Equivalence::judge_case(const Case& each, const Subject& subject, const std::filesystem::path& reproduction,
                              FrameworkVerdict& verdict) const {
-  const DType dtype = options_.precision == "fp64" ? DType::f64 : DType::f32;
+  const DType dtype = options_.precision == Precision::kFp64 ? DType::f64 : DType::f32;
   WholeStep whole;
   std::vector<TensorMap> nodes;
   std::string no_nodes;  // why nodes and rule cannot be judged: their program needs what the worker has not
   in_pairs({[&] {
-              StepJob job{.program = in(each.nodes.program, options_.precision),
+              StepJob job{.program = with_precision(each.nodes.program, options_.precision),
                           .bindings = kOne,
                           .precision = options_.precision,
                           .layout = subject.layout,
@@ -221,7 +220,7 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
               }
             },
             [&] {
-              StepJob job{.program = in(each.program, options_.precision),
+              StepJob job{.program = with_precision(each.program, options_.precision),
                           .bindings = each.bindings,
                           .precision = options_.precision,
                           .layout = subject.layout,

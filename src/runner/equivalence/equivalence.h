@@ -14,7 +14,7 @@ namespace tbd {
 struct EquivalenceOptions {
   int64_t batch = 2;
   uint64_t seed = 0;
-  std::string precision = "fp32";  // of the frameworks: fp32, or fp64 where they have it
+  Precision precision = Precision::kFp32;  // of the frameworks: fp32, or fp64 where they have it
 };
 
 // A framework that is judged.

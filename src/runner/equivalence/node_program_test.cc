@@ -63,7 +63,7 @@ TEST(Tapped, ShowsEveryResultAndProbesThoseThatAGradientReaches) {
 
 // The last c is used by nothing: it is shown, but no gradient reaches it.
 TEST(Tapped, ProbesEachResultThatAGradientReaches) {
-  const Program program = tapped(with_dropout(sequences(), DropoutMode::mask), kBatch);
+  const Program program = tapped(with_dropout(sequences(), DropoutMode::kMask), kBatch);
   validate(program, kBatch);
   const Graph graph = bind(program, program.phases.front(), kBatch);
   std::set<std::string> probes;
@@ -86,7 +86,7 @@ const NodeCase& case_of(const NodeProgram& nodes, const std::string& node) {
 }
 
 TEST(NodePrograms, JudgeEveryResultAndGiveMasksLabelsAndIds) {
-  const Program program = with_dropout(sequences(), DropoutMode::mask);
+  const Program program = with_dropout(sequences(), DropoutMode::kMask);
   const NodeProgram nodes = node_program(program, kBatch, values_of(program));
   validate(nodes.program, {{"N", 1}});
   const NodeCase& lstm = case_of(nodes, "lstm_l0");
@@ -107,7 +107,7 @@ TEST(NodePrograms, JudgeEveryResultAndGiveMasksLabelsAndIds) {
 }
 
 TEST(NodePrograms, SelectingOneCaseKeepsAllItsResults) {
-  const Program program = with_dropout(sequences(), DropoutMode::mask);
+  const Program program = with_dropout(sequences(), DropoutMode::kMask);
   const NodeProgram nodes = node_program(program, kBatch, values_of(program));
   const NodeProgram one = only(nodes, case_of(nodes, "lstm_l0"));
   validate(one.program, {{"N", 1}});

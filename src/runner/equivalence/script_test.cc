@@ -40,7 +40,7 @@ Program every_op_on_sequences() {
   g.loss("ce", g.softmax_cross_entropy(logits, ids, loss, weights));
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
-  return with_dropout(program, DropoutMode::mask);
+  return with_dropout(program, DropoutMode::kMask);
 }
 
 std::string script(const std::string& framework, const NodeProgram& nodes, const NodeCase& node,

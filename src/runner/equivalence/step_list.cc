@@ -27,7 +27,7 @@ bool has_step_list(const Program& program) {
 }
 
 StepList::StepList(const Program& program, const Bindings& bindings, uint64_t seed, const Stepper& reference)
-    : program_(with_dropout(program, DropoutMode::off)), bindings_(bindings), seed_(seed) {
+    : program_(with_dropout(program, DropoutMode::kOff)), bindings_(bindings), seed_(seed) {
   StepJob drawing{.program = program_, .bindings = bindings_, .seed = seed_};
   drawing.runs = {{.stops = {{1, {"loss"}}}}};
   StepRunResult drawn = std::move(reference(drawing).front());
@@ -35,12 +35,12 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
   inputs_ = std::move(drawn.inputs);
   std::erase_if(inputs_, [](const auto& input) { return input.first.find("norm/") != std::string::npos; });
 
-  StepJob exact = job("fp64", ImageLayout::kNchw, 0);
+  StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
   exact.runs = {run_of(weights_, inputs_)};
   whole_.emplace(first_and_last(std::move(reference(exact).front())));
   // A launch for each: the steps of a worker count on, and phases begin with the first ones.
   const auto widen = [&](const ImageLayout& layout, int64_t threads, const StepRun& run) {
-    StepJob each = job("fp32", layout, threads);
+    StepJob each = job(Precision::kFp32, layout, threads);
     each.runs = {run};
     whole_->add_float32_run(first_and_last(std::move(reference(each).front())));
   };
@@ -50,8 +50,8 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
     widen(ImageLayout::kNchw, 1, run_of(moved_by(2, weights_, 2 * i), moved_by(2, inputs_, 2 * i + 1)));
 }
 
-StepJob StepList::job(const std::string& precision, const ImageLayout& layout, int64_t threads) const {
-  return {.program = with_precision(program_, precision_from(precision)),
+StepJob StepList::job(const Precision& precision, const ImageLayout& layout, int64_t threads) const {
+  return {.program = with_precision(program_, precision),
           .bindings = bindings_,
           .precision = precision,
           .layout = layout,

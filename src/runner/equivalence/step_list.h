@@ -20,7 +20,7 @@ class StepList {
   GateResult judge(const StepJob& like, const Stepper& step) const;
 
  private:
-  StepJob job(const std::string& precision, const ImageLayout& layout, int64_t threads) const;
+  StepJob job(const Precision& precision, const ImageLayout& layout, int64_t threads) const;
 
   Program program_;
   Bindings bindings_;

@@ -29,7 +29,7 @@ PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
               .threads = out.threads.threads,
               .layout = job.layout,
               .mode = job.mode,
-              .dropout = "off",
+              .dropout = DropoutMode::kOff,
               .seed = job.seed};
   return out;
 }

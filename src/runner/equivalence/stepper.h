@@ -23,10 +23,10 @@ struct StepRun {
 struct StepJob {
   Program program;  // after its passes
   Bindings bindings;
-  std::string precision = "fp32";
+  Precision precision = Precision::kFp32;
   ImageLayout layout = ImageLayout::kNchw;
   Mode mode;  // empty: the framework's usual one
-  std::string device = "cpu";
+  Device device = Device::kCpu;
   int64_t threads = 0;  // 0: one per usable core
   uint64_t seed = 0;
   std::optional<double> lr;

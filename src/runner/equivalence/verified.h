@@ -8,7 +8,7 @@ namespace tbd {
 // What a verdict was about.
 struct VerdictKey {
   std::string model_hash;
-  std::string precision = "fp32";
+  Precision precision = Precision::kFp32;
   ImageLayout layout = ImageLayout::kNchw;  // that was run
   Mode mode = {};                           // as asked for; empty: the framework's usual one
 };

@@ -73,7 +73,7 @@ TEST(Verdicts, AreKeptByNetworkLibraryAndPrecision) {
   store_verdict(key, entry, verdict, settings);
   EXPECT_EQ(verified(key, entry, settings), true);
   EXPECT_EQ(verified({.model_hash = "abd"}, entry, settings), std::nullopt);
-  EXPECT_EQ(verified({.model_hash = "abc", .precision = "bf16"}, entry, settings), std::nullopt);
+  EXPECT_EQ(verified({.model_hash = "abc", .precision = Precision::kBf16}, entry, settings), std::nullopt);
   EXPECT_EQ(verified({.model_hash = "abc", .layout = ImageLayout::kNhwc}, entry, settings), std::nullopt);
   verdict.gates[0].add({.error = 2, .bound = 1});
   store_verdict(key, entry, verdict, settings);
