@@ -66,9 +66,9 @@ TEST(DataCheck, RefusesWhatTheReaderRefuses) {
   write_file(root.path() / "train.en", "a b\nc\n");
   write_file(root.path() / "train.vi", "x\ny\n");
   write_file(root.path() / "val.en", "a\n");
-  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.en has no partner"));
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.en has no counterpart"));
   write_file(root.path() / "val.vi", "x\ny\n");
-  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.vi:2: no line of"));
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("val.vi:2: no counterpart in"));
   EXPECT_THAT(refusal_of([&] { check_data({}); }), HasSubstr("synthetic data has no files"));
 }
 

@@ -82,7 +82,7 @@ void check_text(const TextSpec& text) {
         text.buckets[i].source >= text.buckets[i - 1].source && text.buckets[i].target >= text.buckets[i - 1].target,
         "buckets must ascend; number ", i + 1, " is smaller than the one before");
   require(!text.bucket || std::ranges::count(text.buckets, *text.bucket),
-          "the bucket asked for is not among the buckets");
+          "the requested bucket is not among the buckets");
 }
 
 // Two segments, [CLS] and two [SEP].

@@ -65,7 +65,7 @@ std::vector<int32_t> transcript_labels(std::string_view normal) {
 std::string spelled(std::span<const int32_t> labels) {
   std::string out;
   for (const int32_t label : labels) {
-    require(label > kBlankLabel && label < kLabelCount, "label ", label, " spells nothing");
+    require(label > kBlankLabel && label < kLabelCount, "label ", label, " is not in the alphabet");
     out += kAlphabet[static_cast<size_t>(label)];
   }
   return out;

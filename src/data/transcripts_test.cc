@@ -51,8 +51,8 @@ TEST(Transcripts, AnEmptyOneIsRefused) {
 
 TEST(Transcripts, RejectsTheBlankAndUnknownCharacters) {
   EXPECT_EQ(refusal_of([] { transcript_labels("A_"); }), "'_' is outside the alphabet");
-  EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{2, 0}); }), "label 0 spells nothing");
-  EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{29}); }), "label 29 spells nothing");
+  EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{2, 0}); }), "label 0 is not in the alphabet");
+  EXPECT_EQ(refusal_of([] { spelled(std::vector<int32_t>{29}); }), "label 29 is not in the alphabet");
 }
 
 TEST(Transcripts, EqualNeighboursNeedABlankBetween) {

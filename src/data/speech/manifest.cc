@@ -14,7 +14,7 @@ std::string one_line(const fs::path& path, const std::string& where) {
   if (!fs::is_regular_file(path, ignored))
     fail(ErrorKind::not_found, where, ": the transcript ", path.string(), " does not exist");
   const TextFile file(path);
-  require(file.size() < 2, file.where(1), ": a transcript is one line");
+  require(file.size() < 2, file.where(1), ": a transcript must be one line");
   return file.size() == 0 ? "" : std::string(file[0]);
 }
 

@@ -28,7 +28,7 @@ void check(const SpeechSpec& spec) {
     require(i == 0 || frames > spec.buckets[i - 1], "buckets of speech must ascend; number ", i + 1, " is ", frames);
   }
   require(!spec.bucket || std::ranges::count(spec.buckets, *spec.bucket),
-          "the bucket asked for is not among the buckets of speech");
+          "the requested bucket is not among the buckets of speech");
 }
 
 }  // namespace tbd

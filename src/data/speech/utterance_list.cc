@@ -88,7 +88,7 @@ class LibriSpeechLister {
     fs::path audio = path.parent_path() / (id + ".flac");
     if (!is_file(audio)) audio.replace_extension(".wav");
     require(is_file(audio), where, ": no recording ", id, ".flac or .wav beside it");
-    require(known_.insert(below(audio)).second, where, ": ", id, " comes twice");
+    require(known_.insert(below(audio)).second, where, ": ", id, " occurs twice");
     list_.utterances.push_back(
         {below(audio), std::string(space == std::string_view::npos ? "" : text.substr(space + 1)), where});
   }

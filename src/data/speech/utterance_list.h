@@ -29,7 +29,7 @@ struct UtteranceList {
 //                start at root_path and at the manifest's folder. A transcript is a file of one line.
 // Listed by path of the transcripts file in byte order and its lines, or as the manifest has them. Throws
 // Error(not_found or io) for what is missing or cannot be read, Error(invalid) naming file and line for a line without
-// an ID, an ID that comes twice or has no recording, a malformed manifest, and a split without an utterance.
+// an ID, an ID that occurs twice or has no recording, a malformed manifest, and a split without an utterance.
 UtteranceList list_utterances(const std::filesystem::path& path, Split split);
 
 }  // namespace tbd

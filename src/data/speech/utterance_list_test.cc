@@ -66,7 +66,7 @@ TEST_F(UtteranceLists, NamesTheLineThatIsWrong) {
   transcripts("1-2-0000 ONE\n1-2-0007 TWO\n");
   EXPECT_EQ(refusal(), "train/1/2/1-2.trans.txt:2: no recording 1-2-0007.flac or .wav beside it");
   transcripts("1-2-0000 ONE\n1-2-0000 TWO\n");
-  EXPECT_EQ(refusal(), "train/1/2/1-2.trans.txt:2: 1-2-0000 comes twice");
+  EXPECT_EQ(refusal(), "train/1/2/1-2.trans.txt:2: 1-2-0000 occurs twice");
   transcripts("1-2-0000 ONE\n\n");
   EXPECT_EQ(refusal(), "train/1/2/1-2.trans.txt:2: expected an utterance's name and its text");
   transcripts("../../x ONE\n");
@@ -103,7 +103,7 @@ TEST_F(UtteranceLists, NamesWhatIsWrongInAManifest) {
   write_file(path("train_manifest.csv"), "a.wav,a.txt\n");
   EXPECT_THAT(refusal(), HasSubstr("train_manifest.csv:1: the transcript "));
   write_file(path("a.txt"), "ONE\nTWO\n");
-  EXPECT_THAT(refusal(), HasSubstr("a.txt:2: a transcript is one line"));
+  EXPECT_THAT(refusal(), HasSubstr("a.txt:2: a transcript must be one line"));
   write_file(path("train_manifest.json"), "{}");
   EXPECT_THAT(refusal(), HasSubstr("train_manifest.json: 'samples' is missing"));
   write_file(path("train_manifest.json"), R"({"samples": [{"wav_path": 3, "transcript_path": "a.txt"}]})");

@@ -38,13 +38,13 @@ std::vector<Merge> Bpe::read(const TextFile& file, Symbols& symbols) {
   for (size_t line = 0; line < file.size(); ++line) {
     if (line == 0 && file[0].starts_with("#version:")) {
       require(trim(file[0].substr(9)) == "0.2", file.where(0), ": merges of version '", trim(file[0].substr(9)),
-              "', only 0.2 is known");
+              "', only version 0.2 is supported");
       continue;
     }
     const auto parts = words_of(file[line]);
-    require(parts.size() == 2, file.where(line), ": a merge is two symbols, found ", parts.size());
+    require(parts.size() == 2, file.where(line), ": a merge consists of two symbols, found ", parts.size());
     require(seen.emplace(cat(parts[0], " ", parts[1]), line).second, file.where(line), ": the merge '", parts[0], " ",
-            parts[1], "' comes twice");
+            parts[1], "' occurs twice");
     merges.push_back({symbols.add(parts[0]), symbols.add(parts[1]), symbols.add(cat(parts[0], parts[1]))});
   }
   return merges;

@@ -142,9 +142,9 @@ TEST(Bpe, LearntMergesRestoreTheWords) {
 
 TEST(Bpe, NamesABadLine) {
   EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "#version: 0.1\na b\n")); }),
-            "m:1: merges of version '0.1', only 0.2 is known");
-  EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "a b\na\n")); }), "m:2: a merge is two symbols, found 1");
-  EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "a b\nb c\na b\n")); }), "m:3: the merge 'a b' comes twice");
+            "m:1: merges of version '0.1', only version 0.2 is supported");
+  EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "a b\na\n")); }), "m:2: a merge consists of two symbols, found 1");
+  EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "a b\nb c\na b\n")); }), "m:3: the merge 'a b' occurs twice");
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void require_byte_level(const Tree& root) {
   const bool known = root.at("model").value("type", "BPE") == "BPE" && before.is_object() &&
                      before.value("type", "") == "ByteLevel" && before.value("use_regex", true) &&
                      !before.value("add_prefix_space", false);
-  if (!known) fail(ErrorKind::unsupported, "only a BPE model behind a ByteLevel pre-tokenizer is known");
+  if (!known) fail(ErrorKind::unsupported, "only a BPE model with a ByteLevel pre-tokenizer is supported");
 }
 
 int32_t id_of(const Tree& vocabulary, const std::string& token) {
@@ -103,7 +103,7 @@ int32_t id_of(const Tree& vocabulary, const std::string& token) {
 // "a b" or ["a", "b"].
 Merge merge_from(const Tree& merge, const Tree& vocabulary) {
   const auto parts = merge.is_string() ? split(merge.get<std::string>(), ' ') : merge.get<std::vector<std::string>>();
-  require(parts.size() == 2, "a merge is two tokens, got ", merge.dump());
+  require(parts.size() == 2, "a merge consists of two tokens, got ", merge.dump());
   return {id_of(vocabulary, parts[0]), id_of(vocabulary, parts[1]), id_of(vocabulary, parts[0] + parts[1])};
 }
 
@@ -191,7 +191,7 @@ ByteBpe ByteBpe::read(const std::filesystem::path& path) {
     std::vector<Merge> merges;
     for (const Tree& merge : root.at("model").at("merges")) merges.push_back(merge_from(merge, vocabulary));
     const auto eos = added_token(root, {"</s>", "<|endoftext|>", "<|end_of_text|>"});
-    require(eos.has_value(), "no added token ends a text: </s>, <|endoftext|> or <|end_of_text|>");
+    require(eos.has_value(), "no added token marks the end of a text: </s>, <|endoftext|> or <|end_of_text|>");
     ByteBpe bpe(std::move(bytes), merges);
     bpe.eos_ = *eos;
     bpe.bos_ = added_token(root, {"<s>", "<|begin_of_text|>"}).value_or(*eos);
@@ -200,7 +200,7 @@ ByteBpe ByteBpe::read(const std::filesystem::path& path) {
   } catch (const Error& e) {
     throw e.within(path.string());
   } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::invalid, path.string(), ": no tokenizer: ", e.what());
+    fail(ErrorKind::invalid, path.string(), ": not a tokenizer: ", e.what());
   }
 }
 

@@ -117,7 +117,7 @@ class Learner {
     for (const auto& [pair, at] : pairs_) queue_.push({at.count, pair});
   }
 
-  // The most frequent pair; false when none comes twice. A queue entry whose count has fallen goes back with the new
+  // The most frequent pair; false when none occurs twice. A queue entry whose count has fallen goes back with the new
   // one; a count that rose was queued anew.
   bool best(uint64_t& pair) {
     while (!queue_.empty()) {

@@ -33,7 +33,7 @@ struct Merge {
 // Merges by rank: the earlier come first.
 class MergeTable {
  public:
-  // Throws Error(invalid) for a pair that comes twice.
+  // Throws Error(invalid) for a pair that occurs twice.
   explicit MergeTable(std::span<const Merge> merges);
   // Merges all places of the pair of lowest rank, left to right, until no pair is left: n log n in the symbols.
   void apply(std::vector<int32_t>& symbols) const;
@@ -51,7 +51,7 @@ struct CountedWord {
   int64_t count = 0;
 };
 // Merges the pair that is most frequent over `words`, ties by the smaller numbers of left, then right, until `symbols`
-// has `limit` of them or no pair comes twice. `joined` is the text of a pair's result.
+// has `limit` of them or no pair occurs twice. `joined` is the text of a pair's result.
 using JoinedText = std::function<std::string(const std::string& left, const std::string& right)>;
 std::vector<Merge> learn_merges(const std::vector<CountedWord>& words, Symbols& symbols, size_t limit,
                                 const JoinedText& joined);

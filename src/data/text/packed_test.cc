@@ -142,13 +142,13 @@ TEST(Packed, RefusesATokenizerThatDoesNotFit) {
   EXPECT_EQ(refusal(faulty), ": the token 'q' has the id -3");
   faulty = tokenizer();
   faulty["pre_tokenizer"]["type"] = "Metaspace";
-  EXPECT_THAT(refusal(faulty), HasSubstr("only a BPE model behind a ByteLevel pre-tokenizer"));
+  EXPECT_THAT(refusal(faulty), HasSubstr("only a BPE model with a ByteLevel pre-tokenizer"));
   faulty = tokenizer();
   faulty["model"]["merges"][0] = "a b c";
-  EXPECT_EQ(refusal(faulty), ": a merge is two tokens, got \"a b c\"");
+  EXPECT_EQ(refusal(faulty), ": a merge consists of two tokens, got \"a b c\"");
   faulty = tokenizer();
   faulty.erase("added_tokens");
-  EXPECT_THAT(refusal(faulty), HasSubstr("no added token ends a text"));
+  EXPECT_THAT(refusal(faulty), HasSubstr("no added token marks the end of a text"));
   EXPECT_THAT(refusal(Json(tokenizer().dump().substr(0, 50))), HasSubstr(":1: not JSON at byte "));
 }
 

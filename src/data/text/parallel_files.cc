@@ -26,7 +26,7 @@ ParallelFiles files_of(const SourceSpec& spec, const std::vector<std::string>& s
     const bool has_source = is_there(files.source), has_target = is_there(files.target);
     if (has_source && has_target) return files;
     if (has_source || has_target)
-      fail(ErrorKind::invalid, (has_source ? files.source : files.target).string(), " has no partner ",
+      fail(ErrorKind::invalid, (has_source ? files.source : files.target).string(), " has no counterpart ",
            (has_source ? files.target : files.source).string());
   }
   std::string looked_for;

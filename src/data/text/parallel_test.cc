@@ -190,8 +190,8 @@ TEST(Parallel, RefusesMalformedFilesByNameAndLine) {
     write_file(root.path() / "train.vi", vi);
     return below(root.path(), refusal_of([&] { open_source(spec); }));
   };
-  EXPECT_EQ(refusal("a\nb\nc\nd\n", "x\ny\n"), "train.en:3: no line of train.vi is its partner; 4 lines against 2");
-  EXPECT_EQ(refusal("a\n", "x\ny\n"), "train.vi:2: no line of train.en is its partner; 2 lines against 1");
+  EXPECT_EQ(refusal("a\nb\nc\nd\n", "x\ny\n"), "train.en:3: no counterpart in train.vi; 4 lines against 2");
+  EXPECT_EQ(refusal("a\n", "x\ny\n"), "train.vi:2: no counterpart in train.en; 2 lines against 1");
   EXPECT_EQ(refusal("a\nb\n", "x\n\xffy\n"), "train.vi:2: byte 0xff at column 1 is not UTF-8");
   EXPECT_THAT(refusal("\n\n", "x\ny\n"), HasSubstr("has no pair of sentences that can be used; train.en:1"));
   EXPECT_EQ(refusal("a\n", "x\n"), "no batch of 2 samples in a data set of 1 in 2 buckets");
@@ -203,7 +203,7 @@ TEST(Parallel, SaysWhichFilesItLookedFor) {
   EXPECT_THAT(refusal_of([&] { open_source(spec); }),
               HasSubstr("has no training text; looked for train.en, train.tok"));
   write_file(root.path() / "train.en", "a\n");
-  EXPECT_EQ(below(root.path(), refusal_of([&] { open_source(spec); })), "train.en has no partner train.vi");
+  EXPECT_EQ(below(root.path(), refusal_of([&] { open_source(spec); })), "train.en has no counterpart train.vi");
   spec.text.stem = "tst2013";
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("looked for tst2013.en"));
 }

@@ -71,7 +71,7 @@ void require_partners(const TextFile& source, const TextFile& target) {
   if (source.size() == target.size()) return;
   const bool longer = source.size() > target.size();
   const TextFile &more = longer ? source : target, &less = longer ? target : source;
-  fail(ErrorKind::invalid, more.where(less.size()), ": no line of ", less.name(), " is its partner; ", more.size(),
+  fail(ErrorKind::invalid, more.where(less.size()), ": no counterpart in ", less.name(), "; ", more.size(),
        " lines against ", less.size());
 }
 

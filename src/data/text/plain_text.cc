@@ -51,7 +51,7 @@ PlainText::PlainText(const std::vector<fs::path>& files) {
       inside = !sentence.empty();
     }
   }
-  require(!documents_.empty(), files.empty() ? "no file" : files[0].string(), " has no sentence");
+  require(!documents_.empty(), files.empty() ? "no file" : files[0].string(), " contains no sentences");
 }
 
 }  // namespace tbd

@@ -24,7 +24,7 @@ TokenizedText tokenized(const SourceSpec& spec, const WordPiece& pieces) {
     }
     if (text.sentence_ends.size() > before) text.document_ends.push_back(text.sentence_ends.size());
   }
-  require(!text.tokens.empty(), spec.path, " has no word");
+  require(!text.tokens.empty(), spec.path, " contains no words");
   return text;
 }
 

@@ -199,7 +199,7 @@ TEST(Pretraining, RefusesBadInputByNameAndLine) {
              "d.\n");
   EXPECT_EQ(refusal_of([&] { open_source(spec); }), cat(text, ":2: byte 0xe4 at column 2 is not UTF-8"));
   write_file(text, "\n \n");
-  EXPECT_EQ(refusal_of([&] { open_source(spec); }), cat(text, " has no sentence"));
+  EXPECT_EQ(refusal_of([&] { open_source(spec); }), cat(text, " contains no sentences"));
   spec.text.vocabulary = 14;
   EXPECT_THAT(refusal_of([&] { open_source(spec); }),
               HasSubstr("vocab.txt:15: token 14 ('away') lies outside the network's 14 rows"));

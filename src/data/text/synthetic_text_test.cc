@@ -163,7 +163,8 @@ TEST(SyntheticText, IsDecidedBySeedAndStepAlone) {
 TEST(SyntheticText, RefusesAVocabularyWithoutWords) {
   SourceSpec spec = synthetic_text_spec(TextTask::pretraining);
   spec.text.vocabulary = 5;
-  EXPECT_EQ(refusal_of([&] { open_source(spec); }), "a vocabulary of 5 rows has no word beside its 5 special tokens");
+  EXPECT_EQ(refusal_of([&] { open_source(spec); }),
+            "a vocabulary of 5 rows leaves no room for words beside its 5 special tokens");
   spec = synthetic_text_spec(TextTask::translation);
   spec.text.bucket = Bucket{15, 15};
   EXPECT_THAT(refusal_of([&] { open_source(spec); }), HasSubstr("is not among the buckets"));

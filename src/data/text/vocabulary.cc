@@ -52,7 +52,7 @@ Vocabulary::Vocabulary(const SpecialIds& ids, const std::vector<std::string>& wo
     while (free < words_.size() && !words_[free].empty()) ++free;
     if (free == words_.size()) words_.emplace_back();
     words_[free] = word;
-    require(found_.emplace(word, static_cast<int32_t>(free)).second, "the word '", word, "' comes twice");
+    require(found_.emplace(word, static_cast<int32_t>(free)).second, "the word '", word, "' occurs twice");
   }
 }
 
@@ -76,13 +76,13 @@ Vocabulary read_vocabulary(const std::filesystem::path& path, const SpecialIds& 
     require(!parts.empty(), file.where(line), ": an empty line in a vocabulary");
     if (names_special(parts[0])) continue;
     const auto [first, added] = lines.emplace(parts[0], line);
-    require(added, file.where(line), ": the word '", parts[0], "' stands in line ", first->second + 1, " already");
+    require(added, file.where(line), ": the word '", parts[0], "' is already in line ", first->second + 1);
     if (words.size() < room)
       words.emplace_back(parts[0]);
     else
       notes.add(file, line, cat("a word beyond the network's ", rows, " rows, read as unknown"));
   }
-  require(!words.empty(), file.name(), " has no word");
+  require(!words.empty(), file.name(), " contains no words");
   return Vocabulary(ids, words);
 }
 

@@ -28,7 +28,7 @@ std::vector<std::string> most_frequent(const WordCounts& counts, size_t limit);
 // Special ids, and words in order on the ids that remain, ascending.
 class Vocabulary {
  public:
-  // Throws Error(invalid) for special ids that are negative or not four, and for a word that comes twice.
+  // Throws Error(invalid) for special ids that are negative or not four, and for a word that occurs twice.
   Vocabulary(const SpecialIds& ids, const std::vector<std::string>& words);
 
   int32_t id(std::string_view word) const;  // that of unk for a word it does not have
@@ -45,7 +45,7 @@ class Vocabulary {
 
 // One word a line; what follows a tab or a space (a count) is ignored. Lines that name a special token (<unk>, <s>,
 // </s>, <pad>, <blank>) take no row. Words beyond `rows` are noted, and read as unknown. Throws Error(invalid) naming
-// file and line for a word that comes twice or an empty line, and what TextFile throws.
+// file and line for a word that occurs twice or an empty line, and what TextFile throws.
 Vocabulary read_vocabulary(const std::filesystem::path& path, const SpecialIds& ids, int64_t rows, LineNotes& notes);
 
 }  // namespace tbd

@@ -38,7 +38,7 @@ TEST(Vocabulary, PutsWordsOnTheIdsThatAreNotSpecial) {
 TEST(Vocabulary, RefusesAnIdOutsideItAndEqualSpecialIds) {
   EXPECT_EQ(refusal_of([] { Vocabulary({}, {"a"}).word(5); }), "token 5 lies outside the vocabulary of 5");
   EXPECT_EQ(refusal_of([] { Vocabulary({.bos = 1}, {}); }), "<bos> and <pad> have the same id 1");
-  EXPECT_EQ(refusal_of([] { Vocabulary({}, {"a", "a"}); }), "the word 'a' comes twice");
+  EXPECT_EQ(refusal_of([] { Vocabulary({}, {"a", "a"}); }), "the word 'a' occurs twice");
 }
 
 TEST(Vocabulary, ReadsAFileOfOneWordALine) {
@@ -79,10 +79,10 @@ TEST(Vocabulary, NamesTheLineOfABadFile) {
     });
     return whole.substr(std::min(whole.size(), path.string().size()));
   };
-  EXPECT_EQ(refusal("a\nb\na\n"), ":3: the word 'a' stands in line 1 already");
+  EXPECT_EQ(refusal("a\nb\na\n"), ":3: the word 'a' is already in line 1");
   EXPECT_EQ(refusal("a\n\nb\n"), ":2: an empty line in a vocabulary");
   EXPECT_EQ(refusal("a\nb\xff\n"), ":2: byte 0xff at column 2 is not UTF-8");
-  EXPECT_EQ(refusal("<s>\n"), " has no word");
+  EXPECT_EQ(refusal("<s>\n"), " contains no words");
 }
 
 TEST(TextFile, CutsLinesAndFindsBytesThatAreNotUtf8) {

@@ -17,7 +17,7 @@ int64_t scaled(double length, double spread, Draws& draws) {
 }  // namespace
 
 WordLaw::WordLaw(int64_t first, int64_t end) : first_(first) {
-  require(end > first, "a vocabulary of ", end, " rows has no word beside its ", first, " special tokens");
+  require(end > first, "a vocabulary of ", end, " rows leaves no room for words beside its ", first, " special tokens");
   double sum = 0;
   for (int64_t rank = 0; rank < end - first; ++rank)
     cumulative_.push_back(sum += 1 / (static_cast<double>(rank) + 2.7));

@@ -77,7 +77,7 @@ WordPiece::WordPiece(std::vector<std::string> pieces, std::string_view name) : p
   for (size_t i = 0; i < pieces_.size(); ++i) {
     const std::string& piece = pieces_[i];
     const auto id = static_cast<int32_t>(i);
-    require(ids_.emplace(piece, id).second, name, ": the piece '", piece, "' comes twice");
+    require(ids_.emplace(piece, id).second, name, ": the piece '", piece, "' occurs twice");
     if (piece.size() > 2 && piece.starts_with("##")) inside_ids_.emplace(piece.substr(2), id);
   }
   pad_ = named("[PAD]", name);
@@ -123,7 +123,7 @@ WordPiece read_wordpiece(const std::filesystem::path& path, int64_t rows) {
     const std::string_view piece = trim(file[line]);
     require(!piece.empty(), file.where(line), ": an empty line in a vocabulary");
     const auto [first, added] = seen.emplace(piece, line);
-    require(added, file.where(line), ": the piece '", piece, "' stands in line ", first->second + 1, " already");
+    require(added, file.where(line), ": the piece '", piece, "' is already in line ", first->second + 1);
     require(rows == 0 || static_cast<int64_t>(line) < rows, file.where(line), ": token ", line, " ('", piece,
             "') lies outside the network's ", rows, " rows");
     pieces.emplace_back(piece);

@@ -18,7 +18,7 @@ struct Piece {
 class WordPiece {
  public:
   // Pieces by id; those inside a word begin with "##". Throws Error(invalid) when [PAD], [UNK], [CLS], [SEP] or [MASK]
-  // is missing, or a piece comes twice; `name` stands in the message.
+  // is missing, or a piece occurs twice; `name` stands in the message.
   WordPiece(std::vector<std::string> pieces, std::string_view name);
 
   // Uncased. A word of more than 100 characters, or with a part that no piece matches, is [UNK]. Thread-safe.
@@ -42,7 +42,7 @@ class WordPiece {
 };
 
 // vocab.txt: one piece a line, its id the number of the line from 0. Throws Error(invalid) naming file and line for a
-// piece that comes twice, an empty line, or a piece beyond the network's rows (0: no bound).
+// piece that occurs twice, an empty line, or a piece beyond the network's rows (0: no bound).
 WordPiece read_wordpiece(const std::filesystem::path& path, int64_t rows);
 
 // A vocabulary of at most `size` pieces: the five special ones, the characters of the counted words (basic tokens) by

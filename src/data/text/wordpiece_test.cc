@@ -125,7 +125,7 @@ TEST(WordPiece, RefusesABadVocabularyByNameAndLine) {
   };
   const std::string special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   EXPECT_EQ(refusal(special + "a\nb\nc\nd\n"), ":9: token 8 ('d') lies outside the network's 8 rows");
-  EXPECT_EQ(refusal(special + "a\na\n"), ":7: the piece 'a' stands in line 6 already");
+  EXPECT_EQ(refusal(special + "a\na\n"), ":7: the piece 'a' is already in line 6");
   EXPECT_EQ(refusal(special + "\n"), ":6: an empty line in a vocabulary");
   EXPECT_EQ(refusal(special + "\xc3(\n"), ":6: byte 0xc3 at column 1 is not UTF-8");
   EXPECT_EQ(refusal("[PAD]\n[UNK]\n[CLS]\n[SEP]\n"), ": the piece [MASK] is missing");
