@@ -81,7 +81,7 @@ std::vector<CounterRow> read_counters(const std::filesystem::path& file) {
     }
     const std::optional<CounterRow> row = row_of(columns, line);
     require(row && (rows.empty() || row->step > rows.back().step), file.string(), " line ", rows.size() + 2,
-            row ? " runs backwards" : " is malformed");
+            row ? " is out of order" : " is malformed");
     rows.push_back(*row);
   }
   return rows;

@@ -29,7 +29,7 @@ std::string left_out_text(const LeftOut& left_out) {
 LeftOut left_out_from(std::string_view text, std::string_view where) try {
   const Json whole = parse_json(text, where);
   const int version = at<int>(whole, "version");
-  require(version == kVersion, "version ", version, " is not known, ", kVersion, " is");
+  require(version == kVersion, "version ", version, " is not supported, ", kVersion, " is");
   LeftOut out{.budget_seconds = maybe<double>(whole, "budget_seconds"), .cells = {}};
   for (const Json& row : at<Json>(whole, "left_out"))
     out.cells.push_back({.cell = at<std::string>(row, "cell"),

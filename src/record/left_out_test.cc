@@ -46,7 +46,7 @@ TEST(LeftOut, IsStoredBesideTheRecordsOfASet) {
 
 TEST(LeftOut, MalformedContentNamesTheFile) {
   EXPECT_THAT(left_out_refusal("{"), HasSubstr("left-out.json: "));
-  EXPECT_THAT(left_out_refusal(R"({"version": 2, "left_out": []})"), HasSubstr("version 2 is not known"));
+  EXPECT_THAT(left_out_refusal(R"({"version": 2, "left_out": []})"), HasSubstr("version 2 is not supported"));
   EXPECT_THAT(left_out_refusal(R"({"version": 1, "left_out": [{"cell": 3}]})"), HasSubstr("'cell' has the wrong type"));
   EXPECT_THAT(left_out_refusal(R"({"version": 1, "left_out": 3})"), HasSubstr("expected an object"));
 }

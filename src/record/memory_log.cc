@@ -68,7 +68,7 @@ void check_events(const MemoryLog& log) {
     require(block.freed > block.born, "event ", block.freed, " releases what event ", block.born, " allocates");
     take(block.freed);
   }
-  for (size_t event = 0; event < seen.size(); ++event) require(seen[event], "event ", event, " is of no block");
+  for (size_t event = 0; event < seen.size(); ++event) require(seen[event], "event ", event, " belongs to no block");
 }
 
 MemoryBlock block_from(std::span<const int64_t> row, const MemoryLog& log) {
@@ -117,9 +117,9 @@ MemoryLog log_from(const TensorMap& tensors) {
                          .step = row[2],
                          .phase = static_cast<MemoryPhase>(within(row[3], 0, std::size(kPhaseNames), "phase"))});
   }
-  require(frees.rows() == 1, "'unknown_frees' is no single number");
+  require(frees.rows() == 1, "'unknown_frees' must be a single number");
   log.unknown_frees = frees[0][0];
-  require(evidence.rows() == 1, "'evidence' is no single number");
+  require(evidence.rows() == 1, "'evidence' must be a single number");
   log.evidence = static_cast<MemoryEvidence>(within(evidence[0][0], 0, std::size(kEvidenceNames), "evidence"));
   const auto note = text_of(tensors, "note");
   log.note.assign(note.begin(), note.end());

@@ -73,7 +73,7 @@ TEST_F(MemoryLogFile, RefusesInconsistentEvents) {
   EXPECT_THAT(refusal_of(log), HasSubstr("event 7 is none of 0 to 2"));
   log = sample();
   log.blocks.pop_back();
-  EXPECT_THAT(refusal_of(log), HasSubstr("event 1 is of no block"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("event 1 belongs to no block"));
   log = sample();
   log.blocks[1].held = 39;
   EXPECT_THAT(refusal_of(log), HasSubstr("a block of 40 bytes in 39"));

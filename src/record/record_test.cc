@@ -256,7 +256,7 @@ TEST_F(RecordFolder, AFileThatMayNeverEndIsRefusedWithItsName) {
 
 TEST_F(RecordFolder, ARecordIsNeverOverwritten) {
   write_whole();
-  EXPECT_THAT(refusal([&] { RecordWriter writer(folder(), sample_run()); }), HasSubstr("holds a record already"));
+  EXPECT_THAT(refusal([&] { RecordWriter writer(folder(), sample_run()); }), HasSubstr("already holds a record"));
 }
 
 TEST_F(RecordFolder, AResultSetIsAFolderOfRecords) {
@@ -292,9 +292,9 @@ TEST(Steps, AMalformedLineInTheMiddleIsAnError) {
   int64_t dropped = 0;
   EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,x,8\n2,5,8\n", dropped); }), HasSubstr("line 2"));
   EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,9,8\n2,5,8\n", dropped); }),
-              HasSubstr("backwards"));
+              HasSubstr("out of order"));
   EXPECT_THAT(refusal([&] { parse_steps("step,completed_ns,units\n1,9,8\n2,9,8\n", dropped); }),
-              HasSubstr("backwards"));
+              HasSubstr("out of order"));
   EXPECT_THAT(refusal([&] { parse_steps("step,units\n1,9\n", dropped); }), HasSubstr("completed_ns"));
 }
 

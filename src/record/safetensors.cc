@@ -56,17 +56,17 @@ uint64_t checked_bytes(DType dtype, const Shape& shape) {
 Entry entry(const std::string& name, const Json& json) try {
   Entry e{.name = name, .dtype = dtype_spelled(at<std::string>(json, "dtype")), .shape = {}, .begin = 0, .end = 0};
   const Json extents = at<Json>(json, "shape");
-  require(extents.is_array(), "'shape' is no list");
+  require(extents.is_array(), "'shape' must be a list");
   std::vector<int64_t> shape;
   for (const Json& extent : extents) {
-    require(extent.is_number_integer(), "'shape' holds something other than whole numbers");
+    require(extent.is_number_integer(), "'shape' must hold whole numbers only");
     shape.push_back(extent.get<int64_t>());
   }
   e.shape = Shape(std::move(shape));
   const Json offsets = at<Json>(json, "data_offsets");
   require(
       offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned(),
-      "'data_offsets' is no pair of whole numbers");
+      "'data_offsets' must be a pair of whole numbers");
   e.begin = offsets[0].get<uint64_t>();
   e.end = offsets[1].get<uint64_t>();
   const uint64_t bytes = checked_bytes(e.dtype, e.shape);
@@ -87,15 +87,15 @@ void check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
     require(e.end <= data_bytes, "tensor '", e.name, "' ends at byte ", e.end, " of ", data_bytes,
             " bytes of data: the file is cut off");
     require(e.begin >= position, "tensor '", e.name, "' overlaps the one before it at byte ", e.begin);
-    require(e.begin == position, "a hole of ", e.begin - position, " bytes before tensor '", e.name, "'");
+    require(e.begin == position, "a gap of ", e.begin - position, " bytes before tensor '", e.name, "'");
     position = e.end;
   }
-  require(position == data_bytes, data_bytes - position, " bytes after the last tensor belong to none");
+  require(position == data_bytes, data_bytes - position, " bytes after the last tensor belong to no tensor");
 }
 
 std::vector<Entry> entries_of(const std::string& header, uint64_t data_bytes) {
   const Json json = parse_json(header, "header");
-  require(json.is_object(), "the header is no JSON object");
+  require(json.is_object(), "the header is not a JSON object");
   std::vector<Entry> entries;
   for (const auto& [name, value] : json.items())
     if (name != "__metadata__") entries.push_back(entry(name, value));
@@ -115,7 +115,7 @@ TensorMap read_stream(std::ifstream& in, uint64_t size) {
   in.read(reinterpret_cast<char*>(prefix.data()), 8);
   const uint64_t header_bytes = little_endian(prefix);
   require(header_bytes <= kLongestHeader, "its header claims ", header_bytes, " bytes, more than ", kLongestHeader,
-          ": no safetensors file");
+          ": not a safetensors file");
   require(header_bytes <= size - 8, "is cut off: its header claims ", header_bytes, " bytes, ", size - 8, " are there");
   std::string header(header_bytes, '\0');
   in.read(header.data(), static_cast<std::streamsize>(header_bytes));

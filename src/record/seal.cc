@@ -47,7 +47,7 @@ Json to_json(const Seal& seal) {
 }
 
 Seal seal_from_json(const Json& json) {
-  require(json.is_object(), "'files' is no object");
+  require(json.is_object(), "'files' must be an object");
   Seal seal;
   for (const auto& [file, of] : json.items())
     seal[file] = {

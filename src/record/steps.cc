@@ -146,7 +146,7 @@ std::vector<StepRow> parse_steps(std::string_view csv, int64_t& dropped) {
       return rows;
     }
     require(rows.empty() || (row.completed_ns > rows.back().completed_ns && row.step > rows.back().step),
-            "steps.csv line ", rows.size() + 2, " runs backwards");
+            "steps.csv line ", rows.size() + 2, " is out of order");
     rows.push_back(row);
     begin = end + 1;
   }

@@ -44,7 +44,7 @@ void write_all(int descriptor, std::string_view text, const fs::path& folder) {
 
 RecordWriter::RecordWriter(fs::path folder, const RunInfo& run) : folder_(std::move(folder)) {
   if (fs::exists(folder_ / "run.json"))
-    fail(ErrorKind::usage, folder_.string(), " holds a record already: choose another folder");
+    fail(ErrorKind::usage, folder_.string(), " already holds a record: choose another folder");
   make_folder(folder_ / "launches");
   update(run);
   sync_folder(folder_.parent_path());
