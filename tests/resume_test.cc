@@ -137,7 +137,7 @@ TEST_F(Resume, AddsWorkloadsAndLaunches) {
 
 TEST_F(Resume, RefusesAnExistingRecordWithoutResume) {
   run({cell(1)}, smoke());
-  EXPECT_THAT(refusal({cell(1)}, smoke()), HasSubstr("holds a record already"));
+  EXPECT_THAT(refusal({cell(1)}, smoke()), HasSubstr("already holds a record"));
 }
 
 TEST_F(Resume, AnotherCellInTheSameFolderIsRefused) {
@@ -194,7 +194,7 @@ TEST_F(Resume, RestoresAnOldRecordWhoseSuccessorIsIncomplete) {
   fs::rename(record, aside);
   fs::create_directories(record / "launches");  // killed before the new run.json
   EXPECT_THROW(find_records(out()), Error);
-  EXPECT_THAT(refusal({cell(1)}, smoke()), HasSubstr("holds a record already"));
+  EXPECT_THAT(refusal({cell(1)}, smoke()), HasSubstr("already holds a record"));
   behave("exit-at-hello");
   EXPECT_EQ(run({cell(1)}, resumed()).at(0).outcome.kind, OutcomeKind::ok);
   EXPECT_FALSE(fs::exists(aside));
@@ -343,7 +343,7 @@ TEST_F(Resume, WhereNotEvenOneSampleFitsARowSaysSo) {
 }
 
 TEST_F(Resume, TheLargestBatchNeedsABudget) {
-  EXPECT_THAT(refusal({cell(kLargestThatFits)}, smoke()), HasSubstr("within a memory budget"));
+  EXPECT_THAT(refusal({cell(kLargestThatFits)}, smoke()), HasSubstr("needs a memory budget"));
 }
 
 }  // namespace

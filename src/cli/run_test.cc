@@ -182,8 +182,8 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
     return run({"resnet50", option, value, "--dry-run"}).err;
   };
   EXPECT_THAT(said("--batch", "0"), HasSubstr("--batch needs a positive whole number, got '0'"));
-  EXPECT_THAT(said("--batch", "sweep,4"), HasSubstr("--batch: a sweep stands alone"));
-  EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch is looked for within a memory budget"));
+  EXPECT_THAT(said("--batch", "sweep,4"), HasSubstr("--batch: a sweep must be the only value"));
+  EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch needs a memory budget"));
   EXPECT_THAT(said("--threads", "-1"), HasSubstr("--threads needs a positive whole number, got '-1'"));
   EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number of at least 0, got 'x'"));
   EXPECT_THAT(said("--memory", "4"), HasSubstr("--memory needs a size such as 4GiB"));

@@ -245,7 +245,7 @@ LargestBatch find_largest_batch(const BatchSearch& search, const PredictBytes& p
 LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const RunnerSettings& settings,
                                 const std::function<void(int64_t batch)>& trying) {
   if (!cell.memory_budget_bytes)
-    fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one");
+    fail(ErrorKind::usage, "the largest batch needs a memory budget: set one with --memory");
   search.budget = *cell.memory_budget_bytes - *cell.memory_budget_bytes / kSpare;
   Workload first = cell;
   first.batch = 1;

@@ -22,7 +22,7 @@ void check(const Workload& workload) {
   const int64_t batch = workload.batch;
   const int64_t threads = workload.threads;
   if (batch == kLargestThatFits && !workload.memory_budget_bytes)
-    fail(ErrorKind::usage, "the largest batch is looked for within a memory budget: name one (memory = 4GiB)");
+    fail(ErrorKind::usage, "the largest batch needs a memory budget: set one (memory = 4GiB)");
   if (batch > kLargestBatch) fail(ErrorKind::usage, "batch must be between 1 and ", kLargestBatch, ", got ", batch);
   if (threads > kMostThreads) fail(ErrorKind::usage, "threads must be between 1 and ", kMostThreads, ", got ", threads);
   if (workload.input_mode == InputMode::kPipeline && workload.data.empty())
@@ -31,10 +31,10 @@ void check(const Workload& workload) {
 
 std::vector<int64_t> sweep_of(const std::string& model, int64_t most) {
   if (!plan_parts::own_model(model) && (model.ends_with(".json") || model.find('/') != std::string::npos))
-    fail(ErrorKind::usage, "a program file has no sweep of its own: name its batches");
+    fail(ErrorKind::usage, "a program file defines no sweep: list its batches");
   std::vector<int64_t> batches = find_model(model).sweep;
   if (most > 0) std::erase_if(batches, [&](int64_t batch) { return batch > most; });
-  if (batches.empty()) fail(ErrorKind::usage, "the sweep of ", model, " has no batch up to ", most);
+  if (batches.empty()) fail(ErrorKind::usage, "the sweep of ", model, " has no batch of at most ", most);
   return batches;
 }
 
@@ -52,7 +52,7 @@ std::vector<std::string> values_for(const Workload& workload, const Axis& axis,
 void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<std::string>& values) {
   if (values.empty()) return;
   if (all.size() > kMostCells / values.size())
-    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " workloads; the lists are too long");
+    fail(ErrorKind::usage, "a set makes more than ", kMostCells, " workloads: shorten its lists");
   std::vector<Workload> out;
   for (const Workload& each : all)
     for (const std::string& value : values_for(each, axis, values))
@@ -71,7 +71,7 @@ const std::vector<std::string>& WorkloadSet::values(std::string_view axis) const
 }
 
 std::vector<Workload> cells(const WorkloadSet& set) {
-  if (set.values("model").empty()) fail(ErrorKind::usage, "a set of workloads needs a model");
+  if (set.values("model").empty()) fail(ErrorKind::usage, "a set of workloads names no model");
   std::vector<const Axis*> outer_first;
   for (const Axis& axis : axes()) outer_first.push_back(&axis);
   std::ranges::stable_sort(outer_first, {}, &Axis::inner);

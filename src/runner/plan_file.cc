@@ -83,13 +83,13 @@ class PlanReader {
     const std::string key(trim(line.substr(0, equals)));
     check_key(key);
     const auto [first, fresh] = set_here_.emplace(key, number_);
-    require(fresh, key, " is set already in line ", first->second);
+    require(fresh, key, " is already set in line ", first->second);
     at_->lines[key] = number_;
     set(key, plan_parts::values_of(line.substr(equals + 1)));
   }
 
   void open(std::string_view line) {
-    require(line.back() == ']' && line.size() > 2, "a set opens with [name]");
+    require(line.back() == ']' && line.size() > 2, "expected a section header such as [name]");
     const std::string name(trim(line.substr(1, line.size() - 2)));
     in_exclude_ = name == "exclude";
     std::vector<Section>& into = in_exclude_ ? excludes_ : sets_;
@@ -102,10 +102,11 @@ class PlanReader {
   void check_key(const std::string& key) const {
     const std::vector<std::string> known = known_settings();
     require(among(known, key), unknown_name("setting", key, known));
-    require(at_ == &defaults_ || !among(kPlanKeys, key), key, " is set for the whole plan, before the first [set]");
+    require(at_ == &defaults_ || !among(kPlanKeys, key), key,
+            " applies to the whole plan: set it before the first [set]");
     const Axis* axis = find_axis(key);
     require(!in_exclude_ || (axis && axis->list),
-            "an exclude takes lists that workloads have (model, batch, framework, ...), not ", key);
+            "an exclude takes lists of workload axes (model, batch, framework, ...), not ", key);
   }
 
   // What only the program around the table knows of a value.
@@ -121,7 +122,7 @@ class PlanReader {
   std::vector<std::string> checked(const Axis& axis, const std::vector<std::string>& values) const {
     const std::string key(axis.name);
     if (const auto most = axis.name == "batch" ? sweep_from(values) : std::nullopt) {
-      require(!in_exclude_, "an exclude names its batches");
+      require(!in_exclude_, "an exclude must list its batches");
       return {*most > 0 ? cat("sweep<=", *most) : "sweep"};
     }
     if (!axis.list) (void)only_one(values, key);
@@ -185,7 +186,7 @@ std::optional<int64_t> sweep_from(const std::vector<std::string>& values) {
   const std::string_view rest = trim(std::string_view(values[0]).substr(5));
   const std::optional<int64_t> most = rest.starts_with("<=") ? parse_int(trim(rest.substr(2))) : std::nullopt;
   require(values.size() == 1 && (rest.empty() || (most && *most >= 1)),
-          "a sweep stands alone, as 'sweep' or 'sweep<=16', got '", join(values, ", "), "'");
+          "a sweep must be the only value, as 'sweep' or 'sweep<=16', got '", join(values, ", "), "'");
   return most.value_or(0);
 }
 

@@ -62,7 +62,7 @@ std::vector<std::string> values_of(std::string_view text) {
     if (quoted && c == '\\' && i + 1 < text.size()) {
       value += unescaped(text[++i]);
     } else if (c == '"') {
-      if (!quoted) require(!was_quoted && trim(value).empty(), "a quotation stands for a whole value");
+      if (!quoted) require(!was_quoted && trim(value).empty(), "quotation marks must enclose a whole value");
       if (!quoted) value.clear();
       quoted = !quoted;
       was_quoted = true;
@@ -71,7 +71,7 @@ std::vector<std::string> values_of(std::string_view text) {
     } else if (!was_quoted || quoted) {
       value += c;
     } else {
-      require(trim(std::string_view(&c, 1)).empty(), "a quotation stands for a whole value");
+      require(trim(std::string_view(&c, 1)).empty(), "quotation marks must enclose a whole value");
     }
   }
   require(!quoted, "a quotation mark is not closed");
@@ -94,20 +94,20 @@ std::string written(const std::string& value) {
 void add_condition(When& when, const std::string& text) {
   const size_t sign_at = text.find_first_of("<>=");
   const size_t amount_at = sign_at == std::string::npos ? sign_at : text.find_first_not_of("<>=", sign_at);
-  require(amount_at != std::string::npos, "when needs conditions such as 'cores >= 4' or 'memory < 16GiB', got '", text,
-          "'");
+  require(amount_at != std::string::npos, "'when' needs conditions such as 'cores >= 4' or 'memory < 16GiB', got '",
+          text, "'");
   const std::string what(trim(text.substr(0, sign_at))), sign = text.substr(sign_at, amount_at - sign_at);
   const std::string amount(trim(text.substr(amount_at)));
   const std::vector<std::string> known = {"cores", "memory"}, signs = {">=", "<=", ">", "<"};
   require(std::ranges::find(known, what) != known.end(), unknown_name("quantity of a machine", what, known));
-  require(std::ranges::find(signs, sign) != signs.end(), "when compares with >=, <=, > or <, got '", sign, "'");
+  require(std::ranges::find(signs, sign) != signs.end(), "'when' compares with >=, <=, > or <, got '", sign, "'");
   const bool cores = what == "cores";
   const int64_t value = cores ? parse_int(amount).value_or(0) : bytes_from(amount, "memory");
   require(value >= 1, "cores needs a whole number from 1, got '", amount, "'");
   Bounds& bounds = cores ? when.cores : when.memory;
   narrow(bounds, sign, value);
-  require(!bounds.most || (*bounds.most >= bounds.least && *bounds.most >= 1), "no machine meets all conditions of '",
-          what, "'");
+  require(!bounds.most || (*bounds.most >= bounds.least && *bounds.most >= 1),
+          "no machine can meet all conditions of '", what, "'");
 }
 
 std::string when_text(const When& when) {

@@ -64,11 +64,11 @@ TEST(Plan, ABadLineIsNamedByItsNumber) {
   EXPECT_THAT(refusal(ours + "seed = x\n"), HasSubstr("a.plan:2: seed needs"));
   EXPECT_THAT(refusal("effort = quik\n" + ours), HasSubstr("a.plan:1: unknown effort 'quik', did you mean 'quick'"));
   EXPECT_THAT(refusal("batch = 4\n"), HasSubstr("a.plan:1: a set names no model"));
-  EXPECT_THAT(refusal(ours + "[a]\n\n[]\n"), HasSubstr("a.plan:4: a set opens with [name]"));
-  EXPECT_THAT(refusal(ours + "batch = 4\nbatch = 8\n"), HasSubstr("a.plan:3: batch is set already in line 2"));
+  EXPECT_THAT(refusal(ours + "[a]\n\n[]\n"), HasSubstr("a.plan:4: expected a section header such as [name]"));
+  EXPECT_THAT(refusal(ours + "batch = 4\nbatch = 8\n"), HasSubstr("a.plan:3: batch is already set in line 2"));
   EXPECT_THAT(refusal(ours + "batch = 4, 8, 4\n"), HasSubstr("a.plan:2: batch names 4 twice"));
   EXPECT_THAT(refusal(ours + "precision = fp32, fp32\n"), HasSubstr("a.plan:2: precision names fp32 twice"));
-  EXPECT_THAT(refusal(ours + "[a]\nlimit = 20s\n"), HasSubstr("a.plan:3: limit is set for the whole plan"));
+  EXPECT_THAT(refusal(ours + "[a]\nlimit = 20s\n"), HasSubstr("a.plan:3: limit applies to the whole plan"));
   EXPECT_THAT(refusal("limit = soon\n" + ours), HasSubstr("a.plan:1: limit needs a time above 0 such as 20s"));
   EXPECT_THAT(refusal("budget = 0\n" + ours), HasSubstr("a.plan:1: budget needs a time above 0"));
   EXPECT_THAT(refusal(ours + "memory = 4\n"), HasSubstr("a.plan:2: memory needs a size such as 4GiB"));
@@ -98,13 +98,13 @@ TEST(Plan, SettingsThatContradictAreNamed) {
   EXPECT_THAT(refusal(ours + "device = gpu\n"), HasSubstr("a.plan:2: device 'gpu' is neither"));
   EXPECT_THAT(refusal(ours + "batch = 99999999\n"), HasSubstr("a.plan:2: batch must be between 1 and"));
   EXPECT_THAT(refusal(ours + "when = cores >= 4, cores < 3\n"),
-              HasSubstr("a.plan:2: no machine meets all conditions of 'cores'"));
-  EXPECT_THAT(refusal(ours + "when = memory < 1B\n"), HasSubstr("a.plan:2: no machine meets"));
+              HasSubstr("a.plan:2: no machine can meet all conditions of 'cores'"));
+  EXPECT_THAT(refusal(ours + "when = memory < 1B\n"), HasSubstr("a.plan:2: no machine can meet"));
   EXPECT_THAT(refusal(ours + "when = core >= 4\n"),
               HasSubstr("a.plan:2: unknown quantity of a machine 'core', did you mean 'cores'"));
   EXPECT_THAT(refusal("model = minigo\nbatch = sweep<=16\n"),
-              HasSubstr("a.plan:2: the sweep of minigo has no batch up to 16"));
-  EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep stands alone"));
+              HasSubstr("a.plan:2: the sweep of minigo has no batch of at most 16"));
+  EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep must be the only value"));
 }
 
 TEST(Plan, NamesExcludesThatRemoveNothingOrEverything) {

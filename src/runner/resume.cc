@@ -99,14 +99,14 @@ void require_same_machine(const fs::path& folder, const Begun& begun, const Prep
   const Json& there = begun.run.environment;
   const auto refuse = [&](const std::string& what) {
     fail(ErrorKind::usage, folder.string(), " was begun ", what,
-         ": launches of both would be mixed; go on there, or measure into another --out");
+         ": resuming would mix launches of both; resume there, or choose another --out");
   };
   if (maybe<std::string>(there, "hash") != maybe<std::string>(here, "hash"))
     refuse(cat("on another machine or with other settings (", changes(there, here), ")"));
   const std::string was = maybe<std::string>(there.value("framework", Json::object()), "library_sha256").value_or("");
   const std::string is = prepared.worker ? prepared.worker->library_sha256 : "";
   if (!was.empty() && !is.empty() && was != is) refuse("with another build of the framework");
-  if (prepared.refused) fail(ErrorKind::usage, folder.string(), " cannot go on: ", prepared.refused->reason);
+  if (prepared.refused) fail(ErrorKind::usage, folder.string(), " cannot be resumed: ", prepared.refused->reason);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     WorkloadRun entry;
     if (cell.batch == kLargestThatFits) {
       if (!cell.memory_budget_bytes)
-        fail(ErrorKind::usage, "the largest batch of ", cell.model, " is looked for within a memory budget: name one");
+        fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
       entry.searched = cell;
       entry.searched->batch = 1;
     }
@@ -54,7 +54,7 @@ void RunSet::place(WorkloadRun& entry) {
   if (options_.resume)
     entry.begun = look_at(folder, entry.prepared, options_, schedule_.launches(), environment_);
   else if (fs::exists(folder / "run.json") || fs::exists(folder.string() + ".old"))
-    fail(ErrorKind::usage, folder.string(), " holds a record already: choose another --out, or go on with --resume");
+    fail(ErrorKind::usage, folder.string(), " already holds a record: choose another --out, or resume with --resume");
 }
 
 // A search that is interrupted leaves the cell out.

@@ -43,7 +43,8 @@ bool is_still(int file, const fs::path& path) {
 [[noreturn]] void refuse(const fs::path& set, const fs::path& file) {
   std::string holder = is_file(file) ? std::string(trim(read_file(file))) : "";
   if (holder.empty()) holder = "another process";
-  fail(ErrorKind::usage, set.string(), " is being written by ", holder, ": wait for its end, or choose another --out");
+  fail(ErrorKind::usage, set.string(), " is being written by ", holder,
+       ": wait until it ends, or choose another --out");
 }
 
 // The descriptor that holds the lock; nullopt where the file system has no locks.

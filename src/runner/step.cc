@@ -22,9 +22,9 @@ void require_same(const TensorMap& weights, const std::vector<Parameter>& wanted
                   const std::string& network) {
   for (const Parameter& parameter : wanted) {
     const auto found = weights.find(parameter.name);
-    require(found != weights.end(), where, " holds weights of another network: '", parameter.name, "' ",
+    require(found != weights.end(), where, " holds the weights of another network: '", parameter.name, "' ",
             parameter.shape, " of ", network, " is missing");
-    require(found->second.shape() == parameter.shape, where, " holds weights of another network: '", parameter.name,
+    require(found->second.shape() == parameter.shape, where, " holds the weights of another network: '", parameter.name,
             "' has shape ", found->second.shape(), ", ", network, " needs ", parameter.shape);
     require(is_float(found->second.dtype()) == is_float(parameter.dtype), where, ": '", parameter.name, "' is ",
             name(found->second.dtype()), ", ", network, " needs ", name(parameter.dtype));

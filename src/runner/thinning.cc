@@ -175,7 +175,7 @@ std::vector<std::vector<size_t>> portions(const std::vector<std::string>& sweep_
 
 Thinned thin(const std::vector<double>& seconds, const std::vector<Evidence>& questions, double budget_seconds,
              const std::vector<bool>& alone) {
-  for (const double each : seconds) require(each > 0, "a workload is predicted to take no time");
+  for (const double each : seconds) require(each > 0, "a workload's predicted time is not positive");
   return Thinning(seconds, questions, budget_seconds, alone).run();
 }
 

@@ -197,7 +197,7 @@ TEST(SourceInputs, ServeTheRunsOfARepeatedPhaseWithBatchesOfTheirOwnAndDrawTheNo
       EXPECT_LT(extremes(batch.at(cat(run, "z"))).first, -1);
     }
   }
-  EXPECT_EQ(seen.size(), 2 * (1 + 3 * 3));  // nothing comes twice
+  EXPECT_EQ(seen.size(), 2 * (1 + 3 * 3));  // nothing occurs twice
 }
 
 TEST(SourceInputs, OfARepeatedPhaseAreTheNextBatchesOfTheFolder) {

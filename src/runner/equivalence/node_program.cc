@@ -55,7 +55,7 @@ class NodeProgramBuilder {
   const HostTensor& value_of(const Value& value) const {
     const std::string name = value.kind == Value::Kind::result ? "tap/" + value.name : value.name;
     const auto found = values_.find(name);
-    require(found != values_.end(), "the reference has no '", name, "'");
+    require(found != values_.end(), "the reference run did not capture '", name, "'");
     return found->second;
   }
 
