@@ -15,8 +15,8 @@ void survive_round_trip(const tbd::Program& program) {
 
 // A valid program stays valid in every mode and precision.
 void survive_passes(const tbd::Program& program, const tbd::Bindings& bindings) {
-  for (const auto mode : {tbd::DropoutMode::kMask, tbd::DropoutMode::kOff})
-    for (const auto precision : {tbd::Precision::kBf16, tbd::Precision::kFp64}) try {
+  for (const auto& mode : {tbd::DropoutMode::kMask, tbd::DropoutMode::kOff})
+    for (const auto& precision : {tbd::Precision::kBf16, tbd::Precision::kFp64}) try {
         tbd::validate(tbd::with_precision(tbd::with_dropout(program, mode), precision), bindings);
       } catch (const tbd::Error&) {  // a name that the pass would add may be taken
       }
