@@ -27,15 +27,16 @@ CHAPTERS = {"Summary": 2, "ResNet-50 v1.5": 5, "Where time goes": 1, "Why framew
 WIDTH = 860  # of pictures, pixels
 HEAD = """# A sample report
 
-Parts of the report of `{plan}` on a two-core machine. The report itself is one HTML file with live charts, a CSV file
-behind each of them and a dark form; it has chapters on {chapters}. To make it and this page:
+Parts of the report of the first command below, on a shared two-core machine. The whole report is one HTML file with
+live charts, a CSV file behind each of them and a dark form; it also has chapters on {chapters}. Two commands make it
+(`{results}/report.html`) and this page:
 
 ```sh
 {command}
-tools/sample_report.py {results}    # writes report.html beside the records, and this page
+tools/sample_report.py {results} --run '{run}'
 ```
 
-What this run says of the paper's observations: [observations.md](observations.md).
+How the thirteen observations of the paper are judged: [observations.md](observations.md).
 """
 
 
@@ -207,8 +208,8 @@ def private_words():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", help="folder of records, as tbd run wrote it")
-    parser.add_argument("--plan", default="plans/paper.plan", help="what was run [%(default)s]")
-    parser.add_argument("--budget", default="30m")
+    parser.add_argument("--run", default="--plan plans/paper.plan --budget 30m",
+                        help="what tbd run was told besides --out [%(default)s]")
     parser.add_argument("--text-only", action="store_true", help="keep the pictures that are there")
     parser.add_argument("--tbd", default=ROOT / "tbd", help="the program [./tbd]")
     options = parser.parse_args()
@@ -221,8 +222,8 @@ def main():
     markdown.flush()
     name = f"results/{results.name}"
     blocks, others = shown(markdown.out)
-    command = f"./tbd run --plan {options.plan} --budget {options.budget} --out {name}"
-    head = HEAD.format(plan=options.plan, command=command, results=name, chapters=", ".join(others))
+    command = f"./tbd run {options.run} --out {name}"
+    head = HEAD.format(command=command, run=options.run, results=name, chapters=", ".join(others))
     body = head + "\n" + "\n\n".join(blocks) + "\n"
     figures = [figure for figure in markdown.figures if f"/{figure}.png" in body]
     found = [word for word in private_words() if word in body]
