@@ -13,7 +13,7 @@ endforeach()
 
 # The program's tests, in one executable: their names say the lane. Parts of other programs lie beside them.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cc)
-list(FILTER files EXCLUDE REGEX "/(toy_|op_|conformance|backends_matrix|go_rules_test|late_loader|extra_copy)[a-z_]*\\.cc$")
+list(FILTER files EXCLUDE REGEX "/(toy_|op_|conformance|backends_matrix|go_rules_test|late_loader|extra_copy|scripted_)[a-z_]*\\.cc$")
 add_executable(program_tests ${files})
 target_link_libraries(program_tests PRIVATE ${all_room_targets} tbd_toys GTest::gtest_main GTest::gmock)
 target_compile_definitions(program_tests PRIVATE TBD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -50,6 +50,18 @@ endforeach()
 if(TARGET tbd-worker-pytorch)
   tbd_faulty_worker(tbd-extra-copy-pytorch pytorch ${PROJECT_SOURCE_DIR}/tests/extra_copy_worker.cc)
 endif()
+
+# A driver's library that answers by a script, in build/scripted under the name of the real one.
+add_library(scripted_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/scripted_nvml.cc)
+target_include_directories(scripted_nvml PRIVATE ${PROJECT_SOURCE_DIR}/src)
+tbd_settings(scripted_nvml)
+set_target_properties(scripted_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX ".so.1"
+                                               LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scripted)
+foreach(user test_measure test_cli program_tests)
+  if(TARGET ${user})
+    add_dependencies(${user} scripted_nvml)
+  endif()
+endforeach()
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc
