@@ -85,6 +85,7 @@ class Script {
     std::istringstream parts(rest);
     std::string part;
     while (std::getline(parts, part, '|')) answers_[key].texts.push_back(trimmed(part));
+    if (rest.empty()) answers_[key].texts.emplace_back();
   }
 
   std::map<std::string, Answers> answers_;

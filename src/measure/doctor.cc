@@ -1,15 +1,14 @@
 #include "measure/doctor.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <memory>
+#include <algorithm>
 
 #include "base/text.h"
 #include "measure/cgroup.h"
 #include "measure/cores.h"
 #include "measure/energy.h"
+#include "measure/gpu/gpu_rows.h"
 #include "measure/peaks/kernel.h"
 #include "measure/perf_event.h"
 #include "measure/proc_text.h"
@@ -111,17 +110,6 @@ DoctorRow kernel_row(const FlopKernel& kernel) {
   return no(std::move(item), std::move(reason));
 }
 
-DoctorRow gpu_row() {
-  const std::unique_ptr<void, int (*)(void*)> library(dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL), dlclose);
-  std::error_code error;
-  const bool driver = std::filesystem::exists("/proc/driver/nvidia/version", error);
-  if (library && driver) return yes("NVIDIA GPU (NVML)", "driver and libnvidia-ml.so.1");
-  if (driver)
-    return no("NVIDIA GPU (NVML)", "the driver is loaded, libnvidia-ml.so.1 is not found",
-              "install the driver's libraries");
-  return no("NVIDIA GPU (NVML)", "no NVIDIA driver is loaded");
-}
-
 DoctorRow huge_pages_row() {
   const auto text = read_system_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (text && text->find("[never]") == std::string::npos) return yes("transparent huge pages", *text);
@@ -154,7 +142,8 @@ DoctorRow siblings_row() {
 std::vector<DoctorRow> doctor_rows() {
   std::vector<DoctorRow> rows = {cores_row(),           siblings_row(), schedstat_row(), steal_row(),
                                  cgroup_row(),          pressure_row(), energy_row(),    pmu_row(),
-                                 kernel_counters_row(), switches_row(), gpu_row(),       huge_pages_row()};
+                                 kernel_counters_row(), switches_row(), huge_pages_row()};
+  for (DoctorRow& row : gpu_rows({.administrator = geteuid() == 0})) rows.push_back(std::move(row));
   for (const FlopKernel& kernel : flop_kernels()) rows.push_back(kernel_row(kernel));
   if (flop_kernels().empty()) rows.push_back(no("peaks", "the register kernels are written for x86-64 only"));
   return rows;
