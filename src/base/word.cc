@@ -14,7 +14,8 @@ void require_known_name(std::string_view what, std::string_view name, std::span<
 
 void require_known(const Device& device) {
   const bool gpu = device.text().starts_with("cuda:") && parse_int(device.text().substr(5)).value_or(-1) >= 0;
-  if (device != Device::kCpu && !gpu) fail(ErrorKind::usage, "device '", device, "' is neither 'cpu' nor 'cuda:N'");
+  if (device != Device::kCpu && device != Device::kAuto && !gpu)
+    fail(ErrorKind::usage, "device '", device, "' is none of 'auto', 'cpu' and 'cuda:N'");
 }
 
 }  // namespace tbd

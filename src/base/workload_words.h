@@ -15,13 +15,13 @@ inline const Precision Precision::kFp64{"fp64"}, Precision::kFp32{"fp32"}, Preci
     Precision::kBf16{"bf16"}, Precision::kFp16{"fp16"};
 inline const std::vector<Precision> Precision::kKnown = {kFp64, kFp32, kTf32, kBf16, kFp16};
 
-// Where a network is trained: "cpu", or "cuda:0" by CUDA's own number.
+// Where a network is trained: "cpu", or "cuda:0" by CUDA's own number. "auto" is a request for a GPU where one answers.
 struct Device : Word<Device> {
   using Word::Word;
   static constexpr std::string_view kWhat = "device";
-  static const Device kCpu;
+  static const Device kCpu, kAuto;
 };
-inline const Device Device::kCpu{"cpu"};
+inline const Device Device::kCpu{"cpu"}, Device::kAuto{"auto"};
 void require_known(const Device& device);  // Error(usage) on another form
 
 // The physical order of axes of rank-4 activations.

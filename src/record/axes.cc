@@ -51,7 +51,7 @@ const std::vector<Axis>& table() {
        .inner = 2,
        .folder = {{.place = precision_place, .prefix = "-"}}},
       {.name = "device",
-       .help = "cpu, cuda:N [cpu]",
+       .help = "cpu, cuda:N; auto: a GPU where one answers, else cpu [auto]",
        .member = &Workload::device,
        .key = "device",
        .folder = {{.place = others_place, .prefix = "-", .usual = "cpu"}}},

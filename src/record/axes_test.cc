@@ -65,7 +65,7 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
   EXPECT_TRUE(refusal("memory", "4").starts_with("--memory needs a size such as 4GiB")) << refusal("memory", "4");
   EXPECT_TRUE(refusal("precision", "fp31").starts_with("unknown precision 'fp31', did you mean 'fp32'"))
       << refusal("precision", "fp31");
-  EXPECT_TRUE(refusal("device", "gpu").starts_with("device 'gpu' is neither 'cpu' nor 'cuda:N'"))
+  EXPECT_TRUE(refusal("device", "gpu").starts_with("device 'gpu' is none of 'auto', 'cpu' and 'cuda:N'"))
       << refusal("device", "gpu");
   EXPECT_EQ(refusal("batch", "largest"), "accepted");
   EXPECT_EQ(find_axis("batches"), nullptr);

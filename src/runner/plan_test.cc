@@ -95,7 +95,8 @@ TEST(Plan, NamesThatNothingHasAreOfferedTheNearest) {
 TEST(Plan, SettingsThatContradictAreNamed) {
   const std::string ours = "model = resnet50\n";
   EXPECT_THAT(refusal(ours + "input = pipeline\n"), HasSubstr("a.plan:2: pipeline input reads a data set"));
-  EXPECT_THAT(refusal(ours + "device = gpu\n"), HasSubstr("a.plan:2: device 'gpu' is neither"));
+  EXPECT_THAT(refusal(ours + "device = gpu\n"),
+              HasSubstr("a.plan:2: device 'gpu' is none of 'auto', 'cpu' and 'cuda:N'"));
   EXPECT_THAT(refusal(ours + "batch = 99999999\n"), HasSubstr("a.plan:2: batch must be between 1 and"));
   EXPECT_THAT(refusal(ours + "when = cores >= 4, cores < 3\n"),
               HasSubstr("a.plan:2: no machine can meet all conditions of 'cores'"));
