@@ -219,11 +219,14 @@ TEST_F(Workers, ARecordIsNeverOverwritten) {
 TEST_F(Workers, CapabilitiesAreAskedOnce) {
   add("good");
   const WorkerEntry entry = settings_.workers.back();
-  EXPECT_FALSE(cached_capabilities(entry, settings_.cache));
+  const CapabilityCache cache = {.folder = settings_.cache};
+  EXPECT_FALSE(cached_capabilities(entry, cache));
   EXPECT_EQ(capabilities(entry, settings_).framework_version, "0.1");
-  EXPECT_EQ(cached_capabilities(entry, settings_.cache)->framework_version, "0.1");
+  EXPECT_EQ(cached_capabilities(entry, cache)->framework_version, "0.1");
+  EXPECT_FALSE(cached_capabilities(entry, {.folder = cache.folder, .gpus = "driver 580.65.06 devices 1"}))
+      << "asked before there was a driver";
   write_file(entry.worker, "#!/bin/sh\nexit 1\n# another build of the worker\n");
-  EXPECT_FALSE(cached_capabilities(entry, settings_.cache));
+  EXPECT_FALSE(cached_capabilities(entry, cache));
   EXPECT_THROW(capabilities(entry, settings_), Error);
 }
 

@@ -162,7 +162,8 @@ void RunSet::set_aside(WorkloadRun& entry, LaunchResult& result) {
 // What is known of the workload reaches the disk before the launch counts: a run that goes on need not ask again.
 void RunSet::keep(WorkloadRun& entry, const LaunchResult& result) {
   entry.learn(result);
-  if (result.hello && entry.prepared.worker) store_capabilities(*entry.prepared.worker, *result.hello, settings_.cache);
+  if (result.hello && entry.prepared.worker)
+    store_capabilities(*entry.prepared.worker, *result.hello, capability_cache(settings_));
   entry.prepared.run.peaks = roofs_.of(entry.prepared, entry.gemm_rate);
   entry.record->update(entry.prepared.run);
   entry.record->end_launch(result.info);

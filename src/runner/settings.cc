@@ -28,13 +28,27 @@ std::map<std::string, std::string> allowed_environment(const std::map<std::strin
   return kept;
 }
 
+std::string seen_gpus(const RunnerSettings& settings) {
+  const Nvml nvml(settings.gpu_library);
+  const auto driver = nvml.driver_version();
+  if (!driver) return "";
+  std::string seen = cat("driver ", *driver);
+  if (const auto count = nvml.device_count()) seen += cat(" devices ", *count);
+  const auto visible = settings.environment.find("CUDA_VISIBLE_DEVICES");
+  return visible == settings.environment.end() ? seen : cat(seen, " visible ", visible->second);
+}
+
+CapabilityCache capability_cache(const RunnerSettings& settings) {
+  return {.folder = settings.cache, .gpus = seen_gpus(settings)};
+}
+
 protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings& settings) {
   try {
     const TemporaryFolder scratch;  // the log, whose last line says why a worker did not start
     WorkerProcess worker(entry, settings, allowed_environment(settings.environment), {}, scratch.path() / "log");
     const protocol::HelloReply reply = worker.hello();
     worker.bye();
-    store_capabilities(entry, reply, settings.cache);
+    store_capabilities(entry, reply, capability_cache(settings));
     return reply;
   } catch (const WorkerFault& fault) {
     fail(ErrorKind::unsupported, fault.what());
@@ -42,7 +56,7 @@ protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings
 }
 
 protocol::HelloReply capabilities(const WorkerEntry& entry, const RunnerSettings& settings) {
-  if (const auto cached = cached_capabilities(entry, settings.cache)) return *cached;
+  if (const auto cached = cached_capabilities(entry, capability_cache(settings))) return *cached;
   return probe_worker(entry, settings);
 }
 

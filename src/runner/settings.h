@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/gpu/nvml.h"
 #include "runner/workers.h"
 
 namespace tbd {
@@ -22,6 +23,7 @@ struct RunnerSettings {
   std::filesystem::path cache;                     // a folder for capabilities and peaks (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;
+  std::string gpu_library = kNvmlLibrary;
   std::string tool = "tbd";                                                    // version and commit, for the record
   std::function<bool()> interrupted = [] { return false; };                    // SIGINT, SIGTERM or SIGHUP came
   std::function<void(const std::string&)> notice = [](const std::string&) {};  // what a person who waits is told
@@ -32,6 +34,10 @@ struct RunnerSettings {
 
 // The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of docs/measurement-host.md.
 std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all);
+
+// The driver and the devices that a worker would see: what its capabilities depend on. Empty without a driver.
+std::string seen_gpus(const RunnerSettings& settings);
+CapabilityCache capability_cache(const RunnerSettings& settings);
 
 // Asks the worker and refreshes the cache. Throws Error with the reason when it cannot be asked.
 protocol::HelloReply probe_worker(const WorkerEntry& entry, const RunnerSettings& settings);

@@ -39,6 +39,10 @@ fs::path capability_file(const WorkerEntry& entry, const fs::path& cache) {
   return cache / "capabilities" / (sha256_hex(entry.worker.string()).substr(0, 16) + ".json");
 }
 
+std::string key_under(const WorkerEntry& entry, const std::string& gpus) {
+  return gpus.empty() ? capability_key(entry) : cat(capability_key(entry), " ", gpus);
+}
+
 bool same_folder(const fs::path& a, const fs::path& b) {
   std::error_code failed;
   return fs::weakly_canonical(a, failed) == fs::weakly_canonical(b, failed) && !failed;
@@ -99,12 +103,12 @@ std::string capability_key(const WorkerEntry& entry) {
              file_identity(entry.library));
 }
 
-std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry, const fs::path& cache) {
-  const fs::path file = capability_file(entry, cache);
+std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry, const CapabilityCache& cache) {
+  const fs::path file = capability_file(entry, cache.folder);
   if (!fs::exists(file)) return std::nullopt;
   try {
     const Json kept = parse_json(read_file(file), file.string());
-    if (at<std::string>(kept, "key") != capability_key(entry)) return std::nullopt;
+    if (at<std::string>(kept, "key") != key_under(entry, cache.gpus)) return std::nullopt;
     const protocol::Message message = protocol::message_from(at<std::string>(kept, "hello"));
     if (const auto* reply = std::get_if<protocol::HelloReply>(&message)) return *reply;
   } catch (const Error&) {  // a cache that cannot be read is no cache
@@ -112,11 +116,11 @@ std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry
   return std::nullopt;
 }
 
-void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& reply, const fs::path& cache) {
-  if (cache.empty()) return;
-  const fs::path file = capability_file(entry, cache);
+void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& reply, const CapabilityCache& cache) {
+  if (cache.folder.empty()) return;
+  const fs::path file = capability_file(entry, cache.folder);
   make_folder(file.parent_path());
-  const Json kept = {{"key", capability_key(entry)}, {"hello", protocol::to_line(protocol::Message(reply))}};
+  const Json kept = {{"key", key_under(entry, cache.gpus)}, {"hello", protocol::to_line(protocol::Message(reply))}};
   write_file_atomic(file, kept.dump(1) + "\n");
 }
 

@@ -30,12 +30,17 @@ std::vector<WorkerEntry> read_workers(const std::vector<std::filesystem::path>& 
 // Throws Error(not_found) that offers the nearest names, or says that no worker is built.
 const WorkerEntry& find_worker(const std::vector<WorkerEntry>& workers, const std::string& framework);
 
-// The identity under which capabilities are kept: of the framework's library and of the worker executable.
+// The identity of a worker: of its framework's library and of its executable.
 std::string capability_key(const WorkerEntry& entry);
-// Without starting anything; nullopt when they were never asked for or either file has changed since.
-std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry, const std::filesystem::path& cache);
-void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& reply,
-                        const std::filesystem::path& cache);
+// Where capabilities are kept, and under which driver and GPUs (seen_gpus() of runner/settings.h).
+struct CapabilityCache {
+  std::filesystem::path folder;  // empty: nothing is kept
+  std::string gpus;
+};
+// Without starting anything; nullopt when they were never asked for, or the framework's library, the worker executable
+// or the GPUs are others now.
+std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry, const CapabilityCache& cache);
+void store_capabilities(const WorkerEntry& entry, const protocol::HelloReply& reply, const CapabilityCache& cache);
 
 // Why no worker of the framework `name` is built: what the set-up left in BUILD_FOLDER/absent/NAME, else how to build
 // one.
