@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "record/reader.h"
+#include "runner/device_choice.h"
 
 namespace tbd::cli {
 namespace {
@@ -53,7 +54,8 @@ void PassOptions::declare(Options& options) {
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes) {
   if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
-  const std::vector<Workload> wanted = tbd::cells(options.cells.set());
+  const RunnerSettings settings = runner_settings(context);
+  const std::vector<Workload> wanted = with_devices(tbd::cells(options.cells.set()), settings);
   require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
   run.passes = passes;
@@ -62,7 +64,6 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   note_interrupts();
   const SetLock set = result_set(options.out, wanted);
   run.out = set.set();
-  const RunnerSettings settings = runner_settings(context);
   ProgressPrinter progress(context, options.output.quiet);
   const std::vector<CellRun> runs = run_cells(wanted, run, settings, [&](const Progress& p) { progress(p); });
   progress.clear();

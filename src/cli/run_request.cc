@@ -6,6 +6,7 @@
 #include "cli/run_files.h"
 #include "record/frameworks.h"
 #include "record/reader.h"
+#include "runner/device_choice.h"
 #include "runner/thinning.h"
 
 namespace tbd::cli {
@@ -72,6 +73,8 @@ RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
   take_options(plan, request);
   override_options(given, request);
   request.cells = cells(plan);
+  for (Workload& cell : request.cells)
+    if (cell.device.empty()) cell.device = Device::kCpu;  // as it was when the set began
   request.options.out = given.resume;
   request.options.resume = true;
   request.options.again = outcomes_again(given.again, request.cells);
@@ -171,6 +174,7 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
     if (given.cells.models().empty()) fail(ErrorKind::usage, "run needs a model");
     request.cells = cells(given.cells.set());
   }
+  request.cells = with_devices(std::move(request.cells), settings);
   override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);
   return request;

@@ -65,7 +65,7 @@ Plan plan_of(const std::vector<Workload>& cells);
 Plan plan_for(Plan plan, const Machine& machine);
 
 // All cells of the sets, whatever their machines: models outermost, the last axis fastest; a cell that stands twice is
-// kept once, excluded ones are left out.
+// kept once, excluded ones are left out. A cell whose set names no device has none (runner/device_choice.h).
 // Throws Error(usage) on a value that no cell can have: batch 0, an unknown precision, pipeline input of no dataset.
 std::vector<Workload> cells(const Plan& plan);
 std::vector<Workload> cells(const WorkloadSet& set);

@@ -6,9 +6,9 @@
 #include "models/model.h"
 #include "record/axes.h"
 #include "record/frameworks.h"
+#include "runner/device_memory.h"
 #include "runner/plan.h"
 #include "runner/plan_parts.h"
-#include "runner/prepare.h"
 
 namespace tbd {
 namespace {
@@ -78,6 +78,8 @@ std::vector<Workload> cells(const WorkloadSet& set) {
   std::vector<Workload> all(1);
   for (const Axis* axis : outer_first) multiply(all, *axis, set.values(axis->name));
   for (const Workload& each : all) check(each);
+  if (set.values("device").empty())
+    for (Workload& each : all) each.device = {};  // left open
   return all;
 }
 

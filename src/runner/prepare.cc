@@ -10,13 +10,13 @@
 #include "base/json.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
-#include "measure/cgroup.h"
 #include "measure/cores.h"
-#include "measure/proc_text.h"
-#include "measure/system_file.h"
+#include "measure/gpu/visible_device.h"
 #include "models/model.h"
 #include "record/frameworks.h"
 #include "runner/data_source.h"
+#include "runner/device_choice.h"
+#include "runner/device_memory.h"
 
 namespace tbd {
 namespace {
@@ -63,9 +63,9 @@ ThreadPlan threads_for(const Workload& cell) {
 
 // A prediction above the whole memory cannot come true; allocators and workspaces only add to it. What fits into an
 // enforced budget is found by running: only what is far above is not tried.
-std::optional<Outcome> too_large(const PreparedCell& prepared) {
+std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSettings& settings) {
   constexpr double kFarAbove = 1.5;
-  const std::optional<int64_t> limit = memory_limit();
+  const std::optional<int64_t> limit = memory_limit(prepared.cell.device, settings);
   const std::optional<int64_t> budget = prepared.cell.memory_budget_bytes;
   const int64_t needed = predict_memory(prepared.program, prepared.bindings).peak().value;
   const auto skipped = [&](const std::string& there) {
@@ -73,7 +73,9 @@ std::optional<Outcome> too_large(const PreparedCell& prepared) {
                    .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, ", there),
                    .repro = ""};
   };
-  if (prepared.cell.device != Device::kCpu) return std::nullopt;
+  if (budget && prepared.cell.device != Device::kCpu)
+    return Outcome{
+        .kind = OutcomeKind::unsupported, .reason = "a memory budget is enforced on the CPU only", .repro = ""};
   if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
   if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
     return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));
@@ -147,21 +149,6 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
   return rows;
 }
 
-std::optional<int64_t> memory_limit() {
-  const int64_t machine = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
-  const std::optional<int64_t> group = cgroup_limits(::getpid()).memory_limit_bytes;
-  if (machine <= 0) return group;
-  return std::min(machine, group.value_or(machine));
-}
-
-std::optional<int64_t> free_memory() {
-  std::optional<int64_t> free = memory_limit();
-  if (const auto text = read_system_file("/proc/meminfo"))
-    if (const auto available = bytes_of_line(parse_colon_lines(*text), "MemAvailable"))
-      free = std::min(*available, free.value_or(*available));
-  return free;
-}
-
 void require_startable(const Workload& cell, const RunnerSettings& settings) {
   require_known_framework(cell.framework, settings);
   require_readable(cell.data);
@@ -170,7 +157,7 @@ void require_startable(const Workload& cell, const RunnerSettings& settings) {
 PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings) {
   const LoadedProgram loaded = load_program(cell.model, cell.config);
   require_startable(cell, settings);
-  PreparedCell prepared{.cell = cell};
+  PreparedCell prepared{.cell = with_devices({cell}, settings).front()};
   prepared.program = with_precision(with_dropout(loaded.program, cell.dropout), cell.precision);
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
   if (cell.layout.empty()) prepared.cell.layout = usual_layout(cell.framework);
@@ -180,7 +167,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   prepared.threads = threads_for(cell);
   prepared.cell.threads = prepared.threads.threads;
   find_its_worker(prepared, settings);
-  if (!prepared.refused) prepared.refused = too_large(prepared);
+  if (!prepared.refused) prepared.refused = too_large(prepared, settings);
   fill_workload(prepared, loaded, effort);
 
   RunInfo& run = prepared.run;
@@ -224,7 +211,7 @@ std::map<std::string, std::string> worker_environment(const PreparedCell& prepar
   for (const std::string& name : prepared.threads.unset) environment.erase(name);
   for (const auto& [name, value] : prepared.threads.environment) environment[name] = value;
   environment.try_emplace("KINETO_LOG_LEVEL", "99");  // silences a library that looks for a GPU driver
-  return environment;
+  return prepared.cell.device == Device::kCpu ? environment : in_driver_order(environment);
 }
 
 }  // namespace tbd

@@ -36,9 +36,4 @@ protocol::InputPlan input_plan(const PreparedCell& prepared);
 // The environment of the cell's worker: what it inherits, and the thread plan's variables.
 std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings);
 
-// Bytes that a worker may use: the machine's memory or the control group's limit; nullopt when unknown.
-std::optional<int64_t> memory_limit();
-// What is available of them now.
-std::optional<int64_t> free_memory();
-
 }  // namespace tbd
