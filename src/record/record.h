@@ -124,6 +124,9 @@ struct LaunchInfo {
   // What the process tree and the machine used over the steps: {"delta": {amounts}, "use": {fractions}} with the keys
   // of measure/host_sample.h and host_use.h. Stands in where steps.csv lacks a column.
   JsonValue host;
+  // What the driver said of the GPU over the steps: {"name", "driver", "use": measure/gpu/gpu_use.h, ...}, or
+  // {"reason"}.
+  std::optional<JsonValue> gpu;  // of a workload on a GPU
   Outcome outcome;
   std::string folder_name() const;  // "clean-1"
 };

@@ -105,6 +105,7 @@ void fields(T& launch, auto visit) {
   visit("traced", launch.traced);
   visit("environment_hash", launch.environment_hash);
   visit("host", launch.host);
+  visit("gpu", launch.gpu);
   visit("outcome", launch.outcome);
 }
 

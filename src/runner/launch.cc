@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "measure/clock.h"
+#include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
 #include "runner/trace_windows.h"
 #include "runner/worker_process.h"
@@ -35,6 +36,7 @@ class StepTimes {
     }
   }
   std::span<const double> times() const { return times_; }
+  int64_t last_ns() const { return last_ns_; }  // completion of the last step; 0 before the first
 
  private:
   std::vector<double> times_;
@@ -49,19 +51,28 @@ class LaunchRun {
 
   void run(const std::filesystem::path& folder) {
     tell("start");
-    WorkerProcess worker(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
-                         prepared_.threads.cores, folder / "worker.log");
+    const std::map<std::string, std::string> environment = worker_environment(prepared_, settings_);
+    WorkerProcess worker(*prepared_.worker, settings_, environment, prepared_.threads.cores, folder / "worker.log");
     if (prepared_.cell.memory_budget_bytes) worker.limit_memory(*prepared_.cell.memory_budget_bytes);
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
-    if (options_.pass == Pass::kTrace)
-      trace(worker, folder);
-    else if (options_.pass == Pass::kMemory)
-      train(worker,
-            {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
-    else
-      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds});
+    if (prepared_.cell.device == Device::kCpu) {
+      train_pass(worker, folder);
+    } else {
+      GpuObserver gpu(prepared_.cell.device, environment, settings_.gpu_library);
+      const auto end = [&] {
+        const int64_t begin = worker_began_ns_ + result_.info.first_step_began_ns.value_or(0);
+        result_.info.gpu = gpu.end(begin, worker_began_ns_ + series_.last_ns(), worker.pid(), folder);
+      };
+      try {
+        train_pass(worker, folder);
+      } catch (...) {  // what the device did until then is kept
+        end();
+        throw;
+      }
+      end();
+    }
     if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(worker);
     worker.bye();
   }
@@ -80,6 +91,16 @@ class LaunchRun {
     require_offered(options_.pass, hello.passes, OutcomeKind::unsupported);
     if (cell.input_mode == InputMode::kPipeline && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
+  }
+
+  void train_pass(WorkerProcess& worker, const std::filesystem::path& folder) {
+    if (options_.pass == Pass::kTrace)
+      trace(worker, folder);
+    else if (options_.pass == Pass::kMemory)
+      train(worker,
+            {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
+    else
+      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds});
   }
 
   void check(WorkerProcess& worker) {

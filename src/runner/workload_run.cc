@@ -50,11 +50,13 @@ void WorkloadRun::learn(const LaunchResult& result) {
   if (prepared.worker) run.environment["framework"]["library_sha256"] = prepared.worker->library_sha256;
   if (!result.lowering.is_null()) run.environment["lowering"] = result.lowering;
   if (result.worker.contains("process")) run.environment["process"] = result.worker["process"];
+  const auto mark = [&](const std::string& flag, bool holds) {
+    if (holds && std::ranges::find(run.flags, flag) == run.flags.end()) run.flags.push_back(flag);
+  };
+  if (result.info.gpu && (*result.info.gpu)->contains("use"))
+    for (const Json& flag : (**result.info.gpu)["use"]["flags"]) mark(flag.get<std::string>(), true);
   if (result.worker.contains("data")) {
     run.workload.data_hash = maybe<std::string>(result.worker["data"], "hash");
-    const auto mark = [&](const char* flag, bool holds) {
-      if (holds && std::ranges::find(run.flags, flag) == run.flags.end()) run.flags.push_back(flag);
-    };
     mark("bad-files", result.worker["data"].value("bad_file_count", 0) > 0);
     mark("fitted-files", result.worker["data"].contains("notes"));
   }

@@ -1,0 +1,33 @@
+// Watches the GPU of a launch through the driver while its worker trains.
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/json_fwd.h"
+#include "measure/gpu/gpu_sampler.h"
+#include "record/workload.h"
+
+namespace tbd {
+
+class GpuObserver {
+ public:
+  // Samples the device that CUDA counts as `device` in a process with these variables, from now on. Where the driver
+  // does not answer, end() says why.
+  GpuObserver(const Device& device, const std::map<std::string, std::string>& environment, const std::string& library);
+
+  // Ends sampling, once. Writes gpu.csv into `folder`. Returns launch.json's "gpu" (docs/record.md), whose "use" is of
+  // the window between two instants of now_ns().
+  Json end(int64_t begin_ns, int64_t end_ns, pid_t worker, const std::filesystem::path& folder);
+
+ private:
+  Nvml nvml_;
+  std::string refusal_;
+  std::optional<NvmlDevice> device_;
+  std::optional<GpuWatch> watch_;
+};
+
+}  // namespace tbd
