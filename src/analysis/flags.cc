@@ -7,6 +7,7 @@ constexpr Flag kFlags[] = {
     {"assumed-correlation",
      "fewer than 20 steps in a launch: the interval assumes a correlation of 0.5 between neighbours"},
     {"bad-files", "the data set holds files that could not be used; the record names them"},
+    {"clock-drift", "the GPU's clock differed by more than 3 % between the first and the last third of the steps"},
     {"cut-line-dropped", "the last line of steps.csv was cut off and left out"},
     {"disturbed-major-faults", "pages were read from disk during the steps"},
     {"disturbed-other-work", "other processes used more than 5 % of the usable processors"},
@@ -21,8 +22,10 @@ constexpr Flag kFlags[] = {
     {"tuned", "not the framework's default: see the mode"},
     {"retired-upstream", "the framework is no longer developed upstream"},
     {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
+    {"shared-device", "another process used the GPU"},
     {"short", "fewer than 100 steps in a launch"},
     {"threads-over-cores", "more threads than usable cores were asked for"},
+    {"throttled", "the GPU lowered its clocks under load; launch.json says why"},
     {"unbounded", "the interval has no upper end"},
     {"unpinned", "the framework's build is outside the lock file"},
 };
