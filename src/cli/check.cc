@@ -37,6 +37,7 @@ class CheckCommand final : public Command {
     options.option("--precision", options_.precision, "fp32, fp64", {.show_default = true});
     declare_axis(options, "layout", options_.layout);
     declare_axis(options, "mode", options_.mode);
+    declare_axis(options, "device", options_.device);
     options.option("--seed", seed_, "Seed for weights and inputs", {.show_default = true});
     options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
     output_.declare(options);

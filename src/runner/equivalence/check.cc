@@ -9,6 +9,8 @@
 #include "measure/clock.h"
 #include "models/model.h"
 #include "record/frameworks.h"
+#include "runner/device_choice.h"
+#include "runner/device_memory.h"
 #include "runner/equivalence/verified.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
@@ -51,18 +53,18 @@ const WorkerEntry* worker_of(const Workload& cell, const RunnerSettings& setting
 VerdictKey key_of(const Workload& cell, const std::string& config, const WorkerEntry& entry) {
   return {.model_hash = program_hash(load_program(cell.model, config).program),
           .layout = cell.layout.empty() ? usual_layout(entry.framework) : cell.layout,
-          .mode = cell.mode};
+          .mode = cell.mode,
+          .device = cell.device};
 }
 
-// What one call of check_model can judge: model, config, layout and mode as the cells name them.
-using Question = std::tuple<std::string, std::string, ImageLayout, Mode>;
+// What one call of check_model can judge: model, config, layout, mode and device as the cells name them.
+using Question = std::tuple<std::string, std::string, ImageLayout, Mode, Device>;
 using Missing = std::map<Question, std::vector<std::string>>;  // frameworks without a verdict
 
-// By model and config: the frameworks that train it.
-std::map<std::pair<std::string, std::string>, std::set<std::string>> rivals(std::span<const Workload> cells) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> out;
-  for (const Workload& cell : cells)
-    if (cell.device == Device::kCpu) out[{cell.model, cell.config}].insert(cell.framework);
+// By model, config and device: the frameworks that train it.
+std::map<std::tuple<std::string, std::string, Device>, std::set<std::string>> rivals(std::span<const Workload> cells) {
+  std::map<std::tuple<std::string, std::string, Device>, std::set<std::string>> out;
+  for (const Workload& cell : cells) out[{cell.model, cell.config, cell.device}].insert(cell.framework);
   return out;
 }
 
@@ -71,11 +73,11 @@ Missing missing_verdicts(std::span<const Workload> cells, const RunnerSettings& 
   Missing missing;
   for (const Workload& cell : cells) {
     const WorkerEntry* entry = worker_of(cell, settings);
-    if (!entry || cell.device != Device::kCpu || trained_by.at({cell.model, cell.config}).size() < 2) continue;
+    if (!entry || trained_by.at({cell.model, cell.config, cell.device}).size() < 2) continue;
     if (verified(cell, settings)) continue;
     const ImageLayout layout = cell.layout == usual_layout(entry->framework) ? ImageLayout() : cell.layout;
     std::vector<std::string>& frameworks =
-        missing[{cell.model, tiny_config_of(cell.model, cell.config), layout, cell.mode}];
+        missing[{cell.model, tiny_config_of(cell.model, cell.config), layout, cell.mode, cell.device}];
     if (std::ranges::count(frameworks, entry->key) == 0) frameworks.push_back(entry->key);
   }
   return missing;
@@ -132,11 +134,12 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
   for (const WorkerEntry* entry : entries) {
     tell(entry->key);
     const ImageLayout layout = options.layout.empty() ? usual_layout(entry->framework) : options.layout;
-    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings), layout, options.mode};
+    const Device device = with_devices({{.framework = entry->key, .device = options.device}}, settings).front().device;
+    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings, device), layout, options.mode};
     began = now_ns();
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));
     result.verdicts.back().seconds = seconds_since(began);
-    store_verdict({result.model_hash, options.precision, layout, options.mode}, *entry, result.verdicts.back(),
+    store_verdict({result.model_hash, options.precision, layout, options.mode, device}, *entry, result.verdicts.back(),
                   settings);
   }
   return result;
@@ -178,7 +181,7 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
 
 std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings) {
   const WorkerEntry* entry = worker_of(cell, settings);
-  if (!entry || cell.device != Device::kCpu) return std::nullopt;
+  if (!entry) return std::nullopt;
   try {
     const std::optional<bool> own = verified(key_of(cell, cell.config, *entry), *entry, settings);
     return own ? own : verified(key_of(cell, tiny_config_of(cell.model, cell.config), *entry), *entry, settings);
@@ -191,13 +194,14 @@ std::vector<std::string> check_missing(std::span<const Workload> cells, const Ru
                                        const std::function<void(const std::string& doing)>& progress) {
   std::vector<std::string> sentences;
   for (const auto& [what, frameworks] : missing_verdicts(cells, settings)) {
-    const auto& [model, config, layout, mode] = what;
+    const auto& [model, config, layout, mode, device] = what;
     try {
       const CheckOptions options{.model = model,
                                  .config = config,
                                  .frameworks = frameworks,
                                  .layout = layout,
                                  .mode = mode,
+                                 .device = device,
                                  .progress = progress};
       for (const FrameworkVerdict& verdict : check_model(options, settings).verdicts) say(verdict, sentences);
     } catch (const WorkerFault& fault) {

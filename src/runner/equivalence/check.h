@@ -11,9 +11,10 @@ struct CheckOptions {
   std::string config;                   // empty: tiny where the model has it
   std::vector<std::string> frameworks;  // empty: every worker that is built
   Precision precision = Precision::kFp32;
-  ImageLayout layout;  // empty: each framework's usual one
-  Mode mode;           // empty: each framework's usual one
-  int64_t batch = 0;   // 0: 4 where a step is small, else 2
+  ImageLayout layout;            // empty: each framework's usual one
+  Mode mode;                     // empty: each framework's usual one
+  Device device = Device::kCpu;  // of the frameworks; the reference runs on the CPU
+  int64_t batch = 0;             // 0: 4 where a step is small, else 2
   uint64_t seed = 0;
   std::filesystem::path reproduction;                      // where folders of differences go; empty: none
   std::function<void(const std::string& doing)> progress;  // may be empty
@@ -53,9 +54,9 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
 // over the same program. nullopt: never checked, or no such worker is built.
 std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings);
 
-// Checks what no verdict is kept of where cells put frameworks side by side: CPU cells whose model and configuration
-// two frameworks train. A reference that fails leaves its cells unchecked and is named in the sentences that come
-// back, as are differences.
+// Checks what no verdict is kept of where cells put frameworks side by side: cells whose model and configuration two
+// frameworks train on one device. A reference that fails leaves its cells unchecked and is named in the sentences that
+// come back, as are differences.
 std::vector<std::string> check_missing(std::span<const Workload> cells, const RunnerSettings& settings,
                                        const std::function<void(const std::string& doing)>& progress = {});
 // How often that calls `progress` at most: for each question once for the reference, once for each framework.

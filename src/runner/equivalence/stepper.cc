@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
+PreparedCell prepared(const StepJob& job, const WorkerEntry& entry, const Device& device) {
   PreparedCell out;
   out.worker = &entry;
   out.program = job.program;
@@ -25,7 +25,7 @@ PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
   out.threads = plan_threads(threads);
   out.cell = {.framework = entry.key,
               .precision = job.precision,
-              .device = job.device,
+              .device = device,
               .threads = out.threads.threads,
               .layout = job.layout,
               .mode = job.mode,
@@ -37,10 +37,10 @@ PreparedCell prepared(const StepJob& job, const WorkerEntry& entry) {
 // One worker while it does a job.
 class WorkerSteps {
  public:
-  WorkerSteps(const StepJob& job, const WorkerEntry& entry, const RunnerSettings& settings)
+  WorkerSteps(const StepJob& job, const WorkerEntry& entry, const RunnerSettings& settings, const Device& device)
       : job_(job),
         settings_(settings),
-        cell_(prepared(job, entry)),
+        cell_(prepared(job, entry, device)),
         worker_(entry, settings, worker_environment(cell_, settings), cell_.threads.cores,
                 scratch_.path() / "worker.log") {}
 
@@ -130,8 +130,8 @@ class WorkerSteps {
 
 }  // namespace
 
-Stepper worker_stepper(const WorkerEntry& entry, const RunnerSettings& settings) {
-  return [&entry, &settings](const StepJob& job) { return WorkerSteps(job, entry, settings).run(); };
+Stepper worker_stepper(const WorkerEntry& entry, const RunnerSettings& settings, const Device& device) {
+  return [&entry, &settings, device](const StepJob& job) { return WorkerSteps(job, entry, settings, device).run(); };
 }
 
 }  // namespace tbd

@@ -25,8 +25,7 @@ struct StepJob {
   Bindings bindings;
   Precision precision = Precision::kFp32;
   ImageLayout layout = ImageLayout::kNchw;
-  Mode mode;  // empty: the framework's usual one
-  Device device = Device::kCpu;
+  Mode mode;            // empty: the framework's usual one
   int64_t threads = 0;  // 0: one per usable core
   uint64_t seed = 0;
   std::optional<double> lr;
@@ -41,7 +40,7 @@ struct StepRunResult {
 // Throws WorkerFault when the framework fails, Error when tbd does.
 using Stepper = std::function<std::vector<StepRunResult>(const StepJob&)>;
 
-// Steps in a fresh worker for each job. `entry` and `settings` must outlive it.
-Stepper worker_stepper(const WorkerEntry& entry, const RunnerSettings& settings);
+// Steps on `device` in a fresh worker for each job. `entry` and `settings` must outlive it.
+Stepper worker_stepper(const WorkerEntry& entry, const RunnerSettings& settings, const Device& device = Device::kCpu);
 
 }  // namespace tbd

@@ -10,8 +10,9 @@ namespace {
 constexpr int kRules = 2;  // raised when the gates become stricter: older verdicts then say nothing
 
 std::string verdict_identity(const VerdictKey& key, const WorkerEntry& entry) {
+  const std::string device = key.device == Device::kCpu ? "" : cat(" ", key.device);
   return cat(kRules, " ", key.model_hash, " ", key.precision, " ", key.layout, " ", key.mode, " ", entry.library_sha256,
-             " ", capability_key(entry));
+             " ", capability_key(entry), device);
 }
 
 std::filesystem::path file_of(const std::string& identity, const RunnerSettings& settings) {

@@ -11,6 +11,7 @@ struct VerdictKey {
   Precision precision = Precision::kFp32;
   ImageLayout layout = ImageLayout::kNchw;  // that was run
   Mode mode = {};                           // as asked for; empty: the framework's usual one
+  Device device = Device::kCpu;
 };
 
 // true: a passing verdict is kept; false: a failing one; nullopt: never checked, or worker, library or rules have
