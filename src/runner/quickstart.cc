@@ -7,6 +7,8 @@
 #include "graph/memory.h"
 #include "measure/clock.h"
 #include "models/model.h"
+#include "runner/device_choice.h"
+#include "runner/device_memory.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -20,6 +22,7 @@ constexpr double kQuickMemoryFactor = 1.3;  // allocators and workspaces come on
 constexpr int64_t kQuickFrameworkBytes = 600ll << 20;
 
 constexpr size_t kMostQuickCells = 6;
+constexpr int64_t kMostOnGpu = 1024;
 
 // Cells of one group are compared: they differ in framework and in how they are fed, and get the same batch.
 std::string group_of(Workload cell) {
@@ -37,17 +40,16 @@ std::string probe_of(Workload cell) {
   return repro_line(cell);
 }
 
-bool fits_memory(const Program& program, int64_t batch) {
-  const std::optional<int64_t> free = free_memory();
+bool fits_memory(const Program& program, int64_t batch, const std::optional<int64_t>& free) {
   if (!free) return true;
   const auto predicted = static_cast<double>(predict_memory(program, {{"N", batch}}).peak().value);
   return kQuickMemoryFactor * predicted + static_cast<double>(kQuickFrameworkBytes) < static_cast<double>(*free);
 }
 
-// What the smallest batch shows of a framework.
+// What one batch shows of a framework.
 struct Probe {
-  double start_seconds = 0;  // up to the end of the first step
-  double step_seconds = 0;   // of the step after it
+  double start_seconds = 0;   // up to the end of the first step
+  double sample_seconds = 0;  // of the step after it, for each sample
 };
 
 // nullopt when the worker fails, which the cell itself will show.
@@ -72,7 +74,7 @@ std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettin
     worker.bye();
     if (stamps.size() < 2) return std::nullopt;
     const double step = 1e-9 * static_cast<double>(stamps[1] - stamps[0]);
-    return Probe{.start_seconds = whole - step, .step_seconds = step};
+    return Probe{.start_seconds = whole - step, .sample_seconds = step / static_cast<double>(batch)};
   } catch (const WorkerFault&) {
     return std::nullopt;
   }
@@ -104,12 +106,17 @@ class Chooser {
   }
 
  private:
-  static std::vector<int64_t> sweep(const Workload& cell) {
+  static std::vector<int64_t> model_sweep(const Workload& cell) {
     const LoadedProgram loaded = load_program(cell.model, cell.config);
     return loaded.model ? loaded.model->sweep : std::vector<int64_t>{1, 2, 4, 8, 16, 32};
   }
+  static std::vector<int64_t> sweep(const Workload& cell) { return sweep_on(cell.device, model_sweep(cell)); }
+  // A small batch leaves most of a GPU idle and says little of a large one.
+  static int64_t probed_batch(const Workload& cell) {
+    return cell.device == Device::kCpu ? model_sweep(cell).front() : model_sweep(cell).back();
+  }
   static double step_seconds(const Workload& cell, const Probe& probe) {
-    return probe.step_seconds * static_cast<double>(cell.batch) / static_cast<double>(sweep(cell).front());
+    return probe.sample_seconds * static_cast<double>(cell.batch);
   }
 
   void probe_once(const Workload& cell) {
@@ -120,7 +127,7 @@ class Chooser {
                  .name = cat(cell.model, " ", cell.framework, " ", cell.precision),
                  .stage = "first step",
                  .note = "choosing the batch"});
-    probes_[probe_of(cell)] = probe_cell(cell, sweep(cell).front(), settings_);
+    probes_[probe_of(cell)] = probe_cell(cell, probed_batch(cell), settings_);
   }
 
   void choose_for(const Workload& cell) {
@@ -128,8 +135,11 @@ class Chooser {
     if (!found) return;
     const Program program = prepare(cell, Effort::quick, settings_).program;
     const auto starts = static_cast<double>(level(Effort::quick).launches);
-    const int64_t batch = choose_batch(sweep(cell), found->step_seconds, share_ - starts * found->start_seconds,
-                                       [&](int64_t b) { return fits_memory(program, b); });
+    const std::vector<int64_t> batches = sweep(cell);
+    const std::optional<int64_t> free = free_memory(cell.device, settings_);
+    const int64_t batch =
+        choose_batch(batches, found->sample_seconds * static_cast<double>(batches.front()),
+                     share_ - starts * found->start_seconds, [&](int64_t b) { return fits_memory(program, b, free); });
     const auto [entry, first] = batches_.try_emplace(group_of(cell), batch);
     if (!first) entry->second = std::min(entry->second, batch);
   }
@@ -144,7 +154,7 @@ class Chooser {
 
 }  // namespace
 
-std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& frameworks,
+std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& frameworks, const Device& device,
                                              const RunnerSettings& settings) {
   std::vector<FrameworkOffer> offers;
   for (const std::string& framework : frameworks) {
@@ -153,6 +163,7 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
       const protocol::HelloReply can = capabilities(find_worker(settings.workers, framework), settings);
       offer.precisions = can.precisions;
       offer.pipeline = can.pipeline;
+      offer.device = with_devices({{.framework = framework, .device = device}}, settings).front().device;
     } catch (const Error&) {  // its row will say why
     }
     offers.push_back(std::move(offer));
@@ -163,12 +174,14 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
 std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers) {
   std::vector<Workload> cells, twins;
   for (const FrameworkOffer& offer : offers)
-    for (const Precision& precision : {Precision::kFp32, Precision::kBf16}) {
+    for (const Precision& precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16}) {
+      if (precision == Precision::kTf32 && offer.device == Device::kCpu) continue;
       const bool offered = std::ranges::find(offer.precisions, precision) != offer.precisions.end();
       if (!offered && precision != Precision::kFp32) continue;
       Workload& cell = cells.emplace_back(like);
       cell.framework = offer.framework;
       cell.precision = precision;
+      cell.device = offer.device;
       cell.input_mode = InputMode::kResident;
       if (!offer.pipeline || !offered) continue;
       twins.push_back(cell);
@@ -182,6 +195,12 @@ std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<F
     cells.insert(beside + 1, twin);
   }
   return cells;
+}
+
+std::vector<int64_t> sweep_on(const Device& device, std::vector<int64_t> sweep) {
+  if (device == Device::kCpu) return sweep;
+  for (int64_t batch = 2 * sweep.back(); batch <= kMostOnGpu; batch *= 2) sweep.push_back(batch);
+  return sweep;
 }
 
 int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_seconds, double share_seconds,

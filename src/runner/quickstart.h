@@ -16,21 +16,27 @@ struct FrameworkOffer {
   std::string framework;  // as --framework names it
   std::vector<Precision> precisions;
   bool pipeline = false;
+  Device device = Device::kCpu;  // that it would train on
 };
-// From the cache, else by asking the worker; a framework that cannot be asked offers nothing.
-std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& frameworks,
+// From the cache, else by asking the worker; a framework that cannot be asked offers nothing. `device`: as --device
+// gives it, empty for a GPU where one answers, else the CPU.
+std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& frameworks, const Device& device,
                                              const RunnerSettings& settings);
 
-// `like` for each framework in fp32, and in bf16 where it has it, on resident batches; then, the first framework first,
-// the same cells through the input pipeline while there are at most six in all. An absent framework keeps one cell, so
-// that its row says why.
+// `like` for each framework in fp32, and where it has them in tf32 (on a GPU) and bf16, on resident batches; then, the
+// first framework first, the same cells through the input pipeline while there are at most six in all. An absent
+// framework keeps one cell, so that its row says why.
 std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers);
 
 // Chosen from the model's sweep: the largest that fits in memory and leaves room for 25 steps after 5 of warming up
 // in `share_seconds`, with a step's time linear in the batch; the smallest when none does.
-// `fits` says whether a batch fits; it is asked from small to large until it says no.
+// `smallest_step_seconds`: of the first batch of the sweep. `fits` says whether a batch fits; it is asked from small to
+// large until it says no.
 int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_seconds, double share_seconds,
                      const std::function<bool(int64_t)>& fits);
+
+// The batches that are tried on a device: a model's sweep, on a GPU after that its largest doubled up to 1,024.
+std::vector<int64_t> sweep_on(const Device& device, std::vector<int64_t> sweep);
 
 // How a cell's share of the budget is spent: as many launches as effort quick wants, so that the interval is one
 // between launches, where at least half of the share remains for steps; else one.

@@ -60,6 +60,22 @@ TEST(QuickstartCells, ThreeFrameworksShareSixCellsWithOnePair) {
                                       "b bf16 resident", "c fp32 resident"}));
 }
 
+TEST(QuickstartCells, AGpuIsMeasuredWithTensorFloats) {
+  FrameworkOffer offer = {"a", {Precision::kFp32, Precision::kTf32, Precision::kBf16}, false};
+  EXPECT_EQ(names(quickstart_cells(kLike, {offer})), (std::vector<std::string>{"a fp32 resident", "a bf16 resident"}));
+  offer.device = Device("cuda:0");
+  const std::vector<Workload> cells = quickstart_cells(kLike, {offer});
+  EXPECT_EQ(names(cells), (std::vector<std::string>{"a fp32 resident", "a tf32 resident", "a bf16 resident"}));
+  EXPECT_EQ(cells[1].device, Device("cuda:0"));
+}
+
+TEST(SweepOn, AGpuTakesLargerBatches) {
+  EXPECT_EQ(sweep_on(Device::kCpu, kSweep), kSweep);
+  const std::vector<int64_t> sweep = sweep_on(Device("cuda:0"), kSweep);
+  EXPECT_EQ(sweep.front(), 1);
+  EXPECT_EQ(sweep.back(), 1024);
+}
+
 TEST(QuickstartCells, AnAbsentFrameworkKeepsARow) {
   EXPECT_EQ(names(quickstart_cells(kLike, {{"gone", {}, false}, {"c", {Precision::kFp32}, false}})),
             (std::vector<std::string>{"gone fp32 resident", "c fp32 resident"}));
