@@ -57,7 +57,7 @@ target_include_directories(scripted_nvml PRIVATE ${PROJECT_SOURCE_DIR}/src)
 tbd_settings(scripted_nvml)
 set_target_properties(scripted_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX ".so.1"
                                                LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scripted)
-foreach(user test_measure test_cli program_tests)
+foreach(user test_measure test_runner test_cli program_tests)
   if(TARGET ${user})
     add_dependencies(${user} scripted_nvml)
   endif()

@@ -106,6 +106,58 @@ TEST_F(TheProgram, ExitCodeReportsThatNoWorkloadHasANumber) {
   EXPECT_EQ(tbd(smoke("node")), kCellFailed);
 }
 
+// A driver that answers by a script, under the name that the program loads.
+constexpr const char* kWithDriver = "LD_LIBRARY_PATH='" TBD_BINARY_DIR "/scripted' TBD_SCRIPTED_NVML=driver ";
+
+TEST_F(TheProgram, ReadsGpusInTheDoctor) {
+  write_file(path("driver"),
+             "nvmlDeviceGetCount_v2 2\n0 nvmlDeviceGetName NVIDIA T4\n0 nvmlDeviceGetPersistenceMode 0\n"
+             "1 nvmlDeviceGetName NVIDIA L4\n1 nvmlDeviceGetMemoryInfo !15\n");
+  ASSERT_EQ(run(kWithDriver + quoted({"doctor", "--format", "csv"})), kDone) << err();
+  EXPECT_THAT(out(), AllOf(HasSubstr("GPU 0,true,NVIDIA T4"), HasSubstr("nvidia-smi -i 0 -pm 1"),
+                           HasSubstr("NVIDIA L4"), HasSubstr("memory unknown: the device has fallen off the bus")));
+}
+
+TEST_F(TheProgram, NamesTheDeviceOfAutoInItsFirstLine) {
+  behave("pytorch", "good");  // on the CPU alone
+  write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n");
+  ASSERT_EQ(run(kWithDriver + quoted(smoke("set", {"--device", "auto,cpu"}))), kDone) << err();
+  EXPECT_TRUE(err().starts_with("tbd: --device auto: pytorch runs on cpu; its worker cannot use the GPU")) << err();
+  const std::vector<fs::path> records = find_records(path("set"));
+  ASSERT_EQ(records.size(), 1u) << "auto and cpu are one workload";
+  EXPECT_EQ(read_record(records[0]).run.request.device, Device::kCpu);
+}
+
+TEST_F(TheProgram, SamplesTheGpuThatAWorkerTrainsOn) {
+  behave("pytorch", "on-gpu", "0.15");
+  write_file(path("driver"),
+             "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 nvmlDeviceGetUtilizationRates 90 40\n"
+             "0 nvmlDeviceGetPowerUsage 70000\n0 nvmlDeviceGetCurrentClocksThrottleReasons 4\n");
+  ASSERT_EQ(run(kWithDriver + quoted(smoke("node"))), kDone) << err();
+  EXPECT_TRUE(err().starts_with("tbd: --device auto: pytorch runs on cuda:0; NVIDIA T4 answers")) << err();
+  const std::vector<fs::path> records = find_records(path("node"));
+  ASSERT_EQ(records.size(), 1u);
+  const Record record = read_record(records[0]);
+  EXPECT_EQ(record.run.request.device, Device("cuda:0"));
+  EXPECT_THAT(record.run.flags, testing::Contains("throttled"));
+  ASSERT_TRUE(record.launches.at(0).info.gpu.has_value());
+  const Json& gpu = **record.launches[0].info.gpu;
+  EXPECT_EQ(gpu["name"], "NVIDIA T4");
+  EXPECT_NEAR(gpu["use"]["util_gpu"]["mean"], 0.9, 1e-12) << gpu.dump();
+  EXPECT_EQ(gpu["use"]["power_w"]["peak"], 70);
+  EXPECT_GT(gpu["use"]["energy_joules"], 0) << "power over the time of the steps";
+  EXPECT_TRUE(fs::exists(launch_folder(record, record.launches[0]) / "gpu.csv"));
+}
+
+TEST_F(TheProgram, GoesOnWhenTheDriverLosesTheGpu) {
+  behave("pytorch", "on-gpu", "0.15");
+  write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 lost-after 30\n");
+  ASSERT_EQ(run(kWithDriver + quoted(smoke("node", {"--device", "cuda:0"}))), kDone) << err();
+  const Record record = read_record(find_records(path("node")).at(0));
+  ASSERT_TRUE(record.launches.at(0).info.gpu.has_value());
+  EXPECT_THAT((**record.launches[0].info.gpu)["ended"], HasSubstr("fallen off the bus"));
+}
+
 TEST_F(TheProgram, ImpossibleStampsFailTheirRowAlone) {
   behave("mxnet", "good");
   for (const char* behaviour : {"equal-stamps", "backward-stamps", "huge-stamps", "skipped-steps"}) {

@@ -3,7 +3,7 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5.
@@ -42,7 +42,7 @@ def hello(_):
     if BEHAVIOUR == "hang-at-hello":
         time.sleep(600)
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
-         modes=["eager"], devices=["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
+         modes=["eager"], devices=["cpu", "cuda:0"] if BEHAVIOUR == "on-gpu" else ["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
          pipeline=True,
          build={"blas": "none"})
 
