@@ -60,4 +60,16 @@ std::vector<Workload> with_devices(std::vector<Workload> cells, const RunnerSett
   return out;
 }
 
+std::string why_not_offered(const Device& device, const RunnerSettings& settings) {
+  const Nvml nvml(settings.gpu_library);
+  if (nvml.refusal().fault != NvmlFault::none) return cat("no NVIDIA driver answers: ", nvml.refusal().reason);
+  const auto gpu = nvml_device(nvml, device, in_driver_order(settings.environment));
+  if (!gpu) return gpu.reason();
+  const auto name = gpu->name(), driver = nvml.driver_version(), cuda = nvml.cuda_version();
+  std::string known;
+  if (driver && cuda) known = cat(" (driver ", *driver, ", CUDA up to ", *cuda, ")");
+  return cat(name ? *name : std::string("the GPU"), known,
+             " answers, but the framework's libraries here do not use it: './tbd setup' fetches those that do");
+}
+
 }  // namespace tbd

@@ -25,4 +25,8 @@ DeviceChoice choose_device(const Nvml& nvml, std::span<const Device> worker_devi
 // device left open on a machine without a driver nothing is said.
 std::vector<Workload> with_devices(std::vector<Workload> cells, const RunnerSettings& settings);
 
+// Why a worker does not offer a GPU, one clause: the driver does not answer, has no such device, or has one that the
+// framework's libraries do not use.
+std::string why_not_offered(const Device& device, const RunnerSettings& settings);
+
 }  // namespace tbd

@@ -89,5 +89,24 @@ TEST_F(WithDevices, KeepsOnceWhatIsTheSameThen) {
             std::vector<Workload>{cell(Device::kCpu)});
 }
 
+std::string why(std::string_view script, const std::string& device, const std::string& visible = "") {
+  const ScriptedNvml scripted(TBD_BINARY_DIR, script);
+  RunnerSettings settings{.gpu_library = scripted.library()};
+  if (!visible.empty()) settings.environment["CUDA_VISIBLE_DEVICES"] = visible;
+  return why_not_offered(Device(device), settings);
+}
+
+TEST(WhyNotOffered, NamesDriverDeviceOrLibraries) {
+  EXPECT_EQ(why_not_offered(Device("cuda:0"), {.gpu_library = "libno-such-library.so.7"}),
+            "no NVIDIA driver answers: libno-such-library.so.7 is not there");
+  EXPECT_EQ(why(kOneDevice, "cuda:7"), "cuda:7 is device 7, the driver has 1");
+  EXPECT_EQ(why(kTwoDevices, "cuda:1", "0"), "cuda:1 is beyond CUDA_VISIBLE_DEVICES=0");
+  EXPECT_EQ(why(kTwoDevices, "cuda:0", "5"), "cuda:0 is device 5, the driver has 2");
+  EXPECT_EQ(
+      why(cat(kOneDevice, "nvmlSystemGetDriverVersion 470.82.01\nnvmlSystemGetCudaDriverVersion_v2 11040\n"), "cuda:0"),
+      "NVIDIA T4 (driver 470.82.01, CUDA up to 11.4) answers, but the framework's libraries here do not use it: "
+      "'./tbd setup' fetches those that do");
+}
+
 }  // namespace
 }  // namespace tbd

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "measure/clock.h"
+#include "runner/device_choice.h"
 #include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
 #include "runner/trace_windows.h"
@@ -20,10 +21,15 @@ constexpr double kAskingShare = 400;  // pause over what a question takes
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
 
-template <AnyWord Kind>
-void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
+std::string no_reason() { return ""; }
+
+template <AnyWord Kind, class Reason = std::string (*)()>
+void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind,
+                     const Reason& why = no_reason) {
   if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return;
-  fault(kind, cat(Kind::kWhat, " ", wanted, " is not among what the worker offers here: ", join(texts(offered), ", ")));
+  const std::string reason = why();
+  fault(kind, cat(Kind::kWhat, " ", wanted, " is not among what the worker offers here: ", join(texts(offered), ", "),
+                  reason.empty() ? "" : "; ", reason));
 }
 
 // The step times of the rows that came so far.
@@ -85,7 +91,8 @@ class LaunchRun {
     result_.hello = hello;
     const Workload& cell = prepared_.cell;
     require_offered(cell.precision, hello.precisions, OutcomeKind::unavailable);
-    require_offered(cell.device, hello.devices, OutcomeKind::unavailable);
+    require_offered(cell.device, hello.devices, OutcomeKind::unavailable,
+                    [&] { return why_not_offered(cell.device, settings_); });
     require_offered(cell.layout, hello.layouts, OutcomeKind::unsupported);
     if (!cell.mode.empty()) require_offered(cell.mode, hello.modes, OutcomeKind::unsupported);
     require_offered(options_.pass, hello.passes, OutcomeKind::unsupported);
