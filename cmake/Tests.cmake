@@ -51,17 +51,21 @@ if(TARGET tbd-worker-pytorch)
   tbd_faulty_worker(tbd-extra-copy-pytorch pytorch ${PROJECT_SOURCE_DIR}/tests/extra_copy_worker.cc)
 endif()
 
-# A driver's library that answers by a script, in build/scripted under the name of the real one.
-add_library(scripted_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/scripted_nvml.cc)
-target_include_directories(scripted_nvml PRIVATE ${PROJECT_SOURCE_DIR}/src)
-tbd_settings(scripted_nvml)
-set_target_properties(scripted_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX ".so.1"
-                                               LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scripted)
-foreach(user test_measure test_runner test_cli program_tests)
-  if(TARGET ${user})
-    add_dependencies(${user} scripted_nvml)
-  endif()
-endforeach()
+# Libraries of a driver that answer by a script, in build/scripted under the names of the real ones.
+function(tbd_scripted_library target name)
+  add_library(${target} MODULE ${PROJECT_SOURCE_DIR}/tests/${target}.cc)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  tbd_settings(${target})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so.1"
+                                             LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scripted)
+  foreach(user test_measure test_runner test_cli program_tests)
+    if(TARGET ${user})
+      add_dependencies(${user} ${target})
+    endif()
+  endforeach()
+endfunction()
+tbd_scripted_library(scripted_nvml libnvidia-ml)
+tbd_scripted_library(scripted_cuda libcuda)
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc

@@ -1,0 +1,17 @@
+// What CUDA's driver library shows this process: no header and no context of CUDA is needed for that.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace tbd {
+
+inline constexpr const char* kCudaLibrary = "libcuda.so.1";
+
+struct CudaDevices {
+  int64_t count = 0;   // that a process with these variables (CUDA_VISIBLE_DEVICES) sees
+  std::string reason;  // of 0, one clause
+};
+// Loads the library and starts it; it stays loaded, as a process that uses CUDA keeps it.
+CudaDevices cuda_devices(const std::string& library = kCudaLibrary);
+
+}  // namespace tbd

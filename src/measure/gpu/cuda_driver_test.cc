@@ -1,0 +1,33 @@
+#include "measure/gpu/cuda_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace tbd {
+namespace {
+
+CudaDevices scripted(const char* script) {
+  ::setenv("TBD_SCRIPTED_CUDA", script, 1);
+  return cuda_devices(TBD_BINARY_DIR "/scripted/libcuda.so.1");
+}
+
+TEST(CudaDevices, AreThoseThatTheDriverShows) {
+  EXPECT_EQ(scripted("0 2").count, 2);
+  EXPECT_EQ(scripted("0 2").reason, "");
+}
+
+TEST(CudaDevices, AreNoneWithoutADriverOrADevice) {
+  EXPECT_EQ(cuda_devices("libno-such-driver.so.1").reason, "libno-such-driver.so.1 is not there");
+  EXPECT_EQ(cuda_devices("libm.so.6").reason, "libm.so.6 is no CUDA driver");
+  EXPECT_EQ(scripted("0 0").reason, "the driver shows no device");
+}
+
+TEST(CudaDevices, NameWhatTheDriverSaysOfAnError) {
+  EXPECT_EQ(scripted("100 0").reason, "no CUDA-capable device is detected (cuInit: 100)");
+  EXPECT_EQ(scripted("0 -3").reason, "an unknown error (cuDeviceGetCount: 3)");
+  EXPECT_EQ(scripted("0 -3").count, 0);
+}
+
+}  // namespace
+}  // namespace tbd
