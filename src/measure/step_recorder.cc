@@ -65,7 +65,8 @@ StepRow StepMeter::finish(const Step& step) {
               .runqueue_wait_ns = since(last_.runqueue_wait_ns, counters.runqueue_wait_ns),
               .steal_ticks = since(last_.steal_ticks, counters.steal_ticks),
               .rss_bytes = counters.usage.rss_bytes,
-              .loss = step.loss};
+              .loss = step.loss,
+              .device_ns = step.device_ns};
   last_ = counters;
   return row;
 }

@@ -101,6 +101,8 @@ struct StepRow {
   std::optional<int64_t> fma_flop_rate;   // FLOP/s of the slowest core
   std::optional<int64_t> read_byte_rate;  // B/s of the slowest core, from memory
   std::optional<int64_t> foreign_ns;      // CPU time of other processes on the usable processors since the last block
+  // On a GPU: from the first to the last work of the step on its stream, by the device's own clock.
+  std::optional<int64_t> device_ns;
 };
 
 // launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.

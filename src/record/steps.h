@@ -17,7 +17,7 @@ struct StepCount {
   std::string_view name;
   Member member;
 };
-inline constexpr std::array<StepCount, 15> kAllStepCounts = {{
+inline constexpr std::array<StepCount, 16> kAllStepCounts = {{
     {"samples", &StepRow::samples},
     {"valid", &StepRow::valid},
     {"padded", &StepRow::padded},
@@ -33,6 +33,7 @@ inline constexpr std::array<StepCount, 15> kAllStepCounts = {{
     {"fma_flop_rate", &StepRow::fma_flop_rate},
     {"read_byte_rate", &StepRow::read_byte_rate},
     {"foreign_ns", &StepRow::foreign_ns},
+    {"device_ns", &StepRow::device_ns},
 }};
 inline constexpr std::span kStepCounts = kAllStepCounts;
 

@@ -15,6 +15,7 @@ StepRow full_row() {
   row.fma_flop_rate = 9;
   row.read_byte_rate = 11;
   row.foreign_ns = 13;
+  row.device_ns = 17;
   return row;
 }
 
@@ -28,6 +29,7 @@ TEST(ProtocolRows, ComeBackAsTheyWere) {
   EXPECT_EQ(rows[0].fma_flop_rate, 9);
   EXPECT_EQ(rows[0].read_byte_rate, 11);
   EXPECT_EQ(rows[0].foreign_ns, 13);
+  EXPECT_EQ(rows[0].device_ns, 17);
   EXPECT_FALSE(rows[1].pause_ns);
 }
 

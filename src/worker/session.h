@@ -62,6 +62,8 @@ struct StepRequest {
 struct StepReport {
   double loss = 0;                       // of the last phase run; NaN when it was not finite
   std::map<std::string, double> losses;  // by phase: of its last run
+  // On a device with a clock of its own: from the first to the last work of the step there, by that clock.
+  std::optional<int64_t> device_ns = {};
 };
 
 struct SessionMemory {  // by the framework's allocator; nullopt where it does not count

@@ -62,7 +62,7 @@ double units_of_step(const Program& program, int64_t batch, int64_t step, const 
 
 StepLoop::StepLoop(const Parts& parts) : parts_(parts), meter_(parts.zero_ns) {}
 
-StepMeter::Step StepLoop::finished(int64_t number, double loss) const {
+StepMeter::Step StepLoop::finished(int64_t number, const StepReport& report) const {
   const std::map<std::string, double>& counts = parts_.inputs.counts();
   const auto counted = [&](const char* what, const char* else_what) -> std::optional<int64_t> {
     auto count = counts.find(what);
@@ -73,10 +73,11 @@ StepMeter::Step StepLoop::finished(int64_t number, double loss) const {
   return {.number = number,
           .input_wait_ns = waited_ns_,
           .units = units_of_step(parts_.program, batch_seen_, number, counts),
-          .loss = loss,
+          .loss = report.loss,
           .samples = samples,
           .valid = counted("tokens", "frames"),
-          .padded = counted("slots", "frame_slots")};
+          .padded = counted("slots", "frame_slots"),
+          .device_ns = report.device_ns};
 }
 
 protocol::RunReply StepLoop::run(const protocol::Run& request) {
@@ -135,7 +136,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .lr = request.lr,
                                                  .only_phase = request.phase,
                                                  .traced = request.traced});
-  StepRow row = meter_.finish(finished(number, report.loss));
+  StepRow row = meter_.finish(finished(number, report));
   if (parts_.blocks && parts_.blocks->step_done(row)) meter_.restart();
   rows_.append(row);
   count(number);

@@ -42,7 +42,7 @@ class StepLoop {
  private:
   void stage(const protocol::Run& request, int64_t step);
   StepReport step(const protocol::Run& request, int64_t number);
-  StepMeter::Step finished(int64_t number, double loss) const;
+  StepMeter::Step finished(int64_t number, const StepReport& report) const;
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
   void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
