@@ -1,6 +1,7 @@
 # libtorch from an unpacked wheel or an installed torch: the folder TBD_TORCH_ROOT, which holds torch/ (and nvidia/).
 # Makes the imported targets c10 and torch_cpu, and tbd::torch, the one to link. No other place is searched, and
-# find_package(Torch) is never used: it demands a CUDA toolkit and can pick up a second copy.
+# find_package(Torch) is never used: it demands a CUDA toolkit and can pick up a second copy. libtorch_cuda.so is not
+# linked: a worker loads it when it trains on a GPU (src/backends/pytorch/cuda_library.h).
 #   TbdTorch_FOUND, TbdTorch_VERSION, TbdTorch_LIBRARY (libtorch_cpu.so), TbdTorch_REASON (why it is absent)
 function(_tbd_torch_library target file)
   add_library(${target} SHARED IMPORTED GLOBAL)
@@ -49,10 +50,5 @@ else()
     target_link_libraries(tbd_torch INTERFACE torch_cpu c10)
     target_link_options(tbd_torch INTERFACE "LINKER:-rpath,${lib}" "LINKER:--disable-new-dtags"
                         "LINKER:--allow-shlib-undefined")
-    if(EXISTS ${lib}/libtorch_cuda.so)
-      # CUDA kernels register themselves when the library is loaded; nothing refers to it.
-      target_link_options(tbd_torch INTERFACE "LINKER:--no-as-needed,${lib}/libtorch_cuda.so,${lib}/libc10_cuda.so,--as-needed")
-      set(TbdTorch_CUDA TRUE)
-    endif()
   endif()
 endif()

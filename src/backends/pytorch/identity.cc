@@ -1,12 +1,11 @@
 #include "backends/pytorch/identity.h"
 
-#include <ATen/Context.h>
 #include <ATen/Version.h>
 #include <ATen/cpu/Utils.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 
+#include "backends/pytorch/cuda_library.h"
 #include "backends/pytorch/lowering.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/version.h"
@@ -25,15 +24,14 @@ SessionIdentity describe_torch() {
   out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16};
   out.passes = {Pass::kClean, Pass::kMemory, Pass::kTrace};
   out.layouts = {ImageLayout::kNchw, ImageLayout::kNhwc};
-  if (at::hasCUDA()) {
-    const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
-    for (int64_t i = 0; i < count; ++i) out.devices.push_back(Device(cat("cuda:", i)));
-    if (count > 0) out.precisions.push_back(Precision::kTf32);
-  }
+  const int64_t gpus = usable_gpus();
+  for (int64_t i = 0; i < gpus; ++i) out.devices.push_back(Device(cat("cuda:", i)));
+  if (gpus > 0) out.precisions.push_back(Precision::kTf32);
   out.build["cpu_capability"] = at::get_cpu_capability();
   out.build["mkl"] = first_line(at::get_mkl_version());
   out.build["onednn"] = first_line(at::get_mkldnn_version());
   out.build["openmp"] = first_line(at::get_openmp_version());
+  if (gpus > 0) out.build["cudnn_benchmark"] = kCudnnBenchmark ? "on" : "off";
   using Kind = Optimizer::Kind;
   out.build["optimizer.sgd"] = optimizer_path(Kind::sgd);
   out.build["optimizer.adam"] = optimizer_path(Kind::adam);

@@ -3,9 +3,12 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 #include <malloc.h>
 
 #include <atomic>
+#include <memory>
+#include <optional>
 
 #include "measure/memory_ledger.h"
 
@@ -52,6 +55,23 @@ class CountingAllocator final : public c10::Allocator {
 
 bool counting = false;
 
+// What a device's allocator reports to a profiler: each block as it is handed out and taken back.
+class DeviceBlocks final : public c10::MemoryReportingInfoBase {
+ public:
+  DeviceBlocks(MemoryLedger& ledger, const c10::Device& device) : ledger_(ledger), device_(device) {}
+
+  void reportMemoryUsage(void* block, int64_t bytes, size_t, size_t, c10::Device device) override {
+    if (device != device_) return;
+    if (bytes < 0) return ledger_.freed(block);
+    ledger_.allocated(block, bytes, bytes);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+ private:
+  MemoryLedger& ledger_;
+  c10::Device device_;
+};
+
 c10::DeviceAllocator* caching_allocator(const c10::Device& device) {
   return dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
 }
@@ -67,7 +87,13 @@ void count_memory() {
   counting = true;
 }
 
-void watch_memory(MemoryLedger* ledger) { watching.store(ledger); }
+void watch_memory(MemoryLedger* ledger, const c10::Device& device) {
+  static std::optional<c10::DebugInfoGuard> reporting;
+  reporting.reset();
+  watching.store(device.is_cpu() ? ledger : nullptr);
+  if (!ledger || device.is_cpu()) return;
+  reporting.emplace(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<DeviceBlocks>(*ledger, device));
+}
 
 SessionMemory counted_memory(const c10::Device& device) {
   if (device.is_cpu()) {

@@ -8,9 +8,9 @@
 namespace tbd::pytorch {
 
 void count_memory();  // from now on; once a process
-// Tells the ledger of every block of the CPU from now on; nullptr: none any more. Blocks that live already stay
-// unknown.
-void watch_memory(MemoryLedger* ledger);
+// Tells the ledger of every block of the device that this thread, and autograd for it, allocates or frees from now on;
+// nullptr: none any more. Blocks that live already stay unknown. On the CPU of every thread's.
+void watch_memory(MemoryLedger* ledger, const c10::Device& device);
 // Blocks as malloc rounds them. nullopt before count_memory.
 SessionMemory counted_memory(const c10::Device& device);
 void reset_counted_peak(const c10::Device& device);

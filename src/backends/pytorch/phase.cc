@@ -56,7 +56,7 @@ void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_bat
 void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) {
   const DType dtype = is_label_[index(input)] ? DType::i64 : graph_.value(input).dtype;
   at::Tensor& tensor = context_.inputs[cat(name, '#', tbd::name(dtype))];
-  if (!tensor.defined()) tensor = to_device(value, dtype, context_.device, context_.layout);
+  if (!tensor.defined()) tensor = to_device(value, dtype, context_.device, context_.layout, context_.copies);
   staged_[micro_batch][index(input)] = tensor;
 }
 

@@ -23,6 +23,7 @@ struct SessionContext {
   bool obey_liveness = true;                      // tests compare both ways
   MemoryLedger* ledger = nullptr;                 // told where memory goes
   OpRecorder* recorder = nullptr;                 // of pass trace
+  const CopyStream* copies = nullptr;             // of batches to a GPU
   std::map<std::string, at::Tensor> inputs = {};  // of the staged batch, by name and type
   const PhaseRunner* entered = nullptr;           // whose parameters require gradients
   const PhaseRunner* left = nullptr;              // whose gradients the last update, or a failed run, left behind

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/pytorch/device_recorder.h"
+#include "backends/pytorch/device_stream.h"
 #include "backends/pytorch/gemm.h"
 #include "backends/pytorch/guard.h"
 #include "backends/pytorch/identity.h"
@@ -58,7 +59,9 @@ class TorchSession final : public ProgramSession {
   at::Device device_ = at::kCPU;
   std::unique_ptr<OpRecorder> recorder_;     // of pass trace
   std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
-  bool tracing_ = false;                     // the last step was traced, and not handed over yet
+  std::optional<CopyStream> copies_;         // of a CUDA device, and the next
+  std::optional<StepClock> clock_;
+  bool tracing_ = false;  // the last step was traced, and not handed over yet
   std::unique_ptr<Weights> weights_;
   std::unique_ptr<SessionContext> context_;
   std::vector<std::unique_ptr<PhaseRunner>> phases_;
@@ -67,7 +70,7 @@ class TorchSession final : public ProgramSession {
 }  // namespace
 
 TorchSession::~TorchSession() {
-  if (options().ledger) watch_memory(nullptr);
+  if (options().ledger) watch_memory(nullptr, device_);
 }
 
 void TorchSession::load(const Program& program, const LoadOptions& options) {
@@ -80,20 +83,24 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
 }
 
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
+  device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
   count_memory();
-  watch_memory(options.ledger);
+  watch_memory(options.ledger, device_);
   use_one_interop_thread();
   at::set_num_threads(static_cast<int>(options.threads));
-  allow_tf32(options.tf32);
+  choose_cuda_math(options.tf32);
   linear_by_onednn(options.mode == Mode::kEagerOnednn);
   at::manual_seed(options.seed);
-  device_ = device_from(options.device.text());
   const Layout layout = layout_from(options.layout);
   weights_ = std::make_unique<Weights>(program, device_, layout);
   if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program), fp32_math(options));
   if (options.trace && device_.is_cuda()) devices_ = std::make_unique<DeviceRecorder>(device_.type());
-  context_ = std::make_unique<SessionContext>(
-      SessionContext{*weights_, device_, layout, obey_liveness_, options.ledger, recorder_.get()});
+  if (device_.is_cuda()) {
+    copies_.emplace(device_);
+    clock_.emplace(device_);
+  }
+  context_ = std::make_unique<SessionContext>(SessionContext{*weights_, device_, layout, obey_liveness_, options.ledger,
+                                                             recorder_.get(), copies_ ? &*copies_ : nullptr});
   return *weights_;
 }
 
@@ -137,8 +144,11 @@ StepReport TorchSession::run_step(const StepRequest& request) {
       ledger->begin_step(request.number);
       weights_->classify(*ledger);
     }
-    const StepReport report = ProgramSession::run_step(request);
+    if (clock_) clock_->begin();
+    StepReport report = ProgramSession::run_step(request);
+    if (clock_) clock_->end();
     synchronize(device_);
+    if (clock_) report.device_ns = clock_->elapsed_ns();
     if (ledger) ledger->settle(MemoryClass::optimizer_state);  // what an update left
     return report;
   });

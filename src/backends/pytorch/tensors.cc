@@ -6,6 +6,10 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "backends/pytorch/cuda_library.h"
+#include "backends/pytorch/device_stream.h"
+#include "measure/gpu/cuda_driver.h"
+
 namespace tbd::pytorch {
 
 at::ScalarType scalar_type(DType dtype) {
@@ -62,7 +66,8 @@ at::Device device_from(const std::string& name) {
   const auto index = name == "cuda" ? std::optional<int64_t>(0) : parse_int(cuda ? name.substr(5) : "");
   if (!cuda || !index || *index < 0 || *index > 127)
     fail(ErrorKind::usage, "unknown device '", name, "', expected cpu or cuda:N");
-  if (!at::hasCUDA()) fail(ErrorKind::unsupported, "this torch has no CUDA, or no CUDA device answers");
+  load_cuda_library();
+  if (!at::hasCUDA()) fail(ErrorKind::unsupported, "no CUDA device answers: ", cuda_devices().reason);
   const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
   if (*index >= count) fail(ErrorKind::unsupported, "no device ", name, ": ", count, " CUDA devices answer");
   return {at::kCUDA, static_cast<c10::DeviceIndex>(*index)};
@@ -94,12 +99,14 @@ at::Tensor view_of(const HostTensor& tensor) {
 
 }  // namespace
 
-at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout) {
+at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout,
+                     const CopyStream* copies) {
   const at::NoGradGuard no_grad;
   const auto options = at::TensorOptions(scalar_type(dtype)).pinned_memory(device.is_cuda());
   at::Tensor copy = at::empty(sizes(tensor.shape()), options, memory_format(tensor.shape().rank(), layout));
   copy.copy_(view_of(tensor));
-  return device.is_cpu() ? copy : copy.to(device, /*non_blocking=*/true);
+  if (device.is_cpu()) return copy;
+  return copies ? copies->copy(copy) : copy.to(device, /*non_blocking=*/true);
 }
 
 HostTensor to_host(const at::Tensor& tensor) {

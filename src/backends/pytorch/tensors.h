@@ -25,8 +25,12 @@ Layout layout_from(const ImageLayout& name);
 // Channels last for rank 4 under nhwc, row-major otherwise.
 at::MemoryFormat memory_format(int64_t rank, Layout layout);
 
-// A copy on `device` with the element type `dtype`. Copies to a CUDA device go through pinned memory without blocking.
-at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout);
+class CopyStream;
+
+// A copy on `device` with the element type `dtype`. Copies to a CUDA device go through pinned memory without blocking,
+// on the stream of `copies` where it is given.
+at::Tensor to_device(const HostTensor& tensor, DType dtype, const at::Device& device, Layout layout,
+                     const CopyStream* copies = nullptr);
 // A copy in row-major logical order.
 HostTensor to_host(const at::Tensor& tensor);
 // A table of doubles beside `like`: rounded to fp32, or kept double where `like` is.

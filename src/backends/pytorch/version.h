@@ -21,10 +21,14 @@ inline std::string torch_version() {
          std::to_string(TORCH_VERSION_PATCH);
 }
 
-// TF32 in matrix products and convolutions of CUDA devices; torch 2.15 and 2.11 spell it alike.
-inline void allow_tf32(bool allow) {
-  at::globalContext().setAllowTF32CuBLAS(allow);
-  at::globalContext().setAllowTF32CuDNN(allow);
+// On CUDA devices: TF32 in matrix products and convolutions, where torch's own default differs between the two, and
+// cuDNN's choice of a convolution's algorithm by trying them, as idiomatic training programs ask for. torch 2.15 and
+// 2.11 spell it alike.
+inline constexpr bool kCudnnBenchmark = true;
+inline void choose_cuda_math(bool tf32) {
+  at::globalContext().setAllowTF32CuBLAS(tf32);
+  at::globalContext().setAllowTF32CuDNN(tf32);
+  at::globalContext().setBenchmarkCuDNN(kCudnnBenchmark);
 }
 
 // at::clamp's gradient at the bounds is 1 up to 2.11 and 0 in 2.15; ours is 1 (docs/conventions.md).

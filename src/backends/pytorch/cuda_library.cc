@@ -1,0 +1,43 @@
+#include "backends/pytorch/cuda_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <string_view>
+
+#include "measure/gpu/cuda_driver.h"
+
+namespace tbd::pytorch {
+namespace {
+
+namespace fs = std::filesystem;
+
+int note_torch(dl_phdr_info* object, size_t, void* found) {
+  const std::string_view path = object->dlpi_name;
+  if (!path.ends_with("/libtorch_cpu.so")) return 0;
+  *static_cast<fs::path*>(found) = path;
+  return 1;
+}
+
+}  // namespace
+
+fs::path cuda_library() {
+  fs::path torch;
+  dl_iterate_phdr(note_torch, &torch);
+  const fs::path beside = torch.parent_path() / "libtorch_cuda.so";
+  return !torch.empty() && fs::exists(beside) ? beside : fs::path();
+}
+
+int64_t usable_gpus() { return cuda_library().empty() ? 0 : cuda_devices().count; }
+
+void load_cuda_library() {
+  static const void* loaded = nullptr;
+  if (loaded) return;
+  const fs::path library = cuda_library();
+  if (library.empty())
+    fail(ErrorKind::unsupported, "this torch has no CUDA: libtorch_cuda.so is not beside libtorch_cpu.so");
+  loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!loaded) fail(ErrorKind::unsupported, "libtorch_cuda.so cannot be loaded: ", dlerror());
+}
+
+}  // namespace tbd::pytorch
