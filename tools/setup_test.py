@@ -476,7 +476,7 @@ class Start(Clone):
 
     def test_a_plan_names_its_frameworks(self):
         plan = self.folder / "plan"
-        plan.write_text("model=resnet50 framework=caffe,pytorch@9.9\n")
+        plan.write_text("model = resnet50\n[elsewhere]\nframework = caffe, pytorch@9.9  # a set of its own\n")
         code, _, err, _ = self.tbd("run", "--plan", str(plan))
         self.assertEqual(code, 2)
         self.assertIn("pytorch@9.9 is not in the lock file", err)
