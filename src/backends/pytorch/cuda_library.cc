@@ -28,7 +28,10 @@ fs::path cuda_library() {
   return !torch.empty() && fs::exists(beside) ? beside : fs::path();
 }
 
-int64_t usable_gpus() { return cuda_library().empty() ? 0 : cuda_devices().count; }
+int64_t usable_gpus() {
+  static const int64_t count = cuda_library().empty() ? 0 : cuda_devices().count;
+  return count;
+}
 
 void load_cuda_library() {
   static const void* loaded = nullptr;

@@ -1,5 +1,5 @@
 // CUDA's half of torch, libtorch_cuda.so. It registers its kernels when it is loaded, and nothing refers to it, so one
-// worker serves CPU and GPUs: what trains on the CPU loads no more than before.
+// worker serves CPU and GPUs: what trains on the CPU loads none of it.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +10,8 @@ namespace tbd::pytorch {
 
 // The library beside the libtorch_cpu.so that this process has loaded; empty where there is none.
 std::filesystem::path cuda_library();
-// Devices that a worker with this library can use; asks the driver and loads nothing of torch. 0 without the library.
+// Devices that a worker with this library can use; asks the driver, once, and loads nothing of torch. 0 without the
+// library.
 int64_t usable_gpus();
 // Loads it, once. To be called before torch is first asked of CUDA, since torch keeps the first answer. Throws
 // Error(unsupported) where there is none, or it cannot be loaded.

@@ -7,7 +7,8 @@
 
 namespace tbd::pytorch {
 
-// Copies batches while the device computes; work enqueued after copy() waits for that copy on the device, not here.
+// Copies batches without waiting for the device, and beside what it still computes; work enqueued after copy() waits
+// for that copy on the device, not here.
 class CopyStream {
  public:
   explicit CopyStream(const at::Device& device);

@@ -109,7 +109,8 @@ SessionMemory counted_memory(const c10::Device& device) {
 
 void reset_counted_peak(const c10::Device& device) {
   if (device.is_cpu()) return peak.store(live.load());
-  if (c10::DeviceAllocator* allocator = caching_allocator(device)) allocator->resetPeakStats(device.index());
+  c10::DeviceAllocator* allocator = caching_allocator(device);
+  if (allocator && allocator->initialized()) allocator->resetPeakStats(device.index());
 }
 
 }  // namespace tbd::pytorch
