@@ -139,6 +139,16 @@ void add_units(Table& table, std::span<const CellResult> cells) {
     table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.unit));
 }
 
+// A column of a metric that only some devices have, after the column named; nothing where no cell has it.
+void add_where_known(Table& table, std::span<const CellResult> cells, std::string_view after, std::string_view id) {
+  if (std::ranges::none_of(cells, [&](const CellResult& each) { return each[id].value.has_value(); })) return;
+  const Metric& shown = metric(id);
+  const auto at = std::ranges::find(table.columns, after, &Column::key) - table.columns.begin() + 1;
+  table.columns.insert(table.columns.begin() + at, Column{std::string(id), std::string(shown.title), shown.unit});
+  for (size_t i = 0; i < cells.size(); ++i)
+    table.rows[i].insert(table.rows[i].begin() + at, tbd::cell(cells[i][id].value));
+}
+
 void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const CellResult& cell : cells) {
     const MeasuredWorkload& w = cell.workload;
@@ -275,6 +285,8 @@ Table results_table(std::span<const CellResult> cells) {
                           std::string(name(c.judgement.outcome.kind))});
   }
   add_units(table, cells);
+  add_where_known(table, cells, "cpu_utilization", "gpu_utilization");
+  add_where_known(table, cells, "peak_rss_bytes", "gpu_memory_bytes");
   add_notes(table, cells);
   return table;
 }

@@ -15,6 +15,8 @@ Measured not_measured();  // there is no step after warming up
 // A figure that each launch has one of, with an interval for as many launches again.
 Measured between_launches(std::span<const double> values);
 
+inline bool on_gpu(const MeasuredWorkload& workload) { return workload.device != Device::kCpu; }
+
 // Facts for the `inputs` of metrics.
 std::string launch_file(const LaunchView& launch, std::string_view name);  // "launches/clean-1/steps.csv"
 void add_totals(const RunView& run, Facts& facts);                         // steps, and the sum of their times

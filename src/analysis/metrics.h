@@ -50,7 +50,8 @@ struct Metric {
   std::string_view what;  // one sentence: formula, and what is counted
   std::string_view formula, counts, how, source, limits;
   MetricGate gate = MetricGate::none;
-  void (*inputs)(const RunView& run, Facts& facts) = nullptr;  // adds what the value is computed from
+  bool (*applies)(const MeasuredWorkload& workload) = nullptr;  // else its absence is no news; null: always
+  void (*inputs)(const RunView& run, Facts& facts) = nullptr;   // adds what the value is computed from
   Measured (*compute)(const RunView& run);
 };
 

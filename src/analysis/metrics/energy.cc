@@ -1,5 +1,6 @@
 // Energy by the machine's own meters. A meter reads all in its scope, not the worker alone.
 #include "analysis/metric_parts.h"
+#include "base/json.h"
 
 namespace tbd {
 namespace {
@@ -11,12 +12,21 @@ double launch_seconds(const Launch& launch) {
   return static_cast<double>(launch.steps.back().completed_ns - *launch.info.first_step_began_ns) * 1e-9;
 }
 
+// Of the device that the workload ran on.
+std::optional<double> joules_of(const LaunchInfo& info, bool gpu) {
+  if (!gpu) return info.energy_joules;
+  if (!info.gpu || !(*info.gpu)->contains("use")) return std::nullopt;
+  return maybe<double>((**info.gpu)["use"], "energy_joules");
+}
+
 Measured energy(const RunView& run) {
   double sum = 0;
   for (const LaunchView& launch : run.launches) {
-    if (!launch.launch->info.energy_joules) return absent("no energy meter was readable");
+    const auto joules = joules_of(launch.launch->info, on_gpu(run.workload()));
+    if (!joules)
+      return absent(on_gpu(run.workload()) ? "the GPU's driver did not report it" : "no energy meter was readable");
     if (launch_seconds(*launch.launch) < kShortest) return absent("a launch shorter than 10 s");
-    sum += *launch.launch->info.energy_joules;
+    sum += *joules;
   }
   if (run.launches.empty()) return absent("no step was measured");
   return {.value = sum};
@@ -36,8 +46,9 @@ void energy_facts(const RunView& run, Facts& facts) {
   for (const LaunchView& launch : run.launches) {
     double units = 0;
     for (const StepRow& row : launch.launch->steps) units += row.units;
-    facts.push_back(
-        {"energy", known(launch.launch->info.energy_joules), "J", launch_file(launch, "launch.json: energy_joules")});
+    facts.push_back({"energy", known(joules_of(launch.launch->info, on_gpu(run.workload()))), "J",
+                     launch_file(launch, on_gpu(run.workload()) ? "launch.json: gpu.use.energy_joules"
+                                                                : "launch.json: energy_joules")});
     facts.push_back({"units of all steps", units, "", launch_file(launch, "steps.csv: units")});
   }
 }
@@ -51,7 +62,8 @@ constexpr Metric kEnergyMetrics[] = {
      .what = "Counter difference over all steps, in the meter's whole scope.",
      .formula = "sum over launches of the meter's difference",
      .counts = "All steps, and everything in the meter's scope.",
-     .how = "Package and memory meters through the kernel's powercap.",
+     .how =
+         "Package and memory meters through the kernel's powercap; of a workload on a GPU the board's, by its driver.",
      .limits = "Absent without a readable meter (most virtual machines) or with a launch shorter than 10 s.",
      .inputs = energy_facts,
      .compute = energy},

@@ -326,7 +326,8 @@ Value flop_utilization_again(const Second& s) {
 Value energy_again(const Second& s, bool per_unit) {
   double joules = 0, units = 0;
   for (const Window& w : s.windows) {
-    const auto used = maybe<double>(w.launch->info, "energy_joules");
+    const bool gpu = w.launch->info.contains("gpu");
+    const auto used = maybe<double>(gpu ? part(part(w.launch->info, "gpu"), "use") : w.launch->info, "energy_joules");
     const auto began = maybe<int64_t>(w.launch->info, "first_step_began_ns");
     const auto ended = w.launch->rows > 0 ? w.launch->count("completed_ns", w.launch->rows - 1) : std::nullopt;
     if (!used || !began || !ended || *ended - *began < 10'000'000'000) return std::nullopt;
@@ -345,6 +346,29 @@ Value median_of_launches(const Second& s, const char* key) {
   std::ranges::sort(values);
   const size_t middle = values.size() / 2;
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Of all launches: the sum of what the driver said of each, and the largest.
+struct Told {
+  double sum = 0, most = 0;
+};
+std::optional<Told> told_of_gpu(const Second& s, const char* key, const char* which) {
+  Told told;
+  for (const Window& w : s.windows) {
+    const auto value = maybe<double>(part(part(part(w.launch->info, "gpu"), "use"), key), which);
+    if (!value) return std::nullopt;
+    told.sum += *value;
+    told.most = std::max(told.most, *value);
+  }
+  return s.windows.empty() ? std::nullopt : std::optional(told);
+}
+Value gpu_mean(const Second& s, const char* key) {
+  const auto told = told_of_gpu(s, key, "mean");
+  return told ? Value(told->sum / static_cast<double>(s.windows.size())) : std::nullopt;
+}
+Value gpu_memory_again(const Second& s) {
+  const auto told = told_of_gpu(s, "memory_bytes", "peak");
+  return told ? Value(told->most) : std::nullopt;
 }
 
 Value step_mean_again(const Second& s) {
@@ -386,10 +410,16 @@ const std::map<std::string_view, Again> kAgain = {
     {"foreign_share", [](const Second& s) { return of_launches(s, "foreign_fraction"); }},
     {"energy_joules", [](const Second& s) { return energy_again(s, false); }},
     {"energy_per_unit", [](const Second& s) { return energy_again(s, true); }},
+    {"gpu_utilization", [](const Second& s) { return gpu_mean(s, "util_gpu"); }},
+    {"gpu_power", [](const Second& s) { return gpu_mean(s, "power_w"); }},
+    {"gpu_clock", [](const Second& s) { return gpu_mean(s, "sm_clock_mhz"); }},
+    {"gpu_memory_bytes", gpu_memory_again},
+    {"device_share", [](const Second& s) { return over(s.sum("device_ns"), static_cast<double>(s.ns())); }},
     {"load_seconds", [](const Second& s) { return median_of_launches(s, "load_seconds"); }},
     {"first_step_seconds", [](const Second& s) { return median_of_launches(s, "first_step_seconds"); }}};
 
 void check_one(const Bench& bench, const Second& second, const Metric& metric) {
+  if (metric.applies && !metric.applies(bench.run.workload())) return;
   const std::string check(metric.id);
   const auto again = kAgain.find(metric.id);
   if (again == kAgain.end()) return bench.unknown(check, "there is no second implementation");
