@@ -10,9 +10,9 @@ NvmlAnswer<NvmlDevice> refused(std::string reason) {
   return NvmlRefusal{.fault = NvmlFault::other, .reason = std::move(reason)};
 }
 
-std::string value_of(const std::map<std::string, std::string>& environment, const std::string& name) {
+std::optional<std::string> value_of(const std::map<std::string, std::string>& environment, const std::string& name) {
   const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
+  return found == environment.end() ? std::nullopt : std::optional(found->second);
 }
 
 // By a UUID or the beginning of one.
@@ -23,6 +23,17 @@ NvmlAnswer<NvmlDevice> device_with_uuid(const Nvml& nvml, int64_t count, const s
     if (found && found->starts_with(uuid)) return device;
   }
   return refused(cat("the driver has no device ", uuid, " (CUDA_VISIBLE_DEVICES)"));
+}
+
+// Up to the first that cannot be one: an empty list, or one that begins with -1, hides all.
+std::vector<std::string> visible_places(const std::string& visible) {
+  std::vector<std::string> places;
+  for (const std::string& each : split(visible, ',')) {
+    const std::string place(trim(each));
+    if (place.empty() || place.starts_with('-')) break;
+    places.push_back(place);
+  }
+  return places;
 }
 
 }  // namespace
@@ -38,11 +49,11 @@ NvmlAnswer<NvmlDevice> nvml_device(const Nvml& nvml, const Device& device,
   if (!count) return NvmlRefusal{.fault = count.fault(), .reason = count.reason()};
   const int64_t number = parse_int(device.text().substr(device.text().find(':') + 1)).value_or(-1);
   std::string place = cat(number);
-  if (const std::string visible = value_of(environment, "CUDA_VISIBLE_DEVICES"); !visible.empty()) {
-    const std::vector<std::string> places = split(visible, ',');
+  if (const auto visible = value_of(environment, "CUDA_VISIBLE_DEVICES")) {
+    const std::vector<std::string> places = visible_places(*visible);
     if (number < 0 || static_cast<size_t>(number) >= places.size())
-      return refused(cat(device, " is beyond CUDA_VISIBLE_DEVICES=", visible));
-    place = trim(places[static_cast<size_t>(number)]);
+      return refused(cat(device, " is beyond CUDA_VISIBLE_DEVICES=", *visible));
+    place = places[static_cast<size_t>(number)];
   }
   const std::optional<int64_t> index = parse_int(place);
   if (!index) return device_with_uuid(nvml, *count, place);

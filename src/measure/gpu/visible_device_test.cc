@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "measure/gpu/testing_nvml.h"
 
 namespace tbd {
@@ -40,9 +41,17 @@ TEST(NvmlDeviceOf, FollowsVisibleDevices) {
   EXPECT_EQ(named(kTwoUuids, "cuda:0", visible("GPU-33")), "the driver has no device GPU-33 (CUDA_VISIBLE_DEVICES)");
 }
 
+TEST(NvmlDeviceOf, IsNoneWhereAllAreHidden) {
+  for (const char* hidden : {"", "-1", "-1,0", "0,-1"}) {
+    const std::string last = hidden == std::string("0,-1") ? "cuda:1" : "cuda:0";
+    EXPECT_EQ(named(kOneDevice, last, {{"CUDA_VISIBLE_DEVICES", hidden}}),
+              cat(last, " is beyond CUDA_VISIBLE_DEVICES=", hidden));
+  }
+}
+
 TEST(NvmlDeviceOf, NamesAnIndexOutOfRange) {
   EXPECT_EQ(named(kOneDevice, "cuda:3", {}), "cuda:3 is device 3, the driver has 1");
-  EXPECT_EQ(named("nvmlInit_v2 !9\n", "cuda:0", {}).empty(), false);
+  EXPECT_EQ(named("nvmlInit_v2 !9\n", "cuda:0", {}), "no driver answers (nvmlInit_v2)");
 }
 
 }  // namespace
