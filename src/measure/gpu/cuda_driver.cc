@@ -1,8 +1,7 @@
 #include "measure/gpu/cuda_driver.h"
 
-#include <dlfcn.h>
-
 #include "base/text.h"
+#include "measure/gpu/shared_library.h"
 
 namespace tbd {
 namespace {
@@ -12,14 +11,9 @@ using Init = int (*)(unsigned flags);
 using DeviceCount = int (*)(int* count);
 using ErrorText = int (*)(int code, const char** text);
 
-template <class Function>
-Function function(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
-
-std::string failed(void* library, const char* call, int code) {
+std::string failed(const SharedLibrary& driver, const char* call, int code) {
   const char* text = nullptr;
-  const auto explain = function<ErrorText>(library, "cuGetErrorString");
+  const auto explain = driver.function<ErrorText>("cuGetErrorString");
   if (explain) explain(code, &text);
   return cat(text ? text : "an unknown error", " (", call, ": ", code, ")");
 }
@@ -27,14 +21,14 @@ std::string failed(void* library, const char* call, int code) {
 }  // namespace
 
 CudaDevices cuda_devices(const std::string& library) {
-  void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!loaded) return {.reason = cat(library, " is not there")};
-  const auto init = function<Init>(loaded, "cuInit");
-  const auto count_devices = function<DeviceCount>(loaded, "cuDeviceGetCount");
+  const SharedLibrary driver(library);
+  if (!driver.reason().empty()) return {.reason = driver.reason()};
+  const auto init = driver.function<Init>("cuInit");
+  const auto count_devices = driver.function<DeviceCount>("cuDeviceGetCount");
   if (!init || !count_devices) return {.reason = cat(library, " is no CUDA driver")};
-  if (const int code = init(0)) return {.reason = failed(loaded, "cuInit", code)};
+  if (const int code = init(0)) return {.reason = failed(driver, "cuInit", code)};
   int count = 0;
-  if (const int code = count_devices(&count)) return {.reason = failed(loaded, "cuDeviceGetCount", code)};
+  if (const int code = count_devices(&count)) return {.reason = failed(driver, "cuDeviceGetCount", code)};
   return {.count = count, .reason = count == 0 ? "the driver shows no device" : ""};
 }
 

@@ -19,6 +19,7 @@ TEST(CudaDevices, AreThoseThatTheDriverShows) {
 
 TEST(CudaDevices, AreNoneWithoutADriverOrADevice) {
   EXPECT_EQ(cuda_devices("libno-such-driver.so.1").reason, "libno-such-driver.so.1 is not there");
+  EXPECT_NE(cuda_devices("/proc/self/stat").reason, "/proc/self/stat is not there") << "it is no library";
   EXPECT_EQ(cuda_devices("libm.so.6").reason, "libm.so.6 is no CUDA driver");
   EXPECT_EQ(scripted("0 0").reason, "the driver shows no device");
 }

@@ -2,13 +2,12 @@
 // when it is called and turns a missing function or an error code into a refusal.
 #include "measure/gpu/nvml.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <type_traits>
 
 #include "base/text.h"
 #include "measure/gpu/nvml_abi.h"
+#include "measure/gpu/shared_library.h"
 
 namespace tbd {
 namespace {
@@ -87,16 +86,13 @@ std::string_view clause(NvmlFault fault) {
 
 class NvmlFunctions {
  public:
-  explicit NvmlFunctions(const std::string& library)
-      : library_(library), handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
-    if (!handle_) loader_reason_ = dlerror();
-  }
+  explicit NvmlFunctions(const std::string& library) : library_(library) {}
 
   template <class... Parameters>
   NvmlRefusal call(NvmlFunction<Parameters...> function, std::type_identity_t<Parameters>... arguments) const {
-    if (!handle_) return unloaded();
-    auto* const found = reinterpret_cast<int (*)(Parameters...)>(dlsym(handle_.get(), function.name));
-    if (!found) return {NvmlFault::no_function, cat(library_, " has no ", function.name)};
+    if (!library_.reason().empty()) return {NvmlFault::no_library, library_.reason()};
+    const auto found = library_.function<int (*)(Parameters...)>(function.name);
+    if (!found) return {NvmlFault::no_function, cat(library_.name(), " has no ", function.name)};
     return refusal_of_code(found(arguments...), function.name);
   }
 
@@ -118,11 +114,6 @@ class NvmlFunctions {
   }
 
  private:
-  NvmlRefusal unloaded() const {
-    const bool absent = loader_reason_.find("No such file") != std::string::npos;
-    return {NvmlFault::no_library, absent ? cat(library_, " is not there") : loader_reason_};
-  }
-
   NvmlRefusal refusal_of_code(int code, const char* function) const {
     if (code == nvml::kSuccess) return {};
     const NvmlFault fault = fault_of(code);
@@ -131,13 +122,12 @@ class NvmlFunctions {
   }
 
   std::string words(int code) const {
-    auto* const found = reinterpret_cast<const char* (*)(int)>(dlsym(handle_.get(), "nvmlErrorString"));
+    const auto found = library_.function<const char* (*)(int)>("nvmlErrorString");
     const char* const text = found ? found(code) : nullptr;
     return text ? text : cat("error ", code);
   }
 
-  std::string library_, loader_reason_;
-  std::unique_ptr<void, int (*)(void*)> handle_;
+  SharedLibrary library_;
 };
 
 namespace {

@@ -112,7 +112,7 @@ class NvmlDevice {
   void* handle_;
 };
 
-// Loads the library and starts it; its destructor undoes both.
+// Loads the library, which stays loaded, and starts it; its destructor ends that.
 class Nvml {
  public:
   explicit Nvml(const std::string& library = kNvmlLibrary);
