@@ -31,7 +31,7 @@ class Quickstart final : public Command {
 
   void declare(Options& options) override {
     options.option("--framework", frameworks_, "Frameworks to measure [all]", {.separator = ','});
-    options.option("--device", device_, "cpu, cuda:N, or auto: a GPU where one answers, else the CPU [auto]");
+    declare_axis(options, "device", device_);
     options.option("--data", data_, "Folder of images in ImageNet's layout [the photographs that setup made]");
     options.option("--budget", budget_, "Seconds for checking and measuring all workloads together",
                    {.show_default = true});
@@ -44,11 +44,9 @@ class Quickstart final : public Command {
     const Workload like{.model = "resnet50", .data = data_.empty() ? photographs(context).string() : data_};
     if (like.data.empty())
       fail(ErrorKind::not_found, "the photographs are missing: './tbd setup' makes them, or give --data DIR");
-    const Device device(device_);
-    if (!device.empty()) require_known(device);
     const RunnerSettings settings = runner_settings(context);
     const std::vector<Workload> wanted = quickstart_cells(
-        like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, device, settings));
+        like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, device_, settings));
     QuickstartOptions options{.budget_seconds = static_cast<double>(positive(budget_, "--budget"))};
     note_interrupts();
     const SetLock set = result_set(out_, wanted);
@@ -74,7 +72,8 @@ class Quickstart final : public Command {
 
  private:
   std::vector<std::string> frameworks_;
-  std::string device_, data_, budget_ = "300", out_;
+  Device device_;
+  std::string data_, budget_ = "300", out_;
   OutputOptions output_;
 };
 

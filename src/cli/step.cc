@@ -75,7 +75,7 @@ class Step final : public Command {
     return out;
   }
 
-  Workload cell_;
+  Workload cell_{.device = {}};
   std::optional<std::string> batch_, threads_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_, phase_;
   std::string seed_ = "0", steps_ = "1", out_;
   OutputOptions output_;

@@ -39,6 +39,8 @@ DeviceChoice choose_device(const Nvml& nvml, std::span<const Device> worker_devi
 }
 
 std::vector<Workload> with_devices(std::vector<Workload> cells, const RunnerSettings& settings) {
+  for (const Workload& cell : cells)
+    if (!cell.device.empty()) require_known(cell.device);
   if (std::ranges::none_of(cells, is_open)) return cells;
   const Nvml nvml(settings.gpu_library);
   std::map<std::string, DeviceChoice> choices;  // by framework

@@ -22,7 +22,7 @@ DeviceChoice choose_device(const Nvml& nvml, std::span<const Device> worker_devi
 
 // The workloads with a device in the place of each Device::kAuto and of each device left open (empty); one that then
 // stands twice is kept once. Tells a person by `settings.notice` what was chosen for each framework and why; of a
-// device left open on a machine without a driver nothing is said.
+// device left open on a machine without a driver nothing is said. Throws Error(usage) on a device of another form.
 std::vector<Workload> with_devices(std::vector<Workload> cells, const RunnerSettings& settings);
 
 // Why a worker does not offer a GPU, one clause: the driver does not answer, has no such device, or has one that the

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "measure/gpu/testing_nvml.h"
 
@@ -62,6 +63,10 @@ TEST_F(WithDevices, KeepsNamedDevicesWithoutANotice) {
   const std::vector<Workload> cells = {cell(Device::kCpu), cell(Device("cuda:1"))};
   EXPECT_EQ(with_devices(cells, settings_), cells);
   EXPECT_TRUE(notices_.empty());
+}
+
+TEST_F(WithDevices, RefusesWhatIsNoDevice) {
+  EXPECT_THROW(with_devices({cell(Device::kCpu), cell(Device("gpu"))}, settings_), Error);
 }
 
 TEST_F(WithDevices, SaysOnceForAFrameworkWhatAutoIs) {

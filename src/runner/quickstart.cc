@@ -159,11 +159,11 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
   std::vector<FrameworkOffer> offers;
   for (const std::string& framework : frameworks) {
     FrameworkOffer offer{.framework = framework, .precisions = {}};
+    offer.device = with_devices({{.framework = framework, .device = device}}, settings).front().device;
     try {
       const protocol::HelloReply can = capabilities(find_worker(settings.workers, framework), settings);
       offer.precisions = can.precisions;
       offer.pipeline = can.pipeline;
-      offer.device = with_devices({{.framework = framework, .device = device}}, settings).front().device;
     } catch (const Error&) {  // its row will say why
     }
     offers.push_back(std::move(offer));

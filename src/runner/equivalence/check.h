@@ -11,10 +11,10 @@ struct CheckOptions {
   std::string config;                   // empty: tiny where the model has it
   std::vector<std::string> frameworks;  // empty: every worker that is built
   Precision precision = Precision::kFp32;
-  ImageLayout layout;            // empty: each framework's usual one
-  Mode mode;                     // empty: each framework's usual one
-  Device device = Device::kCpu;  // of the frameworks; the reference runs on the CPU
-  int64_t batch = 0;             // 0: 4 where a step is small, else 2
+  ImageLayout layout;  // empty: each framework's usual one
+  Mode mode;           // empty: each framework's usual one
+  Device device;       // of the frameworks, as with_devices takes it; the reference runs on the CPU
+  int64_t batch = 0;   // 0: 4 where a step is small, else 2
   uint64_t seed = 0;
   std::filesystem::path reproduction;                      // where folders of differences go; empty: none
   std::function<void(const std::string& doing)> progress;  // may be empty
