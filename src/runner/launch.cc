@@ -21,15 +21,16 @@ constexpr double kAskingShare = 400;  // pause over what a question takes
   throw WorkerFault(Outcome{.kind = kind, .reason = reason, .repro = ""});
 }
 
-std::string no_reason() { return ""; }
+// A sentence; empty where it is offered.
+template <AnyWord Kind>
+std::string not_offered(const Kind& wanted, const std::vector<Kind>& offered) {
+  if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return "";
+  return cat(Kind::kWhat, " ", wanted, " is not among what the worker offers here: ", join(texts(offered), ", "));
+}
 
-template <AnyWord Kind, class Reason = std::string (*)()>
-void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind,
-                     const Reason& why = no_reason) {
-  if (offered.empty() || std::ranges::find(offered, wanted) != offered.end()) return;
-  const std::string reason = why();
-  fault(kind, cat(Kind::kWhat, " ", wanted, " is not among what the worker offers here: ", join(texts(offered), ", "),
-                  reason.empty() ? "" : "; ", reason));
+template <AnyWord Kind>
+void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
+  if (const std::string sentence = not_offered(wanted, offered); !sentence.empty()) fault(kind, sentence);
 }
 
 // The step times of the rows that came so far.
@@ -91,8 +92,8 @@ class LaunchRun {
     result_.hello = hello;
     const Workload& cell = prepared_.cell;
     require_offered(cell.precision, hello.precisions, OutcomeKind::unavailable);
-    require_offered(cell.device, hello.devices, OutcomeKind::unavailable,
-                    [&] { return why_not_offered(cell.device, settings_); });
+    if (const std::string sentence = not_offered(cell.device, hello.devices); !sentence.empty())
+      fault(OutcomeKind::unavailable, cat(sentence, "; ", why_not_offered(cell.device, settings_)));
     require_offered(cell.layout, hello.layouts, OutcomeKind::unsupported);
     if (!cell.mode.empty()) require_offered(cell.mode, hello.modes, OutcomeKind::unsupported);
     require_offered(options_.pass, hello.passes, OutcomeKind::unsupported);
