@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "stats/summary.h"
 
@@ -18,6 +19,12 @@ Measured between_launches(std::span<const double> values) {
     result.high = across.interval->high;
   }
   return result;
+}
+
+const Json* gpu_use_of(const LaunchInfo& info) {
+  if (!info.gpu || !(*info.gpu)->is_object()) return nullptr;
+  const auto found = (*info.gpu)->find("use");
+  return found != (*info.gpu)->end() && found->is_object() ? &*found : nullptr;
 }
 
 std::string launch_file(const LaunchView& launch, std::string_view name) {

@@ -16,6 +16,8 @@ Measured not_measured();  // there is no step after warming up
 Measured between_launches(std::span<const double> values);
 
 inline bool on_gpu(const MeasuredWorkload& workload) { return workload.device != Device::kCpu; }
+// launch.json's gpu.use, what the driver said of the GPU over the steps; nullptr where there is none.
+const Json* gpu_use_of(const LaunchInfo& info);
 
 // Facts for the `inputs` of metrics.
 std::string launch_file(const LaunchView& launch, std::string_view name);  // "launches/clean-1/steps.csv"

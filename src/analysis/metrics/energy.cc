@@ -15,8 +15,8 @@ double launch_seconds(const Launch& launch) {
 // Of the device that the workload ran on.
 std::optional<double> joules_of(const LaunchInfo& info, bool gpu) {
   if (!gpu) return info.energy_joules;
-  if (!info.gpu || !(*info.gpu)->contains("use")) return std::nullopt;
-  return maybe<double>((**info.gpu)["use"], "energy_joules");
+  const Json* use = gpu_use_of(info);
+  return use ? maybe<double>(*use, "energy_joules") : std::nullopt;
 }
 
 Measured energy(const RunView& run) {

@@ -11,18 +11,15 @@ enum class Of { mean, peak };
 
 // launch.json: gpu.use.<key>.<mean or peak>.
 std::optional<double> sampled(const LaunchView& launch, const char* key, Of of) {
-  const auto& gpu = launch.launch->info.gpu;
-  if (!gpu || !(*gpu)->contains("use")) return std::nullopt;
-  const Json& use = (**gpu)["use"];
-  const auto found = use.find(key);
-  if (found == use.end() || !found->is_object()) return std::nullopt;
-  return maybe<double>(*found, of == Of::mean ? "mean" : "peak");
+  const Json* use = gpu_use_of(launch.launch->info);
+  if (!use || !use->contains(key) || !(*use)[key].is_object()) return std::nullopt;
+  return maybe<double>((*use)[key], of == Of::mean ? "mean" : "peak");
 }
 
 Measured not_sampled(const RunView& run) {
   if (!on_gpu(run.workload())) return absent("the workload ran on no GPU");
   for (const LaunchView& launch : run.launches)
-    if (const auto& gpu = launch.launch->info.gpu)
+    if (const auto& gpu = launch.launch->info.gpu; gpu && (*gpu)->is_object())
       if (const auto reason = maybe<std::string>(**gpu, "reason")) return absent(*reason);
   return absent("the driver does not report it");
 }
