@@ -41,8 +41,9 @@ def hello(_):
         sys.exit(3)
     if BEHAVIOUR == "hang-at-hello":
         time.sleep(600)
+    devices = ["cpu", "cuda:0"] if BEHAVIOUR == "on-gpu" else ["cpu"]
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
-         modes=["eager"], devices=["cpu", "cuda:0"] if BEHAVIOUR == "on-gpu" else ["cpu"], precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
+         modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
          pipeline=True,
          build={"blas": "none"})
 
