@@ -6,7 +6,8 @@
   fetch.py each   SECTION... --status DIR   make them ready one after the other, and go on after one that fails.
                                DIR/SECTION.done appears at the end of each: empty, or why it failed. DIR/now says what
                                happens: a sentence, then lines "SECTION SECONDS" of those to come (in how many seconds).
-                               With --alarm PID one that fails is the last, and that process gets the signal USR1
+                               With --alarm PID one that fails is the last, and that process gets the signal USR1;
+                               but not one of --spare SECTION...
   fetch.py verify SECTION...   compare each unpacked file with its manifest (all hashes)
 
 A folder is ready when its manifest is there and every file has its recorded size. It is unpacked beside its final
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MANIFEST = ".tbd-manifest"
+NOTES = ("cuda", "absent")  # lines of the lock file that the set-up itself reads
 LOCK_FILE = Path(__file__).resolve().parent.parent / "deps" / "frameworks.lock"
 
 
@@ -68,6 +70,8 @@ def read_lock(path):
             continue
         if words[0].startswith("["):
             wheels = sections[words[0].strip("[]")] = []
+            continue
+        if words[0] in NOTES:
             continue
         try:
             name, version, tag, sha256, size, unpacked = words[:6]
@@ -266,7 +270,7 @@ class Cache:
             tasks += [Task(section, "unpacking", wheel.name, wheel.unpacked) for wheel in wheels]
         return tasks
 
-    def each(self, sections, folder, alarm):
+    def each(self, sections, folder, alarm, spare):
         self.status = Status(folder, self.tasks(sections))
         for section, wheels in sections.items():
             try:
@@ -275,7 +279,7 @@ class Cache:
             except (FetchError, OSError) as error:
                 reason = sentence_of(error)
             self.status.write(f"{section}.done", reason)
-            if reason and alarm:
+            if reason and alarm and section not in spare:
                 os.kill(alarm, signal.SIGUSR1)
                 return
         self.status.write("now", "")
@@ -291,6 +295,7 @@ def unpack_wheel(path, keep, target, progress):
             if info.filename.startswith("/") or ".." in Path(info.filename).parts:
                 raise FetchError(f"{path.name} holds the unsafe path {info.filename}")
             out = target / info.filename
+            mode = info.external_attr >> 16 & 0o111
             out.parent.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256()
             with archive.open(info) as source, open(out, "wb") as sink:
@@ -299,6 +304,8 @@ def unpack_wheel(path, keep, target, progress):
                     sink.write(chunk)
                     done += len(chunk)
                     progress(done)
+            if mode:
+                out.chmod(out.stat().st_mode | mode)
             lines.append(f"{digest.hexdigest()} {info.file_size} {info.filename}\n")
     if not lines:
         raise FetchError(f"{path.name} holds none of the files to keep")
@@ -314,6 +321,7 @@ def main(arguments):
     parser.add_argument("--offline", action="store_true")
     parser.add_argument("--status", type=Path)
     parser.add_argument("--alarm", type=int)
+    parser.add_argument("--spare", nargs="+", default=[])
     options = parser.parse_args(arguments)
     known = read_lock(options.lock_file)
     unknown = [name for name in options.sections if name not in known]
@@ -327,7 +335,7 @@ def main(arguments):
         disk = download + sum(task.size for task in tasks if task.verb == "unpacking")
         print(download, disk, *dict.fromkeys(task.section for task in tasks))
     elif options.action == "each":
-        cache.each(sections, options.status, options.alarm)
+        cache.each(sections, options.status, options.alarm, options.spare)
     elif options.action == "get":
         for name, wheels in sections.items():
             cache.get(name, wheels)
