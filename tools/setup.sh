@@ -2,6 +2,7 @@
 # The set-up: Debian packages, framework packages, the build, the small data sets. Run by ./tbd and ./test.
 #   --build DIR            where the program is built; without it nothing is built
 #   --frameworks LIST      none, or comma-separated NAME, NAME@VERSION, NAME@DIR; NAME: pytorch, tensorflow, mxnet
+#   --device DEVICE        of what is run then: for cpu nothing is fetched that only GPUs need
 #   --optional             a framework that cannot be had is left out, with the reason; the others are made ready
 #   --group test           install what ./test needs, too
 #   --photos               make the photograph data set, too
@@ -14,16 +15,18 @@
 # Says what it does on stderr. An interrupt ends all that it started. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
-build= frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify= work=
+build= device=auto frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify= work=
 rootless= apt= prefix=  # of a machine without root
 . "$here/tools/setup_lib.sh"
 . "$here/tools/setup_jobs.sh"
 . "$here/tools/setup_fetch.sh"
+. "$here/tools/setup_gpu.sh"
 . "$here/tools/setup_build.sh"
 while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2; shift ;;
     --frameworks) frameworks=$2; shift ;;
+    --device) device=$2; shift ;;
     --group) groups="$groups $2"; shift ;;
     --optional) optional=1 ;;
     --photos) photos=1 ;;
@@ -50,12 +53,14 @@ take_lock
 open_work
 list_packages
 plan
-[ -z "$missing$wheels_wanted$photos_wanted$text_wanted$speech_wanted$games_wanted" ] || announce
+look_for_gpus
+[ -z "$missing$wheels_wanted$gpu_wanted$photos_wanted$text_wanted$speech_wanted$games_wanted" ] || announce
 plan_stages
 show_progress
 # Downloads begin as soon as there is Python, and go on beside all that follows.
 [ -z "$missing" ] || ! python_is_there || begin_fetching
 [ -z "$missing" ] || stage packages "$cache/logs/apt.log" "installing Debian packages" install_packages
+[ -z "$gpu_waits" ] || look_for_gpus
 begin_fetching
 await_plotly
 each_framework note_awaited

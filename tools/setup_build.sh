@@ -150,6 +150,7 @@ finish_worker() {
   [ -f "$library" ] || fail "$library is not there"
   mkdir -p "$build/ready/$1"
   echo "$(stat -Lc %s "$library") $library" >"$build/ready/$1/.ready"
+  stamp_gpus "$1"
 }
 
 # build_worker KEY ROOT: the worker for another build of a framework, in a folder of its own.

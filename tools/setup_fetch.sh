@@ -5,12 +5,20 @@ left_out= awaited= fetching=
 
 # Needs python3 and pip. Where no framework may be left out, one that cannot be had ends the set-up at once.
 begin_fetching() {
-  [ -n "$wheels_wanted" ] && [ -z "$fetching" ] || return 0
+  [ -n "$wheels_wanted$gpu_wanted" ] && [ -z "$fetching" ] || return 0
   trap give_up USR1
-  set -- --cache "$cache" --status "$work/fetch" $offline
+  set -- ${gpu_wanted:+--spare $gpu_wanted} --cache "$cache" --status "$work/fetch" $offline
   [ -n "$optional" ] || set -- "$@" --alarm $$
-  start python3 "$here/tools/fetch.py" each $wheels_wanted "$@"
+  start python3 "$here/tools/fetch.py" each $(with_gpu_sections) "$@"
   fetching=$job
+}
+
+# $wheels_wanted and $gpu_wanted: what GPUs need of a framework comes right behind it.
+with_gpu_sections() {
+  for each in $sections; do
+    case " $wheels_wanted " in *" $each "*) echo "$each" ;; esac
+    case " $gpu_wanted " in *" $each-cuda "*) echo "$each-cuda" ;; esac
+  done
 }
 
 give_up() { fail "$(cat "$work"/fetch/*.done)"; }
@@ -24,10 +32,11 @@ python_is_there() {
 # One that is whole already is there; of one that was left out before and is whole now the reason goes.
 note_awaited() {
   case $1 in *@[!0-9]*) return ;; esac
-  case " $wheels_wanted " in
-    *" $(section_name "$1") "*) awaited="$awaited $1" ;;
-    *) came "$1" ;;
-  esac
+  if is_coming "$(section_name "$1")" || is_coming "$(section_name "$1")-cuda"; then
+    awaited="$awaited $1"
+  else
+    came "$1"
+  fi
 }
 
 came() { [ -z "$build" ] || rm -f "$build/absent/$1"; }
@@ -41,8 +50,19 @@ is_awaited() {
   return 1
 }
 
+# is_coming SECTION: this set-up fetches or unpacks it.
+is_coming() {
+  case " $wheels_wanted $gpu_wanted " in *" $1 "*) return 0 ;; esac
+  return 1
+}
+
+# has_come SECTION: it was there before, or has come, or cannot be had.
+has_come() { ! is_coming "$1" || [ -f "$work/fetch/$1.done" ]; }
+
 # await_section SECTION: until it is unpacked or cannot be had; the reason, or nothing, is $reason.
 await_section() {
+  reason=
+  is_coming "$1" || return 0
   done_file=$work/fetch/$1.done
   while [ ! -f "$done_file" ]; do
     if ! kill -0 "$fetching" 2>/dev/null && [ ! -f "$done_file" ]; then
@@ -57,7 +77,6 @@ await_section() {
 # The package that the build cannot do without.
 await_plotly() {
   section=$(section_name plotly)
-  case " $wheels_wanted " in *" $section "*) ;; *) return 0 ;; esac
   await_section "$section"
   [ -z "$reason" ] || fail "$reason"
 }
@@ -67,12 +86,14 @@ await_framework() {
   waiting=1 still=
   for each in $awaited; do
     section=$(section_name "$each")
-    if [ -z "$waiting" ] && [ ! -f "$work/fetch/$section.done" ]; then
+    if [ -z "$waiting" ] && ! { has_come "$section" && has_come "$section-cuda"; }; then
       still="$still $each"
       continue
     fi
     await_section "$section"
-    waiting=
+    waiting= why_not=$reason
+    await_gpu_section "$section-cuda"
+    reason=$why_not
     if [ -z "$reason" ]; then came "$each"; else leave_out "$each" "$reason"; fi
   done
   awaited=$still
@@ -80,6 +101,7 @@ await_framework() {
 
 # All is there or cannot be had: the process that fetches ends.
 end_fetching() {
+  await_gpus
   [ -z "$fetching" ] || finish "$fetching"
   fetching=
 }

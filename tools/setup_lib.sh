@@ -40,7 +40,7 @@ check_framework() {
   case $1 in
     "$name" | "$name"@[0-9]*)
       [ -n "$(section_name "$1")" ] ||
-        usage "$1 is not in the lock file; it has $(sed -n "s/^\[\($name\)-\(.*\)\]/\1@\2/p" "$here/deps/frameworks.lock" | tr '\n' ' ')"
+        usage "$1 is not in the lock file; it has $(sed -n "s/^\[\($name\)-\([0-9.]*\)\]/\1@\2/p" "$here/deps/frameworks.lock" | tr '\n' ' ')"
       sections="$sections $(section_name "$1")" ;;
     *)
       own_root "$name" "${1#*@}" >/dev/null || usage "no $library in ${1#*@}" ;;
@@ -50,8 +50,8 @@ check_framework() {
 # pytorch -> the newest section, pytorch-2.15.0; pytorch@2.11 -> pytorch-2.11.0; nothing where there is none.
 section_name() {
   case $1 in
-    *@*) pattern="${1%%@*}-${1#*@}\(\..*\)\{0,1\}" ;;
-    *) pattern="$1-.*" ;;
+    *@*) pattern="${1%%@*}-${1#*@}\(\.[0-9.]*\)\{0,1\}" ;;
+    *) pattern="$1-[0-9.]*" ;;
   esac
   sed -n "/^\[$pattern\]/{s/^.\(.*\)./\1/p;q;}" "$here/deps/frameworks.lock"
 }
@@ -241,7 +241,7 @@ plan_without_python() {
   download=0 disk=0 section=
   while read -r name version tag _ bytes unpacked _; do
     case $name in
-      '' | '#'*) ;;
+      '' | '#'* | cuda | absent) ;;
       '['*) section=${name#?} section=${section%?} ;;
       *)
         case " $sections " in *" $section "*) ;; *) continue ;; esac
@@ -258,8 +258,8 @@ megabytes() { echo $((($1 + 999999) / 1000000)); }
 announce() {
   build_disk=0
   [ -n "$build" ] && [ ! -f "$build/build.ninja" ] && build_disk=600000000
-  download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes))
-  disk=$((apt_disk + wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + build_disk))
+  download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes + gpu_download))
+  disk=$((apt_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $wheels_wanted ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
@@ -274,7 +274,7 @@ announce() {
     [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
     [ "$speech_bytes" = 0 ] || fail "--offline: packages of the speech data set are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((prefix_disk + wheel_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
+  need_disk "$cache" $((prefix_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2

@@ -80,6 +80,115 @@ class Machine(unittest.TestCase):
         return self.cache / "frameworks/plotly-9.9.9"
 
 
+TWO_GPUS = """nvmlSystemGetDriverVersion {driver}
+nvmlSystemGetCudaDriverVersion_v2 {cuda}
+nvmlDeviceGetCount_v2 2
+0 nvmlDeviceGetName NVIDIA H100 80GB HBM3
+1 nvmlDeviceGetName NVIDIA H100 80GB HBM3
+"""
+BUILD = os.environ.get("TBD_BUILD")  # of CMake: there lies the scripted library of a driver
+
+
+@unittest.skipIf(BUILD is None, "TBD_BUILD is not set: run by ctest")
+class Gpus(Machine):
+    """What the set-up does under a driver for GPUs; the driver's library is scripted."""
+
+    def setUp(self):
+        super().setUp()
+        lock = self.clone / "deps/frameworks.lock"
+        wheel = lock.read_text().splitlines()[1]
+        lock.write_text(lock.read_text() + f"[pytorch-2.15.0-cuda]\ncuda 13.0\n{wheel}\n"
+                        "[mxnet-1.9.1-cuda]\nabsent its code is too old\n")
+
+    def setup_under(self, script, *arguments):
+        path = self.folder / "nvml"
+        path.write_text(script)
+        done = self.setup(*(arguments or ("--frameworks", "pytorch")), LD_LIBRARY_PATH=f"{BUILD}/scripted",
+                          TBD_SCRIPTED_NVML=str(path))
+        return done, [line.removeprefix("tbd setup: ") for line in done.err.splitlines() if "GPU" in line or "CPU" in line]
+
+    def libraries(self):
+        return (self.cache / "frameworks/pytorch-2.15.0-cuda" / KEPT).exists()
+
+    def test_two_gpus_get_their_libraries(self):
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(said, ["GPUs: 2 x NVIDIA H100 80GB HBM3; driver 580.65.06, CUDA 13.0"])
+        self.assertIn("libraries for them: pytorch-2.15.0-cuda (0 MB to download, 1 MB of disk; --device cpu leaves them out)",
+                      done.err)  # the wheel is the framework's own
+        self.assertTrue(self.libraries())
+        again, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        self.assertNotIn("libraries for them", again.err)
+
+    def test_on_the_cpu_no_library_of_gpus_is_fetched(self):
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000),
+                                      "--frameworks", "pytorch", "--device", "cpu")
+        self.assertEqual((done.returncode, said, self.libraries()), (0, [], False), done.err)
+
+    def test_an_old_driver_is_one_sentence_with_both_versions(self):
+        done, said = self.setup_under(TWO_GPUS.format(driver="550.54.15", cuda=12040))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(said, ["GPUs: 2 x NVIDIA H100 80GB HBM3; driver 550.54.15, CUDA 12.4",
+                                "pytorch-2.15.0 trains on the CPU alone: the driver 550.54.15 serves CUDA 12.4, "
+                                "its libraries need 13.0 or newer"])
+        self.assertFalse(self.libraries())
+
+    def test_a_driver_that_does_not_answer_is_one_sentence(self):
+        done, said = self.setup_under("nvmlInit_v2 !9\n")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(said, ["an NVIDIA driver is here but does not answer (nvmlInit_v2: An error of the script): "
+                                "training goes on the CPU; ./tbd doctor says more"])
+
+    def test_a_driver_without_a_gpu_is_one_sentence(self):
+        done, said = self.setup_under("nvmlSystemGetDriverVersion 580.65.06\nnvmlSystemGetCudaDriverVersion_v2 13000\n"
+                                      "nvmlDeviceGetCount_v2 0\n")
+        self.assertEqual((done.returncode, said), (0, ["the NVIDIA driver 580.65.06 shows no GPU: training goes on the CPU"]))
+
+    def test_no_driver_is_silence(self):
+        done = self.setup("--frameworks", "pytorch")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertNotIn("GPU", done.err)
+
+    def test_a_framework_whose_code_is_too_old_says_so(self):
+        self.seed()
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000), "--frameworks", "mxnet", "--optional")
+        self.assertEqual(said[1], "mxnet-1.9.1 trains on the CPU alone: its code is too old")
+
+    def test_without_network_the_cpu_goes_on(self):
+        self.setup("--frameworks", "pytorch")
+        (self.index / WHEEL).unlink()
+        (self.cache / "wheels" / WHEEL).unlink()
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn(f"the libraries for GPUs are left out: cannot download {WHEEL}", said[-1])
+        self.assertTrue(said[-1].endswith("training goes on the CPU"), said)
+
+    def test_a_full_disk_leaves_the_libraries_out(self):
+        self.setup("--frameworks", "pytorch")
+        self.fake("df", "echo; echo / 100 100 0 100% /")
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertRegex(said[-1], "are left out: .* has 0 MB free, 1 MB are needed; training goes on the CPU")
+
+    def test_the_libraries_wait_for_python(self):
+        self.fake("dpkg-query", f'[ "$4" = python3 ] && [ ! -e {self.folder}/installed ] || echo install ok installed')
+        self.fake("id", "echo 0")
+        self.fake("dpkg", "exit 0")
+        self.fake("apt-get", f'case "$*" in *--fix-broken*) touch {self.folder}/installed; ln -sf {sys.executable} {self.bin}/python3;; esac')
+        (self.bin / "python3").unlink()
+        for tool in (*TOOLS, "sort", "uniq", "head", "id", "stat", "paste", "chmod", "cp", "mv", "nproc", "readlink", "kill",
+                     "basename", "cmp", "tail", "env"):
+            found = shutil.which(tool)
+            if found and not (self.bin / tool).exists():
+                (self.bin / tool).symlink_to(found)
+        path = self.folder / "nvml"
+        path.write_text(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        done = self.setup("--frameworks", "pytorch", "--yes", PATH=str(self.bin), LD_LIBRARY_PATH=f"{BUILD}/scripted",
+                          TBD_SCRIPTED_NVML=str(path))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertTrue(self.libraries(), done.err)
+
+
 class Setup(Machine):
     """tools/setup.sh without a build."""
 

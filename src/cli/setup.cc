@@ -18,6 +18,8 @@ class Setup final : public Command {
     options.option("--frameworks", frameworks_,
                    cat("Comma-separated list of ", known_framework_names(), ", NAME@VERSION and NAME@DIR, or none"),
                    {.show_default = true});
+    options.option("--device", device_, "Of what is run then: for cpu, nothing is fetched that only GPUs need",
+                   {.show_default = true});
     options.flag("--text", text_, "Also make the small text data sets");
     options.flag("--speech", speech_, "Also make the small set of recordings");
     options.flag("--games", games_, "Also make the small set of Go games");
@@ -28,6 +30,7 @@ class Setup final : public Command {
 
  private:
   bool yes_ = false, offline_ = false, verify_ = false, text_ = false, speech_ = false, games_ = false;
+  std::string device_ = "auto";
   std::string frameworks_ = known_framework_names(",");
 };
 
