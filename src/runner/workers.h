@@ -30,7 +30,8 @@ std::vector<WorkerEntry> read_workers(const std::vector<std::filesystem::path>& 
 // Throws Error(not_found) that offers the nearest names, or says that no worker is built.
 const WorkerEntry& find_worker(const std::vector<WorkerEntry>& workers, const std::string& framework);
 
-// The identity of a worker: of its framework's library and of its executable.
+// The identity of a worker: of its framework's library, of what the set-up put beside that for GPUs, and of its
+// executable.
 std::string capability_key(const WorkerEntry& entry);
 // Where capabilities are kept, and under which driver and GPUs (seen_gpus() of runner/settings.h).
 struct CapabilityCache {
