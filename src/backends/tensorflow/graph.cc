@@ -148,21 +148,39 @@ std::vector<TF_Output> TfGraph::gradients(std::span<const TF_Output> ys, std::sp
   return out;
 }
 
-TfSession::TfSession(const TfGraph& graph, int64_t threads, bool xla) {
+TfSession::TfSession(const TfGraph& graph, const SessionSettings& settings) {
   TF_SessionOptions* options = TF_NewSessionOptions();
-  const std::string config = session_config(threads, /*inter_op_threads=*/1);
+  const std::string config = session_config(settings);
   const Status status;
   TF_SetConfig(options, config.data(), config.size(), status);
-  if (xla) TF_EnableXLACompilation(options, 1);  // after the config, which it amends
+  if (settings.xla) TF_EnableXLACompilation(options, 1);  // after the config, which it amends
   if (status.ok()) session_ = TF_NewSession(graph, options, status);
   TF_DeleteSessionOptions(options);
   status.check();
+  if (!settings.gpu || has_gpu()) return;
+  close();
+  fail(ErrorKind::unsupported, "tensorflow opens no GPU: the driver shows one, but its libraries of CUDA do not load");
 }
 
-TfSession::~TfSession() {
+TfSession::~TfSession() { close(); }
+
+void TfSession::close() {
   const Status status;  // nothing is left to be said
   TF_CloseSession(session_, status);
   TF_DeleteSession(session_, status);
+}
+
+bool TfSession::has_gpu() const {
+  const Status status;
+  const std::unique_ptr<TF_DeviceList, decltype(&TF_DeleteDeviceList)> devices(TF_SessionListDevices(session_, status),
+                                                                               TF_DeleteDeviceList);
+  status.check();
+  for (int i = 0; i < TF_DeviceListCount(devices.get()); ++i) {
+    const std::string_view type = TF_DeviceListType(devices.get(), i, status);
+    status.check();
+    if (type == "GPU") return true;
+  }
+  return false;
 }
 
 std::vector<TensorHandle> TfSession::run(std::span<const Feed> feeds, std::span<const TF_Output> fetches,

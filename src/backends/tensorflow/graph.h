@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/tensorflow/api.h"
+#include "backends/tensorflow/wire.h"
 
 namespace tbd::tensorflow {
 
@@ -77,7 +78,8 @@ struct Feed {
 
 class TfSession {
  public:
-  TfSession(const TfGraph& graph, int64_t threads, bool xla = false);  // xla: compiled on the first run
+  // Throws Error(unsupported) where a GPU is asked for and TensorFlow can open none: it would train on the CPU.
+  TfSession(const TfGraph& graph, const SessionSettings& settings);
   ~TfSession();
   TfSession(const TfSession&) = delete;
   TfSession& operator=(const TfSession&) = delete;
@@ -88,6 +90,9 @@ class TfSession {
                                 std::span<TF_Operation* const> targets, std::string* metadata = nullptr);
 
  private:
+  bool has_gpu() const;
+  void close();
+
   TF_Session* session_ = nullptr;
 };
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "backends/tensorflow/wire.h"
+#include "base/error.h"
+#include "measure/gpu/cuda_driver.h"
 
 namespace tbd::tensorflow {
 namespace {
@@ -16,7 +18,7 @@ TEST(Graph, RunsOneNode) {
   TfGraph graph;
   const TF_Output x = graph.placeholder(DType::f64, {2});
   const TF_Output y = graph.op("AddV2").in(x).in(graph.constant(1, DType::f64)).out();
-  TfSession session(graph, 1);
+  TfSession session(graph, {});
   const double values[] = {2, 3};
   const TensorHandle in =
       to_tensor(HostTensor(DType::f64, {2}, std::span<const double>(values)), DType::f64, Layout::row);
@@ -47,8 +49,25 @@ TEST(Graph, GradientOfWhatDoesNotDependIsAbsent) {
   EXPECT_EQ(dx[1].oper, nullptr);
 }
 
-TEST(Wire, EncodesThreadCountsInFieldsTwoAndFive) {
-  EXPECT_EQ(session_config(3, 300), std::string("\x10\x03\x28\xac\x02", 5));
+TEST(TfSession, RefusesToTrainOnTheCpuInPlaceOfAGpu) {
+  if (cuda_devices().count > 0) GTEST_SKIP() << "a GPU answers";
+  TfGraph graph;
+  try {
+    const TfSession session(graph, {.gpu = 0});
+    FAIL() << "it opened a session";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::unsupported) << e.what();
+  }
+}
+
+// Threads in fields 2 and 5; device_count {"GPU": 0} in field 1, or gpu_options in field 6.
+TEST(Wire, EncodesASessionsSettings) {
+  EXPECT_EQ(session_config({.intra_op_threads = 3, .inter_op_threads = 300}),
+            std::string("\x10\x03\x28\xac\x02\x0a\x07\x0a\x03GPU\x10\x00", 14));
+  EXPECT_EQ(session_config({.intra_op_threads = 3, .inter_op_threads = 1, .gpu = 2}),
+            std::string("\x10\x03\x28\x01\x32\x05\x20\x01\x2a\x01"
+                        "2",
+                        11));
   EXPECT_EQ(WireMessage().integer(5, -1).bytes(), std::string("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));
   EXPECT_EQ(WireMessage().message(2, WireMessage().text(1, "ab")).bytes(), std::string("\x12\x04\x0a\x02"
                                                                                        "ab",

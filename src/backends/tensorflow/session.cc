@@ -3,11 +3,23 @@
 #include <cstdlib>
 
 #include "backends/tensorflow/gemm.h"
+#include "backends/tensorflow/gpu.h"
 #include "backends/tensorflow/gradient_registry.h"
 #include "backends/tensorflow/identity.h"
 #include "backends/tensorflow/op_trace.h"
 
 namespace tbd::tensorflow {
+namespace {
+
+// Step statistics name the ops of the host, not the kernels and blocks of a GPU.
+void refuse_on_gpu(const LoadOptions& options) {
+  gpu_index(options.device);
+  if (options.trace)
+    fail(ErrorKind::unsupported, "pass trace of tensorflow sees the CPU's ops alone, no kernel of a GPU");
+  if (options.ledger) fail(ErrorKind::unsupported, "pass memory of tensorflow sees the CPU's allocator alone");
+}
+
+}  // namespace
 
 // TensorFlow reads how much it shall log when it logs first.
 TensorFlowSession::TensorFlowSession() {
@@ -20,17 +32,23 @@ SessionIdentity TensorFlowSession::identity() const { return describe_tensorflow
 std::vector<NodeSupport> TensorFlowSession::check(const Program& program) const { return check_nodes(program); }
 
 void TensorFlowSession::load(const Program& program, const LoadOptions& options) {
-  if (options.device != Device::kCpu)
-    fail(ErrorKind::unsupported, "this tensorflow has no device '", options.device, "'");
+  if (options.device != Device::kCpu) refuse_on_gpu(options);
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
+  allow_tf32(options.tf32);
   ProgramSession::load(program, options);
-  session_ = std::make_unique<TfSession>(graph_, options.threads, options.mode == Mode::kXla);
+  session_ = std::make_unique<TfSession>(graph_, settings());
   context_->session = session_.get();
   weights_->attach(*session_);
   if (!options.ledger) return;
   memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::kXla);
   memory_pass_->own(weights_->owned());
+}
+
+SessionSettings TensorFlowSession::settings() const {
+  SessionSettings out = {.intra_op_threads = options().threads, .xla = options().mode == Mode::kXla};
+  if (options().device != Device::kCpu) out.gpu = gpu_index(options().device);
+  return out;
 }
 
 Store& TensorFlowSession::open(const Program& program, const LoadOptions& options) {
@@ -71,7 +89,7 @@ void TensorFlowSession::hand_over(Trace& trace) {
 }
 
 std::optional<double> TensorFlowSession::gemm_rate(const Precision& precision, double seconds) {
-  return best_gemm_rate(precision, seconds, options().threads);
+  return best_gemm_rate(precision, seconds, settings());
 }
 
 }  // namespace tbd::tensorflow

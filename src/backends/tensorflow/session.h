@@ -24,6 +24,7 @@ class TensorFlowSession final : public ProgramSession {
   std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
+  SessionSettings settings() const;
   Store& open(const Program& program, const LoadOptions& options) override;
   LoweredPhase& lower(const BoundPhase& phase) override;
   StepReport run_step(const StepRequest& request) override;

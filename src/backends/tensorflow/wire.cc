@@ -25,9 +25,17 @@ WireMessage& WireMessage::text(uint32_t field, std::string_view bytes) {
   return *this;
 }
 
-std::string session_config(int64_t intra_op_threads, int64_t inter_op_threads) {
-  constexpr uint32_t kIntra = 2, kInter = 5;
-  return WireMessage().integer(kIntra, intra_op_threads).integer(kInter, inter_op_threads).bytes();
+std::string session_config(const SessionSettings& settings) {
+  constexpr uint32_t kDeviceCount = 1, kKey = 1, kValue = 2, kIntra = 2, kInter = 5;
+  constexpr uint32_t kGpuOptions = 6, kAllowGrowth = 4, kVisibleDevices = 5;
+  WireMessage out;
+  out.integer(kIntra, settings.intra_op_threads).integer(kInter, settings.inter_op_threads);
+  if (settings.gpu)
+    out.message(kGpuOptions,
+                WireMessage().integer(kAllowGrowth, 1).text(kVisibleDevices, std::to_string(*settings.gpu)));
+  else
+    out.message(kDeviceCount, WireMessage().text(kKey, "GPU").integer(kValue, 0));
+  return out.bytes();
 }
 
 std::string traced_run_options() {

@@ -1,6 +1,7 @@
 // Messages of protocol buffers as bytes, for the options that the C API takes: no second protobuf enters the process.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,13 @@ class WireMessage {
   std::string bytes_;
 };
 
-// ConfigProto (tensorflow/core/protobuf/config.proto): numbers of threads.
-std::string session_config(int64_t intra_op_threads, int64_t inter_op_threads);
+struct SessionSettings {
+  int64_t intra_op_threads = 1, inter_op_threads = 1;
+  std::optional<int64_t> gpu = {};  // its index; the session sees no other, and takes of its memory what it needs
+  bool xla = false;                 // compiled on the first run; not part of the bytes
+};
+// ConfigProto (tensorflow/core/protobuf/config.proto).
+std::string session_config(const SessionSettings& settings);
 // RunOptions of the same file: trace_level SOFTWARE_TRACE, whose step statistics are those of FULL_TRACE; the latter
 // starts a profiler of devices besides.
 std::string traced_run_options();
