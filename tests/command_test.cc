@@ -158,6 +158,25 @@ TEST_F(TheProgram, GoesOnWhenTheDriverLosesTheGpu) {
   EXPECT_THAT((**record.launches[0].info.gpu)["ended"], HasSubstr("fallen off the bus"));
 }
 
+TEST_F(TheProgram, SaysWhoFillsTheMemoryOfAGpuAndGoesOn) {
+  behave("pytorch", "full-gpu", "0.05");
+  write_file(path("driver"),
+             "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n"
+             "0 nvmlDeviceGetMemoryInfo 17179869184 12884901888\n"
+             "0 nvmlDeviceGetComputeRunningProcesses_v3 4242:12616466432\n");
+  EXPECT_EQ(run(kWithDriver + quoted(smoke("set", {"--device", "cuda:0", "--batch", "8,4"}))), kDone) << err();
+  std::map<int64_t, Outcome> outcomes;
+  for (const fs::path& record : find_records(path("set"))) {
+    const auto run_of = read_record(record).run;
+    outcomes[run_of.request.batch] = run_of.outcome;
+  }
+  EXPECT_EQ(outcomes[8].kind, OutcomeKind::oom);
+  EXPECT_THAT(outcomes[8].reason,
+              HasSubstr("CUDA out of memory; without it 12.0 GiB of 16.0 GiB of the device are taken "
+                        "(process 4242: 11.8 GiB)"));
+  EXPECT_EQ(outcomes[4].kind, OutcomeKind::ok);
+}
+
 TEST_F(TheProgram, ImpossibleStampsFailTheirRowAlone) {
   behave("mxnet", "good");
   for (const char* behaviour : {"equal-stamps", "backward-stamps", "huge-stamps", "skipped-steps"}) {

@@ -3,10 +3,11 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
-a segmentation fault without a word or exit with code 5.
+a segmentation fault without a word or exit with code 5. The two last offer a GPU; the second has no room for more than
+four samples.
 """
 import json
 import math
@@ -41,7 +42,7 @@ def hello(_):
         sys.exit(3)
     if BEHAVIOUR == "hang-at-hello":
         time.sleep(600)
-    devices = ["cpu", "cuda:0"] if BEHAVIOUR == "on-gpu" else ["cpu"]
+    devices = ["cpu", "cuda:0"] if BEHAVIOUR.endswith("-gpu") else ["cpu"]
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
          modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
          pipeline=True,
@@ -59,6 +60,8 @@ def load(request):
         os.abort()
     if BEHAVIOUR == "oom-at-load":
         return fail("oom", "not enough memory: you tried to allocate 1 TB")
+    if BEHAVIOUR == "full-gpu" and request["bindings"]["N"] > 4:
+        return fail("oom", "CUDA out of memory")
     count = sum(math.prod(p["shape"]) for p in request["program"]["parameters"])
     send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
          parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings={}, seconds=0.1)

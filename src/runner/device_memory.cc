@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "base/text.h"
 #include "measure/cgroup.h"
 #include "measure/gpu/visible_device.h"
 #include "measure/proc_text.h"
@@ -45,6 +47,22 @@ std::optional<int64_t> free_memory(const Device& device, const RunnerSettings& s
   if (device == Device::kCpu) return free_memory();
   const auto memory = gpu_memory(device, settings);
   return memory ? std::optional(memory->total_bytes - memory->used_bytes) : std::nullopt;
+}
+
+std::string taken_memory(const Device& device, const RunnerSettings& settings) {
+  if (device == Device::kCpu) return "";
+  const Nvml nvml(settings.gpu_library);
+  const auto gpu = nvml_device(nvml, device, in_driver_order(settings.environment));
+  if (!gpu) return "";
+  const auto memory = gpu->memory();
+  if (!memory || memory->used_bytes * 20 < memory->total_bytes) return "";
+  std::vector<std::string> users;
+  if (const auto processes = gpu->compute_processes())
+    for (const GpuProcess& user : *processes)
+      users.push_back(user.used_bytes ? cat("process ", user.pid, ": ", format_bytes(*user.used_bytes))
+                                      : cat("process ", user.pid));
+  return cat(format_bytes(memory->used_bytes), " of ", format_bytes(memory->total_bytes), " of the device are taken",
+             users.empty() ? "" : cat(" (", join(users, ", "), ")"));
 }
 
 }  // namespace tbd

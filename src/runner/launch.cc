@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "measure/clock.h"
 #include "runner/device_choice.h"
+#include "runner/device_memory.h"
 #include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
 #include "runner/trace_windows.h"
@@ -252,6 +253,9 @@ LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOpti
     LaunchRun(prepared, options, settings, record, sink, result).run(folder);
   } catch (const WorkerFault& fault) {
     result.info.outcome = fault.outcome();
+    if (result.info.outcome.kind == OutcomeKind::oom)  // its worker has ended, and freed what it had
+      if (const std::string taken = taken_memory(prepared.cell.device, settings); !taken.empty())
+        result.info.outcome.reason += cat("; without it ", taken);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::io) throw;
     result.info.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = ""};
