@@ -21,11 +21,19 @@ int note_torch(dl_phdr_info* object, size_t, void* found) {
 
 }  // namespace
 
+fs::path cuda_library_of(const fs::path& libtorch_cpu) {
+  constexpr const char* kName = "libtorch_cuda.so";
+  const fs::path beside = libtorch_cpu.parent_path() / kName;
+  if (fs::exists(beside)) return beside;
+  const fs::path root = libtorch_cpu.parent_path().parent_path().parent_path();
+  const fs::path apart = fs::path(root.string() + "-cuda") / "torch/lib" / kName;
+  return !root.empty() && fs::exists(apart) ? apart : fs::path();
+}
+
 fs::path cuda_library() {
   fs::path torch;
   dl_iterate_phdr(note_torch, &torch);
-  const fs::path beside = torch.parent_path() / "libtorch_cuda.so";
-  return !torch.empty() && fs::exists(beside) ? beside : fs::path();
+  return torch.empty() ? fs::path() : cuda_library_of(torch);
 }
 
 int64_t usable_gpus() {
@@ -38,7 +46,9 @@ void load_cuda_library() {
   if (loaded) return;
   const fs::path library = cuda_library();
   if (library.empty())
-    fail(ErrorKind::unsupported, "this torch has no CUDA: libtorch_cuda.so is not beside libtorch_cpu.so");
+    fail(ErrorKind::unsupported,
+         "this torch has no CUDA: libtorch_cuda.so is neither beside libtorch_cpu.so nor in the ",
+         "folder that the set-up makes for GPUs");
   loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!loaded) fail(ErrorKind::unsupported, "libtorch_cuda.so cannot be loaded: ", dlerror());
 }

@@ -8,7 +8,10 @@
 
 namespace tbd::pytorch {
 
-// The library beside the libtorch_cpu.so that this process has loaded; empty where there is none.
+// The library that belongs to ROOT/torch/lib/libtorch_cpu.so: beside it, as pip installs torch, or in
+// ROOT-cuda/torch/lib, as the set-up unpacks it. Empty where there is none.
+std::filesystem::path cuda_library_of(const std::filesystem::path& libtorch_cpu);
+// Of the torch that this process has loaded.
 std::filesystem::path cuda_library();
 // Devices that a worker with this library can use; asks the driver, once, and loads nothing of torch. 0 without the
 // library.
