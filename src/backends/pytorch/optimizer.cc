@@ -29,11 +29,20 @@ bool unscale(const TensorList& gradients, double scale) {
   return found.item<float>() == 0;
 }
 
-UpdateRule::UpdateRule(const Update& update, Weights& weights) : update_(update) {
+namespace {
+
+at::Tensor scalar_beside(const at::Tensor& tensor) {
+  return at::zeros({}, at::TensorOptions(at::kFloat).device(tensor.device()));
+}
+
+}  // namespace
+
+UpdateRule::UpdateRule(const Update& update, Weights& weights, bool replayed) : update_(update) {
   for (const ParameterGroup& from : update.groups) {
     Group group = {.parameters = {}, .weight_decay = from.weight_decay, .lr_scale = from.lr_scale, .slots = {}};
     for (const std::string& name : from.parameters) group.parameters.push_back(weights.parameter(name));
     all_.insert(all_.end(), group.parameters.begin(), group.parameters.end());
+    if (replayed && !group.parameters.empty()) group.device_lr = scalar_beside(group.parameters[0]);
     groups_.push_back(std::move(group));
   }
 }
@@ -46,15 +55,25 @@ void UpdateRule::add_slots(Weights& weights, const std::vector<std::string>& nam
     }
 }
 
-void UpdateRule::apply(const TensorList& gradients, const UpdateScalars& scalars, int64_t count) {
+void UpdateRule::set_scalars(const UpdateScalars& scalars, int64_t count) {
+  const at::NoGradGuard no_grad;
+  scalars_ = scalars;
+  for (Group& group : groups_) {
+    group.lr = scalars.lr * group.lr_scale;
+    if (group.device_lr.defined()) group.device_lr.fill_(group.lr);
+  }
+  count_to(count);
+}
+
+void UpdateRule::apply(const TensorList& gradients) {
   const at::NoGradGuard no_grad;
   if (update_.clip_norm) clip_by_global_norm(gradients, *update_.clip_norm);
   prepare(gradients);
-  if (groups_.size() == 1) return update(groups_[0], gradients, scalars.lr * groups_[0].lr_scale, scalars, count);
+  if (groups_.size() == 1) return update(groups_[0], gradients);
   auto next = gradients.begin();
   for (Group& group : groups_) {
     const auto end = next + static_cast<std::ptrdiff_t>(group.parameters.size());
-    if (next != end) update(group, TensorList(next, end), scalars.lr * group.lr_scale, scalars, count);
+    if (next != end) update(group, TensorList(next, end));
     next = end;
   }
 }
@@ -64,76 +83,95 @@ namespace {
 // One kernel call per group: b = mu b + g from b = 0, so the first step needs no case of its own.
 class Sgd final : public UpdateRule {
  public:
-  Sgd(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+  Sgd(const Update& update, Weights& weights, bool replayed) : UpdateRule(update, weights, replayed) {
     if (update.optimizer.momentum != 0) add_slots(weights, {"momentum"});
   }
 
  private:
-  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars&, int64_t) override {
+  void update(Group& group, const TensorList& gradients) override {
     const Optimizer& o = update_.optimizer;
     const TensorList none;
-    at::_fused_sgd_(group.parameters, gradients, group.slots.empty() ? none : group.slots[0], group.weight_decay,
-                    o.momentum, lr, /*dampening=*/0.0, o.nesterov, /*maximize=*/false, /*is_first_step=*/false);
+    const auto kernel = [&](const auto& lr) {
+      at::_fused_sgd_(group.parameters, gradients, group.slots.empty() ? none : group.slots[0], group.weight_decay,
+                      o.momentum, lr, /*dampening=*/0.0, o.nesterov, /*maximize=*/false, /*is_first_step=*/false);
+    };
+    if (group.device_lr.defined())
+      kernel(group.device_lr);
+    else
+      kernel(group.lr);
   }
 };
 
-// adam and adamw: torch's kernels compute 1 - beta^t from a step tensor.
+// adam and adamw: torch's kernels compute 1 - beta^t from a step tensor of each parameter, which they only read: here
+// it is one for all.
 class Adam final : public UpdateRule {
  public:
-  Adam(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+  Adam(const Update& update, Weights& weights, bool replayed) : UpdateRule(update, weights, replayed) {
     add_slots(weights, {"exp_avg", "exp_avg_sq"});
-    for (Group& group : groups_) {
-      TensorList& steps = group.slots.emplace_back();
-      for (const at::Tensor& p : group.parameters)
-        steps.push_back(at::zeros({}, at::TensorOptions(at::kFloat).device(p.device())));
-    }
+    count_ = scalar_beside(parameters().front());
+    for (Group& group : groups_) group.slots.emplace_back(group.parameters.size(), count_);
   }
 
  private:
-  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars&, int64_t count) override {
-    const Optimizer& o = update_.optimizer;
-    const bool decoupled = o.kind == Optimizer::Kind::adamw;
+  bool decoupled() const { return update_.optimizer.kind == Optimizer::Kind::adamw; }
+
+  void count_to(int64_t count) override {
     // Uncorrected AdamW: at this count beta^t is 0 in double, and both corrections are 1.
     constexpr float kBeyondCorrection = 1e30f;
-    const bool corrected = !decoupled || o.bias_correction;
-    for (const at::Tensor& step : group.slots[2]) step.fill_(corrected ? static_cast<float>(count) : kBeyondCorrection);
+    const bool corrected = !decoupled() || update_.optimizer.bias_correction;
+    count_.fill_(corrected ? static_cast<float>(count) : kBeyondCorrection);
+  }
+
+  void update(Group& group, const TensorList& gradients) override {
+    if (group.device_lr.defined())
+      update_by(group, gradients, group.device_lr);
+    else
+      update_by(group, gradients, group.lr);
+  }
+
+  template <class Rate>
+  void update_by(const Group& group, const TensorList& gradients, const Rate& lr) {
+    const Optimizer& o = update_.optimizer;
     const auto kernel = [&](auto fused) {
       fused(group.parameters, gradients, group.slots[0], group.slots[1], TensorList{}, group.slots[2], lr, o.beta1,
             o.beta2, group.weight_decay, o.epsilon);
     };
     constexpr bool kAmsgrad = false, kMaximize = false;
-    if (decoupled)
+    if (decoupled())
       kernel([](auto&&... a) { at::_fused_adamw_(a..., kAmsgrad, kMaximize); });
     else
       kernel([](auto&&... a) { at::_fused_adam_(a..., kAmsgrad, kMaximize); });
   }
+
+  at::Tensor count_;
 };
 
 class Lamb final : public UpdateRule {
  public:
-  Lamb(const Update& update, Weights& weights) : UpdateRule(update, weights) {
+  Lamb(const Update& update, Weights& weights) : UpdateRule(update, weights, /*replayed=*/false) {
     add_slots(weights, {"exp_avg", "exp_avg_sq"});
   }
 
  private:
   void prepare(const TensorList& gradients) override { lamb_normalise(gradients); }
-  void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars& scalars, int64_t) override {
+  void update(Group& group, const TensorList& gradients) override {
     const Optimizer& o = update_.optimizer;
-    lamb_update({group.parameters, gradients, group.slots[0], group.slots[1]},
-                {lr, o.beta1, o.beta2, o.epsilon, group.weight_decay, scalars.correction1, scalars.correction2});
+    lamb_update(
+        {group.parameters, gradients, group.slots[0], group.slots[1]},
+        {group.lr, o.beta1, o.beta2, o.epsilon, group.weight_decay, scalars_.correction1, scalars_.correction2});
   }
 };
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights) {
+std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights, bool replayed) {
   using Kind = Optimizer::Kind;
   switch (update.optimizer.kind) {
     case Kind::sgd:
-      return std::make_unique<Sgd>(update, weights);
+      return std::make_unique<Sgd>(update, weights, replayed);
     case Kind::adam:
     case Kind::adamw:
-      return std::make_unique<Adam>(update, weights);
+      return std::make_unique<Adam>(update, weights, replayed);
     case Kind::lamb:
       return std::make_unique<Lamb>(update, weights);
   }

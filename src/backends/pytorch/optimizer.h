@@ -20,33 +20,38 @@ bool unscale(const TensorList& gradients, double scale);
 // The update of one phase. Parameters stand in the order of its groups, as in Phase::wrt.
 class UpdateRule {
  public:
-  UpdateRule(const Update& update, Weights& weights);
+  // `replayed`: what a step changes lies in tensors of the device, for a graph of it (step_graph.h).
+  UpdateRule(const Update& update, Weights& weights, bool replayed);
   virtual ~UpdateRule() = default;
 
   const TensorList& parameters() const { return all_; }
+  // Of the next update. `count` is its number, from 1, for bias corrections.
+  void set_scalars(const UpdateScalars& scalars, int64_t count);
   // Clips, decays and updates all groups. `gradients` in the order of parameters(); they may be overwritten.
-  // `count` is the number of this update, from 1, for bias corrections.
-  void apply(const TensorList& gradients, const UpdateScalars& scalars, int64_t count);
+  void apply(const TensorList& gradients);
 
  protected:
   struct Group {
     TensorList parameters;
     double weight_decay, lr_scale;
+    double lr = 0;
+    at::Tensor device_lr = {};      // the same, where it is replayed
     std::vector<TensorList> slots;  // [slot][parameter]
   };
   virtual void prepare(const TensorList& gradients) { (void)gradients; }  // sees all groups' gradients
-  virtual void update(Group& group, const TensorList& gradients, double lr, const UpdateScalars& scalars,
-                      int64_t count) = 0;
+  virtual void count_to(int64_t count) { (void)count; }
+  virtual void update(Group& group, const TensorList& gradients) = 0;
   void add_slots(Weights& weights, const std::vector<std::string>& names);
 
   tbd::Update update_;
   std::vector<Group> groups_;
+  UpdateScalars scalars_;
 
  private:
   TensorList all_;
 };
 
-std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights);
+std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights, bool replayed);
 // "_fused_sgd_": which torch path an optimizer takes, for the record.
 std::string optimizer_path(Optimizer::Kind kind);
 

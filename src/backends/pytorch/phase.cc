@@ -1,6 +1,7 @@
 #include "backends/pytorch/phase.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   const std::string scope = bound.program.phases.size() == 1 ? "" : bound.phase.name + "/";
   if (context.recorder) trace_.emplace(*context.recorder, bound.first_node, scope);
   if (bound.trained.empty()) return;
-  rule_ = make_update_rule(bound.phase.update, weights);
+  rule_ = make_update_rule(bound.phase.update, weights, static_cast<bool>(context.graphs));
   if (!bound.averaged.empty()) average_.emplace(*bound.phase.update.ema, bound.averaged, weights);
 }
 
@@ -64,7 +65,6 @@ void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& na
 void PhaseRunner::begin() {
   if (context_.left) context_.left->drop_gradients();
   context_.left = nullptr;
-  terms_.clear();
   finite_ = true;
   skipped_ = false;
   if (context_.entered == this) return;
@@ -98,24 +98,70 @@ void PhaseRunner::forward() {
 }
 
 std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
+  const bool updates = micro.update != nullptr;
   if (micro.first) begin();
-  set_inputs(staged_[micro.staged]);
-  run_nodes();
-  collect_terms();
-  if (micro.update) update(*micro.update);
+  if (updates) rule_->set_scalars(micro.update->scalars, micro.update->number);
+  if (context_.graphs && runs_++ >= kRunsBeforeCapture)
+    run_replayed(staged_[micro.staged], updates);
+  else
+    run_once(staged_[micro.staged], updates);
+  read_terms();
+  if (updates && finite_) {  // after a loss that was not finite the next run frees them
+    drop_gradients();
+    context_.left = nullptr;
+  }
   return term_values_;
+}
+
+void PhaseRunner::run_once(const TensorList& inputs, bool updates) {
+  set_inputs(inputs);
+  run_nodes();
+  if (updates) update();
+}
+
+// The graph has the addresses of what it reads and makes; only inputs and the update's scalars change.
+void PhaseRunner::run_replayed(const TensorList& inputs, bool updates) {
+  copy_inputs(inputs);
+  if (!step_graph_) {
+    step_graph_ = context_.graphs();
+    try {
+      step_graph_->capture([this, updates] { run_once(graph_inputs_, updates); });
+    } catch (const c10::Error& e) {
+      const std::string text = e.what_without_backtrace();
+      fail(ErrorKind::unsupported, "mode cuda-graph cannot replay phase '", bound_.phase.name,
+           "'; torch: ", text.substr(0, text.find('\n')));
+    }
+  }
+  step_graph_->replay();
+  if (context_.left == this) drop_gradients();
+  context_.left = nullptr;
+}
+
+void PhaseRunner::copy_inputs(const TensorList& inputs) {
+  const at::NoGradGuard no_grad;
+  if (graph_inputs_.empty()) {
+    for (const at::Tensor& input : inputs) graph_inputs_.push_back(input.defined() ? input.clone() : at::Tensor());
+    copied_ = inputs;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].defined() || copied_[i].is_same(inputs[i])) continue;
+    graph_inputs_[i].copy_(inputs[i]);
+    copied_[i] = inputs[i];
+  }
 }
 
 void PhaseRunner::run_nodes() {
   const at::AutoGradMode gradients(rule_ || plan_.differentiates);
   forward();
   outputs_.clear();
+  terms_.clear();
   if (bound_.capture)
     for (const auto& [name, id] : graph_.outputs) outputs_.push_back(values_[index(id)].detach().clone());
   for (const BoundTerm& term : graph_.loss) terms_.push_back(values_[index(term.value)]);
   for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
   if (watch_) settle_what_is_kept();
   if (rule_) backward();
+  for (at::Tensor& term : terms_) term = term.detach();
   if (PhaseTrace* trace = traced()) trace->end();
 }
 
@@ -145,12 +191,17 @@ void PhaseRunner::backward() {
   for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
 }
 
-void PhaseRunner::collect_terms() {
-  for (size_t i = 0; i < terms_.size(); ++i) {
-    term_values_[i] = terms_[i].item<double>();
-    finite_ = finite_ && std::isfinite(term_values_[i]);
+// Waits for the device, once and at the end: an update that is enqueued before costs no gap.
+void PhaseRunner::read_terms() {
+  const at::NoGradGuard no_grad;
+  if (context_.device.is_cpu() || terms_.size() == 1) {
+    for (size_t i = 0; i < terms_.size(); ++i) term_values_[i] = terms_[i].item<double>();
+  } else if (!terms_.empty()) {
+    const at::Tensor all = at::stack(terms_).to(at::kCPU, at::kDouble);
+    for (size_t i = 0; i < terms_.size(); ++i) term_values_[i] = all.data_ptr<double>()[i];
   }
-  terms_.clear();
+  for (const double value : term_values_) finite_ = finite_ && std::isfinite(value);
+  if (!step_graph_) terms_.clear();
 }
 
 TensorList PhaseRunner::gradients() const {
@@ -164,8 +215,7 @@ void PhaseRunner::drop_gradients() const {
   for (const at::Tensor& parameter : rule_->parameters()) parameter.mutable_grad().reset();
 }
 
-// Gradients are freed, but after a loss that was not finite, where the next run frees them.
-void PhaseRunner::update(const UpdateStep& step) {
+void PhaseRunner::update() {
   const at::NoGradGuard no_grad;
   if (PhaseTrace* trace = traced()) trace->begin_update();
   if (watch_) watch_->ledger().enter(MemoryPhase::update);
@@ -178,12 +228,8 @@ void PhaseRunner::update(const UpdateStep& step) {
   if (bound_.capture)
     for (const at::Tensor& gradient : total) gradients_.push_back(gradient.detach().clone());
   if (!skipped_) {
-    rule_->apply(total, step.scalars, step.number);
+    rule_->apply(total);
     if (average_) average_->apply();
-  }
-  if (finite_) {
-    drop_gradients();
-    context_.left = nullptr;
   }
   if (PhaseTrace* trace = traced()) trace->end();
 }

@@ -8,6 +8,7 @@
 #include "backends/pytorch/phase_trace.h"
 #include "backends/pytorch/phase_watch.h"
 #include "backends/pytorch/plan.h"
+#include "backends/pytorch/step_graph.h"
 #include "backends/pytorch/weights.h"
 #include "worker/lowered_phase.h"
 
@@ -25,6 +26,7 @@ struct SessionContext {
   OpRecorder* recorder = nullptr;                 // of pass trace
   const CopyStream* copies = nullptr;             // of batches to a GPU
   std::map<std::string, at::Tensor> inputs = {};  // of the staged batch, by name and type
+  MakeStepGraph graphs = {};                      // set: phases are replayed
   const PhaseRunner* entered = nullptr;           // whose parameters require gradients
   const PhaseRunner* left = nullptr;              // whose gradients the last update, or a failed run, left behind
 };
@@ -48,10 +50,13 @@ class PhaseRunner final : public LoweredPhase {
   PhaseTrace* traced() { return trace_ && trace_->recording() ? &*trace_ : nullptr; }
   void set_inputs(const TensorList& inputs);
   void run_nodes();
+  void run_once(const TensorList& inputs, bool updates);
+  void run_replayed(const TensorList& inputs, bool updates);
+  void copy_inputs(const TensorList& inputs);
   void settle_what_is_kept();
   void backward();
-  void collect_terms();
-  void update(const UpdateStep& step);
+  void read_terms();
+  void update();
   TensorList gradients() const;
   void drop_gradients() const;
 
@@ -65,7 +70,7 @@ class PhaseRunner final : public LoweredPhase {
   std::vector<TensorList> staged_;     // by micro-batch, then ValueId; undefined where it is no input
   std::vector<at::Tensor> values_;     // by ValueId
   std::vector<ValueId> results_;       // of all nodes
-  std::vector<at::Tensor> terms_;      // per loss term, before its norm, while a run lasts
+  std::vector<at::Tensor> terms_;      // per loss term, before its norm: while a run lasts, or of the graph
   std::vector<double> term_values_;    // of the last run
   std::vector<at::Tensor> outputs_;    // of the last run, with capture
   std::vector<at::Tensor> gradients_;  // of the last update, with capture
@@ -73,6 +78,10 @@ class PhaseRunner final : public LoweredPhase {
   std::unique_ptr<UpdateRule> rule_;
   std::optional<Average> average_;
   LossScale loss_scale_;
+  std::unique_ptr<StepGraph> step_graph_;
+  TensorList graph_inputs_;  // that the graph reads, and
+  TensorList copied_;        // those that were copied into them last
+  int64_t runs_ = 0;
   bool finite_ = true;  // all terms of this update
   bool skipped_ = false;
 };

@@ -35,7 +35,7 @@ std::string fp32_math(const LoadOptions& options) {
 
 class TorchSession final : public ProgramSession {
  public:
-  explicit TorchSession(bool obey_liveness) : obey_liveness_(obey_liveness) {}
+  TorchSession(bool obey_liveness, MakeStepGraph graphs) : obey_liveness_(obey_liveness), graphs_(std::move(graphs)) {}
   ~TorchSession() override;
 
   SessionIdentity identity() const override { return describe_torch(); }
@@ -55,7 +55,10 @@ class TorchSession final : public ProgramSession {
   LoweredPhase& lower(const BoundPhase& phase) override;
   StepReport run_step(const StepRequest& request) override;
 
+  void replay_phases();
+
   bool obey_liveness_;
+  MakeStepGraph graphs_;
   at::Device device_ = at::kCPU;
   std::unique_ptr<OpRecorder> recorder_;     // of pass trace
   std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
@@ -82,8 +85,21 @@ void TorchSession::load(const Program& program, const LoadOptions& options) {
   });
 }
 
+// Before anything is made on the device: it lies on the stream that is captured.
+void TorchSession::replay_phases() {
+  require_replayable(program(), options());
+  if (graphs_) return;
+  if (!device_.is_cuda()) fail(ErrorKind::unsupported, "mode cuda-graph needs a GPU, not ", options().device);
+  graphs_ = device_graphs(device_);
+  leave_first_stream(device_);
+}
+
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
+  if (options.mode == Mode::kCudaGraph)
+    replay_phases();
+  else
+    graphs_ = {};
   count_memory();
   watch_memory(options.ledger, device_);
   use_one_interop_thread();
@@ -99,8 +115,15 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
     copies_.emplace(device_);
     clock_.emplace(device_);
   }
-  context_ = std::make_unique<SessionContext>(SessionContext{*weights_, device_, layout, obey_liveness_, options.ledger,
-                                                             recorder_.get(), copies_ ? &*copies_ : nullptr});
+  context_ = std::make_unique<SessionContext>(SessionContext{*weights_,
+                                                             device_,
+                                                             layout,
+                                                             obey_liveness_,
+                                                             options.ledger,
+                                                             recorder_.get(),
+                                                             copies_ ? &*copies_ : nullptr,
+                                                             {},
+                                                             graphs_});
   return *weights_;
 }
 
@@ -170,8 +193,8 @@ std::optional<double> TorchSession::gemm_rate(const Precision& precision, double
   return guarded([&] { return best_gemm_rate(precision, seconds, device_); });
 }
 
-std::unique_ptr<Session> make_torch_session(bool obey_liveness) {
-  return std::make_unique<TorchSession>(obey_liveness);
+std::unique_ptr<Session> make_torch_session(bool obey_liveness, MakeStepGraph graphs) {
+  return std::make_unique<TorchSession>(obey_liveness, std::move(graphs));
 }
 
 }  // namespace tbd::pytorch

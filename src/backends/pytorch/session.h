@@ -2,11 +2,13 @@
 #pragma once
 #include <memory>
 
+#include "backends/pytorch/step_graph.h"
 #include "worker/session.h"
 
 namespace tbd::pytorch {
 
-// Not `obey_liveness`: nothing is freed early or overwritten, for tests.
-std::unique_ptr<Session> make_torch_session(bool obey_liveness = true);
+// Not `obey_liveness`: nothing is freed early or overwritten, for tests. `graphs`: of mode cuda-graph in place of the
+// device's, for tests, which have none.
+std::unique_ptr<Session> make_torch_session(bool obey_liveness = true, MakeStepGraph graphs = {});
 
 }  // namespace tbd::pytorch
