@@ -60,7 +60,8 @@ def names_in(statement):
         return [ALIAS.match(head)[1]] if "=" in statement else []
     if not VARIABLE.match(head):
         return []
-    further = [FURTHER_VARIABLE.match(part) for part in without(BRACES, statement).rstrip("; ").split(",")[1:]]
+    plain = without(BRACES, without(ANGLES, statement.replace("->", "")))
+    further = [FURTHER_VARIABLE.match(part) for part in plain.rstrip("; ").split(",")[1:]]
     return [VARIABLE.match(head)[1], *(each[1] for each in further if each)]
 
 

@@ -113,6 +113,9 @@ class CheckUnity(unittest.TestCase):
     def test_one_declaration_may_have_several_names(self):
         self.assertEqual(names("constexpr size_t kWindow = 320, kHop = f(1, 2),", "                 kPad{3};"), ["kWindow", "kHop", "kPad"])
 
+    def test_arguments_of_a_template_are_no_names(self):
+        self.assertEqual(names("constexpr Pair<char*, int, long> kPair{1};"), ["kPair"])
+
     def test_a_template_head_on_a_line_of_its_own(self):
         self.assertEqual(names("template <class T>", "T twice(T x) {", "  return 2 * x;", "}"), ["twice"])
 
