@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -12,18 +11,11 @@
 #include "measure/cores.h"
 #include "measure/peaks/bandwidth.h"
 #include "measure/peaks/kernel.h"
+#include "measure/peaks/sampling.h"
 #include "measure/peaks/team.h"
 
 namespace tbd {
 namespace {
-
-struct BatchTime {
-  double ns = 0;       // what the rate is taken over
-  double on_core = 1;  // CPU time / wall time
-};
-using Batch = std::function<BatchTime(int64_t repeats)>;  // runs the work `repeats` times on all threads
-
-struct Cancelled {};
 
 double on_core(const TeamTime& time) {
   double cpu_ns = 0;
@@ -42,40 +34,6 @@ BatchTime by_wall_time(const TeamTime& time) {
   return {std::max(1.0, static_cast<double>(time.wall_ns)), on_core(time)};
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
-
-// Repeats that take as long as a sample, found by doubling up to a quarter of it, so that a short first try does not
-// mislead.
-int64_t repeats_for(const PeakOptions& options, const Batch& batch) {
-  const double target_ns = options.sample_seconds * 1e9;
-  for (int64_t repeats = 1;; repeats *= 2) {
-    if (options.cancelled()) throw Cancelled{};
-    const double ns = batch(repeats).ns;
-    if (ns < 0.25 * target_ns) continue;
-    return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(static_cast<double>(repeats) * target_ns / ns)));
-  }
-}
-
-// work: FLOP or bytes of one repeat on all threads together.
-PeakRate measure(const PeakOptions& options, int64_t threads, double work, const Batch& batch) {
-  const int64_t repeats = repeats_for(options, batch);
-  PeakRate rate{.threads = threads, .samples = options.samples};
-  std::vector<double> rates;
-  for (int64_t i = 0; i < options.samples; ++i) {
-    if (options.cancelled()) throw Cancelled{};
-    const BatchTime time = batch(repeats);
-    rates.push_back(work * static_cast<double>(repeats) * 1e9 / time.ns);
-    rate.on_core = std::min(rate.on_core, time.on_core);
-  }
-  rate.best = *std::max_element(rates.begin(), rates.end());
-  rate.median = median(std::move(rates));
-  return rate;
-}
-
 PeakRate measure_flops(const PeakOptions& options, const FlopKernel& kernel, const std::vector<int>& cpus) {
   constexpr int64_t kLoopsPerRepeat = 1000;
   struct alignas(64) Data {
@@ -86,15 +44,10 @@ PeakRate measure_flops(const PeakOptions& options, const FlopKernel& kernel, con
   const auto threads = static_cast<int64_t>(cpus.size());
   const double work =
       static_cast<double>(threads * kLoopsPerRepeat * kernel.instructions * kernel.flop_per_instruction);
-  return measure(options, threads, work, [&](int64_t repeats) {
+  return measure_rate(options, threads, work, [&](int64_t repeats) {
     return by_cpu_time(
         run_on_cores(cpus, [&](int64_t i) { kernel.loop(&data[static_cast<size_t>(i)], repeats * kLoopsPerRepeat); }));
   });
-}
-
-bool wanted(const PeakOptions& options, std::string_view name) {
-  return options.kernels.empty() ||
-         std::find(options.kernels.begin(), options.kernels.end(), name) != options.kernels.end();
 }
 
 void add_flop_kernels(Peaks& peaks, const PeakOptions& options) {
@@ -124,8 +77,8 @@ void add_bandwidth(Peaks& peaks, const PeakOptions& options, const std::vector<i
     PeakResult& result = known != peaks.kernels.end()
                              ? *known
                              : peaks.kernels.emplace_back(PeakResult{std::string(kernel.name), "bytes", "memory"});
-    result.*member = measure(options, static_cast<int64_t>(cpus.size()), work,
-                             [&](int64_t repeats) { return by_wall_time(arrays.run(kernel, repeats)); });
+    result.*member = measure_rate(options, static_cast<int64_t>(cpus.size()), work,
+                                  [&](int64_t repeats) { return by_wall_time(arrays.run(kernel, repeats)); });
   }
 }
 
@@ -143,12 +96,11 @@ void add_bandwidth_kernels(Peaks& peaks, const PeakOptions& options) {
       if (result.unit == "memory") result.one = result.all;
 }
 
-void require_known_kinds(const PeakOptions& options) {
+std::vector<std::string> core_kernel_names() {
   std::vector<std::string> names;
   for (const FlopKernel& kernel : flop_kernels()) names.emplace_back(kernel.name);
   for (const BandwidthKernel& kernel : bandwidth_kernels()) names.emplace_back(kernel.name);
-  for (const std::string& name : options.kernels)
-    require(std::find(names.begin(), names.end(), name) != names.end(), unknown_name("peak kernel", name, names));
+  return names;
 }
 
 std::vector<int> usable_set() {
@@ -163,8 +115,7 @@ std::vector<int> usable_set() {
 PeakOptions quick_peak_options() { return {.sample_seconds = 0.05, .samples = 3}; }
 
 std::optional<Peaks> measure_peaks(const PeakOptions& options) try {
-  require(options.samples >= 1 && options.sample_seconds > 0, "a peak needs at least one sample of some length");
-  require_known_kinds(options);
+  require_measurable(options, core_kernel_names());
   const int64_t begin = now_ns();
   Peaks peaks{.cores = options.cores.empty() ? usable_set() : options.cores,
               .sample_seconds = options.sample_seconds,
@@ -175,7 +126,7 @@ std::optional<Peaks> measure_peaks(const PeakOptions& options) try {
   add_bandwidth_kernels(peaks, options);
   peaks.measuring_seconds = static_cast<double>(now_ns() - begin) * 1e-9;
   return peaks;
-} catch (const Cancelled&) {
+} catch (const SamplingCancelled&) {
   return std::nullopt;
 }
 
