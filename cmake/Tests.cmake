@@ -52,11 +52,11 @@ if(TARGET tbd-worker-pytorch)
 endif()
 
 # Libraries of a driver that answer by a script, in build/scripted under the names of the real ones.
-function(tbd_scripted_library target name)
+function(tbd_scripted_library target name version)
   add_library(${target} MODULE ${PROJECT_SOURCE_DIR}/tests/${target}.cc)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   tbd_settings(${target})
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so.1"
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so.${version}"
                                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scripted)
   foreach(user test_measure test_runner test_cli program_tests)
     if(TARGET ${user})
@@ -64,8 +64,9 @@ function(tbd_scripted_library target name)
     endif()
   endforeach()
 endfunction()
-tbd_scripted_library(scripted_nvml libnvidia-ml)
-tbd_scripted_library(scripted_cuda libcuda)
+tbd_scripted_library(scripted_nvml libnvidia-ml 1)
+tbd_scripted_library(scripted_cuda libcuda 1)
+tbd_scripted_library(scripted_nvrtc libnvrtc 13)
 
 # Op conformance: workers alone, neither the program nor the rooms beyond the runner.
 add_executable(conformance_test ${PROJECT_SOURCE_DIR}/tests/conformance_test.cc ${PROJECT_SOURCE_DIR}/tests/conformance.cc

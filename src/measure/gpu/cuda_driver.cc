@@ -1,35 +1,32 @@
 #include "measure/gpu/cuda_driver.h"
 
-#include "base/text.h"
-#include "measure/gpu/shared_library.h"
-
 namespace tbd {
 namespace {
 
-// The driver's ABI (CUDA Driver API, sections Initialization, Device Management, Error Handling): CUresult is an int.
-using Init = int (*)(unsigned flags);
-using DeviceCount = int (*)(int* count);
-using ErrorText = int (*)(int code, const char** text);
+constexpr CudaFunction<unsigned> kCuInit{"cuInit"};
+constexpr CudaFunction<int*> kCuDeviceCount{"cuDeviceGetCount"};
 
-std::string failed(const SharedLibrary& driver, const char* call, int code) {
+std::string driver_words(const SharedLibrary& driver, int code) {
   const char* text = nullptr;
-  const auto explain = driver.function<ErrorText>("cuGetErrorString");
+  const auto explain = driver.function<int (*)(int, const char**)>("cuGetErrorString");
   if (explain) explain(code, &text);
-  return cat(text ? text : "an unknown error", " (", call, ": ", code, ")");
+  return text ? text : "";
 }
 
 }  // namespace
 
-CudaDevices cuda_devices(const std::string& library) {
-  const SharedLibrary driver(library);
-  if (!driver.reason().empty()) return {.reason = driver.reason()};
-  const auto init = driver.function<Init>("cuInit");
-  const auto count_devices = driver.function<DeviceCount>("cuDeviceGetCount");
-  if (!init || !count_devices) return {.reason = cat(library, " is no CUDA driver")};
-  if (const int code = init(0)) return {.reason = failed(driver, "cuInit", code)};
+CudaFunctions cuda_driver(const std::string& library) {
+  CudaFunctions driver(library, kCuInit.name, "CUDA driver", driver_words);
+  driver.call(kCuInit, 0);
+  return driver;
+}
+
+CudaDevices cuda_devices(const std::string& library) try {
   int count = 0;
-  if (const int code = count_devices(&count)) return {.reason = failed(driver, "cuDeviceGetCount", code)};
+  cuda_driver(library).call(kCuDeviceCount, &count);
   return {.count = count, .reason = count == 0 ? "the driver shows no device" : ""};
+} catch (const Error& e) {
+  return {.reason = e.what()};
 }
 
 }  // namespace tbd

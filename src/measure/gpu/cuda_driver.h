@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <string>
 
+#include "measure/gpu/cuda_functions.h"
+
 namespace tbd {
 
 inline constexpr const char* kCudaLibrary = "libcuda.so.1";
+
+// Loads the library and starts it; it stays loaded, as a process that uses CUDA keeps it. Throws as CudaFunctions.
+CudaFunctions cuda_driver(const std::string& library = kCudaLibrary);
 
 struct CudaDevices {
   int64_t count = 0;   // that a process with these variables (CUDA_VISIBLE_DEVICES) sees
   std::string reason;  // of 0, one clause
 };
-// Loads the library and starts it; it stays loaded, as a process that uses CUDA keeps it.
 CudaDevices cuda_devices(const std::string& library = kCudaLibrary);
 
 }  // namespace tbd
