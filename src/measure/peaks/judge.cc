@@ -34,6 +34,8 @@ std::optional<double> mean(std::optional<double> a, std::optional<double> b) {
   return a && b ? std::optional(0.5 * (*a + *b)) : a ? a : b;
 }
 
+std::string uuid_of(const Peaks& peaks) { return peaks.gpu ? peaks.gpu->uuid : ""; }
+
 }  // namespace
 
 std::vector<SanityRow> sanity(const Peaks& peaks, std::optional<int> amd_family) {
@@ -67,7 +69,7 @@ std::vector<std::string> shared_cores(const Peaks& peaks) {
 }
 
 std::optional<double> drift(const Peaks& before, const Peaks& after, Roof roof) {
-  if (before.cores != after.cores) return std::nullopt;
+  if (before.cores != after.cores || uuid_of(before) != uuid_of(after)) return std::nullopt;
   std::optional<double> largest;
   for (const PeakResult& result : before.kernels) {
     const auto later = median_of(after, result.kernel, result.type);
@@ -87,7 +89,7 @@ PeaksGate gate(const std::optional<double>& drift, const std::vector<SanityRow>&
 Json peaks_for_record(const Peaks& before, const std::optional<Peaks>& after) {
   Json isa = Json::object(), gemm = Json::object();
   const auto later = [&](auto&& roof) { return after ? roof(*after) : std::nullopt; };
-  for (const char* type : {"fp64", "fp32", "fp16", "bf16"}) {
+  for (const char* type : {"fp64", "fp32", "tf32", "fp16", "bf16"}) {
     const auto roof = [&](const Peaks& peaks) { return isa_roof(peaks, type); };
     if (const auto rate = mean(roof(before), later(roof))) isa[type] = *rate;
   }
@@ -97,7 +99,7 @@ Json peaks_for_record(const Peaks& before, const std::optional<Peaks>& after) {
   for (const auto& [type, rate] : best) gemm[type] = rate;
   Json json{{"isa", std::move(isa)}, {"gemm", std::move(gemm)}};
   if (const auto rate = mean(bandwidth_roof(before), later(bandwidth_roof))) json["bandwidth"] = *rate;
-  json["threads"] = before.cores.size();
+  if (!before.gpu) json["threads"] = before.cores.size();
   if (const auto change = after ? drift(before, *after) : std::nullopt) json["drift"] = *change;
   if (const auto change = after ? drift(before, *after, Roof::memory) : std::nullopt) json["bandwidth_drift"] = *change;
   json["before"] = to_json(before);

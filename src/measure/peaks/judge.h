@@ -23,7 +23,7 @@ std::vector<SanityRow> sanity(const Peaks& peaks, std::optional<int> amd_family)
 std::vector<std::string> shared_cores(const Peaks& peaks);
 
 // The largest |after/before - 1| over the medians both hold; nullopt if they hold none in common, or if their thread
-// sets differ. Arithmetic and memory apart: a drift of one does not spoil what is divided by the other.
+// sets or devices differ. Arithmetic and memory apart: a drift of one does not spoil what is divided by the other.
 enum class Roof { arithmetic, memory };
 std::optional<double> drift(const Peaks& before, const Peaks& after, Roof roof = Roof::arithmetic);
 
@@ -32,8 +32,8 @@ enum class PeaksGate { ok, flagged, withheld };
 PeaksGate gate(const std::optional<double>& drift, const std::vector<SanityRow>& sanity);
 
 // {"isa": {type: FLOP/s}, "gemm": {...}, "bandwidth": B/s, "threads": n, "drift": fraction,
-// "bandwidth_drift": fraction, ...}: rates are means of
-// both medians, a rate that is unknown is an absent key. Kernels stand in full under "before" and "after".
+// "bandwidth_drift": fraction, ...}: rates are means of both medians, a rate that is unknown is an absent key, as are
+// the threads of a GPU. Kernels stand in full under "before" and "after".
 Json peaks_for_record(const Peaks& before, const std::optional<Peaks>& after);
 
 }  // namespace tbd

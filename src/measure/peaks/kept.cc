@@ -87,11 +87,11 @@ PeaksCheck judge_kept(const Peaks& kept, const Peaks& check, const std::string& 
   return seen;
 }
 
-Json peaks_identity(const Json& cpu, const PeakOptions& options, const std::string& tool) {
+Json peaks_identity(const Json& hardware, const PeakOptions& options, const std::string& tool) {
   const auto boot = read_system_line("/proc/sys/kernel/random/boot_id");
   if (!boot) return nullptr;
   return {{"boot", *boot},
-          {"cpu", cpu},
+          {"hardware", hardware},
           {"cores", options.cores},
           {"sample_seconds", options.sample_seconds},
           {"samples", options.samples},

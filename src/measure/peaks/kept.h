@@ -31,9 +31,9 @@ struct StartPeaks {
   Peaks peaks;
   std::optional<PeaksCheck> check;  // absent: none were kept
 };
-// What they depend on: the boot, the processor and its settings, the cores, the sampling, the tool. Null where the
-// boot is unknown: then none are kept.
-Json peaks_identity(const Json& cpu, const PeakOptions& options, const std::string& tool);
+// What they depend on: the boot, the processor or GPU with its settings, the cores, the sampling, the tool. Null where
+// the boot is unknown: then none are kept.
+Json peaks_identity(const Json& hardware, const PeakOptions& options, const std::string& tool);
 
 // The kept peaks of this identity, once `measure` with the options of a check says that they still hold; else measured
 // with `options` and kept in `folder`. What cannot be read or written there is not kept. Absent where measuring was

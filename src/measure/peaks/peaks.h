@@ -1,6 +1,7 @@
 // Measured roofs of the cores a run will use: register kernels (the ISA roofs) and memory bandwidth. Register kernels
 // are timed by their threads' CPU time, so that other work on the machine does not lower what the cores can do;
-// bandwidth is shared by all threads and timed by the wall.
+// bandwidth is shared by all threads and timed by the wall. Roofs of a GPU (measure/gpu/gpu_peaks.h) have the same
+// form.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,15 @@ struct PeakResult {
   std::string reason;                // why it was not measured; empty when it was
   std::optional<PeakRate> one, all;  // one thread; the whole set. With one core both are the same measurement
 };
+// The GPU that was measured.
+struct PeakGpu {
+  std::string name, uuid;
+  std::string driver, cuda;  // "580.65.06", where the driver's library says so; the newest CUDA that it runs, "13.0"
+  std::string compiler;      // "NVRTC 13.2"
+  std::string capability;    // "9.0"
+  int64_t multiprocessors = 0;
+  std::optional<int64_t> sm_clock_before_mhz, sm_clock_after_mhz;  // after warming up, and after the last kernel
+};
 struct Peaks {
   std::vector<PeakResult> kernels;
   std::vector<int> cores;
@@ -47,6 +57,7 @@ struct Peaks {
   std::optional<double> core_clock_hz;  // by dependent multiplies, after the kernels
   int64_t array_bytes = 0;
   std::optional<int64_t> cache_bytes;
+  std::optional<PeakGpu> gpu;          // instead of `cores`
   std::map<std::string, double> gemm;  // FLOP/s by math type, as a framework's worker reports it (merge_gemm)
   double measuring_seconds = 0;
   bool disturbed() const;  // in some kernel's samples less than 95 % of the time was on the cores

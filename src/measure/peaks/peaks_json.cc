@@ -20,6 +20,30 @@ std::optional<PeakRate> rate_from(const Json& json, const char* key) {
                   at<double>(*rate, "best"), at<double>(*rate, "on_core")};
 }
 
+Json gpu_json(const PeakGpu& gpu) {
+  return {{"name", gpu.name},
+          {"uuid", gpu.uuid},
+          {"driver", gpu.driver.empty() ? Json(nullptr) : Json(gpu.driver)},
+          {"cuda", gpu.cuda},
+          {"compiler", gpu.compiler},
+          {"compute_capability", gpu.capability},
+          {"multiprocessors", gpu.multiprocessors},
+          {"sm_clock_before_mhz", or_null(gpu.sm_clock_before_mhz)},
+          {"sm_clock_after_mhz", or_null(gpu.sm_clock_after_mhz)}};
+}
+
+PeakGpu gpu_from(const Json& json) {
+  return {.name = at<std::string>(json, "name"),
+          .uuid = at<std::string>(json, "uuid"),
+          .driver = maybe<std::string>(json, "driver").value_or(""),
+          .cuda = at<std::string>(json, "cuda"),
+          .compiler = at<std::string>(json, "compiler"),
+          .capability = at<std::string>(json, "compute_capability"),
+          .multiprocessors = at<int64_t>(json, "multiprocessors"),
+          .sm_clock_before_mhz = maybe<int64_t>(json, "sm_clock_before_mhz"),
+          .sm_clock_after_mhz = maybe<int64_t>(json, "sm_clock_after_mhz")};
+}
+
 }  // namespace
 
 Json to_json(const Peaks& peaks) {
@@ -31,17 +55,19 @@ Json to_json(const Peaks& peaks) {
                        {"reason", result.reason.empty() ? Json(nullptr) : Json(result.reason)},
                        {"one_thread", rate_json(result.one)},
                        {"all_threads", rate_json(result.all)}});
-  return {{"cores", peaks.cores},
-          {"sample_seconds", peaks.sample_seconds},
-          {"samples", peaks.samples},
-          {"shortened", peaks.shortened},
-          {"disturbed", peaks.disturbed()},
-          {"core_clock_hz", or_null(peaks.core_clock_hz)},
-          {"array_bytes", peaks.array_bytes},
-          {"cache_bytes", or_null(peaks.cache_bytes)},
-          {"gemm", peaks.gemm},
-          {"measuring_seconds", peaks.measuring_seconds},
-          {"kernels", std::move(kernels)}};
+  Json json{{"cores", peaks.cores},
+            {"sample_seconds", peaks.sample_seconds},
+            {"samples", peaks.samples},
+            {"shortened", peaks.shortened},
+            {"disturbed", peaks.disturbed()},
+            {"core_clock_hz", or_null(peaks.core_clock_hz)},
+            {"array_bytes", peaks.array_bytes},
+            {"cache_bytes", or_null(peaks.cache_bytes)},
+            {"gemm", peaks.gemm},
+            {"measuring_seconds", peaks.measuring_seconds},
+            {"kernels", std::move(kernels)}};
+  if (peaks.gpu) json["gpu"] = gpu_json(*peaks.gpu);
+  return json;
 }
 
 Peaks peaks_from_json(const Json& json) {
@@ -54,6 +80,7 @@ Peaks peaks_from_json(const Json& json) {
               .cache_bytes = maybe<int64_t>(json, "cache_bytes"),
               .gemm = at<std::map<std::string, double>>(json, "gemm"),
               .measuring_seconds = at<double>(json, "measuring_seconds")};
+  if (const auto gpu = maybe<Json>(json, "gpu")) peaks.gpu = gpu_from(*gpu);
   for (const Json& row : at<Json>(json, "kernels"))
     peaks.kernels.push_back({.kernel = at<std::string>(row, "kernel"),
                              .type = at<std::string>(row, "type"),
