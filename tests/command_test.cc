@@ -149,6 +149,38 @@ TEST_F(TheProgram, SamplesTheGpuThatAWorkerTrainsOn) {
   EXPECT_TRUE(fs::exists(launch_folder(record, record.launches[0]) / "gpu.csv"));
 }
 
+TEST_F(TheProgram, MeasuresThePeaksOfTheGpuThatAWorkerTrainsOn) {
+  behave("pytorch", "on-gpu", "0.15");
+  write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 nvmlDeviceGetUUID GPU-1\n");
+  write_file(path("gpu"),
+             cat("capability 75\nmultiprocessors 40\nspeed.fma_fp32 1e9\nlog ", path("calls").string(), "\n"));
+  std::vector<std::string> arguments = smoke("node", {"--device", "cuda:0"});
+  std::erase(arguments, "--no-peaks");
+  const std::string with_gpu = cat(kWithDriver, "TBD_SCRIPTED_CUDA='0 1 ", path("gpu").string(), "' ");
+  ASSERT_EQ(run(with_gpu + quoted(arguments)), kDone) << err();
+  const Json peaks = read_record(find_records(path("node")).at(0)).run.peaks;
+  EXPECT_NEAR(peaks["isa"]["fp32"].get<double>(), 1e9 * 1024, 1e7) << peaks.dump(1);
+  EXPECT_EQ(peaks["before"]["gpu"]["compute_capability"], "7.5");
+  EXPECT_NEAR(peaks["drift"].get<double>(), 0, 1e-3) << "the second process saw the same device";
+  EXPECT_EQ(read_file(path("calls")).find("release, 1"), std::string::npos);
+  ASSERT_EQ(run(cat("TBD_SCRIPTED_CUDA='100 0' ", kWithDriver, quoted({"run", "--resume", "node", "--again", "ok"}))),
+            kDone)
+      << err();
+  EXPECT_EQ(read_record(find_records(path("node")).at(0)).run.peaks->at("reason"),
+            "no CUDA-capable device is detected (cuInit: 100)");
+}
+
+TEST_F(TheProgram, PrintsThePeaksOfAGpuToThoseWhoAsk) {
+  ASSERT_EQ(run(cat(kWithDriver, "TBD_SCRIPTED_CUDA='0 1' ", quoted({"gpu-peaks", "--format", "csv"}))), kDone)
+      << err();
+  EXPECT_THAT(out(), AllOf(HasSubstr("fma_fp32,fp32,vector,"), HasSubstr("triad,bytes,memory,")));
+  EXPECT_EQ(run(cat(kWithDriver, "TBD_SCRIPTED_CUDA='0 0' ", quoted({"gpu-peaks", "--json"}))), kCellFailed);
+  EXPECT_EQ(err(), "tbd: error: invalid device ordinal (cuDeviceGet: 101)\n");
+  EXPECT_EQ(run(quoted({"gpu-peaks", "--device", "cpu"})), kBadUsage);
+  ASSERT_EQ(run(quoted({"--help"})), kDone);
+  EXPECT_THAT(out(), Not(HasSubstr("gpu-peaks")));
+}
+
 TEST_F(TheProgram, GoesOnWhenTheDriverLosesTheGpu) {
   behave("pytorch", "on-gpu", "0.15");
   write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 lost-after 30\n");

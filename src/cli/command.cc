@@ -21,6 +21,7 @@ void print_commands(Context& context, const std::vector<std::unique_ptr<Command>
   context.out << "tbd trains representative neural networks in several deep-learning frameworks and measures how well\n"
                  "the machine is used.\n\nUsage: tbd COMMAND [OPTIONS]\n\nCommands:\n";
   for (const auto& command : commands) {
+    if (command->hidden()) continue;
     std::string name = command->name();
     name.resize(12, ' ');
     context.out << "  " << name << command->summary() << "\n";
@@ -87,6 +88,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_export());
   commands.push_back(make_data());
   commands.push_back(make_doctor());
+  commands.push_back(make_gpu_peaks());
   return commands;
 }
 
@@ -104,7 +106,7 @@ int run_program(Context& context) {
   }
   std::vector<std::string> names;
   for (const auto& command : commands) {
-    names.push_back(command->name());
+    if (!command->hidden()) names.push_back(command->name());
     if (command->name() != arguments[0]) continue;
     try {
       return run_command(context, *command, {arguments.begin() + 1, arguments.end()});

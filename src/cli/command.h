@@ -48,8 +48,9 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual std::string name() const = 0;
-  virtual std::string summary() const = 0;     // one line, for `tbd --help`
-  virtual void declare(Options& options) = 0;  // options, with units and defaults in their help
+  virtual std::string summary() const = 0;       // one line, for `tbd --help`
+  virtual bool hidden() const { return false; }  // from `tbd --help`: for the program itself
+  virtual void declare(Options& options) = 0;    // options, with units and defaults in their help
   virtual int run(Context& context) = 0;
 };
 

@@ -33,6 +33,7 @@ RunnerSettings runner_settings(const Context& context) {
   const std::filesystem::path registry =
       named == context.environment.end() ? context.build_folder / "workers.json" : std::filesystem::path(named->second);
   settings.workers = read_workers(registry);
+  settings.program = context.program;
   settings.cache = context.cache_folder;
   settings.environment = context.environment;
   settings.tool = cat("tbd ", TBD_VERSION);

@@ -188,6 +188,8 @@ Rates assumed_rates(int64_t threads) {
 std::optional<Rates> rates_of(const Json& peaks, const std::string& source) {
   const auto isa = maybe<Json>(peaks, "isa");
   const auto bandwidth = maybe<double>(peaks, "bandwidth");
+  const auto before = maybe<Json>(peaks, "before");
+  if (before && before->contains("gpu")) return std::nullopt;
   if (!isa || !isa->is_object() || !maybe<double>(*isa, "fp32") || !bandwidth) return std::nullopt;
   Rates rates{.flop_rate = {},
               .bandwidth = *bandwidth,

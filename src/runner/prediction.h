@@ -34,7 +34,7 @@ struct Rates {
 };
 // From the core clock, measured in 10 ms, and what a core does in a cycle as its instruction set says.
 Rates assumed_rates(int64_t threads);
-// From the peaks that a record keeps; nullopt where it has none for fp32 and memory.
+// From the peaks that a record keeps of its cores; nullopt where it has none for fp32 and memory.
 std::optional<Rates> rates_of(const Json& peaks, const std::string& source);
 
 struct CellPrediction {

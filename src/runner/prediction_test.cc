@@ -78,6 +78,9 @@ TEST(Prediction, PrefersRecordedPeaksOverAssumedOnes) {
   ASSERT_TRUE(rates);
   EXPECT_EQ(rates->flop_rate.at("bf16"), 2e11);
   EXPECT_THAT(rates->source, HasSubstr("results/a"));
+  Json of_gpu = peaks;
+  of_gpu["before"] = {{"gpu", {{"name", "NVIDIA T4"}}}};
+  EXPECT_FALSE(rates_of(of_gpu, "results/a")) << "cores are predicted";
   EXPECT_FALSE(rates_of(Json::object(), "x"));
   EXPECT_FALSE(rates_of({{"isa", {{"bf16", 2e11}}}, {"bandwidth", 2e10}}, "x"));
   EXPECT_GT(assumed_rates(2).flop_rate.at("fp32"), assumed_rates(1).flop_rate.at("fp32"));

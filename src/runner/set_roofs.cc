@@ -4,6 +4,7 @@
 
 #include "measure/clock.h"
 #include "measure/peaks/judge.h"
+#include "runner/gpu_roofs.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -11,54 +12,85 @@ namespace {
 
 constexpr double kCheckSeconds = 2;  // a check of the roofs, on a busy machine
 
+bool on_gpu(const PreparedCell& cell) { return cell.cell.device != Device::kCpu; }
+
+// What workloads share their roofs by.
+std::string hardware(const PreparedCell& cell) {
+  return on_gpu(cell) ? cell.cell.device.text() : cat(cell.threads.threads, " threads");
+}
+
+std::vector<int> used_cores(const ThreadPlan& plan) {
+  const auto used = std::min(plan.cores.size(), static_cast<size_t>(plan.threads));
+  return {plan.cores.begin(), plan.cores.begin() + static_cast<ptrdiff_t>(used)};
+}
+
 }  // namespace
 
 SetRoofs::SetRoofs(bool wanted, Effort effort, Json cpu, const RunnerSettings& settings)
     : wanted_(wanted), effort_(effort), cpu_(std::move(cpu)), settings_(settings) {}
 
+std::optional<Peaks> SetRoofs::measure(const PreparedCell& cell, const PeakOptions& options) const {
+  if (!on_gpu(cell)) return measure_peaks(options);
+  return gpu_peaks_of_process(cell.cell.device, options, nvrtc_of_workers(cell.worker, settings_), settings_);
+}
+
+Json SetRoofs::identity(const PreparedCell& cell, const PeakOptions& options) const {
+  const Json known = on_gpu(cell) ? gpu_identity(cell.cell.device, settings_) : cpu_;
+  return known.is_null() ? Json(nullptr) : peaks_identity(known, options, settings_.tool);
+}
+
 bool SetRoofs::before_is_due(const PreparedCell& cell) const {
-  return wanted_ && cell.cell.device == Device::kCpu && !before_.contains(cell.threads.threads);
+  return wanted_ && !before_.contains(hardware(cell)) && !reasons_.contains(hardware(cell));
 }
 
 void SetRoofs::measure_before(const PreparedCell& cell) {
-  const ThreadPlan& plan = cell.threads;
   const bool publish = effort_ == Effort::publish;
   PeakOptions peaks = publish ? PeakOptions{} : quick_peak_options();
-  const auto used = std::min(plan.cores.size(), static_cast<size_t>(plan.threads));
-  peaks.cores.assign(plan.cores.begin(), plan.cores.begin() + static_cast<ptrdiff_t>(used));
-  const Json identity = peaks_identity(cpu_, peaks, settings_.tool);
-  const double began = now_seconds();
+  if (!on_gpu(cell)) peaks.cores = used_cores(cell.threads);
   peaks.cancelled = settings_.interrupted;
-  const std::optional<StartPeaks> found =
-      kept_or_measured(publish ? fs::path() : settings_.kept_peaks(), identity, peaks);
+  const double began = now_seconds();
+  std::optional<StartPeaks> found;
+  try {
+    found = kept_or_measured(publish ? fs::path() : settings_.kept_peaks(), identity(cell, peaks), peaks,
+                             [&](const PeakOptions& options) { return measure(cell, options); });
+  } catch (const Error& e) {
+    if (!on_gpu(cell)) throw;
+    reasons_[hardware(cell)] = e.what();
+  }
   if (!found) return;
-  before_.emplace(plan.threads, *found);
+  before_.emplace(hardware(cell), *found);
   const double seconds = now_seconds() - began;
   seconds_after_ += publish || (found->check && found->check->holds) ? seconds : std::min(seconds, kCheckSeconds);
 }
 
 bool SetRoofs::after_is_due(const PreparedCell& cell) const {
-  return before_.contains(cell.threads.threads) && !after_.contains(cell.threads.threads);
+  return before_.contains(hardware(cell)) && !after_.contains(hardware(cell)) && !reasons_.contains(hardware(cell));
 }
 
 void SetRoofs::measure_after(const PreparedCell& cell) {
-  const Peaks& before = before_.at(cell.threads.threads).peaks;
+  const Peaks& before = before_.at(hardware(cell)).peaks;
   PeakOptions peaks = check_options(before);
   if (effort_ == Effort::publish) peaks = {.cores = before.cores};
   peaks.cancelled = settings_.interrupted;
-  if (const std::optional<Peaks> measured = measure_peaks(peaks)) after_.emplace(cell.threads.threads, *measured);
+  try {
+    if (const std::optional<Peaks> measured = measure(cell, peaks)) after_.emplace(hardware(cell), *measured);
+  } catch (const Error& e) {
+    if (!on_gpu(cell)) throw;
+    reasons_[hardware(cell)] = cat("after the workloads: ", e.what());
+  }
 }
 
 Json SetRoofs::of(const PreparedCell& cell, std::optional<double> gemm_rate) const {
-  const int64_t threads = cell.threads.threads;
-  const auto before = before_.find(threads);
-  if (cell.cell.device != Device::kCpu) return Json::object();
-  if (before == before_.end()) return cell.run.peaks;  // of an earlier run
-  Peaks peaks = before->second.peaks;
+  const auto before = before_.find(hardware(cell));
+  const auto reason = reasons_.find(hardware(cell));
+  if (before == before_.end() && reason == reasons_.end()) return cell.run.peaks;  // of an earlier run
+  Peaks peaks = before == before_.end() ? Peaks{} : before->second.peaks;
   if (gemm_rate) merge_gemm(peaks, cell.cell.precision.text(), *gemm_rate);
-  const auto after = after_.find(threads);
+  if (before == before_.end()) return {{"reason", reason->second}, {"gemm", peaks.gemm}};
+  const auto after = after_.find(hardware(cell));
   Json json = peaks_for_record(peaks, after == after_.end() ? std::nullopt : std::optional(after->second));
   if (before->second.check) json["kept"] = to_json(*before->second.check);
+  if (reason != reasons_.end()) json["reason"] = reason->second;
   return json;
 }
 

@@ -1,7 +1,9 @@
-// The machine's roofs before and after the workloads of a set, once for each number of threads.
+// The roofs of a machine's cores and GPUs before and after the workloads of a set, once for each number of threads and
+// each GPU.
 #pragma once
 #include <map>
 #include <optional>
+#include <string>
 
 #include "base/json.h"
 #include "measure/peaks/kept.h"
@@ -23,16 +25,21 @@ class SetRoofs {
   double seconds_after() const { return seconds_after_; }  // that the measurements after are foreseen to take
 
   // For its record; what an earlier run wrote where this one measured none. `gemm_rate`: FLOP/s of the framework's best
-  // product.
+  // product. Where a GPU could not be measured that is all, and "reason" says why.
   Json of(const PreparedCell& cell, std::optional<double> gemm_rate) const;
 
  private:
+  std::optional<Peaks> measure(const PreparedCell& cell, const PeakOptions& options) const;
+  Json identity(const PreparedCell& cell, const PeakOptions& options) const;
+
   bool wanted_;
   Effort effort_;
   Json cpu_;
   const RunnerSettings& settings_;
-  std::map<int64_t, StartPeaks> before_;  // by thread count
-  std::map<int64_t, Peaks> after_;
+  // By "4 threads" or "cuda:0".
+  std::map<std::string, StartPeaks> before_;
+  std::map<std::string, Peaks> after_;
+  std::map<std::string, std::string> reasons_;  // why a GPU was not measured, before or after
   double seconds_after_ = 0;
 };
 

@@ -14,12 +14,14 @@ namespace tbd {
 // Seconds until a worker that has not answered is ended. A step's is counted from the last sign of life.
 struct Deadlines {
   double hello = 120, load = 900, first_step = 900, step = 300, other = 300;
-  double grace = 5;      // between SIGTERM and SIGKILL
-  double patience = 10;  // before a person is told which worker does not answer its hello
+  double gpu_peaks = 300;  // for all of them
+  double grace = 5;        // between SIGTERM and SIGKILL
+  double patience = 10;    // before a person is told which worker does not answer its hello
 };
 
 struct RunnerSettings {
   std::vector<WorkerEntry> workers;
+  std::filesystem::path program;                   // this executable: it measures a GPU in a process of its own
   std::filesystem::path cache;                     // a folder for capabilities and peaks (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;

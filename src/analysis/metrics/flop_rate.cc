@@ -37,7 +37,11 @@ std::optional<double> measured_peak(const RunView& run, std::string_view roof) {
 Measured share_of_roof(const RunView& run, const Measured& rate, std::string_view roof) {
   if (!rate.value) return rate;
   const std::optional<double> peak_rate = measured_peak(run, roof);
-  if (!peak_rate) return absent(cat("no ", roof, " peak was measured for ", run.workload().precision));
+  if (!peak_rate) {
+    const auto reason = maybe<std::string>(run.record->run.peaks, "reason");
+    return absent(
+        cat("no ", roof, " peak was measured for ", run.workload().precision, reason ? ": " : "", reason.value_or("")));
+  }
   return {.value = *rate.value / *peak_rate};
 }
 
