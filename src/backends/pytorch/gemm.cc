@@ -3,9 +3,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "backends/pytorch/tensors.h"
 
@@ -23,19 +25,25 @@ std::optional<at::ScalarType> element_type(const Precision& precision) {
   return std::nullopt;
 }
 
+constexpr double kRowSeconds = 0.01;  // of products between two waits for a GPU: far more than a wait takes
+
 double best_rate(int64_t size, at::ScalarType type, double seconds, const at::Device& device) {
   const auto options = at::TensorOptions(at::kFloat).device(device);
   const at::Tensor a = at::randn({size, size}, options).to(type), b = at::randn({size, size}, options).to(type);
   at::Tensor product = at::mm(a, b);  // warms up: packing buffers, kernels chosen
-  synchronize(device);
-  const double flops = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  const auto row_seconds = [&](int64_t products) {
+    synchronize(device);
+    const Clock::time_point start = Clock::now();
+    for (int64_t i = 0; i < products; ++i) at::mm_out(product, a, b);
+    synchronize(device);
+    return seconds_since(start);
+  };
+  const int64_t products = device.is_cpu() ? 1 : std::max<int64_t>(1, std::llround(kRowSeconds / row_seconds(1)));
+  const double flops = 2.0 * std::pow(static_cast<double>(size), 3) * static_cast<double>(products);
   double best = 0;
   const Clock::time_point begin = Clock::now();
   do {
-    const Clock::time_point start = Clock::now();
-    at::mm_out(product, a, b);
-    synchronize(device);
-    best = std::max(best, flops / seconds_since(start));
+    best = std::max(best, flops / row_seconds(products));
   } while (seconds_since(begin) < seconds);
   return best;
 }
@@ -46,8 +54,16 @@ std::optional<double> best_gemm_rate(const Precision& precision, double seconds,
   const std::optional<at::ScalarType> type = element_type(precision);
   if (!type) return std::nullopt;
   const at::NoGradGuard no_grad;
+  const int64_t smallest = device.is_cpu() ? 512 : 2048;
   double best = 0;
-  for (const int64_t size : {512, 1024, 2048}) best = std::max(best, best_rate(size, *type, seconds / 3, device));
+  for (const int64_t size : {smallest, 2 * smallest, 4 * smallest}) {
+    try {
+      best = std::max(best, best_rate(size, *type, seconds / 3, device));
+    } catch (const c10::OutOfMemoryError&) {
+      if (best == 0) throw;
+      break;
+    }
+  }
   return best;
 }
 
