@@ -77,8 +77,9 @@ class Measurement {
 
 fs::path nvrtc_of_workers(const WorkerEntry* first, const RunnerSettings& settings) {
   std::vector<fs::path> folders;
-  if (first) folders.push_back(first->root);
-  for (const WorkerEntry& worker : settings.workers) folders.push_back(worker.root);
+  const auto add = [&](const WorkerEntry& worker) { folders.insert(folders.end(), {worker.root, worker.gpu_root()}); };
+  if (first) add(*first);
+  for (const WorkerEntry& worker : settings.workers) add(worker);
   return find_nvrtc(folders);
 }
 

@@ -106,9 +106,10 @@ TEST_F(GpuRoofs, TakeTheCompilerOfTheWorkersFrameworkFirst) {
   };
   settings_.workers = {{.key = "mxnet", .root = folder_.path() / "mxnet"},
                        {.key = "pytorch", .root = with_compiler("pytorch")},
-                       {.key = "tensorflow", .root = with_compiler("tensorflow")}};
+                       {.key = "tensorflow", .root = folder_.path() / "tensorflow"}};
+  with_compiler("tensorflow-cuda");  // as the set-up unpacks it
   EXPECT_EQ(nvrtc_of_workers(&settings_.workers[2], settings_),
-            folder_.path() / "tensorflow/nvidia/cu13/lib/libnvrtc.so.13");
+            folder_.path() / "tensorflow-cuda/nvidia/cu13/lib/libnvrtc.so.13");
   EXPECT_EQ(nvrtc_of_workers(&settings_.workers[0], settings_),
             folder_.path() / "pytorch/nvidia/cu13/lib/libnvrtc.so.13");
   settings_.workers.resize(1);

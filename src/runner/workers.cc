@@ -100,7 +100,7 @@ const WorkerEntry& find_worker(const std::vector<WorkerEntry>& workers, const st
 
 std::string capability_key(const WorkerEntry& entry) {
   return cat(entry.worker.string(), " ", file_identity(entry.worker), " ", entry.library.string(), " ",
-             file_identity(entry.library), " ", file_identity(entry.root.string() + "-cuda/.tbd-manifest"));
+             file_identity(entry.library), " ", file_identity(entry.gpu_root() / ".tbd-manifest"));
 }
 
 std::optional<protocol::HelloReply> cached_capabilities(const WorkerEntry& entry, const CapabilityCache& cache) {

@@ -18,6 +18,9 @@ struct WorkerEntry {
   bool pinned = false;  // an unpacked section of the lock file
   int64_t library_bytes = 0, library_mtime_ns = 0;
   std::string library_sha256;
+
+  // Where the set-up puts what GPUs need besides, whether it is there or not.
+  std::filesystem::path gpu_root() const { return root.string() + "-cuda"; }
 };
 
 // The entries of a workers.json in the order of their keys; empty when there is no such file.
