@@ -53,6 +53,7 @@ class Talk {
     protocol::Load load = {.program = program, .bindings = {{"N", 1}}};
     load.precision = options.precision;
     load.capture = true;
+    load.device = options.device;
     load.layout = options.layout.empty() ? layout_ : options.layout;
     ask<protocol::LoadReply>(load, "loading");
   }

@@ -24,6 +24,7 @@ struct OpRunOptions {
   Precision precision = Precision::kFp32;
   std::vector<DType> rounded = {};  // operands are rounded to each in turn; one OpRun each
   ImageLayout layout = {};          // empty: the first that the worker offers
+  Device device = Device::kCpu;
 };
 
 // Of the cases that the precision is for. A process for each part of them; where one fails, that case is left out and

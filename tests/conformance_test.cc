@@ -11,26 +11,54 @@
 #include "backends_matrix.h"
 #include "base/files.h"
 #include "conformance.h"
+#include "measure/gpu/cuda_driver.h"
 
 namespace tbd {
 
-void PrintTo(const WorkerEntry& entry, std::ostream* out) { *out << entry.key; }
-
 namespace {
+
+// A worker and the device that its ops run on.
+struct Place {
+  WorkerEntry worker;
+  Device device;
+};
+void PrintTo(const Place& place, std::ostream* out) { *out << place.worker.key << " on " << place.device; }
 
 namespace fs = std::filesystem;
 using Pair = std::pair<std::string, std::string>;  // op, precision
 
-std::vector<WorkerEntry> built_workers() { return read_workers(fs::path(TBD_BINARY_DIR) / "workers.json"); }
+// TBD_CONFORMANCE_BUILD: of a test program that was carried to another machine.
+fs::path build_folder() {
+  const char* const carried = std::getenv("TBD_CONFORMANCE_BUILD");
+  return carried ? carried : TBD_BINARY_DIR;
+}
+std::vector<WorkerEntry> built_workers() { return read_workers(build_folder() / "workers.json"); }
+std::vector<Place> places() {
+  std::vector<Place> out;
+  for (const WorkerEntry& worker : built_workers())
+    for (const Device& device : {Device::kCpu, Device("cuda:0")}) out.push_back({worker, device});
+  return out;
+}
 fs::path matrix_file() { return fs::path(TBD_SOURCE_DIR) / "docs" / "backends-matrix.md"; }
 std::string matrix() { return fs::exists(matrix_file()) ? read_file(matrix_file()) : ""; }
 
-class Conformance : public testing::TestWithParam<WorkerEntry> {
+class Conformance : public testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
+    if (on_gpu())
+      if (const CudaDevices gpus = cuda_devices(); gpus.count == 0) GTEST_SKIP() << "no GPU answers: " << gpus.reason;
     settings_.workers = built_workers();
     settings_.environment = {{"PATH", "/usr/bin:/bin"}, {"OMP_NUM_THREADS", "1"}};
     settings_.cache = folder_.path() / "cache";
+    const std::vector<Device> devices = asked().devices;
+    if (std::ranges::find(devices, GetParam().device) == devices.end())
+      GTEST_SKIP() << "the worker cannot use " << GetParam().device;
+  }
+  const WorkerEntry& worker() const { return GetParam().worker; }
+  bool on_gpu() const { return GetParam().device != Device::kCpu; }
+  std::string where() const { return cat(worker().framework, on_gpu() ? " on a GPU" : ""); }
+  OpRunOptions in(Precision precision, DType rounded, const ImageLayout& layout = {}) const {
+    return {precision, {rounded}, layout, GetParam().device};
   }
   std::vector<Precision> offered() const {
     const std::vector<Precision> known = asked().precisions;
@@ -39,16 +67,16 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
       if (std::ranges::find(known, each) != known.end()) out.push_back(each);
     return out;
   }
-  protocol::HelloReply asked() const { return capabilities(GetParam(), settings_); }
+  protocol::HelloReply asked() const { return capabilities(worker(), settings_); }
   // Each layout in fp32, the first alone in other precisions.
   std::vector<ImageLayout> layouts(Precision precision) const {
     std::vector<ImageLayout> out = asked().layouts;
     if (precision != Precision::kFp32) out.resize(1);
     return out;
   }
-  std::string section() const { return section_of(matrix(), GetParam().framework); }
+  std::string section() const { return section_of(matrix(), worker().framework); }
   bool matrix_is_of_another_version() const {
-    return section() != "\n" && !section().starts_with(cat("## ", GetParam().framework, " ", GetParam().version, "\n"));
+    return section() != "\n" && !section().starts_with(cat("## ", worker().framework, " ", worker().version, "\n"));
   }
 
   TemporaryFolder folder_{"tbd-conformance-test"};
@@ -59,7 +87,7 @@ class Conformance : public testing::TestWithParam<WorkerEntry> {
 class Summary {
  public:
   Summary(const std::string& framework, Precision precision)
-      : out_(fs::path(TBD_BINARY_DIR) / cat("conformance-", framework, "-", precision.text(), ".txt")) {}
+      : out_(build_folder() / cat("conformance-", framework, "-", precision.text(), ".txt")) {}
   void add(const std::string& op, const std::string& line, double excess) {
     if (worst_.contains(op) && worst_[op].first >= excess) return;
     worst_[op] = {excess, line};
@@ -115,22 +143,23 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
   for (size_t i = 0; i < precisions.size(); ++i)
     for (const ImageLayout& layout : layouts(precisions[i])) {
       SCOPED_TRACE(layout);
-      const OpRun run = run_op_cases(GetParam(), settings_, cases, {precisions[i], {rounded[i]}, layout}).at(0);
-      ran.merge(judge(GetParam().framework, cases, precisions[i], run, expected[i]));
+      const OpRun run = run_op_cases(worker(), settings_, cases, in(precisions[i], rounded[i], layout)).at(0);
+      ran.merge(judge(where(), cases, precisions[i], run, expected[i]));
     }
-  if (matrix_is_of_another_version()) return;
+  if (on_gpu() || matrix_is_of_another_version()) return;
   EXPECT_EQ(ran, listed_runs(section())) << "against " << matrix_file();
 }
 
 TEST_P(Conformance, MatrixSaysWhatTheWorkerSays) {
+  if (on_gpu()) GTEST_SKIP() << "the matrix is of the CPU";
   std::vector<OpCase> cases = op_cases();
   cases.push_back(drawn_dropout());
   cases.push_back(drawn_attention());
   SupportByPrecision support;
-  for (const Precision& each : offered()) support[each] = check_op_cases(GetParam(), settings_, cases, each);
-  const std::string now = matrix_section(GetParam(), cases, support);
+  for (const Precision& each : offered()) support[each] = check_op_cases(worker(), settings_, cases, each);
+  const std::string now = matrix_section(worker(), cases, support);
   if (std::getenv("TBD_UPDATE_MATRIX"))
-    write_file_atomic(matrix_file(), with_section(matrix(), GetParam().framework, now));
+    write_file_atomic(matrix_file(), with_section(matrix(), worker().framework, now));
   if (matrix_is_of_another_version()) GTEST_SKIP() << "the matrix is of another version";
   EXPECT_EQ(section(), now) << "TBD_UPDATE_MATRIX=1 writes it anew";
 }
@@ -144,7 +173,7 @@ void expect_share(int64_t kept, size_t n, double share) {
 TEST_P(Conformance, DrawnDropoutScalesWhatItKeepsForwardAndBackward) {
   const OpCase c = drawn_dropout();
   const double kept_share = 1 - std::get<Dropout>(c.op).p;
-  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::kFp32, {DType::f32}}).at(0);
+  const OpRun run = run_op_cases(worker(), settings_, {c}, in(Precision::kFp32, DType::f32)).at(0);
   ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
   if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
   const TensorMap given = op_values({&c, 1}, Precision::kFp32, DType::f32), &got = run.tensors.at(c.name);
@@ -168,7 +197,7 @@ TEST_P(Conformance, DrawnAttentionDropoutScalesWhatItKeepsForwardAndBackward) {
   const OpCase c = drawn_attention();
   const auto queries = static_cast<size_t>(c.operands[0][1]), keys = static_cast<size_t>(c.operands[1][1]);
   const double kept_share = 1 - std::get<Attention>(c.op).dropout;
-  const OpRun run = run_op_cases(GetParam(), settings_, {c}, {Precision::kFp32, {DType::f32}}).at(0);
+  const OpRun run = run_op_cases(worker(), settings_, {c}, in(Precision::kFp32, DType::f32)).at(0);
   ASSERT_TRUE(run.faults.empty()) << run.faults.at(c.name);
   if (run.support.at(c.name).level == "unsupported") GTEST_SKIP() << run.support.at(c.name).detail;
   const std::vector<double> w = as_doubles(op_values({&c, 1}, Precision::kFp32, DType::f32).at(c.name + ".weights"));
@@ -192,8 +221,8 @@ TEST_P(Conformance, DrawnAttentionDropoutScalesWhatItKeepsForwardAndBackward) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
-INSTANTIATE_TEST_SUITE_P(Built, Conformance, testing::ValuesIn(built_workers()), [](const auto& info) {
-  std::string key = info.param.key;
+INSTANTIATE_TEST_SUITE_P(Built, Conformance, testing::ValuesIn(places()), [](const auto& info) {
+  std::string key = info.param.worker.key + (info.param.device == Device::kCpu ? "" : "_on_gpu");
   std::ranges::replace_if(
       key, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return key;
