@@ -20,12 +20,16 @@ namespace tbd::bench {
 struct Workload {
   Program program;
   int64_t batch = 8, threads = 2;
+  bool tf32 = false;
   ImageLayout layout = ImageLayout::kNhwc;
+  Device device = Device::kCpu;
+  Mode mode = {};
   std::string save_inputs = {};  // a safetensors file to write the batch to
 };
 
 // What flags of these names say; `layout` is the framework's usual one:
-//   [--model resnet50] [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nhwc]
+//   [--model resnet50] [--config canonical] [--batch 8] [--precision fp32] [--threads 2] [--layout nhwc] [--device cpu]
+//   [--mode eager]
 inline Workload workload_from(const std::map<std::string, std::string>& flags, const ImageLayout& layout) {
   const auto text = [&](const char* name, const std::string& otherwise) {
     const auto found = flags.find(name);
@@ -35,7 +39,10 @@ inline Workload workload_from(const std::map<std::string, std::string>& flags, c
   return {.program = with_precision(program, precision_from(text("precision", "fp32"))),
           .batch = std::stoll(text("batch", "8")),
           .threads = std::stoll(text("threads", "2")),
+          .tf32 = text("precision", "") == "tf32",
           .layout = ImageLayout(text("layout", layout.text())),
+          .device = Device(text("device", "cpu")),
+          .mode = Mode(text("mode", "")),
           .save_inputs = text("save-inputs", "")};
 }
 
@@ -53,6 +60,9 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedg
   options.bindings = {{"N", workload.batch}};
   options.threads = workload.threads;
   options.layout = workload.layout;
+  options.device = workload.device;
+  options.mode = workload.mode;
+  options.tf32 = workload.tf32;
   options.ledger = ledger;
   options.trace = trace;
   session->load(workload.program, options);
