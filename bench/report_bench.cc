@@ -34,7 +34,7 @@ void write_matrix(const std::filesystem::path& results, int64_t records) {
                                    .step_seconds = 0.02 + 0.01 * static_cast<double>(batch),
                                    .noise = 0.005 + 1e-6 * static_cast<double>(i),
                                    .input_mode = cell / 16 % 2 ? InputMode::kPipeline : InputMode::kResident,
-                                   .precision = cell / 8 % 2 ? "bf16" : "fp32"});
+                                   .precision = cell / 8 % 2 ? Precision::kBf16 : Precision::kFp32});
     MeasuredWorkload& w = record.run.workload;
     w.batch = w.samples_per_step = batch;
     w.framework = kFrameworks[cell / 32 % 3];

@@ -36,7 +36,7 @@ inline Workload workload_from(const std::map<std::string, std::string>& flags, c
     return found == flags.end() ? otherwise : found->second;
   };
   const Program program = find_model(text("model", "resnet50")).config(text("config", "")).program();
-  return {.program = with_precision(program, precision_from(text("precision", "fp32"))),
+  return {.program = with_precision(program, Precision(text("precision", "fp32"))),
           .batch = std::stoll(text("batch", "8")),
           .threads = std::stoll(text("threads", "2")),
           .tf32 = text("precision", "") == "tf32",
