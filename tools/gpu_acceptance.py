@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""The run of tools/gpu_acceptance.sh on a machine with a GPU: parts, each with a verdict, figures and its command.
+
+    gpu_acceptance.py PACK --torch PATH [--only PART,...] [--out OUT] [--seconds 600] [--device cuda:0]
+
+A part's result is OUT/<part>.json; one that is there is not repeated. OUT/acceptance.json has them all, and
+OUT/acceptance.md is the page. Exit: 0 no part failed, 1 one did, 2 bad usage.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OWN_LOADER = "/tmp/tbd-gpu/ld.so"  # as long as /lib64/ld-linux-x86-64.so.2 at most: it takes its place in our programs
+MACHINE_LOADER = b"/lib64/ld-linux-x86-64.so.2\0"
+
+
+class Absent(Exception):
+    """One clause: why a part cannot be run here."""
+
+
+class Failed(Exception):
+    """One clause: what went wrong."""
+
+
+class Machine:
+    """The pack, made to run with this machine's torch."""
+
+    def __init__(self, pack, torch, out, device):
+        self.pack, self.torch, self.out, self.device = pack, torch, out, device
+        self.packed = json.loads((pack / "pack.json").read_text())
+        self.check_torch()
+        self.libraries = [str(torch / "lib"), str(pack / "lib")]
+        if older(machine_libc(), self.packed["libc"]):
+            self.bring_own_loader()
+        self.write_worker()
+
+    def check_torch(self):
+        library = self.torch / "lib/libtorch_cpu.so"
+        if not library.is_file():
+            raise SystemExit(f"gpu_acceptance: error: {self.torch} holds no lib/libtorch_cpu.so: --torch names the folder "
+                             "torch/ of an installed PyTorch")
+        version = re.search(r"__version__ = ['\"]([^'\"+]+)", (self.torch / "version.py").read_text())
+        found = version.group(1) if version else "unknown"
+        if found != self.packed["torch"]:
+            raise SystemExit(f"gpu_acceptance: error: {self.torch} is torch {found}; the pack is for {self.packed['torch']}")
+
+    def bring_own_loader(self):
+        """This machine's C library is older than the one that our programs were linked with: they take the packed one."""
+        folder = Path(OWN_LOADER).parent
+        folder.mkdir(exist_ok=True)
+        link = Path(OWN_LOADER)
+        if link.is_symlink():
+            link.unlink()
+        link.symlink_to(self.pack / "libc/ld-linux-x86-64.so.2")
+        for program in (self.pack / "bin").iterdir():
+            code = program.read_bytes()
+            program.write_bytes(code.replace(MACHINE_LOADER, OWN_LOADER.encode().ljust(len(MACHINE_LOADER), b"\0"), 1))
+        self.libraries.append(str(self.pack / "libc"))
+
+    def environment(self):
+        return {**os.environ, "LD_LIBRARY_PATH": ":".join(self.libraries), "KINETO_LOG_LEVEL": "99",
+                "XDG_CACHE_HOME": str(self.out / "cache"), "TBD_WORKERS": str(self.out / "workers.json"),
+                "TBD_CONFORMANCE_BUILD": str(self.out), "NO_COLOR": "1"}
+
+    def write_worker(self):
+        """tbd starts its workers without LD_LIBRARY_PATH: a script sets it."""
+        worker = self.out / "worker.sh"
+        worker.write_text(f"#!/bin/sh\nLD_LIBRARY_PATH='{':'.join(self.libraries)}'\nexport LD_LIBRARY_PATH\n"
+                          f"exec '{self.pack}/bin/tbd-worker-pytorch' \"$@\"\n")
+        worker.chmod(0o755)
+        library = self.torch / "lib/libtorch_cpu.so"
+        stat = library.stat()
+        entry = {"framework": "pytorch", "framework_version": self.packed["torch"], "worker": str(worker),
+                 "root": str(self.torch.parent), "pinned": False, "library": str(library),
+                 "library_bytes": stat.st_size, "library_mtime_ns": stat.st_mtime_ns, "library_sha256": ""}
+        (self.out / "workers.json").write_text(json.dumps({"version": 1, "workers": {"pytorch": entry}}))
+
+    def run(self, command, seconds):
+        """Its stdout; both streams are kept in OUT/logs."""
+        log = self.out / "logs" / f"{len(list((self.out / 'logs').glob('*.out'))):03}"
+        with open(f"{log}.out", "w+") as out, open(f"{log}.err", "w+") as err:
+            try:
+                code = subprocess.run(command, env=self.environment(), stdout=out, stderr=err, stdin=subprocess.DEVNULL,
+                                      timeout=max(seconds, 1), cwd=self.out, check=False).returncode
+            except subprocess.TimeoutExpired:
+                raise Failed(f"'{' '.join(map(str, command[:4]))} …' took more than {seconds:.0f} s") from None
+            out.seek(0), err.seek(0)
+            said, complained = out.read(), err.read()
+        return code, said, complained
+
+    def tbd(self, *arguments):
+        return [str(self.pack / "bin/tbd"), *arguments]
+
+
+def machine_libc():
+    return os.confstr("CS_GNU_LIBC_VERSION").split()[-1]
+
+
+def older(a, b):
+    return [int(x) for x in a.split(".")] < [int(x) for x in b.split(".")]
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"
+
+
+def rows_of(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def figure(what, value, unit=""):
+    return {"what": what, "value": value, "unit": unit}
+
+
+def device_part(machine, seconds):
+    command = machine.tbd("doctor", "--all", "--json")
+    code, out, err = machine.run(command, seconds)
+    if code:
+        raise Failed(last_line(err))
+    rows = [row for row in rows_of(out) if str(row.get("item", "")).startswith("GPU")]
+    if machine.device != "cpu" and not any(row["item"] == "GPU 0" and row["available"] for row in rows):
+        raise Failed("the doctor sees no GPU")
+    return command, [figure(row["item"], row["found"]) for row in rows]
+
+
+def conformance_part(machine, seconds):
+    suffix = "" if machine.device == "cpu" else "_on_gpu"
+    report = machine.out / "conformance-tests.json"
+    command = [str(machine.pack / "bin/conformance_test"), f"--gtest_filter=*Conformance.*/pytorch{suffix}",
+               f"--gtest_output=json:{report}"]
+    code, out, _ = machine.run(command, seconds)
+    if not report.is_file():
+        raise Failed(f"the tests ended with {code}: {last_line(out)}")
+    tests = [test for suite in json.loads(report.read_text())["testsuites"] for test in suite["testsuite"]]
+    skipped = [test for test in tests if test.get("result") == "SKIPPED" and "Matrix" not in test["name"]]
+    if len(skipped) == len([test for test in tests if "Matrix" not in test["name"]]):
+        raise Absent(last_line(out.split("Skipped")[-1].splitlines()[1]) if "Skipped" in out else "every test was skipped")
+    failures = [line for line in out.splitlines() if " error " in line and "tolerance" in line]
+    figures = [figure("cases outside their tolerance", len(failures))]
+    for file in sorted(machine.out.glob("conformance-*.txt")):
+        figures.append(figure(f"ops compared, {file.stem.split('-', 1)[1]}", len(file.read_text().splitlines())))
+    figures += [figure("outside", line.strip()[:200]) for line in failures[:20]]
+    if code:
+        raise Failed(f"{len(failures)} cases are outside their tolerance; first: {failures[0].strip() if failures else last_line(out)}")
+    return command, figures
+
+
+def check_part(machine, seconds):
+    command = machine.tbd("check", "--all", "--device", machine.device, "--framework", "pytorch", "--json")
+    code, out, err = machine.run(command, seconds)
+    rows = rows_of(out)
+    if not rows:
+        raise Failed(last_line(err))
+    bad = [f"{row['model']} {row['config']}: {row['fault'] or 'a gate failed'}" for row in rows if not row["passed"]]
+    figures = [figure("networks and configurations", len(rows)), figure("not equal", len(bad))]
+    if code:
+        raise Failed("; ".join(bad) or f"exit {code}: {last_line(err)}")
+    return command, figures
+
+
+class Server:
+    """A program that takes steps on request (bench/serve.h)."""
+
+    def __init__(self, machine, command):
+        self.process = subprocess.Popen(command, env=machine.environment(), text=True, bufsize=1, cwd=machine.out,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=open(machine.out / "logs/servers.err", "a"))
+        if not self.process.stdout.readline():
+            raise Failed(f"{Path(command[0]).name} ended with {self.process.wait()}: "
+                         + last_line((machine.out / "logs/servers.err").read_text()))
+
+    def steps(self, count):
+        self.process.stdin.write(f"steps {count}\n")
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed(f"a program ended with {self.process.wait()} while it trained")
+        return next(iter(json.loads(line).values()))
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def throughput_of(machine, model, config, batch, precision, mode, rounds=6, steps=5):
+    """Our median step time over eager Python's, interleaved: below 1 is faster."""
+    inputs = machine.out / f"{model}-{batch}.safetensors"
+    common = ["--precision", precision, "--device", machine.device]
+    ours = Server(machine, [str(machine.pack / "bin/bench_pytorch_model"), "--model", model, "--batch", str(batch),
+                            *(["--config", config] if config else []), "--save-inputs", str(inputs), *common,
+                            *(["--mode", mode] if mode else [])])
+    environment = dict(os.environ)
+    theirs = Server.__new__(Server)
+    theirs.process = subprocess.Popen([sys.executable, str(machine.pack / "plain.py"), "--model", model, "--inputs",
+                                       str(inputs), *common], text=True, bufsize=1, stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=open(machine.out / "logs/python.err", "a"),
+                                      env={**environment, "PYTHONPATH": str(machine.torch.parent)})
+    if not theirs.process.stdout.readline():
+        ours.close()
+        raise Absent("eager Python does not run here: " + last_line((machine.out / "logs/python.err").read_text()))
+    times = ([], [])
+    for one in (ours, theirs):
+        one.steps(5)  # warm
+    for turn in range(rounds):
+        for which in ((0, 1), (1, 0))[turn % 2]:
+            times[which].extend((ours, theirs)[which].steps(steps))
+    ours.close()
+    theirs.close()
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+def throughput_part(machine, seconds):
+    began, figures, missed = time.monotonic(), [], []
+    cases = [("resnet50", "", 64, "fp32", "", 1.0), ("resnet50", "", 64, "tf32", "", 1.0), ("resnet50", "", 64, "bf16", "", 1.0),
+             ("resnet50", "", 4, "fp32", "cuda-graph", 1.2), ("bert", "squad", 8, "bf16", "", 1.0),
+             ("bert", "squad", 1, "bf16", "cuda-graph", 1.2)]
+    if machine.device == "cpu":
+        cases = [("resnet50", "", 2, "fp32", "", 1.0)]
+    for model, config, batch, precision, mode, goal in cases:
+        what = f"{model} {config} batch {batch} {precision} {mode or 'eager'}".replace("  ", " ")
+        if time.monotonic() - began > seconds - 30:
+            figures.append(figure(what, "no time was left"))
+            continue
+        try:
+            mine, theirs = throughput_of(machine, model, config, batch, precision, mode)
+        except (Failed, Absent) as reason:
+            figures.append(figure(what, f"absent: {reason}"))
+            continue
+        figures.append(figure(f"{what}: throughput over eager Python's (goal {goal})", round(theirs / mine, 3)))
+        figures.append(figure(f"{what}: our step, eager Python's step", f"{1e3 * mine:.2f}, {1e3 * theirs:.2f}", "ms"))
+        if theirs / mine < goal:
+            missed.append(what)
+    measured = [each for each in figures if not isinstance(each["value"], str)]
+    if not measured:
+        raise Absent(figures[0]["value"])
+    if missed:
+        figures.append(figure("goals missed", ", ".join(missed)))
+    return ["plain.py and bench_pytorch_model, by turns"], figures
+
+
+def analyse(machine, command, seconds):
+    """`tbd profile` or `tbd memory` of ResNet-50: what it ran, and what it says as JSON."""
+    batch = "2" if machine.device == "cpu" else "32"
+    whole = machine.tbd(command, "resnet50", "--framework", "pytorch", "--device", machine.device, "--batch", batch,
+                        "--effort", "smoke", "--json", "--out", str(machine.out / "results" / command))
+    code, out, err = machine.run(whole, seconds)
+    if code or not rows_of(out):
+        raise Failed(last_line(err))
+    return whole, rows_of(out)[0]
+
+
+def profiler_part(machine, seconds):
+    command, profile = analyse(machine, "profile", seconds)
+    cost = profile["overhead"]
+    figures = [figure("a traced step over a clean one", round(cost["ratio"], 3)),
+               figure("95 % interval", f"{cost['low']:.3f} to {cost['high']:.3f}"),
+               figure("compute utilization", profile["compute_utilization"])]
+    return command, figures
+
+
+def closure_part(machine, seconds):
+    began, figures = time.monotonic(), []
+    for command in ("profile", "memory"):
+        folder = machine.out / "results" / command
+        if not folder.exists():
+            analyse(machine, command, seconds - (time.monotonic() - began))
+        code, out, err = machine.run(machine.tbd("verify", str(folder), "--all", "--json"), seconds)
+        rows = rows_of(out)
+        if code or not rows:
+            raise Failed(f"tbd verify of the {command} record: {last_line(err)}")
+        figures.append(figure(f"checks of the {command} record that hold", len(rows)))
+    return machine.tbd("verify", str(machine.out / "results")), figures
+
+
+def peaks_part(machine, seconds):
+    if machine.device == "cpu":
+        raise Absent("peaks of a GPU need a GPU")
+    command = machine.tbd("gpu-peaks", "--device", machine.device, "--json")
+    nvrtc = next(iter(sorted(machine.torch.parent.glob("nvidia/*/lib/libnvrtc.so.1?"))), None)
+    if nvrtc:
+        command += ["--nvrtc", str(nvrtc)]
+    code, out, err = machine.run(command, seconds)
+    if code:
+        raise Failed(last_line(err))
+    return command, [figure(f"{row['kernel']} {row['type']}", (row["all_threads"] or {}).get("median") or row["reason"],
+                            "B/s" if row["unit"] == "memory" else "FLOP/s") for row in json.loads(out)["kernels"]]
+
+
+# Name, function, the most seconds of it.
+PARTS = [("device", device_part, 20), ("peaks", peaks_part, 60), ("conformance", conformance_part, 120),
+         ("check", check_part, 150), ("throughput", throughput_part, 150), ("profiler", profiler_part, 50),
+         ("closure", closure_part, 50)]
+
+
+def result_of(part, machine, seconds):
+    name, function, _ = part
+    began = time.monotonic()
+    result = {"part": name, "status": "pass", "reason": "", "figures": [], "command": ""}
+    try:
+        command, result["figures"] = function(machine, seconds)
+        result["command"] = " ".join(map(str, command)).replace(str(machine.pack), "PACK").replace(str(machine.out), "OUT")
+    except Absent as reason:
+        result.update(status="absent", reason=str(reason))
+    except Failed as reason:
+        result.update(status="fail", reason=str(reason))
+    result["seconds"] = round(time.monotonic() - began, 1)
+    return result
+
+
+def page(summary):
+    lines = [f"# GPU acceptance run, {summary['date']}", "",
+             f"torch {summary['torch']}, device {summary['device']}, commit {summary['commit'][:12]}.", "",
+             "| part | status | seconds | reason |", "|---|---|---|---|"]
+    for result in summary["parts"]:
+        lines.append(f"| {result['part']} | {result['status']} | {result['seconds']} | {result['reason'].replace('|', '/')} |")
+    for result in summary["parts"]:
+        if result["figures"]:
+            lines += ["", f"## {result['part']}", "", f"`{result['command']}`", "", "| figure | value |", "|---|---|"]
+            lines += [f"| {each['what']} | {each['value']} {each['unit']} |".replace(" |", " |") for each in result["figures"]]
+    return "\n".join(lines) + "\n"
+
+
+def run_parts(parts, machine, out, seconds):
+    """All results, those that were there included. A part that the time does not suffice for is absent, and not kept."""
+    began, results = time.monotonic(), []
+    for part in parts:
+        kept = out / f"{part[0]}.json"
+        if kept.is_file():
+            results.append(json.loads(kept.read_text()))
+            continue
+        left = seconds - (time.monotonic() - began)
+        if left < 10:
+            results.append({"part": part[0], "status": "absent", "reason": "no time was left: the same command goes on",
+                            "figures": [], "command": "", "seconds": 0})
+            continue
+        print(f"gpu_acceptance: {part[0]}, at most {min(left, part[2]):.0f} s", file=sys.stderr, flush=True)
+        result = result_of(part, machine, min(left, part[2]))
+        kept.write_text(json.dumps(result, indent=1))
+        results.append(result)
+    return results
+
+
+def main(arguments, parts=PARTS, make_machine=Machine):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("--torch", type=Path, required=True)
+    parser.add_argument("--only")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=590)
+    parser.add_argument("--device", default="cuda:0")
+    options = parser.parse_args(arguments)
+    known = [part[0] for part in parts]
+    wanted = options.only.split(",") if options.only else known
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        print(f"gpu_acceptance: error: unknown part '{unknown[0]}'; parts are {', '.join(known)}", file=sys.stderr)
+        return 2
+    out = (options.out or options.pack / "out").resolve()
+    (out / "logs").mkdir(parents=True, exist_ok=True)
+    machine = make_machine(options.pack.resolve(), options.torch.resolve(), out, options.device)
+    results = run_parts([part for part in parts if part[0] in wanted], machine, out, options.seconds)
+    summary = {"date": time.strftime("%Y-%m-%d"), "torch": machine.packed["torch"], "commit": machine.packed["commit"],
+               "device": options.device, "parts": results}
+    (out / "acceptance.json").write_text(json.dumps(summary, indent=1) + "\n")
+    (out / "acceptance.md").write_text(page(summary))
+    for result in results:
+        print(f"{result['part']}: {result['status']}{': ' + result['reason'] if result['reason'] else ''}")
+    return 1 if any(result["status"] == "fail" for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
