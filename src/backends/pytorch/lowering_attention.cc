@@ -57,11 +57,17 @@ at::Tensor causal_table(const at::Tensor& q, int64_t steps) {
   return at::full({steps, steps}, -std::numeric_limits<double>::infinity(), q.options()).triu(1);
 }
 
+// On a GPU torch's kernel draws the dropout as well; on the CPU it falls back to more passes than our own parts take.
+bool takes_fused(const Attention& op, const Args& in, const Masks& masks) {
+  return op.dropout == 0 || (in[0].is_cuda() && !masks.dropout.defined());
+}
+
 Masks masks_of(const Attention& op, const Args& in) {
   Masks masks;
   if (in.size() > 3 && in[3].dim() == 2) masks.additive = in[3].detach().to(in[0].scalar_type()).unsqueeze(1);
   if (in.size() > 3 && in[in.size() - 1].dim() == 4) masks.dropout = in[in.size() - 1].detach();
-  const bool table = op.causal && (masks.additive.defined() || op.dropout > 0);  // else the kernel knows the rule
+  // Else the kernel knows the rule.
+  const bool table = op.causal && (masks.additive.defined() || !takes_fused(op, in, masks));
   if (table)
     masks.causal =
         in.constants([&]() -> std::vector<at::Tensor> { return {causal_table(in[0], in[0].size(1))}; }).front();
@@ -78,7 +84,7 @@ at::Tensor fused(const Attention& op, const Args& in, const Masks& masks) {
   if (masks.causal.defined()) mask = mask->add(masks.causal);
   const int64_t keys = op.key_heads();
   return at::scaled_dot_product_attention(split_heads(in[0], op.heads), split_heads(in[1], keys),
-                                          split_heads(in[2], keys), mask, /*dropout_p=*/0, op.causal && !mask,
+                                          split_heads(in[2], keys), mask, op.dropout, op.causal && !mask,
                                           /*scale=*/std::nullopt, /*enable_gqa=*/keys != op.heads)
       .transpose(1, 2);
 }
@@ -119,10 +125,13 @@ at::Tensor in_parts(const Attention& op, const Args& in, const Masks& masks) {
 
 at::Tensor lower(const Attention& op, const Args& in) {
   const Masks masks = masks_of(op, in);
-  return (op.dropout > 0 ? in_parts(op, in, masks) : fused(op, in, masks)).reshape(in[0].sizes());
+  return (takes_fused(op, in, masks) ? fused(op, in, masks) : in_parts(op, in, masks)).reshape(in[0].sizes());
 }
 LoweredAs lowered_as(const Attention& op, size_t) {
-  if (op.dropout > 0) return composed("baddbmm, softmax, dropout, bmm; with a mask mul for dropout");
+  if (op.dropout > 0)
+    return composed(
+        "baddbmm, softmax, dropout, bmm; with a mask mul for dropout; on a GPU without a mask "
+        "scaled_dot_product_attention");
   return native("scaled_dot_product_attention");
 }
 
