@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "backends/pytorch/autograd.h"
+#include "backends/pytorch/guard.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -86,6 +87,7 @@ void PhaseRunner::forward_told(Watch& watch) {
   watch.begin_forward();
   run_forward(plan_, values_, [&](const auto& op, const Args& in) {
     watch.begin_node();
+    ++begun_;
     return lower(op, in);
   });
   watch.end_forward();
@@ -94,7 +96,10 @@ void PhaseRunner::forward_told(Watch& watch) {
 void PhaseRunner::forward() {
   if (watch_) return forward_told(*watch_);
   if (PhaseTrace* trace = traced()) return forward_told(*trace);
-  run_forward(plan_, values_, LowerToTorch{});
+  run_forward(plan_, values_, [&](const auto& op, const Args& in) {
+    ++begun_;
+    return lower(op, in);
+  });
 }
 
 std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
@@ -116,7 +121,7 @@ std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
 void PhaseRunner::run_once(const TensorList& inputs, bool updates) {
   set_inputs(inputs);
   run_nodes();
-  if (updates) update();
+  if (updates) located([&] { update(); }, [&] { return cat("in the update of phase '", bound_.phase.name, "'"); });
 }
 
 // The graph has the addresses of what it reads and makes; only inputs and the update's scalars change.
@@ -125,11 +130,10 @@ void PhaseRunner::run_replayed(const TensorList& inputs, bool updates) {
   if (!step_graph_) {
     step_graph_ = context_.graphs();
     try {
-      step_graph_->capture([this, updates] { run_once(graph_inputs_, updates); });
-    } catch (const c10::Error& e) {
-      const std::string text = e.what_without_backtrace();
-      fail(ErrorKind::unsupported, "mode cuda-graph cannot replay phase '", bound_.phase.name,
-           "'; torch: ", text.substr(0, text.find('\n')));
+      located([&] { step_graph_->capture([this, updates] { run_once(graph_inputs_, updates); }); },
+              [] { return "while it is recorded"; });
+    } catch (const Error& e) {
+      fail(ErrorKind::unsupported, "mode cuda-graph cannot replay this step: ", e.what());
     }
   }
   step_graph_->replay();
@@ -152,7 +156,13 @@ void PhaseRunner::copy_inputs(const TensorList& inputs) {
 
 void PhaseRunner::run_nodes() {
   const at::AutoGradMode gradients(rule_ || plan_.differentiates);
-  forward();
+  const std::string& phase = bound_.phase.name;
+  begun_ = 0;
+  located([&] { forward(); },
+          [&] {
+            const BoundNode& node = graph_.nodes[begun_ - 1];
+            return cat("in the forward pass of phase '", phase, "' at ", kind(node.op), " '", node.name, "'");
+          });
   outputs_.clear();
   terms_.clear();
   if (bound_.capture)
@@ -160,7 +170,7 @@ void PhaseRunner::run_nodes() {
   for (const BoundTerm& term : graph_.loss) terms_.push_back(values_[index(term.value)]);
   for (const ValueId id : results_) values_[index(id)].reset();  // backward keeps what it needs
   if (watch_) settle_what_is_kept();
-  if (rule_) backward();
+  if (rule_) located([&] { backward(); }, [&] { return cat("in the backward pass of phase '", phase, "'"); });
   for (at::Tensor& term : terms_) term = term.detach();
   if (PhaseTrace* trace = traced()) trace->end();
 }

@@ -82,6 +82,7 @@ class PhaseRunner final : public LoweredPhase {
   TensorList graph_inputs_;  // that the graph reads, and
   TensorList copied_;        // those that were copied into them last
   int64_t runs_ = 0;
+  size_t begun_ = 0;    // nodes of this forward pass
   bool finite_ = true;  // all terms of this update
   bool skipped_ = false;
 };

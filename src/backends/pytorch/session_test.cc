@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "backends/pytorch/guard.h"
 #include "backends/pytorch/test_support.h"
 #include "graph/builder.h"
 #include "models/model.h"
@@ -98,6 +99,22 @@ TEST(TorchLoad, SaysThatThereIsNoSuchDevice) {
 }
 
 // One OpenMP, one BLAS (inside libtorch_cpu), no protobuf, no TBB: a second would fight over threads or symbols.
+TEST(TorchFaults, NameTheNodeAndThePhase) {
+  const Program program = toy_program("mlp20");
+  auto session = loaded(program);
+  TensorMap batch = random_batch(program);
+  batch["label"].as<int32_t>()[0] = 10;
+  session->stage(batch);
+  EXPECT_THAT(sentence_from([&] { session->step(at_step(1)); }),
+              testing::StartsWith("torch: in the forward pass of phase 'train' at softmax_cross_entropy '"));
+}
+
+TEST(TorchFaults, OutOfMemoryStaysThatAndSaysWhere) {
+  const auto full = []() -> int { throw c10::OutOfMemoryError({"f", "file", 1}, "CUDA out of memory. Tried"); };
+  const std::string sentence = sentence_from([&] { located(full, [] { return "in the update of phase 'train'"; }); });
+  EXPECT_EQ(sentence, "torch: out of memory in the update of phase 'train': CUDA out of memory. Tried");
+}
+
 TEST(TorchLoadedObjects, LoadEachRuntimeLibraryOnce) {
   auto session = ready(tiny_resnet());
   session->step(at_step(1));
