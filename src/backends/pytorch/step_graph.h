@@ -25,7 +25,7 @@ using MakeStepGraph = std::function<std::unique_ptr<StepGraph>()>;
 // Runs of a phase before it is captured: they choose kernels and make what libraries make once.
 inline constexpr int64_t kRunsBeforeCapture = 3;
 
-// Whether this torch has such graphs: from 2.12 on.
+// Whether this torch has such graphs: 2.15 has them, 2.11 has not.
 bool has_device_graphs();
 // torch's own, for the current stream of `device`, which must not be its first.
 MakeStepGraph device_graphs(const c10::Device& device);
