@@ -175,8 +175,9 @@ int cuMemFree_v2(Address address) { return memory.erase(address) == 1 ? plain("c
 
 // The image stays where it is until it is unloaded: a copy.
 int cuModuleLoadData(Module* module, const void* image) {
+  if (const int code = plain("cuModuleLoadData")) return code;
   *module = reinterpret_cast<Module>(new std::string(static_cast<const char*>(image)));
-  return plain("cuModuleLoadData");
+  return kSuccess;
 }
 
 int cuModuleUnload(Module module) {
