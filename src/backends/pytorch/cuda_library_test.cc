@@ -51,6 +51,7 @@ TEST_F(CudaLibrary, LoadsWithAllThatItNeeds) {
   if (cuda_library().empty()) GTEST_SKIP() << "this torch has no CUDA";
   const auto load = [] {
     load_cuda_library();
+    device_graphs(at::Device("cuda:0"));  // throws where a function is missing
     std::_Exit(0);
   };
   EXPECT_EXIT(load(), testing::ExitedWithCode(0), "");

@@ -8,7 +8,6 @@
 #include "backends/pytorch/cuda_library.h"
 #include "backends/pytorch/lowering.h"
 #include "backends/pytorch/optimizer.h"
-#include "backends/pytorch/step_graph.h"
 #include "backends/pytorch/version.h"
 
 namespace tbd::pytorch {
@@ -28,7 +27,7 @@ SessionIdentity describe_torch() {
   const int64_t gpus = usable_gpus();
   for (int64_t i = 0; i < gpus; ++i) out.devices.push_back(Device(cat("cuda:", i)));
   if (gpus > 0) out.precisions.push_back(Precision::kTf32);
-  if (gpus > 0 && has_device_graphs()) out.modes.push_back(Mode::kCudaGraph);
+  if (gpus > 0) out.modes.push_back(Mode::kCudaGraph);
   out.build["cpu_capability"] = at::get_cpu_capability();
   out.build["mkl"] = first_line(at::get_mkl_version());
   out.build["onednn"] = first_line(at::get_mkldnn_version());

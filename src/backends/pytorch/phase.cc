@@ -128,8 +128,8 @@ void PhaseRunner::run_once(const TensorList& inputs, bool updates) {
 void PhaseRunner::run_replayed(const TensorList& inputs, bool updates) {
   copy_inputs(inputs);
   if (!step_graph_) {
-    step_graph_ = context_.graphs();
     try {
+      step_graph_ = context_.graphs();
       located([&] { step_graph_->capture([this, updates] { run_once(graph_inputs_, updates); }); },
               [] { return "while it is recorded"; });
     } catch (const Error& e) {

@@ -1,44 +1,79 @@
 #include "backends/pytorch/step_graph.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include "backends/pytorch/version.h"
+#include <cstddef>
+#include <utility>
+
+#include "backends/pytorch/cuda_library.h"
 #include "base/error.h"
 #include "base/text.h"
-
-#if __has_include(<ATen/accelerator/Graph.h>)
-#include <ATen/accelerator/Graph.h>
-#include <c10/core/CachingDeviceAllocator.h>
-#define TBD_DEVICE_GRAPHS 1
-#else
-#define TBD_DEVICE_GRAPHS 0
-#endif
+#include "measure/gpu/shared_library.h"
 
 namespace tbd::pytorch {
 namespace {
 
-#if TBD_DEVICE_GRAPHS
+// at::cuda::CUDAGraph, whose header needs CUDA's: its functions by their names in libtorch_cuda.so, which are the same
+// in torch 2.11 and 2.15. torch's own interface for all devices, at::accelerator::Graph, has no implementation for CUDA
+// in 2.15.
+struct GraphFunctions {
+  using Pool = std::pair<unsigned long long, unsigned long long>;
+
+  void (*construct)(void* graph, bool keep) = nullptr;
+  void (*destroy)(void* graph) = nullptr;
+  void (*begin)(void* graph, Pool pool, int mode) = nullptr;  // pool {0, 0}: its own
+  void (*end)(void* graph) = nullptr;
+  void (*replay)(void* graph) = nullptr;
+
+  bool whole() const { return construct && destroy && begin && end && replay; }
+};
+
+GraphFunctions graph_functions() {
+  const SharedLibrary torch(cuda_library().string());
+  return {.construct = torch.function<void (*)(void*, bool)>("_ZN2at4cuda9CUDAGraphC1Eb"),
+          .destroy = torch.function<void (*)(void*)>("_ZN2at4cuda9CUDAGraphD1Ev"),
+          .begin = torch.function<void (*)(void*, GraphFunctions::Pool, int)>(
+              "_ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode"),
+          .end = torch.function<void (*)(void*)>("_ZN2at4cuda9CUDAGraph11capture_endEv"),
+          .replay = torch.function<void (*)(void*)>("_ZN2at4cuda9CUDAGraph6replayEv")};
+}
+
 class DeviceGraph final : public StepGraph {
  public:
-  explicit DeviceGraph(const c10::Device& device) : device_(device) {}
+  DeviceGraph(const GraphFunctions& functions, const c10::Device& device) : functions_(functions), device_(device) {
+    functions_.construct(room_, /*keep=*/false);
+  }
+  ~DeviceGraph() override { functions_.destroy(room_); }
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
 
   // What runs before the capture left in the allocator's cache would stay beside the graph's own memory.
   void capture(const std::function<void()>& work) override {
+    constexpr int kGlobalMode = 0;  // cudaStreamCaptureModeGlobal: nothing of the process may wait for the device
     const c10::impl::VirtualGuardImpl guard(device_.type());
     guard.getStream(device_).synchronize();
     if (auto* const allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device_.type())))
       allocator->emptyCache();
-    graph_.capture_begin();
+    functions_.begin(room_, {0, 0}, kGlobalMode);
     work();
-    graph_.capture_end();
+    functions_.end(room_);
   }
-  void replay() override { graph_.replay(); }
+  void replay() override { functions_.replay(room_); }
 
  private:
+  static constexpr size_t kRoom = 16384;  // of the object, whose size only its header says: some hundred bytes
+
+  GraphFunctions functions_;
   c10::Device device_;
-  at::accelerator::Graph graph_;
+  alignas(std::max_align_t) std::byte room_[kRoom] = {};
 };
-#endif
+
+// Lengths decide on the host what the kernels get.
+bool reads_on_host(const Node& node) {
+  const bool recurrent = std::holds_alternative<Lstm>(node.op) || std::holds_alternative<Gru>(node.op);
+  return std::holds_alternative<CtcLoss>(node.op) || (recurrent && node.inputs.size() > 1);
+}
 
 std::string why_not(const Program& program, const LoadOptions& options) {
   if (options.trace) return "pass trace charges time to nodes, and a replay is one launch";
@@ -52,20 +87,18 @@ std::string why_not(const Program& program, const LoadOptions& options) {
     for (const Node& node : phase.nodes)
       if (std::holds_alternative<HostCall>(node.op))
         return cat("node '", node.name, "' (", kind(node.op), ") runs on the host");
+    for (const Node& node : phase.nodes)
+      if (reads_on_host(node)) return cat("node '", node.name, "' (", kind(node.op), ") reads lengths on the host");
   }
   return "";
 }
 
 }  // namespace
 
-bool has_device_graphs() { return TBD_DEVICE_GRAPHS == 1; }
-
-MakeStepGraph device_graphs([[maybe_unused]] const c10::Device& device) {
-#if TBD_DEVICE_GRAPHS
-  return [device] { return std::make_unique<DeviceGraph>(device); };
-#else
-  fail(ErrorKind::unsupported, "torch ", torch_version(), " has no graphs of a device without headers of CUDA");
-#endif
+MakeStepGraph device_graphs(const c10::Device& device) {
+  const GraphFunctions functions = graph_functions();
+  if (!functions.whole()) fail(ErrorKind::unsupported, "this torch has no graphs of CUDA that can be called");
+  return [functions, device] { return std::make_unique<DeviceGraph>(functions, device); };
 }
 
 void leave_first_stream(const c10::Device& device) {

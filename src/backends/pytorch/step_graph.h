@@ -1,6 +1,5 @@
 // Mode cuda-graph: what a phase does on the device, from forward to update, is recorded once and replayed as one
-// launch, so that the host's time for each op is paid once. By torch's interface for all devices: no header of CUDA is
-// needed.
+// launch, so that the host's time for each op is paid once. No header of CUDA is needed.
 #pragma once
 #include <c10/core/Device.h>
 
@@ -25,9 +24,8 @@ using MakeStepGraph = std::function<std::unique_ptr<StepGraph>()>;
 // Runs of a phase before it is captured: they choose kernels and make what libraries make once.
 inline constexpr int64_t kRunsBeforeCapture = 3;
 
-// Whether this torch has such graphs: 2.15 has them, 2.11 has not.
-bool has_device_graphs();
-// torch's own, for the current stream of `device`, which must not be its first.
+// torch's own, for the current stream of `device`, which must not be its first. libtorch_cuda.so is loaded. Throws
+// Error(unsupported) where it has none that we know.
 MakeStepGraph device_graphs(const c10::Device& device);
 // Makes a stream of its own the current one of this thread: the first cannot be captured.
 void leave_first_stream(const c10::Device& device);
