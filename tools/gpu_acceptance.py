@@ -13,12 +13,13 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-OWN_LOADER = "/tmp/tbd-gpu/ld.so"  # as long as /lib64/ld-linux-x86-64.so.2 at most: it takes its place in our programs
-MACHINE_LOADER = b"/lib64/ld-linux-x86-64.so.2\0"
+from interleave import Served, interleaved
+
+MACHINE_LOADER = b"/lib64/ld-linux-x86-64.so.2\0"  # as our programs name it, and as an x86-64 machine has it
 
 
 class Absent(Exception):
@@ -36,6 +37,7 @@ class Machine:
         self.pack, self.torch, self.out, self.device = pack, torch, out, device
         self.packed = json.loads((pack / "pack.json").read_text())
         self.check_torch()
+        self.programs = pack / "bin"
         self.libraries = [str(torch / "lib"), str(pack / "lib")]
         if older(machine_libc(), self.packed["libc"]):
             self.bring_own_loader()
@@ -52,16 +54,17 @@ class Machine:
             raise SystemExit(f"gpu_acceptance: error: {self.torch} is torch {found}; the pack is for {self.packed['torch']}")
 
     def bring_own_loader(self):
-        """This machine's C library is older than the one that our programs were linked with: they take the packed one."""
-        folder = Path(OWN_LOADER).parent
-        folder.mkdir(exist_ok=True)
-        link = Path(OWN_LOADER)
-        if link.is_symlink():
-            link.unlink()
-        link.symlink_to(self.pack / "libc/ld-linux-x86-64.so.2")
+        """This machine's C library is older than the one that our programs were linked with: copies of them take the
+        packed one, by a link whose path is short enough to stand in its place."""
+        self.loader_folder = tempfile.TemporaryDirectory(prefix="")
+        loader = Path(self.loader_folder.name) / "ld"
+        loader.symlink_to(self.pack / "libc/ld-linux-x86-64.so.2")
+        self.programs = self.out / "bin"
+        self.programs.mkdir(exist_ok=True)
         for program in (self.pack / "bin").iterdir():
-            code = program.read_bytes()
-            program.write_bytes(code.replace(MACHINE_LOADER, OWN_LOADER.encode().ljust(len(MACHINE_LOADER), b"\0"), 1))
+            copy = self.programs / program.name
+            copy.write_bytes(with_loader(program.read_bytes(), str(loader)))
+            copy.chmod(0o755)
         self.libraries.append(str(self.pack / "libc"))
 
     def environment(self):
@@ -69,12 +72,16 @@ class Machine:
                 "XDG_CACHE_HOME": str(self.out / "cache"), "TBD_WORKERS": str(self.out / "workers.json"),
                 "TBD_CONFORMANCE_BUILD": str(self.out), "NO_COLOR": "1"}
 
+    def script(self, program):
+        """One that sets LD_LIBRARY_PATH for the program: who starts it may pass none on, or have another."""
+        script = self.out / f"{program}.sh"
+        script.write_text(f"#!/bin/sh\nLD_LIBRARY_PATH='{':'.join(self.libraries)}'\nexport LD_LIBRARY_PATH\n"
+                          f"exec '{self.programs / program}' \"$@\"\n")
+        script.chmod(0o755)
+        return script
+
     def write_worker(self):
-        """tbd starts its workers without LD_LIBRARY_PATH: a script sets it."""
-        worker = self.out / "worker.sh"
-        worker.write_text(f"#!/bin/sh\nLD_LIBRARY_PATH='{':'.join(self.libraries)}'\nexport LD_LIBRARY_PATH\n"
-                          f"exec '{self.pack}/bin/tbd-worker-pytorch' \"$@\"\n")
-        worker.chmod(0o755)
+        worker = self.script("tbd-worker-pytorch")
         library = self.torch / "lib/libtorch_cpu.so"
         stat = library.stat()
         entry = {"framework": "pytorch", "framework_version": self.packed["torch"], "worker": str(worker),
@@ -96,7 +103,7 @@ class Machine:
         return code, said, complained
 
     def tbd(self, *arguments):
-        return [str(self.pack / "bin/tbd"), *arguments]
+        return [str(self.programs / "tbd"), *arguments]
 
 
 def machine_libc():
@@ -105,6 +112,15 @@ def machine_libc():
 
 def older(a, b):
     return [int(x) for x in a.split(".")] < [int(x) for x in b.split(".")]
+
+
+def with_loader(program, loader):
+    """The bytes of a program that names another loader."""
+    place = loader.encode() + b"\0"
+    if len(place) > len(MACHINE_LOADER):
+        raise SystemExit(f"gpu_acceptance: error: {loader} is too long a path for a program's loader: set TMPDIR to a folder "
+                         "with a short one")
+    return program.replace(MACHINE_LOADER, place.ljust(len(MACHINE_LOADER), b"\0"), 1)
 
 
 def last_line(text):
@@ -134,7 +150,7 @@ def device_part(machine, seconds):
 def conformance_part(machine, seconds):
     suffix = "" if machine.device == "cpu" else "_on_gpu"
     report = machine.out / "conformance-tests.json"
-    command = [str(machine.pack / "bin/conformance_test"), f"--gtest_filter=*Conformance.*/pytorch{suffix}",
+    command = [str(machine.programs / "conformance_test"), f"--gtest_filter=*Conformance.*/pytorch{suffix}",
                f"--gtest_output=json:{report}"]
     code, out, _ = machine.run(command, seconds)
     if not report.is_file():
@@ -166,54 +182,26 @@ def check_part(machine, seconds):
     return command, figures
 
 
-class Server:
-    """A program that takes steps on request (bench/serve.h)."""
-
-    def __init__(self, machine, command):
-        self.process = subprocess.Popen(command, env=machine.environment(), text=True, bufsize=1, cwd=machine.out,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=open(machine.out / "logs/servers.err", "a"))
-        if not self.process.stdout.readline():
-            raise Failed(f"{Path(command[0]).name} ended with {self.process.wait()}: "
-                         + last_line((machine.out / "logs/servers.err").read_text()))
-
-    def steps(self, count):
-        self.process.stdin.write(f"steps {count}\n")
-        line = self.process.stdout.readline()
-        if not line:
-            raise Failed(f"a program ended with {self.process.wait()} while it trained")
-        return next(iter(json.loads(line).values()))
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def throughput_of(machine, model, config, batch, precision, mode, rounds=6, steps=5):
-    """Our median step time over eager Python's, interleaved: below 1 is faster."""
+    """Median step times of ours and of eager Python, interleaved."""
     inputs = machine.out / f"{model}-{batch}.safetensors"
     common = ["--precision", precision, "--device", machine.device]
-    ours = Server(machine, [str(machine.pack / "bin/bench_pytorch_model"), "--model", model, "--batch", str(batch),
-                            *(["--config", config] if config else []), "--save-inputs", str(inputs), *common,
-                            *(["--mode", mode] if mode else [])])
-    environment = dict(os.environ)
-    theirs = Server.__new__(Server)
-    theirs.process = subprocess.Popen([sys.executable, str(machine.pack / "plain.py"), "--model", model, "--inputs",
-                                       str(inputs), *common], text=True, bufsize=1, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=open(machine.out / "logs/python.err", "a"),
-                                      env={**environment, "PYTHONPATH": str(machine.torch.parent)})
-    if not theirs.process.stdout.readline():
-        ours.close()
-        raise Absent("eager Python does not run here: " + last_line((machine.out / "logs/python.err").read_text()))
-    times = ([], [])
-    for one in (ours, theirs):
-        one.steps(5)  # warm
-    for turn in range(rounds):
-        for which in ((0, 1), (1, 0))[turn % 2]:
-            times[which].extend((ours, theirs)[which].steps(steps))
-    ours.close()
-    theirs.close()
-    return statistics.median(times[0]), statistics.median(times[1])
+    ours = [str(machine.script("bench_pytorch_model")), "--model", model, "--batch", str(batch), "--save-inputs", str(inputs),
+            *(["--config", config] if config else []), *common, *(["--mode", mode] if mode else [])]
+    theirs = ["env", f"PYTHONPATH={machine.torch.parent}", sys.executable, str(machine.pack / "plain.py"), "--model", model,
+              "--inputs", str(inputs), *common]
+    served, threads = [], len(os.sched_getaffinity(0))
+    try:
+        for command in (ours, theirs):
+            served.append(Served(command, threads))
+        interleaved(served, 1, 5)  # warm
+        medians, _ = interleaved(served, rounds, steps)
+    except SystemExit as reason:  # a program ended; what it said stands on stderr
+        raise Failed(str(reason)) from None
+    finally:
+        for one in served:
+            one.close()
+    return medians["tbd"], medians["python"]
 
 
 def throughput_part(machine, seconds):
@@ -230,7 +218,7 @@ def throughput_part(machine, seconds):
             continue
         try:
             mine, theirs = throughput_of(machine, model, config, batch, precision, mode)
-        except (Failed, Absent) as reason:
+        except Failed as reason:
             figures.append(figure(what, f"absent: {reason}"))
             continue
         figures.append(figure(f"{what}: throughput over eager Python's (goal {goal})", round(theirs / mine, 3)))
@@ -305,7 +293,10 @@ def result_of(part, machine, seconds):
     result = {"part": name, "status": "pass", "reason": "", "figures": [], "command": ""}
     try:
         command, result["figures"] = function(machine, seconds)
-        result["command"] = " ".join(map(str, command)).replace(str(machine.pack), "PACK").replace(str(machine.out), "OUT")
+        shown = " ".join(map(str, command))
+        for folder, name in ((machine.programs, "PACK/bin"), (machine.pack, "PACK"), (machine.out, "OUT")):
+            shown = shown.replace(str(folder), name)
+        result["command"] = shown
     except Absent as reason:
         result.update(status="absent", reason=str(reason))
     except Failed as reason:

@@ -33,7 +33,8 @@ pack() {
       esac
     done
   done
-  cp "$tools/gpu_acceptance.sh" "$tools/gpu_acceptance.py" "$here/bench/peers/plain.py" "$pack/"
+  cp "$tools/gpu_acceptance.sh" "$tools/gpu_acceptance.py" "$here"/bench/interleave.py "$here"/bench/peers/plain.py \
+    "$here"/bench/peers/peer.py "$pack/"
   chmod +x "$pack/gpu_acceptance.sh"
   commit=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
   libc=$(ldd --version | awk 'NR == 1 {print $NF}')

@@ -3,9 +3,13 @@
 import contextlib
 import io
 import json
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / "bench")]  # the pack has all in one folder
 
 import gpu_acceptance as run
 
@@ -15,6 +19,7 @@ class Scripted:
 
     def __init__(self, pack, torch, out, device):
         self.pack, self.torch, self.out, self.device = pack, torch, out, device
+        self.programs = pack / "bin"
         self.packed = {"torch": "2.11.0", "commit": "0123456789abcdef"}
 
 
@@ -93,8 +98,11 @@ class Acceptance(unittest.TestCase):
         self.assertTrue(run.older("2.9", "2.36"))
         self.assertFalse(run.older("2.36", "2.36"))
 
-    def test_the_own_loader_fits_where_the_machines_stood(self):
-        self.assertLess(len(run.OWN_LOADER), len(run.MACHINE_LOADER))
+    def test_a_program_gets_another_loader_in_place_of_the_machines(self):
+        program = b"ELF" + run.MACHINE_LOADER + b"code"
+        self.assertEqual(run.with_loader(program, "/short/ld"), b"ELF/short/ld".ljust(3 + len(run.MACHINE_LOADER), b"\0") + b"code")
+        with self.assertRaisesRegex(SystemExit, "too long a path"):
+            run.with_loader(program, "/a/path/that/is/longer/than/it")
 
 
 if __name__ == "__main__":

@@ -29,19 +29,23 @@ def rss(library):
     return {"rss_bytes": status_bytes("VmHWM"), "rss_over_library_bytes": peak_anonymous_bytes() - library}
 
 
-def read_safetensors(path):
-    """Arrays by name, where the safetensors package is not at hand."""
-    import numpy
-
+def safetensors_entries(path):
+    """Name, type as the file spells it, shape and bytes of each tensor, where the safetensors package is not at hand."""
     with open(path, "rb") as file:
         content = file.read()
     start = 8 + int.from_bytes(content[:8], "little")
-    types = {"F32": numpy.float32, "I32": numpy.int32}
-    arrays = {}
     for name, entry in json.loads(content[8:start]).items():
         begin, end = (start + offset for offset in entry["data_offsets"])
-        arrays[name] = numpy.frombuffer(content[begin:end], types[entry["dtype"]]).reshape(entry["shape"])
-    return arrays
+        yield name, entry["dtype"], entry["shape"], content[begin:end]
+
+
+def read_safetensors(path):
+    """Arrays by name."""
+    import numpy
+
+    types = {"F32": numpy.float32, "I32": numpy.int32}
+    return {name: numpy.frombuffer(data, types[dtype]).reshape(shape)
+            for name, dtype, shape, data in safetensors_entries(path)}
 
 
 def timed(step):

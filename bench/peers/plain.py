@@ -1,34 +1,26 @@
 """ResNet-50 and BERT-Large in eager PyTorch with no package beside torch: the peer on a machine that has torch alone.
 
     python3 bench/peers/plain.py --model resnet50|bert --inputs BATCH [--device cuda:0] [--precision fp32|tf32|bf16]
-                                 [--threads 2]
+                                 [--threads 2] [--first]
 
-Answers requests on stdin (bench/serve.h). BATCH is a safetensors file as tbd writes it, of `resnet50` or of `bert` in
+Answers requests on stdin (peer.py). BATCH is a safetensors file as tbd writes it, of `resnet50` or of `bert` in
 configuration `squad`. Idiomatic training: channels last, autocast for bf16, cudnn.benchmark, fused updates: SGD with
 momentum (He et al. 2016, v1.5) and AdamW (Devlin et al. 2019, fine-tuning).
 """
 
-import argparse
 import contextlib
-import json
-import sys
-import time
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+import peer
 
-def read_safetensors(path):
-    types = {"F32": torch.float32, "I32": torch.int32, "I64": torch.int64}
-    with open(path, "rb") as file:
-        content = bytearray(file.read())
-    start = 8 + int.from_bytes(content[:8], "little")
-    tensors = {}
-    for name, entry in json.loads(bytes(content[8:start])).items():
-        begin, end = (start + offset for offset in entry["data_offsets"])
-        tensors[name] = torch.frombuffer(content[begin:end], dtype=types[entry["dtype"]]).reshape(entry["shape"]).clone()
-    return tensors
+
+def read_batch(path):
+    types = {"F32": torch.float32, "I32": torch.int32}
+    return {name: torch.frombuffer(bytearray(data), dtype=types[dtype]).reshape(shape)
+            for name, dtype, shape, data in peer.safetensors_entries(path)}
 
 
 class Bottleneck(nn.Module):
@@ -124,7 +116,7 @@ def stepper(arguments):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = arguments.precision == "tf32"
     network = {"resnet50": ResNet50, "bert": Bert}[arguments.model]().to(device, memory_format=torch.channels_last)
     batch = {}
-    for name, value in read_safetensors(arguments.inputs).items():
+    for name, value in read_batch(arguments.inputs).items():
         value = (value if value.is_floating_point() else value.long()).to(device)
         batch[name] = value.contiguous(memory_format=torch.channels_last) if value.dim() == 4 else value
     optimizer = network.optimizer()
@@ -141,23 +133,14 @@ def stepper(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = peer.arguments_parser()
     parser.add_argument("--model", choices=("resnet50", "bert"), required=True)
-    parser.add_argument("--inputs", required=True)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="fp32")
-    parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     step = stepper(arguments)
-    print(json.dumps({"ready": True}), flush=True)
-    for line in sys.stdin:
-        times = []
-        for _ in range(int(line.split()[1])):
-            start = time.perf_counter()
-            step()
-            times.append(time.perf_counter() - start)
-        print(json.dumps({"python": times}), flush=True)
+    peer.train("python", step, lambda: {"rss_bytes": peer.status_bytes("VmHWM")}, arguments.first)
 
 
 if __name__ == "__main__":
