@@ -85,7 +85,9 @@ leave_gpus() {
 await_gpu_section() {
   is_coming "$1" || return 0
   await_section "$1"
-  [ -z "$reason" ] || leave_gpus "$reason"
+  [ -n "$reason" ] || return 0
+  say "$1 is left out: $reason; ${1%-cuda} trains on the CPU"
+  gpu_known= gpu_wanted=$(for each in $gpu_wanted; do [ "$each" = "$1" ] || echo "$each"; done)
 }
 
 await_gpus() {

@@ -160,8 +160,8 @@ class Gpus(Machine):
         (self.cache / "wheels" / WHEEL).unlink()
         done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
         self.assertEqual(done.returncode, 0, done.err)
-        self.assertIn(f"the libraries for GPUs are left out: cannot download {WHEEL}", said[-1])
-        self.assertTrue(said[-1].endswith("training goes on the CPU"), said)
+        self.assertIn(f"pytorch-2.15.0-cuda is left out: cannot download {WHEEL}", said[-1])
+        self.assertTrue(said[-1].endswith("; pytorch-2.15.0 trains on the CPU"), said)
 
     def test_a_full_disk_leaves_the_libraries_out(self):
         self.setup("--frameworks", "pytorch")
@@ -553,6 +553,29 @@ class Start(Clone):
         os.utime(self.clone / "build/release/ready/.core", (1, 1))  # a source is newer now: all are built again
         self.tbd("run", "resnet50", "--framework", "mxnet")
         self.assertFalse((self.clone / "build/release/ready/pytorch").exists())
+
+    def test_a_driver_that_is_new_here_is_looked_at_once(self):
+        self.cmake_that_builds_all_but("nothing")
+        driver = self.folder / "driver"
+        for script in ("tbd", "tools/setup_gpu.sh"):
+            path = self.clone / script
+            text = path.read_text()
+            self.assertIn("/proc/driver/nvidia/version", text)
+            path.write_text(text.replace("/proc/driver/nvidia/version", str(driver)))
+        run = ("run", "resnet50", "--framework", "mxnet")
+        self.tbd(*run)
+
+        def set_up(*arguments):
+            (self.folder / "cmake-called").unlink(missing_ok=True)
+            return self.tbd(*arguments)[3]
+
+        self.assertFalse(set_up(*run), "no driver: ready")
+        driver.write_text("580.65.06\n")
+        self.assertFalse(set_up(*run, "--device", "cpu"), "the CPU needs no look")
+        self.assertTrue(set_up(*run))
+        self.assertFalse(set_up(*run), "it was looked at")
+        driver.write_text("590.1\n")
+        self.assertTrue(set_up(*run), "the driver changed")
 
     def test_another_version_gets_a_worker_of_its_own(self):
         self.cmake_that_builds_all_but("nothing")
