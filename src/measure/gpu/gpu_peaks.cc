@@ -38,11 +38,15 @@ int64_t array_bytes(const CudaDevice& device) {
 }
 
 // The device as the driver's management library sees it; it need not answer.
-class ClockReader {
+class Management {
  public:
-  explicit ClockReader(const GpuTarget& target)
+  explicit Management(const GpuTarget& target)
       : nvml_(target.nvml), device_(nvml_device(nvml_, target.device, target.environment).value()) {}
   std::optional<int64_t> sm_mhz() const { return device_ ? device_->sm_clock_mhz().value() : std::nullopt; }
+  std::optional<int64_t> memory_bytes() const {
+    const std::optional<GpuMemory> memory = device_ ? device_->memory().value() : std::nullopt;
+    return memory ? std::optional(memory->total_bytes) : std::nullopt;
+  }
   std::string driver() const { return nvml_.driver_version().value().value_or(""); }
 
  private:
@@ -68,7 +72,8 @@ class GpuMeter {
                                .cuda = facts.cuda,
                                .compiler = cat("NVRTC ", nvrtc_.version()),
                                .capability = capability_text(facts.capability),
-                               .multiprocessors = facts.multiprocessors}};
+                               .multiprocessors = facts.multiprocessors,
+                               .memory_bytes = clocks_.memory_bytes()}};
     for (const GpuKernel& kernel : gpu_kernels())
       if (wanted(options_, kernel.name)) peaks.kernels.push_back(result_of(kernel));
     require_some(peaks);
@@ -170,7 +175,7 @@ class GpuMeter {
   }
 
   const PeakOptions& options_;
-  ClockReader clocks_;
+  Management clocks_;
   Nvrtc nvrtc_;
   CudaDevice device_;
   std::map<std::string_view, cuda::Module> modules_;

@@ -46,6 +46,7 @@ struct PeakGpu {
   std::string compiler;      // "NVRTC 13.2"
   std::string capability;    // "9.0"
   int64_t multiprocessors = 0;
+  std::optional<int64_t> memory_bytes;                             // all of it, where the driver's library says so
   std::optional<int64_t> sm_clock_before_mhz, sm_clock_after_mhz;  // after warming up, and after the last kernel
 };
 struct Peaks {

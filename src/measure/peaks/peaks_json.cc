@@ -28,6 +28,7 @@ Json gpu_json(const PeakGpu& gpu) {
           {"compiler", gpu.compiler},
           {"compute_capability", gpu.capability},
           {"multiprocessors", gpu.multiprocessors},
+          {"memory_bytes", or_null(gpu.memory_bytes)},
           {"sm_clock_before_mhz", or_null(gpu.sm_clock_before_mhz)},
           {"sm_clock_after_mhz", or_null(gpu.sm_clock_after_mhz)}};
 }
@@ -40,6 +41,7 @@ PeakGpu gpu_from(const Json& json) {
           .compiler = at<std::string>(json, "compiler"),
           .capability = at<std::string>(json, "compute_capability"),
           .multiprocessors = at<int64_t>(json, "multiprocessors"),
+          .memory_bytes = maybe<int64_t>(json, "memory_bytes"),
           .sm_clock_before_mhz = maybe<int64_t>(json, "sm_clock_before_mhz"),
           .sm_clock_after_mhz = maybe<int64_t>(json, "sm_clock_after_mhz")};
 }
