@@ -39,10 +39,10 @@ class RunCommand final : public Command {
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {
       for (const Workload& cell : request.cells) require_startable(cell, settings);
-      return print_forecast(context, request, format);
+      return print_forecast(context, request, settings, format);
     }
     std::vector<LeftOutCell> left_out;
-    if (request.options.budget_seconds && !request.options.resume) left_out = thin(context, request);
+    if (request.options.budget_seconds && !request.options.resume) left_out = thin(context, request, settings);
     return measure(context, request, settings, left_out, format);
   }
 
@@ -51,21 +51,24 @@ class RunCommand final : public Command {
     return arguments_.shard.empty() ? "the plan excludes all workloads" : cat("shard ", arguments_.shard, " is empty");
   }
 
-  // Earlier records of this machine, for its rates.
-  std::vector<std::filesystem::path> earlier() const {
-    if (!arguments_.resume.empty()) return {arguments_.resume, "results"};
-    return {"results"};
+  // Earlier records of this machine tell its rates.
+  Hardware hardware(const RunnerSettings& settings) const {
+    std::vector<std::filesystem::path> earlier = {"results"};
+    if (!arguments_.resume.empty()) earlier.insert(earlier.begin(), arguments_.resume);
+    Hardware out = known_hardware(earlier, settings);
+    if (!arguments_.on.empty()) out.gpu = read_gpu_description(arguments_.on);
+    return out;
   }
 
-  int print_forecast(Context& context, const RunRequest& request, Format format) const {
-    const Forecast seen = forecast(request.cells, request.options, earlier());
+  int print_forecast(Context& context, const RunRequest& request, const RunnerSettings& settings, Format format) const {
+    const Forecast seen = forecast(request.cells, request.options, hardware(settings));
     print_tables(context, {forecast_cells(seen), forecast_observations(seen), forecast_total(seen, request.options)},
                  format);
     return kDone;
   }
 
-  std::vector<LeftOutCell> thin(Context& context, RunRequest& request) const {
-    const Forecast seen = forecast(request.cells, request.options, earlier());
+  std::vector<LeftOutCell> thin(Context& context, RunRequest& request, const RunnerSettings& settings) const {
+    const Forecast seen = forecast(request.cells, request.options, hardware(settings));
     request.cells = seen.kept_cells(request.cells);
     std::vector<LeftOutCell> left_out = seen.left_out(request.options.effort);
     if (!left_out.empty() && !output_.quiet)

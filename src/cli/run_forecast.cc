@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "runner/device_memory.h"
 #include "runner/thinning.h"
 
 namespace tbd::cli {
@@ -27,7 +28,9 @@ std::vector<fs::path> newest_records(const fs::path& results) {
   return found;
 }
 
-Rates known_rates(const std::vector<fs::path>& results, int64_t threads) {
+// What `of` finds in the peaks of the newest record that has some.
+template <class Of>
+auto newest(const std::vector<fs::path>& results, Of of) -> decltype(of(Json(), std::string())) {
   size_t looked_at = 0;
   for (const fs::path& folder : results)
     for (const fs::path& file : newest_records(folder)) {
@@ -35,11 +38,20 @@ Rates known_rates(const std::vector<fs::path>& results, int64_t threads) {
       try {
         const auto peaks = maybe<Json>(parse_json(read_file(file), file.string()), "peaks");
         if (!peaks) continue;
-        if (const auto rates = rates_of(*peaks, file.parent_path().string())) return *rates;
+        if (auto found = of(*peaks, file.parent_path().string())) return found;
       } catch (const Error&) {  // a record of another time: not what is asked here
       }
     }
-  return assumed_rates(threads);
+  return std::nullopt;
+}
+
+// Where the rates of these workloads' devices come from.
+std::string sources(const std::vector<Workload>& cells, const Hardware& hardware) {
+  std::vector<std::string> out;
+  const auto on_cpu = [](const Workload& cell) { return cell.device.empty() || cell.device == Device::kCpu; };
+  if (cells.empty() || std::ranges::any_of(cells, on_cpu)) out.push_back(hardware.rates.source);
+  if (!std::ranges::all_of(cells, on_cpu)) out.push_back(cat(hardware.gpu.name, ", ", hardware.gpu.rates.source));
+  return join(out, "; ");
 }
 
 std::vector<PlannedWorkload> planned(const Forecast& forecast, const RunOptions& options, bool all) {
@@ -129,15 +141,22 @@ std::vector<LeftOutCell> Forecast::left_out(Effort effort) const {
   return out;
 }
 
-Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const std::vector<fs::path>& results) {
-  const Machine machine = this_machine();
-  const Rates rates = known_rates(results, machine.cores);
-  Forecast out{.cells = predict(cells, options, rates, machine),
+Hardware known_hardware(const std::vector<fs::path>& results, const RunnerSettings& settings) {
+  Hardware out{.machine = this_machine(), .rates = {}};
+  const std::optional<Rates> rates = newest(results, rates_of);
+  out.rates = rates ? *rates : assumed_rates(out.machine.cores);
+  if (const std::optional<GpuDescription> gpu = newest(results, gpu_of)) out.gpu = *gpu;
+  if (const auto bytes = memory_limit(Device{"cuda:0"}, settings)) out.gpu.memory_bytes = bytes;
+  return out;
+}
+
+Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware) {
+  Forecast out{.cells = predict(cells, options, hardware),
                .kept = {},
                .reasons = {},
                .needs = {},
                .needs_all = {},
-               .rates = rates.source};
+               .rates = sources(cells, hardware)};
   out.kept.assign(cells.size(), true);
   out.reasons.resize(cells.size());
   const int64_t launches = options.launches.value_or(level(options.effort).launches);
@@ -162,6 +181,7 @@ Table forecast_cells(const Forecast& forecast) {
       .columns = {{"model", "model"},
                   {"config", "config"},
                   {"framework", "framework"},
+                  {"device", "device"},
                   {"precision", "precision"},
                   {"batch", "batch", Unit::count},
                   {"input_mode", "input"},
@@ -175,9 +195,9 @@ Table forecast_cells(const Forecast& forecast) {
       .notes = {"Time and memory are predictions. Memory is that of the network, without the framework's own."}};
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
-    table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.precision.text(), batch_cell(p),
-                          p.cell.input_mode.text(), p.memory_bytes, bool{p.fits}, p.step_seconds, p.seconds,
-                          bool{forecast.kept[i]},
+    table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.device.text(), p.cell.precision.text(),
+                          batch_cell(p), p.cell.input_mode.text(), p.memory_bytes, bool{p.fits}, p.step_seconds,
+                          p.seconds, bool{forecast.kept[i]},
                           forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});
   }
   return table;

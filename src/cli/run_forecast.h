@@ -18,10 +18,12 @@ struct Forecast {
   std::vector<LeftOutCell> left_out(Effort effort) const;
 };
 
-// Rates come from the newest record with peaks in one of these folders, else they are assumed. Throws Error(usage) when
-// the budget leaves no cell.
-Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options,
-                  const std::vector<std::filesystem::path>& results);
+// This machine, with the rates of the newest record with peaks in one of these folders, else assumed ones; and the GPU
+// of the newest such record, else an assumed one, with the memory of the GPU that answers here.
+Hardware known_hardware(const std::vector<std::filesystem::path>& results, const RunnerSettings& settings);
+
+// Throws Error(usage) when the budget leaves no cell.
+Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware);
 
 Table forecast_cells(const Forecast& forecast);
 Table forecast_observations(const Forecast& forecast);

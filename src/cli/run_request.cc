@@ -61,6 +61,13 @@ std::vector<Workload> cell_of_record(const std::string& path, RunOptions& option
   return {record.run.request};
 }
 
+// A described GPU stands for every cuda:N.
+std::vector<Workload> on_described_gpu(std::vector<Workload> cells) {
+  for (Workload& cell : cells)
+    if (cell.device.empty() || cell.device == Device::kAuto) cell.device = Device{"cuda:0"};
+  return cells;
+}
+
 RunRequest resumed(const RunArguments& given, const RunnerSettings& settings) {
   const bool more = given.cells.any() || !given.plan.empty() || !given.like.empty() || !given.out.empty() ||
                     !given.shard.empty() || given.effort || given.launches || given.limit || !given.passes.empty();
@@ -125,6 +132,9 @@ void RunArguments::declare(Options& options) {
                  "observations [none, or the plan's]");
   options.flag("--dry-run", dry_run,
                "Measure nothing; print workloads, predicted time and memory, and decidable observations");
+  options.option("--on", on,
+                 "With --dry-run, a GPU that need not be here: a record of a run on one, or a description "
+                 "(docs/plans.md); workloads without a device are foretold for it");
   options.option("--shard", shard, "Measure part i of n of the workloads, given as i/n");
   options.option("--resume", resume, "Continue the result set in this folder: measure what it lacks");
   options.option(
@@ -160,6 +170,7 @@ std::vector<OutcomeKind> outcomes_again(const std::vector<std::string>& names, c
 RunRequest run_request(const RunArguments& given, const RunnerSettings& settings) {
   if (!given.resume.empty()) return resumed(given, settings);
   if (!given.again.empty()) fail(ErrorKind::usage, "--again needs --resume RESULTS");
+  if (!given.on.empty() && !given.dry_run) fail(ErrorKind::usage, "--on describes a GPU for --dry-run alone");
   const int sources = given.cells.any() + !given.plan.empty() + !given.like.empty();
   if (sources == 0) fail(ErrorKind::usage, "run needs a model, --plan FILE or --like RECORD");
   if (sources > 1) fail(ErrorKind::usage, "give only one of a model with its axes, --plan and --like");
@@ -174,6 +185,7 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
     if (given.cells.models().empty()) fail(ErrorKind::usage, "run needs a model");
     request.cells = cells(given.cells.set());
   }
+  if (!given.on.empty()) request.cells = on_described_gpu(std::move(request.cells));
   request.cells = with_devices(std::move(request.cells), settings);
   override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);

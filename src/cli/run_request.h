@@ -11,7 +11,7 @@ namespace tbd::cli {
 struct RunArguments {
   WorkloadOptions cells;
   std::vector<std::string> passes, again;
-  std::string plan, like, out, resume, shard;
+  std::string plan, like, out, resume, shard, on;
   std::optional<std::string> effort, launches, limit, budget;
   bool no_peaks = false, no_check = false, dry_run = false;
   void declare(Options& options);

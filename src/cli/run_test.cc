@@ -102,6 +102,28 @@ TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {
   EXPECT_THAT(said.err, IsEmpty());
 }
 
+TEST_F(RunCommand, ADryRunForetellsADescribedGpu) {
+  const std::string gpu = path("gpu.json").string();
+  write_file(gpu,
+             R"({"name": "a GPU", "memory": "8GiB", "bandwidth": 1e12, "flop_rate": {"fp32": 2e13, "bf16": 8e13}})");
+  const std::vector<std::string> sweep = {"resnet50", "--batch", "32,256", "--precision", "fp32,bf16"};
+  std::vector<std::string> on_gpu = sweep;
+  on_gpu.insert(on_gpu.end(), {"--dry-run", "--json", "--on", gpu});
+  const RunOutcome said = run(on_gpu);
+  ASSERT_EQ(said.code, kDone) << said.err;
+  const std::vector<Json> cells = rows(said, "model");
+  ASSERT_EQ(cells.size(), 4u);
+  for (const Json& cell : cells) {
+    EXPECT_EQ(at<std::string>(cell, "device"), "cuda:0");
+    EXPECT_EQ(at<bool>(cell, "fits"), at<int64_t>(cell, "batch") == 32) << cell;
+    EXPECT_LT(at<double>(cell, "predicted_step_seconds"), 1) << "of the cores, for which it takes seconds";
+  }
+  EXPECT_THAT(at<std::string>(rows(said, "cells").at(0), "rates"), ::testing::StartsWith("a GPU, described: "));
+  std::vector<std::string> measured = sweep;
+  measured.insert(measured.end(), {"--on", gpu});
+  EXPECT_THAT(run(measured).err, HasSubstr("--on describes a GPU for --dry-run alone"));
+}
+
 TEST_F(RunCommand, BudgetLeavesOutWorkloadsWithReasons) {
   const Json whole = rows(run({"--plan", plan(kSweeps), "--dry-run", "--json"}), "cells").at(0);
   const double seconds = at<double>(whole, "predicted_seconds");
@@ -248,8 +270,10 @@ double predicted_seconds(const std::string& name) {
   RunOptions options{.effort = plan.effort.value_or(Effort::quick)};
   if (!plan.passes.empty()) options.passes = plan.passes;
   options.limit_seconds = plan.limit_seconds;
-  const Rates rates{.flop_rate = {{"fp32", 190e9}}, .bandwidth = 10e9, .threads = 2, .source = "a test"};
-  return total_seconds(predict(cells(plan), options, rates, {.cores = 2, .memory = int64_t{16} << 30}));
+  const Hardware hardware{
+      .machine = {.cores = 2, .memory = int64_t{16} << 30},
+      .rates = {.flop_rate = {{"fp32", 190e9}}, .bandwidth = 10e9, .threads = 2, .source = "a test"}};
+  return total_seconds(predict(cells(plan), options, hardware));
 }
 
 TEST_F(RunCommand, PredictsUnderThreeMinutesForTheSmokePlan) { EXPECT_LT(predicted_seconds("smoke.plan"), 150); }

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/json.h"
 #include "graph/expand.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
-#include "measure/core_clock.h"
 #include "models/model.h"
 #include "record/frameworks.h"
 #include "runner/prepare.h"
@@ -20,10 +18,11 @@ constexpr double kShare = 0.6;                    // of the roof that matrix pro
 constexpr double kNodeSeconds = 100e-6;           // calls, waking threads and update, however small the nodes
 constexpr double kProbes = 8;                     // workers that a search for the largest batch starts, as seen
 constexpr double kRecurrentRows = 16;             // at this batch a recurrent layer reaches half of that share
+constexpr double kGpuNodeSeconds = 50e-6;         // of the host, which launches the kernels of forward and backward
+constexpr double kGraphNodeSeconds = 5e-6;        // of the device, which starts them by itself
 constexpr int64_t kFrameworkBytes = 400ll << 20;  // a worker's own, in its data segment
+constexpr int64_t kContextBytes = 600ll << 20;    // CUDA's context, modules and workspaces, in the device's memory
 constexpr double kMemoryFactor = 1.1;             // allocators and workspaces
-constexpr double kAssumedClock = 3e9;             // Hz, where it cannot be measured
-constexpr double kAssumedBandwidth = 10e9;        // B/s
 constexpr double kPeaksSeconds = 6;               // before and after, as quick runs measure them
 
 double rate_of(const Rates& rates, const Precision& precision) {
@@ -32,6 +31,18 @@ double rate_of(const Rates& rates, const Precision& precision) {
   const double fp32 = rates.flop_rate.at("fp32");
   return precision == Precision::kFp64 ? fp32 / 2 : fp32;
 }
+
+bool trains_on_gpu(const Workload& cell) { return !cell.device.empty() && cell.device != Device::kCpu; }
+
+double node_seconds(const Workload& cell) {
+  if (!trains_on_gpu(cell)) return kNodeSeconds;
+  return cell.mode == Mode::kCudaGraph ? kGraphNodeSeconds : kGpuNodeSeconds;
+}
+
+// What the nodes of a step run at.
+struct NodeRoof {
+  double flop_rate = 0, bandwidth = 0, node_seconds = 0;
+};
 
 double roof_seconds(const Cost& cost, double flop_rate, double bandwidth) {
   return std::max(static_cast<double>(cost.model) / (kShare * flop_rate), static_cast<double>(cost.bytes) / bandwidth);
@@ -46,7 +57,7 @@ struct Network {
   NetworkKind kind;
 };
 
-double step_seconds(const Program& program, const Bindings& bindings, double flop_rate, double bandwidth) {
+double step_seconds(const Program& program, const Bindings& bindings, const NodeRoof& roof) {
   double total = 0;
   const auto batch = static_cast<double>(bindings.at("N"));
   for (const StepEntry& entry : program.step) {
@@ -55,10 +66,11 @@ double step_seconds(const Program& program, const Bindings& bindings, double flo
     const Graph graph = bind(program, phase, bindings);
     const std::vector<NodeCost> costs = node_costs(graph);
     for (size_t i = 0; i < costs.size(); ++i) {
-      const double rate = recurrent(graph.nodes[i].op) ? flop_rate * batch / (batch + kRecurrentRows) : flop_rate;
-      once += roof_seconds(costs[i].forward, rate, bandwidth) + roof_seconds(costs[i].backward, rate, bandwidth);
+      const double share = recurrent(graph.nodes[i].op) ? batch / (batch + kRecurrentRows) : 1;
+      once += roof_seconds(costs[i].forward, share * roof.flop_rate, roof.bandwidth) +
+              roof_seconds(costs[i].backward, share * roof.flop_rate, roof.bandwidth);
     }
-    once = std::max(once, kNodeSeconds * static_cast<double>(graph.nodes.size()));
+    once = std::max(once, roof.node_seconds * static_cast<double>(graph.nodes.size()));
     total += static_cast<double>(entry.repeat * phase.accumulate) * once;
   }
   return total;
@@ -80,8 +92,7 @@ double launch_seconds(const Pass& pass, double step, Effort effort, double limit
 
 class Predictor {
  public:
-  Predictor(const RunOptions& options, const Rates& rates, const Machine& machine)
-      : options_(options), rates_(rates), machine_(machine) {}
+  Predictor(const RunOptions& options, const Hardware& hardware) : options_(options), hardware_(hardware) {}
 
   CellPrediction predict(const Workload& cell) {
     const Network& network = network_of(cell);
@@ -113,17 +124,32 @@ class Predictor {
     return networks_.emplace(key, std::move(network)).first->second;
   }
 
+  NodeRoof roof_of(const Workload& cell) const {
+    if (trains_on_gpu(cell)) {
+      const Rates& rates = hardware_.gpu.rates;
+      return {rate_of(rates, cell.precision), rates.bandwidth, node_seconds(cell)};
+    }
+    const Rates& rates = hardware_.rates;
+    const double share =
+        static_cast<double>(threads_of(cell)) / static_cast<double>(std::max<int64_t>(1, rates.threads));
+    return {share * rate_of(rates, cell.precision), rates.bandwidth, node_seconds(cell)};
+  }
+
+  int64_t threads_of(const Workload& cell) const {
+    const int64_t cores = hardware_.machine.cores;
+    return cell.threads > 0 ? std::min(cell.threads, cores) : cores;
+  }
+
   // Bytes and seconds, which frameworks and passes share.
   std::pair<int64_t, double> sizes(const Workload& cell, const Network& network) {
-    const int64_t threads = cell.threads > 0 ? std::min(cell.threads, machine_.cores) : machine_.cores;
-    const double share = static_cast<double>(threads) / static_cast<double>(std::max<int64_t>(1, rates_.threads));
-    const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch, threads);
+    const NodeRoof roof = roof_of(cell);
+    const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch, roof.flop_rate,
+                                roof.node_seconds);
     const auto found = sizes_.find(key);
     if (found != sizes_.end()) return found->second;
     const Bindings bindings = {{"N", cell.batch}};
-    const std::pair<int64_t, double> both = {
-        predict_memory(network.program, bindings).peak().value,
-        step_seconds(network.for_counts, bindings, share * rate_of(rates_, cell.precision), rates_.bandwidth)};
+    const std::pair<int64_t, double> both = {predict_memory(network.program, bindings).peak().value,
+                                             step_seconds(network.for_counts, bindings, roof)};
     return sizes_.emplace(key, both).first->second;
   }
 
@@ -131,15 +157,19 @@ class Predictor {
   int64_t largest(const Workload& cell, const Network& network) const {
     const auto bytes = [&](int64_t n) { return predict_memory(network.program, {{"N", n}}).peak().value; };
     const int64_t one = bytes(1), each = std::max<int64_t>(1, bytes(2) - one);
-    const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - kFrameworkBytes) / kMemoryFactor;
+    const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - own_bytes(cell)) / kMemoryFactor;
     return std::max<int64_t>(1, 1 + static_cast<int64_t>(room - static_cast<double>(one)) / each);
   }
 
+  static int64_t own_bytes(const Workload& cell) { return trains_on_gpu(cell) ? kContextBytes : kFrameworkBytes; }
+
   bool fits(const CellPrediction& p) const {
-    const double needed = kMemoryFactor * static_cast<double>(p.memory_bytes) + static_cast<double>(kFrameworkBytes);
-    const auto within = [&](int64_t limit) { return needed <= static_cast<double>(limit); };
-    if (p.cell.memory_budget_bytes && !within(*p.cell.memory_budget_bytes)) return false;
-    return p.cell.device != Device::kCpu || !machine_.memory || within(*machine_.memory);
+    const double needed = kMemoryFactor * static_cast<double>(p.memory_bytes) + static_cast<double>(own_bytes(p.cell));
+    const auto within = [&](const std::optional<int64_t>& limit) {
+      return !limit || needed <= static_cast<double>(*limit);
+    };
+    const std::optional<int64_t> all = trains_on_gpu(p.cell) ? hardware_.gpu.memory_bytes : hardware_.machine.memory;
+    return within(p.cell.memory_budget_bytes) && within(all);
   }
 
   double cell_seconds(const CellPrediction& p) const {
@@ -156,54 +186,18 @@ class Predictor {
   }
 
   const RunOptions& options_;
-  const Rates& rates_;
-  const Machine& machine_;
+  const Hardware& hardware_;
   std::map<std::tuple<std::string, std::string, Precision, DropoutMode>, Network> networks_;
-  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, int64_t>, std::pair<int64_t, double>>
+  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, double, double>,
+           std::pair<int64_t, double>>
       sizes_;
 };
 
-// FLOPs of one core in one cycle, fp32: two multiply-adds of eight numbers, or what is left without them.
-double flops_a_cycle() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("fma") ? 32 : 8;
-#else
-  return 16;
-#endif
-}
-
 }  // namespace
 
-Rates assumed_rates(int64_t threads) {
-  const std::optional<double> clock = measure_core_clock();
-  const double fp32 = clock.value_or(kAssumedClock) * flops_a_cycle() * static_cast<double>(threads);
-  return {.flop_rate = {{"fp32", fp32}},
-          .bandwidth = kAssumedBandwidth,
-          .threads = threads,
-          .source = cat("assumed: ", significant(flops_a_cycle()), " FLOPs a core and cycle at ",
-                        clock ? "the measured clock of " : "", format_rate(clock.value_or(kAssumedClock)), "Hz, ",
-                        format_rate(kAssumedBandwidth), "B/s of memory; no record with peaks was found")};
-}
-
-std::optional<Rates> rates_of(const Json& peaks, const std::string& source) {
-  const auto isa = maybe<Json>(peaks, "isa");
-  const auto bandwidth = maybe<double>(peaks, "bandwidth");
-  const auto before = maybe<Json>(peaks, "before");
-  if (before && before->contains("gpu")) return std::nullopt;
-  if (!isa || !isa->is_object() || !maybe<double>(*isa, "fp32") || !bandwidth) return std::nullopt;
-  Rates rates{.flop_rate = {},
-              .bandwidth = *bandwidth,
-              .threads = maybe<int64_t>(peaks, "threads").value_or(1),
-              .source = cat("measured: the peaks of ", source)};
-  for (const auto& [type, rate] : isa->items())
-    if (rate.is_number() && rate.get<double>() > 0) rates.flop_rate[type] = rate.get<double>();
-  if (!rates.flop_rate.contains("fp32") || !(rates.bandwidth > 0)) return std::nullopt;
-  return rates;
-}
-
-std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options, const Rates& rates,
-                                    const Machine& machine) {
-  Predictor predictor(options, rates, machine);
+std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options,
+                                    const Hardware& hardware) {
+  Predictor predictor(options, hardware);
   std::vector<CellPrediction> out;
   for (const Workload& cell : cells) out.push_back(predictor.predict(cell));
   return out;

@@ -13,35 +13,22 @@
 // check (a first step takes about twice a later one). The roofline is that of Williams et al. 2009; 0.6 is the share
 // of the ISA roof that matrix products of training reach on the machine of docs/performance.md (docs/plans.md says how
 // near that comes). 0.1 ms a node is what small networks take for calls, threads and the update. Recurrent layers
-// multiply N rows at each time step: their share is 0.6 N / (N + 16).
+// multiply N rows at each time step: their share is 0.6 N / (N + 16). On a GPU a node takes 50 us, for the host's calls
+// alone, and 5 us in mode cuda-graph, where the device starts its kernels by itself; both are assumed.
 #pragma once
-#include <map>
-#include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
 #include "record/network_kind.h"
+#include "runner/hardware.h"
 #include "runner/run.h"
 
 namespace tbd {
-
-// Of all threads together.
-struct Rates {
-  std::map<std::string, double> flop_rate;  // FLOP/s by math type; "fp32" is always there
-  double bandwidth = 0;                     // B/s
-  int64_t threads = 1;
-  std::string source;  // "assumed: ...", "measured: ...", for people
-};
-// From the core clock, measured in 10 ms, and what a core does in a cycle as its instruction set says.
-Rates assumed_rates(int64_t threads);
-// From the peaks that a record keeps of its cores; nullopt where it has none for fp32 and memory.
-std::optional<Rates> rates_of(const Json& peaks, const std::string& source);
 
 struct CellPrediction {
   Workload cell;             // config and batch filled in
   int64_t batch = 0;         // the cell's, or the largest that is predicted to fit
   int64_t memory_bytes = 0;  // of a step, as predict_memory says; the framework's own comes on top
-  bool fits = true;          // with the framework's own in the cell's budget, or the machine
+  bool fits = true;          // with the framework's own in the cell's budget and its device's memory
   double step_seconds = 0;
   double seconds = 0;  // all launches of all passes; of one that does not fit: one start
   NetworkKind kind;
@@ -49,8 +36,8 @@ struct CellPrediction {
 
 // Passes, launches, limit and effort are those of the options. A network is built once for all its cells. Throws as
 // prepare() on a cell that makes no sense.
-std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options, const Rates& rates,
-                                    const Machine& machine);
+std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options,
+                                    const Hardware& hardware);
 double total_seconds(const std::vector<CellPrediction>& cells);
 
 // Seconds that a run takes beside its cells: the machine's peaks before and after, and its own start.

@@ -13,12 +13,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Rates kRates{
-    .flop_rate = {{"fp32", 200e9}, {"bf16", 400e9}}, .bandwidth = 1e15, .threads = 2, .source = "a test"};
-const Machine kMachine{.cores = 2, .memory = int64_t{16} << 30};
+const Hardware kHardware{
+    .machine = {.cores = 2, .memory = int64_t{16} << 30},
+    .rates = {.flop_rate = {{"fp32", 200e9}, {"bf16", 400e9}}, .bandwidth = 1e15, .threads = 2, .source = "a test"},
+    .gpu = {.name = "a GPU",
+            .memory_bytes = int64_t{24} << 30,
+            .rates = {.flop_rate = {{"fp32", 20e12}, {"bf16", 80e12}}, .bandwidth = 1e15, .source = "a test"}}};
 
 CellPrediction one(const Workload& cell, const RunOptions& options = {}) {
-  return predict({cell}, options, kRates, kMachine).at(0);
+  return predict({cell}, options, kHardware).at(0);
 }
 
 TEST(Prediction, StepTimeIsFlopsDividedByAShareOfTheRoof) {
@@ -72,6 +75,31 @@ TEST(Prediction, DefaultsAreFilledInAndKindsAreKnown) {
   EXPECT_FALSE(one({.model = "bert", .config = "tiny"}).kind.recurrent);
 }
 
+TEST(Prediction, AGpuHasRatesAndMemoryOfItsOwn) {
+  const double flop_count = 64.0 * 24'299'077'632;
+  Workload cell{.model = "resnet50", .batch = 64, .device = Device{"cuda:0"}};
+  EXPECT_NEAR(one(cell).step_seconds, flop_count / (0.6 * 20e12), 1e-3);
+  cell.threads = 1;
+  EXPECT_NEAR(one(cell).step_seconds, flop_count / (0.6 * 20e12), 1e-3) << "threads are the host's";
+  cell.precision = Precision::kBf16;
+  EXPECT_NEAR(one(cell).step_seconds, flop_count / (0.6 * 80e12), 1e-3);
+  cell.batch = 256;
+  cell.precision = Precision::kFp32;
+  EXPECT_GT(one(cell).memory_bytes, kHardware.machine.memory);
+  EXPECT_TRUE(one(cell).fits);
+  cell.batch = 512;
+  EXPECT_FALSE(one(cell).fits);
+}
+
+TEST(Prediction, AGraphOfTheDeviceSavesTheHostsCalls) {
+  Workload cell{.model = "resnet50", .config = "tiny", .batch = 1, .device = Device{"cuda:0"}};
+  const double eager = one(cell).step_seconds;
+  cell.mode = Mode::kCudaGraph;
+  EXPECT_NEAR(one(cell).step_seconds, eager / 10, 1e-9);
+  cell.device = Device::kCpu;
+  EXPECT_GT(one(cell).step_seconds, eager);
+}
+
 TEST(Prediction, PrefersRecordedPeaksOverAssumedOnes) {
   const Json peaks = {{"isa", {{"fp32", 1e11}, {"bf16", 2e11}}}, {"bandwidth", 2e10}, {"threads", 2}};
   const auto rates = rates_of(peaks, "results/a");
@@ -80,7 +108,10 @@ TEST(Prediction, PrefersRecordedPeaksOverAssumedOnes) {
   EXPECT_THAT(rates->source, HasSubstr("results/a"));
   Json of_gpu = peaks;
   of_gpu["before"] = {{"gpu", {{"name", "NVIDIA T4"}}}};
-  EXPECT_FALSE(rates_of(of_gpu, "results/a")) << "cores are predicted";
+  EXPECT_FALSE(rates_of(of_gpu, "results/a")) << "these are no cores";
+  EXPECT_FALSE(gpu_of(peaks, "results/a")) << "this is no GPU";
+  ASSERT_TRUE(gpu_of(of_gpu, "results/a"));
+  EXPECT_EQ(gpu_of(of_gpu, "results/a")->rates.flop_rate.at("bf16"), 2e11);
   EXPECT_FALSE(rates_of(Json::object(), "x"));
   EXPECT_FALSE(rates_of({{"isa", {{"bf16", 2e11}}}, {"bandwidth", 2e10}}, "x"));
   EXPECT_GT(assumed_rates(2).flop_rate.at("fp32"), assumed_rates(1).flop_rate.at("fp32"));
