@@ -209,6 +209,20 @@ TEST_F(TheProgram, SaysWhoFillsTheMemoryOfAGpuAndGoesOn) {
   EXPECT_EQ(outcomes[4].kind, OutcomeKind::ok);
 }
 
+TEST_F(TheProgram, NamesTheNodeOfAFaultOfTheGpuAndGoesOn) {
+  behave("pytorch", "broken-gpu", "0.05");
+  write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n");
+  EXPECT_EQ(run(kWithDriver + quoted(smoke("set", {"--device", "cuda:0", "--batch", "8,4"}))), kCellFailed) << err();
+  std::map<int64_t, Outcome> outcomes;
+  for (const fs::path& record : find_records(path("set"))) {
+    const auto run_of = read_record(record).run;
+    outcomes[run_of.request.batch] = run_of.outcome;
+  }
+  EXPECT_EQ(outcomes[8].kind, OutcomeKind::failed);
+  EXPECT_THAT(outcomes[8].reason, AllOf(HasSubstr("at conv2d 'layer1.0.conv1'"), HasSubstr("uncorrectable ECC error")));
+  EXPECT_EQ(outcomes[4].kind, OutcomeKind::ok) << outcomes[4].reason;
+}
+
 TEST_F(TheProgram, ImpossibleStampsFailTheirRowAlone) {
   behave("mxnet", "good");
   for (const char* behaviour : {"equal-stamps", "backward-stamps", "huge-stamps", "skipped-steps"}) {

@@ -3,11 +3,11 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
-a segmentation fault without a word or exit with code 5. The two last offer a GPU; the second has no room for more than
-four samples.
+a segmentation fault without a word or exit with code 5. The three last offer a GPU; the second has no room for more
+than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process.
 """
 import json
 import math
@@ -87,6 +87,15 @@ def take_memory():
     return True
 
 
+def break_down():
+    """As a process whose CUDA context is lost: it says which node failed, then dies when it gives its memory back."""
+    fail("internal", "torch: in the backward pass of phase 'train' at conv2d 'layer1.0.conv1': CUDA error: uncorrectable "
+         "ECC error encountered")
+    sys.stdin.readline()
+    print("terminate called after throwing an instance of 'c10::AcceleratorError'", file=sys.stderr, flush=True)
+    os.abort()
+
+
 def stop_came():
     return BEHAVIOUR != "ignores-stop" and select.select([sys.stdin], [], [], 0)[0] and "stop" in sys.stdin.readline()
 
@@ -100,6 +109,8 @@ def train(request):
             time.sleep(600)
         if step == 4 and BEHAVIOUR == "killed-at-step":
             os.kill(os.getpid(), signal.SIGKILL)
+        if step == 4 and BEHAVIOUR == "broken-gpu" and load.batch > 4:
+            break_down()
         if step == 4 and BEHAVIOUR == "garbage":
             print("Warning: something from a library", flush=True)
         time.sleep(STEP_SECONDS)
