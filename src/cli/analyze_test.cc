@@ -105,13 +105,20 @@ TEST_F(AnalyzeCommand, JsonHasExactlyTheKeysOfTheContract) {
     for (const auto& [key, value] : object.items()) out.push_back(key);
     return out;
   };
-  EXPECT_THAT(keys(rank),
-              testing::ElementsAre("rank", "window_ns", "busy_ns", "compute_ns", "communication_ns", "copy_ns",
-                                   "compute_communication_overlap_ns", "idle_ns", "streams", "kernels", "steps"));
+  EXPECT_THAT(keys(rank), testing::ElementsAre("rank", "window_ns", "busy_ns", "compute_ns", "communication_ns",
+                                               "copy_ns", "compute_communication_overlap_ns", "idle_ns", "queue",
+                                               "streams", "kernels", "steps"));
+  EXPECT_THAT(keys(rank["queue"]),
+              testing::ElementsAre("launches", "onto_empty", "median_depth", "p95_depth", "largest_depth",
+                                   "queued_gaps", "queued_ns", "empty_gaps", "empty_ns", "launch_bound_gaps",
+                                   "launch_bound_ns", "unknown_gaps", "unknown_ns"));
+  for (const auto& [key, value] : rank["queue"].items()) EXPECT_TRUE(value.is_number_integer()) << key;
+
   EXPECT_THAT(keys(rank["streams"][0]), testing::ElementsAre("device", "stream", "busy_ns", "idle_ns", "idle_causes"));
   EXPECT_THAT(keys(rank["kernels"][0]), testing::ElementsAre("name", "count", "total_ns"));
   EXPECT_THAT(keys(rank["steps"][0]), testing::ElementsAre("name", "start_ns", "duration_ns"));
-  for (const auto& [key, value] : rank.items()) EXPECT_TRUE(value.is_number_integer() || value.is_array()) << key;
+  for (const auto& [key, value] : rank.items())
+    EXPECT_TRUE(value.is_number_integer() || value.is_array() || key == "queue") << key;
   int64_t idle = 0;
   for (const auto& [cause, ns] : rank["streams"][0]["idle_causes"].items()) idle += ns.get<int64_t>();
   EXPECT_EQ(rank["streams"][0]["idle_ns"], idle);

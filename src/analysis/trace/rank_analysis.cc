@@ -57,11 +57,12 @@ void find_jump(const RankEvents& rank, const Gap& gap, RankAnalysis& out) {
   out.jump_before = std::string(rank.trace->name(rank.activities[*gap.next].event));
 }
 
-void analyze_gaps(const RankEvents& rank, const IdleCauses& causes, RankAnalysis& out) {
+void analyze_gaps(const RankEvents& rank, const Launches& launches, const IdleCauses& causes, RankAnalysis& out) {
   visit_gaps(rank, out.window, [&](const Gap& gap) {
     causes.add_device(gap, out.causes);
     find_jump(rank, gap, out);
   });
+  if (rank.on_device) out.queue = queue_use(rank, launches, causes, out.window);
 }
 
 StreamAnalysis empty_stream(const RankEvents& rank, TrackId id) {
@@ -130,7 +131,7 @@ RankAnalysis analyze_rank(const Trace& trace, int32_t rank, TraceWindow window) 
   out.masks = sweep(events.activities, out.window);
   Launches launches = join_launches(events);
   const IdleCauses causes(events, launches, out.window);
-  analyze_gaps(events, causes, out);
+  analyze_gaps(events, launches, causes, out);
   out.delay_ns = causes.delay();
   out.streams = analyze_streams(events, causes, out.window);
   out.kernels = kernel_groups(events, events.activities, out.window);

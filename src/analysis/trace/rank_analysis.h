@@ -7,6 +7,7 @@
 #include "analysis/trace/collectives.h"
 #include "analysis/trace/critical_path.h"
 #include "analysis/trace/kernel_table.h"
+#include "analysis/trace/launch_queue.h"
 #include "analysis/trace/sweep.h"
 
 namespace tbd {
@@ -39,6 +40,7 @@ struct RankAnalysis {
   MaskTimes masks;      // sum to the window
   CauseTimes causes{};  // of the device: sum to masks.idle()
   int64_t delay_ns = 0;
+  std::optional<QueueUse> queue;        // absent where the processor is the device
   std::vector<StreamAnalysis> streams;  // threads with ops that work where the processor is the device
   std::vector<KernelGroup> kernels;     // by name and detail, all classes
   std::vector<KernelGroup> dispatch;    // what ops did besides where the processor is the device, by name

@@ -59,7 +59,7 @@ TEST(Sweep, TotalsOfAHandMadeTrace) {
   ASSERT_EQ(json["streams"].size(), 2u);
   EXPECT_EQ(json["streams"][0]["busy_ns"], 200);
   EXPECT_EQ(json["streams"][1]["busy_ns"], 110);
-  EXPECT_EQ(json.size(), 11u);
+  EXPECT_EQ(json.size(), 12u);
 }
 
 TEST(IdleCauses, AGapIsSplitAtTheLaunch) {

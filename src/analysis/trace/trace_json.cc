@@ -1,3 +1,4 @@
+#include "analysis/trace/queue_tables.h"
 #include "analysis/trace/trace_tables.h"
 #include "base/json.h"
 
@@ -48,6 +49,7 @@ Json to_json(const RankAnalysis& analysis) {
           {"copy_ns", masks.busy(bit(DeviceClass::copy))},
           {"compute_communication_overlap_ns", masks.overlap(kComputeBits, comm)},
           {"idle_ns", masks.idle()},
+          {"queue", analysis.queue ? to_json(*analysis.queue) : Json()},
           {"streams", streams_json(analysis)},
           {"kernels", kernels_json(analysis)},
           {"steps", steps_json(analysis)}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/trace/queue_tables.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -225,7 +226,14 @@ Table fault_table(const Trace& trace, std::span<const RankAnalysis> ranks) {
 }
 
 std::vector<Table> trace_tables(std::span<const RankAnalysis> ranks) {
-  std::vector<Table> tables = {overview_table(ranks), idle_table(ranks), stream_table(ranks), path_table(ranks)};
+  std::vector<Table> tables = {overview_table(ranks), idle_table(ranks)};
+  std::vector<QueueRow> queues;
+  for (const RankAnalysis& r : ranks)
+    if (r.queue) queues.push_back({r.rank, *r.queue, r.window.length()});
+  for (Table& table : std::vector<Table>{gap_table(queues), queue_table(queues)})
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  tables.push_back(stream_table(ranks));
+  tables.push_back(path_table(ranks));
   if (Table steps = step_table(ranks); !steps.rows.empty()) tables.push_back(std::move(steps));
   std::vector<RankCollectives> collectives;
   for (const RankAnalysis& r : ranks) collectives.push_back({r.rank, r.collectives});

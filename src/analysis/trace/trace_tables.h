@@ -11,6 +11,8 @@ namespace tbd {
 
 // One object, all times integers of nanoseconds:
 //   rank, window_ns, busy_ns, compute_ns, communication_ns, copy_ns, compute_communication_overlap_ns, idle_ns,
+//   queue {launches, onto_empty, median_depth, p95_depth, largest_depth, queued_gaps, queued_ns, empty_gaps, empty_ns,
+//   launch_bound_gaps, launch_bound_ns, unknown_gaps, unknown_ns}, null where the processor is the device,
 //   streams [{device, stream, busy_ns, idle_ns, idle_causes {cause: ns}}], kernels [{name, count, total_ns}],
 //   steps [{name, start_ns, duration_ns}]
 // compute includes layout; kernels leave copies out.
