@@ -157,6 +157,20 @@ TEST(LongKernels, HoldsFailsAndLacksATrace) {
   EXPECT_EQ(none.command, "tbd run resnet50 --batch 4 --passes clean,trace");
 }
 
+TEST(LongKernels, OfAGpuAreKernelsByName) {
+  Results results;
+  results.add({.device = Device("cuda:0"), .batches = {4}, .throughput = {10}, .u = {0.9}, .f = {0.5}});
+  std::vector<Sweep> sweeps = results.sweeps();
+  Profile& profile = sweeps[0].points[0].profile.emplace();
+  profile.kernels = {{.name = "void at::native::gemm<float>(int)", .direction = "forward", .total_ns = 800},
+                     {.name = "void at::native::norm<float>(int)", .direction = "backward", .total_ns = 200}};
+  profile.kernels[0].utilization = 0.6;
+  profile.kernels[1].utilization = 0.1;
+  const Observation o = observe(sweeps, sample::networks())[7];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_THAT(o.effect, AllOf(HasSubstr("20.0 %"), HasSubstr("norm<float> (backward)")));
+}
+
 TEST(LongKernels, RecurrentModelsAreNoEvidence) {
   Results results;
   results.add({.model = "seq2seq", .op = "lstm", .batches = {4}, .throughput = {10}, .u = {0.9}, .f = {0.5}});

@@ -1,6 +1,7 @@
 // Rule 8: tuned convolutional networks still have long kernels that use the device badly (Zhu et al. 2018, table 5).
 #include "analysis/observations/scope.h"
 #include "analysis/observations/suggest.h"
+#include "analysis/trace/kernel_table.h"
 #include "base/text.h"
 
 namespace tbd::rules {
@@ -17,11 +18,11 @@ Found long_below_average(const Profile& profile) {
   const double mean = profile.mean_utilization();
   int64_t all = 0, below = 0;
   Found out;
-  for (const ProfileOp& op : profile.ops) {  // longest first
-    all += op.total_ns;
-    if (out.names.size() == kLongest || op.utilization.value_or(0) >= mean) continue;
-    below += op.total_ns;
-    out.names.push_back(cat(op.main_op, " (", op.direction, ")"));
+  for (const RankedWork& work : profile.ranked()) {  // longest first
+    all += work.total_ns;
+    if (out.names.size() == kLongest || work.utilization.value_or(0) >= mean) continue;
+    below += work.total_ns;
+    out.names.push_back(cat(short_kernel_name(work.name), " (", work.direction, ")"));
   }
   out.share = all > 0 ? static_cast<double>(below) / static_cast<double>(all) : 0;
   return out;

@@ -69,7 +69,9 @@ void add_loss(Profile& profile) {
   const int64_t ideal_ns = std::min(compute, rounded(share * ideal));
   const int64_t layout_ns = std::min(compute - ideal_ns, rounded(share * layout));
   const int64_t rest = compute - ideal_ns - layout_ns;
-  const int64_t system = std::min(rest, rounded(static_cast<double>(compute) * profile.system_share.value_or(0)));
+  // A kernel of a GPU runs without the processor: what the system takes of that is in the idle time.
+  const double system_share = profile.queue ? 0 : profile.system_share.value_or(0);
+  const int64_t system = std::min(rest, rounded(static_cast<double>(compute) * system_share));
   const int64_t exposed = profile.masks.busy(comm) - profile.masks.overlap(comm, kComputeBits);
   profile.loss = {{"ideal", ideal_ns},
                   {"system time", system},

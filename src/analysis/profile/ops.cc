@@ -18,28 +18,6 @@ struct NodeTime {
   std::map<std::string, Main> by_op;
 };
 
-struct Costs {
-  std::string op;
-  OpCost forward, backward;
-};
-
-// A node that stands in several entries of a step has one row each.
-std::map<std::string, Costs> costs_by_node(const RunInfo& run) {
-  std::map<std::string, Costs> costs;
-  const auto add = [](OpCost& sum, const OpCost& more) {
-    sum.flop_model += more.flop_model;
-    sum.flop_simd += more.flop_simd;
-    sum.bytes += more.bytes;
-  };
-  for (const OpRow& row : run.ops) {
-    Costs& node = costs[row.node];
-    node.op = row.op;
-    add(node.forward, row.forward);
-    add(node.backward, row.backward);
-  }
-  return costs;
-}
-
 using NodeKey = std::pair<std::string, std::string>;  // node, direction
 
 std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
@@ -84,6 +62,27 @@ void set_roofline(ProfileOp& op, const Precision& precision, const Roofs& roofs)
 
 }  // namespace
 
+OpCost NodeCosts::of(std::string_view direction) const {
+  if (direction == "forward") return forward;
+  return direction == "backward" ? backward : OpCost{};
+}
+
+std::map<std::string, NodeCosts> costs_by_node(const RunInfo& run) {
+  std::map<std::string, NodeCosts> costs;
+  const auto add = [](OpCost& sum, const OpCost& more) {
+    sum.flop_model += more.flop_model;
+    sum.flop_simd += more.flop_simd;
+    sum.bytes += more.bytes;
+  };
+  for (const OpRow& row : run.ops) {
+    NodeCosts& node = costs[row.node];
+    node.op = row.op;
+    add(node.forward, row.forward);
+    add(node.backward, row.backward);
+  }
+  return costs;
+}
+
 // What computes takes up the ideal time first.
 double ProfileOp::layout_loss_ns() const {
   const double ideal_of_layout = std::max(0.0, ideal_ns - static_cast<double>(total_ns - layout_ns));
@@ -102,15 +101,13 @@ std::optional<double> ProfileOp::intensity() const {
 
 std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
                                    const RunInfo& run, const Roofs& roofs) {
-  const std::map<std::string, Costs> costs = costs_by_node(run);
+  const std::map<std::string, NodeCosts> costs = costs_by_node(run);
   std::map<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, std::string>, ProfileOp> groups;
   std::map<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, std::string>, int64_t> main_ns;
   for (const auto& [key, time] : times_by_node(rank, windows)) {
     const auto& [node, direction] = key;
     const auto cost = costs.find(node);
-    OpCost counted;
-    if (cost != costs.end() && direction == "forward") counted = cost->second.forward;
-    if (cost != costs.end() && direction == "backward") counted = cost->second.backward;
+    const OpCost counted = cost != costs.end() ? cost->second.of(direction) : OpCost{};
     const std::string op = cost != costs.end() ? cost->second.op : direction == "update" ? "update" : "other";
     const auto main = std::ranges::max_element(time.by_op, {}, [](const auto& each) { return each.second.ns; });
     const auto group = std::tuple(op, direction, counted.flop_model, counted.flop_simd, counted.bytes, main->first);

@@ -27,6 +27,18 @@ std::unique_ptr<TracedSteps> traced_steps(const Record& record);
 // border. Needs launch.info.traced.
 std::vector<size_t> untraced_beside(const Launch& launch);
 
+struct NodeCosts {
+  std::string op;
+  OpCost forward, backward;
+  OpCost of(std::string_view direction) const;  // nothing but forward and backward costs
+};
+// A node that stands in several entries of a step has one row in each, added up here.
+std::map<std::string, NodeCosts> costs_by_node(const RunInfo& run);
+
+// Kernels and collectives that begin in the windows, by name. Empty where the processor is the device.
+std::vector<ProfileKernel> profile_kernels(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
+                                           const RunInfo& run, const Roofs& roofs);
+
 // Activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
 std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
                                    const RunInfo& run, const Roofs& roofs);

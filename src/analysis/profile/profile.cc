@@ -116,6 +116,9 @@ void add_window(Profile& profile, const RankEvents& rank, const Launches& launch
   profile.masks += sweep(rank.activities, window);
   const IdleCauses causes(rank, launches, window);
   visit_gaps(rank, window, [&](const Gap& gap) { causes.add_device(gap, profile.causes); });
+  if (!rank.on_device) return;
+  if (!profile.queue) profile.queue.emplace();
+  *profile.queue += queue_use(rank, launches, causes, window);
 }
 
 // Of the first step that is looked at.
@@ -162,11 +165,20 @@ double Profile::compute_utilization() const {
   return static_cast<double>(masks.busy(kComputeBits)) / static_cast<double>(window_ns);
 }
 
+std::vector<RankedWork> Profile::ranked() const {
+  std::vector<RankedWork> out;
+  for (const ProfileKernel& kernel : kernels)
+    out.push_back({kernel.name, kernel.direction, kernel.nodes, kernel.total_ns, kernel.utilization});
+  if (!kernels.empty()) return out;
+  for (const ProfileOp& op : ops) out.push_back({op.main_op, op.direction, op.nodes, op.total_ns, op.utilization});
+  return out;
+}
+
 double Profile::mean_utilization() const {
   double weighted = 0, all = 0;
-  for (const ProfileOp& op : ops) {
-    weighted += op.utilization.value_or(0) * op.seconds();
-    all += op.seconds();
+  for (const RankedWork& work : ranked()) {
+    weighted += work.utilization.value_or(0) * static_cast<double>(work.total_ns);
+    all += static_cast<double>(work.total_ns);
   }
   return all > 0 ? weighted / all : 0;
 }
@@ -204,6 +216,7 @@ std::optional<Profile> profile_of(const Record& record) {
   profile.counters = counter_use(record, *launch);
   const Roofs roofs = Roofs::of(record.run);
   profile.ops = profile_ops(rank, windows, profile.steps, record.run, roofs);
+  profile.kernels = profile_kernels(rank, windows, profile.steps, record.run, roofs);
   add_flops(profile, record.run, roofs);
   add_loss(profile);
   add_timeline(profile, rank, launches, windows.front());

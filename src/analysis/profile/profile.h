@@ -9,6 +9,7 @@
 #include "analysis/profile/counter_use.h"
 #include "analysis/profile/timeline.h"
 #include "analysis/trace/host_timeline.h"
+#include "analysis/trace/launch_queue.h"
 #include "analysis/trace/sweep.h"
 #include "record/record.h"
 #include "stats/compare.h"
@@ -47,6 +48,29 @@ struct ProfileOp {
   std::optional<double> intensity() const;  // FLOP/B
 };
 
+// The kernels of one name on a GPU, over all steps looked at. What a node needs is charged to the kernels that work for
+// it together, in proportion to their time; casts, transposes and reorders are charged nothing where others work beside
+// them. So a node's kernels have one utilization, and the charges add up to the FLOPs of the nodes.
+struct ProfileKernel {
+  std::string name;
+  std::string direction;           // "forward", "forward and backward"; "other" where none is said
+  std::vector<std::string> nodes;  // that it worked for; empty where the trace names none
+  int64_t runs = 0, total_ns = 0;
+  double flop_model = 0, flop_simd = 0;  // charged
+  // Of the measured instruction peak in its time: on the units of the vector type (fp32, or fp64 in an fp64 network),
+  // and on tensor cores where the network's math type runs on these. Absent without a node or a peak.
+  std::optional<double> vector, tensor;
+  std::optional<double> utilization;  // of the two that of the network's math type
+};
+
+// What tables 5 and 6 of the paper rank: kernels of a GPU, ops of a processor.
+struct RankedWork {
+  std::string name, direction;
+  std::vector<std::string> nodes;
+  int64_t total_ns = 0;
+  std::optional<double> utilization;  // absent where nothing is counted: weighs in with 0
+};
+
 // A part of the window; all parts add up to it exactly.
 struct LossPart {
   std::string cause;
@@ -70,7 +94,9 @@ struct Profile {
   int64_t window_ns = 0;
   MaskTimes masks;                                                    // sum to the window
   CauseTimes causes{};                                                // sum to masks.idle()
+  std::optional<QueueUse> queue;                                      // of a GPU
   std::vector<ProfileOp> ops;                                         // longest first
+  std::vector<ProfileKernel> kernels;                                 // of a GPU, longest first, without copies
   std::vector<LossPart> loss;                                         // sums to window_ns
   std::vector<FlopUse> flops;                                         // of the cell's math type first
   std::vector<StepUse> step_use;                                      // sums to the window and its busy(kComputeBits)
@@ -86,7 +112,8 @@ struct Profile {
   std::vector<std::string> notes;  // what is withheld or doubtful, and why
 
   double compute_utilization() const;
-  double mean_utilization() const;  // of the cell's math type, over all ops, weighted by time
+  double mean_utilization() const;         // of the cell's math type, over all ranked work, weighted by time
+  std::vector<RankedWork> ranked() const;  // longest first
 };
 // Of the record's last launch of pass trace; nullopt without one that left a trace. Throws Error(invalid) when the
 // trace is damaged or has none of the steps that were to be traced.

@@ -1,4 +1,5 @@
 #include "analysis/profile/profile_tables.h"
+#include "analysis/trace/queue_tables.h"
 #include "base/json.h"
 
 namespace tbd {
@@ -21,16 +22,31 @@ Json op_json(const ProfileOp& op) {
           {"bound", op.bound.empty() ? Json() : Json(op.bound)}};
 }
 
+Json kernel_json(const ProfileKernel& kernel) {
+  return {{"name", kernel.name},
+          {"direction", kernel.direction},
+          {"nodes", kernel.nodes},
+          {"runs", kernel.runs},
+          {"total_ns", kernel.total_ns},
+          {"flop_model", kernel.flop_model},
+          {"flop_simd", kernel.flop_simd},
+          {"vector_utilization", or_null(kernel.vector)},
+          {"tensor_utilization", or_null(kernel.tensor)},
+          {"utilization", or_null(kernel.utilization)}};
+}
+
 }  // namespace
 
 Json to_json(const Profile& profile, const RunInfo& run) {
-  Json flops = Json::object(), ops = Json::array(), loss = Json::object(), timeline = Json::array();
+  Json flops = Json::object(), ops = Json::array(), kernels = Json::array(), loss = Json::object(),
+       timeline = Json::array();
   for (const FlopUse& use : profile.flops)
     flops[use.type] = {{"flops", use.flops},
                        {"active", or_null(use.active)},
                        {"window", or_null(use.window)},
                        {"active_of_product", or_null(use.active_of_product)}};
   for (const ProfileOp& op : profile.ops) ops.push_back(op_json(op));
+  for (const ProfileKernel& kernel : profile.kernels) kernels.push_back(kernel_json(kernel));
   for (const LossPart& part : profile.loss) loss[part.cause] = part.ns;
   for (const TimelinePart& part : profile.timeline.parts)
     timeline.push_back({{"phase", name(part.phase)}, {"busy", part.busy}, {"off_cpu", part.off_cpu}});
@@ -54,8 +70,10 @@ Json to_json(const Profile& profile, const RunInfo& run) {
           {"system_share", or_null(profile.system_share)},
           {"minor_faults_per_step", or_null(profile.minor_faults)},
           {"loss_ns", std::move(loss)},
+          {"queue", profile.queue ? to_json(*profile.queue) : Json()},
           {"off_cpu", {{"record", profile.off_cpu}, {"step_loop_waiting_ns", profile.waiting_ns}}},
           {"ops", std::move(ops)},
+          {"kernels", std::move(kernels)},
           {"timeline",
            {{"step", profile.timeline.step},
             {"duration_ns", profile.timeline.duration_ns},

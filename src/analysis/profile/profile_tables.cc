@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analysis/trace/kernel_table.h"
+#include "analysis/trace/queue_tables.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -10,6 +12,12 @@ namespace tbd {
 namespace {
 
 constexpr size_t kFewestOps = 5, kMostOps = 40, kLong = 5;
+
+int64_t all_work(const Profile& profile) {
+  int64_t sum = 0;
+  for (const RankedWork& work : profile.ranked()) sum += work.total_ns;
+  return sum;
+}
 
 int64_t all_ops(const Profile& profile) {
   int64_t sum = 0;
@@ -22,29 +30,47 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-std::string nodes_text(const ProfileOp& op) {
-  if (op.nodes.empty()) return "";
-  return op.nodes.size() == 1 ? op.nodes.front() : cat(op.nodes.front(), " and ", op.nodes.size() - 1, " like it");
+std::string nodes_text(const std::vector<std::string>& nodes, std::string_view others) {
+  if (nodes.empty()) return "";
+  return nodes.size() == 1 ? nodes.front() : cat(nodes.front(), " and ", nodes.size() - 1, others);
+}
+std::string nodes_text(const ProfileOp& op) { return nodes_text(op.nodes, " like it"); }
+
+// Time of kernels whose node is not known, which a graph of the device launched or nothing names.
+int64_t without_node(const Profile& profile) {
+  int64_t sum = 0;
+  for (const ProfileKernel& kernel : profile.kernels)
+    if (kernel.nodes.empty()) sum += kernel.total_ns;
+  return sum;
+}
+
+std::string charge_note(const Profile& profile) {
+  if (profile.kernels.empty()) return "Ops that need no FLOP count as 0.";
+  return cat(
+      "What a node needs is charged to its kernels together, in proportion to their time; kernels that need no FLOP, "
+      "or whose node the trace does not name (",
+      format_percent(fraction(without_node(profile), all_work(profile))), " of the time), count as 0.");
 }
 
 Table long_table(const Profile& profile, bool below) {
   const double mean = profile.mean_utilization();
+  const char* what = profile.kernels.empty() ? "ops" : "kernels";
   Table table{.title =
-                  below ? "Longest ops of below-average utilization" : "Longest ops of average utilization or more"};
-  table.columns = {{"share", "share of op time", Unit::fraction},
+                  cat("Longest ", what, " of ", below ? "below-average utilization" : "average utilization or more")};
+  table.columns = {{"share", profile.kernels.empty() ? "share of op time" : "share of kernel time", Unit::fraction},
                    {"utilization", "utilization", Unit::fraction},
-                   {"op", "op"},
+                   {"op", profile.kernels.empty() ? "op" : "kernel", Unit::none, short_kernel_name},
                    {"direction", "direction"},
                    {"nodes", "nodes"}};
-  const int64_t all = all_ops(profile);
-  for (const ProfileOp& op : profile.ops) {
+  const int64_t all = all_work(profile);
+  for (const RankedWork& work : profile.ranked()) {
     if (table.rows.size() == kLong) break;
-    if ((op.utilization.value_or(0) < mean) == below)
-      table.rows.push_back(
-          {fraction(op.total_ns, all), cell(op.utilization), op.main_op, op.direction, nodes_text(op)});
+    if ((work.utilization.value_or(0) < mean) == below)
+      table.rows.push_back({fraction(work.total_ns, all), cell(work.utilization), work.name, work.direction,
+                            nodes_text(work.nodes, profile.kernels.empty() ? " like it" : " more")});
   }
-  table.notes = {cat("Mean over all ops, weighted by their time: ", format_percent(mean),
-                     " of the instruction peak. Ops that need no FLOP count as 0.")};
+  table.notes = {cat("Mean over all ", what, ", weighted by their time: ", format_percent(mean),
+                     " of the instruction peak. ", charge_note(profile))};
   return table;
 }
 
@@ -103,9 +129,11 @@ Table loss_table(const Profile& profile) {
 
 Table profile_op_table(const Profile& profile, const RunInfo& run) {
   Table table{.title = "Ops"};
+  const bool kernels = !profile.kernels.empty();
   table.columns = {{"op", "op"},
                    {"direction", "direction"},
-                   {"main_op", cat("longest op in ", run.workload.framework)},
+                   {"main_op", kernels ? "longest kernel" : cat("longest op in ", run.workload.framework), Unit::none,
+                    short_kernel_name},
                    {"nodes", "nodes"},
                    {"runs", "runs a step", Unit::count},
                    {"time_s", "time a step", Unit::seconds},
@@ -133,6 +161,35 @@ Table profile_op_table(const Profile& profile, const RunInfo& run) {
   return table;
 }
 
+Table profile_kernel_table(const Profile& profile, const RunInfo& run) {
+  const std::string type = upper_case(run.workload.precision.text());
+  const bool tensor = std::ranges::any_of(profile.kernels, [](const ProfileKernel& k) { return k.tensor.has_value(); });
+  Table table{.title = "Kernels"};
+  table.columns = {{"kernel", "kernel", Unit::none, short_kernel_name},
+                   {"direction", "direction"},
+                   {"nodes", "nodes"},
+                   {"runs", "runs a step", Unit::count},
+                   {"time_s", "time a step", Unit::seconds},
+                   {"share", "share", Unit::fraction},
+                   {"vector_utilization", cat(type == "FP64" ? type : "FP32", " utilization"), Unit::fraction}};
+  if (tensor) table.columns.push_back({"tensor_utilization", cat(type, " utilization"), Unit::fraction});
+  const int64_t all = all_work(profile);
+  const auto steps = std::max<int64_t>(1, profile.steps);
+  int64_t listed = 0;
+  for (const ProfileKernel& kernel : profile.kernels) {
+    if (table.rows.size() >= kMostOps || (table.rows.size() >= kFewestOps && listed >= all - all / 10)) break;
+    table.rows.push_back({kernel.name, kernel.direction, nodes_text(kernel.nodes, " more"), kernel.runs / steps,
+                          seconds_of(kernel.total_ns) / static_cast<double>(steps), fraction(kernel.total_ns, all),
+                          cell(kernel.vector)});
+    if (tensor) table.rows.back().push_back(cell(kernel.tensor));
+    listed += kernel.total_ns;
+  }
+  if (const size_t rest = profile.kernels.size() - table.rows.size(); rest > 0)
+    table.notes = {cat(rest, " more, with ", format_percent(fraction(all - listed, all)), " of the time.")};
+  table.notes.push_back(cat("Utilization of the measured instruction peaks. ", charge_note(profile)));
+  return table;
+}
+
 Table long_below_average_table(const Profile& profile) { return long_table(profile, true); }
 Table long_above_average_table(const Profile& profile) { return long_table(profile, false); }
 
@@ -153,9 +210,15 @@ Table overhead_table(const Profile& profile) {
 }
 
 std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
-  std::vector<Table> tables = {utilization_table(profile, Roofs::of(run)), loss_table(profile),
-                               profile_op_table(profile, run), long_below_average_table(profile),
-                               long_above_average_table(profile)};
+  std::vector<Table> tables = {utilization_table(profile, Roofs::of(run)), loss_table(profile)};
+  if (profile.queue) {
+    const QueueRow queue{.use = *profile.queue, .window_ns = profile.window_ns};
+    tables.push_back(gap_table(std::span(&queue, 1)));
+    tables.push_back(queue_table(std::span(&queue, 1)));
+  }
+  for (const auto& table :
+       {profile_op_table(profile, run), long_below_average_table(profile), long_above_average_table(profile)})
+    tables.push_back(table);
   if (profile.counters) tables.push_back(counter_table(*profile.counters));
   tables.push_back(overhead_table(profile));
   return tables;

@@ -188,8 +188,9 @@ std::vector<Table> longest_kernel_tables(std::span<const Record* const> records)
     if (!profile) continue;
     const MeasuredWorkload& w = record->run.workload;
     Table table = long_below_average_table(*profile);
-    table.title = cat("Tables 5 and 6: longest ops of below-average utilization, ", framework, ", ", w.model,
-                      ", batch ", w.batch, ", ", w.precision);
+    table.title =
+        cat("Tables 5 and 6: longest ", profile->kernels.empty() ? "ops" : "kernels", " of below-average utilization, ",
+            framework, ", ", w.model, ", batch ", w.batch, ", ", w.precision);
     tables.push_back(std::move(table));
   }
   return tables;

@@ -63,10 +63,11 @@ std::optional<double> longest_below(const ThenCell& cell) try {
   const std::optional<Profile> profile = profile_of(*cell.record);
   if (!profile) return std::nullopt;
   int64_t all = 0;
-  for (const ProfileOp& op : profile->ops) all += op.total_ns;
-  for (const ProfileOp& op : profile->ops)  // longest first
-    if (all > 0 && op.utilization.value_or(0) < profile->mean_utilization())
-      return static_cast<double>(op.total_ns) / static_cast<double>(all);
+  const std::vector<RankedWork> ranked = profile->ranked();  // longest first
+  for (const RankedWork& work : ranked) all += work.total_ns;
+  for (const RankedWork& work : ranked)
+    if (all > 0 && work.utilization.value_or(0) < profile->mean_utilization())
+      return static_cast<double>(work.total_ns) / static_cast<double>(all);
   return std::nullopt;
 } catch (const Error&) {
   return std::nullopt;  // the profile page says why
