@@ -225,7 +225,7 @@ uint8_t HostCauses::look_up(uint32_t event) const {
 bool is_launch(std::string_view name) { return begins_with_any(name, kLaunches); }
 bool is_stream_wait(std::string_view name) {
   return name.starts_with("cudaStreamWaitEvent") || name.starts_with("cuStreamWaitEvent") ||
-         name.starts_with("hipStreamWaitEvent");
+         name.starts_with("hipStreamWaitEvent") || name.starts_with("Stream Wait");
 }
 bool is_preemption(EventKind kind, std::string_view name) { return kind == EventKind::off_cpu && name != kWaiting; }
 OpRole op_role(std::string_view name) {

@@ -77,7 +77,8 @@ class HostCauses {
 };
 // A call that puts work on a device.
 bool is_launch(std::string_view name);
-// A call that makes a stream wait for an event.
+// A call that makes a stream wait for an event, or a device's record of such a wait; Kineto's records on a device of
+// "Stream Sync", "Context Sync" and "Event Sync" are waits of the host.
 bool is_stream_wait(std::string_view name);
 // Time in which a thread that could have run had no processor; otherwise it waited of its own will.
 bool is_preemption(EventKind kind, std::string_view name);

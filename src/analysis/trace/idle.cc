@@ -105,7 +105,7 @@ void IdleCauses::collect_waits() {
         wait_calls_[host].push_back(trace.begins()[event]);
   for (const TrackId stream : rank_.streams) {
     for (const uint32_t event : rank_.by_track[stream])
-      if (trace.kinds()[event] == EventKind::sync)
+      if (trace.kinds()[event] == EventKind::sync && waits(trace.names()[event]))
         join_span(stream_waits_[stream], {trace.begins()[event], trace.end(event)});
   }
 }

@@ -8,8 +8,9 @@
 namespace tbd {
 namespace {
 
-// The number at the end of "stream 7" or "GPU 0"; the text's hash where there is none.
+// A number, or that at the end of "stream 7" or "GPU 0"; the text's hash where there is none.
 int64_t trailing_id(std::string_view raw) {
+  if (const auto number = whole_number(raw)) return *number;  // -1: Kineto's stream of what waits for a whole device
   std::string scratch;
   const std::string_view text = json_text(raw, scratch);
   const size_t last = text.find_last_not_of("0123456789");

@@ -21,6 +21,7 @@ enum class Category {
   memset,
   runtime,
   sync,
+  device_event,
   overhead,
   off_cpu,
   other
@@ -46,6 +47,7 @@ constexpr CategoryName kCategories[] = {
     {"privateuse1_driver", Category::runtime},
     {"mtia_runtime", Category::runtime},
     {"cuda_sync", Category::sync},
+    {"cuda_event", Category::device_event},
     {"overhead", Category::overhead},
     {"off_cpu", Category::off_cpu},  // our own export's
     {"Operator", Category::op},
@@ -63,7 +65,7 @@ Category category_of(std::string_view text) {
 
 bool is_device(Category category) {
   return category == Category::kernel || category == Category::memcpy || category == Category::memset ||
-         category == Category::sync || category == Category::device_annotation;
+         category == Category::sync || category == Category::device_event || category == Category::device_annotation;
 }
 
 class KinetoImport final : public ChromeHandler {
@@ -167,6 +169,9 @@ void KinetoImport::fill(Event& out, Category category, const ChromeValues& value
       out.kind = EventKind::sync;
       out.link = correlation(values);
       out.detail = values.sync();
+      return;
+    case Category::device_event:
+      out.kind = EventKind::device_event;
       return;
     case Category::overhead:
       out.kind = EventKind::overhead;
