@@ -39,13 +39,21 @@ TEST(CellRow, MetricsMatchTheGeneratedSeries) {
 
 TEST(CellRow, SlowerCoresThanEarlierMarkARecordDisturbedFromItsFirstStep) {
   Record record = sample_record({.launches = 3});
-  Json& kept = record.run.peaks["kept"] = {{"holds", false}, {"disturbed", false}, {"drift", -0.30}};
+  const auto seen = [](double change) {
+    return Json{{"holds", false}, {"disturbed", false}, {"drift", std::abs(change)}, {"arithmetic_change", change}};
+  };
+  Json& kept = record.run.peaks["kept"] = seen(-0.30);
   EXPECT_EQ(summarize(record).judgement.grade, "disturbed");
   EXPECT_THAT(summarize(record).judgement.grade_reason, HasSubstr("computed 30.0 % less"));
   kept["disturbed"] = true;  // other work while the check ran: it may be over
   EXPECT_EQ(summarize(record).judgement.grade, "development");
-  kept = {{"holds", false}, {"disturbed", false}, {"drift", 0.05}};
+  kept = seen(0.30);
   EXPECT_EQ(summarize(record).judgement.grade, "development") << "faster than before";
+  kept = seen(-0.30);
+  record.run.workload.device = Device("cuda:0");
+  EXPECT_THAT(summarize(record).judgement.grade_reason, HasSubstr("the GPU computed 30.0 % less"));
+  kept.erase("arithmetic_change");  // a record of an earlier program: its drift has no direction
+  EXPECT_EQ(summarize(record).judgement.grade, "development");
 }
 
 TEST(CellRow, ThroughputTimesMeanStepTimeIsTheBatch) {

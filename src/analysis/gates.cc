@@ -167,13 +167,13 @@ std::string commonest_reasons(const RunView& run) {
   return join(texts, ", ");
 }
 
-// How much less the cores computed when the run began than earlier since the boot, where no work on this machine
+// How much less the device computed when the run began than earlier since the boot, where no work on this machine
 // explains it: then the best that the record saw is none.
-std::optional<double> cores_lost(const RunView& run) {
+std::optional<double> arithmetic_lost(const RunView& run) {
   const std::optional<Json> kept = maybe<Json>(run.record->run.peaks, "kept");
   if (!kept || maybe<bool>(*kept, "holds").value_or(true) || maybe<bool>(*kept, "disturbed").value_or(true))
     return std::nullopt;
-  const double lost = -maybe<double>(*kept, "drift").value_or(0);
+  const double lost = -maybe<double>(*kept, "arithmetic_change").value_or(0);
   return lost > most_undisturbed(&Block::fma_loss) ? std::optional(lost) : std::nullopt;
 }
 
@@ -195,11 +195,17 @@ std::string shift_of_launches(const RunView& run) {
   return why ? cat("in the mean of its launches ", *why) : "";
 }
 
+std::string loss_text(double lost, const Device& device) {
+  if (device == Device::kCpu)
+    return cat("when it began the cores computed ", format_percent(lost),
+               " less than before, with no other work on this machine: neighbours on its host");
+  return cat("when it began the GPU computed ", format_percent(lost),
+             " less than before: its clock, its power limit or another process");
+}
+
 // Why the number is disturbed; empty where nothing says so.
 std::string disturbance_of(const RunView& run) {
-  if (const std::optional<double> lost = cores_lost(run))
-    return cat("when it began the cores computed ", format_percent(*lost),
-               " less than before, with no other work on this machine: neighbours on its host");
+  if (const std::optional<double> lost = arithmetic_lost(run)) return loss_text(*lost, run.workload().device);
   if (run.undisturbed_share && run.basis == Basis::total)
     return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));
   return shift_of_launches(run);

@@ -53,6 +53,12 @@ std::optional<std::string> best_kernel(const Peaks& peaks, Counts counts) {
   return best ? std::optional(best->kernel) : std::nullopt;
 }
 
+std::optional<double> change_of_fp32(const Peaks& kept, const Peaks& check) {
+  const std::optional<double> before = isa_roof(kept, "fp32"), now = isa_roof(check, "fp32");
+  if (!before || !now || *before <= 0) return std::nullopt;
+  return *now / *before - 1;
+}
+
 bool within_gate(const std::optional<double>& change) { return gate(change, {}) == PeaksGate::ok; }
 
 }  // namespace
@@ -62,6 +68,7 @@ Json to_json(const PeaksCheck& check) {
           {"holds", check.holds},
           {"drift", or_null(check.drift)},
           {"bandwidth_drift", or_null(check.bandwidth_drift)},
+          {"arithmetic_change", or_null(check.arithmetic_change)},
           {"disturbed", check.disturbed}};
 }
 
@@ -79,6 +86,7 @@ PeaksCheck judge_kept(const Peaks& kept, const Peaks& check, const std::string& 
   PeaksCheck seen{.measured = measured,
                   .drift = drift(kept, check),
                   .bandwidth_drift = drift(kept, check, Roof::memory),
+                  .arithmetic_change = change_of_fp32(kept, check),
                   .disturbed = check.disturbed()};
   const bool comparable = seen.drift || seen.bandwidth_drift;
   const bool lower = bandwidth_roof(check).value_or(0) < bandwidth_roof(kept).value_or(0);

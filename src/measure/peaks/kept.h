@@ -14,6 +14,7 @@ namespace tbd {
 struct PeaksCheck {
   std::string measured;                          // when the kept ones were, "2026-01-31T12:34:56Z"
   std::optional<double> drift, bandwidth_drift;  // largest |check / kept - 1|
+  std::optional<double> arithmetic_change;       // check / kept - 1 of the fp32 roof: below 0 where it computed less
   bool disturbed = false;                        // other work had the cores while the check ran
   bool holds = false;                            // the kept ones were used
 };

@@ -43,6 +43,13 @@ TEST(KeptPeaks, IgnoreBandwidthLostToOtherWork) {
   EXPECT_FALSE(holds(roofs(90, 10, 0.5))) << "arithmetic is timed on the cores alone";
 }
 
+TEST(KeptPeaks, ACheckSaysWhetherTheCoresComputedMoreOrLess) {
+  const auto seen = [](double flop_rate) { return to_json(judge_kept(roofs(100, 10), roofs(flop_rate, 10), "")); };
+  EXPECT_NEAR(seen(70)["arithmetic_change"].get<double>(), -0.3, 1e-9);
+  EXPECT_NEAR(seen(130)["arithmetic_change"].get<double>(), 0.3, 1e-9);
+  EXPECT_NEAR(seen(70)["drift"].get<double>(), seen(130)["drift"].get<double>(), 1e-9) << "which has no direction";
+}
+
 TEST(KeptPeaks, ACheckRunsTheLoopsThatAreTheRoofs) {
   const PeakOptions options = check_options(roofs(100, 10));
   EXPECT_EQ(options.kernels, (std::vector<std::string>{"fma512", "triad_nt"}));
