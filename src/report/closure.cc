@@ -55,10 +55,16 @@ std::optional<double> ledger_rest(const ReportCell& cell) {
   return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
 }
 
-std::optional<double> resident_rest(const ReportCell& cell) {
+// Of what the process holds where its blocks lie: on a device, or in the host's memory.
+const MemoryClosure* closure_of(const ReportCell& cell, bool of_device) {
   const MemoryReport* memory = cell.memory();
-  if (!memory || !memory->unexplained || memory->resident_bytes.value_or(0) <= 0) return std::nullopt;
-  return static_cast<double>(*memory->unexplained) / static_cast<double>(*memory->resident_bytes);
+  return memory && memory->closure.of_device == of_device ? &memory->closure : nullptr;
+}
+
+std::optional<double> unexplained_share(const ReportCell& cell, bool of_device) {
+  const MemoryClosure* closure = closure_of(cell, of_device);
+  if (!closure || !closure->unexplained || closure->total.value_or(0) <= 0) return std::nullopt;
+  return static_cast<double>(*closure->unexplained) / static_cast<double>(*closure->total);
 }
 
 // Of the ops of a step against what the model declares for its samples.
@@ -95,11 +101,20 @@ std::string interval_of_worst(std::span<const ReportCell> cells, double value) {
   return "";
 }
 
-ClosureRow resident_row(std::span<const ReportCell> cells) {
-  const bool open = std::ranges::any_of(
-      cells, [](const ReportCell& cell) { return cell.memory() && cell.memory()->closed() == false; });
-  return closure_row("Resident memory that no part explains, of all", "resident memory unexplained",
-                     values_of(cells, resident_rest), format_percent, "1 % or 16 MiB", open);
+bool any_closure(std::span<const ReportCell> cells, bool of_device) {
+  return std::ranges::any_of(cells, [&](const ReportCell& cell) { return closure_of(cell, of_device); });
+}
+
+ClosureRow process_row(std::span<const ReportCell> cells, bool of_device) {
+  const bool open = std::ranges::any_of(cells, [&](const ReportCell& cell) {
+    const MemoryClosure* closure = closure_of(cell, of_device);
+    return closure && closure->closed() == false;
+  });
+  const Values values = values_of(cells, [&](const ReportCell& cell) { return unexplained_share(cell, of_device); });
+  return of_device ? closure_row("Device memory of the process that no part explains, of all",
+                                 "device memory unexplained", values, format_percent, "1 % or 64 MiB", open)
+                   : closure_row("Resident memory that no part explains, of all", "resident memory unexplained", values,
+                                 format_percent, "1 % or 16 MiB", open);
 }
 
 }  // namespace
@@ -113,7 +128,7 @@ std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells) {
                   any_beyond(time, 0)),
       closure_row("Allocator's live bytes minus the ledger's", "memory, allocator minus ledger", ledger, bytes,
                   "0 B where evidence is exact", any_beyond(ledger, 0)),
-      resident_row(cells),
+      process_row(cells, false),
       closure_row("FLOPs of a step's ops against the model's", "FLOPs, ops against model", flops, format_percent, "0 %",
                   any_beyond(flops, 1e-9)),
       closure_row("Time of a traced step over untraced ones beside it", "tracing costs", cost, format_percent, "2 %",
@@ -121,6 +136,12 @@ std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells) {
       closure_row("Untraced steps of the trace pass against the clean pass", "passes differ", passes, format_percent,
                   "5 %", any_beyond(passes, 0.05))};
   if (!cost.empty()) rows[4].worst += interval_of_worst(cells, worst(cost));
+  if (!any_closure(cells, true)) return rows;
+  const ClosureRow device = process_row(cells, true);
+  if (any_closure(cells, false))
+    rows.insert(rows.begin() + 3, device);
+  else
+    rows[2] = device;
   return rows;
 }
 

@@ -103,7 +103,7 @@ Chart step_chart(const Watched& each, size_t number) {
 
 // Some cell's memory has more that nothing explains than the bounds allow (docs/metrics.md, memory closure).
 bool is_open(std::span<const ReportCell* const> cells) {
-  return std::ranges::any_of(cells, [](const ReportCell* cell) { return cell->memory()->closed() == false; });
+  return std::ranges::any_of(cells, [](const ReportCell* cell) { return cell->memory()->closure.closed() == false; });
 }
 
 }  // namespace

@@ -51,10 +51,15 @@ constexpr Topic kMemoryTopics[] = {
     {"memory.allocator_difference", "B", "The allocator's own count less the ledger's, at the end.",
      "allocator_live_bytes - ledger_held_bytes", "", "The framework's counter against the ledger.", "",
      "0 where evidence is exact; absent where the framework does not count."},
-    {"memory.closure", "B", "Resident memory that no part explains, at the end of the last step.",
-     "resident - touched blocks - runtime - files - kept by malloc - tool", "",
-     "Pages that are there, by the kernel's account of the process.", "",
-     "Closed: at most 1 % of resident memory or 16 MiB, the larger; open otherwise."},
+    {"memory.closure", "B",
+     "Resident memory that no part explains, at the end of the last step; on a GPU the process's device memory that "
+     "none does.",
+     "resident - touched blocks - runtime - files - kept by malloc - tool; on a GPU: by the driver - asked for - "
+     "rounding - kept by the allocator - context",
+     "", "Pages that are there, by the kernel's account of the process; on a GPU NVML's figure of the process.", "",
+     "Closed: at most 1 % of it or 16 MiB (GPU: 64 MiB), the larger; open otherwise. On a GPU the rest is kernels' "
+     "code "
+     "and what libraries took from the driver."},
     {"memory.evidence", "", "How much a framework lets be known: exact, partial or plan.", "",
      "exact: every block as it comes and goes. partial: most blocks, the rest is a residual. plan: what is planned is "
      "one sum.",

@@ -3,42 +3,85 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/metric_parts.h"
 #include "base/json.h"
 
 namespace tbd {
 namespace {
 
-constexpr int64_t kOpen = 16 << 20;  // bytes that may stay unexplained in a small process
+// Bytes that may stay unexplained in a small process.
+constexpr int64_t kOpenResident = 16 << 20, kOpenDevice = 64 << 20;
 
-void reconcile(const Json& memory, MemoryReport& report) {
-  const auto number = [&](const char* key) { return maybe<int64_t>(memory, key); };
-  report.allocator_live = number("allocator_live_bytes");
-  report.ledger_held = number("ledger_held_bytes");
-  report.resident_bytes = number("resident_bytes");
-  report.resident = {{"tracked blocks, pages touched", number("ledger_resident_bytes")},
-                     {"the framework before a program was loaded", number("runtime_bytes")},
-                     {"code and mapped files", number("file_bytes")},
-                     {"freed, kept by malloc", number("heap_free_bytes")},
-                     {"this measurement", number("tool_bytes")}};
-  if (!report.resident_bytes) return;
-  int64_t rest = *report.resident_bytes;
-  for (const MemoryPart& part : report.resident) {
-    if (!part.bytes) return;
-    rest -= *part.bytes;
+std::optional<int64_t> rest(const std::optional<int64_t>& total, const std::vector<MemoryPart>& parts) {
+  if (!total) return std::nullopt;
+  int64_t left = *total;
+  for (const MemoryPart& part : parts) {
+    if (!part.bytes) return std::nullopt;
+    left -= *part.bytes;
   }
-  report.unexplained = rest;
+  return left;
+}
+
+std::optional<int64_t> bytes_in(const Json& memory, const char* key) { return maybe<int64_t>(memory, key); }
+
+MemoryClosure closure_of_process(const Json& memory) {
+  MemoryClosure closure{.total = bytes_in(memory, "resident_bytes")};
+  closure.parts = {{"tracked blocks, pages touched", bytes_in(memory, "ledger_resident_bytes")},
+                   {"the framework before a program was loaded", bytes_in(memory, "runtime_bytes")},
+                   {"code and mapped files", bytes_in(memory, "file_bytes")},
+                   {"freed, kept by malloc", bytes_in(memory, "heap_free_bytes")},
+                   {"this measurement", bytes_in(memory, "tool_bytes")}};
+  closure.unexplained = rest(closure.total, closure.parts);
+  return closure;
+}
+
+// What cuBLAS and cuDNN take by the framework's allocator; absent where the log's classes do not tell it apart.
+std::optional<int64_t> library_workspace(const MemoryBytes& bytes) {
+  for (size_t c = 0; c < kMemoryClasses; ++c)
+    if (name(static_cast<MemoryClass>(c)) == "library_workspace") return bytes[c];
+  return std::nullopt;
+}
+
+// The process's own part by the driver, and the greatest: a caching allocator keeps what it once took.
+std::optional<int64_t> process_on_device(const LaunchInfo& info) {
+  const Json* use = gpu_use_of(info);
+  const std::optional<Json> own = use ? maybe<Json>(*use, "process_memory_bytes") : std::nullopt;
+  if (!own || !own->is_object()) return std::nullopt;
+  const std::optional<double> peak = maybe<double>(*own, "peak");
+  return peak ? std::optional<int64_t>(std::llround(*peak)) : std::nullopt;
+}
+
+MemoryClosure closure_of_device(const LaunchInfo& info, const Json& memory, const MemorySnapshot& peak) {
+  MemoryClosure closure{.of_device = true, .total = process_on_device(info)};
+  const int64_t requested = sum(peak.requested);
+  const std::optional<int64_t> libraries = library_workspace(peak.requested);
+  const std::optional<int64_t> reserved = bytes_in(memory, "device_reserved_bytes");
+  closure.parts = {{libraries ? "blocks, as asked for, without workspaces of libraries" : "blocks, as asked for",
+                    requested - libraries.value_or(0)}};
+  if (libraries) closure.parts.push_back({"workspaces of libraries", libraries});
+  closure.parts.push_back({"rounding of the allocator", peak.held - requested});
+  closure.parts.push_back(
+      {"kept free by the allocator", reserved ? std::optional(*reserved - peak.held) : std::nullopt});
+  closure.parts.push_back(
+      {"context and libraries before a program was loaded", bytes_in(memory, "device_context_bytes")});
+  closure.unexplained = rest(closure.total, closure.parts);
+  return closure;
 }
 
 }  // namespace
 
+int64_t MemoryClosure::bound() const {
+  return std::max(of_device ? kOpenDevice : kOpenResident, total.value_or(0) / 100);
+}
+
+std::optional<bool> MemoryClosure::closed() const {
+  if (!unexplained) return std::nullopt;
+  return std::abs(*unexplained) <= bound();
+}
+
 std::optional<int64_t> MemoryReport::difference() const {
   if (!allocator_live || !ledger_held) return std::nullopt;
   return *allocator_live - *ledger_held;
-}
-
-std::optional<bool> MemoryReport::closed() const {
-  if (!unexplained || !resident_bytes) return std::nullopt;
-  return std::abs(*unexplained) <= std::max(kOpen, *resident_bytes / 100);
 }
 
 std::optional<MemoryReport> memory_report(const Record& record) {
@@ -50,7 +93,12 @@ std::optional<MemoryReport> memory_report(const Record& record) {
   report.study = study_memory(report.log);
   if (!report.study.after_steps.empty()) report.step = report.study.after_steps.back().step;
   report.allocator_peak = found->info.allocator_peak_bytes;
-  reconcile(maybe<Json>(found->info.host, "memory").value_or(Json::object()), report);
+  const Json memory = maybe<Json>(found->info.host, "memory").value_or(Json::object());
+  report.allocator_live = bytes_in(memory, "allocator_live_bytes");
+  report.ledger_held = bytes_in(memory, "ledger_held_bytes");
+  report.resident_bytes = bytes_in(memory, "resident_bytes");
+  report.closure = on_gpu(record.run.workload) ? closure_of_device(found->info, memory, report.study.peak)
+                                               : closure_of_process(memory);
   return report;
 }
 

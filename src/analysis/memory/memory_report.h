@@ -17,19 +17,29 @@ struct MemoryPart {
   std::optional<int64_t> bytes;
 };
 
+// What the process holds where the blocks lie, split into parts: its resident memory at the end of the last step, or on
+// a GPU its device memory, which the driver counts, at the peak.
+struct MemoryClosure {
+  bool of_device = false;
+  std::vector<MemoryPart> parts;              // add up to `total` with `unexplained`
+  std::optional<int64_t> total, unexplained;  // the latter only where all parts are known
+
+  int64_t bound() const;  // of what may stay unexplained: 1 % of the total, or 16 MiB, of a device 64 MiB
+  // |unexplained| <= bound(); nullopt where it is not known.
+  std::optional<bool> closed() const;
+};
+
 struct MemoryReport {
   MemoryLog log;
   MemoryStudy study;
   int64_t step = 0;  // shown over time: the last
   // Peak as the ledger has it against the allocator's own count. Absent: the allocator does not count.
   std::optional<int64_t> allocator_peak, allocator_live, ledger_held;
-  std::vector<MemoryPart> resident;  // at the end of the last step; adds up to resident_bytes with `unexplained`
-  std::optional<int64_t> resident_bytes, unexplained;
+  std::optional<int64_t> resident_bytes;  // of the process, at the end of the last step
+  MemoryClosure closure;
 
   // Allocator's count minus the ledger's at the end: 0 where evidence is exact.
   std::optional<int64_t> difference() const;
-  // |unexplained| <= max(1 % of resident, 16 MiB); nullopt where it is not known.
-  std::optional<bool> closed() const;
 };
 // Of the record's last launch of pass memory; nullopt without one that left its log. Throws Error(invalid) when the log
 // is damaged.

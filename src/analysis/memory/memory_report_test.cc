@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/sample_profile.h"
+#include "analysis/sample_gpu.h"
 #include "base/json.h"
 
 namespace tbd {
@@ -33,14 +33,63 @@ TEST_F(MemoryReportOf, AddsUpAtThePeak) {
 
 TEST_F(MemoryReportOf, SaysWhatOfResidentMemoryIsUnexplained) {
   MemoryReport report = *memory_report(record_);
-  EXPECT_EQ(report.unexplained, 9 << 20);
-  EXPECT_EQ(report.closed(), true);
+  EXPECT_EQ(report.closure.unexplained, 9 << 20);
+  EXPECT_EQ(report.closure.closed(), true);
   record_.launches[0].info.host["memory"]["resident_bytes"] = 300 << 20;
   report = *memory_report(record_);
-  EXPECT_EQ(report.closed(), false);
+  EXPECT_EQ(report.closure.closed(), false);
   EXPECT_THAT(memory_closure_table(report).notes[0], testing::HasSubstr("Open"));
   record_.launches[0].info.host["memory"].erase("file_bytes");
-  EXPECT_FALSE(memory_report(record_)->unexplained) << "unknown is not zero";
+  EXPECT_FALSE(memory_report(record_)->closure.unexplained) << "unknown is not zero";
+}
+
+// 180 bytes asked for, 208 held and 256 MiB reserved at the peak.
+class MemoryOfAGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    record_.folder = folder_.path();
+    record_.run.workload.device = Device("cuda:0");
+    sample::add_gpu_memory(record_);
+  }
+  void say(int64_t process_bytes) {
+    Json use = {{"use", {{"process_memory_bytes", {{"mean", 1}, {"peak", process_bytes}}}}}};
+    record_.launches[0].info.gpu.emplace(use);
+  }
+  TemporaryFolder folder_;
+  Record record_;
+};
+
+TEST_F(MemoryOfAGpu, ClosesToWhatTheDriverSaysOfTheProcess) {
+  const MemoryReport report = *memory_report(record_);
+  EXPECT_TRUE(report.closure.of_device);
+  EXPECT_EQ(report.closure.total, int64_t{596} << 20);
+  EXPECT_EQ(report.closure.unexplained, 40 << 20) << "the residual of the libraries, not of the host";
+  EXPECT_EQ(report.closure.closed(), true);
+  int64_t sum = *report.closure.unexplained;
+  for (const MemoryPart& part : report.closure.parts) sum += *part.bytes;
+  EXPECT_EQ(sum, report.closure.total);
+  const Table table = memory_closure_table(report);
+  EXPECT_THAT(table.notes[0], testing::HasSubstr("64 MiB of the process's device memory"));
+  for (const auto& row : table.rows) EXPECT_NE(std::get<std::string>(row[1]), "tracked blocks, pages touched");
+  EXPECT_EQ(to_json(report)["device_bytes"], int64_t{596} << 20);
+  EXPECT_EQ(to_json(report)["unexplained_bytes"], 40 << 20);
+}
+
+TEST_F(MemoryOfAGpu, IsOpenAbove64MiB) {
+  say(int64_t{621} << 20);
+  EXPECT_EQ(memory_report(record_)->closure.closed(), false);
+  EXPECT_THAT(memory_closure_table(*memory_report(record_)).notes[0], testing::HasSubstr("Open"));
+}
+
+TEST_F(MemoryOfAGpu, WithoutTheDriversFigureNothingIsClaimed) {
+  record_.launches[0].info.gpu.reset();
+  const MemoryReport report = *memory_report(record_);
+  EXPECT_FALSE(report.closure.unexplained);
+  EXPECT_FALSE(report.closure.closed());
+  EXPECT_THAT(memory_closure_table(report).notes[0], testing::HasSubstr("the driver did not say"));
+  say(int64_t{596} << 20);
+  record_.launches[0].info.host["memory"].erase("device_reserved_bytes");
+  EXPECT_THAT(memory_closure_table(*memory_report(record_)).notes[0], testing::HasSubstr("the worker did not say"));
 }
 
 TEST_F(MemoryReportOf, NamesNodesAndPhases) {

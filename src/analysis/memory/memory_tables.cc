@@ -48,6 +48,17 @@ std::string evidence_sentence(const MemoryReport& report) {
   return "";
 }
 
+// Empty where nothing can be said of a process on the CPU.
+std::string closure_sentence(const MemoryClosure& closure) {
+  const char* what = closure.of_device ? "64 MiB of the process's device memory" : "16 MiB of resident memory";
+  if (const auto closed = closure.closed())
+    return *closed ? cat("Closed: at most 1 % or ", what, " is unexplained.")
+                   : cat("Open: more than 1 % and ", what, " is unexplained.");
+  if (!closure.of_device) return "";
+  if (!closure.total) return "Not closed: the driver did not say what the process itself holds of the device.";
+  return "Not closed: the worker did not say what its allocator reserved, or what the context took.";
+}
+
 }  // namespace
 
 Table memory_class_table(const MemoryReport& report) {
@@ -96,12 +107,16 @@ Table memory_closure_table(const MemoryReport& report) {
   add("end", "live by the allocator", report.allocator_live);
   add("end", "live by the ledger", report.ledger_held);
   add("end", "difference", report.difference());
-  for (const MemoryPart& part : report.resident) add("end", part.what, part.bytes);
-  add("end", "resident, by the system", report.resident_bytes);
-  add("end", "of it unexplained", report.unexplained);
-  if (const auto closed = report.closed())
-    table.notes = {*closed ? "Closed: at most 1 % or 16 MiB of resident memory is unexplained."
-                           : "Open: more than 1 % and 16 MiB of resident memory is unexplained."};
+  const MemoryClosure& closure = report.closure;
+  const char* at = closure.of_device ? "peak" : "end";
+  for (const MemoryPart& part : closure.parts) add(at, part.what, part.bytes);
+  add(at, closure.of_device ? "device memory of the process, by the driver" : "resident, by the system", closure.total);
+  add(at,
+      closure.of_device ? "of it unexplained: kernels' code, what libraries took from the driver" : "of it unexplained",
+      closure.unexplained);
+  if (closure.of_device) add("end", "resident memory of the host's process", report.resident_bytes);
+  table.notes = {closure_sentence(closure)};
+  if (table.notes.front().empty()) table.notes.clear();
   return table;
 }
 
@@ -181,9 +196,11 @@ Json to_json(const MemoryReport& report) {
               {"unknown_frees", report.log.unknown_frees},
               {"allocator_difference_bytes", known(report.difference())},
               {"resident_bytes", known(report.resident_bytes)},
-              {"unexplained_bytes", known(report.unexplained)}};
+              {"unexplained_bytes", known(report.closure.unexplained)}};
   if (!study.after_steps.empty()) out["steady"] = by_class(study.after_steps.back().requested);
-  for (const MemoryPart& part : report.resident) out["resident"][part.what] = known(part.bytes);
+  if (report.closure.of_device) out["device_bytes"] = known(report.closure.total);
+  for (const MemoryPart& part : report.closure.parts)
+    out[report.closure.of_device ? "device" : "resident"][part.what] = known(part.bytes);
   for (const MemoryOfNode& node : study.by_node)
     out["nodes"].push_back(
         {{"node", node.node < 0 ? Json() : Json(node_name(report, node.node))}, {"classes", by_class(node.requested)}});

@@ -88,11 +88,19 @@ void check_counts(const Bench& bench, const std::string& of, const Json& info, c
 }
 
 void check_closure(const Bench& bench, const std::string& of, const MemoryReport& report) {
-  if (!report.unexplained || !report.resident_bytes)
-    return bench.unknown(of + "closure", "a part of resident memory is not known");
-  const int64_t bound = std::max(int64_t{16} << 20, *report.resident_bytes / 100);
-  const std::string open = cat(*report.unexplained, " unexplained");
-  if (std::llabs(*report.unexplained) <= bound) return bench.ok(of + "closure");
+  const MemoryClosure& closure = report.closure;
+  const char* what = closure.of_device ? "the process's device memory" : "resident memory";
+  int64_t rest = closure.total.value_or(0);
+  bool known = closure.total.has_value();
+  for (const MemoryPart& part : closure.parts) {
+    known = known && part.bytes.has_value();
+    rest -= part.bytes.value_or(0);
+  }
+  if (!known) return bench.unknown(of + "closure", cat("a part of ", what, " is not known"));
+  const int64_t least = int64_t{closure.of_device ? 64 : 16} << 20;
+  const int64_t bound = std::max(least, *closure.total / 100);
+  const std::string open = cat(rest, " unexplained");
+  if (std::llabs(rest) <= bound) return bench.ok(of + "closure");
   // Where a framework does not let every block be known, the residual is published and is no contradiction.
   if (report.log.evidence != MemoryEvidence::exact)
     return bench.unknown(of + "closure", cat("open, ", open, ": evidence is ", name(report.log.evidence)));

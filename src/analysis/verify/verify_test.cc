@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analysis/cell.h"
-#include "analysis/sample_profile.h"
+#include "analysis/sample_gpu.h"
 #include "analysis/sample_record.h"
 #include "base/hash.h"
 #include "record/reader.h"
@@ -287,6 +287,24 @@ TEST_F(Planted, FindsUnexplainedResidentMemoryWhenEvidenceIsExact) {
   log.evidence = MemoryEvidence::partial;
   write_memory_log(log_file, log);
   EXPECT_THAT(found(), testing::IsEmpty());
+}
+
+TEST_F(Planted, FindsUnexplainedDeviceMemory) {
+  Record record = read_record(folder());
+  record.run.workload.device = record.run.request.device = Device("cuda:0");
+  record.launches.pop_back();
+  record.folder = folder();
+  sample::add_gpu_memory(record);
+  record.launches.back().info.host["memory"]["ledger_live_bytes"] = 100;
+  write(record);
+  EXPECT_EQ(verdict_of("memory-1: closure"), CheckVerdict::ok);
+  EXPECT_THAT(found(), testing::IsEmpty());
+  edit_json(folder() / "launches/memory-1/launch.json",
+            [](Json& launch) { launch["gpu"]["use"]["process_memory_bytes"]["peak"] = int64_t{1} << 30; });
+  EXPECT_THAT(found(), testing::ElementsAre("memory-1: closure"));
+  edit_json(folder() / "launches/memory-1/launch.json",
+            [](Json& launch) { launch["host"]["memory"].erase("device_context_bytes"); });
+  EXPECT_EQ(verdict_of("memory-1: closure"), CheckVerdict::unknown) << "nothing is claimed of what is not known";
 }
 
 TEST_F(Planted, TraceCut) {
