@@ -75,7 +75,9 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
   std::vector<std::string> names;
   for (const Scope& device : devices)
     names.push_back(device.device == Device::kCpu ? device.machine : cat(device.device, " of ", device.machine));
-  o.label = cat(devices.front().device == Device::kCpu ? "CPU: " : "", join(names, " against "));
+  const bool processors =
+      std::ranges::all_of(devices, [](const Scope& device) { return device.device == Device::kCpu; });
+  o.label = cat(processors ? "CPU: " : "", join(names, " against "));
   o.machine = join(names, " | ");
   for (size_t a = 0; a < devices.size(); ++a)
     for (size_t b = a + 1; b < devices.size(); ++b)

@@ -1,6 +1,7 @@
 // A point of a sweep: one cell's numbers, with those of its traced launch and its memory pass.
 #include <cmath>
 
+#include "analysis/metric_parts.h"
 #include "analysis/sweep/parts.h"
 #include "analysis/throughput.h"
 #include "base/json.h"
@@ -73,16 +74,18 @@ void use_trace(SweepPoint& point, std::span<const Candidate> candidates) {
 }
 
 void add_peak(SweepPoint& point) {
-  const Measured &allocator = point.cell["allocator_peak_bytes"], &resident = point.cell["peak_rss_bytes"];
+  const bool gpu = on_gpu(point.record->run.workload);
+  const Measured& allocator = point.cell["allocator_peak_bytes"];
+  const Measured& whole = point.cell[gpu ? "gpu_memory_bytes" : "peak_rss_bytes"];
   if (point.memory) {
     point.peak_bytes = sum(point.memory->study.peak.requested);
     point.peak_source = "ledger";
   } else if (allocator.value) {
     point.peak_bytes = std::llround(*allocator.value);
     point.peak_source = "allocator";
-  } else if (resident.value) {
-    point.peak_bytes = std::llround(*resident.value);
-    point.peak_source = "resident set";
+  } else if (whole.value) {
+    point.peak_bytes = std::llround(*whole.value);
+    point.peak_source = gpu ? "device memory" : "resident set";
   }
 }
 

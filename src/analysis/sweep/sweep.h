@@ -37,8 +37,8 @@ struct SweepPoint {
   Measured machine_utilization;       // of the clean pass, busy share of the cores, whoever used them
   std::optional<Profile> profile;     // of its traced launch
   std::optional<MemoryReport> memory;
-  std::optional<int64_t> peak_bytes;  // memory pass at t*, else the allocator's peak, else resident
-  std::string peak_source;            // "ledger", "allocator", "resident set"; empty without peak_bytes
+  std::optional<int64_t> peak_bytes;  // memory pass at t*, else the allocator's peak, else resident or the device's
+  std::string peak_source;  // "ledger", "allocator", "resident set", "device memory"; empty without peak_bytes
   // Sentences: why something is absent or without an interval ("trace: ...", "memory: ..."), and which other record a
   // pass was taken from.
   std::vector<std::string> notes;
