@@ -94,6 +94,22 @@ class Acceptance(unittest.TestCase):
         (torch / "version.py").write_text("__version__ = '2.9.1+cu130'\n")
         self.assertIn(f"{torch} is torch 2.9.1; the pack is for 2.11.0", self.machine(torch))
 
+    def test_each_run_with_the_packed_c_library_has_a_loader_in_a_folder_of_its_own(self):
+        torch, program = self.folder / "torch", self.folder / "bin/tbd"
+        for folder in (torch / "lib", program.parent, self.folder / "out"):
+            folder.mkdir(parents=True)
+        (torch / "lib/libtorch_cpu.so").write_text("")
+        (torch / "version.py").write_text("__version__ = '2.11.0'\n")
+        program.write_bytes(b"ELF" + run.MACHINE_LOADER + b"code")
+        (self.folder / "pack.json").write_text(json.dumps({"torch": "2.11.0", "commit": "", "libc": "999.0"}))
+        machines = [run.Machine(self.folder, torch, self.folder / "out", "cuda:0") for _ in range(2)]
+        loaders = [Path(machine.loader_folder.name) / "ld" for machine in machines]
+        self.assertNotEqual(loaders[0], loaders[1])
+        for loader in loaders:
+            self.assertEqual(loader.readlink(), self.folder / "libc/ld-linux-x86-64.so.2")
+        self.assertIn(bytes(loaders[1]), (machines[1].programs / "tbd").read_bytes())
+        self.assertEqual(program.read_bytes(), b"ELF" + run.MACHINE_LOADER + b"code")
+
     def test_versions_of_the_c_library_are_compared_by_number(self):
         self.assertTrue(run.older("2.9", "2.36"))
         self.assertFalse(run.older("2.36", "2.36"))
