@@ -66,7 +66,7 @@ void MemoryLedger::allocated(Handle handle, int64_t requested, int64_t held) {
   require(!live_.contains(handle), "allocated where another block is live");
   const MemoryBlock block{.requested = requested, .held = held, .born = event(), .node = node_, .phase = phase_};
   live_[handle] = all_.size();
-  all_.push_back({.block = block, .execution = execution_});
+  all_.push_back({.block = block, .execution = execution_, .no_tensor = tensors_told_});
   totals_[index(MemoryClass::temporary)] += requested;
   live_bytes_ += requested;
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);
@@ -74,6 +74,7 @@ void MemoryLedger::allocated(Handle handle, int64_t requested, int64_t held) {
 
 MemoryClass MemoryLedger::role(const Held& held, bool freed_by_maker) {
   if (held.decided) return held.block.kind;
+  if (held.no_tensor) return MemoryClass::library_workspace;
   if (freed_by_maker) return MemoryClass::workspace;
   return held.block.phase == MemoryPhase::backward ? MemoryClass::activation_grad : MemoryClass::temporary;
 }
@@ -122,14 +123,25 @@ MemoryTotals MemoryLedger::live() const {
   return totals_;
 }
 
+void MemoryLedger::tell_tensors() {
+  const std::lock_guard lock(mutex_);
+  tensors_told_ = true;
+}
+
+void MemoryLedger::show_tensor(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = live_.find(handle); found != live_.end()) all_[found->second].no_tensor = false;
+}
+
 void MemoryLedger::settle(MemoryClass kind) {
   const std::lock_guard lock(mutex_);
   for (const auto& [handle, place] : live_) {
     Held& held = all_[place];
     if (held.decided) continue;
+    const MemoryClass settled = held.no_tensor ? MemoryClass::library_workspace : kind;
     totals_[index(MemoryClass::temporary)] -= held.block.requested;
-    totals_[index(kind)] += held.block.requested;
-    held.block.kind = kind;
+    totals_[index(settled)] += held.block.requested;
+    held.block.kind = settled;
     held.decided = true;
   }
 }

@@ -43,6 +43,11 @@ class MemoryLedger {
   void belongs(Handle handle, int32_t node);
   // As classify, unless a role was given before.
   bool propose(Handle handle, MemoryClass kind);
+  // The adapter tells which blocks tensors lie in: what is allocated from now on, shown as none and given no role by
+  // classify or propose is library_workspace, whatever settle says.
+  void tell_tensors();
+  // A tensor lies there. Passed over where nothing is live.
+  void show_tensor(Handle handle);
   // How far to trust what is told here; exact unless said.
   void evidence(MemoryEvidence level, std::string note);
   // All that is live and has no role yet has this one.
@@ -56,8 +61,9 @@ class MemoryLedger {
   // Of what is live and held, the bytes that lie in memory: pages never touched do not.
   int64_t resident_bytes() const;
   int64_t own_bytes() const;  // that the ledger itself takes, about
-  // Of all until now. Blocks without a role: workspace where the execution that made them released them, else
-  // activation_grad where backward made them, else temporary.
+  // Of all until now. Blocks without a role: library_workspace where tensors are told and none lay there, else
+  // workspace where the execution that made them released them, else activation_grad where backward made them, else
+  // temporary.
   MemoryLog log() const;
 
  private:
@@ -65,6 +71,7 @@ class MemoryLedger {
     MemoryBlock block;
     uint32_t execution;
     bool decided = false;
+    bool no_tensor = false;  // as far as is told
   };
   uint32_t event();
   int64_t time() const { return at_ ? *at_ : clock_(); }
@@ -84,6 +91,7 @@ class MemoryLedger {
   MemoryTotals totals_{};
   int64_t live_bytes_ = 0, peak_bytes_ = 0, step_ = 0;
   uint32_t execution_ = 0;
+  bool tensors_told_ = false;
   int32_t node_ = -1;
   MemoryPhase phase_ = MemoryPhase::setup;
 };

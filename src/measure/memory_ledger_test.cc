@@ -98,6 +98,40 @@ TEST(MemoryLedger, SettleClassifiesOnlyUnclassifiedAllocations) {
   EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::temporary), 2);
 }
 
+// Of a library: scratch freed inside its op, and scratch kept with a handle. Of tensors: the same two.
+TEST(MemoryLedger, WhatIsNoTensorIsALibrarysWhereTensorsAreTold) {
+  MemoryLedger ledger({"conv"}, ticks());
+  ledger.tell_tensors();
+  ledger.enter(MemoryPhase::forward);
+  ledger.execute(0);
+  for (intptr_t handle = 1; handle <= 4; ++handle) ledger.allocated(address_of(handle), 10 * handle, 10 * handle);
+  ledger.show_tensor(address_of(3));
+  ledger.show_tensor(address_of(4));
+  ledger.show_tensor(address_of(5));  // nothing lies there
+  ledger.freed(address_of(1));
+  ledger.freed(address_of(3));
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::temporary), 20 + 40) << "not settled yet";
+  ledger.settle(MemoryClass::feature_map);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::library_workspace), 20);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 40);
+  ledger.allocated(address_of(6), 60, 60);
+  ledger.classify(address_of(6), MemoryClass::weight_grad);
+
+  const MemoryLog log = ledger.log();
+  const MemoryClass expected[] = {MemoryClass::library_workspace, MemoryClass::library_workspace,
+                                  MemoryClass::workspace, MemoryClass::feature_map, MemoryClass::weight_grad};
+  ASSERT_EQ(log.blocks.size(), std::size(expected));
+  for (size_t i = 0; i < log.blocks.size(); ++i) EXPECT_EQ(name(log.blocks[i].kind), name(expected[i])) << i;
+}
+
+TEST(MemoryLedger, WhatWasAllocatedBeforeTensorsAreToldIsNoLibrarys) {
+  MemoryLedger ledger({}, ticks());
+  ledger.allocated(address_of(1), 8, 8);
+  ledger.tell_tensors();
+  ledger.settle(MemoryClass::feature_map);
+  EXPECT_EQ(bytes_of_class(ledger.live(), MemoryClass::feature_map), 8);
+}
+
 TEST(MemoryLedger, CountsFreesOfUnknownAddresses) {
   MemoryLedger ledger({}, ticks());
   ledger.freed(address_of(7));

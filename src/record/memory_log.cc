@@ -8,10 +8,10 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kClassNames[] = {"weight",          "weight_grad", "feature_map", "activation_grad",
-                                            "optimizer_state", "workspace",   "temporary",   "input",
-                                            "auxiliary",       "comm",        "runtime",     "tool",
-                                            "planned",         "unexplained"};
+constexpr std::string_view kClassNames[] = {"weight",          "weight_grad", "feature_map",      "activation_grad",
+                                            "optimizer_state", "workspace",   "temporary",        "input",
+                                            "auxiliary",       "comm",        "runtime",          "tool",
+                                            "planned",         "unexplained", "library_workspace"};
 static_assert(std::size(kClassNames) == kMemoryClasses);
 constexpr std::string_view kEvidenceNames[] = {"exact", "partial", "plan"};
 constexpr std::string_view kPhaseNames[] = {"setup", "input", "forward", "backward", "update"};

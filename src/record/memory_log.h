@@ -28,9 +28,10 @@ enum class MemoryClass : uint8_t {
   tool,       // of the measurement
   planned,    // feature maps, gradients of activations, workspace and temporaries in one: memory that a framework plans
               // as a whole and does not tell apart
-  unexplained  // no rule says what it is
+  unexplained,       // no rule says what it is
+  library_workspace  // no tensor: scratch of cuBLAS, cuDNN and of kernels, whether kept or freed inside one op
 };
-inline constexpr size_t kMemoryClasses = static_cast<size_t>(MemoryClass::unexplained) + 1;
+inline constexpr size_t kMemoryClasses = static_cast<size_t>(MemoryClass::library_workspace) + 1;
 std::string_view name(MemoryClass kind);
 
 // How much a framework lets be known.

@@ -31,7 +31,7 @@ class MemoryLogFile : public testing::Test {
 
 MemoryLog sample() {
   return {.blocks = {{100, 128, 0, kNeverFreed, -1, MemoryClass::weight, MemoryPhase::setup},
-                     {40, 64, 1, 2, 1, MemoryClass::workspace, MemoryPhase::forward}},
+                     {40, 64, 1, 2, 1, MemoryClass::library_workspace, MemoryPhase::forward}},
           .event_ns = {5, 9, 12},
           .marks = {{0, 4, 0, MemoryPhase::setup}, {1, 8, 1, MemoryPhase::forward}},
           .nodes = {"conv", "layer1.0 norm"},
@@ -49,7 +49,7 @@ TEST_F(MemoryLogFile, ComesBackAsItWas) {
   EXPECT_EQ(log.blocks[1].requested, 40);
   EXPECT_EQ(log.blocks[1].held, 64);
   EXPECT_EQ(log.blocks[1].freed, 2u);
-  EXPECT_EQ(log.blocks[1].kind, MemoryClass::workspace);
+  EXPECT_EQ(log.blocks[1].kind, MemoryClass::library_workspace);
   EXPECT_EQ(log.blocks[1].phase, MemoryPhase::forward);
   EXPECT_EQ(log.event_ns, sample().event_ns);
   EXPECT_EQ(log.nodes, sample().nodes);

@@ -40,6 +40,8 @@ constexpr Topic kMemoryTopics[] = {
      "", kAtPeak, kLedger, "", "Never compare with one of the classes that it holds."},
     {"memory.unexplained", "B", "Blocks of which no rule says what they are.", "", kAtPeak, kLedger, "",
      "With temporary above 5 % of the peak: a note."},
+    {"memory.library_workspace", "B", "Scratch of libraries and kernels on a GPU: no tensor lies there.", "", kAtPeak,
+     kLedger, kPaperOnMemory, "PyTorch on a GPU alone tells it apart; elsewhere such scratch is workspace."},
     {"memory.class_peak", "B", "A class's own greatest, at an instant of its own.",
      "max over events of the class's sum", "", kLedger, "", "Peaks of classes do not add up: never stack them."},
     {"memory.held", "B", "Greatest sum as the allocator rounds.", "max over events of sum of held", "", kLedger, "",

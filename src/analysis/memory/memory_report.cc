@@ -111,6 +111,7 @@ std::string_view paper_class(MemoryClass kind) {
     case MemoryClass::feature_map:
       return "feature maps";
     case MemoryClass::workspace:
+    case MemoryClass::library_workspace:
       return "workspace";
     case MemoryClass::planned:
       return "feature maps, workspace and dynamic";
