@@ -1,5 +1,7 @@
 #include "backends/pytorch/device_stream.h"
 
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/neg.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <gtest/gtest.h>
 
@@ -63,6 +65,23 @@ TEST(DeviceMemory, LedgerHoldsWhatTheAllocatorReportsOfTheDevice) {
   watch_memory(nullptr, kScripted);
   c10::reportMemoryUsageToProfiler(&blocks[1], 1024, 1280, 2048, kScripted);
   EXPECT_EQ(ledger.live_bytes(), 256) << "it is told no more";
+}
+
+// An op takes a tensor that lies in one of the blocks.
+TEST(DeviceMemory, BlocksThatNoOpTakesAreALibrarys) {
+  MemoryLedger ledger({"conv"});
+  float blocks[2][256];
+  watch_memory(&ledger, kScripted);
+  ledger.enter(MemoryPhase::forward);
+  ledger.execute(0);
+  for (float(&block)[256] : blocks) c10::reportMemoryUsageToProfiler(block, 1024, 1024, 2048, kScripted);
+  at::neg(at::from_blob(blocks[1], {256}));
+  watch_memory(nullptr, kScripted);
+  ledger.settle(MemoryClass::feature_map);
+  const MemoryLog log = ledger.log();
+  ASSERT_EQ(log.blocks.size(), 2u);
+  EXPECT_EQ(name(log.blocks[0].kind), name(MemoryClass::library_workspace));
+  EXPECT_EQ(name(log.blocks[1].kind), name(MemoryClass::feature_map));
 }
 
 }  // namespace

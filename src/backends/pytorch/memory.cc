@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "backends/pytorch/tensor_watch.h"
 #include "measure/memory_ledger.h"
 
 namespace tbd::pytorch {
@@ -89,9 +90,12 @@ void count_memory() {
 
 void watch_memory(MemoryLedger* ledger, const c10::Device& device) {
   static std::optional<c10::DebugInfoGuard> reporting;
+  static std::optional<TensorWatch> tensors;
   reporting.reset();
+  tensors.reset();
   watching.store(device.is_cpu() ? ledger : nullptr);
   if (!ledger || device.is_cpu()) return;
+  tensors.emplace(*ledger);
   reporting.emplace(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<DeviceBlocks>(*ledger, device));
 }
 

@@ -9,7 +9,8 @@ namespace tbd::pytorch {
 
 void count_memory();  // from now on; once a process
 // Tells the ledger of every block of the device that this thread, and autograd for it, allocates or frees from now on;
-// nullptr: none any more. Blocks that live already stay unknown. On the CPU of every thread's.
+// nullptr: none any more. Blocks that live already stay unknown. On the CPU of every thread's. On a device it tells of
+// tensors, too, so that what libraries take and keep is no feature map.
 void watch_memory(MemoryLedger* ledger, const c10::Device& device);
 // Blocks as malloc rounds them. nullopt before count_memory.
 SessionMemory counted_memory(const c10::Device& device);

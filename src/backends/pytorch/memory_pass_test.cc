@@ -1,10 +1,16 @@
 // Where the session's memory goes, told to a ledger while it trains.
 #include <ATen/ops/empty.h>
+#include <ATen/record_function.h>
+#include <c10/core/CPUAllocator.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <map>
 #include <numeric>
+#include <utility>
 
+#include "backends/pytorch/tensor_watch.h"
 #include "backends/pytorch/test_support.h"
 #include "graph/builder.h"
 #include "measure/memory_ledger.h"
@@ -83,10 +89,89 @@ TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) {
   EXPECT_EQ(of(live, MemoryClass::activation_grad), 0) << "kept between steps";
   EXPECT_EQ(watched.ledger.live_bytes(), after_two) << "a leak";
 }
+
+// On the CPU oneDNN and products of matrices take scratch from torch's allocator within their ops: of all blocks that
+// are called a library's, each was workspace before, so that no tensor is among them.
+TEST_P(MemoryOf, NoTensorIsTakenForScratchOfALibrary) {
+  const Program program = toy_program(GetParam());
+  MemoryTotals sums[2] = {};
+  for (const bool told : {false, true}) {
+    Watched watched(program);
+    std::optional<TensorWatch> tensors;
+    if (told) tensors.emplace(watched.ledger);
+    watched.steps(2);
+    for (const MemoryBlock& block : watched.ledger.log().blocks)
+      sums[told][static_cast<size_t>(block.kind)] += block.requested;
+  }
+  int64_t& workspace = sums[true][static_cast<size_t>(MemoryClass::workspace)];
+  workspace += std::exchange(sums[true][static_cast<size_t>(MemoryClass::library_workspace)], 0);
+  EXPECT_EQ(sums[true], sums[false]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf,
                          testing::Values("mlp20", "conv_forms", "norms", "elementwise", "tied", "frozen", "host_labels",
                                          "penalty", "tokens", "recurrent", "speech", "growing"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Takes scratch from torch's allocator as libraries do on a GPU: each convolution frees its own before it ends, as
+// cuDNN's; the first matrix product's is kept with the handle, as cuBLAS's.
+class ScriptedLibraries {
+ public:
+  static constexpr int64_t kOfConvolution = 3001, kOfHandle = 5003;
+
+  ScriptedLibraries() {
+    handle.clear();
+    callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end).scopes({at::RecordScope::FUNCTION}));
+  }
+  ~ScriptedLibraries() {
+    at::removeCallback(callback_);
+    handle.clear();
+  }
+
+ private:
+  struct Scratch final : at::ObserverContext {
+    c10::DataPtr block = c10::GetCPUAllocator()->allocate(kOfConvolution);
+  };
+  static inline c10::DataPtr handle;
+
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    if (!std::strcmp(function.name(), "aten::addmm") && !handle) handle = c10::GetCPUAllocator()->allocate(kOfHandle);
+    const bool convolves = !std::strcmp(function.name(), "aten::convolution") ||
+                           !std::strcmp(function.name(), "aten::convolution_backward");
+    return convolves ? std::make_unique<Scratch>() : nullptr;
+  }
+  static void end(const at::RecordFunction&, at::ObserverContext*) {}
+
+  uint64_t callback_;
+};
+
+TEST(MemoryPass, ScratchOfLibrariesIsAClassOfItsOwn) {
+  Program program = {.model = "scratch", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 2, 4, 4});
+  const Tensor y = g.linear("fc", g.global_mean(g.conv2d("conv", x, {.out = 3, .kernel = 1})), {.out = 2});
+  g.loss("sum", g.sum(g.square(y)));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  Watched watched(program);
+  const TensorWatch tensors(watched.ledger);
+  const ScriptedLibraries libraries;
+  watched.steps(2);
+  EXPECT_EQ(of(watched.ledger.live(), MemoryClass::library_workspace), ScriptedLibraries::kOfHandle);
+  std::map<std::pair<int64_t, MemoryPhase>, int64_t> blocks;
+  const MemoryLog log = watched.ledger.log();
+  for (const MemoryBlock& block : log.blocks) {
+    if (block.kind != MemoryClass::library_workspace) continue;
+    ++blocks[{block.requested, block.phase}];
+    EXPECT_EQ(log.nodes[static_cast<size_t>(block.node)],
+              block.requested == ScriptedLibraries::kOfHandle ? "fc" : "conv");
+  }
+  const std::map<std::pair<int64_t, MemoryPhase>, int64_t> expected = {
+      {{ScriptedLibraries::kOfConvolution, MemoryPhase::forward}, 2},
+      {{ScriptedLibraries::kOfConvolution, MemoryPhase::backward}, 2},
+      {{ScriptedLibraries::kOfHandle, MemoryPhase::forward}, 1}};
+  EXPECT_EQ(blocks, expected);
+}
 
 TEST(MemoryPass, WeightsAndTheirStateBelongToTheNodeThatReadsThem) {
   const Program program = toy_program("conv_forms");
