@@ -258,6 +258,11 @@ int nvmlDeviceGetPersistenceMode(Device device, int* mode) {
   return numbers_of(device, "nvmlDeviceGetPersistenceMode", *mode);
 }
 
+int nvmlDeviceGetCudaComputeCapability(Device device, int* major, int* minor) {
+  char point = 0;
+  return numbers_of(device, "nvmlDeviceGetCudaComputeCapability", *major, point, *minor);
+}
+
 int nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
   const int code = numbers_of(device, "nvmlDeviceGetMigMode", *current);
   *pending = *current;

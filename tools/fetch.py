@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MANIFEST = ".tbd-manifest"
-NOTES = ("cuda", "absent")  # lines of the lock file that the set-up itself reads
+NOTES = ("cuda", "capability", "absent")  # lines of the lock file that the set-up itself reads
 LOCK_FILE = Path(__file__).resolve().parent.parent / "deps" / "frameworks.lock"
 
 

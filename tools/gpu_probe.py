@@ -6,7 +6,9 @@ Prints nothing where there is no driver's library; else one of
   driver VERSION CUDA            its version, and the newest CUDA that it serves ("580.65.06 13.0")
 and after that line, for each GPU,
   gpu NAME
+  capability 8.6                 its compute capability, where the driver says it
 """
+import contextlib
 import ctypes
 
 LIBRARY = "libnvidia-ml.so.1"
@@ -45,6 +47,12 @@ def number_of(nvml, name):
     return number.value
 
 
+def capability_of(nvml, device):
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    call(nvml, "nvmlDeviceGetCudaComputeCapability", device, ctypes.byref(major), ctypes.byref(minor))
+    return f"{major.value}.{minor.value}"
+
+
 def lines(nvml):
     call(nvml, "nvmlInit_v2")
     cuda = number_of(nvml, "nvmlSystemGetCudaDriverVersion_v2")  # 1000 * major + 10 * minor
@@ -53,6 +61,8 @@ def lines(nvml):
         device = ctypes.c_void_p()
         call(nvml, "nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(device))
         yield f"gpu {text_of(nvml, 'nvmlDeviceGetName', device)}"
+        with contextlib.suppress(Silent):
+            yield f"capability {capability_of(nvml, device)}"
 
 
 def main():

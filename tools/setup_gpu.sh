@@ -39,16 +39,29 @@ look_for_gpus() {
     say "the NVIDIA driver $driver shows no GPU: training goes on the CPU"
     return
   fi
+  capabilities=$(printf '%s\n' "$found" | sed -n 's/^capability //p' | sort -uV)
   say "GPUs: $gpus; driver $driver, CUDA $driver_cuda"
   for section in $gpu_sections; do look_at_section "$section"; done
   [ -z "$gpu_wanted" ] || plan_gpus
 }
 
+in_order() { printf '%s\n' "$@" | sort -VC; }  # of versions
+
+# fits_a_gpu FIRST LAST: code for these and all compute capabilities between.
+fits_a_gpu() {
+  for capability in $capabilities; do
+    if in_order "$1" "$capability" "$2"; then return 0; fi
+  done
+  return 1
+}
+
 look_at_section() {
-  absent=$(note_of_section "$1" absent) needed=$(note_of_section "$1" cuda)
+  absent=$(note_of_section "$1" absent) needed=$(note_of_section "$1" cuda) fitting=$(note_of_section "$1" capability)
   if [ -n "$absent" ]; then
     say "${1%-cuda} trains on the CPU alone: $absent"
-  elif [ "$(printf '%s\n' "$needed" "$driver_cuda" | sort -V | head -n 1)" != "$needed" ]; then
+  elif [ -n "$fitting" ] && ! fits_a_gpu $fitting; then
+    say "${1%-cuda} trains on the CPU alone: its code is for compute capability ${fitting% *} to ${fitting#* }, the GPUs have $(echo ${capabilities:-another})"
+  elif ! in_order "$needed" "$driver_cuda"; then
     say "${1%-cuda} trains on the CPU alone: the driver $driver serves CUDA $driver_cuda, its libraries need $needed or newer"
   else
     gpu_wanted="$gpu_wanted $1"

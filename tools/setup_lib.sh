@@ -241,7 +241,7 @@ plan_without_python() {
   download=0 disk=0 section=
   while read -r name version tag _ bytes unpacked _; do
     case $name in
-      '' | '#'* | cuda | absent) ;;
+      '' | '#'* | cuda | capability | absent) ;;
       '['*) section=${name#?} section=${section%?} ;;
       *)
         case " $sections " in *" $section "*) ;; *) continue ;; esac

@@ -85,6 +85,8 @@ nvmlSystemGetCudaDriverVersion_v2 {cuda}
 nvmlDeviceGetCount_v2 2
 0 nvmlDeviceGetName NVIDIA H100 80GB HBM3
 1 nvmlDeviceGetName NVIDIA H100 80GB HBM3
+0 nvmlDeviceGetCudaComputeCapability 9.0
+1 nvmlDeviceGetCudaComputeCapability 9.0
 """
 BUILD = os.environ.get("TBD_BUILD")  # of CMake: there lies the scripted library of a driver
 
@@ -153,6 +155,34 @@ class Gpus(Machine):
         self.seed()
         done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000), "--frameworks", "mxnet", "--optional")
         self.assertEqual(said[1], "mxnet-1.9.1 trains on the CPU alone: its code is too old")
+
+    def fit_code_to(self, first, last):
+        lock = self.clone / "deps/frameworks.lock"
+        lock.write_text(lock.read_text().replace("cuda 13.0\n", f"cuda 11.2\ncapability {first} {last}\n"))
+
+    def test_libraries_whose_code_fits_no_gpu_are_left_out(self):
+        self.fit_code_to("5.0", "8.6")
+        done, said = self.setup_under(TWO_GPUS.format(driver="580.65.06", cuda=13000))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(said[1:], ["pytorch-2.15.0 trains on the CPU alone: its code is for compute capability 5.0 to 8.6, "
+                                    "the GPUs have 9.0"])
+        self.assertFalse(self.libraries())
+
+    def test_one_gpu_that_the_code_fits_is_enough(self):
+        self.fit_code_to("5.0", "10.0")
+        older = TWO_GPUS.format(driver="580.65.06", cuda=13000).replace("1 nvmlDeviceGetCudaComputeCapability 9.0",
+                                                                        "1 nvmlDeviceGetCudaComputeCapability 12.0")
+        done, _ = self.setup_under(older)
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertTrue(self.libraries())
+
+    def test_a_driver_that_tells_no_capability_gets_no_code_of_some(self):
+        self.fit_code_to("5.0", "8.6")
+        silent = "".join(line + "\n" for line in TWO_GPUS.format(driver="580.65.06", cuda=13000).splitlines()
+                         if "Capability" not in line)
+        done, said = self.setup_under(silent)
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertTrue(said[1].endswith("5.0 to 8.6, the GPUs have another"), said)
 
     def test_without_network_the_cpu_goes_on(self):
         self.setup("--frameworks", "pytorch")
