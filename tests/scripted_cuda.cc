@@ -4,7 +4,7 @@
 //   capability 90               10 * major + minor [80]
 //   multiprocessors 4           [2]
 //   l2 50331648                 bytes [1 MiB]
-//   free 8589934592             bytes [1 GiB]
+//   free 8589934592             bytes [1 GiB]; in all there are twice as many
 //   speed.fma_fp32 1e9          threads * iterations that a launch of the function does in a second [1e9]
 //   elapsed.fma_fp32 9 | 4 | 5  milliseconds of its first, second and all further launches instead
 //   fail.cuMemAlloc_v2 2        the function's code
@@ -145,6 +145,11 @@ int cuDeviceGetAttribute(int* value, int which, Device) {
   if (which == kMultiprocessors) *value = static_cast<int>(script.number("multiprocessors", 2));
   if (which == kL2Bytes) *value = static_cast<int>(script.number("l2", 1 << 20));
   return plain("cuDeviceGetAttribute");
+}
+
+int cuDeviceTotalMem_v2(size_t* bytes, Device) {
+  *bytes = 2 * static_cast<size_t>(script.number("free", 1 << 30));
+  return plain("cuDeviceTotalMem_v2");
 }
 
 int cuDevicePrimaryCtxRetain(Context* context, Device) { return give("cuDevicePrimaryCtxRetain", context); }

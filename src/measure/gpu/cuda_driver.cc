@@ -1,10 +1,15 @@
 #include "measure/gpu/cuda_driver.h"
 
+#include "measure/gpu/cuda_abi.h"
+
 namespace tbd {
 namespace {
 
 constexpr CudaFunction<unsigned> kCuInit{"cuInit"};
 constexpr CudaFunction<int*> kCuDeviceCount{"cuDeviceGetCount"};
+constexpr CudaFunction<cuda::Device*, int> kCuDevice{"cuDeviceGet"};
+constexpr CudaFunction<int*, int, cuda::Device> kCuAttribute{"cuDeviceGetAttribute"};
+constexpr CudaFunction<size_t*, cuda::Device> kCuTotalMemory{"cuDeviceTotalMem_v2"};
 
 std::string driver_words(const SharedLibrary& driver, int code) {
   const char* text = nullptr;
@@ -27,6 +32,18 @@ CudaDevices cuda_devices(const std::string& library) try {
   return {.count = count, .reason = count == 0 ? "the driver shows no device" : ""};
 } catch (const Error& e) {
   return {.reason = e.what()};
+}
+
+CudaBuild cuda_build(int64_t index, const std::string& library) {
+  const CudaFunctions driver = cuda_driver(library);
+  cuda::Device device = 0;
+  int major = 0, minor = 0;
+  size_t bytes = 0;
+  driver.call(kCuDevice, &device, static_cast<int>(index));
+  driver.call(kCuAttribute, &major, cuda::kCapabilityMajor, device);
+  driver.call(kCuAttribute, &minor, cuda::kCapabilityMinor, device);
+  driver.call(kCuTotalMemory, &bytes, device);
+  return {.capability = 10 * major + minor, .memory_bytes = static_cast<int64_t>(bytes)};
 }
 
 }  // namespace tbd

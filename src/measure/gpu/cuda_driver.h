@@ -18,4 +18,11 @@ struct CudaDevices {
 };
 CudaDevices cuda_devices(const std::string& library = kCudaLibrary);
 
+// What the driver says of one of them without a context. Throws as CudaFunctions.
+struct CudaBuild {
+  int capability = 0;  // 10 * major + minor: 90 for 9.0
+  int64_t memory_bytes = 0;
+};
+CudaBuild cuda_build(int64_t index, const std::string& library = kCudaLibrary);
+
 }  // namespace tbd

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/files.h"
+
 namespace tbd {
 namespace {
 
@@ -28,6 +30,17 @@ TEST(CudaDevices, NameWhatTheDriverSaysOfAnError) {
   EXPECT_EQ(scripted("100 0").reason, "no CUDA-capable device is detected (cuInit: 100)");
   EXPECT_EQ(scripted("0 -3").reason, "an unknown error (cuDeviceGetCount: 3)");
   EXPECT_EQ(scripted("0 -3").count, 0);
+}
+
+TEST(CudaBuild, IsKnownWithoutAContext) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "script";
+  write_file(file, "capability 86\nfree 4000\n");
+  ::setenv("TBD_SCRIPTED_CUDA", ("0 2 " + file).c_str(), 1);
+  const CudaBuild build = cuda_build(1, TBD_BINARY_DIR "/scripted/libcuda.so.1");
+  EXPECT_EQ(build.capability, 86);
+  EXPECT_EQ(build.memory_bytes, 8000);
+  EXPECT_THROW(cuda_build(2, TBD_BINARY_DIR "/scripted/libcuda.so.1"), Error);
 }
 
 }  // namespace
