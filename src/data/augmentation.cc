@@ -13,11 +13,11 @@ constexpr int kTries = 10;
 constexpr double kLeastArea = 0.08;
 constexpr double kWidest = 4.0 / 3;
 
-PixelBox box_at(int64_t left, int64_t top, int64_t width, int64_t height) {
+PixelRect box_at(int64_t left, int64_t top, int64_t width, int64_t height) {
   return {left, top, left + width, top + height};
 }
 
-std::optional<PixelBox> attempt(ImageSize image, const Philox& draws, uint64_t first) {
+std::optional<PixelRect> attempt(ImageSize image, const Philox& draws, uint64_t first) {
   const double area =
       static_cast<double>(image.width * image.height) * (kLeastArea + (1 - kLeastArea) * draws.uniform(first));
   const double aspect = std::exp(std::log(kWidest) * (2 * draws.uniform(first + 1) - 1));
@@ -29,7 +29,7 @@ std::optional<PixelBox> attempt(ImageSize image, const Philox& draws, uint64_t f
                 place(draws.uniform(first + 2), image.height - height), width, height);
 }
 
-PixelBox centre(ImageSize image) {
+PixelRect centre(ImageSize image) {
   const double aspect = static_cast<double>(image.width) / static_cast<double>(image.height);
   int64_t width = image.width, height = image.height;
   if (aspect < 1 / kWidest) height = static_cast<int64_t>(std::nearbyint(static_cast<double>(width) * kWidest));
@@ -41,7 +41,7 @@ PixelBox centre(ImageSize image) {
 
 CropPlan training_crop(ImageSize image, int64_t output, uint64_t seed, uint32_t epoch, uint32_t position) {
   const Philox draws(seed, "data/crop", epoch, position);
-  std::optional<PixelBox> box;
+  std::optional<PixelRect> box;
   for (uint64_t t = 0; t < kTries && !box; ++t) box = attempt(image, draws, 4 * t);
   if (!box) box = centre(image);
   return {.window = {static_cast<double>(box->left), static_cast<double>(box->top),

@@ -25,10 +25,10 @@ TEST(EpochOrder, IsAPermutationThatDependsOnTheSeed) {
 
 TEST(TrainingCrop, MatchesTheWorkedExamples) {
   const CropPlan a = training_crop({500, 375}, 224, 7, 2, 3);
-  EXPECT_EQ(a.readable, (PixelBox{144, 31, 144 + 242, 31 + 270}));
+  EXPECT_EQ(a.readable, (PixelRect{144, 31, 144 + 242, 31 + 270}));
   EXPECT_TRUE(a.flip);
   const CropPlan b = training_crop({500, 375}, 224, 1, 5, 9);
-  EXPECT_EQ(b.readable, (PixelBox{222, 38, 222 + 205, 38 + 214}));
+  EXPECT_EQ(b.readable, (PixelRect{222, 38, 222 + 205, 38 + 214}));
   EXPECT_FALSE(b.flip);
   EXPECT_EQ(b.window.left, 222);
   EXPECT_EQ(b.window.height, 214);
@@ -40,7 +40,7 @@ TEST(TrainingCrop, DrawsAreaAspectPlaceAndFlipFromTheirRanges) {
   double area = 0, log_aspect = 0, flips = 0, left = 0;
   for (uint32_t i = 0; i < kDraws; ++i) {
     const CropPlan plan = training_crop({600, 600}, 224, 11, 0, i);
-    const PixelBox& box = plan.readable;
+    const PixelRect& box = plan.readable;
     const auto width = static_cast<double>(box.right - box.left), height = static_cast<double>(box.bottom - box.top);
     ASSERT_TRUE(box.left >= 0 && box.top >= 0 && box.right <= 600 && box.bottom <= 600);
     ASSERT_GT(width * height / 360000, 0.078);
@@ -59,12 +59,12 @@ TEST(TrainingCrop, DrawsAreaAspectPlaceAndFlipFromTheirRanges) {
 
 TEST(TrainingCrop, FallsBackToTheCentreOfAStrip) {
   // No crop of at least 8 % of 1000 x 20 with an aspect up to 4/3 fits.
-  EXPECT_EQ(training_crop({1000, 20}, 224, 0, 0, 0).readable, (PixelBox{486, 0, 486 + 27, 20}));
-  EXPECT_EQ(training_crop({20, 1000}, 224, 0, 0, 0).readable, (PixelBox{0, 486, 20, 486 + 27}));
+  EXPECT_EQ(training_crop({1000, 20}, 224, 0, 0, 0).readable, (PixelRect{486, 0, 486 + 27, 20}));
+  EXPECT_EQ(training_crop({20, 1000}, 224, 0, 0, 0).readable, (PixelRect{0, 486, 20, 486 + 27}));
 }
 
 TEST(TrainingCrop, FitsAnImageOfOnePixel) {
-  EXPECT_EQ(training_crop({1, 1}, 224, 0, 0, 0).readable, (PixelBox{0, 0, 1, 1}));
+  EXPECT_EQ(training_crop({1, 1}, 224, 0, 0, 0).readable, (PixelRect{0, 0, 1, 1}));
 }
 
 TEST(ValidationCrop, TakesTheCentreAfterTheShorterSideBecame256) {
@@ -73,7 +73,7 @@ TEST(ValidationCrop, TakesTheCentreAfterTheShorterSideBecame256) {
   EXPECT_DOUBLE_EQ(plan.window.top, 160);
   EXPECT_DOUBLE_EQ(plan.window.width, 448);
   EXPECT_DOUBLE_EQ(plan.window.height, 448);
-  EXPECT_EQ(plan.readable, (PixelBox{0, 0, 512, 768}));
+  EXPECT_EQ(plan.readable, (PixelRect{0, 0, 512, 768}));
   EXPECT_FALSE(plan.flip);
 }
 

@@ -10,9 +10,9 @@ struct ImageSize {
 };
 
 // Whole pixels [left, right) x [top, bottom).
-struct PixelBox {
+struct PixelRect {
   int64_t left = 0, top = 0, right = 0, bottom = 0;
-  bool operator==(const PixelBox&) const = default;
+  bool operator==(const PixelRect&) const = default;
 };
 
 // A part of the image in pixels of its full size; edges may lie between pixels.
@@ -24,7 +24,7 @@ struct Window {
 // `readable`: the window itself for a training crop, the image for a validation crop, as torchvision does on PIL.
 struct CropPlan {
   Window window;
-  PixelBox readable;
+  PixelRect readable;
   ImageSize output;
   bool flip = false;
 };

@@ -133,7 +133,7 @@ std::vector<float> decode_jpeg(std::span<const std::byte> jpeg, const CropPlan& 
                                const Normalisation& normalisation) {
   JpegDecoder decoder;
   const ImageSize size = decoder.open(jpeg);
-  const PixelBox& box = plan.readable;
+  const PixelRect& box = plan.readable;
   const Window& w = plan.window;
   require(box.left >= 0 && box.top >= 0 && box.right <= size.width && box.bottom <= size.height && w.left >= 0 &&
               w.top >= 0 && w.left + w.width <= static_cast<double>(size.width) &&

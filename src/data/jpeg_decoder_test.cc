@@ -22,7 +22,7 @@ constexpr Normalisation kLevels{{0, 0, 0}, {1 / 255.f, 1 / 255.f, 1 / 255.f}};  
 
 std::span<const std::byte> jpeg_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-CropPlan plan_of(PixelBox box, ImageSize output, bool flip = false) {
+CropPlan plan_of(PixelRect box, ImageSize output, bool flip = false) {
   return {.window = {static_cast<double>(box.left), static_cast<double>(box.top),
                      static_cast<double>(box.right - box.left), static_cast<double>(box.bottom - box.top)},
           .readable = box,
@@ -74,14 +74,14 @@ double largest_difference(const std::string& jpeg, const CropPlan& plan) {
   return largest;
 }
 
-constexpr PixelBox kBoxes[] = {{0, 0, 200, 150}, {31, 17, 150, 120},  {16, 16, 80, 64},
-                               {1, 1, 9, 9},     {150, 90, 200, 150}, {199, 149, 200, 150}};
+constexpr PixelRect kBoxes[] = {{0, 0, 200, 150}, {31, 17, 150, 120},  {16, 16, 80, 64},
+                                {1, 1, 9, 9},     {150, 90, 200, 150}, {199, 149, 200, 150}};
 
 TEST(JpegDecoder, DecodingACropAloneEqualsCroppingTheFullDecode) {
   const RgbImage image = picture(200, 150);
   for (const JpegOptions& options : {JpegOptions{}, JpegOptions{.chroma_subsampling = false},
                                      JpegOptions{.progressive = true}, JpegOptions{.grey = true}})
-    for (const PixelBox& box : kBoxes)
+    for (const PixelRect& box : kBoxes)
       EXPECT_LT(largest_difference(encode_jpeg(image, options), plan_of(box, {112, 84})), 1e-3)
           << box.left << " " << box.top << " grey " << options.grey << " progressive " << options.progressive;
 }

@@ -25,17 +25,17 @@ RgbImage picture_of(const PhotoSource& photo, int64_t size) {
   return picture;
 }
 
-PixelBox part_of(ImageSize picture, Split split) {
+PixelRect part_of(ImageSize picture, Split split) {
   const int64_t border = picture.width - picture.width / 4;
-  return split == Split::train ? PixelBox{0, 0, border, picture.height}
-                               : PixelBox{border, 0, picture.width, picture.height};
+  return split == Split::train ? PixelRect{0, 0, border, picture.height}
+                               : PixelRect{border, 0, picture.width, picture.height};
 }
 
 int64_t drawn(const Philox& draws, uint64_t index, int64_t least, int64_t most) {
   return least + static_cast<int64_t>(draws.uniform(index) * static_cast<double>(most - least + 1));
 }
 
-RgbImage crop(const RgbImage& picture, const PixelBox& part, int64_t size, const Philox& draws) {
+RgbImage crop(const RgbImage& picture, const PixelRect& part, int64_t size, const Philox& draws) {
   const int64_t side = drawn(draws, 0, size, std::min(picture.size.width / 4, picture.size.height));
   const int64_t left = drawn(draws, 1, part.left, part.right - side), top = drawn(draws, 2, 0, part.bottom - side);
   const auto extent = static_cast<double>(side);

@@ -60,7 +60,7 @@ std::string encode_to_size(const RgbImage& image, double bytes) {
 std::string sample(const RgbImage& picture, const Philox& draws, double mean_bytes) {
   constexpr auto kCount = static_cast<double>(std::size(kSizes));
   const ImageSize size = kSizes[static_cast<size_t>(draws.uniform(3) * kCount)];
-  const PixelBox whole{0, 0, picture.size.width, picture.size.height};
+  const PixelRect whole{0, 0, picture.size.width, picture.size.height};
   const double bytes = mean_bytes * std::exp(kSpread * draws.normal(4) - kSpread * kSpread / 2);
   return encode_to_size(reduced(picture, draw_window(picture.size, size, draws), whole, size), bytes);
 }

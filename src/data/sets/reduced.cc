@@ -7,7 +7,7 @@
 
 namespace tbd {
 
-RgbImage reduced(const RgbImage& source, const Window& window, const PixelBox& readable, ImageSize output) {
+RgbImage reduced(const RgbImage& source, const Window& window, const PixelRect& readable, ImageSize output) {
   const AxisFilter vertical = triangle_filter(window.top, window.height, output.height, readable.top, readable.bottom);
   const AxisFilter horizontal = triangle_filter(window.left, window.width, output.width, readable.left, readable.right);
   const int64_t plane = output.width * output.height, stride = 3 * source.size.width;
