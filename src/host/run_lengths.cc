@@ -19,7 +19,9 @@ struct Interval {  // of pixel numbers; `end` is not in it
 
 void require_extents(int64_t height, int64_t width) {
   require(height > 0 && width > 0, "a mask of ", height, " x ", width, " pixels has none");
-  require(height <= kMostMaskPixels / width, "a mask of ", height, " x ", width, " pixels is larger than ",
+  require(std::max(height, width) <= kMostMaskSide, "a mask of ", height, " x ", width, " pixels has a side beyond ",
+          kMostMaskSide);
+  require(height * width <= kMostMaskPixels, "a mask of ", height, " x ", width, " pixels is larger than ",
           kMostMaskPixels, " pixels");
 }
 void require_same_extents(const RunLengths& a, const RunLengths& b) {

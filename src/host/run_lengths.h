@@ -9,8 +9,9 @@
 
 namespace tbd {
 
-// Beyond these an Error(invalid) is thrown: the pixels of a mask (those of the largest image that is decoded), and the
-// magnitude of a polygon's coordinate.
+// Beyond these an Error(invalid) is thrown: the side of a mask (that of the largest JPEG), its pixels (those of the
+// largest image that is decoded), and the magnitude of a polygon's coordinate.
+constexpr int64_t kMostMaskSide = 65'535;
 constexpr int64_t kMostMaskPixels = 178'956'970;
 constexpr double kMostCoordinate = 1e8;
 
@@ -23,7 +24,7 @@ struct RunLengths {
   bool operator==(const RunLengths&) const = default;
 };
 
-// Throws Error(invalid) for extents below 1, more than kMostMaskPixels pixels, a negative run (its index is named) or
+// Throws Error(invalid) for extents below 1 or beyond the limits above, a negative run (its index is named) or
 // runs that do not sum to height * width.
 void require_valid(std::span<const int32_t> runs, int64_t height, int64_t width);
 inline void require_valid(const RunLengths& mask) { require_valid(mask.runs, mask.height, mask.width); }
