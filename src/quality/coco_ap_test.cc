@@ -129,6 +129,21 @@ TEST(CocoAp, CrowdTakesAnyNumberAndCountsNone) {
       1 / 3.0);
 }
 
+TEST(CocoAp, PrefersAnObjectThatCountsToACrowd) {
+  CocoObject crowd = object(4, 1, {0, 0, 400, 400});
+  crowd.crowd = true;
+  const CocoDetection three_quarters = detection(4, 1, 1, {0, 0, 40, 30});
+  EXPECT_NEAR(*boxes(set_of({crowd, object(4, 1, {0, 0, 40, 40})}), {three_quarters}).ap, 0.6, 1e-15);
+}
+
+TEST(CocoAp, HasBothEndsInARangeOfAreas) {
+  const CocoAp ap = boxes(set_of({object(4, 1, {0, 0, 32, 32})}), {detection(4, 1, 1, {0, 0, 32, 32})});
+  EXPECT_NEAR(*ap.ap_small, 1, 1e-15);
+  ASSERT_TRUE(ap.ap_medium);
+  EXPECT_NEAR(*ap.ap_medium, 1, 1e-15);
+  EXPECT_FALSE(ap.ap_large);
+}
+
 TEST(CocoAp, TakesAHundredDetections) {
   std::vector<CocoDetection> detections(120, detection(4, 1, 0.5, {300, 300, 40, 40}));
   detections.push_back(detection(4, 1, 0.5));  // equal scores: the order in the list decides
