@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "base/error.h"
@@ -167,10 +166,17 @@ class Toggles {
     const int64_t steps = to.y - from.y;
     const double slope = static_cast<double>(to.x - from.x) / static_cast<double>(steps);
     const bool rises = to.x > from.x;
-    const auto [low, high] = std::minmax({point(from.x, slope, 0), point(from.x, slope, steps)});
-    for_each_column(low, high, [&](int64_t column) {
-      const auto before = [&](int64_t step) { return (point(from.x, slope, step) < kFine * column + 3) == rises; };
-      const int64_t step = *std::ranges::partition_point(std::views::iota(int64_t{0}, steps + 1), before);
+    const auto [left, right] = std::minmax({point(from.x, slope, 0), point(from.x, slope, steps)});
+    for_each_column(left, right, [&](int64_t column) {
+      int64_t low = 1, step = steps;  // the first step on the far side is in between
+      while (low < step) {
+        const int64_t middle = (low + step) / 2;
+        const bool passed = (point(from.x, slope, middle) >= kFine * column + 3) == rises;
+        if (passed)
+          step = middle;
+        else
+          low = middle + 1;
+      }
       toggle(column, from.y + step - 1);
     });
   }

@@ -39,8 +39,7 @@ struct Region {
 
 std::vector<int64_t> ascending(std::vector<int64_t> ids) {
   std::ranges::sort(ids);
-  const auto repeated = std::ranges::unique(ids);
-  ids.erase(repeated.begin(), repeated.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }
 std::optional<size_t> place_of(int64_t id, const std::vector<int64_t>& ids) {
@@ -180,8 +179,8 @@ class ImageJudge {
     const auto counts = [&](size_t i) { return !objects_[i].crowd && within(area, objects_[i].area); };
     order_.resize(objects_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
-    const auto ignored = std::ranges::stable_partition(order_, counts);
-    counted_ = order_.size() - ignored.size();
+    const auto ignored = std::stable_partition(order_.begin(), order_.end(), counts);
+    counted_ = static_cast<size_t>(ignored - order_.begin());
     area_ = area;
     return counted_;
   }
