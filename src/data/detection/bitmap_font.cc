@@ -12,7 +12,7 @@ struct Letter {
 };
 
 // Five binary digits a row.
-constexpr Letter kLetters[] = {
+constexpr Letter kGlyphs[] = {
     {' ', {0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000}},
     {'%', {0b11001, 0b11001, 0b00010, 0b00100, 0b01000, 0b10011, 0b10011}},
     {'&', {0b01100, 0b10010, 0b10100, 0b01000, 0b10101, 0b10010, 0b01101}},
@@ -69,8 +69,8 @@ constexpr Glyph kFrame = {0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 
 
 const Glyph& glyph_of(char letter) {
   if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  const auto found = std::ranges::lower_bound(kLetters, letter, {}, &Letter::letter);
-  return found != std::end(kLetters) && found->letter == letter ? found->glyph : kFrame;
+  const auto found = std::ranges::lower_bound(kGlyphs, letter, {}, &Letter::letter);
+  return found != std::end(kGlyphs) && found->letter == letter ? found->glyph : kFrame;
 }
 
 }  // namespace tbd

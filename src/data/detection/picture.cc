@@ -23,7 +23,7 @@ Colour ink_on(const Colour& paper) {
   return 299 * paper[0] + 587 * paper[1] + 114 * paper[2] > 128'000 ? kBlack : kWhite;
 }
 
-struct Area {  // of pixels; right and bottom are not in it
+struct Pixels {  // of pixels; right and bottom are not in it
   int64_t left, top, right, bottom;
 };
 
@@ -34,7 +34,7 @@ class Canvas {
   int64_t width() const { return image_.size.width; }
   int64_t height() const { return image_.size.height; }
 
-  void fill(const Area& area, const Colour& colour) {
+  void fill(const Pixels& area, const Colour& colour) {
     for (int64_t y = std::max<int64_t>(area.top, 0); y < std::min(area.bottom, height()); ++y)
       for (int64_t x = std::max<int64_t>(area.left, 0); x < std::min(area.right, width()); ++x)
         std::ranges::copy(colour, pixel(x, y));
@@ -56,7 +56,7 @@ int64_t stroke_for(const Canvas& canvas) {
   return std::max<int64_t>(1, std::min(canvas.width(), canvas.height()) / 200);
 }
 
-Area pixels_of(const std::array<float, 4>& box, const Canvas& canvas) {
+Pixels pixels_of(const std::array<float, 4>& box, const Canvas& canvas) {
   const auto cut = [](float edge, int64_t most) {
     return static_cast<int64_t>(std::lround(std::clamp(edge, 0.0f, static_cast<float>(most))));
   };
@@ -76,7 +76,7 @@ void tint_mask(Canvas& canvas, const DrawnObject& object) {
 }
 
 void draw_frame(Canvas& canvas, const DrawnObject& object) {
-  const Area box = pixels_of(object.box, canvas);
+  const Pixels box = pixels_of(object.box, canvas);
   const int64_t stroke = stroke_for(canvas);
   const Colour colour = colour_of(object);
   canvas.fill({box.left, box.top, box.right, std::min(box.top + stroke, box.bottom)}, colour);
@@ -85,17 +85,17 @@ void draw_frame(Canvas& canvas, const DrawnObject& object) {
   canvas.fill({std::max(box.right - stroke, box.left), box.top, box.right, box.bottom}, colour);
 }
 
-std::string text_of(const DrawnObject& object) {
+std::string label_text(const DrawnObject& object) {
   if (!object.score) return object.label;
   return cat(object.label, object.label.empty() ? "" : " ", std::lround(100 * *object.score), "%");
 }
 
 void draw_label(Canvas& canvas, const DrawnObject& object) {
-  const std::string text = text_of(object);
+  const std::string text = label_text(object);
   if (text.empty()) return;
   const int64_t dot = stroke_for(canvas), advance = (kGlyphWidth + 1) * dot;
   const int64_t width = static_cast<int64_t>(text.size()) * advance + dot, height = (kGlyphHeight + 2) * dot;
-  const Area box = pixels_of(object.box, canvas);
+  const Pixels box = pixels_of(object.box, canvas);
   const int64_t left = std::max<int64_t>(0, std::min(box.left, canvas.width() - width));
   const int64_t top = box.top >= height ? box.top - height : box.top;
   const Colour paper = colour_of(object), ink = ink_on(paper);
@@ -119,7 +119,7 @@ void require_drawable(const DrawnObject& object, const Canvas& canvas) {
 
 }  // namespace
 
-RgbImage picture_of(std::span<const float> input, ImageSize size, const Normalisation& normalisation) {
+RgbImage image_of_input(std::span<const float> input, ImageSize size, const Normalisation& normalisation) {
   const auto plane = static_cast<size_t>(size.width * size.height);
   require(input.size() == 3 * plane, "an image of ", size.width, " x ", size.height, " pixels has ", input.size(),
           " values");

@@ -21,7 +21,7 @@ struct DrawnObject {
 
 // The image of a network's input (3, height, width), `normalisation` undone, cut to 0 ... 255.
 // Throws Error(invalid) when the count of values is another one.
-RgbImage picture_of(std::span<const float> input, ImageSize size, const Normalisation& normalisation = {});
+RgbImage image_of_input(std::span<const float> input, ImageSize size, const Normalisation& normalisation = {});
 
 // First the masks, translucent, then frames, then labels; within each later objects over earlier ones. A label is above
 // its box, or in it where there is no room above. Throws Error(invalid) for a mask of another size or a box that is not

@@ -114,13 +114,13 @@ TEST(DetectionPicture, UndoesTheNormalisation) {
     for (size_t i = 0; i < 15; ++i)
       input.push_back((static_cast<float>(image.pixels[3 * i + c]) / 255 - normalisation.mean[c]) /
                       normalisation.deviation[c]);
-  EXPECT_EQ(picture_of(input, {5, 3}).pixels, image.pixels);
+  EXPECT_EQ(image_of_input(input, {5, 3}).pixels, image.pixels);
   input[0] = std::numeric_limits<float>::quiet_NaN();
   input[1] = 1e30f;
-  const RgbImage odd = picture_of(input, {5, 3});
+  const RgbImage odd = image_of_input(input, {5, 3});
   EXPECT_EQ(odd.pixels[0], 0);
   EXPECT_EQ(odd.pixels[3], 255);
-  EXPECT_THROW(picture_of(input, {3, 3}), Error);
+  EXPECT_THROW(image_of_input(input, {3, 3}), Error);
 }
 
 TEST(DetectionPicture, SurvivesAsPng) {
