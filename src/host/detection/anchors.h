@@ -32,6 +32,9 @@ Pyramid pyramid(const Extent& image, std::span<const Extent> extents, std::span<
 // rounded half to even.
 std::vector<Box> base_anchors(std::span<const double> sizes, std::span<const double> ratios);
 
+// `base` at a cell of the level.
+Box shifted(const Box& base, const Level& level, int64_t y, int64_t x);
+
 int64_t anchor_count(const Level& level, const Pyramid& pyramid);
 int64_t anchor_count(const Pyramid& pyramid);
 // Those of all levels, rows by level, y, x, ratio, size; none is dropped at the border.
