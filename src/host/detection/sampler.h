@@ -9,7 +9,7 @@
 namespace tbd::detection {
 
 // The `take` candidates with smallest (key, index), or all if there are fewer; ascending. A candidate is an index of
-// `keys`; keys are 31 bits, not negative. Throws Error(invalid) on a candidate without a key.
+// `keys`; keys are 31 bits. Throws Error(invalid) on a candidate without a key and on a negative one.
 std::vector<int32_t> sample(std::span<const int32_t> candidates, std::span<const int32_t> keys, int64_t take);
 
 // Keys 0 ... count - 1 of a stream at its step and sample: word >> 1.
