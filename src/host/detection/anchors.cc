@@ -99,6 +99,14 @@ std::vector<Box> anchors(const Pyramid& pyramid) {
   return rows;
 }
 
+Box anchor_at(const Pyramid& pyramid, int64_t row) {
+  auto level = pyramid.levels.begin();
+  for (; row >= anchor_count(*level, pyramid); ++level) row -= anchor_count(*level, pyramid);
+  const std::vector<Box> bases = base_anchors(level->sizes, pyramid.ratios);
+  const int64_t cell = row / std::ssize(bases);
+  return shifted(bases[row % std::ssize(bases)], *level, cell / level->extent.width, cell % level->extent.width);
+}
+
 std::vector<YxBox> efficientdet_anchors(const EfficientDetAnchors& settings) {
   std::vector<YxBox> rows;
   for (const int64_t extent : settings.extents) {

@@ -39,6 +39,7 @@ int64_t anchor_count(const Level& level, const Pyramid& pyramid);
 int64_t anchor_count(const Pyramid& pyramid);
 // Those of all levels, rows by level, y, x, ratio, size; none is dropped at the border.
 std::vector<Box> anchors(const Pyramid& pyramid);
+Box anchor_at(const Pyramid& pyramid, int64_t row);  // one of them
 
 // A box of EfficientDet's labels, in float32 and with y first.
 struct YxBox {

@@ -39,6 +39,15 @@ std::vector<detection::Box> golden_boxes(std::string_view file, std::string_view
   return boxes;
 }
 
+std::vector<double> signature(std::span<const double> values) {
+  std::vector<double> sums(2);
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[0] += values[i];
+    sums[1] += values[i] * static_cast<double>(1 + i % 97);
+  }
+  return sums;
+}
+
 std::vector<detection::Box> random_boxes(uint32_t seed, int64_t count, const detection::Extent& image,
                                          double most_side) {
   const Philox draw(seed, "test/boxes");

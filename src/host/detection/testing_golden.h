@@ -1,5 +1,6 @@
 // For the tests of this folder: golden numbers, boxes drawn from a stream, what an error says.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ namespace tbd::testing_detection {
 std::vector<double> golden(std::string_view file, std::string_view pointer);
 std::vector<int32_t> golden_integers(std::string_view file, std::string_view pointer);
 std::vector<detection::Box> golden_boxes(std::string_view file, std::string_view pointer);
+
+// The sum of the values, and of each times 1 + (index mod 97), which sees their order.
+std::vector<double> signature(std::span<const double> values);
 
 // `count` boxes with sides of 1 ... `most_side` pixels and corners on multiples of 1/4, so that equal overlaps are
 // common.
