@@ -33,7 +33,7 @@ TEST(Boxes, OverlapOfBoxesWithoutAreaIsZero) {
   EXPECT_EQ(overlap({0, 0, 4, 4}, {1, 1, 1, 3}), 0);
 }
 
-std::vector<double> flat(std::span<const BoxCode> codes) {
+std::vector<double> flat_codes(std::span<const BoxCode> codes) {
   std::vector<double> out;
   for (const BoxCode& code : codes) out.insert(out.end(), code.begin(), code.end());
   return out;
@@ -48,7 +48,7 @@ TEST(Boxes, DecodesAsTorchvision) {
     const Box box = decode(code, anchors[i], kProposalWeights);
     corners.push_back({box.x1, box.y1, box.x2, box.y2});
   }
-  EXPECT_THAT(flat(corners), Pointwise(RelativelyNear(1e-14), golden("small", "/box_code/decoded")));
+  EXPECT_THAT(flat_codes(corners), Pointwise(RelativelyNear(1e-14), golden("small", "/box_code/decoded")));
 }
 
 TEST(Boxes, EncodesAsTorchvision) {
@@ -59,8 +59,8 @@ TEST(Boxes, EncodesAsTorchvision) {
     plain.push_back(encode(boxes[i], anchors[i], kProposalWeights));
     weighted.push_back(encode(boxes[i], anchors[i], kDetectionWeights));
   }
-  EXPECT_THAT(flat(plain), Pointwise(RelativelyNear(1e-15), golden("small", "/box_code/encoded_1111")));
-  EXPECT_THAT(flat(weighted), Pointwise(RelativelyNear(1e-15), golden("small", "/box_code/encoded_10_10_5_5")));
+  EXPECT_THAT(flat_codes(plain), Pointwise(RelativelyNear(1e-15), golden("small", "/box_code/encoded_1111")));
+  EXPECT_THAT(flat_codes(weighted), Pointwise(RelativelyNear(1e-15), golden("small", "/box_code/encoded_10_10_5_5")));
 }
 
 TEST(Boxes, DecodeInvertsEncode) {

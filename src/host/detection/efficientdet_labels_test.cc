@@ -19,8 +19,8 @@ using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
 using testing_detection::signature;
 
-EfficientDetAnchors d0() { return {.image = 512, .extents = {64, 32, 16, 8, 4}}; }
-EfficientDetAnchors tiny() { return {.image = 128, .extents = {16, 8, 4, 2, 1}}; }
+EfficientDetAnchors d0_anchors() { return {.image = 512, .extents = {64, 32, 16, 8, 4}}; }
+EfficientDetAnchors tiny_anchors() { return {.image = 128, .extents = {16, 8, 4, 2, 1}}; }
 
 // golden_boxes has y first here.
 std::vector<YxBox> yx_boxes(std::string_view file, const std::string& pointer) {
@@ -31,7 +31,7 @@ std::vector<YxBox> yx_boxes(std::string_view file, const std::string& pointer) {
   return out;
 }
 
-std::vector<double> flat(const EfficientDetLabels& labels) {
+std::vector<double> flat_targets(const EfficientDetLabels& labels) {
   std::vector<double> out;
   for (const auto& code : labels.box_target) out.insert(out.end(), code.begin(), code.end());
   return out;
@@ -39,7 +39,7 @@ std::vector<double> flat(const EfficientDetLabels& labels) {
 
 TEST(EfficientDetLabels, AnchorsAreEffdets) {
   std::vector<double> corners;
-  for (const YxBox& box : efficientdet_anchors(tiny()))
+  for (const YxBox& box : efficientdet_anchors(tiny_anchors()))
     for (const float corner : {box.y1, box.x1, box.y2, box.x2}) corners.push_back(corner);
   const std::vector<double> want = golden("effdet", "/anchors_signature");
   EXPECT_EQ(signature(corners)[0], want[0]);
@@ -47,19 +47,19 @@ TEST(EfficientDetLabels, AnchorsAreEffdets) {
 }
 
 TEST(EfficientDetLabels, AreEffdets) {
-  const std::vector<YxBox> anchors = efficientdet_anchors(tiny());
+  const std::vector<YxBox> anchors = efficientdet_anchors(tiny_anchors());
   const EfficientDetLabels labels = efficientdet_labels(anchors, yx_boxes("effdet", "/labels/boxes"),
                                                         golden_integers("effdet", "/labels/classes"), 5);
   EXPECT_EQ(labels.matched, golden_integers("effdet", "/labels/num_pos")[0]);
   const std::vector<double> classes(labels.class_target.begin(), labels.class_target.end());
   EXPECT_EQ(signature(classes), golden("effdet", "/labels/class_signature"));
   const std::vector<double> want = golden("effdet", "/labels/box_signature");
-  EXPECT_NEAR(signature(flat(labels))[0], want[0], 1e-5);
-  EXPECT_NEAR(signature(flat(labels))[1], want[1], 1e-3);
+  EXPECT_NEAR(signature(flat_targets(labels))[0], want[0], 1e-5);
+  EXPECT_NEAR(signature(flat_targets(labels))[1], want[1], 1e-3);
 }
 
-void expect_golden(const EfficientDetAnchors& settings, const std::vector<std::string>& images, int32_t slots,
-                   const std::string& name) {
+void expect_label_sums(const EfficientDetAnchors& settings, const std::vector<std::string>& images, int32_t slots,
+                       const std::string& name) {
   int64_t class_sum = 0;
   double box_sum = 0;
   for (const std::string& image : images) {
@@ -68,7 +68,7 @@ void expect_golden(const EfficientDetAnchors& settings, const std::vector<std::s
                             golden_integers("steps", image + "/classes"), slots);
     EXPECT_EQ(labels.matched, golden_integers("steps", image + "/num_pos")[0]) << image;
     for (const int32_t target : labels.class_target) class_sum += std::max(target, 0);
-    const std::vector<double> targets = flat(labels);
+    const std::vector<double> targets = flat_targets(labels);
     box_sum += std::accumulate(targets.begin(), targets.end(), 0.0);
   }
   EXPECT_EQ(class_sum, golden_integers("steps", name + "/class_target_sum")[0]) << name;
@@ -76,8 +76,8 @@ void expect_golden(const EfficientDetAnchors& settings, const std::vector<std::s
 }
 
 TEST(EfficientDetLabels, HaveTheSumsOfTheStep) {
-  expect_golden(tiny(), {"/labels_tiny_0", "/labels_tiny_1"}, 5, "/labels_tiny");
-  expect_golden(d0(), {"/labels_d0_0"}, 90, "/labels_d0");
+  expect_label_sums(tiny_anchors(), {"/labels_tiny_0", "/labels_tiny_1"}, 5, "/labels_tiny");
+  expect_label_sums(d0_anchors(), {"/labels_d0_0"}, 90, "/labels_d0");
 }
 
 TEST(EfficientDetLabels, GiveTheLowerBoxAnAnchorThatTwoWant) {
@@ -89,9 +89,9 @@ TEST(EfficientDetLabels, GiveTheLowerBoxAnAnchorThatTwoWant) {
 }
 
 TEST(EfficientDetLabels, AreBackgroundWithoutBoxes) {
-  const EfficientDetLabels labels = efficientdet_labels(efficientdet_anchors(tiny()), {}, {}, 5);
+  const EfficientDetLabels labels = efficientdet_labels(efficientdet_anchors(tiny_anchors()), {}, {}, 5);
   EXPECT_THAT(labels.class_target, Each(-1));
-  EXPECT_THAT(flat(labels), Each(0));
+  EXPECT_THAT(flat_targets(labels), Each(0));
   EXPECT_EQ(labels.matched, 0);
 }
 

@@ -22,18 +22,18 @@ using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
 using testing_detection::random_boxes;
 
-constexpr double kRatios[] = {0.5, 1, 2};
+constexpr double kRpnRatios[] = {0.5, 1, 2};
 
-RpnSettings tiny() {
+RpnSettings rpn_of_tiny() {
   const Extent extents[] = {{32, 32}, {16, 16}, {8, 8}, {4, 4}, {2, 2}};
   const double sizes[] = {8, 16, 32, 64, 128};
-  return {.pyramid = pyramid({128, 128}, extents, sizes, kRatios), .sampled = 32, .most_positive = 16};
+  return {.pyramid = pyramid({128, 128}, extents, sizes, kRpnRatios), .sampled = 32, .most_positive = 16};
 }
 
-RpnSettings canonical_512() {
+RpnSettings rpn_of_512() {
   const Extent extents[] = {{128, 128}, {64, 64}, {32, 32}, {16, 16}, {8, 8}};
   const double sizes[] = {32, 64, 128, 256, 512};
-  return {.pyramid = pyramid({512, 512}, extents, sizes, kRatios)};
+  return {.pyramid = pyramid({512, 512}, extents, sizes, kRpnRatios)};
 }
 
 std::vector<int32_t> keys_of(const RpnSettings& settings, uint32_t sample) {
@@ -46,7 +46,7 @@ double sum_of(const std::vector<BoxCode>& codes) {
   return sum;
 }
 
-void expect_golden(const RpnSettings& settings, uint32_t sample, const std::string& name) {
+void expect_rpn_sums(const RpnSettings& settings, uint32_t sample, const std::string& name) {
   const std::vector<Box> boxes = golden_boxes("steps", name + "/ground_truth");
   const RpnTargets targets = rpn_targets(settings, boxes, keys_of(settings, sample));
   EXPECT_EQ(targets.positives, golden_integers("steps", name + "/positive")[0]) << name;
@@ -60,13 +60,14 @@ void expect_golden(const RpnSettings& settings, uint32_t sample, const std::stri
 }
 
 TEST(RpnTargets, AreTorchvisions) {
-  expect_golden(tiny(), 0, "/rpn_tiny_0");
-  expect_golden(tiny(), 1, "/rpn_tiny_1");
-  expect_golden(canonical_512(), 0, "/rpn_canonical_512");
+  expect_rpn_sums(rpn_of_tiny(), 0, "/rpn_tiny_0");
+  expect_rpn_sums(rpn_of_tiny(), 1, "/rpn_tiny_1");
+  expect_rpn_sums(rpn_of_512(), 0, "/rpn_canonical_512");
 }
 
 // As the rule is written: all pairs of boxes and anchors.
-RpnTargets plain_loop(const RpnSettings& settings, const std::vector<Box>& boxes, const std::vector<int32_t>& keys) {
+RpnTargets over_all_pairs(const RpnSettings& settings, const std::vector<Box>& boxes,
+                          const std::vector<int32_t>& keys) {
   const std::vector<Box> all = anchors(settings.pyramid);
   std::vector<double> most(boxes.size(), 0);
   for (size_t g = 0; g < boxes.size(); ++g)
@@ -98,11 +99,12 @@ TEST(RpnTargets, AreThePlainLoop) {
   const Extent image = {100, 120};
   const Extent extents[] = {{25, 30}, {13, 15}};
   const double sizes[] = {8, 16};
-  const RpnSettings settings = {.pyramid = pyramid(image, extents, sizes, kRatios), .sampled = 64, .most_positive = 32};
+  const RpnSettings settings = {
+      .pyramid = pyramid(image, extents, sizes, kRpnRatios), .sampled = 64, .most_positive = 32};
   const std::vector<int32_t> keys = keys_of(settings, 0);
   for (uint32_t seed = 0; seed < 8; ++seed) {
     const std::vector<Box> boxes = random_boxes(seed, 1 + 5 * seed, image, seed % 2 == 0 ? 20 : 90);
-    const RpnTargets got = rpn_targets(settings, boxes, keys), want = plain_loop(settings, boxes, keys);
+    const RpnTargets got = rpn_targets(settings, boxes, keys), want = over_all_pairs(settings, boxes, keys);
     EXPECT_EQ(got.index, want.index) << "seed " << seed;
     EXPECT_EQ(got.positives, want.positives) << "seed " << seed;
     EXPECT_EQ(got.box_target, want.box_target) << "seed " << seed;
@@ -110,7 +112,7 @@ TEST(RpnTargets, AreThePlainLoop) {
 }
 
 TEST(RpnTargets, DecodeToTheBox) {
-  const RpnSettings settings = tiny();
+  const RpnSettings settings = rpn_of_tiny();
   const Box box = {70.5, 60.25, 125, 120.75};
   const RpnTargets targets = rpn_targets(settings, std::vector<Box>{box}, keys_of(settings, 0));
   ASSERT_GE(targets.positives, 1);
@@ -122,7 +124,7 @@ TEST(RpnTargets, DecodeToTheBox) {
 }
 
 TEST(RpnTargets, TakeNegativesAloneWithoutBoxes) {
-  const RpnTargets targets = rpn_targets(tiny(), {}, keys_of(tiny(), 1));
+  const RpnTargets targets = rpn_targets(rpn_of_tiny(), {}, keys_of(rpn_of_tiny(), 1));
   EXPECT_EQ(targets.positives, 0);
   EXPECT_THAT(targets.box_target, IsEmpty());
   const std::vector<int32_t> first(targets.index.begin(), targets.index.begin() + 8);
@@ -131,13 +133,14 @@ TEST(RpnTargets, TakeNegativesAloneWithoutBoxes) {
 
 TEST(RpnTargets, TakeABoxThatNoAnchorOverlapsAsTheReferenceDoes) {
   // It has the same overlap, 0, with all anchors, so all are its closest.
-  const RpnTargets targets = rpn_targets(tiny(), std::vector<Box>{{1000, 1000, 1001, 1001}}, keys_of(tiny(), 0));
+  const RpnTargets targets =
+      rpn_targets(rpn_of_tiny(), std::vector<Box>{{1000, 1000, 1001, 1001}}, keys_of(rpn_of_tiny(), 0));
   EXPECT_EQ(targets.positives, 16);
   EXPECT_EQ(targets.index.size(), 16);
 }
 
 TEST(RpnTargets, AreTheSameOnEveryThread) {
-  const RpnSettings settings = tiny();
+  const RpnSettings settings = rpn_of_tiny();
   const std::vector<Box> boxes = random_boxes(7, 12, {128, 128}, 60);
   const std::vector<int32_t> keys = keys_of(settings, 0);
   const RpnTargets want = rpn_targets(settings, boxes, keys);
@@ -150,8 +153,8 @@ TEST(RpnTargets, AreTheSameOnEveryThread) {
 
 TEST(RpnTargets, RefuseBoxesWithoutAreaAndMissingKeys) {
   const std::vector<Box> boxes = {{0, 0, 9, 9}, {5, 5, 5, 9}};
-  EXPECT_THAT(complaint([&] { rpn_targets(tiny(), boxes, keys_of(tiny(), 0)); }), HasSubstr("box 1: "));
-  EXPECT_THAT(complaint([&] { rpn_targets(tiny(), {}, std::vector<int32_t>(4091)); }),
+  EXPECT_THAT(complaint([&] { rpn_targets(rpn_of_tiny(), boxes, keys_of(rpn_of_tiny(), 0)); }), HasSubstr("box 1: "));
+  EXPECT_THAT(complaint([&] { rpn_targets(rpn_of_tiny(), {}, std::vector<int32_t>(4091)); }),
               HasSubstr("4091 keys for 4092 anchors"));
 }
 
