@@ -23,7 +23,7 @@ SEEN_BY = {
     "nlohmann/json_fwd.hpp": (386, 152),
     "CLI/CLI.hpp": (1, 0),
     "simdjson.h": (1, 0),
-    "gmock/gmock.h": (0, 150),
+    "gmock/gmock.h": (0, 151),
     "ATen/core/Tensor.h": (22, 4),
     "ATen/record_function.h": (4, 0),
     "tensorflow/cc/framework/grad_op_registry.h": (2, 0),

@@ -54,8 +54,8 @@ Box in_original(const Box& box, const Extent& resized, const Extent& original);
 // The mask of one detection in its image, as run lengths column by column, the first of 0. logits (side, side): the map
 // of the detection's class. Probabilities padded by one pixel of 0; the box scaled about its centre by (side + 2) /
 // side and truncated to whole numbers; resized bilinearly with half pixels to (y2 - y1 + 1) x (x2 - x1 + 1), at least
-// 1; cut to the image; set where above 1/2. Throws Error(invalid) on logits that are not side x side and on a box that
-// is not finite.
+// 1; cut to the image; set where above 1/2. Throws Error(invalid) on logits that are not side x side and on a
+// corner that is not finite or beyond 1e9 pixels.
 std::vector<int32_t> paste_mask(std::span<const double> logits, int64_t side, const Box& box, const Extent& image);
 
 }  // namespace tbd::detection
