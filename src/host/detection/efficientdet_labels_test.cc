@@ -46,16 +46,28 @@ TEST(EfficientDetLabels, AnchorsAreEffdets) {
   EXPECT_NEAR(signature(corners)[1], want[1], 1e-6);
 }
 
-TEST(EfficientDetLabels, AreEffdets) {
-  const std::vector<YxBox> anchors = efficientdet_anchors(tiny_anchors());
-  const EfficientDetLabels labels = efficientdet_labels(anchors, yx_boxes("effdet", "/labels/boxes"),
-                                                        golden_integers("effdet", "/labels/classes"), 5);
-  EXPECT_EQ(labels.matched, golden_integers("effdet", "/labels/num_pos")[0]);
+void expect_effdets_labels(const std::string& name, int32_t slots) {
+  const EfficientDetLabels labels =
+      efficientdet_labels(efficientdet_anchors(tiny_anchors()), yx_boxes("effdet", name + "/boxes"),
+                          golden_integers("effdet", name + "/classes"), slots);
+  EXPECT_EQ(labels.matched, golden_integers("effdet", name + "/num_pos")[0]) << name;
   const std::vector<double> classes(labels.class_target.begin(), labels.class_target.end());
-  EXPECT_EQ(signature(classes), golden("effdet", "/labels/class_signature"));
-  const std::vector<double> want = golden("effdet", "/labels/box_signature");
-  EXPECT_NEAR(signature(flat_targets(labels))[0], want[0], 1e-5);
-  EXPECT_NEAR(signature(flat_targets(labels))[1], want[1], 1e-3);
+  EXPECT_EQ(signature(classes), golden("effdet", name + "/class_signature")) << name;
+  const std::vector<double> want = golden("effdet", name + "/box_signature");
+  EXPECT_NEAR(signature(flat_targets(labels))[0], want[0], 1e-5) << name;
+  EXPECT_NEAR(signature(flat_targets(labels))[1], want[1], 1e-3) << name;
+}
+
+TEST(EfficientDetLabels, AreEffdets) {
+  expect_effdets_labels("/labels", 5);
+  expect_effdets_labels("/labels_small", 20);  // small boxes inside several anchors: in double others would be best
+}
+
+TEST(EfficientDetLabels, GiveAnAnchorTheFirstOfEqualBoxes) {
+  const std::vector<YxBox> boxes = {{0, 0, 5, 10}, {5, 0, 10, 10}};
+  const std::vector<YxBox> anchors = {{0, 0, 10, 10}, boxes[0], boxes[1]};
+  EXPECT_EQ(efficientdet_labels(anchors, boxes, std::vector<int32_t>{2, 1}, 3).class_target,
+            (std::vector<int32_t>{2, 2, 1}));
 }
 
 void expect_label_sums(const EfficientDetAnchors& settings, const std::vector<std::string>& images, int32_t slots,

@@ -192,6 +192,19 @@ TEST(SampleRois, TakesTheObjectsThemselves) {
   EXPECT_THAT(images.reals(kTargetOut), Each(0)) << "an object is its own target";
 }
 
+TEST(SampleRois, LabelsByTheFirstOfEqualObjectsFromTheOverlapOn) {
+  Images images;
+  images.in.resize(kRunsAt);
+  images.out.resize(kMaskRoisOut);
+  const Box halves[] = {{0, 0, 10, 5}, {0, 5, 10, 10}}, both[] = {{0, 0, 10, 10}};  // which share exactly 1/2
+  put(images.in[0], 0, both);
+  put(images.in[2], 0, halves);
+  images.in[kCountAt].as<int32_t>()[0] = 1;
+  images.run();
+  EXPECT_EQ(images.integers(kLabelOut)[0], 1);
+  EXPECT_EQ(images.reals(kRoisOut)[4], 10) << "the first row is the proposal";
+}
+
 TEST(SampleRois, RepeatsThePositivesForMasks) {
   Images images;
   images.run();

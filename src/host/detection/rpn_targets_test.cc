@@ -111,6 +111,31 @@ TEST(RpnTargets, AreThePlainLoop) {
   }
 }
 
+// One cell with squares of these sides about (0, 0).
+RpnSettings one_cell(const std::vector<double>& sides) {
+  const Extent extents[] = {{1, 1}};
+  const double ratios[] = {1};
+  return {.pyramid = pyramid({16, 16}, extents, sides, ratios)};
+}
+
+TEST(RpnTargets, AreOfTheFirstOfEqualBoxes) {
+  const std::vector<Box> halves = {{-8, -8, 8, 0}, {-8, 0, 8, 8}};
+  const RpnTargets targets = rpn_targets(one_cell({16}), halves, std::vector<int32_t>{0});
+  EXPECT_THAT(targets.box_target, ElementsAre(encode(halves[0], {-8, -8, 8, 8}, kProposalWeights)));
+}
+
+TEST(RpnTargets, TakeTheThresholdsAsPositive) {
+  // The larger anchor shares exactly half with the box; the smaller shares more, so it is the one that is forced.
+  RpnSettings settings = one_cell({16, 12});
+  const std::vector<Box> box = {{-8, -4, 8, 4}};
+  const std::vector<int32_t> keys = {0, 0};
+  settings.positive = 0.5;
+  EXPECT_EQ(rpn_targets(settings, box, keys).positives, 2);
+  settings.positive = 0.9;
+  settings.negative = 0.5;
+  EXPECT_THAT(rpn_targets(settings, box, keys).index, ElementsAre(1)) << "exactly the limit is not below it";
+}
+
 TEST(RpnTargets, DecodeToTheBox) {
   const RpnSettings settings = rpn_of_tiny();
   const Box box = {70.5, 60.25, 125, 120.75};
