@@ -36,7 +36,7 @@ std::array<float, 4> target_of(const YxBox& box, const YxBox& anchor) {
           std::log((width + kEpsilon) / per_width)};
 }
 
-void require_valid(std::span<const YxBox> boxes, std::span<const int32_t> classes, int32_t slots) {
+void require_boxes(std::span<const YxBox> boxes, std::span<const int32_t> classes, int32_t slots) {
   require(boxes.size() == classes.size(), "efficientdet_labels: ", boxes.size(), " boxes, ", classes.size(),
           " classes");
   for (size_t i = 0; i < boxes.size(); ++i) {
@@ -78,7 +78,7 @@ std::vector<int32_t> match(std::span<const YxBox> anchors, std::span<const YxBox
 
 EfficientDetLabels efficientdet_labels(std::span<const YxBox> anchors, std::span<const YxBox> boxes,
                                        std::span<const int32_t> classes, int32_t slots) {
-  require_valid(boxes, classes, slots);
+  require_boxes(boxes, classes, slots);
   const std::vector<int32_t> matched = match(anchors, boxes);
   EfficientDetLabels out = {.class_target = std::vector<int32_t>(anchors.size(), kBackground),
                             .box_target = std::vector<std::array<float, 4>>(anchors.size())};

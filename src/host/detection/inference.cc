@@ -96,7 +96,7 @@ std::vector<double> padded_probabilities(std::span<const double> logits, int64_t
   return out;
 }
 
-class RunWriter {
+class PastedRuns {
  public:
   void add(bool is_set, int64_t pixels) {
     if (pixels == 0) return;
@@ -185,7 +185,7 @@ std::vector<int32_t> paste_mask(std::span<const double> logits, int64_t side, co
   };
   const int64_t first_x = std::max<int64_t>(left, 0), last_x = std::min(right + 1, image.width);
   const int64_t first_y = std::max<int64_t>(top, 0), last_y = std::min(bottom + 1, image.height);
-  RunWriter runs;
+  PastedRuns runs;
   int64_t written = 0;  // pixels
   for (int64_t x = first_x; x < last_x; ++x) {
     const Between across = resized(padded, width, x - left);

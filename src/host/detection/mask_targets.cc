@@ -59,9 +59,9 @@ std::vector<double> prefix_sums(const Axis& axis) {
 }
 
 // The mask's part in each bin of the rows, by column: (columns of the axis, side).
-class Columns {
+class BinColumns {
  public:
-  Columns(const Axis& rows, const Axis& columns, int64_t height)
+  BinColumns(const Axis& rows, const Axis& columns, int64_t height)
       : rows_(rows), columns_(columns), height_(height), sums_(prefix_sums(rows)), out_(columns.pixels * rows.side) {}
 
   // Pixels `begin` to `end` of the mask, counted down the columns, are set.
@@ -89,20 +89,10 @@ class Columns {
 
 }  // namespace
 
-void require_runs(std::span<const int32_t> runs, const Extent& mask) {
-  int64_t sum = 0;
-  for (const int32_t run : runs) {
-    require(run >= 0, "a run length of ", run);
-    sum += run;
-  }
-  require(sum == mask.height * mask.width, "run lengths sum to ", sum, ", the mask has ", mask.height, " x ",
-          mask.width, " pixels");
-}
-
 std::vector<double> mask_target(std::span<const int32_t> runs, const Extent& mask, const Box& roi, int64_t side) {
   const Axis rows = axis_of(roi.y1, roi.y2, mask.height, side);
   const Axis across = axis_of(roi.x1, roi.x2, mask.width, side);
-  Columns columns(rows, across, mask.height);
+  BinColumns columns(rows, across, mask.height);
   int64_t at = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
     const int64_t begin = at;

@@ -8,15 +8,11 @@
 
 namespace tbd::detection {
 
-// Throws Error(invalid) unless the run lengths (column by column, the first of 0) are not negative and sum to
-// height x width of the mask.
-void require_runs(std::span<const int32_t> runs, const Extent& mask);
-
 // (side, side) by rows. Along an axis with the roi [lo, hi]: size max(hi - lo, 1), bins of size / side, each with
 // ceil(size / side) samples; bilinear between pixels; a sample below -1 or above the extent counts 0, the last pixel is
 // flat. Values as they come, without a threshold: equal to torchvision's roi_align with aligned = false and
 // sampling_ratio = -1 up to rounding. Weights of samples factor: target = Wy mask Wx^T, and with run lengths only
-// prefix sums of Wy are needed. The runs satisfy require_runs.
+// prefix sums of Wy are needed. The runs satisfy require_valid (host/run_lengths.h).
 std::vector<double> mask_target(std::span<const int32_t> runs, const Extent& mask, const Box& roi, int64_t side);
 
 }  // namespace tbd::detection

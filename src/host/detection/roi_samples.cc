@@ -10,6 +10,7 @@
 #include "host/detection/mask_targets.h"
 #include "host/detection/operands.h"
 #include "host/detection/sampler.h"
+#include "host/run_lengths.h"
 
 namespace tbd::detection {
 namespace {
@@ -154,7 +155,7 @@ class Reader {
   void check_mask(int64_t n, int64_t object) const {
     const std::span<const int32_t> own = runs(n, object);
     try {
-      require_runs(own, sizes_[n]);
+      require_valid(own, sizes_[n].height, sizes_[n].width);
     } catch (const Error& e) {
       throw e.within(cat("box ", object));
     }

@@ -330,7 +330,7 @@ TEST(SampleRois, NamesImageAndBoxOfBadObjects) {
   behind.in[kLabelAt].as<int32_t>()[1] = 0;
   EXPECT_THAT(behind.says(), HasSubstr("image 0: box 2: a label behind an unused row"));
   runs.in[kRunsAt].as<int32_t>()[kRuns] += 1;
-  EXPECT_THAT(runs.says(), HasSubstr("image 1: box 0: run lengths sum to 7681, the mask has 80 x 96"));
+  EXPECT_THAT(runs.says(), HasSubstr("image 1: box 0: run lengths sum to 7681, but 80 x 96 pixels are 7680"));
   start.in[kStartsAt].as<int32_t>()[3] = kRuns + 1;
   EXPECT_THAT(start.says(), HasSubstr(cat("image 0: box 2: runs")));
 }
