@@ -148,7 +148,8 @@ std::vector<TF_Output> TfGraph::gradients(std::span<const TF_Output> ys, std::sp
   return out;
 }
 
-TfSession::TfSession(const TfGraph& graph, const SessionSettings& settings) {
+TfSession::TfSession(const TfGraph& graph, const SessionSettings& settings)
+    : traced_options_(traced_run_options(settings.trace_gpu)) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   const std::string config = session_config(settings);
   const Status status;
@@ -191,8 +192,7 @@ std::vector<TensorHandle> TfSession::run(std::span<const Feed> feeds, std::span<
     to.push_back(feed.to);
     values.push_back(feed.value);
   }
-  static const std::string kTraced = traced_run_options();
-  const TF_Buffer options = {kTraced.data(), kTraced.size(), nullptr};
+  const TF_Buffer options = {traced_options_.data(), traced_options_.size(), nullptr};
   const BufferHandle left(metadata ? TF_NewBuffer() : nullptr);
   const Status status;
   TF_SessionRun(session_, metadata ? &options : nullptr, to.data(), values.data(), static_cast<int>(to.size()),

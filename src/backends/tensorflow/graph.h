@@ -93,6 +93,7 @@ class TfSession {
   bool has_gpu() const;
   void close();
 
+  std::string traced_options_;
   TF_Session* session_ = nullptr;
 };
 

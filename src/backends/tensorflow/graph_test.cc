@@ -68,6 +68,8 @@ TEST(Wire, EncodesASessionsSettings) {
             std::string("\x10\x03\x28\x01\x32\x05\x20\x01\x2a\x01"
                         "2",
                         11));
+  EXPECT_EQ(traced_run_options(/*with_devices=*/false), "\x08\x01");
+  EXPECT_EQ(traced_run_options(/*with_devices=*/true), "\x08\x03");
   EXPECT_EQ(WireMessage().integer(5, -1).bytes(), std::string("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));
   EXPECT_EQ(WireMessage().message(2, WireMessage().text(1, "ab")).bytes(), std::string("\x12\x04\x0a\x02"
                                                                                        "ab",

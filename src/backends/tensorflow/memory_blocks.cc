@@ -7,7 +7,7 @@
 namespace tbd::tensorflow {
 namespace {
 
-MemoryPhase phase_of(EventPhase phase) {
+MemoryPhase memory_phase(EventPhase phase) {
   if (phase == EventPhase::backward) return MemoryPhase::backward;
   return phase == EventPhase::update ? MemoryPhase::update : MemoryPhase::forward;
 }
@@ -27,7 +27,8 @@ struct Place {
 
 class Reading {
  public:
-  Reading(const OpOrigins& origins, const OwnClock& clock) : origins_(origins), clock_(clock) {}
+  Reading(const OpOrigins& origins, const OwnClock& clock, Blocks where)
+      : origins_(origins), clock_(clock), of_gpu_(where == Blocks::of_gpu) {}
 
   void add(const RanOp& op) {
     const EventPhase phase = origins_.of(op.name, op.type).phase;
@@ -39,8 +40,9 @@ class Reading {
         block(value->second.block).variable = variable_of(op.inputs[0]);
     release(op, own);
     if (op.type.starts_with("ResourceApply") || op.type.starts_with("Assign")) replace(op, own);
-    if (op.stats.in_use > out_.counted) {
-      out_.counted = op.stats.in_use;
+    for (const StepStatsUse& use : op.stats.in_use) {
+      if (!is_ours(use.allocator) || use.bytes <= out_.counted) continue;
+      out_.counted = use.bytes;
       out_.counted_at = op.end;
     }
   }
@@ -49,6 +51,7 @@ class Reading {
  private:
   RunBlock& block(int index) { return out_.blocks[static_cast<size_t>(index)]; }
   Use& use(int index) { return uses_[static_cast<size_t>(index)]; }
+  bool is_ours(std::string_view allocator) const { return allocator.starts_with("GPU_") == of_gpu_; }
   static std::string variable_of(std::string_view handle) { return std::string(handle.substr(0, handle.find(':'))); }
 
   void read(const RanOp& op, std::string_view input, EventPhase phase) {
@@ -69,12 +72,12 @@ class Reading {
   std::vector<int> made(const RanOp& op, EventPhase phase) {
     std::vector<int> own;
     for (const StepStatsAllocation& record : op.stats.allocations) {
-      if (record.bytes <= 0) continue;
+      if (record.bytes <= 0 || !is_ours(record.allocator)) continue;
       own.push_back(static_cast<int>(out_.blocks.size()));
       out_.blocks.push_back({.bytes = record.bytes,
                              .born = clock_.at(record.at_us * 1000),
                              .node = origins_.of(op.name, op.type).node,
-                             .phase = phase_of(phase)});
+                             .phase = memory_phase(phase)});
       uses_.push_back({.made_until = op.end});
     }
     return own;
@@ -93,7 +96,9 @@ class Reading {
       return;
     }
     const auto number = static_cast<size_t>(output.allocation);
-    if (number == 0 || number > own.size() || block(own[number - 1]).bytes < output.requested) return;
+    if (!is_ours(output.allocator) || number == 0 || number > own.size() ||
+        block(own[number - 1]).bytes < output.requested)
+      return;
     place.block = own[number - 1];
     use(place.block).is_tensor = true;
   }
@@ -112,6 +117,7 @@ class Reading {
 
   const OpOrigins& origins_;
   const OwnClock& clock_;
+  bool of_gpu_;
   RunBlocks out_;
   std::vector<Use> uses_;
   std::map<std::string, Place, std::less<>> places_;
@@ -123,7 +129,7 @@ class Reading {
 // longest ago; a variable keeps what it was given.
 void Reading::match(const RanOp& op, const std::vector<int>& own) {
   for (const StepStatsAllocation& record : op.stats.allocations) {
-    if (record.bytes >= 0) continue;
+    if (record.bytes >= 0 || !is_ours(record.allocator)) continue;
     const int64_t when = clock_.at(record.at_us * 1000);
     int best = -1;
     const auto rank = [&](int index) {
@@ -162,8 +168,8 @@ RunBlocks Reading::finish() {
 
 }  // namespace
 
-RunBlocks blocks_of(const RanOps& ran, const OpOrigins& origins, const OwnClock& clock) {
-  Reading reading(origins, clock);
+RunBlocks blocks_of(const RanOps& ran, const OpOrigins& origins, const OwnClock& clock, Blocks where) {
+  Reading reading(origins, clock, where);
   for (const RanOp& op : ran.ops) reading.add(op);
   return reading.finish();
 }

@@ -29,6 +29,8 @@ struct RunBlocks {
 // Classes: the value of a variable is `temporary` here, for the caller to say; what its op gave back itself is
 // workspace; of forward ops what a backward op reads is a feature_map; of backward ops what the update reads is a
 // weight_grad and all else an activation_grad; the rest is temporary.
-RunBlocks blocks_of(const RanOps& ran, const OpOrigins& origins, const OwnClock& clock);
+// Blocks are those of the allocators of GPUs ("GPU_0_bfc") or of all others.
+enum class Blocks { of_host, of_gpu };
+RunBlocks blocks_of(const RanOps& ran, const OpOrigins& origins, const OwnClock& clock, Blocks where = Blocks::of_host);
 
 }  // namespace tbd::tensorflow

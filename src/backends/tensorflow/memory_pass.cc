@@ -8,14 +8,28 @@
 namespace tbd::tensorflow {
 namespace {
 
-// TensorFlow's CPU allocator hands smaller blocks to malloc and counts them nowhere; larger ones it rounds to whole
-// multiples, and may give more.
+// TensorFlow's allocators round to whole multiples, and may give more; the CPU's hands smaller blocks to malloc and
+// counts them nowhere.
 constexpr int64_t kCounted = 256 * 1024, kMultiple = 256;
 
-int64_t held(int64_t bytes) { return bytes < kCounted ? bytes : (bytes + kMultiple - 1) / kMultiple * kMultiple; }
-int64_t counted(int64_t bytes) { return bytes < kCounted ? 0 : held(bytes); }
+constexpr std::string_view kOfHost =
+    " Not seen: constants, what kernels keep from step to step, oneDNN's own memory. The allocator rounds blocks of "
+    "256 "
+    "KiB and more and counts no others.";
+constexpr std::string_view kOfGpu =
+    " Not seen: constants, what kernels keep from step to step, memory that CUDA's libraries take for themselves. The "
+    "allocator rounds blocks to 256 B; inputs are told as they lie on the host, whose copies last as long as the run.";
 
 }  // namespace
+
+int64_t MemoryPass::held(int64_t bytes) const {
+  const bool by_malloc = where_ == Blocks::of_host && bytes < kCounted;
+  return by_malloc ? bytes : (bytes + kMultiple - 1) / kMultiple * kMultiple;
+}
+
+int64_t MemoryPass::counted(int64_t bytes) const {
+  return where_ == Blocks::of_host && bytes < kCounted ? 0 : held(bytes);
+}
 
 MemoryLedger::Handle MemoryPass::take(int64_t bytes, MemoryClass kind) {
   const auto handle = reinterpret_cast<MemoryLedger::Handle>(++handles_);
@@ -46,7 +60,7 @@ void MemoryPass::add(const RunRecord& run, int64_t step) {
   const OwnClock clock(run);
   const RanOps ran = ran_ops(run, clock);
   ops_without_time_ += ran.without_time;
-  const RunBlocks blocks = blocks_of(ran, origins_, clock);
+  const RunBlocks blocks = blocks_of(ran, origins_, clock, where_);
   unmatched_ += blocks.unmatched;
   ledger_.at(run.before.own_ns);
   ledger_.begin_step(step);
@@ -117,10 +131,8 @@ void MemoryPass::compare(const RunBlocks& blocks) {
 void MemoryPass::say() {
   std::string note =
       "Variables, optimizer slots and inputs are as the program has them. All else is what TensorFlow recorded of each "
-      "op's allocations, by the microsecond: their classes are those of the ops that made them and read them. Not "
-      "seen: "
-      "constants, what kernels keep from step to step, oneDNN's own memory. The allocator rounds blocks of 256 KiB and "
-      "more and counts no others.";
+      "op's allocations, by the microsecond: their classes are those of the ops that made them and read them.";
+  note += where_ == Blocks::of_gpu ? kOfGpu : kOfHost;
   if (counted_ > 0)
     note += cat(" Where its own count was largest it held ", counted_, " B, of which ", told_, " B are told here.");
   if (compiled_) note += " What a compiled cluster takes inside its run is not recorded.";

@@ -9,8 +9,8 @@ namespace tbd::tensorflow {
 class MemoryPass {
  public:
   // `compiled`: what compiled code takes inside is not known either, which is said.
-  MemoryPass(MemoryLedger& ledger, const OpOrigins& origins, bool compiled)
-      : ledger_(ledger), origins_(origins), compiled_(compiled) {}
+  MemoryPass(MemoryLedger& ledger, const OpOrigins& origins, bool compiled, Blocks where)
+      : ledger_(ledger), origins_(origins), compiled_(compiled), where_(where) {}
 
   void own(const std::vector<Weights::Owned>& variables);
   // The staged inputs, in place of those before.
@@ -32,6 +32,8 @@ class MemoryPass {
   };
 
   MemoryLedger::Handle take(int64_t bytes, MemoryClass kind);
+  int64_t held(int64_t bytes) const;
+  int64_t counted(int64_t bytes) const;        // by the allocator itself
   bool is_value(const RunBlock& block) const;  // that a variable keeps
   std::vector<Event> events_of(const RunBlocks& blocks, const RunRecord& run);
   void replay(const RunBlocks& blocks, const RunRecord& run);
@@ -41,6 +43,7 @@ class MemoryPass {
   MemoryLedger& ledger_;
   const OpOrigins& origins_;
   bool compiled_;
+  Blocks where_;
   std::map<std::string, Variable> variables_;
   std::vector<MemoryLedger::Handle> inputs_;
   uintptr_t handles_ = 0;

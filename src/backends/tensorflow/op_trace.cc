@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backends/tensorflow/device_trace.h"
 #include "base/text.h"
 
 namespace tbd::tensorflow {
@@ -119,6 +120,8 @@ void append_ops(const RunRecord& run, const OpOrigins& origins, const std::vecto
   const RanOps ran = ran_ops(run, clock);
   OpTrace ops(origins, nodes, run.number, trace);
   for (const RanOp& op : ran.ops) ops.add(op);
+  if (append_device_rows(run, clock, origins, nodes, trace) == 0 && run.on_gpu)
+    trace.fault("TensorFlow's profiler saw no kernel in a traced run on a GPU");
   if (ran.without_time > 0) trace.fault("ops without a time, not used", {}, ran.without_time);
   if (clock.was_set()) trace.fault("the wall clock was set during a traced run");
   int64_t error = clock.error_ns();

@@ -42,9 +42,12 @@ int64_t OwnClock::at(int64_t wall_ns) const {
 
 int64_t OwnClock::error_ns() const { return std::max(before_.width_ns, after_.width_ns) / 2 + 1; }
 
+bool is_of_profiler(std::string_view device) { return device.starts_with("/device:"); }
+
 RanOps ran_ops(const RunRecord& run, const OwnClock& clock) {
   RanOps out;
-  for (const StepStatsDevice& device : step_stats_devices(run.metadata))
+  for (const StepStatsDevice& device : step_stats_devices(run.metadata)) {
+    if (is_of_profiler(device.name)) continue;
     for (const std::string_view message : device.nodes) {
       RanOp op = {.stats = step_stats_node(message)};
       const auto begin = op.stats.begin(), end = op.stats.end();
@@ -60,6 +63,7 @@ RanOps ran_ops(const RunRecord& run, const OwnClock& clock) {
       if (op.type.empty()) op.type = op.name;
       out.ops.push_back(std::move(op));
     }
+  }
   std::ranges::stable_sort(out.ops, {}, &RanOp::begin);
   return out;
 }

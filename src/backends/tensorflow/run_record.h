@@ -20,7 +20,12 @@ struct RunRecord {
   int64_t number = 0;  // counts the runs of a session
   ClockPair before, after;
   std::string metadata;  // RunMetadata as bytes
+  bool on_gpu = false;   // its profiler was asked for the device's work
 };
+
+// Of a device in the step statistics: whether its rows are the profiler's ("/device:GPU:0/stream:7") and not the
+// executor's ("/job:localhost/replica:0/task:0/device:GPU:0").
+bool is_of_profiler(std::string_view device);
 
 // From wall-clock time to now_ns(), by a line through the pairs around a run; where somebody set the wall clock in
 // between, by the pair before it.
@@ -45,7 +50,8 @@ struct RanOp {
   int64_t begin = 0, end = 0;  // of now_ns()
 };
 
-// In the order of their begins. Ops without a time are left out and counted.
+// The executor's, in the order of their begins; on a GPU they end when their work is handed over. Ops without a time
+// are left out and counted.
 struct RanOps {
   std::vector<RanOp> ops;
   int64_t without_time = 0;

@@ -11,13 +11,7 @@
 namespace tbd::tensorflow {
 namespace {
 
-// Step statistics name the ops of the host, not the kernels and blocks of a GPU.
-void refuse_on_gpu(const LoadOptions& options) {
-  gpu_index(options.device);
-  if (options.trace)
-    fail(ErrorKind::unsupported, "pass trace of tensorflow sees the CPU's ops alone, no kernel of a GPU");
-  if (options.ledger) fail(ErrorKind::unsupported, "pass memory of tensorflow sees the CPU's allocator alone");
-}
+Blocks blocks_on(const Device& device) { return device == Device::kCpu ? Blocks::of_host : Blocks::of_gpu; }
 
 }  // namespace
 
@@ -32,7 +26,7 @@ SessionIdentity TensorFlowSession::identity() const { return describe_tensorflow
 std::vector<NodeSupport> TensorFlowSession::check(const Program& program) const { return check_nodes(program); }
 
 void TensorFlowSession::load(const Program& program, const LoadOptions& options) {
-  if (options.device != Device::kCpu) refuse_on_gpu(options);
+  if (options.device != Device::kCpu) gpu_index(options.device);  // refused before a graph is built
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   allow_tf32(options.tf32);
@@ -41,13 +35,16 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
   context_->session = session_.get();
   weights_->attach(*session_);
   if (!options.ledger) return;
-  memory_pass_ = std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::kXla);
+  memory_pass_ =
+      std::make_unique<MemoryPass>(*options.ledger, *origins_, options.mode == Mode::kXla, blocks_on(options.device));
   memory_pass_->own(weights_->owned());
 }
 
 SessionSettings TensorFlowSession::settings() const {
   SessionSettings out = {.intra_op_threads = options().threads, .xla = options().mode == Mode::kXla};
-  if (options().device != Device::kCpu) out.gpu = gpu_index(options().device);
+  if (options().device == Device::kCpu) return out;
+  out.gpu = gpu_index(options().device);
+  out.trace_gpu = options().trace;
   return out;
 }
 
@@ -77,6 +74,7 @@ StepReport TensorFlowSession::run_step(const StepRequest& request) {
   context_->recorded = nullptr;
   if (request.traced || memory_pass_)
     context_->recorded = [this, number = request.number, traced = request.traced](RunRecord record) {
+      record.on_gpu = options().device != Device::kCpu;
       if (memory_pass_) memory_pass_->add(record, number);
       if (traced) traced_.push_back(std::move(record));
     };

@@ -23,12 +23,13 @@ class WireMessage {
 struct SessionSettings {
   int64_t intra_op_threads = 1, inter_op_threads = 1;
   std::optional<int64_t> gpu = {};  // its index; the session sees no other, and takes of its memory what it needs
+  bool trace_gpu = false;           // in traced runs its own work, too; not part of the bytes
   bool xla = false;                 // compiled on the first run; not part of the bytes
 };
 // ConfigProto (tensorflow/core/protobuf/config.proto).
 std::string session_config(const SessionSettings& settings);
-// RunOptions of the same file: trace_level SOFTWARE_TRACE, whose step statistics are those of FULL_TRACE; the latter
-// starts a profiler of devices besides.
-std::string traced_run_options();
+// RunOptions of the same file: trace_level SOFTWARE_TRACE, whose step statistics are those of the executor; or
+// FULL_TRACE, which starts a profiler of devices besides.
+std::string traced_run_options(bool with_devices);
 
 }  // namespace tbd::tensorflow

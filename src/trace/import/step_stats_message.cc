@@ -23,11 +23,16 @@ StepStatsAllocation allocation_of(std::string_view message) {
 
 // AllocatorMemoryUsed
 void read_allocator(std::string_view message, StepStatsNode& node) {
+  StepStatsUse use;
+  const size_t first = node.allocations.size();
   each_field(message, [&](const WireField& field) {
-    if (field.number == 5) node.in_use = field.integer();
+    if (field.number == 1) use.allocator = field.bytes;
+    if (field.number == 5) use.bytes = field.integer();
     if (field.number == 6 && field.type == WireField::Type::bytes)
       node.allocations.push_back(allocation_of(field.bytes));
   });
+  for (size_t i = first; i < node.allocations.size(); ++i) node.allocations[i].allocator = use.allocator;
+  node.in_use.push_back(use);
 }
 
 // TensorShapeProto: dimensions, each with its extent.
@@ -47,6 +52,7 @@ std::vector<int64_t> shape_of(std::string_view message) {
 void read_allocation(std::string_view message, StepStatsOutput& output) {
   each_field(message, [&](const WireField& field) {
     if (field.number == 1) output.requested = field.integer();
+    if (field.number == 3) output.allocator = field.bytes;
     if (field.number == 4) output.allocation = field.integer();
     if (field.number == 6) output.pointer = field.value;
   });

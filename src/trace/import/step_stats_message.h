@@ -11,6 +11,12 @@ namespace tbd {
 struct StepStatsAllocation {
   int64_t at_us = 0;
   int64_t bytes = 0;  // negative: given back
+  std::string_view allocator = {};
+};
+
+struct StepStatsUse {  // as the allocator itself counts
+  std::string_view allocator;
+  int64_t bytes = 0;  // at the op's end; 0 where it does not count
 };
 
 struct StepStatsOutput {  // of an op
@@ -20,6 +26,7 @@ struct StepStatsOutput {  // of an op
   int64_t requested = 0;   // bytes
   int64_t allocation = 0;  // counts the allocations of the op that made the memory, from 1; 0 where nothing is known
   uint64_t pointer = 0;
+  std::string_view allocator = {};
 };
 
 // NodeExecStats. Times are of the op itself, without queueing.
@@ -28,7 +35,7 @@ struct StepStatsNode {
   int64_t thread = 0;
   std::vector<StepStatsAllocation> allocations;  // in order
   std::vector<StepStatsOutput> outputs;
-  int64_t in_use = 0;  // bytes, as the allocator itself counts them at the op's end; 0 where it does not
+  std::vector<StepStatsUse> in_use;  // of the allocators that it took from
 
   // Nanoseconds of the wall clock, in microseconds' steps where the writer knew no better. nullopt: impossible ones.
   std::optional<int64_t> begin() const { return at(op_start_us, op_start_ns); }

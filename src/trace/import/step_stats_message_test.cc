@@ -30,7 +30,8 @@ TEST(StepStatsNode, HasOutputsAndTheAllocatorsCount) {
   const std::string output = cat("\x08\x01\x1a", static_cast<char>(tensor.size()), tensor);
   const std::string message = std::string("\x32\x02\x28\x63\x3a", 5) + static_cast<char>(output.size()) + output;
   const StepStatsNode node = step_stats_node(message);
-  EXPECT_EQ(node.in_use, 99);
+  ASSERT_EQ(node.in_use.size(), 1u);
+  EXPECT_EQ(node.in_use[0].bytes, 99);
   ASSERT_EQ(node.outputs.size(), 1u);
   const StepStatsOutput& read = node.outputs.front();
   EXPECT_EQ(read.slot, 1);
