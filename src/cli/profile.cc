@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "cli/commands.h"
+#include "cli/ncu_check.h"
 #include "cli/pass_options.h"
 #include "trace/export/chrome.h"
 #include "trace/file.h"
@@ -32,6 +33,8 @@ class ProfileCommand final : public Command {
   void declare(Options& options) override {
     options_.declare(options);
     options.option("--trace", trace_, "Write the trace to this file for ui.perfetto.dev (Chrome JSON)");
+    options.flag("--ncu", ncu_,
+                 "On a GPU, count a step's fp32 instructions by NVIDIA's ncu, beside the computed FLOPs");
   }
 
   int run(Context& context) override {
@@ -39,12 +42,22 @@ class ProfileCommand final : public Command {
     const PassRecords measured = pass_records(context, options_, {Pass::kClean, Pass::kTrace});
     if (!trace_.empty() && measured.records.size() != 1)
       fail(ErrorKind::usage, "--trace writes one trace, but there are ", measured.records.size(), " records");
-    const int code = print_views(context, measured, Pass::kTrace, "trace", format, profile_view);
+    const int code = print_views(context, measured, Pass::kTrace, "trace", format,
+                                 [&](const Record& record) { return view(context, record); });
     if (!trace_.empty()) write_trace(measured.records.front());
     return code;
   }
 
  private:
+  std::optional<PassView> view(const Context& context, const Record& record) const {
+    std::optional<PassView> view = profile_view(record);
+    if (!ncu_ || !view) return view;
+    const NcuCheck check = ncu_check(context, record);
+    view->object["ncu"] = to_json(check);
+    view->tables.push_back(ncu_table(check));
+    return view;
+  }
+
   void write_trace(const Record& record) const {
     const Launch* launch = last_launch(record, Pass::kTrace);
     if (!launch) return;
@@ -60,6 +73,7 @@ class ProfileCommand final : public Command {
 
   PassOptions options_;
   std::string trace_;
+  bool ncu_ = false;
 };
 
 }  // namespace
