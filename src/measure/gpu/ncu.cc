@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMetrics[] = {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
                                          "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
                                          "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"};
-constexpr std::string_view kNoPermission = "ERR_NVGPUCTRPERM", kErrorMark = "==ERROR== ";
+constexpr std::string_view kPermissionError = "ERR_NVGPUCTRPERM", kErrorMark = "==ERROR== ";
 
 // Cells of a line, each within quotation marks; names of kernels hold commas.
 std::vector<std::string> cells_of(std::string_view line) {
@@ -33,7 +33,7 @@ std::vector<std::string> cells_of(std::string_view line) {
 }
 
 // "1,234,567".
-double number_of(std::string cell, std::string_view metric) {
+double instructions_in(std::string cell, std::string_view metric) {
   std::erase(cell, ',');
   const std::optional<double> number = parse_double(cell);
   require(number && *number >= 0, "ncu gave '", cell, "' for ", metric);
@@ -43,8 +43,8 @@ double number_of(std::string cell, std::string_view metric) {
 void refuse_errors(std::string_view output) {
   for (const std::string& line : split(output, '\n')) {
     if (!line.starts_with(kErrorMark)) continue;
-    if (line.find(kNoPermission) != std::string::npos)
-      fail(ErrorKind::unsupported, "ncu may not read the GPU's counters (", kNoPermission,
+    if (line.find(kPermissionError) != std::string::npos)
+      fail(ErrorKind::unsupported, "ncu may not read the GPU's counters (", kPermissionError,
            "): the driver keeps them to administrators unless NVreg_RestrictProfilingToAdminUsers is 0");
     fail(ErrorKind::unsupported, "ncu: ", line.substr(kErrorMark.size()));
   }
@@ -93,9 +93,9 @@ Fp32Instructions fp32_instructions_from(std::string_view output) {
     }
     if (std::exchange(units_follow, false) && cells.front().empty()) continue;
     require(cells.size() > *std::ranges::max_element(columns), "a line of ncu's output is cut: ", line.substr(0, 100));
-    sum.fadd += number_of(cells[columns[0]], kMetrics[0]);
-    sum.fmul += number_of(cells[columns[1]], kMetrics[1]);
-    sum.ffma += number_of(cells[columns[2]], kMetrics[2]);
+    sum.fadd += instructions_in(cells[columns[0]], kMetrics[0]);
+    sum.fmul += instructions_in(cells[columns[1]], kMetrics[1]);
+    sum.ffma += instructions_in(cells[columns[2]], kMetrics[2]);
     ++sum.kernels;
   }
   require(sum.kernels > 0, "ncu's output has no kernel");
