@@ -57,13 +57,23 @@ struct SessionSetup {
   bool capture = true;
   int64_t threads = 1;
   Mode mode = {};
+  Device device = Device::kCpu;
 };
+
+inline const Device kFirstGpu{"cuda:0"};
+// Why the tests cannot run there, one line; empty where they can.
+inline std::string why_not_on(const Device& device) {
+  const SessionIdentity identity = make_session()->identity();
+  if (std::ranges::count(identity.devices, device) > 0) return "";
+  return cat("no device ", device, " answers ", identity.framework);
+}
 
 inline LoadOptions load_options(const SessionSetup& setup = {}) {
   LoadOptions options = {.bindings = {{"N", setup.batch}}, .threads = setup.threads};
   options.layout = setup.layout.empty() ? backend_facts().layouts.front() : setup.layout;
   options.mode = setup.mode;
   options.capture = setup.capture;
+  options.device = setup.device;
   options.seed = 5;
   return options;
 }

@@ -98,8 +98,8 @@ inline void expect_state(const TensorMap& after, const UpdateReference& referenc
 // Updates of a phase equal the formulas, given the gradients that the session reports. `rates`: in place of the
 // schedule's, one a step.
 inline void expect_updates(const Program& program, const Phase& phase, double tolerance,
-                           const std::vector<double>& rates = {}) {
-  auto session = ready(program);
+                           const std::vector<double>& rates = {}, const Device& device = Device::kCpu) {
+  auto session = ready(program, {.device = device});
   UpdateReference reference = {.phase = phase};
   const TensorMap before = session->read({"param/"});
   for (const std::string& name : phase.wrt())

@@ -11,14 +11,16 @@ Program prepared(Program program, Precision precision = Precision::kFp64) {
   return with_precision(with_dropout(std::move(program), DropoutMode::kOff), precision);
 }
 
-class Updates : public testing::TestWithParam<std::string> {};
-
-TEST_P(Updates, EqualTheFormulasForThreeSteps) {
+void expect_updates_of(const std::string& toy, const Device& device) {
   for (const auto& [precision, tolerance] : backend_facts().updates) {
-    const Program program = prepared(toy_program(GetParam()), precision);
-    for (const Phase& phase : program.phases) expect_updates(program, phase, tolerance);
+    const Program program = prepared(toy_program(toy), precision);
+    for (const Phase& phase : program.phases) expect_updates(program, phase, tolerance, {}, device);
   }
 }
+
+class Updates : public testing::TestWithParam<std::string> {};
+
+TEST_P(Updates, EqualTheFormulasForThreeSteps) { expect_updates_of(GetParam(), Device::kCpu); }
 
 std::vector<std::string> toys_to_update() {
   std::vector<std::string> out;
@@ -28,6 +30,14 @@ std::vector<std::string> toys_to_update() {
 }
 INSTANTIATE_TEST_SUITE_P(Toys, Updates, testing::ValuesIn(toys_to_update()),
                          [](const auto& info) { return info.param; });
+
+TEST(UpdatesOnGpu, EqualTheFormulasForThreeSteps) {
+  if (const std::string why = why_not_on(kFirstGpu); !why.empty()) GTEST_SKIP() << why;
+  for (const std::string& toy : toys_to_update()) {
+    SCOPED_TRACE(toy);
+    expect_updates_of(toy, kFirstGpu);
+  }
+}
 
 TEST(AdamW, WithoutBiasCorrectionEqualsItsFormula) {
   Program program = prepared(toy_program("conv_forms"));

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backends/pytorch/memory.h"
 #include "backends/pytorch/tensor_watch.h"
 #include "backends/pytorch/test_support.h"
 #include "graph/builder.h"
@@ -24,10 +25,11 @@ int64_t all(const MemoryTotals& totals) { return std::accumulate(totals.begin(),
 
 // A session that tells a ledger, with its batch staged.
 struct Watched {
-  explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
+  explicit Watched(const Program& program, const Device& device = Device::kCpu) : ledger(node_names(program)) {
+    constexpr int64_t batch = 4;
     session = make_torch_session();
-    before = session->memory().live_bytes.value_or(0);
-    session->load(program, {.bindings = {{"N", batch}}, .ledger = &ledger});
+    before = counted_memory(at::Device(device.text())).live_bytes.value_or(0);
+    session->load(program, {.bindings = {{"N", batch}}, .device = device, .ledger = &ledger});
     session->write(initial_weights(program));
     session->stage(random_batch(program, {{"N", batch}}));
   }
@@ -71,11 +73,9 @@ TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) {
   EXPECT_EQ(kept, 2 * map + statistics);
 }
 
-class MemoryOf : public testing::TestWithParam<const char*> {};
-
-TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) {
-  const Program program = toy_program(GetParam());
-  Watched watched(program);
+void expect_closed_memory(const std::string& toy, const Device& device) {
+  const Program program = toy_program(toy);
+  Watched watched(program, device);
   watched.steps(2);
   const int64_t after_two = watched.ledger.live_bytes();
   watched.steps(2);
@@ -88,6 +88,18 @@ TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) {
   EXPECT_EQ(of(live, MemoryClass::feature_map), 0) << "kept between steps";
   EXPECT_EQ(of(live, MemoryClass::activation_grad), 0) << "kept between steps";
   EXPECT_EQ(watched.ledger.live_bytes(), after_two) << "a leak";
+}
+
+class MemoryOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(MemoryOf, AddsUpToTheAllocatorAndIsGivenBack) { expect_closed_memory(GetParam(), Device::kCpu); }
+
+TEST(MemoryOnGpu, AddsUpToTheAllocatorAndIsGivenBack) {
+  if (const std::string why = why_not_on(kFirstGpu); !why.empty()) GTEST_SKIP() << why;
+  for (const char* toy : kWatchedToys) {
+    SCOPED_TRACE(toy);
+    expect_closed_memory(toy, kFirstGpu);
+  }
 }
 
 // On the CPU oneDNN and products of matrices take scratch from torch's allocator within their ops: of all blocks that
@@ -108,9 +120,7 @@ TEST_P(MemoryOf, NoTensorIsTakenForScratchOfALibrary) {
   EXPECT_EQ(sums[true], sums[false]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf,
-                         testing::Values("mlp20", "conv_forms", "norms", "elementwise", "tied", "frozen", "host_labels",
-                                         "penalty", "tokens", "recurrent", "speech", "growing"),
+INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::ValuesIn(kWatchedToys),
                          [](const auto& info) { return std::string(info.param); });
 
 // Takes scratch from torch's allocator as libraries do on a GPU: each convolution frees its own before it ends, as

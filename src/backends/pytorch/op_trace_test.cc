@@ -22,9 +22,10 @@ using testing::Not;
 
 // A session loaded for a trace, with its batch staged.
 struct Traced {
-  explicit Traced(const Program& program, int64_t batch = 4) : batch(random_batch(program, {{"N", batch}})) {
+  explicit Traced(const Program& program, int64_t batch = 4, const Device& device = Device::kCpu)
+      : batch(random_batch(program, {{"N", batch}})) {
     session = make_torch_session();
-    session->load(program, {.bindings = {{"N", batch}}, .trace = true});
+    session->load(program, {.bindings = {{"N", batch}}, .device = device, .trace = true});
     session->write(initial_weights(program));
     session->stage(this->batch);
   }
@@ -86,6 +87,20 @@ std::set<std::string> nodes(const Trace& trace, EventPhase phase) {
   return out;
 }
 
+// Every phase has kernels; those of forward and backward belong to nodes of the program.
+void expect_kernels_of_nodes(const Trace& trace, const Program& program) {
+  const std::vector<std::string> names = node_names(program);
+  std::map<EventPhase, int64_t> of_nodes;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].kind != EventKind::kernel) continue;
+    const std::string node = text(trace, trace.detail_of<KernelDetail>(i)->node);
+    EXPECT_TRUE(node.empty() || std::ranges::count(names, node) == 1) << node;
+    if (trace[i].phase == EventPhase::update || !node.empty()) ++of_nodes[trace[i].phase];
+  }
+  for (const EventPhase phase : {EventPhase::forward, EventPhase::backward, EventPhase::update})
+    EXPECT_GT(of_nodes[phase], 0) << name(phase);
+}
+
 // Two convolutions of x (4, 2, 6, 6).
 Program two_convolutions() {
   Program program = {.model = "two", .config = "toy"};
@@ -98,11 +113,9 @@ Program two_convolutions() {
   return program;
 }
 
-class TraceOf : public testing::TestWithParam<const char*> {};
-
-TEST_P(TraceOf, HasAnOpForEachNode) {
-  const Program program = toy_program(GetParam());
-  Traced traced(program);
+void expect_an_op_for_each_node(const std::string& toy, const Device& device) {
+  const Program program = toy_program(toy);
+  Traced traced(program, 4, device);
   traced.step(false);
   traced.step(true);
   const Trace trace = traced.trace();
@@ -110,6 +123,19 @@ TEST_P(TraceOf, HasAnOpForEachNode) {
   const std::set<std::string> seen = nodes(trace, EventPhase::forward);
   for (const std::string& name : node_names(program)) EXPECT_THAT(seen, Contains(name));
   EXPECT_THAT(nodes(trace, EventPhase::update), ElementsAre("")) << "of no node";
+  if (device != Device::kCpu) expect_kernels_of_nodes(trace, program);
+}
+
+class TraceOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(TraceOf, HasAnOpForEachNode) { expect_an_op_for_each_node(GetParam(), Device::kCpu); }
+
+TEST(TraceOnGpu, HasAnOpForEachNode) {
+  if (const std::string why = why_not_on(kFirstGpu); !why.empty()) GTEST_SKIP() << why;
+  for (const char* toy : kWatchedToys) {
+    SCOPED_TRACE(toy);
+    expect_an_op_for_each_node(toy, kFirstGpu);
+  }
 }
 
 TEST_P(TraceOf, LeafOpsDoNotOverlap) {
@@ -138,9 +164,7 @@ TEST_P(TraceOf, ChargesWhatBackwardComputesToNodes) {
       EXPECT_THAT(names, Not(Contains(""))) << op;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Toys, TraceOf,
-                         testing::Values("mlp20", "conv_forms", "norms", "elementwise", "tied", "frozen", "host_labels",
-                                         "penalty", "tokens", "recurrent", "speech", "growing"),
+INSTANTIATE_TEST_SUITE_P(Toys, TraceOf, testing::ValuesIn(kWatchedToys),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(OpTrace, ConvolutionsBackwardBelongsToItsNode) {

@@ -5,6 +5,11 @@
 
 namespace tbd::pytorch {
 
+// Toys of every kind of op, for what a session tells of its steps.
+inline constexpr const char* kWatchedToys[] = {"mlp20",  "conv_forms", "norms",       "elementwise",
+                                               "tied",   "frozen",     "host_labels", "penalty",
+                                               "tokens", "recurrent",  "speech",      "growing"};
+
 inline std::unique_ptr<Session> ready_obeying(bool liveness, const Program& program, const SessionSetup& setup = {}) {
   return ready(program, setup, make_torch_session(liveness));
 }

@@ -22,8 +22,10 @@ int64_t bytes_of(const std::vector<Parameter>& parameters) {
 
 // A session that tells a ledger, with its batch staged.
 struct Watched {
-  explicit Watched(const Program& program, int64_t batch = 4) : ledger(node_names(program)) {
-    session.load(program, {.bindings = {{"N", batch}}, .layout = ImageLayout::kNhwc, .ledger = &ledger});
+  explicit Watched(const Program& program, const Device& device = Device::kCpu) : ledger(node_names(program)) {
+    constexpr int64_t batch = 4;
+    session.load(program,
+                 {.bindings = {{"N", batch}}, .device = device, .layout = ImageLayout::kNhwc, .ledger = &ledger});
     write_initial_values(session, program, 3, 1);
     session.stage(random_batch(program, {{"N", batch}}));
   }
@@ -90,11 +92,11 @@ TEST(MemoryPass, GradientsOfWeightsAreOfTheirSizeAndNodes) {
   EXPECT_EQ(sum(log, MemoryClass::weight_grad, "bn"), 2 * 4 * 4);
 }
 
-class MemoryOf : public testing::TestWithParam<const char*> {};
+constexpr const char* kToys[] = {"mlp20", "conv_forms", "speech", "growing", "penalty"};
 
-TEST_P(MemoryOf, IsGivenBackAfterEachStep) {
-  const Program program = toy_program(GetParam());
-  Watched watched(program);
+void expect_given_back(const std::string& toy, const Device& device) {
+  const Program program = toy_program(toy);
+  Watched watched(program, device);
   watched.steps(2);
   const int64_t after_two = watched.ledger.live_bytes();
   watched.steps(2);
@@ -110,7 +112,20 @@ TEST_P(MemoryOf, IsGivenBackAfterEachStep) {
   EXPECT_EQ(log.unknown_frees, 0);
   EXPECT_GT(sum(log, MemoryClass::feature_map), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::Values("mlp20", "conv_forms", "speech", "growing", "penalty"),
+
+class MemoryOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(MemoryOf, IsGivenBackAfterEachStep) { expect_given_back(GetParam(), Device::kCpu); }
+
+TEST(MemoryOnGpu, IsGivenBackAfterEachStep) {
+  if (const std::string why = why_not_on(kFirstGpu); !why.empty()) GTEST_SKIP() << why;
+  for (const char* toy : kToys) {
+    SCOPED_TRACE(toy);
+    expect_given_back(toy, kFirstGpu);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Toys, MemoryOf, testing::ValuesIn(kToys),
                          [](const auto& info) { return std::string(info.param); });
 
 // What a step takes beside what is owned, against TensorFlow's own count of blocks of 256 KiB and more: the note gives

@@ -14,9 +14,11 @@ namespace {
 StepRequest traced(int64_t number) { return {.number = number, .schedule_step = number, .traced = true}; }
 
 // Loaded for pass trace, with weights and a batch.
-std::unique_ptr<TensorFlowSession> tracing(const Program& program, const Mode& mode = {}) {
+std::unique_ptr<TensorFlowSession> tracing(const Program& program, const Mode& mode = {},
+                                           const Device& device = Device::kCpu) {
   auto session = std::make_unique<TensorFlowSession>();
-  session->load(program, {.bindings = {{"N", 4}}, .layout = ImageLayout::kNhwc, .mode = mode, .trace = true});
+  session->load(program,
+                {.bindings = {{"N", 4}}, .device = device, .layout = ImageLayout::kNhwc, .mode = mode, .trace = true});
   write_initial_values(*session, program, 3, 1);
   session->stage(random_batch(program));
   return session;
@@ -70,6 +72,22 @@ TEST(OpTrace, EveryNodeHasOpsOfBothDirections) {
     for (const EventKind kind : {EventKind::op, EventKind::backward_op})
       EXPECT_TRUE(std::ranges::any_of(events, [&](const Seen& e) { return e.node == node && e.kind == kind; }))
           << node << " " << name(kind);
+}
+
+TEST(TraceOnGpu, KernelsOfBothDirectionsHaveNodes) {
+  if (const std::string why = why_not_on(kFirstGpu); !why.empty()) GTEST_SKIP() << why;
+  const Program program = traced_network();
+  auto session = tracing(program, {}, kFirstGpu);
+  session->step(traced(1));
+  Trace trace;
+  session->hand_over(trace);
+  EXPECT_TRUE(trace.faults().empty()) << trace.faults().front().what;
+  std::map<EventPhase, std::set<std::string>> nodes;
+  for (size_t i = 0; i < trace.size(); ++i)
+    if (trace[i].kind == EventKind::kernel)
+      nodes[trace[i].phase].emplace(trace.strings()[trace.detail_of<KernelDetail>(i)->node]);
+  for (const EventPhase phase : {EventPhase::forward, EventPhase::backward})
+    for (const char* node : {"conv1", "conv2"}) EXPECT_TRUE(nodes[phase].contains(node)) << name(phase) << " " << node;
 }
 
 TEST(OpTrace, ChargesGradientsToTheNodeTheyAreOf) {
