@@ -132,11 +132,13 @@ protocol::Message Worker::on(const protocol::Load& request) {
                                   .capture = request.capture,
                                   .seed = request.seed,
                                   .trace = request.pass == Pass::kTrace,
-                                  .ledger = ledger_ ? &*ledger_ : nullptr});
+                                  .ledger = ledger_ ? &*ledger_ : nullptr,
+                                  .device_memory_bytes = request.device_memory_bytes});
   protocol::LoadReply reply{.batch = request.bindings.contains("N") ? request.bindings.at("N") : 1,
                             .threads = request.threads};
   reply.parameters = write_initial_values(session_, request.program, request.seed, request.threads);
   loaded_ = request;
+  if (request.device_memory_bytes) reply.settings[protocol::kDeviceMemorySetting] = cat(*request.device_memory_bytes);
   reply.settings["affinity"] = cpu_list(allowed_cpus());
   reply.seconds = 1e-9 * static_cast<double>(now_ns() - zero_ns_);
   return reply;

@@ -34,6 +34,7 @@ class FakeSession final : public Session {
   }
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
   void load(const Program&, const LoadOptions& options) override {
+    device_memory_bytes = options.device_memory_bytes;
     if (options.device == Device("huge")) throw std::bad_alloc();
     if (options.device == Device("wide")) throw std::runtime_error("DefaultCPUAllocator: not enough memory: you tried");
   }
@@ -71,6 +72,7 @@ class FakeSession final : public Session {
   std::vector<std::pair<int64_t, int64_t>> traced;  // begin, step
   int stagings = 0;
   int64_t nonfinite_at = -1;
+  std::optional<int64_t> device_memory_bytes;
 };
 
 Program toy() {
@@ -172,6 +174,13 @@ TEST_F(WorkerLoop, LoadsWithInitialValuesOfItsOwn) {
   const double width = program.parameters.at(0).init.a;
   EXPECT_EQ(program.parameters.at(0).name, "fc.weight");
   EXPECT_EQ(weight[5], static_cast<float>(width * (2 * Philox(7, "fc.weight", 0, 5).uniform(0) - 1)));
+}
+
+TEST_F(WorkerLoop, RepeatsTheLimitOfADevicesMemory) {
+  Load request{.program = toy(), .bindings = {{"N", 4}}};
+  request.device_memory_bytes = int64_t{5} << 30;
+  EXPECT_EQ(std::get<LoadReply>(ask(request)).settings.at(kDeviceMemorySetting), "5368709120");
+  EXPECT_EQ(session_.device_memory_bytes, int64_t{5} << 30);
 }
 
 TEST_F(WorkerLoop, RunsTheStepsAskedForAndStampsEach) {

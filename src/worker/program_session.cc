@@ -19,6 +19,7 @@ const StepEntry* entry_of(const Program& program, const std::string& phase) {
 void ProgramSession::load(const Program& program, const LoadOptions& options) {
   require(bound_.empty(), "a session loads one program");
   require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
+  require(!options.device_memory_bytes || options.device != Device::kCpu, "the CPU has no memory of a device");
   if (options.world != 1) fail(ErrorKind::unsupported, "a session runs on one rank, got ", options.world);
   program_ = program;
   options_ = options;

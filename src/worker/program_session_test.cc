@@ -377,6 +377,7 @@ TEST(StepInterpreter, RefusesOptionsUnsupportedByAllBackEnds) {
   };
   EXPECT_THAT(load({.bindings = {{"N", 2}}, .threads = 0}), HasSubstr("threads"));
   EXPECT_THAT(load({.bindings = {{"N", 2}}, .world = 2}), HasSubstr("one rank"));
+  EXPECT_THAT(load({.bindings = {{"N", 2}}, .device_memory_bytes = 1}), HasSubstr("no memory of a device"));
   auto session = ready(one_phase());
   EXPECT_THAT(sentence_of([&] { session->load(one_phase(), {.bindings = {{"N", 2}}}); }), HasSubstr("one program"));
   StepRequest traced = at_step(1);

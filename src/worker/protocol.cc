@@ -37,6 +37,7 @@ void fields(M& m, auto visit) {
   visit("seed", m.seed);
   visit("capture", m.capture);
   visit("pass", m.pass);
+  visit("device_memory_bytes", m.device_memory_bytes);
 }
 template <Is<Write> M>
 void fields(M& m, auto visit) {

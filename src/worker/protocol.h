@@ -34,7 +34,10 @@ struct Load {
   uint64_t seed = 0;
   bool capture = false;
   Pass pass = Pass::kClean;  // what the process is to measure, of HelloReply's passes
+  // That the framework may take of the device's memory. A worker that limits it says so in LoadReply's settings.
+  std::optional<int64_t> device_memory_bytes;
 };
+inline constexpr const char* kDeviceMemorySetting = "device_memory_bytes";
 struct Write {  // tensors by the names of a step's files
   std::string file;
 };

@@ -29,6 +29,7 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   load.threads = 2;
   load.seed = 18446744073709551615u;
   load.capture = true;
+  load.device_memory_bytes = int64_t{5} << 30;
   protocol::Run run;
   run.steps = 7;
   run.at_step = 3;

@@ -49,6 +49,8 @@ struct LoadOptions {
   bool trace = false;  // of pass trace: some steps will be traced
   // Of pass memory: told of every allocation and release, with nodes by their numbers in node_names(program).
   MemoryLedger* ledger = nullptr;
+  // Of a device with memory of its own: its allocator takes no more than this there.
+  std::optional<int64_t> device_memory_bytes = {};
 };
 
 struct StepRequest {
