@@ -1,8 +1,20 @@
 # MXNet 1.9 from an unpacked wheel or an installed mxnet: the folder TBD_MXNET_ROOT, which holds mxnet/. Its C API alone.
-# Makes the imported target tbd::mxnet. No other place is searched.
+# Makes the imported target tbd::mxnet. No other place is searched, but for the folder TBD_MXNET_ROOT-cuda: where the
+# set-up has put the build for GPUs there, its library is taken, which trains on the CPU as well. It does not load without
+# the driver's library. The headers are the same.
 #   TbdMxnet_FOUND, TbdMxnet_VERSION, TbdMxnet_LIBRARY (libmxnet.so), TbdMxnet_REASON (why it is absent)
 set(TbdMxnet_REASON "")
-set(TbdMxnet_LIBRARY ${TBD_MXNET_ROOT}/mxnet/libmxnet.so)
+set(folders ${TBD_MXNET_ROOT}/mxnet)
+if(TBD_MXNET_ROOT AND EXISTS ${TBD_MXNET_ROOT}-cuda/.tbd-manifest)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import ctypes; ctypes.CDLL('libcuda.so.1')"
+                  RESULT_VARIABLE no_driver OUTPUT_QUIET ERROR_QUIET)
+  if(no_driver EQUAL 0)
+    file(GLOB libraries_of_cuda ${TBD_MXNET_ROOT}-cuda/nvidia/*/lib)
+    set(folders ${TBD_MXNET_ROOT}-cuda/mxnet ${libraries_of_cuda})
+  endif()
+endif()
+list(GET folders 0 folder)
+set(TbdMxnet_LIBRARY ${folder}/libmxnet.so)
 if(NOT TBD_MXNET_ROOT)
   set(TbdMxnet_REASON "TBD_MXNET_ROOT is not set")
 elseif(NOT EXISTS ${TbdMxnet_LIBRARY})
@@ -27,7 +39,8 @@ else()
     add_library(tbd::mxnet ALIAS tbd_mxnet)
     target_include_directories(tbd_mxnet SYSTEM INTERFACE ${TBD_MXNET_ROOT}/mxnet/include)
     target_link_libraries(tbd_mxnet INTERFACE mxnet)
-    target_link_options(tbd_mxnet INTERFACE "LINKER:-rpath,${TBD_MXNET_ROOT}/mxnet" "LINKER:--disable-new-dtags"
+    list(JOIN folders ":" rpath)
+    target_link_options(tbd_mxnet INTERFACE "LINKER:-rpath,${rpath}" "LINKER:--disable-new-dtags"
                         "LINKER:--allow-shlib-undefined")
   endif()
 endif()

@@ -12,7 +12,16 @@
 namespace tbd::mxnet {
 namespace {
 
-constexpr int kCpu = 1, kDevice = 0;
+// As mxnet/base.h has it, which is no C.
+struct DeviceContext {
+  int type = 1, index = 0;  // the CPU
+};
+
+// Process-wide, as MXNet's queue itself is.
+DeviceContext& context() {
+  static DeviceContext current;
+  return current;
+}
 
 int type_code(DType dtype) {
   switch (dtype) {
@@ -113,8 +122,8 @@ Array::Array(DType dtype, const Shape& shape) : shape_(shape) {
   if (extents.empty()) extents.push_back(1);
   constexpr int kNow = 0;
   void* handle = nullptr;
-  check(MXNDArrayCreateEx(extents.data(), static_cast<uint32_t>(extents.size()), kCpu, kDevice, kNow, type_code(dtype),
-                          &handle));
+  check(MXNDArrayCreateEx(extents.data(), static_cast<uint32_t>(extents.size()), context().type, context().index, kNow,
+                          type_code(dtype), &handle));
   handle_ = share(handle);
   set(HostTensor(dtype, shape));
 }
@@ -204,9 +213,9 @@ Executor::Executor(const Symbol& symbol, std::span<const Bound> arguments, std::
     requests.push_back(static_cast<uint32_t>(each.request));
   }
   void* handle = nullptr;
-  check(MXExecutorBind(symbol.handle(), kCpu, kDevice, static_cast<uint32_t>(values.size()), values.data(),
-                       gradients.data(), requests.data(), static_cast<uint32_t>(states.size()), states.data(),
-                       &handle));
+  check(MXExecutorBind(symbol.handle(), context().type, context().index, static_cast<uint32_t>(values.size()),
+                       values.data(), gradients.data(), requests.data(), static_cast<uint32_t>(states.size()),
+                       states.data(), &handle));
   handle_ = {handle, [](void* each) { MXExecutorFree(each); }};
   uint32_t count = 0;
   void** outputs = nullptr;
@@ -286,6 +295,11 @@ void call_into(const Array& out, const std::string& op, std::span<const Array> i
 void wait_for_all() { check(MXNDArrayWaitAll()); }
 void seed_generators(uint64_t seed) { check(MXRandomSeed(static_cast<int>(seed))); }
 void use_threads(int64_t threads) { check(MXSetNumOMPThreads(static_cast<int>(threads))); }
+
+void use_gpu(std::optional<int64_t> index) {
+  constexpr int kGpu = 2;
+  context() = index ? DeviceContext{kGpu, static_cast<int>(*index)} : DeviceContext();
+}
 
 std::string library_version() {
   int version = 0;  // 10901

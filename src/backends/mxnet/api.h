@@ -4,6 +4,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,7 +20,8 @@ std::string text(double value);  // all digits
 inline std::string text(std::same_as<bool> auto value) { return value ? "True" : "False"; }
 std::string text(std::span<const int64_t> extents);  // "(1,2)"
 
-// A dense array in host memory; copies share it. Work on it is queued: whatever reads it on the host waits.
+// A dense array in the memory of the device; copies share it. Work on it is queued: whatever reads it on the host
+// waits.
 class Array {
  public:
   Array() = default;
@@ -108,6 +110,9 @@ void observe_calls(std::function<void(const std::string& op, const Array& result
 void wait_for_all();  // throws what queued work threw
 void seed_generators(uint64_t seed);
 void use_threads(int64_t threads);
+// Arrays and executors made from now on are of this GPU, as MXNet counts them; nullopt: of the CPU, as at first. Of the
+// process.
+void use_gpu(std::optional<int64_t> index);
 std::string library_version();                // "1.9.1"
 std::vector<std::string> library_features();  // those that are on: "MKLDNN", "OPENMP", ...
 

@@ -1,6 +1,7 @@
 #include "backends/mxnet/gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "backends/mxnet/api.h"
@@ -40,11 +41,11 @@ double best_rate(const std::string& op, const Attributes& attributes, DType dtyp
 
 }  // namespace
 
-std::optional<double> best_gemm_rate(const Precision& precision, double seconds) {
+std::optional<double> best_gemm_rate(const Precision& precision, double seconds, const Device& device) {
   if (precision != Precision::kFp32 && precision != Precision::kFp64) return std::nullopt;
   const DType dtype = precision == Precision::kFp32 ? DType::f32 : DType::f64;
   double best = 0;
-  for (const int64_t size : {512, 1024, 2048}) {
+  for (const int64_t size : device == Device::kCpu ? std::array{512, 1024, 2048} : std::array{1024, 2048, 4096}) {
     const Attributes dense = {{"num_hidden", std::to_string(size)}, {"no_bias", text(true)}};
     best = std::max(best, best_rate("FullyConnected", dense, dtype, size, seconds / 6));
     best = std::max(best, best_rate("dot", {}, dtype, size, seconds / 6));

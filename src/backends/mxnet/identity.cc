@@ -1,5 +1,6 @@
 #include "backends/mxnet/identity.h"
 
+#include "backends/mxnet/gpu.h"
 #include "backends/mxnet/lowering.h"
 #include "backends/mxnet/optimizer.h"
 #include "graph/expand.h"
@@ -22,7 +23,8 @@ std::string why_not_expanded(Program program, const Phase& phase) {
 
 SessionIdentity describe_mxnet() {
   SessionIdentity out = {.framework = "mxnet", .version = library_version(), .modes = {Mode::kGraph}};
-  out.devices = {Device::kCpu};
+  out.devices = usable_gpus();
+  out.devices.insert(out.devices.begin(), Device::kCpu);
   out.precisions = {Precision::kFp64, Precision::kFp32};
   out.layouts = {ImageLayout::kNchw};
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};

@@ -1,8 +1,10 @@
 #include "backends/mxnet/session.h"
 
 #include <csignal>
+#include <cstdlib>
 
 #include "backends/mxnet/gemm.h"
+#include "backends/mxnet/gpu.h"
 #include "backends/mxnet/identity.h"
 #include "backends/mxnet/memory_pass.h"
 #include "backends/mxnet/op_trace.h"
@@ -14,6 +16,17 @@ namespace {
 // libmxnet prints a stack trace and goes on to die otherwise than by the signal; the runner reads signals.
 void restore_signal_handlers() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL}) std::signal(signal, SIG_DFL);
+}
+
+// Before MXNet's first call of CUDA. Its precisions are without TF32, which cuBLAS and cuDNN take unless this forbids.
+void choose_device(const LoadOptions& options) {
+  if (options.device == Device::kCpu) return use_gpu(std::nullopt);
+  const int64_t index = gpu_index(options.device);
+  if (options.trace) fail(ErrorKind::unsupported, "pass trace of mxnet sees the CPU's ops alone, no kernel of a GPU");
+  if (options.ledger) fail(ErrorKind::unsupported, "pass memory of mxnet sees what it plans on the CPU alone");
+  if (options.device_memory_bytes) fail(ErrorKind::unsupported, "mxnet has no limit of a device's memory");
+  ::setenv("NVIDIA_TF32_OVERRIDE", "0", /*overwrite=*/1);
+  use_gpu(index);
 }
 
 }  // namespace
@@ -29,8 +42,7 @@ SessionIdentity MxnetSession::identity() const { return describe_mxnet(); }
 std::vector<NodeSupport> MxnetSession::check(const Program& program) const { return check_nodes(program); }
 
 void MxnetSession::load(const Program& program, const LoadOptions& options) {
-  if (options.device != Device::kCpu)
-    fail(ErrorKind::unsupported, "no device '", options.device, "': this mxnet runs on cpu");
+  choose_device(options);
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mxnet runs in nchw");
   for (const NodeSupport& node : check_nodes(program))
@@ -81,7 +93,7 @@ void MxnetSession::hand_over(Trace& trace) {
 }
 
 std::optional<double> MxnetSession::gemm_rate(const Precision& precision, double seconds) {
-  return best_gemm_rate(precision, seconds);
+  return best_gemm_rate(precision, seconds, options().device);
 }
 
 }  // namespace tbd::mxnet

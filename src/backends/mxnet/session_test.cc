@@ -54,7 +54,7 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
   };
   const auto nothing = [](LoadOptions&) {};
   EXPECT_EQ(load(mlp, nothing), "no error");
-  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = Device("cuda:0"); }), HasSubstr("'cuda:0'"));
+  EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.device = Device("cuda:99"); }), HasSubstr("'cuda:99'"));
   EXPECT_THAT(load(mlp, [](LoadOptions& o) { o.layout = ImageLayout::kNhwc; }), HasSubstr("'nhwc'"));
   Program bent = toy_program("mlp20");
   bent.phases[0].nodes.push_back({"bent", Unary{Unary::Function::sigmoid}, {"x"}});
@@ -77,7 +77,7 @@ TEST(LoadedObjectsOnMxnet, LoadEachRuntimeLibraryOnce) {
     return std::ranges::count_if(objects, [&](const std::string& o) { return o.find(part) != std::string::npos; });
   };
   for (const char* own : {"libmxnet.so", "libgomp", "libopenblas"}) EXPECT_EQ(count(own), 1) << own;
-  EXPECT_EQ(count("blas"), 1);
+  EXPECT_EQ(count("blas") - count("libcublas"), 1) << "beside those of a GPU";
   for (const char* other : {"libiomp", "libomp", "lapack", "libmkl", "tbb", "protobuf", "absl"})
     EXPECT_EQ(count(other), 0) << other;
 }
