@@ -68,6 +68,9 @@ TEST(Wire, EncodesASessionsSettings) {
             std::string("\x10\x03\x28\x01\x32\x05\x20\x01\x2a\x01"
                         "2",
                         11));
+  EXPECT_EQ(session_config({.intra_op_threads = 3, .gpu = 0, .gpu_bytes = (int64_t{1536} << 20) + 77}),
+            std::string("\x10\x03\x28\x01\x32\x0f\x20\x01\x2a\x01\x30\x4a\x08\x0a\x06\x0a\x04\x00\x00\xc0\x44", 21))
+      << "1536 as a float in experimental.virtual_devices.memory_limit_mb";
   EXPECT_EQ(traced_run_options(/*with_devices=*/false), "\x08\x01");
   EXPECT_EQ(traced_run_options(/*with_devices=*/true), "\x08\x03");
   EXPECT_EQ(WireMessage().integer(5, -1).bytes(), std::string("\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));

@@ -44,6 +44,7 @@ SessionSettings TensorFlowSession::settings() const {
   SessionSettings out = {.intra_op_threads = options().threads, .xla = options().mode == Mode::kXla};
   if (options().device == Device::kCpu) return out;
   out.gpu = gpu_index(options().device);
+  out.gpu_bytes = options().device_memory_bytes;
   out.trace_gpu = options().trace;
   return out;
 }

@@ -1,13 +1,23 @@
 #include "backends/tensorflow/wire.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace tbd::tensorflow {
 namespace {
 
 constexpr uint32_t kVarint = 0, kLengthDelimited = 2;
 
+// A limit makes one virtual device of the GPU: TensorFlow's other limit is a share of memory, which a session does not
+// know.
 WireMessage gpu_options(const SessionSettings& settings) {
-  constexpr uint32_t kAllowGrowth = 4, kVisibleDevices = 5;
-  return WireMessage().integer(kAllowGrowth, 1).text(kVisibleDevices, std::to_string(*settings.gpu));
+  constexpr uint32_t kAllowGrowth = 4, kVisibleDevices = 5, kExperimental = 9, kVirtualDevices = 1, kMemoryLimitMb = 1;
+  WireMessage out;
+  out.integer(kAllowGrowth, 1).text(kVisibleDevices, std::to_string(*settings.gpu));
+  if (!settings.gpu_bytes) return out;
+  const int64_t whole = std::max<int64_t>(1, *settings.gpu_bytes >> 20);
+  const WireMessage device = WireMessage().number(kMemoryLimitMb, static_cast<float>(whole));
+  return out.message(kExperimental, WireMessage().message(kVirtualDevices, device));
 }
 
 }  // namespace
@@ -28,6 +38,12 @@ WireMessage& WireMessage::text(uint32_t field, std::string_view bytes) {
   varint(bytes.size());
   bytes_ += bytes;
   return *this;
+}
+
+WireMessage& WireMessage::number(uint32_t field, float value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  return text(field, {bytes, sizeof bytes});
 }
 
 std::string session_config(const SessionSettings& settings) {

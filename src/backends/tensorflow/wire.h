@@ -12,6 +12,7 @@ class WireMessage {
  public:
   WireMessage& integer(uint32_t field, int64_t value);  // int32, int64, bool, enum; negative ones take ten bytes
   WireMessage& text(uint32_t field, std::string_view bytes);
+  WireMessage& number(uint32_t field, float value);  // the only one of a repeated field
   WireMessage& message(uint32_t field, const WireMessage& inner) { return text(field, inner.bytes_); }
   const std::string& bytes() const { return bytes_; }
 
@@ -22,9 +23,10 @@ class WireMessage {
 
 struct SessionSettings {
   int64_t intra_op_threads = 1, inter_op_threads = 1;
-  std::optional<int64_t> gpu = {};  // its index; the session sees no other, and takes of its memory what it needs
-  bool trace_gpu = false;           // in traced runs its own work, too; not part of the bytes
-  bool xla = false;                 // compiled on the first run; not part of the bytes
+  std::optional<int64_t> gpu = {};        // its index; the session sees no other, and takes of its memory what it needs
+  std::optional<int64_t> gpu_bytes = {};  // at most, by whole MiB
+  bool trace_gpu = false;                 // in traced runs its own work, too; not part of the bytes
+  bool xla = false;                       // compiled on the first run; not part of the bytes
 };
 // ConfigProto (tensorflow/core/protobuf/config.proto).
 std::string session_config(const SessionSettings& settings);
