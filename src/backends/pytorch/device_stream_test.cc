@@ -67,6 +67,13 @@ TEST(DeviceMemory, LedgerHoldsWhatTheAllocatorReportsOfTheDevice) {
   EXPECT_EQ(ledger.live_bytes(), 256) << "it is told no more";
 }
 
+TEST(DeviceMemory, IsLimitedByAShareOfAll) {
+  EXPECT_EQ(limited_settings("", int64_t{5} << 30, int64_t{16} << 30), "per_process_memory_fraction:0.3125");
+  EXPECT_EQ(limited_settings("expandable_segments:True", 1, 4),
+            "expandable_segments:True,per_process_memory_fraction:0.25");
+  EXPECT_EQ(limited_settings("", 5, 4), "per_process_memory_fraction:1") << "torch takes none above";
+}
+
 // An op takes a tensor that lies in one of the blocks.
 TEST(DeviceMemory, BlocksThatNoOpTakesAreALibrarys) {
   MemoryLedger ledger({"conv"});

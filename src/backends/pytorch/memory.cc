@@ -1,16 +1,20 @@
 #include "backends/pytorch/memory.h"
 
 #include <c10/core/Allocator.h>
+#include <c10/core/AllocatorConfig.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
 
 #include "backends/pytorch/tensor_watch.h"
+#include "base/text.h"
+#include "measure/gpu/cuda_driver.h"
 #include "measure/memory_ledger.h"
 
 namespace tbd::pytorch {
@@ -97,6 +101,19 @@ void watch_memory(MemoryLedger* ledger, const c10::Device& device) {
   if (!ledger || device.is_cpu()) return;
   tensors.emplace(*ledger);
   reporting.emplace(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<DeviceBlocks>(*ledger, device));
+}
+
+std::string limited_settings(const std::string& before, int64_t bytes, int64_t all) {
+  const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(all));
+  return cat(before, before.empty() ? "" : ",", "per_process_memory_fraction:", share);
+}
+
+// The allocator's own function for this is declared beside CUDA's types; its settings are torch's for all devices, and
+// are read when it makes its part for a device.
+void limit_memory(int64_t bytes, const c10::Device& device) {
+  const int64_t all = cuda_build(device.index()).memory_bytes;
+  c10::CachingAllocator::setAllocatorSettings(
+      limited_settings(c10::CachingAllocator::getAllocatorSettings(), bytes, all));
 }
 
 SessionMemory counted_memory(const c10::Device& device) {

@@ -96,6 +96,7 @@ void TorchSession::replay_phases() {
 
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
+  if (options.device_memory_bytes) limit_memory(*options.device_memory_bytes, device_);
   if (options.mode == Mode::kCudaGraph)
     replay_phases();
   else
