@@ -17,7 +17,8 @@ TEST(GpuOfMxnet, FitsTheCodeOfThePackage) {
   for (const int capability : {50, 61, 70, 75, 80, 86}) EXPECT_EQ(why_code_does_not_fit(capability), "") << capability;
   EXPECT_EQ(why_code_does_not_fit(90), "its code is for compute capability 5.0 to 8.6, the device has 9.0");
   EXPECT_THAT(why_code_does_not_fit(37), HasSubstr("the device has 3.7"));
-  EXPECT_THAT(why_code_does_not_fit(89), HasSubstr("the device has 8.9")) << "8.6 code may run there, which nobody has seen";
+  EXPECT_THAT(why_code_does_not_fit(89), HasSubstr("the device has 8.9"))
+      << "8.6 code may run there, which nobody has seen";
 }
 
 TEST(GpuOfMxnet, IsNoneInABuildForCpus) {
