@@ -3,11 +3,12 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
-a segmentation fault without a word or exit with code 5. The three last offer a GPU; the second has no room for more
-than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process.
+a segmentation fault without a word or exit with code 5. The four last offer a GPU; the second has no room for more
+than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process,
+the fourth takes 16 MiB for each sample within the budget that it is given.
 """
 import json
 import math
@@ -62,9 +63,14 @@ def load(request):
         return fail("oom", "not enough memory: you tried to allocate 1 TB")
     if BEHAVIOUR == "full-gpu" and request["bindings"]["N"] > 4:
         return fail("oom", "CUDA out of memory")
+    settings, budget = {}, request.get("device_memory_bytes")
+    if BEHAVIOUR == "budget-gpu" and budget:
+        settings = {"device_memory_bytes": str(budget)}
+        if request["bindings"]["N"] << 24 > budget:
+            return fail("oom", "CUDA out of memory")
     count = sum(math.prod(p["shape"]) for p in request["program"]["parameters"])
     send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
-         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings={}, seconds=0.1)
+         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings=settings, seconds=0.1)
     load.batch = request["bindings"]["N"]
 
 
@@ -136,6 +142,7 @@ def train(request):
     send("run", steps=step, ended=ended, nonfinite="grad/fc.weight" if ended == "nonfinite" else "",
          losses={"train": loss},
          launch={"first_step_began_ns": began, "batch_seen": load.batch, "cores": 2,
+                 **({"allocator_peak_bytes": load.batch << 24} if BEHAVIOUR == "budget-gpu" else {}),
                  "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
 
 

@@ -262,6 +262,30 @@ TEST_F(Resume, AMemoryBudgetIsEnforcedAndNamed) {
   }
 }
 
+TEST_F(Resume, AMemoryBudgetOfAGpuIsKeptByItsAllocator) {
+  behave("budget-gpu");
+  const auto on_gpu = [](int64_t batch) {
+    Workload made = cell(batch, 100 * kMebibyte);
+    made.device = Device("cuda:0");
+    return made;
+  };
+  const std::vector<CellRun> runs = run({on_gpu(4), on_gpu(8), on_gpu(kLargestThatFits)}, smoke());
+  EXPECT_EQ(runs.at(0).outcome.kind, OutcomeKind::ok) << runs[0].outcome.reason;
+  EXPECT_EQ(runs.at(1).outcome.kind, OutcomeKind::oom) << runs[1].outcome.reason;
+  EXPECT_THAT(runs[1].outcome.reason, HasSubstr("(memory budget 100 MiB, enforced)"));
+  ASSERT_EQ(runs.at(2).outcome.kind, OutcomeKind::ok) << runs[2].outcome.reason;
+  EXPECT_EQ(runs[2].cell.batch, 6) << "16 MiB each in 98 % of the budget";
+  const LargestBatch found = largest_batch_from(read_record(runs[2].record).run.environment->at("largest_batch"));
+  EXPECT_EQ(found.observed_bytes, 96 * kMebibyte);
+
+  behave("on-gpu");
+  RunOptions elsewhere = smoke();
+  elsewhere.out = folder_.path() / "unkept";
+  const std::vector<CellRun> unkept = run({on_gpu(4)}, elsewhere);
+  EXPECT_EQ(unkept.at(0).outcome.kind, OutcomeKind::unsupported);
+  EXPECT_THAT(unkept[0].outcome.reason, HasSubstr("does not limit the memory of device cuda:0"));
+}
+
 TEST_F(Resume, SkipsAWorkloadFarAboveTheMemoryBudget) {
   const std::vector<CellRun> runs =
       run({{.model = "resnet50", .batch = 8, .memory_budget_bytes = 300 * kMebibyte}}, smoke());

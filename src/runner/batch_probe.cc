@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "measure/data_segment.h"
 #include "runner/worker_process.h"
 
@@ -37,15 +38,17 @@ BatchProbe probe_batch(const Workload& cell, const ProbeLimits& limits, const Ru
     const TemporaryFolder scratch;
     WorkerProcess worker(*prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
                          scratch.path() / "worker.log");
-    worker.limit_memory(limits.limit);
+    worker.limit_memory(limits.limit, cell.device);
     worker.hello();
-    DataSegmentWatch watch(worker.pid());
+    std::optional<DataSegmentWatch> watch;
+    if (cell.device == Device::kCpu) watch.emplace(worker.pid());
     worker.ask<protocol::CheckReply>(protocol::Check{prepared.program}, "checking the program",
                                      settings.deadlines.load);
-    worker.ask<protocol::LoadReply>(load_request(prepared, false), "loading the program", settings.deadlines.load);
+    worker.load(load_request(prepared, false));
     const protocol::RunReply reply =
         worker.run(run_request(prepared, limits), [](std::span<const StepRow>) { return false; });
-    const std::optional<int64_t> observed = watch.peak();
+    const std::optional<int64_t> observed =
+        watch ? watch->peak() : maybe<int64_t>(*reply.launch, "allocator_peak_bytes");
     worker.bye();
     if (settings.interrupted())
       return {.fault = Outcome{.kind = OutcomeKind::interrupted,

@@ -16,8 +16,8 @@ struct BatchProbe {
 };
 
 struct ProbeLimits {
-  int64_t limit = 0;   // bytes of data that the process may hold (RLIMIT_DATA)
-  int64_t steps = 2;   // at most
+  int64_t limit = 0;  // bytes that it may hold: data of the process (RLIMIT_DATA), or what its allocator takes of a GPU
+  int64_t steps = 2;  // at most
   double seconds = 0;  // no step begins later than this after the first step ended; 0: no limit
 };
 

@@ -61,7 +61,8 @@ class LaunchRun {
     tell("start");
     const std::map<std::string, std::string> environment = worker_environment(prepared_, settings_);
     WorkerProcess worker(*prepared_.worker, settings_, environment, prepared_.threads.cores, folder / "worker.log");
-    if (prepared_.cell.memory_budget_bytes) worker.limit_memory(*prepared_.cell.memory_budget_bytes);
+    if (prepared_.cell.memory_budget_bytes)
+      worker.limit_memory(*prepared_.cell.memory_budget_bytes, prepared_.cell.device);
     greet(worker);
     if (result_.info.number == 1) check(worker);
     load(worker);
@@ -132,7 +133,7 @@ class LaunchRun {
     tell("load");
     protocol::Load request = load_request(prepared_, false);
     request.pass = options_.pass;
-    const auto reply = worker.ask<protocol::LoadReply>(request, "loading the program", settings_.deadlines.load);
+    const protocol::LoadReply reply = worker.load(std::move(request));
     result_.info.load_seconds = reply.seconds;
     result_.info.threads = reply.threads;
     result_.info.parameters_seen = reply.parameters;

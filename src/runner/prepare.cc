@@ -73,9 +73,6 @@ std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSetti
                    .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, ", there),
                    .repro = ""};
   };
-  if (budget && prepared.cell.device != Device::kCpu)
-    return Outcome{
-        .kind = OutcomeKind::unsupported, .reason = "a memory budget is enforced on the CPU only", .repro = ""};
   if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
   if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
     return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));

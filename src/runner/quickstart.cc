@@ -64,7 +64,7 @@ std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettin
     WorkerProcess worker(*prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
                          scratch.path() / "worker.log");
     worker.hello();
-    worker.ask<protocol::LoadReply>(load_request(prepared, false), "loading the program", settings.deadlines.load);
+    worker.load(load_request(prepared, false));
     std::vector<int64_t> stamps;
     worker.run({.steps = 2}, [&](std::span<const StepRow> rows) {
       for (const StepRow& row : rows) stamps.push_back(row.completed_ns);

@@ -60,8 +60,9 @@ WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& set
   }
 }
 
-void WorkerProcess::limit_memory(int64_t bytes) {
+void WorkerProcess::limit_memory(int64_t bytes, const Device& device) {
   memory_limit_ = bytes;
+  if (device != Device::kCpu) return;
   const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = static_cast<rlim_t>(bytes)};
   if (::prlimit(pid(), RLIMIT_DATA, &limit, nullptr) != 0 && errno != ESRCH)  // ended: its first message will say
     fault(OutcomeKind::failed, cat("cannot limit the memory of ", name_, ": ", std::strerror(errno)));
@@ -73,6 +74,16 @@ protocol::HelloReply WorkerProcess::hello() {
   if (reply.version != protocol::kVersion)
     fault(OutcomeKind::failed, cat(name_, " speaks version ", reply.version, " of the protocol, this tbd speaks ",
                                    protocol::kVersion, ": build it again"));
+  return reply;
+}
+
+protocol::LoadReply WorkerProcess::load(protocol::Load request) {
+  if (memory_limit_ > 0 && request.device != Device::kCpu) request.device_memory_bytes = memory_limit_;
+  auto reply = ask<protocol::LoadReply>(request, "loading the program", settings_.deadlines.load);
+  if (!request.device_memory_bytes) return reply;
+  const auto set = reply.settings.find(protocol::kDeviceMemorySetting);
+  if (set == reply.settings.end() || set->second != cat(*request.device_memory_bytes))
+    fault(OutcomeKind::unsupported, cat(name_, " does not limit the memory of device ", request.device));
   return reply;
 }
 

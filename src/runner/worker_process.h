@@ -35,10 +35,11 @@ class WorkerProcess {
                 const std::filesystem::path& log);
 
   pid_t pid() const { return process_->pid(); }
-  // From now on the process may hold this many bytes of private memory that it can write (RLIMIT_DATA): its heap, its
-  // anonymous mappings, touched or not, stacks of its threads, variables of its libraries. What it asks for beyond is
-  // refused, which becomes a fault of kind `oom` that names the budget. Each process that it starts has as much.
-  void limit_memory(int64_t bytes);
+  // The budget of what it holds on the device, which a fault of kind `oom` names. On the CPU the process may from now
+  // on hold this many bytes of private memory that it can write (RLIMIT_DATA): its heap, its anonymous mappings,
+  // touched or not, stacks of its threads, variables of its libraries; what it asks for beyond is refused. Each process
+  // that it starts has as much. On another device load() asks the framework's allocator to keep to it.
+  void limit_memory(int64_t bytes, const Device& device);
 
   // A fault of kind `failed` for another protocol version, `unavailable` where this machine cannot start the worker.
   protocol::HelloReply hello();
@@ -48,6 +49,9 @@ class WorkerProcess {
     send(request, doing);
     return take<Reply>(receive(doing, seconds), doing);
   }
+  // The same for the program, with the budget of a device other than the CPU. A worker that does not limit its memory
+  // there is a fault of kind `unsupported`.
+  protocol::LoadReply load(protocol::Load request);
   // Steps until the run ends by itself or `enough` says so; `enough` sees the new rows, at least once a second none.
   protocol::RunReply run(const protocol::Run& request, const std::function<bool(std::span<const StepRow>)>& enough);
   void bye();  // a polite end; a worker that does not end is killed
