@@ -27,7 +27,7 @@ Series used(const std::string& model, const std::vector<double>& shares, const s
           .machine_use = 0.1};
 }
 
-Observation of(int number, const std::vector<Series>& all) {
+Observation observed(int number, const std::vector<Series>& all) {
   Results results;
   for (const Series& series : all) results.add(series);
   return results[number];
@@ -35,10 +35,10 @@ Observation of(int number, const std::vector<Series>& all) {
 
 TEST(GpuRules, LargeBatchesFillTheGpuAndItsUnits) {
   for (const int number : {4, 6}) {
-    const Observation o = of(number, {used("a", {0.5, 0.7, 0.8, 0.95}), used("b", {0.5, 0.7, 0.8, 0.95})});
+    const Observation o = observed(number, {used("a", {0.5, 0.7, 0.8, 0.95}), used("b", {0.5, 0.7, 0.8, 0.95})});
     EXPECT_EQ(o.verdict, RuleVerdict::holds) << number << ": " << o.effect;
     EXPECT_EQ(o.label, "cuda:0");
-    EXPECT_EQ(of(number, {used("a", {0.9, 0.8, 0.7, 0.6}), used("b", {0.9, 0.8, 0.7, 0.6})}).verdict,
+    EXPECT_EQ(observed(number, {used("a", {0.9, 0.8, 0.7, 0.6}), used("b", {0.9, 0.8, 0.7, 0.6})}).verdict,
               RuleVerdict::fails)
         << number;
   }
@@ -51,16 +51,17 @@ TEST(GpuRules, RecurrentModelsUseTheGpuLess) {
                        used("bert", high, "linear")};
   };
   for (const int number : {5, 7}) {
-    EXPECT_EQ(of(number, kinds(0.3)).verdict, RuleVerdict::holds) << number;
-    EXPECT_EQ(of(number, kinds(0.9)).verdict, RuleVerdict::fails) << number;
-    EXPECT_THAT(of(number, kinds(0.3)).label, Not(HasSubstr("CPU"))) << number;
+    EXPECT_EQ(observed(number, kinds(0.3)).verdict, RuleVerdict::holds) << number;
+    EXPECT_EQ(observed(number, kinds(0.9)).verdict, RuleVerdict::fails) << number;
+    EXPECT_THAT(observed(number, kinds(0.3)).label, Not(HasSubstr("CPU"))) << number;
   }
 }
 
 TEST(GpuRules, AProcessorAndAGpuAreNotSetAgainstEachOtherButByRuleTen) {
   Series processor = used("seq2seq", {0.2, 0.2, 0.2, 0.2}, "lstm");
   processor.device = Device::kCpu;
-  const Observation o = of(5, {processor, used("resnet50", {0.9, 0.9, 0.9, 0.9}), used("bert", {0.9, 0.9, 0.9, 0.9})});
+  const Observation o =
+      observed(5, {processor, used("resnet50", {0.9, 0.9, 0.9, 0.9}), used("bert", {0.9, 0.9, 0.9, 0.9})});
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive) << o.effect;
 }
 
@@ -107,16 +108,16 @@ std::vector<Series> two_gpus(double faster) {
 }
 
 TEST(GpuRules, TheFasterGpuIsUsedLess) {
-  const Observation o = of(10, two_gpus(1.5));
+  const Observation o = observed(10, two_gpus(1.5));
   EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
   EXPECT_THAT(o.label, AllOf(HasSubstr("cuda:1"), Not(HasSubstr("CPU: "))));
-  EXPECT_EQ(of(10, two_gpus(2.5)).verdict, RuleVerdict::fails);
+  EXPECT_EQ(observed(10, two_gpus(2.5)).verdict, RuleVerdict::fails);
 }
 
 TEST(GpuRules, AProcessorAgainstAGpuIsNotCalledCpu) {
   Series processor = used("bert", {0.8, 0.8, 0.9, 0.9});
   processor.device = Device::kCpu;
-  const Observation o = of(10, {processor, used("bert", {0.8, 0.8, 0.9, 0.9})});
+  const Observation o = observed(10, {processor, used("bert", {0.8, 0.8, 0.9, 0.9})});
   EXPECT_THAT(o.label, Not(testing::StartsWith("CPU: ")));
 }
 

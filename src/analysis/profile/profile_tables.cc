@@ -216,9 +216,10 @@ std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
     tables.push_back(gap_table(std::span(&queue, 1)));
     tables.push_back(queue_table(std::span(&queue, 1)));
   }
-  for (const auto& table :
-       {profile_op_table(profile, run), long_below_average_table(profile), long_above_average_table(profile)})
-    tables.push_back(table);
+  tables.push_back(profile_op_table(profile, run));
+  if (!profile.kernels.empty()) tables.push_back(profile_kernel_table(profile, run));
+  tables.push_back(long_below_average_table(profile));
+  tables.push_back(long_above_average_table(profile));
   if (profile.counters) tables.push_back(counter_table(*profile.counters));
   tables.push_back(overhead_table(profile));
   return tables;
