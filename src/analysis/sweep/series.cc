@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/metric_parts.h"
 #include "analysis/sweep/parts.h"
 #include "base/json.h"
 #include "record/axes.h"
@@ -34,6 +35,23 @@ std::string environment_text(const Json& environment, const char* group, const c
   return found->at(key).get<std::string>();
 }
 
+// The name of the GPU that a record's workload ran on, as its launches or peaks have it; empty on a CPU.
+std::string gpu_of(const Record& record) {
+  if (!on_gpu(record.run.workload)) return "";
+  if (const std::string gpu = environment_text(record.run.environment, "gpu", "name"); !gpu.empty()) return gpu;
+  for (const Launch& launch : record.launches)
+    if (launch.info.gpu && (*launch.info.gpu)->is_object())
+      if (const auto name = maybe<std::string>(**launch.info.gpu, "name")) return *name;
+  const std::optional<Json> before = maybe<Json>(record.run.peaks, "before");
+  return before && before->is_object() ? environment_text(*before, "gpu", "name") : "";
+}
+
+// A launch that ended before its first step does not name the GPU that its fellows name.
+bool same_machine(const std::string& a, const std::string& b, const Device& device) {
+  if (a == b) return true;
+  return device != Device::kCpu && (a.starts_with(b + ", ") || b.starts_with(a + ", "));
+}
+
 }  // namespace
 
 std::string machine_of(const Record& record) {
@@ -48,7 +66,7 @@ std::string machine_of(const Record& record) {
   const std::optional<double> limit = environment_number(environment, "limits", "memory_limit_bytes");
   if (limit && (!bytes || *limit < *bytes)) bytes = limit;
   if (bytes) parts.push_back(cat(std::llround(*bytes / (1 << 30)), " GiB"));
-  if (const std::string gpu = environment_text(environment, "gpu", "name"); !gpu.empty()) parts.push_back(gpu);
+  if (const std::string gpu = gpu_of(record); !gpu.empty()) parts.push_back(gpu);
   return parts.empty() ? "unknown machine" : join(parts, ", ");
 }
 
@@ -70,7 +88,9 @@ std::vector<std::vector<Candidate>> series(std::span<const Record> records) {
     }
     const std::string machine = machine_of(record);
     auto home = std::ranges::find_if(homes, [&](const Home& h) {
-      return h.machine == machine && alike_but({"batch"}, h.members.front().record->run.workload, record.run.workload);
+      const MeasuredWorkload& w = record.run.workload;
+      return same_machine(h.machine, machine, w.device) &&
+             alike_but({"batch"}, h.members.front().record->run.workload, w);
     });
     if (home == homes.end()) home = homes.insert(homes.end(), Home{.members = {}, .machine = machine});
     home->members.push_back(std::move(candidate));

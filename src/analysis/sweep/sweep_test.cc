@@ -243,6 +243,25 @@ TEST(Machine, IdentityContainsProcessorCoresAndMemory) {
   EXPECT_EQ(machine_of(record), "Some CPU, 2 cores, 8 GiB");
 }
 
+TEST(Machine, OfAWorkloadOnAGpuNamesIt) {
+  Results results;
+  for (const char* gpu : {"NVIDIA T4", "NVIDIA H100"}) {
+    const size_t first = results.records().size();
+    results.add({.device = Device("cuda:0"), .batches = {4, 8}, .throughput = {10, 18}, .oom_at = 16});
+    for (size_t i = first; i < results.records().size(); ++i) {
+      Record& record = results.records()[i];
+      if (record.launches.front().steps.empty()) continue;  // it ended before the device was looked at
+      for (Launch& launch : record.launches) launch.info.gpu.emplace(Json{{"name", gpu}});
+    }
+  }
+  const auto sweeps = results.sweeps();
+  ASSERT_EQ(sweeps.size(), 2U) << "two GPUs are no one series";
+  EXPECT_EQ(sweeps[0].machine, "Sample CPU, 2 cores, NVIDIA H100");
+  EXPECT_EQ(sweeps[0].points.size(), 2U);
+  EXPECT_EQ(sweeps[1].machine, "Sample CPU, 2 cores, NVIDIA T4");
+  EXPECT_EQ(sweeps[1].points.size(), 3U) << "the first that it may belong to has what ran out of memory";
+}
+
 std::optional<Knee> knee_of(std::vector<double> throughput, double noise = 0.0005) {
   Results results;
   std::vector<int64_t> batches;

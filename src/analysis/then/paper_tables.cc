@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/metric_parts.h"
 #include "analysis/profile/profile_tables.h"
 #include "analysis/sweep/sweep.h"
 #include "analysis/then/printed_values.h"
@@ -161,12 +162,13 @@ Table hardware_table(std::span<const Record* const> records) {
     const auto found = std::ranges::find_if(group, [](const Record* r) { return r->run.peaks->contains("isa"); });
     const Record& record = found == group.end() ? *group.front() : **found;
     const Json& peaks = record.run.peaks;
-    table.rows.push_back({machine_of(record), record.run.workload.device.text(), record.run.workload.threads,
+    const MeasuredWorkload& w = record.run.workload;
+    table.rows.push_back({machine_of(record), w.device.text(), on_gpu(w) ? TableCell() : TableCell(w.threads),
                           cell(number_in(peaks, "isa", "fp32")), cell(number_in(peaks, "gemm", "fp32")),
                           cell(number_in(peaks, "isa", "bf16")), cell(number_in(peaks, "gemm", "bf16")),
                           cell(maybe<double>(peaks, "bandwidth"))});
   }
-  table.notes = {"Peaks are measured with the workload's threads, not taken from a data sheet."};
+  table.notes = {"Peaks are measured, with the workload's threads or on its GPU, not taken from a data sheet."};
   return table;
 }
 

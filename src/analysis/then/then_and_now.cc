@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/memory/memory_report.h"
+#include "analysis/metric_parts.h"
 #include "analysis/profile/profile.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -101,7 +102,7 @@ std::optional<double> value_of(Counterpart counterpart, const ThenCell& cell, st
     case Counterpart::bandwidth:
       return maybe<double>(run.peaks, "bandwidth");
     case Counterpart::memory:
-      return memory_of(run.environment);
+      return on_gpu(run.workload) ? std::nullopt : memory_of(run.environment);  // a record has no size of a GPU's
     default:
       return std::nullopt;
   }
@@ -125,6 +126,7 @@ bool is_of_machine(Counterpart counterpart) {
 
 std::string cell_text(Counterpart counterpart, const MeasuredWorkload& w) {
   if (counterpart == Counterpart::layers) return cat(w.model, " ", w.config);
+  if (is_of_machine(counterpart) && on_gpu(w)) return cat(w.device, " of this machine");
   if (is_of_machine(counterpart)) return cat("this machine, ", w.threads, w.threads == 1 ? " thread" : " threads");
   std::string batch = cat("batch ", w.batch);
   if (counterpart == Counterpart::gain_of_doubling) batch += cat(" to ", 2 * w.batch);
