@@ -5,11 +5,47 @@
 
 #include "analysis/cell.h"
 #include "analysis/framework_groups.h"
+#include "analysis/gpu_tables.h"
 #include "analysis/input_verdict.h"
 #include "analysis/sweep/largest_batch.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "record/reader.h"
 
 namespace tbd::cli {
+
+namespace {
+
+// A pass that cannot be read is as one that was not measured: tbd profile and tbd memory say why.
+template <class Read>
+auto readable(const Record& record, Read read) -> decltype(read(record)) try {
+  return read(record);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+void print_gpu_tables(Context& context, const std::vector<Record>& records, const std::vector<CellResult>& rows,
+                      Format format) {
+  std::vector<std::optional<Profile>> profiles;
+  std::vector<std::optional<MemoryReport>> memories;
+  for (const Record& record : records) {
+    const bool gpu = record.run.workload.device != Device::kCpu;
+    profiles.push_back(gpu ? readable(record, profile_of) : std::nullopt);
+    memories.push_back(gpu ? readable(record, memory_report) : std::nullopt);
+  }
+  std::vector<GpuRow> on_gpu;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const MeasuredWorkload& w = records[i].run.workload;
+    if (w.device == Device::kCpu) continue;
+    on_gpu.push_back({cat(w.model, " ", w.framework, " ", w.precision, " batch ", w.batch), rows[i],
+                      profiles[i] ? &*profiles[i] : nullptr, memories[i] ? &*memories[i] : nullptr});
+  }
+  if (on_gpu.empty()) return;
+  for (const Table& table : {gpu_table(on_gpu), gpu_memory_table(on_gpu)})
+    if (!table.rows.empty()) context.out << "\n" << print(table, format);
+}
+
+}  // namespace
 
 SetLock result_set(const std::filesystem::path& out, const std::vector<Workload>& cells) {
   return out.empty() ? SetLock::of_new_folder(default_out("results", cells, utc_label())) : SetLock(out);
@@ -35,6 +71,7 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
   const std::vector<FrameworkGroup> groups = framework_groups(rows);
   for (const Table& table : {comparison_table(groups), apart_table(groups), largest_batch_table(each)})
     if (!table.rows.empty()) context.out << "\n" << print(table, format);
+  print_gpu_tables(context, records, rows, format);
   for (const CellRun& run : runs) {
     if (run.outcome.kind == OutcomeKind::ok) continue;
     context.err << folder_name(run.cell) << ": " << name(run.outcome.kind) << ": " << run.outcome.reason << "\n";

@@ -1,6 +1,7 @@
 // Resident memory over the steps, and the peaks.
 #include <algorithm>
 
+#include "analysis/metric_parts.h"
 #include "analysis/sweep/largest_batch.h"
 #include "base/units.h"
 #include "report/explained.h"
@@ -33,6 +34,10 @@ std::optional<int64_t> rss_at(const LaunchView& launch, bool last) {
   return last ? window.back().rss_bytes : window.front().rss_bytes;
 }
 
+bool any_on_gpu(std::span<const ReportCell> cells) {
+  return std::ranges::any_of(cells, [](const ReportCell& cell) { return on_gpu(cell.record->run.workload); });
+}
+
 Table peak_memory_table(std::span<const ReportCell> cells) {
   Table table;
   table.columns = {{"cell", "workload"},
@@ -42,6 +47,8 @@ Table peak_memory_table(std::span<const ReportCell> cells) {
                    {"stable_start_bytes", "at start of stable phase", Unit::bytes},
                    {"stable_end_bytes", "at its end", Unit::bytes},
                    {"growth_bytes", "growth", Unit::bytes}};
+  const bool gpu = any_on_gpu(cells);
+  if (gpu) table.columns.insert(table.columns.begin() + 3, Column{"gpu_memory_bytes", "device memory", Unit::bytes});
   for (const ReportCell& cell : cells) {
     std::optional<int64_t> begin, end, growth, weights;
     if (!cell.run.launches.empty()) {
@@ -54,6 +61,10 @@ Table peak_memory_table(std::span<const ReportCell> cells) {
     table.rows.push_back({cell.label, tbd::cell(cell.result["peak_rss_bytes"].value),
                           tbd::cell(cell.result["allocator_peak_bytes"].value), tbd::cell(weights), tbd::cell(begin),
                           tbd::cell(end), tbd::cell(growth)});
+    if (gpu) {
+      std::vector<TableCell>& row = table.rows.back();
+      row.insert(row.begin() + 3, tbd::cell(cell.result["gpu_memory_bytes"].value));
+    }
   }
   return table;
 }
@@ -75,6 +86,10 @@ Page memory_page(std::span<const ReportCell> cells) {
   page.html =
       "<p>Resident memory is what the operating system holds for the worker, framework and code included. The "
       "allocator's peak is the framework's own count of live tensors.</p>\n";
+  if (any_on_gpu(cells))
+    page.html +=
+        "<p>Of a workload on a GPU the allocator's peak is memory of the device, and resident memory is that of the "
+        "process on the host.</p>\n";
   std::vector<const ReportCell*> all;
   for (const ReportCell& cell : cells)
     if (has_resident(cell)) all.push_back(&cell);

@@ -24,6 +24,7 @@ std::vector<Page> model_pages(const Content& content);
 Page cpu_utilization_page(const Content& content);  // empty without a number
 Page left_out_page(const Content& content);         // empty where nothing was
 Page devices_page(const Content& content);          // empty on one device
+Page gpu_page(std::span<const ReportCell> cells);   // empty without a workload on a GPU
 Page throughput_page(std::span<const ReportCell> cells);
 Page step_times_page(std::span<const ReportCell> cells);
 Page profile_page(std::span<const ReportCell> cells);         // empty without a traced launch

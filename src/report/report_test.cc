@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/sample_profile.h"
+#include "analysis/sample_gpu.h"
 #include "analysis/sample_record.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -214,6 +214,24 @@ TEST(Report, ShowsWhereTimeAndMemoryGo) {
     if (chart["id"] == "loss-bar")
       for (const Json& series : chart["series"]) shares += series["y"][0].get<double>();
   EXPECT_NEAR(shares, 100, 1e-9);
+}
+
+TEST(Report, HasAChapterOfWorkloadsOnAGpu) {
+  const auto made = sample::made_on_gpu(Precision::kBf16);
+  sample::add_gpu_memory(made->record);
+  const std::vector<Record> records = {made->record};
+  const std::string html = report_html({records}, kLibrary);
+  EXPECT_EQ(count(html, "<section id=\"gpu\""), 1u);
+  for (const char* said :
+       {"busy, by the driver", "tensor cores, while computing", "GPU memory", "Device memory by data structure",
+        "Longest kernels of below-average utilization", "Idle time of the device by what was queued"})
+    EXPECT_THAT(html, HasSubstr(said));
+  const std::string csv = print_report({records}, Format::csv);
+  EXPECT_THAT(
+      csv,
+      HasSubstr("\"Device memory of the process that no part explains, of all\",6.71 %,6.71 %,1,1 % or 64 MiB,closed"));
+  EXPECT_THAT(csv, HasSubstr("# Tables 5 and 6: longest kernels of below-average utilization, pytorch"));
+  EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("<section id=\"gpu\"")));
 }
 
 TEST(Report, OmitsMemoryOnlyRecordsFromSpeedTables) {

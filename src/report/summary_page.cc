@@ -6,6 +6,7 @@
 #include "analysis/evidence.h"
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
+#include "analysis/metric_parts.h"
 #include "report/closure.h"
 #include "report/explained.h"
 #include "report/overview.h"
@@ -46,6 +47,7 @@ std::string card(const ReportCell& cell) {
   const bool ok = judgement.outcome.kind == OutcomeKind::ok;
   const std::string badge = ok ? judgement.grade : std::string(name(judgement.outcome.kind));
   const bool good = ok && (badge == name(Grade::published) || badge == name(Grade::development));
+  const bool gpu = on_gpu(cell.record->run.workload);
   const char* colour = good ? " good" : ok && badge != name(Grade::disturbed) ? "" : " bad";
   std::string html = cat("<article class=\"card\"><header><h3>", html_escaped(cell.label), "</h3><span class=\"badge",
                          colour, "\">", html_escaped(badge), "</span></header>", big_number(cell.result),
@@ -53,8 +55,10 @@ std::string card(const ReportCell& cell) {
   add_fact(html, cell.result, "step_time_median", "step, median");
   add_fact(html, cell.result, "step_time_p95", "step, p95");
   add_fact(html, cell.result, "mfu", "of measured peak");
+  if (gpu) add_fact(html, cell.result, "gpu_utilization", "GPU");
   add_fact(html, cell.result, "cpu_utilization", "CPU");
-  add_fact(html, cell.result, "peak_rss_bytes", "peak memory");
+  add_fact(html, cell.result, gpu ? "gpu_memory_bytes" : "peak_rss_bytes", gpu ? "GPU memory" : "peak memory");
+  if (gpu) add_fact(html, cell.result, "gpu_power", "power, W");
   add_fact(html, cell.result, "stable_from_step", "stable from step");
   html += "</dl>";
   if (!ok && cell.result["throughput"].reason != judgement.outcome.reason)
