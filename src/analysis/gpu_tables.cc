@@ -38,13 +38,13 @@ std::string key_of(std::string_view structure) {
 }  // namespace
 
 Table gpu_table(std::span<const GpuRow> rows) {
-  Table table{.title = "On the GPU"};
+  Table table{.title = "Use of the GPU"};
   table.columns = {{"cell", "workload"},
-                   {"gpu_utilization", "busy, by the driver", Unit::fraction},
+                   {"gpu_utilization", "busy", Unit::fraction},
                    {"compute_utilization", "compute", Unit::fraction},
-                   {"vector_active", "FP32, while computing", Unit::fraction},
-                   {"tensor_active", "tensor cores, while computing", Unit::fraction},
-                   {"mfu", "of peak, all the time", Unit::fraction},
+                   {"vector_active", "FP32", Unit::fraction},
+                   {"tensor_active", "tensor cores", Unit::fraction},
+                   {"mfu", "of peak", Unit::fraction},
                    {"gpu_memory_bytes", "device memory", Unit::bytes},
                    {"gpu_power", "power, W"},
                    {"energy_joules", "energy", Unit::joules},
@@ -62,7 +62,9 @@ Table gpu_table(std::span<const GpuRow> rows) {
     traced = traced && row.profile;
   }
   table.notes = {
-      "Compute: a kernel ran, by the trace. FP32 and tensor cores: FLOPs over the measured peak, in that time."};
+      "Busy: a kernel ran, by the driver; compute: by the trace. FP32 and tensor cores: FLOPs over the measured peak "
+      "in "
+      "that time. Of peak: the model's FLOPs over it in all time."};
   if (!traced)
     table.notes.push_back("What is missing comes from a traced launch: tbd profile, or --passes clean,trace.");
   return table;

@@ -223,7 +223,7 @@ TEST(Report, HasAChapterOfWorkloadsOnAGpu) {
   const std::string html = report_html({records}, kLibrary);
   EXPECT_EQ(count(html, "<section id=\"gpu\""), 1u);
   for (const char* said :
-       {"busy, by the driver", "tensor cores, while computing", "GPU memory", "Device memory by data structure",
+       {"Use of the GPU", "tensor cores", "GPU memory", "Device memory by data structure",
         "Longest kernels of below-average utilization", "Idle time of the device by what was queued"})
     EXPECT_THAT(html, HasSubstr(said));
   const std::string csv = print_report({records}, Format::csv);

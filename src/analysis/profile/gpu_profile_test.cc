@@ -100,6 +100,18 @@ TEST(GpuProfile, LaunchGapsAreAmongTheCausesOfLostTime) {
   EXPECT_EQ(to_json(profile, sample->record.run)["queue"]["launch_bound_ns"], 250'000);
 }
 
+TEST(GpuProfile, GapsAreThoseOfAStep) {
+  const auto sample = made_on_gpu();
+  for (const Table& table : profile_tables(*profile_of(sample->record), sample->record.run)) {
+    if (table.title != "Idle time of the device by what was queued") continue;
+    EXPECT_DOUBLE_EQ(std::get<double>(table.rows[0][1]), 3);
+    EXPECT_DOUBLE_EQ(std::get<double>(table.rows[0][2]), 210e-6);
+    EXPECT_DOUBLE_EQ(std::get<double>(table.rows[0][3]), 0.21);
+    return;
+  }
+  FAIL() << "no such table";
+}
+
 TEST(GpuProfile, KernelsLoseNothingToTheSystem) {
   const auto sample = made_on_gpu();
   const Profile profile = *profile_of(sample->record);

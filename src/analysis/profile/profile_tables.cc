@@ -212,7 +212,7 @@ Table overhead_table(const Profile& profile) {
 std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
   std::vector<Table> tables = {utilization_table(profile, Roofs::of(run)), loss_table(profile)};
   if (profile.queue) {
-    const QueueRow queue{.use = *profile.queue, .window_ns = profile.window_ns};
+    const QueueRow queue{.use = *profile.queue, .window_ns = profile.window_ns, .steps = profile.steps};
     tables.push_back(gap_table(std::span(&queue, 1)));
     tables.push_back(queue_table(std::span(&queue, 1)));
   }

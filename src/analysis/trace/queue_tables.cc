@@ -50,17 +50,20 @@ Table queue_table(std::span<const QueueRow> rows) {
 }
 
 Table gap_table(std::span<const QueueRow> rows) {
+  const bool a_step = std::ranges::any_of(rows, [](const QueueRow& row) { return row.steps.has_value(); });
   Table table = table_of("Idle time of the device by what was queued", rows);
   for (Column& column : std::vector<Column>{{"when", "when the gap began"},
-                                            {"gaps", "gaps", Unit::count},
-                                            {"time_s", "time", Unit::seconds},
+                                            {"gaps", a_step ? "gaps a step" : "gaps"},
+                                            {"time_s", a_step ? "time a step" : "time", Unit::seconds},
                                             {"share", "share of the window", Unit::fraction}})
     table.columns.push_back(std::move(column));
   for (const QueueRow& row : rows) {
     const auto add = [&](const char* when, const GapTimes& gaps) {
       if (gaps.count == 0) return;
       std::vector<TableCell> cells = begin_of(row);
-      append(cells, {when, gaps.count, seconds_of(gaps.ns), fraction(gaps.ns, row.window_ns)});
+      const auto steps = static_cast<double>(std::max<int64_t>(1, row.steps.value_or(1)));
+      append(cells, {when, a_step ? TableCell(static_cast<double>(gaps.count) / steps) : TableCell(gaps.count),
+                     seconds_of(gaps.ns) / steps, fraction(gaps.ns, row.window_ns)});
       table.rows.push_back(std::move(cells));
     };
     add("nothing was queued", row.use.empty);
@@ -70,8 +73,7 @@ Table gap_table(std::span<const QueueRow> rows) {
   }
   table.notes = {
       "Launch-bound: nothing was queued while the host was inside ops or launch calls, and the usual delay after "
-      "these. "
-      "A larger batch, fused ops or a graph of the device leave fewer launches to wait for."};
+      "these. A larger batch, fused ops or a graph of the device leave fewer launches to wait for."};
   return table;
 }
 

@@ -14,6 +14,7 @@ struct QueueRow {
   std::optional<int32_t> rank;
   const QueueUse& use;
   int64_t window_ns = 0;
+  std::optional<int64_t> steps = {};  // of the window: then gaps and their times are those of a step
 };
 
 // How deep launches found the queue, a row each.
