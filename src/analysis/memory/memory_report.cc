@@ -35,13 +35,6 @@ MemoryClosure closure_of_process(const Json& memory) {
   return closure;
 }
 
-// What cuBLAS and cuDNN take by the framework's allocator; absent where the log's classes do not tell it apart.
-std::optional<int64_t> library_workspace(const MemoryBytes& bytes) {
-  for (size_t c = 0; c < kMemoryClasses; ++c)
-    if (name(static_cast<MemoryClass>(c)) == "library_workspace") return bytes[c];
-  return std::nullopt;
-}
-
 // The process's own part by the driver, and the greatest: a caching allocator keeps what it once took.
 std::optional<int64_t> process_on_device(const LaunchInfo& info) {
   const Json* use = gpu_use_of(info);
@@ -54,16 +47,13 @@ std::optional<int64_t> process_on_device(const LaunchInfo& info) {
 MemoryClosure closure_of_device(const LaunchInfo& info, const Json& memory, const MemorySnapshot& peak) {
   MemoryClosure closure{.of_device = true, .total = process_on_device(info)};
   const int64_t requested = sum(peak.requested);
-  const std::optional<int64_t> libraries = library_workspace(peak.requested);
+  const int64_t libraries = peak.requested[static_cast<size_t>(MemoryClass::library_workspace)];
   const std::optional<int64_t> reserved = bytes_in(memory, "device_reserved_bytes");
-  closure.parts = {{libraries ? "blocks, as asked for, without workspaces of libraries" : "blocks, as asked for",
-                    requested - libraries.value_or(0)}};
-  if (libraries) closure.parts.push_back({"workspaces of libraries", libraries});
-  closure.parts.push_back({"rounding of the allocator", peak.held - requested});
-  closure.parts.push_back(
-      {"kept free by the allocator", reserved ? std::optional(*reserved - peak.held) : std::nullopt});
-  closure.parts.push_back(
-      {"context and libraries before a program was loaded", bytes_in(memory, "device_context_bytes")});
+  closure.parts = {{"blocks, as asked for, without workspaces of libraries", requested - libraries},
+                   {"workspaces of libraries", libraries},
+                   {"rounding of the allocator", peak.held - requested},
+                   {"kept free by the allocator", reserved ? std::optional(*reserved - peak.held) : std::nullopt},
+                   {"context and libraries before a program was loaded", bytes_in(memory, "device_context_bytes")}};
   closure.unexplained = rest(closure.total, closure.parts);
   return closure;
 }

@@ -75,6 +75,17 @@ TEST_F(MemoryOfAGpu, ClosesToWhatTheDriverSaysOfTheProcess) {
   EXPECT_EQ(to_json(report)["unexplained_bytes"], 40 << 20);
 }
 
+TEST_F(MemoryOfAGpu, WorkspacesOfLibrariesAreAPartOfTheirOwn) {
+  MemoryLog log = sample::memory_log();
+  log.blocks[2].kind = MemoryClass::library_workspace;
+  write_memory_log(record_.folder / "launches/memory-1/memory.safetensors", log);
+  const MemoryClosure closure = memory_report(record_)->closure;
+  EXPECT_EQ(closure.parts[0].bytes, 150);
+  EXPECT_EQ(closure.parts[1].what, "workspaces of libraries");
+  EXPECT_EQ(closure.parts[1].bytes, 30);
+  EXPECT_EQ(closure.unexplained, 40 << 20);
+}
+
 TEST_F(MemoryOfAGpu, IsOpenAbove64MiB) {
   say(int64_t{621} << 20);
   EXPECT_EQ(memory_report(record_)->closure.closed(), false);
