@@ -49,6 +49,7 @@ void fields(T& spec, auto visit) {
   visit("labelled", spec.labelled);
   visit("text", spec.text);
   visit("speech", spec.speech);
+  visit("detection", spec.detection);
   visit("seed", spec.seed);
   visit("threads", spec.threads);
   visit("prefetch", spec.prefetch);
@@ -102,6 +103,7 @@ void check_source(const SourceSpec& spec) {
   require_within("first_step", spec.first_step, 1, UINT32_MAX);
   check_text(spec.text);
   check(spec.speech);
+  check(spec.detection);
   if (has_segments(spec)) require_within("length", spec.text.length, 5, 1 << 20);
   require(spec.kind == SourceKind::synthetic || !spec.path.empty(), "a data set needs a path");
 }

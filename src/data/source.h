@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "data/detection/detection_spec.h"
 #include "data/speech/speech_spec.h"
 #include "data/text/text_spec.h"
 
@@ -34,12 +35,13 @@ struct SourceSpec {
   std::string path;  // the root of the tree, or a file; as the worker's process sees it
   Split split = Split::train;
   int64_t batch = 1;
-  int64_t image_size = 224;  // height and width of a sample
-  int64_t classes = 1000;    // labels are below this
-  int64_t board = 0;         // Go: rows and columns. sgf, 0: the first game's; synthetic, 0: no positions of Go
-  bool labelled = true;      // synthetic images: image and label; else as unlabelled_images
-  TextSpec text = {};        // text kinds, and synthetic text; strict for all
-  SpeechSpec speech = {};    // speech, and synthetic speech
+  int64_t image_size = 224;      // height and width of a sample
+  int64_t classes = 1000;        // labels are below this
+  int64_t board = 0;             // Go: rows and columns. sgf, 0: the first game's; synthetic, 0: no positions of Go
+  bool labelled = true;          // synthetic images: image and label; else as unlabelled_images
+  TextSpec text = {};            // text kinds, and synthetic text; strict for all
+  SpeechSpec speech = {};        // speech, and synthetic speech
+  DetectionSpec detection = {};  // synthetic pictures with boxes
   uint64_t seed = 0;
   int64_t threads = 1;     // that prepare batches ahead; 0: next prepares its batch itself
   int64_t prefetch = 2;    // batches prepared ahead at most
@@ -47,8 +49,8 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 nlohmann::ordered_json source_spec_json(const SourceSpec& spec);
-// Throws Error(invalid) naming the key; absent keys but `kind` keep what `spec` has, those of its text and speech one
-// by one.
+// Throws Error(invalid) naming the key; absent keys but `kind` keep what `spec` has, those of its text, speech and
+// detection one by one.
 SourceSpec source_spec_from(const nlohmann::ordered_json& json, SourceSpec spec = {});
 
 // An input that a program reads, bound to extents.
@@ -88,7 +90,8 @@ struct SourceStatistics {
 //                  micro-batches and ranks of one update; where absent, samples are counted instead;
 //   count/tokens   valid tokens, and count/slots, places for tokens: valid and padded units;
 //   count/source_tokens, count/target_tokens, count/source_slots, count/target_slots: the same by side;
-//   count/frames, count/frame_slots, count/seconds, count/second_slots: the same of speech, and in seconds of audio.
+//   count/frames, count/frame_slots, count/seconds, count/second_slots: the same of speech, and in seconds of audio;
+//   count/pixels, count/pixel_slots: of pictures of several sizes, without and with their padding.
 inline constexpr std::string_view kCount = "count/";
 
 // One batch a step: the tensors that docs/data.md lists for spec's kind, with N first in each, and scalars "count/..."
