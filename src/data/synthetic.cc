@@ -23,23 +23,17 @@ float noise(uint32_t word) {
 class SyntheticMaker final : public SampleMaker {
  public:
   explicit SyntheticMaker(const SourceSpec& spec)
-      : seed_(spec.seed), classes_(spec.classes), labels_(spec.seed, "data/synthetic_label") {}
+      : classes_(spec.classes), noise_(spec.seed), labels_(spec.seed, "data/synthetic_label") {}
 
   void make(int64_t step, int64_t slot, const Row& row) override {
-    const std::span<float> image = row.floats("image");
-    const auto s = static_cast<uint32_t>(step), n = static_cast<uint32_t>(slot);
-    const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
-    for (size_t i = 0; i < image.size(); i += 4) {
-      const auto words = philox4x32({stream_, s, n, static_cast<uint32_t>(i / 4)}, key);
-      for (size_t k = 0; k < 4 && i + k < image.size(); ++k) image[i + k] = noise(words[k]);
-    }
-    row.ints("label")[0] = static_cast<int32_t>(labels_.at(s, n).uniform(0) * static_cast<double>(classes_));
+    noise_.fill(step, slot, row.floats("image"));
+    const Philox here = labels_.at(static_cast<uint32_t>(step), static_cast<uint32_t>(slot));
+    row.ints("label")[0] = static_cast<int32_t>(here.uniform(0) * static_cast<double>(classes_));
   }
 
  private:
-  uint64_t seed_;
   int64_t classes_;
-  uint32_t stream_ = stream_number("data/synthetic");
+  ImageNoise noise_;
   Philox labels_;
 };
 
@@ -56,6 +50,17 @@ class SyntheticSamples final : public Samples {
 };
 
 }  // namespace
+
+ImageNoise::ImageNoise(uint64_t seed) : seed_(seed), stream_(stream_number("data/synthetic")) {}
+
+void ImageNoise::fill(int64_t step, int64_t slot, std::span<float> image) const {
+  const auto s = static_cast<uint32_t>(step), n = static_cast<uint32_t>(slot);
+  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
+  for (size_t i = 0; i < image.size(); i += 4) {
+    const auto words = philox4x32({stream_, s, n, static_cast<uint32_t>(i / 4)}, key);
+    for (size_t k = 0; k < 4 && i + k < image.size(); ++k) image[i + k] = noise(words[k]);
+  }
+}
 
 std::unique_ptr<Samples> synthetic_samples(const SourceSpec& spec) { return std::make_unique<SyntheticSamples>(spec); }
 
