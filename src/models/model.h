@@ -21,8 +21,9 @@ struct Config {
   Expected expected;
   int64_t layers = 0;  // as the network's paper counts them
   std::function<Program()> program;
-  std::string tiny = "tiny";  // the configuration made for tests that has all ops of this one; its own name for such
-  std::string text = {};      // conventions of its reference's text (data/text/text_spec.h); empty: the usual ones
+  std::string tiny = "tiny";   // the configuration made for tests that has all ops of this one; its own name for such
+  std::string text = {};       // conventions of its reference's text (data/text/text_spec.h); empty: the usual ones
+  std::string detection = {};  // the same of pictures with boxes (data/detection/detection_spec.h)
 };
 
 struct Model {

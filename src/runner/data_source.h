@@ -5,7 +5,8 @@
 
 namespace tbd {
 
-// {"seed": ..., "text": {"conventions": ...}}: with the text conventions of the network that the program names.
+// {"seed": ..., "text": {"conventions": ...}, "detection": {"conventions": ...}}: with the conventions, where it has
+// any, of the network that the program names.
 Json data_source(const Program& program, uint64_t seed);
 
 }  // namespace tbd
