@@ -1,8 +1,8 @@
 #include "trace/import/chrome.h"
 
 #include "base/error.h"
+#include "base/json_window.h"
 #include "trace/import/chrome_objects.h"
-#include "trace/import/window.h"
 
 namespace tbd {
 namespace {

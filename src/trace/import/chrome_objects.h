@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
+#include "base/json_window.h"
 #include "trace/import/chrome.h"
-#include "trace/import/window.h"
 
 namespace tbd {
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_window.h"
 #include "trace/block.h"
 #include "trace/codec.h"
 #include "trace/file.h"
@@ -15,7 +16,6 @@
 #include "trace/import/mxnet.h"
 #include "trace/import/step_stats.h"
 #include "trace/import/testing_import.h"
-#include "trace/import/window.h"
 #include "trace/import/xplane.h"
 
 namespace tbd {

@@ -6,11 +6,11 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/json_window.h"
 #include "base/text.h"
 #include "trace/import/decimal.h"
 #include "trace/import/repair.h"
 #include "trace/import/testing_import.h"
-#include "trace/import/window.h"
 
 namespace tbd {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_window.h"
 #include "trace/import/kineto.h"
-#include "trace/import/window.h"
 #include "trace/trace.h"
 
 namespace tbd::testing_import {

@@ -1,4 +1,4 @@
-#include "trace/import/window.h"
+#include "base/json_window.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/import/source.h"
+#include "base/byte_source.h"
 
 namespace tbd {
 
