@@ -46,7 +46,7 @@ std::vector<uint8_t> grey_pixels(const RgbImage& image) {
 }
 
 // No objects with destructors here: an error jumps out.
-bool compress(const uint8_t* pixels, ImageSize size, const JpegOptions& options, Errors& errors, unsigned char** bytes,
+bool write_compressed(const uint8_t* pixels, ImageSize size, const JpegOptions& options, Errors& errors, unsigned char** bytes,
               unsigned long* count) {
   jpeg_compress_struct info{};
   info.err = jpeg_std_error(&errors.base);
@@ -80,7 +80,7 @@ std::string encode_jpeg(const RgbImage& image, const JpegOptions& options) {
   unsigned char* bytes = nullptr;
   unsigned long count = 0;
   const bool done =
-      compress(options.grey ? grey.data() : image.pixels.data(), image.size, options, errors, &bytes, &count);
+      write_compressed(options.grey ? grey.data() : image.pixels.data(), image.size, options, errors, &bytes, &count);
   std::string jpeg(reinterpret_cast<const char*>(bytes), done ? count : 0);
   std::free(bytes);
   require(done, errors.message);

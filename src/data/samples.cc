@@ -1,20 +1,17 @@
 #include "data/samples.h"
 
 namespace tbd {
-namespace {
 
-Shape with_samples(int64_t samples, const Shape& sample) {
-  std::vector<int64_t> extents = {samples};
-  extents.insert(extents.end(), sample.extents().begin(), sample.extents().end());
+Shape batch_shape(const BatchLayout& layout, const SampleTensor& tensor) {
+  std::vector<int64_t> extents = {layout.samples};
+  extents.insert(extents.end(), tensor.shape.extents().begin(), tensor.shape.extents().end());
   return Shape(std::move(extents));
 }
-
-}  // namespace
 
 TensorMap new_batch(const BatchLayout& layout) {
   TensorMap batch;
   for (const SampleTensor& tensor : layout.tensors)
-    batch.emplace(tensor.name, HostTensor(tensor.dtype, with_samples(layout.samples, tensor.shape)));
+    batch.emplace(tensor.name, HostTensor(tensor.dtype, batch_shape(layout, tensor)));
   return batch;
 }
 
@@ -22,7 +19,7 @@ bool has_layout(const TensorMap& batch, const BatchLayout& layout) {
   for (const SampleTensor& tensor : layout.tensors) {
     const auto found = batch.find(tensor.name);
     if (found == batch.end() || found->second.dtype() != tensor.dtype ||
-        found->second.shape() != with_samples(layout.samples, tensor.shape))
+        found->second.shape() != batch_shape(layout, tensor))
       return false;
   }
   return true;

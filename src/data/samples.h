@@ -21,6 +21,7 @@ struct BatchLayout {
   int64_t samples = 0;
   std::vector<SampleTensor> tensors;
 };
+Shape batch_shape(const BatchLayout& layout, const SampleTensor& tensor);  // one of its own
 TensorMap new_batch(const BatchLayout& layout);
 bool has_layout(const TensorMap& batch, const BatchLayout& layout);
 
@@ -56,7 +57,7 @@ class Samples {
   virtual ~Samples() = default;
   virtual std::unique_ptr<SampleMaker> maker() const = 0;  // thread-safe
   virtual BatchLayout layout(int64_t step) const = 0;      // thread-safe
-  // Adds the counts of a batch whose samples are made.
+  // Adds the counts of a batch whose samples are made, and fills in what depends on all of them.
   virtual void add_counts(TensorMap&) const {}
   virtual std::optional<int64_t> size() const = 0;
   virtual std::optional<int64_t> steps_per_epoch() const = 0;

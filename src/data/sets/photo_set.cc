@@ -57,7 +57,7 @@ std::string encode_to_size(const RgbImage& image, double bytes) {
   return best;
 }
 
-std::string sample(const RgbImage& picture, const Philox& draws, double mean_bytes) {
+std::string crop_of(const RgbImage& picture, const Philox& draws, double mean_bytes) {
   constexpr auto kCount = static_cast<double>(std::size(kSizes));
   const ImageSize size = kSizes[static_cast<size_t>(draws.uniform(3) * kCount)];
   const PixelRect whole{0, 0, picture.size.width, picture.size.height};
@@ -75,7 +75,7 @@ void write_class(const PhotoSource& photo, const fs::path& out, const PhotoSetOp
     const fs::path folder = out / (k < options.train_per_class ? "train" : "val") / photo.name;
     make_folder(folder);
     write_file(folder / cat(photo.name, "_", k, ".JPEG"),
-               sample(picture, stream.at(0, static_cast<uint32_t>(k)), static_cast<double>(options.mean_bytes)));
+               crop_of(picture, stream.at(0, static_cast<uint32_t>(k)), static_cast<double>(options.mean_bytes)));
   }
 }
 
