@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "data/detection/wanted_detection.h"
 #include "data/go/positions.h"
 #include "data/source.h"
 #include "data/spectrogram.h"
@@ -172,6 +173,8 @@ std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs) {
   if (wants_positions(inputs)) return fitted_positions(std::move(spec), inputs);
   spec.board = 0;
+  if (wants_detection(inputs)) return fitted_detection(std::move(spec), inputs);
+  spec.detection.task = DetectionTask::none;
   if (wants_speech(inputs)) {
     const bool offered = spec.kind == SourceKind::speech || spec.kind == SourceKind::synthetic;
     return offered && fit_speech(spec, inputs) ? std::optional(std::move(spec)) : std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/codec.h"
+#include "data/detection/synthetic_detection.h"
 #include "data/go/positions.h"
 #include "data/image_folder.h"
 #include "data/prefetch.h"
@@ -112,6 +113,7 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
   switch (spec.kind) {
     case SourceKind::synthetic:
       if (spec.speech.wanted) return synthetic_speech_samples(spec);
+      if (spec.detection.task != DetectionTask::none) return synthetic_detection_samples(spec);
       if (spec.board > 0) return synthetic_positions(spec);
       if (!spec.labelled) return synthetic_unlabelled_samples(spec);
       return spec.text.task == TextTask::none ? synthetic_samples(spec) : synthetic_text_samples(spec);

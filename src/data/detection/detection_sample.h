@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/crop_plan.h"
+#include "host/run_lengths.h"
 
 namespace tbd {
 
@@ -15,10 +16,8 @@ struct DetectionSample {
   // x1 y1 x2 y2 in pixels, x to the right, y down, the upper left corner of the picture being (0, 0);
   // 0 <= x1 < x2 <= width, 0 <= y1 < y2 <= height.
   std::vector<std::array<float, 4>> boxes;
-  std::vector<int32_t> labels;  // of each box, from 1; 0 is the background
-  // The mask of each box, as COCO's run lengths: column by column, each from the top, first of pixels that are not in
-  // it; they sum to width * height. None at all where nobody reads masks.
-  std::vector<std::vector<uint32_t>> masks;
+  std::vector<int32_t> labels;    // of each box, from 1; 0 is the background
+  std::vector<RunLengths> masks;  // of each box, of this size; none at all where nobody reads masks
 };
 
 // Removes the objects with these indices, which ascend.
