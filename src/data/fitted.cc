@@ -64,6 +64,7 @@ bool offers(SourceKind kind, TextTask task) {
     case SourceKind::speech:
     case SourceKind::sgf:
     case SourceKind::unlabelled_images:
+    case SourceKind::coco:
       return false;
   }
   return false;
@@ -150,6 +151,7 @@ const WantedInput* find_input(std::span<const WantedInput> inputs, std::string_v
 }
 
 std::optional<SourceKind> kind_of_files(std::span<const WantedInput> inputs) {
+  if (wants_detection(inputs)) return SourceKind::coco;
   if (wants_speech(inputs)) return SourceKind::speech;
   if (wants_positions(inputs)) return SourceKind::sgf;
   if (wants_unlabelled(inputs)) return SourceKind::unlabelled_images;

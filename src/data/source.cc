@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/codec.h"
+#include "data/detection/coco.h"
 #include "data/detection/synthetic_detection.h"
 #include "data/go/positions.h"
 #include "data/image_folder.h"
@@ -23,7 +24,7 @@ template <>
 struct codec::EnumNames<SourceKind> {
   static constexpr std::string_view kNames[] = {"synthetic",        "image_folder", "parallel_text",
                                                 "pretraining_text", "squad",        "packed_text",
-                                                "speech",           "sgf",          "unlabelled_images"};
+                                                "speech",           "sgf",          "unlabelled_images", "coco"};
 };
 template <>
 struct codec::Noun<SourceKind> {
@@ -133,6 +134,8 @@ std::unique_ptr<Samples> samples_of(const SourceSpec& spec) {
       return game_samples(spec);
     case SourceKind::unlabelled_images:
       return unlabelled_image_samples(spec);
+    case SourceKind::coco:
+      return coco_samples(spec);
   }
   fail(ErrorKind::internal, "a source kind without samples");
 }

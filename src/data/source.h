@@ -25,7 +25,8 @@ enum class SourceKind {
   packed_text,
   speech,
   sgf,
-  unlabelled_images
+  unlabelled_images,
+  coco
 };
 enum class Split { train, val };
 
@@ -41,7 +42,7 @@ struct SourceSpec {
   bool labelled = true;          // synthetic images: image and label; else as unlabelled_images
   TextSpec text = {};            // text kinds, and synthetic text; strict for all
   SpeechSpec speech = {};        // speech, and synthetic speech
-  DetectionSpec detection = {};  // synthetic pictures with boxes
+  DetectionSpec detection = {};  // coco, and synthetic pictures with boxes
   uint64_t seed = 0;
   int64_t threads = 1;     // that prepare batches ahead; 0: next prepares its batch itself
   int64_t prefetch = 2;    // batches prepared ahead at most

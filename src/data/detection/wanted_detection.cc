@@ -59,7 +59,7 @@ bool has_shapes(std::span<const WantedInput> inputs, const BatchLayout& layout) 
 bool wants_detection(std::span<const WantedInput> inputs) { return task_of_boxes(inputs) != DetectionTask::none; }
 
 std::optional<SourceSpec> fitted_detection(SourceSpec spec, std::span<const WantedInput> inputs) {
-  if (spec.kind != SourceKind::synthetic) return std::nullopt;
+  if (spec.kind != SourceKind::synthetic && spec.kind != SourceKind::coco) return std::nullopt;
   DetectionSpec& detection = spec.detection;
   detection.task = task_of_boxes(inputs);
   spec.batch = extent(inputs, "image", 0);
