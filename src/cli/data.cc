@@ -32,7 +32,7 @@ class Data final : public Command {
     options.option("--config", config_, "Check: configuration of that model", {.show_default = true});
     options.option("--vocabulary", text_.vocabulary, "Check: number of token ids that the network accepts [no limit]");
     options.option("--length", length_, "Check: tokens per sequence [128; squad 384, packed_text 512]");
-    options.option("--classes", classes_, "Check: number of classes of the network", {.show_default = true});
+    options.option("--classes", classes_, "Check: number of classes of the network [1000; coco 90]");
     options.option("--size", make_.size,
                    "Width and height of unlabelled images in pixels [make: 64; check: from the folder]");
     options.flag("--strict", text_.strict, "Check: fail on samples that would be left out");
@@ -55,10 +55,11 @@ class Data final : public Command {
  private:
   SourceSpec spec() const {
     if (words_.size() != 3) fail(ErrorKind::usage, "data check takes KIND and FOLDER; 'tbd data' lists the kinds");
-    SourceSpec spec =
-        source_spec_from(Json{{"kind", words_[1]}}, {.path = words_[2], .classes = classes_, .board = make_.board});
+    SourceSpec spec = source_spec_from(Json{{"kind", words_[1]}},
+                                       {.path = words_[2], .classes = classes_.value_or(1000), .board = make_.board});
     if (spec.kind == SourceKind::unlabelled_images)
       spec.image_size = make_.size ? *make_.size : only_image_size(spec.path);
+    if (spec.kind == SourceKind::coco) spec.detection.slots = classes_.value_or(90) + 1;
     const std::string text = model_.empty() ? "" : find_model(model_).config(config_).text;
     if (!text.empty()) spec.text = text_conventions(text);
     spec.text.strict = text_.strict;
@@ -73,7 +74,8 @@ class Data final : public Command {
   MakeRequest make_;
   std::string model_, config_ = "canonical", language_;
   TextSpec text_;
-  int64_t length_ = 0, classes_ = 1000;
+  int64_t length_ = 0;
+  std::optional<int64_t> classes_;
   OutputOptions output_;
 };
 

@@ -27,6 +27,7 @@ Table checked_table(const CheckedData& data) {
                           {"slots", "token slots", Unit::count},
                           {"seconds", "audio", Unit::seconds},
                           {"second_slots", "with padding", Unit::seconds},
+                          {"objects", "objects", Unit::count},
                           {"left_out", "left out, by reason", Unit::count},
                           {"vocabulary", "vocabulary", Unit::count},
                           {"target_vocabulary", "of targets", Unit::count},
@@ -37,7 +38,7 @@ Table checked_table(const CheckedData& data) {
               .notes = {}};
   for (const CheckedSplit& split : data.splits) {
     table.rows.push_back({std::string(split.split == Split::train ? "train" : "val"), split.samples, cell(split.tokens),
-                          cell(split.slots), cell(split.seconds), cell(split.second_slots),
+                          cell(split.slots), cell(split.seconds), cell(split.second_slots), cell(split.objects),
                           static_cast<int64_t>(split.left_out.size()), cell(data.vocabulary),
                           cell(data.target_vocabulary), cell(data.classes), cell(data.recorded_hash),
                           data.recorded_hash ? TableCell(data.as_recorded) : TableCell()});

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/detection/coco_pictures.h"
 #include "data/folder_listing.h"
 #include "data/go/game_files.h"
 #include "data/image_file.h"
@@ -77,6 +78,19 @@ CheckedSplit decoded_unlabelled(const SourceSpec& spec) {
   return out;
 }
 
+// Reading the annotations has checked them all.
+CheckedSplit annotated(SourceSpec spec, CheckedData& data) {
+  spec.detection.task = DetectionTask::one_stage;  // whose canvas all pictures fit
+  const CocoPictures pictures(spec, false);
+  data.classes = std::max(data.classes.value_or(0), static_cast<int64_t>(pictures.file().categories().size()));
+  CheckedSplit out{.split = spec.split, .objects = pictures.counts().objects, .notes = pictures.notes()};
+  out.notes.insert(out.notes.begin(), objects_note(pictures.counts(), static_cast<int64_t>(pictures.size())));
+  for (size_t i = 0; i < pictures.size(); ++i)
+    take_image(pictures.image(i).file_name, out, [&] { read_coco_image(spec, pictures.image(i)); });
+  out.faulty = !out.left_out.empty();
+  return out;
+}
+
 // Reading the games has replayed them all.
 CheckedSplit replayed(SourceSpec& spec) {
   const GameFiles files = read_game_files(spec);
@@ -112,6 +126,9 @@ void add_vocabulary(const SourceSpec& spec, CheckedData& data) {
 
 bool has_split(const SourceSpec& spec) {
   std::error_code ignored;
+  if (spec.kind == SourceKind::coco)
+    return is_file(coco_annotations(spec.path, spec.split)) ||
+           (spec.split == Split::train && !is_file(coco_annotations(spec.path, Split::val)));
   const fs::path root = spec.path;
   const bool train = fs::is_directory(root / "train", ignored), val = fs::is_directory(root / "val", ignored);
   return spec.split == Split::train ? train || !val : val;
@@ -120,6 +137,10 @@ bool has_split(const SourceSpec& spec) {
 void add_split(SourceSpec& spec, CheckedData& data) {
   if (spec.kind == SourceKind::sgf) {
     if (has_split(spec)) data.splits.push_back(replayed(spec));
+    return;
+  }
+  if (spec.kind == SourceKind::coco) {
+    if (has_split(spec)) data.splits.push_back(annotated(spec, data));
     return;
   }
   if (spec.kind == SourceKind::image_folder) {

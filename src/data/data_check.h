@@ -14,6 +14,7 @@ struct CheckedSplit {
   std::optional<double> tokens;                 // of text, without padding
   std::optional<double> slots;                  // of text, with padding
   std::optional<double> seconds, second_slots;  // of speech, without and with padding
+  std::optional<int64_t> objects;               // of pictures with boxes
   std::vector<BadFile> left_out;
   std::vector<std::string> notes;  // SourceStatistics::notes
   bool faulty = false;             // files among them cannot be used: the folder is not as it should be
@@ -27,8 +28,9 @@ struct CheckedData {
 };
 
 // Opens both splits of `spec` with the reader of its kind (training text may not be missing) and walks one epoch of
-// each; images are decoded whole. batch, threads, duplicates and split of `spec` are ours to set. Files and lines that
-// the reader leaves out are listed; what it refuses is thrown, as open_source says.
+// each; images are decoded whole. Of pictures with boxes
+// the notes say how many objects they have and how large these are. batch, threads, duplicates and split of `spec` are
+// ours to set. Files and lines that the reader leaves out are listed; what it refuses is thrown, as open_source says.
 CheckedData check_data(const SourceSpec& spec);
 
 }  // namespace tbd

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "data/detection/testing_coco.h"
 #include "data/known_sets.h"
 #include "data/sets/made_set.h"
 #include "data/speech/testing_speech.h"
@@ -125,6 +126,33 @@ TEST(KnownSets, EachHasAKindThatAReaderTakes) {
       EXPECT_FALSE(text.empty()) << set.name;
     EXPECT_EQ(set.made_by.empty(), set.folder.empty()) << set.name;
   }
+}
+
+TEST(DataCheck, CountsObjectsOfPicturesAndNamesBadFiles) {
+  using namespace testing_coco;
+  const TemporaryFolder root;
+  Json set = coco_set({coco_image(5, 300, 200), coco_image(6, 64, 48)},
+                      {coco_annotation(1, 5, 1, {1, 1, 20, 20}), coco_annotation(2, 5, 2, {1, 1, 40, 40}),
+                       coco_annotation(3, 5, 2, {1, 1, 190, 190}), coco_annotation(4, 6, 2, {1, 1, 31, 32})});
+  set["annotations"][1]["iscrowd"] = 1;
+  write_coco(root.path(), set);
+  write_coco(root.path(), set, "val2017");
+  write_file(root.path() / "val2017/6.jpg", "text");
+  SourceSpec spec{.kind = SourceKind::coco, .path = root.path().string()};
+  const CheckedData data = check_data(spec);
+  ASSERT_EQ(data.splits.size(), 2);
+  EXPECT_EQ(data.splits[0].samples, 2);
+  EXPECT_EQ(data.splits[0].objects, 3);
+  EXPECT_EQ(data.classes, 2);
+  ASSERT_EQ(data.splits[0].notes.size(), 2);
+  EXPECT_EQ(data.splits[0].notes[0], "1.5 objects an image, at most 2; by area 66.7 % small, 0 % medium, 33.3 % large");
+  EXPECT_EQ(data.splits[0].notes[1], "1 crowd annotation left out");
+  EXPECT_FALSE(data.splits[0].faulty);
+  EXPECT_TRUE(data.splits[1].faulty);
+  ASSERT_EQ(data.splits[1].left_out.size(), 1);
+  EXPECT_EQ(data.splits[1].left_out[0].path, "6.jpg");
+  spec.detection.slots = 2;
+  EXPECT_THAT(refusal_of([&] { check_data(spec); }), HasSubstr("annotation 2 is of category 2"));
 }
 
 }  // namespace
