@@ -46,8 +46,8 @@ std::vector<uint8_t> grey_pixels(const RgbImage& image) {
 }
 
 // No objects with destructors here: an error jumps out.
-bool write_compressed(const uint8_t* pixels, ImageSize size, const JpegOptions& options, Errors& errors, unsigned char** bytes,
-              unsigned long* count) {
+bool write_compressed(const uint8_t* pixels, ImageSize size, const JpegOptions& options, Errors& errors,
+                      unsigned char** bytes, unsigned long* count) {
   jpeg_compress_struct info{};
   info.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = on_error;

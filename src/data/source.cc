@@ -22,9 +22,9 @@ namespace tbd {
 
 template <>
 struct codec::EnumNames<SourceKind> {
-  static constexpr std::string_view kNames[] = {"synthetic",        "image_folder", "parallel_text",
-                                                "pretraining_text", "squad",        "packed_text",
-                                                "speech",           "sgf",          "unlabelled_images", "coco"};
+  static constexpr std::string_view kNames[] = {
+      "synthetic",   "image_folder", "parallel_text", "pretraining_text",  "squad",
+      "packed_text", "speech",       "sgf",           "unlabelled_images", "coco"};
 };
 template <>
 struct codec::Noun<SourceKind> {
