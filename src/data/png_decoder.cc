@@ -90,14 +90,18 @@ class PngReader {
 
 }  // namespace
 
-RgbImage decode_png(std::span<const std::byte> png) {
+RgbaImage decode_png_with_opacity(std::span<const std::byte> png) {
   require(!png.empty(), "the file is empty");
   PngReader reader(png);
-  RgbImage image{.size = reader.open()};
-  const ImageSize size = image.size;
+  const ImageSize size = reader.open();
   require(size.width * size.height <= JpegDecoder::kMaxPixels, "an image of ", size.width, " x ", size.height,
           " pixels is larger than ", JpegDecoder::kMaxPixels, " pixels");
-  const std::vector<uint8_t> rgba = reader.pixels(size);
+  return {.size = size, .pixels = reader.pixels(size)};
+}
+
+RgbImage decode_png(std::span<const std::byte> png) {
+  const auto [size, rgba] = decode_png_with_opacity(png);
+  RgbImage image{.size = size};
   image.pixels.reserve(rgba.size() / 4 * 3);
   for (size_t i = 0; i < rgba.size(); i += 4)
     for (size_t c = 0; c < 3; ++c)
