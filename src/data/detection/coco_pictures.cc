@@ -24,6 +24,11 @@ fs::path coco_annotations(const fs::path& path, Split split) {
 }
 fs::path coco_images(const fs::path& path, Split split) { return path / year_folder(split); }
 
+void add_object(ObjectCounts& counts, double area) {
+  ++counts.objects;
+  ++(area < 32 * 32 ? counts.small : area < 96 * 96 ? counts.medium : counts.large);
+}
+
 std::string objects_note(const ObjectCounts& counts, int64_t images) {
   const auto ratio = [](int64_t part, int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(std::max<int64_t>(1, whole));
@@ -84,9 +89,8 @@ void CocoPictures::count_objects(size_t image, bool reads_masks) {
     require(annotation.masked || !reads_masks, file_.path().string(), ": annotation ", annotation.id,
             " has no 'segmentation', which the network reads");
     ++objects;
-    ++(annotation.area < 32 * 32 ? counts_.small : annotation.area < 96 * 96 ? counts_.medium : counts_.large);
+    add_object(counts_, annotation.area);
   }
-  counts_.objects += objects;
   counts_.most = std::max(counts_.most, objects);
 }
 

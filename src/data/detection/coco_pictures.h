@@ -28,6 +28,7 @@ struct LeftOut {
   int64_t not_fitting = 0;   // images whose resized extents exceed the canvas: portraits, mostly
 };
 
+void add_object(ObjectCounts& counts, double area);  // `most` is the caller's to set
 // "7.3 objects an image, at most 93; by area 41.4 % small, 34.3 % medium, 24.3 % large".
 std::string objects_note(const ObjectCounts& counts, int64_t images);
 
