@@ -18,7 +18,7 @@ class Data final : public Command {
   void declare(Options& options) override {
     options.positional(
         "WHAT", words_,
-        "'check KIND FOLDER' reads every file of a folder; 'photos', 'prompts', 'games' or 'crops' makes "
+        "'check KIND FOLDER' reads every file of a folder; 'photos', 'prompts', 'games', 'crops' or 'stamps' makes "
         "this small set [list the data sets]");
     options.option("--source", make_.source, "Make: read unpacked packages from this folder");
     options.option("--out", make_.out, "Make: write to this folder, which must be absent or empty");
@@ -33,8 +33,13 @@ class Data final : public Command {
     options.option("--vocabulary", text_.vocabulary, "Check: number of token ids that the network accepts [no limit]");
     options.option("--length", length_, "Check: tokens per sequence [128; squad 384, packed_text 512]");
     options.option("--classes", classes_, "Check: number of classes of the network [1000; coco 90]");
-    options.option("--size", make_.size,
-                   "Width and height of unlabelled images in pixels [make: 64; check: from the folder]");
+    options.option(
+        "--size", make_.size,
+        "Width and height of unlabelled images in pixels [make: 64; check: from the folder]; make stamps: of "
+        "the pictures [640x480]");
+    options.option("--images", make_.images, "Make stamps: number of training images; validation has a fifth as many",
+                   {.show_default = true});
+    options.option("--categories", make_.categories, "Make stamps: the first so many of 18 categories [all]");
     options.flag("--strict", text_.strict, "Check: fail on samples that would be left out");
     output_.declare(options);
   }
@@ -58,7 +63,7 @@ class Data final : public Command {
     SourceSpec spec = source_spec_from(Json{{"kind", words_[1]}},
                                        {.path = words_[2], .classes = classes_.value_or(1000), .board = make_.board});
     if (spec.kind == SourceKind::unlabelled_images)
-      spec.image_size = make_.size ? *make_.size : only_image_size(spec.path);
+      spec.image_size = make_.size.empty() ? only_image_size(spec.path) : square_side(make_.size);
     if (spec.kind == SourceKind::coco) spec.detection.slots = classes_.value_or(90) + 1;
     const std::string text = model_.empty() ? "" : find_model(model_).config(config_).text;
     if (!text.empty()) spec.text = text_conventions(text);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <ostream>
 
 #include "base/json.h"
@@ -6,6 +7,8 @@
 #include "data/sets/game_set.h"
 #include "data/sets/photo_set.h"
 #include "data/sets/prompt_set.h"
+#include "data/sets/stamp_set.h"
+#include "data/sets/stamp_source.h"
 
 namespace tbd::cli {
 namespace {
@@ -25,7 +28,8 @@ Made photos(const MakeRequest& request) {
 }
 
 Made crops(const MakeRequest& request) {
-  const CropSetSummary made = make_crop_set(request.source, request.out, {.size = request.size.value_or(64)});
+  const CropSetSummary made =
+      make_crop_set(request.source, request.out, {.size = request.size.empty() ? 64 : square_side(request.size)});
   return {.counts = cat(grouped(made.train), " training and ", grouped(made.val), " validation images from ",
                         made.pictures, " pictures"),
           .json = {{"pictures", made.pictures}, {"train_images", made.train}, {"val_images", made.val}},
@@ -61,6 +65,44 @@ Made games(const MakeRequest& request) {
           .left_out = {}};
 }
 
+ImageSize size_of_pictures(const std::string& size) {
+  if (size.empty()) return StampSetOptions().size;
+  const size_t x = size.find('x');
+  const auto width = parse_int(size.substr(0, x));
+  const auto height = x == std::string::npos ? std::nullopt : parse_int(size.substr(x + 1));
+  if (!width || !height) fail(ErrorKind::usage, "--size of stamps is WIDTHxHEIGHT, got '", size, "'");
+  return {.width = *width, .height = *height};
+}
+
+Json counts_of(const StampSplit& split) {
+  return {{"images", split.images},         {"objects", split.objects.objects}, {"small", split.objects.small},
+          {"medium", split.objects.medium}, {"large", split.objects.large},     {"truncated", split.truncated},
+          {"crowds", split.crowds}};
+}
+std::string words_for(const StampSplit& split) {
+  const ObjectCounts& objects = split.objects;
+  const double truncated =
+      static_cast<double>(split.truncated) / static_cast<double>(std::max<int64_t>(1, objects.objects));
+  return cat(grouped(split.images), " images with ", objects_note(objects, split.images), "; ",
+             format_percent(truncated), " cut by the border; ", split.crowds, " crowds");
+}
+
+Made stamps(const MakeRequest& request) {
+  const StampSetSummary made =
+      make_stamp_set(request.source, request.out,
+                     {.images = request.images,
+                      .size = size_of_pictures(request.size),
+                      .categories = request.categories == 0 ? stamp_category_count() : request.categories});
+  return {.counts = cat("training: ", words_for(made.train), "\nvalidation: ", words_for(made.val), "\n", made.stamps,
+                        " stamps of ", made.categories, " categories"),
+          .json = {{"categories", made.categories},
+                   {"stamps", made.stamps},
+                   {"train", counts_of(made.train)},
+                   {"val", counts_of(made.val)}},
+          .set = made.set,
+          .left_out = {}};
+}
+
 struct Maker {
   std::string name;
   Made (*make)(const MakeRequest&);
@@ -69,7 +111,7 @@ struct Maker {
 
 const Maker& maker_of(const std::string& what) {
   static const std::vector<Maker> makers = {
-      {"photos", photos}, {"prompts", prompts}, {"games", games, false}, {"crops", crops}};
+      {"photos", photos}, {"prompts", prompts}, {"games", games, false}, {"crops", crops}, {"stamps", stamps}};
   std::vector<std::string> names = {"check"};
   for (const Maker& maker : makers) {
     if (maker.name == what) return maker;
@@ -79,6 +121,12 @@ const Maker& maker_of(const std::string& what) {
 }
 
 }  // namespace
+
+int64_t square_side(const std::string& size) {
+  const std::optional<int64_t> side = parse_int(size);
+  if (!side) fail(ErrorKind::usage, "--size takes a number of pixels, got '", size, "'");
+  return *side;
+}
 
 void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request) {
   const Maker& maker = maker_of(request.what);

@@ -12,13 +12,15 @@ namespace tbd::cli {
 // The known data sets, and where the set-up has made one.
 void list_data_sets(const Context& context, const OutputOptions& output);
 
-// Makes the small set `what`: photos, prompts or crops of unpacked packages below `source`, games by having GNU Go play
-// them. Throws Error(usage) for another name.
+// Makes the small set `what`: photos, prompts, crops or stamps of unpacked packages below `source`, games by having
+// GNU Go play them. Throws Error(usage) for another name or a size that is none.
 struct MakeRequest {
   std::string what, source, out;
   int64_t games = 200, board = 0, seed = 1;  // of games; board 0: 9
-  std::optional<int64_t> size = {};          // of crops
+  std::string size = {};                     // of crops: "64"; of stamps: "640x480"
+  int64_t images = 400, categories = 0;      // of stamps; categories 0: all
 };
+int64_t square_side(const std::string& size);  // "64"; Error(usage) for what is no number
 void make_data_set(Context& context, const OutputOptions& output, const MakeRequest& request);
 
 // Reads all of a folder and says what is in it; kVerdictFailed when a file cannot be used.

@@ -12,6 +12,7 @@ constexpr std::string_view kSpeech =
 constexpr std::string_view kFolders = "train/CLASS/*.JPEG and val/CLASS/*.JPEG";
 constexpr std::string_view kSquares = "train_64x64/*.png and valid_64x64/*.png, or .jpg; of S x S pixels: train_SxS";
 
+constexpr std::string_view kCoco = "annotations/instances_{train,val}2017.json, train2017/*.jpg and val2017/*.jpg";
 constexpr std::string_view kGames =
     "train/*.sgf and val/*.sgf, folders below them too; SGF FF[3] or FF[4], the main line";
 
@@ -83,6 +84,13 @@ constexpr KnownSet kSets[] = {
      .size = "1,281,149 training and 49,999 validation images in the published files",
      .layout = kSquares,
      .models = "wgan_gp"},
+    {.name = "COCO 2017",
+     .kind = "coco",
+     .source = "cocodataset.org (Lin et al. 2014, arXiv:1405.0312)",
+     .licence = "annotations: CC BY 4.0; images: those of their authors",
+     .size = "118,287 training and 5,000 validation images of 80 categories in the published files",
+     .layout = kCoco,
+     .models = "mask_rcnn efficientdet_d0"},
     {.name = "photos",
      .kind = "image_folder",
      .source = "Debian: mate-backgrounds (and plasma-workspace-wallpapers)",
@@ -156,6 +164,15 @@ constexpr KnownSet kSets[] = {
      .models = "wgan_gp",
      .made_by = "tbd data crops --source DIR --out DIR",
      .folder = "crops"},
+    {.name = "stamps",
+     .kind = "coco",
+     .source = "Debian: tuxpaint-stamps-default, pasted on photographs of mate-backgrounds",
+     .licence = "GPL-2 and GPL-2+",
+     .size = "400 training images with 1,007 objects of 18 categories, 80 validation images with 209 others; 27 MB",
+     .layout = kCoco,
+     .models = "mask_rcnn efficientdet_d0",
+     .made_by = "tbd data stamps --source DIR --out DIR",
+     .folder = "stamps"},
 };
 
 }  // namespace
