@@ -8,6 +8,7 @@
 #   --photos               make the photograph data set, too
 #   --text                 make the small text data sets, too
 #   --speech               make the small speech data set, too
+#   --detection            make the small set of pictures with boxes and masks, too
 #   --games                make the small set of games of Go, too; needs --group test or an installed gnugo
 #   --program FILE         the program that makes all of them but text, instead of the built one
 #   --yes  --offline  --verify
@@ -15,7 +16,7 @@
 # Says what it does on stderr. An interrupt ends all that it started. Exit: 0 done, 2 bad usage, 3 the set-up cannot go on.
 set -u
 here=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 3
-build= device=auto frameworks=none groups=build optional= photos= text= speech= games= program= yes= offline= verify= work=
+build= device=auto frameworks=none groups=build optional= photos= text= speech= detection= games= program= yes= offline= verify= work=
 rootless= apt= prefix=  # of a machine without root
 . "$here/tools/setup_lib.sh"
 . "$here/tools/setup_jobs.sh"
@@ -32,6 +33,7 @@ while [ $# -gt 0 ]; do
     --photos) photos=1 ;;
     --text) text=1 ;;
     --speech) speech=1 ;;
+    --detection) detection=1 ;;
     --games) games=1 ;;
     --program) program=$2; shift ;;
     --yes) yes=1 ;;
@@ -54,7 +56,7 @@ open_work
 list_packages
 plan
 look_for_gpus
-[ -z "$missing$wheels_wanted$gpu_wanted$photos_wanted$text_wanted$speech_wanted$games_wanted" ] || announce
+[ -z "$missing$wheels_wanted$gpu_wanted$photos_wanted$text_wanted$speech_wanted$detection_wanted$games_wanted" ] || announce
 plan_stages
 show_progress
 # Downloads begin as soon as there is Python, and go on beside all that follows.
@@ -67,7 +69,7 @@ each_framework note_awaited
 [ -z "$verify" ] || { await_frameworks; verify_wheels; }
 if [ -n "$build" ]; then build_program; else await_frameworks; fi
 [ -z "$photos_wanted" ] || make_photos
-for set in ${text_wanted:+text} ${speech_wanted:+speech} ${games_wanted:+games}; do
+for set in ${text_wanted:+text} ${speech_wanted:+speech} ${detection_wanted:+detection} ${games_wanted:+games}; do
   begin_data "$set"
   finish_data "$job"
 done

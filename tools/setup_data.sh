@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes small data sets of the cache: setup_data.sh photos|text|speech|games. Run by tools/setup.sh, from which $here,
+# Makes small data sets of the cache: setup_data.sh photos|text|speech|detection|games. Run by tools/setup.sh, from which $here,
 # $cache, $offline, $program (which makes all but text) and $work come. A set is ready with its file .ready, written last.
 # Exit: 0 done, 3 not; then $work/failed says why.
 set -u
@@ -73,6 +73,15 @@ make_speech() {
   rm -rf "$source"
 }
 
+# Cut-out photographs, pasted on others, become a data set with boxes and masks in the cache.
+make_detection() {
+  source=$cache/data/source/detection
+  rm -rf "$source"
+  unpack_debs stamps data
+  make_set stamps "$program" data stamps --source "$source"
+  rm -rf "$source"
+}
+
 # Message catalogues and pages of Debian packages become text data sets in the cache.
 make_texts() {
   source=$cache/data/source/text
@@ -91,5 +100,6 @@ case $1 in
   photos) stage photos "" "making the photographs" make_photos ;;
   text) stage text "" "making the text data sets" make_texts ;;
   speech) stage speech "" "making the speech data set" make_speech ;;
+  detection) stage detection "" "making the pictures with boxes" make_detection ;;
   games) stage games "" "having games of Go played" make_set games "$program" data games ;;
 esac

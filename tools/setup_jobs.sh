@@ -79,7 +79,7 @@ plan_stages() {
     [ -z "$build" ] || [ -x "$build/bin/tbd" ] || echo plan tbd
     [ -z "$build" ] || each_framework plan_worker
     [ -z "$photos_wanted" ] || echo plan photos
-    for set in ${text_wanted:+text} ${speech_wanted:+speech} ${games_wanted:+games}; do echo "plan $set"; done
+    for set in ${text_wanted:+text} ${speech_wanted:+speech} ${detection_wanted:+detection} ${games_wanted:+games}; do echo "plan $set"; done
   } >>"$work/journal"
 }
 

@@ -188,10 +188,12 @@ plan_groups() {
   done
 }
 
-# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes $speech_bytes.
+# Download and disk in bytes: $wheel_download $wheel_disk $apt_download $apt_disk $photos_bytes $text_bytes
+# $speech_bytes $detection_bytes.
 # $wheels_wanted: sections of the lock file that are not unpacked.
 plan() {
-  apt_download=0 apt_disk=0 prefix_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0 games_wanted=
+  apt_download=0 apt_disk=0 prefix_disk=0 photos_wanted= photos_bytes=0 text_wanted= text_bytes=0 speech_wanted= speech_bytes=0
+  detection_wanted= detection_bytes=0 games_wanted=
   if [ -n "$missing" ]; then
     if [ -n "$rootless" ]; then plan_prefix; else plan_packages; fi
   fi
@@ -218,13 +220,17 @@ plan() {
     speech_wanted=1
     speech_bytes=$(missing_debs prompts)
   fi
+  if [ -n "$detection" ] && [ ! -f "$cache/data/stamps/.ready" ]; then
+    detection_wanted=1
+    detection_bytes=$(missing_debs stamps $([ -n "$photos_wanted" ] || echo data))  # the photographs' package counts once
+  fi
   if [ -n "$games" ] && [ ! -f "$cache/data/games/.ready" ]; then games_wanted=1; fi
 }
 
 # missing_debs GROUP...: bytes of the groups' packages that are not in the cache.
 missing_debs() {
   missing_bytes=0
-  while read -r group package _ _ bytes; do
+  while read -r group package _ _ bytes _; do
     case " $* " in *" $group "*) [ -f "$cache/debs/$package.deb" ] || missing_bytes=$((missing_bytes + bytes)) ;; esac
   done <"$here/deps/debian.txt"
   echo "$missing_bytes"
@@ -258,14 +264,15 @@ megabytes() { echo $((($1 + 999999) / 1000000)); }
 announce() {
   build_disk=0
   [ -n "$build" ] && [ ! -f "$build/build.ninja" ] && build_disk=600000000
-  download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes + gpu_download))
-  disk=$((apt_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + build_disk))
+  download=$((apt_download + wheel_download + photos_bytes + text_bytes + speech_bytes + detection_bytes + gpu_download))
+  disk=$((apt_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + detection_bytes * 3 + build_disk))
   [ -z "$missing" ] || say "Debian packages to install:$missing ($(megabytes $apt_download) MB)"
   [ -z "$wheels_wanted" ] || say "packages to unpack into $cache: $wheels_wanted ($(megabytes $wheel_download) MB to download)"
   [ -z "$photos_wanted" ] || say "photographs to prepare from a Debian package ($(megabytes $photos_bytes) MB to download)"
   [ -z "$text_wanted" ] || say "text data sets to prepare from Debian packages ($(megabytes $text_bytes) MB to download)"
   [ -z "$games_wanted" ] || say "games of Go to have played by GNU Go (about three minutes)"
   [ -z "$speech_wanted" ] || say "speech data set to prepare from Debian packages ($(megabytes $speech_bytes) MB to download)"
+  [ -z "$detection_wanted" ] || say "pictures with boxes to make from Debian packages ($(megabytes $detection_bytes) MB to download)"
   say "in all $(megabytes $download) MB to download, $(megabytes $disk) MB of disk"
   if [ -n "$offline" ] && [ "$download" -gt 0 ]; then
     [ -z "$missing" ] || fail "--offline forbids to install what is missing:$missing"
@@ -273,8 +280,9 @@ announce() {
     [ "$photos_bytes" = 0 ] || fail "--offline: the photographs' package is not in the cache $cache/debs"
     [ "$text_bytes" = 0 ] || fail "--offline: packages of the text data sets are not in the cache $cache/debs"
     [ "$speech_bytes" = 0 ] || fail "--offline: packages of the speech data set are not in the cache $cache/debs"
+    [ "$detection_bytes" = 0 ] || fail "--offline: packages of the pictures with boxes are not in the cache $cache/debs"
   fi
-  need_disk "$cache" $((prefix_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5))
+  need_disk "$cache" $((prefix_disk + wheel_disk + gpu_disk + photos_bytes * 4 + text_bytes * 8 + speech_bytes * 5 + detection_bytes * 3))
   [ -z "$build" ] || need_disk "$here" $build_disk
   if [ -t 0 ] && [ -z "$yes" ]; then
     printf 'Go on? [Y/n] ' >&2

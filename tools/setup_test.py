@@ -472,6 +472,29 @@ class Setup(Machine):
         again = self.setup("--speech", "--offline")
         self.assertEqual((again.returncode, again.err), (0, ""))
 
+    def test_cut_out_pictures_are_unpacked_beside_the_photographs_and_made_into_a_data_set(self):
+        self.lock_texts()
+        sha256 = hashlib.sha256(b"deb").hexdigest()
+        with (self.clone / "deps/debian.txt").open("a") as lines:
+            lines.write(f"data photos 1.2 {sha256} 3000000 usr/share\nstamps cutouts 1.6 {sha256} 5000000\n")
+        refused = self.setup("--detection", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("pictures with boxes to make from Debian packages (8 MB to download)", refused.err)
+        self.assertIn("--offline: packages of the pictures with boxes are not in the cache", refused.err)
+        for name in "photos", "cutouts":
+            (self.cache / f"debs/{name}.deb").write_text("deb")
+        done = self.setup("--detection", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(done.returncode, 0, done.err)
+        source, data = self.cache / "data/source/detection", self.cache / "data"
+        self.assertEqual((self.folder / "unpacked").read_text(),
+                         f"-x {self.cache}/debs/photos.deb {source}/data/photos\n"
+                         f"-x {self.cache}/debs/cutouts.deb {source}/stamps/cutouts\n")
+        self.assertEqual((self.folder / "made").read_text(),
+                         f"data stamps --source {source} --out {data}/stamps\n")
+        self.assertFalse(source.exists())
+        again = self.setup("--detection", "--offline")
+        self.assertEqual((again.returncode, again.err), (0, ""))
+
     def test_text_packages_that_are_missing_or_changed_are_named(self):
         self.lock_texts()
         (self.cache / "debs/git.deb").write_text("other")

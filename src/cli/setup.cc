@@ -22,6 +22,7 @@ class Setup final : public Command {
                    {.show_default = true});
     options.flag("--text", text_, "Also make the small text data sets");
     options.flag("--speech", speech_, "Also make the small set of recordings");
+    options.flag("--detection", detection_, "Also make the small set of pictures with boxes and masks");
     options.flag("--games", games_, "Also make the small set of Go games");
   }
   int run(Context&) override {
@@ -29,7 +30,8 @@ class Setup final : public Command {
   }
 
  private:
-  bool yes_ = false, offline_ = false, verify_ = false, text_ = false, speech_ = false, games_ = false;
+  bool yes_ = false, offline_ = false, verify_ = false, text_ = false, speech_ = false, detection_ = false,
+       games_ = false;
   std::string device_ = "auto";
   std::string frameworks_ = known_framework_names(",");
 };
