@@ -10,7 +10,7 @@
 namespace tbd {
 namespace {
 
-constexpr int kTries = 20;
+constexpr int kPlaceTries = 20;
 constexpr double kSeen = 0.4;     // of an object's pixels at least
 constexpr double kBeyond = 0.75;  // of an object beyond the border at most
 constexpr uint8_t kSolid = 128;
@@ -27,7 +27,7 @@ void mirror_rows(RgbImage& image) {
                        image.pixels.begin() + 3 * (y * width + width - 1 - x));
 }
 
-RgbImage resampled(const RgbImage& image, ImageSize size) {
+RgbImage at_size(const RgbImage& image, ImageSize size) {
   const auto [width, height] = image.size;
   return reduced(image, {0, 0, static_cast<double>(width), static_cast<double>(height)}, {0, 0, width, height}, size);
 }
@@ -53,7 +53,7 @@ Cutout scaled_cutout(const RgbaImage& stamp, double longer, bool flip) {
   const double scale = longer / static_cast<double>(std::max(stamp.size.width, stamp.size.height));
   const auto extent = [&](int64_t n) { return std::max<int64_t>(1, std::lround(static_cast<double>(n) * scale)); };
   const ImageSize size{extent(stamp.size.width), extent(stamp.size.height)};
-  Cutout out{.color = resampled(color, size), .opacity = resampled(opacity, size)};
+  Cutout out{.color = at_size(color, size), .opacity = at_size(opacity, size)};
   if (flip) {
     mirror_rows(out.color);
     mirror_rows(out.opacity);
@@ -199,7 +199,7 @@ bool paint_object(Canvas& canvas, const Cutout& cutout, Draws& draws) {
     return static_cast<int64_t>(
         std::floor(drawn_between(draws, -kBeyond * side, static_cast<double>(whole) - (1 - kBeyond) * side)));
   };
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kPlaceTries; ++attempt) {
     const int64_t top = place(cutout.opacity.size.height, canvas.size().height);
     const int64_t left = place(cutout.opacity.size.width, canvas.size().width);
     if (!canvas.has_place_for(cutout, top, left)) continue;

@@ -140,7 +140,7 @@ Json stamps_description(const StampSetSummary& made, const StampSetOptions& opti
             {{"package", "mate-backgrounds"}, {"licence", "GPL-2+"}, {"used_as", "photographs behind them"}}}}};
 }
 
-void check_options(const StampSetOptions& options) {
+void check_stamp_options(const StampSetOptions& options) {
   require(options.images >= 5 && options.images <= 1'000'000, "a set of stamps has from 5 to 1,000,000 images, got ",
           options.images);
   const auto [width, height] = options.size;
@@ -155,7 +155,7 @@ void check_options(const StampSetOptions& options) {
 }  // namespace
 
 StampSetSummary make_stamp_set(const fs::path& source_dir, const fs::path& out_dir, const StampSetOptions& options) {
-  check_options(options);
+  check_stamp_options(options);
   MadeSet made(out_dir);
   const std::vector<StampCategory> categories = find_stamps(source_dir, options.categories);
   const std::vector<PhotoSource> photos = find_photos(source_dir, kLeastSource);
