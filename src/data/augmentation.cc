@@ -78,4 +78,15 @@ std::vector<uint32_t> epoch_order(uint64_t seed, uint32_t epoch, int64_t count) 
   return order;
 }
 
+uint32_t EpochOrders::position(uint32_t epoch, int64_t place) const {
+  if (!training_) return static_cast<uint32_t>(place);
+  const std::lock_guard lock(mutex_);
+  // Two epochs at most are in preparation at once.
+  if (!orders_.contains(epoch)) {
+    if (orders_.size() >= 2) orders_.erase(orders_.begin());
+    orders_[epoch] = epoch_order(seed_, epoch, count_);
+  }
+  return orders_[epoch][static_cast<size_t>(place)];
+}
+
 }  // namespace tbd

@@ -2,6 +2,8 @@
 // All draws are Philox values (base/philox.h), so they depend on seed, epoch and position alone.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "data/crop_plan.h"
@@ -22,5 +24,20 @@ CropPlan validation_crop(ImageSize image, int64_t output);
 // The positions 0 ... count - 1 in the order of one epoch: ascending first word of stream data/order (step = epoch,
 // sample = position), ties by position.
 std::vector<uint32_t> epoch_order(uint64_t seed, uint32_t epoch, int64_t count);
+
+// Which position comes at a place of an epoch: in training as epoch_order says, else in the listing's order.
+// Thread-safe.
+class EpochOrders {
+ public:
+  EpochOrders(uint64_t seed, bool training, int64_t count) : seed_(seed), training_(training), count_(count) {}
+  uint32_t position(uint32_t epoch, int64_t place) const;
+
+ private:
+  uint64_t seed_;
+  bool training_;
+  int64_t count_;
+  mutable std::mutex mutex_;
+  mutable std::map<uint32_t, std::vector<uint32_t>> orders_;
+};
 
 }  // namespace tbd

@@ -15,7 +15,10 @@ namespace {
 
 class ImageFolder final : public Samples {
  public:
-  explicit ImageFolder(const SourceSpec& spec) : spec_(spec), listing_(list_image_folder(spec.path, spec.split)) {
+  explicit ImageFolder(const SourceSpec& spec)
+      : spec_(spec),
+        listing_(list_image_folder(spec.path, spec.split)),
+        orders_(spec.seed, spec.split == Split::train, count()) {
     const auto classes = static_cast<int64_t>(listing_.classes.size());
     require(classes <= spec.classes, listing_.root.string(), " has ", classes, " class folders, the network ",
             spec.classes, " classes");
@@ -47,16 +50,7 @@ class ImageFolder final : public Samples {
   int64_t count() const { return static_cast<int64_t>(listing_.files.size()); }
   const FolderListing& listing() const { return listing_; }
 
-  uint32_t position(uint32_t epoch, int64_t place) const {
-    if (spec_.split == Split::val) return static_cast<uint32_t>(place);
-    const std::lock_guard lock(order_mutex_);
-    // Two epochs at most are in preparation at once.
-    if (!orders_.contains(epoch)) {
-      if (orders_.size() >= 2) orders_.erase(orders_.begin());
-      orders_[epoch] = epoch_order(spec_.seed, epoch, count());
-    }
-    return orders_[epoch][static_cast<size_t>(place)];
-  }
+  uint32_t position(uint32_t epoch, int64_t place) const { return orders_.position(epoch, place); }
   void report(const std::string& path, const std::string& reason) const {
     const std::lock_guard lock(mutex_);
     bad_.try_emplace(path, reason);
@@ -67,9 +61,9 @@ class ImageFolder final : public Samples {
 
   SourceSpec spec_;
   FolderListing listing_;
-  mutable std::mutex mutex_, order_mutex_;
+  EpochOrders orders_;
+  mutable std::mutex mutex_;
   mutable std::map<std::string, std::string> bad_;
-  mutable std::map<uint32_t, std::vector<uint32_t>> orders_;
 };
 
 class ImageMaker final : public SampleMaker {

@@ -18,7 +18,10 @@ namespace {
 class CocoSamples final : public Samples {
  public:
   explicit CocoSamples(const SourceSpec& spec)
-      : spec_(spec), encoder_(detection_encoder(spec)), pictures_(spec, encoder_->reads_masks()) {
+      : spec_(spec),
+        encoder_(detection_encoder(spec)),
+        pictures_(spec, encoder_->reads_masks()),
+        orders_(spec.seed, spec.split == Split::train, count()) {
     require(spec.split == Split::val || spec.batch <= count(), "batch ", spec.batch,
             " is larger than the data set: ", pictures_.file().path().string(), " has ", count(),
             " images that can be used");
@@ -43,7 +46,6 @@ class CocoSamples final : public Samples {
   class Maker;
 
   int64_t count() const { return static_cast<int64_t>(pictures_.size()); }
-  uint32_t position(uint32_t epoch, int64_t place) const;
   void require_usable() const;
   void report(const std::string& path, const std::string& reason) const {
     const std::lock_guard lock(mutex_);
@@ -57,10 +59,10 @@ class CocoSamples final : public Samples {
   SourceSpec spec_;
   std::unique_ptr<DetectionEncoder> encoder_;
   CocoPictures pictures_;
-  mutable std::mutex mutex_, order_mutex_;
+  EpochOrders orders_;
+  mutable std::mutex mutex_;
   mutable std::map<std::string, std::string> bad_;
   mutable std::set<int64_t> without_place_;  // ids of annotations
-  mutable std::map<uint32_t, std::vector<uint32_t>> orders_;
 };
 
 class CocoSamples::Maker final : public SampleMaker {
@@ -70,7 +72,7 @@ class CocoSamples::Maker final : public SampleMaker {
   void make(int64_t step, int64_t slot, const Row& row) override {
     const int64_t steps = *samples_.steps_per_epoch();
     const auto epoch = static_cast<uint32_t>((step - 1) / steps);
-    const uint32_t position = samples_.position(epoch, (step - 1) % steps * samples_.spec_.batch + slot);
+    const uint32_t position = samples_.orders_.position(epoch, (step - 1) % steps * samples_.spec_.batch + slot);
     for (int64_t k = 0; k < samples_.count(); ++k) {
       const auto used = static_cast<size_t>((position + k) % samples_.count());
       const PicturePlan plan = plan_of(used, epoch, position);
@@ -127,17 +129,6 @@ class CocoSamples::Maker final : public SampleMaker {
 };
 
 std::unique_ptr<SampleMaker> CocoSamples::maker() const { return std::make_unique<Maker>(*this); }
-
-uint32_t CocoSamples::position(uint32_t epoch, int64_t place) const {
-  if (spec_.split == Split::val) return static_cast<uint32_t>(place);
-  const std::lock_guard lock(order_mutex_);
-  // Two epochs at most are in preparation at once.
-  if (!orders_.contains(epoch)) {
-    if (orders_.size() >= 2) orders_.erase(orders_.begin());
-    orders_[epoch] = epoch_order(spec_.seed, epoch, count());
-  }
-  return orders_[epoch][static_cast<size_t>(place)];
-}
 
 void CocoSamples::require_usable() const {
   Maker maker(*this);
