@@ -51,6 +51,17 @@ TEST(SyntheticDetection, TheInputsTellTheTaskAndItsExtents) {
   EXPECT_EQ(one->detection.slots, 6);
 }
 
+TEST(SyntheticDetection, FilesForTheseInputsAreOfCoco) {
+  EXPECT_EQ(kind_of_files(two_stage_wanted()), SourceKind::coco);
+  EXPECT_EQ(kind_of_files(two_stage_wanted(false)), SourceKind::coco);
+  EXPECT_EQ(kind_of_files(one_stage_wanted()), SourceKind::coco);
+  EXPECT_EQ(fitted({.kind = SourceKind::coco}, one_stage_wanted())->detection.task, DetectionTask::one_stage);
+  EXPECT_FALSE(fitted({.kind = SourceKind::image_folder}, one_stage_wanted()));
+  const std::vector<WantedInput> images = {{"image", {2, 3, 8, 8}}, {"label", {2}}};
+  EXPECT_EQ(fitted({.detection = fitted({}, one_stage_wanted())->detection}, images)->detection.task,
+            DetectionTask::none);
+}
+
 TEST(SyntheticDetection, ExtentsThatDoNotBelongTogetherFitNothing) {
   std::vector<WantedInput> inputs = two_stage_wanted();
   inputs.back().shape = {2, 4};
