@@ -187,6 +187,9 @@ Cases affine_cases() {
 Cases dropout_cases() {
   Cases cases;
   for (const double p : {0.5, 0.2}) cases.push_back({.op = Dropout{p}, .operands = {{7, 9}, {7, 9}}, .fixed = {1}});
+  const Dropout samples = {.p = 0.2, .per_sample = true};
+  cases.push_back({.op = samples, .operands = {{5, 3, 2, 4}, {5, 1, 1, 1}}, .fixed = {1}});
+  cases.push_back({.op = samples, .operands = {{9}, {9}}, .fixed = {1}});
   return cases;
 }
 

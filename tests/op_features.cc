@@ -57,7 +57,12 @@ Features of(const Affine& op, Shapes) {
   if (op.factor != 1 && op.offset != 0) return {"factor and offset"};
   return {op.offset != 0 ? "offset" : "factor"};
 }
-Features of(const Dropout&, Shapes in) { return in.size() > 1 ? Features{"mask"} : Features{}; }
+Features of(const Dropout& op, Shapes in) {
+  Features out;
+  if (op.per_sample) out.push_back("of samples");
+  if (in.size() > 1) out.push_back("mask");
+  return out;
+}
 Features of(const Cast& op, Shapes) { return {cat("to ", op.to)}; }
 Features of(const SoftmaxCrossEntropy& op, Shapes in) {
   Features out;

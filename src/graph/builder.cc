@@ -170,6 +170,9 @@ Tensor Builder::avg_pool(const Tensor& x, AvgPool op) { return node(op, {x}); }
 Tensor Builder::global_mean(const Tensor& x) { return node(GlobalMean{}, {x}); }
 Tensor Builder::upsample_nearest(const Tensor& x, int64_t factor) { return node(UpsampleNearest{factor}, {x}); }
 Tensor Builder::dropout(const Tensor& x, double p) { return p == 0 ? x : node(Dropout{p}, {x}); }
+Tensor Builder::dropout_of_samples(std::string_view name, const Tensor& x, double p) {
+  return p == 0 ? x : node(name, Dropout{.p = p, .per_sample = true}, {x});
+}
 Tensor Builder::reshape(const Tensor& x, std::vector<int64_t> shape) { return node(Reshape{std::move(shape)}, {x}); }
 Tensor Builder::concat(const std::vector<Tensor>& parts, int64_t axis) { return node(Concat{axis}, parts); }
 Tensor Builder::slice(const Tensor& x, Slice op) { return node(op, {x}); }

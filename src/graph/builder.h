@@ -112,7 +112,9 @@ class Builder {
   Tensor avg_pool(const Tensor& x, AvgPool attributes);
   Tensor global_mean(const Tensor& x);
   Tensor upsample_nearest(const Tensor& x, int64_t factor);
-  Tensor dropout(const Tensor& x, double p);
+  Tensor dropout(const Tensor& x, double p);  // x itself where p is 0, here and below
+  // One draw a sample, as a node of that name.
+  Tensor dropout_of_samples(std::string_view name, const Tensor& x, double p);
   Tensor reshape(const Tensor& x, std::vector<int64_t> shape);
   Tensor flatten(const Tensor& x) { return reshape(x, {0, -1}); }
   Tensor concat(const std::vector<Tensor>& parts, int64_t axis = 1);

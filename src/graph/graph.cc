@@ -100,9 +100,13 @@ class Binder {
     }
   }
 
-  // The shape of the dropout mask of an attention that is still to come; its q, k and v are known.
+  // The shape of the dropout mask of a node that is still to come: an attention whose q, k and v are known, or dropout
+  // whose x is.
   Shape mask_shape(const std::string& input, const std::string& reader) const {
     const auto node = std::ranges::find(phase_.nodes, reader, &Node::name);
+    const auto* dropout = node == phase_.nodes.end() ? nullptr : std::get_if<Dropout>(&node->op);
+    if (dropout && !node->inputs.empty())
+      return tbd::mask_shape(*dropout, graph_.value(known(node->inputs[0], reader)).shape);
     const auto* attention = node == phase_.nodes.end() ? nullptr : std::get_if<Attention>(&node->op);
     require(attention && node->inputs.size() >= 3, "input '", input, "' is like '", reader,
             "', which is not known here");

@@ -75,13 +75,14 @@ class Caster {
   std::map<std::string, DType> types_;
 };
 
-// Attention's mask has a shape of its own, which the name of the node stands for (InputSpec::like).
+// A mask that has not the shape of x has that which the name of its node stands for (InputSpec::like).
 void add_masks(Phase& phase) {
   for (Node& node : phase.nodes) {
     const std::string mask = cat("mask/", node.name);
     if (!dropout_rate(node.op) || node.inputs.back() == mask) continue;
-    const bool attends = std::holds_alternative<Attention>(node.op);
-    phase.inputs.push_back({.name = mask, .like = attends ? node.name : node.inputs[0]});
+    const auto* dropout = std::get_if<Dropout>(&node.op);
+    const bool as_x = dropout && !dropout->per_sample;
+    phase.inputs.push_back({.name = mask, .like = as_x ? node.inputs[0] : node.name});
     node.inputs.push_back(mask);
   }
 }

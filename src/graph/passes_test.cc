@@ -122,6 +122,19 @@ TEST(Dropout, MasksAreInputsOfTheOperandsShape) {
   EXPECT_EQ(step_inputs(program).size(), 4u);  // x, target, two masks
 }
 
+TEST(Dropout, MaskOfSamplesHasOneElementEach) {
+  Program program = {.model = "depth", .config = "test"};
+  Builder g(program, "train");
+  const Tensor x = g.relu(g.input("x", {Builder::batch(), 3, 2, 2}));
+  g.loss("sum", g.sum(g.add(g.dropout_of_samples("block.drop_path", x, 0.2), x)));
+  EXPECT_EQ(g.dropout_of_samples("none", x, 0).name(), x.name()) << "nothing drops";
+  const Program masked = with_dropout(program, DropoutMode::kMask);
+  const Graph graph = bound_phase(masked);
+  EXPECT_EQ(graph.value(*graph.find("mask/block.drop_path")).shape, (Shape{4, 1, 1, 1}));
+  EXPECT_EQ(with_dropout(masked, DropoutMode::kMask), masked) << "once is enough";
+  EXPECT_FALSE(bound_phase(with_dropout(program, DropoutMode::kOff)).find("block.drop_path"));
+}
+
 TEST(Dropout, OffRemovesTheNodes) {
   const Program program = with_dropout(toy_program("tied"), DropoutMode::kOff);
   for (const Node& node : program.phases[0].nodes) EXPECT_FALSE(std::holds_alternative<Dropout>(node.op));

@@ -26,8 +26,8 @@ struct InputSpec {
   std::string name;
   std::vector<Dim> shape;
   DType dtype = DType::f32;
-  // When set, `shape` is empty and the shape is that of this value; where that is an attention still to come when the
-  // input is first read, the shape of its dropout mask.
+  // When set, `shape` is empty and the shape is that of this value; where that is an attention or a dropout still to
+  // come when the input is first read, the shape of its mask.
   std::string like;
   bool operator==(const InputSpec&) const = default;
 };

@@ -154,7 +154,8 @@ Symbol lower(const Dropout& op, const Args& in) {
   const Symbol kept = in.part("kept", "elemwise_mul", {in[0], in[1]});
   return in.op("_mul_scalar", {kept}, with_scalar(1 / (1 - op.p)));
 }
-LoweredAs lowered_as(const Dropout&, size_t) {
+LoweredAs lowered_as(const Dropout& op, size_t) {
+  if (op.per_sample) return composed("Dropout of ones, broadcast_mul; with a mask _mul_scalar, broadcast_mul");
   return native("Dropout; with a mask composed of elemwise_mul, _mul_scalar");
 }
 
@@ -165,8 +166,21 @@ Symbol lower(const Fusion& op, const Args& in) {
   for (size_t i = 0; i < count; ++i) all.push_back(in[i]);
   const Attributes many = {{"num_args", std::to_string(count)}};
   if (op.plain) return in.op("add_n", all, many);
+namespace {
+
+// One factor for each sample.
+Symbol dropped_samples(const Dropout& op, const Args& in) {
+  const Shape mask = mask_shape(op, in.shape(0));
+  const Symbol factors = in.size() > 1 ? in.part("scaled", "_mul_scalar", {in[1]}, with_scalar(1 / (1 - op.p)))
+                                       : in.part("drawn", "Dropout", {in.filled("ones", mask, 1)}, {{"p", text(op.p)}});
+  return in.op("broadcast_mul", {in[0], factors});
+}
+
+}  // namespace
+
   const auto rows = static_cast<int64_t>(count);
   const Symbol weight = in.part("weight", "Activation", {in[count]}, {{"act_type", "relu"}});
+  if (op.per_sample) return dropped_samples(op, in);
   const Symbol sum = in.part("sum", "sum", {weight}, {{"keepdims", "True"}});
   const Symbol divisor = in.part("divisor", "_plus_scalar", {sum}, with_scalar(op.epsilon));
   const Symbol shares = in.part("shares", "broadcast_div", {weight, divisor});

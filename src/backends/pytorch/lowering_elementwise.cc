@@ -1,4 +1,5 @@
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/silu.h>
@@ -110,12 +111,19 @@ LoweredAs lowered_as(const Affine& op, size_t) {
   return native(op.offset != 0 ? "add" : "mul");
 }
 
-// Without a mask operand torch's generator draws.
+// Without a mask operand torch's generator draws. A mask of samples is scaled before it is spread over x.
 at::Tensor lower(const Dropout& op, const Args& in) {
-  if (in.size() < 2) return at::dropout(in[0], op.p, /*train=*/true);
-  return in[0].mul(in[1]).mul(1 / (1 - op.p));
+  const at::Tensor& x = in[0];
+  const bool given = in.size() > 1;
+  if (!op.per_sample) return given ? x.mul(in[1]).mul(1 / (1 - op.p)) : at::dropout(x, op.p, /*train=*/true);
+  if (given) return x.mul(in[1].mul(1 / (1 - op.p)));
+  std::vector<int64_t> one_each(static_cast<size_t>(x.dim()), 1);
+  one_each[0] = x.size(0);
+  return x.mul(at::empty(one_each, x.options()).bernoulli_(1 - op.p).div_(1 - op.p));
 }
-LoweredAs lowered_as(const Dropout&, size_t) { return native("dropout; with a mask composed of mul"); }
+LoweredAs lowered_as(const Dropout& op, size_t) {
+  return op.per_sample ? composed("bernoulli_, mul") : native("dropout; with a mask composed of mul");
+}
 
 at::Tensor lower(const Fusion& op, const Args& in) {
   const size_t count = summands(op, in.size());

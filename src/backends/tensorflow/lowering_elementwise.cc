@@ -146,6 +146,13 @@ TF_Output dropped(const Args& in, TF_Output x, DType dtype, const Shape& shape, 
 Operand lower(const Dropout& op, const Args& in) {
   const Operand& x = in[0];
   const bool given = in.size() > 1;
+  if (op.per_sample) {
+    const Shape mask = mask_shape(op, x.shape);  // the same in every layout
+    const TF_Output ones = in.op("Fill").in(in.graph().constant(mask.extents())).in(in.number(1, x.dtype)).out();
+    const TF_Output factors =
+        given ? in.times(in.row(1), 1 / (1 - op.p), x.dtype) : dropped(in, ones, x.dtype, mask, op.p, nullptr);
+    return {in.binary("Mul", x.output, factors), x.layout};
+  }
   const TF_Output mask = given ? in.as(1, x.layout) : TF_Output{};
   return {dropped(in, x.output, x.dtype, x.physical(), op.p, given ? &mask : nullptr), x.layout};
 }

@@ -206,11 +206,20 @@ std::optional<PythonCall> python_call(const Affine& op, const PythonNode&) {
 
 std::vector<Shape> output_shapes(const Dropout& op, Shapes in) {
   require(op.p >= 0 && op.p < 1, "p=", op.p, " is outside [0, 1)");
-  require(in.size() < 2 || in[1] == in[0], "mask is ", in.size() < 2 ? in[0] : in[1], ", expected ", in[0]);
+  require(!op.per_sample || in[0].rank() > 0, "a scalar has no samples");
+  const Shape mask = mask_shape(op, in[0]);
+  require(in.size() < 2 || in[1] == mask, "mask is ", in.size() < 2 ? mask : in[1], ", expected ", mask);
   return {in[0]};
 }
-Cost forward_cost(const Dropout&, const Operands& o) {
-  return {.simd = 2 * o.in[0].elements(), .bytes = bytes_touched_forward(o)};
+Shape mask_shape(const Dropout& op, const Shape& x) {
+  if (!op.per_sample) return x;
+  std::vector<int64_t> extents(static_cast<size_t>(x.rank()), 1);
+  extents[0] = x[0];
+  return Shape(std::move(extents));
+}
+// The mask over 1 - p, and its product with x.
+Cost forward_cost(const Dropout& op, const Operands& o) {
+  return {.simd = mask_shape(op, o.in[0]).elements() + o.in[0].elements(), .bytes = bytes_touched_forward(o)};
 }
 // The mask is scaled once, forward. A mask that the framework draws is no operand.
 Cost backward_cost(const Dropout&, const Operands& o) {
@@ -218,11 +227,17 @@ Cost backward_cost(const Dropout&, const Operands& o) {
   const int64_t mask = o.in.size() > 1 ? o.in_bytes(1) : 0;
   return {.simd = o.in[0].elements(), .bytes = o.out_bytes() + mask + o.in_bytes(0)};
 }
-int64_t kept_bytes(const Dropout&, const Operands& o) { return o.in.size() < 2 ? o.in_bytes(0) : 0; }
+int64_t kept_bytes(const Dropout& op, const Operands& o) {
+  return o.in.size() < 2 ? mask_shape(op, o.in[0]).elements() * size_of(o.in_dtypes[0]) : 0;
+}
 Traits traits(const Dropout&) { return {.saves_inputs = {1}, .precision = PrecisionRule::match}; }
 Rounding rounding(const Dropout&, Shapes) { return {1}; }
-std::optional<PythonCall> python_call(const Dropout& op, const PythonNode&) {
-  return PythonCall{cat("x0 * x1 / (1 - ", python_number(op.p), ")")};
+std::optional<PythonCall> python_call(const Dropout& op, const PythonNode& in) {
+  const std::string rest = cat(" / (1 - ", python_number(op.p), ")");
+  if (op.per_sample)
+    return in.one_of(cat("x0 * (x1", rest, ")"), cat("x0 * (x1", rest, ")"),
+                     cat("mx.nd.broadcast_mul(x0, x1", rest, ")"));
+  return PythonCall{cat("x0 * x1", rest)};
 }
 
 std::vector<Shape> output_shapes(const Cast&, Shapes in) { return {in[0]}; }

@@ -69,16 +69,24 @@ bool write_gradient(const Affine& op, GradientWriter& node, const std::string& g
 std::optional<PythonCall> python_call(const Affine& op, const PythonNode& in);
 
 // Inverted dropout: y = x mask / (1 - p). The mask is drawn by the framework, or is operand 1 (0 or 1, shape of x)
-// after the dropout pass in mode `mask`. Srivastava et al. 2014, JMLR 15. No gradient of the mask.
+// after the dropout pass in mode `mask`. Srivastava et al. 2014, JMLR 15. No gradient of the mask. per_sample: one draw
+// for each sample, mask (N, 1, ...); around the branch of a residual sum this is the stochastic depth of Huang et al.
+// 2016, arXiv:1603.09382, whose survivors grow here in place of shrinking at inference.
 struct Dropout {
   static constexpr std::string_view kKind = "dropout";
   static constexpr OperandRule kOperands[] = {{"x"}, {"mask", Role::mask, Count::optional}};
   double p = 0.5;
+  bool per_sample = false;
   bool operator==(const Dropout&) const = default;
 };
 template <class Op, class Visit>
 requires std::same_as<std::remove_const_t<Op>, Dropout>
-void fields(Op& op, Visit visit) { visit("p", op.p); }
+void fields(Op& op, Visit visit) {
+  visit("p", op.p);
+  visit("per_sample", op.per_sample);
+}
+// Of the mask for such an x.
+Shape mask_shape(const Dropout& op, const Shape& x);
 std::vector<Shape> output_shapes(const Dropout& op, Shapes in);
 Cost forward_cost(const Dropout& op, const Operands& o);
 Cost backward_cost(const Dropout& op, const Operands& o);

@@ -198,6 +198,45 @@ TEST(DropoutCost, MatchesNaiveLoop) {
   }
 }
 
+TEST(DropoutCost, OfSamplesScalesOneNumberEach) {
+  Random r(95);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Dropout op = {.p = 0.3, .per_sample = true};
+    const int64_t samples = r.between(1, 4), each = r.between(1, 6);
+    const Shape x = {samples, each, 2}, mask = {samples, 1, 1};
+    const bool given = r.coin();
+    const Operands o = operands(op, given ? std::vector<Shape>{x, mask} : std::vector<Shape>{x}, r);
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                for (int64_t n = 0; n < samples; ++n) {
+                  const Number factor = Number{1} * Number{1 / 0.7};
+                  for (int64_t i = 0; i < 2 * each; ++i) (void)(Number{2} * factor);
+                }
+              }));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                for (int64_t i = 0; o.needs(0) && i < x.elements(); ++i) (void)(Number{1} * Number{1 / 0.7});
+              }));
+    EXPECT_EQ(forward_cost(op, o).bytes, 4 * (2 * x.elements() + (given ? samples : 0)));
+    EXPECT_EQ(kept_bytes(op, o), given ? 0 : 4 * samples);
+  }
+}
+
+TEST(DropoutOp, OfSamplesTakesAMaskOfOneEach) {
+  const Op op = Dropout{.p = 0.25, .per_sample = true};
+  const auto fault = [&](std::vector<Shape> in) -> std::string {
+    try {
+      output_shapes(op, in);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(fault({{6, 4, 2}, {6, 1, 1}}), "");
+  EXPECT_EQ(fault({{6, 4, 2}, {6, 4, 2}}), "mask is (6, 4, 2), expected (6, 1, 1)");
+  EXPECT_EQ(fault({Shape{}}), "a scalar has no samples");
+  EXPECT_EQ(attributes_to_json(op).dump(), R"({"p":0.25,"per_sample":true})");
+  EXPECT_EQ(op_from_json("dropout", attributes_to_json(op)), op);
+}
+
 TEST(ReduceCost, MatchesNaiveLoop) {
   Random r(14);
   for (int trial = 0; trial < kTrials; ++trial) {

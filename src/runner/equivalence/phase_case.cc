@@ -43,7 +43,7 @@ class Tapping {
     const std::string name = node.name;
     const bool any = std::ranges::any_of(bound.outputs, [&](ValueId id) { return needed(id); });
     if (any) node.name = "raw/" + name;
-    if (any && std::holds_alternative<Attention>(node.op))  // its mask is told by its name
+    if (any && !node.inputs.empty())  // a mask may be told by the name of its node
       for (InputSpec& input : phase().inputs)
         if (input.like == name && node.inputs.back() == input.name) input.like = node.name;
     phase().nodes.push_back(node);
