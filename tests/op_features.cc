@@ -93,6 +93,7 @@ Features of(const Gru& op, Shapes in) { return of_recurrent(op.reverse, in.size(
 Features of(const ConvTranspose2d& op, Shapes) {
   Features out;
   add_pads(op.pads, out);
+  if (op.bias) out.push_back("bias");
   return out;
 }
 Features of(const CtcLoss& op, Shapes) { return op.blank == 0 ? Features{} : Features{"another blank"}; }

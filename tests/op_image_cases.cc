@@ -15,7 +15,9 @@ Cases conv_transpose2d_cases() {
                                  {.out = 3, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}},
                                  {.out = 3, .kernel = {3, 2}, .stride = {1, 3}, .pads = {0, 0, 1, 1}},
                                  {.out = 1, .kernel = 3, .stride = 2, .pads = {0, 1, 0, 1}},
-                                 {.out = 2, .kernel = {1, 5}, .pads = {0, 0, 3, 1}}};
+                                 {.out = 2, .kernel = {1, 5}, .pads = {0, 0, 3, 1}},
+                                 {.out = 3, .kernel = 2, .stride = 2, .bias = true},
+                                 {.out = 3, .kernel = 3, .stride = 2, .pads = {0, 1, 0, 1}, .bias = true}};
   Cases cases;
   for (const ConvTranspose2d& op : ops) cases.push_back({.op = op, .operands = {kUpsampledImage}});
   return cases;

@@ -37,6 +37,9 @@ TEST(ConvTranspose2d, OutputShapeInvertsThatOfAConvolution) {
   EXPECT_EQ(speech_shape(forward, {{2, 3, 12, 8}}), (Shape{2, 4, 6, 7}));
   ASSERT_EQ(parameters(Op(op), {2, 4, 6, 7}).size(), 1u) << "no bias";
   EXPECT_EQ(parameters(Op(op), {2, 4, 6, 7})[0].shape, (Shape{4, 3, 5, 3})) << "that of the convolution";
+  const ConvTranspose2d biased = {.out = 3, .kernel = {5, 3}, .bias = true};
+  ASSERT_EQ(parameters(Op(biased), {2, 4, 6, 7}).size(), 2u);
+  EXPECT_EQ(parameters(Op(biased), {2, 4, 6, 7})[1].shape, (Shape{3}));
   EXPECT_EQ(speech_error(op, {{2, 4, 6}}), "expected (N, C, H, W), got (2, 4, 6)");
   EXPECT_EQ(speech_error(op, {{2, 4, 6, 7}, {3, 4, 5, 3}}), "weight is (3, 4, 5, 3), expected (4, 3, 5, 3)");
   EXPECT_EQ(speech_error(ConvTranspose2d{.out = 3, .kernel = 1, .pads = {1, 1, 0, 0}}, {{2, 4, 2, 7}}),
@@ -112,6 +115,7 @@ TEST(Json, ContainsOnlyNonDefaultAttributes) {
   };
   EXPECT_EQ(json(ConvTranspose2d{.out = 3, .kernel = {5, 3}, .stride = 2, .pads = {1, 0, 2, 0}}),
             R"(conv_transpose2d {"out":3,"kernel":[5,3],"stride":[2,2],"pads":[1,0,2,0]})");
+  EXPECT_EQ(json(ConvTranspose2d{.out = 3, .bias = true}), R"(conv_transpose2d {"out":3,"bias":true})");
   EXPECT_EQ(json(UpsampleNearest{}), "upsample_nearest {}");
   EXPECT_EQ(json(UpsampleNearest{4}), R"(upsample_nearest {"factor":4})");
   EXPECT_EQ(json(Clamp{.low = 0, .high = 20}), R"(clamp {"high":20.0})");

@@ -59,6 +59,10 @@ Symbol spread(const Args& in, const Extent2& stride) {
   return in.part("spread", "Reshape", {out}, to_shape({x[0], x[1], height, width}));
 }
 
+std::vector<Symbol> operands_of(const ConvTranspose2d& op, const Args& in, const Symbol& x, const Symbol& weight) {
+  return op.bias ? std::vector{x, weight, in[2]} : std::vector{x, weight};
+}
+
 // The convolution of the spread x with the turned weight: the same numbers, by more work where there is a stride.
 Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
   const int64_t kernel[] = {op.kernel.h, op.kernel.w};
@@ -67,9 +71,11 @@ Symbol as_convolution(const ConvTranspose2d& op, const Args& in) {
   if (pad[0] < 0 || pad[1] < 0)
     fail(ErrorKind::unsupported,
          "pads wider than the kernel, where another node reads the weight: Deconvolution crashes");
-  const Attributes attributes = {
-      {"kernel", text(kernel)}, {"pad", text(pad)}, {"num_filter", std::to_string(op.out)}, {"no_bias", text(true)}};
-  const std::vector<Symbol> operands = {spread(in, op.stride), turned_taps(in, op.kernel)};
+  const Attributes attributes = {{"kernel", text(kernel)},
+                                 {"pad", text(pad)},
+                                 {"num_filter", std::to_string(op.out)},
+                                 {"no_bias", text(!op.bias)}};
+  const std::vector<Symbol> operands = operands_of(op, in, spread(in, op.stride), turned_taps(in, op.kernel));
   if (op.pads.symmetric()) return in.op("Convolution", operands, attributes);
   return cropped(in, in.part("all", "Convolution", operands, attributes), op.pads);
 }
@@ -96,7 +102,8 @@ LoweredAs lowered_as(const Conv2d& op, size_t) {
   return op.pads.symmetric() ? native("Convolution") : composed("Pad, Convolution");
 }
 
-// x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Unequal pads: by the lesser of two, and the rest cut off.
+// x (N, C, H, W), weight (C, out, kernel.h, kernel.w), bias (out). Unequal pads: by the lesser of two, and the rest cut
+// off.
 Symbol lower(const ConvTranspose2d& op, const Args& in) {
   if (!deconvolves_safely(in)) return as_convolution(op, in);
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
@@ -105,9 +112,9 @@ Symbol lower(const ConvTranspose2d& op, const Args& in) {
                                  {"stride", text(stride)},
                                  {"pad", text(pad)},
                                  {"num_filter", std::to_string(op.out)},
-                                 {"no_bias", text(true)}};
-  if (op.pads.symmetric()) return in.op("Deconvolution", {in[0], in[1]}, attributes);
-  return cropped(in, in.part("all", "Deconvolution", {in[0], in[1]}, attributes), op.pads);
+                                 {"no_bias", text(!op.bias)}};
+  if (op.pads.symmetric()) return in.op("Deconvolution", operands_of(op, in, in[0], in[1]), attributes);
+  return cropped(in, in.part("all", "Deconvolution", operands_of(op, in, in[0], in[1]), attributes), op.pads);
 }
 LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
   return op.pads.symmetric() ? native("Deconvolution; of a weight that others read SwapAxis, dot, Convolution")

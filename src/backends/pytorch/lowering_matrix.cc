@@ -26,11 +26,12 @@ LoweredAs lowered_as(const Conv2d& op, size_t) {
   return composed("constant_pad_nd, conv2d");
 }
 
-// x (N, C, H, W), weight (C, out, kernel.h, kernel.w). Pads that torch cannot take are cut off.
+// x (N, C, H, W), weight (C, out, kernel.h, kernel.w), bias (out). Pads that torch cannot take are cut off.
 at::Tensor lower(const ConvTranspose2d& op, const Args& in) {
   const int64_t stride[] = {op.stride.h, op.stride.w}, pads[] = {op.pads.top, op.pads.left}, none[] = {0, 0};
-  if (op.pads.symmetric()) return at::conv_transpose2d(in[0], in[1], {}, stride, pads);
-  const at::Tensor y = at::conv_transpose2d(in[0], in[1], {}, stride, none);
+  const std::optional<at::Tensor> bias = op.bias ? std::optional(in[2]) : std::nullopt;
+  if (op.pads.symmetric()) return at::conv_transpose2d(in[0], in[1], bias, stride, pads);
+  const at::Tensor y = at::conv_transpose2d(in[0], in[1], bias, stride, none);
   return y.narrow(2, op.pads.top, y.size(2) - op.pads.top - op.pads.bottom)
       .narrow(3, op.pads.left, y.size(3) - op.pads.left - op.pads.right);
 }

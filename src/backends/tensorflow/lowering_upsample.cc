@@ -13,7 +13,7 @@ TF_Output without_pads(const Args& in, TF_Output x, const Pads& pads, const Shap
 
 }  // namespace
 
-// x (N, C, H, W), weight (C, out, kernel.h, kernel.w), which lies as a convolution's.
+// x (N, C, H, W), weight (C, out, kernel.h, kernel.w), which lies as a convolution's, bias (out).
 Operand lower(const ConvTranspose2d& op, const Args& in) {
   const Shape shapes[] = {in[0].shape, in[1].shape};
   const Shape y = output_shapes(op, shapes).front(), inside = physical_shape(y, Layout::nhwc);
@@ -31,10 +31,12 @@ Operand lower(const ConvTranspose2d& op, const Args& in) {
                              .integers("strides", strides)
                              .text("padding", same ? "SAME" : "VALID")
                              .out();
-  return {same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, inside), Layout::nhwc};
+  const TF_Output images = same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, inside);
+  return {op.bias ? in.binary("BiasAdd", images, in.row(2)) : images, Layout::nhwc};
 }
 LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
-  return native(op.pads == Pads{} ? "Conv2DBackpropInput" : "Conv2DBackpropInput, Slice unless SAME pads alike");
+  return native(cat("Conv2DBackpropInput", op.pads == Pads{} ? "" : ", Slice unless SAME pads alike",
+                    op.bias ? ", BiasAdd" : ""));
 }
 
 // One kernel where the place in x, index times 1 / factor in single precision, is exact; else copies side by side: each

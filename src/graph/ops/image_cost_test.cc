@@ -6,11 +6,12 @@
 namespace tbd::brute {
 namespace {
 
-ConvTranspose2d random_transposed(Random& r, Shape& x) {
+ConvTranspose2d random_transposed(Random& r, Shape& x, bool biased = false) {
   const ConvTranspose2d op = {.out = r.between(1, 3),
                               .kernel = {r.between(1, 3), r.between(1, 3)},
                               .stride = {r.between(1, 3), r.between(1, 3)},
-                              .pads = {r.between(0, 1), r.between(0, 1), r.between(0, 1), r.between(0, 1)}};
+                              .pads = {r.between(0, 1), r.between(0, 1), r.between(0, 1), r.between(0, 1)},
+                              .bias = biased};
   x = {r.between(1, 2), r.between(1, 3), r.between(3, 5), r.between(3, 5)};
   return op;
 }
@@ -31,18 +32,28 @@ TEST(ConvTransposeCost, MatchesNaiveLoop) {
   Random r(50);
   for (int trial = 0; trial < kTrials; ++trial) {
     Shape x;
-    const ConvTranspose2d op = random_transposed(r, x);
+    const ConvTranspose2d op = random_transposed(r, x, r.coin());
     const Operands o = operands(op, {x}, r);
+    const bool bias = op.bias && o.needs(2);
     const auto products = [&] { spread_taps(op, x, o.out[0]); };
-    EXPECT_EQ(without_bytes(forward_cost(op, o)), count(products)) << x;
+    const auto sums = [&] {
+      for (int64_t i = 0; i < o.out[0].elements(); ++i) (void)(Number{2} + Number{3});
+    };
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
+                products();
+                if (op.bias) sums();
+              }))
+        << x;
     EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
                 if (o.needs(0)) products();
                 if (o.needs(1)) products();
+                if (bias) sums();
               }))
         << x;
-    const int64_t all = 4 * (x.elements() + o.in[1].elements() + o.out[0].elements());
-    EXPECT_EQ(forward_cost(op, o).bytes, all);
-    EXPECT_EQ(backward_cost(op, o).bytes, (o.needs(0) + o.needs(1)) * all);
+    const int64_t all = 4 * (x.elements() + o.in[1].elements() + o.out[0].elements()), of_bias = 4 * op.out;
+    EXPECT_EQ(forward_cost(op, o).bytes, all + (op.bias ? of_bias : 0));
+    EXPECT_EQ(backward_cost(op, o).bytes,
+              (o.needs(0) + o.needs(1)) * all + (bias ? of_bias + 4 * o.out[0].elements() : 0));
   }
 }
 

@@ -21,7 +21,8 @@ Traits traits(const UpsampleNearest& op);
 Rounding rounding(const UpsampleNearest& op, Shapes in);
 
 // The gradient of conv2d by its operand, as an op of its own. x (N, C, H, W), weight (C, out, kernel.h, kernel.w): that
-// of the convolution (N, out, H', W') -> x -> y (N, out, H', W'), H' = (H - 1) stride - top - bottom + kernel.
+// of the convolution (N, out, H', W') -> x -> y (N, out, H', W'), H' = (H - 1) stride - top - bottom + kernel. bias
+// (out) if asked.
 struct ConvTranspose2d {
   static constexpr std::string_view kKind = "conv_transpose2d";
   static constexpr OperandRule kOperands[] = {{"x"}};
@@ -29,6 +30,7 @@ struct ConvTranspose2d {
   Extent2 kernel = 1;
   Extent2 stride = 1;
   Pads pads = {};
+  bool bias = false;
   bool operator==(const ConvTranspose2d&) const = default;
 };
 template <class Op, class Visit>
@@ -38,12 +40,15 @@ void fields(Op& op, Visit visit) {
   visit("kernel", op.kernel);
   visit("stride", op.stride);
   visit("pads", op.pads);
+  visit("bias", op.bias);
 }
 std::vector<Shape> output_shapes(const ConvTranspose2d& op, Shapes in);
-std::vector<ParameterSpec> parameters(const ConvTranspose2d& op, const Shape& x);  // weight as conv2d's with out = C
+// The weight as conv2d's with out = C, the bias 0.
+std::vector<ParameterSpec> parameters(const ConvTranspose2d& op, const Shape& x);
 Cost forward_cost(const ConvTranspose2d& op, const Operands& o);
 Cost backward_cost(const ConvTranspose2d& op, const Operands& o);
 Traits traits(const ConvTranspose2d& op);
 Rounding rounding(const ConvTranspose2d& op, Shapes in);
+std::optional<PythonCall> python_call(const ConvTranspose2d& op, const PythonNode& in);
 
 }  // namespace tbd
