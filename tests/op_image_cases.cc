@@ -50,6 +50,27 @@ Cases huber_cases() {
           with({2.5}, {6}, {6})};
 }
 
+// Targets between 0 and 1; weights of rows, of more axes, of elements.
+Cases bce_cases() {
+  const auto with = [](const Shape& shape, const Shape& weights) -> OpCase {
+    return {.op = BceWithLogits{}, .operands = {shape, shape, weights}, .fixed = {1, 2}, .given = {{1, {0, 1, 0.25}}}};
+  };
+  return {with({3, 7}, {3}), with({2, 3, 1, 4}, {2, 3}), with(kUpsampledImage, kUpsampledImage)};
+}
+
+// Rows with a class, with none and left out; a logit of 0, where maximum and size have a kink that the loss has not.
+Cases focal_cases() {
+  const auto with = [](SigmoidFocal op, const Shape& shape, std::vector<double> classes) -> OpCase {
+    const auto all = shape.extents();
+    const Shape rows(std::vector<int64_t>(all.begin(), all.end() - 1));
+    return {.op = op, .operands = {shape, rows}, .integers = {1}, .given = {{1, std::move(classes)}}};
+  };
+  OpCase flat = with({.gamma = 1.5}, {4, 3}, {2, -1, 0, -2});
+  flat.given[0] = {-6, 2, 0.5, 0, -1, 9};
+  return {with({}, {3, 7}, {6, -1, 0}), with({.alpha = 0.5, .gamma = 0}, {2, 3, 2, 5}, {4, -1, -1, 0, -2}), flat,
+          with({.gamma = 1.5}, {6, 1}, {0, -1, -1, -2, 0, 0})};
+}
+
 // Of two tensors, three and one; a share near 1, whose gradient cancels, has a large epsilon.
 Cases fusion_cases() {
   const Shape &x = kUpsampledImage, y = {3, 7};
@@ -67,6 +88,8 @@ std::vector<OpCase> image_cases(const std::string& kind) {
   if (kind == "clamp") return clamp_cases();
   if (kind == "greater") return greater_cases();
   if (kind == "huber") return huber_cases();
+  if (kind == "bce_with_logits") return bce_cases();
+  if (kind == "sigmoid_focal") return focal_cases();
   if (kind == "fusion") return fusion_cases();
   return {};
 }
@@ -75,7 +98,9 @@ std::vector<OpCase> large_image_cases() {
   return {{.op = ConvTranspose2d{.out = 48, .kernel = 3, .pads = {1, 1, 1, 1}}, .operands = {{3, 32, 13, 11}}},
           {.op = UpsampleNearest{}, .operands = {{3, 32, 13, 11}}},
           {.op = Fusion{}, .operands = {{3, 32, 13, 11}, {3, 32, 13, 11}, {3, 32, 13, 11}, {3}}},
-          {.op = Huber{0.1}, .operands = {{64, 9, 4}, {64, 9, 4}, {64}}, .fixed = {1, 2}}};
+          {.op = Huber{0.1}, .operands = {{64, 9, 4}, {64, 9, 4}, {64}}, .fixed = {1, 2}},
+          {.op = BceWithLogits{}, .operands = {{33, 130}, {33, 130}, {33}}, .fixed = {1, 2}},
+          {.op = SigmoidFocal{.gamma = 1.5}, .operands = {{64, 9, 90}, {64, 9}}, .integers = {1}}};
 }
 
 }  // namespace tbd

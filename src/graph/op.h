@@ -6,6 +6,7 @@
 
 #include "base/json_fwd.h"
 #include "graph/ops/attention.h"
+#include "graph/ops/bce_with_logits.h"
 #include "graph/ops/clip.h"
 #include "graph/ops/conv2d.h"
 #include "graph/ops/ctc.h"
@@ -20,6 +21,7 @@
 #include "graph/ops/pool.h"
 #include "graph/ops/recurrent.h"
 #include "graph/ops/sequence.h"
+#include "graph/ops/sigmoid_focal.h"
 #include "graph/ops/structure.h"
 #include "graph/ops/upsample.h"
 
@@ -35,6 +37,7 @@ namespace tbd {
   X(Reshape) X(Concat) X(Slice) X(Transpose) X(Gather) X(Reduce)                                              \
   X(StridedLength) X(SequenceMask) X(Embedding) X(Sinusoid) X(Rotary) X(Attention) X(Lstm) X(LstmCell) X(Gru) \
   X(SoftmaxCrossEntropy) X(SoftCrossEntropy) X(SquaredError) X(CtcLoss) X(Huber)                              \
+  X(BceWithLogits) X(SigmoidFocal)                                                                            \
   X(StopGradient) X(HostCall) X(InputGradient)
 // clang-format on
 

@@ -34,6 +34,25 @@ Attributes for_classes(int64_t classes) {
   return out;
 }
 
+// Operand 2, weights of operand 0's leading axes, with as many axes as that has. No gradient passes.
+Symbol spread_over(const Args& in, const Symbol& weights) {
+  return in.part("spread", "Reshape", {in.part("weights", "BlockGrad", {weights})},
+                 to_shape(spread_weights(in.shape(2), in.shape(0))));
+}
+
+// log(1 + exp(u)) = max(u, 0) + log(1 + exp(-|u|)), of u that no gradient passes: its parts have none at 0.
+Symbol softplus(const Args& in, const Symbol& u) {
+  const Symbol small = in.part("small", "exp", {in.part("minus", "negative", {in.part("size", "abs", {u})})});
+  return in.part("softplus", "elemwise_add", {in.part("above", "relu", {u}), in.part("log", "log1p", {small})});
+}
+
+// What has this value, and as a function of x this slope: x enters as a difference of 0 from itself.
+Symbol with_slope(const Args& in, const Symbol& value, const Symbol& slope, const Symbol& x) {
+  const Symbol zero = in.part("zero", "elemwise_sub", {x, in.part("fixed", "BlockGrad", {x})});
+  const Symbol moved = in.part("moved", "elemwise_mul", {in.part("slope", "BlockGrad", {slope}), zero});
+  return in.part("value", "elemwise_add", {in.part("constant", "BlockGrad", {value}), moved});
+}
+
 }  // namespace
 
 // logits (..., classes), label (...). An ignored label may lie outside the classes: pick takes the nearest. The sum
@@ -82,12 +101,58 @@ Symbol lower(const Huber& op, const Args& in) {
   const Symbol c = in.part("constant", "BlockGrad", {clamped});
   const Symbol rest = in.part("rest", "elemwise_sub", {e, in.part("half", "_mul_scalar", {c}, with_scalar(0.5))});
   const Symbol terms = in.part("terms", "elemwise_mul", {c, rest});
-  const Shape spread = spread_weights(op, in.shape(0), in.shape(2));
-  const Symbol weights = in.part("spread", "Reshape", {in.part("weights", "BlockGrad", {in[2]})}, to_shape(spread));
-  return in.op("sum", {in.part("weighted", "broadcast_mul", {terms, weights})});
+  return in.op("sum", {in.part("weighted", "broadcast_mul", {terms, spread_over(in, in[2])})});
 }
 LoweredAs lowered_as(const Huber&, size_t) {
   return composed("elemwise_sub, _minimum_scalar, _maximum_scalar, elemwise_mul, broadcast_mul, sum");
+}
+
+Symbol lower(const BceWithLogits&, const Args& in) {
+  const Symbol sigmoid = in.part("sigmoid", "Activation", {in[0]}, {{"act_type", "sigmoid"}});
+  const Symbol line = in.part("line", "elemwise_mul", {in[0], in.part("target", "BlockGrad", {in[1]})});
+  const Symbol curve = with_slope(in, softplus(in, in[0]), sigmoid, in[0]);
+  const Symbol terms = in.part("terms", "elemwise_sub", {curve, line});
+  return in.op("sum", {in.part("weighted", "broadcast_mul", {terms, spread_over(in, in[2])})});
+}
+LoweredAs lowered_as(const BceWithLogits&, size_t) {
+  return composed("relu, abs, exp, log1p, Activation sigmoid, elemwise_mul, broadcast_mul, sum");
+}
+
+// Value and slope are computed as constants: backward keeps one map of the logits' size, not one of each part.
+Symbol lower(const SigmoidFocal& op, const Args& in) {
+  const int64_t classes = in.shape(0).back(), rows = in.shape(1).elements();
+  const std::string type = type_name(in.dtype(0));
+  const auto named = [&](const char* suffix, const char* kind, std::vector<Symbol> of, Attributes with = {}) {
+    return in.part(suffix, kind, of, with);
+  };
+  const Symbol z = named("rows", "Reshape", {in[0]}, to_shape({rows, classes}));
+  const Symbol label = named("labels", "Reshape", {in[1]}, to_shape({rows}));
+  const auto at_class = [&](const char* suffix, double there, double elsewhere) {
+    return in.part(suffix, "one_hot", {label},
+                   {{"depth", std::to_string(classes)},
+                    {"on_value", text(there)},
+                    {"off_value", text(elsewhere)},
+                    {"dtype", type}});
+  };
+  const Symbol side = at_class("side", -1, 1), u = named("u", "elemwise_mul", {side, z});
+  const Symbol wrong = named("wrong", "Activation", {u}, {{"act_type", "sigmoid"}});
+  const Symbol left_out =
+      named("left_out", "_not_equal_scalar", {label}, with_scalar(static_cast<double>(SigmoidFocal::kLeftOut)));
+  const Symbol kept =
+      named("column", "Reshape", {named("kept", "Cast", {left_out}, {{"dtype", type}})}, to_shape({rows, 1}));
+  const Symbol share = named("share", "broadcast_mul", {at_class("alpha", op.alpha, 1 - op.alpha), kept});
+  const Symbol power =
+      named("power", "elemwise_mul", {share, named("raised", "_power_scalar", {wrong}, with_scalar(op.gamma))});
+  const Symbol logarithm = softplus(in, u);
+  const Symbol right = named("right", "_rminus_scalar", {wrong}, with_scalar(1));
+  const Symbol steep =
+      named("steep", "_mul_scalar", {named("both", "elemwise_mul", {right, logarithm})}, with_scalar(op.gamma));
+  const Symbol signed_power = named("signed", "elemwise_mul", {side, power});
+  const Symbol slope = named("by_z", "elemwise_mul", {signed_power, named("curve", "elemwise_add", {steep, wrong})});
+  return in.op("sum", {with_slope(in, named("terms", "elemwise_mul", {power, logarithm}), slope, z)});
+}
+LoweredAs lowered_as(const SigmoidFocal&, size_t) {
+  return composed("one_hot, Activation sigmoid, _power_scalar, relu, abs, exp, log1p, elemwise_mul, sum");
 }
 
 }  // namespace tbd::mxnet

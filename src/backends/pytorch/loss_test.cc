@@ -110,6 +110,63 @@ TEST(HuberLoss, IsItsDefinition) {
   }
 }
 
+// Of double precision by hand (torch 2.15.0): logits on both sides of 0 and at it.
+TEST(BceWithLogitsLoss, HasTheValuesOfItsDefinition) {
+  const std::vector<double> logits = {-8, -2.5, -0.3, 0, 0.4, 1.75, 6, 12}, target = {0, 1, 0.25, 0.5, 1, 0, 0.75, 1};
+  const std::vector<double> rows = {1, 0.5, 0, 2};
+  double loss = 0;
+  std::vector<double> gradient;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const double z = logits[i], weight = rows[i / 2];
+    loss += weight * (std::max(z, 0.0) - z * target[i] + std::log1p(std::exp(-std::abs(z))));
+    gradient.push_back(weight * (1 / (1 + std::exp(-z)) - target[i]));
+  }
+  const NodeRun actual =
+      run_node(BceWithLogits{}, {{doubles({4, 2}, logits)}, fixed(doubles({4, 2}, target)), fixed(doubles({4}, rows))});
+  EXPECT_NEAR(actual.loss, loss, 1e-14 * loss);
+  EXPECT_LT(relative_error(actual.gradients[0], gradient), 1e-14);
+}
+
+// Of effdet 0.4.1's formula in double; the last row is left out.
+TEST(SigmoidFocalLoss, HasTheValuesOfItsReference) {
+  const std::vector<double> logits = {-6, 2, 0.5, 1, -1, 0, 4, -9, 3, 0.1, 0.2, 0.3};
+  const std::vector<double> losses = {1.4950566655307183, 1.3186448775084318,     0.3587740456380469,
+                                      0.6156598107790413, 0.03276838897311861,    0.18379840190035263,
+                                      2.9326739431373476, 1.2686103039404186e-10, 0.000125454498597092};
+  const std::vector<double> gradient = {-0.25400254281755624,
+                                        0.781852763615037,
+                                        0.43244319554156996,
+                                        0.5910864191985151,
+                                        0.06406573482945006,
+                                        0.27043132289774213,
+                                        0.7958509505866767,
+                                        3.1712126789769163e-10,
+                                        -0.00030171257878575466,
+                                        0,
+                                        0,
+                                        0};
+  double loss = 0;
+  for (const double each : losses) loss += each;
+  const SigmoidFocal op = {.alpha = 0.25, .gamma = 1.5};
+  const NodeRun actual = run_node(op, {{doubles({4, 3}, logits)}, fixed(integers({4}, {0, -1, 2, -2}))});
+  EXPECT_NEAR(actual.loss, loss, 1e-14 * loss);
+  for (size_t i = 0; i < gradient.size(); ++i)
+    EXPECT_NEAR(actual.gradients[0][i], gradient[i], 1e-11 * std::abs(gradient[i])) << i;
+}
+
+TEST(DropoutOfSamples, KeepsOrDropsWholeSamples) {
+  const HostTensor x = doubles({400, 3}, std::vector<double>(1200, 1));
+  const NodeRun actual = run_node(Dropout{.p = 0.25, .per_sample = true}, {{x}});
+  int64_t kept = 0;
+  for (size_t n = 0; n < 400; ++n) {
+    const double first = actual.results[0][3 * n];
+    EXPECT_TRUE(first == 0 || first == 1 / 0.75) << first;
+    for (size_t i = 1; i < 3; ++i) EXPECT_EQ(actual.results[0][3 * n + i], first);
+    kept += first != 0;
+  }
+  EXPECT_NEAR(static_cast<double>(kept), 300, 5 * std::sqrt(400 * 0.25 * 0.75));
+}
+
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];

@@ -1,10 +1,12 @@
 #include <ATen/core/Reduction.h>
+#include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/ctc_loss.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mse_loss.h>
 
+#include "backends/pytorch/focal_loss.h"
 #include "backends/pytorch/lowering.h"
 
 namespace tbd::pytorch {
@@ -17,6 +19,13 @@ constexpr int64_t kNoLabel = -100;  // torch's own id for "ignore nothing"
 double smoothing_over_all(const SoftmaxCrossEntropy& op, int64_t classes) {
   if (op.spread == SoftmaxCrossEntropy::Spread::all) return op.smoothing;
   return op.smoothing * static_cast<double>(classes) / static_cast<double>(classes - 1);
+}
+
+// Weights of leading axes, with as many axes as `rank` says.
+at::Tensor spread(const at::Tensor& weights, int64_t rank) {
+  at::Tensor out = weights.detach();
+  while (out.dim() < rank) out = out.unsqueeze(-1);
+  return out;
 }
 
 }  // namespace
@@ -58,10 +67,19 @@ LoweredAs lowered_as(const SquaredError&, size_t) { return native("mse_loss"); }
 
 at::Tensor lower(const Huber& op, const Args& in) {
   const at::Tensor terms = at::huber_loss(in[0], in[1].detach(), at::Reduction::None, op.delta);
-  at::Tensor weights = in[2].detach();
-  while (weights.dim() < terms.dim()) weights = weights.unsqueeze(-1);
-  return terms.mul(weights).sum();
+  return terms.mul(spread(in[2], terms.dim())).sum();
 }
 LoweredAs lowered_as(const Huber&, size_t) { return composed("huber_loss, mul, sum"); }
+
+at::Tensor lower(const BceWithLogits&, const Args& in) {
+  return at::binary_cross_entropy_with_logits(in[0], in[1].detach(), spread(in[2], in[0].dim()), /*pos_weight=*/{},
+                                              at::Reduction::Sum);
+}
+LoweredAs lowered_as(const BceWithLogits&, size_t) { return native("binary_cross_entropy_with_logits"); }
+
+at::Tensor lower(const SigmoidFocal& op, const Args& in) { return focal_loss(op, in[0], in[1]); }
+LoweredAs lowered_as(const SigmoidFocal&, size_t) {
+  return composed("sigmoid, log_sigmoid, pow, mul, gather, sum with a gradient of its own");
+}
 
 }  // namespace tbd::pytorch

@@ -103,9 +103,46 @@ Operand lower(const Huber& op, const Args& in) {
       in.op("ClipByValue").in(e).in(in.number(-op.delta, dtype)).in(in.number(op.delta, dtype)).out();
   const TF_Output c = in.unary("StopGradient", clamped);
   const TF_Output terms = in.binary("Mul", c, in.binary("Sub", e, in.times(c, 0.5, dtype)));
-  const TF_Output weights = in.reshape(in.detached(2), spread_weights(op, in[0].shape, in[2].shape));
+  const TF_Output weights = in.reshape(in.detached(2), spread_weights(in[2].shape, in[0].shape));
   return {sum_all(in, in.binary("Mul", terms, weights), in[0].shape.rank())};
 }
 LoweredAs lowered_as(const Huber&, size_t) { return composed("Sub, ClipByValue, Mul, Sum"); }
+
+Operand lower(const BceWithLogits&, const Args& in) {
+  const TF_Output z = in.row(0);
+  const TF_Output terms = in.binary("Sub", in.unary("Softplus", z), in.binary("Mul", z, in.detached(1)));
+  const TF_Output weights = in.reshape(in.detached(2), spread_weights(in[2].shape, in[0].shape));
+  return {sum_all(in, in.binary("Mul", terms, weights), in[0].shape.rank())};
+}
+LoweredAs lowered_as(const BceWithLogits&, size_t) { return composed("Softplus, Mul, Sub, Sum"); }
+
+// The value is computed once, and beside it the slope, by which the logits enter as a difference of 0 from themselves:
+// backward keeps one map of their size, where the parts' own gradients would keep five.
+Operand lower(const SigmoidFocal& op, const Args& in) {
+  const Operand& logits = in[0];
+  const DType dtype = logits.dtype, integer = in[1].dtype;
+  const int64_t classes = logits.shape.back(), rows = in[1].shape.elements();
+  const TF_Output z = in.reshape(in.row(0), {rows, classes}), label = in.reshape(in.row(1), {rows});
+  const TF_Output fixed = in.unary("StopGradient", z);
+  const auto at_class = [&](double there, double elsewhere) {
+    const TF_Output count = in.number(static_cast<double>(classes), DType::i32);
+    return in.op("OneHot").in(label).in(count).in(in.number(there, dtype)).in(in.number(elsewhere, dtype)).out();
+  };
+  const auto product = [&](TF_Output a, TF_Output b) { return in.binary("Mul", a, b); };
+  const TF_Output side = at_class(-1, 1), u = product(side, fixed), wrong = in.unary("Sigmoid", u);
+  const TF_Output left_out = in.number(static_cast<double>(SigmoidFocal::kLeftOut), integer);
+  const TF_Output kept = in.op("Cast").in(in.binary("NotEqual", label, left_out)).type("DstT", dtype).out();
+  const TF_Output share = product(at_class(op.alpha, 1 - op.alpha), in.reshape(kept, {rows, 1}));
+  const TF_Output power = product(share, in.binary("Pow", wrong, in.number(op.gamma, dtype)));
+  const TF_Output softplus = in.unary("Softplus", u);
+  const TF_Output right = in.binary("Sub", in.number(1, dtype), wrong);
+  const TF_Output slope =
+      product(product(side, power), in.binary("AddV2", in.times(product(right, softplus), op.gamma, dtype), wrong));
+  const TF_Output moved = product(slope, in.binary("Sub", z, fixed));
+  return {sum_all(in, in.binary("AddV2", product(power, softplus), moved), 2)};
+}
+LoweredAs lowered_as(const SigmoidFocal&, size_t) {
+  return composed("OneHot, Sigmoid, Pow, Softplus, Mul, Sum with a gradient of its own");
+}
 
 }  // namespace tbd::tensorflow

@@ -39,4 +39,16 @@ int64_t elements_needing_gradient(const Operands& o) {
 
 int64_t per_channel(const Shape& x) { return x.elements() / std::max<int64_t>(1, x[1]); }
 
+void require_leading(std::string_view name, const Shape& weights, const Shape& x) {
+  const auto some = weights.extents(), all = x.extents();
+  const bool leads = !some.empty() && some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin());
+  require(leads, name, " are ", weights, ", expected ", x, " or its leading axes");
+}
+
+Shape spread_weights(const Shape& weights, const Shape& x) {
+  std::vector<int64_t> extents(static_cast<size_t>(x.rank()), 1);
+  std::ranges::copy(weights.extents(), extents.begin());
+  return Shape(std::move(extents));
+}
+
 }  // namespace tbd

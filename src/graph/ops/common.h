@@ -173,6 +173,11 @@ struct Rounding {
 // Terms of a sum over all but the channels of (N, C, ...).
 int64_t per_channel(const Shape& x);
 
+// Weights of x that have its shape, or its leading axes, one or more. Throws Error(invalid) where they do not.
+void require_leading(std::string_view name, const Shape& weights, const Shape& x);
+// Their shape with axes of 1 behind it, as many as x has.
+Shape spread_weights(const Shape& weights, const Shape& x);
+
 // Most ops have no parameters; those that do overload this.
 template <class Op>
 std::vector<ParameterSpec> parameters(const Op&, const Shape&) {

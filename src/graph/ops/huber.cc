@@ -1,6 +1,5 @@
 #include "graph/ops/huber.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -28,10 +27,7 @@ std::vector<Shape> output_shapes(const Huber& op, Shapes in) {
   require(in.size() == 3, "expected a, b and weights, got ", in.size(), " operands");
   require(std::isfinite(op.delta) && op.delta > 0, "delta=", op.delta, " is not positive");
   require(in[1] == in[0], "b is ", in[1], ", expected ", in[0]);
-  const auto a = in[0].extents(), weights = in[2].extents();
-  const bool leads =
-      !weights.empty() && weights.size() <= a.size() && std::equal(weights.begin(), weights.end(), a.begin());
-  require(leads, "weights are ", in[2], ", expected ", in[0], " or its leading axes");
+  require_leading("weights", in[2], in[0]);
   return {Shape{}};
 }
 // e, |e|, q; q^2 and its half; |e| - q and its multiple; their sum, its product with the weight, and the sum of all.
@@ -46,17 +42,11 @@ Cost backward_cost(const Huber&, const Operands& o) {
 Traits traits(const Huber&) { return {.saves_inputs = {0, 1, 2}, .images = false, .precision = PrecisionRule::full}; }
 Rounding rounding(const Huber&, Shapes in) { return {1, in[0].elements()}; }
 std::optional<PythonCall> python_call(const Huber& op, const PythonNode& in) {
-  const std::string weights = python_tuple(spread_weights(op, in.x(0), in.x(2)).extents());
+  const std::string weights = python_tuple(spread_weights(in.x(2), in.x(0)).extents());
   const std::string words = in.pick(kTorchHuber, cat("ABS, MINIMUM = tf.abs, tf.minimum\n", kHuber),
                                     cat("ABS, MINIMUM = mx.nd.abs, mx.nd.minimum\n", kHuber));
   return in.composed(cat("huber(x0, x1, reshape(x2, ", weights, "))"),
                      cat("\nDELTA = ", python_number(op.delta), "\n", words));
-}
-
-Shape spread_weights(const Huber&, const Shape& a, const Shape& weights) {
-  std::vector<int64_t> extents(static_cast<size_t>(a.rank()), 1);
-  std::ranges::copy(weights.extents(), extents.begin());
-  return Shape(std::move(extents));
 }
 
 }  // namespace tbd

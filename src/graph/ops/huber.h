@@ -22,7 +22,4 @@ Traits traits(const Huber& op);
 Rounding rounding(const Huber& op, Shapes in);
 std::optional<PythonCall> python_call(const Huber& op, const PythonNode& in);
 
-// The weights' shape with axes of 1 behind it, as many as a has.
-Shape spread_weights(const Huber& op, const Shape& a, const Shape& weights);
-
 }  // namespace tbd
