@@ -19,6 +19,8 @@ struct BackendFacts {
   std::vector<std::pair<Precision, double>> updates;
   // A relu that turns a NaN into 0 hides it from the layers behind.
   bool relu_keeps_nan = true;
+  // Steps of canonical networks in double take seconds, not minutes.
+  bool runs_large_steps = false;
 };
 
 // Defined by each back-end's tests (facts_test.cc).

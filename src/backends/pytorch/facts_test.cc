@@ -9,6 +9,7 @@ const BackendFacts& backend_facts() {
       .layouts = {ImageLayout::kNchw, ImageLayout::kNhwc},
       .single_precision = 2e-4,
       .updates = {{Precision::kFp64, 1e-11}},
+      .runs_large_steps = true,
   };
   return facts;
 }
