@@ -1,6 +1,7 @@
 #include "backends/tensorflow/weights.h"
 
 #include <set>
+#include <utility>
 
 namespace tbd::tensorflow {
 namespace {
@@ -69,12 +70,14 @@ const Variable& Weights::accumulator(const std::string& name) {
 }
 
 void Weights::write(const std::string& name, const HostTensor& value) {
+  settle_copies();
   const Variable& target = tensors_.at(name);
   const Operand& like = target.value;
   unwritten_[target.assign] = {target.fed, to_tensor(scaled(value, target.scale), like.dtype, like.layout)};
 }
 
 void Weights::flush() {
+  settle_copies();
   if (unwritten_.empty()) return;
   std::vector<Feed> feeds;
   std::vector<TF_Operation*> targets;
@@ -102,7 +105,20 @@ std::vector<HostTensor> Weights::read(std::span<const std::string> names) {
 }
 
 // Through the host: what is fetched is the variable's own memory.
-void Weights::copy(const std::string& from, const std::string& to) { write(to, read(std::span(&from, 1)).front()); }
+void Weights::copy(const std::string& from, const std::string& to) {
+  if (uncopied_.contains(from)) settle_copies();
+  uncopied_[to] = from;
+}
+
+void Weights::settle_copies() {
+  if (uncopied_.empty()) return;
+  const std::map<std::string, std::string> copies = std::exchange(uncopied_, {});
+  std::vector<std::string> sources;
+  for (const auto& [to, from] : copies) sources.push_back(from);
+  const std::vector<HostTensor> values = read(sources);
+  size_t next = 0;
+  for (const auto& [to, from] : copies) write(to, values[next++]);
+}
 
 std::vector<Weights::Owned> Weights::owned() const {
   std::vector<Owned> out;

@@ -34,6 +34,7 @@ class Weights final : public NamedTensors<Variable> {
   void write(const std::string& name, const HostTensor& value) override;
   void flush();
   std::vector<HostTensor> read(std::span<const std::string> names) override;
+  // What is copied waits, too: every set of fetches makes TensorFlow cut and optimise the graph anew.
   void copy(const std::string& from, const std::string& to) override;
   // All variables, by the names of their resources' ops, with the role that the program gives them.
   struct Owned {
@@ -45,12 +46,14 @@ class Weights final : public NamedTensors<Variable> {
 
  private:
   Variable declare(const std::string& name, const Operand& like);
+  void settle_copies();  // all sources in one run
   Variable zeros_like(const std::string& name, const Variable& weight) override { return declare(name, weight.value); }
 
   TfGraph& graph_;
   TfSession* session_ = nullptr;
   std::map<std::string, Variable> accumulators_;
   std::map<TF_Operation*, std::pair<TF_Output, TensorHandle>> unwritten_;  // assignment -> where to feed what
+  std::map<std::string, std::string> uncopied_;                            // to -> from
 };
 
 }  // namespace tbd::tensorflow
