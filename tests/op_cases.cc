@@ -169,8 +169,8 @@ Cases unary_cases(const std::string& kind) {
 
 Cases binary_cases(const std::string& kind) {
   const std::pair<Shape, Shape> operands[] = {
-      {kImage, kImage}, {kImage, {2, 4, 1, 6}},      {{2, 1, 1, 1}, kImage}, {{2, 1, 7}, {1, 4, 7}}, {{5, 1}, {1, 3}},
-      {{7}, {1}},       {{1, 4, 1, 1}, {2, 4, 7, 6}}};
+      {kImage, kImage}, {kImage, {2, 4, 1, 6}},       {{2, 1, 1, 1}, kImage}, {{2, 1, 7}, {1, 4, 7}}, {{5, 1}, {1, 3}},
+      {{7}, {1}},       {{1, 4, 1, 1}, {2, 4, 7, 6}}, {kImage, {2, 4, 1, 1}}};
   Cases cases;
   for (const auto& [a, b] : operands)
     cases.push_back({.op = op_from_json(kind, Json::object()), .operands = {a, b}, .values = Values::positive});

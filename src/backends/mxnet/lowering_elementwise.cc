@@ -96,6 +96,21 @@ bool scales_channels(const Binary& op, const Args& in) {
          y == Shape{1, x[1], 1, 1};
 }
 
+// Whether each image of (N, C, H, W) has its own number a channel, (N, C, 1, 1).
+bool scales_images(const Binary& op, const Args& in) {
+  const Shape &x = in.shape(0), &y = in.shape(1);
+  return op.function == Binary::Function::mul && x.rank() == 4 && x != y && y == Shape{x[0], x[1], 1, 1};
+}
+
+// As many products of a number and a row: three fifths of the time of broadcast_mul and its gradients.
+Symbol scaled_images(const Args& in) {
+  const Shape& x = in.shape(0);
+  const int64_t channels = x[0] * x[1], pixels = x[2] * x[3];
+  const Symbol rows = in.part("rows", "Reshape", {in[0]}, to_shape({channels, 1, pixels}));
+  const Symbol factors = in.part("factors", "Reshape", {in[1]}, to_shape({channels, 1, 1}));
+  return in.op("Reshape", {in.part("product", "batch_dot", {factors, rows})}, to_shape(x));
+}
+
 }  // namespace
 
 Symbol lower(const Binary& op, const Args& in) {
@@ -105,6 +120,7 @@ Symbol lower(const Binary& op, const Args& in) {
     const Symbol weight = in.part("channels", "Reshape", {in[1]}, to_shape(channels));
     return scaled_per_channel(in, in.shape(0), in[0], weight, in.filled("bias", channels, 0));
   }
+  if (scales_images(op, in)) return scaled_images(in);
   const bool equal = in.shape(0) == in.shape(1);
   const auto either = [&](const char* elementwise, const char* broadcast) {
     return in.op(equal ? elementwise : broadcast, {in[0], in[1]});
@@ -123,7 +139,8 @@ Symbol lower(const Binary& op, const Args& in) {
 }
 LoweredAs lowered_as(const Binary& op, size_t) {
   const bool mul = op.function == Binary::Function::mul;
-  return native(cat("elemwise_", kind(op), " or broadcast_", kind(op), mul ? "; BatchNorm of channels in fp32" : ""));
+  return native(cat("elemwise_", kind(op), " or broadcast_", kind(op),
+                    mul ? "; BatchNorm of channels in fp32, batch_dot of images" : ""));
 }
 
 Symbol lower(const Affine& op, const Args& in) {
@@ -148,8 +165,21 @@ LoweredAs lowered_as(const Clamp&, size_t) { return native("clip; in fp64 _maxim
 Symbol lower(const Greater& op, const Args& in) { return in.op("_greater_scalar", {in[0]}, with_scalar(op.value)); }
 LoweredAs lowered_as(const Greater&, size_t) { return native("_greater_scalar"); }
 
+namespace {
+
+// One factor for each sample.
+Symbol dropped_samples(const Dropout& op, const Args& in) {
+  const Shape mask = mask_shape(op, in.shape(0));
+  const Symbol factors = in.size() > 1 ? in.part("scaled", "_mul_scalar", {in[1]}, with_scalar(1 / (1 - op.p)))
+                                       : in.part("drawn", "Dropout", {in.filled("ones", mask, 1)}, {{"p", text(op.p)}});
+  return in.op("broadcast_mul", {in[0], factors});
+}
+
+}  // namespace
+
 // Without a mask operand MXNet's generator draws.
 Symbol lower(const Dropout& op, const Args& in) {
+  if (op.per_sample) return dropped_samples(op, in);
   if (in.size() < 2) return in.op("Dropout", {in[0]}, {{"p", text(op.p)}});
   const Symbol kept = in.part("kept", "elemwise_mul", {in[0], in[1]});
   return in.op("_mul_scalar", {kept}, with_scalar(1 / (1 - op.p)));
@@ -166,21 +196,8 @@ Symbol lower(const Fusion& op, const Args& in) {
   for (size_t i = 0; i < count; ++i) all.push_back(in[i]);
   const Attributes many = {{"num_args", std::to_string(count)}};
   if (op.plain) return in.op("add_n", all, many);
-namespace {
-
-// One factor for each sample.
-Symbol dropped_samples(const Dropout& op, const Args& in) {
-  const Shape mask = mask_shape(op, in.shape(0));
-  const Symbol factors = in.size() > 1 ? in.part("scaled", "_mul_scalar", {in[1]}, with_scalar(1 / (1 - op.p)))
-                                       : in.part("drawn", "Dropout", {in.filled("ones", mask, 1)}, {{"p", text(op.p)}});
-  return in.op("broadcast_mul", {in[0], factors});
-}
-
-}  // namespace
-
   const auto rows = static_cast<int64_t>(count);
   const Symbol weight = in.part("weight", "Activation", {in[count]}, {{"act_type", "relu"}});
-  if (op.per_sample) return dropped_samples(op, in);
   const Symbol sum = in.part("sum", "sum", {weight}, {{"keepdims", "True"}});
   const Symbol divisor = in.part("divisor", "_plus_scalar", {sum}, with_scalar(op.epsilon));
   const Symbol shares = in.part("shares", "broadcast_div", {weight, divisor});
