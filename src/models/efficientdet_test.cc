@@ -94,6 +94,12 @@ TEST(EfficientDet, DropsDeeperBlocksMoreOften) {
   EXPECT_EQ(rates, expected);
 }
 
+// The form for tests that has all ops of D0 drops blocks.
+TEST(EfficientDet, IsTestedByAFormThatDrops) {
+  EXPECT_EQ(find_model("efficientdet_d0").config("").tiny, "tiny2");
+  EXPECT_EQ(find_model("efficientdet_d0").config("tiny").tiny, "tiny");
+}
+
 TEST(EfficientDet, DecaysFiltersAloneAndClips) {
   const Program program = oracle::program("efficientdet_d0", "");
   const Update& update = program.phases[0].update;
