@@ -28,9 +28,10 @@ std::vector<Mutation> llama_mutations();  // of llama's `tiny`: grouped heads, a
 // (N, 4, 3) -> (N, 4, 4): gated units and a linear layer.
 Program gated_program();
 std::vector<Mutation> gated_mutations();
-std::vector<Mutation> speech_mutations();   // of the toy `speech`
-std::vector<Mutation> penalty_mutations();  // of the toy `penalty`
-std::vector<Mutation> board_mutations();    // of minigo's `tiny`
+std::vector<Mutation> speech_mutations();     // of the toy `speech`
+std::vector<Mutation> penalty_mutations();    // of the toy `penalty`
+std::vector<Mutation> board_mutations();      // of minigo's `tiny`
+std::vector<Mutation> detection_mutations();  // of the toy `boxes` with masks
 
 // ids (N, 6), of which 1 is padding that nothing masks -> (N, 6, 9), with lamb, the bias not decayed.
 Program lookup_program();

@@ -119,6 +119,23 @@ void drop_last_critic_run(StepJob& job) {
     std::erase_if(run.inputs, [](const auto& input) { return input.first.starts_with("critic.2/"); });
 }
 
+// One draw for all samples, where each has its own. The masks, whose shape a dropout told, are of images.
+void drop_by_batch(Program& program) {
+  const std::function<void(Dropout&, Surrounded&)> share = [](Dropout& op, Surrounded& part) {
+    const std::string mask = part.node.inputs.back(), first = cat("planted/", part.node.name, ".first");
+    const std::string factor = cat("planted/", part.node.name, ".factor");
+    part.first.push_back({first, Slice{.axis = 0, .begin = 0, .end = 1}, {mask}});
+    part.first.push_back({factor, Affine{1 / (1 - op.p)}, {first}});
+    part.node = {part.node.name, Binary{Binary::Function::mul}, {part.node.inputs[0], factor}};
+  };
+  for (Phase& phase : program.phases)
+    for (InputSpec& input : phase.inputs)
+      for (const Node& node : phase.nodes)
+        if (std::holds_alternative<Dropout>(node.op) && input.like == node.name)
+          input = {input.name, {Builder::batch(), 1, 1, 1}, input.dtype, ""};
+  around(share)(program);
+}
+
 // Where the step list is a whole one: a phase that stands alone has no ratio.
 std::function<void(Program&)> each_entry(const std::function<void(StepEntry&)>& change) {
   return [=](Program& program) {
@@ -178,6 +195,22 @@ std::vector<Mutation> penalty_mutations() {
            .rewrite = each_entry([](StepEntry& entry) { entry.from_step = 1; })},
           {.name = "the critic's sign", .guilty = "term/wasserstein", .rewrite = [](Program& p) {
              scale_term(p, "wasserstein", -1);
+           }}};
+}
+
+std::vector<Mutation> detection_mutations() {
+  return {{.name = "control", .guilty = ""},
+          {.name = "stochastic depth by batch", .guilty = "dropout 'drop_path", .rewrite = drop_by_batch},
+          op_mutation<SigmoidFocal>("the share of the other side", "sigmoid_focal '",
+                                    [](SigmoidFocal& op, Surrounded&) { op.alpha = 1 - op.alpha; }),
+          op_mutation<SigmoidFocal>("the paper's exponent", "sigmoid_focal '",
+                                    [](SigmoidFocal& op, Surrounded&) { op.gamma = 2; }),
+          op_mutation<BceWithLogits>("targets of mask cut at a half", "bce_with_logits '",
+                                     [](BceWithLogits&, Surrounded& part) { part.before(1, {Greater{0.5}}); }),
+          op_mutation<ConvTranspose2d>("a bias counted twice", "conv_transpose2d 'mask",
+                                       [](ConvTranspose2d&, Surrounded& part) { scaled(1, 2)(part); }),
+          {.name = "mean over the wrong count", .guilty = "term/class", .rewrite = [](Program& p) {
+             scale_term(p, "class", 0.5);
            }}};
 }
 

@@ -99,6 +99,10 @@ TEST_F(Mutations, OfValuesAndPlanesAreCaught) {
   expect_caught(find_model("minigo").config("tiny").program(), board_mutations());
 }
 
+TEST_F(Mutations, OfDetectorsAreCaughtAtTheRightPlace) {
+  expect_caught(with_dropout(toy_program("boxes"), DropoutMode::kMask), detection_mutations());
+}
+
 TEST_F(Mutations, OfPaddingRowsAndLambAreCaught) { expect_caught(lookup_program(), lookup_mutations()); }
 
 }  // namespace

@@ -66,7 +66,7 @@ Program growing() {
   return program;
 }
 
-// (N, 3, 8, 8) -> (N, 16, 4)
+// (N, 3, 8, 8) -> boxes (N, 16, 4), logits of 3 classes (N, 16, 3) and of masks (N, 2, 8, 8)
 Program boxes() {
   Program program = named("boxes");
   Builder g(program, "train");
@@ -76,11 +76,21 @@ Program boxes() {
   const Conv2d same = {.out = 6, .kernel = 3, .pads = {1, 1, 1, 1}};
   const Tensor x = g.relu(g.conv2d("stem", image, {.out = 6, .kernel = 3, .stride = 2, .pads = {1, 1, 1, 1}}));
   const Tensor edges = g.parameter("edge_weights", {2}, {.kind = Init::Kind::ones});
-  const Tensor both = g.node(Fusion{}, {x, g.conv2d("head", x, same), edges});
+  const Tensor head = g.dropout_of_samples("drop_path", g.conv2d("head", x, same), 0.25);
+  const Tensor both = g.node(Fusion{}, {x, head, edges});
   const Tensor y = g.conv2d("box", g.node(Fusion{.plain = true}, {both, x}), {.out = 4, .kernel = 1, .bias = true});
   const Tensor boxes = g.reshape(g.transpose(y, {0, 2, 3, 1}), {0, 16, 4});
   g.output("boxes", boxes);
   g.loss("box", g.node(Huber{.delta = 0.1}, {boxes, target, weight}), 0.1);
+  const Tensor z = g.conv2d("class", both, {.out = 3, .kernel = 1, .bias = true});
+  const Tensor classes = g.reshape(g.transpose(z, {0, 2, 3, 1}), {0, 16, 3});
+  g.output("classes", classes);
+  g.loss("class", g.node(SigmoidFocal{.gamma = 1.5}, {classes, g.input("label", {Builder::batch(), 16}, DType::i32)}));
+  const Tensor mask = g.conv_transpose2d("mask", both, {.out = 2, .kernel = 2, .stride = 2, .bias = true});
+  const Tensor mask_target = g.input("mask_target", {Builder::batch(), 2, 8, 8});
+  const Tensor mask_weight = g.input("mask_weight", {Builder::batch(), 2});
+  g.output("mask", mask);
+  g.loss("mask", g.node(BceWithLogits{}, {mask, mask_target, mask_weight}), 1.0 / 64);
   g.update({.schedule = {.base = 0.01}});
   program.step = {{.phase = "train"}};
   return program;
