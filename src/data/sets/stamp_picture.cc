@@ -62,9 +62,9 @@ Cutout scaled_cutout(const RgbaImage& stamp, double longer, bool flip) {
   return out;
 }
 
-class Canvas {
+class Collage {
  public:
-  explicit Canvas(RgbImage photograph) : image_(std::move(photograph)), owner_(image_.pixels.size() / 3, kNobody) {}
+  explicit Collage(RgbImage photograph) : image_(std::move(photograph)), owner_(image_.pixels.size() / 3, kNobody) {}
 
   // Whether enough of it and of those before would be seen with its upper left corner there.
   bool has_place_for(const Cutout& cutout, int64_t top, int64_t left) const {
@@ -175,7 +175,7 @@ Cutout drawn_cutout(const StampCategory& category, Split split, double least, do
 }
 
 // Near each other: the middle of each is in a window of a third of the picture. Returns how many were painted.
-int paint_crowd(Canvas& canvas, const StampCategory& category, Split split, Draws& draws) {
+int paint_crowd(Collage& canvas, const StampCategory& category, Split split, Draws& draws) {
   const auto width = static_cast<double>(canvas.size().width), height = static_cast<double>(canvas.size().height);
   const double left = draws.uniform() * width * 2 / 3, top = draws.uniform() * height * 2 / 3;
   const int64_t count = draws.between(8, 15);
@@ -192,7 +192,7 @@ int paint_crowd(Canvas& canvas, const StampCategory& category, Split split, Draw
   return painted;
 }
 
-bool paint_object(Canvas& canvas, const Cutout& cutout, Draws& draws) {
+bool paint_object(Collage& canvas, const Cutout& cutout, Draws& draws) {
   const double brightness = drawn_between(draws, 0.7, 1.3);
   const auto place = [&](int64_t own, int64_t whole) {
     const auto side = static_cast<double>(own);
@@ -213,7 +213,7 @@ bool paint_object(Canvas& canvas, const Cutout& cutout, Draws& draws) {
 
 StampPicture compose_stamps(std::span<const RgbImage> photographs, std::span<const StampCategory> categories,
                             const StampPictureSettings& settings, Draws& draws) {
-  Canvas canvas(part_of_photograph(photographs, settings.size, draws));
+  Collage canvas(part_of_photograph(photographs, settings.size, draws));
   std::vector<size_t> painted;  // categories
   const auto drawn_category = [&] { return static_cast<size_t>(draws.below(static_cast<int64_t>(categories.size()))); };
   if (settings.crowd) {
