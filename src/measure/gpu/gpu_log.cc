@@ -19,6 +19,7 @@ void fields(T& use, auto visit) {
   visit("util_gpu", use.util_gpu);
   visit("util_memory", use.util_memory);
   visit("memory_bytes", use.memory_bytes);
+  visit("process_memory_bytes", use.process_memory_bytes);
   visit("sm_clock_mhz", use.sm_clock_mhz);
   visit("memory_clock_mhz", use.memory_clock_mhz);
   visit("power_w", use.power_w);

@@ -107,6 +107,29 @@ int64_t others_among(const std::vector<GpuProcess>& listed, const std::set<int64
   return own_is_listed ? others : std::max<int64_t>(0, others - 1);
 }
 
+// Absent where the driver does not say, or does not say whose it is.
+std::optional<int64_t> own_memory(const std::vector<GpuProcess>& listed, const std::set<int64_t>& own) {
+  if (listed.size() == 1 && !own.contains(listed[0].pid)) return listed[0].used_bytes;
+  std::optional<int64_t> sum;
+  for (const GpuProcess& each : listed)
+    if (own.contains(each.pid) && each.used_bytes) sum = sum.value_or(0) + *each.used_bytes;
+  return sum;
+}
+
+std::optional<MeanAndPeak> process_memory(Samples samples, const std::set<int64_t>& own) {
+  double sum = 0, peak = 0;
+  int64_t count = 0;
+  for (const GpuSample& sample : samples) {
+    const auto bytes = sample.processes ? own_memory(*sample.processes, own) : std::nullopt;
+    if (!bytes) continue;
+    sum += static_cast<double>(*bytes);
+    peak = std::max(peak, static_cast<double>(*bytes));
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return MeanAndPeak{sum / static_cast<double>(count), peak};
+}
+
 void flag_sharing(GpuUse& use, Samples samples, const std::set<int64_t>& own) {
   for (const GpuSample& sample : samples)
     if (sample.processes)
@@ -128,6 +151,7 @@ std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t
              .util_gpu = mean_and_peak(samples, &GpuSample::util_gpu),
              .util_memory = mean_and_peak(samples, &GpuSample::util_memory),
              .memory_bytes = mean_and_peak(samples, &GpuSample::memory_bytes),
+             .process_memory_bytes = process_memory(samples, own),
              .sm_clock_mhz = mean_and_peak(samples, &GpuSample::sm_clock_mhz),
              .memory_clock_mhz = mean_and_peak(samples, &GpuSample::memory_clock_mhz),
              .power_w = mean_and_peak(samples, &GpuSample::power_w),

@@ -22,7 +22,8 @@ struct GpuUse {
   double sampled_s = 0;  // of the window, between its first and last sample
   int64_t samples = 0;
   std::optional<MeanAndPeak> util_gpu, util_memory;  // fractions
-  std::optional<MeanAndPeak> memory_bytes;
+  std::optional<MeanAndPeak> memory_bytes;           // taken by all processes and the driver
+  std::optional<MeanAndPeak> process_memory_bytes;   // by the workload's own, of the samples that ask for processes
   std::optional<MeanAndPeak> sm_clock_mhz, memory_clock_mhz;
   std::optional<MeanAndPeak> power_w, temperature_celsius;
   std::optional<double> energy_joules;        // of the whole board over the window
@@ -42,7 +43,8 @@ struct GpuUse {
 //   throttled: a sample names a reason of kThrottled.
 //   clock-drift: |clock_drift| > kMostClockDrift, from nine samples on.
 //   shared-device: a process that is not among `own`. Where none of `own` is listed, one of the listed is taken for it:
-//   inside a container processes have other numbers than the driver's.
+//   inside a container processes have other numbers than the driver's. process_memory_bytes is then known only where it
+//   is alone.
 std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t end_ns, const std::set<int64_t>& own);
 
 }  // namespace tbd

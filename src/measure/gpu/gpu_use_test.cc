@@ -150,5 +150,26 @@ TEST(GpuUse, TakesALoneProcessOfAnotherNumberForItsOwn) {
   EXPECT_EQ(gpu_use(series, 0, 100 * kTenth, {7})->other_processes, 1);
 }
 
+TEST(GpuUse, CountsTheMemoryOfItsOwnProcess) {
+  GpuSeries series = steady_series();
+  EXPECT_FALSE(gpu_use(series, 0, 100 * kTenth, {7})->process_memory_bytes);
+  series.samples[30].processes = {{.pid = 7, .used_bytes = 100}, {.pid = 8, .used_bytes = 4000}};
+  series.samples[40].processes = {{.pid = 7, .used_bytes = 300}};
+  const auto own = gpu_use(series, 0, 100 * kTenth, {7})->process_memory_bytes;
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->mean, 200);
+  EXPECT_EQ(own->peak, 300);
+}
+
+TEST(GpuUse, CountsTheMemoryOfAProcessOfAnotherNumberOnlyWhereItIsAlone) {
+  GpuSeries series = steady_series();
+  series.samples[30].processes = {{.pid = 40007, .used_bytes = 100}};
+  series.samples[40].processes = {{.pid = 40007, .used_bytes = 900}, {.pid = 40008, .used_bytes = 900}};
+  series.samples[50].processes = listed({7});
+  const auto own = gpu_use(series, 0, 100 * kTenth, {7})->process_memory_bytes;
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->peak, 100);
+}
+
 }  // namespace
 }  // namespace tbd
