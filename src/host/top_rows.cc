@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "host/settings.h"
+
 namespace tbd {
 
-void top_rows(std::span<const HostTensor> in, std::span<HostTensor> out) {
+void top_rows(std::span<const HostTensor> in, const HostNumbers& numbers, std::span<HostTensor> out) {
+  refuse_unknown_settings("top_rows", numbers, {});
   require(in.size() == 1 && in[0].shape().rank() == 2, "top_rows: expected one operand (N, C)");
   require(out.size() == 1 && out[0].dtype() == DType::i32 && out[0].shape().rank() == 2,
           "top_rows: expected one result i32 (N, k)");

@@ -153,7 +153,7 @@ void PhaseRunner::call_host(const HostNode& call) {
   std::vector<HostTensor> operands, results;
   for (const ValueId id : call.node->inputs) operands.push_back(arrays_[index(id)].host());
   for (const ValueId id : call.node->outputs) results.emplace_back(graph_.value(id).dtype, graph_.value(id).shape);
-  find_host_function(op.function)(operands, results);
+  find_host_function(op.function)(operands, op.numbers, results);
   for (size_t i = 0; i < results.size(); ++i) arrays_[index(call.node->outputs[i])].set(results[i]);
 }
 

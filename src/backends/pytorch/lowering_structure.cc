@@ -61,7 +61,7 @@ std::vector<at::Tensor> lower(const HostCall& op, const Args& in) {
   }
   const std::vector<Shape> declared = output_shapes(op, shapes);
   for (size_t i = 0; i < declared.size(); ++i) results.emplace_back(op.results[i].dtype, declared[i]);
-  find_host_function(op.function)(operands, results);
+  find_host_function(op.function)(operands, op.numbers, results);
   std::vector<at::Tensor> out;
   for (const HostTensor& result : results)
     out.push_back(to_device(result, result.dtype(), in[0].device(), Layout::nchw));

@@ -26,6 +26,17 @@ bool read_as_label(const Graph& graph, ValueId input) {
   return used;
 }
 
+// Of ragged results the rows that are valid: what reads them does no work for the others.
+void cut_rows(const HostCall& call, std::vector<at::Tensor>& results) {
+  if (call.rows < 0) return;
+  const int64_t rows = results[static_cast<size_t>(call.rows)].item<int64_t>();
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!call.results[i].ragged) continue;
+    require(rows >= 0 && rows <= results[i].size(0), call.function, ": ", rows, " rows of ", results[i].size(0));
+    results[i] = results[i].narrow(0, 0, rows);
+  }
+}
+
 }  // namespace
 
 PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
@@ -81,14 +92,22 @@ void PhaseRunner::set_inputs(const TensorList& inputs) {
   for (const ValueId id : plan_.source_inputs) values_[index(id)] = gradient_source(values_[index(id)]);
 }
 
+template <class Op>
+auto PhaseRunner::lowered(const Op& op, const Args& in) {
+  ++begun_;
+  auto results = lower(op, in);
+  if constexpr (std::is_same_v<Op, HostCall>)
+    if (!bound_.capture) cut_rows(op, results);
+  return results;
+}
+
 // The watch hears of each node before it runs.
 template <class Watch>
 void PhaseRunner::forward_told(Watch& watch) {
   watch.begin_forward();
   run_forward(plan_, values_, [&](const auto& op, const Args& in) {
     watch.begin_node();
-    ++begun_;
-    return lower(op, in);
+    return lowered(op, in);
   });
   watch.end_forward();
 }
@@ -96,10 +115,7 @@ void PhaseRunner::forward_told(Watch& watch) {
 void PhaseRunner::forward() {
   if (watch_) return forward_told(*watch_);
   if (PhaseTrace* trace = traced()) return forward_told(*trace);
-  run_forward(plan_, values_, [&](const auto& op, const Args& in) {
-    ++begun_;
-    return lower(op, in);
-  });
+  run_forward(plan_, values_, [&](const auto& op, const Args& in) { return lowered(op, in); });
 }
 
 std::span<const double> PhaseRunner::run(const MicroBatch& micro) {

@@ -45,6 +45,8 @@ class PhaseRunner final : public LoweredPhase {
  private:
   void begin();
   void forward();
+  template <class Op>
+  auto lowered(const Op& op, const Args& in);
   template <class Watch>
   void forward_told(Watch& watch);
   PhaseTrace* traced() { return trace_ && trace_->recording() ? &*trace_ : nullptr; }

@@ -69,9 +69,10 @@ class DeviceGraph final : public StepGraph {
   alignas(std::max_align_t) std::byte room_[kRoom] = {};
 };
 
-// Lengths decide on the host what the kernels get.
+// Lengths, or boxes, decide on the host what the kernels get.
 bool reads_on_host(const Node& node) {
   const bool recurrent = std::holds_alternative<Lstm>(node.op) || std::holds_alternative<Gru>(node.op);
+  if (std::holds_alternative<RoiAlign>(node.op)) return true;
   return std::holds_alternative<CtcLoss>(node.op) || (recurrent && node.inputs.size() > 1);
 }
 
@@ -88,7 +89,8 @@ std::string why_not(const Program& program, const LoadOptions& options) {
       if (std::holds_alternative<HostCall>(node.op))
         return cat("node '", node.name, "' (", kind(node.op), ") runs on the host");
     for (const Node& node : phase.nodes)
-      if (reads_on_host(node)) return cat("node '", node.name, "' (", kind(node.op), ") reads lengths on the host");
+      if (reads_on_host(node))
+        return cat("node '", node.name, "' (", kind(node.op), ") reads lengths or boxes on the host");
   }
   return "";
 }

@@ -3,6 +3,7 @@
 #include <tensorflow/c/kernels.h>
 #include <tensorflow/c/ops.h>
 
+#include "base/json.h"
 #include "host/registry.h"
 
 namespace tbd::tensorflow {
@@ -10,6 +11,7 @@ namespace {
 
 struct HostKernel {
   HostFunction function;
+  HostNumbers numbers;
   std::vector<Shape> results;
 };
 
@@ -32,6 +34,10 @@ std::vector<Shape> shapes_of(const std::string& text) {
     out.emplace_back(extents);
   }
   return out;
+}
+
+HostNumbers numbers_of(const std::string& text) {
+  return parse_json(text, "numbers of a host call").get<HostNumbers>();
 }
 
 std::string text_attribute(TF_OpKernelConstruction* context, const char* name) {
@@ -66,6 +72,7 @@ void* create(TF_OpKernelConstruction* context) {
       [&] {
         auto made = std::make_unique<HostKernel>();
         made->function = find_host_function(text_attribute(context, "function"));
+        made->numbers = numbers_of(text_attribute(context, "numbers"));
         made->results = shapes_of(text_attribute(context, "shapes"));
         kernel = made.release();
       },
@@ -89,7 +96,7 @@ void compute(const HostKernel& kernel, TF_OpKernelContext* context) {
   for (int i = 0; i < TF_NumInputs(context); ++i) operands.push_back(input(context, i));
   for (size_t i = 0; i < kernel.results.size(); ++i)
     results.emplace_back(dtype_of(TF_ExpectedOutputDataType(context, static_cast<int>(i))), kernel.results[i]);
-  kernel.function(operands, results);
+  kernel.function(operands, kernel.numbers, results);
   for (size_t i = 0; i < results.size(); ++i) {
     const Status status;
     const TensorHandle tensor = to_tensor(results[i], results[i].dtype(), Layout::row);
@@ -112,7 +119,8 @@ void unknown_shapes(TF_ShapeInferenceContext* context, TF_Status* status) {
 void make_known() {
   const Status status;
   TF_OpDefinitionBuilder* definition = TF_NewOpDefinitionBuilder(kHostOp);
-  for (const char* attribute : {"Tin: list(type)", "Tout: list(type)", "function: string", "shapes: string"})
+  for (const char* attribute :
+       {"Tin: list(type)", "Tout: list(type)", "function: string", "numbers: string", "shapes: string"})
     TF_OpDefinitionBuilderAddAttr(definition, attribute);
   TF_OpDefinitionBuilderAddInput(definition, "operands: Tin");
   TF_OpDefinitionBuilderAddOutput(definition, "results: Tout");
@@ -142,6 +150,7 @@ TF_Operation* add_host_op(TfGraph& graph, const HostCall& call, std::span<const 
                          .types("Tin", given)
                          .types("Tout", made)
                          .text("function", call.function)
+                         .text("numbers", Json(call.numbers).dump())
                          .text("shapes", text_of(results))
                          .finish();
   for (size_t i = 0; i < results.size(); ++i) {

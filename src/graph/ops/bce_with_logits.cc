@@ -42,7 +42,7 @@ Cost backward_cost(const BceWithLogits&, const Operands& o) {
   return {.simd = 3 * elements, .trans = elements, .bytes = 2 * o.in_bytes(0) + o.in_bytes(1) + o.in_bytes(2)};
 }
 Traits traits(const BceWithLogits&) {
-  return {.saves_inputs = {0, 1, 2}, .images = false, .precision = PrecisionRule::full};
+  return {.saves_inputs = {0, 1, 2}, .rows_from = 0, .images = false, .precision = PrecisionRule::full};
 }
 // The exponential and the logarithm of a vector library; sigmoid(z) - t cancels where they agree.
 Rounding rounding(const BceWithLogits&, Shapes in) { return {4, in[0].elements()}; }

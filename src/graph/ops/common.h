@@ -157,7 +157,10 @@ struct Traits {
   bool aliases_input = false;      // the result is a view of operand 0
   bool differentiable = true;
   bool passes_gradient = false;  // the operands' gradients are the result's, or parts of it
-  bool images = true;            // operands of rank 4 are images (N, C, H, W), not heads or scores
+  // Data operands from this one on share their rows: row i of the result reads row i of them and of no other. -1: rows
+  // meet.
+  int rows_from = -1;
+  bool images = true;  // operands of rank 4 are images (N, C, H, W), not heads or scores
   PrecisionRule precision = PrecisionRule::keep;
 };
 

@@ -88,7 +88,7 @@ Cost backward_cost(const Conv2d& op, const Operands& o) {
   return cost;
 }
 
-Traits traits(const Conv2d&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Traits traits(const Conv2d&) { return {.saves_inputs = {0, 1}, .rows_from = 0, .precision = PrecisionRule::low}; }
 // One product and one sum per term. The gradient of a bias is a plain sum over all positions, term after term in some
 // kernels: its partial sums round, and they can be larger than the result and than what moving its terms does to it.
 // Over the 10,368 positions of Deep Speech 2's first layer, whose gradients nearly cancel, PyTorch shows a c of 1.8.

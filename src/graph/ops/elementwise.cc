@@ -63,7 +63,9 @@ Cost backward_cost(const Unary& op, const Operands& o) {
           .bytes = o.out_bytes() + saved + o.in_bytes(0)};
 }
 
-Traits traits(const Unary& op) {
+namespace {
+
+Traits by_function(const Unary& op) {
   switch (op.function) {
     case F::relu:
     case F::leaky_relu:
@@ -82,6 +84,14 @@ Traits traits(const Unary& op) {
       return {.may_overwrite = {0}};
   }
   return {};
+}
+
+}  // namespace
+
+Traits traits(const Unary& op) {
+  Traits out = by_function(op);
+  out.rows_from = 0;
+  return out;
 }
 // A vector library is right to a unit or two in the last place; the gradients of sigmoid and tanh subtract from 1.
 // gelu multiplies by 1 + erf, which cancels for negative x.
@@ -245,7 +255,7 @@ Cost forward_cost(const Cast&, const Operands& o) { return {.bytes = bytes_touch
 Cost backward_cost(const Cast&, const Operands& o) {
   return o.needs(0) ? Cost{.bytes = o.out_bytes() + o.in_bytes(0)} : Cost{};
 }
-Traits traits(const Cast&) { return {}; }
+Traits traits(const Cast&) { return {.rows_from = 0}; }
 Rounding rounding(const Cast&, Shapes) { return {1}; }
 bool write_gradient(const Cast&, GradientWriter& node, const std::string& g) {
   node.pass(0, node.put(Cast{node.type(0)}, {g}));

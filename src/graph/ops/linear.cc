@@ -50,7 +50,7 @@ Cost backward_cost(const Linear& op, const Operands& o) {
   return cost;
 }
 
-Traits traits(const Linear&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Traits traits(const Linear&) { return {.saves_inputs = {0, 1}, .rows_from = 0, .precision = PrecisionRule::low}; }
 Rounding rounding(const Linear& op, Shapes in) {
   return {1, std::max({in[0].back(), op.out, in[0].elements() / std::max<int64_t>(1, in[0].back())})};
 }

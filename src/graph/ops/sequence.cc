@@ -22,7 +22,7 @@ Cost backward_cost(const Gather&, const Operands& o) {
   if (!o.needs(0)) return {};
   return {.simd = o.out[0].elements(), .bytes = o.out_bytes() + o.in_bytes(1) + o.in_bytes(0)};
 }
-Traits traits(const Gather&) { return {.saves_inputs = {1}}; }
+Traits traits(const Gather&) { return {.saves_inputs = {1}, .rows_from = 0}; }
 // The result is exact; the gradient of a row adds up the places where it is taken, all of them at most.
 Rounding rounding(const Gather&, Shapes in) { return {1, in[1][1]}; }
 std::optional<PythonCall> python_call(const Gather&, const PythonNode& in) {

@@ -37,7 +37,10 @@ std::vector<Shape> output_shapes(const Reshape& op, Shapes in) {
 }
 Cost forward_cost(const Reshape&, const Operands&) { return {}; }
 Cost backward_cost(const Reshape&, const Operands&) { return {}; }
-Traits traits(const Reshape&) { return {.aliases_input = true, .passes_gradient = true}; }
+Traits traits(const Reshape& op) {
+  const bool keeps_rows = !op.shape.empty() && op.shape.front() == 0;
+  return {.aliases_input = true, .passes_gradient = true, .rows_from = keeps_rows ? 0 : -1};
+}
 Rounding rounding(const Reshape&, Shapes) { return {0}; }
 bool write_gradient(const Reshape&, GradientWriter& node, const std::string& g) {
   if (node.shape(0)[0] != node.result_shape()[0]) return false;  // samples are taken apart
@@ -165,18 +168,48 @@ Cost backward_cost(const StopGradient&, const Operands&) { return {}; }
 Traits traits(const StopGradient&) { return {.aliases_input = true, .differentiable = false}; }
 Rounding rounding(const StopGradient&, Shapes) { return {0}; }
 
+namespace {
+
+int64_t bound_extent(const ResultExtent& declared, int64_t axis, const Shape& x) {
+  if (declared.per_sample) {
+    require(declared.count > 0, "extent ", declared.count, "N is not positive");
+    require(x.rank() > 0, "operand 0 is a scalar: it has no samples to count");
+    require(x[0] <= (int64_t{1} << 46) / declared.count, declared.count, " rows a sample of ", x, " are too many");
+    return declared.count * x[0];
+  }
+  if (declared.count != 0) return declared.count;
+  require(axis < x.rank(), "no axis ", axis, " in ", x);
+  return x[axis];
+}
+
+void check_ragged(const HostCall& op, const std::vector<Shape>& out) {
+  const auto count = static_cast<int64_t>(op.results.size());
+  require(op.rows >= -1 && op.rows < count, "rows=", op.rows, " is no result of ", count);
+  std::optional<int64_t> extent;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!op.results[i].ragged) continue;
+    require(op.rows >= 0, "result ", i, " is ragged, but no result says how many rows it has");
+    require(out[i].rank() > 0, "result ", i, " is ragged, but has no rows");
+    require(!extent || out[i][0] == *extent, "ragged results differ in their rows: ", out[i][0], " and ", *extent);
+    extent = out[i][0];
+  }
+  if (op.rows < 0) return;
+  const HostCall::Result& rows = op.results[static_cast<size_t>(op.rows)];
+  require(rows.shape.empty() && rows.dtype == DType::i32 && !rows.ragged, "result ", op.rows,
+          " counts rows, but is no i32 scalar");
+}
+
+}  // namespace
+
 std::vector<Shape> output_shapes(const HostCall& op, Shapes in) {
   require(!op.results.empty(), "host_call declares no result");
   std::vector<Shape> out;
   for (const HostCall::Result& result : op.results) {
-    std::vector<int64_t> extents = result.shape;
-    for (size_t axis = 0; axis < extents.size(); ++axis)
-      if (extents[axis] == 0) {
-        require(static_cast<int64_t>(axis) < in[0].rank(), "no axis ", axis, " in ", in[0]);
-        extents[axis] = in[0][static_cast<int64_t>(axis)];
-      }
+    std::vector<int64_t> extents;
+    for (const ResultExtent& extent : result.shape) extents.push_back(bound_extent(extent, std::ssize(extents), in[0]));
     out.emplace_back(extents);
   }
+  check_ragged(op, out);
   return out;
 }
 // Host ops are not counted as floating-point work; their time is (docs/flops.md).

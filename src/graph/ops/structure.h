@@ -1,5 +1,7 @@
 // Ops that move, reduce or cut the graph.
 #pragma once
+#include <map>
+
 #include "graph/ops/common.h"
 
 namespace tbd {
@@ -120,19 +122,40 @@ Cost backward_cost(const StopGradient& op, const Operands& o);
 Traits traits(const StopGradient& op);
 Rounding rounding(const StopGradient& op, Shapes in);
 
-// A function of src/host on detached host copies, found by `function`; its shapes are declared: an extent of 0 is
-// the extent of operand 0 on that axis. No gradient passes.
+// An extent that a host call declares: a number; 0 for that of operand 0 on the same axis; or "512N", 512 for each
+// sample, of which there are as many as operand 0 has rows.
+struct ResultExtent {
+  int64_t count = 0;
+  bool per_sample = false;
+  constexpr ResultExtent(int64_t number = 0) : count(number) {}
+  static constexpr ResultExtent each_sample(int64_t count) {
+    ResultExtent out(count);
+    out.per_sample = true;
+    return out;
+  }
+  bool operator==(const ResultExtent&) const = default;
+};
+
+// Settings of a host function, by name.
+using HostNumbers = std::map<std::string, std::vector<double>>;
+
+// A function of src/host on detached host copies, found by `function`, with the settings `numbers`; its shapes are
+// declared. No gradient passes. Of the results that are `ragged` only leading rows are valid, as many as the first
+// element of result `rows` says; the others are there to keep extents fixed, and nothing may depend on them.
 struct HostCall {
   static constexpr std::string_view kKind = "host_call";
   static constexpr OperandRule kOperands[] = {{"x", Role::any, Count::many}};
   static constexpr size_t kResults = 0;  // as many as it declares
   struct Result {
-    std::vector<int64_t> shape;
+    std::vector<ResultExtent> shape;
     DType dtype = DType::f32;
+    bool ragged = false;
     bool operator==(const Result&) const = default;
   };
   std::string function;
   std::vector<Result> results;
+  HostNumbers numbers = {};
+  int64_t rows = -1;  // which result, an i32 scalar; -1: none, and none is ragged
   bool operator==(const HostCall&) const = default;
 };
 template <class Op, class Visit>
@@ -140,6 +163,8 @@ requires std::same_as<std::remove_const_t<Op>, HostCall>
 void fields(Op& op, Visit visit) {
   visit("function", op.function);
   visit("results", op.results);
+  visit("numbers", op.numbers);
+  visit("rows", op.rows);
 }
 std::vector<Shape> output_shapes(const HostCall& op, Shapes in);
 Cost forward_cost(const HostCall& op, const Operands& o);

@@ -78,7 +78,9 @@ Cost backward_cost(const ConvTranspose2d& op, const Operands& o) {
   if (op.bias && o.needs(2)) cost += {.simd = o.out[0].elements(), .bytes = o.out_bytes() + o.in_bytes(2)};
   return cost;
 }
-Traits traits(const ConvTranspose2d&) { return {.saves_inputs = {0, 1}, .precision = PrecisionRule::low}; }
+Traits traits(const ConvTranspose2d&) {
+  return {.saves_inputs = {0, 1}, .rows_from = 0, .precision = PrecisionRule::low};
+}
 // Of a bias as conv2d's.
 Rounding rounding(const ConvTranspose2d& op, Shapes in) {
   const int64_t taps = op.kernel.h * op.kernel.w, of_bias = op.bias ? per_channel(output_shapes(op, in)[0]) : 1;
