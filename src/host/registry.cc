@@ -1,5 +1,6 @@
 #include "host/registry.h"
 
+#include "host/detection/calls.h"
 #include "host/top_rows.h"
 
 namespace tbd {
@@ -9,7 +10,10 @@ struct Entry {
   std::string_view name;
   HostFunction function;
 };
-constexpr Entry kFunctions[] = {{"top_rows", top_rows}};
+constexpr Entry kFunctions[] = {{"top_rows", top_rows},
+                                {"select_proposals", detection::call_select_proposals},
+                                {"sample_rois", detection::call_sample_rois},
+                                {"roi_plan", detection::call_roi_plan}};
 
 }  // namespace
 
