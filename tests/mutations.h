@@ -32,6 +32,7 @@ std::vector<Mutation> speech_mutations();     // of the toy `speech`
 std::vector<Mutation> penalty_mutations();    // of the toy `penalty`
 std::vector<Mutation> board_mutations();      // of minigo's `tiny`
 std::vector<Mutation> detection_mutations();  // of the toy `boxes` with masks
+std::vector<Mutation> region_mutations();     // of the toy `regions`
 
 // ids (N, 6), of which 1 is padding that nothing masks -> (N, 6, 9), with lamb, the bias not decayed.
 Program lookup_program();

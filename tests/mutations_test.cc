@@ -102,6 +102,7 @@ TEST_F(Mutations, OfValuesAndPlanesAreCaught) {
 TEST_F(Mutations, OfDetectorsAreCaughtAtTheRightPlace) {
   expect_caught(with_dropout(toy_program("boxes"), DropoutMode::kMask), detection_mutations());
 }
+TEST_F(Mutations, OfRegionsAreCaughtAtTheRightPlace) { expect_caught(toy_program("regions"), region_mutations()); }
 
 TEST_F(Mutations, OfPaddingRowsAndLambAreCaught) { expect_caught(lookup_program(), lookup_mutations()); }
 

@@ -101,6 +101,9 @@ Features of(const Fusion& op, Shapes) { return op.plain ? Features{"plain"} : Fe
 Features of(const SoftCrossEntropy&, Shapes in) {
   return in[0].rank() == 2 ? Features{} : Features{cat("rank ", in[0].rank())};
 }
+Features of(const RoiAlign& op, Shapes) {
+  return op.scales.size() == 1 ? Features{} : Features{cat(op.scales.size(), " maps")};
+}
 template <class Other>
 Features of(const Other&, Shapes) {
   return {};

@@ -80,6 +80,30 @@ Cases fusion_cases() {
           {.op = Fusion{.plain = true}, .operands = {x, x, x}}};
 }
 
+// Boxes of two images on two maps: across the border, beyond it, smaller than a cell, wider than the map. No sample
+// lies on a cell's middle or a border, where rounding would choose the branch.
+Cases roi_align_cases() {
+  const std::vector<double> rois = {0,    1.53,  2.21,  9.17, 7.39, 1,    -4.13, -3.29, 5.37, 4.61, 0,    10.23,
+                                    6.31, 20.47, 15.19, 1,    3.13, 3.29, 3.13,  3.29,  1,    0.17, 0.23, 14.41,
+                                    10.9, 0,     2.37,  0.61, 4.83, 9.41, 1,     40.3,  30.7, 50.1, 41.9};
+  const Shape fine = {2, 3, 6, 8}, coarse = {2, 3, 3, 4}, boxes = {7, 5}, level = {7};
+  return {{.op = RoiAlign{.out = 3, .scales = {0.5}},
+           .operands = {fine, boxes, level},
+           .fixed = {1},
+           .integers = {2},
+           .given = {{1, rois}}},
+          {.op = RoiAlign{.out = 2, .sampling = 1, .scales = {0.5, 0.25}},
+           .operands = {fine, coarse, boxes, level},
+           .fixed = {2},
+           .integers = {3},
+           .given = {{2, rois}}},
+          {.op = RoiAlign{.out = 4, .sampling = 3, .scales = {0.25, 0.5}},
+           .operands = {coarse, fine, boxes, level},
+           .fixed = {2},
+           .integers = {3},
+           .given = {{2, rois}, {3, {0, 1, 1, 0, 1, 0, 1}}}}};
+}
+
 }  // namespace
 
 std::vector<OpCase> image_cases(const std::string& kind) {
@@ -91,6 +115,7 @@ std::vector<OpCase> image_cases(const std::string& kind) {
   if (kind == "bce_with_logits") return bce_cases();
   if (kind == "sigmoid_focal") return focal_cases();
   if (kind == "fusion") return fusion_cases();
+  if (kind == "roi_align") return roi_align_cases();
   return {};
 }
 

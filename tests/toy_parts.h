@@ -27,5 +27,6 @@ Program recurrent();
 Program speech();
 Program growing();
 Program boxes();
+Program regions();
 
 }  // namespace tbd::toys

@@ -8,7 +8,7 @@ std::vector<std::pair<std::string, Program>> toy_programs() {
   using namespace toys;
   std::vector<std::pair<std::string, Program>> out;
   for (Program program : {mlp20(), conv_forms(), norms(), elementwise(), tied(), frozen(), host_labels(), penalty(),
-                          tokens(), recurrent(), speech(), growing(), boxes()})
+                          tokens(), recurrent(), speech(), growing(), boxes(), regions()})
     out.emplace_back(program.config, std::move(program));
   return out;
 }

@@ -96,4 +96,27 @@ Program boxes() {
   return program;
 }
 
+// (N, 3, 8, 8) -> (6, 4): patches of two maps at boxes within them and across their borders.
+Program regions() {
+  Program program = named("regions");
+  Builder g(program, "train");
+  const Tensor image = g.input("image", {Builder::batch(), 3, 8, 8});
+  const Tensor noise = g.input("noise", {6, 4});
+  const Tensor level = g.input("level", {6}, DType::i32);
+  const Tensor label = g.input("label", {6}, DType::i32);
+  const Tensor fine = g.relu(g.conv2d("fine", image, {.out = 4, .kernel = 3, .pads = {1, 1, 1, 1}}));
+  const Tensor coarse = g.relu(g.conv2d("coarse", fine, {.out = 4, .kernel = 2, .stride = 2}));
+  const Tensor first = g.affine(g.slice(noise, {.begin = 0, .end = 1}), 0);
+  const Tensor low = g.affine(g.sigmoid(g.slice(noise, {.begin = 0, .end = 2})), 14, -3);
+  const Tensor side = g.affine(g.sigmoid(g.slice(noise, {.begin = 2})), 12, 0.5);
+  const Tensor rois = g.concat({first, low, g.add(low, side)});
+  const Tensor patches = g.node(RoiAlign{.out = 2, .scales = {0.5, 0.25}}, {fine, coarse, rois, level});
+  const Tensor logits = g.linear("head", g.flatten(patches), {.out = 4});
+  g.output("logits", logits);
+  g.loss("class", g.softmax_cross_entropy(logits, label));
+  g.update({.schedule = {.base = 0.01}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
 }  // namespace tbd::toys

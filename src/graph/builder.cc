@@ -137,10 +137,14 @@ Tensor Builder::parameter(std::string_view name, Shape shape, Init init) {
 }
 void Builder::init(std::string_view name, Init init) {
   const std::string key = cat(prefix_, name);
-  const auto found = std::ranges::find(program_.parameters, key, &Parameter::name);
-  require(found != program_.parameters.end(), "no parameter '", key, "' to initialise");
-  if (init.zero_row < 0) init.zero_row = found->init.zero_row;
-  found->init = init;
+  for (std::vector<Parameter>* all : {&program_.parameters, &program_.buffers}) {
+    const auto found = std::ranges::find(*all, key, &Parameter::name);
+    if (found == all->end()) continue;
+    if (init.zero_row < 0) init.zero_row = found->init.zero_row;
+    found->init = init;
+    return;
+  }
+  fail(ErrorKind::invalid, "no parameter '", key, "' to initialise");
 }
 Tensor Builder::linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
   require(weight.shape().rank() == 2, "weight '", weight.name(), "' is ", weight.shape(), ", expected (out, in)");

@@ -84,7 +84,7 @@ class Builder {
   // A parameter as a value: any op may read it, and the ops below take it as their weight. A name used before is the
   // same parameter, with its first init.
   Tensor parameter(std::string_view name, Shape shape, Init init = {});
-  // Replaces how a parameter of this scope starts ("q_proj.weight"); an embedding's padding row stays 0.
+  // Replaces how a parameter or buffer of this scope starts ("q_proj.weight"); an embedding's padding row stays 0.
   void init(std::string_view parameter, Init init);
   // y = x weight^T (+ bias), weight (out, in): a projection tied to an embedding, or by a weight that was computed.
   Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt);

@@ -39,6 +39,7 @@ template <codec::Is<HostCall::Result> Result>
 void fields(Result& result, auto visit) {
   visit("shape", result.shape);
   visit("dtype", result.dtype);
+  visit("ragged", result.ragged);
 }
 
 Json to_json_value(const Extent2& extent) { return {extent.h, extent.w}; }
@@ -54,6 +55,17 @@ void from_json_value(const Json& json, Pads& out) {
   codec::decode<codec::JsonForm::definition>(json, four);
   require(four.size() == 4, "expected top, bottom, left, right");
   out = {four[0], four[1], four[2], four[3]};
+}
+// "512N", or a number.
+Json to_json_value(const ResultExtent& extent) {
+  return extent.per_sample ? Json(cat(extent.count, "N")) : Json(extent.count);
+}
+void from_json_value(const Json& json, ResultExtent& out) {
+  if (!json.is_string()) return void(out = codec::integer(json));
+  const auto& text = json.get_ref<const std::string&>();
+  const auto count = text.ends_with('N') ? parse_int(std::string_view(text).substr(0, text.size() - 1)) : std::nullopt;
+  require(count.has_value(), "expected an extent such as \"512N\", got \"", text, "\"");
+  out = ResultExtent::each_sample(*count);
 }
 
 namespace {
@@ -88,7 +100,7 @@ void check_range(const char* key, const T& value) {
     for (const int64_t v : value) inside(v);
   } else if constexpr (std::is_same_v<T, std::vector<HostCall::Result>>) {
     for (const auto& result : value)
-      for (const int64_t v : result.shape) inside(v);
+      for (const ResultExtent& extent : result.shape) inside(extent.count);
   }
 }
 

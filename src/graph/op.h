@@ -20,6 +20,7 @@
 #include "graph/ops/norm.h"
 #include "graph/ops/pool.h"
 #include "graph/ops/recurrent.h"
+#include "graph/ops/roi_align.h"
 #include "graph/ops/sequence.h"
 #include "graph/ops/sigmoid_focal.h"
 #include "graph/ops/structure.h"
@@ -32,7 +33,7 @@ namespace tbd {
 #define TBD_EACH_OP(X)                                                                                        \
   X(Conv2d) X(ConvTranspose2d) X(Linear) X(Matmul)                                                            \
   X(BatchNorm) X(GroupNorm) X(LayerNorm) X(RmsNorm)                                                           \
-  X(MaxPool) X(AvgPool) X(GlobalMean) X(UpsampleNearest)                                                      \
+  X(MaxPool) X(AvgPool) X(GlobalMean) X(UpsampleNearest) X(RoiAlign)                                          \
   X(Unary) X(Binary) X(Affine) X(Clamp) X(Greater) X(Softmax) X(Dropout) X(Cast) X(Equals) X(Fusion)          \
   X(Reshape) X(Concat) X(Slice) X(Transpose) X(Gather) X(Reduce)                                              \
   X(StridedLength) X(SequenceMask) X(Embedding) X(Sinusoid) X(Rotary) X(Attention) X(Lstm) X(LstmCell) X(Gru) \

@@ -88,6 +88,16 @@ absl::Status ctc_loss(const Scope& scope, const Operation& op, const Outputs& up
   return scope.status();
 }
 
+// SparseTensorDenseMatMul(indices, values, shape, b) with indices and values that no gradient reaches.
+absl::Status sparse_product(const Scope& scope, const Operation& op, const Outputs& upstream, Outputs* out) {
+  const Output db = add(scope, "SparseTensorDenseMatMul", [&](NodeBuilder& builder) {
+    for (const Output& input : {op.input(0), op.input(1), op.input(2), upstream[0]}) builder.Input(in(input));
+    builder.Attr("adjoint_a", !op.node()->attrs().Find("adjoint_a")->b());
+  });
+  out->assign({kNone, kNone, kNone, db});
+  return scope.status();
+}
+
 int32_t attribute(const Operation& op, const char* name) {
   return static_cast<int32_t>(op.node()->attrs().Find(name)->i());
 }
@@ -185,6 +195,7 @@ extern "C" void tbd_register_gradients() {
   enter<avg_pool_grad>("AvgPoolGrad");
   enter<max_pool_grad>("MaxPoolGrad");
   enter<resize_grad>("ResizeNearestNeighborGrad");
+  enter<sparse_product>("SparseTensorDenseMatMul");
   enter<gather>("Gather");
   enter<identities>("IdentityN");
   for (const char* op : {"OnesLike", "RandomUniform", "TbdHostCall"}) enter_none(op);

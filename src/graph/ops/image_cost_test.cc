@@ -91,6 +91,28 @@ TEST(UpsampleNearestCost, MatchesNaiveLoop) {
   }
 }
 
+// One weighted sum of four cells a sample, one mean of its samples a bin; backward spreads the same products.
+TEST(RoiAlignCost, MatchesNaiveLoop) {
+  Random r(55);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const RoiAlign op = {.out = r.between(1, 3), .sampling = r.between(1, 3), .scales = {0.5, 0.25}};
+    const Shape fine = {r.between(1, 2), r.between(1, 3), 4, 5}, coarse = {fine[0], fine[1], 2, 3};
+    const int64_t boxes = r.between(1, 4);
+    const Operands o = operands(op, {fine, coarse, {boxes, 5}, {boxes}}, r);
+    const auto samples = [&] {
+      for (int64_t i = 0; i < o.out[0].elements(); ++i) {
+        Number bin;
+        for (int64_t corner = 0; corner < 4 * op.sampling * op.sampling; ++corner) bin += Number{0.5} * Number{2};
+        bin = bin / Number{static_cast<double>(op.sampling * op.sampling)};
+      }
+    };
+    EXPECT_EQ(without_bytes(forward_cost(op, o)), count(samples));
+    EXPECT_EQ(without_bytes(backward_cost(op, o)), count([&] {
+                if (o.needs(0) || o.needs(1)) samples();
+              }));
+  }
+}
+
 Number between(Number x, Number low, Number high) { return simd(std::min(greater(x, low).value, high.value)); }
 
 TEST(ClampCost, MatchesNaiveLoop) {

@@ -110,6 +110,14 @@ Program ops_of_detection() {
   const Tensor fused = g.node(Fusion{.epsilon = 1.0 / 3}, {a, b, g.parameter("edge_weights", {2})});
   const Tensor boxes = g.reshape(g.linear("box", g.node(Fusion{.plain = true}, {fused, a}), {.out = 4}), {0, 2, 2});
   g.loss("box", g.node(Huber{.delta = 1.0 / 9}, {boxes, target, weights}), 9);
+  const Tensor places = g.input("places", {Builder::batch(), 2, 2}),
+               kind = g.input("class", {Builder::batch(), 2}, DType::i32);
+  g.loss("bce", g.node(BceWithLogits{}, {boxes, places, weights}));
+  g.loss("focal", g.node(SigmoidFocal{.gamma = 1.0 / 3}, {boxes, kind}));
+  const Conv2d shrink = {.out = 2, .kernel = 1};
+  const Tensor image = g.conv2d("conv", g.reshape(boxes, {0, 2, 2, 1}), shrink);
+  const ConvTranspose2d grow = {.out = 1, .kernel = 3, .stride = 2, .pads = {1, 0, 0, 0}, .bias = true};
+  g.loss("mask", g.sum(g.conv_transpose2d("grow", g.dropout_of_samples("drop", image, 1.0 / 3), grow)));
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
   return program;
@@ -148,6 +156,32 @@ TEST(Scripts, ReproduceHuber) {
     EXPECT_EQ(std::system(cat("python3 -m py_compile '", file.string(), "'").c_str()), 0) << text;
   }
 }
+
+struct Spelled {
+  const char *kind, *text;
+};
+class DetectionScripts : public testing::TestWithParam<Spelled> {};
+
+TEST_P(DetectionScripts, AreReproduced) {
+  const Program program = with_dropout(ops_of_detection(), DropoutMode::kMask);
+  const NodeProgram nodes = node_program(program, kBatch, values_of(program));
+  const auto found = std::ranges::find(nodes.cases, GetParam().kind, &NodeCase::kind);
+  ASSERT_NE(found, nodes.cases.end());
+  const TemporaryFolder folder("tbd-scripts");
+  for (const char* framework : {"pytorch", "tensorflow", "mxnet"}) {
+    const std::string text = script(framework, nodes, *found, "result");
+    EXPECT_THAT(text, HasSubstr(GetParam().text)) << framework;
+    const std::filesystem::path file = folder.path() / cat(framework, ".py");
+    write_file_atomic(file, text);
+    EXPECT_EQ(std::system(cat("python3 -m py_compile '", file.string(), "'").c_str()), 0) << text;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, DetectionScripts,
+                         testing::Values(Spelled{"bce_with_logits", "bce(x0, x1, reshape(x2, (2, 1, 1)))"},
+                                         Spelled{"sigmoid_focal", "ALPHA, GAMMA = 0.25, 0.3333333333333333\n"},
+                                         Spelled{"conv_transpose2d", "[:, :, 1:5, 0:3]"},
+                                         Spelled{"dropout", "x1 / (1 - 0.3333333333333333)"}),
+                         [](const auto& info) { return std::string(info.param.kind); });
 
 }  // namespace
 }  // namespace tbd
