@@ -21,7 +21,7 @@ using testing_detection::signature;
 
 constexpr int64_t kAnchors = 2835, kAfter = 60;
 
-ProposalSettings settings() {
+ProposalSettings two_levels() {
   const Extent extents[] = {{25, 30}, {13, 15}};
   const double sizes[] = {8, 16}, ratios[] = {0.5, 1, 2};
   return {.pyramid = pyramid({100, 120}, extents, sizes, ratios), .before = 150, .overlap = 0.3};
@@ -43,7 +43,7 @@ HostTensor by_formula(DType dtype, const Shape& shape, const std::vector<Formula
 }
 
 struct Call {
-  ProposalSettings numbers = settings();
+  ProposalSettings numbers = two_levels();
   std::vector<HostTensor> in = {
       by_formula<double>(DType::f64, {2, kAnchors}, {{1201, 2837, 300, 4}, {907, 2837, 300, 4}}),
       by_formula<double>(DType::f64, {2, kAnchors, 4}, {{37, 211, 400, 0.25}, {53, 211, 400, 0.25}}),

@@ -116,7 +116,7 @@ std::optional<int64_t> own_memory(const std::vector<GpuProcess>& listed, const s
   return sum;
 }
 
-std::optional<MeanAndPeak> process_memory(Samples samples, const std::set<int64_t>& own) {
+std::optional<MeanAndPeak> memory_of_own(Samples samples, const std::set<int64_t>& own) {
   double sum = 0, peak = 0;
   int64_t count = 0;
   for (const GpuSample& sample : samples) {
@@ -151,7 +151,7 @@ std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t
              .util_gpu = mean_and_peak(samples, &GpuSample::util_gpu),
              .util_memory = mean_and_peak(samples, &GpuSample::util_memory),
              .memory_bytes = mean_and_peak(samples, &GpuSample::memory_bytes),
-             .process_memory_bytes = process_memory(samples, own),
+             .process_memory_bytes = memory_of_own(samples, own),
              .sm_clock_mhz = mean_and_peak(samples, &GpuSample::sm_clock_mhz),
              .memory_clock_mhz = mean_and_peak(samples, &GpuSample::memory_clock_mhz),
              .power_w = mean_and_peak(samples, &GpuSample::power_w),
