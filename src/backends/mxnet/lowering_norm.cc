@@ -50,7 +50,7 @@ Symbol lower(const BatchNorm& op, const Args& in) {
   const bool own = op.stats == BatchNorm::Stats::batch;
   const Symbol mean = own ? in.filled("running_mean", channels, 0) : in[next++];
   const Symbol variance = own ? in.filled("running_var", channels, 1) : in[next++];
-  const bool updates = op.stats == BatchNorm::Stats::running && backward_updates(in.dtype(in.size() - 1));
+  const bool updates = op.stats == BatchNorm::Stats::running && backward_updates(op, in.dtype(in.size() - 1));
   return in.op("BatchNorm", {in[0], weight, bias, mean, variance},
                {{"eps", text(op.eps)},
                 {"momentum", text(updates ? 1 - op.momentum : 1.0)},

@@ -137,7 +137,8 @@ PhaseRunner::HandedOut PhaseRunner::handed_out(size_t segment) {
 }
 
 bool PhaseRunner::by_backward(const BoundNode& node) const {
-  return needs(node.outputs[0]) && backward_updates(graph_.value(node.inputs.back()).dtype);
+  const auto* op = std::get_if<BatchNorm>(&node.op);
+  return op && needs(node.outputs[0]) && backward_updates(*op, graph_.value(node.inputs.back()).dtype);
 }
 
 Bound PhaseRunner::bound(ValueId id) const {

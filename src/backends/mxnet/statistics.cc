@@ -1,5 +1,8 @@
 #include "backends/mxnet/statistics.h"
 
+#include <cmath>
+#include <limits>
+
 #include "backends/mxnet/arithmetic.h"
 
 namespace tbd::mxnet {
@@ -26,7 +29,11 @@ bool updates_statistics(const BoundNode& node) {
   return op && op->stats == Stats::running;
 }
 
-bool backward_updates(DType statistics) { return statistics == DType::f32; }
+bool backward_updates(const BatchNorm& op, DType statistics) {
+  constexpr double kBits = 4 * std::numeric_limits<float>::epsilon();
+  const double taken = 1.0 - static_cast<double>(static_cast<float>(1 - op.momentum));
+  return statistics == DType::f32 && std::abs(taken - op.momentum) <= kBits * op.momentum;
+}
 
 HeldVariances::HeldVariances(const Graph& graph, const std::function<bool(const BoundNode&)>& by_backward,
                              Weights& weights) {

@@ -34,7 +34,8 @@ class ForwardStatistics {
 
 // batch_norm whose running statistics move with the batch.
 bool updates_statistics(const BoundNode& node);
-// Whether MXNet's own update serves: not in double, where its momentum would be wrong by 2e-8.
-bool backward_updates(DType statistics);
+// Whether MXNet's own update serves. It keeps 1 - m in single precision and takes the difference from 1: not in double,
+// where that would be wrong by 2e-8, nor where m is so small that it loses more than two bits; of 0.01 it loses four.
+bool backward_updates(const BatchNorm& op, DType statistics);
 
 }  // namespace tbd::mxnet
