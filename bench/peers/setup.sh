@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes the Python environment of the peer programs of one framework, with the same wheel as deps/frameworks.lock.
 #   bench/peers/setup.sh [FOLDER [pytorch|tensorflow|mxnet]]    default: the project's cache folder, peers/; pytorch
-# pytorch: torchvision, transformers, Pillow, pycocotools, fairseq's Python files and what these import (its package would
-# pin a hydra-core older than Python 3.11); about 4 GB, since Python's torch does not import without its CUDA libraries.
+# pytorch: torchvision, transformers, effdet, Pillow, pycocotools, fairseq's Python files and what these import (its
+# package would pin a hydra-core older than Python 3.11); about 4 GB, since Python's torch does not import without its CUDA libraries.
 # mxnet: with the last NumPy that it runs with. Wheels that lie in the folder TBD_WHEELS are not downloaded again.
 set -eu
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/tbd/peers} framework=${2:-pytorch}
@@ -12,7 +12,7 @@ version=$(sed -n "s/^\[$framework-\(.*\)\]/\1/p" "$lock" | head -n 1)
 case $framework in
   pytorch)
     packages="torch==$version torchvision pillow numpy transformers==5.23.0 safetensors pycocotools==2.0.11"
-    packages="$packages hydra-core==1.3.2 omegaconf==2.3.0 bitarray sacrebleu" ;;
+    packages="$packages hydra-core==1.3.2 omegaconf==2.3.0 bitarray sacrebleu effdet==0.4.1 timm==1.0.31" ;;
   tensorflow) packages="tensorflow-cpu==$version" ;;
   mxnet) packages="mxnet==$version numpy==1.23.5" ;;
 esac

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 import peer
 
-SAMPLES = ("label", "next_label", "start", "tgt_out", "ids", "label_len", "z")
+SAMPLES = ("label", "next_label", "start", "tgt_out", "ids", "label_len", "z", "image")
 
 
 def batch_of(path, dtype=torch.float32):
