@@ -28,6 +28,7 @@ namespace tbd {
 // growing       upsampled and transposed convolutions, a gate; shares as targets, and a value; sgd with momentum
 // boxes         feature maps fused by weights and plainly, one dropped by sample; a box at each place, whose distance
 //               from a target counts by place; its class by focal loss; masks by a transposed convolution; plain sgd
+// regions       patches of two maps at boxes of any place and size, their classes; plain sgd
 std::vector<std::pair<std::string, Program>> toy_programs();
 Program toy_program(std::string_view name);  // throws Error(not_found)
 

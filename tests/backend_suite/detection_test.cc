@@ -1,4 +1,5 @@
 #include "backend_suite/detection_oracle.h"
+#include "backend_suite/reference_sums.h"
 
 #include "graph/passes.h"
 #include "models/model.h"
@@ -176,27 +177,6 @@ const std::vector<DetectionCase>& cases() {
   return all;
 }
 
-constexpr double kTerm = 1e-7, kGradient = 1e-6;  // relative, as the oracle's own weights allow
-
-double norm_of(const HostTensor& tensor) {
-  double sum = 0;
-  for (const double x : as_doubles(tensor)) sum += x * x;
-  return std::sqrt(sum);
-}
-double sum_of(const HostTensor& tensor) {
-  double sum = 0;
-  for (const double x : as_doubles(tensor)) sum += x;
-  return sum;
-}
-double magnitudes(const HostTensor& tensor) {
-  double sum = 0;
-  for (const double x : as_doubles(tensor)) sum += std::abs(x);
-  return sum;
-}
-void expect_near(double actual, double expected, double relative, const std::string& what) {
-  EXPECT_NEAR(actual, expected, relative * std::abs(expected)) << what;
-}
-
 // One step of the case in double.
 TensorMap stepped(const DetectionCase& c, const oracle::DetectionTargets& targets) {
   const Program plain = find_model("efficientdet_d0").config(c.config).program();
@@ -226,15 +206,16 @@ TEST_P(EfficientDet, TakesTheStepOfItsReference) {
   EXPECT_EQ(targets.class_sum, c.class_sum);
   EXPECT_NEAR(targets.box_sum, c.box_sum, 1e-5);
   const TensorMap after = stepped(c, targets);
-  expect_near(as_doubles(after.at("term/cls")).front(), c.cls, kTerm, "cls");
-  expect_near(as_doubles(after.at("term/box")).front(), c.box, kTerm, "box");
+  expect_near(as_doubles(after.at("term/cls")).front(), c.cls, kTermBound, "cls");
+  expect_near(as_doubles(after.at("term/box")).front(), c.box, kTermBound, "box");
   double all = 0;
   for (const auto& [name, tensor] : after)
     if (name.starts_with("grad/")) all = std::hypot(all, norm_of(tensor));
-  expect_near(all, c.gradient_norm, kGradient, "all gradients");
-  for (const auto& [name, norm] : c.gradients) expect_near(norm_of(after.at("grad/" + name)), norm, kGradient, name);
-  for (const auto& [name, sum] : c.outputs) expect_near(magnitudes(after.at("output/" + name)), sum, kTerm, name);
-  for (const auto& [name, sum] : c.running) expect_near(sum_of(after.at("buffer/" + name)), sum, kTerm, name);
+  expect_near(all, c.gradient_norm, kGradientBound, "all gradients");
+  for (const auto& [name, norm] : c.gradients)
+    expect_near(norm_of(after.at("grad/" + name)), norm, kGradientBound, name);
+  for (const auto& [name, sum] : c.outputs) expect_near(magnitudes(after.at("output/" + name)), sum, kTermBound, name);
+  for (const auto& [name, sum] : c.running) expect_near(sum_of(after.at("buffer/" + name)), sum, kTermBound, name);
 }
 
 // D0 in double takes seconds in the fastest framework alone.
