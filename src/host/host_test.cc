@@ -49,7 +49,7 @@ TEST(TopRows, RefusesSettings) {
 TEST(HostSettings, AreFoundByNameAndCounted) {
   const HostNumbers numbers = {{"overlap", {0.5}}, {"sizes", {8, 16}}};
   EXPECT_EQ(setting("f", numbers, "overlap"), 0.5);
-  EXPECT_THAT(settings("f", numbers, "sizes"), ElementsAre(8, 16));
+  EXPECT_THAT(setting_list("f", numbers, "sizes"), ElementsAre(8, 16));
   EXPECT_EQ(setting("f", numbers, "least", 1e-3), 1e-3);
   EXPECT_THROW(setting("f", numbers, "sizes"), Error);
   EXPECT_THROW(setting("f", numbers, "least"), Error);

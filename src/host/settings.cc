@@ -17,12 +17,13 @@ void refuse_unknown_settings(std::string_view function, const HostNumbers& numbe
 double setting(std::string_view function, const HostNumbers& numbers, const std::string& name,
                std::optional<double> usual) {
   if (!numbers.contains(name) && usual) return *usual;
-  const std::vector<double>& values = settings(function, numbers, name);
+  const std::vector<double>& values = setting_list(function, numbers, name);
   require(values.size() == 1, function, ": '", name, "' has ", values.size(), " numbers, expected 1");
   return values.front();
 }
 
-const std::vector<double>& settings(std::string_view function, const HostNumbers& numbers, const std::string& name) {
+const std::vector<double>& setting_list(std::string_view function, const HostNumbers& numbers,
+                                        const std::string& name) {
   const auto found = numbers.find(name);
   require(found != numbers.end(), function, ": the setting '", name, "' is missing");
   require(!found->second.empty(), function, ": '", name, "' has no numbers");

@@ -15,6 +15,6 @@ void refuse_unknown_settings(std::string_view function, const HostNumbers& numbe
 double setting(std::string_view function, const HostNumbers& numbers, const std::string& name,
                std::optional<double> usual = std::nullopt);
 // One or more numbers.
-const std::vector<double>& settings(std::string_view function, const HostNumbers& numbers, const std::string& name);
+const std::vector<double>& setting_list(std::string_view function, const HostNumbers& numbers, const std::string& name);
 
 }  // namespace tbd

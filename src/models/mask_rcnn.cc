@@ -346,10 +346,17 @@ Program program(std::string config, const Sizes& sizes) {
   return program;
 }
 
-Config config(std::string name, std::string note, Expected expected, const Sizes& sizes = {},
-              std::string tiny = "tiny") {
+Config config(std::string name, std::string note, Expected expected, const Sizes& sizes = {}, std::string tiny = "tiny",
+              std::string detection = "torchvision") {
   const int64_t layers = 3 * sizes.all_blocks() + 2;  // of the body, as its paper counts them
-  return {name, std::move(note), expected, layers, [name, sizes] { return program(name, sizes); }, std::move(tiny)};
+  const auto made = [name, sizes] { return program(name, sizes); };
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = layers,
+          .program = made,
+          .tiny = std::move(tiny),
+          .detection = std::move(detection)};
 }
 
 const Sizes kTiny = {.blocks = {1, 1, 1, 1},
@@ -415,13 +422,14 @@ Model mask_rcnn() {
                   config("800x1216", "800 x 1216: pictures of 4 : 3", k1216, {.columns = 1216}),
                   config("512x512", "512 x 512", k512, {.height = 512, .columns = 512}),
                   config("r101", "ResNet-101", k101, {.blocks = {3, 4, 23, 3}}),
-                  config("slots81", "80 categories without gaps", k81, {.slots = 81}),
+                  config("slots81", "80 categories without gaps", k81, {.slots = 81}, "tiny", "torchvision-81"),
                   config("faster", "Faster R-CNN: no masks", kFaster, without_masks({}), "faster_tiny"),
                   config("faster_c4", "Faster R-CNN on one map of ResNet-101, VOC 2007, 608 x 1008", kC4Expected, kC4,
-                         "faster_tiny"),
-                  config("tiny", "one block a stage, width 8, 128 x 128, 4 slots: for tests", kTinyExpected, kTiny),
+                         "faster_tiny", "faster-c4"),
+                  config("tiny", "one block a stage, width 8, 128 x 128, 4 slots: for tests", kTinyExpected, kTiny,
+                         "tiny", "torchvision-tiny"),
                   config("faster_tiny", "tiny without masks: for tests", kFasterTiny, without_masks(kTiny),
-                         "faster_tiny")},
+                         "faster_tiny", "torchvision-tiny")},
   };
 }
 

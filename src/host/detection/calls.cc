@@ -24,7 +24,7 @@ class Numbers {
   double one(const std::string& name, std::optional<double> usual = std::nullopt) const {
     return setting(function_, numbers_, name, usual);
   }
-  const std::vector<double>& many(const std::string& name) const { return settings(function_, numbers_, name); }
+  const std::vector<double>& many(const std::string& name) const { return setting_list(function_, numbers_, name); }
   bool has(const std::string& name) const { return numbers_.contains(name); }
   int64_t whole(const std::string& name) const { return whole(name, one(name)); }
 
