@@ -15,7 +15,7 @@ namespace {
 std::optional<int64_t> classes_of(const Program& program) {
   std::optional<int64_t> classes;
   for (const Phase& phase : program.phases) {
-    const Graph graph = bind(program, phase, {{"N", 1}});
+    const Graph graph = bind(program, phase, {{"N", 2}});
     const auto image = graph.find("image"), label = graph.find("label");
     if (image && label && graph.value(*label).shape.rank() == 1) classes = integer_range(graph, *label).last + 1;
   }

@@ -1,6 +1,7 @@
 #include "runner/prediction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "graph/expand.h"
@@ -23,6 +24,7 @@ constexpr double kGraphNodeSeconds = 5e-6;        // of the device, which starts
 constexpr int64_t kFrameworkBytes = 400ll << 20;  // a worker's own, in its data segment
 constexpr int64_t kContextBytes = 600ll << 20;    // CUDA's context, modules and workspaces, in the device's memory
 constexpr double kMemoryFactor = 1.1;             // allocators and workspaces
+constexpr int64_t kPair = 2;                      // samples: batch statistics of one value are none
 constexpr double kPeaksSeconds = 6;               // before and after, as quick runs measure them
 
 double rate_of(const Rates& rates, const Precision& precision) {
@@ -120,7 +122,7 @@ class Predictor {
                     .model = loaded.model,
                     .kind = {}};
     network.for_counts = expanded_for_counts(network.program);
-    network.kind = network_kind(op_rows(network.for_counts, {{"N", 1}}), loaded.model ? loaded.model->domain : "");
+    network.kind = network_kind(op_rows(network.for_counts, {{"N", kPair}}), loaded.model ? loaded.model->domain : "");
     return networks_.emplace(key, std::move(network)).first->second;
   }
 
@@ -156,9 +158,10 @@ class Predictor {
   // The batch whose memory fills the budget, as far as memory is a line through that of two batches.
   int64_t largest(const Workload& cell, const Network& network) const {
     const auto bytes = [&](int64_t n) { return predict_memory(network.program, {{"N", n}}).peak().value; };
-    const int64_t one = bytes(1), each = std::max<int64_t>(1, bytes(2) - one);
+    const int64_t pair = bytes(kPair), each = std::max<int64_t>(1, bytes(kPair + 1) - pair);
     const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - own_bytes(cell)) / kMemoryFactor;
-    return std::max<int64_t>(1, 1 + static_cast<int64_t>(room - static_cast<double>(one)) / each);
+    const double more = std::floor((room - static_cast<double>(pair)) / static_cast<double>(each));
+    return std::max<int64_t>(1, kPair + static_cast<int64_t>(more));
   }
 
   static int64_t own_bytes(const Workload& cell) { return trains_on_gpu(cell) ? kContextBytes : kFrameworkBytes; }
