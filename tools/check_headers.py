@@ -23,7 +23,7 @@ SEEN_BY = {
     "nlohmann/json_fwd.hpp": (402, 173),
     "CLI/CLI.hpp": (1, 0),
     "simdjson.h": (2, 0),
-    "gmock/gmock.h": (0, 175),
+    "gmock/gmock.h": (0, 176),
     "ATen/core/Tensor.h": (25, 4),
     "ATen/record_function.h": (5, 1),
     "tensorflow/cc/framework/grad_op_registry.h": (2, 0),
