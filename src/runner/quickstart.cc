@@ -80,6 +80,12 @@ std::optional<Probe> probe_cell(Workload cell, int64_t batch, const RunnerSettin
   }
 }
 
+// Of a cell's launches those of pass clean: the others take one each.
+double share_of_speed(const std::vector<Pass>& passes) {
+  const auto launches = static_cast<double>(level(Effort::quick).launches);
+  return launches / (launches + static_cast<double>(passes.size()) - 1);
+}
+
 // Probes each framework and precision once, and gives each cell its batch.
 class Chooser {
  public:
@@ -91,7 +97,8 @@ class Chooser {
     size_t running = 0;
     for (const Workload& cell : cells_) running += probes_.at(probe_of(cell)).has_value();
     const double left = options.budget_seconds * (1 - kReserve) - (now_seconds() - began);
-    share_ = std::max(left, 0.5 * options.budget_seconds) / static_cast<double>(std::max<size_t>(1, running));
+    share_ = share_of_speed(quickstart_passes(cells_)) * std::max(left, 0.5 * options.budget_seconds) /
+             static_cast<double>(std::max<size_t>(1, running));
     for (const Workload& cell : cells_) choose_for(cell);
     for (Workload& cell : cells_)
       if (cell.batch == 0) cell.batch = batches_.contains(group_of(cell)) ? batches_[group_of(cell)] : sweep(cell)[0];
@@ -149,7 +156,7 @@ class Chooser {
   const ProgressSink& progress_;
   std::map<std::string, std::optional<Probe>> probes_;
   std::map<std::string, int64_t> batches_;
-  double share_ = 0;  // seconds of a cell
+  double share_ = 0;  // seconds of a cell's clean launches
 };
 
 }  // namespace
@@ -197,6 +204,12 @@ std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<F
   return cells;
 }
 
+std::vector<Pass> quickstart_passes(const std::vector<Workload>& cells) {
+  const auto on_cpu = [](const Workload& cell) { return cell.device.empty() || cell.device == Device::kCpu; };
+  if (std::ranges::all_of(cells, on_cpu)) return {Pass::kClean};
+  return {Pass::kClean, Pass::kTrace, Pass::kMemory};
+}
+
 std::vector<int64_t> sweep_on(const Device& device, std::vector<int64_t> sweep) {
   if (device == Device::kCpu) return sweep;
   for (int64_t batch = 2 * sweep.back(); batch <= kMostOnGpu; batch *= 2) sweep.push_back(batch);
@@ -226,8 +239,11 @@ std::vector<CellRun> run_quickstart(std::vector<Workload> cells, const Quickstar
   if (cells.empty()) fail(ErrorKind::usage, "there is no workload to measure");
   const Chooser chosen(cells, options, settings, progress);
   const LaunchPlan plan = chosen.launches();
-  const RunOptions run{
-      .effort = Effort::quick, .out = options.out, .limit_seconds = plan.limit_seconds, .launches = plan.launches};
+  const RunOptions run{.effort = Effort::quick,
+                       .out = options.out,
+                       .limit_seconds = plan.limit_seconds,
+                       .launches = plan.launches,
+                       .passes = quickstart_passes(cells)};
   return run_cells(cells, run, settings, progress);
 }
 

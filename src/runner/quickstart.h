@@ -28,6 +28,10 @@ std::vector<FrameworkOffer> framework_offers(const std::vector<std::string>& fra
 // framework keeps one cell, so that its row says why.
 std::vector<Workload> quickstart_cells(const Workload& like, const std::vector<FrameworkOffer>& offers);
 
+// What is measured of the cells: speed; where one of them trains on a GPU also where its time and its memory go, as the
+// paper shows of GPUs, in one launch each. A worker that cannot tell leaves these out.
+std::vector<Pass> quickstart_passes(const std::vector<Workload>& cells);
+
 // Chosen from the model's sweep: the largest that fits in memory and leaves room for 25 steps after 5 of warming up
 // in `share_seconds`, with a step's time linear in the batch; the smallest when none does.
 // `smallest_step_seconds`: of the first batch of the sweep. `fits` says whether a batch fits; it is asked from small to

@@ -69,6 +69,13 @@ TEST(QuickstartCells, AGpuIsMeasuredWithTensorFloats) {
   EXPECT_EQ(cells[1].device, Device("cuda:0"));
 }
 
+TEST(QuickstartPasses, OfAGpuTellTimeAndMemoryToo) {
+  const std::vector<Pass> clean = {Pass::kClean}, all = {Pass::kClean, Pass::kTrace, Pass::kMemory};
+  const Workload open{.model = "resnet50"}, cpu{.model = "resnet50", .device = Device::kCpu};
+  EXPECT_EQ(quickstart_passes({open, cpu}), clean);
+  EXPECT_EQ(quickstart_passes({cpu, {.model = "resnet50", .device = Device{"cuda:0"}}}), all);
+}
+
 TEST(SweepOn, AGpuTakesLargerBatches) {
   EXPECT_EQ(sweep_on(Device::kCpu, kSweep), kSweep);
   const std::vector<int64_t> sweep = sweep_on(Device("cuda:0"), kSweep);
