@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "built_workers.h"
+#include "measure/gpu/cuda_driver.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
 #include "runner/equivalence/check.h"
@@ -35,9 +36,16 @@ class EquivalenceGates : public ::testing::Test {
     step_ = worker_stepper(settings_.workers.front(), settings_);
   }
 
-  FrameworkVerdict judged(const std::string& toy, const ImageLayout& layout) {
-    const Equivalence equivalence(toy_program(toy), {.batch = 4}, step_);
-    return equivalence.judge({"pytorch", "", step_, layout});
+  // Groups, accumulation, clip and ema; every norm; masks and lamb; host results; two phases and a second derivative;
+  // padding, attention, a gradient that is 0; recurrence, whose nodes have several results; boxes and regions.
+  void expect_every_form_passes(const Stepper& step) {
+    for (const char* toy : {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent", "speech",
+                            "growing", "boxes", "regions"}) {
+      const Equivalence equivalence(toy_program(toy), {.batch = 4}, step_);
+      const FrameworkVerdict verdict = equivalence.judge({"pytorch", "", step, ImageLayout::kNhwc});
+      EXPECT_TRUE(verdict.passed()) << toy << ": " << to_json(verdict).dump(1);
+      EXPECT_GT(verdict.gates.front().compared, 10) << toy;
+    }
   }
 
   TemporaryFolder folder_{"tbd-equivalence"};
@@ -45,15 +53,11 @@ class EquivalenceGates : public ::testing::Test {
   Stepper step_;
 };
 
-// Groups, accumulation, clip and ema; every norm; masks and lamb; host results; two phases and a second derivative;
-// padding, attention, a gradient that is 0; recurrence, whose nodes have several results.
-TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) {
-  for (const char* toy :
-       {"conv_forms", "norms", "tied", "host_labels", "penalty", "tokens", "recurrent", "speech", "growing"}) {
-    const FrameworkVerdict verdict = judged(toy, ImageLayout::kNhwc);
-    EXPECT_TRUE(verdict.passed()) << toy << ": " << to_json(verdict).dump(1);
-    EXPECT_GT(verdict.gates.front().compared, 10) << toy;
-  }
+TEST_F(EquivalenceGates, ProgramsOfEveryFormPass) { expect_every_form_passes(step_); }
+
+TEST_F(EquivalenceGates, ProgramsOfEveryFormPassOnAGpu) {
+  if (const CudaDevices gpus = cuda_devices(); gpus.count == 0) GTEST_SKIP() << "no GPU answers: " << gpus.reason;
+  expect_every_form_passes(worker_stepper(settings_.workers.front(), settings_, Device("cuda:0")));
 }
 
 TEST_F(EquivalenceGates, AVerdictIsKeptAndStandsInTheRecordsThatFollow) {
