@@ -92,7 +92,7 @@ class CocoStream {
 
 class CocoFile::Impl {
  public:
-  Impl(fs::path path, int64_t slots) : slots_(slots), file_(std::move(path)) {
+  Impl(fs::path path, int64_t slots) : slots(slots), file(std::move(path)) {
     try {
       read(false);
       if (annotations_before_images_) read(true);
@@ -100,7 +100,7 @@ class CocoFile::Impl {
       require(seen_.contains("annotations"), "it has no list 'annotations'");
       order();
     } catch (const Error& e) {
-      throw e.within(file_.path().string());
+      throw e.within(file.path().string());
     }
   }
 
@@ -109,7 +109,7 @@ class CocoFile::Impl {
     size_t got = 0;
     while (got < annotation.bytes) {
       const size_t more =
-          file_.read_at(annotation.begin + static_cast<int64_t>(got), text.data() + got, annotation.bytes - got);
+          file.read_at(annotation.begin + static_cast<int64_t>(got), text.data() + got, annotation.bytes - got);
       if (more == 0) break;
       got += more;
     }
@@ -117,18 +117,18 @@ class CocoFile::Impl {
       const CocoEntry entry = json.annotation(text.data(), annotation.bytes);
       require(entry.id == annotation.id, "annotation ", annotation.id, " changed while it was in use");
       require(entry.segmentation.has_value(), "annotation ", annotation.id, " has no 'segmentation'");
-      return mask_of(*entry.segmentation, images_[annotation.image].size);
+      return mask_of(*entry.segmentation, images[annotation.image].size);
     } catch (const Error& e) {
-      throw e.within(file_.path().string());
+      throw e.within(file.path().string());
     }
   }
 
-  const int64_t slots_;
-  const PositionedFile file_;
-  std::vector<CocoImage> images_;
-  std::vector<CocoCategory> categories_;
-  std::vector<CocoAnnotation> annotations_;
-  std::vector<size_t> first_;  // annotation of each image; one more than images
+  const int64_t slots;
+  const PositionedFile file;
+  std::vector<CocoImage> images;
+  std::vector<CocoCategory> categories;
+  std::vector<CocoAnnotation> annotations;
+  std::vector<size_t> first;  // annotation of each image; one more than images
 
  private:
   void read(bool annotations_alone);
@@ -149,20 +149,20 @@ void CocoFile::Impl::read(bool annotations_alone) {
     require(seen_.insert(key).second || annotations_alone, "it has two lists '", key, "'");
     if (key == "images") return [this](char* text, size_t size, int64_t at) { take_image(text, size, at); };
     if (key == "categories")
-      return [this](char* text, size_t size, int64_t) { categories_.push_back(json_.category(text, size)); };
+      return [this](char* text, size_t size, int64_t) { categories.push_back(json_.category(text, size)); };
     annotations_before_images_ = !seen_.contains("images");
     if (annotations_before_images_) return {};
     return [this](char* text, size_t size, int64_t at) { take_annotation(text, size, at); };
   };
-  CocoStream(file_).read(reader_of);
+  CocoStream(file).read(reader_of);
 }
 
 void CocoFile::Impl::take_image(char* text, size_t size, int64_t position) try {
   CocoImage image = json_.image(text, size);
-  require(images_.size() < UINT32_MAX, "it has more than 2^32 images");
-  const bool fresh = place_of_.try_emplace(image.id, static_cast<uint32_t>(images_.size())).second;
+  require(images.size() < UINT32_MAX, "it has more than 2^32 images");
+  const bool fresh = place_of_.try_emplace(image.id, static_cast<uint32_t>(images.size())).second;
   require(fresh, "image ", image.id, " comes twice");
-  images_.push_back(std::move(image));
+  images.push_back(std::move(image));
 } catch (const Error& e) {
   throw e.within(cat("byte ", position));
 }
@@ -177,54 +177,54 @@ void CocoFile::Impl::take_annotation(char* text, size_t size, int64_t position) 
   const int64_t id = *entry.id;
   const auto image = place_of_.find(entry.image_id);
   require(image != place_of_.end(), "annotation ", id, " is of image ", entry.image_id, ", which is not listed");
-  require(entry.category_id >= 1 && entry.category_id < slots_, "annotation ", id, " is of category ",
-          entry.category_id, ", the network has slots for 1 to ", slots_ - 1);
+  require(entry.category_id >= 1 && entry.category_id < slots, "annotation ", id, " is of category ", entry.category_id,
+          ", the network has slots for 1 to ", slots - 1);
   if (entry.segmentation) try {
-      check_segmentation(*entry.segmentation, images_[image->second].size);
+      check_segmentation(*entry.segmentation, images[image->second].size);
     } catch (const Error& e) {
       throw e.within(cat("annotation ", id));
     }
-  annotations_.push_back({.id = id,
-                          .image = image->second,
-                          .category = static_cast<int32_t>(entry.category_id),
-                          .crowd = entry.crowd,
-                          .masked = entry.segmentation.has_value(),
-                          .box = entry.box,
-                          .area = entry.area,
-                          .begin = position,
-                          .bytes = static_cast<uint32_t>(size)});
+  annotations.push_back({.id = id,
+                         .image = image->second,
+                         .category = static_cast<int32_t>(entry.category_id),
+                         .crowd = entry.crowd,
+                         .masked = entry.segmentation.has_value(),
+                         .box = entry.box,
+                         .area = entry.area,
+                         .begin = position,
+                         .bytes = static_cast<uint32_t>(size)});
 }
 
 // Images by id, annotations by image.
 void CocoFile::Impl::order() {
-  std::vector<uint32_t> by_id(images_.size()), place(images_.size());
+  std::vector<uint32_t> by_id(images.size()), place(images.size());
   std::iota(by_id.begin(), by_id.end(), 0u);
-  std::ranges::sort(by_id, {}, [&](uint32_t i) { return images_[i].id; });
-  std::vector<CocoImage> images;
+  std::ranges::sort(by_id, {}, [&](uint32_t i) { return images[i].id; });
+  std::vector<CocoImage> sorted;
   for (const uint32_t i : by_id) {
-    place[i] = static_cast<uint32_t>(images.size());
-    images.push_back(std::move(images_[i]));
+    place[i] = static_cast<uint32_t>(sorted.size());
+    sorted.push_back(std::move(images[i]));
   }
-  images_ = std::move(images);
+  images = std::move(sorted);
   place_of_.clear();
-  for (CocoAnnotation& annotation : annotations_) annotation.image = place[annotation.image];
-  std::ranges::stable_sort(annotations_, {}, &CocoAnnotation::image);
-  first_.assign(images_.size() + 1, 0);
-  for (const CocoAnnotation& annotation : annotations_) ++first_[annotation.image + 1];
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  for (CocoAnnotation& annotation : annotations) annotation.image = place[annotation.image];
+  std::ranges::stable_sort(annotations, {}, &CocoAnnotation::image);
+  first.assign(images.size() + 1, 0);
+  for (const CocoAnnotation& annotation : annotations) ++first[annotation.image + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
 }
 
 CocoFile::CocoFile(fs::path file, int64_t slots) : impl_(std::make_unique<Impl>(std::move(file), slots)) {}
 CocoFile::~CocoFile() = default;
 CocoFile::CocoFile(CocoFile&&) noexcept = default;
 
-const fs::path& CocoFile::path() const { return impl_->file_.path(); }
-const std::vector<CocoImage>& CocoFile::images() const { return impl_->images_; }
-const std::vector<CocoCategory>& CocoFile::categories() const { return impl_->categories_; }
-const std::vector<CocoAnnotation>& CocoFile::annotations() const { return impl_->annotations_; }
+const fs::path& CocoFile::path() const { return impl_->file.path(); }
+const std::vector<CocoImage>& CocoFile::images() const { return impl_->images; }
+const std::vector<CocoCategory>& CocoFile::categories() const { return impl_->categories; }
+const std::vector<CocoAnnotation>& CocoFile::annotations() const { return impl_->annotations; }
 std::span<const CocoAnnotation> CocoFile::of_image(size_t image) const {
-  const auto begin = static_cast<std::ptrdiff_t>(impl_->first_[image]);
-  return {impl_->annotations_.begin() + begin, impl_->first_[image + 1] - impl_->first_[image]};
+  const auto begin = static_cast<std::ptrdiff_t>(impl_->first[image]);
+  return {impl_->annotations.begin() + begin, impl_->first[image + 1] - impl_->first[image]};
 }
 RunLengths CocoFile::mask(const CocoAnnotation& annotation, CocoJson& json) const {
   return impl_->mask(annotation, json);

@@ -15,22 +15,11 @@
 namespace tbd::detection {
 namespace {
 
-enum Operand { kProposals, kCount, kBoxes, kLabels, kKeys, kSizes, kRuns, kStarts, kOperands };
-enum Result {
-  kRois,
-  kLevel,
-  kLabel,
-  kWeight,
-  kBoxTarget,
-  kBoxWeight,
-  kMaskRois,
-  kMaskLevel,
-  kMaskLabel,
-  kMaskTarget,
-  kMaskWeight,
-  kRows,
-  kResults
-};
+// Places of operands and results, and how many there are.
+constexpr size_t kProposals = 0, kCount = 1, kBoxes = 2, kLabels = 3, kKeys = 4, kSizes = 5, kRuns = 6, kStarts = 7,
+                 kOperands = 8;
+constexpr size_t kRois = 0, kLevel = 1, kLabel = 2, kWeight = 3, kBoxTarget = 4, kBoxWeight = 5, kMaskRois = 6,
+                 kMaskLevel = 7, kMaskLabel = 8, kMaskTarget = 9, kMaskWeight = 10, kRows = 11, kResults = 12;
 
 // The extents of one call.
 struct Extents {
@@ -149,7 +138,7 @@ class Reader {
   Box box(int64_t n, int64_t object) const { return boxes_.box(n * extents_.boxes + object); }
 
  private:
-  std::span<const int32_t> part(Operand operand, int64_t n, int64_t length) const {
+  std::span<const int32_t> part(size_t operand, int64_t n, int64_t length) const {
     return in_[operand].as<int32_t>().subspan(n * length, length);
   }
   void check_mask(int64_t n, int64_t object) const {
