@@ -114,7 +114,8 @@ TEST(EfficientDet, DecaysFiltersAloneAndClips) {
 
 // An epoch of 118,287 images in batches of 64 is 1,849 steps.
 TEST(EfficientDet, WarmsUpOverAnEpochAndFallsToZero) {
-  const Schedule& schedule = oracle::program("efficientdet_d0", "").phases[0].update.schedule;
+  const Program program = oracle::program("efficientdet_d0", "");
+  const Schedule& schedule = program.phases[0].update.schedule;
   EXPECT_NEAR(learning_rate(schedule, 1, 64), 0.008 + 0.072 / 1849, 1e-12);
   EXPECT_NEAR(learning_rate(schedule, 1849, 64), 0.08, 1e-12);
   EXPECT_NEAR(learning_rate(schedule, 1849, 128), 0.16, 1e-3);
