@@ -21,7 +21,7 @@ struct ObjectCounts {
   int64_t most = 0;  // in one image
 };
 
-struct LeftOut {
+struct LeftOutObjects {
   int64_t crowds = 0;        // annotations of many objects
   int64_t without_area = 0;  // boxes of which nothing is inside the image
   int64_t empty = 0;         // images without an annotation that has both sides above 1 pixel
@@ -47,7 +47,7 @@ class CocoPictures {
   std::span<const CocoAnnotation> annotations(size_t position) const { return file_.of_image(kept_[position]); }
 
   const ObjectCounts& counts() const { return counts_; }  // of the images that are left
-  const LeftOut& left_out() const { return left_out_; }
+  const LeftOutObjects& left_out() const { return left_out_; }
   std::vector<std::string> notes() const;  // the counts as sentences
 
  private:
@@ -57,7 +57,7 @@ class CocoPictures {
   CocoFile file_;
   std::vector<uint32_t> kept_;
   ObjectCounts counts_;
-  LeftOut left_out_;
+  LeftOutObjects left_out_;
 };
 
 // The pixels of a file. Throws Error as read_file and decode_image, and Error(invalid) for extents that are not those
