@@ -26,6 +26,10 @@ void check_types(const Op& op, const Operands& o, size_t data) {
             " differ in type: ", o.in_dtypes[0], " and ", o.in_dtypes[i]);
 }
 
+bool trains(const Graph& graph, ValueId value) {
+  return std::ranges::find(graph.trained, value) != graph.trained.end();
+}
+
 void check_parameters(const Graph& graph, const BoundNode& node, const Shape& x, size_t data) {
   const std::vector<ParameterSpec> specs = parameters(node.op, x);
   const size_t given = node.inputs.size() - data;
@@ -36,7 +40,8 @@ void check_parameters(const Graph& graph, const BoundNode& node, const Shape& x,
     require(value.shape == specs[i].shape, specs[i].suffix, " '", value.name, "' is ", value.shape, ", expected ",
             specs[i].shape);
     require(is_float(value.dtype), specs[i].suffix, " '", value.name, "' is ", value.dtype);
-    require(!specs[i].buffer || value.kind == Value::Kind::buffer, specs[i].suffix, " '", value.name,
+    const bool read = !specs[i].moves && value.kind == Value::Kind::parameter;  // another form of the node trains it
+    require(!specs[i].buffer || value.kind == Value::Kind::buffer || read, specs[i].suffix, " '", value.name,
             "' must be a buffer");
     require(value.kind != Value::Kind::buffer || specs[i].buffer, specs[i].suffix, " '", value.name,
             "' must not be a buffer");
@@ -52,6 +57,15 @@ void check_operands(const Graph& graph, const BoundNode& node) {
   output_shapes(node.op, Shapes(o.in).first(data));  // a wrong operand is named before a wrong parameter
   check_parameters(graph, node, o.in[0], data);
   check_types(node.op, o, data);
+}
+
+void check_trained(const Graph& graph, const BoundNode& node) {
+  const size_t data = data_operands(node.op, node.inputs.size());
+  const std::vector<ParameterSpec> specs = parameters(node.op, graph.value(node.inputs[0]).shape);
+  for (size_t i = 0; i < specs.size(); ++i)
+    require(!specs[i].buffer || !trains(graph, node.inputs[data + i]), kind(node.op), " '", node.name,
+            "': ", specs[i].suffix, " '", graph.value(node.inputs[data + i]).name,
+            "' is trained, but must be a buffer");
 }
 
 }  // namespace tbd

@@ -182,6 +182,7 @@ class Binder {
               "', which is not a parameter");
       graph_.trained.push_back(id);
     }
+    for (const BoundNode& node : graph_.nodes) check_trained(graph_, node);
   }
 
   const Program& program_;

@@ -107,6 +107,30 @@ void drop_dropout(Phase& phase) {
   for (auto& [name, value] : phase.outputs) follow(value);
 }
 
+// Running statistics are what a frozen norm reads; nothing moves them here.
+Phase evaluation_form(Phase phase) {
+  phase.name = evaluation_of(phase.name);
+  phase.update = {};
+  phase.accumulate = 1;
+  drop_dropout(phase);
+  for (Node& node : phase.nodes)
+    if (auto* norm = std::get_if<BatchNorm>(&node.op); norm && norm->stats == BatchNorm::Stats::running)
+      norm->stats = BatchNorm::Stats::frozen;
+  return phase;
+}
+
+void require_known_weights(const Program& own, const Program& program) {
+  const auto check = [](const std::vector<Parameter>& wanted, const std::vector<Parameter>& known) {
+    for (const Parameter& each : wanted) {
+      const auto found = std::ranges::find(known, each.name, &Parameter::name);
+      require(found != known.end() && found->shape == each.shape, "evaluation reads '", each.name, "' ", each.shape,
+              ", which the network has not");
+    }
+  };
+  check(own.parameters, program.parameters);
+  check(own.buffers, program.buffers);
+}
+
 }  // namespace
 
 Program with_precision(Program program, const Precision& precision) {
@@ -129,6 +153,17 @@ Program with_dropout(Program program, const DropoutMode& mode) {
     if (mode == DropoutMode::kMask) add_masks(phase);
     if (mode == DropoutMode::kOff) drop_dropout(phase);
   }
+  return program;
+}
+
+std::string evaluation_of(std::string_view phase) { return cat(phase, ".evaluation"); }
+
+Program with_evaluation(Program program, const Program& own) {
+  std::vector<Phase> added = own.phases;
+  require_known_weights(own, program);
+  if (added.empty())
+    for (const StepEntry& entry : program.step) added.push_back(evaluation_form(program.phase(entry.phase)));
+  program.phases.insert(program.phases.end(), added.begin(), added.end());
   return program;
 }
 

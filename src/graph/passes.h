@@ -18,4 +18,11 @@ Program with_precision(Program program, const Precision& precision);
 // dropout is 0. Comes before with_precision, which casts masks like other operands.
 Program with_dropout(Program program, const DropoutMode& mode);
 
+// Each phase of the step list gets a form for held-out data beside it, "<phase>.evaluation", which no step entry names:
+// norms by their running statistics, no dropout, no update. Its terms are sums over a batch as those of training are.
+// `own`, where it has phases, stands for them all: a network whose answers are made otherwise than its loss brings
+// them. Throws Error(invalid) where they read a parameter or buffer that the program has not.
+Program with_evaluation(Program program, const Program& own = {});
+std::string evaluation_of(std::string_view phase);
+
 }  // namespace tbd

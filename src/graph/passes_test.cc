@@ -159,5 +159,61 @@ TEST(Dropout, ModeChangesTheLoweredHashButNotTheModelHash) {
   EXPECT_NE(program_hash(with_dropout(program, DropoutMode::kMask)), program_hash(program));
 }
 
+TEST(EvaluationForm, StandsBesideTheStepWithoutChangingIt) {
+  for (const auto& [name, program] : with_sequences(toy_programs())) {
+    const Program both = with_evaluation(program);
+    EXPECT_NO_THROW(validate(both, {{"N", 4}})) << name;
+    EXPECT_EQ(both.step, program.step) << name;
+    EXPECT_EQ(both.phases.size(), program.phases.size() + program.step.size()) << name;
+    for (size_t i = 0; i < program.phases.size(); ++i) EXPECT_EQ(both.phases[i], program.phases[i]) << name;
+  }
+}
+
+TEST(EvaluationForm, ReadsRunningStatisticsDropsNothingAndTrainsNothing) {
+  for (const auto& [name, program] : with_sequences(toy_programs())) {
+    const Program both = with_evaluation(program);
+    for (const StepEntry& entry : program.step) {
+      const Phase& form = both.phase(evaluation_of(entry.phase));
+      EXPECT_TRUE(form.wrt().empty()) << name;
+      EXPECT_EQ(form.accumulate, 1) << name;
+      EXPECT_EQ(form.loss.size(), program.phase(entry.phase).loss.size()) << name;
+      for (const Node& node : form.nodes) {
+        EXPECT_FALSE(dropout_rate(node.op).value_or(0) > 0) << name << ' ' << node.name;
+        const auto* norm = std::get_if<BatchNorm>(&node.op);
+        EXPECT_FALSE(norm && norm->stats == BatchNorm::Stats::running) << name << ' ' << node.name;
+      }
+    }
+  }
+}
+
+TEST(EvaluationForm, IsNoFormToTrain) {
+  const Program program = toy_program("norms"), both = with_evaluation(program);
+  Program wrong = program;
+  wrong.phases = {both.phase(evaluation_of("train"))};
+  wrong.phases[0].update = program.phases[0].update;
+  wrong.step = {{.phase = wrong.phases[0].name}};
+  try {
+    validate(wrong, {{"N", 4}});
+    FAIL() << "a frozen norm's weight is trained";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("is trained, but must be a buffer"));
+  }
+}
+
+TEST(EvaluationForm, MayBeANetworksOwnOverTheSameWeights) {
+  const Program program = toy_program("mlp20");
+  Program own = {.model = "toy"};
+  own.parameters = {program.parameters.front()};
+  own.phases = {{.name = "answers"}};
+  EXPECT_EQ(with_evaluation(program, own).phases.back().name, "answers");
+  own.parameters[0].shape = {3};
+  try {
+    with_evaluation(program, own);
+    FAIL() << "the network has no such weight";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(own.parameters[0].name));
+  }
+}
+
 }  // namespace
 }  // namespace tbd

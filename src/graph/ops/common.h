@@ -109,6 +109,7 @@ struct ParameterSpec {
   Shape shape;
   Init init;
   bool buffer = false;  // state that no gradient reaches: running statistics
+  bool moves = true;    // of a buffer: forward writes it
 };
 
 // Counts of one op in one direction (docs/flops.md). A multiply-accumulate is 2.

@@ -77,9 +77,10 @@ std::vector<ParameterSpec> parameters(const BatchNorm& op, const Shape& x) {
   std::vector<ParameterSpec> specs;
   if (op.affine) specs = scale_and_shift(x[1]);
   for (ParameterSpec& spec : specs) spec.buffer = frozen;
+  for (ParameterSpec& spec : specs) spec.moves = false;
   if (op.stats == BatchNorm::Stats::batch) return specs;
-  specs.push_back({.suffix = "running_mean", .shape = {x[1]}, .buffer = true});
-  specs.push_back({.suffix = "running_var", .shape = {x[1]}, .init = kOnes, .buffer = true});
+  specs.push_back({.suffix = "running_mean", .shape = {x[1]}, .buffer = true, .moves = !frozen});
+  specs.push_back({.suffix = "running_var", .shape = {x[1]}, .init = kOnes, .buffer = true, .moves = !frozen});
   return specs;
 }
 

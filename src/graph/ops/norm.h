@@ -6,7 +6,8 @@ namespace tbd {
 // y = (x - mean) / sqrt(var + eps) * weight + bias per channel, biased batch variance; x (N, C, ...).
 // Ioffe and Szegedy 2015, arXiv:1502.03167. Training updates running = (1 - momentum) running + momentum batch,
 // with the unbiased variance. Buffers running_mean, running_var (C) exist unless stats is `batch`.
-// stats `frozen`: scale and shift from the buffers, whose statistics never change.
+// stats `frozen`: scale and shift from the buffers, whose statistics never change; weight and bias are buffers too, or
+// parameters that the phase does not train.
 struct BatchNorm {
   static constexpr std::string_view kKind = "batch_norm";
   static constexpr OperandRule kOperands[] = {{"x"}};
