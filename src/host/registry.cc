@@ -13,6 +13,8 @@ struct Entry {
 constexpr Entry kFunctions[] = {{"top_rows", top_rows},
                                 {"select_proposals", detection::call_select_proposals},
                                 {"sample_rois", detection::call_sample_rois},
+                                {"proposal_rois", detection::call_proposal_rois},
+                                {"select_detections", detection::call_select_detections},
                                 {"roi_plan", detection::call_roi_plan}};
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "host/detection/evaluation_calls.h"
 #include "host/detection/proposals.h"
 #include "host/detection/roi_plan.h"
 #include "host/detection/roi_samples.h"
@@ -67,6 +68,16 @@ Pyramid pyramid_of(const Numbers& numbers) {
   return out;
 }
 
+void read_levels(const Numbers& numbers, RoiSettings& settings) {
+  settings.canonical = numbers.one("canonical", settings.canonical);
+  if (!numbers.has("levels")) return;
+  const std::vector<Extent> levels = numbers.extents("levels");
+  numbers.expect(levels.size() == 1 && levels[0].height <= levels[0].width,
+                 "'levels' are not the lowest and the highest");
+  settings.lowest = levels[0].height;
+  settings.highest = levels[0].width;
+}
+
 }  // namespace
 
 void call_select_proposals(std::span<const HostTensor> in, const HostNumbers& given, std::span<HostTensor> out) {
@@ -83,16 +94,26 @@ void call_sample_rois(std::span<const HostTensor> in, const HostNumbers& given, 
   const Numbers numbers("sample_rois", given, {"slots", "overlap", "positive_share", "canonical", "levels"});
   RoiSettings settings = {.overlap = numbers.one("overlap", 0.5),
                           .positive_share = numbers.one("positive_share", 0.25),
-                          .canonical = numbers.one("canonical", 224),
                           .slots = numbers.whole("slots")};
-  if (numbers.has("levels")) {
-    const std::vector<Extent> levels = numbers.extents("levels");
-    numbers.expect(levels.size() == 1 && levels[0].height <= levels[0].width,
-                   "'levels' are not the lowest and the highest");
-    settings.lowest = levels[0].height;
-    settings.highest = levels[0].width;
-  }
+  read_levels(numbers, settings);
   sample_rois(settings, in, out);
+}
+
+void call_proposal_rois(std::span<const HostTensor> in, const HostNumbers& given, std::span<HostTensor> out) {
+  RoiSettings settings;
+  read_levels(Numbers("proposal_rois", given, {"canonical", "levels"}), settings);
+  proposal_rois(settings, in, out);
+}
+
+void call_select_detections(std::span<const HostTensor> in, const HostNumbers& given, std::span<HostTensor> out) {
+  const Numbers numbers("select_detections", given, {"most", "score", "least", "overlap", "canonical", "levels"});
+  RoiSettings settings;
+  read_levels(numbers, settings);
+  select_detections({.score = numbers.one("score", 0.05),
+                     .least = numbers.one("least", 0.01),
+                     .overlap = numbers.one("overlap", 0.5),
+                     .most = numbers.whole("most")},
+                    settings, in, out);
 }
 
 void call_roi_plan(std::span<const HostTensor> in, const HostNumbers& given, std::span<HostTensor> out) {

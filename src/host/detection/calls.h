@@ -13,6 +13,13 @@ void call_select_proposals(std::span<const HostTensor> in, const HostNumbers& nu
 // and highest: 2, 5).
 void call_sample_rois(std::span<const HostTensor> in, const HostNumbers& numbers, std::span<HostTensor> out);
 
+// proposal_rois (evaluation_calls.h). Numbers: canonical (224), levels (2, 5).
+void call_proposal_rois(std::span<const HostTensor> in, const HostNumbers& numbers, std::span<HostTensor> out);
+
+// select_detections (evaluation_calls.h). Numbers: most; score (0.05), least (0.01), overlap (0.5), canonical (224),
+// levels (2, 5).
+void call_select_detections(std::span<const HostTensor> in, const HostNumbers& numbers, std::span<HostTensor> out);
+
 // roi_plan (roi_plan.h). Numbers: extents (height, width of each map, in turn), scales, images, out, sampling.
 void call_roi_plan(std::span<const HostTensor> in, const HostNumbers& numbers, std::span<HostTensor> out);
 
