@@ -311,12 +311,13 @@ Program program(std::string config, const Sizes& sizes) {
 Config config(std::string name, std::string note, Expected expected, const Sizes& sizes = {}) {
   const int64_t layers = 1 + sizes.blocks() + sizes.cells + sizes.head_repeats;
   const bool drops = sizes.blocks() > static_cast<int64_t>(std::size(kStages));
-  return {name,
-          std::move(note),
-          expected,
-          layers,
-          [name, sizes] { return program(name, sizes); },
-          drops ? "tiny2" : "tiny"};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = layers,
+          .program = [name, sizes] { return program(name, sizes); },
+          .tiny = drops ? "tiny2" : "tiny",
+          .judge = "anchors"};
 }
 
 // train_flops = 2 (3 F - F1), F1 of the first convolution.

@@ -22,16 +22,18 @@ struct Sizes {
   int64_t height = 800, columns = 1344;  // of the padded pictures
   int64_t pyramid = 256;                 // channels; 0: no pyramid, heads on the last map
   std::vector<double> anchor_sizes = {32, 64, 128, 256, 512};
-  int64_t region_width = 256;  // of the proposal head's 3 x 3 convolution
-  int64_t slots = 91;          // classes, 0 being the background
-  int64_t before = 2000, after = 2000;
+  int64_t region_width = 256;           // of the proposal head's 3 x 3 convolution
+  int64_t slots = 91;                   // classes, 0 being the background
+  int64_t before = 2000, after = 2000;  // proposals a level and a picture
+  int64_t before_evaluated = 1000, after_evaluated = 1000;
   int64_t anchors = 256;                   // that the proposal head learns from, half of them positive at most
   int64_t regions = 512, positives = 128;  // of a picture, for the box and mask heads
   int64_t box_width = 1024;
   std::vector<int64_t> mask_widths = {256, 256, 256, 256};  // none: no mask head
   int64_t mask_up = 256;
   int64_t objects = 100, mask_runs = 131'072;
-  double canonical = 224;  // side of a region on pyramid level 4
+  int64_t detections = 100;  // of a picture, when it is evaluated
+  double canonical = 224;    // side of a region on pyramid level 4
 
   bool masks() const { return !mask_widths.empty(); }
   int64_t all_blocks() const { return std::accumulate(blocks.begin(), blocks.end(), int64_t{0}); }
@@ -107,8 +109,9 @@ Tensor proposal_conv(Builder& g, const std::string& name, const Tensor& x, int64
 }
 
 struct ProposalHead {
-  Tensor objectness;  // (N, anchors)
-  Tensor deltas;      // (N, anchors, 4)
+  Tensor objectness;                          // (N, anchors)
+  Tensor deltas;                              // (N, anchors, 4)
+  std::vector<Tensor> by_level, level_codes;  // the same in parts
 };
 
 int64_t anchors_a_cell(const Sizes& sizes, size_t levels) {
@@ -126,13 +129,10 @@ ProposalHead proposal_head(Builder& g, const std::vector<Tensor>& levels, const 
     objectness.push_back(g.reshape(g.transpose(logits, {0, 2, 3, 1}), {0, -1}));
     const Tensor codes = proposal_conv(g, "bbox_pred", t, 4 * anchors, 1);
     deltas.push_back(g.reshape(g.transpose(codes, {0, 2, 3, 1}), {0, -1, 4}));
-    const std::string level = cat("P", i + 2);
-    g.output("objectness." + level, objectness.back());
-    g.output("rpn_deltas." + level, deltas.back());
   }
-  if (levels.size() == 1) return {objectness[0], deltas[0]};
+  if (levels.size() == 1) return {objectness[0], deltas[0], objectness, deltas};
   const Tensor all = g.concat(objectness);
-  return {all, g.concat(deltas)};
+  return {all, g.concat(deltas), objectness, deltas};
 }
 
 void proposal_losses(Builder& g, const ProposalHead& head, const Sizes& sizes) {
@@ -148,10 +148,10 @@ void proposal_losses(Builder& g, const ProposalHead& head, const Sizes& sizes) {
   g.loss("rpn_box", g.node(Huber{.delta = kSmooth}, {codes, box_target, box_weight}), kPerBeta);
 }
 
-HostNumbers proposal_numbers(const std::vector<Tensor>& levels, const Sizes& sizes) {
+HostNumbers proposal_numbers(const std::vector<Tensor>& levels, const Sizes& sizes, int64_t before) {
   HostNumbers numbers = {{"sizes", sizes.anchor_sizes},
                          {"ratios", {0.5, 1, 2}},
-                         {"before", {static_cast<double>(sizes.before)}},
+                         {"before", {static_cast<double>(before)}},
                          {"overlap", {0.7}},
                          {"least", {1e-3}}};
   for (const Tensor& level : levels) {
@@ -161,6 +161,15 @@ HostNumbers proposal_numbers(const std::vector<Tensor>& levels, const Sizes& siz
       numbers["strides"].push_back(static_cast<double>(stride));
   }
   return numbers;
+}
+
+// Proposals (N, `after`, 4) and how many of them there are (N), of the `before` best of each level.
+std::vector<Tensor> propose(Builder& g, const ProposalHead& head, const Tensor& image_size, const HostNumbers& numbers,
+                            int64_t after) {
+  const HostCall call = {
+      .function = "select_proposals", .results = {{{0, after, 4}}, {{0}, DType::i32}}, .numbers = numbers};
+  const std::vector<Tensor> in = {head.objectness, head.deltas, image_size};
+  return g.host_call("select_proposals", in, call);
 }
 
 struct Regions {
@@ -187,16 +196,19 @@ void declare_masks(const Sizes& sizes, HostCall& call) {
   call.results.push_back({{}, DType::i32});
 }
 
+HostNumbers level_numbers(const Sizes& sizes) {
+  return {{"canonical", {sizes.canonical}}, {"levels", {2, sizes.pyramid > 0 ? 5.0 : 2.0}}};
+}
+
 HostCall sampling_call(const Sizes& sizes) {
   const auto rows = ResultExtent::each_sample(sizes.regions);
   HostCall call = {
       .function = "sample_rois",
       .results = {{{rows, 5}}, {{rows}, DType::i32}, {{rows}, DType::i32}, {{rows}}, {{rows, 1, 4}}, {{rows}}}};
-  call.numbers = {{"overlap", {0.5}},
-                  {"positive_share", {static_cast<double>(sizes.positives) / static_cast<double>(sizes.regions)}},
-                  {"canonical", {sizes.canonical}},
-                  {"levels", {2, sizes.pyramid > 0 ? 5.0 : 2.0}},
-                  {"slots", {static_cast<double>(sizes.slots)}}};
+  call.numbers = level_numbers(sizes);
+  call.numbers["overlap"] = {0.5};
+  call.numbers["positive_share"] = {static_cast<double>(sizes.positives) / static_cast<double>(sizes.regions)};
+  call.numbers["slots"] = {static_cast<double>(sizes.slots)};
   if (sizes.masks()) declare_masks(sizes, call);
   return call;
 }
@@ -225,6 +237,8 @@ Tensor aligned(Builder& g, std::vector<Tensor> maps, const Tensor& rois, const T
   return g.node(std::move(op), maps);
 }
 
+RoiAlign pyramid_align(int64_t out) { return {.out = out, .scales = {1.0 / 4, 1.0 / 8, 1.0 / 16, 1.0 / 32}}; }
+
 Tensor dense(Builder& g, const std::string& name, const Tensor& x, int64_t out) {
   const Tensor y = g.linear(name, x, {.out = out});
   const Init init = Init::uniform(1 / std::sqrt(static_cast<double>(x.shape().back())));
@@ -233,30 +247,41 @@ Tensor dense(Builder& g, const std::string& name, const Tensor& x, int64_t out) 
   return y;
 }
 
-// features (R, F) of sampled regions.
-void box_losses(Builder& g, const Tensor& features, const Regions& regions, const Sizes& sizes) {
+struct BoxOutputs {
+  Tensor logits, deltas;  // (R, slots), (R, 4 slots)
+};
+// features (R, F) of regions.
+BoxOutputs box_outputs(Builder& g, const Tensor& features, const Sizes& sizes) {
   const Tensor logits = dense(g, "roi_heads.box_predictor.cls_score", features, sizes.slots);
-  const Tensor deltas = dense(g, "roi_heads.box_predictor.bbox_pred", features, 4 * sizes.slots);
-  g.output("class_logits", logits);
-  g.output("box_deltas", deltas);
-  g.loss("roi_cls", g.softmax_cross_entropy(logits, regions.label, SoftmaxCrossEntropy{}, regions.weight));
-  const Tensor by_class = g.reshape(deltas, {0, sizes.slots, 4});
+  return {logits, dense(g, "roi_heads.box_predictor.bbox_pred", features, 4 * sizes.slots)};
+}
+
+void box_losses(Builder& g, const BoxOutputs& outputs, const Regions& regions, const Sizes& sizes) {
+  g.output("class_logits", outputs.logits);
+  g.output("box_deltas", outputs.deltas);
+  g.loss("roi_cls", g.softmax_cross_entropy(outputs.logits, regions.label, SoftmaxCrossEntropy{}, regions.weight));
+  const Tensor by_class = g.reshape(outputs.deltas, {0, sizes.slots, 4});
   const Tensor own = g.gather(by_class, g.reshape(regions.label, {0, 1}));
   const Tensor term = g.node(Huber{.delta = kSmooth}, {own, regions.box_target, regions.box_weight});
   g.loss("roi_box", term, kPerBeta);
 }
 
-void box_head(Builder& g, const std::vector<Tensor>& maps, const Regions& regions, const RoiAlign& align,
-              const Sizes& sizes) {
-  Tensor x = g.flatten(aligned(g, maps, regions.rois, regions.level, align));
+// What regions are read from, and where each lies.
+struct Places {
+  Tensor rois, level;
+};
+
+BoxOutputs box_head(Builder& g, const std::vector<Tensor>& maps, const Places& places, const Sizes& sizes) {
+  Tensor x = g.flatten(aligned(g, maps, places.rois, places.level, pyramid_align(7)));
   x = g.relu(dense(g, "roi_heads.box_head.fc6", x, sizes.box_width));
   x = g.relu(dense(g, "roi_heads.box_head.fc7", x, sizes.box_width));
-  box_losses(g, x, regions, sizes);
+  return box_outputs(g, x, sizes);
 }
 
-void mask_head(Builder& g, const std::vector<Tensor>& maps, const MaskRegions& regions, const RoiAlign& align,
-               const Sizes& sizes) {
-  Tensor x = aligned(g, maps, regions.rois, regions.level, align);
+// The map of each region's class: (R, 1, 28, 28).
+Tensor mask_head(Builder& g, const std::vector<Tensor>& maps, const Places& places, const Tensor& label,
+                 const Sizes& sizes) {
+  Tensor x = aligned(g, maps, places.rois, places.level, pyramid_align(14));
   for (size_t i = 0; i < sizes.mask_widths.size(); ++i)
     x = g.relu(g.conv2d(cat("roi_heads.mask_head.", i, ".0"), x, with_bias(sizes.mask_widths[i], 3)));
   const std::string up = "roi_heads.mask_predictor.conv5_mask";
@@ -264,18 +289,21 @@ void mask_head(Builder& g, const std::vector<Tensor>& maps, const MaskRegions& r
   x = g.conv_transpose2d(up, x, {.out = sizes.mask_up, .kernel = 2, .stride = 2, .bias = true});
   g.init(up + ".weight", Init::normal(std::sqrt(2 / fan_out)));
   x = g.conv2d("roi_heads.mask_predictor.mask_fcn_logits", g.relu(x), with_bias(sizes.slots, 1));
-  const Tensor own = g.gather(x, regions.label);
-  g.loss("mask", g.node(BceWithLogits{}, {own, regions.target, regions.weight}));
+  return g.gather(x, label);
 }
 
 // The paper's first detector: what ResNet-101 has behind its third stage reads each region.
-void last_stage_head(Builder& g, const Tensor& map, const Regions& regions, const Sizes& sizes) {
-  Tensor x = aligned(g, {map}, regions.rois, regions.level, {.out = 14, .scales = {1.0 / 16}});
+BoxOutputs last_stage_head(Builder& g, const std::vector<Tensor>& maps, const Places& places, const Sizes& sizes) {
+  Tensor x = aligned(g, maps, places.rois, places.level, {.out = 14, .scales = {1.0 / 16}});
   {
     const auto scope = g.scope("roi_heads.box_head");
     x = stage(g, x, 3, sizes);
   }
-  box_losses(g, g.global_mean(x), regions, sizes);
+  return box_outputs(g, g.global_mean(x), sizes);
+}
+
+BoxOutputs region_head(Builder& g, const std::vector<Tensor>& maps, const Places& places, const Sizes& sizes) {
+  return sizes.pyramid > 0 ? box_head(g, maps, places, sizes) : last_stage_head(g, maps, places, sizes);
 }
 
 // All but the stem and the first stage, which stay as they were loaded. He et al. 2017, arXiv:1703.06870, section 3.1;
@@ -305,44 +333,86 @@ std::vector<std::string> without_frozen(std::vector<std::string> parameters) {
   return parameters;
 }
 
-Sampled propose(Builder& g, const std::vector<Tensor>& levels, const Sizes& sizes) {
+// Of a picture: the levels that propose, and the maps that regions are read from.
+struct Features {
+  std::vector<Tensor> levels, maps;
+};
+Features features(Builder& g, const Sizes& sizes) {
+  const Tensor image = g.input("image", {Builder::batch(), 3, sizes.height, sizes.columns});
+  if (sizes.pyramid == 0) {
+    const Tensor map = body(g, image, sizes, 3).back();
+    return {{map}, {map}};
+  }
+  const std::vector<Tensor> levels = pyramid(g, body(g, image, sizes, 4), sizes);
+  return {levels, {levels.begin(), levels.end() - 1}};
+}
+
+Sampled sampled_regions(Builder& g, const std::vector<Tensor>& levels, const Sizes& sizes) {
   const Tensor image_size = g.input("image_size", {Builder::batch(), 2}, DType::i32);
   const ProposalHead head = proposal_head(g, levels, sizes);
+  for (size_t i = 0; i < levels.size(); ++i) {
+    g.output(cat("objectness.P", i + 2), head.by_level[i]);
+    g.output(cat("rpn_deltas.P", i + 2), head.level_codes[i]);
+  }
   proposal_losses(g, head, sizes);
-  const HostCall call = {.function = "select_proposals",
-                         .results = {{{0, sizes.after, 4}}, {{0}, DType::i32}},
-                         .numbers = proposal_numbers(levels, sizes)};
-  const std::vector<Tensor> in = {head.objectness, head.deltas, image_size};
-  return sample(g, g.host_call("select_proposals", in, call), image_size, sizes);
+  const HostNumbers numbers = proposal_numbers(levels, sizes, sizes.before);
+  return sample(g, propose(g, head, image_size, numbers, sizes.after), image_size, sizes);
 }
 
-void pyramid_detector(Builder& g, const Tensor& image, const Sizes& sizes) {
-  const std::vector<Tensor> levels = pyramid(g, body(g, image, sizes, 4), sizes);
-  for (size_t i = 0; i < levels.size(); ++i) g.output(cat("feature.P", i + 2), levels[i]);
-  const Sampled sampled = propose(g, levels, sizes);
-  const std::vector<Tensor> maps(levels.begin(), levels.end() - 1);
-  RoiAlign align = {.out = 7, .scales = {1.0 / 4, 1.0 / 8, 1.0 / 16, 1.0 / 32}};
-  box_head(g, maps, sampled.box, align, sizes);
-  align.out = 14;
-  if (sampled.mask) mask_head(g, maps, *sampled.mask, align, sizes);
-  g.update(pyramid_update(without_frozen(g.parameters())));
-}
+Program named(const std::string& config) { return {.model = "mask_rcnn", .config = config, .unit = "images"}; }
 
-void c4_detector(Builder& g, const Tensor& image, const Sizes& sizes) {
-  const Tensor map = body(g, image, sizes, 3).back();
-  last_stage_head(g, map, propose(g, {map}, sizes).box, sizes);
-  g.update(c4_update(without_frozen(g.parameters())));
-}
-
-Program program(std::string config, const Sizes& sizes) {
-  Program program = {.model = "mask_rcnn", .config = std::move(config), .unit = "images"};
+Program program(const std::string& config, const Sizes& sizes) {
+  Program program = named(config);
   Builder g(program, "train");
-  const Tensor image = g.input("image", {Builder::batch(), 3, sizes.height, sizes.columns});
-  if (sizes.pyramid > 0)
-    pyramid_detector(g, image, sizes);
-  else
-    c4_detector(g, image, sizes);
+  const auto [levels, maps] = features(g, sizes);
+  for (size_t i = 0; sizes.pyramid > 0 && i < levels.size(); ++i) g.output(cat("feature.P", i + 2), levels[i]);
+  const Sampled sampled = sampled_regions(g, levels, sizes);
+  box_losses(g, region_head(g, maps, {sampled.box.rois, sampled.box.level}, sizes), sampled.box, sizes);
+  if (sampled.mask) {
+    const MaskRegions& regions = *sampled.mask;
+    const Tensor own = mask_head(g, maps, {regions.rois, regions.level}, regions.label, sizes);
+    g.loss("mask", g.node(BceWithLogits{}, {own, regions.target, regions.weight}));
+  }
+  std::vector<std::string> trained = without_frozen(g.parameters());
+  g.update(sizes.pyramid > 0 ? pyramid_update(std::move(trained)) : c4_update(std::move(trained)));
   program.step = {{.phase = "train"}};
+  return program;
+}
+
+struct Detections {
+  Places places;
+  Tensor label;
+};
+Detections detections(Builder& g, const std::vector<Tensor>& proposals, const BoxOutputs& outputs,
+                      const Tensor& image_size, const Sizes& sizes) {
+  const auto rows = ResultExtent::each_sample(sizes.detections);
+  HostCall call = {.function = "select_detections",
+                   .results = {{{rows, 5}}, {{rows}, DType::i32}, {{rows, 1}, DType::i32}, {{rows}}, {{0}, DType::i32}},
+                   .numbers = level_numbers(sizes)};
+  call.numbers["most"] = {static_cast<double>(sizes.detections)};
+  const std::vector<Tensor> in = {proposals[0], proposals[1], outputs.logits, outputs.deltas, image_size};
+  const std::vector<Tensor> out = g.host_call("select_detections", in, call);
+  const char* const names[] = {"rois", "level", "label", "score", "count"};
+  for (size_t i = 0; i < out.size(); ++i) g.output(cat("detection.", names[i]), out[i]);
+  return {{out[0], out[1]}, out[2]};
+}
+
+// The box head reads every proposal; the mask head what is left of them.
+Program evaluation(const std::string& config, const Sizes& sizes) {
+  Program program = named(config);
+  Builder g(program, "evaluation");
+  const auto [levels, maps] = features(g, sizes);
+  const Tensor image_size = g.input("image_size", {Builder::batch(), 2}, DType::i32);
+  const ProposalHead head = proposal_head(g, levels, sizes);
+  const HostNumbers numbers = proposal_numbers(levels, sizes, sizes.before_evaluated);
+  const std::vector<Tensor> proposals = propose(g, head, image_size, numbers, sizes.after_evaluated);
+  const auto rows = ResultExtent::each_sample(sizes.after_evaluated);
+  const std::vector<Tensor> places = g.host_call(
+      "proposal_rois", proposals,
+      {.function = "proposal_rois", .results = {{{rows, 5}}, {{rows}, DType::i32}}, .numbers = level_numbers(sizes)});
+  const BoxOutputs outputs = region_head(g, maps, {places[0], places[1]}, sizes);
+  const Detections found = detections(g, proposals, outputs, image_size, sizes);
+  if (sizes.masks()) g.output("detection.mask", mask_head(g, maps, found.places, found.label, sizes));
   return program;
 }
 
@@ -356,7 +426,9 @@ Config config(std::string name, std::string note, Expected expected, const Sizes
           .layers = layers,
           .program = made,
           .tiny = std::move(tiny),
-          .detection = std::move(detection)};
+          .detection = std::move(detection),
+          .evaluation = [name, sizes] { return evaluation(name, sizes); },
+          .judge = "regions"};
 }
 
 const Sizes kTiny = {.blocks = {1, 1, 1, 1},
@@ -369,6 +441,8 @@ const Sizes kTiny = {.blocks = {1, 1, 1, 1},
                      .slots = 4,
                      .before = 32,
                      .after = 128,
+                     .before_evaluated = 16,
+                     .after_evaluated = 64,
                      .anchors = 32,
                      .regions = 32,
                      .positives = 8,

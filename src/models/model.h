@@ -24,6 +24,9 @@ struct Config {
   std::string tiny = "tiny";   // the configuration made for tests that has all ops of this one; its own name for such
   std::string text = {};       // conventions of its reference's text (data/text/text_spec.h); empty: the usual ones
   std::string detection = {};  // the same of pictures with boxes (data/detection/detection_spec.h)
+  // Phases that answer on held-out data, over the program's weights; none: those of training in their evaluation form.
+  std::function<Program()> evaluation = {};
+  std::string judge = {};  // of the answers (worker/judge.h); empty: the loss alone
 };
 
 struct Model {
