@@ -5,7 +5,11 @@
 namespace tbd {
 
 BoundPhase::BoundPhase(const Program& of, const Phase& one, const LoadOptions& options)
-    : program(of), phase(one), graph(bind(of, one, options.bindings)), trained(one.wrt()), capture(options.capture) {
+    : program(of),
+      phase(one),
+      graph(bind(of, one, options.bindings)),
+      trained(one.wrt()),
+      capture(options.capture || trained.empty()) {
   for (const Phase& each : of.phases) {
     if (each.name == one.name) break;
     first_node += static_cast<int32_t>(each.nodes.size());

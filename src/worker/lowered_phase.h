@@ -22,7 +22,7 @@ struct BoundPhase {
   std::vector<std::string> trained;   // in the order of the update's groups
   std::vector<std::string> averaged;  // weights with a slot "ema": trained ones, then float buffers that nodes read
   int32_t first_node = 0;             // the number of its first node in node_names(program)
-  bool capture = false;               // outputs and gradients are asked for
+  bool capture = false;               // outputs and gradients are asked for, as always where nothing is trained
 };
 
 struct UpdateStep {

@@ -28,7 +28,9 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
   for (const Phase& phase : program_.phases) {
     const BoundPhase& bound = *bound_.emplace_back(std::make_unique<BoundPhase>(program_, phase, options_));
     averaged.insert(bound.averaged.begin(), bound.averaged.end());
-    runs_.emplace_back(bound, lower(bound), entry_of(program_, phase.name), options_);
+    const StepEntry* entry = entry_of(program_, phase.name);
+    if (!entry) entry = &evaluations_.emplace_back(StepEntry{.phase = phase.name});
+    runs_.emplace_back(bound, lower(bound), entry, options_);
   }
   for (const StepEntry& entry : program_.step) {
     program_.phase(entry.phase);  // throws with the nearest names
@@ -58,10 +60,36 @@ TensorMap ProgramSession::read(const std::vector<std::string>& prefixes) {
 void ProgramSession::stage(const TensorMap& batch) {
   staged_ = false;
   for (PhaseRuns& phase : runs_) phase.unstage();
-  std::vector<std::vector<const HostTensor*>> found;
-  for (const PhaseRuns& phase : runs_) found.push_back(phase.find_inputs(batch));
-  for (size_t i = 0; i < runs_.size(); ++i) runs_[i].stage(found[i]);
+  std::vector<std::pair<PhaseRuns*, std::vector<const HostTensor*>>> found;
+  for (PhaseRuns& phase : runs_)
+    if (takes_part(phase)) found.emplace_back(&phase, phase.find_inputs(batch));
+  for (const auto& [phase, inputs] : found) phase->stage(inputs);
   staged_ = true;
+}
+
+bool ProgramSession::takes_part(const PhaseRuns& phase) const {
+  return evaluated_ ? &phase == evaluated_ : std::ranges::find(steps_, &phase) != steps_.end();
+}
+
+TensorMap ProgramSession::evaluate(const std::string& phase, const TensorMap& batch) {
+  program_.phase(phase);  // throws with the nearest names
+  const auto found = std::ranges::find(runs_, phase, &PhaseRuns::name);
+  require(std::ranges::find(steps_, &*found) == steps_.end(), "phase '", phase, "' is a part of the step");
+  evaluated_ = &*found;
+  try {
+    stage(batch);
+    run_step({});
+  } catch (...) {
+    end_evaluation();
+    throw;
+  }
+  end_evaluation();
+  return found->captured();
+}
+
+void ProgramSession::end_evaluation() {
+  evaluated_ = nullptr;
+  staged_ = false;
 }
 
 PhaseRuns& ProgramSession::run_alone(const std::string& phase) {
@@ -82,7 +110,9 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
   state_->start_averages();
   for (PhaseRuns& phase : runs_) phase.forget_loss();
   StepReport report;
-  if (request.only_phase) {
+  if (evaluated_) {
+    run_phase(*evaluated_, 1, request, report);
+  } else if (request.only_phase) {
     run_phase(run_alone(*request.only_phase), 1, request, report);
   } else {
     for (PhaseRuns* phase : steps_)

@@ -4,6 +4,7 @@
 // A back-end derives its session and gives a Store of its tensors (store.h) and a LoweredPhase of each phase
 // (lowered_phase.h). Where it watches what runs, or has to wait for a device, it overrides a call and calls this one's.
 #pragma once
+#include <deque>
 #include <memory>
 
 #include "worker/phase_runs.h"
@@ -20,6 +21,7 @@ class ProgramSession : public Session {
   // A batch that is refused leaves nothing staged.
   void stage(const TensorMap& batch) override;
   StepReport step(const StepRequest& request) final;
+  TensorMap evaluate(const std::string& phase, const TensorMap& batch) final;
   std::string first_non_finite() override;
 
  protected:
@@ -36,14 +38,18 @@ class ProgramSession : public Session {
 
  private:
   PhaseRuns& run_alone(const std::string& phase);
+  bool takes_part(const PhaseRuns& phase) const;
+  void end_evaluation();
   void run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report);
 
   Program program_;
   LoadOptions options_;
+  std::deque<StepEntry> evaluations_;  // of the phases outside the step list
   std::vector<std::unique_ptr<BoundPhase>> bound_;
   std::vector<PhaseRuns> runs_;    // in the order of the program
   std::vector<PhaseRuns*> steps_;  // in the order of the step list
   std::optional<ProgramState> state_;
+  PhaseRuns* evaluated_ = nullptr;  // while it alone is staged and run
   bool staged_ = false;
 };
 

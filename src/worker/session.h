@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/tensor.h"
 #include "base/workload_words.h"
 #include "graph/program.h"
@@ -91,6 +92,10 @@ class Session {
   // One pass through the program's step list on the staged inputs. Returns when the loss and all updated weights are
   // there (synchronisation `step`).
   virtual StepReport step(const StepRequest& request) = 0;
+  // One run of a phase that trains nothing and that no step entry names, on a batch of its own: output/<name>, and
+  // term/<name> times the batch's norms. Changes no state but what is staged: the next step needs a batch.
+  // Throws Error(unsupported) from a session that trains only.
+  virtual TensorMap evaluate(const std::string& phase, const TensorMap& batch);
   // Appends what the traced steps since the last call did, on the clock of now_ns(): ops on the tracks of their threads
   // with shapes, and with the name in node_names(program) of the node that each belongs to, backward ones included;
   // kernels where a device runs them. Between steps, outside their time.
@@ -104,6 +109,10 @@ class Session {
   // nullopt when the framework has none.
   virtual std::optional<double> gemm_rate(const Precision& precision, double seconds) = 0;
 };
+
+inline TensorMap Session::evaluate(const std::string&, const TensorMap&) {
+  fail(ErrorKind::unsupported, "this worker does not evaluate");
+}
 
 // One per worker executable, defined by its back-end.
 std::unique_ptr<Session> make_session();

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "graph/passes.h"
+#include "host/detection/inference.h"
 #include "host/detection/rpn_targets.h"
 #include "host/detection/sampler.h"
 #include "models/model.h"
@@ -240,6 +241,60 @@ TEST(MaskRcnn, StepsAlikeWithoutItsUnusedRows) {
   };
   const TensorMap all = stepped(true), used = stepped(false);
   for (const auto& [name, tensor] : all) EXPECT_LT(relative_error(used.at(name), tensor), 1e-12) << name;
+}
+
+double part_sum(const TensorMap& answers, const std::string& name, int64_t image, int64_t images, int64_t from = 0) {
+  const std::vector<double> all = as_doubles(answers.at("output/detection." + name));
+  const auto each = std::ssize(all) / images;
+  double sum = 0;
+  for (int64_t i = 0; i < each; ++i)
+    if (i % (name == "rois" ? 5 : 1) >= from) sum += all[static_cast<size_t>(image * each + i)];
+  return sum;
+}
+
+double probability_sum(const TensorMap& answers, int64_t image, int64_t images) {
+  const std::vector<double> all = as_doubles(answers.at("output/detection.mask"));
+  const auto each = all.size() / static_cast<size_t>(images);
+  double sum = 0;
+  for (size_t i = 0; i < each; ++i) sum += 1 / (1 + std::exp(-all[static_cast<size_t>(image) * each + i]));
+  return sum;
+}
+
+// Masks at their boxes: pixels that are set.
+int64_t pasted_pixels(const TensorMap& answers, int64_t image, int64_t images, const detection::Extent& size) {
+  const std::vector<double> rois = as_doubles(answers.at("output/detection.rois"));
+  const std::vector<double> maps = as_doubles(answers.at("output/detection.mask"));
+  const int64_t rows = std::ssize(rois) / 5 / images;
+  int64_t pixels = 0;
+  for (int64_t row = image * rows; row < (image + 1) * rows; ++row) {
+    const double* roi = rois.data() + 5 * row;
+    const std::span<const double> map(maps.data() + 784 * row, 784);
+    const auto runs = detection::paste_mask(map, 28, {roi[1], roi[2], roi[3], roi[4]}, size);
+    for (size_t i = 1; i < runs.size(); i += 2) pixels += runs[i];
+  }
+  return pixels;
+}
+
+TEST(MaskRcnn, AnswersAsItsReferenceWhenItIsEvaluated) {
+  const Case c = case_of("tiny");
+  const Program own = with_precision(find_model("mask_rcnn").config("tiny").evaluation(), Precision::kFp64);
+  auto session = make_session();
+  session->load(with_evaluation(c.program, own), load_options({.batch = c.batch(), .capture = false}));
+  session->write(rounded_weights(c.program));
+  const TensorMap batch = CaseInputs(c).finished();
+  const TensorMap answers =
+      session->evaluate("evaluation", {{"image", batch.at("image")}, {"image_size", batch.at("image_size")}});
+  for (int64_t n = 0; n < c.batch(); ++n) {
+    const Json& expected = c.json.at("evaluation")[static_cast<size_t>(n)];
+    const Json& size = c.json.at("image_sizes")[static_cast<size_t>(n)];
+    EXPECT_EQ(part_sum(answers, "count", n, c.batch()), expected.at("count"));
+    const Json& labels = expected.at("labels");
+    EXPECT_EQ(part_sum(answers, "label", n, c.batch()), labels[1].get<double>() + 2 * labels[2].get<double>());
+    expect_near(part_sum(answers, "rois", n, c.batch(), 1), expected.at("box_sum"), 1e-11, "boxes");
+    expect_near(part_sum(answers, "score", n, c.batch()), expected.at("score_sum"), 1e-11, "scores");
+    expect_near(probability_sum(answers, n, c.batch()), expected.at("mask_probability_sum"), 1e-11, "masks");
+    EXPECT_EQ(pasted_pixels(answers, n, c.batch(), {size[0], size[1]}), expected.at("pasted_pixels"));
+  }
 }
 
 TEST(FasterRcnn, TakesTheStepOfItsReference) { expect_step_of_reference("faster_tiny"); }
