@@ -94,6 +94,8 @@ struct SourceStatistics {
 //   count/frames, count/frame_slots, count/seconds, count/second_slots: the same of speech, and in seconds of audio;
 //   count/pixels, count/pixel_slots: of pictures of several sizes, without and with their padding.
 inline constexpr std::string_view kCount = "count/";
+// Of validation, what no program reads but a judge of answers: about/position (N) i32, the sample's place in the set.
+inline constexpr std::string_view kPosition = "about/position";
 
 // One batch a step: the tensors that docs/data.md lists for spec's kind, with N first in each, and scalars "count/..."
 // of f64 that say what was counted in the batch (kCount). Steps count from 1. The content of a batch is a function of

@@ -106,11 +106,23 @@ double value_at(const InputNeed& need, const Philox& random, uint64_t i) {
 
 }  // namespace
 
+std::optional<DataSource> fitted_source(const InputNeeds& needs, const Json& source, uint64_t seed) {
+  Json complete = source.is_object() ? source : Json::object();
+  std::vector<int64_t> groups = groups_of_data(needs);
+  const std::vector<WantedInput> inputs = wanted(needs, groups.front());
+  if (!complete.contains("kind")) complete["kind"] = complete.contains("path") ? kind_of_path(inputs) : "synthetic";
+  if (!complete.contains("seed")) complete["seed"] = seed;
+  const SourceSpec spec = source_spec_from(complete);
+  std::optional<SourceSpec> fits = fitted(spec, inputs);
+  if (fits) return DataSource{std::move(*fits), std::move(groups)};
+  if (spec.kind != SourceKind::synthetic)
+    fail(ErrorKind::unsupported, "data of kind ", at<std::string>(complete, "kind"),
+         " do not give what this program reads: ", names_of(inputs));
+  return std::nullopt;
+}
+
 Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
-    : needs_(std::move(needs)),
-      seed_(seed),
-      pipeline_(plan.mode == InputMode::kPipeline),
-      served_(groups_of_data(needs_)) {
+    : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == InputMode::kPipeline) {
   const bool known = std::ranges::count(InputMode::kKnown, plan.mode) == 1;
   require(known, unknown_name("input mode", plan.mode.text(), texts(InputMode::kKnown)));
   if (!plan.file.empty()) {
@@ -125,19 +137,13 @@ Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
 // source is asked for batches.
 void Inputs::open(const Json& source, bool pipeline) {
   Json complete = source.is_object() ? source : Json::object();
-  const std::vector<WantedInput> inputs = wanted(needs_, served_.front());
-  if (!complete.contains("kind")) complete["kind"] = complete.contains("path") ? kind_of_path(inputs) : "synthetic";
-  if (!complete.contains("seed")) complete["seed"] = seed_;
   if (!pipeline) complete["threads"] = 0;
-  const SourceSpec spec = source_spec_from(complete);
-  std::optional<SourceSpec> fits = fitted(spec, inputs);
-  if (!fits && spec.kind != SourceKind::synthetic)
-    fail(ErrorKind::unsupported, "data of kind ", at<std::string>(complete, "kind"),
-         " do not give what this program reads: ", names_of(inputs));
+  std::optional<DataSource> fits = fitted_source(needs_, complete, seed_);
   if (!fits) return;
-  fits->prefetch *= static_cast<int64_t>(served_.size());
-  source_ = open_source(*fits);
-  require_enough(*fits);
+  served_ = std::move(fits->groups);
+  fits->spec.prefetch *= static_cast<int64_t>(served_.size());
+  source_ = open_source(fits->spec);
+  require_enough(fits->spec);
 }
 
 // A sample comes once in a step.

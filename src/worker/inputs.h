@@ -43,6 +43,15 @@ TensorMap generated_inputs(const InputNeeds& needs, uint64_t seed, int64_t step)
 HostTensor generated_input(const InputNeed& need, uint64_t seed, int64_t step);
 HostTensor scalar_tensor(double value, DType dtype);
 
+// A data set as a program reads it.
+struct DataSource {
+  SourceSpec spec;              // fitted to the inputs
+  std::vector<int64_t> groups;  // that it gives batches of, all alike
+};
+// Of "kind" as it is said, else of files where there is a "path", else made data; nullopt where made data do not fit.
+// Throws Error(unsupported) where data of the kind do not give what the program reads.
+std::optional<DataSource> fitted_source(const InputNeeds& needs, const Json& source, uint64_t seed);
+
 // Batches for the steps of one run.
 class Inputs {
  public:

@@ -45,7 +45,8 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
   needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
   needs.world = world;
   std::map<std::string, Graph> graphs;
-  for (const Phase& phase : program.phases) {
+  for (const StepEntry& entry : program.step) {
+    const Phase& phase = program.phase(entry.phase);
     const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;
     for (const LossTerm& term : phase.loss) {
       const std::string name = cat(kNormPrefix, term.name);

@@ -31,7 +31,9 @@ class CocoSamples final : public Samples {
   std::unique_ptr<SampleMaker> maker() const override;
   BatchLayout layout(int64_t step) const override {
     const int64_t done = (step - 1) % *steps_per_epoch() * spec_.batch;
-    return encoder_->layout(std::min(spec_.batch, count() - done));
+    BatchLayout layout = encoder_->layout(std::min(spec_.batch, count() - done));
+    if (spec_.split == Split::val) layout.tensors.push_back({std::string(kPosition), DType::i32, {}});
+    return layout;
   }
   void add_counts(TensorMap& batch) const override { encoder_->finish(batch); }
   std::optional<int64_t> size() const override { return count(); }
@@ -78,6 +80,7 @@ class CocoSamples::Maker final : public SampleMaker {
       const PicturePlan plan = plan_of(used, epoch, position);
       if (!place_image(used, plan, row.floats("image"))) continue;
       samples_.encoder_->write(objects_of(used, plan), step, slot, row);
+      if (samples_.spec_.split == Split::val) row.ints(std::string(kPosition))[0] = static_cast<int32_t>(used);
       return;
     }
     fail(ErrorKind::invalid, samples_.pictures_.file().path().string(), " has no usable image among ",
