@@ -10,6 +10,7 @@
 #include "measure/cores.h"
 #include "measure/proc_text.h"
 #include "record/safetensors.h"
+#include "worker/evaluation.h"
 #include "worker/initial_values.h"
 #include "worker/inputs.h"
 #include "worker/protocol_rows.h"
@@ -216,6 +217,11 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
     memory["runtime_bytes"] = before_load_->anonymous_bytes - before_load_->heap_free_bytes;
   }
   write_memory_log(std::filesystem::path(folder) / "memory.safetensors", ledger_->log());
+}
+
+protocol::Message Worker::on(const protocol::Evaluate& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  return evaluate(session_, *loaded_, request, [this] { return channel_.stop_requested(); });
 }
 
 protocol::Message Worker::on(const protocol::Gemm& request) {

@@ -31,6 +31,7 @@ class Worker {
   protocol::Message on(const protocol::Write& request);
   protocol::Message on(const protocol::Read& request);
   protocol::Message on(const protocol::Run& request);
+  protocol::Message on(const protocol::Evaluate& request);
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Stop&) const;
   protocol::Message on(const protocol::Bye&);

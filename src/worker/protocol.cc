@@ -67,6 +67,15 @@ void fields(M& m, auto visit) {
   visit("traced", m.traced);
   visit("files", m.files);
 }
+template <Is<Evaluate> M>
+void fields(M& m, auto visit) {
+  visit("phase", m.phase);
+  visit("source", m.source);
+  visit("judge", m.judge);
+  visit("samples", m.samples);
+  visit("pictures", m.pictures);
+  visit("files", m.files);
+}
 template <Is<Gemm> M>
 void fields(M& m, auto visit) {
   visit("precision", m.precision);
@@ -125,6 +134,14 @@ void fields(M& m, auto visit) {
   visit("losses", m.losses);
   visit("launch", m.launch);
 }
+template <Is<EvaluateReply> M>
+void fields(M& m, auto visit) {
+  visit("samples", m.samples);
+  visit("seconds", m.seconds);
+  visit("wall_seconds", m.wall_seconds);
+  visit("metrics", m.metrics);
+  visit("data", m.data);
+}
 template <Is<GemmReply> M>
 void fields(M& m, auto visit) {
   visit("flop_rate", m.flop_rate);
@@ -138,10 +155,11 @@ void fields(M& m, auto visit) {
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello", "check", "load", "write", "read", "run", "gemm", "stop", "bye"};
+constexpr const char* kRequests[] = {"hello", "check",    "load", "write", "read",
+                                     "run",   "evaluate", "gemm", "stop",  "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello", "check", "load", "write", "read",
-                                     "steps", "run",   "gemm", "bye",   "failure"};
+constexpr const char* kMessages[] = {"hello", "check",    "load", "write", "read",   "steps",
+                                     "run",   "evaluate", "gemm", "bye",   "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

@@ -67,6 +67,14 @@ struct Run {
   // memory.safetensors (record/memory_log.h).
   std::string files;
 };
+struct Evaluate {  // one pass over held-out data by a phase that no step entry names
+  std::string phase;
+  JsonValue source;      // data::SourceSpec; its split is `val` unless it says otherwise
+  std::string judge;     // of the answers (worker/judge.h); empty: the loss alone
+  int64_t samples = 0;   // in the order of the set, up to a whole batch; 0: all
+  int64_t pictures = 0;  // of the first samples with what was found in them, into `files`, where the judge draws
+  std::string files;     // folder for pictures
+};
 struct Gemm {  // measure the framework's matrix product
   Precision precision = Precision::kFp32;
   double seconds = 0.2;
@@ -74,7 +82,7 @@ struct Gemm {  // measure the framework's matrix product
 struct Stop {};  // at any time: the run in progress ends after its current step
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Gemm, Stop, Bye>;
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Gemm, Stop, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -116,6 +124,13 @@ struct RunReply {
   std::map<std::string, double> losses;  // of the last step, by phase
   JsonValue launch;                      // launch.json fields the worker knows: peaks, host differences, faults of data
 };
+struct EvaluateReply {
+  int64_t samples = 0;
+  double seconds = 0;                     // in the network, data and judging aside
+  double wall_seconds = 0;                // altogether
+  std::map<std::string, double> metrics;  // by name: "loss", "box_ap"; what has no value is absent
+  JsonValue data;                         // as in launch.json's host
+};
 struct GemmReply {
   std::optional<double> flop_rate;
 };
@@ -126,8 +141,8 @@ struct Failure {     // the request could not be done; the worker lives on unles
   bool fatal = false;
 };
 
-using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, GemmReply,
-                             ByeReply, Failure>;
+using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
+                             GemmReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

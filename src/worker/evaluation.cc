@@ -1,0 +1,151 @@
+#include "worker/evaluation.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/json.h"
+#include "measure/clock.h"
+#include "worker/data_report.h"
+#include "worker/inputs.h"
+
+namespace tbd {
+namespace {
+
+// A term over the set, and what it is divided by.
+struct TermSum {
+  double sum = 0, count = 0;
+};
+
+bool of_samples(const std::string& name) { return !name.starts_with(kCount); }
+
+// Rows from `samples` on become copies of the first; with 0, all do.
+HostTensor filled(const HostTensor& tensor, int64_t samples, int64_t rows) {
+  Shape shape = tensor.shape();
+  shape[0] = rows;
+  HostTensor out(tensor.dtype(), shape);
+  const size_t each = tensor.bytes().size() / static_cast<size_t>(tensor.shape()[0]);
+  for (int64_t row = 0; row < rows; ++row)
+    std::memcpy(out.bytes().data() + static_cast<size_t>(row) * each,
+                tensor.bytes().data() + static_cast<size_t>(row < samples ? row : 0) * each, each);
+  return out;
+}
+
+TensorMap filled(const TensorMap& batch, int64_t samples, int64_t rows) {
+  TensorMap out;
+  for (const auto& [name, tensor] : batch) out[name] = of_samples(name) ? filled(tensor, samples, rows) : tensor;
+  return out;
+}
+
+class HeldOut {
+ public:
+  HeldOut(Session& session, const protocol::Load& loaded, const protocol::Evaluate& request)
+      : session_(session), request_(request), phase_(loaded.program.phase(request.phase)) {
+    Program alone = loaded.program;
+    alone.step = {{.phase = request.phase}};
+    needs_ = input_needs(alone, loaded.bindings);
+    Json source = request.source->is_object() ? *request.source : Json::object();
+    if (!source.contains("split")) source["split"] = "val";
+    const std::optional<DataSource> data =
+        fitted_source(input_needs(loaded.program, loaded.bindings), source, loaded.seed);
+    if (!data) fail(ErrorKind::unsupported, "no data can be made for what this program reads");
+    source_ = open_source(data->spec);
+    if (!source_->size()) fail(ErrorKind::unsupported, "an evaluation needs a data set with an end, not made data");
+    if (!request.judge.empty()) judge_ = make_judge(request.judge, data->spec);
+    batch_ = data->spec.batch;
+  }
+
+  protocol::EvaluateReply run(const std::function<bool()>& stopped) {
+    const int64_t begin = now_ns(), steps = *source_->steps_per_epoch();
+    for (int64_t step = 1; step <= steps && !enough(); ++step) {
+      if (stopped()) fail(ErrorKind::io, "the evaluation was stopped after ", reply_.samples, " samples");
+      take(source_->next(step));
+    }
+    finish();
+    reply_.wall_seconds = 1e-9 * static_cast<double>(now_ns() - begin);
+    *reply_.data = data_report(source_->statistics(), source_->data_hash());
+    return std::move(reply_);
+  }
+
+ private:
+  bool enough() const { return request_.samples > 0 && reply_.samples >= request_.samples; }
+
+  void take(TensorMap batch) {
+    const int64_t samples = samples_of(batch);
+    const bool whole = samples == batch_;
+    if (!whole) batch = filled(batch, samples, batch_);
+    const TensorMap answers = answers_of(batch);
+    for (const LossTerm& term : phase_.loss) {
+      TermSum& sum = terms_[term.name];
+      sum.sum += as_doubles(answers.at(cat("term/", term.name))).front();
+      const auto counted = batch.find(cat(kCount, term.name));
+      sum.count += counted == batch.end() ? static_cast<double>(samples) : as_doubles(counted->second).front();
+    }
+    if (!whole && !phase_.loss.empty()) take_out_filling(batch, samples);
+    if (judge_) judge_->add(batch, outputs_of(answers), samples);
+    reply_.samples += samples;
+  }
+
+  // A batch of nothing but the first sample has its terms times the batch.
+  void take_out_filling(const TensorMap& batch, int64_t samples) {
+    const TensorMap answers = answers_of(filled(batch, 0, batch_));
+    const double share = static_cast<double>(batch_ - samples) / static_cast<double>(batch_);
+    for (const LossTerm& term : phase_.loss)
+      terms_[term.name].sum -= share * as_doubles(answers.at(cat("term/", term.name))).front();
+  }
+
+  static int64_t samples_of(const TensorMap& batch) {
+    for (const auto& [name, tensor] : batch)
+      if (of_samples(name) && tensor.shape().rank() > 0) return tensor.shape()[0];
+    return 0;
+  }
+
+  TensorMap answers_of(const TensorMap& batch) {
+    TensorMap inputs;
+    for (const InputNeed& need : needs_.inputs) {
+      const auto found = batch.find(need.base);
+      if (found == batch.end())
+        fail(ErrorKind::unsupported, "the data do not give '", need.base, "', which phase '", phase_.name, "' reads");
+      inputs[need.name] = found->second.dtype() == need.dtype ? found->second : converted(found->second, need.dtype);
+    }
+    for (const auto& [name, norm] : needs_.norms) inputs[name] = scalar_tensor(1, norm.dtype());
+    const int64_t begin = now_ns();
+    TensorMap answers = session_.evaluate(phase_.name, inputs);
+    reply_.seconds += 1e-9 * static_cast<double>(now_ns() - begin);
+    return answers;
+  }
+
+  static TensorMap outputs_of(const TensorMap& answers) {
+    constexpr std::string_view kOutput = "output/";
+    TensorMap outputs;
+    for (const auto& [name, tensor] : answers)
+      if (name.starts_with(kOutput)) outputs[name.substr(kOutput.size())] = tensor;
+    return outputs;
+  }
+
+  void finish() {
+    if (judge_) reply_.metrics = judge_->metrics();
+    double loss = 0;
+    for (const LossTerm& term : phase_.loss) loss += term.norm * terms_[term.name].sum / terms_[term.name].count;
+    if (!phase_.loss.empty()) reply_.metrics["loss"] = loss;
+    if (judge_ && request_.pictures > 0) judge_->draw(request_.files, request_.pictures);
+  }
+
+  Session& session_;
+  const protocol::Evaluate& request_;
+  const Phase& phase_;
+  InputNeeds needs_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Judge> judge_;
+  int64_t batch_ = 1;
+  std::map<std::string, TermSum> terms_;
+  protocol::EvaluateReply reply_;
+};
+
+}  // namespace
+
+protocol::EvaluateReply evaluate(Session& session, const protocol::Load& loaded, const protocol::Evaluate& request,
+                                 const std::function<bool()>& stopped) {
+  return HeldOut(session, loaded, request).run(stopped);
+}
+
+}  // namespace tbd

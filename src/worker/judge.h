@@ -1,0 +1,30 @@
+// Judges what a network says of held-out samples: from the answers of its evaluation phases to metrics of its task.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/source.h"
+
+namespace tbd {
+
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  // The first `samples` rows of a batch as the data source gave it, and of the phase's outputs by their names.
+  virtual void add(const TensorMap& batch, const TensorMap& answers, int64_t samples) = 0;
+  // Of all that was added, by name, "box_ap"; what has no value is absent.
+  virtual std::map<std::string, double> metrics() const = 0;
+  // Writes up to `most` pictures of the first samples into the folder, with pictures.json (docs/record.md).
+  virtual void draw(const std::filesystem::path&, int64_t /*most*/) const {}
+};
+
+std::vector<std::string> judge_names();
+// By the name that a network's Config gives: "anchors" (a detector that scores every anchor), "regions" (one that says
+// where its detections are). `data` is the held-out set. Throws Error(unsupported) where the set cannot tell what is
+// right: data that are made have no ground truth to keep; Error(not_found) for another name.
+std::unique_ptr<Judge> make_judge(const std::string& name, const SourceSpec& data);
+
+}  // namespace tbd
