@@ -65,14 +65,14 @@ struct DropoutMode : Word<DropoutMode> {
 inline const DropoutMode DropoutMode::kFramework{"framework"}, DropoutMode::kMask{"mask"}, DropoutMode::kOff{"off"};
 inline const std::vector<DropoutMode> DropoutMode::kKnown = {kFramework, kMask, kOff};
 
-// What a launch measures: docs/profile.md, Passes.
+// What a launch measures: docs/profile.md, Passes. `train` is what a training to a result leaves: no pass to ask for.
 struct Pass : Word<Pass> {
   using Word::Word;
   static constexpr std::string_view kWhat = "pass";
-  static const Pass kClean, kTrace, kMemory;
+  static const Pass kClean, kTrace, kMemory, kTrain;
   static const std::vector<Pass> kKnown;
 };
-inline const Pass Pass::kClean{"clean"}, Pass::kTrace{"trace"}, Pass::kMemory{"memory"};
+inline const Pass Pass::kClean{"clean"}, Pass::kTrace{"trace"}, Pass::kMemory{"memory"}, Pass::kTrain{"train"};
 inline const std::vector<Pass> Pass::kKnown = {kClean, kTrace, kMemory};
 
 }  // namespace tbd

@@ -146,6 +146,10 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
   return rows;
 }
 
+Program lowered_program(const Program& program, const Workload& cell) {
+  return with_precision(with_dropout(program, cell.dropout), cell.precision);
+}
+
 void require_startable(const Workload& cell, const RunnerSettings& settings) {
   require_known_framework(cell.framework, settings);
   require_readable(cell.data);
@@ -155,7 +159,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   const LoadedProgram loaded = load_program(cell.model, cell.config);
   require_startable(cell, settings);
   PreparedCell prepared{.cell = with_devices({cell}, settings).front()};
-  prepared.program = with_precision(with_dropout(loaded.program, cell.dropout), cell.precision);
+  prepared.program = lowered_program(loaded.program, cell);
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
   if (cell.layout.empty()) prepared.cell.layout = usual_layout(cell.framework);
   prepared.cell.config = loaded.program.config;

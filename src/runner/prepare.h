@@ -28,6 +28,9 @@ void require_startable(const Workload& cell, const RunnerSettings& settings);
 // Throws Error(usage, not_found or invalid) when the cell makes no sense whatever the machine.
 PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings);
 
+// The program as the cell's worker gets it: after the passes of its dropout and precision.
+Program lowered_program(const Program& program, const Workload& cell);
+
 // What a load request says of the cell.
 protocol::Load load_request(const PreparedCell& prepared, bool capture);
 // Where its batches come from and how they are fetched.

@@ -1,0 +1,46 @@
+#include "runner/weights_file.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "record/safetensors.h"
+
+namespace tbd {
+namespace {
+
+constexpr std::string_view kCounter = "num_batches_tracked";  // of the reference's; no network reads it
+
+void require_same(const TensorMap& weights, const std::vector<Parameter>& wanted, const std::string& where,
+                  const std::string& network) {
+  for (const Parameter& parameter : wanted) {
+    const auto found = weights.find(parameter.name);
+    require(found != weights.end(), where, " holds the weights of another network: '", parameter.name, "' ",
+            parameter.shape, " of ", network, " is missing");
+    require(found->second.shape() == parameter.shape, where, " holds the weights of another network: '", parameter.name,
+            "' has shape ", found->second.shape(), ", ", network, " needs ", parameter.shape);
+    require(is_float(found->second.dtype()) == is_float(parameter.dtype), where, ": '", parameter.name, "' is ",
+            name(found->second.dtype()), ", ", network, " needs ", name(parameter.dtype));
+  }
+}
+
+}  // namespace
+
+void check_weights(const std::filesystem::path& file, const Program& program, const std::string& network) {
+  const TensorMap weights = read_safetensors(file);
+  require_same(weights, program.parameters, file.string(), network);
+  require_same(weights, program.buffers, file.string(), network);
+  std::vector<std::string> known;
+  for (const Parameter& parameter : program.parameters) known.push_back(parameter.name);
+  for (const Parameter& buffer : program.buffers) known.push_back(buffer.name);
+  for (const auto& [name, tensor] : weights)
+    if (!name.ends_with(kCounter) && std::ranges::find(known, name) == known.end())
+      fail(ErrorKind::invalid, file.string(), ": ", unknown_name("weight", name, known));
+}
+
+void write_public_weights(const std::filesystem::path& from, const std::filesystem::path& to) {
+  TensorMap named;
+  for (auto& [name, tensor] : read_safetensors(from)) named[name.substr(name.find('/') + 1)] = std::move(tensor);
+  write_safetensors(to, named);
+}
+
+}  // namespace tbd
