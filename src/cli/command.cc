@@ -78,6 +78,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_profile());
   commands.push_back(make_memory());
   commands.push_back(make_step());
+  commands.push_back(make_train());
+  commands.push_back(make_evaluate());
   commands.push_back(make_check());
   commands.push_back(make_observe());
   commands.push_back(make_report());

@@ -11,6 +11,8 @@ std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_profile();
 std::unique_ptr<Command> make_memory();
 std::unique_ptr<Command> make_step();
+std::unique_ptr<Command> make_train();
+std::unique_ptr<Command> make_evaluate();
 std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_observe();
