@@ -1,0 +1,131 @@
+// Training to a result with the workers of this build, on a few made pictures.
+#include "runner/training.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "built_workers.h"
+#include "data/detection/testing_coco.h"
+#include "record/reader.h"
+#include "record/safetensors.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using testing_coco::coco_annotation;
+using testing_coco::coco_image;
+using testing_coco::coco_set;
+
+// Pictures of 128 x 128 with an object each.
+void write_split(const fs::path& root, const std::string& split, int64_t first, int64_t count) {
+  Json images = Json::array(), objects = Json::array();
+  for (int64_t id = first; id < first + count; ++id) {
+    images.push_back(coco_image(id, 128, 128));
+    objects.push_back(coco_annotation(id, id, 1 + id % 2, {20, 30, 60, 50}));
+  }
+  testing_coco::write_coco(root, coco_set(images, objects), split);
+}
+
+class Trainings : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    settings_ = built_settings(folder_.path() / "cache");
+    if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
+    write_split(data(), "train2017", 1, 6);
+    write_split(data(), "val2017", 100, 3);
+  }
+  fs::path data() const { return folder_.path() / "set"; }
+  Workload detector(const WorkerEntry& entry, const std::string& model = "efficientdet_d0") const {
+    return {.model = model, .config = "tiny", .framework = entry.key, .batch = 2, .data = data().string(), .seed = 3};
+  }
+  TrainResult trained(const TrainOptions& options) const {
+    return train(options, settings_, [](const EvaluationRow&) {});
+  }
+  std::string refusal(const TrainOptions& options) const {
+    try {
+      trained(options);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_{"tbd-training"};
+  RunnerSettings settings_;
+};
+
+TEST_F(Trainings, LeaveARecordWithTheirEvaluationsAndWeights) {
+  for (const WorkerEntry& entry : settings_.workers)
+    for (const char* model : {"efficientdet_d0", "mask_rcnn"}) {
+      const Workload workload = detector(entry, model);
+      const fs::path out = folder_.path() / cat(entry.key, model);
+      const TrainResult result =
+          trained({.workload = workload, .steps = 3, .evaluate_every = 2, .rate = 0.001, .pictures = 2, .out = out});
+      std::vector<int64_t> steps;
+      for (const EvaluationRow& row : result.rows) steps.push_back(row.step);
+      EXPECT_EQ(steps, (std::vector<int64_t>{0, 2, 3})) << entry.key;
+      EXPECT_THAT(result.rows.back().metrics, Contains(Key("box_ap"))) << entry.key << ' ' << model;
+      EXPECT_EQ(result.rows.back().samples, 3);
+      const Record record = read_record(out);
+      EXPECT_EQ(record.run.state, RunState::complete);
+      EXPECT_EQ(record.launches.at(0).info.folder_name(), "train-1");
+      EXPECT_EQ(record.launches.at(0).steps.size(), 3U);
+      EXPECT_TRUE(is_file(out / "launches/train-1/pictures/detections-100.png"));
+
+      const EvaluationRow again = evaluate_weights({.workload = workload, .weights = result.weights}, settings_);
+      EXPECT_NEAR(again.metrics.at("box_ap"), result.rows.back().metrics.at("box_ap"), 1e-6)
+          << entry.key << ' ' << model;
+    }
+}
+
+TEST_F(Trainings, BeginAlikeInAllFrameworks) {
+  std::map<std::string, double> losses;
+  for (const WorkerEntry& entry : settings_.workers) {
+    const TrainResult result = trained({.workload = detector(entry),
+                                        .steps = 1,
+                                        .evaluate_every = 1,
+                                        .out = folder_.path() / cat(entry.key, "alike")});
+    losses[entry.key] = result.rows.front().metrics.at("loss");
+  }
+  for (const auto& [framework, loss] : losses) EXPECT_NEAR(loss, losses.begin()->second, 1e-4 * loss) << framework;
+}
+
+TEST_F(Trainings, NeedADataSetWithAHeldOutPart) {
+  const Workload workload = detector(settings_.workers.front());
+  Workload made = workload;
+  made.data = "";
+  EXPECT_THAT(refusal({.workload = made, .steps = 1, .out = folder_.path() / "none"}), HasSubstr("--data"));
+  fs::remove_all(data() / "annotations" / "instances_val2017.json");
+  EXPECT_THAT(refusal({.workload = workload, .steps = 1, .out = folder_.path() / "out"}),
+              HasSubstr("instances_val2017.json"));
+  const Record record = read_record(folder_.path() / "out");
+  EXPECT_THAT(record.run.outcome.reason, HasSubstr("instances_val2017.json")) << "the record says how it ended";
+  EXPECT_EQ(record.launches.at(0).steps.size(), 1U) << "what was trained is kept";
+}
+
+TEST_F(Trainings, RefuseWeightsOfAnotherNetworkBeforeTheyBegin) {
+  const Workload workload = detector(settings_.workers.front());
+  const fs::path weights = folder_.path() / "w.safetensors";
+  write_safetensors(weights, {{"fc.weight", HostTensor(DType::f32, {2, 2})}});
+  EXPECT_THAT(refusal({.workload = workload, .steps = 1, .weights = weights, .out = folder_.path() / "out"}),
+              AllOf(HasSubstr("w.safetensors"), HasSubstr("weights of another network")));
+  EXPECT_FALSE(fs::exists(folder_.path() / "out"));
+}
+
+TEST_F(Trainings, SayWhichLossIsNotFinite) {
+  const Workload workload = detector(settings_.workers.front());
+  EXPECT_THAT(refusal({.workload = workload, .steps = 40, .rate = 1e30, .out = folder_.path() / "out"}),
+              HasSubstr("not finite"));
+}
+
+}  // namespace
+}  // namespace tbd
