@@ -34,7 +34,8 @@ class Game {
   const Rules& rules() const { return rules_; }
   Color to_play() const { return board_.to_play(); }
   void set_to_play(Color player) { board_.set_to_play(player); }
-  int moves() const { return moves_; }  // and passes, played so far
+  int moves() const { return moves_; }    // and passes, played so far
+  int passes() const { return passes_; }  // in a row, the last moves
   bool over() const { return passes_ >= 2 || (rules_.max_moves > 0 && moves_ >= rules_.max_moves); }
 
   Legality legality(Color player, Move move) const;
