@@ -10,48 +10,48 @@ namespace {
 using testing_boards::board_of;
 using testing_boards::picture_of;
 
-Move at(const Board& board, const char* text) { return move_from_gtp(text, board.size()).value(); }
+Move point_at(const Board& board, const char* text) { return move_from_gtp(text, board.size()).value(); }
 
 TEST(GoBoard, TakesAGroupWithoutLiberties) {
   Board board = board_of({". O .", "O X X", ". O O"});
-  EXPECT_EQ(board.liberties(at(board, "B2")), 1);
-  EXPECT_EQ(board.play(Color::white, at(board, "C3")), 2);
+  EXPECT_EQ(board.liberties(point_at(board, "B2")), 1);
+  EXPECT_EQ(board.play(Color::white, point_at(board, "C3")), 2);
   EXPECT_EQ(picture_of(board), ". O O\nO . .\n. O O\n");
-  EXPECT_EQ(board.liberties(at(board, "A2")), 3);
+  EXPECT_EQ(board.liberties(point_at(board, "A2")), 3);
   EXPECT_EQ(board.hash(), board_of({". O O", "O . .", ". O O"}).hash());
   EXPECT_EQ(board.stones(), board_of({". O O", "O . .", ". O O"}).stones());
 }
 
 TEST(GoBoard, RefusesSuicideOfOneAndOfMany) {
   const Board one = board_of({". O .", "O . .", ". . ."});
-  EXPECT_EQ(one.legality(Color::black, at(one, "A3")), Legality::suicide);
-  EXPECT_EQ(one.legality(Color::white, at(one, "A3")), Legality::legal);
+  EXPECT_EQ(one.legality(Color::black, point_at(one, "A3")), Legality::suicide);
+  EXPECT_EQ(one.legality(Color::white, point_at(one, "A3")), Legality::legal);
   const Board many = board_of({"X . O", "X O .", "O . ."});
-  EXPECT_EQ(many.legality(Color::black, at(many, "B3")), Legality::suicide);
-  EXPECT_EQ(many.legality(Color::white, at(many, "B3")), Legality::legal);  // takes two
+  EXPECT_EQ(many.legality(Color::black, point_at(many, "B3")), Legality::suicide);
+  EXPECT_EQ(many.legality(Color::white, point_at(many, "B3")), Legality::legal);  // takes two
 }
 
 TEST(GoBoard, AllowsACaptureThatFillsTheLastLiberty) {
   Board board = board_of({". X O .", "X O . O", ". X O .", ". . . ."});
-  EXPECT_EQ(board.legality(Color::black, at(board, "C3")), Legality::legal);
-  EXPECT_EQ(board.play(Color::black, at(board, "C3")), 1);
+  EXPECT_EQ(board.legality(Color::black, point_at(board, "C3")), Legality::legal);
+  EXPECT_EQ(board.play(Color::black, point_at(board, "C3")), 1);
 }
 
 TEST(GoBoard, ForbidsImmediateKoRecaptureByTheOpponentOnly) {
   Board board = board_of({". X O .", "X O . O", ". X O .", ". . . ."});
-  board.play(Color::black, at(board, "C3"));
-  const Move retake = at(board, "B3");
+  board.play(Color::black, point_at(board, "C3"));
+  const Move retake = point_at(board, "B3");
   EXPECT_EQ(board.legality(Color::white, retake), Legality::ko);
   EXPECT_EQ(board.legality(Color::black, retake), Legality::legal);  // fills the ko
-  board.play(Color::white, at(board, "A1"));
-  board.play(Color::black, at(board, "D1"));
+  board.play(Color::white, point_at(board, "A1"));
+  board.play(Color::black, point_at(board, "D1"));
   EXPECT_EQ(board.legality(Color::white, retake), Legality::legal);
 }
 
 TEST(GoBoard, AllowsRecaptureOfTwoStones) {
   Board board = board_of({"X X O .", ". O . .", "O . . .", ". . . ."});
-  EXPECT_EQ(board.play(Color::white, at(board, "A3")), 2);
-  EXPECT_EQ(board.legality(Color::black, at(board, "A4")), Legality::legal);
+  EXPECT_EQ(board.play(Color::white, point_at(board, "A3")), 2);
+  EXPECT_EQ(board.legality(Color::black, point_at(board, "A4")), Legality::legal);
 }
 
 TEST(GoBoard, NamesWhyAMoveIsIllegal) {
@@ -84,9 +84,9 @@ TEST(GoBoard, ListsEmptyPoints) {
 
 TEST(GoBoard, KnowsEyes) {
   const Board board = board_of({". X . .", "X X . .", ". . X .", ". X . X"});
-  EXPECT_TRUE(board.is_eye(Color::black, at(board, "A4")));
-  EXPECT_FALSE(board.is_eye(Color::white, at(board, "A4")));
-  EXPECT_FALSE(board.is_eye(Color::black, at(board, "C4")));
+  EXPECT_TRUE(board.is_eye(Color::black, point_at(board, "A4")));
+  EXPECT_FALSE(board.is_eye(Color::white, point_at(board, "A4")));
+  EXPECT_FALSE(board.is_eye(Color::black, point_at(board, "C4")));
   const Board corner = board_of({". X .", "X X .", ". . ."});
   const auto middle = [](const std::string& right) {
     return board_of({". . . . .", ". O X . .", ". X . X .", ". . X " + right + " .", ". . . . ."});
