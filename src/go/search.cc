@@ -37,7 +37,8 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& other) {
   return *this;
 }
 
-Search::Search(const Game& game, const SearchOptions& options) : options_(options), tree_(game, options.tree) {
+Search::Search(const Game& game, const SearchOptions& options, std::optional<uint64_t> symmetry_key)
+    : options_(options), symmetry_key_(symmetry_key), tree_(game, options.tree) {
   require(options.readouts >= 1, "a search has at least one readout, got ", options.readouts);
   require(options.leaves >= 1, "a search evaluates at least one leaf at a time, got ", options.leaves);
 }
@@ -94,8 +95,8 @@ Search::Leaf& Search::free_leaf() {
 }
 
 int Search::symmetry_of(const Game& game) const {
-  if (!options_.symmetry_key) return 0;
-  return static_cast<int>(spread(game.board().hash() ^ *options_.symmetry_key) % kSymmetries);
+  if (!symmetry_key_) return 0;
+  return static_cast<int>(spread(game.board().hash() ^ *symmetry_key_) % kSymmetries);
 }
 
 void Search::receive(std::span<const float> priors, std::span<const float> values) {

@@ -15,8 +15,6 @@ struct SearchOptions {
   int readouts = 100;  // visits added to the root for each move
   int leaves = 4;      // evaluated together at most; a move may get so many visits more, less one
   TreeOptions tree = {};
-  // Positions are shown to the network under a symmetry that their stones and this key decide; nullopt: as they are.
-  std::optional<uint64_t> symmetry_key = {};
 };
 
 // Dirichlet noise on the priors of the root's legal moves: P becomes (1 - weight) P + weight Dir(alpha).
@@ -36,7 +34,8 @@ struct SearchCounts {
 
 class Search {
  public:
-  Search(const Game& game, const SearchOptions& options);
+  // The network sees positions under a symmetry that their stones and the key decide; without a key as they are.
+  Search(const Game& game, const SearchOptions& options, std::optional<uint64_t> symmetry_key = {});
 
   const Tree& tree() const { return tree_; }
   const Game& game() const { return tree_.game(); }
@@ -63,6 +62,7 @@ class Search {
   int symmetry_of(const Game& game) const;
 
   SearchOptions options_;
+  std::optional<uint64_t> symmetry_key_;
   Tree tree_;
   std::optional<RootNoise> noise_;
   std::optional<int> target_;  // visits of the root at which the search ends; nullopt before it is expanded

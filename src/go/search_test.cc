@@ -153,7 +153,7 @@ TEST(Search, SymmetriesAreDecidedByStonesAndKey) {
   std::vector<int> counts(8), other(8);
   const auto symmetries = [](uint64_t key, std::vector<int>& counts) {
     std::vector<int> all;
-    Search search(Game(5, minigo_rules(5)), {.readouts = 400, .leaves = 3, .symmetry_key = key});
+    Search search(Game(5, minigo_rules(5)), {.readouts = 400, .leaves = 3}, key);
     HashNetwork network;
     std::vector<float> priors, values;
     for (auto asked = search.ask(); !asked.empty(); asked = search.ask()) {
