@@ -1,0 +1,63 @@
+// Games of a network against itself, and the examples to learn from (Silver et al. 2017, Methods, "Self-play";
+// settings as in docs/go.md).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "go/finished_game.h"
+#include "go/search.h"
+#include "go/side_by_side.h"
+
+namespace tbd::go {
+
+struct SelfPlayOptions {
+  int size = 9;
+  uint64_t seed = 0;
+  int64_t first_game = 0, games = 1;  // the games first_game, first_game + 1, ... of the seed; below 2^32
+  SearchOptions search = {};
+  double noise_weight = 0.25;
+  std::optional<double> noise_alpha = {};  // nullopt: noise_alpha(size)
+  std::optional<int> drawn_moves = {};     // nullopt: drawn_moves(size)
+  // A player whose position is worth less to it resigns; nullopt: none does.
+  std::optional<double> resign_below = {};
+  double played_out = 0.1;  // share of games in which nobody resigns all the same
+  bool symmetries = true;   // the network sees positions under symmetries
+  SideBySideOptions side_by_side = {};
+};
+
+struct SelfPlayGame : FinishedGame {
+  int64_t number = 0;
+  bool played_out = true;       // nobody could resign
+  double winners_lowest = 1;    // the lowest value that the later winner saw for itself after a search
+  std::vector<float> policies;  // (moves, B * B + 1): what each search found (write_search_policy)
+  SearchCounts counts;
+};
+
+struct SelfPlay {
+  std::vector<SelfPlayGame> games;
+  BatchCounts batches;
+};
+// By minigo_rules. All chance comes from Philox streams of (seed, move, game), so that a game depends on its number and
+// not on the games beside it.
+SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network);
+
+// Sums over games; absent where there is no game of the kind.
+struct SelfPlaySummary {
+  int64_t games = 0, moves = 0, distinct = 0, black_wins = 0, ended_by_length = 0, resigned = 0, played_out = 0;
+  // Share of the games played out in which the winner would have resigned below `threshold`.
+  std::optional<double> false_resignations;
+  SearchCounts counts;
+};
+SelfPlaySummary summary(std::span<const SelfPlayGame> games, double threshold);
+// What resignation_threshold judges: winners_lowest of the games played out.
+std::vector<double> winners_lowest(std::span<const SelfPlayGame> games);
+
+// One example a move: x (n, 17, B, B) as write_planes without symmetry, pi (n, B * B + 1), z (n).
+struct Examples {
+  std::vector<uint8_t> x;
+  std::vector<float> pi, z;
+};
+void append_examples(const SelfPlayGame& game, Examples& examples);
+
+}  // namespace tbd::go
