@@ -52,7 +52,7 @@ def trained(arguments, network, data, seed, out):
     _, batch, rate, _ = NETWORKS[network]
     subprocess.run([arguments.program, "train", network, "--config", "tiny", "--framework", arguments.framework,
                     "--data", data, "--batch", str(batch), "--steps", str(arguments.steps), "--lr", str(rate),
-                    "--seed", str(seed), "--pictures", "0", "--out", out, "--quiet"], check=True,
+                    "--seed", str(seed), "--threads", str(arguments.threads), "--pictures", "0", "--out", out, "--quiet"], check=True,
                    stdout=subprocess.DEVNULL)
     last = (Path(out) / "launches/train-1/evaluations.jsonl").read_text().splitlines()[-1]
     return json.loads(last)
@@ -66,6 +66,7 @@ def main():
     parser.add_argument("--framework", default="pytorch")
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder")
     arguments = parser.parse_args()
     failed = False

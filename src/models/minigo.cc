@@ -106,7 +106,12 @@ Program program(std::string config, const Sizes& sizes) {
 // As the paper counts (Nature 2017, Methods): 39 layers of the tower of 20 blocks, the stem among them, 2 of the policy
 // head and 3 of the value head.
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name, std::move(note), expected, 2 * sizes.blocks + 6, [name, sizes] { return program(name, sizes); }};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = 2 * sizes.blocks + 6,
+          .program = [name, sizes] { return program(name, sizes); },
+          .judge = "moves"};
 }
 
 constexpr Expected kCanonical = {22'827'871, 22'827'871, 19'974, 8'105'976'564, 48'607'580'088};

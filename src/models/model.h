@@ -26,7 +26,7 @@ struct Config {
   std::string detection = {};  // the same of pictures with boxes (data/detection/detection_spec.h)
   // Phases that answer on held-out data, over the program's weights; none: those of training in their evaluation form.
   std::function<Program()> evaluation = {};
-  std::string judge = {};  // of the answers (worker/judge.h); empty: the loss alone
+  std::string judge = {};  // of the answers (worker/judge.h); empty: the choices that the loss compares
 };
 
 struct Model {

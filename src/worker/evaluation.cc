@@ -50,7 +50,7 @@ class HeldOut {
     if (!data) fail(ErrorKind::unsupported, "no data can be made for what this program reads");
     source_ = open_source(data->spec);
     if (!source_->size()) fail(ErrorKind::unsupported, "an evaluation needs a data set with an end, not made data");
-    if (!request.judge.empty()) judge_ = make_judge(request.judge, data->spec);
+    judge_ = make_judge(request.judge, data->spec, phase_);
     batch_ = data->spec.batch;
   }
 

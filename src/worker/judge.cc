@@ -2,15 +2,20 @@
 
 #include "base/error.h"
 #include "worker/detection_judge.h"
+#include "worker/prediction_judge.h"
 
 namespace tbd {
 namespace {
 
 struct Entry {
   std::string_view name;
-  std::unique_ptr<Judge> (*make)(const SourceSpec&);
+  std::unique_ptr<Judge> (*make)(const SourceSpec&, const Phase&);
 };
-constexpr Entry kJudges[] = {{"anchors", anchor_judge}, {"regions", region_judge}};
+constexpr Entry kJudges[] = {
+    {"anchors", [](const SourceSpec& data, const Phase&) { return anchor_judge(data); }},
+    {"regions", [](const SourceSpec& data, const Phase&) { return region_judge(data); }},
+    {"moves", [](const SourceSpec&, const Phase&) { return move_judge(); }},
+};
 
 }  // namespace
 
@@ -20,9 +25,10 @@ std::vector<std::string> judge_names() {
   return names;
 }
 
-std::unique_ptr<Judge> make_judge(const std::string& name, const SourceSpec& data) {
+std::unique_ptr<Judge> make_judge(const std::string& name, const SourceSpec& data, const Phase& phase) {
+  if (name.empty()) return prediction_judge(phase);
   for (const Entry& entry : kJudges)
-    if (entry.name == name) return entry.make(data);
+    if (entry.name == name) return entry.make(data, phase);
   fail(ErrorKind::not_found, unknown_name("judge", name, judge_names()));
 }
 
