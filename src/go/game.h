@@ -45,6 +45,8 @@ class Game {
   // Plays a legal move (unchecked); the stones captured. Whether the game is over is for the caller to ask.
   int play(Color player, Move move);
   int play(Move move) { return play(to_play(), move); }
+  // Passes so far do not count: the game goes on after two of them.
+  void resume() { passes_ = 0; }
 
   // The stones `ago` moves ago, 0: now; where the game is younger, or from kHistory on, the oldest that is kept.
   const Stones& stones(int ago) const;
