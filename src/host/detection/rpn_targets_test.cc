@@ -21,6 +21,7 @@ using testing_detection::golden;
 using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
 using testing_detection::random_boxes;
+using testing_detection::signature;
 
 constexpr double kRpnRatios[] = {0.5, 1, 2};
 
@@ -63,6 +64,22 @@ TEST(RpnTargets, AreTorchvisions) {
   expect_rpn_sums(rpn_of_tiny(), 0, "/rpn_tiny_0");
   expect_rpn_sums(rpn_of_tiny(), 1, "/rpn_tiny_1");
   expect_rpn_sums(rpn_of_512(), 0, "/rpn_canonical_512");
+}
+
+TEST(RpnTargets, OfSmallBoxesAreTorchvisions) {
+  RpnSettings settings = rpn_of_tiny();
+  settings.sampled = 256;
+  settings.most_positive = 128;
+  std::vector<int32_t> keys(static_cast<size_t>(anchor_count(settings.pyramid)));
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<int32_t>(i * 7919 % 1009);
+  const RpnTargets targets = rpn_targets(settings, golden_boxes("rules", "/rpn/boxes"), keys);
+  EXPECT_EQ(targets.positives, golden_integers("rules", "/rpn/positives")[0]);
+  EXPECT_EQ(targets.index, golden_integers("rules", "/rpn/index"));
+  std::vector<double> codes;
+  for (const BoxCode& code : targets.box_target) codes.insert(codes.end(), code.begin(), code.end());
+  const std::vector<double> want = golden("rules", "/rpn/box_target_signature");
+  EXPECT_NEAR(signature(codes)[0], want[0], 1e-11);
+  EXPECT_NEAR(signature(codes)[1], want[1], 1e-9);
 }
 
 // As the rule is written: all pairs of boxes and anchors.

@@ -15,9 +15,11 @@ using ::testing::IsEmpty;
 using testing_detection::golden_integers;
 
 TEST(Sampler, TakesTheLowerIndexOfEqualKeys) {
+  const std::vector<int32_t> candidates = golden_integers("small", "/sample/candidates"),
+                             keys = golden_integers("small", "/sample/keys");
   const int32_t take = golden_integers("small", "/sample/take")[0];
-  EXPECT_EQ(sample(golden_integers("small", "/sample/candidates"), golden_integers("small", "/sample/keys"), take),
-            golden_integers("small", "/sample/taken"));
+  EXPECT_EQ(sample(candidates, keys, take), golden_integers("small", "/sample/taken"));
+  EXPECT_THAT(sample(candidates, keys, 2), ElementsAre(4, 8)) << "11 has the key of 4";
 }
 
 TEST(Sampler, TakesTheSmallestKeys) {

@@ -35,6 +35,11 @@ TEST(Suppression, KeepsAsTorchvisionWithTies) {
             golden_integers("small", "/suppression/kept"));
 }
 
+TEST(Suppression, OfSmallBoxesIsTorchvisions) {
+  EXPECT_EQ(suppress_sorted(golden_boxes("rules", "/suppression/boxes"), golden("rules", "/suppression/overlap")[0]),
+            golden_integers("rules", "/suppression/kept"));
+}
+
 TEST(Suppression, IsThePlainLoop) {
   for (const double most : {0.0, 0.1, 0.5, 0.7, 0.95, 1.0})
     for (uint32_t seed = 0; seed < 6; ++seed) {
