@@ -81,6 +81,17 @@ TEST(TwoStageEncoder, WeightsAreSamplesOverSampledAnchorsOfTheBatch) {
   EXPECT_THAT(part<float>(batch, "rpn_box_weight", 19, 13), Each(0.f));
 }
 
+TEST(TwoStageEncoder, WeightsSumToTheSamplesWhereAnchorsAreFewerThanSlots) {
+  SourceSpec spec = tiny_two_stage();
+  spec.detection.sampled_anchors = 4096;  // of 4092 anchors, some of them ignored
+  const TensorMap batch = encoded(*two_stage_encoder(spec), tiny_samples());
+  const std::vector<float> weights = part<float>(batch, "rpn_weight", 0, 2 * 4096);
+  const auto unused = std::ranges::count(weights, 0.f);
+  EXPECT_GT(unused, 8);
+  EXPECT_EQ(weights[0], 2.f / static_cast<float>(std::ssize(weights) - unused));
+  EXPECT_NEAR(sum_of(weights), 2, 1e-5);
+}
+
 TEST(TwoStageEncoder, WritesBoxesLabelsAndMasksAsPrefixes) {
   const auto samples = tiny_samples();
   const TensorMap batch = encoded(*two_stage_encoder(tiny_two_stage()), samples);
