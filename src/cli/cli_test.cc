@@ -116,6 +116,18 @@ TEST_F(CommandLine, DescribePrintsOneJsonLine) {
   EXPECT_FALSE(at<Json>(json, "layers").empty());
 }
 
+TEST_F(CommandLine, DescribeTakesTheLeastBatchOfTheNetwork) {
+  const auto batch = [&](const std::string& model) {
+    const Said said = tbd({"describe", model, "--config", "tiny", "--json"});
+    return said.code == kDone ? at<int64_t>(parse_json(said.out, "describe"), "batch") : 0;
+  };
+  EXPECT_EQ(batch("resnet50"), 1);
+  EXPECT_EQ(batch("efficientdet_d0"), 2) << "its last map is one cell, which batch statistics cannot do with alone";
+  const Said one = tbd({"describe", "efficientdet_d0", "--config", "tiny", "--batch", "1"});
+  EXPECT_EQ(one.code, kBadUsage);
+  EXPECT_THAT(one.err, HasSubstr("more than one value per channel"));
+}
+
 TEST_F(CommandLine, AProgramFileIsTheModelItCameFrom) {
   const Said program = tbd({"describe", "resnet50", "--config", "tiny", "--program"});
   write_file(path("tiny.json"), program.out);

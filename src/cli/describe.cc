@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/workload_options.h"
 #include "graph/expand.h"
+#include "graph/least_batch.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "models/model.h"
@@ -34,7 +35,7 @@ Sizes sizes_of(const Program& program) {
 }
 
 // "T=128": extents of the program's symbols. The batch has an option of its own.
-Bindings bindings_from(const Program& program, const std::vector<std::string>& shapes, int64_t batch) {
+Bindings bindings_from(const Program& program, const std::vector<std::string>& shapes) {
   Bindings bindings = program.symbols;
   std::vector<std::string> known;
   for (const auto& [symbol, extent] : program.symbols) known.push_back(symbol);
@@ -47,7 +48,6 @@ Bindings bindings_from(const Program& program, const std::vector<std::string>& s
     }
     bindings[parts[0]] = positive(parts[1], "--shape");
   }
-  bindings["N"] = batch;
   return bindings;
 }
 
@@ -81,8 +81,8 @@ struct Description {
   MemoryPrediction memory;
   std::vector<std::pair<std::string, std::vector<LayerRow>>> phases;
 };
-Description describe(Program program, const std::vector<std::string>& shapes, int64_t batch, Precision precision) {
-  Description out{.program = program, .bindings = bindings_from(program, shapes, batch), .hash = program_hash(program)};
+Description describe(Program program, const Bindings& bindings, Precision precision) {
+  Description out{.program = program, .bindings = bindings, .hash = program_hash(program)};
   out.sizes = sizes_of(program);
   out.sample = per_sample(program, out.bindings);
   const Program in_precision = with_precision(std::move(program), precision);
@@ -93,7 +93,7 @@ Description describe(Program program, const std::vector<std::string>& shapes, in
   return out;
 }
 
-Json description_json(const Description& d, int64_t batch, Precision precision) {
+Json description_json(const Description& d, Precision precision) {
   Json layers = Json::array();
   int64_t weighted = 0;
   for (const auto& [phase, rows] : d.phases)
@@ -111,7 +111,7 @@ Json description_json(const Description& d, int64_t batch, Precision precision) 
           {"weight_bytes", d.sizes.weight_bytes},
           {"forward_macs", d.sample.forward_macs},
           {"train_flops", d.sample.train_flops},
-          {"batch", batch},
+          {"batch", d.bindings.at("N")},
           {"precision", precision.text()},
           {"unit", d.program.unit},
           {"predicted_memory_bytes",
@@ -145,7 +145,7 @@ Table layers_table(const std::string& phase, const std::vector<LayerRow>& rows) 
   return table;
 }
 
-Table facts_table(const Description& d, int64_t batch, Precision precision) {
+Table facts_table(const Description& d, Precision precision) {
   return {.title = cat(d.program.model, d.program.config.empty() ? "" : " " + d.program.config),
           .columns = {{"what", "what"}, {"value", "value"}},
           .rows = {{"parameters", grouped(d.sizes.parameters)},
@@ -162,7 +162,7 @@ Table facts_table(const Description& d, int64_t batch, Precision precision) {
                    {"inputs", format_bytes(d.memory.inputs.value)},
                    {"backward, over what it lets go", format_bytes(d.memory.backward.value)},
                    {"predicted peak", format_bytes(d.memory.peak().value)}},
-          .notes = {cat("Memory is predicted for batch ", batch, " in ", precision.text(),
+          .notes = {cat("Memory is predicted for batch ", d.bindings.at("N"), " in ", precision.text(),
                         ", without the framework's own and its workspaces. Its peak is weights, optimizer "
                         "state, feature maps, inputs and backward at its worst moment, gradients among it.")}};
 }
@@ -177,7 +177,7 @@ class Describe final : public Command {
   void declare(Options& options) override {
     options.positional("MODEL", model_, "Model name or path of a program file", {.required = true});
     options.option("--config", config_, "Configuration of the model [its first]");
-    options.option("--batch", batch_, "Batch size for layers and memory", {.show_default = true});
+    options.option("--batch", batch_, "Batch size for layers and memory [the least that the network takes: 1 or 2]");
     options.option("--precision", precision_, "Precision for layers and memory: fp64, fp32, tf32, bf16 or fp16",
                    {.show_default = true});
     options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",
@@ -189,7 +189,7 @@ class Describe final : public Command {
 
   int run(Context& context) override {
     const Format format = output_.table_format();
-    const int64_t batch = positive(batch_, "--batch");
+    const std::optional<int64_t> batch = batch_.empty() ? std::nullopt : std::optional(positive(batch_, "--batch"));
     const Precision precision(precision_);
     require_known(precision);
     const Program program = load_program(model_, config_).program;
@@ -197,18 +197,20 @@ class Describe final : public Command {
       context.out << tbd::to_json(program).dump(1) << "\n";
       return kDone;
     }
-    const Description description = describe(program, shapes_, batch, precision);
+    Bindings bindings = bindings_from(program, shapes_);
+    bindings["N"] = batch ? *batch : least_batch(program, bindings);
+    const Description description = describe(program, bindings, precision);
     if (format == Format::json) {
-      context.out << description_json(description, batch, precision).dump() << "\n";
+      context.out << description_json(description, precision).dump() << "\n";
       return kDone;
     }
-    if (format != Format::csv) context.out << print(facts_table(description, batch, precision), format) << "\n";
+    if (format != Format::csv) context.out << print(facts_table(description, precision), format) << "\n";
     for (const auto& [phase, rows] : description.phases) context.out << print(layers_table(phase, rows), format);
     return kDone;
   }
 
  private:
-  std::string model_, config_, batch_ = "1", precision_ = "fp32";
+  std::string model_, config_, batch_, precision_ = "fp32";
   std::vector<std::string> shapes_;
   bool program_ = false;
   OutputOptions output_;

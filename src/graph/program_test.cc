@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "graph/least_batch.h"
 #include "graph/sequence_programs.h"
 #include "toy_programs.h"
 
@@ -242,6 +243,21 @@ TEST(Builder, RefusesAnotherShapeUnderAKnownName) {
   g.linear("fc", x, {.out = 2});
   EXPECT_EQ(error_of([&] { g.linear("fc", x, {.out = 3}); }), "parameter 'fc.weight' is (2, 4), here (3, 4)");
 }
+
+// A batch norm over maps of side x side.
+Program normalising(int64_t side) {
+  Program program = {.model = "norm", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3, side, side});
+  g.loss("sum", g.sum(g.batch_norm("norm", x)));
+  g.update({.schedule = {.base = 0.01}});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+TEST(LeastBatch, IsOneWhereAChannelHasSeveralValues) { EXPECT_EQ(least_batch(normalising(2), {}), 1); }
+
+TEST(LeastBatch, IsTwoWhereAMapIsOneCell) { EXPECT_EQ(least_batch(normalising(1), {}), 2); }
 
 }  // namespace
 }  // namespace tbd

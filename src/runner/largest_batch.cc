@@ -47,7 +47,7 @@ class Search {
 
   LargestBatch run() {
     const int64_t first = std::min<int64_t>(2, search_.most);
-    if (attempt(first) && fits_ == 0 && first > 1) attempt(1);
+    if (attempt(first) && fits_ == 0 && first > search_.least) attempt(search_.least);
     if (fits_ == first) calibrate();
     if (!near()) bracket();
     while (!near() && attempt(fits_ + (fails_ - fits_) / 2)) {
@@ -66,7 +66,7 @@ class Search {
       fails_ = fits_;
       observed_.reset();
       const double less = (1 - step) * static_cast<double>(fits_);
-      fits_ = fits_ == 1 ? 0 : std::clamp<int64_t>(std::llround(less), 1, fits_ - 1);
+      fits_ = fits_ == search_.least ? 0 : std::clamp<int64_t>(std::llround(less), search_.least, fits_ - 1);
     }
   }
 
@@ -248,8 +248,9 @@ LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const 
     fail(ErrorKind::usage, "the largest batch needs a memory budget: set one with --memory");
   search.budget = *cell.memory_budget_bytes - *cell.memory_budget_bytes / kSpare;
   Workload first = cell;
-  first.batch = 1;
-  const Program program = prepare(first, Effort::smoke, settings).program;
+  first.batch = kLargestThatFits;
+  const PreparedCell prepared = prepare(first, Effort::smoke, settings);
+  search.least = prepared.cell.batch;
   const double began = now_seconds();
   const auto probe_of = [&](double seconds) {
     return [&, seconds](int64_t batch) {
@@ -259,7 +260,7 @@ LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const 
       return probe_batch(at_batch, {.limit = search.budget, .steps = kProbeSteps, .seconds = seconds}, settings);
     };
   };
-  const auto predict = [&](int64_t batch) { return predict_memory(program, {{"N", batch}}).peak().value; };
+  const auto predict = [&](int64_t batch) { return predict_memory(prepared.program, {{"N", batch}}).peak().value; };
   LargestBatch found = find_largest_batch(
       search, predict, probe_of(kShortSeconds), [&] { return now_seconds() - began; }, probe_of(0));
   found.budget = *cell.memory_budget_bytes;

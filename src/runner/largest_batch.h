@@ -18,6 +18,7 @@ namespace tbd {
 
 struct BatchSearch {
   int64_t budget = 0;      // bytes
+  int64_t least = 1;       // what the network takes at least, 1 or 2
   int64_t most = 1 << 16;  // no batch above is tried
   double tolerance =
       0.05;               // of the batch: the search ends when the next that fails is as near, or is the next whole one
@@ -52,12 +53,13 @@ LargestBatch largest_batch_from(const Json& json);  // throws Error(invalid)
 using PredictBytes = std::function<int64_t(int64_t batch)>;
 using TryBatch = std::function<BatchProbe(int64_t batch)>;
 
-// Tries batch 2 (some threads of a worker sleep at 1; 1 follows where 2 does not fit), then a quarter of what its bytes
-// and the slope of the predictions say, or less until one fits. The line through both gives the guess, at most four
-// times what ran; from there outwards, at least in growing strides, until one fits and one does not, then bisection.
-// `elapsed` gives seconds since the search began. No batch is tried twice; memory that is no monotone function of the
-// batch still gives a batch that fitted below one that did not. What the search found is then tried by `confirm`, where
-// there is one, and made smaller in growing strides until that fits, too: memory may grow over the first steps.
+// Tries batch 2 (some threads of a worker sleep at 1; the least follows where 2 does not fit), then a quarter of what
+// its bytes and the slope of the predictions say, or less until one fits. The line through both gives the guess, at
+// most four times what ran; from there outwards, at least in growing strides, until one fits and one does not, then
+// bisection. `elapsed` gives seconds since the search began. No batch is tried twice; memory that is no monotone
+// function of the batch still gives a batch that fitted below one that did not. What the search found is then tried by
+// `confirm`, where there is one, and made smaller in growing strides until that fits, too: memory may grow over the
+// first steps.
 LargestBatch find_largest_batch(const BatchSearch& search, const PredictBytes& predict, const TryBatch& try_batch,
                                 const std::function<double()>& elapsed, const TryBatch& confirm = {});
 

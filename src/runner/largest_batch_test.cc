@@ -66,6 +66,27 @@ TEST(LargestBatch, ReducesTheBatchWhenMemoryGrowsOverTheFirstSteps) {
             0);
 }
 
+TEST(LargestBatch, TriesNoneBelowTheLeast) {
+  Made little{.real = line(900, 70), .predicted = line(100, 70)};
+  little.search.least = 2;
+  const LargestBatch none = little.find();
+  EXPECT_EQ(none.batch, 0);
+  EXPECT_EQ(none.too_large, 2);
+  EXPECT_EQ(little.tried, std::set<int64_t>{2});
+
+  const BatchSearch search{.budget = 1000 * kMebibyte, .least = 2};
+  std::set<int64_t> confirmed;
+  const auto fits = [](int64_t) { return BatchProbe{.fits = true, .observed_bytes = kMebibyte, .fault = {}}; };
+  const auto grows = [&](int64_t batch) {
+    confirmed.insert(batch);
+    return BatchProbe{.fits = false};
+  };
+  const LargestBatch grown = find_largest_batch(
+      search, line(100, 7), fits, [] { return 0.0; }, grows);
+  EXPECT_EQ(grown.batch, 0);
+  EXPECT_EQ(*confirmed.begin(), 2);
+}
+
 TEST(LargestBatch, NeedsFourProbesWhenMemoryIsLinear) {
   Made made{.real = line(300, 7), .predicted = line(100, 7)};
   const LargestBatch found = made.find();

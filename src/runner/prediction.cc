@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "graph/expand.h"
+#include "graph/least_batch.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "models/model.h"
@@ -161,7 +162,7 @@ class Predictor {
     const int64_t pair = bytes(kPair), each = std::max<int64_t>(1, bytes(kPair + 1) - pair);
     const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - own_bytes(cell)) / kMemoryFactor;
     const double more = std::floor((room - static_cast<double>(pair)) / static_cast<double>(each));
-    return std::max<int64_t>(1, kPair + static_cast<int64_t>(more));
+    return std::max(least_batch(network.program, {}), kPair + static_cast<int64_t>(more));
   }
 
   static int64_t own_bytes(const Workload& cell) { return trains_on_gpu(cell) ? kContextBytes : kFrameworkBytes; }

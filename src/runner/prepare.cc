@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "graph/least_batch.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "measure/cores.h"
@@ -161,6 +162,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   PreparedCell prepared{.cell = with_devices({cell}, settings).front()};
   prepared.program = lowered_program(loaded.program, cell);
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
+  if (cell.batch == kLargestThatFits) prepared.cell.batch = least_batch(prepared.program, {});
   if (cell.layout.empty()) prepared.cell.layout = usual_layout(cell.framework);
   prepared.cell.config = loaded.program.config;
   prepared.bindings = {{"N", prepared.cell.batch}};

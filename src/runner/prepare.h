@@ -25,7 +25,8 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings);
 // Throws Error(usage, not_found or io) for an unknown framework and a data folder that is not there or cannot be read.
 void require_startable(const Workload& cell, const RunnerSettings& settings);
 
-// Throws Error(usage, not_found or invalid) when the cell makes no sense whatever the machine.
+// A batch that is to be found is the least that the network takes. Throws Error(usage, not_found or invalid) when the
+// cell makes no sense whatever the machine.
 PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings);
 
 // The program as the cell's worker gets it: after the passes of its dropout and precision.

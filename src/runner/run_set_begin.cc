@@ -12,16 +12,17 @@ namespace fs = std::filesystem;
 namespace {
 
 // Why a search found no batch; nullopt where it found one.
-std::optional<Outcome> no_answer(const LargestBatch& found) {
+std::optional<Outcome> no_answer(const LargestBatch& found, int64_t least) {
   if (found.fault)
     return Outcome{.kind = found.fault->kind,
                    .reason = cat("the search for the largest batch has no answer: at batch ", found.tried.back().batch,
                                  " ", found.fault->reason)};
   if (found.batch > 0) return std::nullopt;
-  if (found.too_large != 1)
+  if (found.too_large != least)
     return Outcome{.kind = OutcomeKind::skipped, .reason = "no time was left to look for the largest batch"};
   return Outcome{.kind = OutcomeKind::oom,
-                 .reason = cat("not even one sample fits into the memory budget of ", format_bytes(found.budget),
+                 .reason = cat("not even ", least == 1 ? "one sample fits" : cat(least, " samples fit"),
+                               " into the memory budget of ", format_bytes(found.budget),
                                ", enforced: ", found.tried.back().seen)};
 }
 
@@ -30,14 +31,16 @@ std::optional<Outcome> no_answer(const LargestBatch& found) {
 void RunSet::make_entries(const std::vector<Workload>& cells) {
   for (const Workload& cell : cells) {
     WorkloadRun entry;
-    if (cell.batch == kLargestThatFits) {
-      if (!cell.memory_budget_bytes)
-        fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
+    const bool is_searched = cell.batch == kLargestThatFits;
+    if (is_searched && !cell.memory_budget_bytes)
+      fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
+    entry.prepared = prepare(cell, options_.effort, settings_);
+    if (is_searched) {
       entry.searched = cell;
-      entry.searched->batch = 1;
+      entry.searched->batch = entry.prepared.cell.batch;
+    } else {
+      place(entry);
     }
-    entry.prepared = prepare(entry.searched.value_or(cell), options_.effort, settings_);
-    if (!entry.searched) place(entry);
     entries_.push_back(std::move(entry));
   }
 }
@@ -65,9 +68,10 @@ void RunSet::find_batch(WorkloadRun& entry) {
   const std::optional<LargestBatch> before = searched_before(entry);
   const LargestBatch found = before ? *before : search(entry);
   if (found.fault && found.fault->kind == OutcomeKind::interrupted) return;
-  cell.batch = std::max<int64_t>(1, found.batch);
+  const int64_t least = cell.batch;
+  cell.batch = std::max(least, found.batch);
   entry.prepared = prepare(cell, options_.effort, settings_);
-  if (const auto none = no_answer(found); none && !entry.prepared.refused) entry.prepared.refused = none;
+  if (const auto none = no_answer(found, least); none && !entry.prepared.refused) entry.prepared.refused = none;
   if (entry.prepared.refused) entry.prepared.refused->repro = entry.prepared.run.workload.repro;
   entry.largest_batch = to_json(found);
   place(entry);

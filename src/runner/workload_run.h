@@ -16,7 +16,7 @@ namespace tbd {
 struct WorkloadRun {
   PreparedCell prepared;
   std::filesystem::path folder;          // empty: the search for its batch was interrupted
-  std::optional<Workload> searched;      // its batch is to be found first
+  std::optional<Workload> searched;      // its batch, the least here, is to be found first
   Json largest_batch;                    // what that search saw
   Begun begun;                           // what an earlier run left
   std::unique_ptr<RecordWriter> record;  // once its first launch begins, or it goes on
