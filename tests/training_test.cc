@@ -79,7 +79,7 @@ TEST_F(Trainings, LeaveARecordWithTheirEvaluationsAndWeights) {
       EXPECT_EQ(record.run.state, RunState::complete);
       EXPECT_EQ(record.launches.at(0).info.folder_name(), "train-1");
       EXPECT_EQ(record.launches.at(0).steps.size(), 3U);
-      EXPECT_TRUE(is_file(out / "launches/train-1/pictures/detections-100.png"));
+      EXPECT_TRUE(is_file(out / "pictures/detections-100.png"));
 
       const EvaluationRow again = evaluate_weights({.workload = workload, .weights = result.weights}, settings_);
       EXPECT_NEAR(again.metrics.at("box_ap"), result.rows.back().metrics.at("box_ap"), 1e-6)

@@ -30,7 +30,8 @@ Page step_times_page(std::span<const ReportCell> cells);
 Page profile_page(std::span<const ReportCell> cells);         // empty without a traced launch
 Page memory_classes_page(std::span<const ReportCell> cells);  // empty without a launch of pass memory
 Page memory_page(std::span<const ReportCell> cells);
-Page gap_page(std::span<const ReportCell> cells);  // empty without rivals of one network
+Page learning_page(std::span<const ReportCell> cells);  // empty without a training to a result
+Page gap_page(std::span<const ReportCell> cells);       // empty without rivals of one network
 Page then_page(std::span<const ReportCell> cells);
 Page paper_tables_page(std::span<const ReportCell> cells);
 Page environment_page(std::span<const ReportCell> cells);

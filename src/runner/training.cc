@@ -134,22 +134,6 @@ class TrainingWorker {
   protocol::LoadReply load_;
 };
 
-// One object a line.
-std::string evaluation_lines(const std::vector<EvaluationRow>& rows) {
-  std::string out;
-  for (const EvaluationRow& row : rows) {
-    Json line = {{"step", row.step},
-                 {"training_seconds", row.training_seconds},
-                 {"samples", row.samples},
-                 {"seconds", row.seconds},
-                 {"wall_seconds", row.wall_seconds}};
-    if (row.training_loss) line["training_loss"] = *row.training_loss;
-    line["metrics"] = row.metrics;
-    out += line.dump() + "\n";
-  }
-  return out;
-}
-
 class Training {
  public:
   Training(const TrainOptions& options, Trainable cell, const RunnerSettings& settings, const TrainSink& sink)
@@ -200,7 +184,7 @@ class Training {
     if (options_.evaluate_every > 0) evaluate(worker, 0);
     for (int64_t done = 0; done < options_.steps;) {
       const int64_t steps = std::min(every, options_.steps - done);
-      train(worker, done + 1, steps);
+      train(worker, done + 1, steps, info);
       done += steps;
       evaluate(worker, done);
     }
@@ -209,19 +193,31 @@ class Training {
     worker.bye();
   }
 
-  void train(TrainingWorker& worker, int64_t first, int64_t steps) {
+  void train(TrainingWorker& worker, int64_t first, int64_t steps, LaunchInfo& info) {
     losses_.clear();
     const int64_t begin = now_ns();
-    worker.run(first, steps, [&](std::span<const StepRow> rows) {
+    const protocol::RunReply reply = worker.run(first, steps, [&](std::span<const StepRow> rows) {
       record_.append(rows);
       for (const StepRow& row : rows)
         if (row.loss) losses_.push_back(*row.loss);
     });
     result_.training_seconds += 1e-9 * static_cast<double>(now_ns() - begin);
+    if (first == 1) keep(reply.launch, info);
+  }
+
+  // What the worker says of its process and its data.
+  void keep(const Json& launch, LaunchInfo& info) {
+    Json known = to_json(info);
+    for (const auto& [key, value] : launch.items()) known[key] = value;
+    const Outcome outcome = info.outcome;
+    info = launch_from_json(known);
+    info.outcome = outcome;
+    if (info.host->contains("data"))
+      cell_.prepared.run.workload.data_hash = maybe<std::string>(info.host["data"], "hash");
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
-    const fs::path pictures = folder_ / "pictures";
+    const fs::path pictures = record_.folder() / "pictures";
     const bool last = step == options_.steps;
     if (last && options_.pictures > 0) make_folder(pictures);
     EvaluationRow row = worker.evaluate(step, 0, last ? options_.pictures : 0, pictures);
@@ -229,7 +225,7 @@ class Training {
     if (!losses_.empty())
       row.training_loss = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
     result_.rows.push_back(row);
-    write_file_atomic(folder_ / "evaluations.jsonl", evaluation_lines(result_.rows));
+    write_file_atomic(folder_ / kEvaluationsFile, evaluation_lines(result_.rows));
     sink_(row);
   }
 

@@ -2,11 +2,11 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "record/evaluations.h"
 #include "runner/plan.h"
 #include "runner/settings.h"
 
@@ -24,15 +24,6 @@ struct TrainOptions {
   std::filesystem::path out;                     // the record's folder; there is none yet
 };
 
-// After `step` steps; step 0 is before the first.
-struct EvaluationRow {
-  int64_t step = 0, samples = 0;          // trained on; of the set
-  double training_seconds = 0;            // until the end of the step, evaluations aside
-  double seconds = 0, wall_seconds = 0;   // in the network; altogether
-  std::optional<double> training_loss;    // mean of the steps since the row before
-  std::map<std::string, double> metrics;  // docs/training.md
-};
-
 struct TrainResult {
   std::vector<EvaluationRow> rows;
   double training_seconds = 0, wall_seconds = 0;
@@ -41,9 +32,9 @@ struct TrainResult {
 
 using TrainSink = std::function<void(const EvaluationRow& row)>;
 
-// Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl, weights.safetensors, pictures. Throws
-// Error as prepare does, and the worker's own reason; unsupported for a network that the data set does not suit. The
-// record says then how it ended, and keeps its curve.
+// Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl and weights.safetensors; and pictures.
+// Throws Error as prepare does, and the worker's own reason; unsupported for a network that the data set does not suit.
+// The record says then how it ended, and keeps its curve.
 TrainResult train(const TrainOptions& options, const RunnerSettings& settings, const TrainSink& sink);
 
 struct EvaluateOptions {

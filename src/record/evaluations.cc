@@ -1,0 +1,65 @@
+#include "record/evaluations.h"
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tbd {
+namespace {
+
+Json to_line(const EvaluationRow& row) {
+  Json line = {{"step", row.step},
+               {"training_seconds", row.training_seconds},
+               {"samples", row.samples},
+               {"seconds", row.seconds},
+               {"wall_seconds", row.wall_seconds}};
+  if (row.training_loss) line["training_loss"] = *row.training_loss;
+  line["metrics"] = row.metrics;
+  return line;
+}
+
+EvaluationRow from_line(const Json& line) {
+  EvaluationRow row{.step = at<int64_t>(line, "step"),
+                    .samples = at<int64_t>(line, "samples"),
+                    .training_seconds = at<double>(line, "training_seconds"),
+                    .seconds = at<double>(line, "seconds"),
+                    .wall_seconds = at<double>(line, "wall_seconds"),
+                    .training_loss = maybe<double>(line, "training_loss"),
+                    .metrics = {}};
+  for (const auto& [name, value] : at<Json>(line, "metrics").items())
+    if (value.is_number()) row.metrics[name] = value.get<double>();
+  return row;
+}
+
+}  // namespace
+
+std::string evaluation_lines(std::span<const EvaluationRow> rows) {
+  std::string out;
+  for (const EvaluationRow& row : rows) out += to_line(row).dump() + "\n";
+  return out;
+}
+
+std::vector<EvaluationRow> read_evaluations(const std::filesystem::path& launch_folder) {
+  const std::filesystem::path file = launch_folder / kEvaluationsFile;
+  std::vector<EvaluationRow> rows;
+  if (!is_file(file)) return rows;
+  const std::string text = read_file(file);
+  int64_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;  // a line that was cut
+    const std::string where = cat(file.string(), ": line ", ++number);
+    try {
+      rows.push_back(from_line(parse_json(std::string_view(text).substr(begin, end - begin), where)));
+    } catch (const nlohmann::json::exception& e) {
+      fail(ErrorKind::invalid, where, ": ", e.what());
+    } catch (const Error& e) {
+      const std::string what = e.what();
+      throw what.starts_with(where) ? e : e.within(where);
+    }
+    begin = end + 1;
+  }
+  return rows;
+}
+
+}  // namespace tbd

@@ -1,0 +1,50 @@
+#include "record/evaluations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace tbd {
+namespace {
+
+const std::vector<EvaluationRow> kRows = {
+    {.step = 0, .samples = 5, .training_loss = {}, .metrics = {{"box_ap", 0.125}}},
+    {.step = 7,
+     .samples = 5,
+     .training_seconds = 1.5,
+     .seconds = 0.25,
+     .wall_seconds = 0.5,
+     .training_loss = 2.75,
+     .metrics = {{"box_ap", 0.1}, {"loss", 1e300}}}};
+
+class Evaluations : public testing::Test {
+ protected:
+  std::vector<EvaluationRow> read(const std::string& text) {
+    write_file(folder_.path() / kEvaluationsFile, text);
+    return read_evaluations(folder_.path());
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Evaluations, AreReadAsTheyWereWritten) { EXPECT_EQ(read(evaluation_lines(kRows)), kRows); }
+
+TEST_F(Evaluations, AreNoneWithoutAFile) { EXPECT_TRUE(read_evaluations(folder_.path()).empty()); }
+
+TEST_F(Evaluations, LeaveOutALineThatWasCut) {
+  const std::string text = evaluation_lines(kRows);
+  EXPECT_EQ(read(text.substr(0, text.size() - 3)).size(), 1U);
+}
+
+TEST_F(Evaluations, NameAMalformedLine) {
+  try {
+    read(evaluation_lines(kRows) + "{\"step\": \"seven\"}\n");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("evaluations.jsonl: line 3"));
+  }
+}
+
+}  // namespace
+}  // namespace tbd

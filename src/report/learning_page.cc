@@ -1,0 +1,135 @@
+// What networks learned: loss and metrics of trainings against steps and time, laid over each other.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "record/evaluations.h"
+#include "report/page.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kMostLossPoints = 200;  // more steps are averaged in as many groups
+
+struct Curve {
+  std::string name;  // "pytorch, seed 1"
+  std::vector<EvaluationRow> rows;
+  const Launch* launch;
+};
+// Of one network, by title.
+using Networks = std::map<std::string, std::vector<Curve>>;
+
+Networks networks_of(std::span<const ReportCell> cells) {
+  Networks out;
+  for (const ReportCell& cell : cells) {
+    const Launch* launch = last_launch(*cell.record, Pass::kTrain);
+    if (!launch) continue;
+    const MeasuredWorkload& workload = cell.record->run.workload;
+    out[cat(workload.model, " ", workload.config, ", batch ", workload.batch)].push_back(
+        {cat(workload.framework, ", ", workload.precision, ", seed ", workload.seed),
+         read_evaluations(launch_folder(*cell.record, *launch)), launch});
+  }
+  return out;
+}
+
+ChartSeries loss_series(const Curve& curve) {
+  ChartSeries series{.name = curve.name};
+  const std::vector<StepRow>& steps = curve.launch->steps;
+  const size_t group = std::max<size_t>(1, steps.size() / kMostLossPoints);
+  for (size_t begin = 0; begin + group <= steps.size(); begin += group) {
+    double sum = 0;
+    for (size_t i = begin; i < begin + group; ++i) sum += steps[i].loss.value_or(0);
+    series.x.push_back(static_cast<double>(steps[begin + group - 1].step));
+    series.y.push_back(sum / static_cast<double>(group));
+  }
+  return series;
+}
+
+template <class X>
+Chart metric_chart(const std::string& id, const std::string& metric, const std::vector<Curve>& curves, const X& x) {
+  Chart chart{.id = id, .y_title = metric, .mark = Mark::lines};
+  for (const Curve& curve : curves) {
+    ChartSeries series{.name = curve.name};
+    for (const EvaluationRow& row : curve.rows)
+      if (const auto found = row.metrics.find(metric); found != row.metrics.end()) {
+        series.x.push_back(x(row));
+        series.y.push_back(found->second);
+      }
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+std::set<std::string> metrics_of(const std::vector<Curve>& curves) {
+  std::set<std::string> names;
+  for (const Curve& curve : curves)
+    for (const EvaluationRow& row : curve.rows)
+      for (const auto& [name, value] : row.metrics) names.insert(name);
+  return names;
+}
+
+Table table_of(const std::string& network, const std::vector<Curve>& curves) {
+  const std::set<std::string> metrics = metrics_of(curves);
+  Table table{.title = cat("Learned: ", network),
+              .columns = {{"training", "training"},
+                          {"step", "step", Unit::count},
+                          {"training_seconds", "training time", Unit::seconds},
+                          {"training_loss", "training loss"}}};
+  for (const std::string& metric : metrics) table.columns.push_back({metric, metric});
+  for (const Curve& curve : curves)
+    for (const EvaluationRow& row : curve.rows) {
+      std::vector<TableCell> cells = {curve.name, row.step, row.training_seconds, cell(row.training_loss)};
+      for (const std::string& metric : metrics) {
+        const auto found = row.metrics.find(metric);
+        cells.push_back(cell(found == row.metrics.end() ? std::nullopt : std::optional(found->second)));
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  return table;
+}
+
+void add_charts(const std::string& network, const std::vector<Curve>& curves, size_t number, Page& page) {
+  Chart loss{.id = cat("learned-loss-", number),
+             .title = network + ": training loss",
+             .x_title = "step",
+             .y_title = "loss",
+             .caption = "Of the batches that were trained on, averaged where there are many.",
+             .mark = Mark::lines,
+             .table = page.tables.back()};
+  for (const Curve& curve : curves) loss.series.push_back(loss_series(curve));
+  page.charts.push_back(std::move(loss));
+  size_t metric_number = 0;
+  for (const std::string& metric : metrics_of(curves)) {
+    const std::string id = cat("learned-", number, "-", ++metric_number);
+    Chart by_step = metric_chart(id + "-steps", metric, curves, [](const EvaluationRow& row) { return row.step; });
+    by_step.title = cat(network, ": ", metric, " against steps");
+    by_step.x_title = "step";
+    by_step.caption = "On the held-out part of the data set.";
+    page.charts.push_back(std::move(by_step));
+    Chart by_time =
+        metric_chart(id + "-time", metric, curves, [](const EvaluationRow& row) { return row.training_seconds; });
+    by_time.title = cat(network, ": ", metric, " against training time");
+    by_time.x_title = "training time, s";
+    by_time.caption = "The same against the time that training alone took.";
+    page.charts.push_back(std::move(by_time));
+  }
+}
+
+}  // namespace
+
+Page learning_page(std::span<const ReportCell> cells) {
+  Page page{.id = "learned", .title = "Learned"};
+  const Networks networks = networks_of(cells);
+  if (networks.empty()) return page;
+  page.html =
+      "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set. "
+      "Frameworks and seeds of one network are laid over each other.</p>\n";
+  size_t number = 0;
+  for (const auto& [network, curves] : networks) {
+    page.tables.push_back(table_of(network, curves));
+    add_charts(network, curves, ++number, page);
+  }
+  return page;
+}
+
+}  // namespace tbd
