@@ -25,6 +25,10 @@ class PhaseRuns {
   const std::optional<double>& loss() const { return loss_; }
   void forget_loss() { loss_.reset(); }
 
+  // Updates that were applied since the state began: what bias corrections count.
+  int64_t applied_updates() const { return applied_updates_; }
+  void set_applied_updates(int64_t count) { applied_updates_ = count; }
+
   // Of the last update, by the names of a step's files; only with capture: term/, output/, grad/.
   const TensorMap& captured() const { return captured_; }
   // "grad/<p>", as far as the back-end keeps gradients; empty when none.

@@ -41,11 +41,25 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
   state_.emplace(program_, store, averaged);
 }
 
-void ProgramSession::write(const TensorMap& values) { state_->write(values); }
+void ProgramSession::write(const TensorMap& values) {
+  TensorMap weights;
+  std::map<std::string, int64_t> updates;
+  for (const auto& [name, value] : values)
+    if (name.starts_with(kUpdatesPrefix))
+      updates[name.substr(kUpdatesPrefix.size())] = std::llround(as_doubles(value).at(0));
+    else
+      weights[name] = value;
+  for (const auto& [phase, count] : updates) run_alone(phase);  // throws before anything is changed
+  state_->write(weights);
+  for (const auto& [phase, count] : updates) run_alone(phase).set_applied_updates(count);
+}
 
 TensorMap ProgramSession::read(const std::vector<std::string>& prefixes) {
   TensorMap out;
   state_->read(prefixes, out);
+  for (const PhaseRuns* phase : steps_)
+    if (const std::string name = cat(kUpdatesPrefix, phase->name()); starts_with_any(name, prefixes))
+      out[name] = scalar_tensor(static_cast<double>(phase->applied_updates()), DType::f64);
   for (const PhaseRuns& phase : runs_)
     for (const auto& [name, tensor] : phase.captured())
       if (starts_with_any(name, prefixes)) out[name] = tensor;

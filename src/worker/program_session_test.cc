@@ -193,6 +193,23 @@ TEST(StepInterpreter, SumsTermsTimesTheirNormsOverMicroBatches) {
   EXPECT_DOUBLE_EQ(scalar_of(kept, "loss"), scalar_of(kept, "term/a") + scalar_of(kept, "term/b"));
 }
 
+TEST(StepInterpreter, GoesOnWithTheCountOfAppliedUpdates) {
+  auto first = ready(one_phase());
+  for (int64_t number = 1; number <= 3; ++number) first->step(at_step(number));
+  const TensorMap kept = first->read({"updates/"});
+  EXPECT_EQ(scalar_of(kept, "updates/train"), 3);
+  auto second = ready(one_phase());
+  second->write(kept);
+  second->step(at_step(4));
+  first->step(at_step(4));
+  ASSERT_TRUE(second->log.runs.back().update.has_value());
+  EXPECT_EQ(second->log.runs.back().update->number, first->log.runs.back().update->number);
+  EXPECT_THAT(sentence_of([&] {
+                second->write({{"updates/trian", scalar_tensor(1, DType::f64)}});
+              }),
+              HasSubstr("trian"));
+}
+
 TEST(StepInterpreter, UpdatesAfterTheLastMicroBatchOfEachRepeat) {
   auto session = ready(one_phase({.accumulate = 2, .repeat = 2}));
   session->step(at_step(1));

@@ -81,10 +81,11 @@ class Session {
 
   // Binds the (already lowered) program and allocates parameters, buffers and optimizer state. Once per session.
   virtual void load(const Program& program, const LoadOptions& options) = 0;
-  // Sets tensors by the names of a step's files: param/<p>, buffer/<b>, state/<p>/<slot>. Logical layout.
+  // Sets tensors by the names of a step's files: param/<p>, buffer/<b>, state/<p>/<slot>; and updates/<phase>, the
+  // number of updates that were applied. Logical layout.
   virtual void write(const TensorMap& values) = 0;
-  // Tensors whose names start with one of the prefixes: param/, buffer/, state/, and with capture loss, term/,
-  // output/, grad/ of the last step (docs/step.md). Logical layout, stored type; fp64 runs give f64.
+  // Tensors whose names start with one of the prefixes: param/, buffer/, state/, updates/, and with capture loss,
+  // term/, output/, grad/ of the last step (docs/step.md). Logical layout, stored type; fp64 runs give f64.
   virtual TensorMap read(const std::vector<std::string>& prefixes) = 0;
 
   // The inputs of the next steps, by the names of step_inputs(program), norm/<term> included. Copied to the device.

@@ -16,6 +16,7 @@ namespace tbd {
 enum class MemoryClass : uint8_t;  // record/memory_log.h
 
 inline constexpr std::string_view kParameterPrefix = "param/", kBufferPrefix = "buffer/", kStatePrefix = "state/";
+inline constexpr std::string_view kUpdatesPrefix = "updates/";  // updates/<phase>: how many were applied, a scalar
 inline constexpr std::string_view kAverageSlot = "ema";
 
 // "fc.weight" of "param/fc.weight" and of "state/fc.weight/exp_avg".
