@@ -12,6 +12,7 @@
 #include "data/detection/testing_coco.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
+#include "runner/checkpoint.h"
 
 namespace tbd {
 namespace {
@@ -119,6 +120,71 @@ TEST_F(Trainings, RefuseWeightsOfAnotherNetworkBeforeTheyBegin) {
   EXPECT_THAT(refusal({.workload = workload, .steps = 1, .weights = weights, .out = folder_.path() / "out"}),
               AllOf(HasSubstr("w.safetensors"), HasSubstr("weights of another network")));
   EXPECT_FALSE(fs::exists(folder_.path() / "out"));
+}
+
+// Interrupted in the step after a checkpoint.
+TEST_F(Trainings, GoOnToTheSameEnd) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    TrainOptions options{.workload = detector(entry), .steps = 6, .evaluate_every = 2, .rate = 0.01};
+    options.workload.threads = 1;
+    options.out = folder_.path() / cat(entry.key, "whole");
+    const TrainResult whole = trained(options);
+    options.out = folder_.path() / cat(entry.key, "cut");
+    RunnerSettings cut = settings_;
+    int64_t seen = -1;
+    cut.interrupted = [&] { return seen >= 2; };
+    EXPECT_THROW(train(options, cut, [&](const EvaluationRow& row) { seen = row.step; }), Error);
+    EXPECT_EQ(read_record(options.out).run.outcome.kind, OutcomeKind::interrupted);
+    const TrainResult resumed = resume_training(options.out, settings_, [](const EvaluationRow&) {});
+    EXPECT_EQ(resumed.rows.size(), whole.rows.size());
+    const TensorMap expected = read_safetensors(whole.weights), found = read_safetensors(resumed.weights);
+    for (const auto& [name, tensor] : expected)
+      if (entry.framework != "tensorflow")
+        EXPECT_EQ(as_doubles(found.at(name)), as_doubles(tensor)) << entry.key << ' ' << name;
+    EXPECT_NEAR(resumed.rows.back().metrics.at("loss"), whole.rows.back().metrics.at("loss"),
+                1e-4 * whole.rows.back().metrics.at("loss"))
+        << entry.key;
+    EXPECT_THROW(resume_training(options.out, settings_, [](const EvaluationRow&) {}), Error) << "it has ended";
+  }
+}
+
+TEST_F(Trainings, GoOnWithTheSameDataAlone) {
+  TrainOptions options{.workload = detector(settings_.workers.front()), .steps = 4, .evaluate_every = 1};
+  options.out = folder_.path() / "cut";
+  RunnerSettings cut = settings_;
+  int64_t seen = -1;
+  cut.interrupted = [&] { return seen >= 1; };
+  EXPECT_THROW(train(options, cut, [&](const EvaluationRow& row) { seen = row.step; }), Error);
+  const fs::path weights = last_checkpoint(options.out).file;
+  write_file(weights, "other bytes");
+  try {
+    resume_training(options.out, settings_, [](const EvaluationRow&) {});
+    FAIL() << "the checkpoint was changed";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("is not what was written"));
+  }
+}
+
+TEST_F(Trainings, EndAtTheirGoal) {
+  TrainOptions options{.workload = detector(settings_.workers.front()),
+                       .steps = 4,
+                       .evaluate_every = 1,
+                       .rate = 0.001,
+                       .until = goal_from("box_ap=0"),
+                       .out = folder_.path() / "reached"};
+  const TrainResult at_once = trained(options);
+  EXPECT_TRUE(at_once.reached);
+  EXPECT_EQ(at_once.rows.back().step, 0);
+  options.until = goal_from("loss=0");
+  options.steps = 2;
+  options.out = folder_.path() / "never";
+  const TrainResult never = trained(options);
+  EXPECT_FALSE(never.reached);
+  EXPECT_EQ(never.rows.size(), 3U) << "the curve is kept";
+  options.until = goal_from("top1=0.5");
+  options.out = folder_.path() / "unknown";
+  EXPECT_THAT(refusal(options), AllOf(HasSubstr("unknown metric 'top1'"), HasSubstr("box_ap")));
+  EXPECT_THROW(goal_from("box_ap"), Error);
 }
 
 TEST_F(Trainings, SayWhichLossIsNotFinite) {

@@ -1,4 +1,5 @@
 // tbd train: steps on a data set, evaluated on its held-out part.
+#include <algorithm>
 #include <ostream>
 
 #include "cli/commands.h"
@@ -16,35 +17,43 @@ class Train final : public Command {
 
   void declare(Options& options) override {
     training_.declare(options);
-    options.option("--steps", steps_, "Number of training steps", {.required = true});
+    options.option("--resume", resume_, "Go on with the training of this record, as it began");
+    options.option("--steps", steps_, "Number of training steps [none: required]");
     options.option("--evaluate-every", every_, "Steps between evaluations [after the last step alone]");
+    options.option("--until", until_, "End when an evaluation reaches METRIC=VALUE, as in box_ap=0.02 [never]");
     options.option("--lr", rate_,
                    "Peak learning rate: rises over a twentieth of the steps, falls to 0 by a cosine [the network's "
                    "own schedule]");
     options.option("--weights", weights_, "Begin with these weights (safetensors) [drawn from the seed]");
     options.option("--pictures", pictures_, "Pictures of what was found, after the last evaluation",
                    {.show_default = true});
-    options.option("--out", out_, "Write the record to this folder", {.required = true});
+    options.option("--out", out_, "Write the record to this folder [none: required]");
   }
 
   int run(Context& context) override {
     const Format format = training_.output.table_format();
-    const TrainOptions options = train_options();
-    const TrainResult result = train(options, runner_settings(context), [&](const EvaluationRow& row) {
-      if (!training_.output.quiet) context.err << line_of(row, options.steps) << std::endl;
-    });
-    Table table = evaluation_table(cat(options.workload.model, " on ", options.workload.data), result.rows);
-    const double samples = static_cast<double>(options.steps);
-    table.notes.push_back(cat(options.steps, " steps took ", human(result.training_seconds, Unit::seconds),
-                              " of training, ", human(result.training_seconds / samples, Unit::seconds), " each; with ",
-                              result.rows.size(), " evaluations ", human(result.wall_seconds, Unit::seconds)));
+    const TrainSink tell = [&](const EvaluationRow& row) {
+      if (!training_.output.quiet) context.err << line_of(row) << std::endl;
+    };
+    const RunnerSettings settings = runner_settings(context);
+    const TrainResult result =
+        resume_.empty() ? train(train_options(), settings, tell) : resume_training(resume_, settings, tell);
+    Table table = evaluation_table(
+        resume_.empty() ? cat(training_.workload().model, " on ", training_.workload().data) : resume_, result.rows);
+    const int64_t steps = result.rows.back().step;
+    table.notes.push_back(
+        cat(steps, " steps took ", human(result.training_seconds, Unit::seconds), " of training, ",
+            human(result.training_seconds / static_cast<double>(std::max<int64_t>(1, steps)), Unit::seconds),
+            " each; with ", result.rows.size(), " evaluations ", human(result.wall_seconds, Unit::seconds)));
+    if (until_) table.notes.push_back(cat(*until_, result.reached ? " was reached" : " was not reached"));
     table.notes.push_back(cat("weights: ", result.weights.string()));
     print_tables(context, {table}, format);
-    return kDone;
+    return until_ && !result.reached ? kVerdictFailed : kDone;
   }
 
  private:
   TrainOptions train_options() const {
+    if (steps_.empty() || out_.empty()) fail(ErrorKind::usage, "a training needs --steps and --out, or --resume");
     TrainOptions out{.workload = training_.workload()};
     out.steps = positive(steps_, "--steps");
     if (every_) out.evaluate_every = positive(*every_, "--evaluate-every");
@@ -52,22 +61,24 @@ class Train final : public Command {
       out.rate = parse_double(*rate_);
       if (!out.rate || *out.rate <= 0) fail(ErrorKind::usage, "--lr needs a positive number, got '", *rate_, "'");
     }
+    if (until_) out.until = goal_from(*until_);
+    if (until_ && !every_) fail(ErrorKind::usage, "--until needs --evaluate-every");
     if (weights_) out.weights = *weights_;
     out.pictures = pictures_;
     out.out = out_;
     return out;
   }
 
-  static std::string line_of(const EvaluationRow& row, int64_t steps) {
-    std::string line = cat("step ", row.step, " of ", steps, ", ", human(row.training_seconds, Unit::seconds));
+  static std::string line_of(const EvaluationRow& row) {
+    std::string line = cat("step ", row.step, ", ", human(row.training_seconds, Unit::seconds));
     if (row.training_loss) line += cat(", training loss ", human(*row.training_loss, Unit::none));
     for (const auto& [name, value] : row.metrics) line += cat(", ", name, " ", human(value, Unit::none));
     return line;
   }
 
   TrainingOptions training_;
-  std::string steps_, out_;
-  std::optional<std::string> every_, rate_, weights_;
+  std::string steps_, out_, resume_;
+  std::optional<std::string> every_, until_, rate_, weights_;
   int64_t pictures_ = 4;
 };
 

@@ -8,7 +8,7 @@
 namespace tbd::cli {
 
 void TrainingOptions::declare(Options& options) {
-  options.positional("MODEL", workload_.model, "Model name or path of a program file", {.required = true});
+  options.positional("MODEL", workload_.model, "Model name or path of a program file [none: required]");
   options.option("--data", workload_.data, "Data set, with a held-out part [none: required]");
   options.option("--config", workload_.config, "Configuration of the model [its first]");
   declare_axis(options, "framework", workload_.framework);
@@ -23,6 +23,7 @@ void TrainingOptions::declare(Options& options) {
 }
 
 Workload TrainingOptions::workload() const {
+  if (workload_.model.empty()) fail(ErrorKind::usage, "which network? MODEL is missing");
   Workload out = workload_;
   if (batch_) out.batch = positive(*batch_, "--batch");
   if (threads_) out.threads = positive(*threads_, "--threads");

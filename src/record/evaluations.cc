@@ -26,7 +26,8 @@ EvaluationRow from_line(const Json& line) {
                     .wall_seconds = at<double>(line, "wall_seconds"),
                     .training_loss = maybe<double>(line, "training_loss"),
                     .metrics = {}};
-  for (const auto& [name, value] : at<Json>(line, "metrics").items())
+  const Json metrics = at<Json>(line, "metrics");
+  for (const auto& [name, value] : metrics.items())
     if (value.is_number()) row.metrics[name] = value.get<double>();
   return row;
 }

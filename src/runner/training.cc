@@ -10,10 +10,12 @@
 #include "measure/clock.h"
 #include "measure/environment.h"
 #include "models/model.h"
+#include "record/reader.h"
 #include "record/safetensors.h"
 #include "record/writer.h"
-#include "runner/data_source.h"
+#include "runner/checkpoint.h"
 #include "runner/prepare.h"
+#include "runner/resume.h"
 #include "runner/weights_file.h"
 #include "runner/worker_process.h"
 
@@ -87,10 +89,10 @@ class TrainingWorker {
   }
   void read_weights(const fs::path& to) {
     const fs::path file = scratch_.path() / "weights";
-    worker_.ask<protocol::ReadReply>(protocol::Read{{"param/", "buffer/"}, file}, "reading the weights",
-                                     settings_.deadlines.other);
+    read({"param/", "buffer/"}, file);
     replace_file(to, [&](const fs::path& part) { write_public_weights(file, part); });
   }
+  void read_state(const fs::path& to) { read({"param/", "buffer/", "state/", "updates/"}, to); }
 
   protocol::RunReply run(int64_t first, int64_t steps, const std::function<void(std::span<const StepRow>)>& sink) {
     protocol::Run request{.steps = steps, .first_step = first, .input = input_plan(cell_.prepared)};
@@ -109,8 +111,8 @@ class TrainingWorker {
     protocol::Evaluate request{.phase = cell_.phase,
                                .judge = cell_.judge,
                                .samples = samples,
-                               .pictures = pictures,
-                               .files = fs::absolute(files).string()};
+                               .pictures = pictures};
+    if (pictures > 0) request.files = fs::absolute(files).string();
     request.source = input_plan(cell_.prepared).source;
     const auto reply = worker_.ask<protocol::EvaluateReply>(request, "evaluating", kLongestEvaluation);
     return {.step = step,
@@ -122,6 +124,10 @@ class TrainingWorker {
   void bye() { worker_.bye(); }
 
  private:
+  void read(std::vector<std::string> prefixes, const fs::path& file) {
+    worker_.ask<protocol::ReadReply>(protocol::Read{std::move(prefixes), fs::absolute(file).string()},
+                                     "reading the weights", settings_.deadlines.other);
+  }
   [[noreturn]] static void fault(OutcomeKind kind, std::string reason) {
     throw WorkerFault(Outcome{.kind = kind, .reason = std::move(reason), .repro = ""});
   }
@@ -134,20 +140,55 @@ class TrainingWorker {
   protocol::LoadReply load_;
 };
 
+bool less_is_better(std::string_view metric) {
+  return metric.find("loss") != metric.npos || metric.find("error") != metric.npos ||
+         metric.find("perplexity") != metric.npos;
+}
+
+// What a training was asked for beside its workload, in run.json's environment.
+Json to_json(const TrainOptions& options) {
+  Json json = {{"steps", options.steps}, {"evaluate_every", options.evaluate_every}, {"pictures", options.pictures}};
+  if (options.rate) json["rate"] = *options.rate;
+  if (options.until) json["until"] = cat(options.until->metric, "=", Json(options.until->value).dump());
+  return json;
+}
+TrainOptions options_of(const Record& record) {
+  const Json& json = record.run.environment->at("training");
+  TrainOptions options{.workload = record.run.request};
+  options.steps = at<int64_t>(json, "steps");
+  options.evaluate_every = at<int64_t>(json, "evaluate_every");
+  options.rate = maybe<double>(json, "rate");
+  if (const auto goal = maybe<std::string>(json, "until")) options.until = goal_from(*goal);
+  options.pictures = at<int64_t>(json, "pictures");
+  options.out = record.folder;
+  return options;
+}
+
+// Where a training goes on: after a step, with what was known until then.
+struct GoingOn {
+  Checkpoint checkpoint;
+  std::vector<EvaluationRow> rows;
+  std::optional<std::string> data_hash;
+  int64_t launches = 0;
+};
+
 class Training {
  public:
-  Training(const TrainOptions& options, Trainable cell, const RunnerSettings& settings, const TrainSink& sink)
+  Training(const TrainOptions& options, Trainable cell, const RunnerSettings& settings, const TrainSink& sink,
+           std::optional<GoingOn> going_on = {})
       : options_(options),
         cell_(std::move(cell)),
         settings_(settings),
         sink_(sink),
-        record_(options.out, begun()),
+        going_on_(std::move(going_on)),
+        record_(going_on_ ? RecordWriter::reopen(options.out, begun())
+                          : std::make_unique<RecordWriter>(options.out, begun())),
         begin_ns_(now_ns()) {}
 
   TrainResult run() {
-    LaunchInfo info{.pass = Pass::kTrain, .number = 1, .start = wall_label()};
+    LaunchInfo info{.pass = Pass::kTrain, .number = going_on_ ? going_on_->launches + 1 : 1, .start = wall_label()};
     info.environment_hash = environment_hash(cell_.prepared.run.environment);
-    folder_ = record_.begin_launch(info);
+    folder_ = record_->begin_launch(info);
     std::optional<Error> error;
     try {
       go(info);
@@ -158,8 +199,8 @@ class Training {
       info.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = ""};
       error = e;
     }
-    record_.end_launch(info);
-    record_.finish(cell_.prepared.run, info.outcome);
+    record_->end_launch(info);
+    record_->finish(cell_.prepared.run, info.outcome);
     if (error) throw *error;
     result_.wall_seconds = 1e-9 * static_cast<double>(now_ns() - begin_ns_);
     return std::move(result_);
@@ -169,6 +210,7 @@ class Training {
   const RunInfo& begun() {
     RunInfo& run = cell_.prepared.run;
     run.environment = capture_environment(settings_.environment);
+    run.environment["training"] = to_json(options_);
     return run;
   }
 
@@ -180,12 +222,14 @@ class Training {
     info.parameters_seen = worker.loaded().parameters;
     info.threads = worker.loaded().threads;
     if (options_.weights) worker.write_weights(*options_.weights);
+    int64_t done = going_on_ ? take_up(worker) : 0;
     const int64_t every = options_.evaluate_every > 0 ? options_.evaluate_every : options_.steps;
-    if (options_.evaluate_every > 0) evaluate(worker, 0);
-    for (int64_t done = 0; done < options_.steps;) {
-      const int64_t steps = std::min(every, options_.steps - done);
+    if (options_.evaluate_every > 0 && done == 0) evaluate(worker, 0);
+    while (done < options_.steps && !result_.reached) {
+      const int64_t steps = std::min(every - done % every, options_.steps - done);
       train(worker, done + 1, steps, info);
       done += steps;
+      keep_state(worker, done);
       evaluate(worker, done);
     }
     result_.weights = folder_ / "weights.safetensors";
@@ -197,12 +241,24 @@ class Training {
     losses_.clear();
     const int64_t begin = now_ns();
     const protocol::RunReply reply = worker.run(first, steps, [&](std::span<const StepRow> rows) {
-      record_.append(rows);
+      record_->append(rows);
       for (const StepRow& row : rows)
         if (row.loss) losses_.push_back(*row.loss);
     });
     result_.training_seconds += 1e-9 * static_cast<double>(now_ns() - begin);
-    if (first == 1) keep(reply.launch, info);
+    if (!info.peak_rss_bytes) keep(reply.launch, info);
+  }
+
+  int64_t take_up(TrainingWorker& worker) {
+    worker.write_weights(going_on_->checkpoint.file);
+    result_.rows = going_on_->rows;
+    result_.training_seconds = going_on_->checkpoint.training_seconds;
+    return going_on_->checkpoint.step;
+  }
+
+  void keep_state(TrainingWorker& worker, int64_t step) {
+    write_checkpoint(record_->folder(), {.step = step, .training_seconds = result_.training_seconds, .file = {}},
+                     [&](const fs::path& file) { worker.read_state(file); });
   }
 
   // What the worker says of its process and its data.
@@ -212,13 +268,17 @@ class Training {
     const Outcome outcome = info.outcome;
     info = launch_from_json(known);
     info.outcome = outcome;
-    if (info.host->contains("data"))
-      cell_.prepared.run.workload.data_hash = maybe<std::string>(info.host["data"], "hash");
+    if (!info.host->contains("data")) return;
+    const auto hash = maybe<std::string>(info.host["data"], "hash");
+    if (going_on_ && hash != going_on_->data_hash)
+      fail(ErrorKind::usage, "the training began on data of content ", going_on_->data_hash.value_or("unknown"),
+           ", but ", options_.workload.data, " has content ", hash.value_or("unknown"));
+    cell_.prepared.run.workload.data_hash = hash;
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
-    const fs::path pictures = record_.folder() / "pictures";
-    const bool last = step == options_.steps;
+    const fs::path pictures = record_->folder() / "pictures";
+    const bool last = step == options_.steps || options_.until;  // which is the last a goal alone knows
     if (last && options_.pictures > 0) make_folder(pictures);
     EvaluationRow row = worker.evaluate(step, 0, last ? options_.pictures : 0, pictures);
     row.training_seconds = result_.training_seconds;
@@ -227,13 +287,26 @@ class Training {
     result_.rows.push_back(row);
     write_file_atomic(folder_ / kEvaluationsFile, evaluation_lines(result_.rows));
     sink_(row);
+    if (options_.until) look_at_goal(*options_.until, row);
+  }
+
+  void look_at_goal(const Goal& goal, const EvaluationRow& row) {
+    const auto found = row.metrics.find(goal.metric);
+    if (found != row.metrics.end()) {
+      result_.reached = goal.reached_by(found->second);
+      return;
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, value] : row.metrics) known.push_back(name);
+    fail(ErrorKind::usage, unknown_name("metric", goal.metric, known));
   }
 
   const TrainOptions& options_;
   Trainable cell_;
   const RunnerSettings& settings_;
   const TrainSink& sink_;
-  RecordWriter record_;
+  std::optional<GoingOn> going_on_;
+  std::unique_ptr<RecordWriter> record_;
   int64_t begin_ns_;
   fs::path folder_;
   std::vector<double> losses_;  // since the last evaluation
@@ -242,11 +315,43 @@ class Training {
 
 }  // namespace
 
+bool Goal::reached_by(double measured) const { return less_is_better(metric) ? measured <= value : measured >= value; }
+
+Goal goal_from(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::optional<double> value = equals == text.npos ? std::nullopt : parse_double(text.substr(equals + 1));
+  if (!value || equals == 0) fail(ErrorKind::usage, "a goal is METRIC=VALUE, got '", text, "'");
+  return {text.substr(0, equals), *value};
+}
+
 TrainResult train(const TrainOptions& options, const RunnerSettings& settings, const TrainSink& sink) {
   if (options.steps < 1) fail(ErrorKind::usage, "steps must be 1 or more, got ", options.steps);
   Trainable cell = trainable(options.workload, options.rate, options.steps, settings);
   if (options.weights) check_weights(*options.weights, cell.prepared.program, cell.prepared.run.workload.model);
   return Training(options, std::move(cell), settings, sink).run();
+}
+
+TrainResult resume_training(const fs::path& folder, const RunnerSettings& settings, const TrainSink& sink) {
+  const Record record = read_record(folder);
+  if (!record.run.environment->contains("training"))
+    fail(ErrorKind::usage, folder.string(), " is no record of a training");
+  const TrainOptions options = options_of(record);
+  GoingOn going_on{.checkpoint = last_checkpoint(folder),
+                   .rows = {},
+                   .data_hash = record.run.workload.data_hash,
+                   .launches = static_cast<int64_t>(record.launches.size())};
+  if (going_on.checkpoint.step >= options.steps || record.run.outcome.kind == OutcomeKind::ok)
+    fail(ErrorKind::usage, folder.string(), " holds a training that ended after step ", going_on.checkpoint.step);
+  if (const Launch* last = last_launch(record, Pass::kTrain))
+    for (EvaluationRow& row : read_evaluations(launch_folder(record, *last)))
+      if (row.step <= going_on.checkpoint.step) going_on.rows.push_back(std::move(row));
+  Trainable cell = trainable(options.workload, options.rate, options.steps, settings);
+  MeasuredWorkload wanted = cell.prepared.run.workload;
+  wanted.framework_version = record.run.workload.framework_version;
+  wanted.data_hash = record.run.workload.data_hash;
+  if (const std::string differs = difference(record.run.workload, wanted, false); !differs.empty())
+    fail(ErrorKind::usage, folder.string(), " cannot go on: ", differs);
+  return Training(options, std::move(cell), settings, sink, std::move(going_on)).run();
 }
 
 EvaluationRow evaluate_weights(const EvaluateOptions& options, const RunnerSettings& settings) try {

@@ -12,6 +12,15 @@
 
 namespace tbd {
 
+// A metric is good from a value on: at least it, or for losses, errors and perplexities at most.
+struct Goal {
+  std::string metric;
+  double value = 0;
+  bool reached_by(double measured) const;
+};
+// "box_ap=0.02". Throws Error(usage) on another form.
+Goal goal_from(const std::string& text);
+
 struct TrainOptions {
   Workload workload;  // its data set has a held-out part; batch 0: the network's usual one
   int64_t steps = 1;
@@ -19,6 +28,7 @@ struct TrainOptions {
   // Peak of a rate that rises over the first twentieth of the steps and falls to 0 by a cosine; nullopt: the network's
   // own schedule.
   std::optional<double> rate;
+  std::optional<Goal> until;                     // ends the training at the first evaluation that reaches it
   std::optional<std::filesystem::path> weights;  // to begin with, by parameter and buffer name; nullopt: of the seed
   int64_t pictures = 0;                          // after the last evaluation, where the network's judge draws
   std::filesystem::path out;                     // the record's folder; there is none yet
@@ -26,15 +36,23 @@ struct TrainOptions {
 
 struct TrainResult {
   std::vector<EvaluationRow> rows;
+  bool reached = false;  // the goal, in the last row
   double training_seconds = 0, wall_seconds = 0;
   std::filesystem::path weights;  // the last
 };
 
 using TrainSink = std::function<void(const EvaluationRow& row)>;
 
-// Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl and weights.safetensors; and pictures.
-// Throws Error as prepare does, and the worker's own reason; unsupported for a network that the data set does not suit.
-// The record says then how it ended, and keeps its curve.
+// Goes on from the record's last checkpoint, with the options that it began with, in a further launch. Throws Error as
+// train does; not_found where there is nothing to go on from; usage where it had ended, and where the data set, the
+// network, the framework's build or the machine is another one, naming what differs.
+TrainResult resume_training(const std::filesystem::path& record, const RunnerSettings& settings, const TrainSink& sink);
+
+// Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl and weights.safetensors;
+// pictures, and after each evaluation a checkpoint.
+// Throws Error as prepare does, and the worker's own reason; usage for a goal in a metric that the network lacks,
+// naming those it has; unsupported for a network that the data set does not suit. The record says then how it ended,
+// and keeps its curve.
 TrainResult train(const TrainOptions& options, const RunnerSettings& settings, const TrainSink& sink);
 
 struct EvaluateOptions {
