@@ -67,41 +67,5 @@ TEST(HostCall, NeedsACountForRaggedRows) {
   EXPECT_THAT(sentence([&] { output_shapes(call, in); }), HasSubstr("differ in their rows"));
 }
 
-// x -> host call -> its ragged patches -> what `rest` makes of them.
-Program ragged_program(const std::function<Tensor(Builder&, const Tensor& patches, const Tensor& x)>& rest) {
-  Program program;
-  Builder g(program, "train");
-  const Tensor x = g.input("x", {Builder::batch(), 3, 4, 4});
-  HostCall call = {.function = "cut", .rows = 1};
-  call.results = {{{ResultExtent::each_sample(2), 3, 4, 4}, DType::f32, true}, {{}, DType::i32}};
-  const Tensor patches = g.host_call("cut", {x}, call).front();
-  g.loss("sum", rest(g, patches, x));
-  g.update({});
-  program.step = {{.phase = "train"}};
-  return program;
-}
-
-TEST(RaggedRows, MayMeetNoOthersBeforeTheirSum) {
-  const auto mean = [](Builder& g, const Tensor& patches, const Tensor&) {
-    return g.mean(g.relu(g.conv2d("conv", patches, {.out = 2, .kernel = 3})));
-  };
-  EXPECT_THAT(sentence([&] {
-                validate(ragged_program(mean), {{"N", 2}});
-              }),
-              HasSubstr("mean 'mean': operand 'relu' has ragged rows, which would meet others here"));
-}
-
-TEST(RaggedRows, AreAllOfAnOpsRows) {
-  const auto aligned = [](Builder& g, const Tensor& patches, const Tensor&) {
-    const Tensor y = g.conv2d("conv", patches, {.out = 2, .kernel = 3});
-    const Tensor label = g.input("label", {4, 1}, DType::i32);
-    return g.sum(g.gather(y, label));
-  };
-  EXPECT_THAT(sentence([&] {
-                validate(ragged_program(aligned), {{"N", 2}});
-              }),
-              HasSubstr("gather 'gather': operand 'label' has rows that are not ragged"));
-}
-
 }  // namespace
 }  // namespace tbd

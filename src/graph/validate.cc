@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/graph.h"
+#include "graph/ragged_rows.h"
 #include "graph/schedule.h"
 
 namespace tbd {
@@ -37,57 +38,12 @@ void check_update(const Phase& phase, int64_t batch) try {
   throw e.within("update");
 }
 
-// Leading rows of which only some are valid may meet nothing but rows of their own until a sum takes them.
-class RaggedRows {
- public:
-  explicit RaggedRows(const Graph& graph) : graph_(graph), ragged_(graph.values.size()) {}
-
-  void check() {
-    for (const BoundNode& node : graph_.nodes) try {
-        follow(node);
-      } catch (const Error& e) {
-        throw e.within(cat(kind(node.op), " '", node.name, "'"));
-      }
-  }
-
- private:
-  bool is_ragged(ValueId id) const { return ragged_[static_cast<size_t>(id)]; }
-  void mark(ValueId id) { ragged_[static_cast<size_t>(id)] = true; }
-
-  void follow(const BoundNode& node) {
-    if (std::ranges::any_of(node.inputs, [&](ValueId id) { return is_ragged(id); })) {
-      check_operands(node);
-      for (const ValueId id : node.outputs)
-        if (graph_.value(id).shape.rank() > 0) mark(id);
-    }
-    const auto* call = std::get_if<HostCall>(&node.op);
-    for (size_t r = 0; call && r < node.outputs.size(); ++r)
-      if (call->results[r].ragged) mark(node.outputs[r]);
-  }
-
-  void check_operands(const BoundNode& node) const {
-    const int from = traits(node.op).rows_from;
-    const size_t data = data_operands(node.op, node.inputs.size());
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::string& name = graph_.value(node.inputs[i]).name;
-      const bool by_rows = from >= 0 && i >= static_cast<size_t>(from) && i < data;
-      require(by_rows || !is_ragged(node.inputs[i]), "operand '", name,
-              "' has ragged rows, which would meet others here");
-      require(!by_rows || is_ragged(node.inputs[i]), "operand '", name,
-              "' has rows that are not ragged as the others'");
-    }
-  }
-
-  const Graph& graph_;
-  std::vector<bool> ragged_;
-};
-
 void check_phase(const Program& program, const Phase& phase, const Bindings& bindings) {
   const auto n = bindings.find("N");
   const int64_t batch = n == bindings.end() ? 1 : n->second;
   const Graph graph = bind(program, phase, bindings);
   try {
-    RaggedRows(graph).check();
+    const RaggedRows rows(graph);
     check_update(phase, batch);
     require(phase.accumulate >= 1 && phase.accumulate <= kMostRuns, "accumulate=", phase.accumulate,
             " is outside 1 to ", kMostRuns);

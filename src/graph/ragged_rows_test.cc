@@ -1,0 +1,108 @@
+#include "graph/ragged_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "graph/builder.h"
+
+namespace tbd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string refused(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+// x (N, 3, 4, 4) -> host call -> its ragged patches -> what `rest` makes of them.
+Program ragged_program(const std::function<Tensor(Builder&, const Tensor& patches, const Tensor& x)>& rest) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3, 4, 4});
+  HostCall call = {.function = "cut", .rows = 1};
+  call.results = {{{ResultExtent::each_sample(2), 3, 4, 4}, DType::f32, true}, {{}, DType::i32}};
+  const Tensor patches = g.host_call("cut", {x}, call).front();
+  g.loss("sum", rest(g, patches, x));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+TEST(RaggedRows, MayMeetNoOthersBeforeTheirSum) {
+  const auto mean = [](Builder& g, const Tensor& patches, const Tensor&) {
+    return g.mean(g.relu(g.conv2d("conv", patches, {.out = 2, .kernel = 3})));
+  };
+  EXPECT_THAT(refused([&] {
+                validate(ragged_program(mean), {{"N", 2}});
+              }),
+              HasSubstr("mean 'mean': operand 'relu' has ragged rows, which would meet others here"));
+}
+
+TEST(RaggedRows, AreAllOfAnOpsRows) {
+  const auto aligned = [](Builder& g, const Tensor& patches, const Tensor&) {
+    const Tensor y = g.conv2d("conv", patches, {.out = 2, .kernel = 3});
+    const Tensor label = g.input("label", {4, 1}, DType::i32);
+    return g.sum(g.gather(y, label));
+  };
+  EXPECT_THAT(refused([&] {
+                validate(ragged_program(aligned), {{"N", 2}});
+              }),
+              HasSubstr("gather 'gather': operand 'label' has rows that are not ragged"));
+}
+
+HostCall cutting() {
+  HostCall call = {.function = "cut", .rows = 2};
+  const auto rows = ResultExtent::each_sample(2);
+  call.results = {{{rows, 3, 4, 4}, DType::f32, true}, {{rows}, DType::f32, true}, {{}, DType::i32}};
+  return call;
+}
+
+// Patches through a convolution to a loss with weights, beside what the input gives.
+Program masks() {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3, 4, 4});
+  const std::vector<Tensor> cut = g.host_call("cut", {x}, cutting());
+  const Tensor z = g.conv2d("conv", cut[0], {.out = 3, .kernel = 3, .pads = {1, 1, 1, 1}});
+  g.loss("mask", g.node(BceWithLogits{}, {z, g.relu(cut[0]), cut[1]}));
+  g.loss("rest", g.sum(g.conv2d("conv", x, {.out = 3, .kernel = 3, .pads = {1, 1, 1, 1}})));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  return program;
+}
+
+TEST(RaggedRows, AreFollowedToTheirSum) {
+  const Program program = masks();
+  const Graph graph = bind(program, program.phases[0], {{"N", 2}});
+  const RaggedRows rows(graph);
+  std::vector<std::string> readers;
+  for (const BoundNode& node : graph.nodes)
+    if (rows.reads_rows(node)) readers.push_back(node.name);
+  EXPECT_THAT(readers, ElementsAre("conv", "relu", "bce_with_logits"));
+  EXPECT_EQ(rows.most(), 4);
+  EXPECT_EQ(graph.value(rows.count().value()).name, "cut:2");
+  EXPECT_FALSE(rows.is_ragged(graph.find("bce_with_logits").value()));
+}
+
+TEST(RaggedRows, AreCountedOnce) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 3, 4, 4});
+  g.host_call("first", {x}, cutting());
+  g.host_call("second", {x}, cutting());
+  EXPECT_THAT(refused([&] {
+                RaggedRows(bind(program, program.phases[0], {{"N", 2}}));
+              }),
+              HasSubstr("host_call 'second': a second host call has ragged results"));
+}
+
+}  // namespace
+}  // namespace tbd
