@@ -51,6 +51,8 @@ class LoweredPhase {
   // term, before its norm, in the order of graph.loss; valid until the next run. Whatever an earlier run left behind
   // when it failed, or when its loss was not finite, is gone with the first micro-batch.
   virtual std::span<const double> run(const MicroBatch& micro) = 0;
+  // How many rows of the phase's ragged results were valid in the last run; nullopt where it has none (host_call).
+  virtual std::optional<int64_t> rows() const { return std::nullopt; }
   // Whether the last update was left out because a gradient was not finite (dynamic loss scale).
   virtual bool skipped() const { return false; }
 

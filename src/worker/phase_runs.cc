@@ -73,11 +73,16 @@ void PhaseRuns::stage(const std::vector<const HostTensor*>& values) {
 }
 
 double PhaseRuns::run(int64_t repeats, const StepRequest& request) {
+  rows_.reset();
   const int64_t count_offset = (request.schedule_step - request.number) * repeats;
   double loss = 0;
   for (int64_t repeat = 0; repeat < repeats; ++repeat) loss = update(repeat, request, count_offset);
   loss_ = loss;
   return loss;
+}
+
+void PhaseRuns::count_rows() {
+  if (const std::optional<int64_t> rows = lowered_.rows()) rows_ = rows_.value_or(0) + *rows;
 }
 
 double PhaseRuns::update(int64_t repeat, const StepRequest& request, int64_t count_offset) {
@@ -95,6 +100,7 @@ double PhaseRuns::update(int64_t repeat, const StepRequest& request, int64_t cou
     const bool updates = trains && micro == phase.accumulate - 1;
     const std::span<const double> terms =
         lowered_.run({.staged = staged, .first = micro == 0, .update = updates ? &step : nullptr});
+    count_rows();
     double sum = 0;
     for (size_t t = 0; t < terms.size(); ++t) {
       const double value = terms[t] * norms_[staged * terms.size() + t];

@@ -21,6 +21,8 @@ class PhaseRuns {
 
   // `repeats` updates, each over all micro-batches. The loss of the last one.
   double run(int64_t repeats, const StepRequest& request);
+  // Valid rows of ragged results in the last `run`, over all micro-batches; nullopt where the phase has none.
+  const std::optional<int64_t>& rows() const { return rows_; }
   // The loss of `run` since `forget_loss`.
   const std::optional<double>& loss() const { return loss_; }
   void forget_loss() { loss_.reset(); }
@@ -43,6 +45,7 @@ class PhaseRuns {
   };
   void list_inputs();
   double update(int64_t repeat, const StepRequest& request, int64_t count_offset);
+  void count_rows();
   void capture();
 
   const BoundPhase& bound_;
@@ -54,6 +57,7 @@ class PhaseRuns {
   std::vector<double> norms_;  // of all of them, one per loss term
   int64_t applied_updates_ = 0;
   std::optional<double> loss_;
+  std::optional<int64_t> rows_;
   std::vector<double> term_sums_;  // over the micro-batches of one update
   TensorMap captured_;
 };

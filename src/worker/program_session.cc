@@ -138,6 +138,7 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
 
 void ProgramSession::run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report) {
   report.loss = report.losses[phase.name()] = phase.run(repeats, request);
+  if (phase.rows()) report.rows = report.rows.value_or(0) + *phase.rows();
 }
 
 std::string ProgramSession::first_non_finite() {

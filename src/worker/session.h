@@ -65,6 +65,8 @@ struct StepRequest {
 struct StepReport {
   double loss = 0;                       // of the last phase run; NaN when it was not finite
   std::map<std::string, double> losses;  // by phase: of its last run
+  // Valid rows of ragged results (host_call) over all runs of the step; nullopt where the program has none.
+  std::optional<int64_t> rows = {};
   // On a device with a clock of its own: from the first to the last work of the step there, by that clock.
   std::optional<int64_t> device_ns = {};
 };

@@ -156,6 +156,7 @@ void PhaseRunner::call_host(const HostNode& call) {
   for (const ValueId id : call.node->outputs) results.emplace_back(graph_.value(id).dtype, graph_.value(id).shape);
   find_host_function(op.function)(operands, op.numbers, results);
   for (size_t i = 0; i < results.size(); ++i) arrays_[index(call.node->outputs[i])].set(results[i]);
+  if (op.rows >= 0) rows_ = results[static_cast<size_t>(op.rows)].as<int32_t>()[0];
 }
 
 void PhaseRunner::enter(EventPhase part) const {

@@ -27,6 +27,7 @@ class PhaseRunner final : public LoweredPhase {
   void begin_staging(size_t micro_batches) override;
   void stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) override;
   std::span<const double> run(const MicroBatch& micro) override;
+  std::optional<int64_t> rows() const override { return rows_; }
   HostTensor output(size_t index) override { return outputs_.at(index); }
   std::optional<HostTensor> gradient(size_t index) override;
 
@@ -88,6 +89,7 @@ class PhaseRunner final : public LoweredPhase {
   std::optional<Average> average_;
   bool ran_ = false;
   std::vector<double> term_values_;             // of the last run
+  std::optional<int64_t> rows_;                 // valid ones of ragged results: all are computed, in fixed extents
   std::vector<HostTensor> outputs_;             // of the last run, with capture
   std::vector<HostTensor> captured_gradients_;  // of the last update, with capture
 };

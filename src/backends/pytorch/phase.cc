@@ -27,9 +27,7 @@ bool read_as_label(const Graph& graph, ValueId input) {
 }
 
 // Of ragged results the rows that are valid: what reads them does no work for the others.
-void cut_rows(const HostCall& call, std::vector<at::Tensor>& results) {
-  if (call.rows < 0) return;
-  const int64_t rows = results[static_cast<size_t>(call.rows)].item<int64_t>();
+void cut_rows(const HostCall& call, int64_t rows, std::vector<at::Tensor>& results) {
   for (size_t i = 0; i < results.size(); ++i) {
     if (!call.results[i].ragged) continue;
     require(rows >= 0 && rows <= results[i].size(0), call.function, ": ", rows, " rows of ", results[i].size(0));
@@ -96,9 +94,14 @@ template <class Op>
 auto PhaseRunner::lowered(const Op& op, const Args& in) {
   ++begun_;
   auto results = lower(op, in);
-  if constexpr (std::is_same_v<Op, HostCall>)
-    if (!bound_.capture) cut_rows(op, results);
+  if constexpr (std::is_same_v<Op, HostCall>) settle_rows(op, results);
   return results;
+}
+
+void PhaseRunner::settle_rows(const HostCall& call, std::vector<at::Tensor>& results) {
+  if (call.rows < 0) return;
+  rows_ = results[static_cast<size_t>(call.rows)].item<int64_t>();
+  if (!bound_.capture) cut_rows(call, *rows_, results);
 }
 
 // The watch hears of each node before it runs.

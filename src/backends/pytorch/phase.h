@@ -38,6 +38,7 @@ class PhaseRunner final : public LoweredPhase {
   void begin_staging(size_t micro_batches) override;
   void stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) override;
   std::span<const double> run(const MicroBatch& micro) override;
+  std::optional<int64_t> rows() const override { return rows_; }
   bool skipped() const override { return skipped_; }
   HostTensor output(size_t index) override { return to_host(outputs_.at(index)); }
   std::optional<HostTensor> gradient(size_t index) override;
@@ -47,6 +48,7 @@ class PhaseRunner final : public LoweredPhase {
   void forward();
   template <class Op>
   auto lowered(const Op& op, const Args& in);
+  void settle_rows(const HostCall& call, std::vector<at::Tensor>& results);
   template <class Watch>
   void forward_told(Watch& watch);
   PhaseTrace* traced() { return trace_ && trace_->recording() ? &*trace_ : nullptr; }
@@ -81,8 +83,9 @@ class PhaseRunner final : public LoweredPhase {
   std::optional<Average> average_;
   LossScale loss_scale_;
   std::unique_ptr<StepGraph> step_graph_;
-  TensorList graph_inputs_;  // that the graph reads, and
-  TensorList copied_;        // those that were copied into them last
+  TensorList graph_inputs_;      // that the graph reads, and
+  TensorList copied_;            // those that were copied into them last
+  std::optional<int64_t> rows_;  // of the last run
   int64_t runs_ = 0;
   size_t begun_ = 0;    // nodes of this forward pass
   bool finite_ = true;  // all terms of this update
