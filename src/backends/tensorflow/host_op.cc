@@ -11,33 +11,12 @@ namespace {
 
 struct HostKernel {
   HostFunction function;
-  HostNumbers numbers;
-  std::vector<Shape> results;
+  HostCall call;
+  bool cuts = false;  // ragged results to their valid rows
 };
 
-// "4,1;3": a list of shapes as an attribute.
-std::string text_of(std::span<const Shape> shapes) {
-  std::string out;
-  for (const Shape& shape : shapes) {
-    if (&shape != shapes.data()) out += ';';
-    for (int64_t axis = 0; axis < shape.rank(); ++axis) out += cat(axis > 0 ? "," : "", shape[axis]);
-  }
-  return out;
-}
-
-std::vector<Shape> shapes_of(const std::string& text) {
-  std::vector<Shape> out;
-  for (const std::string& part : split(text, ';')) {
-    std::vector<int64_t> extents;
-    for (const std::string& extent : split(part, ','))
-      if (!extent.empty()) extents.push_back(parse_int(extent).value());
-    out.emplace_back(extents);
-  }
-  return out;
-}
-
-HostNumbers numbers_of(const std::string& text) {
-  return parse_json(text, "numbers of a host call").get<HostNumbers>();
+HostCall call_of(const std::string& text) {
+  return std::get<HostCall>(op_from_json(HostCall::kKind, parse_json(text, "attributes of a host call")));
 }
 
 std::string text_attribute(TF_OpKernelConstruction* context, const char* name) {
@@ -49,6 +28,14 @@ std::string text_attribute(TF_OpKernelConstruction* context, const char* name) {
   TF_OpKernelConstruction_GetAttrString(context, name, out.data(), out.size(), status);
   status.check();
   return out;
+}
+
+bool boolean_attribute(TF_OpKernelConstruction* context, const char* name) {
+  const Status status;
+  unsigned char value = 0;
+  TF_OpKernelConstruction_GetAttrBool(context, name, &value, status);
+  status.check();
+  return value != 0;
 }
 
 // No exception may pass through TensorFlow: `report` takes its sentence.
@@ -71,9 +58,9 @@ void* create(TF_OpKernelConstruction* context) {
   guarded(
       [&] {
         auto made = std::make_unique<HostKernel>();
-        made->function = find_host_function(text_attribute(context, "function"));
-        made->numbers = numbers_of(text_attribute(context, "numbers"));
-        made->results = shapes_of(text_attribute(context, "shapes"));
+        made->call = call_of(text_attribute(context, "call"));
+        made->function = find_host_function(made->call.function);
+        made->cuts = boolean_attribute(context, "cuts");
         kernel = made.release();
       },
       [&](TF_Status* status) { TF_OpKernelConstruction_Failure(context, status); });
@@ -91,12 +78,38 @@ HostTensor input(TF_OpKernelContext* context, int index) {
   return to_host(tensor, Shape(extents), Layout::row);
 }
 
+std::vector<HostTensor> results_for(const HostCall& call, const std::vector<HostTensor>& operands) {
+  std::vector<Shape> shapes;
+  for (const HostTensor& operand : operands) shapes.push_back(operand.shape());
+  shapes = output_shapes(call, shapes);
+  std::vector<HostTensor> results;
+  for (size_t i = 0; i < shapes.size(); ++i) results.emplace_back(call.results[i].dtype, shapes[i]);
+  return results;
+}
+
+HostTensor leading_rows(const HostTensor& tensor, int64_t rows) {
+  Shape shape = tensor.shape();
+  shape[0] = rows;
+  const auto bytes = static_cast<size_t>(shape.elements() * size_of(tensor.dtype()));
+  return HostTensor(tensor.dtype(), shape, tensor.bytes().first(bytes));
+}
+
+void cut_rows(const HostCall& call, std::vector<HostTensor>& results) {
+  const int64_t rows = results[static_cast<size_t>(call.rows)].as<int32_t>()[0];
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!call.results[i].ragged) continue;
+    const int64_t most = results[i].shape()[0];
+    require(rows >= 0 && rows <= most, call.function, ": ", rows, " rows of ", most);
+    results[i] = leading_rows(results[i], rows);
+  }
+}
+
 void compute(const HostKernel& kernel, TF_OpKernelContext* context) {
-  std::vector<HostTensor> operands, results;
+  std::vector<HostTensor> operands;
   for (int i = 0; i < TF_NumInputs(context); ++i) operands.push_back(input(context, i));
-  for (size_t i = 0; i < kernel.results.size(); ++i)
-    results.emplace_back(dtype_of(TF_ExpectedOutputDataType(context, static_cast<int>(i))), kernel.results[i]);
-  kernel.function(operands, kernel.numbers, results);
+  std::vector<HostTensor> results = results_for(kernel.call, operands);
+  kernel.function(operands, kernel.call.numbers, results);
+  if (kernel.cuts) cut_rows(kernel.call, results);
   for (size_t i = 0; i < results.size(); ++i) {
     const Status status;
     const TensorHandle tensor = to_tensor(results[i], results[i].dtype(), Layout::row);
@@ -119,8 +132,7 @@ void unknown_shapes(TF_ShapeInferenceContext* context, TF_Status* status) {
 void make_known() {
   const Status status;
   TF_OpDefinitionBuilder* definition = TF_NewOpDefinitionBuilder(kHostOp);
-  for (const char* attribute :
-       {"Tin: list(type)", "Tout: list(type)", "function: string", "numbers: string", "shapes: string"})
+  for (const char* attribute : {"Tin: list(type)", "Tout: list(type)", "call: string", "cuts: bool"})
     TF_OpDefinitionBuilderAddAttr(definition, attribute);
   TF_OpDefinitionBuilderAddInput(definition, "operands: Tin");
   TF_OpDefinitionBuilderAddOutput(definition, "results: Tout");
@@ -131,6 +143,13 @@ void make_known() {
   TF_KernelBuilder* kernel = TF_NewKernelBuilder(kHostOp, "CPU", create, compute_guarded, destroy);
   TF_RegisterKernelBuilder(kHostOp, kernel, status);
   status.check();
+}
+
+// Is a ragged result's extent unknown before the op runs?
+bool cuts(const HostCall& call, std::span<const Shape> results) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (call.results[i].ragged && results[i][0] < 0) return true;
+  return false;
 }
 
 }  // namespace
@@ -149,9 +168,8 @@ TF_Operation* add_host_op(TfGraph& graph, const HostCall& call, std::span<const 
                          .list(operands)
                          .types("Tin", given)
                          .types("Tout", made)
-                         .text("function", call.function)
-                         .text("numbers", Json(call.numbers).dump())
-                         .text("shapes", text_of(results))
+                         .text("call", attributes_to_json(call).dump())
+                         .boolean("cuts", cuts(call, results))
                          .finish();
   for (size_t i = 0; i < results.size(); ++i) {
     const Status status;

@@ -9,7 +9,9 @@ namespace tbd::tensorflow {
 
 inline constexpr const char* kHostOp = "TbdHostCall";
 
-// Adds the op and, once a process, makes it known to TensorFlow. Operands lie row-major; so do the results.
+// Adds the op and, once a process, makes it known to TensorFlow. Operands lie row-major; so do the results. An extent
+// of -1 in the shapes of results is known when the op runs: by its operands, or, of axis 0 of ragged results, by the
+// call's count of rows, to which these are then cut.
 TF_Operation* add_host_op(TfGraph& graph, const HostCall& call, std::span<const TF_Output> operands,
                           std::span<const Shape> results);
 

@@ -62,6 +62,11 @@ TF_Output Args::reshape(TF_Output x, const Shape& shape) const {
   return op("Reshape").in(x).in(graph().constant(shape.extents())).out();
 }
 
+Shape Args::with_rows_of(size_t i, Shape shape) const {
+  if ((*this)[i].cut) shape[0] = -1;
+  return shape;
+}
+
 std::vector<TF_Output> Args::split(TF_Output x, int64_t axis, int64_t parts) const {
   const auto make = [&] { return number(static_cast<double>(axis), DType::i32).oper; };
   const TF_Output along = {shared(cat("axis ", axis), make), 0};  // layers split at every step

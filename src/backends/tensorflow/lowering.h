@@ -21,6 +21,7 @@ struct Operand {
   Shape shape;  // logical
   DType dtype = DType::f32;
   bool assigned = false;  // a buffer that the phase gave a new value
+  bool cut = false;       // of axis 0 only what is valid is there: `shape` says how much at most
   Shape physical() const { return physical_shape(shape, layout); }
 };
 
@@ -32,6 +33,7 @@ struct PhaseContext {
   std::map<std::string, TF_Operation*> shared = {};       // made once for several nodes, by what it is
   std::map<int32_t, int64_t> weight_uses = {};            // by ValueId: nodes that multiply by it
   std::map<int32_t, std::vector<TF_Output>> unused = {};  // of those, what is left for nodes to come
+  bool cuts_rows = false;                                 // ragged results of host calls have their valid rows alone
 };
 
 class Args;
@@ -56,6 +58,8 @@ class Args {
   uint64_t seed() const { return context_.seed; }
   // Of a slice: its place among the slices that together are its operand; nullptr where they are not.
   const SlicePart* part() const { return part_; }
+  // Do ragged results of host calls have their valid rows alone?
+  bool cuts_rows() const { return context_.cuts_rows; }
 
   TfGraph& graph() const { return context_.graph; }
   OpBuilder op(const char* kind) const { return context_.graph.op(kind); }
@@ -75,6 +79,8 @@ class Args {
   // What `make` adds, once for all nodes of the phase that ask for `what`.
   TF_Operation* shared(const std::string& what, const std::function<TF_Operation*()>& make) const;
   TF_Output reshape(TF_Output x, const Shape& shape) const;
+  // The shape with -1, known when it runs, in front where operand i is cut to its valid rows.
+  Shape with_rows_of(size_t i, Shape shape) const;
   std::vector<TF_Output> split(TF_Output x, int64_t axis, int64_t parts) const;  // equal ones
   TF_Output concat(std::span<const TF_Output> parts, int64_t axis) const;
   TF_Output transpose(TF_Output x, std::span<const int64_t> permutation) const;

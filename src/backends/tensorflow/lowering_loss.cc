@@ -111,7 +111,8 @@ LoweredAs lowered_as(const Huber&, size_t) { return composed("Sub, ClipByValue, 
 Operand lower(const BceWithLogits&, const Args& in) {
   const TF_Output z = in.row(0);
   const TF_Output terms = in.binary("Sub", in.unary("Softplus", z), in.binary("Mul", z, in.detached(1)));
-  const TF_Output weights = in.reshape(in.detached(2), spread_weights(in[2].shape, in[0].shape));
+  const Shape spread = in.with_rows_of(2, spread_weights(in[2].shape, in[0].shape));
+  const TF_Output weights = in.reshape(in.detached(2), spread);
   return {sum_all(in, in.binary("Mul", terms, weights), in[0].shape.rank())};
 }
 LoweredAs lowered_as(const BceWithLogits&, size_t) { return composed("Softplus, Mul, Sub, Sum"); }

@@ -95,13 +95,13 @@ Operand lower(const Linear& op, const Args& in) {
   const Shape& x = in[0].shape;
   const int64_t features = x.back(), count = x.elements() / features;
   TF_Output rows = in.row(0);
-  if (x.rank() != 2) rows = in.reshape(rows, {count, features});
+  if (x.rank() != 2) rows = in.reshape(rows, in.with_rows_of(0, {count, features}));
   TF_Output y = in.op("MatMul").in(rows).in(in.weight(1, count)).boolean("transpose_b", true).out();
   if (op.bias) y = in.binary("BiasAdd", y, in.row(2));
   if (x.rank() == 2) return {y};
   Shape shape = x;
   shape[x.rank() - 1] = op.out;
-  return {in.reshape(y, shape)};
+  return {in.reshape(y, in.with_rows_of(0, shape))};
 }
 LoweredAs lowered_as(const Linear& op, size_t) { return native(op.bias ? "MatMul, BiasAdd" : "MatMul"); }
 

@@ -8,7 +8,8 @@ namespace {
 
 HostCall plan_call(const RoiAlign& op, const Args& in) {
   const size_t maps = op.scales.size();
-  const int64_t rows = in[maps].shape[0] * op.out * op.out, entries = 4 * op.sampling * op.sampling;
+  const auto rows = ResultExtent::each_sample(op.out * op.out);  // of a box, which is a row of the plan's operands
+  const int64_t entries = 4 * op.sampling * op.sampling;
   HostCall call = {.function = "roi_plan", .results = {{{rows, entries}, DType::i32}, {{rows, entries}, in[0].dtype}}};
   std::vector<double>& extents = call.numbers["extents"];
   for (size_t i = 0; i < maps; ++i)
@@ -39,7 +40,9 @@ Operand lower(const RoiAlign& op, const Args& in) {
   const HostCall call = plan_call(op, in);
   const TF_Output operands[] = {in.row(maps), in.row(maps + 1)};
   const Shape shapes[] = {in[maps].shape, in[maps + 1].shape};
-  TF_Operation* plan = add_host_op(in.graph(), call, operands, output_shapes(call, shapes));
+  std::vector<Shape> results = output_shapes(call, shapes);
+  for (Shape& result : results) result = in.with_rows_of(maps, result);
+  TF_Operation* plan = add_host_op(in.graph(), call, operands, results);
   const int64_t flat[] = {-1}, patches[] = {-1, op.out, op.out, in[0].shape[1]};
   const auto reshaped = [&](TF_Output x, std::span<const int64_t> extents) {
     return in.binary("Reshape", x, in.graph().constant(extents));

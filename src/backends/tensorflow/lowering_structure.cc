@@ -21,7 +21,7 @@ TF_Operation* cut(const Args& in, int64_t axis) {
 
 Operand lower(const Reshape& op, const Args& in) {
   const Shape& x = in[0].shape;
-  return {in.reshape(in.row(0), output_shapes(op, std::span(&x, 1)).front())};
+  return {in.reshape(in.row(0), in.with_rows_of(0, output_shapes(op, std::span(&x, 1)).front()))};
 }
 LoweredAs lowered_as(const Reshape&, size_t) { return native("Reshape"); }
 
@@ -96,7 +96,10 @@ std::vector<Operand> lower(const HostCall& op, const Args& in) {
     operands.push_back(in.row(i));
     shapes.push_back(in[i].shape);
   }
-  TF_Operation* node = add_host_op(in.graph(), op, operands, output_shapes(op, shapes));
+  std::vector<Shape> results = output_shapes(op, shapes);
+  for (size_t i = 0; in.cuts_rows() && i < results.size(); ++i)
+    if (op.results[i].ragged) results[i][0] = -1;
+  TF_Operation* node = add_host_op(in.graph(), op, operands, results);
   std::vector<Operand> out;
   for (int i = 0; i < static_cast<int>(op.results.size()); ++i) out.push_back({{node, i}});
   return out;

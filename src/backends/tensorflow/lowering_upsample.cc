@@ -11,6 +11,16 @@ TF_Output without_pads(const Args& in, TF_Output x, const Pads& pads, const Shap
   return in.op("Slice").in(x).in(in.graph().constant(begin)).in(in.graph().constant(inside.extents())).out();
 }
 
+// Physical extents as a tensor: axis 0 is read from operand 0 where this is cut.
+TF_Output extents_of(const Args& in, const Shape& shape) {
+  if (!in[0].cut) return in.graph().constant(shape.extents());
+  const int64_t begin[] = {0}, count[] = {1};
+  const TF_Output all = in.unary("Shape", in[0].output);
+  const TF_Output rows = in.op("Slice").in(all).in(in.graph().constant(begin)).in(in.graph().constant(count)).out();
+  const TF_Output parts[] = {rows, in.graph().constant(shape.extents().subspan(1))};
+  return in.concat(parts, 0);
+}
+
 }  // namespace
 
 // x (N, C, H, W), weight (C, out, kernel.h, kernel.w), which lies as a convolution's, bias (out).
@@ -25,13 +35,14 @@ Operand lower(const ConvTranspose2d& op, const Args& in) {
   }
   const int64_t strides[] = {1, op.stride.h, op.stride.w, 1};
   const TF_Output wide = in.op("Conv2DBackpropInput")
-                             .in(in.graph().constant(size.extents()))
+                             .in(extents_of(in, size))
                              .in(in.as(1, Layout::hwio))
                              .in(in.as(0, Layout::nhwc))
                              .integers("strides", strides)
                              .text("padding", same ? "SAME" : "VALID")
                              .out();
-  const TF_Output images = same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, inside);
+  const TF_Output images =
+      same || op.pads == Pads{} ? wide : without_pads(in, wide, op.pads, in.with_rows_of(0, inside));
   return {op.bias ? in.binary("BiasAdd", images, in.row(2)) : images, Layout::nhwc};
 }
 LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {

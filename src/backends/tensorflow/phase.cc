@@ -34,8 +34,9 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& session)
     : bound_(bound),
       phase_(bound.phase),
       graph_(bound.graph),
+      ragged_(graph_),
       session_(session),
-      context_{session.graph, session.seed},
+      context_{.graph = session.graph, .seed = session.seed, .cuts_rows = session.cuts_rows && !bound.capture},
       values_(graph_.values.size()),
       term_values_(graph_.loss.size()) {
   if (phase_.update.loss_scale) fail(ErrorKind::unsupported, "the tensorflow back-end has no dynamic loss scale");
@@ -105,8 +106,10 @@ void PhaseRunner::add_nodes(TfGraph& graph) {
       const SlicePart* whole = part == parts.end() ? nullptr : &part->second;
       const std::vector<Operand> results = lowered(node.op, Args(context_, values_, node.inputs, twice[i], whole));
       for (size_t r = 0; r < results.size(); ++r) {
-        const Value& value = graph_.value(node.outputs[r]);
-        values_[index(node.outputs[r])] = {results[r].output, results[r].layout, value.shape, value.dtype};
+        const ValueId id = node.outputs[r];
+        const Value& value = graph_.value(id);
+        values_[index(id)] = {results[r].output, results[r].layout, value.shape, value.dtype};
+        values_[index(id)].cut = context_.cuts_rows && ragged_.is_ragged(id);
       }
       claim(bound_.first_node + static_cast<int32_t>(i), EventPhase::forward);
     } catch (const Error& e) {
@@ -199,6 +202,7 @@ std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
     }
   std::vector<TF_Output> fetches;
   for (const BoundTerm& term : graph_.loss) fetches.push_back(values_[index(term.value)].output);
+  if (ragged_.count()) fetches.push_back(values_[index(*ragged_.count())].output);
   if (bound_.capture) {
     for (const auto& [name, id] : graph_.outputs) fetches.push_back(values_[index(id)].output);
     if (micro.update)
@@ -225,6 +229,7 @@ std::vector<TensorHandle> PhaseRunner::run_session(const std::vector<Feed>& feed
 void PhaseRunner::collect(const std::vector<TensorHandle>& fetched, bool updated) {
   auto next = fetched.begin();
   for (double& value : term_values_) value = scalar_of((next++)->get());
+  if (ragged_.count()) rows_ = static_cast<int64_t>(scalar_of((next++)->get()));
   if (!bound_.capture) return;
   const auto copied = [&](const Operand& operand) { return to_host((next++)->get(), operand.shape, operand.layout); };
   captured_outputs_.clear();

@@ -8,6 +8,7 @@
 #include "backends/tensorflow/optimizer.h"
 #include "backends/tensorflow/origins.h"
 #include "backends/tensorflow/run_record.h"
+#include "graph/ragged_rows.h"
 #include "worker/lowered_phase.h"
 
 namespace tbd::tensorflow {
@@ -18,6 +19,7 @@ struct SessionContext {
   Weights& weights;
   uint64_t seed = 0;
   OpOrigins* origins = nullptr;                                   // told of what the phases add
+  bool cuts_rows = true;                                          // of ragged results, where nothing is captured
   TfSession* session = nullptr;                                   // once the graph is complete
   std::map<std::string, std::shared_ptr<TF_Tensor>> inputs = {};  // of the staged batch, by name, type and layout
   std::function<void(RunRecord)> recorded = {};                   // where it is set runs are traced, and told to it
@@ -32,6 +34,7 @@ class PhaseRunner final : public LoweredPhase {
   void stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) override;
   // One run of the session; the last micro-batch's updates.
   std::span<const double> run(const MicroBatch& micro) override;
+  std::optional<int64_t> rows() const override { return rows_; }
   HostTensor output(size_t index) override { return captured_outputs_.at(index); }
   std::optional<HostTensor> gradient(size_t index) override;
 
@@ -52,6 +55,7 @@ class PhaseRunner final : public LoweredPhase {
   const BoundPhase& bound_;
   const Phase& phase_;
   const Graph& graph_;
+  RaggedRows ragged_;
   SessionContext& session_;
   PhaseContext context_;
   std::vector<std::vector<std::shared_ptr<TF_Tensor>>> staged_;  // by micro-batch, then ValueId; null: no input
@@ -61,6 +65,7 @@ class PhaseRunner final : public LoweredPhase {
   std::vector<Operand> gradients_;                               // sums over the micro-batches, of what is trained
   std::vector<StepScalar> scalars_;
   std::vector<double> term_values_;             // of the last run
+  std::optional<int64_t> rows_;                 // of the last run
   std::vector<HostTensor> captured_outputs_;    // of the last run, with capture
   std::vector<HostTensor> captured_gradients_;  // of the last update, with capture
 };

@@ -53,7 +53,10 @@ Store& TensorFlowSession::open(const Program& program, const LoadOptions& option
   if (options.trace || options.ledger) origins_ = std::make_unique<OpOrigins>(graph_);
   weights_ = std::make_unique<Weights>(program, graph_);
   if (origins_) origins_->claim(-1, EventPhase::unknown);
-  context_ = std::make_unique<SessionContext>(SessionContext{graph_, *weights_, options.seed, origins_.get()});
+  // Compiled clusters have fixed extents.
+  const bool cuts_rows = options.mode != Mode::kXla;
+  context_ =
+      std::make_unique<SessionContext>(SessionContext{graph_, *weights_, options.seed, origins_.get(), cuts_rows});
   return *weights_;
 }
 
