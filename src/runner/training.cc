@@ -108,10 +108,7 @@ class TrainingWorker {
   }
 
   EvaluationRow evaluate(int64_t step, int64_t samples, int64_t pictures, const fs::path& files) {
-    protocol::Evaluate request{.phase = cell_.phase,
-                               .judge = cell_.judge,
-                               .samples = samples,
-                               .pictures = pictures};
+    protocol::Evaluate request{.phase = cell_.phase, .judge = cell_.judge, .samples = samples, .pictures = pictures};
     if (pictures > 0) request.files = fs::absolute(files).string();
     request.source = input_plan(cell_.prepared).source;
     const auto reply = worker_.ask<protocol::EvaluateReply>(request, "evaluating", kLongestEvaluation);
@@ -277,10 +274,8 @@ class Training {
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
-    const fs::path pictures = record_->folder() / "pictures";
     const bool last = step == options_.steps || options_.until;  // which is the last a goal alone knows
-    if (last && options_.pictures > 0) make_folder(pictures);
-    EvaluationRow row = worker.evaluate(step, 0, last ? options_.pictures : 0, pictures);
+    EvaluationRow row = worker.evaluate(step, 0, last ? options_.pictures : 0, record_->folder());
     row.training_seconds = result_.training_seconds;
     if (!losses_.empty())
       row.training_loss = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());

@@ -59,7 +59,7 @@ struct EvaluateOptions {
   Workload workload;
   std::filesystem::path weights;
   int64_t samples = 0;   // up to a whole batch; 0: all
-  int64_t pictures = 0;  // into `out`
+  int64_t pictures = 0;  // into the folder `pictures` of `out`
   std::filesystem::path out;
 };
 EvaluationRow evaluate_weights(const EvaluateOptions& options, const RunnerSettings& settings);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/files.h"
-#include "base/json.h"
 #include "data/detection/coco_pictures.h"
 #include "data/detection/picture.h"
 #include "data/detection/picture_plan.h"
@@ -53,19 +51,18 @@ class DetectionJudge : public Judge {
     return metrics;
   }
 
-  void draw(const std::filesystem::path& folder, int64_t most) const override {
-    Json list = Json::array();
+  std::vector<Picture> pictures(int64_t most) const override {
+    std::vector<Picture> out;
     for (const size_t position : seen_) {
-      if (std::ssize(list) >= most) break;
+      if (std::ssize(out) >= most) break;
       const CocoImage& image = pictures_.image(position);
       const std::vector<DrawnObject> objects = drawn(image.id);
-      const std::string file = cat("detections-", image.id, ".png");
-      write_file(folder / file, encode_png(draw_objects(read_coco_image(data_, image), objects)));
-      list.push_back({{"file", file},
-                      {"title", image.file_name},
-                      {"caption", cat(objects.size(), " found with a score of ", kDrawnScore, " or more")}});
+      out.push_back({.file = cat("detections-", image.id, ".png"),
+                     .title = image.file_name,
+                     .caption = cat(objects.size(), " found with a score of ", kDrawnScore, " or more"),
+                     .png = encode_png(draw_objects(read_coco_image(data_, image), objects))});
     }
-    write_file(folder / "pictures.json", list.dump(1));
+    return out;
   }
 
  protected:

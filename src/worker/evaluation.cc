@@ -127,7 +127,7 @@ class HeldOut {
     double loss = 0;
     for (const LossTerm& term : phase_.loss) loss += term.norm * terms_[term.name].sum / terms_[term.name].count;
     if (!phase_.loss.empty()) reply_.metrics["loss"] = loss;
-    if (judge_ && request_.pictures > 0) judge_->draw(request_.files, request_.pictures);
+    if (judge_ && request_.pictures > 0) write_pictures(request_.files, judge_->pictures(request_.pictures));
   }
 
   Session& session_;

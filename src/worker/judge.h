@@ -1,6 +1,5 @@
 // Judges what a network says of held-out samples: from the answers of its evaluation phases to metrics of its task.
 #pragma once
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "data/source.h"
 #include "graph/program.h"
+#include "record/pictures.h"
 
 namespace tbd {
 
@@ -18,8 +18,8 @@ class Judge {
   virtual void add(const TensorMap& batch, const TensorMap& answers, int64_t samples) = 0;
   // Of all that was added, by name, "box_ap"; what has no value is absent.
   virtual std::map<std::string, double> metrics() const = 0;
-  // Writes up to `most` pictures of the first samples into the folder, with pictures.json (docs/record.md).
-  virtual void draw(const std::filesystem::path&, int64_t /*most*/) const {}
+  // Of the first samples, `most` at most, with what was found in them; none where there is nothing to draw.
+  virtual std::vector<Picture> pictures(int64_t /*most*/) const { return {}; }
 };
 
 std::vector<std::string> judge_names();

@@ -73,7 +73,7 @@ struct Evaluate {  // one pass over held-out data by a phase that no step entry 
   std::string judge;     // of the answers (worker/judge.h); empty: by the phase's loss
   int64_t samples = 0;   // in the order of the set, up to a whole batch; 0: all
   int64_t pictures = 0;  // of the first samples with what was found in them, into `files`, where the judge draws
-  std::string files;     // folder for pictures
+  std::string files;     // record that pictures belong to
 };
 struct Gemm {  // measure the framework's matrix product
   Precision precision = Precision::kFp32;
