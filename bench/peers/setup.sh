@@ -12,7 +12,7 @@ version=$(sed -n "s/^\[$framework-\(.*\)\]/\1/p" "$lock" | head -n 1)
 case $framework in
   pytorch)
     packages="torch==$version torchvision pillow numpy transformers==5.23.0 safetensors pycocotools==2.0.11"
-    packages="$packages hydra-core==1.3.2 omegaconf==2.3.0 bitarray sacrebleu effdet==0.4.1 timm==1.0.31" ;;
+    packages="$packages hydra-core==1.3.2 omegaconf==2.3.0 bitarray sacrebleu==2.6.0 torchmetrics==1.9.0 effdet==0.4.1 timm==1.0.31" ;;
   tensorflow) packages="tensorflow-cpu==$version" ;;
   mxnet) packages="mxnet==$version numpy==1.23.5" ;;
 esac
