@@ -186,6 +186,30 @@ TEST(GtpServer, KeepsTheTreeWhilePlayAlternates) {
   EXPECT_EQ(kept.batches[before], 4u);  // leaves at once: the root is known
 }
 
+// Words of commands and arguments by chance: each line is answered by one well-formed answer or by nothing.
+TEST(GtpServer, SurvivesWhateverItIsSent) {
+  const std::vector<std::string> words = {
+      "play",     "genmove",   "undo",    "b",         "w",           "C3",          "pass",
+      "komi",     "-1e300",    "7.5",     "#",         "\t",          "\x01",        "99",
+      "readouts", "2",         "loadsgf", "/",         "\xff",        "A1",          "Z9",
+      "J5",       "showboard", "5",       "boardsize", "clear_board", "final_score", "kgs-genmove_cleanup",
+      "1e9"};
+  RandomWords random(4, "test/gtp");
+  HashNetwork network;
+  GtpServerOptions options = small_server();
+  options.search.readouts = 2;
+  GtpServer server(network, options);
+  for (int line = 0; line < 5000; ++line) {
+    std::string text;
+    for (int count = random.below(5); count >= 0; --count)
+      text += words[static_cast<size_t>(random.below(static_cast<int>(words.size())))] + " ";
+    const std::string answer = server.answer(text);
+    if (answer.empty()) continue;
+    ASSERT_TRUE(answer[0] == '=' || answer[0] == '?') << text;
+    ASSERT_EQ(answer.find("\n\n"), answer.size() - 2) << text;
+  }
+}
+
 class BrokenNetwork final : public Evaluator {
  public:
   bool broken = true;
