@@ -11,6 +11,8 @@
 #include "analysis/sample_record.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "data/png_encoder.h"
+#include "record/pictures.h"
 #include "report/plotly.h"
 #include "report/report.h"
 
@@ -53,13 +55,14 @@ addEventListener('load', () => setTimeout(function probe(tries = 0) {
   const point = document.querySelector('.plot .point path');
   const ink = point ? getComputedStyle(point).fill : 'none';
   const fetched = performance.getEntriesByType('resource').filter(e => !/^(data|blob):/.test(e.name)).map(e => e.name);
-  const captions = [...document.querySelectorAll('figure')].map(f => !!f.querySelector('details table') && !!f.querySelector('button.csv'));
+  const captions = [...document.querySelectorAll('.figures figure')].map(f => !!f.querySelector('details table') && !!f.querySelector('button.csv'));
   const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
     e.getBoundingClientRect().right > root.clientWidth + 1).map(e => e.tagName + '.' + e.className);
+  const pictures = [...document.querySelectorAll('.pictures img')].map(i => [i.naturalWidth, i.clientWidth]);
   let saved = '';  // what a click would save: a real download now and then keeps the browser from ending
   HTMLAnchorElement.prototype.click = function () { saved = this.download; };
   document.querySelector('.csv').click();
-  parent.postMessage(JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, plots, wide: wide.slice(0, 5),
+  parent.postMessage(JSON.stringify({ scroll: root.scrollWidth, client: root.clientWidth, plots, wide: wide.slice(0, 5), pictures,
     text, paper, ink, fetched, saved, tables: captions.every(Boolean), figures: captions.length }), '*');
 }, 300));
 )js";
@@ -155,6 +158,30 @@ TEST_F(InBrowser, EveryChartHasMarksAndNothingOverflows) {
     EXPECT_EQ(seen["figures"], seen["plots"].size());
     ASSERT_EQ(seen["plots"].size(), 9u);
     for (const Json& plot : seen["plots"]) EXPECT_GT(plot["marks"].get<int>(), 0) << plot.dump();
+  }
+}
+
+TEST_F(InBrowser, PicturesFitTheWindow) {
+  const RgbImage large{{1600, 400}, std::vector<uint8_t>(3 * 1600 * 400, 90)},
+      small{{64, 64}, std::vector<uint8_t>(3 * 64 * 64, 200)};
+  std::vector<Record> records = quickstart_cells();
+  records[0].folder = folder_.path() / "record";
+  const std::vector<Picture> pictures = {{"large.png", "Large", "four objects", encode_png(large)},
+                                         {"small.png", "Small", std::string(200, 'w'), encode_png(small)}};
+  write_pictures(records[0].folder, pictures);
+  probed(report_html({records}, plotly_js()));
+  for (const int width : {400, 1280}) {
+    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
+    ASSERT_EQ(dom.status, 0) << log();
+    EXPECT_EQ(console_messages(log()), "");
+    const Json seen = title_of(dom.text);
+    EXPECT_LE(seen["scroll"].get<int>(), width);
+    EXPECT_EQ(seen["wide"], Json::array());
+    EXPECT_EQ(seen["fetched"], Json::array());
+    ASSERT_EQ(seen["pictures"].size(), 2u);
+    EXPECT_EQ(seen["pictures"][0][0], 1600) << "the browser has read it";
+    EXPECT_LT(seen["pictures"][0][1].get<int>(), width);
+    EXPECT_EQ(seen["pictures"][1], Json({64, 64})) << "no larger than it is";
   }
 }
 

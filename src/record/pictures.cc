@@ -15,11 +15,16 @@ namespace {
 constexpr int kListVersion = 1;
 constexpr const char *kFolder = "pictures", *kList = "pictures.json";
 
+// A name that leads out of the folder is not followed.
+void require_file_name(const std::string& file) {
+  const fs::path name = file;
+  require(name.extension() == ".png" && name.filename() == name && !file.starts_with('.'), "'", file,
+          "' is not the name of a .png file in this folder");
+}
+
 void require_picture(const Picture& picture) {
   constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
-  const fs::path name = picture.file;
-  require(name.extension() == ".png" && name.filename() == name && !picture.file.starts_with('.'), "'", picture.file,
-          "' is not the name of a .png file in this folder");
+  require_file_name(picture.file);
   require(!picture.title.empty(), "'", picture.file, "' has no title");
   require(picture.png.starts_with(kSignature), "'", picture.file, "' is no PNG");
   require(static_cast<int64_t>(picture.png.size()) <= kMostPictureBytes, "'", picture.file, "' has ",
@@ -36,15 +41,13 @@ void require_pictures(std::span<const Picture> pictures) {
   }
 }
 
-Picture picture_from(const Json& json) {
-  return {.file = at<std::string>(json, "file"),
+Picture picture_from(const Json& json, const fs::path& folder) {
+  const auto file = at<std::string>(json, "file");
+  require_file_name(file);
+  return {.file = file,
           .title = at<std::string>(json, "title"),
-          .caption = maybe<std::string>(json, "caption").value_or("")};
-}
-
-// A name that leads out of the folder is not followed.
-std::string bytes_of(const fs::path& folder, const std::string& file) {
-  return fs::path(file).filename() == file ? read_file(folder / file, kMostPictureBytes + 1) : "";
+          .caption = maybe<std::string>(json, "caption").value_or(""),
+          .png = read_file(folder / file, kMostPictureBytes)};
 }
 
 // Pictures that an earlier list named.
@@ -70,10 +73,7 @@ std::vector<Picture> read_pictures(const fs::path& record) {
     const int version = at<int>(json, "version");
     require(version == kListVersion, "version ", version, " is not supported, ", kListVersion, " is");
     std::vector<Picture> pictures;
-    for (const Json& each : at<Json>(json, "pictures")) {
-      pictures.push_back(picture_from(each));
-      pictures.back().png = bytes_of(folder, pictures.back().file);
-    }
+    for (const Json& each : at<Json>(json, "pictures")) pictures.push_back(picture_from(each, folder));
     require_pictures(pictures);
     return pictures;
   } catch (const Error& e) {

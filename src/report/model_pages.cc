@@ -2,6 +2,7 @@
 #include "report/explained.h"
 #include "report/page.h"
 #include "report/panels.h"
+#include "report/pictures.h"
 
 namespace tbd {
 namespace {
@@ -80,6 +81,7 @@ Page model_page(const ModelGroup& group, const Content& content) {
     keep(page, training_chart(panel), group.title);
     page.below += notes_of(panel);
   }
+  add_pictures(page, group.model, content.cells);
   return page;
 }
 

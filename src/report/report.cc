@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "report/assets.h"
+#include "report/base64.h"
 #include "report/page.h"
 #include "report/plotly.h"
 
@@ -48,17 +49,6 @@ std::vector<Page> pages_of(const Content& content) {
     return (page.tables.empty() && page.html.empty() && page.charts.empty()) || (timed.empty() && is_of_time(page.id));
   });
   return pages;
-}
-
-std::string base64(std::span<const uint8_t> bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t word = 0;
-    for (size_t j = 0; j < 3; ++j) word = word << 8 | (i + j < bytes.size() ? bytes[i + j] : 0u);
-    for (size_t j = 0; j < 4; ++j) out += i + j <= bytes.size() ? kDigits[word >> (18 - 6 * j) & 63] : '=';
-  }
-  return out;
 }
 
 // Only these scripts run, whatever markup there is.
@@ -159,7 +149,7 @@ std::string body_header(std::span<const ReportCell> cells, std::span<const Page>
 
 std::string section(const Page& page) {
   std::string html = cat("<section id=\"", page.id, "\">\n<h2>", html_escaped(page.title), "</h2>\n", page.html);
-  if (page.charts.empty()) return html + "</section>\n";
+  if (page.charts.empty()) return html + page.below + "</section>\n";
   html += "<div class=\"figures\">\n";
   for (const Chart& chart : page.charts) html += to_figure(chart);
   return html + "</div>\n" + page.below + "</section>\n";

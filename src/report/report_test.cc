@@ -8,8 +8,10 @@
 
 #include "analysis/sample_gpu.h"
 #include "analysis/sample_record.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/pictures.h"
 
 namespace tbd {
 namespace {
@@ -275,6 +277,50 @@ TEST(Report, SaysWhatABudgetLeftOut) {
   EXPECT_THAT(html, HasSubstr("net-&lt;b8&gt;"));
   EXPECT_THAT(html, HasSubstr("tbd run net --batch 8"));
   EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("id=\"left-out\"")));
+}
+
+// A record of the golden cases, whose folder holds two pictures.
+Record pictured_record() {
+  Record record = sample_record();
+  record.folder = TBD_SOURCE_DIR "/tests/golden/records/pictured/resnet50-fp32-resident";
+  return record;
+}
+
+TEST(Report, ShowsPicturesInTheChapterOfTheirNetwork) {
+  const std::string html = report_html({std::vector<Record>{pictured_record()}}, kLibrary);
+  EXPECT_EQ(count(html, "<img"), 2u);
+  EXPECT_EQ(count(html, "src=\"data:image/png;base64,iVBORw0KGgo"), 2u);
+  EXPECT_THAT(html, HasSubstr("<figcaption>2 boxes with a score above 0.5: a bird 0.91, a vehicle 0.62</figcaption>"));
+  EXPECT_THAT(html, HasSubstr("alt=\"Samples &lt;of&gt; a generator\""));
+  const size_t chapter = html.find("<section id=\"model-resnet50\""), picture = html.find("<img");
+  ASSERT_NE(chapter, std::string::npos);
+  EXPECT_GT(picture, chapter);
+  EXPECT_LT(picture, html.find("</section>", chapter));
+}
+
+TEST(Report, SaysWhyPicturesCannotBeRead) {
+  const TemporaryFolder folder;
+  make_folder(folder.path() / "pictures");
+  write_file(folder.path() / "pictures/pictures.json",
+             R"({"version": 1, "pictures": [{"file": "a.gif", "title": "x"}]})");
+  Record record = sample_record();
+  record.folder = folder.path();
+  const std::string html = report_html({std::vector<Record>{record}}, kLibrary);
+  EXPECT_EQ(count(html, "<img"), 0u);
+  EXPECT_THAT(html, HasSubstr("They cannot be read: "));
+  EXPECT_THAT(html, HasSubstr("a.gif&#39; is not the name of a .png file"));
+}
+
+TEST(Report, FoldsPicturesBeyondADozen) {
+  const TemporaryFolder folder;
+  std::vector<Picture> pictures;
+  for (int i = 0; i < 15; ++i) pictures.push_back({cat(i, ".png"), cat("picture ", i), "", "\x89PNG\r\n\x1a\n"});
+  write_pictures(folder.path(), pictures);
+  Record record = sample_record();
+  record.folder = folder.path();
+  const std::string html = report_html({std::vector<Record>{record}}, kLibrary);
+  EXPECT_EQ(count(html, "<img"), 12u);
+  EXPECT_THAT(html, HasSubstr("pictures/14.png"));
 }
 
 TEST(Report, LoadsNoExternalResources) {
