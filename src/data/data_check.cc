@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/detection/coco_pictures.h"
+#include "data/detection/picture_plan.h"
 #include "data/folder_listing.h"
 #include "data/go/game_files.h"
 #include "data/image_file.h"
@@ -78,6 +79,15 @@ CheckedSplit decoded_unlabelled(const SourceSpec& spec) {
   return out;
 }
 
+// What the usual input of two stages, a landscape, leaves out; empty where all fit.
+std::string portraits_note(const CocoPictures& pictures, const DetectionSpec& spec) {
+  int64_t portraits = 0;
+  for (size_t i = 0; i < pictures.size(); ++i) portraits += !fits_canvas(pictures.image(i).size, spec);
+  if (portraits == 0) return "";
+  return cat(grouped(portraits), portraits == 1 ? " image does" : " images do", " not fit ", spec.height, " x ",
+             spec.width, ", the input of networks of two stages, which leave out such");
+}
+
 // Reading the annotations has checked them all.
 CheckedSplit annotated(SourceSpec spec, CheckedData& data) {
   spec.detection.task = DetectionTask::one_stage;  // whose canvas all pictures fit
@@ -85,6 +95,8 @@ CheckedSplit annotated(SourceSpec spec, CheckedData& data) {
   data.classes = std::max(data.classes.value_or(0), static_cast<int64_t>(pictures.file().categories().size()));
   CheckedSplit out{.split = spec.split, .objects = pictures.counts().objects, .notes = pictures.notes()};
   out.notes.insert(out.notes.begin(), objects_note(pictures.counts(), static_cast<int64_t>(pictures.size())));
+  if (const std::string portraits = portraits_note(pictures, spec.detection); !portraits.empty())
+    out.notes.push_back(portraits);
   for (size_t i = 0; i < pictures.size(); ++i)
     take_image(pictures.image(i).file_name, out, [&] { read_coco_image(spec, pictures.image(i)); });
   out.faulty = !out.left_out.empty();

@@ -128,6 +128,22 @@ TEST(KnownSets, EachHasAKindThatAReaderTakes) {
   }
 }
 
+TEST(DataCheck, CountsPortraits) {
+  using namespace testing_coco;
+  const TemporaryFolder root;
+  const Json set = coco_set({coco_image(5, 64, 48), coco_image(6, 48, 64), coco_image(7, 30, 80)},
+                            {coco_annotation(1, 5, 1, {1, 1, 20, 20}), coco_annotation(2, 6, 1, {1, 1, 20, 20}),
+                             coco_annotation(3, 7, 1, {1, 1, 20, 20})});
+  write_coco(root.path(), set);
+  const CheckedData data = check_data({.kind = SourceKind::coco, .path = root.path().string()});
+  ASSERT_EQ(data.splits.size(), 1);
+  EXPECT_EQ(data.splits[0].samples, 3) << "networks of one stage read them all";
+  ASSERT_EQ(data.splits[0].notes.size(), 2);
+  EXPECT_EQ(data.splits[0].notes[1],
+            "2 images do not fit 800 x 1344, the input of networks of two stages, which leave out such");
+  EXPECT_FALSE(data.splits[0].faulty);
+}
+
 TEST(DataCheck, CountsObjectsOfPicturesAndNamesBadFiles) {
   using namespace testing_coco;
   const TemporaryFolder root;
@@ -144,7 +160,7 @@ TEST(DataCheck, CountsObjectsOfPicturesAndNamesBadFiles) {
   EXPECT_EQ(data.splits[0].samples, 2);
   EXPECT_EQ(data.splits[0].objects, 3);
   EXPECT_EQ(data.classes, 2);
-  ASSERT_EQ(data.splits[0].notes.size(), 2);
+  ASSERT_EQ(data.splits[0].notes.size(), 2) << "both images are landscapes";
   EXPECT_EQ(data.splits[0].notes[0], "1.5 objects an image, at most 2; by area 66.7 % small, 0 % medium, 33.3 % large");
   EXPECT_EQ(data.splits[0].notes[1], "1 crowd annotation left out");
   EXPECT_FALSE(data.splits[0].faulty);

@@ -1,5 +1,8 @@
 // What the report has to do without: cells that time budgets left out of plans, with the commands that measure them,
-// and records that cannot be read.
+// records that cannot be read, and samples of data sets that were left out or made to fit.
+#include <map>
+
+#include "base/json.h"
 #include "report/explained.h"
 #include "report/page.h"
 
@@ -31,6 +34,32 @@ void add_unreadable(Page& page, const LeftOut& set) {
   page.tables.push_back(std::move(table));
 }
 
+// What the last launch that read files says of them.
+std::vector<std::string> data_notes(const Record& record) {
+  std::vector<std::string> notes;
+  for (const Launch& launch : record.launches) {
+    const std::optional<Json> data = maybe<Json>(launch.info.host, "data");
+    if (!data) continue;
+    notes = maybe<std::vector<std::string>>(*data, "notes").value_or(std::vector<std::string>());
+    const int64_t bad = maybe<int64_t>(*data, "bad_file_count").value_or(0);
+    if (bad > 0) notes.push_back(cat(grouped(bad), bad == 1 ? " file" : " files", " could not be used"));
+  }
+  return notes;
+}
+
+// Workloads that read the same files say the same.
+void add_samples(Page& page, std::span<const ReportCell> cells) {
+  std::map<std::string, std::vector<std::string>> workloads;  // by note
+  for (const ReportCell& cell : cells)
+    for (const std::string& note : data_notes(*cell.record)) workloads[note].push_back(cell.label);
+  if (workloads.empty()) return;
+  Table table{.title = "Samples left out or made to fit", .columns = {{"what", "what"}, {"cell", "workload"}}};
+  for (const auto& [note, labels] : workloads)
+    table.rows.push_back({note, labels.size() == 1 ? labels[0] : cat(labels[0], " and ", labels.size() - 1, " more")});
+  page.html += to_html(table);
+  page.tables.push_back(std::move(table));
+}
+
 }  // namespace
 
 Page left_out_page(const Content& content) {
@@ -39,6 +68,7 @@ Page left_out_page(const Content& content) {
     if (!set.cells.empty()) add_cells(page, set);
     if (!set.unreadable.empty()) add_unreadable(page, set);
   }
+  add_samples(page, content.cells);
   return page;
 }
 

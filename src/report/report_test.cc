@@ -279,6 +279,18 @@ TEST(Report, SaysWhatABudgetLeftOut) {
   EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("id=\"left-out\"")));
 }
 
+TEST(Report, CountsSamplesThatWereLeftOut) {
+  std::vector<Record> records = four_cells();
+  for (Record& record : records)
+    record.launches.back().info.host["data"] =
+        Json{{"images", 8}, {"bad_file_count", 2}, {"notes", {"3 images left out: they do not fit"}}};
+  const std::string html = report_html({records}, kLibrary);
+  EXPECT_THAT(html, HasSubstr("<section id=\"left-out\""));
+  EXPECT_EQ(count(html, "3 images left out: they do not fit"), 1u);
+  EXPECT_THAT(html, HasSubstr("2 files could not be used"));
+  EXPECT_THAT(html, HasSubstr(" and 3 more"));
+}
+
 // A record of the golden cases, whose folder holds two pictures.
 Record pictured_record() {
   Record record = sample_record();
