@@ -60,7 +60,7 @@ def loss(network, batch):
 def reference_loss(network, batch):
     """effdet's formulas in the network's type: effdet's function casts the outputs to float32."""
     all_classes, all_boxes = network(batch["image"])
-    total = 0.0
+    network.terms = {"cls": 0.0, "box": 0.0}
     for logits, boxes, classes, codes in zip(all_classes, all_boxes, *targets_of(batch)[:2], strict=True):
         logits = logits.permute(0, 2, 3, 1).reshape(*classes.shape, -1)
         onehot = (classes.unsqueeze(-1) == torch.arange(logits.shape[-1])).to(logits.dtype)
@@ -68,8 +68,9 @@ def reference_loss(network, batch):
         counted = (codes != 0).to(codes.dtype)
         huber = effdet.loss.huber_loss(boxes.permute(0, 2, 3, 1), codes, network.config.delta, counted, False)
         kept = (focal * (classes != -2).unsqueeze(-1)).sum()
-        total = total + kept * batch["norm/cls"] + huber * batch["norm/box"]
-    return total
+        network.terms["cls"] += kept * batch["norm/cls"]
+        network.terms["box"] += huber * batch["norm/box"]
+    return sum(network.terms.values())
 
 
 def optimizer(network, samples, **form):

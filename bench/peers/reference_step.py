@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import sys
 
 import torch
 
@@ -21,19 +20,6 @@ def chosen(model, config, own):
     return recipe.build(config, dropout=False), getattr(recipe, "reference_loss", getattr(recipe, "loss", None)), recipe
 
 
-def load(network, weights):
-    """Names are those of the state_dict; tied ones stand once, counters and made tables not at all."""
-    state = network.state_dict()
-    versions = {name: value for name, value in state.items() if name.endswith(".version")}  # fairseq's, of the layout
-    missing, unexpected = network.load_state_dict({**weights, **versions}, strict=False)
-    state = network.state_dict()
-    given = {state[name].data_ptr() for name in weights if name in state}
-    left = [name for name in missing if state[name].data_ptr() not in given
-            and not name.endswith(("num_batches_tracked", "_float_tensor"))]
-    if left or unexpected:
-        sys.exit(f"names that only one side knows: {left + unexpected}")
-
-
 def exact(network, recipe):
     """In double, parts too that a class computes in float whatever its weights' type."""
     if hasattr(network, "exact"):
@@ -45,7 +31,7 @@ def tensors(model, config, own, weights, batch_path, dtype, steps):
     network, loss_of, recipe = chosen(model, config or "canonical", own)
     network = (exact(network, recipe) if dtype == torch.double else network).train()
     network.to(memory_format=torch.contiguous_format)
-    load(network, {name: value.to(dtype) for name, value in weights.items()})
+    training.load(network, {name: value.to(dtype) for name, value in weights.items()})
     parameters = [(name, value) for name, value in network.named_parameters() if name in weights]
     out = {}
 
@@ -58,6 +44,7 @@ def tensors(model, config, own, weights, batch_path, dtype, steps):
     loss = [step() for _ in range(steps)][-1]
     of_phases = loss if isinstance(loss, dict) else {"": loss}
     out |= {f"loss/{phase}".rstrip("/"): torch.tensor(each, dtype=torch.double) for phase, each in of_phases.items()}
+    out |= {f"term/{name}": value.detach() for name, value in getattr(network, "terms", {}).items()}
     for name, parameter in parameters:
         out[f"param/{name}"] = parameter.detach()
         state = optimizer.state.get(parameter, {})  # none before its phase first runs

@@ -4,9 +4,9 @@
                            [--precision fp64|fp32] [--batch 2] [--steps 3] [--framework pytorch]
 
 ENVIRONMENT is what bench/peers/setup.sh made. References: torchvision (resnet50, inception_v3), fairseq (seq2seq,
-transformer), transformers (bert, llama), effdet (efficientdet_d0, its loss in double); this project's own programs with
---own, and for gnmt_v2, wgan_gp, minigo and deep_speech_2 (of torch's layers and loss), which no package has. Dropout is
-off.
+transformer), transformers (bert, llama), effdet (efficientdet_d0, its loss in double), torchvision's detectors with the
+batch's samples (mask_rcnn); this project's own programs with --own, and for gnmt_v2, wgan_gp, minigo and deep_speech_2
+(of torch's layers and loss), which no package has. Dropout is off.
 fp64: relative differences of all tensors after the steps, at most 1e-12 (some thousand roundings: other orders of
 summation, carried through depth and the optimizers' roots); of GNMT at most 1e-11, for the gradients in its attention
 nearly cancel (float32 has two digits of them); of WGAN-GP's losses at most 1e-10: biases of the critic's last block

@@ -1,13 +1,15 @@
 """A network's training step in eager Python, on request (peer.py); driven by bench/model_peer.py.
 
     python bench/peers/MODEL.py --inputs BATCH [--config canonical] [--precision fp32|bf16] [--threads 2]
-                                [--optimizer fused|foreach] [--compile] [--first]
+                                [--optimizer fused|foreach] [--weights WEIGHTS] [--compile] [--first]
 
-MODEL.py has build, and loss, optimizer, clip and factor (of the learning rate, steps from 1) or a stepper of its own. BATCH is a safetensors file.
+MODEL.py has build, and loss, optimizer, clip and factor (of the learning rate, steps from 1) or a stepper of its own.
+BATCH is a safetensors file, WEIGHTS another.
 --first: one step, the end.
 """
 
 import contextlib
+import sys
 
 import torch
 from safetensors.torch import load_file
@@ -82,6 +84,19 @@ def allocator_peak(step, optimizer):
     return peak
 
 
+def load(network, weights):
+    """Names are those of the state_dict; tied ones stand once, counters and made tables not at all."""
+    state = network.state_dict()
+    versions = {name: value for name, value in state.items() if name.endswith(".version")}  # fairseq's, of the layout
+    missing, unexpected = network.load_state_dict({**weights, **versions}, strict=False)
+    state = network.state_dict()
+    given = {state[name].data_ptr() for name in weights if name in state}
+    left = [name for name in missing if state[name].data_ptr() not in given
+            and not name.endswith(("num_batches_tracked", "_float_tensor"))]
+    if left or unexpected:
+        sys.exit(f"names that only one side knows: {left + unexpected}")
+
+
 def library_bytes():
     """Memory of what the library loads on first use, by a step of a network of one weight."""
     weight = torch.nn.Linear(1, 1)
@@ -97,11 +112,14 @@ def main(recipe):
     parser.add_argument("--config", default="canonical")
     parser.add_argument("--precision", default="fp32")
     parser.add_argument("--optimizer", default="fused")
+    parser.add_argument("--weights")
     parser.add_argument("--compile", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     library = library_bytes()
     network = recipe.build(arguments.config)
+    if arguments.weights:
+        load(network, load_file(arguments.weights))
     loss_of = torch.compile(recipe.loss) if arguments.compile and hasattr(recipe, "loss") else None
     form = {arguments.optimizer: True}
     batch, precision = batch_of(arguments.inputs), arguments.precision
