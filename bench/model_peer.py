@@ -18,8 +18,9 @@ import time
 from interleave import PEERS, Served, environment, header, interleaved, verdict
 
 BATCHES = {"resnet50": 8, "inception_v3": 4, "seq2seq": 32, "transformer": 41, "bert": 2, "llama": 1,
-           "deep_speech_2": 4, "wgan_gp": 8, "minigo": 32}
+           "deep_speech_2": 4, "wgan_gp": 8, "minigo": 32, "mask_rcnn": 1, "efficientdet_d0": 1}
 FORMS = {"bert": ["foreach"]}  # of the optimizer in Python; torch.optim has no LAMB, nor its fused form
+OF_WEIGHTS = ("mask_rcnn",)  # how much a step has to do depends on the weights: both have ours
 
 
 def commands(arguments, inputs):
@@ -27,8 +28,11 @@ def commands(arguments, inputs):
     common += ["--config", arguments.config] if arguments.config else []
     ours = [os.path.join(arguments.build, "bench/bench_pytorch_model"), "--model", arguments.model, *common,
             "--batch", str(arguments.batch), "--save-inputs", inputs]
+    weights = inputs + "_weights"
+    if arguments.model in OF_WEIGHTS:
+        ours += ["--save-weights", weights]
     python = [os.path.join(arguments.python, "bin/python"), os.path.join(PEERS, f"{arguments.model}.py"), *common,
-              "--inputs", inputs]
+              "--inputs", inputs] + (["--weights", weights] if arguments.model in OF_WEIGHTS else [])
     return ours, python
 
 

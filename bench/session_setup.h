@@ -11,6 +11,7 @@
 #include "graph/passes.h"
 #include "models/model.h"
 #include "record/safetensors.h"
+#include "runner/data_source.h"
 #include "worker/initial_values.h"
 #include "worker/inputs.h"
 #include "worker/session.h"
@@ -24,7 +25,8 @@ struct Workload {
   ImageLayout layout = ImageLayout::kNhwc;
   Device device = Device::kCpu;
   Mode mode = {};
-  std::string save_inputs = {};  // a safetensors file to write the batch to
+  std::string save_inputs = {};   // a safetensors file to write the batch to
+  std::string save_weights = {};  // another for parameters and buffers, by their names in the program
 };
 
 // What flags of these names say; `layout` is the framework's usual one:
@@ -43,14 +45,23 @@ inline Workload workload_from(const std::map<std::string, std::string>& flags, c
           .layout = ImageLayout(text("layout", layout.text())),
           .device = Device(text("device", "cpu")),
           .mode = Mode(text("mode", "")),
-          .save_inputs = text("save-inputs", "")};
+          .save_inputs = text("save-inputs", ""),
+          .save_weights = text("save-weights", "")};
 }
 
 // The first batch of the synthetic source of the program's domain, with its norms.
 inline TensorMap synthetic_batch(const Workload& workload) {
-  Inputs inputs(input_needs(workload.program, {{"N", workload.batch}}), {}, 1);
+  protocol::InputPlan plan;
+  *plan.source = data_source(workload.program, 0);
+  Inputs inputs(input_needs(workload.program, {{"N", workload.batch}}), plan, 1);
   int64_t waited_ns = 0;
   return inputs.batch(1, waited_ns);
+}
+
+inline void write_weights(Session& session, const std::string& path) {
+  TensorMap named;
+  for (auto& [name, tensor] : session.read({"param/", "buffer/"})) named[name.substr(name.find('/') + 1)] = tensor;
+  write_safetensors(path, named);
 }
 
 inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedger* ledger = nullptr,
@@ -67,6 +78,7 @@ inline std::unique_ptr<Session> make_loaded(const Workload& workload, MemoryLedg
   options.trace = trace;
   session->load(workload.program, options);
   write_initial_values(*session, workload.program, 1, workload.threads);
+  if (!workload.save_weights.empty()) write_weights(*session, workload.save_weights);
   const TensorMap batch = synthetic_batch(workload);
   if (!workload.save_inputs.empty()) write_safetensors(workload.save_inputs, batch);
   session->stage(batch);
