@@ -25,10 +25,11 @@ from detection_batch import GivenCodes, sampled_anchors, sampled_regions, target
 clip = training.no_clip
 CANONICAL = {"blocks": (3, 4, 6, 3), "width": 64, "pyramid": 256, "sizes": (32, 64, 128, 256, 512), "slots": 91,
              "before": 2000, "after": 2000, "anchors": 256, "regions": 512, "box": 1024, "mask": (256,) * 4, "up": 256,
-             "side": 224}
+             "side": 224, "rate": 0.02 / 16, "warm": 1000, "falls": (60000, 80000)}
 TINY = {"blocks": (1, 1, 1, 1), "width": 8, "pyramid": 16, "sizes": (8, 16, 32, 64, 128), "slots": 4, "before": 32,
         "after": 128, "anchors": 32, "regions": 32, "box": 32, "mask": (16, 16), "up": 16, "side": 32}
-C4 = CANONICAL | {"blocks": (3, 4, 23, 3), "sizes": (128, 256, 512), "slots": 21, "regions": 128, "mask": ()}
+C4 = CANONICAL | {"blocks": (3, 4, 23, 3), "sizes": (128, 256, 512), "slots": 21, "regions": 128, "mask": (),
+                   "rate": 1e-3, "warm": 0, "falls": (50000,)}
 CONFIGS = {"r101": {"blocks": (3, 4, 23, 3)}, "slots81": {"slots": 81}, "faster": {"mask": ()}, "tiny": TINY,
            "faster_tiny": TINY | {"mask": ()}, "faster_c4": C4}
 RATIOS = (0.5, 1.0, 2.0)
@@ -123,7 +124,7 @@ def c4_detector(form):
 def build(config="canonical", dropout=True):
     form = CANONICAL | CONFIGS.get(config, {})
     network = c4_detector(form) if config == "faster_c4" else pyramid_detector(form)
-    network.transform = Given()
+    network.transform, network.form = Given(), form
     return network.to(memory_format=torch.channels_last)
 
 
@@ -166,14 +167,15 @@ def reference_loss(network, batch):
 
 def optimizer(network, samples, **form):
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    return torch.optim.SGD(trained, lr=0.02 * samples / 16, momentum=0.9, weight_decay=1e-4, **form)
+    rate = network.form["rate"] * samples
+    return torch.optim.SGD(trained, lr=rate, momentum=0.9, weight_decay=1e-4, **form)
 
 
 def factor(network, step, samples):
-    """From a thousandth up over 1,000 steps; a tenth from 60,000 and 80,000 on."""
-    if step < 1000:
-        return 0.001 + 0.999 * step / 1000
-    return 0.1 ** ((step >= 60000) + (step >= 80000))
+    """From a thousandth up while it warms; a tenth from each fall on."""
+    if step < network.form["warm"]:
+        return 0.001 + 0.999 * step / network.form["warm"]
+    return 0.1 ** sum(step >= fall for fall in network.form["falls"])
 
 
 if __name__ == "__main__":
