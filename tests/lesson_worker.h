@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/tensor.h"
 #include "runner/plan.h"
 #include "runner/settings.h"

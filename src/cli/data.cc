@@ -39,6 +39,8 @@ class Data final : public Command {
         "the pictures [640x480]");
     options.option("--images", make_.images, "Make stamps: number of training images; validation has a fifth as many",
                    {.show_default = true});
+    options.option("--sides", make_.sides,
+                   "Make stamps: longer sides of objects in pixels, as in 24-100 [24 to half the width]");
     options.option("--categories", make_.categories, "Make stamps: the first so many of 18 categories [all]");
     options.flag("--strict", text_.strict, "Check: fail on samples that would be left out");
     output_.declare(options);

@@ -87,12 +87,24 @@ std::string words_for(const StampSplit& split) {
              format_percent(truncated), " cut by the border; ", split.crowds, " crowds");
 }
 
+// "24-320": the shortest and the longest.
+void read_sides(const std::string& text, StampSetOptions& options) {
+  if (text.empty()) return;
+  const size_t dash = text.find('-');
+  const auto least = parse_int(text.substr(0, dash));
+  const auto most = dash == text.npos ? std::nullopt : parse_int(text.substr(dash + 1));
+  if (!least || !most || *least < 1 || *most < *least)
+    fail(ErrorKind::usage, "--sides needs two whole numbers as in 24-320, got '", text, "'");
+  options.least = *least;
+  options.most = *most;
+}
+
 Made stamps(const MakeRequest& request) {
-  const StampSetSummary made =
-      make_stamp_set(request.source, request.out,
-                     {.images = request.images,
-                      .size = size_of_pictures(request.size),
-                      .categories = request.categories == 0 ? stamp_category_count() : request.categories});
+  StampSetOptions options = {.images = request.images,
+                             .size = size_of_pictures(request.size),
+                             .categories = request.categories == 0 ? stamp_category_count() : request.categories};
+  read_sides(request.sides, options);
+  const StampSetSummary made = make_stamp_set(request.source, request.out, options);
   return {.counts = cat("training: ", words_for(made.train), "\nvalidation: ", words_for(made.val), "\n", made.stamps,
                         " stamps of ", made.categories, " categories"),
           .json = {{"categories", made.categories},

@@ -136,6 +136,8 @@ TEST_F(DataCommand, MakesCropsOfTheSizeAskedFor) {
 TEST_F(DataCommand, RefusesUnknownNamesAndMissingArguments) {
   EXPECT_THAT(data({"photo"}).err, HasSubstr("did you mean 'photos'?"));
   EXPECT_THAT(data({"prompts"}).err, HasSubstr("data prompts needs --source DIR and --out DIR"));
+  EXPECT_THAT(data({"stamps", "--source", path("none").string(), "--out", path("o").string(), "--sides", "24"}).err,
+              HasSubstr("--sides needs two whole numbers as in 24-320, got '24'"));
   EXPECT_THAT(data({"games"}).err, HasSubstr("data games needs --out DIR"));
   EXPECT_THAT(data({"prompts", "more"}).err, HasSubstr("unexpected argument 'more'"));
   EXPECT_THAT(data({"check", "squad"}).err, HasSubstr("data check takes KIND and FOLDER"));
