@@ -91,12 +91,10 @@ std::string words_for(const StampSplit& split) {
 void read_sides(const std::string& text, StampSetOptions& options) {
   if (text.empty()) return;
   const size_t dash = text.find('-');
-  const auto least = parse_int(text.substr(0, dash));
-  const auto most = dash == text.npos ? std::nullopt : parse_int(text.substr(dash + 1));
-  if (!least || !most || *least < 1 || *most < *least)
+  options.least = parse_int(text.substr(0, dash)).value_or(0);
+  options.most = dash == text.npos ? 0 : parse_int(text.substr(dash + 1)).value_or(0);
+  if (options.least < 1 || options.most < options.least)
     fail(ErrorKind::usage, "--sides needs two whole numbers as in 24-320, got '", text, "'");
-  options.least = *least;
-  options.most = *most;
 }
 
 Made stamps(const MakeRequest& request) {
