@@ -1,9 +1,9 @@
-// Queues of traces made by hand: one host thread, two streams of a device.
 #include "analysis/trace/launch_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/trace/testing_trace.h"
 #include "analysis/trace/trace_tables.h"
 #include "base/json.h"
 
@@ -13,25 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-class Queued {
- public:
-  Trace trace;
-  TrackId host = trace.track({.process = 1, .thread = 1});
-  TrackId compute = trace.track({.place = Track::Place::device, .device = 0, .thread = 7});
-  TrackId copies = trace.track({.place = Track::Place::device, .device = 0, .thread = 13});
-
-  void add(EventKind kind, std::string_view name, TrackId track, int64_t begin, int64_t end, uint32_t link = 0) {
-    trace.add({.begin = begin,
-               .duration = end - begin,
-               .name = trace.string(name),
-               .link = link,
-               .track = track,
-               .kind = kind});
-  }
-  void launch(int64_t begin, int64_t end, uint32_t link, std::string_view name = "cudaLaunchKernel") {
-    add(EventKind::api, name, host, begin, end, link);
-  }
-  void kernel(int64_t begin, int64_t end, uint32_t link) { add(EventKind::kernel, "gemm", compute, begin, end, link); }
+struct Queued : testing_trace::HandMade {
   RankAnalysis analysis(TraceWindow window = TraceWindow::trace) const { return analyze_rank(trace, 0, window); }
 };
 
@@ -122,7 +104,7 @@ TEST(LaunchQueue, GapTimesAddToTheIdleTime) {
   q.kernel(20, 100, 1);
   q.kernel(130, 150, 0);  // its launch is lost
   q.launch(140, 160, 2);
-  q.add(EventKind::memcpy, "Memcpy HtoD", q.copies, 180, 190, 2);
+  q.add(EventKind::memcpy, "Memcpy HtoD", q.comm, 180, 190, 2);
   q.add(EventKind::op, "aten::add", q.host, 190, 300);
   const RankAnalysis a = q.analysis();
   const QueueUse& use = *a.queue;

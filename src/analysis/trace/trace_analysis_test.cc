@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "analysis/trace/testing_trace.h"
 #include "analysis/trace/trace_tables.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -10,34 +11,12 @@
 namespace tbd {
 namespace {
 
-// Events by hand: one host thread, streams 7 and 20 of device 0.
-class Golden {
- public:
-  Trace trace;
-  TrackId host = trace.track({.process = 1, .thread = 1});
-  TrackId compute = trace.track({.place = Track::Place::device, .device = 0, .thread = 7});
-  TrackId comm = trace.track({.place = Track::Place::device, .device = 0, .thread = 20});
-
-  void add(EventKind kind, std::string_view name, TrackId track, int64_t begin, int64_t end, uint32_t link = 0) {
-    trace.add({.begin = begin,
-               .duration = end - begin,
-               .name = trace.string(name),
-               .link = link,
-               .track = track,
-               .kind = kind});
-  }
-  void launch(int64_t begin, int64_t end, uint32_t link) {
-    add(EventKind::api, "cudaLaunchKernel", host, begin, end, link);
-  }
-  void kernel(int64_t begin, int64_t end, uint32_t link, std::string_view name = "gemm") {
-    add(EventKind::kernel, name, compute, begin, end, link);
-  }
-};
+using testing_trace::HandMade;
 
 int64_t time_of_cause(const CauseTimes& times, IdleCause cause) { return times[static_cast<size_t>(cause)]; }
 
 TEST(Sweep, TotalsOfAHandMadeTrace) {
-  Golden g;
+  HandMade g;
   g.kernel(100, 200, 0);
   g.add(EventKind::collective, "ncclDevKernel_AllReduce", g.comm, 150, 250);
   g.add(EventKind::memcpy, "Memcpy HtoD", g.comm, 300, 310);
@@ -63,7 +42,7 @@ TEST(Sweep, TotalsOfAHandMadeTrace) {
 }
 
 TEST(IdleCauses, AGapIsSplitAtTheLaunch) {
-  Golden g;
+  HandMade g;
   g.launch(0, 10, 1);
   g.kernel(20, 100, 1);
   g.add(EventKind::op, "aten::add", g.host, 120, 190);  // dispatch from 120 on
@@ -79,7 +58,7 @@ TEST(IdleCauses, AGapIsSplitAtTheLaunch) {
 }
 
 TEST(IdleCauses, EstimateLaunchDelayFromQueuedKernels) {
-  Golden g;
+  HandMade g;
   for (uint32_t i = 1; i <= 20; ++i) g.launch(i, i + 1, i);
   for (uint32_t i = 1; i <= 20; ++i) g.kernel(1000 * i, 1000 * i + 996, i);
   g.launch(22000, 22010, 21);
@@ -92,7 +71,7 @@ TEST(IdleCauses, EstimateLaunchDelayFromQueuedKernels) {
 }
 
 TEST(IdleCauses, FollowThePriorityOfHostActivities) {
-  Golden g;
+  HandMade g;
   g.kernel(0, 10, 1);
   g.launch(0, 1, 1);
   g.add(EventKind::input, "enumerate(DataLoader)#next", g.host, 20, 60);
@@ -111,7 +90,7 @@ TEST(IdleCauses, FollowThePriorityOfHostActivities) {
 }
 
 TEST(IdleCauses, FollowTheThreadThatRunsTheSteps) {
-  Golden g;
+  HandMade g;
   const TrackId pool = g.trace.track({.process = 1, .thread = 2});
   g.add(EventKind::step, "step 1", g.host, 0, 100);
   g.add(EventKind::op, "MatMul", pool, 0, 20);
@@ -125,7 +104,7 @@ TEST(IdleCauses, FollowTheThreadThatRunsTheSteps) {
 }
 
 TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
-  Golden g;
+  HandMade g;
   g.launch(0, 1, 1);
   g.launch(2, 3, 2);
   g.kernel(10, 20, 1);
@@ -140,7 +119,7 @@ TEST(IdleCauses, AStreamThatWaitsForAnotherDependsOnIt) {
 }
 
 TEST(IdleCauses, AreUnattributedWithoutALaunch) {
-  Golden g;
+  HandMade g;
   g.kernel(0, 10, 1);
   g.kernel(30, 40, 0);
   const RankAnalysis a = analyze_rank(g.trace, 0);
@@ -149,7 +128,7 @@ TEST(IdleCauses, AreUnattributedWithoutALaunch) {
 }
 
 TEST(Launches, CountMissingDuplicateAndLateLaunches) {
-  Golden g;
+  HandMade g;
   g.launch(0, 1, 1);
   g.launch(5, 6, 2);    // its kernel is missing
   g.launch(50, 51, 3);  // after its kernel began
@@ -166,7 +145,7 @@ TEST(Launches, CountMissingDuplicateAndLateLaunches) {
 }
 
 TEST(DispatchTable, ListsOpsThatOnlyDispatch) {
-  Golden g;
+  HandMade g;
   g.add(EventKind::op, "aten::linear", g.host, 0, 100);
   g.add(EventKind::op, "aten::t", g.host, 10, 20);
   g.add(EventKind::op, "aten::addmm", g.host, 20, 90);
@@ -191,7 +170,7 @@ TEST(KernelTable, ShortNamesSayWhatDiffers) {
 }
 
 TEST(CriticalPath, WalksFromKernelToLaunchToHost) {
-  Golden g;
+  HandMade g;
   g.add(EventKind::step, "ProfilerStep#1", g.host, 0, 300);
   g.add(EventKind::op, "aten::mm", g.host, 10, 60);
   g.launch(40, 50, 1);
@@ -211,7 +190,7 @@ TEST(CriticalPath, WalksFromKernelToLaunchToHost) {
 }
 
 TEST(CriticalPath, FollowsTheThreadThatWorked) {
-  Golden g;
+  HandMade g;
   const TrackId other = g.trace.track({.process = 1, .thread = 2});
   g.add(EventKind::step, "ProfilerStep#1", g.host, 0, 100);
   g.add(EventKind::op, "aten::mm", g.host, 0, 20);
@@ -223,7 +202,7 @@ TEST(CriticalPath, FollowsTheThreadThatWorked) {
 }
 
 TEST(RankAnalysis, RejectsEmptyTracesMissingStepsAndUnknownRanks) {
-  Golden g;
+  HandMade g;
   EXPECT_THROW(analyze_rank(g.trace, 0), Error);
   g.kernel(0, 1, 0);
   EXPECT_THROW(analyze_rank(g.trace, 0, TraceWindow::steps), Error);
@@ -232,7 +211,7 @@ TEST(RankAnalysis, RejectsEmptyTracesMissingStepsAndUnknownRanks) {
 
 // Random traces: events of all kinds anywhere, overlapping, of no length, with links that match, clash or dangle.
 Trace random_trace(std::mt19937_64& random, bool device) {
-  Golden g;
+  HandMade g;
   const auto some = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
   };
@@ -324,7 +303,7 @@ TEST(Properties, UnionIsAtMostTheSum) {
 
 // The collective of a rank that enters at `begin`.
 RankCollectives entered(int32_t rank, int64_t begin, int64_t end) {
-  Golden g;
+  HandMade g;
   g.add(EventKind::collective, "ncclDevKernel_AllReduce", g.comm, begin, end);
   return {rank, analyze_rank(g.trace, 0).collectives};
 }
@@ -346,7 +325,7 @@ TEST(Collectives, ReportClocksThatDisagree) {
 }
 
 TEST(Comparison, NamesTheKernelThatChanged) {
-  Golden base, next;
+  HandMade base, next;
   base.kernel(0, 100, 0, "a");
   base.kernel(100, 200, 0, "b");
   next.kernel(0, 100, 0, "a");
