@@ -48,6 +48,13 @@ std::vector<double> signature(std::span<const double> values) {
   return sums;
 }
 
+void expect_signature(std::span<const double> values, std::string_view file, const std::string& pointer,
+                      double tolerance) {
+  const std::vector<double> got = signature(values), want = golden(file, pointer);
+  EXPECT_NEAR(got[0], want[0], tolerance) << pointer;
+  EXPECT_NEAR(got[1], want.at(1), 97 * tolerance) << pointer;
+}
+
 std::vector<detection::Box> random_boxes(uint32_t seed, int64_t count, const detection::Extent& image,
                                          double most_side) {
   const Philox draw(seed, "test/boxes");

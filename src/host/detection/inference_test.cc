@@ -18,6 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pointwise;
 using testing_detection::complaint;
+using testing_detection::expect_signature;
 using testing_detection::golden;
 using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
@@ -60,9 +61,7 @@ TEST(BoxHeadDetections, AreTorchvisions) {
   const std::vector<Detection> found = golden_detections();
   EXPECT_EQ(labels_of(found), golden_integers("torchvision", "/detections/labels"));
   EXPECT_THAT(scores_of(found), Pointwise(DoubleNear(1e-12), golden("torchvision", "/detections/scores")));
-  const std::vector<double> want = golden("torchvision", "/detections/box_signature");
-  EXPECT_NEAR(signature(corners_of(found))[0], want[0], 1e-9);
-  EXPECT_NEAR(signature(corners_of(found))[1], want[1], 1e-7);
+  expect_signature(corners_of(found), "torchvision", "/detections/box_signature", 1e-9);
 }
 
 TEST(BoxHeadDetections, AreAboveTheScore) {

@@ -15,9 +15,8 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing_detection::complaint;
-using testing_detection::golden;
+using testing_detection::expect_signature;
 using testing_detection::golden_integers;
-using testing_detection::signature;
 
 constexpr int64_t kAnchors = 2835, kAfter = 60;
 
@@ -73,9 +72,7 @@ TEST(SelectProposals, SelectsAsTorchvision) {
   call.run();
   EXPECT_EQ((std::vector<int32_t>{call.count(0), call.count(1)}), golden_integers("torchvision", "/proposals/count"));
   for (int64_t n = 0; n < 2; ++n) {
-    const std::vector<double> want = golden("torchvision", cat("/proposals/signature/", n));
-    EXPECT_NEAR(signature(call.rows(n))[0], want[0], 1e-8);
-    EXPECT_NEAR(signature(call.rows(n))[1], want[1], 1e-6);
+    expect_signature(call.rows(n), "torchvision", cat("/proposals/signature/", n), 1e-8);
   }
 }
 

@@ -17,11 +17,11 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 using testing_detection::complaint;
+using testing_detection::expect_signature;
 using testing_detection::golden;
 using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
 using testing_detection::random_boxes;
-using testing_detection::signature;
 
 constexpr int64_t kImages = 2, kProposals = 60, kObjects = 4, kRuns = 600, kRows = 32, kPositives = 8, kSide = 28;
 // Positions of operands and results.
@@ -113,12 +113,6 @@ std::vector<int32_t> first(std::span<const int32_t> values, int64_t count) {
   return {values.begin(), values.begin() + count};
 }
 
-void expect_signature(std::span<const double> values, const std::string& pointer, double tolerance) {
-  const std::vector<double> want = golden("torchvision", pointer);
-  EXPECT_NEAR(signature(values)[0], want[0], tolerance) << pointer;
-  EXPECT_NEAR(signature(values)[1], want[1], 97 * tolerance) << pointer;
-}
-
 TEST(RoiLevel, IsTorchvisions) {
   const std::vector<double> sides = golden("small", "/level/sides");
   std::vector<int32_t> levels;
@@ -134,11 +128,12 @@ TEST(SampleRois, SamplesAsTorchvision) {
   const int32_t sampled = golden_integers("torchvision", "/rois/sampled")[0];
   ASSERT_EQ(images.positives(), positives);
   ASSERT_EQ(sampled, kImages * kRows);
-  expect_signature(images.reals(kRoisOut), "/rois/rois_signature", 1e-4);  // proposals in the file have six digits
+  expect_signature(images.reals(kRoisOut), "torchvision", "/rois/rois_signature",
+                   1e-4);  // proposals in the file have six digits
   EXPECT_EQ(first(images.integers(kLabelOut), positives), golden_integers("torchvision", "/rois/labels_of_positives"));
   EXPECT_EQ(first(images.integers(kLevelOut), sampled), golden_integers("torchvision", "/rois/levels"));
-  expect_signature(images.reals(kTargetOut).first(4 * positives), "/rois/box_target_signature", 1e-5);
-  expect_signature(images.reals(kMaskTargetOut), "/rois/mask_target_signature", 1e-2);
+  expect_signature(images.reals(kTargetOut).first(4 * positives), "torchvision", "/rois/box_target_signature", 1e-5);
+  expect_signature(images.reals(kMaskTargetOut), "torchvision", "/rois/mask_target_signature", 1e-2);
 }
 
 TEST(SampleRois, WeighsByTheCountsOfTheBatch) {

@@ -17,11 +17,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing_detection::complaint;
+using testing_detection::expect_signature;
 using testing_detection::golden;
 using testing_detection::golden_boxes;
 using testing_detection::golden_integers;
 using testing_detection::random_boxes;
-using testing_detection::signature;
 
 constexpr double kRpnRatios[] = {0.5, 1, 2};
 
@@ -77,9 +77,7 @@ TEST(RpnTargets, OfSmallBoxesAreTorchvisions) {
   EXPECT_EQ(targets.index, golden_integers("rules", "/rpn/index"));
   std::vector<double> codes;
   for (const BoxCode& code : targets.box_target) codes.insert(codes.end(), code.begin(), code.end());
-  const std::vector<double> want = golden("rules", "/rpn/box_target_signature");
-  EXPECT_NEAR(signature(codes)[0], want[0], 1e-11);
-  EXPECT_NEAR(signature(codes)[1], want[1], 1e-9);
+  expect_signature(codes, "rules", "/rpn/box_target_signature", 1e-11);
 }
 
 // As the rule is written: all pairs of boxes and anchors.

@@ -18,6 +18,9 @@ std::vector<detection::Box> golden_boxes(std::string_view file, std::string_view
 
 // The sum of the values, and of each times 1 + (index mod 97), which sees their order.
 std::vector<double> signature(std::span<const double> values);
+// That signature(values) is the one at the pointer: the sum within the tolerance, the other within 97 times it.
+void expect_signature(std::span<const double> values, std::string_view file, const std::string& pointer,
+                      double tolerance);
 
 // `count` boxes with sides of 1 ... `most_side` pixels and corners on multiples of 1/4, so that equal overlaps are
 // common.
