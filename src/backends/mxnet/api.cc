@@ -3,7 +3,9 @@
 #include <mxnet/c_api.h>
 #include <nnvm/c_api.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -204,6 +206,32 @@ Symbol Symbol::output(uint32_t index) const {
 std::vector<std::string> Symbol::arguments() const { return strings(MXSymbolListArguments, handle()); }
 std::vector<std::string> Symbol::auxiliaries() const { return strings(MXSymbolListAuxiliaryStates, handle()); }
 
+namespace {
+
+// Where nothing asks for a gradient MXNet fuses ops of oneDNN when it binds, and 1.9.1 then makes a group of depthwise
+// convolutions that it cannot run ("could not create a primitive descriptor for a reorder primitive").
+class WithoutFusing {
+ public:
+  explicit WithoutFusing(bool applies) : applies_(applies) {
+    if (applies_) ::setenv(kVariable, "NONE", /*overwrite=*/1);
+  }
+  ~WithoutFusing() {
+    if (applies_) ::unsetenv(kVariable);
+  }
+  WithoutFusing(const WithoutFusing&) = delete;
+  WithoutFusing& operator=(const WithoutFusing&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "MXNET_SUBGRAPH_BACKEND";
+  bool applies_;
+};
+
+bool asks_for_none(std::span<const Bound> arguments) {
+  return std::ranges::all_of(arguments, [](const Bound& each) { return each.request == Gradient::none; });
+}
+
+}  // namespace
+
 Executor::Executor(const Symbol& symbol, std::span<const Bound> arguments, std::span<const Array> auxiliaries) {
   std::vector<void*> values, gradients, states = handles(auxiliaries);
   std::vector<uint32_t> requests;
@@ -213,6 +241,7 @@ Executor::Executor(const Symbol& symbol, std::span<const Bound> arguments, std::
     requests.push_back(static_cast<uint32_t>(each.request));
   }
   void* handle = nullptr;
+  const WithoutFusing without(asks_for_none(arguments));
   check(MXExecutorBind(symbol.handle(), context().type, context().index, static_cast<uint32_t>(values.size()),
                        values.data(), gradients.data(), requests.data(), static_cast<uint32_t>(states.size()),
                        states.data(), &handle));
