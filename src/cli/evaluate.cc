@@ -22,6 +22,7 @@ class Evaluate final : public Command {
 
   int run(Context& context) override {
     const Format format = training_.output.table_format();
+    note_interrupts();
     if (pictures_ > 0 && out_.empty()) fail(ErrorKind::usage, "--pictures needs a folder: --out");
     const EvaluationRow row = evaluate_weights({.workload = training_.workload(),
                                                 .weights = weights_,

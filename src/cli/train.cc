@@ -32,6 +32,7 @@ class Train final : public Command {
 
   int run(Context& context) override {
     const Format format = training_.output.table_format();
+    note_interrupts();
     const TrainSink tell = [&](const EvaluationRow& row) {
       if (!training_.output.quiet) context.err << line_of(row) << std::endl;
     };

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path folder_of(const fs::path& record) { return record / "checkpoints"; }
-fs::path last_of(const fs::path& record) { return folder_of(record) / "last.json"; }
+fs::path last_of(const fs::path& record) { return record / kLastCheckpoint; }
 
 std::string kept_file(const fs::path& record) {
   const fs::path last = last_of(record);

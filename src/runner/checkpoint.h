@@ -8,6 +8,8 @@
 
 namespace tbd {
 
+inline constexpr const char* kLastCheckpoint = "checkpoints/last.json";
+
 struct Checkpoint {
   int64_t step = 0;             // that was finished
   double training_seconds = 0;  // until then, over all launches

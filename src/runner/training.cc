@@ -191,7 +191,7 @@ class Training {
       go(info);
     } catch (const WorkerFault& fault) {
       info.outcome = fault.outcome();
-      error.emplace(fault.error(), fault.what());
+      error.emplace(fault.error(), with_way_on(fault));
     } catch (const Error& e) {
       info.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = ""};
       error = e;
@@ -204,6 +204,12 @@ class Training {
   }
 
  private:
+  std::string with_way_on(const WorkerFault& fault) const {
+    const bool can = fault.outcome().kind == OutcomeKind::interrupted && is_file(record_->folder() / kLastCheckpoint);
+    return can ? cat(fault.what(), ": continue with 'tbd train --resume ", record_->folder().string(), "'")
+               : std::string(fault.what());
+  }
+
   const RunInfo& begun() {
     RunInfo& run = cell_.prepared.run;
     run.environment = capture_environment(settings_.environment);
@@ -271,6 +277,7 @@ class Training {
       fail(ErrorKind::usage, "the training began on data of content ", going_on_->data_hash.value_or("unknown"),
            ", but ", options_.workload.data, " has content ", hash.value_or("unknown"));
     cell_.prepared.run.workload.data_hash = hash;
+    record_->update(cell_.prepared.run);  // what goes on after a kill compares with it
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
