@@ -48,4 +48,33 @@ void RaggedRows::check_operands(const BoundNode& node) const {
   }
 }
 
+namespace {
+
+Cost difference(const Cost& more, const Cost& less) {
+  return {.model = more.model - less.model,
+          .valid = more.valid - less.valid,
+          .simd = more.simd - less.simd,
+          .trans = more.trans - less.trans,
+          .bytes = more.bytes - less.bytes};
+}
+
+Graph with_one_row_less(Graph graph, const RaggedRows& rows) {
+  for (size_t id = 0; id < graph.values.size(); ++id)
+    if (rows.is_ragged(static_cast<ValueId>(id))) --graph.values[id].shape[0];
+  return graph;
+}
+
+}  // namespace
+
+std::vector<NodeCost> costs_of_row(const Graph& graph) {
+  const RaggedRows rows(graph);
+  std::vector<NodeCost> out(graph.nodes.size());
+  if (!rows.count()) return out;
+  const std::vector<NodeCost> all = node_costs(graph), less = node_costs(with_one_row_less(graph, rows));
+  for (size_t i = 0; i < out.size(); ++i)
+    if (rows.reads_rows(graph.nodes[i]))
+      out[i] = {difference(all[i].forward, less[i].forward), difference(all[i].backward, less[i].backward)};
+  return out;
+}
+
 }  // namespace tbd

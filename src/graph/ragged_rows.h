@@ -32,4 +32,8 @@ class RaggedRows {
   int64_t most_ = 0;
 };
 
+// What each valid row adds to the costs of a pass through the phase: node_costs are those of all rows, most() of them,
+// and linear in their number. 0 for nodes that read no ragged rows.
+std::vector<NodeCost> costs_of_row(const Graph& graph);
+
 }  // namespace tbd

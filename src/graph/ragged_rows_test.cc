@@ -104,5 +104,24 @@ TEST(RaggedRows, AreCountedOnce) {
               HasSubstr("host_call 'second': a second host call has ragged results"));
 }
 
+// Fixed + rows x per row are the costs for any number of rows.
+TEST(RaggedRows, AddTheSameEach) {
+  const Program program = masks();
+  const Graph graph = bind(program, program.phases[0], {{"N", 2}}),
+              twice = bind(program, program.phases[0], {{"N", 4}});
+  const std::vector<NodeCost> each = costs_of_row(graph), all = node_costs(graph), more = node_costs(twice);
+  for (size_t i = 0; i < each.size(); ++i) {
+    if (!RaggedRows(graph).reads_rows(graph.nodes[i])) {
+      EXPECT_EQ(each[i].forward, Cost{}) << graph.nodes[i].name;
+      continue;
+    }
+    EXPECT_EQ(more[i].forward.model, all[i].forward.model + 4 * each[i].forward.model) << graph.nodes[i].name;
+    EXPECT_EQ(more[i].backward.model, all[i].backward.model + 4 * each[i].backward.model) << graph.nodes[i].name;
+    EXPECT_EQ(more[i].forward.bytes, all[i].forward.bytes + 4 * each[i].forward.bytes) << graph.nodes[i].name;
+    EXPECT_EQ(more[i].backward.simd, all[i].backward.simd + 4 * each[i].backward.simd) << graph.nodes[i].name;
+  }
+  EXPECT_EQ(each[1].forward.model, 2 * 3 * 3 * 9 * 16);  // conv: 3 x 4 x 4 results of 3 x 3 x 3 taps
+}
+
 }  // namespace
 }  // namespace tbd
