@@ -66,7 +66,8 @@ StepRow StepMeter::finish(const Step& step) {
               .steal_ticks = since(last_.steal_ticks, counters.steal_ticks),
               .rss_bytes = counters.usage.rss_bytes,
               .loss = step.loss,
-              .device_ns = step.device_ns};
+              .device_ns = step.device_ns,
+              .rows = step.rows};
   last_ = counters;
   return row;
 }

@@ -41,7 +41,7 @@ class StepMeter {
   struct Step {
     int64_t number = 0, input_wait_ns = 0;
     double units = 0, loss = 0;
-    std::optional<int64_t> samples = {}, valid = {}, padded = {}, device_ns = {};
+    std::optional<int64_t> samples = {}, valid = {}, padded = {}, device_ns = {}, rows = {};
   };
   StepRow finish(const Step& step);
 

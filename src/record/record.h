@@ -87,7 +87,8 @@ struct StepRow {
   int64_t completed_ns = 0;        // completion stamp on a monotonic clock whose zero is the launch's process start
   double units = 0;                // of throughput, real (unpadded), that the step finished
   std::optional<int64_t> samples;  // rows of its batches
-  std::optional<int64_t> valid, padded;  // tokens that are real, and places for tokens, where samples are padded
+  // Tokens (frames, pixels) that are real, and places for them, where samples are padded.
+  std::optional<int64_t> valid, padded;
   std::optional<int64_t> input_wait_ns;  // the step loop waited for a batch
   std::optional<int64_t> user_cpu_ns;    // of the worker, all threads
   std::optional<int64_t> system_cpu_ns;
@@ -103,6 +104,8 @@ struct StepRow {
   std::optional<int64_t> foreign_ns;      // CPU time of other processes on the usable processors since the last block
   // On a GPU: from the first to the last work of the step on its stream, by the device's own clock.
   std::optional<int64_t> device_ns;
+  // Rows that the data gave work to, where a program has ragged rows (docs/program.md): regions with a mask.
+  std::optional<int64_t> rows;
 };
 
 // launches/<pass>-<n>/launch.json: what is known of one worker process besides its steps.

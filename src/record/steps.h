@@ -17,7 +17,7 @@ struct StepCount {
   std::string_view name;
   Member member;
 };
-inline constexpr std::array<StepCount, 16> kAllStepCounts = {{
+inline constexpr std::array<StepCount, 17> kAllStepCounts = {{
     {"samples", &StepRow::samples},
     {"valid", &StepRow::valid},
     {"padded", &StepRow::padded},
@@ -34,6 +34,7 @@ inline constexpr std::array<StepCount, 16> kAllStepCounts = {{
     {"read_byte_rate", &StepRow::read_byte_rate},
     {"foreign_ns", &StepRow::foreign_ns},
     {"device_ns", &StepRow::device_ns},
+    {"rows", &StepRow::rows},
 }};
 inline constexpr std::span kStepCounts = kAllStepCounts;
 

@@ -16,6 +16,7 @@ StepRow full_row() {
   row.read_byte_rate = 11;
   row.foreign_ns = 13;
   row.device_ns = 17;
+  row.rows = 19;
   return row;
 }
 
@@ -30,6 +31,7 @@ TEST(ProtocolRows, ComeBackAsTheyWere) {
   EXPECT_EQ(rows[0].read_byte_rate, 11);
   EXPECT_EQ(rows[0].foreign_ns, 13);
   EXPECT_EQ(rows[0].device_ns, 17);
+  EXPECT_EQ(rows[0].rows, 19);
   EXPECT_FALSE(rows[1].pause_ns);
 }
 

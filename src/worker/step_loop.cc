@@ -64,10 +64,10 @@ StepLoop::StepLoop(const Parts& parts) : parts_(parts), meter_(parts.zero_ns) {}
 
 StepMeter::Step StepLoop::finished(int64_t number, const StepReport& report) const {
   const std::map<std::string, double>& counts = parts_.inputs.counts();
-  const auto counted = [&](const char* what, const char* else_what) -> std::optional<int64_t> {
-    auto count = counts.find(what);
-    if (count == counts.end()) count = counts.find(else_what);
-    return count == counts.end() ? std::nullopt : std::optional(std::llround(count->second));
+  const auto counted = [&](std::initializer_list<const char*> names) -> std::optional<int64_t> {
+    for (const char* name : names)
+      if (const auto count = counts.find(name); count != counts.end()) return std::llround(count->second);
+    return std::nullopt;
   };
   const int64_t samples = samples_of_step(parts_.program, batch_seen_, number);
   return {.number = number,
@@ -75,9 +75,10 @@ StepMeter::Step StepLoop::finished(int64_t number, const StepReport& report) con
           .units = units_of_step(parts_.program, batch_seen_, number, counts),
           .loss = report.loss,
           .samples = samples,
-          .valid = counted("tokens", "frames"),
-          .padded = counted("slots", "frame_slots"),
-          .device_ns = report.device_ns};
+          .valid = counted({"tokens", "frames", "pixels"}),
+          .padded = counted({"slots", "frame_slots", "pixel_slots"}),
+          .device_ns = report.device_ns,
+          .rows = report.rows};
 }
 
 protocol::RunReply StepLoop::run(const protocol::Run& request) {
