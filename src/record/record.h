@@ -42,9 +42,15 @@ struct OpCost {
   int64_t flop_model = 0, flop_valid = 0, flop_simd = 0, trans = 0;
   int64_t bytes = 0;
 };
+// What one row adds to an op that works on as many rows as the data of a step has use for (StepRow::rows).
+struct RowCost {
+  int64_t most = 0;  // rows that the op's own counts contain
+  OpCost forward, backward;
+};
 struct OpRow {
   std::string node, op;
-  OpCost forward, backward;
+  OpCost forward, backward;    // with all rows
+  std::optional<RowCost> row;  // nullopt: the same work in every step
 };
 
 enum class RunState { running, complete, interrupted };

@@ -62,12 +62,19 @@ void fields(T& cost, auto visit) {
   visit("trans", cost.trans);
   visit("bytes", cost.bytes);
 }
+template <Is<RowCost> T>
+void fields(T& row, auto visit) {
+  visit("most", row.most);
+  visit("forward", row.forward);
+  visit("backward", row.backward);
+}
 template <Is<OpRow> T>
 void fields(T& row, auto visit) {
   visit("node", row.node);
   visit("op", row.op);
   visit("forward", row.forward);
   visit("backward", row.backward);
+  visit("row", row.row);
 }
 template <Is<RunInfo> T>
 void fields(T& run, auto visit) {
@@ -122,9 +129,11 @@ void check_version(const Json& json) {
 // A sum over nodes of hostile numbers must not overflow.
 void check_costs(const OpRow& row) {
   constexpr int64_t kLargest = int64_t{1} << 52;
-  for (const OpCost& c : {row.forward, row.backward})
+  const RowCost each = row.row.value_or(RowCost{});
+  for (const OpCost& c : {row.forward, row.backward, each.forward, each.backward})
     for (const int64_t value : {c.flop_model, c.flop_valid, c.flop_simd, c.trans, c.bytes})
       require(value >= 0 && value <= kLargest, "op '", row.node, "' claims ", value, " FLOPs or bytes");
+  require(each.most >= 0 && each.most <= kLargest, "op '", row.node, "' claims ", each.most, " rows");
 }
 
 // No count, size or duration is negative. `what` names a number's key.

@@ -11,6 +11,7 @@
 #include "graph/least_batch.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
+#include "graph/ragged_rows.h"
 #include "measure/cores.h"
 #include "measure/gpu/visible_device.h"
 #include "models/model.h"
@@ -121,6 +122,14 @@ void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
   }
 }
 
+OpCost op_cost(const Cost& cost, int64_t times) {
+  return {.flop_model = cost.model * times,
+          .flop_valid = cost.valid * times,
+          .flop_simd = cost.simd * times,
+          .trans = cost.trans * times,
+          .bytes = cost.bytes * times};
+}
+
 }  // namespace
 
 std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
@@ -128,21 +137,18 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
   for (const StepEntry& entry : program.step) {
     const Phase& phase = program.phase(entry.phase);
     const Graph graph = bind(program, phase, bindings);
-    const std::vector<NodeCost> costs = node_costs(graph);
+    const std::vector<NodeCost> costs = node_costs(graph), of_row = costs_of_row(graph);
+    const RaggedRows ragged(graph);
     const int64_t times = entry.repeat * phase.accumulate;
-    const auto scaled = [&](const Cost& cost) {
-      return OpCost{.flop_model = cost.model * times,
-                    .flop_valid = cost.valid * times,
-                    .flop_simd = cost.simd * times,
-                    .trans = cost.trans * times,
-                    .bytes = cost.bytes * times};
-    };
     const std::string prefix = program.phases.size() > 1 ? phase.name + "/" : "";
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      rows.push_back({.node = cat(prefix, graph.nodes[i].name),
-                      .op = kind(graph.nodes[i].op),
-                      .forward = scaled(costs[i].forward),
-                      .backward = scaled(costs[i].backward)});
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      OpRow& row = rows.emplace_back(OpRow{.node = cat(prefix, graph.nodes[i].name),
+                                           .op = kind(graph.nodes[i].op),
+                                           .forward = op_cost(costs[i].forward, times),
+                                           .backward = op_cost(costs[i].backward, times)});
+      if (ragged.reads_rows(graph.nodes[i]))
+        row.row = {ragged.most() * times, op_cost(of_row[i].forward, 1), op_cost(of_row[i].backward, 1)};
+    }
   }
   return rows;
 }
