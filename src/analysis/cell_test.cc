@@ -37,6 +37,23 @@ TEST(CellRow, MetricsMatchTheGeneratedSeries) {
   EXPECT_EQ(cell.judgement.grade, "development");
 }
 
+// A network with ragged rows does the work of those that its data gave it: fixed + rows x per row.
+TEST(CellRow, FlopsAreThoseOfTheRowsThatAStepHad) {
+  Record record = sample_record({.launches = 2});
+  const double all = summarize(record)["flop_rate"].value.value(), share = summarize(record)["mfu"].value.value(),
+               in_use = summarize(record)["flop_utilization"].value.value();
+  OpRow& op = record.run.ops.front();
+  op.row = RowCost{.most = 256, .forward = {.flop_model = 7'000'000}, .backward = {.flop_model = 5'000'000}};
+  EXPECT_EQ(summarize(record)["flop_rate"].value.value(), all) << "a record whose steps do not say";
+  for (Launch& launch : record.launches)
+    for (StepRow& step : launch.steps) step.rows = 40 + 8 * (step.step % 2);
+  const CellResult cell = summarize(record);
+  const double of_a_step = 8 * 24'299'077'632.0, without = (256 - 44) * 12'000'000.0;
+  EXPECT_NEAR(cell["flop_rate"].value.value() / all, 1 - without / of_a_step, 1e-4);
+  EXPECT_NEAR(cell["mfu"].value.value() / share, 1 - without / of_a_step, 1e-4);
+  EXPECT_LT(cell["flop_utilization"].value.value(), 0.8 * in_use);
+}
+
 TEST(CellRow, SlowerCoresThanEarlierMarkARecordDisturbedFromItsFirstStep) {
   Record record = sample_record({.launches = 3});
   const auto seen = [](double change) {

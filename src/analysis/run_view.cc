@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/step_ops.h"
 #include "base/error.h"
 
 namespace tbd {
@@ -86,19 +87,24 @@ void choose_basis(RunView& run) {
     run.basis = Basis::undisturbed;
 }
 
+// Calls `visit` with the place in the window of each step that `basis` takes.
+template <class Visit>
+void visit_steps(const LaunchView& launch, Basis basis, Visit visit) {
+  for (const Block& block : launch.blocks)
+    for (size_t i = block.begin; i < block.end; ++i)
+      if (basis != Basis::undisturbed || block.undisturbed()) visit(i);
+}
+
 }  // namespace
 
 std::string_view name(Basis basis) { return basis == Basis::total ? "total" : "undisturbed"; }
 
 StepWork work_of(const LaunchView& launch, Basis basis) {
   StepWork work;
-  for (const Block& block : launch.blocks) {
-    if (basis == Basis::undisturbed && !block.undisturbed()) continue;
-    for (size_t i = block.begin; i < block.end; ++i) {
-      work.times.push_back(launch.window_times()[i]);
-      work.units.push_back(launch.window()[i].units);
-    }
-  }
+  visit_steps(launch, basis, [&](size_t i) {
+    work.times.push_back(launch.window_times()[i]);
+    work.units.push_back(launch.window()[i].units);
+  });
   return work;
 }
 
@@ -109,11 +115,13 @@ Shift shift_of(const StepWork& work) {
 
 StepTotals headline_steps(const RunView& run) {
   StepTotals totals;
-  for (const LaunchView& launch : run.launches)
-    for (const double time : work_of(launch, run.basis).times) {
-      totals.seconds += time;
-      ++totals.steps;
-    }
+  std::vector<StepRow> steps;
+  for (const LaunchView& launch : run.launches) {
+    for (const double time : work_of(launch, run.basis).times) totals.seconds += time;
+    visit_steps(launch, run.basis, [&](size_t i) { steps.push_back(launch.window()[i]); });
+  }
+  totals.steps = std::ssize(steps);
+  totals.rows = mean_rows(steps);
   return totals;
 }
 

@@ -63,6 +63,7 @@ Shift shift_of(const StepWork& work);
 struct StepTotals {
   double seconds = 0;
   int64_t steps = 0;
+  std::optional<double> rows;  // of a step on average (StepRow::rows); nullopt where a step does not say
 };
 StepTotals headline_steps(const RunView& run);
 

@@ -13,16 +13,27 @@ double sum_of(const RunInfo& run, int64_t OpCost::*column) {
   return sum;
 }
 
-std::optional<double> model_flops_per_step(const RunInfo& run) {
-  if (run.train_flops && run.workload.samples_per_step > 0)
-    return static_cast<double>(*run.train_flops) * static_cast<double>(run.workload.samples_per_step);
-  if (run.ops.empty()) return std::nullopt;
-  return sum_of(run, &OpCost::flop_model);
+// What rows would have added that the data of a step gave no work to: in no step any, where the steps do not say.
+double unused_rows(const RunInfo& run, const StepTotals& steps, int64_t OpCost::*column) {
+  double sum = 0;
+  for (const OpRow& op : run.ops) {
+    if (!op.row || !steps.rows) continue;
+    const double rows = std::max(0.0, static_cast<double>(op.row->most) - *steps.rows);
+    sum += rows * static_cast<double>(op.row->forward.*column + op.row->backward.*column);
+  }
+  return sum;
 }
 
-Measured flop_rate_of(const RunView& run, std::optional<double> flops_per_step) {
+std::optional<double> model_flops_per_step(const RunInfo& run, const StepTotals& steps) {
+  const double less = unused_rows(run, steps, &OpCost::flop_model);
+  if (run.train_flops && run.workload.samples_per_step > 0)
+    return static_cast<double>(*run.train_flops) * static_cast<double>(run.workload.samples_per_step) - less;
+  if (run.ops.empty()) return std::nullopt;
+  return sum_of(run, &OpCost::flop_model) - less;
+}
+
+Measured flop_rate_of(const StepTotals& headline, std::optional<double> flops_per_step) {
   if (!flops_per_step) return absent("the record holds no FLOP count");
-  const StepTotals headline = headline_steps(run);
   if (!(headline.seconds > 0)) return not_measured();
   return {.value = *flops_per_step * static_cast<double>(headline.steps) / headline.seconds};
 }
@@ -45,7 +56,10 @@ Measured share_of_roof(const RunView& run, const Measured& rate, std::string_vie
   return {.value = *rate.value / *peak_rate};
 }
 
-Measured model_flop_rate(const RunView& run) { return flop_rate_of(run, model_flops_per_step(run.record->run)); }
+Measured model_flop_rate(const RunView& run) {
+  const StepTotals headline = headline_steps(run);
+  return flop_rate_of(headline, model_flops_per_step(run.record->run, headline));
+}
 Measured mfu(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "isa"); }
 Measured gemm_share(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "gemm"); }
 
@@ -55,8 +69,26 @@ Measured flop_utilization(const RunView& run) {
   const std::string& type = info.workload.precision.text();
   if (info.ops.empty()) return absent("the record holds no op table");
   const bool vector = type == "fp32" || type == "fp64";
-  const double flops = sum_of(info, &OpCost::flop_model) + (vector ? sum_of(info, &OpCost::flop_simd) : 0.0);
-  return share_of_roof(run, flop_rate_of(run, flops), "isa");
+  const StepTotals headline = headline_steps(run);
+  const auto done = [&](int64_t OpCost::*column) { return sum_of(info, column) - unused_rows(info, headline, column); };
+  const double flops = done(&OpCost::flop_model) + (vector ? done(&OpCost::flop_simd) : 0.0);
+  return share_of_roof(run, flop_rate_of(headline, flops), "isa");
+}
+
+// Where a program has ragged rows: how many there were, and what each adds.
+void row_facts(const RunView& run, Facts& facts) {
+  int64_t most = 0, model = 0, simd = 0;
+  for (const OpRow& op : run.record->run.ops) {
+    if (!op.row) continue;
+    most = op.row->most;
+    model += op.row->forward.flop_model + op.row->backward.flop_model;
+    simd += op.row->forward.flop_simd + op.row->backward.flop_simd;
+  }
+  if (most == 0) return;
+  facts.push_back({"model FLOPs of one row", model, "", "run.json: ops, sum of row flop_model"});
+  facts.push_back({"elementwise FLOPs of one row", simd, "", "run.json: ops, sum of row flop_simd"});
+  facts.push_back({"rows in the counts of one step", most, "", "run.json: ops, row.most"});
+  facts.push_back({"rows of one step, mean", known(headline_steps(run).rows), "", "steps.csv: rows"});
 }
 
 void flop_facts(const RunView& run, Facts& facts) {
@@ -70,6 +102,7 @@ void flop_facts(const RunView& run, Facts& facts) {
   }
   facts.push_back({"model FLOPs of one step, op table", model, "", "run.json: ops, sum of flop_model"});
   facts.push_back({"elementwise FLOPs of one step, op table", simd, "", "run.json: ops, sum of flop_simd"});
+  row_facts(run, facts);
   add_totals(run, facts);
   for (const char* roof : {"isa", "gemm"}) {
     const std::optional<Json> rates = maybe<Json>(info.peaks, roof);
@@ -92,7 +125,9 @@ constexpr Metric kFlopRateMetrics[] = {
      .formula = "FLOPs of a step * steps after warming up / sum of step times",
      .counts = "In: matrix-like operations forward and backward, dense, a multiply-add as 2. Out: elementwise work, "
                "recomputation, updates.",
-     .how = "FLOPs of a step: train_flops * samples_per_step, else the sum of the op table. Time from the clean pass.",
+     .how =
+         "FLOPs of a step: train_flops * samples_per_step, else the sum of the op table; where rows are ragged, less "
+         "what each row adds for those that a step had no work for. Time from the clean pass.",
      .source = "Counting rules: docs/flops.md.",
      .limits = "Analytic: a fast algorithm that does less work still counts in full.",
      .gate = MetricGate::timed,

@@ -60,7 +60,7 @@ constexpr Metric kPaddingMetrics[] = {
      .what = "Tokens, or frames of speech, that are no padding, of all inputs and targets, over the length of the "
              "stable phase.",
      .formula = "sum of valid / sum of step times",
-     .counts = "In: inputs and targets. Out: padding.",
+     .counts = "In: inputs and targets; of pictures of several sizes, pixels. Out: padding.",
      .how = kStamps,
      .limits = "Absent where the data count no tokens.",
      .gate = MetricGate::timed,

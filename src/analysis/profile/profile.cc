@@ -5,6 +5,7 @@
 
 #include "analysis/profile/parts.h"
 #include "analysis/run_view.h"
+#include "analysis/step_ops.h"
 #include "analysis/trace/idle.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -74,6 +75,15 @@ void add_overhead(Profile& profile, const Record& record, const Launch& launch) 
   if (std::abs(*profile.agreement - 1) > kDisagreement)
     profile.notes.push_back(cat("Inconsistent: untraced steps of this launch took ", significant(*profile.agreement, 3),
                                 " of those of the clean launches."));
+}
+
+// Of the traced windows, without the first and the last step of each.
+std::vector<StepRow> inner_steps(const Launch& launch) {
+  std::vector<StepRow> out;
+  std::ranges::copy_if(launch.steps, std::back_inserter(out), [&](const StepRow& row) {
+    return std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
+  });
+  return out;
 }
 
 // What the process used in the traced steps, by the columns of steps.csv.
@@ -215,9 +225,11 @@ std::optional<Profile> profile_of(const Record& record) {
   add_overhead(profile, record, *launch);
   profile.counters = counter_use(record, *launch);
   const Roofs roofs = Roofs::of(record.run);
-  profile.ops = profile_ops(rank, windows, profile.steps, record.run, roofs);
-  profile.kernels = profile_kernels(rank, windows, profile.steps, record.run, roofs);
-  add_flops(profile, record.run, roofs);
+  RunInfo run = record.run;
+  run.ops = ops_of_step(std::move(run.ops), mean_rows(inner_steps(*launch)));
+  profile.ops = profile_ops(rank, windows, profile.steps, run, roofs);
+  profile.kernels = profile_kernels(rank, windows, profile.steps, run, roofs);
+  add_flops(profile, run, roofs);
   add_loss(profile);
   add_timeline(profile, rank, launches, windows.front());
   return profile;

@@ -35,6 +35,7 @@ struct Second {
   int64_t headline_ns() const;
   int64_t headline_steps() const;
   std::optional<int64_t> sum(std::string_view column) const;  // nullopt where a cell is empty
+  std::optional<int64_t> headline_sum(std::string_view column) const;
 };
 
 int64_t Second::ns() const {
@@ -78,6 +79,18 @@ int64_t Second::headline_steps() const {
   for (const Window& w : windows)
     for (const auto& [begin, end] : w.headline) sum += static_cast<int64_t>(end - begin);
   return sum;
+}
+
+std::optional<int64_t> Second::headline_sum(std::string_view column) const {
+  int64_t sum = 0;
+  for (const Window& w : windows)
+    for (const auto& [begin, end] : w.headline)
+      for (size_t i = begin; i < end; ++i) {
+        const auto cell = w.launch->count(column, i);
+        if (!cell) return std::nullopt;
+        sum += *cell;
+      }
+  return headline_steps() > 0 ? std::optional(sum) : std::nullopt;
 }
 
 Window window_again(const RawLaunch& launch, const LaunchView& view, Basis basis,
@@ -272,21 +285,41 @@ Value largest(const Second& s, const char* key, const char* column) {
   return most;
 }
 
+int64_t flops_in(const Json& op, bool simd) {
+  int64_t sum = 0;
+  for (const char* direction : {"forward", "backward"}) {
+    const Json cost = part(op, direction);
+    sum += maybe<int64_t>(cost, "flop_model").value_or(0);
+    if (simd) sum += maybe<int64_t>(cost, "flop_simd").value_or(0);
+  }
+  return sum;
+}
+
+// FLOPs of the rows that the headline's steps had no work for, a step on average.
+double flops_of_missing_rows(const Second& s, bool simd) {
+  const auto rows = s.headline_sum("rows");
+  double sum = 0;
+  for (const Json& op : maybe<Json>(s.raw.run, "ops").value_or(Json::array())) {
+    const Json row = part(op, "row");
+    const auto most = maybe<int64_t>(row, "most");
+    if (!most || !rows) continue;
+    const double without = static_cast<double>(*most * s.headline_steps() - *rows);
+    sum += std::max(0.0, without) * static_cast<double>(flops_in(row, simd));
+  }
+  return sum == 0 ? 0 : sum / static_cast<double>(s.headline_steps());
+}
+
 Value flops_of_a_step(const Second& s, bool table_alone, bool simd) {
+  const double missing = flops_of_missing_rows(s, simd);
   const auto train = maybe<int64_t>(s.raw.run, "train_flops");
   const auto samples = maybe<int64_t>(part(s.raw.run, "workload"), "samples_per_step");
   if (!table_alone && train && samples && *samples > 0)
-    return static_cast<double>(*train) * static_cast<double>(*samples);
+    return static_cast<double>(*train) * static_cast<double>(*samples) - missing;
   const Json ops = maybe<Json>(s.raw.run, "ops").value_or(Json::array());
   if (ops.empty()) return std::nullopt;
   int64_t sum = 0;
-  for (const Json& op : ops)
-    for (const char* direction : {"forward", "backward"}) {
-      const Json cost = part(op, direction);
-      sum += maybe<int64_t>(cost, "flop_model").value_or(0);
-      if (simd) sum += maybe<int64_t>(cost, "flop_simd").value_or(0);
-    }
-  return static_cast<double>(sum);
+  for (const Json& op : ops) sum += flops_in(op, simd);
+  return static_cast<double>(sum) - missing;
 }
 
 // Geometric mean of the launches.

@@ -113,6 +113,20 @@ TEST_F(Planted, AcceptsAnIntactRecord) {
   EXPECT_GT(ok, 60);
 }
 
+// Its FLOP rates are then those of the rows that the steps had.
+TEST_F(Planted, AcceptsARecordOfRaggedRows) {
+  RunInfo run = read_record(folder()).run;
+  run.ops[0].row = RowCost{.most = 40, .forward = {.flop_model = 1'000}, .backward = {.flop_model = 3'000}};
+  write_file(folder() / "run.json", to_json(run).dump(1));
+  for (const char* launch : {"clean-1", "clean-2"}) {
+    std::vector<StepRow> rows = read_record(folder()).launches[launch == std::string("clean-2")].steps;
+    for (StepRow& row : rows) row.rows = 10 + row.step % 3;
+    write_file(folder() / "launches" / launch / "steps.csv", steps_header() + format_steps(rows));
+  }
+  EXPECT_THAT(found(), testing::IsEmpty());
+  EXPECT_EQ(verdict_of("flop_rate"), CheckVerdict::ok);
+}
+
 TEST_F(Planted, AcceptsASealedRecord) {
   seal();
   EXPECT_THAT(found(), testing::IsEmpty());
