@@ -1,4 +1,5 @@
 #include <ATen/Context.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/layer_norm.h>
@@ -12,11 +13,24 @@ namespace {
 
 constexpr bool kUseCudnn = true;
 
+// A frozen norm of one type is a scale and a shift. Backward keeps the scale, where torch's batch_norm keeps all of x.
+at::Tensor scaled_and_shifted(const BatchNorm& op, const Args& in) {
+  const at::Tensor& x = in[0];
+  at::Tensor scale = in[in.size() - 1].add(op.eps).rsqrt_();
+  if (op.affine) scale.mul_(in[1]);
+  at::Tensor shift = in[in.size() - 2].mul(scale).neg_();
+  if (op.affine) shift.add_(in[2]);
+  std::vector<int64_t> channels(static_cast<size_t>(x.dim()), 1);
+  channels[1] = x.size(1);
+  return at::addcmul(shift.view(channels), x, scale.view(channels));
+}
+
 }  // namespace
 
 // x (N, C, ...); operands: weight and bias if affine, then the running statistics, which training updates in place.
 at::Tensor lower(const BatchNorm& op, const Args& in) {
   using Stats = BatchNorm::Stats;
+  if (op.stats == Stats::frozen && in[0].scalar_type() == in[1].scalar_type()) return scaled_and_shifted(op, in);
   std::optional<at::Tensor> weight, bias, mean, variance;
   size_t next = 1;
   if (op.affine) {
@@ -30,7 +44,10 @@ at::Tensor lower(const BatchNorm& op, const Args& in) {
   const bool training = op.stats != Stats::frozen;
   return at::batch_norm(in[0], weight, bias, mean, variance, training, op.momentum, op.eps, kUseCudnn);
 }
-LoweredAs lowered_as(const BatchNorm&, size_t) { return native("batch_norm"); }
+LoweredAs lowered_as(const BatchNorm& op, size_t) {
+  if (op.stats == BatchNorm::Stats::frozen) return composed("rsqrt, addcmul; batch_norm in low precision");
+  return native("batch_norm");
+}
 
 at::Tensor lower(const GroupNorm& op, const Args& in) {
   return at::group_norm(in[0], op.groups, in[1], in[2], op.eps, kUseCudnn);

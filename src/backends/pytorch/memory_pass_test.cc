@@ -54,13 +54,12 @@ int64_t held(const MemoryLog& log) {
   return bytes;
 }
 
-// x (4, 2, 4, 4): the convolution keeps its input, the norm its input and two statistics, the square, which has the
-// storage of the relu, its operand.
-TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) {
+// Bytes that backward keeps of x (4, 2, 4, 4), a convolution's result (4, 3, 4, 4), its norm, relu and square.
+int64_t kept_behind_a_norm(const BatchNorm& norm) {
   Program program = {.model = "kept", .config = "toy"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 2, 4, 4});
-  const Tensor y = g.relu(g.batch_norm("bn", g.conv2d("conv", x, {.out = 3, .kernel = 1})));
+  const Tensor y = g.relu(g.batch_norm("bn", g.conv2d("conv", x, {.out = 3, .kernel = 1}), norm));
   g.loss("sum", g.sum(g.square(y)));
   g.update({});
   program.step = {{.phase = "train"}};
@@ -69,8 +68,16 @@ TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) {
   int64_t kept = 0;
   for (const MemoryBlock& block : watched.ledger.log().blocks)
     if (block.kind == MemoryClass::feature_map) kept += block.requested;
-  const int64_t map = 4 * 3 * 4 * 4 * 4, statistics = 2 * 3 * 4;
-  EXPECT_EQ(kept, 2 * map + statistics);
+  return kept;
+}
+constexpr int64_t kMap = 4 * 3 * 4 * 4 * 4, kOfChannels = 3 * 4;
+
+// The convolution keeps its input, the norm its input and two statistics, the square, which has the storage of the
+// relu, its operand.
+TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) { EXPECT_EQ(kept_behind_a_norm({}), 2 * kMap + 2 * kOfChannels); }
+
+TEST(MemoryPass, AFrozenNormKeepsItsScaleAlone) {
+  EXPECT_EQ(kept_behind_a_norm({.stats = BatchNorm::Stats::frozen}), kMap + kOfChannels);
 }
 
 void expect_closed_memory(const std::string& toy, const Device& device) {
