@@ -6,7 +6,7 @@
 namespace tbd::cli {
 namespace {
 
-class Evaluate final : public Command {
+class EvaluateCommand final : public Command {
  public:
   std::string name() const override { return "evaluate"; }
   std::string summary() const override { return "Evaluate weights on the held-out part of a data set"; }
@@ -47,6 +47,6 @@ class Evaluate final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_evaluate() { return std::make_unique<Evaluate>(); }
+std::unique_ptr<Command> make_evaluate() { return std::make_unique<EvaluateCommand>(); }
 
 }  // namespace tbd::cli

@@ -10,7 +10,7 @@
 namespace tbd::cli {
 namespace {
 
-class Train final : public Command {
+class TrainCommand final : public Command {
  public:
   std::string name() const override { return "train"; }
   std::string summary() const override { return "Train on a data set and evaluate on its held-out part"; }
@@ -85,6 +85,6 @@ class Train final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_train() { return std::make_unique<Train>(); }
+std::unique_ptr<Command> make_train() { return std::make_unique<TrainCommand>(); }
 
 }  // namespace tbd::cli

@@ -9,15 +9,15 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kMostLossPoints = 200;  // more steps are averaged in as many groups
+constexpr size_t kMostLearnedPoints = 200;  // more steps are averaged in as many groups
 
-struct Curve {
+struct LearnedCurve {
   std::string name;  // "pytorch, seed 1"
   std::vector<EvaluationRow> rows;
   const Launch* launch;
 };
 // Of one network, by title.
-using Networks = std::map<std::string, std::vector<Curve>>;
+using Networks = std::map<std::string, std::vector<LearnedCurve>>;
 
 Networks networks_of(std::span<const ReportCell> cells) {
   Networks out;
@@ -32,10 +32,10 @@ Networks networks_of(std::span<const ReportCell> cells) {
   return out;
 }
 
-ChartSeries loss_series(const Curve& curve) {
+ChartSeries loss_series(const LearnedCurve& curve) {
   ChartSeries series{.name = curve.name};
   const std::vector<StepRow>& steps = curve.launch->steps;
-  const size_t group = std::max<size_t>(1, steps.size() / kMostLossPoints);
+  const size_t group = std::max<size_t>(1, steps.size() / kMostLearnedPoints);
   for (size_t begin = 0; begin + group <= steps.size(); begin += group) {
     double sum = 0;
     for (size_t i = begin; i < begin + group; ++i) sum += steps[i].loss.value_or(0);
@@ -46,9 +46,10 @@ ChartSeries loss_series(const Curve& curve) {
 }
 
 template <class X>
-Chart metric_chart(const std::string& id, const std::string& metric, const std::vector<Curve>& curves, const X& x) {
+Chart metric_chart(const std::string& id, const std::string& metric, const std::vector<LearnedCurve>& curves,
+                   const X& x) {
   Chart chart{.id = id, .y_title = metric, .mark = Mark::lines};
-  for (const Curve& curve : curves) {
+  for (const LearnedCurve& curve : curves) {
     ChartSeries series{.name = curve.name};
     for (const EvaluationRow& row : curve.rows)
       if (const auto found = row.metrics.find(metric); found != row.metrics.end()) {
@@ -60,15 +61,15 @@ Chart metric_chart(const std::string& id, const std::string& metric, const std::
   return chart;
 }
 
-std::set<std::string> metrics_of(const std::vector<Curve>& curves) {
+std::set<std::string> metrics_of(const std::vector<LearnedCurve>& curves) {
   std::set<std::string> names;
-  for (const Curve& curve : curves)
+  for (const LearnedCurve& curve : curves)
     for (const EvaluationRow& row : curve.rows)
       for (const auto& [name, value] : row.metrics) names.insert(name);
   return names;
 }
 
-Table table_of(const std::string& network, const std::vector<Curve>& curves) {
+Table table_of(const std::string& network, const std::vector<LearnedCurve>& curves) {
   const std::set<std::string> metrics = metrics_of(curves);
   Table table{.title = cat("Learned: ", network),
               .columns = {{"training", "training"},
@@ -76,7 +77,7 @@ Table table_of(const std::string& network, const std::vector<Curve>& curves) {
                           {"training_seconds", "training time", Unit::seconds},
                           {"training_loss", "training loss"}}};
   for (const std::string& metric : metrics) table.columns.push_back({metric, metric});
-  for (const Curve& curve : curves)
+  for (const LearnedCurve& curve : curves)
     for (const EvaluationRow& row : curve.rows) {
       std::vector<TableCell> cells = {curve.name, row.step, row.training_seconds, cell(row.training_loss)};
       for (const std::string& metric : metrics) {
@@ -88,7 +89,7 @@ Table table_of(const std::string& network, const std::vector<Curve>& curves) {
   return table;
 }
 
-void add_charts(const std::string& network, const std::vector<Curve>& curves, size_t number, Page& page) {
+void add_charts(const std::string& network, const std::vector<LearnedCurve>& curves, size_t number, Page& page) {
   Chart loss{.id = cat("learned-loss-", number),
              .title = network + ": training loss",
              .x_title = "step",
@@ -96,7 +97,7 @@ void add_charts(const std::string& network, const std::vector<Curve>& curves, si
              .caption = "Of the batches that were trained on, averaged where there are many.",
              .mark = Mark::lines,
              .table = page.tables.back()};
-  for (const Curve& curve : curves) loss.series.push_back(loss_series(curve));
+  for (const LearnedCurve& curve : curves) loss.series.push_back(loss_series(curve));
   page.charts.push_back(std::move(loss));
   size_t metric_number = 0;
   for (const std::string& metric : metrics_of(curves)) {

@@ -143,7 +143,7 @@ bool less_is_better(std::string_view metric) {
 }
 
 // What a training was asked for beside its workload, in run.json's environment.
-Json to_json(const TrainOptions& options) {
+Json options_json(const TrainOptions& options) {
   Json json = {{"steps", options.steps}, {"evaluate_every", options.evaluate_every}, {"pictures", options.pictures}};
   if (options.rate) json["rate"] = *options.rate;
   if (options.until) json["until"] = cat(options.until->metric, "=", Json(options.until->value).dump());
@@ -213,7 +213,7 @@ class Training {
   const RunInfo& begun() {
     RunInfo& run = cell_.prepared.run;
     run.environment = capture_environment(settings_.environment);
-    run.environment["training"] = to_json(options_);
+    run.environment["training"] = options_json(options_);
     return run;
   }
 

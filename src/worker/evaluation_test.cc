@@ -55,7 +55,7 @@ class Answering final : public Session {
 };
 
 // Pictures in which nothing is to be found but one object each.
-void write_pictures(const std::filesystem::path& root, int64_t count) {
+void write_small_set(const std::filesystem::path& root, int64_t count) {
   Json images = Json::array(), objects = Json::array();
   for (int64_t id = 1; id <= count; ++id) {
     images.push_back(coco_image(id, 64, 48));
@@ -100,7 +100,7 @@ double loss_with_batches_of(const std::filesystem::path& root, int64_t batch) {
 // The data count 1 for each batch and 1 for each matched anchor; two losses tell how many of these there are.
 TEST(HeldOutEvaluation, CountsEachSampleOnceWhateverTheBatch) {
   const TemporaryFolder root;
-  write_pictures(root.path(), 5);
+  write_small_set(root.path(), 5);
   const double of_five = loss_with_batches_of(root.path(), 1), of_one = loss_with_batches_of(root.path(), 5);
   const double matched = (of_one - 5 * of_five) / (of_five - of_one);
   EXPECT_GT(matched, 1);
@@ -110,7 +110,7 @@ TEST(HeldOutEvaluation, CountsEachSampleOnceWhateverTheBatch) {
 
 TEST(HeldOutEvaluation, StopsAfterTheBatchThatReachesWhatIsAskedFor) {
   const TemporaryFolder root;
-  write_pictures(root.path(), 5);
+  write_small_set(root.path(), 5);
   Answering session;
   protocol::Evaluate request = request_for(root.path());
   request.samples = 3;
@@ -120,7 +120,7 @@ TEST(HeldOutEvaluation, StopsAfterTheBatchThatReachesWhatIsAskedFor) {
 
 TEST(HeldOutEvaluation, NeedsADataSetAndAKnownJudge) {
   const TemporaryFolder root;
-  write_pictures(root.path(), 2);
+  write_small_set(root.path(), 2);
   Answering session;
   const auto sentence = [&](const protocol::Evaluate& request) -> std::string {
     try {
@@ -141,7 +141,7 @@ TEST(HeldOutEvaluation, NeedsADataSetAndAKnownJudge) {
 
 TEST(HeldOutEvaluation, EndsWhenItIsStopped) {
   const TemporaryFolder root;
-  write_pictures(root.path(), 2);
+  write_small_set(root.path(), 2);
   Answering session;
   EXPECT_THROW(evaluate(session, loaded_detector(2), request_for(root.path()), [] { return true; }), Error);
 }

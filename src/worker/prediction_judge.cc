@@ -36,7 +36,7 @@ std::optional<std::string> output_that_is(const Phase& phase, const std::string&
   return std::nullopt;
 }
 
-bool is_input(const Phase& phase, const std::string& name) {
+bool is_given(const Phase& phase, const std::string& name) {
   return std::ranges::find(phase.inputs, name, &InputSpec::name) != phase.inputs.end();
 }
 
@@ -45,7 +45,7 @@ std::vector<ChoiceTerm> choice_terms(const Phase& phase) {
   for (const LossTerm& term : phase.loss) {
     const auto node = std::ranges::find(phase.nodes, term.value, &Node::name);
     const auto* loss = node == phase.nodes.end() ? nullptr : std::get_if<SoftmaxCrossEntropy>(&node->op);
-    if (!loss || !is_input(phase, node->inputs.at(1))) continue;
+    if (!loss || !is_given(phase, node->inputs.at(1))) continue;
     const std::optional<std::string> answer = output_that_is(phase, node->inputs[0]);
     if (!answer) continue;
     ChoiceTerm each{.name = term.name, .answer = *answer, .label = node->inputs[1]};

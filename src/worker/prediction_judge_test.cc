@@ -16,7 +16,7 @@ using ::testing::Key;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-HostTensor floats(const Shape& shape, const std::vector<float>& values) {
+HostTensor reals(const Shape& shape, const std::vector<float>& values) {
   return HostTensor(DType::f32, shape, std::span<const float>(values));
 }
 HostTensor whole(const Shape& shape, const std::vector<int32_t>& values) {
@@ -34,14 +34,14 @@ Phase classifier(int64_t classes) {
 
 TEST(PredictionJudge, CountsClassesThatStandFirst) {
   const auto judge = prediction_judge(classifier(3));
-  const TensorMap answers = {{"logits", floats({4, 3}, {3, 1, 2, 0, 0, 1, 5, 1, 1, 9, 9, 9})}};
+  const TensorMap answers = {{"logits", reals({4, 3}, {3, 1, 2, 0, 0, 1, 5, 1, 1, 9, 9, 9})}};
   judge->add({{"label", whole({4}, {0, 1, 0, 2})}}, answers, 3);  // the fourth is filling
   EXPECT_THAT(judge->metrics(), ElementsAre(Pair("top1", DoubleNear(2.0 / 3, 1e-15))));
 }
 
 TEST(PredictionJudge, CountsTheFirstFiveWhereThereAreMore) {
   const auto judge = prediction_judge(classifier(7));
-  const TensorMap answers = {{"logits", floats({2, 7}, {7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1})}};
+  const TensorMap answers = {{"logits", reals({2, 7}, {7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1})}};
   judge->add({{"label", whole({2}, {4, 5})}}, answers, 2);
   EXPECT_THAT(judge->metrics(), ElementsAre(Pair("top1", 0), Pair("top5", 0.5)));
 }
@@ -59,7 +59,7 @@ TEST(PredictionJudge, LeavesOutIgnoredTokensAndNamesTermsWhereThereAreSeveral) {
   g.loss("nsp", g.softmax_cross_entropy(next, g.input("next_label", {Builder::batch()}, DType::i32)));
   const auto judge = prediction_judge(program.phases[0]);
   judge->add({{"tokens", whole({1, 2}, {1, 0})}, {"next_label", whole({1}, {1})}},
-             {{"words", floats({1, 2, 2}, {0, 0, 5, 5})}, {"next", floats({1, 2}, {0, 1})}}, 1);
+             {{"words", reals({1, 2, 2}, {0, 0, 5, 5})}, {"next", floats({1, 2}, {0, 1})}}, 1);
   EXPECT_THAT(
       judge->metrics(),
       UnorderedElementsAre(Pair("mlm_accuracy", 0), Pair("mlm_perplexity", DoubleNear(2, 1e-12)), Pair("nsp_top1", 1)));
@@ -74,8 +74,8 @@ TEST(PredictionJudge, IsNoneWhereTheLossComparesNothing) {
 
 TEST(MoveJudge, ComparesTheLikeliestMoveAndTheValue) {
   const auto judge = move_judge();
-  judge->add({{"pi", floats({2, 3}, {0, 1, 0, 0.2f, 0.2f, 0.6f})}, {"z", floats({2}, {1, -1})}},
-             {{"policy_logits", floats({2, 3}, {1, 2, 3, 1, 2, 3})}, {"value", floats({2}, {0.5f, -1})}}, 2);
+  judge->add({{"pi", reals({2, 3}, {0, 1, 0, 0.2f, 0.2f, 0.6f})}, {"z", floats({2}, {1, -1})}},
+             {{"policy_logits", reals({2, 3}, {1, 2, 3, 1, 2, 3})}, {"value", floats({2}, {0.5f, -1})}}, 2);
   EXPECT_THAT(judge->metrics(), ElementsAre(Pair("policy_top1", 0.5), Pair("value_error", 0.125)));
 }
 
