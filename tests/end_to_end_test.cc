@@ -99,6 +99,32 @@ TEST_F(EndToEnd, AStepOnItsOwnFilesGivesTheSameTwice) {
   EXPECT_TRUE(out.contains("loss"));
 }
 
+TEST_F(EndToEnd, WeightsUnderOlderNamesAreTheSameWeights) {
+  StepOptions first = step();
+  first.cell.model = "mask_rcnn";
+  first.cell.batch = 1;
+  first.save_weights = file("w");
+  run_step(first, settings_);
+  const TensorMap present = read_safetensors(file("w"));
+  TensorMap older = present;
+  const auto rename = [&](const std::string& now, const std::string& before) {
+    for (const char* tensor : {".weight", ".bias"}) older[before + tensor] = older.extract(now + tensor).mapped();
+  };
+  rename("rpn.head.conv.0.0", "rpn.head.conv");
+  rename("backbone.fpn.inner_blocks.2.0", "backbone.fpn.inner_blocks.2");
+  rename("roi_heads.mask_head.1.0", "roi_heads.mask_head.mask_fcn2");
+  write_safetensors(file("w"), older);
+  first.weights = file("w");
+  first.save_weights = file("now");
+  first.cell.seed = 9;  // draws other weights
+  run_step(first, settings_);
+  for (const auto& [name, tensor] : read_safetensors(file("now")))
+    EXPECT_EQ(as_doubles(tensor), as_doubles(present.at(name))) << name;
+  older["rpn.head.conv.0.0.bias"] = older.at("rpn.head.conv.bias");
+  write_safetensors(file("w"), older);
+  EXPECT_THROW(run_step(first, settings_), Error) << "one tensor under two names";
+}
+
 TEST_F(EndToEnd, WeightsOfAnotherNetworkAreNamedWithBothShapes) {
   StepOptions tiny = step();
   tiny.save_weights = file("w");

@@ -469,6 +469,20 @@ Sizes without_masks(Sizes sizes) {
   return sizes;
 }
 
+// Files of torchvision from before its convolutions had blocks of their own (version 1 of its modules).
+std::string current_name(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return name;
+  const std::string layer = name.substr(0, dot), tensor = name.substr(dot);
+  if (layer == "rpn.head.conv") return cat(layer, ".0.0", tensor);
+  for (const char* blocks : {"inner_blocks.", "layer_blocks."})
+    for (int level = 0; level < 4; ++level)
+      if (layer == cat("backbone.fpn.", blocks, level)) return cat(layer, ".0", tensor);
+  for (int i = 0; i < 4; ++i)
+    if (layer == cat("roi_heads.mask_head.mask_fcn", i + 1)) return cat("roi_heads.mask_head.", i, ".0", tensor);
+  return name;
+}
+
 // Forward: body + pyramid + proposal head + 512 boxes + 128 masks. Train FLOPs: 2 (3 F - 2 frozen - no data gradient),
 // frozen being the stem and the first stage, and without a data gradient what reads these.
 constexpr Expected kCanonical = {44'401'393, 44'178'993, 106'240, 277'083'979'008, 1'577'520'066'048};
@@ -504,6 +518,7 @@ Model mask_rcnn() {
                          "tiny", "torchvision-tiny"),
                   config("faster_tiny", "tiny without masks: for tests", kFasterTiny, without_masks(kTiny),
                          "faster_tiny", "torchvision-tiny")},
+      .current_name = current_name,
   };
 }
 

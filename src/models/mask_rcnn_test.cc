@@ -56,6 +56,17 @@ TEST(MaskRcnn, HasTheNamesOfItsReference) {
     EXPECT_THAT(buffers, testing::Contains(::tbd::cat("backbone.body.layer4.2.bn3.", norm, " (2048)")));
 }
 
+TEST(MaskRcnn, KnowsTheNamesOfOlderFiles) {
+  const auto& now = find_model("mask_rcnn").current_name;
+  EXPECT_EQ(now("rpn.head.conv.bias"), "rpn.head.conv.0.0.bias");
+  EXPECT_EQ(now("backbone.fpn.inner_blocks.3.weight"), "backbone.fpn.inner_blocks.3.0.weight");
+  EXPECT_EQ(now("backbone.fpn.layer_blocks.0.bias"), "backbone.fpn.layer_blocks.0.0.bias");
+  EXPECT_EQ(now("roi_heads.mask_head.mask_fcn1.weight"), "roi_heads.mask_head.0.0.weight");
+  EXPECT_EQ(now("roi_heads.mask_head.mask_fcn4.bias"), "roi_heads.mask_head.3.0.bias");
+  for (const Parameter& parameter : program("mask_rcnn", "").parameters) EXPECT_EQ(now(parameter.name), parameter.name);
+  EXPECT_EQ(now("whole"), "whole");
+}
+
 TEST(MaskRcnn, TrainsNeitherTheStemNorTheFirstStage) {
   const Program made = program("mask_rcnn", "");
   const Graph graph = oracle::one(made, "train");

@@ -30,14 +30,16 @@ struct Config {
 };
 
 struct Model {
-  std::string name;                                   // "resnet50"
-  std::string title;                                  // "ResNet-50 v1.5"
-  std::string domain;                                 // "image classification"
-  std::string dominant_layer;                         // by FLOPs: "convolution"
-  std::string dataset;                                // "ImageNet-1k"
-  std::string unit;                                   // headline unit of throughput: "images"
-  std::vector<int64_t> sweep;                         // batch sizes, smallest first
-  std::vector<Config> configs;                        // the first is the default
+  std::string name;             // "resnet50"
+  std::string title;            // "ResNet-50 v1.5"
+  std::string domain;           // "image classification"
+  std::string dominant_layer;   // by FLOPs: "convolution"
+  std::string dataset;          // "ImageNet-1k"
+  std::string unit;             // headline unit of throughput: "images"
+  std::vector<int64_t> sweep;   // batch sizes, smallest first
+  std::vector<Config> configs;  // the first is the default
+  // What a tensor of an older published file is called here; a name that has not changed stays. Empty: none has.
+  std::function<std::string(const std::string&)> current_name = {};
   const Config& config(std::string_view name) const;  // "": the first; Error(not_found) with the nearest names
 };
 

@@ -52,7 +52,9 @@ class StepLaunch {
   StepResult run() {
     worker_.hello();
     ask<protocol::LoadReply>(load_request(prepared_, true), "loading the program", settings_.deadlines.load);
-    if (options_.weights) ask<protocol::WriteReply>(protocol::Write{absolute(*options_.weights)}, "taking weights");
+    if (options_.weights)
+      ask<protocol::WriteReply>(
+          protocol::Write{with_current_names(*options_.weights, prepared_.program, scratch_.path())}, "taking weights");
     if (options_.save_weights) save_weights(*options_.save_weights);
     StepResult result;
     const auto train_saving = [&](const std::optional<fs::path>& save) { result.losses = train(save); };

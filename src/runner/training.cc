@@ -83,7 +83,11 @@ class TrainingWorker {
   const protocol::HelloReply& hello() const { return hello_; }
   const protocol::LoadReply& loaded() const { return load_; }
 
+  // By public names.
   void write_weights(const fs::path& file) {
+    write_state(with_current_names(file, cell_.prepared.program, scratch_.path()));
+  }
+  void write_state(const fs::path& file) {
     worker_.ask<protocol::WriteReply>(protocol::Write{fs::absolute(file).string()}, "taking weights",
                                       settings_.deadlines.other);
   }
@@ -253,7 +257,7 @@ class Training {
   }
 
   int64_t take_up(TrainingWorker& worker) {
-    worker.write_weights(going_on_->checkpoint.file);
+    worker.write_state(going_on_->checkpoint.file);
     result_.rows = going_on_->rows;
     result_.training_seconds = going_on_->checkpoint.training_seconds;
     return going_on_->checkpoint.step;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "models/model.h"
 #include "record/safetensors.h"
 
 namespace tbd {
@@ -23,10 +24,34 @@ void require_same(const TensorMap& weights, const std::vector<Parameter>& wanted
   }
 }
 
+// Tensors of a file by the names that they have now; `renamed` is set where one had another.
+TensorMap read_weights(const std::filesystem::path& file, const Program& program, bool& renamed) {
+  TensorMap weights = read_safetensors(file);
+  const auto model = std::ranges::find(all_models(), program.model, &Model::name);
+  if (model == all_models().end() || !model->current_name) return weights;
+  TensorMap named;
+  for (auto& [name, tensor] : weights) {
+    const std::string now = model->current_name(name);
+    renamed = renamed || now != name;
+    require(named.emplace(now, std::move(tensor)).second, file.string(), ": '", now, "' under two names");
+  }
+  return named;
+}
+
 }  // namespace
 
+std::filesystem::path with_current_names(const std::filesystem::path& file, const Program& program,
+                                         const std::filesystem::path& scratch) {
+  bool renamed = false;
+  const TensorMap weights = read_weights(file, program, renamed);
+  if (!renamed) return std::filesystem::absolute(file);
+  write_safetensors(scratch / "given.safetensors", weights);
+  return scratch / "given.safetensors";
+}
+
 void check_weights(const std::filesystem::path& file, const Program& program, const std::string& network) {
-  const TensorMap weights = read_safetensors(file);
+  bool renamed = false;
+  const TensorMap weights = read_weights(file, program, renamed);
   require_same(weights, program.parameters, file.string(), network);
   require_same(weights, program.buffers, file.string(), network);
   std::vector<std::string> known;

@@ -7,6 +7,11 @@
 
 namespace tbd {
 
+// Throws Error(invalid) for a tensor that is there under its older name (Model::current_name) and its present one.
+// The file itself where all names are present ones, else one with these in the folder `scratch`.
+std::filesystem::path with_current_names(const std::filesystem::path& file, const Program& program,
+                                         const std::filesystem::path& scratch);
+
 // Throws Error(invalid) that names the first weight that `network` lacks, misses or has in another shape or type.
 void check_weights(const std::filesystem::path& file, const Program& program, const std::string& network);
 
