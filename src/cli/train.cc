@@ -36,9 +36,15 @@ class TrainCommand final : public Command {
     const TrainSink tell = [&](const EvaluationRow& row) {
       if (!training_.output.quiet) context.err << line_of(row) << std::endl;
     };
-    const RunnerSettings settings = runner_settings(context);
-    const TrainResult result =
-        resume_.empty() ? train(train_options(), settings, tell) : resume_training(resume_, settings, tell);
+    std::optional<TrainResult> trained;
+    try {
+      trained = result_of(runner_settings(context), tell);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::usage || e.kind() == ErrorKind::not_found || e.kind() == ErrorKind::invalid) throw;
+      context.err << "tbd: error: " << e.what() << "\n";
+      return kCellFailed;
+    }
+    const TrainResult& result = *trained;
     Table table = evaluation_table(
         resume_.empty() ? cat(training_.workload().model, " on ", training_.workload().data) : resume_, result.rows);
     const int64_t steps = result.rows.back().step;
@@ -53,6 +59,10 @@ class TrainCommand final : public Command {
   }
 
  private:
+  TrainResult result_of(const RunnerSettings& settings, const TrainSink& tell) const {
+    return resume_.empty() ? train(train_options(), settings, tell) : resume_training(resume_, settings, tell);
+  }
+
   TrainOptions train_options() const {
     if (steps_.empty() || out_.empty()) fail(ErrorKind::usage, "a training needs --steps and --out, or --resume");
     TrainOptions out{.workload = training_.workload()};
