@@ -118,6 +118,13 @@ TEST(CocoAp, CountsTheOverlapsThatAreReached) {
   EXPECT_NEAR(*ap.ap_75, 1, 1e-15);
 }
 
+// The surer one overlaps both alike, the other the first alone.
+TEST(CocoAp, TakesTheLaterOfObjectsOverlappedAlike) {
+  const CocoGroundTruth truth = set_of({object(4, 1, {0, 0, 10, 10}), object(4, 1, {2, 0, 10, 10})});
+  const CocoAp ap = boxes(truth, {detection(4, 1, 0.9, {1, 0, 10, 10}), detection(4, 1, 0.8, {0, 0, 6, 10})});
+  EXPECT_DOUBLE_EQ(ap.ap_50.value(), 1);
+}
+
 TEST(CocoAp, CrowdTakesAnyNumberAndCountsNone) {
   CocoObject crowd = object(4, 1, {0, 0, 400, 400});
   crowd.crowd = true;
