@@ -59,7 +59,7 @@ TEST(PredictionJudge, LeavesOutIgnoredTokensAndNamesTermsWhereThereAreSeveral) {
   g.loss("nsp", g.softmax_cross_entropy(next, g.input("next_label", {Builder::batch()}, DType::i32)));
   const auto judge = prediction_judge(program.phases[0]);
   judge->add({{"tokens", whole({1, 2}, {1, 0})}, {"next_label", whole({1}, {1})}},
-             {{"words", reals({1, 2, 2}, {0, 0, 5, 5})}, {"next", floats({1, 2}, {0, 1})}}, 1);
+             {{"words", reals({1, 2, 2}, {0, 0, 5, 5})}, {"next", reals({1, 2}, {0, 1})}}, 1);
   EXPECT_THAT(
       judge->metrics(),
       UnorderedElementsAre(Pair("mlm_accuracy", 0), Pair("mlm_perplexity", DoubleNear(2, 1e-12)), Pair("nsp_top1", 1)));
@@ -74,8 +74,8 @@ TEST(PredictionJudge, IsNoneWhereTheLossComparesNothing) {
 
 TEST(MoveJudge, ComparesTheLikeliestMoveAndTheValue) {
   const auto judge = move_judge();
-  judge->add({{"pi", reals({2, 3}, {0, 1, 0, 0.2f, 0.2f, 0.6f})}, {"z", floats({2}, {1, -1})}},
-             {{"policy_logits", reals({2, 3}, {1, 2, 3, 1, 2, 3})}, {"value", floats({2}, {0.5f, -1})}}, 2);
+  judge->add({{"pi", reals({2, 3}, {0, 1, 0, 0.2f, 0.2f, 0.6f})}, {"z", reals({2}, {1, -1})}},
+             {{"policy_logits", reals({2, 3}, {1, 2, 3, 1, 2, 3})}, {"value", reals({2}, {0.5f, -1})}}, 2);
   EXPECT_THAT(judge->metrics(), ElementsAre(Pair("policy_top1", 0.5), Pair("value_error", 0.125)));
 }
 
