@@ -23,18 +23,21 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr double kAverages = 20;       // windows of averaged weights in a training, where its length is a person's
 constexpr double kRisingShare = 0.05;  // of the steps, where the rate is a person's
 constexpr double kLongestEvaluation = 6 * 3600;
 
 Program with_rate(Program program, double rate, int64_t steps) {
   const auto all = static_cast<double>(steps);
   for (Phase& phase : program.phases)
-    if (!phase.wrt().empty())
+    if (!phase.wrt().empty()) {
+      if (phase.update.ema) phase.update.ema = std::min(*phase.update.ema, std::max(0.0, 1 - kAverages / all));
       phase.update.schedule = {.kind = Schedule::Kind::cosine,
                                .base = rate,
                                .warmup = std::floor(kRisingShare * all),
                                .warmup_from = kRisingShare * rate,
                                .total = all};
+    }
   return program;
 }
 
@@ -93,7 +96,7 @@ class TrainingWorker {
   }
   void read_weights(const fs::path& to) {
     const fs::path file = scratch_.path() / "weights";
-    read({"param/", "buffer/"}, file);
+    read({"param/", "buffer/", "state/"}, file);
     replace_file(to, [&](const fs::path& part) { write_public_weights(file, part); });
   }
   void read_state(const fs::path& to) { read({"param/", "buffer/", "state/", "updates/"}, to); }
@@ -121,6 +124,10 @@ class TrainingWorker {
             .seconds = reply.seconds,
             .wall_seconds = reply.wall_seconds,
             .metrics = reply.metrics};
+  }
+  bool keeps_averages() const {
+    return std::ranges::any_of(cell_.prepared.program.phases,
+                               [](const Phase& phase) { return phase.update.ema.has_value(); });
   }
   void bye() { worker_.bye(); }
 

@@ -63,8 +63,16 @@ void check_weights(const std::filesystem::path& file, const Program& program, co
 }
 
 void write_public_weights(const std::filesystem::path& from, const std::filesystem::path& to) {
-  TensorMap named;
-  for (auto& [name, tensor] : read_safetensors(from)) named[name.substr(name.find('/') + 1)] = std::move(tensor);
+  constexpr std::string_view kState = "state/", kAverage = "/ema";
+  TensorMap named, averages;
+  for (auto& [name, tensor] : read_safetensors(from)) {
+    const bool state = name.starts_with(kState);
+    if (state && name.ends_with(kAverage))
+      averages[name.substr(kState.size(), name.size() - kState.size() - kAverage.size())] = std::move(tensor);
+    else if (!state)
+      named[name.substr(name.find('/') + 1)] = std::move(tensor);
+  }
+  for (auto& [name, tensor] : averages) named[name] = std::move(tensor);
   write_safetensors(to, named);
 }
 

@@ -15,7 +15,8 @@ std::filesystem::path with_current_names(const std::filesystem::path& file, cons
 // Throws Error(invalid) that names the first weight that `network` lacks, misses or has in another shape or type.
 void check_weights(const std::filesystem::path& file, const Program& program, const std::string& network);
 
-// From a worker's file of param/<p> and buffer/<b>.
+// From a worker's file of param/<p>, buffer/<b> and perhaps state/<w>/<slot>: a weight with an average (slot ema) is
+// that average.
 void write_public_weights(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace tbd

@@ -7,6 +7,7 @@
 #include "measure/clock.h"
 #include "worker/data_report.h"
 #include "worker/inputs.h"
+#include "worker/store.h"
 
 namespace tbd {
 namespace {
@@ -35,6 +36,35 @@ TensorMap filled(const TensorMap& batch, int64_t samples, int64_t rows) {
   for (const auto& [name, tensor] : batch) out[name] = of_samples(name) ? filled(tensor, samples, rows) : tensor;
   return out;
 }
+
+// While it lives the session answers by the averages of its weights. Weights without one stay as they are.
+class AveragedWeights {
+ public:
+  explicit AveragedWeights(Session& session) : session_(session) {
+    const std::string slot = cat("/", kAverageSlot);
+    TensorMap averages;
+    for (auto& [name, tensor] : session_.read({std::string(kStatePrefix)})) {
+      if (!name.ends_with(slot)) continue;
+      averages[name.substr(kStatePrefix.size(), name.size() - kStatePrefix.size() - slot.size())] = std::move(tensor);
+    }
+    if (averages.empty()) return;
+    trained_ = session_.read({std::string(kParameterPrefix), std::string(kBufferPrefix)});
+    TensorMap written;
+    for (const auto& [name, tensor] : trained_)
+      if (const auto average = averages.find(name.substr(name.find('/') + 1)); average != averages.end())
+        written[name] = average->second;
+    session_.write(written);
+  }
+  ~AveragedWeights() {
+    if (!trained_.empty()) session_.write(trained_);
+  }
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  Session& session_;
+  TensorMap trained_;
+};
 
 class HeldOut {
  public:
@@ -145,6 +175,8 @@ class HeldOut {
 
 protocol::EvaluateReply evaluate(Session& session, const protocol::Load& loaded, const protocol::Evaluate& request,
                                  const std::function<bool()>& stopped) {
+  std::optional<AveragedWeights> averaged;
+  if (request.averaged) averaged.emplace(session);
   return HeldOut(session, loaded, request).run(stopped);
 }
 

@@ -28,8 +28,16 @@ class Answering final : public Session {
   SessionIdentity identity() const override { return {}; }
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
   void load(const Program&, const LoadOptions&) override {}
-  void write(const TensorMap&) override {}
-  TensorMap read(const std::vector<std::string>&) override { return {}; }
+  void write(const TensorMap& values) override {
+    for (const auto& [name, tensor] : values) weights[name] = tensor;
+  }
+  TensorMap read(const std::vector<std::string>& prefixes) override {
+    TensorMap out;
+    for (const auto& [name, tensor] : weights)
+      for (const std::string& prefix : prefixes)
+        if (name.starts_with(prefix)) out[name] = tensor;
+    return out;
+  }
   void stage(const TensorMap&) override {}
   StepReport step(const StepRequest&) override { return {}; }
   std::string first_non_finite() override { return ""; }
@@ -39,6 +47,7 @@ class Answering final : public Session {
 
   TensorMap evaluate(const std::string& phase, const TensorMap& batch) override {
     phases.push_back(phase);
+    if (weights.contains("param/w")) seen = as_doubles(weights.at("param/w")).at(0);
     const HostTensor& image = batch.at("image");
     const auto samples = image.shape()[0];
     const std::vector<double> pixels = as_doubles(image);
@@ -52,6 +61,8 @@ class Answering final : public Session {
   }
 
   std::vector<std::string> phases;
+  TensorMap weights;
+  double seen = 0;  // w while it answers
 };
 
 // Pictures in which nothing is to be found but one object each.
@@ -116,6 +127,23 @@ TEST(HeldOutEvaluation, StopsAfterTheBatchThatReachesWhatIsAskedFor) {
   request.samples = 3;
   EXPECT_EQ(evaluate(session, loaded_detector(2), request, kNever).samples, 4);
   EXPECT_THAT(session.phases, ElementsAre("train.evaluation", "train.evaluation"));
+}
+
+TEST(HeldOutEvaluation, AnswersByAveragesAndLeavesTheWeightsThatAreTrained) {
+  const TemporaryFolder root;
+  write_small_set(root.path(), 2);
+  Answering session;
+  session.weights = {{"param/w", scalar_tensor(1, DType::f32)}, {"param/v", scalar_tensor(5, DType::f32)}};
+  session.weights["state/w/momentum"] = scalar_tensor(2, DType::f32);
+  session.weights["state/w/ema"] = scalar_tensor(3, DType::f32);
+  const TensorMap before = session.weights;
+  protocol::Evaluate request = request_for(root.path());
+  evaluate(session, loaded_detector(2), request, kNever);
+  EXPECT_EQ(session.seen, 1);
+  request.averaged = true;
+  evaluate(session, loaded_detector(2), request, kNever);
+  EXPECT_EQ(session.seen, 3);
+  for (const auto& [name, tensor] : before) EXPECT_EQ(as_doubles(session.weights.at(name)), as_doubles(tensor)) << name;
 }
 
 TEST(HeldOutEvaluation, NeedsADataSetAndAKnownJudge) {

@@ -75,6 +75,7 @@ void fields(M& m, auto visit) {
   visit("samples", m.samples);
   visit("pictures", m.pictures);
   visit("files", m.files);
+  visit("averaged", m.averaged);
 }
 template <Is<Gemm> M>
 void fields(M& m, auto visit) {

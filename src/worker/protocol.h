@@ -69,11 +69,12 @@ struct Run {
 };
 struct Evaluate {  // one pass over held-out data by a phase that no step entry names
   std::string phase;
-  JsonValue source;      // data::SourceSpec; its split is `val` unless it says otherwise
-  std::string judge;     // of the answers (worker/judge.h); empty: by the phase's loss
-  int64_t samples = 0;   // in the order of the set, up to a whole batch; 0: all
-  int64_t pictures = 0;  // of the first samples with what was found in them, into `files`, where the judge draws
-  std::string files;     // record that pictures belong to
+  JsonValue source;       // data::SourceSpec; its split is `val` unless it says otherwise
+  std::string judge;      // of the answers (worker/judge.h); empty: by the phase's loss
+  int64_t samples = 0;    // in the order of the set, up to a whole batch; 0: all
+  int64_t pictures = 0;   // of the first samples with what was found in them, into `files`, where the judge draws
+  std::string files;      // record that pictures belong to
+  bool averaged = false;  // by the averages of weights that the network keeps, where it keeps some
 };
 struct Gemm {  // measure the framework's matrix product
   Precision precision = Precision::kFp32;
