@@ -37,6 +37,15 @@ TEST(CellRow, MetricsMatchTheGeneratedSeries) {
   EXPECT_EQ(cell.judgement.grade, "development");
 }
 
+TEST(CellRow, ATrainingToAResultIsNoFailureToMeasure) {
+  Record record = sample_record({.launches = 1});
+  record.launches[0].info.pass = Pass::kTrain;
+  const CellResult cell = summarize(record);
+  EXPECT_EQ(cell.judgement.outcome.kind, OutcomeKind::ok);
+  EXPECT_THAT(cell.judgement.withheld.value(), HasSubstr("not timed: the record is of pass train"));
+  EXPECT_FALSE(cell["throughput"].value);
+}
+
 // A network with ragged rows does the work of those that its data gave it: fixed + rows x per row.
 TEST(CellRow, FlopsAreThoseOfTheRowsThatAStepHad) {
   Record record = sample_record({.launches = 2});

@@ -53,7 +53,8 @@ std::optional<Outcome> finite_gate(const RunView& run) {
 std::string untimed_passes(const Record& record) {
   std::set<std::string> passes;
   for (const Launch& launch : record.launches) {
-    if (launch.info.pass != Pass::kMemory && launch.info.pass != Pass::kTrace) return "";
+    const Pass& pass = launch.info.pass;
+    if (pass != Pass::kMemory && pass != Pass::kTrace && pass != Pass::kTrain) return "";
     if (launch.info.outcome.kind == OutcomeKind::ok) passes.insert(launch.info.pass.text());
   }
   return join(std::vector<std::string>(passes.begin(), passes.end()), ", ");
