@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -110,17 +111,23 @@ TEST_F(CountersTest, CountAnewAfterEachReading) {
   EXPECT_LT(*of(counters_.read(), Counter::page_faults), 1000);
 }
 
+// The kernel's clock of tasks and the raw one differ where a hypervisor takes the processor away: a wrong count is too
+// large in every window.
 TEST_F(CountersTest, TimeOnProcessorsIsThatOfTheProcess) {
-  timespec begin{}, end{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &begin);
-  counters_.read();
-  volatile int64_t sum = 0;
-  for (int64_t i = 0; i < 20'000'000; ++i) sum = sum + i;
-  const Counts counts = counters_.read();
-  clock_gettime(CLOCK_MONOTONIC_RAW, &end);
-  const int64_t wall = (end.tv_sec - begin.tv_sec) * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
-  EXPECT_GT(*of(counts, Counter::task_clock_ns), 1'000'000);
-  EXPECT_LE(*of(counts, Counter::task_clock_ns), wall + wall / 100);
+  double least = 2;
+  for (int window = 0; window < 5; ++window) {
+    timespec begin{}, end{};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &begin);
+    counters_.read();
+    volatile int64_t sum = 0;
+    for (int64_t i = 0; i < 20'000'000; ++i) sum = sum + i;
+    const Counts counts = counters_.read();
+    clock_gettime(CLOCK_MONOTONIC_RAW, &end);
+    const int64_t wall = (end.tv_sec - begin.tv_sec) * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
+    EXPECT_GT(*of(counts, Counter::task_clock_ns), 1'000'000);
+    least = std::min(least, static_cast<double>(*of(counts, Counter::task_clock_ns)) / static_cast<double>(wall));
+  }
+  EXPECT_LE(least, 1.01);
 }
 
 TEST(Counters, EachCountsOrSaysWhyNot) {

@@ -16,7 +16,10 @@ namespace {
 constexpr double kBleuTolerance = 1e-9;
 
 // What sacrebleu 2.6.0 gives; pairs of a translation and its references, and corpora of some of them.
-Json golden() { return parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/bleu.json"), "bleu.json"); }
+const Json& golden() {
+  static const Json all = parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/bleu.json"), "bleu.json");
+  return all;
+}
 
 Translation translation_of(const Json& pair) {
   return {pair.at("hyp").get<std::string>(), pair.at("refs").get<std::vector<std::string>>()};
@@ -50,7 +53,7 @@ TEST(BleuGolden, ScoresSentences) {
 }
 
 TEST(BleuGolden, CountsAndScoresCorpora) {
-  const Json all = golden();
+  const Json& all = golden();
   for (const Json& corpus : all.at("corpora")) {
     SCOPED_TRACE(corpus.at("name").get<std::string>());
     const std::vector<Translation> translations = corpus_of(corpus, all.at("pairs"));
@@ -68,7 +71,7 @@ TEST(BleuGolden, CountsAndScoresCorpora) {
 }
 
 TEST(BleuGolden, NamesItsSignature) {
-  const Json all = golden();
+  const Json& all = golden();
   const Translation one = {"a", {"a"}}, two = {"a", {"a", "b"}};
   EXPECT_EQ(bleu_signature(std::vector{one, one}), all.at("signature").get<std::string>());
   EXPECT_TRUE(bleu_signature(std::vector{two}).starts_with("nrefs:2|"));

@@ -13,7 +13,10 @@ namespace {
 
 constexpr double kSquadTolerance = 1e-9;
 
-Json squad_golden() { return parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/squad.json"), "squad.json"); }
+const Json& squad_golden() {
+  static const Json all = parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/squad.json"), "squad.json");
+  return all;
+}
 
 std::vector<AnsweredQuestion> questions_of(const Json& golden, std::string_view unanswered) {
   std::vector<AnsweredQuestion> questions;
@@ -40,7 +43,7 @@ TEST(SquadGolden, NormalizesAndScoresQuestions) {
 }
 
 TEST(SquadGolden, ScoresTheSet) {
-  const Json golden = squad_golden();
+  const Json& golden = squad_golden();
   const SquadScore all = squad_score(questions_of(golden, ""));
   EXPECT_NEAR(all.exact_match, golden.at("exact_match").get<double>(), 100 * kSquadTolerance);
   EXPECT_NEAR(all.f1, golden.at("f1").get<double>(), 100 * kSquadTolerance);

@@ -22,10 +22,13 @@ void expect_equal(double value, const Json& expected) {
   const double wanted = expected.get<double>();
   EXPECT_NEAR(value, wanted, 1e-9 * std::max(1.0, std::abs(wanted)));
 }
-Json wins_golden() { return parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/wins.json"), "wins.json"); }
+const Json& wins_golden() {
+  static const Json all = parse_json(read_file(TBD_SOURCE_DIR "/src/quality/golden/wins.json"), "wins.json");
+  return all;
+}
 
 TEST(WinsGolden, WilsonAndElo) {
-  const Json golden = wins_golden();
+  const Json& golden = wins_golden();
   for (const Json& each : golden.at("wilson_95")) {
     const WinInterval interval = wilson_interval(each.at("wins").get<double>(), each.at("games").get<int64_t>());
     expect_equal(interval.low, each.at("interval")[0]);
@@ -35,7 +38,7 @@ TEST(WinsGolden, WilsonAndElo) {
 }
 
 TEST(WinsGolden, SequentialTests) {
-  const Json golden = wins_golden();
+  const Json& golden = wins_golden();
   for (const Json& each : golden.at("sprt"))
     expect_equal(sprt_ratio(each.at("wins").get<int64_t>(), each.at("losses").get<int64_t>(),
                             each.at("p0").get<double>(), each.at("p1").get<double>()),
