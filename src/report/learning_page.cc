@@ -12,12 +12,23 @@ namespace {
 constexpr size_t kMostLearnedPoints = 200;  // more steps are averaged in as many groups
 
 struct LearnedCurve {
-  std::string name;  // "pytorch, seed 1"
+  std::string name;  // "pytorch, fp32, seed 1"
   std::vector<EvaluationRow> rows;
-  const Launch* launch;
+  std::map<int64_t, double> losses;  // by step
 };
 // Of one network, by title.
 using Networks = std::map<std::string, std::vector<LearnedCurve>>;
+
+// Of all launches: where one went on from an earlier step, its losses stand in the place of those that were lost.
+std::map<int64_t, double> losses_of(const Record& record) {
+  std::map<int64_t, double> losses;
+  for (const Launch& launch : record.launches) {
+    if (launch.info.pass != Pass::kTrain) continue;
+    for (const StepRow& row : launch.steps)
+      if (row.loss) losses[row.step] = *row.loss;
+  }
+  return losses;
+}
 
 Networks networks_of(std::span<const ReportCell> cells) {
   Networks out;
@@ -27,20 +38,23 @@ Networks networks_of(std::span<const ReportCell> cells) {
     const MeasuredWorkload& workload = cell.record->run.workload;
     out[cat(workload.model, " ", workload.config, ", batch ", workload.batch)].push_back(
         {cat(workload.framework, ", ", workload.precision, ", seed ", workload.seed),
-         read_evaluations(launch_folder(*cell.record, *launch)), launch});
+         read_evaluations(launch_folder(*cell.record, *launch)), losses_of(*cell.record)});
   }
   return out;
 }
 
 ChartSeries loss_series(const LearnedCurve& curve) {
   ChartSeries series{.name = curve.name};
-  const std::vector<StepRow>& steps = curve.launch->steps;
-  const size_t group = std::max<size_t>(1, steps.size() / kMostLearnedPoints);
-  for (size_t begin = 0; begin + group <= steps.size(); begin += group) {
-    double sum = 0;
-    for (size_t i = begin; i < begin + group; ++i) sum += steps[i].loss.value_or(0);
-    series.x.push_back(static_cast<double>(steps[begin + group - 1].step));
+  const size_t group = std::max<size_t>(1, curve.losses.size() / kMostLearnedPoints);
+  double sum = 0;
+  size_t count = 0;
+  for (const auto& [step, loss] : curve.losses) {
+    sum += loss;
+    if (++count < group) continue;
+    series.x.push_back(static_cast<double>(step));
     series.y.push_back(sum / static_cast<double>(group));
+    sum = 0;
+    count = 0;
   }
   return series;
 }
