@@ -9,6 +9,7 @@
 #include "host/detection/anchors.h"
 #include "host/detection/inference.h"
 #include "quality/coco_ap.h"
+#include "worker/sample_rows.h"
 
 namespace tbd {
 namespace {
@@ -21,9 +22,8 @@ constexpr size_t kMostDrawn = 20;
 std::vector<double> values_of(const TensorMap& tensors, const std::string& name, int64_t sample, int64_t samples) {
   const auto found = tensors.find(name);
   require(found != tensors.end(), "the network does not answer '", name, "'");
-  const std::vector<double> all = as_doubles(found->second);
-  const auto each = static_cast<int64_t>(all.size()) / samples;
-  return {all.begin() + sample * each, all.begin() + (sample + 1) * each};
+  const int64_t rows = found->second.shape()[0] / samples;  // a sample's
+  return as_doubles(sample_rows(found->second, sample * rows, rows));
 }
 
 CocoBox coco_box(const detection::Box& box) { return {box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1}; }

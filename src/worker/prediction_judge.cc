@@ -4,19 +4,10 @@
 
 #include "quality/perplexity.h"
 #include "quality/top_k.h"
+#include "worker/sample_rows.h"
 
 namespace tbd {
 namespace {
-
-// The first `rows` of a tensor with the samples first.
-HostTensor first_rows(const HostTensor& tensor, int64_t rows) {
-  Shape shape = tensor.shape();
-  const size_t each = tensor.bytes().size() / static_cast<size_t>(shape[0]);
-  shape[0] = rows;
-  HostTensor out(tensor.dtype(), shape);
-  std::ranges::copy(tensor.bytes().first(each * static_cast<size_t>(rows)), out.bytes().begin());
-  return out;
-}
 
 HostTensor in_single(const HostTensor& tensor) {
   return tensor.dtype() == DType::f32 || tensor.dtype() == DType::f64 ? tensor : converted(tensor, DType::f32);
@@ -63,11 +54,11 @@ class PredictionJudge final : public Judge {
   void add(const TensorMap& batch, const TensorMap& answers, int64_t samples) override {
     for (size_t i = 0; i < terms_.size(); ++i) {
       const ChoiceTerm& term = terms_[i];
-      const HostTensor scores = in_single(first_rows(answers.at(term.answer), samples));
-      const HostTensor labels = converted(first_rows(batch.at(term.label), samples), DType::i32);
+      const HostTensor scores = in_single(sample_rows(answers.at(term.answer), 0, samples));
+      const HostTensor labels = converted(sample_rows(batch.at(term.label), 0, samples), DType::i32);
       std::vector<float> weights;
       if (!term.weight.empty())
-        for (const double weight : as_doubles(first_rows(batch.at(term.weight), samples)))
+        for (const double weight : as_doubles(sample_rows(batch.at(term.weight), 0, samples)))
           weights.push_back(static_cast<float>(weight));
       sums_[i].counts += count_predictions(scores, labels.as<int32_t>(), {.ignored = term.ignored, .weights = weights});
       sums_[i].one_a_sample = scores.shape().rank() == 2;
@@ -105,10 +96,10 @@ class PredictionJudge final : public Judge {
 class MoveJudge final : public Judge {
  public:
   void add(const TensorMap& batch, const TensorMap& answers, int64_t samples) override {
-    const std::vector<double> given = as_doubles(first_rows(batch.at("pi"), samples));
-    const std::vector<double> chosen = as_doubles(first_rows(answers.at("policy_logits"), samples));
-    const std::vector<double> won = as_doubles(first_rows(batch.at("z"), samples));
-    const std::vector<double> value = as_doubles(first_rows(answers.at("value"), samples));
+    const std::vector<double> given = as_doubles(sample_rows(batch.at("pi"), 0, samples));
+    const std::vector<double> chosen = as_doubles(sample_rows(answers.at("policy_logits"), 0, samples));
+    const std::vector<double> won = as_doubles(sample_rows(batch.at("z"), 0, samples));
+    const std::vector<double> value = as_doubles(sample_rows(answers.at("value"), 0, samples));
     const auto moves = static_cast<int64_t>(given.size()) / samples;
     for (int64_t n = 0; n < samples; ++n) {
       hits_ += likeliest(given, n, moves) == likeliest(chosen, n, moves);

@@ -1,0 +1,11 @@
+// Parts of tensors that have the samples first.
+#pragma once
+#include "base/tensor.h"
+
+namespace tbd {
+
+// Rows begin ... begin + count - 1; the tensor's type and further extents. Throws Error(invalid) for rows that it
+// lacks.
+HostTensor sample_rows(const HostTensor& tensor, int64_t begin, int64_t count);
+
+}  // namespace tbd
