@@ -126,6 +126,7 @@ TEST_F(Trainings, RefuseWeightsOfAnotherNetworkBeforeTheyBegin) {
 TEST_F(Trainings, GoOnToTheSameEnd) {
   for (const WorkerEntry& entry : settings_.workers) {
     TrainOptions options{.workload = detector(entry), .steps = 6, .evaluate_every = 2, .rate = 0.01};
+    options.until = goal_from("loss=0");
     options.workload.threads = 1;
     options.out = folder_.path() / cat(entry.key, "whole");
     const TrainResult whole = trained(options);
@@ -137,6 +138,7 @@ TEST_F(Trainings, GoOnToTheSameEnd) {
     EXPECT_EQ(read_record(options.out).run.outcome.kind, OutcomeKind::interrupted);
     const TrainResult resumed = resume_training(options.out, settings_, [](const EvaluationRow&) {});
     EXPECT_EQ(resumed.rows.size(), whole.rows.size());
+    EXPECT_EQ(resumed.reached, false) << "the goal that it began with";
     const TensorMap expected = read_safetensors(whole.weights), found = read_safetensors(resumed.weights);
     const bool same_bytes = entry.framework == "pytorch";
     for (const auto& [name, tensor] : expected)
@@ -173,13 +175,13 @@ TEST_F(Trainings, EndAtTheirGoal) {
                        .until = goal_from("box_ap=0"),
                        .out = folder_.path() / "reached"};
   const TrainResult at_once = trained(options);
-  EXPECT_TRUE(at_once.reached);
+  EXPECT_EQ(at_once.reached, true);
   EXPECT_EQ(at_once.rows.back().step, 0);
   options.until = goal_from("loss=0");
   options.steps = 2;
   options.out = folder_.path() / "never";
   const TrainResult never = trained(options);
-  EXPECT_FALSE(never.reached);
+  EXPECT_EQ(never.reached, false);
   EXPECT_EQ(never.rows.size(), 3U) << "the curve is kept";
   options.until = goal_from("top1=0.5");
   options.out = folder_.path() / "unknown";

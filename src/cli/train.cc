@@ -52,10 +52,10 @@ class TrainCommand final : public Command {
         cat(steps, " steps took ", human(result.training_seconds, Unit::seconds), " of training, ",
             human(result.training_seconds / static_cast<double>(std::max<int64_t>(1, steps)), Unit::seconds),
             " each; with ", result.rows.size(), " evaluations ", human(result.wall_seconds, Unit::seconds)));
-    if (until_) table.notes.push_back(cat(*until_, result.reached ? " was reached" : " was not reached"));
+    if (result.reached) table.notes.push_back(*result.reached ? "the goal was reached" : "the goal was not reached");
     table.notes.push_back(cat("weights: ", result.weights.string()));
     print_tables(context, {table}, format);
-    return until_ && !result.reached ? kVerdictFailed : kDone;
+    return result.reached.value_or(true) ? kDone : kVerdictFailed;
   }
 
  private:

@@ -239,7 +239,7 @@ class Training {
     int64_t done = going_on_ ? take_up(worker) : 0;
     const int64_t every = options_.evaluate_every > 0 ? options_.evaluate_every : options_.steps;
     if (options_.evaluate_every > 0 && done == 0) evaluate(worker, 0);
-    while (done < options_.steps && !result_.reached) {
+    while (done < options_.steps && !result_.reached.value_or(false)) {
       const int64_t steps = std::min(every - done % every, options_.steps - done);
       train(worker, done + 1, steps, info);
       done += steps;
@@ -360,7 +360,6 @@ TrainResult resume_training(const fs::path& folder, const RunnerSettings& settin
       if (row.step <= going_on.checkpoint.step) going_on.rows.push_back(std::move(row));
   Trainable cell = trainable(options.workload, options.rate, options.steps, settings);
   MeasuredWorkload wanted = cell.prepared.run.workload;
-  wanted.framework_version = record.run.workload.framework_version;
   wanted.data_hash = record.run.workload.data_hash;
   if (const std::string differs = difference(record.run.workload, wanted, false); !differs.empty())
     fail(ErrorKind::usage, folder.string(), " cannot go on: ", differs);

@@ -36,7 +36,7 @@ struct TrainOptions {
 
 struct TrainResult {
   std::vector<EvaluationRow> rows;
-  bool reached = false;  // the goal, in the last row
+  std::optional<bool> reached;  // the goal, in the last row; nullopt without one
   double training_seconds = 0, wall_seconds = 0;
   std::filesystem::path weights;  // the last
 };
@@ -45,7 +45,7 @@ using TrainSink = std::function<void(const EvaluationRow& row)>;
 
 // Goes on from the record's last checkpoint, with the options that it began with, in a further launch. Throws Error as
 // train does; not_found where there is nothing to go on from; usage where it had ended, and where the data set, the
-// network, the framework's build or the machine is another one, naming what differs.
+// network, an axis of the workload or the framework's version is another one, naming what differs.
 TrainResult resume_training(const std::filesystem::path& record, const RunnerSettings& settings, const TrainSink& sink);
 
 // Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl and weights.safetensors;
