@@ -34,18 +34,6 @@ void require_chance(double value, const char* name) {
 
 }  // namespace
 
-WinInterval wilson_interval(double successes, int64_t trials) {
-  require(trials > 0, "an interval of ", trials, " trials");
-  const auto n = static_cast<double>(trials);
-  require(successes >= 0 && successes <= n, successes, " successes among ", trials, " trials");
-  const double z = kNormal975;
-  const double p = successes / n, scale = 1 + z * z / n;
-  const double center = (p + z * z / (2 * n)) / scale;
-  const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / scale;
-  // Exact where rounding would leave the end just inside.
-  return {.low = successes == 0 ? 0 : center - half, .high = successes == n ? 1 : center + half};
-}
-
 double match_score(const GameCounts& games) {
   require(std::min({games.wins, games.draws, games.losses}) >= 0, "a negative number of games");
   const auto played =
@@ -62,10 +50,10 @@ double elo(double score) {
 
 double expected_score(double elo) { return 1 / (1 + std::pow(10, -elo / 400)); }
 
-WinInterval elo_interval(const GameCounts& games) {
+ShareInterval elo_interval(const GameCounts& games) {
   const int64_t played = games.wins + games.draws + games.losses;
   const double successes = match_score(games) * static_cast<double>(played);
-  const WinInterval share = wilson_interval(successes, played);
+  const ShareInterval share = wilson_interval(successes, played);
   return {.low = elo(share.low), .high = elo(share.high)};
 }
 

@@ -4,22 +4,13 @@
 #include <optional>
 #include <span>
 
+#include "stats/wilson.h"
+
 namespace tbd {
 
 struct GameCounts {
   int64_t wins = 0, draws = 0, losses = 0;
 };
-
-// z of a two-sided interval of 95 %.
-constexpr double kNormal975 = 1.959963984540054;
-
-struct WinInterval {
-  double low = 0, high = 0;
-};
-// Of a share of `successes` among `trials`, which holds 95 % of the time and never leaves [0, 1]. Wilson 1927, JASA 22.
-// A draw is half a success. 200 of 200 show 0.981 and no more: an end of 0.99 takes 381. Throws Error(invalid) without
-// trials or for successes outside of [0, trials].
-WinInterval wilson_interval(double successes, int64_t trials);
 
 // Wins and half the draws among the games. Throws Error(invalid) without games or for a negative count.
 double match_score(const GameCounts& games);
@@ -29,7 +20,7 @@ double elo(double score);
 // The expected score of the one who is `elo` points stronger.
 double expected_score(double elo);
 // Elo at the ends of Wilson's interval of the score. No interval for a match that a sequential test has stopped.
-WinInterval elo_interval(const GameCounts& games);
+ShareInterval elo_interval(const GameCounts& games);
 
 enum class SprtResult { undecided, accept_h0, accept_h1 };
 

@@ -30,7 +30,7 @@ const Json& wins_golden() {
 TEST(WinsGolden, WilsonAndElo) {
   const Json& golden = wins_golden();
   for (const Json& each : golden.at("wilson_95")) {
-    const WinInterval interval = wilson_interval(each.at("wins").get<double>(), each.at("games").get<int64_t>());
+    const ShareInterval interval = wilson_interval(each.at("wins").get<double>(), each.at("games").get<int64_t>());
     expect_equal(interval.low, each.at("interval")[0]);
     expect_equal(interval.high, each.at("interval")[1]);
   }
@@ -65,7 +65,7 @@ TEST(Wilson, HoldsTheShareAndIsSymmetric) {
   for (int64_t n = 1; n <= 60; ++n)
     for (int64_t wins = 0; wins <= n; ++wins) {
       const double won = static_cast<double>(wins), lost = static_cast<double>(n - wins);
-      const WinInterval interval = wilson_interval(won, n), turned = wilson_interval(lost, n);
+      const ShareInterval interval = wilson_interval(won, n), turned = wilson_interval(lost, n);
       const double share = won / static_cast<double>(n);
       ASSERT_TRUE(interval.low <= share && share <= interval.high && interval.low < interval.high);
       ASSERT_TRUE(interval.low >= 0 && interval.high <= 1);
@@ -83,16 +83,16 @@ TEST(Elo, IsTheInverseOfTheExpectedScore) {
 }
 
 TEST(Elo, IntervalIsOpenWhereAllIsWon) {
-  const WinInterval all = elo_interval({.wins = 200});
+  const ShareInterval all = elo_interval({.wins = 200});
   EXPECT_EQ(all.high, kInfinity);
   EXPECT_NEAR(all.low, elo(wilson_interval(200, 200).low), 1e-9);
-  const WinInterval none = elo_interval({.losses = 200});
+  const ShareInterval none = elo_interval({.losses = 200});
   EXPECT_EQ(none.low, -kInfinity);
   EXPECT_NEAR(none.high, -all.low, 1e-6);
 }
 
 TEST(Elo, DrawsAreHalfWon) {
-  const WinInterval drawn = elo_interval({.draws = 100}), split = elo_interval({.wins = 50, .losses = 50});
+  const ShareInterval drawn = elo_interval({.draws = 100}), split = elo_interval({.wins = 50, .losses = 50});
   EXPECT_DOUBLE_EQ(match_score({.wins = 1, .draws = 1, .losses = 2}), 0.375);
   EXPECT_DOUBLE_EQ(drawn.low, split.low);
   EXPECT_DOUBLE_EQ(drawn.high, split.high);
