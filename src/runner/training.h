@@ -43,8 +43,8 @@ struct TrainResult {
 
 using TrainSink = std::function<void(const EvaluationRow& row)>;
 
-// Goes on from the record's last checkpoint, with the options that it began with, in a further launch. Throws Error as
-// train does; not_found where there is nothing to go on from; usage where it had ended, and where the data set, the
+// Continues from the record's last checkpoint, with the options that the training began with, in a further launch.
+// Throws Error as train does; not_found without a checkpoint; usage where it had ended, and where the data set, the
 // network, an axis of the workload or the framework's version is another one, naming what differs.
 TrainResult resume_training(const std::filesystem::path& record, const RunnerSettings& settings, const TrainSink& sink);
 

@@ -1,0 +1,123 @@
+#include "runner/training_worker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/passes.h"
+#include "models/model.h"
+#include "runner/weights_file.h"
+
+namespace tbd {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kAverages = 20;       // windows of averaged weights in a training, where its length is a person's
+constexpr double kRisingShare = 0.05;  // of the steps, where the rate is a person's
+constexpr double kLongestEvaluation = 6 * 3600;
+
+Program with_rate(Program program, double rate, int64_t steps) {
+  const auto all = static_cast<double>(steps);
+  for (Phase& phase : program.phases)
+    if (!phase.wrt().empty()) {
+      if (phase.update.ema) phase.update.ema = std::min(*phase.update.ema, std::max(0.0, 1 - kAverages / all));
+      phase.update.schedule = {.kind = Schedule::Kind::cosine,
+                               .base = rate,
+                               .warmup = std::floor(kRisingShare * all),
+                               .warmup_from = kRisingShare * rate,
+                               .total = all};
+    }
+  return program;
+}
+
+[[noreturn]] void fault(OutcomeKind kind, std::string reason) {
+  throw WorkerFault(Outcome{.kind = kind, .reason = std::move(reason), .repro = ""});
+}
+
+}  // namespace
+
+Trainable trainable(Workload workload, const std::optional<double>& rate, int64_t steps,
+                    const RunnerSettings& settings) {
+  if (workload.data.empty())
+    fail(ErrorKind::usage, "training to a result and evaluating need a data set: --data FOLDER");
+  workload.input_mode = InputMode::kPipeline;
+  Trainable out{.prepared = prepare(workload, Effort::quick, settings), .phase = {}, .judge = {}};
+  PreparedCell& prepared = out.prepared;
+  if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
+  const LoadedProgram loaded = load_program(workload.model, workload.config);
+  Program own;
+  if (loaded.model) {
+    const Config& config = loaded.model->config(loaded.program.config);
+    if (config.evaluation) own = config.evaluation();
+    out.judge = config.judge;
+  }
+  Program program = with_evaluation(loaded.program, own);
+  out.phase = own.phases.empty() ? evaluation_of(loaded.program.step.front().phase) : own.phases.front().name;
+  if (rate) program = with_rate(std::move(program), *rate, steps);
+  prepared.program = lowered_program(program, prepared.cell);
+  validate(prepared.program, prepared.bindings);
+  return out;
+}
+
+TrainingWorker::TrainingWorker(const Trainable& cell, const RunnerSettings& settings, const fs::path& log)
+    : cell_(cell),
+      settings_(settings),
+      worker_(*cell.prepared.worker, settings, worker_environment(cell.prepared, settings), cell.prepared.threads.cores,
+              log) {
+  hello_ = worker_.hello();
+  load_ = worker_.load(load_request(cell.prepared, false));
+}
+
+void TrainingWorker::write_weights(const fs::path& file) {
+  write_state(with_current_names(file, cell_.prepared.program, scratch_.path()));
+}
+
+void TrainingWorker::write_state(const fs::path& file) {
+  worker_.ask<protocol::WriteReply>(protocol::Write{fs::absolute(file).string()}, "taking weights",
+                                    settings_.deadlines.other);
+}
+
+void TrainingWorker::read_weights(const fs::path& to) {
+  const fs::path file = scratch_.path() / "weights";
+  read({"param/", "buffer/", "state/"}, file);
+  replace_file(to, [&](const fs::path& part) { write_public_weights(file, part); });
+}
+
+void TrainingWorker::read_state(const fs::path& to) { read({"param/", "buffer/", "state/", "updates/"}, to); }
+
+protocol::RunReply TrainingWorker::run(int64_t first, int64_t steps,
+                                       const std::function<void(std::span<const StepRow>)>& sink) {
+  protocol::Run request{.steps = steps, .first_step = first, .input = input_plan(cell_.prepared)};
+  protocol::RunReply reply = worker_.run(request, [&](std::span<const StepRow> rows) {
+    if (!rows.empty()) sink(rows);
+    return settings_.interrupted();
+  });
+  if (reply.ended == "nonfinite")
+    fault(OutcomeKind::nonfinite, cat("step ", first + reply.steps - 1,
+                                      " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
+  if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted in step ", first + reply.steps));
+  return reply;
+}
+
+EvaluationRow TrainingWorker::evaluate(int64_t step, int64_t samples, int64_t pictures, const fs::path& files) {
+  protocol::Evaluate request{.phase = cell_.phase, .judge = cell_.judge, .samples = samples, .pictures = pictures};
+  if (pictures > 0) request.files = fs::absolute(files).string();
+  request.source = input_plan(cell_.prepared).source;
+  const auto reply = worker_.ask<protocol::EvaluateReply>(request, "evaluating", kLongestEvaluation);
+  return {.step = step,
+          .samples = reply.samples,
+          .seconds = reply.seconds,
+          .wall_seconds = reply.wall_seconds,
+          .metrics = reply.metrics};
+}
+
+bool TrainingWorker::keeps_averages() const {
+  return std::ranges::any_of(cell_.prepared.program.phases,
+                             [](const Phase& phase) { return phase.update.ema.has_value(); });
+}
+
+void TrainingWorker::read(std::vector<std::string> prefixes, const fs::path& file) {
+  worker_.ask<protocol::ReadReply>(protocol::Read{std::move(prefixes), fs::absolute(file).string()},
+                                   "reading the weights", settings_.deadlines.other);
+}
+
+}  // namespace tbd

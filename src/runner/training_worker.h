@@ -1,0 +1,61 @@
+// A worker that trains and evaluates one workload, for trainings to a result.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/files.h"
+#include "record/evaluations.h"
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+
+// A cell whose program answers on held-out data too.
+struct Trainable {
+  PreparedCell prepared;
+  std::string phase;  // that is evaluated
+  std::string judge;
+};
+
+// With a schedule of `steps` steps where a peak rate is given (TrainOptions::rate). Throws Error as prepare does, and
+// usage without a data set.
+Trainable trainable(Workload workload, const std::optional<double>& rate, int64_t steps,
+                    const RunnerSettings& settings);
+
+// Every call throws WorkerFault.
+class TrainingWorker {
+ public:
+  // Starts the worker and loads the program. `cell` and `settings` outlive it.
+  TrainingWorker(const Trainable& cell, const RunnerSettings& settings, const std::filesystem::path& log);
+
+  const protocol::HelloReply& hello() const { return hello_; }
+  const protocol::LoadReply& loaded() const { return load_; }
+
+  void write_weights(const std::filesystem::path& file);  // by public names
+  void read_weights(const std::filesystem::path& to);     // the averages, where the network keeps some
+  // All that a training needs to continue, by the names of a step's files.
+  void write_state(const std::filesystem::path& file);
+  void read_state(const std::filesystem::path& to);
+
+  // Steps first ... first + steps - 1. An interrupt and a loss that is not finite are faults.
+  protocol::RunReply run(int64_t first, int64_t steps, const std::function<void(std::span<const StepRow>)>& sink);
+  // `samples` 0: all; `pictures` of them go to the record `files`.
+  EvaluationRow evaluate(int64_t step, int64_t samples, int64_t pictures, const std::filesystem::path& files);
+  void bye() { worker_.bye(); }
+
+ private:
+  bool keeps_averages() const;
+  void read(std::vector<std::string> prefixes, const std::filesystem::path& file);
+
+  const Trainable& cell_;
+  const RunnerSettings& settings_;
+  TemporaryFolder scratch_;
+  WorkerProcess worker_;
+  protocol::HelloReply hello_;
+  protocol::LoadReply load_;
+};
+
+}  // namespace tbd
