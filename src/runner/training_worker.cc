@@ -99,7 +99,11 @@ protocol::RunReply TrainingWorker::run(int64_t first, int64_t steps,
 }
 
 EvaluationRow TrainingWorker::evaluate(int64_t step, int64_t samples, int64_t pictures, const fs::path& files) {
-  protocol::Evaluate request{.phase = cell_.phase, .judge = cell_.judge, .samples = samples, .pictures = pictures};
+  protocol::Evaluate request{.phase = cell_.phase,
+                             .judge = cell_.judge,
+                             .samples = samples,
+                             .pictures = pictures,
+                             .averaged = keeps_averages()};
   if (pictures > 0) request.files = fs::absolute(files).string();
   request.source = input_plan(cell_.prepared).source;
   const auto reply = worker_.ask<protocol::EvaluateReply>(request, "evaluating", kLongestEvaluation);
