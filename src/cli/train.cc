@@ -17,7 +17,7 @@ class TrainCommand final : public Command {
 
   void declare(Options& options) override {
     training_.declare(options);
-    options.option("--resume", resume_, "Go on with the training of this record, as it began");
+    options.option("--resume", resume_, "Continue the training of this record with the options that it began with");
     options.option("--steps", steps_, "Number of training steps [none: required]");
     options.option("--evaluate-every", every_, "Steps between evaluations [after the last step alone]");
     options.option("--until", until_, "End when an evaluation reaches METRIC=VALUE, as in box_ap=0.02 [never]");

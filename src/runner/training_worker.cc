@@ -11,8 +11,9 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kAverages = 20;       // windows of averaged weights in a training, where its length is a person's
-constexpr double kRisingShare = 0.05;  // of the steps, where the rate is a person's
+// Of a schedule whose rate a person gives: how many windows of averaged weights it spans, and its share of rising
+// steps.
+constexpr double kAverages = 20, kRisingShare = 0.05;
 constexpr double kLongestEvaluation = 6 * 3600;
 
 Program with_rate(Program program, double rate, int64_t steps) {
@@ -29,7 +30,7 @@ Program with_rate(Program program, double rate, int64_t steps) {
   return program;
 }
 
-[[noreturn]] void fault(OutcomeKind kind, std::string reason) {
+[[noreturn]] void end_with(OutcomeKind kind, std::string reason) {
   throw WorkerFault(Outcome{.kind = kind, .reason = std::move(reason), .repro = ""});
 }
 
@@ -92,9 +93,9 @@ protocol::RunReply TrainingWorker::run(int64_t first, int64_t steps,
     return settings_.interrupted();
   });
   if (reply.ended == "nonfinite")
-    fault(OutcomeKind::nonfinite, cat("step ", first + reply.steps - 1,
-                                      " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
-  if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted in step ", first + reply.steps));
+    end_with(OutcomeKind::nonfinite, cat("step ", first + reply.steps - 1,
+                                         " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
+  if (settings_.interrupted()) end_with(OutcomeKind::interrupted, cat("interrupted in step ", first + reply.steps));
   return reply;
 }
 
