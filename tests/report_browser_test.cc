@@ -74,6 +74,23 @@ std::string framed(const std::string& page, int width, int height) {
              "\" width=\"", width, "\" height=\"", height, "\"></iframe>");
 }
 
+std::string console_messages(const std::string& log) {
+  std::string out;
+  for (const std::string& line : split(log, '\n'))
+    if (line.find("CONSOLE") != std::string::npos) out += line + "\n";
+  return out;
+}
+
+Json title_of(const std::string& dom) {
+  const size_t begin = dom.find("<title>") + 7;
+  std::string title = dom.substr(begin, dom.find("</title>") - begin);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}})
+    for (size_t at = 0; (at = title.find(from, at)) != std::string::npos; at += to.size())
+      title.replace(at, from.size(), to);
+  return parse_json(title, "title");
+}
+
 class InBrowser : public testing::Test {
  protected:
   void SetUp() override {
@@ -111,6 +128,17 @@ class InBrowser : public testing::Test {
             folder, "/log"));
   }
   std::string log() const { return read_file(folder_.path() / "log"); }
+  // What the probe saw in a frame of that width, in which nothing may overflow, be fetched or be complained of.
+  Json laid_out(int width) const {
+    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
+    EXPECT_EQ(dom.status, 0) << log();
+    EXPECT_EQ(console_messages(log()), "");
+    const Json seen = title_of(dom.text);
+    EXPECT_LE(seen["scroll"].get<int>(), width) << seen.dump();
+    EXPECT_EQ(seen["wide"], Json::array());
+    EXPECT_EQ(seen["fetched"], Json::array());
+    return seen;
+  }
 
   TemporaryFolder folder_;
 };
@@ -125,34 +153,11 @@ std::vector<Record> quickstart_cells() {
   return records;
 }
 
-std::string console_messages(const std::string& log) {
-  std::string out;
-  for (const std::string& line : split(log, '\n'))
-    if (line.find("CONSOLE") != std::string::npos) out += line + "\n";
-  return out;
-}
-
-Json title_of(const std::string& dom) {
-  const size_t begin = dom.find("<title>") + 7;
-  std::string title = dom.substr(begin, dom.find("</title>") - begin);
-  for (const auto& [from, to] :
-       {std::pair<std::string, std::string>{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}})
-    for (size_t at = 0; (at = title.find(from, at)) != std::string::npos; at += to.size())
-      title.replace(at, from.size(), to);
-  return parse_json(title, "title");
-}
-
 TEST_F(InBrowser, EveryChartHasMarksAndNothingOverflows) {
   probed(report_html({quickstart_cells()}, plotly_js()));
   for (const int width : {400, 1280}) {
-    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
-    ASSERT_EQ(dom.status, 0) << log();
-    EXPECT_EQ(console_messages(log()), "");
-    const Json seen = title_of(dom.text);
+    const Json seen = laid_out(width);
     EXPECT_EQ(seen["client"].get<int>(), width);
-    EXPECT_LE(seen["scroll"].get<int>(), width) << seen.dump();
-    EXPECT_EQ(seen["wide"], Json::array());
-    EXPECT_EQ(seen["fetched"], Json::array());
     EXPECT_THAT(seen["saved"].get<std::string>(), testing::EndsWith(".csv"));
     EXPECT_TRUE(seen["tables"].get<bool>()) << "a chart without its table or CSV";
     EXPECT_EQ(seen["figures"], seen["plots"].size());
@@ -171,13 +176,7 @@ TEST_F(InBrowser, PicturesFitTheWindow) {
   write_pictures(records[0].folder, pictures);
   probed(report_html({records}, plotly_js()));
   for (const int width : {400, 1280}) {
-    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
-    ASSERT_EQ(dom.status, 0) << log();
-    EXPECT_EQ(console_messages(log()), "");
-    const Json seen = title_of(dom.text);
-    EXPECT_LE(seen["scroll"].get<int>(), width);
-    EXPECT_EQ(seen["wide"], Json::array());
-    EXPECT_EQ(seen["fetched"], Json::array());
+    const Json seen = laid_out(width);
     ASSERT_EQ(seen["pictures"].size(), 2u);
     EXPECT_EQ(seen["pictures"][0][0], 1600) << "the browser has read it";
     EXPECT_LT(seen["pictures"][0][1].get<int>(), width);
@@ -224,13 +223,7 @@ TEST_F(InBrowser, EveryFigureAgainstBatchSizeIsDrawn) {
   const MadeRecords all = made_records();
   probed(report_html({all.records}, plotly_js()));
   for (const int width : {400, 1280}) {
-    const Output dom = open(in_frame("probed.html", width), "--dump-dom");
-    ASSERT_EQ(dom.status, 0) << log();
-    EXPECT_EQ(console_messages(log()), "");
-    const Json seen = title_of(dom.text);
-    EXPECT_LE(seen["scroll"].get<int>(), width);
-    EXPECT_EQ(seen["wide"], Json::array());
-    EXPECT_EQ(seen["fetched"], Json::array());
+    const Json seen = laid_out(width);
     EXPECT_GT(seen["plots"].size(), 30u);
     for (const Json& plot : seen["plots"]) EXPECT_GT(plot["marks"].get<int>(), 0) << plot.dump();
   }
