@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "measure/clock.h"
+#include "record/pictures.h"
 #include "worker/data_report.h"
 #include "worker/inputs.h"
 #include "worker/store.h"

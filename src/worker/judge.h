@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "data/source.h"
-#include "graph/program.h"
-#include "record/pictures.h"
+#include "base/tensor.h"
 
 namespace tbd {
+
+struct Phase;
+struct Picture;
+struct SourceSpec;
 
 class Judge {
  public:
@@ -19,7 +21,7 @@ class Judge {
   // Of all that was added, by name, "box_ap"; what has no value is absent.
   virtual std::map<std::string, double> metrics() const = 0;
   // Of the first samples, `most` at most, with what was found in them; none where there is nothing to draw.
-  virtual std::vector<Picture> pictures(int64_t /*most*/) const { return {}; }
+  virtual std::vector<Picture> pictures(int64_t most) const;
 };
 
 std::vector<std::string> judge_names();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/program.h"
 #include "quality/perplexity.h"
 #include "quality/top_k.h"
 #include "worker/sample_rows.h"

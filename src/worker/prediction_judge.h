@@ -1,6 +1,5 @@
 // Networks that choose among classes, words or moves: how often they choose right, and how sure they were of it.
 #pragma once
-#include "graph/program.h"
 #include "worker/judge.h"
 
 namespace tbd {
