@@ -27,6 +27,8 @@ void fields(T& spec, auto visit) {
   visit("anchor_sizes", spec.anchor_sizes);
   visit("first_stride", spec.first_stride);
   visit("anchor_scale", spec.anchor_scale);
+  visit("least_scale", spec.least_scale);
+  visit("most_scale", spec.most_scale);
   visit("short_side", spec.short_side);
   visit("long_side", spec.long_side);
   visit("multiscale", spec.multiscale);
@@ -46,7 +48,8 @@ const std::vector<Conventions>& all_conventions() {
       {"faster-c4",
        {.slots = 21, .anchor_sizes = {{128, 256, 512}}, .first_stride = 16, .short_side = 600, .long_side = 1000}},
       {"effdet", {}},
-      {"effdet-d7", {.anchor_scale = 5}}};
+      {"effdet-d7", {.anchor_scale = 5}},
+      {"effdet-small", {.anchor_scale = 3, .least_scale = 0.7, .most_scale = 1.4}}};
   return all;
 }
 
@@ -64,6 +67,8 @@ void check_anchors(const DetectionSpec& spec) {
   }
   require(spec.anchor_scale > 0 && spec.anchor_scale <= 1024, "anchor_scale must be above 0 and at most 1024, got ",
           spec.anchor_scale);
+  require(spec.least_scale > 0 && spec.least_scale <= spec.most_scale && spec.most_scale <= 16,
+          "scales of a picture must rise from above 0 to at most 16, got ", spec.least_scale, " and ", spec.most_scale);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct DetectionSpec {
   int64_t first_stride = 4;  // of the first level, in pixels; each next one has twice the last one's
 
   // One stage: levels 3 to 7. EfficientDet, arXiv:1911.09070.
-  double anchor_scale = 4;  // side of an anchor over the stride of its level, at octave 0
+  double anchor_scale = 4;                   // side of an anchor over the stride of its level, at octave 0
+  double least_scale = 0.1, most_scale = 2;  // of a picture on the canvas in training, drawn between them
 
   // Files: the shorter side becomes short_side unless the longer one would exceed long_side, both at most the padded
   // picture's; with multiscale the shorter side is drawn from 80 to 100 % of short_side in steps of 4 %.
@@ -42,8 +43,9 @@ void check(const DetectionSpec& spec);
 
 // Slots, anchors and sides as a reference implementation has them, by its name: "torchvision" (the defaults),
 // "torchvision-81" (80 categories), "torchvision-tiny" (4 slots, anchors of 8 to 128 pixels), "faster-c4" (one level of
-// stride 16 and 21 slots; Zhu et al. 2018), "effdet" (the defaults), "effdet-d7" (larger anchors). Throws
-// Error(invalid) for another name.
+// stride 16 and 21 slots; Zhu et al. 2018), "effdet" (the defaults), "effdet-d7" (larger anchors), "effdet-small"
+// (smaller anchors and little scaling: ours, for small pictures with large objects). Throws Error(invalid) for another
+// name.
 DetectionSpec detection_conventions(std::string_view name);
 
 }  // namespace tbd

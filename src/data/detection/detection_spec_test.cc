@@ -37,6 +37,8 @@ TEST(DetectionSpec, SurvivesJson) {
                     .anchor_sizes = {{8, 12}, {16, 24}},
                     .first_stride = 2,
                     .anchor_scale = 3.5,
+                    .least_scale = 0.5,
+                    .most_scale = 1.5,
                     .short_side = 90,
                     .long_side = 120,
                     .multiscale = true};
@@ -50,12 +52,15 @@ TEST(DetectionSpec, ConventionsComeFirstAndOtherKeysOnTop) {
   EXPECT_EQ(detection_conventions("torchvision"), DetectionSpec{});
   EXPECT_EQ(detection_conventions("faster-c4").anchor_sizes.size(), 1);
   EXPECT_EQ(detection_conventions("effdet-d7").anchor_scale, 5);
+  EXPECT_EQ(detection_conventions("effdet").most_scale, 2);
+  EXPECT_EQ(detection_conventions("effdet-small").anchor_scale, 3);
 }
 
 TEST(DetectionSpec, NamesWhatIsWrong) {
   EXPECT_EQ(detection_refusal({}), "");
   EXPECT_THAT(detection_refusal({{"conventions", "torchvisio"}}), HasSubstr("did you mean 'torchvision'"));
   EXPECT_THAT(detection_refusal({{"slots", 1}}), HasSubstr("slots of detection must be from 2 to 65536, got 1"));
+  EXPECT_THAT(detection_refusal({{"least_scale", 3}}), HasSubstr("scales of a picture must rise"));
   EXPECT_THAT(detection_refusal({{"height", 0}}), HasSubstr("an extent of detection must be from 1"));
   EXPECT_THAT(detection_refusal({{"short_side", 900}, {"long_side", 800}}),
               HasSubstr("short_side 900 of detection exceeds long_side 800"));

@@ -84,7 +84,8 @@ PicturePlan two_stage_plan(ImageSize image, const DetectionSpec& spec, std::opti
 
 PicturePlan one_stage_plan(ImageSize image, const DetectionSpec& spec, std::optional<PictureDraws> draws) {
   const ImageSize canvas{.width = spec.width, .height = spec.height};
-  const double factor = draws ? 0.1 + 1.9 * drawn_from("data/detection_scale", *draws).uniform(0) : 1;
+  const double range = spec.most_scale - spec.least_scale;
+  const double factor = draws ? spec.least_scale + range * drawn_from("data/detection_scale", *draws).uniform(0) : 1;
   const double scale = std::min(factor * static_cast<double>(canvas.height) / static_cast<double>(image.height),
                                 factor * static_cast<double>(canvas.width) / static_cast<double>(image.width));
   PicturePlan plan{.source = image,

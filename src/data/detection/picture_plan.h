@@ -36,9 +36,9 @@ bool fits_canvas(ImageSize image, const DetectionSpec& spec);
 // As torchvision's: resized_extents by spec; boxes by new / old extent in float32. With draws: mirrored by chance, and
 // with spec.multiscale a shorter side of (20 + floor(6 u)) / 25 of short_side, u being uniform 0 of the scale's stream.
 PicturePlan two_stage_plan(ImageSize image, const DetectionSpec& spec, std::optional<PictureDraws> draws);
-// As effdet's RandomResizePad: the canvas' side times a factor, uniform in [0.1, 2) by uniform 0 of the scale's stream
-// (without draws 1), is what the longer side becomes; extents are rounded down, and at least 1. What is larger than the
-// canvas is cut at floor(u (extent - side)), of y by uniform 1 and of x by uniform 2.
+// As effdet's RandomResizePad: the canvas' side times a factor, uniform in [least_scale, most_scale) of spec by uniform
+// 0 of the scale's stream (without draws 1), is what the longer side becomes; extents are rounded down, and at least 1.
+// What is larger than the canvas is cut at floor(u (extent - side)), of y by uniform 1 and of x by uniform 2.
 PicturePlan one_stage_plan(ImageSize image, const DetectionSpec& spec, std::optional<PictureDraws> draws);
 PicturePlan picture_plan(ImageSize image, const DetectionSpec& spec, std::optional<PictureDraws> draws);
 
