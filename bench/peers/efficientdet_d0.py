@@ -16,28 +16,30 @@ LEVELS = range(3, 8)
 NAMES = {"canonical": "tf_efficientdet_d0", "d1": "tf_efficientdet_d1", "d2": "tf_efficientdet_d2",
          "d3": "tf_efficientdet_d3", "sym": "efficientdet_d0"}
 TINY = {"image_size": (128, 128), "fpn_channels": 24, "fpn_cell_repeats": 1, "box_class_repeats": 1, "num_classes": 5}
-DEPTHS = {"tiny": 0.25, "tiny2": 0.5}
+SETTINGS = {"tiny": TINY, "tiny2": TINY, "small": TINY | {"fpn_channels": 48, "anchor_scale": 3.0}}
+WIDTHS_AND_DEPTHS = {"tiny": (0.25, 0.25), "tiny2": (0.25, 0.5), "small": (0.5, 0.25)}
 TRAINING_IMAGES = 118287
 
 
 def backbone_of(config):
-    """What makes the backbone: of effdet's own choice, or with a quarter of the channels."""
-    if config not in DEPTHS:
+    """What makes the backbone: of effdet's own choice, or with fewer channels."""
+    if config not in WIDTHS_AND_DEPTHS:
         return timm.create_model
+    width, depth = WIDTHS_AND_DEPTHS[config]
 
-    def quarter(name, pretrained, **form):
+    def narrow(name, pretrained, **form):
         form |= {"pad_type": "same", "bn_eps": 1e-3}
-        return _gen_efficientnet(name, channel_multiplier=0.25, depth_multiplier=DEPTHS[config], **form)
+        return _gen_efficientnet(name, channel_multiplier=width, depth_multiplier=depth, **form)
 
-    return quarter
+    return narrow
 
 
 def build(config="canonical", dropout=True):
     settings = get_efficientdet_config(NAMES.get(config, NAMES["canonical"]))
     set_config_writeable(settings)
     settings.backbone_args = {"drop_path_rate": 0.2 if dropout else 0.0}
-    if config in DEPTHS:
-        settings.update(TINY)
+    if config in SETTINGS:
+        settings.update(SETTINGS[config])
     effdet.efficientdet.create_model = backbone_of(config)
     network = effdet.EfficientDet(settings, pretrained_backbone=False)
     for module in network.modules():

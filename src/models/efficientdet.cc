@@ -308,7 +308,8 @@ Program program(std::string config, const Sizes& sizes) {
 
 // As the papers count: the stem and blocks of the backbone, the cells, the layers of a head. Only a stage's further
 // blocks are dropped at times: the smallest form has none.
-Config config(std::string name, std::string note, Expected expected, const Sizes& sizes = {}) {
+Config config(std::string name, std::string note, Expected expected, const Sizes& sizes = {},
+              std::string detection = {}) {
   const int64_t layers = 1 + sizes.blocks() + sizes.cells + sizes.head_repeats;
   const bool drops = sizes.blocks() > static_cast<int64_t>(std::size(kStages));
   return {.name = name,
@@ -317,6 +318,7 @@ Config config(std::string name, std::string note, Expected expected, const Sizes
           .layers = layers,
           .program = [name, sizes] { return program(name, sizes); },
           .tiny = drops ? "tiny2" : "tiny",
+          .detection = std::move(detection),
           .judge = "anchors"};
 }
 
@@ -326,6 +328,7 @@ constexpr Expected kD1 = {6'625'898, 6'625'898, 71'456, 6'003'416'880, 35'843'55
 constexpr Expected kD2 = {8'097'039, 8'097'039, 81'776, 10'832'466'688, 64'739'996'160};
 constexpr Expected kD3 = {12'032'296, 12'032'296, 114'304, 24'568'753'664, 146'979'001'344};
 constexpr Expected kSym = {3'877'763, 3'877'763, 47'136, 2'492'331'520, 14'840'742'912};
+constexpr Expected kSmall = {377'860, 377'860, 8'928, 21'655'648, 126'394'944};
 constexpr Expected kTiny = {116'984, 116'984, 4'880, 9'327'120, 54'193'248};
 constexpr Expected kTiny2 = {192'194, 192'194, 7'584, 11'515'344, 67'322'592};
 
@@ -333,6 +336,8 @@ constexpr Sizes kD1Sizes = {.depth = 1.1, .image = 640, .channels = 88, .cells =
 constexpr Sizes kD2Sizes = {.width = 1.1, .depth = 1.2, .image = 768, .channels = 112, .cells = 5};
 constexpr Sizes kD3Sizes = {.width = 1.2, .depth = 1.4, .image = 896, .channels = 160, .cells = 6, .head_repeats = 4};
 constexpr Sizes kSymSizes = {.same_pads = false, .biases_before_norms = false};
+constexpr Sizes kSmallSizes = {
+    .width = 0.5, .depth = 0.25, .image = 128, .channels = 48, .cells = 1, .head_repeats = 1, .classes = 5};
 constexpr Sizes kTinySizes = {
     .width = 0.25, .depth = 0.25, .image = 128, .channels = 24, .cells = 1, .head_repeats = 1, .classes = 5};
 
@@ -353,6 +358,9 @@ Model efficientdet() {
                   config("d1", "640 x 640", kD1, kD1Sizes), config("d2", "768 x 768", kD2, kD2Sizes),
                   config("d3", "896 x 896", kD3, kD3Sizes),
                   config("sym", "D0 with symmetric pads, without biases before norms", kSym, kSymSizes),
+                  config("small",
+                         "half of the channels, one block a stage, 128 x 128, 5 classes: to be trained on a CPU",
+                         kSmall, kSmallSizes, "effdet-small"),
                   config("tiny", "a quarter of the channels, one block a stage, 128 x 128, 5 classes: for tests", kTiny,
                          kTinySizes),
                   config("tiny2", "tiny with two blocks in three stages, which stochastic depth drops", kTiny2, tiny2)},
