@@ -67,6 +67,21 @@ class AveragedWeights {
   TensorMap trained_;
 };
 
+// As the program reads it; of `split` unless the source says otherwise.
+SourceSpec fitted_spec(const protocol::Load& loaded, const Json& asked, const char* split) {
+  Json source = asked.is_object() ? asked : Json::object();
+  if (!source.contains("split")) source["split"] = split;
+  std::optional<DataSource> data = fitted_source(input_needs(loaded.program, loaded.bindings), source, loaded.seed);
+  if (!data) fail(ErrorKind::unsupported, "no data can be made for what this program reads");
+  return std::move(data->spec);
+}
+
+std::unique_ptr<Source> with_end(const SourceSpec& spec) {
+  std::unique_ptr<Source> source = open_source(spec);
+  if (!source->size()) fail(ErrorKind::unsupported, "this needs a data set with an end, not made data");
+  return source;
+}
+
 class HeldOut {
  public:
   HeldOut(Session& session, const protocol::Load& loaded, const protocol::Evaluate& request)
@@ -74,15 +89,10 @@ class HeldOut {
     Program alone = loaded.program;
     alone.step = {{.phase = request.phase}};
     needs_ = input_needs(alone, loaded.bindings);
-    Json source = request.source->is_object() ? *request.source : Json::object();
-    if (!source.contains("split")) source["split"] = "val";
-    const std::optional<DataSource> data =
-        fitted_source(input_needs(loaded.program, loaded.bindings), source, loaded.seed);
-    if (!data) fail(ErrorKind::unsupported, "no data can be made for what this program reads");
-    source_ = open_source(data->spec);
-    if (!source_->size()) fail(ErrorKind::unsupported, "an evaluation needs a data set with an end, not made data");
-    judge_ = make_judge(request.judge, data->spec, phase_);
-    batch_ = data->spec.batch;
+    const SourceSpec spec = fitted_spec(loaded, *request.source, "val");
+    source_ = with_end(spec);
+    judge_ = make_judge(request.judge, spec, phase_);
+    batch_ = spec.batch;
   }
 
   protocol::EvaluateReply run(const std::function<bool()>& stopped) {
@@ -179,6 +189,19 @@ protocol::EvaluateReply evaluate(Session& session, const protocol::Load& loaded,
   std::optional<AveragedWeights> averaged;
   if (request.averaged) averaged.emplace(session);
   return HeldOut(session, loaded, request).run(stopped);
+}
+
+protocol::SurveyReply survey(const protocol::Load& loaded, const protocol::Survey& request) {
+  const auto part = [&](const char* split) {
+    SourceSpec spec = fitted_spec(loaded, *request.source, split);
+    spec.threads = 0;  // nothing is prepared ahead
+    return with_end(spec);
+  };
+  const std::unique_ptr<Source> train = part("train"), held_out = part("val");
+  return {.samples = *train->size(),
+          .held_out = *held_out->size(),
+          .steps_per_epoch = std::max<int64_t>(1, *train->steps_per_epoch()),
+          .hash = train->data_hash()};
 }
 
 }  // namespace tbd

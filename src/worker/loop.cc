@@ -225,6 +225,11 @@ protocol::Message Worker::on(const protocol::Evaluate& request) {
   return evaluate(session_, *loaded_, request, [this] { return channel_.stop_requested(); });
 }
 
+protocol::Message Worker::on(const protocol::Survey& request) const {
+  require(loaded_.has_value(), "nothing is loaded");
+  return survey(*loaded_, request);
+}
+
 protocol::Message Worker::on(const protocol::Gemm& request) {
   return protocol::GemmReply{session_.gemm_rate(request.precision, request.seconds)};
 }

@@ -77,6 +77,10 @@ void fields(M& m, auto visit) {
   visit("files", m.files);
   visit("averaged", m.averaged);
 }
+template <Is<Survey> M>
+void fields(M& m, auto visit) {
+  visit("source", m.source);
+}
 template <Is<Gemm> M>
 void fields(M& m, auto visit) {
   visit("precision", m.precision);
@@ -143,6 +147,13 @@ void fields(M& m, auto visit) {
   visit("metrics", m.metrics);
   visit("data", m.data);
 }
+template <Is<SurveyReply> M>
+void fields(M& m, auto visit) {
+  visit("samples", m.samples);
+  visit("held_out", m.held_out);
+  visit("steps_per_epoch", m.steps_per_epoch);
+  visit("hash", m.hash);
+}
 template <Is<GemmReply> M>
 void fields(M& m, auto visit) {
   visit("flop_rate", m.flop_rate);
@@ -156,11 +167,11 @@ void fields(M& m, auto visit) {
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello", "check",    "load", "write", "read",
-                                     "run",   "evaluate", "gemm", "stop",  "bye"};
+constexpr const char* kRequests[] = {"hello",    "check",  "load", "write", "read", "run",
+                                     "evaluate", "survey", "gemm", "stop",  "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello", "check",    "load", "write", "read",   "steps",
-                                     "run",   "evaluate", "gemm", "bye",   "failure"};
+constexpr const char* kMessages[] = {"hello", "check",    "load",   "write", "read", "steps",
+                                     "run",   "evaluate", "survey", "gemm",  "bye",  "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

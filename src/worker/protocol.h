@@ -76,6 +76,9 @@ struct Evaluate {  // one pass over held-out data by a phase that no step entry 
   std::string files;      // record that pictures belong to
   bool averaged = false;  // by the averages of weights that the network keeps, where it keeps some
 };
+struct Survey {      // what a data set has for the loaded program
+  JsonValue source;  // data::SourceSpec, without a split
+};
 struct Gemm {  // measure the framework's matrix product
   Precision precision = Precision::kFp32;
   double seconds = 0.2;
@@ -83,7 +86,7 @@ struct Gemm {  // measure the framework's matrix product
 struct Stop {};  // at any time: the run in progress ends after its current step
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Gemm, Stop, Bye>;
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Survey, Gemm, Stop, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -132,6 +135,11 @@ struct EvaluateReply {
   std::map<std::string, double> metrics;  // by name: "loss", "box_ap"; what has no value is absent
   JsonValue data;                         // as in launch.json's host
 };
+struct SurveyReply {
+  int64_t samples = 0, held_out = 0;  // to train on; to evaluate
+  int64_t steps_per_epoch = 1;        // of training; a last partial batch is dropped
+  std::optional<std::string> hash;    // of its content, where it says so
+};
 struct GemmReply {
   std::optional<double> flop_rate;
 };
@@ -143,7 +151,7 @@ struct Failure {     // the request could not be done; the worker lives on unles
 };
 
 using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
-                             GemmReply, ByeReply, Failure>;
+                             SurveyReply, GemmReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

@@ -36,7 +36,8 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   run.lr = 0.1;
   run.phase = "train";
   run.input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "folder"}}};
-  const std::vector<Request> all = {Hello{}, load, Write{"w"}, Read{{"param/"}, "r"}, run, Gemm{}, Stop{}, Bye{}};
+  const std::vector<Request> all = {Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Survey{},
+                                    Gemm{},  Stop{}, Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -56,11 +57,17 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
   hello.framework = "pytorch";
   hello.precisions = {Precision::kFp32};
   hello.build = {{"mkl", "2024.2"}};
-  const std::vector<Message> all = {hello,          CheckReply{{{"train", "conv1", "conv2d", "native", ""}}},
-                                    LoadReply{},    WriteReply{1},
-                                    ReadReply{2},   run,
-                                    GemmReply{1e9}, GemmReply{},
-                                    ByeReply{},     Failure{"oom", "out of memory", true}};
+  const std::vector<Message> all = {hello,
+                                    CheckReply{{{"train", "conv1", "conv2d", "native", ""}}},
+                                    LoadReply{},
+                                    WriteReply{1},
+                                    ReadReply{2},
+                                    run,
+                                    SurveyReply{9, 3, 2, "content"},
+                                    GemmReply{1e9},
+                                    GemmReply{},
+                                    ByeReply{},
+                                    Failure{"oom", "out of memory", true}};
   for (const Message& message : all) EXPECT_EQ(to_line(message_from(to_line(message))), to_line(message));
   const auto back = std::get<RunReply>(message_from(to_line(Message(run))));
   EXPECT_TRUE(std::isnan(back.losses.at("train")));
