@@ -1,8 +1,11 @@
 #include "record/evaluations.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/record.h"
 
 namespace tbd {
 namespace {
@@ -14,6 +17,7 @@ Json to_line(const EvaluationRow& row) {
                {"seconds", row.seconds},
                {"wall_seconds", row.wall_seconds}};
   if (row.training_loss) line["training_loss"] = *row.training_loss;
+  if (row.training_joules) line["training_joules"] = *row.training_joules;
   line["metrics"] = row.metrics;
   return line;
 }
@@ -25,6 +29,7 @@ EvaluationRow from_line(const Json& line) {
                     .seconds = at<double>(line, "seconds"),
                     .wall_seconds = at<double>(line, "wall_seconds"),
                     .training_loss = maybe<double>(line, "training_loss"),
+                    .training_joules = maybe<double>(line, "training_joules"),
                     .metrics = {}};
   const Json metrics = at<Json>(line, "metrics");
   for (const auto& [name, value] : metrics.items())
@@ -33,6 +38,41 @@ EvaluationRow from_line(const Json& line) {
 }
 
 }  // namespace
+
+bool less_is_better(std::string_view metric) {
+  constexpr std::string_view kLess[] = {"loss", "error", "perplexity", "distance", "wer", "cer"};
+  return std::ranges::any_of(kLess, [&](std::string_view word) { return metric.find(word) != metric.npos; });
+}
+
+bool Goal::reached_by(double measured) const { return less_is_better(metric) ? measured <= value : measured >= value; }
+
+Goal goal_from(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::optional<double> value = equals == text.npos ? std::nullopt : parse_double(text.substr(equals + 1));
+  if (!value || equals == 0) fail(ErrorKind::usage, "a goal is METRIC=VALUE, got '", text, "'");
+  return {text.substr(0, equals), *value};
+}
+
+std::string to_text(const Goal& goal) { return cat(goal.metric, "=", Json(goal.value).dump()); }
+
+std::optional<BestRow> best_row(std::span<const EvaluationRow> rows, const std::optional<Goal>& goal) {
+  const std::string metric = goal ? goal->metric : "loss";
+  std::optional<BestRow> best;
+  for (const EvaluationRow& row : rows) {
+    const auto found = row.metrics.find(metric);
+    if (found == row.metrics.end()) continue;
+    const double value = found->second;
+    if (!best || (less_is_better(metric) ? value < best->value : value > best->value))
+      best = BestRow{.metric = metric, .value = value, .step = row.step};
+  }
+  return best;
+}
+
+std::optional<Goal> goal_of(const RunInfo& run) {
+  const Json training = run.environment->value("training", Json::object());
+  const auto goal = maybe<std::string>(training, "until");
+  return goal ? std::optional(goal_from(*goal)) : std::nullopt;
+}
 
 std::string evaluation_lines(std::span<const EvaluationRow> rows) {
   std::string out;

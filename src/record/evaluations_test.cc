@@ -46,5 +46,23 @@ TEST_F(Evaluations, NameAMalformedLine) {
   }
 }
 
+TEST(Goals, AreReadAndReached) {
+  EXPECT_TRUE(goal_from("top1=0.5").reached_by(0.5));
+  EXPECT_FALSE(goal_from("top1=0.5").reached_by(0.49));
+  EXPECT_TRUE(goal_from("perplexity=20").reached_by(19));
+  EXPECT_FALSE(goal_from("value_error=0.2").reached_by(0.21));
+  EXPECT_EQ(to_text(goal_from("box_ap=0.02")), "box_ap=0.02");
+  for (const char* text : {"top1", "=1", "top1=", "top1=high"}) EXPECT_THROW(goal_from(text), Error) << text;
+}
+
+TEST(BestRows, AreOfTheGoalsMetricOrTheLeastLoss) {
+  const std::vector<EvaluationRow> rows = {{.step = 0, .metrics = {{"loss", 3}, {"top1", 0.1}}},
+                                           {.step = 5, .metrics = {{"loss", 1}, {"top1", 0.2}}},
+                                           {.step = 9, .metrics = {{"loss", 2}, {"top1", 0.2}}}};
+  EXPECT_EQ(best_row(rows, std::nullopt)->step, 5);
+  EXPECT_EQ(best_row(rows, Goal{"top1", 0.9})->step, 5) << "the first of equals";
+  EXPECT_FALSE(best_row(rows, Goal{"bleu", 1}));
+}
+
 }  // namespace
 }  // namespace tbd
