@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "record/evaluations.h"
+#include "analysis/time_to_quality.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -136,6 +136,10 @@ Page learning_page(std::span<const ReportCell> cells) {
   Page page{.id = "learned", .title = "Learned"};
   const Networks networks = networks_of(cells);
   if (networks.empty()) return page;
+  std::vector<Attempt> attempts;
+  for (const ReportCell& cell : cells)
+    if (std::optional<Attempt> attempt = attempt_of(*cell.record)) attempts.push_back(std::move(*attempt));
+  if (Table times = time_to_quality_table(attempts); !times.rows.empty()) page.tables.push_back(std::move(times));
   page.html =
       "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set. "
       "Frameworks and seeds of one network are laid over each other.</p>\n";

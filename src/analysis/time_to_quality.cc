@@ -1,0 +1,114 @@
+#include "analysis/time_to_quality.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+#include "stats/intervals.h"
+
+namespace tbd {
+namespace {
+
+// Of the attempts that reached their goal.
+AcrossLaunches times_of(const std::vector<const Attempt*>& attempts) {
+  std::vector<double> seconds;
+  for (const Attempt* each : attempts)
+    if (const EvaluationRow* row = each->reached()) seconds.push_back(std::max(1e-9, row->training_seconds));
+  return seconds.empty() ? AcrossLaunches{} : across_launches(seconds);
+}
+
+std::vector<TableCell> goal_row(const std::vector<const Attempt*>& attempts) {
+  const Attempt& first = *attempts.front();
+  const auto reached = std::ranges::count_if(attempts, [](const Attempt* each) { return each->reached() != nullptr; });
+  std::vector<TableCell> row = {first.network, first.setting, to_text(*first.goal),
+                                cat(reached, " of ", attempts.size())};
+  if (reached == 0) {
+    row.insert(row.end(), {TableCell(), TableCell(), TableCell(), std::string("not reached")});
+    return row;
+  }
+  const AcrossLaunches times = times_of(attempts);
+  row.emplace_back(times.value);
+  row.push_back(times.interval ? TableCell(times.interval->low) : TableCell());
+  row.push_back(times.interval ? TableCell(times.interval->high) : TableCell());
+  const bool all = static_cast<size_t>(reached) == attempts.size();
+  row.emplace_back(std::string(!all ? "a lower bound: some never reached it" : times.interval ? "" : "one seed"));
+  return row;
+}
+
+}  // namespace
+
+const EvaluationRow* Attempt::reached() const {
+  if (!goal) return nullptr;
+  const auto found = std::ranges::find_if(rows, [&](const EvaluationRow& row) {
+    const auto metric = row.metrics.find(goal->metric);
+    return metric != row.metrics.end() && goal->reached_by(metric->second);
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<Attempt> attempt_of(const Record& record) {
+  const Launch* launch = last_launch(record, Pass::kTrain);
+  if (!launch) return std::nullopt;
+  const MeasuredWorkload& workload = record.run.workload;
+  return Attempt{.network = cat(workload.model, " ", workload.config, ", batch ", workload.batch),
+                 .setting = cat(workload.framework, ", ", workload.precision),
+                 .seed = workload.seed,
+                 .samples_per_step = workload.samples_per_step,
+                 .goal = goal_of(record.run),
+                 .rows = read_evaluations(launch_folder(record, *launch))};
+}
+
+Table attempts_table(const std::string& title, std::span<const Attempt> attempts) {
+  Table table{.title = title,
+              .columns = {{"network", "Network"},
+                          {"setting", "Setting"},
+                          {"seed", "Seed", Unit::count},
+                          {"metric", "Metric"},
+                          {"best", "Best"},
+                          {"reached", "Goal reached"},
+                          {"training_seconds", "Training time", Unit::seconds},
+                          {"step", "Steps", Unit::count},
+                          {"samples", "Samples", Unit::count},
+                          {"joules", "Energy", Unit::joules}}};
+  for (const Attempt& attempt : attempts) {
+    const EvaluationRow* end = attempt.reached();
+    std::optional<bool> reached;
+    if (attempt.goal) reached = end != nullptr;
+    if (!end && !attempt.rows.empty()) end = &attempt.rows.back();
+    const std::optional<BestRow> best = best_row(attempt.rows, attempt.goal);
+    std::vector<TableCell> row = {attempt.network,
+                                  attempt.setting,
+                                  static_cast<int64_t>(attempt.seed),
+                                  best ? TableCell(best->metric) : TableCell(),
+                                  best ? TableCell(best->value) : TableCell(),
+                                  cell(reached)};
+    if (end)
+      row.insert(row.end(), {TableCell(end->training_seconds), TableCell(end->step),
+                             TableCell(end->step * attempt.samples_per_step), cell(end->training_joules)});
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table time_to_quality_table(std::span<const Attempt> attempts) {
+  Table table{.title = "Time to quality",
+              .columns = {{"network", "Network"},
+                          {"setting", "Setting"},
+                          {"goal", "Goal"},
+                          {"reached", "Reached by"},
+                          {"training_seconds", "Training time", Unit::seconds},
+                          {"low", "95 % from", Unit::seconds},
+                          {"high", "to", Unit::seconds},
+                          {"note", "Note"}},
+              .notes = {"Geometric mean of the training time at the first evaluation that reached the goal; the "
+                        "interval is for the mean of as many further seeds."}};
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const Attempt*>> groups;
+  for (const Attempt& attempt : attempts)
+    if (attempt.goal) groups[{attempt.network, attempt.setting, to_text(*attempt.goal)}].push_back(&attempt);
+  for (const auto& [key, members] : groups) table.rows.push_back(goal_row(members));
+  return table;
+}
+
+}  // namespace tbd
