@@ -2,9 +2,6 @@
 // that the stage has taken.
 #include "cli/progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <ostream>
@@ -33,13 +30,6 @@ std::string line_of(const Progress& p, double stage_seconds) {
 }
 
 double seconds_since(int64_t began_ns) { return 1e-9 * static_cast<double>(now_ns() - began_ns); }
-
-// nullopt where stderr is no terminal, or one that does not know.
-std::optional<size_t> terminal_width() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
-  return size.ws_col;
-}
 
 // Signals are for the thread that waits for workers.
 void block_signals() {
@@ -84,17 +74,12 @@ void ProgressPrinter::rewrite_each_second(const std::stop_token& stop) {
 void ProgressPrinter::rewrite() {
   Progress now = progress_;
   if (now.remaining_seconds) now.remaining_seconds = std::max(0.0, *now.remaining_seconds - seconds_since(told_ns_));
-  std::string line = line_of(now, seconds_since(stage_began_ns_));
-  if (const auto width = terminal_width()) line.resize(std::min(line.size(), *width - 1));
-  const size_t padding = shown_ > line.size() ? shown_ - line.size() : 0;
-  context_.err << '\r' << line << std::string(padding, ' ') << std::flush;
-  shown_ = line.size();
+  line_.rewrite(line_of(now, seconds_since(stage_began_ns_)));
 }
 
 void ProgressPrinter::clear() {
   clock_ = {};  // waits for its end
-  if (shown_ > 0) context_.err << std::endl;
-  shown_ = 0;
+  line_.end();
 }
 
 }  // namespace tbd::cli

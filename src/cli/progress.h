@@ -6,13 +6,14 @@
 #include <thread>
 
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "runner/run.h"
 
 namespace tbd::cli {
 
 class ProgressPrinter {
  public:
-  ProgressPrinter(Context& context, bool quiet) : context_(context), quiet_(quiet) {}
+  ProgressPrinter(Context& context, bool quiet) : context_(context), quiet_(quiet), line_(context.err) {}
   ~ProgressPrinter() { clear(); }
   void operator()(const Progress& progress);
   void clear();  // ends the rewritten line, so that other output starts on its own
@@ -27,7 +28,7 @@ class ProgressPrinter {
   std::condition_variable_any stopped_;
   Progress progress_;  // on the terminal
   int64_t told_ns_ = 0, stage_began_ns_ = 0;
-  size_t shown_ = 0;    // width of the line on the terminal
+  LiveLine line_;
   std::jthread clock_;  // last: it ends before what it reads
 };
 
