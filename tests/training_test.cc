@@ -48,9 +48,7 @@ class Trainings : public ::testing::Test {
   Workload detector(const WorkerEntry& entry, const std::string& model = "efficientdet_d0") const {
     return {.model = model, .config = "tiny", .framework = entry.key, .batch = 2, .data = data().string(), .seed = 3};
   }
-  TrainResult trained(const TrainOptions& options) const {
-    return train(options, settings_, [](const EvaluationRow&) {});
-  }
+  TrainResult trained(const TrainOptions& options) const { return train(options, settings_, {}); }
   std::string refusal(const TrainOptions& options) const {
     try {
       trained(options);
@@ -70,7 +68,7 @@ TEST_F(Trainings, LeaveARecordWithTheirEvaluationsAndWeights) {
       const Workload workload = detector(entry, model);
       const fs::path out = folder_.path() / cat(entry.key, model);
       const TrainResult result =
-          trained({.workload = workload, .steps = 3, .evaluate_every = 2, .pictures = 2, .out = out});
+          trained({.workload = workload, .length = {3}, .evaluate_every = StepsOrEpochs{2}, .pictures = 2, .out = out});
       std::vector<int64_t> steps;
       for (const EvaluationRow& row : result.rows) steps.push_back(row.step);
       EXPECT_EQ(steps, (std::vector<int64_t>{0, 2, 3})) << entry.key;
@@ -96,8 +94,8 @@ TEST_F(Trainings, BeginAlikeInAllFrameworks) {
   std::map<std::string, double> losses;
   for (const WorkerEntry& entry : settings_.workers) {
     const TrainResult result = trained({.workload = detector(entry),
-                                        .steps = 1,
-                                        .evaluate_every = 1,
+                                        .length = {1},
+                                        .evaluate_every = StepsOrEpochs{1},
                                         .out = folder_.path() / cat(entry.key, "alike")});
     losses[entry.key] = result.rows.front().metrics.at("loss");
   }
@@ -108,20 +106,20 @@ TEST_F(Trainings, NeedADataSetWithAHeldOutPart) {
   const Workload workload = detector(settings_.workers.front());
   Workload made = workload;
   made.data = "";
-  EXPECT_THAT(refusal({.workload = made, .steps = 1, .out = folder_.path() / "none"}), HasSubstr("--data"));
+  EXPECT_THAT(refusal({.workload = made, .length = {1}, .out = folder_.path() / "none"}), HasSubstr("--data"));
   fs::remove_all(data() / "annotations" / "instances_val2017.json");
-  EXPECT_THAT(refusal({.workload = workload, .steps = 1, .out = folder_.path() / "out"}),
+  EXPECT_THAT(refusal({.workload = workload, .length = {1}, .out = folder_.path() / "out"}),
               HasSubstr("instances_val2017.json"));
   const Record record = read_record(folder_.path() / "out");
   EXPECT_THAT(record.run.outcome.reason, HasSubstr("instances_val2017.json")) << "the record says how it ended";
-  EXPECT_EQ(record.launches.at(0).steps.size(), 1U) << "what was trained is kept";
+  EXPECT_TRUE(record.launches.at(0).steps.empty()) << "refused before the first step";
 }
 
 TEST_F(Trainings, RefuseWeightsOfAnotherNetworkBeforeTheyBegin) {
   const Workload workload = detector(settings_.workers.front());
   const fs::path weights = folder_.path() / "w.safetensors";
   write_safetensors(weights, {{"fc.weight", HostTensor(DType::f32, {2, 2})}});
-  EXPECT_THAT(refusal({.workload = workload, .steps = 1, .weights = weights, .out = folder_.path() / "out"}),
+  EXPECT_THAT(refusal({.workload = workload, .length = {1}, .weights = weights, .out = folder_.path() / "out"}),
               AllOf(HasSubstr("w.safetensors"), HasSubstr("weights of another network")));
   EXPECT_FALSE(fs::exists(folder_.path() / "out"));
 }
@@ -129,7 +127,7 @@ TEST_F(Trainings, RefuseWeightsOfAnotherNetworkBeforeTheyBegin) {
 // Interrupted in the step after a checkpoint.
 TEST_F(Trainings, GoOnToTheSameEnd) {
   for (const WorkerEntry& entry : settings_.workers) {
-    TrainOptions options{.workload = detector(entry), .steps = 6, .evaluate_every = 2, .rate = 0.01};
+    TrainOptions options{.workload = detector(entry), .length = {6}, .evaluate_every = StepsOrEpochs{2}, .rate = 0.01};
     options.until = goal_from("loss=0");
     options.workload.threads = 1;
     options.out = folder_.path() / cat(entry.key, "whole");
@@ -138,9 +136,9 @@ TEST_F(Trainings, GoOnToTheSameEnd) {
     RunnerSettings cut = settings_;
     int64_t seen = -1;
     cut.interrupted = [&] { return seen >= 2; };
-    EXPECT_THROW(train(options, cut, [&](const EvaluationRow& row) { seen = row.step; }), Error);
+    EXPECT_THROW(train(options, cut, {.evaluated = [&](const EvaluationRow& row) { seen = row.step; }}), Error);
     EXPECT_EQ(read_record(options.out).run.outcome.kind, OutcomeKind::interrupted);
-    const TrainResult resumed = resume_training(options.out, settings_, [](const EvaluationRow&) {});
+    const TrainResult resumed = resume_training(options.out, settings_, {});
     EXPECT_EQ(resumed.rows.size(), whole.rows.size());
     EXPECT_EQ(resumed.reached, false) << "the goal that it began with";
     const TensorMap expected = read_safetensors(whole.weights), found = read_safetensors(resumed.weights);
@@ -150,21 +148,22 @@ TEST_F(Trainings, GoOnToTheSameEnd) {
     EXPECT_NEAR(resumed.rows.back().metrics.at("loss"), whole.rows.back().metrics.at("loss"),
                 1e-4 * whole.rows.back().metrics.at("loss"))
         << entry.key;
-    EXPECT_THROW(resume_training(options.out, settings_, [](const EvaluationRow&) {}), Error) << "it has ended";
+    EXPECT_THROW(resume_training(options.out, settings_, {}), Error) << "it has ended";
   }
 }
 
 TEST_F(Trainings, GoOnWithTheSameDataAlone) {
-  TrainOptions options{.workload = detector(settings_.workers.front()), .steps = 4, .evaluate_every = 1};
+  TrainOptions options{
+      .workload = detector(settings_.workers.front()), .length = {4}, .evaluate_every = StepsOrEpochs{1}};
   options.out = folder_.path() / "cut";
   RunnerSettings cut = settings_;
   int64_t seen = -1;
   cut.interrupted = [&] { return seen >= 1; };
-  EXPECT_THROW(train(options, cut, [&](const EvaluationRow& row) { seen = row.step; }), Error);
+  EXPECT_THROW(train(options, cut, {.evaluated = [&](const EvaluationRow& row) { seen = row.step; }}), Error);
   const fs::path weights = last_checkpoint(options.out).file;
   write_file(weights, "other bytes");
   try {
-    resume_training(options.out, settings_, [](const EvaluationRow&) {});
+    resume_training(options.out, settings_, {});
     FAIL() << "the checkpoint was changed";
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("is not what was written"));
@@ -173,8 +172,8 @@ TEST_F(Trainings, GoOnWithTheSameDataAlone) {
 
 TEST_F(Trainings, EndAtTheirGoal) {
   TrainOptions options{.workload = detector(settings_.workers.front()),
-                       .steps = 4,
-                       .evaluate_every = 1,
+                       .length = {4},
+                       .evaluate_every = StepsOrEpochs{1},
                        .rate = 0.001,
                        .until = goal_from("box_ap=0"),
                        .out = folder_.path() / "reached"};
@@ -182,7 +181,7 @@ TEST_F(Trainings, EndAtTheirGoal) {
   EXPECT_EQ(at_once.reached, true);
   EXPECT_EQ(at_once.rows.back().step, 0);
   options.until = goal_from("loss=0");
-  options.steps = 2;
+  options.length = {2};
   options.out = folder_.path() / "never";
   const TrainResult never = trained(options);
   EXPECT_EQ(never.reached, false);
@@ -195,8 +194,54 @@ TEST_F(Trainings, EndAtTheirGoal) {
 
 TEST_F(Trainings, SayWhichLossIsNotFinite) {
   const Workload workload = detector(settings_.workers.front());
-  EXPECT_THAT(refusal({.workload = workload, .steps = 40, .rate = 1e30, .out = folder_.path() / "out"}),
+  EXPECT_THAT(refusal({.workload = workload, .length = {40}, .rate = 1e30, .out = folder_.path() / "out"}),
               HasSubstr("not finite"));
+}
+
+TEST(StepsOrEpochs, AreReadWithTheirUnit) {
+  EXPECT_EQ(steps_or_epochs_from("250").value, 250);
+  EXPECT_FALSE(steps_or_epochs_from("1e3steps").epochs);
+  EXPECT_TRUE(steps_or_epochs_from("1epoch").epochs);
+  EXPECT_EQ(steps_or_epochs_from("0.5epochs").value, 0.5);
+  for (const char* text : {"", "epochs", "2.5", "0", "-1epoch", "3 days", "nanepochs"})
+    EXPECT_THROW(steps_or_epochs_from(text), Error) << text;
+}
+
+TEST_F(Trainings, CountEpochsAndKeepTheBest) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    const fs::path out = folder_.path() / entry.key;
+    const TrainResult result = trained({.workload = detector(entry),
+                                        .length = {.value = 2, .epochs = true},
+                                        .evaluate_every = StepsOrEpochs{.value = 1, .epochs = true},
+                                        .rate = 0.01,
+                                        .out = out});
+    std::vector<int64_t> steps;
+    for (const EvaluationRow& row : result.rows) steps.push_back(row.step);
+    EXPECT_EQ(steps, (std::vector<int64_t>{0, 3, 6})) << "six pictures in batches of two";
+    ASSERT_TRUE(result.best) << entry.key;
+    EXPECT_EQ(result.best->metric, "loss");
+    const Json best = parse_json(read_file(out / "checkpoints/best.json"), "best.json");
+    EXPECT_EQ(at<int64_t>(best, "step"), result.best->step);
+    const EvaluationRow again =
+        evaluate_weights({.workload = detector(entry), .weights = out / "checkpoints/best.safetensors"}, settings_);
+    EXPECT_NEAR(again.metrics.at("loss"), result.best->value, 1e-5 * result.best->value) << entry.key;
+  }
+}
+
+TEST_F(Trainings, TellWhereTheyAre) {
+  std::vector<TrainProgress> seen;
+  const TrainSink sink{.trained = [&](const TrainProgress& now) { seen.push_back(now); }};
+  TrainOptions options{.workload = detector(settings_.workers.front()), .length = {120}, .rate = 0.01};
+  options.workload.threads = 1;
+  options.out = folder_.path() / "out";
+  train(options, settings_, sink);
+  ASSERT_FALSE(seen.empty()) << "more than a second of steps";
+  const TrainProgress& first = seen.front();
+  EXPECT_EQ(first.steps, 120);
+  EXPECT_EQ(first.unit, "images");
+  EXPECT_GT(first.units_per_second, 0);
+  EXPECT_GT(first.rate, 0);
+  EXPECT_NEAR(first.epoch, static_cast<double>(first.step) / 3, 1e-9);
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // tbd train: steps on a data set, evaluated on its held-out part.
 #include <algorithm>
+#include <memory>
 #include <ostream>
 
+#include "analysis/time_to_quality.h"
 #include "cli/commands.h"
+#include "cli/live_line.h"
 #include "cli/locations.h"
 #include "cli/training_options.h"
 #include "cli/workload_options.h"
+#include "record/reader.h"
 
 namespace tbd::cli {
 namespace {
@@ -18,8 +22,14 @@ class TrainCommand final : public Command {
   void declare(Options& options) override {
     training_.declare(options);
     options.option("--resume", resume_, "Continue the training of this record with the options that it began with");
-    options.option("--steps", steps_, "Number of training steps [none: required]");
-    options.option("--evaluate-every", every_, "Steps between evaluations [after the last step alone]");
+    options.option("--steps", steps_, "Number of training steps [none: this or --epochs is required]");
+    options.option("--epochs", epochs_, "Passes over the part of the set that is trained on, in place of --steps");
+    options.option("--evaluate-every", every_,
+                   "Between evaluations: steps, or epochs as in 1epoch [after the last step alone]");
+    options.option("--seeds", seeds_,
+                   "Train so many times, with --seed and those that follow it, each into a folder of "
+                   "--out, and compare",
+                   {.show_default = true});
     options.option("--until", until_, "End when an evaluation reaches METRIC=VALUE, as in box_ap=0.02 [never]");
     options.option("--lr", rate_,
                    "Peak learning rate: rises over a twentieth of the steps, falls to 0 by a cosine [the network's "
@@ -31,20 +41,62 @@ class TrainCommand final : public Command {
   }
 
   int run(Context& context) override {
-    const Format format = training_.output.table_format();
+    format_ = training_.output.table_format();
     note_interrupts();
-    const TrainSink tell = [&](const EvaluationRow& row) {
-      if (!training_.output.quiet) context.err << line_of(row) << std::endl;
-    };
+    if (seeds_ < 1) fail(ErrorKind::usage, "--seeds must be 1 or more, got ", seeds_);
+    if (seeds_ > 1) return run_seeds(context);
     std::optional<TrainResult> trained;
     try {
-      trained = result_of(runner_settings(context), tell);
+      trained = resume_.empty() ? train(train_options(), runner_settings(context), sink(context))
+                                : resume_training(resume_, runner_settings(context), sink(context));
     } catch (const Error& e) {
-      if (e.kind() == ErrorKind::usage || e.kind() == ErrorKind::not_found || e.kind() == ErrorKind::invalid) throw;
-      context.err << "tbd: error: " << e.what() << "\n";
-      return kCellFailed;
+      return told(context, e);
     }
-    const TrainResult& result = *trained;
+    print_tables(context, {table_of(*trained)}, format_);
+    return trained->reached.value_or(true) ? kDone : kVerdictFailed;
+  }
+
+ private:
+  // Each seed's record is in a folder of --out. One that fails ends all: what is there stays.
+  int run_seeds(Context& context) {
+    if (!resume_.empty()) fail(ErrorKind::usage, "--seeds begins trainings: --resume continues one");
+    const TrainOptions asked = train_options();
+    std::vector<Attempt> attempts;
+    bool all = true;
+    for (int64_t i = 0; i < seeds_; ++i) {
+      TrainOptions options = asked;
+      options.workload.seed += static_cast<uint64_t>(i);
+      options.out = asked.out / cat("seed-", options.workload.seed);
+      try {
+        all = train(options, runner_settings(context), sink(context)).reached.value_or(true) && all;
+      } catch (const Error& e) {
+        return told(context, e);
+      }
+      attempts.push_back(*attempt_of(read_record(options.out)));
+    }
+    std::vector<Table> tables = {attempts_table(cat(asked.workload.model, " on ", asked.workload.data), attempts)};
+    if (asked.until) tables.push_back(time_to_quality_table(attempts));
+    print_tables(context, tables, format_);
+    return all ? kDone : kVerdictFailed;
+  }
+
+  static int told(Context& context, const Error& e) {
+    if (e.kind() == ErrorKind::usage || e.kind() == ErrorKind::not_found || e.kind() == ErrorKind::invalid) throw e;
+    context.err << "tbd: error: " << e.what() << "\n";
+    return kCellFailed;
+  }
+
+  // Evaluations are lines; on a terminal the line that follows them is rewritten while the training goes on.
+  TrainSink sink(Context& context) const {
+    if (training_.output.quiet) return {};
+    TrainSink out;
+    const auto live = std::make_shared<LiveLine>(context.err);
+    out.evaluated = [live](const EvaluationRow& row) { live->replace(line_of(row)); };
+    if (context.err_is_terminal) out.trained = [live](const TrainProgress& now) { live->rewrite(line_of(now)); };
+    return out;
+  }
+
+  Table table_of(const TrainResult& result) const {
     Table table = evaluation_table(
         resume_.empty() ? cat(training_.workload().model, " on ", training_.workload().data) : resume_, result.rows);
     const int64_t steps = result.rows.back().step;
@@ -52,26 +104,28 @@ class TrainCommand final : public Command {
         cat(steps, " steps took ", human(result.training_seconds, Unit::seconds), " of training, ",
             human(result.training_seconds / static_cast<double>(std::max<int64_t>(1, steps)), Unit::seconds),
             " each; with ", result.rows.size(), " evaluations ", human(result.wall_seconds, Unit::seconds)));
+    if (result.best)
+      table.notes.push_back(cat("best ", result.best->metric, ": ", human(result.best->value, Unit::none),
+                                " after step ", result.best->step, ", in checkpoints/best.safetensors"));
     if (result.reached) table.notes.push_back(*result.reached ? "the goal was reached" : "the goal was not reached");
     table.notes.push_back(cat("weights: ", result.weights.string()));
-    print_tables(context, {table}, format);
-    return result.reached.value_or(true) ? kDone : kVerdictFailed;
+    return table;
   }
 
- private:
-  TrainResult result_of(const RunnerSettings& settings, const TrainSink& tell) const {
-    return resume_.empty() ? train(train_options(), settings, tell) : resume_training(resume_, settings, tell);
+  static double positive_number(const std::string& text, std::string_view option) {
+    const std::optional<double> value = parse_double(text);
+    if (!value || *value <= 0) fail(ErrorKind::usage, option, " needs a positive number, got '", text, "'");
+    return *value;
   }
 
   TrainOptions train_options() const {
-    if (steps_.empty() || out_.empty()) fail(ErrorKind::usage, "a training needs --steps and --out, or --resume");
+    if (steps_.empty() == epochs_.empty() || out_.empty())
+      fail(ErrorKind::usage, "a training needs --steps or --epochs, and --out, or else --resume");
     TrainOptions out{.workload = training_.workload()};
-    out.steps = positive(steps_, "--steps");
-    if (every_) out.evaluate_every = positive(*every_, "--evaluate-every");
-    if (rate_) {
-      out.rate = parse_double(*rate_);
-      if (!out.rate || *out.rate <= 0) fail(ErrorKind::usage, "--lr needs a positive number, got '", *rate_, "'");
-    }
+    if (!epochs_.empty()) out.length = {.value = positive_number(epochs_, "--epochs"), .epochs = true};
+    if (!steps_.empty()) out.length.value = static_cast<double>(positive(steps_, "--steps"));
+    if (every_) out.evaluate_every = steps_or_epochs_from(*every_);
+    if (rate_) out.rate = positive_number(*rate_, "--lr");
     if (until_) out.until = goal_from(*until_);
     if (until_ && !every_) fail(ErrorKind::usage, "--until needs --evaluate-every");
     if (weights_) out.weights = *weights_;
@@ -87,10 +141,20 @@ class TrainCommand final : public Command {
     return line;
   }
 
+  static std::string line_of(const TrainProgress& now) {
+    std::string line = cat("epoch ", human(now.epoch, Unit::none), ", step ", now.step, " of ", now.steps);
+    if (now.loss) line += cat(", loss ", human(*now.loss, Unit::none));
+    line +=
+        cat(", rate ", human(now.rate, Unit::none), ", ", human(now.units_per_second, Unit::none), " ", now.unit, "/s");
+    if (now.best) line += cat(", best ", now.best->metric, " ", human(now.best->value, Unit::none));
+    return line + cat(", ", format_seconds(now.seconds_left), " left");
+  }
+
   TrainingOptions training_;
-  std::string steps_, out_, resume_;
+  Format format_ = Format::text;
+  std::string steps_, epochs_, out_, resume_;
   std::optional<std::string> every_, until_, rate_, weights_;
-  int64_t pictures_ = 4;
+  int64_t pictures_ = 4, seeds_ = 1;
 };
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "runner/training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "graph/schedule.h"
 #include "measure/clock.h"
+#include "measure/energy.h"
 #include "measure/environment.h"
 #include "record/reader.h"
 #include "record/writer.h"
@@ -18,23 +21,21 @@ namespace tbd {
 namespace fs = std::filesystem;
 namespace {
 
-bool less_is_better(std::string_view metric) {
-  return metric.find("loss") != metric.npos || metric.find("error") != metric.npos ||
-         metric.find("perplexity") != metric.npos;
-}
+int64_t steps_of(const StepsOrEpochs& length) { return static_cast<int64_t>(length.value); }
 
 // What a training was asked for beside its workload, in run.json's environment.
 Json options_json(const TrainOptions& options) {
-  Json json = {{"steps", options.steps}, {"evaluate_every", options.evaluate_every}, {"pictures", options.pictures}};
+  Json json = {{"steps", steps_of(options.length)}, {"pictures", options.pictures}};
+  if (options.evaluate_every) json["evaluate_every"] = steps_of(*options.evaluate_every);
   if (options.rate) json["rate"] = *options.rate;
-  if (options.until) json["until"] = cat(options.until->metric, "=", Json(options.until->value).dump());
+  if (options.until) json["until"] = to_text(*options.until);
   return json;
 }
 TrainOptions options_of(const Record& record) {
   const Json& json = record.run.environment->at("training");
   TrainOptions options{.workload = record.run.request};
-  options.steps = at<int64_t>(json, "steps");
-  options.evaluate_every = at<int64_t>(json, "evaluate_every");
+  options.length.value = at<double>(json, "steps");
+  if (const auto every = maybe<double>(json, "evaluate_every")) options.evaluate_every = StepsOrEpochs{*every};
   options.rate = maybe<double>(json, "rate");
   if (const auto goal = maybe<std::string>(json, "until")) options.until = goal_from(*goal);
   options.pictures = at<int64_t>(json, "pictures");
@@ -61,7 +62,8 @@ class Training {
         resumed_(std::move(point)),
         record_(resumed_ ? RecordWriter::reopen(options.out, begun())
                          : std::make_unique<RecordWriter>(options.out, begun())),
-        begin_ns_(now_ns()) {}
+        begin_ns_(now_ns()),
+        steps_(steps_of(options.length)) {}
 
   TrainResult run() {
     LaunchInfo info{.pass = Pass::kTrain, .number = resumed_ ? resumed_->launches + 1 : 1, .start = wall_label()};
@@ -105,17 +107,19 @@ class Training {
     info.load_seconds = worker.loaded().seconds;
     info.parameters_seen = worker.loaded().parameters;
     info.threads = worker.loaded().threads;
+    look_at_data(worker.survey());
     if (options_.weights) worker.write_weights(*options_.weights);
     int64_t done = resumed_ ? restore(worker) : 0;
-    const int64_t every = options_.evaluate_every > 0 ? options_.evaluate_every : options_.steps;
-    if (options_.evaluate_every > 0 && done == 0) evaluate(worker, 0);
-    while (done < options_.steps && !result_.reached.value_or(false)) {
-      const int64_t steps = std::min(every - done % every, options_.steps - done);
+    const int64_t every = options_.evaluate_every ? steps_of(*options_.evaluate_every) : steps_;
+    if (options_.evaluate_every && (result_.rows.empty() || result_.rows.back().step < done)) evaluate(worker, done);
+    while (done < steps_ && !result_.reached.value_or(false)) {
+      const int64_t steps = std::min(every - done % every, steps_ - done);
       train(worker, done + 1, steps, info);
       done += steps;
       save_state(worker, done);
       evaluate(worker, done);
     }
+    result_.best = best_row(result_.rows, options_.until);
     result_.weights = folder_ / "weights.safetensors";
     worker.read_weights(result_.weights);
     worker.bye();
@@ -124,19 +128,67 @@ class Training {
   void train(TrainingWorker& worker, int64_t first, int64_t steps, LaunchInfo& info) {
     losses_.clear();
     const int64_t begin = now_ns();
+    const std::optional<int64_t> energy = meter_.read_uj();
     const protocol::RunReply reply = worker.run(first, steps, [&](std::span<const StepRow> rows) {
       record_->append(rows);
       for (const StepRow& row : rows)
         if (row.loss) losses_.push_back(*row.loss);
+      if (sink_.trained) tell(rows);
     });
+    told_ns_ = 0;
     result_.training_seconds += 1e-9 * static_cast<double>(now_ns() - begin);
+    if (const auto after = meter_.read_uj(); after && energy)
+      joules_ = joules_.value_or(0) + 1e-6 * static_cast<double>(*after - *energy);
     if (!info.peak_rss_bytes) keep(reply.launch, info);
+  }
+
+  // Of a first training, resumed ones compare with it.
+  void look_at_data(const protocol::SurveyReply& data) {
+    steps_per_epoch_ = data.steps_per_epoch;
+    if (resumed_ && data.hash != resumed_->data_hash)
+      fail(ErrorKind::usage, "the training began on data of content ", resumed_->data_hash.value_or("unknown"),
+           ", but ", options_.workload.data, " has content ", data.hash.value_or("unknown"));
+    cell_.prepared.run.workload.data_hash = data.hash;
+    record_->update(cell_.prepared.run);
+  }
+
+  // At most once a second.
+  void tell(std::span<const StepRow> rows) {
+    for (const StepRow& row : rows) units_ += row.units;
+    const int64_t now = now_ns();
+    if (told_ns_ == 0) forget(rows.back(), now);
+    const double seconds = 1e-9 * static_cast<double>(now - told_ns_);
+    if (seconds < 1) return;
+    const StepRow& last = rows.back();
+    const double each = seconds / static_cast<double>(std::max<int64_t>(1, last.step - told_step_));
+    sink_.trained({.step = last.step,
+                   .steps = steps_,
+                   .epoch = static_cast<double>(last.step) / static_cast<double>(steps_per_epoch_),
+                   .loss = last.loss,
+                   .rate = rate_at(last.step),
+                   .units_per_second = units_ / seconds,
+                   .seconds_left = each * static_cast<double>(steps_ - last.step),
+                   .unit = cell_.prepared.run.workload.unit,
+                   .best = best_row(result_.rows, options_.until)});
+    forget(last, now);
+  }
+  void forget(const StepRow& row, int64_t now) {
+    told_ns_ = now;
+    told_step_ = row.step;
+    units_ = 0;
+  }
+  double rate_at(int64_t step) const {
+    for (const Phase& phase : cell_.prepared.program.phases)
+      if (!phase.wrt().empty())
+        return learning_rate(phase.update.schedule, step, cell_.prepared.run.workload.samples_per_step);
+    return 0;
   }
 
   int64_t restore(TrainingWorker& worker) {
     worker.write_state(resumed_->checkpoint.file);
     result_.rows = resumed_->rows;
     result_.training_seconds = resumed_->checkpoint.training_seconds;
+    if (!result_.rows.empty()) joules_ = result_.rows.back().training_joules;
     return resumed_->checkpoint.step;
   }
 
@@ -152,25 +204,28 @@ class Training {
     const Outcome outcome = info.outcome;
     info = launch_from_json(known);
     info.outcome = outcome;
-    if (!info.host->contains("data")) return;
-    const auto hash = maybe<std::string>(info.host["data"], "hash");
-    if (resumed_ && hash != resumed_->data_hash)
-      fail(ErrorKind::usage, "the training began on data of content ", resumed_->data_hash.value_or("unknown"),
-           ", but ", options_.workload.data, " has content ", hash.value_or("unknown"));
-    cell_.prepared.run.workload.data_hash = hash;
-    record_->update(cell_.prepared.run);  // a resumed training compares with it
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
-    const bool last = step == options_.steps || options_.until;  // which is the last a goal alone knows
+    const bool last = step == steps_ || options_.until;  // which is the last a goal alone knows
     EvaluationRow row = worker.evaluate(step, 0, last ? options_.pictures : 0, record_->folder());
     row.training_seconds = result_.training_seconds;
+    row.training_joules = joules_;
     if (!losses_.empty())
       row.training_loss = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
     result_.rows.push_back(row);
     write_file_atomic(folder_ / kEvaluationsFile, evaluation_lines(result_.rows));
-    sink_(row);
+    if (const auto best = best_row(result_.rows, options_.until); best && best->step == step) keep_best(worker, *best);
+    if (sink_.evaluated) sink_.evaluated(row);
     if (options_.until) look_at_goal(*options_.until, row);
+  }
+
+  void keep_best(TrainingWorker& worker, const BestRow& best) {
+    const fs::path folder = record_->folder() / "checkpoints";
+    make_folder(folder);
+    worker.read_weights(folder / "best.safetensors");
+    write_file_atomic(folder / "best.json",
+                      Json{{"step", best.step}, {"metric", best.metric}, {"value", best.value}}.dump(1) + "\n");
   }
 
   void look_at_goal(const Goal& goal, const EvaluationRow& row) {
@@ -190,26 +245,52 @@ class Training {
   const TrainSink& sink_;
   std::optional<ResumePoint> resumed_;
   std::unique_ptr<RecordWriter> record_;
-  int64_t begin_ns_;
+  int64_t begin_ns_, steps_, steps_per_epoch_ = 1;
+  EnergyMeter meter_;
+  std::optional<double> joules_;
+  int64_t told_ns_ = 0, told_step_ = 0;  // of the last progress
+  double units_ = 0;                     // since then
   fs::path folder_;
   std::vector<double> losses_;  // since the last evaluation
   TrainResult result_;
 };
 
-}  // namespace
-
-bool Goal::reached_by(double measured) const { return less_is_better(metric) ? measured <= value : measured >= value; }
-
-Goal goal_from(const std::string& text) {
-  const size_t equals = text.find('=');
-  const std::optional<double> value = equals == text.npos ? std::nullopt : parse_double(text.substr(equals + 1));
-  if (!value || equals == 0) fail(ErrorKind::usage, "a goal is METRIC=VALUE, got '", text, "'");
-  return {text.substr(0, equals), *value};
+// A worker says how long an epoch is, before the one that trains has a schedule of so many steps.
+TrainOptions in_steps(TrainOptions options, const RunnerSettings& settings) try {
+  const bool epochs = options.length.epochs || (options.evaluate_every && options.evaluate_every->epochs);
+  if (!epochs) return options;
+  const Trainable cell = trainable(options.workload, std::nullopt, 1, settings);
+  const TemporaryFolder scratch;
+  TrainingWorker worker(cell, settings, scratch.path() / "worker.log");
+  const auto each = static_cast<double>(worker.survey().steps_per_epoch);
+  worker.bye();
+  const auto steps = [&](const StepsOrEpochs& length) {
+    return length.epochs ? StepsOrEpochs{std::max(1.0, std::round(length.value * each))} : length;
+  };
+  options.length = steps(options.length);
+  if (options.evaluate_every) options.evaluate_every = steps(*options.evaluate_every);
+  return options;
+} catch (const WorkerFault& fault) {
+  throw Error(fault.error(), fault.what());
 }
 
-TrainResult train(const TrainOptions& options, const RunnerSettings& settings, const TrainSink& sink) {
-  if (options.steps < 1) fail(ErrorKind::usage, "steps must be 1 or more, got ", options.steps);
-  Trainable cell = trainable(options.workload, options.rate, options.steps, settings);
+}  // namespace
+
+StepsOrEpochs steps_or_epochs_from(const std::string& text) {
+  const size_t end = std::min(text.find_first_not_of("0123456789.+-eE"), text.size());
+  // An exponent's e is a word's first letter too.
+  const size_t digits = end > 0 && (text[end - 1] == 'e' || text[end - 1] == 'E') ? end - 1 : end;
+  const std::string unit = text.substr(digits);
+  const std::optional<double> value = parse_double(text.substr(0, digits));
+  const bool epochs = unit == "epoch" || unit == "epochs", steps = unit.empty() || unit == "step" || unit == "steps";
+  if (!value || *value <= 0 || !(epochs || steps) || (steps && *value != std::floor(*value)))
+    fail(ErrorKind::usage, "a length is a whole number of steps as in 250 or epochs as in 2epochs, got '", text, "'");
+  return {*value, epochs};
+}
+
+TrainResult train(const TrainOptions& asked, const RunnerSettings& settings, const TrainSink& sink) {
+  const TrainOptions options = in_steps(asked, settings);
+  Trainable cell = trainable(options.workload, options.rate, steps_of(options.length), settings);
   if (options.weights) check_weights(*options.weights, cell.prepared.program, cell.prepared.run.workload.model);
   return Training(options, std::move(cell), settings, sink).run();
 }
@@ -223,12 +304,12 @@ TrainResult resume_training(const fs::path& folder, const RunnerSettings& settin
                     .rows = {},
                     .data_hash = record.run.workload.data_hash,
                     .launches = static_cast<int64_t>(record.launches.size())};
-  if (point.checkpoint.step >= options.steps || record.run.outcome.kind == OutcomeKind::ok)
+  if (point.checkpoint.step >= steps_of(options.length) || record.run.outcome.kind == OutcomeKind::ok)
     fail(ErrorKind::usage, folder.string(), " holds a training that ended after step ", point.checkpoint.step);
   if (const Launch* last = last_launch(record, Pass::kTrain))
     for (EvaluationRow& row : read_evaluations(launch_folder(record, *last)))
       if (row.step <= point.checkpoint.step) point.rows.push_back(std::move(row));
-  Trainable cell = trainable(options.workload, options.rate, options.steps, settings);
+  Trainable cell = trainable(options.workload, options.rate, steps_of(options.length), settings);
   MeasuredWorkload wanted = cell.prepared.run.workload;
   wanted.data_hash = record.run.workload.data_hash;
   if (const std::string differs = difference(record.run.workload, wanted, false); !differs.empty())

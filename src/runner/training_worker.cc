@@ -14,7 +14,7 @@ namespace {
 // Of a schedule whose rate a person gives: how many windows of averaged weights it spans, and its share of rising
 // steps.
 constexpr double kAverages = 20, kRisingShare = 0.05;
-constexpr double kLongestEvaluation = 6 * 3600;
+constexpr double kLongestEvaluation = 6 * 3600, kLongestSurvey = 3600;
 
 Program with_rate(Program program, double rate, int64_t steps) {
   const auto all = static_cast<double>(steps);
@@ -113,6 +113,12 @@ EvaluationRow TrainingWorker::evaluate(int64_t step, int64_t samples, int64_t pi
           .seconds = reply.seconds,
           .wall_seconds = reply.wall_seconds,
           .metrics = reply.metrics};
+}
+
+protocol::SurveyReply TrainingWorker::survey() {
+  protocol::Survey request;
+  request.source = input_plan(cell_.prepared).source;
+  return worker_.ask<protocol::SurveyReply>(request, "looking at the data", kLongestSurvey);
 }
 
 bool TrainingWorker::keeps_averages() const {

@@ -44,6 +44,7 @@ class TrainingWorker {
   protocol::RunReply run(int64_t first, int64_t steps, const std::function<void(std::span<const StepRow>)>& sink);
   // `samples` 0: all; `pictures` of them go to the record `files`.
   EvaluationRow evaluate(int64_t step, int64_t samples, int64_t pictures, const std::filesystem::path& files);
+  protocol::SurveyReply survey();  // of the workload's data set
   void bye() { worker_.bye(); }
 
  private:
