@@ -76,6 +76,8 @@ TEST_F(Trainings, LeaveARecordWithTheirEvaluationsAndWeights) {
       EXPECT_EQ(result.rows.back().samples, 3);
       const Record record = read_record(out);
       EXPECT_EQ(record.run.state, RunState::complete);
+      EXPECT_FALSE(record.run.created.empty());
+      EXPECT_EQ(training_data_of(record.run)->held_out, 3);
       EXPECT_EQ(record.launches.at(0).info.folder_name(), "train-1");
       EXPECT_EQ(record.launches.at(0).steps.size(), 3U);
       EXPECT_TRUE(is_file(out / "pictures/detections-100.png"));

@@ -55,6 +55,20 @@ Goal goal_from(const std::string& text) {
 
 std::string to_text(const Goal& goal) { return cat(goal.metric, "=", Json(goal.value).dump()); }
 
+std::optional<TrainingData> training_data_of(const RunInfo& run) {
+  const Json training = run.environment->value("training", Json::object());
+  const auto data = maybe<Json>(training, "data");
+  if (!data) return std::nullopt;
+  return TrainingData{.samples = at<int64_t>(*data, "samples"),
+                      .held_out = at<int64_t>(*data, "held_out"),
+                      .steps_per_epoch = at<int64_t>(*data, "steps_per_epoch")};
+}
+
+void note_training_data(RunInfo& run, const TrainingData& data) {
+  (*run.environment)["training"]["data"] = {
+      {"samples", data.samples}, {"held_out", data.held_out}, {"steps_per_epoch", data.steps_per_epoch}};
+}
+
 std::optional<BestRow> best_row(std::span<const EvaluationRow> rows, const std::optional<Goal>& goal) {
   const std::string metric = goal ? goal->metric : "loss";
   std::optional<BestRow> best;

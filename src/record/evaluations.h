@@ -42,6 +42,14 @@ std::string to_text(const Goal& goal);
 // What the record's training was to reach; nullopt where it had no goal.
 std::optional<Goal> goal_of(const RunInfo& run);
 
+// The data set of a training, as its worker counted it.
+struct TrainingData {
+  int64_t samples = 0, held_out = 0, steps_per_epoch = 1;
+};
+// nullopt where the record holds no training, or one that ended before it looked at its data.
+std::optional<TrainingData> training_data_of(const RunInfo& run);
+void note_training_data(RunInfo& run, const TrainingData& data);
+
 // The best value that a metric had.
 struct BestRow {
   std::string metric;

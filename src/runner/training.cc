@@ -48,6 +48,7 @@ struct ResumePoint {
   Checkpoint checkpoint;
   std::vector<EvaluationRow> rows;
   std::optional<std::string> data_hash;
+  std::string created;  // the record
   int64_t launches = 0;
 };
 
@@ -95,6 +96,7 @@ class Training {
 
   const RunInfo& begun() {
     RunInfo& run = cell_.prepared.run;
+    run.created = resumed_ ? resumed_->created : wall_label();
     run.environment = capture_environment(settings_.environment);
     run.environment["training"] = options_json(options_);
     return run;
@@ -149,6 +151,7 @@ class Training {
       fail(ErrorKind::usage, "the training began on data of content ", resumed_->data_hash.value_or("unknown"),
            ", but ", options_.workload.data, " has content ", data.hash.value_or("unknown"));
     cell_.prepared.run.workload.data_hash = data.hash;
+    note_training_data(cell_.prepared.run, {data.samples, data.held_out, data.steps_per_epoch});
     record_->update(cell_.prepared.run);
   }
 
@@ -303,6 +306,7 @@ TrainResult resume_training(const fs::path& folder, const RunnerSettings& settin
   ResumePoint point{.checkpoint = last_checkpoint(folder),
                     .rows = {},
                     .data_hash = record.run.workload.data_hash,
+                    .created = record.run.created,
                     .launches = static_cast<int64_t>(record.launches.size())};
   if (point.checkpoint.step >= steps_of(options.length) || record.run.outcome.kind == OutcomeKind::ok)
     fail(ErrorKind::usage, folder.string(), " holds a training that ended after step ", point.checkpoint.step);
