@@ -55,6 +55,7 @@ std::optional<Attempt> attempt_of(const Record& record) {
                  .setting = cat(workload.framework, ", ", workload.precision),
                  .seed = workload.seed,
                  .samples_per_step = workload.samples_per_step,
+                 .data = training_data_of(record.run),
                  .goal = goal_of(record.run),
                  .rows = read_evaluations(launch_folder(record, *launch))};
 }

@@ -18,6 +18,7 @@ struct Attempt {
   std::string network, setting;  // "minigo tiny, batch 32"; "pytorch, fp32"
   uint64_t seed = 0;
   int64_t samples_per_step = 0;
+  std::optional<TrainingData> data = {};
   std::optional<Goal> goal;
   std::vector<EvaluationRow> rows;
 

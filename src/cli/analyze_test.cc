@@ -6,7 +6,9 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "cli/export_mllog.h"
 #include "cli/testing_command.h"
+#include "record/evaluations.h"
 
 namespace tbd::cli {
 namespace {
@@ -187,6 +189,62 @@ TEST(ExportBenchmark, WritesOneEntryPerLaunch) {
       EXPECT_GT(entry["items_per_second"], 0.0);
     }
   }
+}
+
+// A training of one epoch and a half on 32 samples, evaluated three times.
+class ExportMllog : public testing::Test {
+ protected:
+  ExportMllog() {
+    record_.folder = folder_.path();
+    record_.run.created = "2026-01-31T12:00:00Z";
+    record_.run.workload.model = "resnet50";
+    record_.run.workload.samples_per_step = 8;
+    (*record_.run.environment)["training"]["until"] = "top1=0.5";
+    note_training_data(record_.run, {.samples = 32, .held_out = 10, .steps_per_epoch = 4});
+    record_.launches.resize(1);
+    record_.launches[0].info.pass = Pass::kTrain;
+    record_.launches[0].info.number = 1;
+    make_folder(folder_.path() / "launches/train-1");
+    write_file(folder_.path() / "launches/train-1" / kEvaluationsFile, evaluation_lines(rows_));
+  }
+  std::string log() const {
+    std::ostringstream out;
+    write_mllog(record_, out);
+    return out.str();
+  }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> out;
+    std::istringstream lines(log());
+    for (std::string line; std::getline(lines, line);)
+      if (const Json json = parse_json(line.substr(line.find('{')), "log");
+          !json["key"].get<std::string>().starts_with("tbd"))
+        out.push_back(json["key"]);
+    return out;
+  }
+  const std::vector<EvaluationRow> rows_ = {
+      {.step = 0, .wall_seconds = 1, .metrics = {{"loss", 3}, {"top1", 0.1}}},
+      {.step = 4, .training_seconds = 10, .wall_seconds = 1, .metrics = {{"loss", 2}, {"top1", 0.3}}},
+      {.step = 6, .training_seconds = 15, .wall_seconds = 1, .metrics = {{"loss", 1}, {"top1", 0.6}}}};
+  TemporaryFolder folder_;
+  Record record_;
+};
+
+TEST_F(ExportMllog, OfATrainingHasWhatTheOpenDivisionAsksFor) {
+  EXPECT_THAT(keys(), testing::ElementsAre("submission_benchmark", "submission_division", "submission_org",
+                                           "submission_platform", "submission_status", "cache_clear", "init_start",
+                                           "seed", "global_batch_size", "train_samples", "eval_samples", "init_stop",
+                                           "run_start", "eval_start", "eval_accuracy", "eval_stop", "block_start",
+                                           "block_stop", "eval_start", "eval_accuracy", "eval_stop", "block_start",
+                                           "block_stop", "eval_start", "eval_accuracy", "eval_stop", "run_stop"));
+  const std::string text = log();
+  EXPECT_THAT(text, HasSubstr(R"("resnet")"));
+  EXPECT_THAT(text, HasSubstr(R"("epoch_num":1.5)")) << text;
+  EXPECT_THAT(text, HasSubstr(R"("status":"success")"));
+}
+
+TEST_F(ExportMllog, OfATrainingThatMissedItsGoalIsAborted) {
+  (*record_.run.environment)["training"]["until"] = "top1=0.9";
+  EXPECT_THAT(log(), HasSubstr(R"("status":"aborted")"));
 }
 
 }  // namespace

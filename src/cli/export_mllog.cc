@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "analysis/cell.h"
+#include "analysis/time_to_quality.h"
 #include "trace/import/mllog.h"
 
 namespace tbd::cli {
@@ -28,6 +29,7 @@ class Writer {
                         .metadata = std::move(metadata)});
   }
   void advance(int64_t ms) { time_ms_ += ms; }
+  void set(int64_t time_ms) { time_ms_ = time_ms; }
 
  private:
   std::ostream& out_;
@@ -41,11 +43,94 @@ int64_t duration_ms(const Record& record) {
   return total;
 }
 
+// The benchmark as MLCommons calls it; a network without a public rule keeps its own name.
+std::string benchmark_of(const std::string& model) { return model == "resnet50" ? "resnet" : model; }
+
+// Quality is not always called accuracy: what a training is judged by. "" where its rows have no metric.
+std::string quality_of(const Attempt& attempt) {
+  if (attempt.goal) return attempt.goal->metric;
+  for (const EvaluationRow& row : attempt.rows)
+    for (const auto& [name, value] : row.metrics)
+      if (name != "loss") return name;
+  return attempt.rows.empty() ? "" : "loss";
+}
+
+// From the start of the training to the end of an evaluation, in which those before took their time too.
+class RunClock {
+ public:
+  explicit RunClock(const Attempt& attempt) : attempt_(attempt) {}
+  double begin(size_t row) const { return attempt_.rows[row].training_seconds + evaluations_before(row); }
+  double end(size_t row) const { return begin(row) + attempt_.rows[row].wall_seconds; }
+
+ private:
+  double evaluations_before(size_t row) const {
+    double sum = 0;
+    for (size_t i = 0; i < row; ++i) sum += attempt_.rows[i].wall_seconds;
+    return sum;
+  }
+  const Attempt& attempt_;
+};
+
+int64_t as_ms(double seconds) { return static_cast<int64_t>(seconds * 1000); }
+
+void write_submission(const Record& record, Writer& log) {
+  const MeasuredWorkload& w = record.run.workload;
+  log.point("submission_benchmark", benchmark_of(w.model));
+  log.point("submission_division", "open");
+  log.point("submission_org", "tbd");
+  log.point("submission_platform", cat(w.framework, " ", w.framework_version, " on ", w.device));
+  log.point("submission_status", "research");
+  log.point("tbd_note", "an open-form log, not an MLPerf result");
+  log.point("tbd_model_hash", w.model_hash);
+}
+
+void write_training(const Record& record, const Attempt& attempt, Writer& log, int64_t start_ms) {
+  const TrainingData data = attempt.data.value_or(TrainingData{});
+  const std::string quality = quality_of(attempt);
+  const RunClock times(attempt);
+  write_submission(record, log);
+  log.point("cache_clear", true);
+  log.write("INTERVAL_START", "init_start", nullptr, nullptr);
+  log.point("seed", attempt.seed);
+  log.point("global_batch_size", attempt.samples_per_step);
+  log.point("train_samples", data.samples);
+  log.point("eval_samples", data.held_out);
+  log.point("tbd_quality", quality);
+  log.write("INTERVAL_END", "init_stop", nullptr, nullptr);
+  log.write("INTERVAL_START", "run_start", nullptr, nullptr);
+  double epoch = 0;
+  for (size_t i = 0; i < attempt.rows.size(); ++i) {
+    const EvaluationRow& row = attempt.rows[i];
+    const double first = epoch;
+    epoch = static_cast<double>(row.step) / static_cast<double>(data.steps_per_epoch);
+    if (row.step > 0) {
+      const Json block = {{"first_epoch_num", first}, {"epoch_count", epoch - first}};
+      log.set(start_ms + as_ms(i == 0 ? 0 : times.end(i - 1)));
+      log.write("INTERVAL_START", "block_start", nullptr, block);
+      log.set(start_ms + as_ms(times.begin(i)));
+      log.write("INTERVAL_END", "block_stop", nullptr, {{"first_epoch_num", first}});
+    }
+    const Json at_epoch = {{"epoch_num", epoch}};
+    log.write("INTERVAL_START", "eval_start", nullptr, at_epoch);
+    log.set(start_ms + as_ms(times.end(i)));
+    if (const auto found = row.metrics.find(quality); found != row.metrics.end())
+      log.write("POINT_IN_TIME", "eval_accuracy", found->second, at_epoch);
+    log.write("INTERVAL_END", "eval_stop", nullptr, at_epoch);
+  }
+  const bool good = record.run.outcome.kind == OutcomeKind::ok && (!attempt.goal || attempt.reached());
+  log.write("INTERVAL_END", "run_stop", nullptr, {{"status", good ? "success" : "aborted"}});
+}
+
 }  // namespace
 
 void write_mllog(const Record& record, std::ostream& out) {
   const MeasuredWorkload& w = record.run.workload;
-  Writer log(out, epoch_ms(record.run.created));
+  const int64_t start_ms = epoch_ms(record.run.created);
+  Writer log(out, start_ms);
+  if (const std::optional<Attempt> attempt = attempt_of(record)) {
+    write_training(record, *attempt, log, start_ms);
+    return;
+  }
   log.point("submission_benchmark", w.model);
   if (w.samples_per_step > 0) log.point("global_batch_size", w.samples_per_step);
   log.point("seed", w.seed);

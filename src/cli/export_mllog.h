@@ -6,7 +6,10 @@
 
 namespace tbd::cli {
 
-// run_start, the workload's keys, throughput as tracked_stats, run_stop with its status; own keys begin with "tbd_".
+// Of a timed record: run_start, the workload's keys, throughput as tracked_stats, run_stop with its status. Of a
+// training: what MLCommons' training rules ask of the open division (compliance checker, ruleset 2.1.0), with an
+// eval_accuracy for each evaluation, by the goal's metric or else the first one beside the loss. Own keys begin with
+// "tbd_".
 void write_mllog(const Record& record, std::ostream& out);
 
 }  // namespace tbd::cli
