@@ -1,10 +1,12 @@
 #include "cli/export_mllog.h"
 
+#include <algorithm>
 #include <ctime>
 #include <ostream>
 
 #include "analysis/cell.h"
 #include "analysis/time_to_quality.h"
+#include "models/model.h"
 #include "trace/import/mllog.h"
 
 namespace tbd::cli {
@@ -43,8 +45,11 @@ int64_t duration_ms(const Record& record) {
   return total;
 }
 
-// The benchmark as MLCommons calls it; a network without a public rule keeps its own name.
-std::string benchmark_of(const std::string& model) { return model == "resnet50" ? "resnet" : model; }
+// A network without a public rule keeps its own name.
+std::string benchmark_of(const std::string& name) {
+  const auto model = std::ranges::find(all_models(), name, &Model::name);
+  return model == all_models().end() || model->mlperf.empty() ? name : model->mlperf;
+}
 
 // Quality is not always called accuracy: what a training is judged by. "" where its rows have no metric.
 std::string quality_of(const Attempt& attempt) {

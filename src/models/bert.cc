@@ -208,6 +208,7 @@ Model bert() {
       .dominant_layer = "linear",
       .dataset = "English text; SQuAD v1.1",
       .unit = "sequences",
+      .mlperf = "bert",
       .sweep = {1, 2, 4, 8, 16, 24, 32, 64},
       .configs =
           {pretraining("canonical", "large, pre-training at 128 tokens, 20 of them masked", kLargeNumbers, kLarge),

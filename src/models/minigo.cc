@@ -133,6 +133,7 @@ Model minigo() {
       .dominant_layer = "convolution",
       .dataset = "games of Go",
       .unit = "positions",
+      .mlperf = "minigo",
       .sweep = {32, 64, 128, 192, 256},
       .configs = {config("canonical", "19 x 19, 19 blocks of 256", kCanonical),
                   config("9", "9 x 9, 9 blocks of 32", k9, nine),

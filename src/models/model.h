@@ -36,6 +36,7 @@ struct Model {
   std::string dominant_layer;   // by FLOPs: "convolution"
   std::string dataset;          // "ImageNet-1k"
   std::string unit;             // headline unit of throughput: "images"
+  std::string mlperf = {};      // the name that MLPerf training's rules have for it; empty: they have none
   std::vector<int64_t> sweep;   // batch sizes, smallest first
   std::vector<Config> configs;  // the first is the default
   // What a tensor of an older published file is called here; a name that has not changed stays. Empty: none has.

@@ -93,6 +93,7 @@ Model resnet50() {
       .dominant_layer = "convolution",
       .dataset = "ImageNet-1k",
       .unit = "images",
+      .mlperf = "resnet",
       .sweep = {1, 2, 4, 8, 16, 32, 64, 96, 128, 256},
       .configs = {config("canonical", "50 layers, 224 x 224", kCanonical),
                   config("101", "101 layers", k101, {.blocks = {3, 4, 23, 3}}),
