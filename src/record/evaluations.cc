@@ -41,7 +41,12 @@ EvaluationRow from_line(const Json& line) {
 
 bool less_is_better(std::string_view metric) {
   constexpr std::string_view kLess[] = {"loss", "error", "perplexity", "distance", "wer", "cer"};
-  return std::ranges::any_of(kLess, [&](std::string_view word) { return metric.find(word) != metric.npos; });
+  for (size_t begin = 0; begin <= metric.size();) {
+    const size_t end = std::min(metric.find('_', begin), metric.size());
+    if (std::ranges::find(kLess, metric.substr(begin, end - begin)) != std::end(kLess)) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 bool Goal::reached_by(double measured) const { return less_is_better(metric) ? measured <= value : measured >= value; }

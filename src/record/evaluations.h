@@ -27,7 +27,8 @@ struct EvaluationRow {
   bool operator==(const EvaluationRow&) const = default;
 };
 
-// Losses, errors, distances and perplexities are better where they are less; all other metrics where they are more.
+// Losses, errors (wer and cer are some), distances and perplexities are better where they are less, all other metrics
+// where they are more. A name's words stand between underscores.
 bool less_is_better(std::string_view metric);
 
 // A metric is good from a value on: at least it or, where less is better, at most.
