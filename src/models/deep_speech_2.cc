@@ -176,7 +176,13 @@ const std::vector<Variant>& variants() {
 // Convolutions, recurrent layers (both directions are one) and the last layer: the depth of the paper's section 3.2.
 Config config(const Variant& v) {
   const char* tiny = v.sizes.cell == Cell::gru ? "gru_tiny" : "tiny";
-  return {v.name, v.note, v.expected, 2 + v.sizes.layers + 1, [&v] { return program(v.name, v.sizes); }, tiny};
+  return {.name = v.name,
+          .note = v.note,
+          .expected = v.expected,
+          .layers = 2 + v.sizes.layers + 1,
+          .program = [&v] { return program(v.name, v.sizes); },
+          .tiny = tiny,
+          .judge = "spelling"};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "record/pictures.h"
 #include "worker/detection_judge.h"
 #include "worker/prediction_judge.h"
+#include "worker/spelling_judge.h"
 
 namespace tbd {
 namespace {
@@ -16,6 +17,7 @@ constexpr Entry kJudges[] = {
     {"anchors", [](const SourceSpec& data, const Phase&) { return anchor_judge(data); }},
     {"regions", [](const SourceSpec& data, const Phase&) { return region_judge(data); }},
     {"moves", [](const SourceSpec&, const Phase&) { return move_judge(); }},
+    {"spelling", [](const SourceSpec&, const Phase&) { return spelling_judge(); }},
 };
 
 }  // namespace

@@ -26,10 +26,10 @@ class Judge {
 
 std::vector<std::string> judge_names();
 // By the name that a network's Config gives: "anchors" (a detector that scores every anchor), "regions" (one that says
-// where its detections are), "moves" (policy and value); without a name the choices among classes or words that the
-// phase's own loss compares with labels, nullptr where there are none. `data` is the held-out set, `phase` what
-// answers. Throws Error(unsupported) where the set cannot tell what is right: data that are made have no annotations to
-// keep; Error(not_found) for another name.
+// where its detections are), "moves" (policy and value), "spelling" (labels of a transcript by step); without a name
+// the choices among classes or words that the phase's own loss compares with labels, nullptr where there are none.
+// `data` is the held-out set, `phase` what answers. Throws Error(unsupported) where the set cannot tell what is right:
+// data that are made have no annotations to keep; Error(not_found) for another name.
 std::unique_ptr<Judge> make_judge(const std::string& name, const SourceSpec& data, const Phase& phase);
 
 }  // namespace tbd

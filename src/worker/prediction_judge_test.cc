@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "graph/builder.h"
+#include "worker/spelling_judge.h"
 
 namespace tbd {
 namespace {
@@ -77,6 +78,29 @@ TEST(MoveJudge, ComparesTheLikeliestMoveAndTheValue) {
   judge->add({{"pi", reals({2, 3}, {0, 1, 0, 0.2f, 0.2f, 0.6f})}, {"z", reals({2}, {1, -1})}},
              {{"policy_logits", reals({2, 3}, {1, 2, 3, 1, 2, 3})}, {"value", reals({2}, {0.5f, -1})}}, 2);
   EXPECT_THAT(judge->metrics(), ElementsAre(Pair("policy_top1", 0.5), Pair("value_error", 0.125)));
+}
+
+// Logits whose best path is `path`, of 29 labels.
+std::vector<float> best_path(const std::vector<int32_t>& path) {
+  std::vector<float> logits;
+  for (const int32_t best : path)
+    for (int32_t label = 0; label < 29; ++label) logits.push_back(label == best ? 4.F : 0.F);
+  return logits;
+}
+
+TEST(SpellingJudge, CountsWordsAndCharactersOfTheSet) {
+  // A B is said; the first is spelled "A B" through repeats and blanks, the second "A C" and then what lies beyond it.
+  constexpr int32_t kA = 2, kB = 3, kC = 4, kSpace = 28;
+  std::vector<float> logits = best_path({kA, kA, 0, kSpace, kB}), second = best_path({kA, kSpace, kC, kB, kB});
+  logits.insert(logits.end(), second.begin(), second.end());
+  const std::vector<float> filling = best_path({kC, kC, kC, kC, kC});
+  logits.insert(logits.end(), filling.begin(), filling.end());
+  const TensorMap batch = {{"frames", whole({3}, {9, 5, 9})},  // 5 and 3 steps
+                           {"labels", whole({3, 4}, {kA, kSpace, kB, 0, kA, kSpace, kB, 0, kA, 0, 0, 0})},
+                           {"label_len", whole({3}, {3, 3, 1})}};
+  const auto judge = spelling_judge();
+  judge->add(batch, {{"logits", reals({3, 5, 29}, logits)}}, 2);
+  EXPECT_THAT(judge->metrics(), ElementsAre(Pair("cer", 0.25), Pair("wer", 0.25)));
 }
 
 }  // namespace
