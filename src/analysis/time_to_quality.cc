@@ -5,34 +5,42 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "record/evaluations.h"
+#include "record/record.h"
 #include "stats/intervals.h"
 
 namespace tbd {
 namespace {
 
-// Of the attempts that reached their goal.
-AcrossLaunches times_of(const std::vector<const Attempt*>& attempts) {
+// Training times of the attempts that reached their goal.
+std::vector<double> times_of(const std::vector<const Attempt*>& attempts) {
   std::vector<double> seconds;
   for (const Attempt* each : attempts)
-    if (const EvaluationRow* row = each->reached()) seconds.push_back(std::max(1e-9, row->training_seconds));
-  return seconds.empty() ? AcrossLaunches{} : across_launches(seconds);
+    if (const EvaluationRow* row = each->reached()) seconds.push_back(row->training_seconds);
+  return seconds;
+}
+
+std::string note_of(size_t attempts, const std::vector<double>& times) {
+  if (times.empty()) return "not reached";
+  if (std::ranges::count(times, 0.0) > 0) return "reached before the first step";  // no geometric mean
+  if (times.size() < attempts) return "a lower bound: some never reached it";
+  return times.size() == 1 ? "one seed" : "";
 }
 
 std::vector<TableCell> goal_row(const std::vector<const Attempt*>& attempts) {
   const Attempt& first = *attempts.front();
-  const auto reached = std::ranges::count_if(attempts, [](const Attempt* each) { return each->reached() != nullptr; });
+  const std::vector<double> times = times_of(attempts);
   std::vector<TableCell> row = {first.network, first.setting, to_text(*first.goal),
-                                cat(reached, " of ", attempts.size())};
-  if (reached == 0) {
-    row.insert(row.end(), {TableCell(), TableCell(), TableCell(), std::string("not reached")});
-    return row;
+                                cat(times.size(), " of ", attempts.size())};
+  if (times.empty() || std::ranges::count(times, 0.0) > 0) {
+    row.resize(row.size() + 3);
+  } else {
+    const AcrossLaunches all = across_launches(times);
+    row.emplace_back(all.value);
+    row.push_back(all.interval ? TableCell(all.interval->low) : TableCell());
+    row.push_back(all.interval ? TableCell(all.interval->high) : TableCell());
   }
-  const AcrossLaunches times = times_of(attempts);
-  row.emplace_back(times.value);
-  row.push_back(times.interval ? TableCell(times.interval->low) : TableCell());
-  row.push_back(times.interval ? TableCell(times.interval->high) : TableCell());
-  const bool all = static_cast<size_t>(reached) == attempts.size();
-  row.emplace_back(std::string(!all ? "a lower bound: some never reached it" : times.interval ? "" : "one seed"));
+  row.emplace_back(note_of(attempts.size(), times));
   return row;
 }
 

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "analysis/table.h"
-#include "record/evaluations.h"
-#include "record/record.h"
+#include "record/evaluation_rows.h"
 
 namespace tbd {
+
+struct Record;
 
 // One training and what it came to.
 struct Attempt {

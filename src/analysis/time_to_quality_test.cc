@@ -45,6 +45,13 @@ TEST(TimeToQuality, SaysWhereSomeOrAllNeverReachedIt) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[0][4]));
 }
 
+TEST(TimeToQuality, HasNoMeanWhereAGoalWasReachedBeforeTheFirstStep) {
+  const std::vector<Attempt> seeds = {attempt(1, {0.6}), attempt(2, {0, 0.6})};
+  const Table table = time_to_quality_table(seeds);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows.at(0)[4]));
+  EXPECT_EQ(std::get<std::string>(table.rows[0][7]), "reached before the first step");
+}
+
 TEST(TimeToQuality, KeepsGoalsApartAndLeavesOutTrainingsWithoutOne) {
   const std::vector<Attempt> all = {attempt(1, {0.6}), attempt(2, {0.6}, Goal{"top1", 0.6}),
                                     attempt(3, {0.6}, std::nullopt)};
