@@ -13,7 +13,7 @@ constexpr size_t kMostLearnedPoints = 200;  // more steps are averaged in as man
 
 struct LearnedCurve {
   std::string name;  // "pytorch, fp32, seed 1"
-  std::vector<EvaluationRow> rows;
+  Attempt attempt;
   std::map<int64_t, double> losses;  // by step
 };
 // Of one network, by title.
@@ -32,15 +32,19 @@ std::map<int64_t, double> losses_of(const Record& record) {
 
 Networks networks_of(std::span<const ReportCell> cells) {
   Networks out;
-  for (const ReportCell& cell : cells) {
-    const Launch* launch = last_launch(*cell.record, Pass::kTrain);
-    if (!launch) continue;
-    const MeasuredWorkload& workload = cell.record->run.workload;
-    out[cat(workload.model, " ", workload.config, ", batch ", workload.batch)].push_back(
-        {cat(workload.framework, ", ", workload.precision, ", seed ", workload.seed),
-         read_evaluations(launch_folder(*cell.record, *launch)), losses_of(*cell.record)});
-  }
+  for (const ReportCell& cell : cells)
+    if (std::optional<Attempt> attempt = attempt_of(*cell.record)) {
+      const std::string name = cat(attempt->setting, ", seed ", attempt->seed);
+      out[attempt->network].push_back({name, std::move(*attempt), losses_of(*cell.record)});
+    }
   return out;
+}
+
+Table times_of(const Networks& networks) {
+  std::vector<Attempt> attempts;
+  for (const auto& [network, curves] : networks)
+    for (const LearnedCurve& curve : curves) attempts.push_back(curve.attempt);
+  return time_to_quality_table(attempts);
 }
 
 ChartSeries loss_series(const LearnedCurve& curve) {
@@ -65,7 +69,7 @@ Chart metric_chart(const std::string& id, const std::string& metric, const std::
   Chart chart{.id = id, .y_title = metric, .mark = Mark::lines};
   for (const LearnedCurve& curve : curves) {
     ChartSeries series{.name = curve.name};
-    for (const EvaluationRow& row : curve.rows)
+    for (const EvaluationRow& row : curve.attempt.rows)
       if (const auto found = row.metrics.find(metric); found != row.metrics.end()) {
         series.x.push_back(x(row));
         series.y.push_back(found->second);
@@ -78,7 +82,7 @@ Chart metric_chart(const std::string& id, const std::string& metric, const std::
 std::set<std::string> metrics_of(const std::vector<LearnedCurve>& curves) {
   std::set<std::string> names;
   for (const LearnedCurve& curve : curves)
-    for (const EvaluationRow& row : curve.rows)
+    for (const EvaluationRow& row : curve.attempt.rows)
       for (const auto& [name, value] : row.metrics) names.insert(name);
   return names;
 }
@@ -92,7 +96,7 @@ Table table_of(const std::string& network, const std::vector<LearnedCurve>& curv
                           {"training_loss", "training loss"}}};
   for (const std::string& metric : metrics) table.columns.push_back({metric, metric});
   for (const LearnedCurve& curve : curves)
-    for (const EvaluationRow& row : curve.rows) {
+    for (const EvaluationRow& row : curve.attempt.rows) {
       std::vector<TableCell> cells = {curve.name, row.step, row.training_seconds, cell(row.training_loss)};
       for (const std::string& metric : metrics) {
         const auto found = row.metrics.find(metric);
@@ -136,10 +140,7 @@ Page learning_page(std::span<const ReportCell> cells) {
   Page page{.id = "learned", .title = "Learned"};
   const Networks networks = networks_of(cells);
   if (networks.empty()) return page;
-  std::vector<Attempt> attempts;
-  for (const ReportCell& cell : cells)
-    if (std::optional<Attempt> attempt = attempt_of(*cell.record)) attempts.push_back(std::move(*attempt));
-  if (Table times = time_to_quality_table(attempts); !times.rows.empty()) page.tables.push_back(std::move(times));
+  if (Table times = times_of(networks); !times.rows.empty()) page.tables.push_back(std::move(times));
   page.html =
       "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set. "
       "Frameworks and seeds of one network are laid over each other.</p>\n";
