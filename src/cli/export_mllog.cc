@@ -30,7 +30,6 @@ class Writer {
                         .value = std::move(value),
                         .metadata = std::move(metadata)});
   }
-  void advance(int64_t ms) { time_ms_ += ms; }
   void set(int64_t time_ms) { time_ms_ = time_ms; }
 
  private:
@@ -60,22 +59,6 @@ std::string quality_of(const Attempt& attempt) {
   return attempt.rows.empty() ? "" : "loss";
 }
 
-// From the start of the training to the end of an evaluation, in which those before took their time too.
-class RunClock {
- public:
-  explicit RunClock(const Attempt& attempt) : attempt_(attempt) {}
-  double begin(size_t row) const { return attempt_.rows[row].training_seconds + evaluations_before(row); }
-  double end(size_t row) const { return begin(row) + attempt_.rows[row].wall_seconds; }
-
- private:
-  double evaluations_before(size_t row) const {
-    double sum = 0;
-    for (size_t i = 0; i < row; ++i) sum += attempt_.rows[i].wall_seconds;
-    return sum;
-  }
-  const Attempt& attempt_;
-};
-
 int64_t as_ms(double seconds) { return static_cast<int64_t>(seconds * 1000); }
 
 void write_submission(const Record& record, Writer& log) {
@@ -89,39 +72,45 @@ void write_submission(const Record& record, Writer& log) {
   log.point("tbd_model_hash", w.model_hash);
 }
 
-void write_training(const Record& record, const Attempt& attempt, Writer& log, int64_t start_ms) {
-  const TrainingData data = attempt.data.value_or(TrainingData{});
-  const std::string quality = quality_of(attempt);
-  const RunClock times(attempt);
-  write_submission(record, log);
-  log.point("cache_clear", true);
+void write_preparation(const Attempt& attempt, Writer& log) {
+  log.point("cache_clear", false);  // the rules ask that it be said
   log.write("INTERVAL_START", "init_start", nullptr, nullptr);
   log.point("seed", attempt.seed);
   log.point("global_batch_size", attempt.samples_per_step);
-  log.point("train_samples", data.samples);
-  log.point("eval_samples", data.held_out);
-  log.point("tbd_quality", quality);
+  log.point("train_samples", attempt.data->samples);
+  log.point("eval_samples", attempt.data->held_out);
+  log.point("tbd_quality", quality_of(attempt));
   log.write("INTERVAL_END", "init_stop", nullptr, nullptr);
-  log.write("INTERVAL_START", "run_start", nullptr, nullptr);
-  double epoch = 0;
-  for (size_t i = 0; i < attempt.rows.size(); ++i) {
-    const EvaluationRow& row = attempt.rows[i];
+}
+
+void write_evaluations(const Attempt& attempt, Writer& log, int64_t start_ms) {
+  const std::string quality = quality_of(attempt);
+  double epoch = 0, evaluated = 0;  // seconds of the evaluations so far
+  for (const EvaluationRow& row : attempt.rows) {
     const double first = epoch;
-    epoch = static_cast<double>(row.step) / static_cast<double>(data.steps_per_epoch);
+    epoch = static_cast<double>(row.step) / static_cast<double>(attempt.data->steps_per_epoch);
     if (row.step > 0) {
       const Json block = {{"first_epoch_num", first}, {"epoch_count", epoch - first}};
-      log.set(start_ms + as_ms(i == 0 ? 0 : times.end(i - 1)));
       log.write("INTERVAL_START", "block_start", nullptr, block);
-      log.set(start_ms + as_ms(times.begin(i)));
+      log.set(start_ms + as_ms(row.training_seconds + evaluated));
       log.write("INTERVAL_END", "block_stop", nullptr, {{"first_epoch_num", first}});
     }
     const Json at_epoch = {{"epoch_num", epoch}};
     log.write("INTERVAL_START", "eval_start", nullptr, at_epoch);
-    log.set(start_ms + as_ms(times.end(i)));
+    evaluated += row.wall_seconds;
+    log.set(start_ms + as_ms(row.training_seconds + evaluated));
     if (const auto found = row.metrics.find(quality); found != row.metrics.end())
       log.write("POINT_IN_TIME", "eval_accuracy", found->second, at_epoch);
     log.write("INTERVAL_END", "eval_stop", nullptr, at_epoch);
   }
+}
+
+void write_training(const Record& record, const Attempt& attempt, Writer& log, int64_t start_ms) {
+  require(attempt.data.has_value(), record.folder.string(), " holds a training that ended before it read its data");
+  write_submission(record, log);
+  write_preparation(attempt, log);
+  log.write("INTERVAL_START", "run_start", nullptr, nullptr);
+  write_evaluations(attempt, log, start_ms);
   const bool good = record.run.outcome.kind == OutcomeKind::ok && (!attempt.goal || attempt.reached());
   log.write("INTERVAL_END", "run_stop", nullptr, {{"status", good ? "success" : "aborted"}});
 }
@@ -144,7 +133,7 @@ void write_mllog(const Record& record, std::ostream& out) {
   log.point("tbd_model_hash", w.model_hash);
   log.point("tbd_note", "a check of the format, no MLPerf result");
   log.write("INTERVAL_START", "run_start", nullptr, nullptr);
-  log.advance(duration_ms(record));
+  log.set(start_ms + duration_ms(record));
   if (const auto rate = summarize(record)["throughput"].value)
     log.write("POINT_IN_TIME", "tracked_stats", {{"throughput", *rate}}, {{"unit", cat(w.unit, "/s")}});
   const bool good = record.run.outcome.kind == OutcomeKind::ok;
