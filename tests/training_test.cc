@@ -172,6 +172,23 @@ TEST_F(Trainings, GoOnWithTheSameDataAlone) {
   }
 }
 
+TEST_F(Trainings, EvaluateWhatACutBetweenCheckpointAndEvaluationLeftOut) {
+  TrainOptions options{
+      .workload = detector(settings_.workers.front()), .length = {4}, .evaluate_every = StepsOrEpochs{2}};
+  options.out = folder_.path() / "cut";
+  RunnerSettings cut = settings_;
+  int64_t seen = -1;
+  cut.interrupted = [&] { return seen >= 2; };
+  EXPECT_THROW(train(options, cut, {.evaluated = [&](const EvaluationRow& row) { seen = row.step; }}), Error);
+  const fs::path file = options.out / "launches/train-1" / kEvaluationsFile;
+  const std::string lines = read_file(file);
+  write_file(file, lines.substr(0, lines.find('\n') + 1));  // without step 2, whose checkpoint is there
+  const TrainResult resumed = resume_training(options.out, settings_, {});
+  std::vector<int64_t> steps;
+  for (const EvaluationRow& row : resumed.rows) steps.push_back(row.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{0, 2, 4}));
+}
+
 TEST_F(Trainings, EndAtTheirGoal) {
   TrainOptions options{.workload = detector(settings_.workers.front()),
                        .length = {4},
@@ -233,13 +250,13 @@ TEST_F(Trainings, CountEpochsAndKeepTheBest) {
 TEST_F(Trainings, TellWhereTheyAre) {
   std::vector<TrainProgress> seen;
   const TrainSink sink{.trained = [&](const TrainProgress& now) { seen.push_back(now); }};
-  TrainOptions options{.workload = detector(settings_.workers.front()), .length = {120}, .rate = 0.01};
+  TrainOptions options{.workload = detector(settings_.workers.front()), .length = {60}, .rate = 0.01};
   options.workload.threads = 1;
   options.out = folder_.path() / "out";
   train(options, settings_, sink);
-  ASSERT_FALSE(seen.empty()) << "more than a second of steps";
+  ASSERT_FALSE(seen.empty()) << "more steps than one message holds";
   const TrainProgress& first = seen.front();
-  EXPECT_EQ(first.steps, 120);
+  EXPECT_EQ(first.steps, 60);
   EXPECT_EQ(first.unit, "images");
   EXPECT_GT(first.units_per_second, 0);
   EXPECT_GT(first.rate, 0);

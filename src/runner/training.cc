@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -144,7 +145,7 @@ class Training {
     if (!info.peak_rss_bytes) keep(reply.launch, info);
   }
 
-  // Of a first training, resumed ones compare with it.
+  // A resumed training has to read the data that it began with.
   void look_at_data(const protocol::SurveyReply& data) {
     steps_per_epoch_ = data.steps_per_epoch;
     if (resumed_ && data.hash != resumed_->data_hash)
@@ -155,30 +156,24 @@ class Training {
     record_->update(cell_.prepared.run);
   }
 
-  // At most once a second.
+  // At each of the worker's messages but the first, which only begins the time.
   void tell(std::span<const StepRow> rows) {
-    for (const StepRow& row : rows) units_ += row.units;
-    const int64_t now = now_ns();
-    if (told_ns_ == 0) forget(rows.back(), now);
-    const double seconds = 1e-9 * static_cast<double>(now - told_ns_);
-    if (seconds < 1) return;
+    const int64_t now = now_ns(), since = std::exchange(told_ns_, now);
     const StepRow& last = rows.back();
-    const double each = seconds / static_cast<double>(std::max<int64_t>(1, last.step - told_step_));
+    const int64_t steps = last.step - std::exchange(told_step_, last.step);
+    if (since == 0 || now == since || steps < 1) return;
+    const double seconds = 1e-9 * static_cast<double>(now - since);
+    double units = 0;
+    for (const StepRow& row : rows) units += row.units;
     sink_.trained({.step = last.step,
                    .steps = steps_,
                    .epoch = static_cast<double>(last.step) / static_cast<double>(steps_per_epoch_),
                    .loss = last.loss,
                    .rate = rate_at(last.step),
-                   .units_per_second = units_ / seconds,
-                   .seconds_left = each * static_cast<double>(steps_ - last.step),
+                   .units_per_second = units / seconds,
+                   .seconds_left = seconds / static_cast<double>(steps) * static_cast<double>(steps_ - last.step),
                    .unit = cell_.prepared.run.workload.unit,
                    .best = best_row(result_.rows, options_.until)});
-    forget(last, now);
-  }
-  void forget(const StepRow& row, int64_t now) {
-    told_ns_ = now;
-    told_step_ = row.step;
-    units_ = 0;
   }
   double rate_at(int64_t step) const {
     for (const Phase& phase : cell_.prepared.program.phases)
@@ -251,8 +246,7 @@ class Training {
   int64_t begin_ns_, steps_, steps_per_epoch_ = 1;
   EnergyMeter meter_;
   std::optional<double> joules_;
-  int64_t told_ns_ = 0, told_step_ = 0;  // of the last progress
-  double units_ = 0;                     // since then
+  int64_t told_ns_ = 0, told_step_ = 0;  // of the last message; 0: none since the last evaluation
   fs::path folder_;
   std::vector<double> losses_;  // since the last evaluation
   TrainResult result_;
@@ -280,13 +274,16 @@ TrainOptions in_steps(TrainOptions options, const RunnerSettings& settings) try 
 }  // namespace
 
 StepsOrEpochs steps_or_epochs_from(const std::string& text) {
-  const size_t end = std::min(text.find_first_not_of("0123456789.+-eE"), text.size());
-  // An exponent's e is a word's first letter too.
-  const size_t digits = end > 0 && (text[end - 1] == 'e' || text[end - 1] == 'E') ? end - 1 : end;
-  const std::string unit = text.substr(digits);
-  const std::optional<double> value = parse_double(text.substr(0, digits));
-  const bool epochs = unit == "epoch" || unit == "epochs", steps = unit.empty() || unit == "step" || unit == "steps";
-  if (!value || *value <= 0 || !(epochs || steps) || (steps && *value != std::floor(*value)))
+  std::string_view number = text;
+  bool epochs = false;
+  for (const std::string_view unit : {"epochs", "epoch", "steps", "step"})
+    if (number.ends_with(unit)) {
+      number.remove_suffix(unit.size());
+      epochs = unit.starts_with("epoch");
+      break;
+    }
+  const std::optional<double> value = parse_double(number);
+  if (!value || *value <= 0 || (!epochs && *value != std::floor(*value)))
     fail(ErrorKind::usage, "a length is a whole number of steps as in 250 or epochs as in 2epochs, got '", text, "'");
   return {*value, epochs};
 }

@@ -33,13 +33,13 @@ struct TrainOptions {
   std::filesystem::path out;                     // the record's folder; there is none yet
 };
 
-// While it trains, about once a second.
+// While it trains, at most four times a second.
 struct TrainProgress {
   int64_t step = 0, steps = 0;
   double epoch = 0;                               // passes over the set so far
   std::optional<double> loss;                     // of the step, where the framework gives it
   double rate = 0;                                // the step's learning rate
-  double units_per_second = 0, seconds_left = 0;  // evaluations aside; by the steps since the one before
+  double units_per_second = 0, seconds_left = 0;  // evaluations aside; by the steps since the last message
   std::string unit;
   std::optional<BestRow> best;
 };
