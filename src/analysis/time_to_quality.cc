@@ -5,8 +5,6 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "record/evaluations.h"
-#include "record/record.h"
 #include "stats/intervals.h"
 
 namespace tbd {
@@ -45,28 +43,6 @@ std::vector<TableCell> goal_row(const std::vector<const Attempt*>& attempts) {
 }
 
 }  // namespace
-
-const EvaluationRow* Attempt::reached() const {
-  if (!goal) return nullptr;
-  const auto found = std::ranges::find_if(rows, [&](const EvaluationRow& row) {
-    const auto metric = row.metrics.find(goal->metric);
-    return metric != row.metrics.end() && goal->reached_by(metric->second);
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-std::optional<Attempt> attempt_of(const Record& record) {
-  const Launch* launch = last_launch(record, Pass::kTrain);
-  if (!launch) return std::nullopt;
-  const MeasuredWorkload& workload = record.run.workload;
-  return Attempt{.network = cat(workload.model, " ", workload.config, ", batch ", workload.batch),
-                 .setting = cat(workload.framework, ", ", workload.precision),
-                 .seed = workload.seed,
-                 .samples_per_step = workload.samples_per_step,
-                 .data = training_data_of(record.run),
-                 .goal = goal_of(record.run),
-                 .rows = read_evaluations(launch_folder(record, *launch))};
-}
 
 Table attempts_table(const std::string& title, std::span<const Attempt> attempts) {
   Table table{.title = title,

@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "analysis/cell.h"
-#include "analysis/time_to_quality.h"
 #include "models/model.h"
+#include "record/evaluation_rows.h"
 #include "trace/import/mllog.h"
 
 namespace tbd::cli {

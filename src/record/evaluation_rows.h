@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tbd {
 
+struct Record;
 struct RunInfo;
 
 // After `step` training steps; step 0 is before the first.
@@ -55,5 +57,20 @@ struct BestRow {
 };
 // The first of equals. The metric is the goal's, else the loss. nullopt where no row has it.
 std::optional<BestRow> best_row(std::span<const EvaluationRow> rows, const std::optional<Goal>& goal);
+
+// One training and what it came to.
+struct Attempt {
+  std::string network, setting;  // "minigo tiny, batch 32"; "pytorch, fp32"
+  uint64_t seed = 0;
+  int64_t samples_per_step = 0;
+  std::optional<TrainingData> data = {};
+  std::optional<Goal> goal;
+  std::vector<EvaluationRow> rows;
+
+  // The first evaluation that reached the goal; nullptr where none did, and without a goal.
+  const EvaluationRow* reached() const;
+};
+// nullopt for a record without a training.
+std::optional<Attempt> attempt_of(const Record& record);
 
 }  // namespace tbd

@@ -122,4 +122,26 @@ std::vector<EvaluationRow> read_evaluations(const std::filesystem::path& launch_
   return rows;
 }
 
+const EvaluationRow* Attempt::reached() const {
+  if (!goal) return nullptr;
+  const auto found = std::ranges::find_if(rows, [&](const EvaluationRow& row) {
+    const auto metric = row.metrics.find(goal->metric);
+    return metric != row.metrics.end() && goal->reached_by(metric->second);
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<Attempt> attempt_of(const Record& record) {
+  const Launch* launch = last_launch(record, Pass::kTrain);
+  if (!launch) return std::nullopt;
+  const MeasuredWorkload& workload = record.run.workload;
+  return Attempt{.network = cat(workload.model, " ", workload.config, ", batch ", workload.batch),
+                 .setting = cat(workload.framework, ", ", workload.precision),
+                 .seed = workload.seed,
+                 .samples_per_step = workload.samples_per_step,
+                 .data = training_data_of(record.run),
+                 .goal = goal_of(record.run),
+                 .rows = read_evaluations(launch_folder(record, *launch))};
+}
+
 }  // namespace tbd
