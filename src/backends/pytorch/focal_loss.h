@@ -1,5 +1,5 @@
 // The focal loss with a gradient of its own: autograd would keep several maps of the logits' size for each of its
-// parts, this keeps the logits alone.
+// parts, this keeps the logits alone. Both passes go through blocks of rows, beside which they make the gradient alone.
 #pragma once
 #include <ATen/core/Tensor.h>
 

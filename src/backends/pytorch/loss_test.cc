@@ -1,10 +1,15 @@
 // Losses by their definitions: cross-entropy of both smoothings, ignored rows, weights of rows; huber. And fusion by
 // its own.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
+#include "backends/pytorch/focal_loss.h"
+#include "backends/pytorch/memory.h"
 #include "backends/pytorch/one_node.h"
 
 namespace tbd::pytorch {
@@ -152,6 +157,75 @@ TEST(SigmoidFocalLoss, HasTheValuesOfItsReference) {
   EXPECT_NEAR(actual.loss, loss, 1e-14 * loss);
   for (size_t i = 0; i < gradient.size(); ++i)
     EXPECT_NEAR(actual.gradients[0][i], gradient[i], 1e-11 * std::abs(gradient[i])) << i;
+}
+
+// Logits and their rows' classes by turns: the sixth, left out, none, the first.
+struct FocalRows {
+  explicit FocalRows(const Shape& logits) : values(normal("logits", logits)) {
+    for (int64_t r = 0; r < logits.elements() / logits.back(); ++r)
+      labels.push_back(std::array{5, -2, -1, 0}[static_cast<size_t>(r % 4)]);
+  }
+  HostTensor values;
+  std::vector<double> labels;
+};
+
+ExpectedLoss focal_by_definition(const SigmoidFocal& op, const FocalRows& rows) {
+  const std::vector<double> logits = as_doubles(rows.values);
+  const size_t classes = logits.size() / rows.labels.size();
+  ExpectedLoss out = {0, std::vector<double>(logits.size())};
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const double label = rows.labels[i / classes];
+    if (label == SigmoidFocal::kLeftOut) continue;
+    const double s = label == static_cast<double>(i % classes) ? 1 : -1, share = s > 0 ? op.alpha : 1 - op.alpha;
+    const double q = 1 / (1 + std::exp(-s * logits[i])), wrong = 1 / (1 + std::exp(s * logits[i]));
+    const double power = share * std::pow(wrong, op.gamma);
+    out.loss -= power * std::log(q);
+    out.gradient[i] = s * power * (op.gamma * q * std::log(q) - wrong);
+  }
+  return out;
+}
+
+// One row; a block and a part of one; rows longer than a block.
+TEST(SigmoidFocalLoss, IsItsDefinitionHoweverManyRows) {
+  const SigmoidFocal op = {.alpha = 0.25, .gamma = 1.5};
+  for (const Shape& shape : {Shape{1, 7}, Shape{3, 251, 90}, Shape{2, 1, 728, 90}, Shape{3, 70'001}}) {
+    const FocalRows rows(shape);
+    const auto extents = shape.extents();
+    const Shape each(std::vector<int64_t>(extents.begin(), extents.end() - 1));
+    const ExpectedLoss expected = focal_by_definition(op, rows);
+    const NodeRun actual = run_node(op, {{rows.values}, fixed(integers(each, rows.labels))});
+    EXPECT_NEAR(actual.loss, expected.loss, 1e-12 * expected.loss) << shape;
+    EXPECT_LT(relative_error(actual.gradients[0], expected.gradient), 1e-12) << shape;
+  }
+}
+
+// Logits that two losses read, one of them weighted; each gradient adds to the other.
+TEST(SigmoidFocalLoss, MayReadLogitsThatOthersRead) {
+  const FocalRows rows(Shape{900, 80});
+  at::Tensor logits = at::empty({900, 80}, at::kDouble), classes = at::empty({900}, at::kInt);
+  const std::vector<double> values = as_doubles(rows.values);
+  std::copy(values.begin(), values.end(), logits.mutable_data_ptr<double>());
+  std::copy(rows.labels.begin(), rows.labels.end(), classes.mutable_data_ptr<int32_t>());
+  logits.set_requires_grad(true);
+  const SigmoidFocal flat = {.gamma = 0}, steep = {.gamma = 3};
+  focal_loss(flat, logits, classes).add(focal_loss(steep, logits.t().contiguous().t(), classes), 0.5).backward();
+  std::vector<double> expected = focal_by_definition(flat, rows).gradient;
+  const std::vector<double> second = focal_by_definition(steep, rows).gradient;
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] += second[i] / 2;
+  const at::Tensor gradient = logits.grad().contiguous();
+  const double* first = gradient.const_data_ptr<double>();
+  EXPECT_LT(relative_error(std::vector<double>(first, first + gradient.numel()), expected), 1e-12);
+}
+
+// Beside the gradient a block's parts: less than a third of the logits.
+TEST(SigmoidFocalLoss, MakesNoFurtherMapsOfTheLogitsSize) {
+  count_memory();
+  const at::Tensor logits = at::zeros({16'384, 90}, at::kFloat).set_requires_grad(true);
+  const at::Tensor classes = at::zeros({16'384}, at::kInt);
+  const int64_t before = *counted_memory(at::kCPU).live_bytes;
+  reset_counted_peak(at::kCPU);
+  focal_loss({}, logits, classes).backward();
+  EXPECT_LT(*counted_memory(at::kCPU).peak_bytes - before, logits.nbytes() * 4 / 3);
 }
 
 TEST(DropoutOfSamples, KeepsOrDropsWholeSamples) {

@@ -79,7 +79,7 @@ LoweredAs lowered_as(const BceWithLogits&, size_t) { return native("binary_cross
 
 at::Tensor lower(const SigmoidFocal& op, const Args& in) { return focal_loss(op, in[0], in[1]); }
 LoweredAs lowered_as(const SigmoidFocal&, size_t) {
-  return composed("sigmoid, log_sigmoid, pow, mul, gather, sum with a gradient of its own");
+  return composed("sigmoid, log_sigmoid, pow, mul, gather, sum by blocks of rows, with a gradient of its own");
 }
 
 }  // namespace tbd::pytorch
