@@ -2,6 +2,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 
@@ -10,6 +11,32 @@
 
 namespace tbd::pytorch {
 
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+namespace {
+
+// torch's own derivative of gather keeps x, of which it reads the shape alone, and returns a gradient of another
+// layout.
+struct GatherRows : torch::autograd::Function<GatherRows> {
+  static Variable forward(AutogradContext* context, const Variable& x, const Variable& index) {
+    context->save_for_backward({index});
+    context->saved_data["shape"] = x.sizes();
+    context->saved_data["format"] = static_cast<int64_t>(x.suggest_memory_format());
+    return at::gather(x, 1, index);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const at::Tensor index = context->get_saved_variables()[0];
+    const auto format = static_cast<at::MemoryFormat>(context->saved_data["format"].toInt());
+    const at::Tensor zeros =
+        at::empty(context->saved_data["shape"].toIntVector(), upstream[0].options(), format).zero_();
+    return {zeros.scatter_add_(1, index, upstream[0]), Variable()};
+  }
+};
+
+}  // namespace
+
 // x (N, S, ...), positions (N, P). torch's gather refuses a position outside its own sample.
 at::Tensor lower(const Gather&, const Args& in) {
   std::vector<int64_t> extents = in[0].sizes().vec();
@@ -17,7 +44,7 @@ at::Tensor lower(const Gather&, const Args& in) {
   std::vector<int64_t> rows(extents.size(), 1);
   rows[0] = extents[0];
   rows[1] = extents[1];
-  return at::gather(in[0], 1, in[1].to(at::kLong).reshape(rows).expand(extents));
+  return GatherRows::apply(in[0], in[1].to(at::kLong).reshape(rows).expand(extents));
 }
 LoweredAs lowered_as(const Gather&, size_t) { return native("gather"); }
 

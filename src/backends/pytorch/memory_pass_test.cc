@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -54,13 +55,12 @@ int64_t held(const MemoryLog& log) {
   return bytes;
 }
 
-// Bytes that backward keeps of x (4, 2, 4, 4), a convolution's result (4, 3, 4, 4), its norm, relu and square.
-int64_t kept_behind_a_norm(const BatchNorm& norm) {
+// Bytes that backward keeps behind a convolution's result (4, 3, 4, 4): what `rest` makes of it, then a square.
+int64_t kept_behind(const std::function<Tensor(Builder&, const Tensor&)>& rest) {
   Program program = {.model = "kept", .config = "toy"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 2, 4, 4});
-  const Tensor y = g.relu(g.batch_norm("bn", g.conv2d("conv", x, {.out = 3, .kernel = 1}), norm));
-  g.loss("sum", g.sum(g.square(y)));
+  g.loss("sum", g.sum(g.square(rest(g, g.conv2d("conv", x, {.out = 3, .kernel = 1})))));
   g.update({});
   program.step = {{.phase = "train"}};
   Watched watched(program);
@@ -71,6 +71,9 @@ int64_t kept_behind_a_norm(const BatchNorm& norm) {
   return kept;
 }
 constexpr int64_t kMap = 4 * 3 * 4 * 4 * 4, kOfChannels = 3 * 4;
+int64_t kept_behind_a_norm(const BatchNorm& norm) {
+  return kept_behind([&](Builder& g, const Tensor& y) { return g.relu(g.batch_norm("bn", y, norm)); });
+}
 
 // The convolution keeps its input, the norm its input and two statistics, the square, which has the storage of the
 // relu, its operand.
@@ -78,6 +81,23 @@ TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) { EXPECT_EQ(kept_behind_a_norm
 
 TEST(MemoryPass, AFrozenNormKeepsItsScaleAlone) {
   EXPECT_EQ(kept_behind_a_norm({.stats = BatchNorm::Stats::frozen}), kMap + kOfChannels);
+}
+
+// The gather keeps its positions (4, 1), of 64 bits, and the square the channels that they are of.
+TEST(MemoryPass, AGatherKeepsNothingOfWhatItReads) {
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
+    return g.gather(y, g.input("channel", {Builder::batch(), 1}, DType::i32));
+  });
+  EXPECT_EQ(kept, 4 * 8 + kMap / 3);
+}
+
+// Six boxes at the first cell, which are made in forward; the square keeps their patches.
+TEST(MemoryPass, RoiAlignKeepsItsBoxesAlone) {
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
+    const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
+    return g.node(RoiAlign{.out = 2, .scales = {1}}, {y, rois, level});
+  });
+  EXPECT_EQ(kept, 6 * 5 * 4 + 6 * 3 * 2 * 2 * 4);
 }
 
 void expect_closed_memory(const std::string& toy, const Device& device) {
