@@ -116,6 +116,24 @@ TEST_F(CommandLine, DescribePrintsOneJsonLine) {
   EXPECT_FALSE(at<Json>(json, "layers").empty());
 }
 
+TEST_F(CommandLine, DescribePredictsMemoryOfAsManyRowsAsAreValid) {
+  const auto described = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"describe", "mask_rcnn", "--config", "tiny", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tbd(words);
+  };
+  const auto memory = [&](std::vector<std::string> more) {
+    return at<Json>(parse_json(described(std::move(more)).out, "describe"), "predicted_memory_bytes");
+  };
+  const Json all = memory({}), three = memory({"--rows", "3"});
+  EXPECT_EQ(at<int64_t>(all, "ragged_rows"), 8);
+  EXPECT_EQ(at<int64_t>(three, "ragged_rows"), 3);
+  EXPECT_LT(at<int64_t>(three, "peak"), at<int64_t>(all, "peak"));
+  EXPECT_EQ(at<int64_t>(memory({"--rows", "8"}), "peak"), at<int64_t>(all, "peak"));
+  EXPECT_THAT(described({"--rows", "9"}).err, HasSubstr("--rows is 9, of 8 ragged rows"));
+  EXPECT_THAT(tbd({"describe", "resnet50", "--rows", "1"}).err, HasSubstr("it has no ragged rows"));
+}
+
 TEST_F(CommandLine, DescribeTakesTheLeastBatchOfTheNetwork) {
   const auto batch = [&](const std::string& model) {
     const Said said = tbd({"describe", model, "--config", "tiny", "--json"});

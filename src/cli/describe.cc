@@ -9,6 +9,7 @@
 #include "graph/least_batch.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
+#include "graph/ragged_rows.h"
 #include "models/model.h"
 
 namespace tbd::cli {
@@ -72,24 +73,43 @@ Json layer_json(const LayerRow& row) {
           {"saved_bytes", row.saved.value}};
 }
 
+void require_rows(std::optional<int64_t> rows, int64_t most) {
+  if (!rows) return;
+  if (most == 0) fail(ErrorKind::usage, "--rows sets nothing of this network: it has no ragged rows");
+  if (*rows > most) fail(ErrorKind::usage, "--rows is ", *rows, ", of ", most, " ragged rows");
+}
+
 struct Description {
   Program program;
   Bindings bindings;
   std::string hash;
   Sizes sizes;
   PerSample sample;
+  int64_t most_rows = 0;        // 0: the program has no ragged rows
+  std::optional<int64_t> rows;  // that memory counts; absent: all
   MemoryPrediction memory;
   std::vector<std::pair<std::string, std::vector<LayerRow>>> phases;
 };
-Description describe(Program program, const Bindings& bindings, Precision precision) {
-  Description out{.program = program, .bindings = bindings, .hash = program_hash(program)};
+Description describe(Program program, const Bindings& bindings, Precision precision, std::optional<int64_t> rows) {
+  Description out{.program = program, .bindings = bindings, .hash = program_hash(program), .rows = rows};
+  out.most_rows = most_rows(program, bindings);
+  require_rows(rows, out.most_rows);
   out.sizes = sizes_of(program);
   out.sample = per_sample(program, out.bindings);
   const Program in_precision = with_precision(std::move(program), precision);
-  out.memory = predict_memory(in_precision, out.bindings);
+  out.memory = predict_memory(in_precision, out.bindings, rows);
   const Program lowered = expanded_for_counts(in_precision);
   for (const Phase& phase : lowered.phases)
     out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings)));
+  return out;
+}
+
+Json memory_json(const Description& d) {
+  Json out = {{"weights", d.memory.weights.value},           {"weight_copies", d.memory.weight_copies.value},
+              {"gradients", d.memory.gradients.value},       {"optimizer_state", d.memory.optimizer_state.value},
+              {"feature_maps", d.memory.feature_maps.value}, {"inputs", d.memory.inputs.value},
+              {"backward", d.memory.backward.value},         {"peak", d.memory.peak().value}};
+  if (d.most_rows > 0) out["ragged_rows"] = d.rows.value_or(d.most_rows);
   return out;
 }
 
@@ -114,15 +134,7 @@ Json description_json(const Description& d, Precision precision) {
           {"batch", d.bindings.at("N")},
           {"precision", precision.text()},
           {"unit", d.program.unit},
-          {"predicted_memory_bytes",
-           {{"weights", d.memory.weights.value},
-            {"weight_copies", d.memory.weight_copies.value},
-            {"gradients", d.memory.gradients.value},
-            {"optimizer_state", d.memory.optimizer_state.value},
-            {"feature_maps", d.memory.feature_maps.value},
-            {"inputs", d.memory.inputs.value},
-            {"backward", d.memory.backward.value},
-            {"peak", d.memory.peak().value}}},
+          {"predicted_memory_bytes", memory_json(d)},
           {"matrix_layers", weighted},
           {"layers", layers}};
 }
@@ -145,6 +157,18 @@ Table layers_table(const std::string& phase, const std::vector<LayerRow>& rows) 
   return table;
 }
 
+std::vector<std::string> memory_notes(const Description& d, Precision precision) {
+  std::vector<std::string> out = {
+      cat("Memory is predicted for batch ", d.bindings.at("N"), " in ", precision.text(),
+          ", without the framework's own and its workspaces. Its peak is weights, optimizer "
+          "state, feature maps, inputs and backward at its worst moment, gradients among it.")};
+  if (d.rows)
+    out.push_back(cat("Of ", d.most_rows, " ragged rows ", *d.rows, " are valid."));
+  else if (d.most_rows > 0)
+    out.push_back(cat("All ", d.most_rows, " ragged rows are valid: an upper bound; --rows says how many are."));
+  return out;
+}
+
 Table facts_table(const Description& d, Precision precision) {
   return {.title = cat(d.program.model, d.program.config.empty() ? "" : " " + d.program.config),
           .columns = {{"what", "what"}, {"value", "value"}},
@@ -162,9 +186,7 @@ Table facts_table(const Description& d, Precision precision) {
                    {"inputs", format_bytes(d.memory.inputs.value)},
                    {"backward, over what it lets go", format_bytes(d.memory.backward.value)},
                    {"predicted peak", format_bytes(d.memory.peak().value)}},
-          .notes = {cat("Memory is predicted for batch ", d.bindings.at("N"), " in ", precision.text(),
-                        ", without the framework's own and its workspaces. Its peak is weights, optimizer "
-                        "state, feature maps, inputs and backward at its worst moment, gradients among it.")}};
+          .notes = memory_notes(d, precision)};
 }
 
 class Describe final : public Command {
@@ -182,6 +204,7 @@ class Describe final : public Command {
                    {.show_default = true});
     options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",
                    {.separator = ','});
+    options.option("--rows", rows_, "Valid rows of what is ragged, such as regions with a mask, for memory [all]");
     options.flag("--program", program_,
                  "Print the program as JSON; commands accept a file of it in place of a model name");
     output_.declare(options);
@@ -190,6 +213,7 @@ class Describe final : public Command {
   int run(Context& context) override {
     const Format format = output_.table_format();
     const std::optional<int64_t> batch = batch_.empty() ? std::nullopt : std::optional(positive(batch_, "--batch"));
+    const std::optional<int64_t> rows = rows_.empty() ? std::nullopt : std::optional(positive(rows_, "--rows"));
     const Precision precision(precision_);
     require_known(precision);
     const Program program = load_program(model_, config_).program;
@@ -199,7 +223,7 @@ class Describe final : public Command {
     }
     Bindings bindings = bindings_from(program, shapes_);
     bindings["N"] = batch ? *batch : least_batch(program, bindings);
-    const Description description = describe(program, bindings, precision);
+    const Description description = describe(program, bindings, precision, rows);
     if (format == Format::json) {
       context.out << description_json(description, precision).dump() << "\n";
       return kDone;
@@ -210,7 +234,7 @@ class Describe final : public Command {
   }
 
  private:
-  std::string model_, config_, batch_, precision_ = "fp32";
+  std::string model_, config_, batch_, rows_, precision_ = "fp32";
   std::vector<std::string> shapes_;
   bool program_ = false;
   OutputOptions output_;

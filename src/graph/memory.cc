@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/expand.h"
+#include "graph/ragged_rows.h"
 #include "graph/storage.h"
 
 namespace tbd {
@@ -124,12 +125,14 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
   return out;
 }
 
-MemoryPrediction predict_memory(const Program& given, const Bindings& bindings) {
+MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, std::optional<int64_t> rows) {
   const Program program = expanded_for_memory(given);
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {
-    const MemoryPrediction one = predict_memory(bind(program, phase, bindings), phase.update, phase.accumulate);
+    Graph graph = bind(program, phase, bindings);
+    if (rows) graph = with_rows(graph, *rows);
+    const MemoryPrediction one = predict_memory(graph, phase.update, phase.accumulate);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
     if (const Bytes sum = one.passing(); sum >= passing) {

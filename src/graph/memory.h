@@ -36,7 +36,8 @@ struct MemoryPrediction {
 // One phase alone.
 MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate = 1);
 // The whole program, an input_gradient as a framework keeps it that differentiates twice (graph/expand.h): what stays
-// is summed over the phases, what comes and goes is that of the largest phase.
-MemoryPrediction predict_memory(const Program& program, const Bindings& bindings);
+// is summed over the phases, what comes and goes is that of the largest phase. Of ragged rows (graph/ragged_rows.h)
+// `rows` are valid in each phase; all of them unless it is given, which bounds every step from above.
+MemoryPrediction predict_memory(const Program& program, const Bindings& bindings, std::optional<int64_t> rows = {});
 
 }  // namespace tbd

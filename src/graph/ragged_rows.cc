@@ -58,9 +58,9 @@ Cost difference(const Cost& more, const Cost& less) {
           .bytes = more.bytes - less.bytes};
 }
 
-Graph with_one_row_less(Graph graph, const RaggedRows& rows) {
+Graph cut_to(Graph graph, const RaggedRows& rows, int64_t count) {
   for (size_t id = 0; id < graph.values.size(); ++id)
-    if (rows.is_ragged(static_cast<ValueId>(id))) --graph.values[id].shape[0];
+    if (rows.is_ragged(static_cast<ValueId>(id))) graph.values[id].shape[0] = count;
   return graph;
 }
 
@@ -70,11 +70,24 @@ std::vector<NodeCost> costs_of_row(const Graph& graph) {
   const RaggedRows rows(graph);
   std::vector<NodeCost> out(graph.nodes.size());
   if (!rows.count()) return out;
-  const std::vector<NodeCost> all = node_costs(graph), less = node_costs(with_one_row_less(graph, rows));
+  const std::vector<NodeCost> all = node_costs(graph), less = node_costs(cut_to(graph, rows, rows.most() - 1));
   for (size_t i = 0; i < out.size(); ++i)
     if (rows.reads_rows(graph.nodes[i]))
       out[i] = {difference(all[i].forward, less[i].forward), difference(all[i].backward, less[i].backward)};
   return out;
+}
+
+Graph with_rows(const Graph& graph, int64_t rows) {
+  const RaggedRows ragged(graph);
+  if (!ragged.count()) return graph;
+  require(rows >= 0 && rows <= ragged.most(), rows, " ragged rows of ", ragged.most());
+  return cut_to(graph, ragged, rows);
+}
+
+int64_t most_rows(const Program& program, const Bindings& bindings) {
+  int64_t most = 0;
+  for (const Phase& phase : program.phases) most = std::max(most, RaggedRows(bind(program, phase, bindings)).most());
+  return most;
 }
 
 }  // namespace tbd

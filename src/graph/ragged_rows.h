@@ -36,4 +36,10 @@ class RaggedRows {
 // and linear in their number. 0 for nodes that read no ragged rows.
 std::vector<NodeCost> costs_of_row(const Graph& graph);
 
+// The phase as it is where `rows` of its ragged rows are valid: they have that extent. Throws Error(invalid) beyond
+// most(). A phase without ragged results stays as it is.
+Graph with_rows(const Graph& graph, int64_t rows);
+// The most of all phases; 0: none has ragged results.
+int64_t most_rows(const Program& program, const Bindings& bindings);
+
 }  // namespace tbd

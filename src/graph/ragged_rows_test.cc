@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "graph/builder.h"
+#include "graph/memory.h"
 
 namespace tbd {
 namespace {
@@ -121,6 +122,27 @@ TEST(RaggedRows, AddTheSameEach) {
     EXPECT_EQ(more[i].backward.simd, all[i].backward.simd + 4 * each[i].backward.simd) << graph.nodes[i].name;
   }
   EXPECT_EQ(each[1].forward.model, 2 * 3 * 3 * 9 * 16);  // conv: 3 x 4 x 4 results of 3 x 3 x 3 taps
+}
+
+TEST(RaggedRows, MayBeFewer) {
+  const Program program = masks();
+  const Graph graph = bind(program, program.phases[0], {{"N", 2}}), three = with_rows(graph, 3);
+  EXPECT_EQ(three.value(three.find("conv").value()).shape, (Shape{3, 3, 4, 4}));
+  EXPECT_EQ(three.value(three.find("conv_1").value()).shape, graph.value(graph.find("conv_1").value()).shape);
+  EXPECT_EQ(most_rows(program, {{"N", 2}}), 4);
+  EXPECT_THAT(refused([&] { with_rows(graph, 5); }), HasSubstr("5 ragged rows of 4"));
+}
+
+// A valid row keeps its patch, which the convolution reads, its logits and its target, besides their gradients.
+TEST(RaggedRows, CountInMemoryAsFarAsTheyAreValid) {
+  const Program program = masks();
+  const auto maps = [&](std::optional<int64_t> rows) {
+    return predict_memory(program, {{"N", 2}}, rows).feature_maps.value;
+  };
+  EXPECT_EQ(maps(4), maps(std::nullopt));
+  EXPECT_EQ(maps(3) - maps(2), maps(2) - maps(1));
+  EXPECT_EQ(maps(3) - maps(2), 4 * (48 + 48 + 48 + 1));
+  EXPECT_LT(predict_memory(program, {{"N", 2}}, 1).peak(), predict_memory(program, {{"N", 2}}).peak());
 }
 
 }  // namespace
