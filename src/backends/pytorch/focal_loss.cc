@@ -71,7 +71,7 @@ at::Tensor sum_of(const Rows& rows, double alpha, double gamma) {
   return absent.add_(change.mul_(rows.has_class)).mul_(rows.counts).sum();
 }
 
-void write_gradient(at::Tensor out, const Rows& rows, const at::Tensor& upstream, double alpha, double gamma) {
+void fill_gradient(at::Tensor out, const Rows& rows, const at::Tensor& upstream, double alpha, double gamma) {
   at::mul_out(out, slopes(rows.logits, gamma), rows.counts.mul(upstream).mul_(1 - alpha));
   const at::Tensor of_class = slopes(rows.logits.gather(-1, rows.index).neg(), gamma).mul_(upstream).mul_(-alpha);
   out.scatter_(-1, rows.index, at::where(rows.has_class, of_class, out.gather(-1, rows.index)));
@@ -96,8 +96,8 @@ struct FocalLoss : torch::autograd::Function<FocalLoss> {
     const Blocks blocks(saved[0]);
     const at::Tensor out = at::empty_like(saved[0]);
     for (int64_t i = 0; i < blocks.count; ++i)
-      write_gradient(blocks.of(out, i), rows_of(blocks.of(saved[0], i), blocks.of(saved[1], i)), upstream[0], alpha,
-                     gamma);
+      fill_gradient(blocks.of(out, i), rows_of(blocks.of(saved[0], i), blocks.of(saved[1], i)), upstream[0], alpha,
+                    gamma);
     return {out, Variable(), Variable(), Variable()};
   }
 };
