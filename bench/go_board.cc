@@ -59,7 +59,7 @@ void planes_of_a_position(benchmark::State& state) {
   const Game game = middle_of_a_game(19, Ko::simple);
   std::vector<float> x(kPlanes * 361);
   for (auto _ : state) {
-    write_planes<float>(game, 3, x);
+    write_planes(game, 3, x);
     benchmark::DoNotOptimize(x.data());
   }
 }

@@ -7,24 +7,21 @@
 
 namespace tbd::go {
 
-template <class T>
-void write_planes(const Game& game, int symmetry, std::span<T> x) {
+void write_planes(const Game& game, int symmetry, std::span<float> x) {
   const Board& board = game.board();
   const std::span<const uint16_t> from = sources(board.size(), symmetry);
   require(x.size() == kPlanes * from.size(), "an example of ", board.size(), "x", board.size(), " has ",
           kPlanes * from.size(), " values, got ", x.size());
   const auto own = static_cast<size_t>(game.to_play());
-  T* plane = x.data();
+  float* plane = x.data();
   for (int ago = 0; ago < Game::kHistory; ++ago)
     for (const size_t player : {own, 1 - own}) {
       const Bits& stones = game.stones(ago)[player];
-      for (size_t i = 0; i < from.size(); ++i) plane[i] = has(stones, from[i]) ? T{1} : T{0};
+      for (size_t i = 0; i < from.size(); ++i) plane[i] = has(stones, from[i]) ? 1.f : 0.f;
       plane += from.size();
     }
-  std::fill_n(plane, from.size(), game.to_play() == Color::black ? T{1} : T{0});
+  std::fill_n(plane, from.size(), game.to_play() == Color::black ? 1.f : 0.f);
 }
-template void write_planes<float>(const Game&, int, std::span<float>);
-template void write_planes<uint8_t>(const Game&, int, std::span<uint8_t>);
 
 void write_policy(Move move, int size, int symmetry, std::span<float> pi) {
   require(pi.size() == static_cast<size_t>(size * size + 1), "a policy of ", size, "x", size, " has ", size * size + 1,

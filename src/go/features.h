@@ -12,9 +12,8 @@ constexpr int kPlanes = 2 * Game::kHistory + 1;
 
 // (17, B, B) of 0 and 1, under a symmetry (symmetry.h): planes 2k and 2k + 1 are the stones, k moves ago, of the player
 // to play and of the other, k = 0 ... 7; where the game is younger, of its first position; plane 16 is 1 where Black is
-// to play. T: float, or uint8_t as in files of examples. Throws Error(invalid) for another extent of `x`.
-template <class T>
-void write_planes(const Game& game, int symmetry, std::span<T> x);
+// to play. Throws Error(invalid) for another extent of `x`.
+void write_planes(const Game& game, int symmetry, std::span<float> x);
 
 // pi (B * B + 1): 1 at `move` under the symmetry, else 0.
 void write_policy(Move move, int size, int symmetry, std::span<float> pi);

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<float> planes_of(const Game& game, int symmetry = 0) {
   std::vector<float> x(static_cast<size_t>(kPlanes * game.board().points()), -1.f);
-  write_planes<float>(game, symmetry, x);
+  write_planes(game, symmetry, x);
   return x;
 }
 // The points of plane k.
@@ -52,15 +52,6 @@ TEST(GoFeatures, RepeatTheOldestPosition) {
   for (int k = 1; k < 8; ++k) EXPECT_EQ(plane(x, 2 * k + 1, 9), (std::vector<int>{2})) << k;
 }
 
-TEST(GoFeatures, BytePlanesEqualFloatPlanes) {
-  Game game(5);
-  for (const Move move : {7, 8, 12}) game.play(move);
-  std::vector<uint8_t> bytes(17 * 25);
-  write_planes<uint8_t>(game, 3, bytes);
-  const std::vector<float> x = planes_of(game, 3);
-  EXPECT_EQ(std::vector<float>(bytes.begin(), bytes.end()), x);
-}
-
 TEST(GoFeatures, UnderASymmetryAreTheTransformedOnes) {
   Game game(9);
   RandomWords words(3, "test/features");
@@ -88,7 +79,7 @@ TEST(GoFeatures, ValueIsFromBlacksPerspective) {
 
 TEST(GoFeatures, RefuseOtherExtents) {
   std::vector<float> x(17 * 25 + 1);
-  EXPECT_THROW(write_planes<float>(Game(5), 0, x), Error);
+  EXPECT_THROW(write_planes(Game(5), 0, x), Error);
   EXPECT_THROW(write_policy(3, 5, 0, x), Error);
 }
 

@@ -35,7 +35,7 @@ void PlanesEvaluator::evaluate(std::span<const Question> positions, std::span<fl
   logits_.resize(rows * width);
   values_.resize(rows);
   for (size_t i = 0; i < count; ++i)
-    write_planes<float>(*positions[i].game, positions[i].symmetry, std::span(x_).subspan(i * planes, planes));
+    write_planes(*positions[i].game, positions[i].symmetry, std::span(x_).subspan(i * planes, planes));
   forward_(x_, logits_, values_);
   for (size_t i = 0; i < count; ++i) {
     const auto answer = std::span(logits_).subspan(i * width, width);

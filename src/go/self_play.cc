@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "go/features.h"
 #include "go/resignation.h"
 #include "go/search_choice.h"
 
@@ -86,7 +85,7 @@ class PendingSelfPlay final : public PendingGame {
   }
 
   void append_policy(bool drawn) {
-    std::vector<float>& all = finished_.policies;
+    std::vector<float>& all = finished_.record.policies;
     const auto width = static_cast<size_t>(options_.size * options_.size + 1);
     all.resize(all.size() + width);
     write_search_policy(search_.tree(), drawn, std::span(all).last(width));
@@ -150,19 +149,6 @@ SelfPlaySummary summary(std::span<const SelfPlayGame> games, double threshold) {
   const std::vector<double> lowest = winners_lowest(games);
   if (!lowest.empty()) sums.false_resignations = false_resignation_rate(lowest, threshold);
   return sums;
-}
-
-void append_examples(const SelfPlayGame& played, Examples& examples) {
-  const int size = played.record.size;
-  const auto values = static_cast<size_t>(kPlanes * size * size);
-  Game game(size, minigo_rules(size));
-  for (size_t i = 0; i < played.record.moves.size(); ++i) {
-    examples.x.resize(examples.x.size() + values);
-    write_planes<uint8_t>(game, 0, std::span(examples.x).last(values));
-    examples.z.push_back(played.winner == Winner::black ? 1.f : -1.f);
-    play_move(played.record, i, game);
-  }
-  examples.pi.insert(examples.pi.end(), played.policies.begin(), played.policies.end());
 }
 
 }  // namespace tbd::go

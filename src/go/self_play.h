@@ -1,4 +1,4 @@
-// Games of a network against itself, and the examples to learn from (Silver et al. 2017, Methods, "Self-play";
+// Games of a network against itself, to learn from (Silver et al. 2017, Methods, "Self-play";
 // settings as in docs/go.md).
 #pragma once
 #include <optional>
@@ -26,11 +26,11 @@ struct SelfPlayOptions {
   SideBySideOptions side_by_side = {};
 };
 
+// The record has the policy of each move (write_search_policy).
 struct SelfPlayGame : FinishedGame {
   int64_t number = 0;
-  bool played_out = true;       // nobody could resign
-  double winners_lowest = 1;    // the lowest value that the later winner saw for itself after a search
-  std::vector<float> policies;  // (moves, B * B + 1): what each search found (write_search_policy)
+  bool played_out = true;     // nobody could resign
+  double winners_lowest = 1;  // the lowest value that the later winner saw for itself after a search
   SearchCounts counts;
 };
 
@@ -52,12 +52,5 @@ struct SelfPlaySummary {
 SelfPlaySummary summary(std::span<const SelfPlayGame> games, double threshold);
 // What resignation_threshold judges: winners_lowest of the games played out.
 std::vector<double> winners_lowest(std::span<const SelfPlayGame> games);
-
-// One example a move: x (n, 17, B, B) as write_planes without symmetry, pi (n, B * B + 1), z (n).
-struct Examples {
-  std::vector<uint8_t> x;
-  std::vector<float> pi, z;
-};
-void append_examples(const SelfPlayGame& game, Examples& examples);
 
 }  // namespace tbd::go

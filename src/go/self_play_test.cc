@@ -37,7 +37,7 @@ TEST(SelfPlay, TheSameSeedGivesTheSameGamesHoweverTheyArePlayed) {
     options.side_by_side = beside;
     const SelfPlay played = self_play(options, network);
     EXPECT_EQ(bytes_of(played.games), bytes);
-    for (size_t i = 0; i < 12; ++i) EXPECT_EQ(played.games[i].policies, alone.games[i].policies);
+    for (size_t i = 0; i < 12; ++i) EXPECT_EQ(played.games[i].record.policies, alone.games[i].record.policies);
     EXPECT_EQ(played.batches.positions, alone.batches.positions);
   }
   options.first_game = 4;
@@ -57,39 +57,26 @@ TEST(SelfPlay, GamesFollowTheRulesToTheirEnd) {
     EXPECT_EQ(finished.record.result, result_text(game.score()));
     EXPECT_EQ(finished.winner, game.score() > 0 ? Winner::black : Winner::white);
     EXPECT_EQ(write_sgf(read_sgf(write_sgf(finished.record), "a.sgf").at(0)), write_sgf(finished.record));
-    EXPECT_EQ(finished.policies.size(), 26 * finished.record.moves.size());
+    EXPECT_EQ(finished.record.policies.size(), 26 * finished.record.moves.size());
     EXPECT_TRUE(finished.played_out);
   }
 }
 
-TEST(SelfPlay, ExamplesArePositionsPoliciesAndTheWinner) {
+TEST(SelfPlay, PoliciesAreSharesAmongEmptyPointsAndThePass) {
   HashNetwork network;
   const SelfPlay played = self_play(small_games(6), network);
-  Examples examples;
-  size_t moves = 0;
-  for (const SelfPlayGame& game : played.games) {
-    append_examples(game, examples);
-    const size_t first = moves;
-    moves += game.record.moves.size();
-    for (size_t i = first; i < moves; ++i) EXPECT_EQ(examples.z[i], game.winner == Winner::black ? 1 : -1);
-  }
-  ASSERT_EQ(examples.z.size(), moves);
-  ASSERT_EQ(examples.x.size(), moves * 17 * 25);
-  ASSERT_EQ(examples.pi.size(), moves * 26);
-  const auto plane = [&](size_t example, size_t plane) {
-    const auto values = std::span(examples.x).subspan((example * 17 + plane) * 25, 25);
-    return std::accumulate(values.begin(), values.end(), 0);
-  };
-  for (size_t move = 0; move < 3; ++move) EXPECT_EQ(plane(move, 16), move % 2 == 0 ? 25 : 0);
-  EXPECT_EQ(plane(0, 0) + plane(0, 1), 0);
-  EXPECT_EQ(plane(1, 1), 1);  // Black's stone, White to play
-  for (size_t i = 0; i < moves; ++i) {
-    const auto pi = std::span(examples.pi).subspan(26 * i, 26);
-    EXPECT_NEAR(std::accumulate(pi.begin(), pi.end(), 0.), 1, 1e-6);
-    for (size_t point = 0; point < 25; ++point) {
-      const int stones = examples.x[i * 17 * 25 + point] + examples.x[(i * 17 + 1) * 25 + point];
-      EXPECT_TRUE(pi[point] == 0 || stones == 0);
+  for (const SelfPlayGame& finished : played.games) {
+    const SgfGame& record = finished.record;
+    Game game(5, minigo_rules(5));
+    for (size_t i = 0; i < record.moves.size(); ++i) {
+      const auto pi = std::span(record.policies).subspan(26 * i, 26);
+      EXPECT_NEAR(std::accumulate(pi.begin(), pi.end(), 0.), 1, 1e-6);
+      EXPECT_GT(pi[static_cast<size_t>(record.moves[i].move)], 0);
+      for (int point = 0; point < 25; ++point)
+        EXPECT_TRUE(pi[static_cast<size_t>(point)] == 0 || game.board().at(point) == Color::none);
+      play_move(record, i, game);
     }
+    EXPECT_EQ(read_sgf(write_sgf(record), "a.sgf").at(0).policies, record.policies);
   }
 }
 
@@ -101,7 +88,7 @@ TEST(SelfPlay, DrawsFirstMovesAlone) {
   int late = 0, best = 0, early_best = 0;
   for (const SelfPlayGame& game : played.games)
     for (size_t i = 0; i < game.record.moves.size(); ++i) {
-      const auto pi = std::span(game.policies).subspan(26 * i, 26);
+      const auto pi = std::span(game.record.policies).subspan(26 * i, 26);
       const bool largest = pi[static_cast<size_t>(game.record.moves[i].move)] == std::ranges::max(pi);
       (i < 2 ? early_best : best) += largest;
       late += i >= 2;
@@ -139,15 +126,12 @@ TEST(SelfPlay, ResignsBelowTheThresholdButNotInGamesPlayedOut) {
   const SelfPlaySummary sums = summary(played.games, -0.9);
   EXPECT_EQ(sums.resigned + sums.played_out, 200);
   EXPECT_NEAR(static_cast<double>(sums.played_out), 20, 15);
-  Examples examples;
   for (const SelfPlayGame& game : played.games) {
     if (game.ending != Ending::resignation) continue;
     EXPECT_EQ(game.winner, Winner::black);
     EXPECT_EQ(game.record.result, "B+R");
     EXPECT_EQ(game.record.moves.size(), 1u);  // White gives up at its first turn
-    append_examples(game, examples);
   }
-  EXPECT_EQ(examples.z, std::vector<float>(static_cast<size_t>(sums.resigned), 1.f));
 }
 
 TEST(SelfPlay, RemembersTheLowestValueThatTheWinnerSaw) {

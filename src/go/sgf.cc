@@ -1,6 +1,7 @@
 #include "go/sgf.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -70,6 +71,26 @@ void read_move(const SgfProperty& property, SgfGame& game) {
   game.moves.push_back({property.name == "B" ? Color::black : Color::white, *move});
 }
 
+constexpr const char* kPolicy = "PI";
+
+size_t policy_width(const SgfGame& game) { return static_cast<size_t>(game.size * game.size) + 1; }
+
+void read_policy(const SgfProperty& property, SgfGame& game) {
+  const size_t width = policy_width(game);
+  require(game.policies.size() == (game.moves.size() - 1) * width, kPolicy, " is not known of every move before");
+  game.policies.resize(game.policies.size() + width);
+  const auto policy = std::span(game.policies).last(width);
+  for (const std::string& value : property.values) {
+    const size_t colon = value.find(':');
+    const std::optional<Move> move = move_from_sgf(value.substr(0, colon), game.size);
+    const auto share =
+        colon == std::string::npos ? std::nullopt : parse_double(std::string_view(value).substr(colon + 1));
+    require(move && share && *share >= 0 && *share <= 1, kPolicy, "[", value,
+            "] is no point with a number from 0 to 1");
+    policy[static_cast<size_t>(*move)] = static_cast<float>(*share);
+  }
+}
+
 bool is_move(const SgfProperty& property) { return property.name == "B" || property.name == "W"; }
 
 void read_node(const SgfNode& node, bool root, SgfGame& game) {
@@ -83,6 +104,8 @@ void read_node(const SgfNode& node, bool root, SgfGame& game) {
   }
   for (const SgfProperty& property : node)
     if (is_move(property)) read_move(property, game);
+  for (const SgfProperty& property : node)
+    if (property.name == kPolicy && !game.moves.empty()) read_policy(property, game);
 }
 
 SgfGame game_of(const SgfLine& line, const std::string& file) {
@@ -93,6 +116,8 @@ SgfGame game_of(const SgfLine& line, const std::string& file) {
       const bool at_move = std::ranges::any_of(line[i], is_move);
       throw e.within(at_move ? cat("move ", game.moves.size() + 1) : "the set-up");
     }
+  require(game.policies.empty() || game.policies.size() == game.moves.size() * policy_width(game), kPolicy,
+          " is not known of every move");
   return game;
 }
 
@@ -123,6 +148,19 @@ std::string property(const std::string& name, std::string_view value) {
 std::string points(const std::string& name, std::span<const int> of, int size) {
   std::string text = of.empty() ? "" : name;
   for (const int point : of) text += "[" + sgf_text(point, size) + "]";
+  return text;
+}
+
+// As many digits as give the number back.
+std::string shortest(float number) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
+}
+
+std::string policy_text(std::span<const float> policy, int size) {
+  std::string text = kPolicy;
+  for (size_t move = 0; move < policy.size(); ++move)
+    if (policy[move] > 0) text += cat("[", sgf_text(static_cast<Move>(move), size), ":", shortest(policy[move]), "]");
   return text;
 }
 
@@ -189,6 +227,8 @@ std::string write_sgf(const SgfGame& game) {
     if (i % kMovesPerLine == 0) text += "\n";
     const SgfMove& move = game.moves[i];
     text += cat(";", move.player == Color::black ? "B" : "W", "[", sgf_text(move.move, game.size), "]");
+    if (!game.policies.empty())
+      text += policy_text(std::span(game.policies).subspan(i * policy_width(game), policy_width(game)), game.size);
   }
   return text + ")\n";
 }

@@ -47,6 +47,16 @@ TEST(Sgf, ReadsTheMainLine) {
   EXPECT_EQ(game.moves, moves);
 }
 
+TEST(Sgf, KeepsTheSearchPoliciesOfMoves) {
+  const SgfGame game = one("(;GM[1]SZ[2];B[aa]PI[aa:0.75][:0.25];W[]PI[bb:0.1][:0.9])");
+  EXPECT_EQ(game.policies, (std::vector<float>{0.75f, 0, 0, 0, 0.25f, 0, 0, 0, 0.1f, 0.9f}));
+  EXPECT_EQ(one(write_sgf(game)).policies, game.policies);
+  EXPECT_THAT(refusal_of("(;SZ[2];B[aa]PI[aa:1];W[])"), HasSubstr("PI is not known of every move"));
+  EXPECT_THAT(refusal_of("(;SZ[2];B[aa];W[]PI[aa:1])"), HasSubstr("move 3: PI is not known of every move before"));
+  for (const char* wrong : {"aa", "aa:2", "aa:x", "cc:1", "aa:-1"})
+    EXPECT_THAT(refusal_of(std::string("(;SZ[2];B[aa]PI[") + wrong + "])"), HasSubstr("is no point with a number"));
+}
+
 TEST(Sgf, ReadsOldNamesCollectionsAndTextBefore) {
   const std::vector<SgfGame> games =
       read_sgf("\xef\xbb\xbf mail (not a tree)\n( ;GaMe[1]SiZe[5] ; Black[aa] ; White [bb])\n(;SZ[19:19])", "c.sgf");

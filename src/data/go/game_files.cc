@@ -74,7 +74,8 @@ class GameReader {
       return;
     }
     files_.board = game.size;
-    files_.games.push_back({game.moves, winner == go::Winner::black ? go::Color::black : go::Color::white});
+    files_.games.push_back(
+        {game.moves, game.policies, winner == go::Winner::black ? go::Color::black : go::Color::white});
   }
 
   std::string why_skipped(const go::SgfGame& game, go::Winner winner) const {

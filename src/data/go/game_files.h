@@ -11,6 +11,7 @@ namespace tbd {
 // A game from the empty board, replayed once: all its moves are legal.
 struct LearntGame {
   std::vector<go::SgfMove> moves;
+  std::vector<float> policies;  // as SgfGame has them; empty: of a game without a search
   go::Color winner = go::Color::black;
 };
 

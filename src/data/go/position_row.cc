@@ -1,6 +1,7 @@
 #include "data/go/position_row.h"
 
 #include "go/features.h"
+#include "go/symmetry.h"
 
 namespace tbd {
 
@@ -12,8 +13,15 @@ BatchLayout position_layout(int64_t board, int64_t samples) {
 }
 
 void write_position(const go::Game& game, go::Move move, go::Color winner, int symmetry, const Row& row) {
-  go::write_planes<float>(game, symmetry, row.floats("x"));
+  go::write_planes(game, symmetry, row.floats("x"));
   go::write_policy(move, game.board().size(), symmetry, row.floats("pi"));
+  row.floats("z")[0] = go::value_of(winner);
+}
+
+void write_position(const go::Game& game, std::span<const float> policy, go::Color winner, int symmetry,
+                    const Row& row) {
+  go::write_planes(game, symmetry, row.floats("x"));
+  go::transform_policy(policy, game.board().size(), symmetry, row.floats("pi"));
   row.floats("z")[0] = go::value_of(winner);
 }
 

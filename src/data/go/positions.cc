@@ -65,7 +65,10 @@ class GamePositions::Maker final : public SampleMaker {
     go::Game game(all_.files_.board);
     for (size_t i = 0; i < index; ++i) game.play(learnt.moves[i].player, learnt.moves[i].move);
     game.set_to_play(learnt.moves[index].player);
-    write_position(game, learnt.moves[index].move, learnt.winner, symmetry_of(step, position), row);
+    const int symmetry = symmetry_of(step, position);
+    if (learnt.policies.empty()) return write_position(game, learnt.moves[index].move, learnt.winner, symmetry, row);
+    const size_t width = learnt.policies.size() / learnt.moves.size();
+    write_position(game, std::span(learnt.policies).subspan(index * width, width), learnt.winner, symmetry, row);
   }
 
  private:

@@ -8,10 +8,10 @@
 
 namespace tbd {
 
-// Every move, and every pass, of every game of read_game_files is a sample: the position before it, pi 1 at the move,
-// z 1 where Black won and -1 where White did. Training: epochs and batches as BatchOrder says, of one bucket; one
-// symmetry of eight, by the first word of stream data/symmetry (step = epoch, sample = position) modulo 8. Validation:
-// in the files' order, as they are. Throws as open_source says.
+// Every move, and every pass, of every game of read_game_files is a sample: the position before it, pi 1 at the move or
+// the policy of its search where the record has these, z 1 where Black won and -1 where White did. Training: epochs and
+// batches as BatchOrder says, of one bucket; one symmetry of eight, by the first word of stream data/symmetry (step =
+// epoch, sample = position) modulo 8. Validation: in the files' order, as they are. Throws as open_source says.
 std::unique_ptr<Samples> game_samples(const SourceSpec& spec);
 
 // Random games (go::random_move, sparing eyes) of 0 to B * B - 1 moves, one more random move as pi, and a winner by

@@ -43,7 +43,7 @@ Example example_of(const go::SgfGame& record, size_t index, int symmetry, float 
   Example example{std::vector<float>(static_cast<size_t>(go::kPlanes * points)),
                   std::vector<float>(static_cast<size_t>(points + 1)),
                   {z}};
-  go::write_planes<float>(game, symmetry, example.x);
+  go::write_planes(game, symmetry, example.x);
   go::write_policy(record.moves[index].move, record.size, symmetry, example.pi);
   return example;
 }
@@ -95,6 +95,24 @@ TEST_F(GameFolder, ValidationGivesEveryPositionInOrder) {
     for (int64_t row = 0; row < batch.at("z").shape()[0]; ++row) found.push_back(row_of(batch, row));
   }
   EXPECT_EQ(found, expected);
+}
+
+TEST_F(GameFolder, PoliciesOfASearchTakeThePlaceOfTheMove) {
+  write_file(root() / "train/a.sgf", "(;GM[1]SZ[2]RE[B+R];B[aa]PI[aa:0.75][:0.25];W[]PI[bb:0.1][:0.9])");
+  write_file(root() / "val/a.sgf", read_file(root() / "train/a.sgf"));
+  const TensorMap held_out = open_source(spec(Split::val, 2))->next(1);
+  EXPECT_EQ(floats_of_row(held_out, "pi", 0), (std::vector<float>{0.75f, 0, 0, 0, 0.25f}));
+  EXPECT_EQ(floats_of_row(held_out, "pi", 1), (std::vector<float>{0, 0, 0, 0.1f, 0.9f}));
+  const TensorMap batch = open_source(spec(Split::train, 2))->next(1);
+  for (int64_t row = 0; row < 2; ++row) {
+    const std::vector<float> x = floats_of_row(batch, "x", row), pi = floats_of_row(batch, "pi", row);
+    const bool first = x[16 * 4] == 1;  // Black is to play
+    EXPECT_EQ(pi[4], first ? 0.25f : 0.9f);
+    EXPECT_EQ(std::ranges::count(pi, first ? 0.75f : 0.1f), 1);
+    if (first) continue;  // a search found the point across from Black's stone: so it stays under each symmetry
+    const auto stone = std::ranges::find(x.begin() + 4, x.begin() + 8, 1.f) - x.begin() - 4;
+    EXPECT_EQ(pi[static_cast<size_t>(3 - stone)], 0.1f);
+  }
 }
 
 TEST_F(GameFolder, TrainingGivesEachPositionOnceAnEpochUnderItsSymmetry) {
