@@ -1,6 +1,8 @@
 #include "graph/passes.h"
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 
 #include "graph/graph.h"
 
@@ -131,6 +133,23 @@ void require_known_weights(const Program& own, const Program& program) {
   check(own.buffers, program.buffers);
 }
 
+// "conv1:1" is a result of the node "conv1".
+std::string node_of(const std::string& value) { return value.substr(0, value.find(':')); }
+
+void keep_what_outputs_need(Phase& phase) {
+  std::set<std::string> needed;
+  for (const auto& [name, value] : phase.outputs) needed.insert(node_of(value));
+  std::vector<Node> kept;
+  for (Node& node : std::views::reverse(phase.nodes)) {
+    if (!needed.contains(node.name)) continue;
+    for (const std::string& input : node.inputs) needed.insert(node_of(input));
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  phase.nodes = std::move(kept);
+  std::erase_if(phase.inputs, [&](const InputSpec& input) { return !needed.contains(input.name); });
+}
+
 }  // namespace
 
 Program with_precision(Program program, const Precision& precision) {
@@ -164,6 +183,18 @@ Program with_evaluation(Program program, const Program& own) {
   if (added.empty())
     for (const StepEntry& entry : program.step) added.push_back(evaluation_form(program.phase(entry.phase)));
   program.phases.insert(program.phases.end(), added.begin(), added.end());
+  return program;
+}
+
+std::string answers_of(std::string_view phase) { return cat(phase, ".answers"); }
+
+Program with_answers(Program program, std::string_view phase) {
+  Phase answers = program.phase(phase);
+  answers.name = answers_of(phase);
+  answers.update = {};
+  answers.loss.clear();
+  keep_what_outputs_need(answers);
+  program.phases.push_back(std::move(answers));
   return program;
 }
 

@@ -25,4 +25,9 @@ Program with_dropout(Program program, const DropoutMode& mode);
 Program with_evaluation(Program program, const Program& own = {});
 std::string evaluation_of(std::string_view phase);
 
+// A phase "<phase>.answers" beside the others, which no step entry names: what the outputs of `phase` need, without
+// its loss and the labels that only this reads.
+Program with_answers(Program program, std::string_view phase);
+std::string answers_of(std::string_view phase);
+
 }  // namespace tbd

@@ -186,6 +186,23 @@ TEST(EvaluationForm, ReadsRunningStatisticsDropsNothingAndTrainsNothing) {
   }
 }
 
+TEST(AnswerForm, ReadsWhatItsOutputsNeedAlone) {
+  for (const auto& [name, program] : with_sequences(toy_programs())) {
+    const std::string phase = program.step.front().phase;
+    const Program both = with_answers(program, phase);
+    EXPECT_NO_THROW(validate(both, {{"N", 4}})) << name;
+    const Phase& answers = both.phase(answers_of(phase));
+    EXPECT_EQ(answers.outputs, program.phase(phase).outputs) << name;
+    EXPECT_TRUE(answers.loss.empty() && answers.wrt().empty()) << name;
+    EXPECT_LE(answers.nodes.size(), program.phase(phase).nodes.size()) << name;
+    std::set<std::string> read;
+    for (const Node& node : answers.nodes) read.insert(node.inputs.begin(), node.inputs.end());
+    for (const InputSpec& input : answers.inputs) EXPECT_TRUE(read.contains(input.name)) << name << ' ' << input.name;
+  }
+  const Phase answers = with_answers(toy_program("mlp20"), "train").phase(answers_of("train"));
+  ASSERT_EQ(answers.inputs.size(), 1u);  // and no labels
+}
+
 TEST(EvaluationForm, IsNoFormToTrain) {
   const Program program = toy_program("norms"), both = with_evaluation(program);
   Program wrong = program;
