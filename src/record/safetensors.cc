@@ -160,8 +160,8 @@ std::string header_of(const std::vector<const Item*>& order) {
   return prefix + text;
 }
 
-void write_stream(const fs::path& path, const TensorMap& tensors) {
-  std::ofstream out(path, std::ios::binary);
+void write_stream(const fs::path& path, const TensorMap& tensors, std::ios::openmode mode) {
+  std::ofstream out(path, std::ios::binary | mode);
   if (!out) fail(ErrorKind::io, "cannot write ", path.string());
   const std::vector<const Item*> order = in_file_order(tensors);
   const std::string header = header_of(order);
@@ -170,8 +170,13 @@ void write_stream(const fs::path& path, const TensorMap& tensors) {
     const auto bytes = item->second.bytes();
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
+  const std::streamoff end = out.tellp();
   out.close();
   if (!out) fail(ErrorKind::io, "cannot write ", path.string(), ": the disk may be full");
+  std::error_code code;
+  if (fs::file_size(path, code) != static_cast<uintmax_t>(end))
+    fs::resize_file(path, static_cast<uintmax_t>(end), code);
+  if (code) fail(ErrorKind::io, "cannot write ", path.string(), ": ", code.message());
 }
 
 }  // namespace
@@ -190,7 +195,12 @@ TensorMap read_safetensors(const fs::path& path) try {
 }
 
 void write_safetensors(const fs::path& path, const TensorMap& tensors) {
-  replace_file(path, [&](const fs::path& file) { write_stream(file, tensors); });
+  replace_file(path, [&](const fs::path& file) { write_stream(file, tensors, std::ios::trunc); });
+}
+
+// Without a new file, and without a cut one that grows again: a file system may bring either to the disk at once.
+void overwrite_safetensors(const fs::path& path, const TensorMap& tensors) {
+  write_stream(path, tensors, is_file(path) ? std::ios::in : std::ios::trunc);
 }
 
 }  // namespace tbd

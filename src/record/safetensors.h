@@ -14,5 +14,8 @@ TensorMap read_safetensors(const std::filesystem::path& path);
 
 // The same tensors give the same bytes: wide elements first, then by name. Written as by replace_file.
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors);
+// The same in the file that is there, whose places on the disk stay: for files that processes hand to each other again
+// and again. Whoever reads meanwhile may see half of it.
+void overwrite_safetensors(const std::filesystem::path& path, const TensorMap& tensors);
 
 }  // namespace tbd

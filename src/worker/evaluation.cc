@@ -155,14 +155,6 @@ class HeldOut {
     return answers;
   }
 
-  static TensorMap outputs_of(const TensorMap& answers) {
-    constexpr std::string_view kOutput = "output/";
-    TensorMap outputs;
-    for (const auto& [name, tensor] : answers)
-      if (name.starts_with(kOutput)) outputs[name.substr(kOutput.size())] = tensor;
-    return outputs;
-  }
-
   void finish() {
     if (judge_) reply_.metrics = judge_->metrics();
     double loss = 0;
@@ -189,6 +181,14 @@ protocol::EvaluateReply evaluate(Session& session, const protocol::Load& loaded,
   std::optional<AveragedWeights> averaged;
   if (request.averaged) averaged.emplace(session);
   return HeldOut(session, loaded, request).run(stopped);
+}
+
+TensorMap outputs_of(const TensorMap& captured) {
+  constexpr std::string_view kOutput = "output/";
+  TensorMap outputs;
+  for (const auto& [name, tensor] : captured)
+    if (name.starts_with(kOutput)) outputs[name.substr(kOutput.size())] = tensor;
+  return outputs;
 }
 
 protocol::SurveyReply survey(const protocol::Load& loaded, const protocol::Survey& request) {

@@ -16,6 +16,9 @@ namespace tbd {
 protocol::EvaluateReply evaluate(Session& session, const protocol::Load& loaded, const protocol::Evaluate& request,
                                  const std::function<bool()>& stopped);
 
+// The outputs of a phase by their names, among what a session captured of it.
+TensorMap outputs_of(const TensorMap& captured);
+
 // What the set has, in both its parts, before anything is trained on it. Throws Error(unsupported) for made data, which
 // have no end, and as open_source does: not_found where nothing is held out.
 protocol::SurveyReply survey(const protocol::Load& loaded, const protocol::Survey& request);

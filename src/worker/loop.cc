@@ -225,6 +225,16 @@ protocol::Message Worker::on(const protocol::Evaluate& request) {
   return evaluate(session_, *loaded_, request, [this] { return channel_.stop_requested(); });
 }
 
+protocol::Message Worker::on(const protocol::Answer& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  const TensorMap batch = read_safetensors(request.file);
+  const int64_t begin = now_ns();
+  const TensorMap answers = session_.evaluate(request.phase, batch);
+  const double seconds = 1e-9 * static_cast<double>(now_ns() - begin);
+  overwrite_safetensors(request.to, outputs_of(answers));
+  return protocol::AnswerReply{seconds};
+}
+
 protocol::Message Worker::on(const protocol::Survey& request) const {
   require(loaded_.has_value(), "nothing is loaded");
   return survey(*loaded_, request);

@@ -32,6 +32,7 @@ class Worker {
   protocol::Message on(const protocol::Read& request);
   protocol::Message on(const protocol::Run& request);
   protocol::Message on(const protocol::Evaluate& request);
+  protocol::Message on(const protocol::Answer& request);
   protocol::Message on(const protocol::Survey& request) const;
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Stop&) const;

@@ -77,6 +77,12 @@ void fields(M& m, auto visit) {
   visit("files", m.files);
   visit("averaged", m.averaged);
 }
+template <Is<Answer> M>
+void fields(M& m, auto visit) {
+  visit("phase", m.phase);
+  visit("file", m.file);
+  visit("to", m.to);
+}
 template <Is<Survey> M>
 void fields(M& m, auto visit) {
   visit("source", m.source);
@@ -147,6 +153,10 @@ void fields(M& m, auto visit) {
   visit("metrics", m.metrics);
   visit("data", m.data);
 }
+template <Is<AnswerReply> M>
+void fields(M& m, auto visit) {
+  visit("seconds", m.seconds);
+}
 template <Is<SurveyReply> M>
 void fields(M& m, auto visit) {
   visit("samples", m.samples);
@@ -167,11 +177,11 @@ void fields(M& m, auto visit) {
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello",    "check",  "load", "write", "read", "run",
-                                     "evaluate", "survey", "gemm", "stop",  "bye"};
+constexpr const char* kRequests[] = {"hello",    "check",  "load",   "write", "read", "run",
+                                     "evaluate", "answer", "survey", "gemm",  "stop", "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello", "check",    "load",   "write", "read", "steps",
-                                     "run",   "evaluate", "survey", "gemm",  "bye",  "failure"};
+constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps",  "run",
+                                     "evaluate", "answer", "survey", "gemm",  "bye",  "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

@@ -76,6 +76,11 @@ struct Evaluate {  // one pass over held-out data by a phase that no step entry 
   std::string files;      // record that pictures belong to
   bool averaged = false;  // by the averages of weights that the network keeps, where it keeps some
 };
+struct Answer {  // a phase that no step entry names, on one batch
+  std::string phase;
+  std::string file;  // its inputs by name (safetensors)
+  std::string to;    // its outputs by name are written there
+};
 struct Survey {      // what a data set has for the loaded program
   JsonValue source;  // data::SourceSpec, without a split
 };
@@ -86,7 +91,7 @@ struct Gemm {  // measure the framework's matrix product
 struct Stop {};  // at any time: the run in progress ends after its current step
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Survey, Gemm, Stop, Bye>;
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Stop, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -135,6 +140,9 @@ struct EvaluateReply {
   std::map<std::string, double> metrics;  // by name: "loss", "box_ap"; what has no value is absent
   JsonValue data;                         // as in launch.json's host
 };
+struct AnswerReply {
+  double seconds = 0;  // in the network, files aside
+};
 struct SurveyReply {
   int64_t samples = 0, held_out = 0;  // to train on; to evaluate
   int64_t steps_per_epoch = 1;        // of training; a last partial batch is dropped
@@ -151,7 +159,7 @@ struct Failure {     // the request could not be done; the worker lives on unles
 };
 
 using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
-                             SurveyReply, GemmReply, ByeReply, Failure>;
+                             AnswerReply, SurveyReply, GemmReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

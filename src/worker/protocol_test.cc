@@ -36,8 +36,9 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   run.lr = 0.1;
   run.phase = "train";
   run.input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "folder"}}};
-  const std::vector<Request> all = {Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Survey{},
-                                    Gemm{},  Stop{}, Bye{}};
+  const std::vector<Request> all = {
+      Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Answer{"train.answers", "x", "y"}, Survey{},
+      Gemm{},  Stop{}, Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -63,6 +64,7 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
                                     WriteReply{1},
                                     ReadReply{2},
                                     run,
+                                    AnswerReply{0.5},
                                     SurveyReply{9, 3, 2, "content"},
                                     GemmReply{1e9},
                                     GemmReply{},
