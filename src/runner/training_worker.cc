@@ -5,6 +5,7 @@
 
 #include "graph/passes.h"
 #include "models/model.h"
+#include "record/safetensors.h"
 #include "runner/weights_file.h"
 
 namespace tbd {
@@ -16,18 +17,34 @@ namespace {
 constexpr double kAverages = 20, kRisingShare = 0.05;
 constexpr double kLongestEvaluation = 6 * 3600, kLongestSurvey = 3600;
 
-Program with_rate(Program program, double rate, int64_t steps) {
+constexpr int64_t kNoEnd = INT64_MAX;
+
+Schedule cosine_to(double rate, int64_t steps) {
   const auto all = static_cast<double>(steps);
+  return {.kind = Schedule::Kind::cosine,
+          .base = rate,
+          .warmup = std::floor(kRisingShare * all),
+          .warmup_from = kRisingShare * rate,
+          .total = all};
+}
+
+Program with_rate(Program program, const Schedule& schedule, int64_t steps) {
   for (Phase& phase : program.phases)
     if (!phase.wrt().empty()) {
-      if (phase.update.ema) phase.update.ema = std::min(*phase.update.ema, std::max(0.0, 1 - kAverages / all));
-      phase.update.schedule = {.kind = Schedule::Kind::cosine,
-                               .base = rate,
-                               .warmup = std::floor(kRisingShare * all),
-                               .warmup_from = kRisingShare * rate,
-                               .total = all};
+      const double longest = std::max(0.0, 1 - kAverages / static_cast<double>(steps));
+      if (phase.update.ema) phase.update.ema = std::min(*phase.update.ema, longest);
+      phase.update.schedule = schedule;
     }
   return program;
+}
+
+// `program` in the place of the workload's own.
+void prepare_with(const Program& program, Workload workload, const RunnerSettings& settings, PreparedCell& prepared) {
+  if (!workload.data.empty()) workload.input_mode = InputMode::kPipeline;
+  prepared = prepare(workload, Effort::quick, settings);
+  if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
+  prepared.program = lowered_program(program, prepared.cell);
+  validate(prepared.program, prepared.bindings);
 }
 
 [[noreturn]] void end_with(OutcomeKind kind, std::string reason) {
@@ -40,12 +57,9 @@ Trainable trainable(Workload workload, const std::optional<double>& rate, int64_
                     const RunnerSettings& settings) {
   if (workload.data.empty())
     fail(ErrorKind::usage, "training to a result and evaluating need a data set: --data FOLDER");
-  workload.input_mode = InputMode::kPipeline;
-  Trainable out{.prepared = prepare(workload, Effort::quick, settings), .phase = {}, .judge = {}};
-  PreparedCell& prepared = out.prepared;
-  if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
   const LoadedProgram loaded = load_program(workload.model, workload.config);
   Program own;
+  Trainable out;
   if (loaded.model) {
     const Config& config = loaded.model->config(loaded.program.config);
     if (config.evaluation) own = config.evaluation();
@@ -53,9 +67,20 @@ Trainable trainable(Workload workload, const std::optional<double>& rate, int64_
   }
   Program program = with_evaluation(loaded.program, own);
   out.phase = own.phases.empty() ? evaluation_of(loaded.program.step.front().phase) : own.phases.front().name;
-  if (rate) program = with_rate(std::move(program), *rate, steps);
-  prepared.program = lowered_program(program, prepared.cell);
-  validate(prepared.program, prepared.bindings);
+  if (rate) program = with_rate(std::move(program), cosine_to(*rate, steps), steps);
+  prepare_with(program, std::move(workload), settings, out.prepared);
+  return out;
+}
+
+Trainable answering(Workload workload, const std::optional<double>& rate, const RunnerSettings& settings) {
+  const LoadedProgram loaded = load_program(workload.model, workload.config);
+  const std::string evaluated = evaluation_of(loaded.program.step.front().phase);
+  Trainable out{.answers = answers_of(evaluated)};
+  Program program = with_answers(with_evaluation(loaded.program), evaluated);
+  // Labels that a batch of answers does not have are those of the evaluation's loss.
+  std::erase_if(program.phases, [&](const Phase& phase) { return phase.name == evaluated; });
+  if (rate) program = with_rate(std::move(program), {.kind = Schedule::Kind::constant, .base = *rate}, kNoEnd);
+  prepare_with(program, std::move(workload), settings, out.prepared);
   return out;
 }
 
@@ -119,6 +144,14 @@ protocol::SurveyReply TrainingWorker::survey() {
   protocol::Survey request;
   request.source = input_plan(cell_.prepared).source;
   return worker_.ask<protocol::SurveyReply>(request, "looking at the data", kLongestSurvey);
+}
+
+TensorMap TrainingWorker::answer(const TensorMap& inputs, double& seconds) {
+  const fs::path asked = scratch_.path() / "asked", answered = scratch_.path() / "answered";
+  overwrite_safetensors(asked, inputs);
+  const protocol::Answer request{.phase = cell_.answers, .file = asked.string(), .to = answered.string()};
+  seconds = worker_.ask<protocol::AnswerReply>(request, "answering", settings_.deadlines.other).seconds;
+  return read_safetensors(answered);
 }
 
 bool TrainingWorker::keeps_averages() const {

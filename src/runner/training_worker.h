@@ -7,23 +7,28 @@
 #include <string>
 
 #include "base/files.h"
+#include "base/tensor.h"
 #include "record/evaluations.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
 namespace tbd {
 
-// A cell whose program answers on held-out data too.
+// A cell whose program answers on held-out data too, and on single batches.
 struct Trainable {
   PreparedCell prepared;
   std::string phase;  // that is evaluated
   std::string judge;
+  std::string answers;  // the phase that TrainingWorker::answer runs; empty: none
 };
 
 // With a schedule of `steps` steps where a peak rate is given (TrainOptions::rate). Throws Error as prepare does, and
 // usage without a data set.
 Trainable trainable(Workload workload, const std::optional<double>& rate, int64_t steps,
                     const RunnerSettings& settings);
+// One that is asked about batches, and trained at that rate all along or by the network's own schedule. With a data set
+// where it is to be trained.
+Trainable answering(Workload workload, const std::optional<double>& rate, const RunnerSettings& settings);
 
 // Every call throws WorkerFault.
 class TrainingWorker {
@@ -45,6 +50,8 @@ class TrainingWorker {
   // `samples` 0: all; `pictures` of them go to the record `files`.
   EvaluationRow evaluate(int64_t step, int64_t samples, int64_t pictures, const std::filesystem::path& files);
   protocol::SurveyReply survey();  // of the workload's data set
+  // What the network's outputs are, by name, for a whole batch of inputs by name. `seconds`: in the network.
+  TensorMap answer(const TensorMap& inputs, double& seconds);
   void bye() { worker_.bye(); }
 
  private:
