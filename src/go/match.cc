@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "go/gtp.h"
 #include "go/search_choice.h"
 
 namespace tbd::go {
@@ -29,7 +30,8 @@ std::vector<Move> opening_of(const MatchOptions& options, int64_t pair) {
 struct Seat {
   const Player* player = nullptr;
   size_t network = 0;
-  std::optional<Search> search;  // of a player that searches
+  std::optional<Search> search;       // of a player that searches
+  std::unique_ptr<GtpEngine> engine;  // of a program
 };
 
 class PendingMatchGame final : public PendingGame {
@@ -55,7 +57,10 @@ class PendingMatchGame final : public PendingGame {
         const auto positions = seat.search->ask();
         if (!positions.empty()) return {seat.network, positions};
       }
-      play(choice_of(seat));
+      if (seat.engine)
+        play_generated(seat);
+      else
+        play(choice_of(seat));
     }
     return {};
   }
@@ -73,6 +78,23 @@ class PendingMatchGame final : public PendingGame {
     const uint64_t key = uint64_t{stream.word(0)} << 32 | stream.word(1);
     if (const auto* searching = std::get_if<SearchPlayer>(&player))
       seat.search.emplace(game_, searching->search, options_.symmetries ? std::optional(key) : std::nullopt);
+    if (const auto* program = std::get_if<GnuGoPlayer>(&player)) start_engine(seat, *program);
+  }
+
+  void start_engine(Seat& seat, const GnuGoPlayer& player) {
+    const std::vector<std::string> told = {"--seed", cat(number_ + 1), "--level", cat(player.level)};
+    seat.engine = std::make_unique<GtpEngine>(gnugo(player.program, Ko::simple, told), player.seconds);
+    seat.engine->set_up(options_.size, *finished_.record.komi);
+    for (const auto& [color, move] : finished_.record.moves) seat.engine->play(color, move);
+  }
+
+  void play_generated(Seat& seat) {
+    const Color player = game_.to_play();
+    const std::optional<Move> move = seat.engine->generate(player);
+    if (!move) return end_by_resignation(player, finished_);
+    const Legality why = game_.legality(*move);
+    require(why == Legality::legal, "GNU Go plays ", gtp_text(*move, options_.size), ": ", reason(why));
+    play(*move);
   }
 
   Move choice_of(const Seat& seat) const {
@@ -86,11 +108,14 @@ class PendingMatchGame final : public PendingGame {
   }
 
   void play(Move move) {
-    finished_.record.moves.push_back({game_.to_play(), move});
+    const Color player = game_.to_play();
+    finished_.record.moves.push_back({player, move});
     game_.play(move);
     if (game_.over()) return end_by_score(game_, finished_);
-    for (Seat& seat : seats_)
+    for (Seat& seat : seats_) {
       if (seat.search) seat.search->play(move);
+      if (seat.engine && &seat != &seats_[static_cast<size_t>(player)]) seat.engine->play(player, move);
+    }
   }
 
   const MatchOptions& options_;

@@ -2,6 +2,7 @@
 // the unit of statistics, since strong players may win one colour always.
 #pragma once
 #include <array>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -18,7 +19,12 @@ struct SearchPlayer {
 struct RandomPlayer {
   Eyes eyes = Eyes::spare;
 };
-using Player = std::variant<SearchPlayer, RandomPlayer>;
+struct GnuGoPlayer {              // a process for each game
+  std::string program = "gnugo";  // as gnugo() takes it
+  int level = 1;                  // 0 to 10
+  double seconds = 120;           // for each reply
+};
+using Player = std::variant<SearchPlayer, RandomPlayer, GnuGoPlayer>;
 
 struct MatchOptions {
   int size = 9;
@@ -41,7 +47,7 @@ struct Match {
   std::vector<MatchGame> games;  // two a pair, side by side: the first player is Black in the earlier one
   BatchCounts batches;
 };
-// By minigo_rules; nobody resigns. Games depend on their number alone, as in self_play.
+// By minigo_rules; GNU Go alone resigns. Games depend on their number alone, as in self_play. Throws as GtpEngine does.
 Match play_match(const Player& first, const Player& second, const MatchOptions& options);
 
 struct MatchCounts {

@@ -3,6 +3,7 @@
 #include "go/side_by_side.h"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "base/error.h"
@@ -10,6 +11,10 @@
 
 namespace tbd::go {
 namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 struct Slot {
   int64_t number = 0;
@@ -32,10 +37,14 @@ class Round {
   BatchCounts play() {
     for (int i = 0; i < options_.games && next_ < series_.count; ++i) begin(slots_.emplace_back());
     while (!slots_.empty()) {
+      const double begin = now_seconds();
       team_.for_each(slots_.size(), [&](size_t i) { advance(slots_[i]); });
       for (Slot& slot : slots_) replace_ended(slot);
       std::erase_if(slots_, [](const Slot& slot) { return !slot.game; });
+      const double played = now_seconds();
       for (size_t network = 0; network < networks_.size(); ++network) answer(network);
+      counts_.playing_seconds += played - begin;
+      counts_.asking_seconds += now_seconds() - played;
     }
     return counts_;
   }
@@ -108,6 +117,14 @@ class Round {
 };
 
 }  // namespace
+
+BatchCounts& BatchCounts::operator+=(const BatchCounts& other) {
+  positions += other.positions;
+  batches += other.batches;
+  playing_seconds += other.playing_seconds;
+  asking_seconds += other.asking_seconds;
+  return *this;
+}
 
 BatchCounts play_side_by_side(const GameSeries& series, std::span<Evaluator* const> networks,
                               const SideBySideOptions& options) {

@@ -37,6 +37,8 @@ struct GameSeries {
 
 struct BatchCounts {
   int64_t positions = 0, batches = 0;
+  double playing_seconds = 0, asking_seconds = 0;  // wall time in the games, and in the networks
+  BatchCounts& operator+=(const BatchCounts& other);
 };
 // Plays the series; requests name their network by its place in `networks`. What a game asks and gets does not depend
 // on the games beside it, so the games are the same for all options wherever a network's answers do not depend on the
