@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/json_lines.h"
 #include "record/record.h"
 
 namespace tbd {
@@ -100,25 +100,8 @@ std::string evaluation_lines(std::span<const EvaluationRow> rows) {
 }
 
 std::vector<EvaluationRow> read_evaluations(const std::filesystem::path& launch_folder) {
-  const std::filesystem::path file = launch_folder / kEvaluationsFile;
   std::vector<EvaluationRow> rows;
-  if (!is_file(file)) return rows;
-  const std::string text = read_file(file);
-  int64_t number = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;  // a line that was cut
-    const std::string where = cat(file.string(), ": line ", ++number);
-    try {
-      rows.push_back(from_line(parse_json(std::string_view(text).substr(begin, end - begin), where)));
-    } catch (const nlohmann::json::exception& e) {
-      fail(ErrorKind::invalid, where, ": ", e.what());
-    } catch (const Error& e) {
-      const std::string what = e.what();
-      throw what.starts_with(where) ? e : e.within(where);
-    }
-    begin = end + 1;
-  }
+  for_each_json_line(launch_folder / kEvaluationsFile, [&](const Json& line) { rows.push_back(from_line(line)); });
   return rows;
 }
 
