@@ -1,5 +1,5 @@
 # The program, its end-to-end tests, benchmarks, fuzz targets and the checks of style and structure.
-set(all_rooms base stats graph models host go data quality record trace measure runner analysis report)
+set(all_rooms base stats graph models host go data quality record trace measure runner selfplay analysis report)
 list(TRANSFORM all_rooms PREPEND tbd_ OUTPUT_VARIABLE all_room_targets)
 list(APPEND all_room_targets tbd_trace_import)
 
@@ -7,7 +7,7 @@ find_package(CLI11 QUIET)
 file(GLOB_RECURSE cli CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.cc)
 list(FILTER cli EXCLUDE REGEX "/main\\.cc$")
 if(cli)
-  tbd_room(cli COLD EXCLUDE "/cli/main\\.cc$" ROOMS base stats graph models host go data quality record trace measure runner analysis report trace_import LINK CLI11::CLI11)
+  tbd_room(cli COLD EXCLUDE "/cli/main\\.cc$" ROOMS base stats graph models host go data quality record trace measure runner selfplay analysis report trace_import LINK CLI11::CLI11)
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cc)
     add_executable(tbd ${PROJECT_SOURCE_DIR}/src/cli/main.cc)
     target_compile_definitions(tbd_cli PRIVATE TBD_VERSION="${PROJECT_VERSION}")

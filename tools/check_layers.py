@@ -26,9 +26,10 @@ MAY_INCLUDE = {
     "worker": BELOW_WORKER,
     "backends": BELOW_WORKER + ["worker"],
     "runner": ["base", "stats", "graph", "models", "record", "measure"],
+    "selfplay": ["base", "stats", "graph", "go", "quality", "record", "measure", "runner"],
     "analysis": ["base", "stats", "record", "trace"],
     "report": ["base", "stats", "record", "analysis"],
-    "cli": BELOW_WORKER + ["models", "runner", "analysis", "report"],
+    "cli": BELOW_WORKER + ["models", "runner", "selfplay", "analysis", "report"],
 }
 # What a room may include besides: the runner and the workers share the messages.
 ALSO = {"runner": r"worker/protocol[a-z_]*\.h$"}
