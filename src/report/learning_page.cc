@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/self_play_tables.h"
 #include "analysis/time_to_quality.h"
 #include "report/page.h"
 
@@ -123,7 +124,7 @@ void add_charts(const std::string& network, const std::vector<LearnedCurve>& cur
     Chart by_step = metric_chart(id + "-steps", metric, curves, [](const EvaluationRow& row) { return row.step; });
     by_step.title = cat(network, ": ", metric, " against steps");
     by_step.x_title = "step";
-    by_step.caption = "On the held-out part of the data set.";
+    by_step.caption = "On the held-out part of the data set, or in matches.";
     page.charts.push_back(std::move(by_step));
     Chart by_time =
         metric_chart(id + "-time", metric, curves, [](const EvaluationRow& row) { return row.training_seconds; });
@@ -134,6 +135,15 @@ void add_charts(const std::string& network, const std::vector<LearnedCurve>& cur
   }
 }
 
+// Of a training by self-play: what it played, and how strong it was found.
+void add_self_play(const Record& record, Page& page) {
+  const std::vector<GenerationRow> generations = read_generations(record.folder);
+  if (generations.empty()) return;
+  const std::string name = record.folder.filename().string();
+  page.tables.push_back(generations_table(cat("Self-play of ", name), generations));
+  page.tables.push_back(matches_table(cat("Matches of ", name), read_matches(record.folder)));
+}
+
 }  // namespace
 
 Page learning_page(std::span<const ReportCell> cells) {
@@ -142,13 +152,15 @@ Page learning_page(std::span<const ReportCell> cells) {
   if (networks.empty()) return page;
   if (Table times = times_of(networks); !times.rows.empty()) page.tables.push_back(std::move(times));
   page.html =
-      "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set. "
+      "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set, or "
+      "of matches where a network learns from games against itself. "
       "Frameworks and seeds of one network are laid over each other.</p>\n";
   size_t number = 0;
   for (const auto& [network, curves] : networks) {
     page.tables.push_back(table_of(network, curves));
     add_charts(network, curves, ++number, page);
   }
+  for (const ReportCell& cell : cells) add_self_play(*cell.record, page);
   return page;
 }
 
