@@ -80,6 +80,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_step());
   commands.push_back(make_train());
   commands.push_back(make_evaluate());
+  commands.push_back(make_selfplay());
+  commands.push_back(make_gtp());
   commands.push_back(make_check());
   commands.push_back(make_observe());
   commands.push_back(make_report());

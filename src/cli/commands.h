@@ -13,6 +13,8 @@ std::unique_ptr<Command> make_memory();
 std::unique_ptr<Command> make_step();
 std::unique_ptr<Command> make_train();
 std::unique_ptr<Command> make_evaluate();
+std::unique_ptr<Command> make_selfplay();
+std::unique_ptr<Command> make_gtp();
 std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_observe();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <ostream>
 
+#include "analysis/self_play_tables.h"
 #include "analysis/time_to_quality.h"
 #include "cli/commands.h"
 #include "cli/live_line.h"
@@ -10,6 +11,7 @@
 #include "cli/training_options.h"
 #include "cli/workload_options.h"
 #include "record/reader.h"
+#include "selfplay/self_play_training.h"
 
 namespace tbd::cli {
 namespace {
@@ -35,6 +37,7 @@ class TrainCommand final : public Command {
                    "Peak learning rate: rises over a twentieth of the steps, falls to 0 by a cosine [the network's "
                    "own schedule]");
     options.option("--weights", weights_, "Begin with these weights (safetensors) [drawn from the seed]");
+    declare_self_play(options);
     options.option("--pictures", pictures_, "Pictures of what was found, after the last evaluation",
                    {.show_default = true});
     options.option("--out", out_, "Write the record to this folder [none: required]");
@@ -47,19 +50,66 @@ class TrainCommand final : public Command {
     if (seeds_ > 1) return run_seeds(context);
     std::optional<TrainResult> trained;
     try {
-      trained = resume_.empty() ? train(train_options(), runner_settings(context), sink(context))
-                                : resume_training(resume_, runner_settings(context), sink(context));
+      trained = trained_as_asked(context);
     } catch (const Error& e) {
       return told(context, e);
     }
-    print_tables(context, {table_of(*trained)}, format_);
+    std::vector<Table> tables = {table_of(*trained)};
+    const std::filesystem::path record = resume_.empty() ? out_ : resume_;
+    if (const std::vector<GenerationRow> rows = read_generations(record); !rows.empty()) {
+      tables.push_back(generations_table("Games of the network against itself", rows));
+      tables.push_back(matches_table("Matches", read_matches(record)));
+    }
+    print_tables(context, tables, format_);
     return trained->reached.value_or(true) ? kDone : kVerdictFailed;
   }
 
  private:
+  void declare_self_play(Options& options) {
+    options.option("--selfplay", self_play_,
+                   "Learn Go from games that the network plays against itself, in place of a data set");
+    options.option("--generations", generations_, "Generations of games, in all; with --selfplay",
+                   {.show_default = true});
+    options.option("--games", games_, "Games of a generation; with --selfplay", {.show_default = true});
+    options.option("--readouts", readouts_, "Visits that a search adds for each move; with --selfplay",
+                   {.show_default = true});
+    options.option("--window", window_, "Generations that are learnt from; with --selfplay", {.show_default = true});
+    options.option("--match-games", match_games_, "Games of each match of an evaluation; with --selfplay",
+                   {.show_default = true});
+  }
+
+  TrainResult trained_as_asked(Context& context) const {
+    const RunnerSettings settings = runner_settings(context);
+    if (self_play_) return train_by_self_play(self_play_training(), settings, sink(context));
+    if (resume_.empty()) return train(train_options(), settings, sink(context));
+    if (const Record record = read_record(resume_); is_self_play(record))
+      return resume_self_play(record, settings, sink(context));
+    return resume_training(resume_, settings, sink(context));
+  }
+
+  SelfPlayTraining self_play_training() const {
+    if (!steps_.empty() || !epochs_.empty() || !resume_.empty() || out_.empty() || !training_.workload().data.empty())
+      fail(ErrorKind::usage,
+           "--selfplay takes --out, and no --data, --steps, --epochs or --resume: its length is "
+           "--generations");
+    SelfPlayTraining out{.workload = training_.workload(),
+                         .generations = positive(generations_, "--generations"),
+                         .games = positive(games_, "--games"),
+                         .window = positive(window_, "--window"),
+                         .pairs = (positive(match_games_, "--match-games") + 1) / 2,
+                         .frame = {.out = out_}};
+    out.search.readouts = static_cast<int>(positive(readouts_, "--readouts"));
+    if (rate_) out.rate = positive_number(*rate_, "--lr");
+    if (every_) out.evaluate_every = positive(*every_, "--evaluate-every");
+    if (until_) out.frame.until = goal_from(*until_);
+    if (weights_) out.frame.weights = *weights_;
+    return out;
+  }
+
   // Each seed's record is in a folder of --out. One that fails ends all: what is there stays.
   int run_seeds(Context& context) {
     if (!resume_.empty()) fail(ErrorKind::usage, "--seeds begins trainings: --resume continues one");
+    if (self_play_) fail(ErrorKind::usage, "--selfplay trains one seed at a time, not --seeds ", seeds_);
     const TrainOptions asked = train_options();
     std::vector<Attempt> attempts;
     bool all = true;
@@ -96,9 +146,13 @@ class TrainCommand final : public Command {
     return out;
   }
 
+  std::string title() const {
+    if (!resume_.empty()) return resume_;
+    return cat(training_.workload().model, self_play_ ? " by self-play" : cat(" on ", training_.workload().data));
+  }
+
   Table table_of(const TrainResult& result) const {
-    Table table = evaluation_table(
-        resume_.empty() ? cat(training_.workload().model, " on ", training_.workload().data) : resume_, result.rows);
+    Table table = evaluation_table(title(), result.rows);
     const int64_t steps = result.rows.back().step;
     table.notes.push_back(
         cat(steps, " steps took ", human(result.training_seconds, Unit::seconds), " of training, ",
@@ -155,6 +209,8 @@ class TrainCommand final : public Command {
   std::string steps_, epochs_, out_, resume_;
   std::optional<std::string> every_, until_, rate_, weights_;
   int64_t pictures_ = 4, seeds_ = 1;
+  bool self_play_ = false;
+  std::string generations_ = "20", games_ = "256", readouts_ = "64", window_ = "5", match_games_ = "40";
 };
 
 }  // namespace

@@ -3,31 +3,17 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/workload_options.h"
-
 namespace tbd::cli {
 
 void TrainingOptions::declare(Options& options) {
-  options.positional("MODEL", workload_.model, "Model name or path of a program file [none: required]");
-  options.option("--data", workload_.data, "Data set, with a held-out part [none: required]");
-  options.option("--config", workload_.config, "Configuration of the model [its first]");
-  declare_axis(options, "framework", workload_.framework);
-  declare_axis(options, "precision", workload_.precision);
-  declare_axis(options, "device", workload_.device);
-  declare_axis(options, "layout", workload_.layout);
-  declare_axis(options, "mode", workload_.mode);
-  options.option("--batch", batch_, "Batch size [the usual one of the network]");
-  options.option("--threads", threads_, "Threads per op [one per usable core]");
-  options.option("--seed", seed_, "Seed for weights, order and augmentation", {.show_default = true});
+  network_.declare(options);
+  options.option("--data", data_, "Data set, with a held-out part [none: required, but of --selfplay]");
   output.declare(options);
 }
 
 Workload TrainingOptions::workload() const {
-  if (workload_.model.empty()) fail(ErrorKind::usage, "which network? MODEL is missing");
-  Workload out = workload_;
-  if (batch_) out.batch = positive(*batch_, "--batch");
-  if (threads_) out.threads = positive(*threads_, "--threads");
-  out.seed = seed_from(seed_);
+  Workload out = network_.workload();
+  out.data = data_;
   return out;
 }
 

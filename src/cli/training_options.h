@@ -1,7 +1,7 @@
 // What `train` and `evaluate` share: one workload on a data set, and tables of what was found on its held-out part.
 #pragma once
 #include "analysis/table.h"
-#include "cli/command.h"
+#include "cli/network_options.h"
 #include "runner/training.h"
 
 namespace tbd::cli {
@@ -14,9 +14,8 @@ class TrainingOptions {
   OutputOptions output;
 
  private:
-  Workload workload_{.device = {}};
-  std::optional<std::string> batch_, threads_;
-  std::string seed_ = "0";
+  NetworkOptions network_;
+  std::string data_;
 };
 
 // A column for each metric that any row has, in the order of their names.
