@@ -4,6 +4,7 @@
 #include "record/pictures.h"
 #include "worker/detection_judge.h"
 #include "worker/prediction_judge.h"
+#include "worker/span_judge.h"
 #include "worker/spelling_judge.h"
 
 namespace tbd {
@@ -23,6 +24,7 @@ constexpr Entry kJudges[] = {
     {"regions", [](const Evaluated& what) { return region_judge(what.data); }},
     {"moves", [](const Evaluated&) { return move_judge(); }},
     {"spelling", [](const Evaluated&) { return spelling_judge(); }},
+    {"spans", [](const Evaluated& what) { return span_judge(what.data); }},
 };
 
 }  // namespace
