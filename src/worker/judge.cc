@@ -6,6 +6,7 @@
 #include "worker/prediction_judge.h"
 #include "worker/span_judge.h"
 #include "worker/spelling_judge.h"
+#include "worker/translation_judge.h"
 
 namespace tbd {
 namespace {
@@ -24,6 +25,7 @@ constexpr Entry kJudges[] = {
     {"regions", [](const Evaluated& what) { return region_judge(what.data); }},
     {"moves", [](const Evaluated&) { return move_judge(); }},
     {"spelling", [](const Evaluated&) { return spelling_judge(); }},
+    {"translation", [](const Evaluated& what) { return translation_judge(what.data, what.phase, what.network); }},
     {"spans", [](const Evaluated& what) { return span_judge(what.data); }},
 };
 
