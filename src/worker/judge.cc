@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "record/pictures.h"
 #include "worker/detection_judge.h"
+#include "worker/image_judge.h"
 #include "worker/prediction_judge.h"
 #include "worker/span_judge.h"
 #include "worker/spelling_judge.h"
@@ -27,6 +28,7 @@ constexpr Entry kJudges[] = {
     {"spelling", [](const Evaluated&) { return spelling_judge(); }},
     {"translation", [](const Evaluated& what) { return translation_judge(what.data, what.phase, what.network); }},
     {"spans", [](const Evaluated& what) { return span_judge(what.data); }},
+    {"images", [](const Evaluated&) { return image_judge(); }},
 };
 
 }  // namespace
