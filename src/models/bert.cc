@@ -182,12 +182,13 @@ Config pretraining(std::string name, std::string note, Expected expected, const 
 Config answering(std::string name, std::string note, Expected expected, Sizes sizes, bool frozen,
                  int64_t length = 384) {
   sizes.length = length;
-  return {name,
-          std::move(note),
-          expected,
-          sizes.layers,
-          [=] { return question_answering(name, sizes, frozen); },
-          frozen ? "squad_frozen_tiny" : "squad_tiny"};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = sizes.layers,
+          .program = [=] { return question_answering(name, sizes, frozen); },
+          .tiny = frozen ? "squad_frozen_tiny" : "squad_tiny",
+          .judge = "spans"};
 }
 
 constexpr Expected kLargeNumbers = {336'226'108, 336'226'108, 0, 40'107'124'736, 240'642'748'416};

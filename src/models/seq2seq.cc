@@ -204,10 +204,22 @@ constexpr Expected kCanonical = {26'943'517, 26'943'517, 0, 354'905'600, 2'129'4
 constexpr Expected kGnmt = {160'671'297, 160'671'297, 0, 3'187'968'000, 19'127'808'000};
 
 Config luong(std::string name, std::string note, Expected expected, const Sizes& sizes) {
-  return {name, std::move(note), expected, 4, [=] { return luong(name, sizes); }};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = 4,
+          .program = [=] { return luong(name, sizes); },
+          .judge = "translation"};
 }
 Config gnmt(std::string name, std::string note, Expected expected, const Sizes& sizes) {
-  return {name, std::move(note), expected, 8, [=] { return gnmt(name, sizes); }, "gnmt_v2_tiny", "gnmt"};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = 8,
+          .program = [=] { return gnmt(name, sizes); },
+          .tiny = "gnmt_v2_tiny",
+          .text = "gnmt",
+          .judge = "translation"};
 }
 
 }  // namespace

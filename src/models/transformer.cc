@@ -123,8 +123,13 @@ Program program(std::string config, const Sizes& sizes) {
 }
 
 Config config(std::string name, std::string note, Expected expected, Sizes sizes = {}) {
-  return {name,   std::move(note), expected, 2 * sizes.layers, [name, sizes] { return program(name, sizes); },
-          "tiny", "fairseq-shared"};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = 2 * sizes.layers,
+          .program = [name, sizes] { return program(name, sizes); },
+          .text = "fairseq-shared",
+          .judge = "translation"};
 }
 
 // train_flops = 6 forward MACs: the first layers are fed by embeddings, which are trained.

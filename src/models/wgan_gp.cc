@@ -138,11 +138,30 @@ Program program(std::string config, const Sizes& sizes) {
   return program;
 }
 
+// Made images, and what the critic says of them and of real ones.
+Program evaluation(std::string config, const Sizes& sizes) {
+  Program program = {.model = "wgan_gp", .config = std::move(config), .unit = "critic images"};
+  Builder g(program, "evaluation");
+  Pair pair(g, sizes);
+  const Tensor real = g.input("real", {Builder::batch(), 3, sizes.image(), sizes.image()});
+  const Tensor fake = pair.generated(g.input("z", {Builder::batch(), sizes.noise}));
+  g.output("fake", fake);
+  g.output("d_real", pair.judged(real));
+  g.output("d_fake", pair.judged(fake));
+  return program;
+}
+
 // Of both networks, as residual networks are counted: the first and last layer, two a block, no shortcuts. The paper
 // gives no number.
 Config config(std::string name, std::string note, Expected expected, const Sizes& sizes) {
   const auto blocks = static_cast<int64_t>(sizes.widths.size()) - 1;
-  return {name, std::move(note), expected, 2 * (2 * blocks + 2), [=] { return program(name, sizes); }};
+  return {.name = name,
+          .note = std::move(note),
+          .expected = expected,
+          .layers = 2 * (2 * blocks + 2),
+          .program = [=] { return program(name, sizes); },
+          .evaluation = [=] { return evaluation(name, sizes); },
+          .judge = "images"};
 }
 
 // One iteration: five critic steps of G, D on real, fake and between, and D's gradient; then G and D.

@@ -17,7 +17,9 @@ int64_t prefix_bucket(int64_t length) {
 PrefixBatch pad_prefixes(std::span<const Prefix> prefixes, const PrefixLayout& layout) {
   int64_t longest = 1;
   for (const Prefix& prefix : prefixes) longest = std::max(longest, static_cast<int64_t>(prefix.tokens.size()) + 1);
-  const int64_t rows = std::max(layout.rows, static_cast<int64_t>(prefixes.size())), columns = prefix_bucket(longest);
+  const int64_t rows = std::max(layout.rows, static_cast<int64_t>(prefixes.size()));
+  const int64_t columns = layout.columns > 0 ? layout.columns : prefix_bucket(longest);
+  require(longest <= columns, "a prefix of ", longest - 1, " tokens and its begin in ", columns, " columns");
   PrefixBatch batch{.tokens = HostTensor(DType::i32, {rows, columns})};
   const std::span<int32_t> tokens = batch.tokens.as<int32_t>();
   std::ranges::fill(tokens, layout.padding);

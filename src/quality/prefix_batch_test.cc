@@ -37,6 +37,15 @@ TEST(PrefixBatch, HoldsBeginPrefixAndPadding) {
   EXPECT_THAT(batch.last, ElementsAre(2, 8));
 }
 
+TEST(PrefixBatch, HasTheColumnsOfADecoderOfOneLength) {
+  const std::vector<int32_t> tokens = {5, 6};
+  const std::vector<Prefix> prefixes = {{0, tokens}};
+  const PrefixBatch batch = pad_prefixes(prefixes, {.begin = 9, .padding = -1, .columns = 3});
+  ASSERT_EQ(batch.tokens.shape(), (Shape{1, 3}));
+  EXPECT_THAT(row_of(batch, 0), ElementsAre(9, 5, 6));
+  EXPECT_THROW(pad_prefixes(prefixes, {.begin = 9, .padding = -1, .columns = 2}), Error);
+}
+
 TEST(PrefixBatch, OfTheFirstStepIsTheBegin) {
   const PrefixBatch batch = pad_prefixes(std::vector<Prefix>{{0, {}}, {0, {}}}, {.begin = 3, .padding = 3});
   ASSERT_EQ(batch.tokens.shape(), (Shape{2, 8}));

@@ -25,7 +25,7 @@ struct EvaluationRow {
   bool operator==(const EvaluationRow&) const = default;
 };
 
-// Smaller is better of losses, errors (wer and cer among them), distances and perplexities, larger of all other
+// Smaller is better of losses, errors (wer and cer among them), distances (swd) and perplexities, larger of all other
 // metrics. The words of a name are separated by underscores.
 bool less_is_better(std::string_view metric);
 

@@ -40,7 +40,7 @@ EvaluationRow from_line(const Json& line) {
 }  // namespace
 
 bool less_is_better(std::string_view metric) {
-  constexpr std::string_view kLess[] = {"loss", "error", "perplexity", "distance", "wer", "cer"};
+  constexpr std::string_view kLess[] = {"loss", "error", "perplexity", "distance", "swd", "wer", "cer"};
   for (size_t begin = 0; begin <= metric.size();) {
     const size_t end = std::min(metric.find('_', begin), metric.size());
     if (std::ranges::find(kLess, metric.substr(begin, end - begin)) != std::end(kLess)) return true;

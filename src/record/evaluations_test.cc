@@ -52,6 +52,7 @@ TEST(Goals, AreReadAndReached) {
   EXPECT_TRUE(goal_from("perplexity=20").reached_by(19));
   EXPECT_FALSE(goal_from("value_error=0.2").reached_by(0.21));
   EXPECT_TRUE(goal_from("wer=0.3").reached_by(0.2));
+  EXPECT_TRUE(goal_from("patch_swd=90").reached_by(80)) << "a sliced Wasserstein distance";
   EXPECT_TRUE(goal_from("answer_f1=0.3").reached_by(0.4)) << "no word error rate";
   EXPECT_EQ(to_text(goal_from("box_ap=0.02")), "box_ap=0.02");
   for (const char* text : {"top1", "=1", "top1=", "top1=high"}) EXPECT_THROW(goal_from(text), Error) << text;

@@ -1,13 +1,14 @@
 #include "worker/evaluation.h"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 
 #include "base/json.h"
 #include "measure/clock.h"
 #include "record/pictures.h"
 #include "worker/data_report.h"
 #include "worker/inputs.h"
+#include "worker/sample_rows.h"
 #include "worker/store.h"
 
 namespace tbd {
@@ -21,20 +22,11 @@ struct TermSum {
 bool of_samples(const std::string& name) { return !name.starts_with(kCount); }
 
 // Rows from `samples` on become copies of the first; with 0, all do.
-HostTensor filled(const HostTensor& tensor, int64_t samples, int64_t rows) {
-  Shape shape = tensor.shape();
-  shape[0] = rows;
-  HostTensor out(tensor.dtype(), shape);
-  const size_t each = tensor.bytes().size() / static_cast<size_t>(tensor.shape()[0]);
-  for (int64_t row = 0; row < rows; ++row)
-    std::memcpy(out.bytes().data() + static_cast<size_t>(row) * each,
-                tensor.bytes().data() + static_cast<size_t>(row < samples ? row : 0) * each, each);
-  return out;
-}
-
 TensorMap filled(const TensorMap& batch, int64_t samples, int64_t rows) {
+  std::vector<int64_t> taken(static_cast<size_t>(rows), 0);
+  std::iota(taken.begin(), taken.begin() + samples, int64_t{0});
   TensorMap out;
-  for (const auto& [name, tensor] : batch) out[name] = of_samples(name) ? filled(tensor, samples, rows) : tensor;
+  for (const auto& [name, tensor] : batch) out[name] = of_samples(name) ? gathered_rows(tensor, taken) : tensor;
   return out;
 }
 
@@ -91,7 +83,10 @@ class HeldOut {
     needs_ = input_needs(alone, loaded.bindings);
     const SourceSpec spec = fitted_spec(loaded, *request.source, "val");
     source_ = with_end(spec);
-    judge_ = make_judge(request.judge, spec, phase_);
+    seed_ = loaded.seed;
+    judge_ = make_judge(request.judge, spec, phase_, [this](const TensorMap& batch) {
+      return outputs_of(session_.evaluate(phase_.name, inputs_of(batch)));
+    });
     batch_ = spec.batch;
   }
 
@@ -99,10 +94,13 @@ class HeldOut {
     const int64_t begin = now_ns(), steps = *source_->steps_per_epoch();
     for (int64_t step = 1; step <= steps && !enough(); ++step) {
       if (stopped()) fail(ErrorKind::io, "the evaluation was stopped after ", reply_.samples, " samples");
-      take(source_->next(step));
+      TensorMap batch = source_->next(step);
+      const int64_t samples = samples_of(batch);
+      add_noise(step, batch);
+      take(std::move(batch), samples);
     }
     finish();
-    reply_.wall_seconds = 1e-9 * static_cast<double>(now_ns() - begin);
+    reply_.wall_seconds = seconds_since(begin);
     *reply_.data = data_report(source_->statistics(), source_->data_hash());
     return std::move(reply_);
   }
@@ -110,8 +108,17 @@ class HeldOut {
  private:
   bool enough() const { return request_.samples > 0 && reply_.samples >= request_.samples; }
 
-  void take(TensorMap batch) {
-    const int64_t samples = samples_of(batch);
+  // What a generator begins with, the same in each evaluation; no data give it.
+  void add_noise(int64_t step, TensorMap& batch) const {
+    for (InputNeed need : needs_.inputs) {
+      if (batch.contains(need.base) || !is_noise(need)) continue;
+      need.name = cat("held_out/", need.base);  // a stream of its own: training draws from that of the input
+      batch[need.base] = generated_input(need, seed_, step);
+    }
+  }
+  static bool is_noise(const InputNeed& need) { return is_float(need.dtype) && !need.keep && !need.padding; }
+
+  void take(TensorMap batch, int64_t samples) {
     const bool whole = samples == batch_;
     if (!whole) batch = filled(batch, samples, batch_);
     const TensorMap answers = answers_of(batch);
@@ -122,9 +129,17 @@ class HeldOut {
       sum.count += counted == batch.end() ? static_cast<double>(samples) : as_doubles(counted->second).front();
     }
     if (!whole && !phase_.loss.empty()) take_out_filling(batch, samples);
-    if (judge_) judge_->add(batch, outputs_of(answers), samples);
+    if (judge_) judged([&] { judge_->add(batch, outputs_of(answers), samples); });
     reply_.samples += samples;
   }
+
+  template <class Judging>
+  void judged(const Judging& judging) {
+    const int64_t begin = now_ns();
+    judging();
+    reply_.judging_seconds += seconds_since(begin);
+  }
+  static double seconds_since(int64_t begin_ns) { return 1e-9 * static_cast<double>(now_ns() - begin_ns); }
 
   // A batch of nothing but the first sample has its terms times the batch.
   void take_out_filling(const TensorMap& batch, int64_t samples) {
@@ -140,7 +155,7 @@ class HeldOut {
     return 0;
   }
 
-  TensorMap answers_of(const TensorMap& batch) {
+  TensorMap inputs_of(const TensorMap& batch) const {
     TensorMap inputs;
     for (const InputNeed& need : needs_.inputs) {
       const auto found = batch.find(need.base);
@@ -149,14 +164,19 @@ class HeldOut {
       inputs[need.name] = found->second.dtype() == need.dtype ? found->second : converted(found->second, need.dtype);
     }
     for (const auto& [name, norm] : needs_.norms) inputs[name] = scalar_tensor(1, norm.dtype());
+    return inputs;
+  }
+
+  TensorMap answers_of(const TensorMap& batch) {
+    const TensorMap inputs = inputs_of(batch);
     const int64_t begin = now_ns();
     TensorMap answers = session_.evaluate(phase_.name, inputs);
-    reply_.seconds += 1e-9 * static_cast<double>(now_ns() - begin);
+    reply_.seconds += seconds_since(begin);
     return answers;
   }
 
   void finish() {
-    if (judge_) reply_.metrics = judge_->metrics();
+    if (judge_) judged([&] { reply_.metrics = judge_->metrics(); });
     double loss = 0;
     for (const LossTerm& term : phase_.loss) loss += term.norm * terms_[term.name].sum / terms_[term.name].count;
     if (!phase_.loss.empty()) reply_.metrics["loss"] = loss;
@@ -170,6 +190,7 @@ class HeldOut {
   std::unique_ptr<Source> source_;
   std::unique_ptr<Judge> judge_;
   int64_t batch_ = 1;
+  uint64_t seed_ = 0;
   std::map<std::string, TermSum> terms_;
   protocol::EvaluateReply reply_;
 };

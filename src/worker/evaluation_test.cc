@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "data/detection/picture_plan.h"
 #include "data/detection/testing_coco.h"
+#include "data/png_encoder.h"
 #include "graph/builder.h"
 #include "graph/passes.h"
 #include "host/detection/efficientdet_labels.h"
@@ -27,7 +28,7 @@ using testing_coco::coco_set;
 using testing_coco::write_coco;
 
 // Its terms are sums over the batch: of the first pixel of each sample, and of ones.
-class Answering final : public Session {
+class Answering : public Session {
  public:
   SessionIdentity identity() const override { return {}; }
   std::vector<NodeSupport> check(const Program&) const override { return {}; }
@@ -176,6 +177,52 @@ TEST(HeldOutEvaluation, EndsWhenItIsStopped) {
   write_small_set(root.path(), 2);
   Answering session;
   EXPECT_THROW(evaluate(session, loaded_detector(2), request_for(root.path()), [] { return true; }), Error);
+}
+
+// Makes the real images themselves, and keeps the noise that it was given.
+class Forger final : public Answering {
+ public:
+  TensorMap evaluate(const std::string&, const TensorMap& batch) override {
+    noise.push_back(as_doubles(batch.at("z")));
+    const HostTensor scores(DType::f32, {batch.at("real").shape()[0], 1});
+    return {{"output/fake", batch.at("real")}, {"output/d_real", scores}, {"output/d_fake", scores}};
+  }
+  std::vector<std::vector<double>> noise;
+};
+
+Program forgery(const std::string& phase, bool trains) {
+  Program program = {.model = "toy", .config = "generator"};
+  Builder g(program, phase);
+  const Tensor real = g.input("real", {Builder::batch(), 3, 8, 8});
+  const Tensor z = g.input("z", {Builder::batch(), 5});
+  if (trains) g.loss("critic", g.add(g.sum(real), g.sum(z)));
+  g.output("z", z);
+  if (trains) program.step = {{.phase = phase}};
+  return program;
+}
+
+TEST(HeldOutEvaluation, DrawsNoiseThatIsTheSameEachTime) {
+  const TemporaryFolder root;
+  make_folder(root.path() / "valid_8x8");
+  for (int64_t i = 0; i < 3; ++i)
+    write_file(root.path() / "valid_8x8" / cat(i, ".png"),
+               encode_png({{8, 8}, std::vector<uint8_t>(192, static_cast<uint8_t>(50 * i))}));
+  const protocol::Load loaded = {.program = with_evaluation(forgery("critic", true), forgery("evaluation", false)),
+                                 .bindings = {{"N", 2}},
+                                 .seed = 5};
+  protocol::Evaluate request{.phase = "evaluation", .judge = "images"};
+  *request.source = {{"path", root.path().string()}};
+  Forger session;
+  const protocol::EvaluateReply reply = evaluate(session, loaded, request, kNever);
+  EXPECT_EQ(reply.samples, 3);
+  EXPECT_EQ(reply.metrics.at("patch_swd"), 0);
+  EXPECT_GT(reply.judging_seconds, 0);
+  EXPECT_LE(reply.judging_seconds + reply.seconds, reply.wall_seconds);
+  EXPECT_EQ(evaluate(session, loaded, request, kNever).metrics, reply.metrics);
+  ASSERT_EQ(session.noise.size(), 4U);
+  EXPECT_EQ(session.noise[0], session.noise[2]);
+  EXPECT_EQ(session.noise[1], session.noise[3]);
+  EXPECT_NE(session.noise[0], session.noise[1]);
 }
 
 // Answers that are the truth of a set are perfect, whatever became of its pictures on the way to the network.

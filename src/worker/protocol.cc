@@ -149,6 +149,7 @@ template <Is<EvaluateReply> M>
 void fields(M& m, auto visit) {
   visit("samples", m.samples);
   visit("seconds", m.seconds);
+  visit("judging_seconds", m.judging_seconds);
   visit("wall_seconds", m.wall_seconds);
   visit("metrics", m.metrics);
   visit("data", m.data);

@@ -136,6 +136,7 @@ struct RunReply {
 struct EvaluateReply {
   int64_t samples = 0;
   double seconds = 0;                     // in the network, data and judging aside
+  double judging_seconds = 0;             // by the judge, its own questions to the network included
   double wall_seconds = 0;                // altogether
   std::map<std::string, double> metrics;  // by name: "loss", "box_ap"; what has no value is absent
   JsonValue data;                         // as in launch.json's host

@@ -59,6 +59,19 @@ std::vector<std::string> Bpe::pieces(std::string_view word) const {
   return out;
 }
 
+std::string without_bpe_marks(std::string_view line) {
+  constexpr std::string_view kMark = "@@";
+  std::string text;
+  bool joins = true;
+  for (std::string_view piece : words_of(line)) {
+    if (!joins) text += ' ';
+    joins = piece.ends_with(kMark);
+    if (joins) piece.remove_suffix(kMark.size());
+    text += piece;
+  }
+  return text;
+}
+
 std::string learn_bpe(const WordCounts& counts, size_t limit) {
   Symbols symbols;
   std::vector<CountedWord> words;

@@ -28,4 +28,7 @@ class Bpe {
 // The text of a merges file with at most `limit` merges, learnt from words and their counts.
 std::string learn_bpe(const WordCounts& counts, size_t limit);
 
+// A line of pieces as text: each that ends with "@@" joined to the one behind it, a last one to nothing.
+std::string without_bpe_marks(std::string_view line);
+
 }  // namespace tbd

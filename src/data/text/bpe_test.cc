@@ -140,6 +140,12 @@ TEST(Bpe, LearntMergesRestoreTheWords) {
   EXPECT_THAT(bpe.pieces("lowest"), ElementsAre("lowest"));
 }
 
+TEST(Bpe, PiecesAreJoinedAtTheirMarks) {
+  EXPECT_EQ(without_bpe_marks("un@@ der@@ stand it"), "understand it");
+  EXPECT_EQ(without_bpe_marks("it un@@"), "it un");
+  EXPECT_EQ(without_bpe_marks(""), "");
+}
+
 TEST(Bpe, NamesABadLine) {
   EXPECT_EQ(refusal_of([] { Bpe(TextFile("m", "#version: 0.1\na b\n")); }),
             "m:1: merges of version '0.1', only version 0.2 is supported");

@@ -253,5 +253,19 @@ TEST(Parallel, AppliesMergesToPlainWords) {
   EXPECT_THAT(row(source->batch_at(1), "src", 0), ElementsAre(4, 5, 4, 5, 1));  // lo@@ and w, both thrice
 }
 
+TEST(Parallel, ValidationSaysWhichPairASampleIsAndOfWhichLine) {
+  const TemporaryFolder root;
+  for (const char* file : {"train.en", "train.vi", "val.en", "val.vi"})
+    write_file(root.path() / file, "a b c d e f g\n.\na b\n");
+  SourceSpec spec = parallel_spec(root.path());
+  spec.batch = 1;
+  EXPECT_FALSE(open_source(spec)->batch_at(1).contains(std::string(kPosition)));
+  spec.split = Split::val;  // the shorter bucket first
+  EXPECT_THAT(ints(open_source(spec)->batch_at(1), std::string(kPosition)), ElementsAre(1));
+  const ParallelText text(spec);
+  EXPECT_EQ(text.line(0), 0U);
+  EXPECT_EQ(text.line(1), 2U) << "the second line says nothing";
+}
+
 }  // namespace
 }  // namespace tbd

@@ -104,7 +104,7 @@ void ParallelText::read(const SourceSpec& spec) {
       notes_.add(says_nothing(sources[line]) ? sources : targets, line, "an empty sentence");
       continue;
     }
-    Pair pair{.begin = tokens_.size()};
+    Pair pair{.begin = tokens_.size(), .line = static_cast<uint32_t>(line)};
     encode_source.encode(sources[line], tokens_);
     pair.source = static_cast<uint32_t>(tokens_.size() - pair.begin);
     encode_target.encode(targets[line], tokens_);

@@ -28,13 +28,14 @@ class ParallelText {
   std::span<const int32_t> source(size_t pair) const;
   std::span<const int32_t> target(size_t pair) const;
   size_t bucket(size_t pair) const { return pairs_[pair].bucket; }
+  size_t line(size_t pair) const { return pairs_[pair].line; }  // of both files, from 0
   const Vocabularies& vocabularies() const { return vocabularies_; }
   std::vector<BadFile> notes() const { return notes_.list(); }
 
  private:
   struct Pair {
     size_t begin;  // in tokens_: source, then target
-    uint32_t source, target;
+    uint32_t source, target, line;
     uint16_t bucket;
   };
   void read(const SourceSpec& spec);

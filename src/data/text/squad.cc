@@ -26,7 +26,11 @@ class SquadSamples final : public Samples {
         order_(spec, std::vector<uint16_t>(set_.windows().size()), {spec.batch}) {}
 
   std::unique_ptr<SampleMaker> maker() const override;
-  BatchLayout layout(int64_t step) const override { return squad_layout(spec_.text, order_.batch(step).samples); }
+  BatchLayout layout(int64_t step) const override {
+    BatchLayout layout = squad_layout(spec_.text, order_.batch(step).samples);
+    if (spec_.split == Split::val) layout.tensors.push_back({std::string(kPosition), DType::i32, {}});
+    return layout;
+  }
   void add_counts(TensorMap& batch) const override { add_segment_counts(batch); }
   std::optional<int64_t> size() const override { return static_cast<int64_t>(set_.windows().size()); }
   std::optional<int64_t> steps_per_epoch() const override { return order_.steps_per_epoch(); }
@@ -46,12 +50,14 @@ class SquadSamples::Maker final : public SampleMaker {
   explicit Maker(const SquadSamples& samples) : samples_(samples) {}
   void make(int64_t step, int64_t slot, const Row& row) override {
     const SquadSet& set = samples_.set_;
-    const SquadWindow& window = set.windows()[samples_.order_.position(step, slot)];
+    const uint32_t position = samples_.order_.position(step, slot);
+    const SquadWindow& window = set.windows()[position];
     const WordPiece& pieces = set.pieces();
     write_segments({.pad = pieces.pad(), .cls = pieces.cls(), .sep = pieces.sep()}, set.query(window), set.part(window),
                    row);
     row.ints("start")[0] = window.start;
     row.ints("end")[0] = window.end;
+    if (samples_.spec_.split == Split::val) row.ints(std::string(kPosition))[0] = static_cast<int32_t>(position);
   }
 
  private:

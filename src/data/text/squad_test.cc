@@ -184,5 +184,14 @@ TEST(Squad, NotesAnAnswerThatIsNotAtItsStatedOffset) {
   EXPECT_EQ(tree.refusal(true), "train-v1.1.json:1: " + reason);
 }
 
+TEST(Squad, ValidationSaysWhichWindowASampleIs) {
+  const Tree tree(set_of("a b c d e f g h i j k l", "Who?", Json::array({answer("b", 2)})).dump());
+  write_file(tree.root.path() / "dev-v1.1.json", read_file(tree.train));
+  SourceSpec spec = tree.spec();
+  EXPECT_FALSE(open_source(spec)->batch_at(1).contains(std::string(kPosition)));
+  spec.split = Split::val;
+  EXPECT_THAT(ints(open_source(spec)->batch_at(2), std::string(kPosition)), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace tbd

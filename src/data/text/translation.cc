@@ -17,7 +17,9 @@ class ParallelSamples final : public Samples {
   std::unique_ptr<SampleMaker> maker() const override;
   BatchLayout layout(int64_t step) const override {
     const BatchOrder::Batch batch = order_.batch(step);
-    return pair_layout(spec_.text.buckets[batch.bucket], batch.samples);
+    BatchLayout layout = pair_layout(spec_.text.buckets[batch.bucket], batch.samples);
+    if (spec_.split == Split::val) layout.tensors.push_back({std::string(kPosition), DType::i32, {}});
+    return layout;
   }
   void add_counts(TensorMap& batch) const override { add_pair_counts(spec_.text, batch); }
   std::optional<int64_t> size() const override { return static_cast<int64_t>(text_.size()); }
@@ -50,6 +52,7 @@ class ParallelSamples::Maker final : public SampleMaker {
   void make(int64_t step, int64_t slot, const Row& row) override {
     const uint32_t pair = samples_.order_.position(step, slot);
     write_pair(samples_.spec_.text, samples_.text_.source(pair), samples_.text_.target(pair), row);
+    if (samples_.spec_.split == Split::val) row.ints(std::string(kPosition))[0] = static_cast<int32_t>(pair);
   }
 
  private:
