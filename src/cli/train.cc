@@ -73,6 +73,7 @@ class TrainCommand final : public Command {
     options.option("--games", games_, "Games of a generation; with --selfplay", {.show_default = true});
     options.option("--readouts", readouts_, "Visits that a search adds for each move; with --selfplay",
                    {.show_default = true});
+    options.option("--komi", komi_, "Komi of these games, in half points; with --selfplay", {.show_default = true});
     options.option("--window", window_, "Generations that are learnt from; with --selfplay", {.show_default = true});
     options.option("--match-games", match_games_, "Games of each match of an evaluation; with --selfplay",
                    {.show_default = true});
@@ -96,6 +97,7 @@ class TrainCommand final : public Command {
                          .generations = positive(generations_, "--generations"),
                          .games = positive(games_, "--games"),
                          .window = positive(window_, "--window"),
+                         .komi = number_of(komi_, "--komi"),
                          .pairs = (positive(match_games_, "--match-games") + 1) / 2,
                          .frame = {.out = out_}};
     out.search.readouts = static_cast<int>(positive(readouts_, "--readouts"));
@@ -166,10 +168,15 @@ class TrainCommand final : public Command {
     return table;
   }
 
-  static double positive_number(const std::string& text, std::string_view option) {
+  static double number_of(const std::string& text, std::string_view option) {
     const std::optional<double> value = parse_double(text);
-    if (!value || *value <= 0) fail(ErrorKind::usage, option, " needs a positive number, got '", text, "'");
+    if (!value) fail(ErrorKind::usage, option, " needs a number, got '", text, "'");
     return *value;
+  }
+  static double positive_number(const std::string& text, std::string_view option) {
+    const double value = number_of(text, option);
+    if (value <= 0) fail(ErrorKind::usage, option, " needs a positive number, got '", text, "'");
+    return value;
   }
 
   TrainOptions train_options() const {
@@ -210,7 +217,7 @@ class TrainCommand final : public Command {
   std::optional<std::string> every_, until_, rate_, weights_;
   int64_t pictures_ = 4, seeds_ = 1;
   bool self_play_ = false;
-  std::string generations_ = "20", games_ = "256", readouts_ = "64", window_ = "5", match_games_ = "40";
+  std::string generations_ = "20", games_ = "256", readouts_ = "64", window_ = "5", match_games_ = "40", komi_ = "7.5";
 };
 
 }  // namespace

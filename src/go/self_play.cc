@@ -1,6 +1,7 @@
 #include "go/self_play.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/philox.h"
@@ -32,16 +33,22 @@ class Chance {
   uint32_t game_;
 };
 
+Rules rules_of(const SelfPlayOptions& options) {
+  Rules rules = minigo_rules(options.size);
+  rules.komi_half_points = static_cast<int>(std::lround(2 * options.komi));
+  return rules;
+}
+
 class PendingSelfPlay final : public PendingGame {
  public:
   PendingSelfPlay(const SelfPlayOptions& options, int64_t number)
       : options_(options),
         chance_(options.seed, number),
-        search_(Game(options.size, minigo_rules(options.size)), options.search,
+        search_(Game(options.size, rules_of(options)), options.search,
                 options.symmetries ? std::optional(chance_.symmetry_key()) : std::nullopt) {
     finished_.number = number;
     finished_.played_out = !options.resign_below || chance_.played_out(options.played_out);
-    finished_.record = {.file = cat("game ", number), .size = options.size, .komi = 7.5};
+    finished_.record = {.file = cat("game ", number), .size = options.size, .komi = options.komi};
     finished_.record.properties = {{"C", cat("seed ", options.seed)}, {"GN", cat(number)}, {"RU", "Chinese"}};
     begin_search();
   }
@@ -112,6 +119,8 @@ class PendingSelfPlay final : public PendingGame {
 SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network) {
   require(options.games >= 0 && options.first_game >= 0 && options.first_game + options.games <= int64_t{1} << 32,
           "games are numbered below 2^32, got ", options.games, " from ", options.first_game, " on");
+  require(2 * options.komi == std::floor(2 * options.komi) && std::abs(options.komi) <= kMaxPoints,
+          "a komi is a number of half points, got ", options.komi);
   require(options.played_out >= 0 && options.played_out <= 1, "a share is 0 to 1, got ", options.played_out);
   SelfPlay played{.games = std::vector<SelfPlayGame>(static_cast<size_t>(options.games))};
   const GameSeries series{

@@ -13,6 +13,7 @@ namespace tbd::go {
 
 struct SelfPlayOptions {
   int size = 9;
+  double komi = 7.5;  // in halves; a small board's first player wins by more than that (docs/go.md)
   uint64_t seed = 0;
   int64_t first_game = 0, games = 1;  // the games first_game, first_game + 1, ... of the seed; below 2^32
   SearchOptions search = {};
@@ -38,8 +39,8 @@ struct SelfPlay {
   std::vector<SelfPlayGame> games;
   BatchCounts batches;
 };
-// By minigo_rules. All chance comes from Philox streams of (seed, move, game), so that a game depends on its number and
-// not on the games beside it.
+// By minigo_rules, but for the komi. All chance comes from Philox streams of (seed, move, game), so that a game depends
+// on its number and not on the games beside it.
 SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network);
 
 // Sums over games; absent where there is no game of the kind.

@@ -62,6 +62,19 @@ TEST(SelfPlay, GamesFollowTheRulesToTheirEnd) {
   }
 }
 
+TEST(SelfPlay, KomiDecidesWhoWins) {
+  HashNetwork network;
+  SelfPlayOptions options = small_games(20);
+  for (const double komi : {-25.5, 25.5}) {
+    options.komi = komi;
+    const SelfPlay played = self_play(options, network);
+    EXPECT_EQ(summary(played.games, -0.9).black_wins, komi < 0 ? 20 : 0);
+    EXPECT_EQ(played.games[0].record.komi, komi);
+  }
+  options.komi = 7.3;
+  EXPECT_THROW(self_play(options, network), Error);
+}
+
 TEST(SelfPlay, PoliciesAreSharesAmongEmptyPointsAndThePass) {
   HashNetwork network;
   const SelfPlay played = self_play(small_games(6), network);

@@ -29,6 +29,7 @@ void fields(O& options, auto visit) {
   visit("generations", options.generations);
   visit("games", options.games);
   visit("window", options.window);
+  visit("komi", options.komi);
   visit("passes", options.passes);
   visit("readouts", options.search.readouts);
   visit("leaves", options.search.leaves);
@@ -69,6 +70,8 @@ void check(const SelfPlayTraining& options) {
   at_least_one(options.search.leaves, "leaf at a time");
   at_least_one(options.evaluate_every, "generation between evaluations");
   at_least_one(options.pairs, "pair of games of a match");
+  if (2 * options.komi != std::floor(2 * options.komi))
+    fail(ErrorKind::usage, "a komi is a number of half points, got ", options.komi);
   if (!(options.passes > 0)) fail(ErrorKind::usage, "passes over the window's positions have to be positive");
 }
 
@@ -165,6 +168,7 @@ class SelfPlayCourse final : public Course {
         known.insert(known.end(), row.winners_lowest.begin(), row.winners_lowest.end());
     WorkerNetwork network(worker, cell_);
     const go::SelfPlayOptions asked{.size = board_,
+                                    .komi = options_.komi,
                                     .seed = options_.workload.seed,
                                     .first_game = (number - 1) * options_.games,
                                     .games = options_.games,

@@ -12,6 +12,7 @@ struct SelfPlayTraining {
   int64_t generations = 20;  // in all
   int64_t games = 256;       // of each
   int64_t window = 5;        // generations that are learnt from
+  double komi = 7.5;         // of these games; matches keep that of the rules
   double passes = 1;         // over the window's positions, after each generation
   go::SearchOptions search = {.readouts = 64, .leaves = 4};
   std::optional<double> rate;  // of learning, all along; nullopt: the network's own schedule
