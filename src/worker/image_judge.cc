@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/philox.h"
 #include "data/png_encoder.h"
 #include "quality/sliced_wasserstein.h"
 #include "record/pictures.h"
@@ -15,31 +16,38 @@ constexpr int64_t kSheet = 8;   // images of a side
 constexpr int64_t kShown = 64;  // pixels that a side of an image has at least, enlarged by whole factors
 constexpr int64_t kColours = 3;
 
-// The first images that were added.
+// Some of the images that were added: those with the smallest numbers, by their numbers.
 class ImageSet {
  public:
-  explicit ImageSet(int64_t most) : most_(most) {}
+  explicit ImageSet(size_t most) : most_(most) {}
 
-  void add(const HostTensor& images, int64_t samples) {
-    const HostTensor more = converted(sample_rows(images, 0, std::min(samples, most_ - count_)), DType::f32);
+  void add(const HostTensor& images, int64_t samples, const std::function<uint32_t(int64_t place)>& number) {
+    const HostTensor more = converted(sample_rows(images, 0, samples), DType::f32);
     shape_ = more.shape();
-    count_ += shape_[0];
-    pixels_.insert(pixels_.end(), more.as<float>().begin(), more.as<float>().end());
+    const auto each = static_cast<size_t>(shape_.elements() / std::max<int64_t>(1, samples));
+    for (int64_t n = 0; n < samples; ++n, ++added_) {
+      const auto pixels = more.as<float>().subspan(static_cast<size_t>(n) * each, each);
+      images_[{number(added_), added_}] = {pixels.begin(), pixels.end()};
+      if (images_.size() > most_) images_.erase(std::prev(images_.end()));
+    }
   }
-  int64_t count() const { return count_; }
-  int64_t side() const { return shape_[2]; }
+  int64_t count() const { return std::ssize(images_); }
+  int64_t side() const { return shape_.back(); }
   HostTensor part(int64_t begin, int64_t count) const {
     Shape shape = shape_;
     shape[0] = count;
-    const auto each = static_cast<size_t>(count_ == 0 ? 0 : std::ssize(pixels_) / count_);
-    return HostTensor(DType::f32, shape,
-                      std::span(pixels_).subspan(static_cast<size_t>(begin) * each, static_cast<size_t>(count) * each));
+    HostTensor out(DType::f32, shape);
+    auto to = out.as<float>().begin();
+    for (auto image = std::next(images_.begin(), begin); count > 0; ++image, --count)
+      to = std::ranges::copy(image->second, to).out;
+    return out;
   }
 
  private:
-  int64_t most_, count_ = 0;
+  size_t most_;
+  int64_t added_ = 0;
   Shape shape_;
-  std::vector<float> pixels_;
+  std::map<std::pair<uint32_t, int64_t>, std::vector<float>> images_;  // by number and place
 };
 
 uint8_t level_of(float value) { return static_cast<uint8_t>(std::lround(255 * std::clamp((value + 1) / 2, 0.F, 1.F))); }
@@ -66,8 +74,9 @@ RgbImage sheet_of(const HostTensor& images) {
 class ImageJudge final : public Judge {
  public:
   void add(const TensorMap& batch, const TensorMap& answers, int64_t samples) override {
-    real_.add(batch.at("real"), samples);
-    made_.add(answers.at("fake"), samples);
+    real_.add(batch.at("real"), samples,
+              [&](int64_t place) { return order_.at(0, static_cast<uint32_t>(place)).word(0); });
+    made_.add(answers.at("fake"), samples, [](int64_t) { return 0; });  // the first: noise has no order
     of_real_ += sum_of(answers.at("d_real"), samples);
     of_made_ += sum_of(answers.at("d_fake"), samples);
     samples_ += samples;
@@ -113,6 +122,7 @@ class ImageJudge final : public Judge {
     return sum;
   }
 
+  Philox order_{0, "held_out/images"};
   ImageSet real_{2 * kComparedImages}, made_{kComparedImages};
   double of_real_ = 0, of_made_ = 0;
   int64_t samples_ = 0;
