@@ -171,6 +171,14 @@ TEST_F(SelfPlayTrainings, RefuseWhatCannotPlay) {
   EXPECT_THAT(refusal(options), HasSubstr("holds a record already"));
 }
 
+TEST_F(SelfPlayTrainings, EndAtAGoalThatTheFirstEvaluationCannotTell) {
+  SelfPlayTraining options = small(settings_.workers.front(), "goal");
+  options.frame.until = Goal{"first_wins", 0};
+  const TrainResult result = train_by_self_play(options, settings_, {});
+  EXPECT_EQ(result.reached, true);
+  EXPECT_EQ(result.rows.size(), 2U) << "before the first generation, and after it";
+}
+
 TEST_F(SelfPlayTrainings, MeetOtherPlayers) {
   const WorkerEntry& entry = settings_.workers.front();
   const Trainable cell = answering(minigo(entry), {}, settings_);

@@ -213,7 +213,9 @@ class Training {
       result_.reached = goal.reached_by(found->second);
       return;
     }
-    std::vector<std::string> known;
+    std::vector<std::string> known = course_.later_metrics();
+    result_.reached = false;
+    if (std::ranges::find(known, goal.metric) != known.end()) return;
     for (const auto& [name, value] : row.metrics) known.push_back(name);
     fail(ErrorKind::usage, unknown_name("metric", goal.metric, known));
   }

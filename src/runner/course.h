@@ -66,6 +66,8 @@ class Course {
   virtual bool evaluates_after(int64_t step) const = 0;  // 0: before the first
   // Step, samples, times and metrics; those of training are filled in.
   virtual EvaluationRow evaluate(TrainingWorker& worker, int64_t step) = 0;
+  // Metrics that early evaluations lack: a goal in one of them is not reached until then.
+  virtual std::vector<std::string> later_metrics() const { return {}; }
   virtual int64_t steps() const = 0;              // in all, as far as is known
   virtual double epochs(int64_t step) const = 0;  // as TrainProgress has them
 };

@@ -147,6 +147,8 @@ class SelfPlayCourse final : public Course {
     return out;
   }
 
+  std::vector<std::string> later_metrics() const override { return {"first_wins", "first_wins_low", "previous_wins"}; }
+
   int64_t steps() const override {
     if (rows_.empty()) return 0;
     const GenerationRow& last = rows_.back();
