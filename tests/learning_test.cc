@@ -77,7 +77,8 @@ TEST_P(Learning, LowersTheLossOnHeldOutSamplesAndNotOnShuffledLabels) {
 
 // Beside each: the worst of the seeds' amounts, and that of shuffled labels, when the bound was set.
 const Lesson kLessons[] = {
-    {"inception_v3", "tiny", "photos", {}, 16, 100, 3, 0.01, 10, 0.4, shuffle_classes},                   // 0.64, -0.11
+    {"inception_v3", "tiny", "photos", {}, 16, 160, 3, 0.01, 10, 0.4, shuffle_classes},  // by 100 steps: 0.64, -0.11;
+                                                                                         // without AVX-512 0.29
     {"seq2seq", "tiny", "messages-de", {"en", "de"}, 32, 1500, 3, 3e-3, 61, 2.55, shuffle_target_words},  // 2.69, 2.44
     {"transformer", "tiny", "messages-de", {}, 32, 300, 1, 3e-3, 96, 2.5, shuffle_target_words},          // 2.86, 2.19
     {"bert", "tiny", "prose", {}, 32, 1000, 8, 1e-2, 2 * 128, 1.3, shuffle_letters},                      // 1.56, 0.99

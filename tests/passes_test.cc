@@ -78,7 +78,9 @@ TEST_F(Passes, MemoryAddsUp) {
     const int64_t weights = 4 * record.run.parameters.value_or(0);
     EXPECT_EQ(of(MemoryClass::weight), weights);
     EXPECT_EQ(of(MemoryClass::optimizer_state), weights) << "momentum";
-    EXPECT_GT(of(MemoryClass::feature_map) + of(MemoryClass::planned), weights);
+    // At their own peak: on a processor without AVX-512 TensorFlow's step is largest in backward, by a workspace.
+    const auto most = [&](MemoryClass kind) { return report->study.class_peaks[static_cast<size_t>(kind)]; };
+    EXPECT_GT(most(MemoryClass::feature_map) + most(MemoryClass::planned), weights);
     EXPECT_EQ(of(MemoryClass::unexplained), 0);
     EXPECT_EQ(report->study.growth_since(2).value_or(0), 0) << "a leak";
     if (record.run.workload.framework != "pytorch") continue;

@@ -120,12 +120,12 @@ TEST_F(Safetensors, AFailedWriteLeavesNothing) {
 
 TEST_F(Safetensors, AMissingFileIsNamed) { EXPECT_THAT(refusal(), HasSubstr("weights.safetensors")); }
 
-TEST(Safetensors, OverwritingKeepsTheFileAndLeavesNothingOfWhatWasThere) {
+TEST_F(Safetensors, OverwritingKeepsTheFileAndLeavesNothingOfWhatWasThere) {
   const TemporaryFolder folder;
-  const fs::path file = folder.path() / "a";
+  const std::filesystem::path file = folder.path() / "a";
   const std::vector<float> many(1000, 1.f), few = {2, 3};
   overwrite_safetensors(file, {{"x", HostTensor(DType::f32, {1000}, std::span<const float>(many))}});
-  fs::create_hard_link(file, folder.path() / "same");
+  std::filesystem::create_hard_link(file, folder.path() / "same");
   overwrite_safetensors(file, {{"y", HostTensor(DType::f32, {2}, std::span<const float>(few))}});
   const TensorMap found = read_safetensors(folder.path() / "same");
   ASSERT_EQ(found.size(), 1u);
