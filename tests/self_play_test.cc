@@ -171,6 +171,14 @@ TEST_F(SelfPlayTrainings, RefuseWhatCannotPlay) {
   EXPECT_THAT(refusal(options), HasSubstr("holds a record already"));
 }
 
+TEST_F(SelfPlayTrainings, MeetTheGenerationThatWasEvaluatedBefore) {
+  SelfPlayTraining options = small(settings_.workers.front(), "seldom");
+  options.evaluate_every = 2;
+  const TrainResult result = train_by_self_play(options, settings_, {});
+  ASSERT_EQ(result.rows.size(), 3U) << "before the first generation, after the second and the last";
+  EXPECT_EQ(read_matches(options.frame.out).back().opponent, "generation 2");
+}
+
 TEST_F(SelfPlayTrainings, EndAtAGoalThatTheFirstEvaluationCannotTell) {
   SelfPlayTraining options = small(settings_.workers.front(), "goal");
   options.frame.until = Goal{"first_wins", 0};

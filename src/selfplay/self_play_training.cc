@@ -133,7 +133,7 @@ class SelfPlayCourse final : public Course {
            out);
       out.seconds += other.seconds();
     }
-    if (const int64_t before = generation() - options_.evaluate_every; before > 0) {
+    if (const int64_t before = evaluated_before(); before > 0) {
       WorkerNetwork other(opponent(before), cell_);
       const go::SearchPlayer previous{&other, options_.search};
       const MatchRow row = sequential_match(player, previous, match(3), kMostPairsToPrevious,
@@ -159,6 +159,10 @@ class SelfPlayCourse final : public Course {
 
  private:
   int64_t generation() const { return std::ssize(rows_); }
+  // The last generation before this one that was evaluated, whose network is there; 0: the first network alone is.
+  int64_t evaluated_before() const {
+    return std::max<int64_t>(0, generation() - 1) / options_.evaluate_every * options_.evaluate_every;
+  }
   fs::path networks() const { return options_.frame.out / "networks"; }
   fs::path network(int64_t number) const { return networks() / (generation_name(number) + ".safetensors"); }
 
