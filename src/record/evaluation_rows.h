@@ -18,7 +18,9 @@ struct EvaluationRow {
   int64_t step = 0, samples = 0;         // trained on; of the held-out set
   double training_seconds = 0;           // until the end of the step, evaluations aside
   double seconds = 0, wall_seconds = 0;  // of this evaluation: in the network; altogether
-  std::optional<double> training_loss;   // mean of the steps since the row before
+  // By the judge of the answers, its own questions to the network included; nullopt where no judge was timed.
+  std::optional<double> judging_seconds;
+  std::optional<double> training_loss;  // mean of the steps since the row before
   // Energy of the processor packages until the end of the step, evaluations aside; nullopt where no meter can be read.
   std::optional<double> training_joules;
   std::map<std::string, double> metrics;

@@ -16,6 +16,7 @@ Json to_line(const EvaluationRow& row) {
                {"samples", row.samples},
                {"seconds", row.seconds},
                {"wall_seconds", row.wall_seconds}};
+  if (row.judging_seconds) line["judging_seconds"] = *row.judging_seconds;
   if (row.training_loss) line["training_loss"] = *row.training_loss;
   if (row.training_joules) line["training_joules"] = *row.training_joules;
   line["metrics"] = row.metrics;
@@ -28,6 +29,7 @@ EvaluationRow from_line(const Json& line) {
                     .training_seconds = at<double>(line, "training_seconds"),
                     .seconds = at<double>(line, "seconds"),
                     .wall_seconds = at<double>(line, "wall_seconds"),
+                    .judging_seconds = maybe<double>(line, "judging_seconds"),
                     .training_loss = maybe<double>(line, "training_loss"),
                     .training_joules = maybe<double>(line, "training_joules"),
                     .metrics = {}};

@@ -137,6 +137,7 @@ EvaluationRow TrainingWorker::evaluate(int64_t step, int64_t samples, int64_t pi
           .samples = reply.samples,
           .seconds = reply.seconds,
           .wall_seconds = reply.wall_seconds,
+          .judging_seconds = reply.judging_seconds,
           .metrics = reply.metrics};
 }
 
