@@ -11,6 +11,7 @@ inline void expect_gradients(Session& session, const Program& program, const std
   const auto loss = [&] { return session.step(at_step(1, 0.0)).loss; };
   loss();
   const TensorMap before = session.read({"grad/", "param/"});
+  ASSERT_FALSE(program.phases[0].wrt().empty()) << what << " trains nothing";
   constexpr double kStep = 1e-5;
   for (const std::string& name : program.phases[0].wrt()) {
     HostTensor moved = before.at("param/" + name), numeric(DType::f64, moved.shape());
