@@ -4,9 +4,19 @@
 
 #include "backends/tensorflow/gpu.h"
 #include "backends/tensorflow/lowering.h"
+#include "backends/tensorflow/onednn.h"
 #include "backends/tensorflow/optimizer.h"
 
 namespace tbd::tensorflow {
+namespace {
+
+std::string math_of_cpu() {
+  const std::optional<bool> onednn = uses_onednn();
+  if (!onednn) return "oneDNN and Eigen, as TensorFlow links them";
+  return *onednn ? "oneDNN and Eigen" : "Eigen; oneDNN is off, as TensorFlow chooses for this processor or was told";
+}
+
+}  // namespace
 
 SessionIdentity describe_tensorflow() {
   SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::kGraph, Mode::kXla}};
@@ -16,7 +26,7 @@ SessionIdentity describe_tensorflow() {
   if (usable_gpus() > 0) out.precisions.push_back(Precision::kTf32);
   out.layouts = {ImageLayout::kNhwc};
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
-  out.build["math"] = "oneDNN and Eigen, as TensorFlow links them";
+  out.build["math"] = math_of_cpu();
   out.build["inter_op_threads"] = "1";
   using Kind = Optimizer::Kind;
   out.build["optimizer.sgd"] = optimizer_path(Kind::sgd);

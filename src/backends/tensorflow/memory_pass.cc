@@ -3,33 +3,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/tensorflow/onednn.h"
 #include "base/text.h"
 
 namespace tbd::tensorflow {
 namespace {
 
-// TensorFlow's allocators round to whole multiples, and may give more; the CPU's hands smaller blocks to malloc and
-// counts them nowhere.
+// TensorFlow's allocators round to whole multiples, and may give more; the CPU's hands smaller blocks to malloc, all
+// blocks where oneDNN is off, and counts those nowhere.
 constexpr int64_t kCounted = 256 * 1024, kMultiple = 256;
 
 constexpr std::string_view kOfHost =
-    " Not seen: constants, what kernels keep from step to step, oneDNN's own memory. The allocator rounds blocks of "
-    "256 "
-    "KiB and more and counts no others.";
+    " Not seen: constants, what kernels keep from step to step, oneDNN's own memory. With oneDNN the allocator rounds "
+    "blocks of 256 KiB and more and counts no others; without, it counts none.";
 constexpr std::string_view kOfGpu =
     " Not seen: constants, what kernels keep from step to step, memory that CUDA's libraries take for themselves. The "
     "allocator rounds blocks to 256 B; inputs are told as they lie on the host, whose copies last as long as the run.";
 
 }  // namespace
 
-int64_t MemoryPass::held(int64_t bytes) const {
-  const bool by_malloc = where_ == Blocks::of_host && bytes < kCounted;
-  return by_malloc ? bytes : (bytes + kMultiple - 1) / kMultiple * kMultiple;
+bool MemoryPass::by_malloc(int64_t bytes) const {
+  return where_ == Blocks::of_host && (bytes < kCounted || !uses_onednn().value_or(true));
 }
 
-int64_t MemoryPass::counted(int64_t bytes) const {
-  return where_ == Blocks::of_host && bytes < kCounted ? 0 : held(bytes);
+int64_t MemoryPass::held(int64_t bytes) const {
+  return by_malloc(bytes) ? bytes : (bytes + kMultiple - 1) / kMultiple * kMultiple;
 }
+
+int64_t MemoryPass::counted(int64_t bytes) const { return by_malloc(bytes) ? 0 : held(bytes); }
 
 MemoryLedger::Handle MemoryPass::take(int64_t bytes, MemoryClass kind) {
   const auto handle = reinterpret_cast<MemoryLedger::Handle>(++handles_);

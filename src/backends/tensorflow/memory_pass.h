@@ -32,6 +32,7 @@ class MemoryPass {
   };
 
   MemoryLedger::Handle take(int64_t bytes, MemoryClass kind);
+  bool by_malloc(int64_t bytes) const;
   int64_t held(int64_t bytes) const;
   int64_t counted(int64_t bytes) const;        // by the allocator itself
   bool is_value(const RunBlock& block) const;  // that a variable keeps

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "backends/tensorflow/onednn.h"
 #include "backends/tensorflow/test_support.h"
 #include "graph/builder.h"
 #include "measure/memory_ledger.h"
@@ -77,7 +78,8 @@ TEST(MemoryPass, FeatureMapsAreWhatBackwardReads) {
   const MemoryLog log = watched.ledger.log();
   const int64_t map = 4 * 4 * 8 * 8 * 4;
   EXPECT_EQ(sum(log, MemoryClass::feature_map, "conv"), map) << "which the norm's gradient reads";
-  EXPECT_EQ(sum(log, MemoryClass::feature_map, "bn"), map + 2 * 4 * 4) << "and its saved statistics";
+  const int64_t reserve = uses_onednn().value_or(true) ? 0 : 4;  // a number that Eigen's kernel leaves unread
+  EXPECT_EQ(sum(log, MemoryClass::feature_map, "bn"), map + 2 * 4 * 4 + reserve) << "and its saved statistics";
   EXPECT_EQ(sum(log, MemoryClass::feature_map, "conv2"), 4 * 5 * 6 * 6 * 4) << "which the square's gradient reads";
   for (const MemoryBlock& block : log.blocks)
     EXPECT_TRUE(block.kind != MemoryClass::feature_map || block.phase == MemoryPhase::forward);
@@ -144,6 +146,11 @@ TEST(MemoryPass, ReportsTheShareOfAllocatorMemoryItExplains) {
   const MemoryLog log = watched.ledger.log();
   EXPECT_EQ(log.evidence, MemoryEvidence::partial);
   int64_t counted = 0, told = 0;
+  if (!uses_onednn().value_or(true)) {
+    EXPECT_THAT(log.note, HasSubstr("without, it counts none")) << "nothing to compare with";
+    EXPECT_THAT(log.note, Not(HasSubstr("it held")));
+    return;
+  }
   const std::string says = log.note.substr(log.note.find("it held"));
   ASSERT_EQ(std::sscanf(says.c_str(), "it held %ld B, of which %ld B", &counted, &told), 2) << log.note;
   const int64_t map = 4 * 16 * 64 * 64 * 4;
