@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/file_hash.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"

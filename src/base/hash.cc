@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_hash.h"
 #include "base/files.h"
 
 namespace tbd {

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -10,6 +9,5 @@ namespace tbd {
 
 std::array<uint8_t, 32> sha256(std::string_view bytes);
 std::string sha256_hex(std::string_view bytes);
-std::string sha256_of_file(const std::filesystem::path& path);  // streams; throws Error like read_file
 
 }  // namespace tbd

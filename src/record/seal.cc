@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file_hash.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"

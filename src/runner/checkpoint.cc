@@ -1,8 +1,8 @@
 #include "runner/checkpoint.h"
 
 #include "base/error.h"
+#include "base/file_hash.h"
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/json.h"
 
 namespace tbd {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/file_hash.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
