@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "data/bad_file.h"
 #include "data/detection/detection_spec.h"
 #include "data/speech/speech_spec.h"
 #include "data/text/text_spec.h"
@@ -69,12 +70,6 @@ std::string_view name(SourceKind kind);
 // `spec` with the batch, extents and vocabulary of a program's inputs, and for synthetic data the task that they tell.
 // nullopt where data of spec's kind has not exactly these inputs.
 std::optional<SourceSpec> fitted(SourceSpec spec, std::span<const WantedInput> inputs);
-
-// A file, or a line of one ("train.en:17"), that could not be used: in the report it stands once.
-struct BadFile {
-  std::string path;    // below the root
-  std::string reason;  // the decoder's or the system's words
-};
 
 struct SourceStatistics {
   int64_t images = 0;                       // samples prepared so far, some perhaps not yet asked for

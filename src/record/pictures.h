@@ -1,19 +1,13 @@
-// Pictures that show what a network of the record makes: detections, samples of a generator. They lie in its folder
-// `pictures`: PNG files, and pictures.json with what is said of each (docs/record.md).
+// The pictures of a record (record/picture.h). They lie in its folder `pictures`: PNG files, and pictures.json with
+// what is said of each (docs/record.md).
 #pragma once
 #include <filesystem>
 #include <span>
-#include <string>
 #include <vector>
 
-namespace tbd {
+#include "record/picture.h"
 
-struct Picture {
-  std::string file;     // "street.png": a name without a folder
-  std::string title;    // what it is, in a few words
-  std::string caption;  // what is drawn, with its counts
-  std::string png;      // the file's bytes
-};
+namespace tbd {
 
 inline constexpr size_t kMostPictures = 64;             // of a record
 inline constexpr int64_t kMostPictureBytes = 16 << 20;  // of one

@@ -9,7 +9,7 @@
 #include "host/detection/anchors.h"
 #include "host/detection/inference.h"
 #include "quality/coco_ap.h"
-#include "record/pictures.h"
+#include "record/picture.h"
 #include "worker/sample_rows.h"
 
 namespace tbd {

@@ -1,7 +1,7 @@
 #include "worker/judge.h"
 
 #include "base/error.h"
-#include "record/pictures.h"
+#include "record/picture.h"
 #include "worker/detection_judge.h"
 #include "worker/image_judge.h"
 #include "worker/prediction_judge.h"

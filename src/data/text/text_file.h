@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/source.h"
+#include "data/bad_file.h"
 
 namespace tbd {
 
