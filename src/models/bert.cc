@@ -175,6 +175,14 @@ Program question_answering(std::string config, const Sizes& sizes, bool frozen) 
 constexpr Sizes kLarge = {}, kBase = {.layers = 12, .width = 768, .heads = 12, .hidden = 3072};
 constexpr Sizes kTiny = {
     .layers = 2, .width = 32, .heads = 2, .hidden = 64, .vocabulary = 128, .positions = 64, .length = 16, .masked = 3};
+constexpr Sizes kSmall = {.layers = 2,
+                          .width = 128,
+                          .heads = 2,
+                          .hidden = 512,
+                          .vocabulary = 2'000,
+                          .positions = 64,
+                          .length = 64,
+                          .masked = 10};
 
 Config pretraining(std::string name, std::string note, Expected expected, const Sizes& sizes, bool second = false) {
   return {name, std::move(note), expected, sizes.layers, [=] { return pretraining(name, sizes, second); }};
@@ -193,6 +201,7 @@ Config answering(std::string name, std::string note, Expected expected, Sizes si
 
 constexpr Expected kLargeNumbers = {336'226'108, 336'226'108, 0, 40'107'124'736, 240'642'748'416};
 constexpr Expected kPhase2Numbers = {336'226'108, 336'226'108, 0, 170'089'023'488, 1'020'534'140'928};
+constexpr Expected kSmallNumbers = {696'786, 696'786, 0, 30'003'456, 180'020'736};
 constexpr Expected kBaseNumbers = {110'106'428, 110'106'428, 0, 11'654'831'616, 69'928'989'696};
 
 }  // namespace
@@ -230,7 +239,9 @@ Model bert() {
            answering("squad_tiny", "tiny, questions on paragraphs", {23'426, 23'426, 0, 295'936, 1'775'616}, kTiny,
                      false, 16),
            answering("squad_frozen_tiny", "tiny, the encoder frozen", {23'426, 66, 0, 295'936, 593'920}, kTiny, true,
-                     16)},
+                     16),
+           pretraining("small", "2 layers of 128, 64 tokens of 2,000: learns the small set prose in minutes",
+                       kSmallNumbers, kSmall)},
   };
 }
 

@@ -201,6 +201,7 @@ Program gnmt(std::string config, const Sizes& sizes) {
 }
 
 constexpr Expected kCanonical = {26'943'517, 26'943'517, 0, 354'905'600, 2'129'433'600};
+constexpr Expected kSmall = {547'792, 547'792, 0, 5'806'080, 34'836'480};
 constexpr Expected kGnmt = {160'671'297, 160'671'297, 0, 3'187'968'000, 19'127'808'000};
 
 Config luong(std::string name, std::string note, Expected expected, const Sizes& sizes) {
@@ -226,6 +227,7 @@ Config gnmt(std::string name, std::string note, Expected expected, const Sizes& 
 
 Model seq2seq() {
   const Sizes tiny = {.width = 16, .source_words = 67, .target_words = 61, .source = 7, .target = 6};
+  const Sizes small = {.width = 64, .source_words = 2'000, .target_words = 2'000, .source = 20, .target = 20};
   const Sizes large = {.width = 1024, .source_words = 32'320, .target_words = 32'320};
   const Sizes gnmt_tiny = {.width = 16, .source_words = 64, .target_words = 64, .source = 7, .target = 6};
   Sizes plain;
@@ -242,8 +244,9 @@ Model seq2seq() {
                   luong("nodrop", "canonical without dropout", kCanonical, plain),
                   gnmt("gnmt_v2", "GNMT: 4 + 4 LSTM layers of 1024, additive attention", kGnmt, large),
                   luong("tiny", "width 16, 7 and 6 words: for tests", {13'581, 13'581, 0, 71'200, 427'200}, tiny),
-                  gnmt("gnmt_v2_tiny", "GNMT of width 16: for tests", {26'337, 26'337, 0, 157'248, 943'488},
-                       gnmt_tiny)},
+                  gnmt("gnmt_v2_tiny", "GNMT of width 16: for tests", {26'337, 26'337, 0, 157'248, 943'488}, gnmt_tiny),
+                  luong("small", "width 64, 20 words of 2,000: learns the small set messages-vi in minutes", kSmall,
+                        small)},
   };
 }
 

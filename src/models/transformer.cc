@@ -134,6 +134,7 @@ Config config(std::string name, std::string note, Expected expected, Sizes sizes
 
 // train_flops = 6 forward MACs: the first layers are fed by embeddings, which are trained.
 constexpr Expected kBase = {61'399'040, 61'399'040, 0, 1'543'987'200, 9'263'923'200};
+constexpr Expected kSmall = {1'182'208, 1'182'208, 0, 29'048'832, 174'292'992};
 constexpr Expected kBig = {210'878'464, 210'878'464, 0, 5'289'984'000, 31'739'904'000};
 constexpr Expected kPostNorm = {61'396'992, 61'396'992, 0, 1'543'987'200, 9'263'923'200};
 
@@ -142,6 +143,8 @@ constexpr Expected kPostNorm = {61'396'992, 61'396'992, 0, 1'543'987'200, 9'263'
 Model transformer() {
   const Sizes big = {.width = 1024, .hidden = 4096, .heads = 16};
   const Sizes tiny = {.layers = 2, .width = 32, .hidden = 64, .heads = 4, .vocabulary = 96, .source = 8, .target = 7};
+  const Sizes small = {
+      .layers = 2, .width = 128, .hidden = 512, .heads = 4, .vocabulary = 2'000, .source = 24, .target = 24};
   return {
       .name = "transformer",
       .title = "Transformer",
@@ -156,7 +159,9 @@ Model transformer() {
                   config("onmt", "OpenNMT's recipe: two micro-batches, noam 2, 8000 steps of warm-up", kBase,
                          {.beta2 = 0.998, .noam = 2, .warmup = 8'000, .accumulate = 2}),
                   config("tiny", "2 + 2 layers of 32, 8 and 7 tokens: for tests",
-                         {45'952, 45'952, 0, 350'336, 2'102'016}, tiny)},
+                         {45'952, 45'952, 0, 350'336, 2'102'016}, tiny),
+                  config("small", "2 + 2 layers of 128, 24 tokens: learns the small set messages-de in minutes", kSmall,
+                         small)},
   };
 }
 
