@@ -177,6 +177,8 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
   RunRequest request;
   if (!given.plan.empty()) {
     const Plan plan = plan_for(read_plan(given.plan, own_frameworks(settings)), this_machine());
+    if (std::ranges::any_of(plan.sets, [](const WorkloadSet& set) { return !set.training.empty(); }))
+      fail(ErrorKind::usage, given.plan, " is a plan of trainings: tbd train --plan ", given.plan, " --out RUNS");
     take_options(plan, request);
     request.cells = cells(plan);
   } else if (!given.like.empty()) {

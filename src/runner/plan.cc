@@ -22,6 +22,7 @@ void write_one(std::string& out, std::string_view key, const std::string& value)
 
 void write(std::string& out, const WorkloadSet& set) {
   for (const Axis& axis : axes()) write(out, axis.name, set.values(axis.name));
+  for (const auto& [setting, value] : set.training) write(out, setting, {value});
   write_one(out, "when", plan_parts::when_text(set.when));
 }
 

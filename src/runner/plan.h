@@ -35,6 +35,7 @@ Machine this_machine();  // the affinity mask and quota; the machine's memory or
 struct WorkloadSet {
   std::map<std::string, std::vector<std::string>, std::less<>> lists;
   When when;
+  std::map<std::string, std::string> training;  // by setting (runner/training_plan.h); empty: a set to measure
   const std::vector<std::string>& values(std::string_view axis) const;  // empty: not named
   bool operator==(const WorkloadSet&) const = default;
 };

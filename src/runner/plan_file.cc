@@ -10,6 +10,7 @@
 #include "record/axes.h"
 #include "record/frameworks.h"
 #include "runner/plan_parts.h"
+#include "runner/training_plan.h"
 
 namespace tbd {
 namespace {
@@ -28,6 +29,7 @@ std::vector<std::string> known_settings() {
     for (const Axis& axis : axes())
       if (axis.list == list) known.emplace_back(axis.name);
   known.emplace_back("when");
+  known.insert(known.end(), training_settings().begin(), training_settings().end());
   known.insert(known.end(), kPlanKeys.begin(), kPlanKeys.end());
   return known;
 }
@@ -142,6 +144,12 @@ class PlanReader {
     if (among(kPlanKeys, key)) return set_plan(key, values);
     if (const Axis* axis = find_axis(key)) {
       at_->set.lists[key] = checked(*axis, values);
+      return;
+    }
+    if (among(training_settings(), key)) {
+      TrainOptions alone;
+      set_training(alone, key, only_one(values, key));
+      at_->set.training[key] = values[0];
       return;
     }
     at_->set.when = {};

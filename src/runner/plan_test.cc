@@ -5,12 +5,17 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runner/training_plan.h"
 
 namespace tbd {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::StartsWith;
 
 std::string refusal(std::string_view text) {
   try {
@@ -178,6 +183,44 @@ TEST(Plan, EverySettingRoundTrips) {
   EXPECT_THAT(plan.sets[0].values("memory"), ElementsAre("4GiB"));
   EXPECT_EQ(plan.sets[0].when.memory.least, 1'000'000'001);
   EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
+}
+
+constexpr const char* kTrains =
+    "seeds = 2\nseed = 5\n[a]\nmodel = resnet50, inception_v3\nconfig = tiny\ndata = photos\nsteps = 200\n"
+    "evaluate-every = 25\nuntil = top1=0.9\nlr = 0.05\n[b]\nmodel = llama\nframework = mxnet\ndata = prose\n"
+    "epochs = 0.5\n[exclude]\nmodel = inception_v3\n";
+
+TEST(Plan, ASetOfTrainingsKeepsItsSettings) {
+  const Plan plan = plan_from_text(kTrains, "a");
+  EXPECT_THAT(plan.sets[0].training, ElementsAre(Pair("evaluate-every", "25"), Pair("lr", "0.05"), Pair("seeds", "2"),
+                                                 Pair("steps", "200"), Pair("until", "top1=0.9")));
+  EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
+  for (const char* wrong : {"steps = 0", "epochs = -1", "until = top1", "lr = fast", "seeds = none",
+                            "evaluate-every = 0.5", "steps = 1, 2"})
+    EXPECT_THAT(refusal(cat("model = resnet50\n", wrong, "\n")), HasSubstr("a.plan:2: ")) << wrong;
+}
+
+std::string refusal_to_train(std::string_view text) {
+  try {
+    (void)planned_trainings(plan_from_text(text, "a.plan"), "runs");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Plan, TrainsEachSeedIntoAFolderOfItsOwn) {
+  const std::vector<TrainOptions> all = planned_trainings(plan_from_text(kTrains, "a"), "runs");
+  ASSERT_EQ(all.size(), 4u) << "two seeds of two networks, without the excluded one";
+  EXPECT_EQ(all[1].workload.model, "resnet50");
+  EXPECT_EQ(all[1].workload.seed, 6u);
+  EXPECT_EQ(all[1].rate, 0.05);
+  EXPECT_EQ(to_text(*all[1].until), "top1=0.9");
+  EXPECT_TRUE(all[2].length.epochs);
+  EXPECT_THAT(all[2].out.string(), AllOf(StartsWith("runs/llama-mxnet"), EndsWith("-seed-5")));
+  EXPECT_THAT(refusal_to_train("model = bert\nlr = 1\n"), HasSubstr("a set of bert says neither steps nor epochs"));
+  EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\n[a]\ndata = prose\n[b]\ndata = cloze\n"),
+              HasSubstr("two trainings of the plan would go into runs/bert"));
 }
 
 TEST(Plan, ASetKeepsItsCellsOneByOneInTheirOrder) {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/text.h"
+#include "record/axes.h"
 #include "record/reader.h"
 #include "runner/resume.h"
 #include "runner/training_worker.h"
@@ -131,6 +133,29 @@ TrainResult resume_training(const fs::path& folder, const RunnerSettings& settin
     fail(ErrorKind::usage, folder.string(), " cannot go on: ", differs);
   SetCourse course(options);
   return follow(course, std::move(cell), frame_of(options), std::move(point), settings, sink);
+}
+
+std::string training_difference(const Record& record, const TrainOptions& options) {
+  for (const Axis& axis : axes()) {
+    if (axis.print(options.workload).empty()) continue;
+    const std::string there = axis.value(record.run.request), here = axis.value(options.workload);
+    if (there != here) return cat(axis.name, " ", there, " there, ", here, " here");
+  }
+  const TrainOptions kept = options_of(record);
+  const auto told = [](std::string_view what, const std::string& there, const std::string& here) {
+    return there == here ? "" : cat(what, " ", there, " there, ", here, " here");
+  };
+  const auto length = [](const std::optional<StepsOrEpochs>& each) {
+    return each ? cat(steps_of(*each)) : std::string("none");
+  };
+  std::string found;
+  if (!options.length.epochs) found = told("steps", length(kept.length), length(options.length));
+  if (found.empty() && !(options.evaluate_every && options.evaluate_every->epochs))
+    found = told("evaluate-every", length(kept.evaluate_every), length(options.evaluate_every));
+  if (found.empty())
+    found = told("lr", kept.rate ? cat(*kept.rate) : "none", options.rate ? cat(*options.rate) : "none");
+  const auto goal = [](const std::optional<Goal>& each) { return each ? to_text(*each) : std::string("none"); };
+  return found.empty() ? told("until", goal(kept.until), goal(options.until)) : found;
 }
 
 EvaluationRow evaluate_weights(const EvaluateOptions& options, const RunnerSettings& settings) try {

@@ -11,6 +11,8 @@
 
 namespace tbd {
 
+struct Record;
+
 // How long a training is, or how far apart evaluations are.
 struct StepsOrEpochs {
   double value = 1;
@@ -36,6 +38,11 @@ struct TrainOptions {
 // Throws Error as train does; not_found without a checkpoint; usage where it had ended, and where the data set, the
 // network, an axis of the workload or the framework's version is another one, naming what differs.
 TrainResult resume_training(const std::filesystem::path& record, const RunnerSettings& settings, const TrainSink& sink);
+
+// What the record's training was begun with and these options do not say, or say otherwise: "steps 400 there, 800
+// here". Empty where it is this training. What the options leave open may be anything; lengths in epochs are not
+// compared.
+std::string training_difference(const Record& record, const TrainOptions& options);
 
 // Leaves a record as `follow` does, and pictures. Throws Error as prepare and `follow` do; unsupported for a network
 // that the data set does not suit.
