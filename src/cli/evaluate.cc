@@ -24,14 +24,13 @@ class EvaluateCommand final : public Command {
     const Format format = training_.output.table_format();
     note_interrupts();
     if (pictures_ > 0 && out_.empty()) fail(ErrorKind::usage, "--pictures needs a folder: --out");
-    const EvaluationRow row = evaluate_weights({.workload = training_.workload(),
+    const EvaluationRow row = evaluate_weights({.workload = training_.workload(context),
                                                 .weights = weights_,
                                                 .samples = samples_,
                                                 .pictures = pictures_,
                                                 .out = out_},
                                                runner_settings(context));
-    Table table{.title = cat(weights_, " on ", training_.workload().data),
-                .columns = {{"metric", "Metric"}, {"value", "Value"}}};
+    Table table{.title = cat(weights_, ": ", training_.title()), .columns = {{"metric", "Metric"}, {"value", "Value"}}};
     for (const auto& [name, value] : row.metrics) table.rows.push_back({name, value});
     table.notes.push_back(cat(row.samples, " samples took ", human(row.wall_seconds, Unit::seconds), ", ",
                               human(row.seconds, Unit::seconds), " of them in the network"));

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/live_line.h"
 #include "cli/locations.h"
+#include "cli/train_plan.h"
 #include "cli/training_options.h"
 #include "cli/workload_options.h"
 #include "record/reader.h"
@@ -23,6 +24,9 @@ class TrainCommand final : public Command {
 
   void declare(Options& options) override {
     training_.declare(options);
+    options.option(
+        "--plan", plan_,
+        "Train all that this plan names (docs/plans.md), each into a folder of --out; again: what is missing");
     options.option("--resume", resume_, "Continue the training of this record with the options that it began with");
     options.option("--steps", steps_, "Number of training steps [none: this or --epochs is required]");
     options.option("--epochs", epochs_, "Passes over the part of the set that is trained on, in place of --steps");
@@ -46,6 +50,7 @@ class TrainCommand final : public Command {
   int run(Context& context) override {
     format_ = training_.output.table_format();
     note_interrupts();
+    if (!plan_.empty()) return run_plan(context);
     if (seeds_ < 1) fail(ErrorKind::usage, "--seeds must be 1 or more, got ", seeds_);
     if (seeds_ > 1) return run_seeds(context);
     std::optional<TrainResult> trained;
@@ -81,19 +86,28 @@ class TrainCommand final : public Command {
 
   TrainResult trained_as_asked(Context& context) const {
     const RunnerSettings settings = runner_settings(context);
-    if (self_play_) return train_by_self_play(self_play_training(), settings, sink(context));
-    if (resume_.empty()) return train(train_options(), settings, sink(context));
+    if (self_play_) return train_by_self_play(self_play_training(context), settings, sink(context));
+    if (resume_.empty()) return train(train_options(context), settings, sink(context));
     if (const Record record = read_record(resume_); is_self_play(record))
       return resume_self_play(record, settings, sink(context));
     return resume_training(resume_, settings, sink(context));
   }
 
-  SelfPlayTraining self_play_training() const {
-    if (!steps_.empty() || !epochs_.empty() || !resume_.empty() || out_.empty() || !training_.workload().data.empty())
+  int run_plan(Context& context) {
+    if (!resume_.empty() || !steps_.empty() || !epochs_.empty() || self_play_ || seeds_ != 1 || weights_ || until_ ||
+        every_ || rate_)
+      fail(ErrorKind::usage, "--plan says what is trained and how: it takes --out and options of the output alone");
+    if (out_.empty()) fail(ErrorKind::usage, "--plan needs a folder for its records: --out");
+    return train_plan(context, plan_, out_, format_, [&] { return sink(context); });
+  }
+
+  SelfPlayTraining self_play_training(const Context& context) const {
+    if (!steps_.empty() || !epochs_.empty() || !resume_.empty() || out_.empty() ||
+        !training_.workload(context).data.empty())
       fail(ErrorKind::usage,
            "--selfplay takes --out, and no --data, --steps, --epochs or --resume: its length is "
            "--generations");
-    SelfPlayTraining out{.workload = training_.workload(),
+    SelfPlayTraining out{.workload = training_.workload(context),
                          .generations = positive(generations_, "--generations"),
                          .games = positive(games_, "--games"),
                          .window = positive(window_, "--window"),
@@ -112,7 +126,7 @@ class TrainCommand final : public Command {
   int run_seeds(Context& context) {
     if (!resume_.empty()) fail(ErrorKind::usage, "--seeds begins trainings: --resume continues one");
     if (self_play_) fail(ErrorKind::usage, "--selfplay trains one seed at a time, not --seeds ", seeds_);
-    const TrainOptions asked = train_options();
+    const TrainOptions asked = train_options(context);
     std::vector<Attempt> attempts;
     bool all = true;
     for (int64_t i = 0; i < seeds_; ++i) {
@@ -126,7 +140,7 @@ class TrainCommand final : public Command {
       }
       attempts.push_back(*attempt_of(read_record(options.out)));
     }
-    std::vector<Table> tables = {attempts_table(cat(asked.workload.model, " on ", asked.workload.data), attempts)};
+    std::vector<Table> tables = {attempts_table(training_.title(), attempts)};
     if (asked.until) tables.push_back(time_to_quality_table(attempts));
     print_tables(context, tables, format_);
     return all ? kDone : kVerdictFailed;
@@ -150,7 +164,7 @@ class TrainCommand final : public Command {
 
   std::string title() const {
     if (!resume_.empty()) return resume_;
-    return cat(training_.workload().model, self_play_ ? " by self-play" : cat(" on ", training_.workload().data));
+    return self_play_ ? training_.title() + " by self-play" : training_.title();
   }
 
   Table table_of(const TrainResult& result) const {
@@ -179,10 +193,10 @@ class TrainCommand final : public Command {
     return value;
   }
 
-  TrainOptions train_options() const {
+  TrainOptions train_options(const Context& context) const {
     if (steps_.empty() == epochs_.empty() || out_.empty())
       fail(ErrorKind::usage, "a training needs --steps or --epochs, and --out, or else --resume");
-    TrainOptions out{.workload = training_.workload()};
+    TrainOptions out{.workload = training_.workload(context)};
     if (!epochs_.empty()) out.length = {.value = positive_number(epochs_, "--epochs"), .epochs = true};
     if (!steps_.empty()) out.length.value = static_cast<double>(positive(steps_, "--steps"));
     if (every_) out.evaluate_every = steps_or_epochs_from(*every_);
@@ -213,7 +227,7 @@ class TrainCommand final : public Command {
 
   TrainingOptions training_;
   Format format_ = Format::text;
-  std::string steps_, epochs_, out_, resume_;
+  std::string plan_, steps_, epochs_, out_, resume_;
   std::optional<std::string> every_, until_, rate_, weights_;
   int64_t pictures_ = 4, seeds_ = 1;
   bool self_play_ = false;

@@ -3,18 +3,25 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+#include "cli/locations.h"
+
 namespace tbd::cli {
 
 void TrainingOptions::declare(Options& options) {
   network_.declare(options);
-  options.option("--data", data_, "Data set, with a held-out part [none: required, but of --selfplay]");
+  options.option("--data", data_,
+                 "Data set with a held-out part: a folder, or a small set's name, such as photos [none: required]");
   output.declare(options);
 }
 
-Workload TrainingOptions::workload() const {
+Workload TrainingOptions::workload(const Context& context) const {
   Workload out = network_.workload();
-  out.data = data_;
+  out.data = data_folder(context, data_);
   return out;
+}
+std::string TrainingOptions::title() const {
+  return data_.empty() ? network_.workload().model : cat(network_.workload().model, " on ", data_);
 }
 
 Table evaluation_table(const std::string& title, const std::vector<EvaluationRow>& rows) {

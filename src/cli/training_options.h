@@ -9,7 +9,9 @@ namespace tbd::cli {
 class TrainingOptions {
  public:
   void declare(Options& options);
-  Workload workload() const;  // throws Error(usage) on a value that no workload can have
+  // Throws Error(usage) on a value that no workload can have. A small set may be named (cli/locations.h).
+  Workload workload(const Context& context) const;
+  std::string title() const;  // "resnet50 on photos"
 
   OutputOptions output;
 

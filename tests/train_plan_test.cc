@@ -1,0 +1,109 @@
+// `tbd train --plan` with a worker of this build, on a few made pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "built_workers.h"
+#include "data/testing_images.h"
+#include "record/reader.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TrainPlans : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const RunnerSettings settings = built_settings(folder_.path() / "cache");
+    if (settings.workers.empty()) GTEST_SKIP() << "no worker is built";
+    framework_ = settings.workers.front().key;
+    for (const std::string& split : {std::string("train"), std::string("val")})
+      for (int label = 0; label < 10; ++label)
+        for (int i = 0; i < (split == "train" ? 4 : 1); ++i) {
+          testing_images::write_jpeg(made() / split / cat("class", label) / cat(i, ".jpg"), label);
+        }
+    write_file(made() / "data.json", "{}");
+  }
+  // A small set by its name.
+  fs::path made() const { return folder_.path() / "tbd/data/shades"; }
+  fs::path runs() const { return folder_.path() / "runs"; }
+  void write_plan(const std::string& more) {
+    write_file(plan(), cat("model = resnet50\nconfig = tiny\nframework = ", framework_,
+                           "\nbatch = 8\nthreads = 1\ndata = shades\nevaluate-every = 5\nsteps = 10\n", more));
+  }
+  std::string plan() const { return (folder_.path() / "small.plan").string(); }
+  struct Said {
+    int code = -1;
+    std::string out, err;
+  };
+  Said tbd(const std::vector<std::string>& arguments) const {
+    std::string line = cat("cd '", folder_.path().string(), "' && exec >out 2>err '", TBD_PROGRAM, "'");
+    for (const std::string& each : arguments) line += cat(" '", each, "'");
+    Subprocess process({.argv = {"/bin/bash", "-c", line},
+                        .environment = {{"PATH", "/usr/bin:/bin"},
+                                        {"HOME", folder_.path().string()},
+                                        {"XDG_CACHE_HOME", folder_.path().string()}},
+                        .stderr_file = {},
+                        .cpus = {}});
+    const std::optional<ExitStatus> status = process.wait(300);
+    return {status ? status->code.value_or(-1) : -2, read_file(folder_.path() / "out"),
+            read_file(folder_.path() / "err")};
+  }
+
+  TemporaryFolder folder_{"tbd-train-plan"};
+  std::string framework_;
+};
+
+TEST_F(TrainPlans, TrainEachSeedOnceAndGoOnWhereOneIsMissing) {
+  write_plan("seeds = 2\nlr = 0.05\nuntil = loss=100\n");
+  const Said first = tbd({"train", "--plan", plan(), "--out", runs().string()});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("Time to quality"), HasSubstr("2 of 2")));
+  std::vector<fs::path> records;
+  for (const auto& entry : fs::directory_iterator(runs())) records.push_back(entry.path());
+  std::ranges::sort(records);
+  ASSERT_EQ(records.size(), 2u);
+  const std::string kept = read_file(records[0] / "run.json");
+  fs::remove_all(records[1]);
+  const Said second = tbd({"train", "--plan", plan(), "--out", runs().string()});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("2 of 2"));
+  EXPECT_EQ(read_file(records[0] / "run.json"), kept) << "a training that ended is not done again";
+  EXPECT_TRUE(is_file(records[1] / "run.json"));
+
+  write_plan("seeds = 2\nlr = 0.01\nuntil = loss=100\n");
+  const Said other = tbd({"train", "--plan", plan(), "--out", runs().string()});
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.err, HasSubstr("holds another training (lr 0.05 there, 0.01 here)"));
+}
+
+TEST_F(TrainPlans, SayWhichGoalWasNotReached) {
+  write_plan("until = loss=0\n");
+  const Said said = tbd({"train", "--plan", plan(), "--out", runs().string()});
+  EXPECT_EQ(said.code, 1) << said.err;
+  EXPECT_THAT(said.out, AllOf(HasSubstr("0 of 1"), HasSubstr("not reached")));
+}
+
+TEST_F(TrainPlans, TellWhatFailedAndTrainTheRest) {
+  write_plan("[a]\ndata = nowhere\n[b]\nseed = 7\n");
+  const Said said = tbd({"train", "--plan", plan(), "--out", runs().string()});
+  EXPECT_EQ(said.code, 3);
+  EXPECT_THAT(said.err, HasSubstr("nowhere"));
+  EXPECT_THAT(said.out, HasSubstr("resnet50 tiny"));
+}
+
+TEST_F(TrainPlans, AreNoPlansToMeasure) {
+  write_plan("");
+  EXPECT_THAT(tbd({"run", "--plan", plan()}).err, HasSubstr("is a plan of trainings: tbd train --plan"));
+  EXPECT_THAT(tbd({"train", "--plan", plan(), "--steps", "3", "--out", runs().string()}).err,
+              HasSubstr("--plan says what is trained and how"));
+  EXPECT_THAT(tbd({"train", "--plan", plan()}).err, HasSubstr("--out"));
+  EXPECT_FALSE(fs::exists(runs()));
+}
+
+}  // namespace
+}  // namespace tbd
