@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "record/evaluations.h"
 #include "record/pictures.h"
+#include "report/learned_curves.h"
 #include "report/page.h"
 
 namespace tbd {
@@ -484,7 +485,7 @@ class LearningPage : public testing::Test {
 
 TEST_F(LearningPage, TakesLossesThatStandAndLeavesOutUnknownOnes) {
   const Page made = page();
-  ASSERT_EQ(made.charts.size(), 3U) << "the loss, and one metric against steps and time";
+  ASSERT_EQ(made.charts.size(), 4U) << "the loss, and one metric against steps, samples and time";
   const ChartSeries& loss = made.charts[0].series.at(0);
   EXPECT_THAT(loss.x, testing::ElementsAre(1, 2, 3, 4, 6));
   EXPECT_THAT(loss.y, testing::ElementsAre(8, 7, 6, 5, 4));
@@ -493,9 +494,44 @@ TEST_F(LearningPage, TakesLossesThatStandAndLeavesOutUnknownOnes) {
 TEST_F(LearningPage, DrawsAMetricAgainstStepsAndTrainingTime) {
   const Page made = page();
   EXPECT_THAT(made.charts.at(1).series.at(0).x, testing::ElementsAre(2, 6));
-  EXPECT_THAT(made.charts.at(2).series.at(0).x, testing::ElementsAre(1.5, 3.5));
-  EXPECT_THAT(made.charts.at(2).series.at(0).y, testing::ElementsAre(0.25, 0.75));
+  EXPECT_THAT(made.charts.at(2).series.at(0).x, testing::ElementsAre(2 * 8, 6 * 8)) << "a batch of 8";
+  EXPECT_THAT(made.charts.at(3).series.at(0).x, testing::ElementsAre(1.5, 3.5));
+  EXPECT_THAT(made.charts.at(3).series.at(0).y, testing::ElementsAre(0.25, 0.75));
   EXPECT_EQ(made.tables.at(0).rows.size(), 2U);
+}
+
+LearnedCurve learned(uint64_t seed, std::map<int64_t, double> losses, const std::vector<double>& top1) {
+  LearnedCurve curve{.attempt = {.network = "resnet50", .setting = "pytorch", .seed = seed, .samples_per_step = 4},
+                     .losses = std::move(losses)};
+  for (const double value : top1) {
+    const auto step = static_cast<int64_t>(10 * curve.attempt.rows.size());
+    const double seconds = static_cast<double>(step) * static_cast<double>(seed);
+    curve.attempt.rows.push_back({.step = step, .training_seconds = seconds, .metrics = {{"top1", value}}});
+  }
+  return curve;
+}
+
+TEST(LearnedCurves, ShowWhatSeedsSpan) {
+  const LearnedSetting both{
+      "pytorch", {learned(1, {{1, 4}, {2, 3}}, {0.1, 0.9}), learned(3, {{1, 6}, {2, 3}, {3, 2}}, {0.3, 0.5, 0.7})}};
+  const ChartSeries loss = learned_loss(both);
+  EXPECT_EQ(loss.name, "pytorch, 2 seeds");
+  EXPECT_THAT(loss.y, testing::ElementsAre(5, 3, 2));
+  EXPECT_THAT(loss.low, testing::ElementsAre(4, 3, 2));
+  EXPECT_THAT(loss.high, testing::ElementsAre(6, 3, 2));
+  const ChartSeries top1 = learned_metric(both, "top1", LearnedAxis::seconds);
+  EXPECT_THAT(top1.x, testing::ElementsAre(0, 20, 60)) << "mean time of those that still trained";
+  EXPECT_THAT(top1.y, testing::ElementsAre(testing::Optional(testing::DoubleEq(0.2)), 0.7, 0.8))
+      << "the first ended at 0.9 and keeps it";
+  EXPECT_THAT(top1.high, testing::ElementsAre(0.3, 0.9, 0.9));
+  EXPECT_THAT(learned_metric(both, "top1", LearnedAxis::samples).x, testing::ElementsAre(0, 40, 80));
+  EXPECT_THAT(learned_metric(both, "bleu", LearnedAxis::steps).x, testing::IsEmpty());
+}
+
+TEST(LearnedCurves, OfOneSeedHaveNoRange) {
+  const LearnedSetting one{"mxnet", {learned(7, {{1, 4}}, {0.1})}};
+  EXPECT_EQ(learned_loss(one).name, "mxnet, seed 7");
+  EXPECT_THAT(learned_loss(one).low, testing::IsEmpty());
 }
 
 TEST_F(LearningPage, IsEmptyWithoutATraining) {

@@ -80,6 +80,17 @@
     };
   }
 
+  // What a line's points span, as a shade behind it.
+  function span(series, index) {
+    const known = series.x.map((_, i) => i).filter(i => series.low[i] !== null && series.high[i] !== null);
+    const back = known.slice().reverse();
+    return {
+      type: 'scatter', mode: 'lines', x: known.concat(back).map(i => series.x[i]), hoverinfo: 'skip', showlegend: false,
+      y: known.map(i => series.high[i]).concat(back.map(i => series.low[i])), fill: 'toself', opacity: .18,
+      fillcolor: color(series, index), line: { width: 0 },
+    };
+  }
+
   function shapes(chart) {
     const bands = chart.bands.map(band => ({
       type: 'rect', xref: 'x', yref: 'paper', x0: band.begin, x1: band.end, y0: 0, y1: 1, layer: 'below',
@@ -139,7 +150,8 @@
   function draw(chart) {
     const place = document.getElementById(chart.id);
     chart.drawn = true;
-    Plotly.react(place, chart.series.map(trace(chart)), Object.assign(layout(chart), printing ? { width: 680 } : {}), {
+    const spans = chart.mark === 'lines' ? chart.series.flatMap((series, i) => series.high ? [span(series, i)] : []) : [];
+    Plotly.react(place, spans.concat(chart.series.map(trace(chart))), Object.assign(layout(chart), printing ? { width: 680 } : {}), {
       responsive: true, displaylogo: false, displayModeBar: narrow() ? false : 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
       toImageButtonOptions: { format: 'svg', filename: chart.id },
     });
