@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What a trivial answer scores on the held-out part of the small real sets (docs/curves.md): the most frequent class,
+byte, word or move of the training part. A network that learns has to do better.
+
+  baselines.py FOLDER   the folder of the small sets, such as ~/.cache/tbd/data
+"""
+import argparse
+import collections
+import math
+import re
+from pathlib import Path
+
+
+def photos(root):
+    counts = {kind: {c.name: len(list(c.iterdir())) for c in (root / kind).iterdir()} for kind in ("train", "val")}
+    commonest = max(counts["train"], key=counts["train"].get)
+    return "top1", counts["val"][commonest] / sum(counts["val"].values()), "always the most frequent class"
+
+
+def prose_bytes(root):
+    train, held_out = ((root / f"{part}.txt").read_bytes() for part in ("train", "val"))
+    counts = collections.Counter(train)
+    total = len(train) + 256
+    nats = -sum(math.log((counts[byte] + 1) / total) for byte in held_out) / len(held_out)
+    return "perplexity", math.exp(nats), "bytes drawn by how often they are in the training part"
+
+
+def prose_words(root):
+    words = [re.findall(r"\w+|[^\w\s]", (root / f"{part}.txt").read_text().lower()) for part in ("train", "val")]
+    commonest = collections.Counter(words[0]).most_common(1)[0][0]
+    return "mlm_accuracy", words[1].count(commonest) / len(words[1]), f"always '{commonest}'"
+
+
+def moves(root):
+    played = [re.findall(r";[BW]\[([a-s]{0,2})\]", path.read_text(errors="replace"))
+              for part in ("train", "val") for path in sorted((root / part).rglob("*.sgf"))]
+    names = [part for part in ("train", "val") for _ in sorted((root / part).rglob("*.sgf"))]
+    train = collections.Counter(m for part, game in zip(names, played) if part == "train" for m in game)
+    held_out = [m for part, game in zip(names, played) if part == "val" for m in game]
+    commonest = train.most_common(1)[0][0]
+    return "policy_top1", held_out.count(commonest) / len(held_out), f"always {commonest}"
+
+
+def copied(root, languages):
+    """BLEU of the source itself, for those who take it for a translation."""
+    import sacrebleu
+    source, target = ((root / f"val.{language}").read_text().splitlines() for language in languages)
+    return "bleu", sacrebleu.corpus_bleu(source, [target], force=True).score, "the source, copied"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    root = parser.parse_args().folder
+    print(f"{'set':<12} {'metric':<13} {'value':>8}  answer")
+    for name, measure in (("photos", photos), ("prose", prose_bytes), ("prose", prose_words), ("games", moves),
+                          ("messages-de", lambda r: copied(r, ("en", "de"))),
+                          ("messages-vi", lambda r: copied(r, ("en", "vi")))):
+        metric, value, answer = measure(root / name)
+        print(f"{name:<12} {metric:<13} {value:8.4f}  {answer}")
+
+
+if __name__ == "__main__":
+    main()
