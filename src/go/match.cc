@@ -90,7 +90,7 @@ class PendingMatchGame final : public PendingGame {
       RandomWords words(options_.seed, "go/match/random_player", move, number_);
       return random_move(game_, std::get<RandomPlayer>(*seat.player).eyes, words);
     }
-    if (game_.moves() >= options_.drawn_moves) return most_visited(seat.search->tree());
+    if (game_.moves() >= options_.drawn_moves) return winning_pass_or_most_visited(seat.search->tree());
     return drawn_move(seat.search->tree(), Philox(options_.seed, "go/match/move", move, number_).uniform(0));
   }
 
