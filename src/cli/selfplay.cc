@@ -21,6 +21,8 @@ class SelfPlayCommand final : public Command {
                    "Opponent of a match: random (spares its eyes), random-fills, gnugo, gnugo:LEVEL, or weights of the "
                    "same network [none: the network plays itself]");
     options.option("--games", games_, "Number of games; a match has pairs of them", {.show_default = true});
+    options.option("--komi", komi_, "What White is given, in half points: that of the network's training",
+                   {.show_default = true});
     options.option("--readouts", readouts_, "Visits that a search adds for each move", {.show_default = true});
     options.option("--leaves", leaves_, "Positions that a search asks about together", {.show_default = true});
     options.option("--out", out_, "Write the games to games.sgf of this folder [nowhere]");
@@ -32,6 +34,7 @@ class SelfPlayCommand final : public Command {
     note_interrupts();
     const PlayOptions asked{.workload = network_.workload(),
                             .weights = weights_,
+                            .komi = number_from(komi_, "--komi"),
                             .games = positive(games_, "--games"),
                             .search = {.readouts = static_cast<int>(positive(readouts_, "--readouts")),
                                        .leaves = static_cast<int>(positive(leaves_, "--leaves"))},
@@ -48,7 +51,7 @@ class SelfPlayCommand final : public Command {
 
  private:
   NetworkOptions network_;
-  std::string weights_, games_ = "32", readouts_ = "100", leaves_ = "4", out_;
+  std::string weights_, games_ = "32", readouts_ = "100", leaves_ = "4", out_, komi_ = "7.5";
   std::optional<std::string> against_;
   OutputOptions output_;
 };

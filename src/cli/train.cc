@@ -78,7 +78,10 @@ class TrainCommand final : public Command {
     options.option("--games", games_, "Games of a generation; with --selfplay", {.show_default = true});
     options.option("--readouts", readouts_, "Visits that a search adds for each move; with --selfplay",
                    {.show_default = true});
-    options.option("--komi", komi_, "Komi of these games, in half points; with --selfplay", {.show_default = true});
+    options.option("--komi", komi_, "Komi of its games and matches, in half points; with --selfplay",
+                   {.show_default = true});
+    options.option("--opening-moves", opening_moves_,
+                   "Random moves that each of its games begins with, at most; with --selfplay", {.show_default = true});
     options.option("--window", window_, "Generations that are learnt from; with --selfplay", {.show_default = true});
     options.option("--match-games", match_games_, "Games of each match of an evaluation; with --selfplay",
                    {.show_default = true});
@@ -111,7 +114,8 @@ class TrainCommand final : public Command {
                          .generations = positive(generations_, "--generations"),
                          .games = positive(games_, "--games"),
                          .window = positive(window_, "--window"),
-                         .komi = number_of(komi_, "--komi"),
+                         .komi = number_from(komi_, "--komi"),
+                         .opening_moves = opening_moves_,
                          .pairs = (positive(match_games_, "--match-games") + 1) / 2,
                          .frame = {.out = out_}};
     out.search.readouts = static_cast<int>(positive(readouts_, "--readouts"));
@@ -125,25 +129,35 @@ class TrainCommand final : public Command {
   // Each seed's record is in a folder of --out. One that fails ends all: what is there stays.
   int run_seeds(Context& context) {
     if (!resume_.empty()) fail(ErrorKind::usage, "--seeds begins trainings: --resume continues one");
-    if (self_play_) fail(ErrorKind::usage, "--selfplay trains one seed at a time, not --seeds ", seeds_);
-    const TrainOptions asked = train_options(context);
     std::vector<Attempt> attempts;
     bool all = true;
     for (int64_t i = 0; i < seeds_; ++i) {
-      TrainOptions options = asked;
-      options.workload.seed += static_cast<uint64_t>(i);
-      options.out = asked.out / cat("seed-", options.workload.seed);
+      const uint64_t seed = training_.workload(context).seed + static_cast<uint64_t>(i);
+      const std::filesystem::path out = std::filesystem::path(out_) / cat("seed-", seed);
       try {
-        all = train(options, runner_settings(context), sink(context)).reached.value_or(true) && all;
+        all = trained_with(seed, out, context).reached.value_or(true) && all;
       } catch (const Error& e) {
         return told(context, e);
       }
-      attempts.push_back(*attempt_of(read_record(options.out)));
+      attempts.push_back(*attempt_of(read_record(out)));
     }
-    std::vector<Table> tables = {attempts_table(training_.title(), attempts)};
-    if (asked.until) tables.push_back(time_to_quality_table(attempts));
+    std::vector<Table> tables = {attempts_table(title(), attempts)};
+    if (until_) tables.push_back(time_to_quality_table(attempts));
     print_tables(context, tables, format_);
     return all ? kDone : kVerdictFailed;
+  }
+
+  TrainResult trained_with(uint64_t seed, const std::filesystem::path& out, Context& context) const {
+    if (self_play_) {
+      SelfPlayTraining options = self_play_training(context);
+      options.workload.seed = seed;
+      options.frame.out = out;
+      return train_by_self_play(options, runner_settings(context), sink(context));
+    }
+    TrainOptions options = train_options(context);
+    options.workload.seed = seed;
+    options.out = out;
+    return train(options, runner_settings(context), sink(context));
   }
 
   static int told(Context& context, const Error& e) {
@@ -182,13 +196,8 @@ class TrainCommand final : public Command {
     return table;
   }
 
-  static double number_of(const std::string& text, std::string_view option) {
-    const std::optional<double> value = parse_double(text);
-    if (!value) fail(ErrorKind::usage, option, " needs a number, got '", text, "'");
-    return *value;
-  }
   static double positive_number(const std::string& text, std::string_view option) {
-    const double value = number_of(text, option);
+    const double value = number_from(text, option);
     if (value <= 0) fail(ErrorKind::usage, option, " needs a positive number, got '", text, "'");
     return value;
   }
@@ -229,7 +238,7 @@ class TrainCommand final : public Command {
   Format format_ = Format::text;
   std::string plan_, steps_, epochs_, out_, resume_;
   std::optional<std::string> every_, until_, rate_, weights_;
-  int64_t pictures_ = 4, seeds_ = 1;
+  int64_t pictures_ = 4, seeds_ = 1, opening_moves_ = 4;
   bool self_play_ = false;
   std::string generations_ = "20", games_ = "256", readouts_ = "64", window_ = "5", match_games_ = "40", komi_ = "7.5";
 };

@@ -48,6 +48,12 @@ int64_t positive(const std::string& text, std::string_view option) {
   return *value;
 }
 
+double number_from(const std::string& text, std::string_view option) {
+  const std::optional<double> value = parse_double(text);
+  if (!value) fail(ErrorKind::usage, option, " needs a number, got '", text, "'");
+  return *value;
+}
+
 uint64_t seed_from(const std::string& text) {
   const std::optional<int64_t> value = parse_int(text);
   if (!value || *value < 0) fail(ErrorKind::usage, "--seed needs a whole number of at least 0, got '", text, "'");

@@ -30,6 +30,7 @@ void declare_axis(Options& options, std::string_view axis, T& value) {
 
 // A whole positive number, or Error(usage): "--batch needs a positive whole number, got '0'".
 int64_t positive(const std::string& text, std::string_view option);
+double number_from(const std::string& text, std::string_view option);
 uint64_t seed_from(const std::string& text);
 
 }  // namespace tbd::cli

@@ -1,10 +1,20 @@
 #include "go/game.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
 
 namespace tbd::go {
 
-Rules minigo_rules(int size) { return {.ko = Ko::simple, .komi_half_points = 15, .max_moves = 2 * size * size}; }
+Rules minigo_rules(int size, double komi) {
+  return {.ko = Ko::simple, .komi_half_points = static_cast<int>(std::lround(2 * komi)), .max_moves = 2 * size * size};
+}
+
+void require_komi(double komi) {
+  require(2 * komi == std::floor(2 * komi) && std::abs(komi) <= kMaxPoints, "a komi is a number of half points, got ",
+          komi);
+}
 
 Game::Game(const Board& start, const Rules& rules) : board_(start), rules_(rules) {
   recent_[0] = board_.stones();

@@ -19,8 +19,10 @@ struct Rules {
   int komi_half_points = 15;
   int max_moves = 0;  // the game ends after so many moves and passes; 0: no such end
 };
-// minigo: simple ko, komi 7.5, two passes or 2 * B * B moves.
-Rules minigo_rules(int size);
+// minigo: simple ko, two passes or 2 * B * B moves.
+Rules minigo_rules(int size, double komi = 7.5);
+// Throws Error(invalid) unless it is a number of halves that a board can decide.
+void require_komi(double komi);
 
 // Copying costs a Board and its last 8 positions, about 8 KB, and no allocation unless superko is kept.
 class Game {

@@ -10,22 +10,6 @@
 namespace tbd::go {
 namespace {
 
-// A random opening of a pair.
-std::vector<Move> opening_of(const MatchOptions& options, int64_t pair) {
-  RandomWords words(options.seed, "go/match/opening", 0, static_cast<uint32_t>(pair));
-  const int spread = options.most_opening_moves - options.fewest_opening_moves + 1;
-  const int count = options.fewest_opening_moves + words.below(spread);
-  std::vector<Move> moves;
-  Game game(options.size, minigo_rules(options.size));
-  for (int i = 0; i < count; ++i) {
-    const Move move = random_move(game, Eyes::spare, words);
-    game.play(move);
-    if (game.over()) break;
-    moves.push_back(move);
-  }
-  return moves;
-}
-
 // One side of a game.
 struct Seat {
   const Player* player = nullptr;
@@ -38,12 +22,15 @@ class PendingMatchGame final : public PendingGame {
  public:
   // Games 2 k and 2 k + 1 are those of pair k.
   PendingMatchGame(const MatchOptions& options, std::span<const Player* const> players, int64_t number)
-      : options_(options), number_(static_cast<uint32_t>(number)), game_(options.size, minigo_rules(options.size)) {
+      : options_(options),
+        number_(static_cast<uint32_t>(number)),
+        game_(options.size, minigo_rules(options.size, options.komi)) {
     finished_.pair = number / 2;
     finished_.first_is_black = number % 2 == 0;
-    finished_.record = {.file = cat("game ", number), .size = options.size, .komi = 7.5};
+    finished_.record = {.file = cat("game ", number), .size = options.size, .komi = options.komi};
     finished_.record.properties = {{"C", cat("seed ", options.seed)}, {"GN", cat(number)}, {"RU", "Chinese"}};
-    for (const Move move : opening_of(options, finished_.pair)) {
+    RandomWords words(options.seed, "go/match/opening", 0, static_cast<uint32_t>(finished_.pair));
+    for (const Move move : random_opening(options.size, options.opening, words)) {
       finished_.record.moves.push_back({game_.to_play(), move});
       game_.play(move);
     }
@@ -103,7 +90,7 @@ class PendingMatchGame final : public PendingGame {
       RandomWords words(options_.seed, "go/match/random_player", move, number_);
       return random_move(game_, std::get<RandomPlayer>(*seat.player).eyes, words);
     }
-    if (game_.moves() >= options_.drawn_moves) return most_visited(seat.search->tree());
+    if (game_.moves() >= options_.drawn_moves) return winning_pass_or_most_visited(seat.search->tree());
     return drawn_move(seat.search->tree(), Philox(options_.seed, "go/match/move", move, number_).uniform(0));
   }
 
@@ -128,8 +115,8 @@ class PendingMatchGame final : public PendingGame {
 void check(const MatchOptions& options) {
   require(options.pairs >= 0 && options.first_pair >= 0 && options.first_pair + options.pairs <= int64_t{1} << 31,
           "pairs are numbered below 2^31, got ", options.pairs, " from ", options.first_pair, " on");
-  require(options.fewest_opening_moves >= 0 && options.most_opening_moves >= options.fewest_opening_moves,
-          "an opening has ", options.fewest_opening_moves, " to ", options.most_opening_moves, " moves");
+  require_komi(options.komi);
+  require_opening(options.opening);
 }
 
 }  // namespace

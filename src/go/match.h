@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "go/finished_game.h"
+#include "go/opening.h"
 #include "go/search.h"
 #include "go/side_by_side.h"
 
@@ -28,9 +29,10 @@ using Player = std::variant<SearchPlayer, RandomPlayer, GnuGoPlayer>;
 
 struct MatchOptions {
   int size = 9;
+  double komi = 7.5;  // in halves
   uint64_t seed = 0;
   int64_t first_pair = 0, pairs = 1;  // the pairs first_pair, ... of the seed: a match can go on; below 2^31
-  int fewest_opening_moves = 2, most_opening_moves = 4;  // random ones that fill no eye, as many as chance decides
+  OpeningLength opening = {};
   int drawn_moves = 0;  // searching players draw so many moves of the game, from its first, by visits
   bool symmetries = true;
   SideBySideOptions side_by_side = {};
@@ -47,7 +49,8 @@ struct Match {
   std::vector<MatchGame> games;  // two a pair, side by side: the first player is Black in the earlier one
   BatchCounts batches;
 };
-// By minigo_rules; GNU Go alone resigns. Games depend on their number alone, as in self_play. Throws as GtpEngine does.
+// By minigo_rules, but for the komi; GNU Go alone resigns. Games depend on their number alone, as in self_play. Throws
+// as GtpEngine does.
 Match play_match(const Player& first, const Player& second, const MatchOptions& options);
 
 struct MatchCounts {

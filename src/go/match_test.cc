@@ -44,6 +44,16 @@ TEST(Match, PlaysBothColoursFromEveryOpening) {
   EXPECT_GT(openings.size(), 15u);
 }
 
+TEST(Match, KomiDecidesWhoWins) {
+  HashNetwork network;
+  const Player player = SearchPlayer{&network, {.readouts = 8}};
+  for (const double komi : {-25.5, 25.5}) {
+    const Match match = play_match(player, player, {.size = 5, .komi = komi, .pairs = 4});
+    EXPECT_EQ(match_counts(match.games).black_wins, komi < 0 ? 8 : 0);
+    EXPECT_EQ(match.games[0].record.komi, komi);
+  }
+}
+
 // A player without chance against itself plays one game twice: every pair is even.
 TEST(Match, APlayerIsItsOwnEqual) {
   HashNetwork network;
@@ -81,7 +91,7 @@ TEST(Match, GamesDependOnTheirNumberAlone) {
 TEST(Match, RandomPlayersDifferByTheirEyes) {
   ZeroNetwork network;
   const Player search = SearchPlayer{&network, {.readouts = 64, .leaves = 1}};
-  const MatchOptions options{.size = 5, .seed = 1, .pairs = 10, .fewest_opening_moves = 0, .most_opening_moves = 0};
+  const MatchOptions options{.size = 5, .seed = 1, .pairs = 10, .opening = {0, 0}};
   const MatchCounts spare = match_counts(play_match(search, RandomPlayer{Eyes::spare}, options).games);
   const MatchCounts fill = match_counts(play_match(search, RandomPlayer{Eyes::fill}, options).games);
   EXPECT_LE(spare.won, 3);
@@ -119,7 +129,8 @@ TEST(Match, RefusesWhatCannotBePlayed) {
   const Player random = RandomPlayer{};
   EXPECT_THROW(play_match(SearchPlayer{}, random, {}), Error);
   EXPECT_THROW(play_match(random, random, {.pairs = -1}), Error);
-  EXPECT_THROW(play_match(random, random, {.fewest_opening_moves = 5}), Error);
+  EXPECT_THROW(play_match(random, random, {.komi = 7.3}), Error);
+  EXPECT_THROW(play_match(random, random, {.opening = {.fewest = 5}}), Error);
 }
 
 }  // namespace

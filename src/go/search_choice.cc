@@ -38,6 +38,13 @@ Move most_visited(const Tree& tree) {
   return tree.moves()[best];
 }
 
+// A network that wins everywhere has no reason to end the game, and may fill its own eyes until it loses.
+Move winning_pass_or_most_visited(const Tree& tree) {
+  const Game& game = tree.game();
+  const int score = game.to_play() == Color::black ? game.score() : -game.score();
+  return game.passes() > 0 && score > 0 ? game.board().pass() : most_visited(tree);
+}
+
 Move drawn_move(const Tree& tree, double uniform) {
   std::vector<double> points = weights(tree, kVisitPower);
   require(!points.empty(), "a move is drawn after a search");

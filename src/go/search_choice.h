@@ -13,6 +13,8 @@ int drawn_moves(int size);
 
 // The most visited move; of equals the one with the best score, then the first.
 Move most_visited(const Tree& tree);
+// A pass that ends the game won, however often it was visited; else the most visited move.
+Move winning_pass_or_most_visited(const Tree& tree);
 // A point with a probability in proportion to its visits to the power of 0.98, by a number in [0, 1); a pass only where
 // no point was visited.
 Move drawn_move(const Tree& tree, double uniform);

@@ -114,5 +114,19 @@ TEST(RootNoise, MixesIntoThePriorsOfLegalMoves) {
     EXPECT_FLOAT_EQ(mixed[i], static_cast<float>(0.75 * static_cast<double>(plain[i]) + 0.25 * drawn[i]));
 }
 
+TEST(SearchChoice, APassThatWinsNeedsNoVisits) {
+  for (const double komi : {0.5, 25.5}) {
+    Game game(5, minigo_rules(5, komi));
+    game.play(12);
+    game.play(game.board().pass());
+    Tree tree(game, {.double_pass_first = false});
+    std::vector<float> priors(26);
+    priors[3] = 1;
+    ASSERT_TRUE(tree.expand(Tree::kRoot, game, priors, 0.5f));
+    EXPECT_EQ(most_visited(tree), 3);
+    EXPECT_EQ(winning_pass_or_most_visited(tree), komi < 25 ? 25 : 3);
+  }
+}
+
 }  // namespace
 }  // namespace tbd::go

@@ -21,6 +21,10 @@ class Chance {
     return uint64_t{stream.word(0)} << 32 | stream.word(1);
   }
   bool played_out(double share) const { return Philox(seed_, "go/self_play/played_out", 0, game_).uniform(0) < share; }
+  std::vector<Move> opening(int size, const OpeningLength& length) const {
+    RandomWords words(seed_, "go/self_play/opening", 0, game_);
+    return random_opening(size, length, words);
+  }
   double of_move(int number) const {
     return Philox(seed_, "go/self_play/move", static_cast<uint32_t>(number), game_).uniform(0);
   }
@@ -33,23 +37,21 @@ class Chance {
   uint32_t game_;
 };
 
-Rules rules_of(const SelfPlayOptions& options) {
-  Rules rules = minigo_rules(options.size);
-  rules.komi_half_points = static_cast<int>(std::lround(2 * options.komi));
-  return rules;
-}
-
 class PendingSelfPlay final : public PendingGame {
  public:
   PendingSelfPlay(const SelfPlayOptions& options, int64_t number)
       : options_(options),
         chance_(options.seed, number),
-        search_(Game(options.size, rules_of(options)), options.search,
+        search_(Game(options.size, minigo_rules(options.size, options.komi)), options.search,
                 options.symmetries ? std::optional(chance_.symmetry_key()) : std::nullopt) {
     finished_.number = number;
     finished_.played_out = !options.resign_below || chance_.played_out(options.played_out);
     finished_.record = {.file = cat("game ", number), .size = options.size, .komi = options.komi};
     finished_.record.properties = {{"C", cat("seed ", options.seed)}, {"GN", cat(number)}, {"RU", "Chinese"}};
+    for (const Move move : chance_.opening(options.size, options.opening)) {
+      finished_.record.moves.push_back({search_.game().to_play(), move});
+      search_.play(move);
+    }
     begin_search();
   }
 
@@ -119,8 +121,8 @@ class PendingSelfPlay final : public PendingGame {
 SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network) {
   require(options.games >= 0 && options.first_game >= 0 && options.first_game + options.games <= int64_t{1} << 32,
           "games are numbered below 2^32, got ", options.games, " from ", options.first_game, " on");
-  require(2 * options.komi == std::floor(2 * options.komi) && std::abs(options.komi) <= kMaxPoints,
-          "a komi is a number of half points, got ", options.komi);
+  require_komi(options.komi);
+  require_opening(options.opening);
   require(options.played_out >= 0 && options.played_out <= 1, "a share is 0 to 1, got ", options.played_out);
   SelfPlay played{.games = std::vector<SelfPlayGame>(static_cast<size_t>(options.games))};
   const GameSeries series{
@@ -147,7 +149,7 @@ SelfPlaySummary summary(std::span<const SelfPlayGame> games, double threshold) {
   std::vector<const FinishedGame*> finished;
   for (const SelfPlayGame& game : games) {
     finished.push_back(&game);
-    sums.moves += static_cast<int64_t>(game.record.moves.size());
+    sums.searched_moves += static_cast<int64_t>(game.record.moves.size() - game.record.first_searched());
     sums.black_wins += game.winner == Winner::black;
     sums.ended_by_length += game.ending == Ending::length;
     sums.resigned += game.ending == Ending::resignation;

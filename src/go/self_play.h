@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "go/finished_game.h"
+#include "go/opening.h"
 #include "go/search.h"
 #include "go/side_by_side.h"
 
@@ -17,6 +18,7 @@ struct SelfPlayOptions {
   uint64_t seed = 0;
   int64_t first_game = 0, games = 1;  // the games first_game, first_game + 1, ... of the seed; below 2^32
   SearchOptions search = {};
+  OpeningLength opening = {.fewest = 0, .most = 0};  // moves before the first search: nothing to learn from
   double noise_weight = 0.25;
   std::optional<double> noise_alpha = {};  // nullopt: noise_alpha(size)
   std::optional<int> drawn_moves = {};     // nullopt: drawn_moves(size)
@@ -27,7 +29,7 @@ struct SelfPlayOptions {
   SideBySideOptions side_by_side = {};
 };
 
-// The record has the policy of each move (write_search_policy).
+// The record has the policy of each move that was searched (write_search_policy).
 struct SelfPlayGame : FinishedGame {
   int64_t number = 0;
   bool played_out = true;     // nobody could resign
@@ -45,7 +47,8 @@ SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network);
 
 // Sums over games; absent where there is no game of the kind.
 struct SelfPlaySummary {
-  int64_t games = 0, moves = 0, distinct = 0, black_wins = 0, ended_by_length = 0, resigned = 0, played_out = 0;
+  int64_t games = 0, searched_moves = 0, distinct = 0, black_wins = 0, ended_by_length = 0, resigned = 0,
+          played_out = 0;
   // Share of the games played out in which the winner would have resigned below `threshold`.
   std::optional<double> false_resignations;
   SearchCounts counts;

@@ -75,6 +75,28 @@ TEST(SelfPlay, KomiDecidesWhoWins) {
   EXPECT_THROW(self_play(options, network), Error);
 }
 
+TEST(SelfPlay, BeginsWithRandomMovesThatAreNotLearnt) {
+  HashNetwork network;
+  SelfPlayOptions options = small_games(40);
+  options.opening = {.fewest = 1, .most = 3};
+  const SelfPlay played = self_play(options, network);
+  std::set<size_t> lengths;
+  std::set<Move> firsts;
+  int64_t searched = 0;
+  for (const SelfPlayGame& game : played.games) {
+    lengths.insert(game.record.first_searched());
+    firsts.insert(game.record.moves.at(0).move);
+    searched += std::ssize(game.record.policies) / 26;
+    EXPECT_TRUE(replay(game.record, minigo_rules(5)).over());
+    EXPECT_EQ(write_sgf(read_sgf(write_sgf(game.record), "a.sgf").at(0)), write_sgf(game.record));
+  }
+  EXPECT_EQ(lengths, (std::set<size_t>{1, 2, 3}));
+  EXPECT_GT(firsts.size(), 15u);
+  EXPECT_EQ(summary(played.games, -0.9).searched_moves, searched);
+  options.opening = {.fewest = 3, .most = 1};
+  EXPECT_THROW(self_play(options, network), Error);
+}
+
 TEST(SelfPlay, PoliciesAreSharesAmongEmptyPointsAndThePass) {
   HashNetwork network;
   const SelfPlay played = self_play(small_games(6), network);
@@ -176,7 +198,7 @@ TEST(SelfPlay, CountsWhatItSays) {
     length += game.record.moves.size() == 50 && game.record.moves[48].move != 25;
   }
   EXPECT_EQ(sums.games, 10);
-  EXPECT_EQ(sums.moves, moves);
+  EXPECT_EQ(sums.searched_moves, moves);
   EXPECT_EQ(sums.black_wins, black);
   EXPECT_GE(sums.ended_by_length, length);
   EXPECT_EQ(sums.counts.evaluations, played.batches.positions);

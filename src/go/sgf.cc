@@ -77,7 +77,6 @@ size_t policy_width(const SgfGame& game) { return static_cast<size_t>(game.size 
 
 void read_policy(const SgfProperty& property, SgfGame& game) {
   const size_t width = policy_width(game);
-  require(game.policies.size() == (game.moves.size() - 1) * width, kPolicy, " is not known of every move before");
   game.policies.resize(game.policies.size() + width);
   const auto policy = std::span(game.policies).last(width);
   for (const std::string& value : property.values) {
@@ -102,10 +101,13 @@ void read_node(const SgfNode& node, bool root, SgfGame& game) {
             ")");
     if (set_up) add_points(property, game.size, property.name == "AB" ? game.black : game.white);
   }
+  const size_t before = game.moves.size(), first = game.first_searched();
   for (const SgfProperty& property : node)
     if (is_move(property)) read_move(property, game);
   for (const SgfProperty& property : node)
     if (property.name == kPolicy && !game.moves.empty()) read_policy(property, game);
+  require(game.first_searched() == first || (first == before && game.policies.empty()), kPolicy,
+          " is not known, once, of every move after the first that has it");
 }
 
 SgfGame game_of(const SgfLine& line, const std::string& file) {
@@ -116,8 +118,6 @@ SgfGame game_of(const SgfLine& line, const std::string& file) {
       const bool at_move = std::ranges::any_of(line[i], is_move);
       throw e.within(at_move ? cat("move ", game.moves.size() + 1) : "the set-up");
     }
-  require(game.policies.empty() || game.policies.size() == game.moves.size() * policy_width(game), kPolicy,
-          " is not known of every move");
   return game;
 }
 
@@ -165,6 +165,8 @@ std::string policy_text(std::span<const float> policy, int size) {
 }
 
 }  // namespace
+
+size_t SgfGame::first_searched() const { return moves.size() - policies.size() / policy_width(*this); }
 
 std::vector<SgfGame> read_sgf(std::string_view text, const std::string& file) try {
   std::vector<SgfGame> games;
@@ -216,6 +218,7 @@ Game replay(const SgfGame& record, const Rules& rules) {
 
 std::string write_sgf(const SgfGame& game) {
   constexpr size_t kMovesPerLine = 12;
+  const size_t width = policy_width(game), first = game.first_searched();
   std::string text = cat("(;FF[4]GM[1]SZ[", game.size, "]");
   if (game.komi) text += cat("KM[", *game.komi, "]");
   if (game.handicap > 0) text += cat("HA[", game.handicap, "]");
@@ -227,8 +230,7 @@ std::string write_sgf(const SgfGame& game) {
     if (i % kMovesPerLine == 0) text += "\n";
     const SgfMove& move = game.moves[i];
     text += cat(";", move.player == Color::black ? "B" : "W", "[", sgf_text(move.move, game.size), "]");
-    if (!game.policies.empty())
-      text += policy_text(std::span(game.policies).subspan(i * policy_width(game), policy_width(game)), game.size);
+    if (i >= first) text += policy_text(std::span(game.policies).subspan((i - first) * width, width), game.size);
   }
   return text + ")\n";
 }

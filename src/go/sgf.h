@@ -28,9 +28,10 @@ struct SgfGame {
   std::vector<int> black = {};  // AB of the root: points
   std::vector<int> white = {};  // AW of the root
   std::vector<SgfMove> moves;
-  // (moves, B * B + 1): what a search found before each move; empty where none is known. A property of ours, PI, says
-  // it by point: PI[dd:0.25][ee:0.75], with [:0.1] for the pass.
+  // (searched moves, B * B + 1): what a search found before each of the last moves; those before were not searched. A
+  // property of ours, PI, says it by point: PI[dd:0.25][ee:0.75], with [:0.1] for the pass.
   std::vector<float> policies;
+  size_t first_searched() const;                  // a move's index; without policies the number of moves
   std::map<std::string, std::string> properties;  // of the root, besides: PB, PW, RU, ... (the first value of each)
 };
 

@@ -51,10 +51,20 @@ TEST(Sgf, KeepsTheSearchPoliciesOfMoves) {
   const SgfGame game = one("(;GM[1]SZ[2];B[aa]PI[aa:0.75][:0.25];W[]PI[bb:0.1][:0.9])");
   EXPECT_EQ(game.policies, (std::vector<float>{0.75f, 0, 0, 0, 0.25f, 0, 0, 0, 0.1f, 0.9f}));
   EXPECT_EQ(one(write_sgf(game)).policies, game.policies);
-  EXPECT_THAT(refusal_of("(;SZ[2];B[aa]PI[aa:1];W[])"), HasSubstr("PI is not known of every move"));
-  EXPECT_THAT(refusal_of("(;SZ[2];B[aa];W[]PI[aa:1])"), HasSubstr("move 3: PI is not known of every move before"));
+  EXPECT_EQ(game.first_searched(), 0u);
+  EXPECT_THAT(refusal_of("(;SZ[2];B[aa]PI[aa:1];W[])"), HasSubstr("PI is not known, once, of every move"));
+  EXPECT_THAT(refusal_of("(;SZ[2];B[aa]PI[aa:1]PI[bb:1])"), HasSubstr("PI is not known, once, of every move"));
+  EXPECT_THAT(refusal_of("(;SZ[2];B[aa]PI[aa:1];PI[aa:1])"), HasSubstr("PI is not known, once, of every move"));
   for (const char* wrong : {"aa", "aa:2", "aa:x", "cc:1", "aa:-1"})
     EXPECT_THAT(refusal_of(std::string("(;SZ[2];B[aa]PI[") + wrong + "])"), HasSubstr("is no point with a number"));
+}
+
+TEST(Sgf, KnowsWhichMovesWereSearched) {
+  const SgfGame game = one("(;GM[1]SZ[2];B[aa];W[bb]PI[bb:1];B[]PI[ab:0.5][:0.5])");
+  EXPECT_EQ(game.first_searched(), 1u);
+  EXPECT_EQ(game.policies, (std::vector<float>{0, 0, 0, 1, 0, 0, 0, 0.5f, 0, 0.5f}));
+  EXPECT_EQ(one(write_sgf(game)).policies, game.policies);
+  EXPECT_EQ(one("(;SZ[2];B[aa];W[bb])").first_searched(), 2u);
 }
 
 TEST(Sgf, ReadsOldNamesCollectionsAndTextBefore) {

@@ -9,7 +9,7 @@ GenerationRow generation_row(const go::SelfPlay& played, const std::optional<dou
   const go::SelfPlaySummary sums = go::summary(played.games, resign_below.value_or(-1));
   const go::SearchCounts& counts = sums.counts;
   GenerationRow row{.games = sums.games,
-                    .moves = sums.moves,
+                    .moves = sums.searched_moves,
                     .distinct = sums.distinct,
                     .black_wins = sums.black_wins,
                     .ended_by_length = sums.ended_by_length,

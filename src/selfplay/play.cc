@@ -33,6 +33,7 @@ class Seated {
 
 Trainable playing_cell(const PlayOptions& options, const RunnerSettings& settings) {
   if (options.games < 1) fail(ErrorKind::usage, "one game or more, got ", options.games);
+  go::require_komi(options.komi);
   Trainable cell = answering(options.workload, {}, settings);
   board_of(cell);
   check_weights(options.weights, cell.prepared.program, cell.prepared.run.workload.model);
@@ -62,6 +63,7 @@ GenerationRow play_itself(const PlayOptions& options, const RunnerSettings& sett
   Seated own(cell, options.weights, settings);
   const int64_t begin = now_ns();
   const go::SelfPlayOptions asked{.size = board_of(cell),
+                                  .komi = options.komi,
                                   .seed = options.workload.seed,
                                   .games = options.games,
                                   .search = options.search,
@@ -87,6 +89,7 @@ MatchRow play_against(const std::string& opponent, const PlayOptions& options, c
   Seated own(cell, options.weights, settings);
   const go::Match match = go::play_match(go::SearchPlayer{&own.network(), options.search}, *player,
                                          {.size = board_of(cell),
+                                          .komi = options.komi,
                                           .seed = options.workload.seed,
                                           .pairs = (options.games + 1) / 2,
                                           .side_by_side = side_by_side(cell, options.search.leaves)});

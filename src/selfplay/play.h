@@ -13,6 +13,7 @@ namespace tbd {
 struct PlayOptions {
   Workload workload;  // without data; the batch is that of the network's answers
   std::filesystem::path weights;
+  double komi = 7.5;
   int64_t games = 32;  // rounded up to pairs, against another player
   go::SearchOptions search = {};
   std::filesystem::path out;  // games.sgf is written there; empty: nowhere

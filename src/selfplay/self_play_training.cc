@@ -30,6 +30,7 @@ void fields(O& options, auto visit) {
   visit("games", options.games);
   visit("window", options.window);
   visit("komi", options.komi);
+  visit("opening_moves", options.opening_moves);
   visit("passes", options.passes);
   visit("readouts", options.search.readouts);
   visit("leaves", options.search.leaves);
@@ -40,8 +41,9 @@ void fields(O& options, auto visit) {
 
 namespace {
 
-constexpr const char* kKey = "selfplay";        // of run.json's environment, "training"
-constexpr int64_t kMostPairsToPrevious = 50;    // of the match against the generation before
+constexpr const char* kKey = "selfplay";      // of run.json's environment, "training"
+constexpr int64_t kMostPairsToPrevious = 50;  // of the match against the generation before
+constexpr int64_t kMostOpeningMoves = 100;
 constexpr uint64_t kMatchSeeds = 0x6d61746368;  // matches have openings that no game of self-play has
 
 Json kept_options(const SelfPlayTraining& options) {
@@ -70,8 +72,9 @@ void check(const SelfPlayTraining& options) {
   at_least_one(options.search.leaves, "leaf at a time");
   at_least_one(options.evaluate_every, "generation between evaluations");
   at_least_one(options.pairs, "pair of games of a match");
-  if (2 * options.komi != std::floor(2 * options.komi))
-    fail(ErrorKind::usage, "a komi is a number of half points, got ", options.komi);
+  go::require_komi(options.komi);
+  if (options.opening_moves < 0 || options.opening_moves > kMostOpeningMoves)
+    fail(ErrorKind::usage, "a game begins with 0 to ", kMostOpeningMoves, " random moves, got ", options.opening_moves);
   if (!(options.passes > 0)) fail(ErrorKind::usage, "passes over the window's positions have to be positive");
 }
 
@@ -179,6 +182,7 @@ class SelfPlayCourse final : public Course {
                                     .first_game = (number - 1) * options_.games,
                                     .games = options_.games,
                                     .search = options_.search,
+                                    .opening = {.fewest = 0, .most = static_cast<int>(options_.opening_moves)},
                                     .resign_below = go::resignation_threshold(known),
                                     .side_by_side = beside_};
     const go::SelfPlay played = go::self_play(asked, network);
@@ -191,6 +195,7 @@ class SelfPlayCourse final : public Course {
 
   go::MatchOptions match(uint64_t which) const {
     return {.size = board_,
+            .komi = options_.komi,
             .seed = options_.workload.seed ^ (kMatchSeeds + which),
             .pairs = options_.pairs,
             .side_by_side = beside_};

@@ -8,12 +8,13 @@
 namespace tbd {
 
 struct SelfPlayTraining {
-  Workload workload;         // without data; its batch is that of training and of the network's answers
-  int64_t generations = 20;  // in all
-  int64_t games = 256;       // of each
-  int64_t window = 5;        // generations that are learnt from
-  double komi = 7.5;         // of these games; matches keep that of the rules
-  double passes = 1;         // over the window's positions, after each generation
+  Workload workload;          // without data; its batch is that of training and of the network's answers
+  int64_t generations = 20;   // in all
+  int64_t games = 256;        // of each
+  int64_t window = 5;         // generations that are learnt from
+  double komi = 7.5;          // of these games and of matches
+  int64_t opening_moves = 4;  // random ones before the first search of a game: 0 to so many
+  double passes = 1;          // over the window's positions, after each generation
   go::SearchOptions search = {.readouts = 64, .leaves = 4};
   std::optional<double> rate;  // of learning, all along; nullopt: the network's own schedule
   int64_t evaluate_every = 1;  // generations; the last one always

@@ -74,8 +74,10 @@ class GameReader {
       return;
     }
     files_.board = game.size;
-    files_.games.push_back(
-        {game.moves, game.policies, winner == go::Winner::black ? go::Color::black : go::Color::white});
+    files_.games.push_back({.moves = game.moves,
+                            .policies = game.policies,
+                            .first = game.policies.empty() ? 0 : game.first_searched(),
+                            .winner = winner == go::Winner::black ? go::Color::black : go::Color::white});
   }
 
   std::string why_skipped(const go::SgfGame& game, go::Winner winner) const {

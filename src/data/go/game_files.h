@@ -12,6 +12,7 @@ namespace tbd {
 struct LearntGame {
   std::vector<go::SgfMove> moves;
   std::vector<float> policies;  // as SgfGame has them; empty: of a game without a search
+  size_t first = 0;             // move that is learnt: those before it have no policy although later ones do
   go::Color winner = go::Color::black;
 };
 

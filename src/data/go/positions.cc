@@ -18,7 +18,8 @@ namespace {
 // Number of positions before each game, and after the last.
 std::vector<int64_t> starts_of(const std::vector<LearntGame>& games) {
   std::vector<int64_t> starts = {0};
-  for (const LearntGame& game : games) starts.push_back(starts.back() + static_cast<int64_t>(game.moves.size()));
+  for (const LearntGame& game : games)
+    starts.push_back(starts.back() + static_cast<int64_t>(game.moves.size() - game.first));
   require(starts.back() <= int64_t{UINT32_MAX}, "the games have more than 2^32 positions");
   return starts;
 }
@@ -61,14 +62,15 @@ class GamePositions::Maker final : public SampleMaker {
     const auto after = std::ranges::upper_bound(all_.starts_, int64_t{position});
     const auto number = static_cast<size_t>(after - all_.starts_.begin() - 1);
     const LearntGame& learnt = all_.files_.games[number];
-    const auto index = static_cast<size_t>(position - all_.starts_[number]);
+    const size_t index = learnt.first + static_cast<size_t>(position - all_.starts_[number]);
     go::Game game(all_.files_.board);
     for (size_t i = 0; i < index; ++i) game.play(learnt.moves[i].player, learnt.moves[i].move);
     game.set_to_play(learnt.moves[index].player);
     const int symmetry = symmetry_of(step, position);
     if (learnt.policies.empty()) return write_position(game, learnt.moves[index].move, learnt.winner, symmetry, row);
-    const size_t width = learnt.policies.size() / learnt.moves.size();
-    write_position(game, std::span(learnt.policies).subspan(index * width, width), learnt.winner, symmetry, row);
+    const size_t width = learnt.policies.size() / (learnt.moves.size() - learnt.first);
+    const auto policy = std::span(learnt.policies).subspan((index - learnt.first) * width, width);
+    write_position(game, policy, learnt.winner, symmetry, row);
   }
 
  private:

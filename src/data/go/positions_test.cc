@@ -115,6 +115,17 @@ TEST_F(GameFolder, PoliciesOfASearchTakeThePlaceOfTheMove) {
   }
 }
 
+TEST_F(GameFolder, MovesBeforeTheFirstSearchAreNotLearnt) {
+  write_file(root() / "train/a.sgf", "(;GM[1]SZ[2]RE[B+R];B[aa];W[]PI[bb:0.1][:0.9];B[bb]PI[bb:1])");
+  write_file(root() / "val/a.sgf", read_file(root() / "train/a.sgf"));
+  const auto source = open_source(spec(Split::val, 2));
+  EXPECT_EQ(source->size(), 2);
+  const TensorMap batch = source->next(1);
+  EXPECT_EQ(floats_of_row(batch, "pi", 0), (std::vector<float>{0, 0, 0, 0.1f, 0.9f}));
+  EXPECT_EQ(floats_of_row(batch, "pi", 1), (std::vector<float>{0, 0, 0, 1, 0}));
+  EXPECT_EQ(floats_of_row(batch, "x", 0)[4], 1) << "Black's stone, seen by White";
+}
+
 TEST_F(GameFolder, TrainingGivesEachPositionOnceAnEpochUnderItsSymmetry) {
   const go::SgfGame a = write("train/deeper/a.sgf", 1, 14, "B+R"), b = write("train/b.SGF", 2, 15, "W+R");
   // Positions count by path: train/b.SGF comes before train/deeper/a.sgf.
