@@ -6,14 +6,45 @@
 #include "base/subprocess.h"
 #include "built_workers.h"
 #include "data/testing_images.h"
-#include "record/reader.h"
+#include "runner/training.h"
+#include "runner/training_plan.h"
 
 namespace tbd {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kTrains =
+    "seeds = 2\nseed = 5\n[a]\nmodel = resnet50, inception_v3\nconfig = tiny\ndata = photos\nsteps = 200\n"
+    "until = top1=0.9\nlr = 0.05\n[b]\nmodel = llama\nframework = mxnet\ndata = prose\nepochs = 0.5\n[exclude]\n"
+    "model = inception_v3\n";
+
+std::string refusal_to_train(std::string_view text) {
+  try {
+    (void)planned_trainings(plan_from_text(text, "a.plan"), "runs");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(PlannedTrainings, HaveAFolderForEachSeed) {
+  const std::vector<TrainOptions> all = planned_trainings(plan_from_text(kTrains, "a"), "runs");
+  ASSERT_EQ(all.size(), 4u) << "two seeds of two networks, without the excluded one";
+  EXPECT_EQ(all[1].workload.model, "resnet50");
+  EXPECT_EQ(all[1].workload.seed, 6u);
+  EXPECT_EQ(all[1].rate, 0.05);
+  EXPECT_EQ(to_text(*all[1].until), "top1=0.9");
+  EXPECT_TRUE(all[2].length.epochs);
+  EXPECT_THAT(all[2].out.string(), AllOf(StartsWith("runs/llama-mxnet-"), EndsWith("-pipeline-seed-5")));
+  EXPECT_THAT(refusal_to_train("model = bert\nlr = 1\n"), HasSubstr("a set of bert says neither steps nor epochs"));
+  EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\n[a]\ndata = prose\n[b]\ndata = cloze\n"),
+              HasSubstr("two trainings of the plan would go into runs/bert"));
+}
 
 class TrainPlans : public ::testing::Test {
  protected:

@@ -10,13 +10,13 @@ namespace {
 
 constexpr int64_t kMostPoints = 200;
 
-double mean(const std::vector<double>& values) {
+double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 void add_point(ChartSeries& series, double x, const std::vector<double>& values, bool is_range) {
   series.x.push_back(x);
-  series.y.push_back(mean(values));
+  series.y.push_back(mean_of(values));
   if (!is_range) return;
   series.low.push_back(*std::ranges::min_element(values));
   series.high.push_back(*std::ranges::max_element(values));
@@ -27,7 +27,7 @@ struct LossGroup {
   std::vector<double> losses;
   int64_t last = 0;
 };
-std::map<int64_t, LossGroup> grouped(const std::map<int64_t, double>& losses, int64_t length) {
+std::map<int64_t, LossGroup> loss_groups(const std::map<int64_t, double>& losses, int64_t length) {
   std::map<int64_t, LossGroup> groups;
   for (const auto& [step, loss] : losses) {
     LossGroup& group = groups[(step - 1) / length];
@@ -55,8 +55,8 @@ ChartSeries learned_loss(const LearnedSetting& setting) {
   const int64_t length = std::max<int64_t>(1, steps / kMostPoints);
   std::map<int64_t, LossGroup> all;
   for (const LearnedCurve& seed : setting.seeds)
-    for (const auto& [index, group] : grouped(seed.losses, length)) {
-      all[index].losses.push_back(mean(group.losses));
+    for (const auto& [index, group] : loss_groups(seed.losses, length)) {
+      all[index].losses.push_back(mean_of(group.losses));
       all[index].last = std::max(all[index].last, group.last);
     }
   ChartSeries series{.name = setting.label()};
@@ -84,7 +84,7 @@ ChartSeries learned_metric(const LearnedSetting& setting, const std::string& met
   ChartSeries series{.name = setting.label()};
   for (const auto& [step, point] : points) {
     const int64_t samples = step * setting.seeds.front().attempt.samples_per_step;
-    const double x = axis == LearnedAxis::seconds ? mean(point.seconds)
+    const double x = axis == LearnedAxis::seconds ? mean_of(point.seconds)
                                                   : static_cast<double>(axis == LearnedAxis::steps ? step : samples);
     add_point(series, x, point.values, setting.seeds.size() > 1);
   }

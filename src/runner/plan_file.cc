@@ -147,8 +147,7 @@ class PlanReader {
       return;
     }
     if (among(training_settings(), key)) {
-      TrainOptions alone;
-      set_training(alone, key, only_one(values, key));
+      check_training(key, only_one(values, key));
       at_->set.training[key] = values[0];
       return;
     }

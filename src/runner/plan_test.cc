@@ -5,17 +5,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "runner/training_plan.h"
 
 namespace tbd {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-using ::testing::StartsWith;
 
 std::string refusal(std::string_view text) {
   try {
@@ -198,29 +194,6 @@ TEST(Plan, ASetOfTrainingsKeepsItsSettings) {
   for (const char* wrong : {"steps = 0", "epochs = -1", "until = top1", "lr = fast", "seeds = none",
                             "evaluate-every = 0.5", "steps = 1, 2"})
     EXPECT_THAT(refusal(cat("model = resnet50\n", wrong, "\n")), HasSubstr("a.plan:2: ")) << wrong;
-}
-
-std::string refusal_to_train(std::string_view text) {
-  try {
-    (void)planned_trainings(plan_from_text(text, "a.plan"), "runs");
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-
-TEST(Plan, TrainsEachSeedIntoAFolderOfItsOwn) {
-  const std::vector<TrainOptions> all = planned_trainings(plan_from_text(kTrains, "a"), "runs");
-  ASSERT_EQ(all.size(), 4u) << "two seeds of two networks, without the excluded one";
-  EXPECT_EQ(all[1].workload.model, "resnet50");
-  EXPECT_EQ(all[1].workload.seed, 6u);
-  EXPECT_EQ(all[1].rate, 0.05);
-  EXPECT_EQ(to_text(*all[1].until), "top1=0.9");
-  EXPECT_TRUE(all[2].length.epochs);
-  EXPECT_THAT(all[2].out.string(), AllOf(StartsWith("runs/llama-mxnet"), EndsWith("-seed-5")));
-  EXPECT_THAT(refusal_to_train("model = bert\nlr = 1\n"), HasSubstr("a set of bert says neither steps nor epochs"));
-  EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\n[a]\ndata = prose\n[b]\ndata = cloze\n"),
-              HasSubstr("two trainings of the plan would go into runs/bert"));
 }
 
 TEST(Plan, ASetKeepsItsCellsOneByOneInTheirOrder) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "runner/training.h"
 
 namespace tbd {
 namespace {
@@ -27,25 +29,10 @@ int64_t seeds_of(const WorkloadSet& set) {
 
 // As a record of a measured workload is named, without the axes that are left open.
 std::string training_name(Workload workload) {
-  workload.input_mode = InputMode::kPipeline;  // as of every training
-  std::string name = cat(folder_name(workload), "-seed-", workload.seed);
+  const uint64_t seed = std::exchange(workload.seed, 0);
+  std::string name = cat(folder_name(workload), "-seed-", seed);
   for (size_t at = name.find("--"); at != std::string::npos; at = name.find("--")) name.erase(at, 1);
   return name;
-}
-
-TrainOptions options_of(const WorkloadSet& set, const Workload& workload) {
-  if (!set.training.contains("steps") && !set.training.contains("epochs"))
-    fail(ErrorKind::usage, "a set of ", workload.model, " says neither steps nor epochs, as a training needs");
-  TrainOptions options{.workload = workload};
-  for (const auto& [setting, value] : set.training) set_training(options, setting, value);
-  return options;
-}
-
-}  // namespace
-
-const std::vector<std::string>& training_settings() {
-  static const std::vector<std::string> names = {"steps", "epochs", "evaluate-every", "until", "lr", kSeeds};
-  return names;
 }
 
 void set_training(TrainOptions& options, const std::string& setting, const std::string& value) {
@@ -57,6 +44,26 @@ void set_training(TrainOptions& options, const std::string& setting, const std::
   if (setting == kSeeds) (void)count_from(value, setting);
 }
 
+TrainOptions training_of(const WorkloadSet& set, const Workload& workload) {
+  if (!set.training.contains("steps") && !set.training.contains("epochs"))
+    fail(ErrorKind::usage, "a set of ", workload.model, " says neither steps nor epochs, as a training needs");
+  TrainOptions options{.workload = workload};
+  for (const auto& [setting, value] : set.training) set_training(options, setting, value);
+  return options;
+}
+
+}  // namespace
+
+void check_training(const std::string& setting, const std::string& value) {
+  TrainOptions alone;
+  set_training(alone, setting, value);
+}
+
+const std::vector<std::string>& training_settings() {
+  static const std::vector<std::string> names = {"steps", "epochs", "evaluate-every", "until", "lr", kSeeds};
+  return names;
+}
+
 std::vector<TrainOptions> planned_trainings(const Plan& plan, const fs::path& out) {
   std::vector<TrainOptions> trainings;
   std::set<fs::path> folders;
@@ -64,7 +71,8 @@ std::vector<TrainOptions> planned_trainings(const Plan& plan, const fs::path& ou
     for (const Workload& workload : cells(set)) {
       if (std::ranges::any_of(plan.excludes, [&](const auto& each) { return excluded(workload, each); })) continue;
       for (int64_t i = 0; i < seeds_of(set); ++i) {
-        TrainOptions options = options_of(set, workload);
+        TrainOptions options = training_of(set, workload);
+        options.workload.input_mode = InputMode::kPipeline;
         options.workload.seed += static_cast<uint64_t>(i);
         options.out = out / training_name(options.workload);
         if (!folders.insert(options.out).second)

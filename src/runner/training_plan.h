@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "runner/plan.h"
-#include "runner/training.h"
 
 namespace tbd {
 
+struct TrainOptions;
+
 // Settings of `train` that a line of a plan may set, under the names of its options.
 const std::vector<std::string>& training_settings();
-// Throws Error(usage) on a value that the training cannot have.
-void set_training(TrainOptions& options, const std::string& setting, const std::string& value);
+// Throws Error(usage) on a value that no training can have.
+void check_training(const std::string& setting, const std::string& value);
 
 // In the plan's order, the seeds of a workload one after another; each goes into a folder of `out` that its network,
 // axes and seed name. Throws Error(usage) for a plan with a set that says no length, and with workloads that would go
