@@ -20,8 +20,9 @@ using ::testing::StartsWith;
 
 constexpr const char* kTrains =
     "seeds = 2\nseed = 5\n[a]\nmodel = resnet50, inception_v3\nconfig = tiny\ndata = photos\nsteps = 200\n"
-    "until = top1=0.9\nlr = 0.05\n[b]\nmodel = llama\nframework = mxnet\ndata = prose\nepochs = 0.5\n[exclude]\n"
-    "model = inception_v3\n";
+    "evaluate-every = 25\nuntil = top1=0.9\nlr = 0.05\n[b]\nmodel = llama\nframework = mxnet\ndata = prose\nepochs = "
+    "0.5\n"
+    "[exclude]\nmodel = inception_v3\n";
 
 std::string refusal_to_train(std::string_view text) {
   try {
@@ -41,6 +42,8 @@ TEST(PlannedTrainings, HaveAFolderForEachSeed) {
   EXPECT_EQ(to_text(*all[1].until), "top1=0.9");
   EXPECT_TRUE(all[2].length.epochs);
   EXPECT_THAT(all[2].out.string(), AllOf(StartsWith("runs/llama-mxnet-"), EndsWith("-pipeline-seed-5")));
+  EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\nepochs = 1\n"), HasSubstr("says both steps and epochs"));
+  EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\nuntil = loss=1\n"), HasSubstr("needs evaluate-every"));
   EXPECT_THAT(refusal_to_train("model = bert\nlr = 1\n"), HasSubstr("a set of bert says neither steps nor epochs"));
   EXPECT_THAT(refusal_to_train("model = bert\nsteps = 1\n[a]\ndata = prose\n[b]\ndata = cloze\n"),
               HasSubstr("two trainings of the plan would go into runs/bert"));

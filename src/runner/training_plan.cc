@@ -45,8 +45,12 @@ void set_training(TrainOptions& options, const std::string& setting, const std::
 }
 
 TrainOptions training_of(const WorkloadSet& set, const Workload& workload) {
-  if (!set.training.contains("steps") && !set.training.contains("epochs"))
+  const bool steps = set.training.contains("steps"), epochs = set.training.contains("epochs");
+  if (!steps && !epochs)
     fail(ErrorKind::usage, "a set of ", workload.model, " says neither steps nor epochs, as a training needs");
+  if (steps && epochs) fail(ErrorKind::usage, "a set of ", workload.model, " says both steps and epochs");
+  if (set.training.contains("until") && !set.training.contains("evaluate-every"))
+    fail(ErrorKind::usage, "a set of ", workload.model, " says until, which needs evaluate-every");
   TrainOptions options{.workload = workload};
   for (const auto& [setting, value] : set.training) set_training(options, setting, value);
   return options;

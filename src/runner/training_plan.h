@@ -17,8 +17,8 @@ const std::vector<std::string>& training_settings();
 void check_training(const std::string& setting, const std::string& value);
 
 // In the plan's order, the seeds of a workload one after another; each goes into a folder of `out` that its network,
-// axes and seed name. Throws Error(usage) for a plan with a set that says no length, and with workloads that would go
-// into one folder.
+// axes and seed name. Throws Error(usage) for a plan with a set that says no length or two, or a goal without
+// evaluate-every, and with workloads that would go into one folder.
 std::vector<TrainOptions> planned_trainings(const Plan& plan, const std::filesystem::path& out);
 
 }  // namespace tbd
