@@ -124,13 +124,18 @@ void add_charts(const std::string& network, const std::map<std::string, LearnedS
   }
 }
 
+void show(Table table, Page& page) {
+  page.html += to_html(table);
+  page.tables.push_back(std::move(table));
+}
+
 // Of a training by self-play: what it played, and how strong it was found.
 void add_self_play(const Record& record, Page& page) {
   const std::vector<GenerationRow> generations = read_generations(record.folder);
   if (generations.empty()) return;
   const std::string name = record.folder.filename().string();
-  page.tables.push_back(generations_table(cat("Self-play of ", name), generations));
-  page.tables.push_back(matches_table(cat("Matches of ", name), read_matches(record.folder)));
+  show(generations_table(cat("Self-play of ", name), generations), page);
+  show(matches_table(cat("Matches of ", name), read_matches(record.folder)), page);
 }
 
 }  // namespace
@@ -139,11 +144,11 @@ Page learning_page(std::span<const ReportCell> cells) {
   Page page{.id = "learned", .title = "Learned"};
   const Networks networks = networks_of(cells);
   if (networks.empty()) return page;
-  if (Table times = times_of(networks); !times.rows.empty()) page.tables.push_back(std::move(times));
   page.html =
       "<p>Trainings to a result: the loss of what was trained on, and metrics of the held-out part of the data set, or "
       "of matches where a network learns from games against itself. "
       "Frameworks and seeds of one network are laid over each other.</p>\n";
+  if (Table times = times_of(networks); !times.rows.empty()) show(std::move(times), page);
   size_t number = 0;
   for (const auto& [network, settings] : networks) {
     page.tables.push_back(table_of(network, settings));

@@ -491,6 +491,12 @@ TEST_F(LearningPage, TakesLossesThatStandAndLeavesOutUnknownOnes) {
   EXPECT_THAT(loss.y, testing::ElementsAre(8, 7, 6, 5, 4));
 }
 
+TEST_F(LearningPage, ShowsTheTimeToQuality) {
+  EXPECT_THAT(page().html, Not(HasSubstr("Time to quality"))) << "without a goal";
+  (*record_.run.environment)["training"]["until"] = "top1=0.5";
+  EXPECT_THAT(page().html, AllOf(HasSubstr("Time to quality"), HasSubstr("1 of 1")));
+}
+
 TEST_F(LearningPage, DrawsAMetricAgainstStepsAndTrainingTime) {
   const Page made = page();
   EXPECT_THAT(made.charts.at(1).series.at(0).x, testing::ElementsAre(2, 6));
