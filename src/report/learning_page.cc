@@ -92,8 +92,7 @@ struct AxisWords {
 constexpr AxisWords kLearnedAxes[] = {{LearnedAxis::steps, "steps", "steps", "step"},
                                       {LearnedAxis::samples, "samples", "samples", "samples trained on"},
                                       {LearnedAxis::seconds, "time", "training time", "training time, s"}};
-constexpr const char* kOverSeeds =
-    " Of several seeds the mean, and shaded what they span; a training that ended keeps its last value.";
+constexpr const char* kOverSeeds = " Of several seeds the mean, and shaded what they span";
 
 void add_charts(const std::string& network, const std::map<std::string, LearnedSetting>& settings, size_t number,
                 Page& page) {
@@ -101,7 +100,7 @@ void add_charts(const std::string& network, const std::map<std::string, LearnedS
              .title = network + ": training loss",
              .x_title = "step",
              .y_title = "loss",
-             .caption = cat("Of the batches that were trained on, averaged where there are many.", kOverSeeds),
+             .caption = cat("Of the batches that were trained on, averaged where there are many.", kOverSeeds, "."),
              .mark = Mark::lines,
              .table = page.tables.back()};
   for (const auto& [name, setting] : settings) loss.series.push_back(learned_loss(setting));
@@ -114,7 +113,8 @@ void add_charts(const std::string& network, const std::map<std::string, LearnedS
                   .title = cat(network, ": ", metric, " against ", words.against),
                   .x_title = words.title,
                   .y_title = metric,
-                  .caption = cat("On the held-out part of the data set, or in matches.", kOverSeeds),
+                  .caption = cat("On the held-out part of the data set, or in matches.", kOverSeeds,
+                                 "; a training that has ended keeps its last value."),
                   .mark = Mark::lines};
       for (const auto& [name, setting] : settings)
         if (ChartSeries series = learned_metric(setting, metric, words.axis); !series.x.empty())
