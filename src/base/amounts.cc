@@ -33,6 +33,12 @@ constexpr double kMostSeconds = 1e8;  // three years
 
 }  // namespace
 
+double positive_number_from(std::string_view text, std::string_view what) {
+  const std::optional<double> value = parse_double(text);
+  require(value && *value > 0, what, " needs a positive number, got '", text, "'");
+  return *value;
+}
+
 double seconds_from(std::string_view text, std::string_view what) {
   const auto [digits, unit] = number_and_unit(trim(text));
   const double scale = unit == "s" || unit.empty() ? 1 : unit == "m" || unit == "min" ? 60 : unit == "h" ? 3600 : 0;

@@ -6,6 +6,9 @@
 
 namespace tbd {
 
+// A number above 0. Throws Error(invalid) that starts with `what`.
+double positive_number_from(std::string_view text, std::string_view what);
+
 // Seconds above 0: a plain number, or one with s, m (min) or h. Throws Error(invalid) that starts with `what`.
 double seconds_from(std::string_view text, std::string_view what);
 std::string seconds_text(double seconds);  // "20s"; the shortest digits that parse back

@@ -1,6 +1,7 @@
 #include <ostream>
 
 #include "cli/data_parts.h"
+#include "cli/small_sets.h"
 #include "data/known_sets.h"
 
 namespace tbd::cli {
@@ -9,9 +10,7 @@ namespace {
 // Where the set-up has made it; empty where it has not.
 std::string place_of(const Context& context, const KnownSet& set) {
   if (set.folder.empty()) return "";
-  const std::filesystem::path folder = context.cache_folder / "data" / set.folder;
-  std::error_code ignored;
-  return std::filesystem::exists(folder / "data.json", ignored) ? folder.string() : "";
+  return small_set(context, set.folder).string();
 }
 
 TableCell text_cell(std::string_view text) { return text.empty() ? TableCell() : TableCell(std::string(text)); }

@@ -49,13 +49,6 @@ std::filesystem::path photographs(const Context& context) {
   return std::filesystem::is_directory(folder / "train") ? folder : std::filesystem::path();
 }
 
-std::string data_folder(const Context& context, const std::string& named) {
-  std::error_code none;
-  if (named.empty() || named.find('/') != std::string::npos || std::filesystem::exists(named, none)) return named;
-  const std::filesystem::path made = context.cache_folder / "data" / named;
-  return std::filesystem::exists(made / "data.json", none) ? made.string() : named;
-}
-
 std::vector<std::string> plan_names(const Context& context) {
   std::vector<std::string> names;
   std::error_code none;

@@ -17,10 +17,6 @@ std::vector<std::string> plan_names(const Context& context);
 // name or that without ".plan". Throws Error(not_found) that offers the nearest.
 std::filesystem::path plan_file(const Context& context, const std::string& named);
 
-// The folder of a data set: as it stands, else the small set of that name that the set-up made. A name that is neither
-// stays, for who reads it to say so.
-std::string data_folder(const Context& context, const std::string& named);
-
 // Installs handlers for SIGINT, SIGTERM and SIGHUP that only note the signal; true once one came.
 void note_interrupts();
 bool interrupted();

@@ -5,6 +5,7 @@
 
 #include "analysis/self_play_tables.h"
 #include "analysis/time_to_quality.h"
+#include "base/amounts.h"
 #include "cli/commands.h"
 #include "cli/live_line.h"
 #include "cli/locations.h"
@@ -119,7 +120,7 @@ class TrainCommand final : public Command {
                          .pairs = (positive(match_games_, "--match-games") + 1) / 2,
                          .frame = {.out = out_}};
     out.search.readouts = static_cast<int>(positive(readouts_, "--readouts"));
-    if (rate_) out.rate = positive_number(*rate_, "--lr");
+    if (rate_) out.rate = positive_number_from(*rate_, "--lr");
     if (every_) out.evaluate_every = positive(*every_, "--evaluate-every");
     if (until_) out.frame.until = goal_from(*until_);
     if (weights_) out.frame.weights = *weights_;
@@ -196,20 +197,14 @@ class TrainCommand final : public Command {
     return table;
   }
 
-  static double positive_number(const std::string& text, std::string_view option) {
-    const double value = number_from(text, option);
-    if (value <= 0) fail(ErrorKind::usage, option, " needs a positive number, got '", text, "'");
-    return value;
-  }
-
   TrainOptions train_options(const Context& context) const {
     if (steps_.empty() == epochs_.empty() || out_.empty())
       fail(ErrorKind::usage, "a training needs --steps or --epochs, and --out, or else --resume");
     TrainOptions out{.workload = training_.workload(context)};
-    if (!epochs_.empty()) out.length = {.value = positive_number(epochs_, "--epochs"), .epochs = true};
+    if (!epochs_.empty()) out.length = {.value = positive_number_from(epochs_, "--epochs"), .epochs = true};
     if (!steps_.empty()) out.length.value = static_cast<double>(positive(steps_, "--steps"));
     if (every_) out.evaluate_every = steps_or_epochs_from(*every_);
-    if (rate_) out.rate = positive_number(*rate_, "--lr");
+    if (rate_) out.rate = positive_number_from(*rate_, "--lr");
     if (until_) out.until = goal_from(*until_);
     if (until_ && !every_) fail(ErrorKind::usage, "--until needs --evaluate-every");
     if (weights_) out.weights = *weights_;

@@ -5,6 +5,7 @@
 
 #include "analysis/time_to_quality.h"
 #include "cli/locations.h"
+#include "cli/small_sets.h"
 #include "record/reader.h"
 #include "runner/training_plan.h"
 

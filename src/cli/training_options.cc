@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "cli/locations.h"
+#include "cli/small_sets.h"
 
 namespace tbd::cli {
 

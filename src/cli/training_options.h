@@ -9,7 +9,7 @@ namespace tbd::cli {
 class TrainingOptions {
  public:
   void declare(Options& options);
-  // Throws Error(usage) on a value that no workload can have. A small set may be named (cli/locations.h).
+  // Throws Error(usage) on a value that no workload can have. A small set may be named (cli/small_sets.h).
   Workload workload(const Context& context) const;
   std::string title() const;  // "resnet50 on photos"
 

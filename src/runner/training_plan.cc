@@ -16,12 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSeeds = "seeds";
 
-double positive_number(const std::string& text, const std::string& setting) {
-  const std::optional<double> value = parse_double(text);
-  require(value && *value > 0, setting, " needs a positive number, not '", text, "'");
-  return *value;
-}
-
 int64_t seeds_of(const WorkloadSet& set) {
   const auto found = set.training.find(kSeeds);
   return found == set.training.end() ? 1 : count_from(found->second, kSeeds);
@@ -37,10 +31,10 @@ std::string training_name(Workload workload) {
 
 void set_training(TrainOptions& options, const std::string& setting, const std::string& value) {
   if (setting == "steps") options.length = {static_cast<double>(count_from(value, setting)), false};
-  if (setting == "epochs") options.length = {positive_number(value, setting), true};
+  if (setting == "epochs") options.length = {positive_number_from(value, setting), true};
   if (setting == "evaluate-every") options.evaluate_every = steps_or_epochs_from(value);
   if (setting == "until") options.until = goal_from(value);
-  if (setting == "lr") options.rate = positive_number(value, setting);
+  if (setting == "lr") options.rate = positive_number_from(value, setting);
   if (setting == kSeeds) (void)count_from(value, setting);
 }
 
