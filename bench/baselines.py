@@ -32,13 +32,11 @@ def prose_words(root):
 
 
 def moves(root):
-    played = [re.findall(r";[BW]\[([a-s]{0,2})\]", path.read_text(errors="replace"))
-              for part in ("train", "val") for path in sorted((root / part).rglob("*.sgf"))]
-    names = [part for part in ("train", "val") for _ in sorted((root / part).rglob("*.sgf"))]
-    train = collections.Counter(m for part, game in zip(names, played) if part == "train" for m in game)
-    held_out = [m for part, game in zip(names, played) if part == "val" for m in game]
-    commonest = train.most_common(1)[0][0]
-    return "policy_top1", held_out.count(commonest) / len(held_out), f"always {commonest}"
+    train, held_out = ([move for game in (root / part).rglob("*.sgf")
+                        for move in re.findall(r";[BW]\[([a-s]{0,2})\]", game.read_text(errors="replace"))]
+                       for part in ("train", "val"))
+    commonest = collections.Counter(train).most_common(1)[0][0]
+    return "policy_top1", held_out.count(commonest) / len(held_out), f"always {commonest or 'a pass'}"
 
 
 def copied(root, languages):
