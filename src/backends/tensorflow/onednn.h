@@ -1,5 +1,5 @@
-// Whether TensorFlow's kernels on the CPU are those of oneDNN: by default where the processor has AVX-512 or the like,
-// and as TF_ENABLE_ONEDNN_OPTS says.
+// Whether TensorFlow's kernels on the CPU are those of oneDNN. It decides by the processor (one without AVX-512 had
+// them off), unless TF_ENABLE_ONEDNN_OPTS says otherwise.
 #pragma once
 #include <optional>
 
