@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/small_sets.h"
 
 namespace tbd::cli {
 namespace {
@@ -47,6 +48,19 @@ RunnerSettings runner_settings(const Context& context) {
 std::filesystem::path photographs(const Context& context) {
   const std::filesystem::path folder = context.cache_folder / "data" / "photos";
   return std::filesystem::is_directory(folder / "train") ? folder : std::filesystem::path();
+}
+
+std::filesystem::path small_set(const Context& context, std::string_view name) {
+  const std::filesystem::path folder = context.cache_folder / "data" / name;
+  std::error_code none;
+  return std::filesystem::exists(folder / "data.json", none) ? folder : std::filesystem::path();
+}
+
+std::string data_folder(const Context& context, const std::string& named) {
+  std::error_code none;
+  if (named.empty() || named.find('/') != std::string::npos || std::filesystem::exists(named, none)) return named;
+  const std::filesystem::path made = small_set(context, named);
+  return made.empty() ? named : made.string();
 }
 
 std::vector<std::string> plan_names(const Context& context) {
