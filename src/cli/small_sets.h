@@ -1,4 +1,4 @@
-// The small real data sets that the set-up makes (docs/data.md), by name; in locations.cc with what else it left.
+// The small real data sets that the set-up makes (docs/data.md), by name. Defined in locations.cc.
 #pragma once
 #include "cli/command.h"
 
