@@ -13,6 +13,7 @@
 #include "worker/evaluation.h"
 #include "worker/initial_values.h"
 #include "worker/inputs.h"
+#include "worker/program_state.h"
 #include "worker/protocol_rows.h"
 #include "worker/step_loop.h"
 
@@ -42,8 +43,7 @@ TensorMap with_prefixes(TensorMap file, const Program& program, const std::strin
     const auto is = [&](const Parameter& p) { return p.name == name; };
     if (std::ranges::any_of(program.parameters, is)) full = cat("param/", name);
     if (std::ranges::any_of(program.buffers, is)) full = cat("buffer/", name);
-    const bool known = full.starts_with("param/") || full.starts_with("buffer/") || full.starts_with("state/") ||
-                       full.starts_with("updates/");
+    const bool known = starts_with_any(full, {"param/", "buffer/", "state/", "updates/", "scale/"});
     require(known, where, ": '", name, "' is neither a parameter nor a buffer of this network");
     out[full] = std::move(tensor);
   }

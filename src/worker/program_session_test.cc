@@ -210,6 +210,14 @@ TEST(StepInterpreter, GoesOnWithTheCountOfAppliedUpdates) {
               HasSubstr("trian"));
 }
 
+TEST(StepInterpreter, RefusesAMultipleThatItsBackendDoesNotKeep) {
+  auto session = ready(one_phase());
+  TensorMap values = session->read({"param/"});
+  const std::string name = values.begin()->first;
+  values[cat("scale/", name)] = scalar_tensor(2, DType::f64);
+  EXPECT_THAT(sentence_of([&] { session->write(values); }), HasSubstr(cat("keeps no multiple of '", name, "'")));
+}
+
 TEST(StepInterpreter, UpdatesAfterTheLastMicroBatchOfEachRepeat) {
   auto session = ready(one_phase({.accumulate = 2, .repeat = 2}));
   session->step(at_step(1));

@@ -17,6 +17,11 @@ ProgramState::ProgramState(const Program& program, Store& store, const std::set<
 
 void ProgramState::write(const TensorMap& values) {
   for (const auto& [name, value] : values) {
+    if (name.starts_with(kScalePrefix)) {
+      require(values.contains(name.substr(kScalePrefix.size())) && value.shape().elements() == 1, "'", name,
+              "' scales no tensor beside it");
+      continue;
+    }
     const auto known = shapes_.find(name);
     if (known == shapes_.end()) {
       std::vector<std::string> names;
@@ -26,7 +31,12 @@ void ProgramState::write(const TensorMap& values) {
     require(value.shape() == known->second, "'", name, "' is ", value.shape(), ", expected ", known->second);
   }
   for (const auto& [name, value] : values) {
-    store_.write(name, value);
+    if (name.starts_with(kScalePrefix)) continue;
+    const auto scale = values.find(cat(kScalePrefix, name));
+    if (scale == values.end())
+      store_.write(name, value);
+    else
+      store_.write_multiple(name, {value, as_doubles(scale->second)[0]});
     followed_.erase(name);
   }
 }
@@ -40,7 +50,14 @@ void ProgramState::read(const std::vector<std::string>& prefixes, TensorMap& int
     stored.push_back(followed == followed_.end() ? name : followed->second);
   }
   std::vector<HostTensor> values = store_.read(stored);
-  for (size_t i = 0; i < names.size(); ++i) into[names[i]] = std::move(values[i]);
+  const bool kept = std::ranges::count(prefixes, kScalePrefix) > 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    into[names[i]] = std::move(values[i]);
+    if (std::optional<Store::Multiple> multiple; kept && (multiple = store_.multiple(stored[i]))) {
+      into[names[i]] = std::move(multiple->kept);
+      into[cat(kScalePrefix, names[i])] = HostTensor(DType::f64, {}, std::span<const double>(&multiple->scale, 1));
+    }
+  }
 }
 
 void ProgramState::start_averages() {

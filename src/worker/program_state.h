@@ -17,7 +17,8 @@ class ProgramState {
   // an average.
   ProgramState(const Program& program, Store& store, const std::set<std::string>& averaged);
 
-  // Throws Error(invalid) on an unknown name, with the nearest ones, or another shape; nothing is written then.
+  // Throws Error(invalid) on an unknown name, with the nearest ones, another shape or a scale of nothing; nothing is
+  // written then. With prefix scale/ tensors are read as they are kept (kScalePrefix).
   void write(const TensorMap& values);
   void read(const std::vector<std::string>& prefixes, TensorMap& into);
   // Before the first step: averages that nobody wrote become copies of their weights, as which they were read so far.

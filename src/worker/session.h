@@ -86,7 +86,8 @@ class Session {
   // Sets tensors by the names of a step's files: param/<p>, buffer/<b>, state/<p>/<slot>; and updates/<phase>, the
   // number of updates that were applied. Logical layout.
   virtual void write(const TensorMap& values) = 0;
-  // Tensors whose names start with one of the prefixes: param/, buffer/, state/, updates/, and with capture loss,
+  // Tensors whose names start with one of the prefixes: param/, buffer/, state/, updates/ (with scale/ as the back-end
+  // keeps them, and by which factor), and with capture loss,
   // term/, output/, grad/ of the last step (docs/step.md). Logical layout, stored type; fp64 runs give f64.
   virtual TensorMap read(const std::vector<std::string>& prefixes) = 0;
 

@@ -4,10 +4,12 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/tensor.h"
 #include "base/text.h"
 
@@ -17,6 +19,9 @@ enum class MemoryClass : uint8_t;  // record/memory_log.h
 
 inline constexpr std::string_view kParameterPrefix = "param/", kBufferPrefix = "buffer/", kStatePrefix = "state/";
 inline constexpr std::string_view kUpdatesPrefix = "updates/";  // updates/<phase>: how many were applied, a scalar
+// scale/<name of a tensor>, a scalar: the tensor comes as the back-end keeps it, a multiple of what it means. Both
+// together, written again, give the same bits; the tensor itself would be rounded twice.
+inline constexpr std::string_view kScalePrefix = "scale/";
 inline constexpr std::string_view kAverageSlot = "ema";
 
 // "fc.weight" of "param/fc.weight" and of "state/fc.weight/exp_avg".
@@ -32,6 +37,15 @@ class Store {
   virtual void write(const std::string& name, const HostTensor& value) = 0;
   // In the order of the names: logical shape, stored type.
   virtual std::vector<HostTensor> read(std::span<const std::string> names) = 0;
+  // What is kept of a tensor where its kernels want a multiple of it.
+  struct Multiple {
+    HostTensor kept;
+    double scale = 1;  // kept = scale x what the tensor means
+  };
+  virtual std::optional<Multiple> multiple(const std::string&) const { return std::nullopt; }
+  virtual void write_multiple(const std::string& name, const Multiple&) {
+    fail(ErrorKind::invalid, "this back-end keeps no multiple of '", name, "'");
+  }
   // Both are of one weight.
   virtual void copy(const std::string& from, const std::string& to) = 0;
 };

@@ -63,6 +63,28 @@ TEST(LoadOnMxnet, RefusesWhatItCannotRun) {
   EXPECT_THAT(load(with_precision(mlp, Precision::kBf16), nothing), HasSubstr("bf16"));
 }
 
+// MXNet's kernels want the momentum and the running variance as multiples of ours, which float cannot divide exactly.
+TEST(StateOnMxnet, IsGivenAndTakenBitForBit) {
+  auto whole = ready(tiny_resnet()), cut = ready(tiny_resnet()), resumed = ready(tiny_resnet());
+  for (int64_t step = 1; step <= 2; ++step) {
+    whole->step(at_step(step));
+    cut->step(at_step(step));
+  }
+  const std::vector<std::string> state = {"param/", "buffer/", "state/", "updates/", "scale/"};
+  const TensorMap kept = cut->read(state);
+  EXPECT_TRUE(kept.contains("scale/buffer/bn1.running_var"));
+  resumed->write(kept);
+  resumed->step(at_step(3));
+  whole->step(at_step(3));
+  const TensorMap found = resumed->read(state);
+  for (const auto& [name, tensor] : whole->read(state))
+    EXPECT_EQ(as_doubles(found.at(name)), as_doubles(tensor)) << name;
+  const std::string lonely = sentence_from([&] {
+    resumed->write({{"scale/param/fc.weight", kept.at("updates/train")}});
+  });
+  EXPECT_THAT(lonely, HasSubstr("'scale/param/fc.weight' scales no tensor beside it"));
+}
+
 TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate(Precision::kBf16, 0.01), std::nullopt); }
 
 // One OpenMP and one BLAS, no protobuf, no TBB: a second would fight over threads or symbols.

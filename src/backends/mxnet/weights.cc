@@ -22,9 +22,9 @@ void Held::hold(double factor) {
 
 HostTensor Held::ours() const { return factor_ == 1 ? array_.host() : times(array_.host(), 1 / factor_); }
 
-void Held::set(const HostTensor& ours) {
-  array_.set(ours);
-  factor_ = 1;
+void Held::set(const HostTensor& value, double factor) {
+  array_.set(value);
+  factor_ = factor;
 }
 
 Weights::Weights(const Program& program) {
@@ -43,6 +43,11 @@ std::vector<HostTensor> Weights::read(std::span<const std::string> names) {
   std::vector<HostTensor> out;
   for (const std::string& name : names) out.push_back(tensors_.at(name).ours());
   return out;
+}
+
+std::optional<Store::Multiple> Weights::multiple(const std::string& name) const {
+  const Held& held = tensors_.at(name);
+  return held.factor() == 1 ? std::nullopt : std::optional(Multiple{held.array().host(), held.factor()});
 }
 
 void Weights::tell(MemoryWatch& memory) const {

@@ -21,7 +21,7 @@ class Held {
   // What was written to the array is that multiple of ours.
   void became(double factor) { factor_ = factor; }
   HostTensor ours() const;
-  void set(const HostTensor& ours);
+  void set(const HostTensor& value, double factor = 1);  // = ours x factor
 
  private:
   Array array_;
@@ -36,6 +36,10 @@ class Weights final : public NamedTensors<Held> {
 
   void write(const std::string& name, const HostTensor& value) override { tensors_.at(name).set(value); }
   std::vector<HostTensor> read(std::span<const std::string> names) override;
+  std::optional<Multiple> multiple(const std::string& name) const override;
+  void write_multiple(const std::string& name, const Multiple& value) override {
+    tensors_.at(name).set(value.kept, value.scale);
+  }
   void copy(const std::string& from, const std::string& to) override { tensors_.at(to).set(tensors_.at(from).ours()); }
   void tell(MemoryWatch& memory) const;
 
