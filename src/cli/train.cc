@@ -187,8 +187,11 @@ class TrainCommand final : public Command {
     const int64_t steps = result.rows.back().step;
     table.notes.push_back(
         cat(steps, " steps took ", human(result.training_seconds, Unit::seconds), " of training, ",
-            human(result.training_seconds / static_cast<double>(std::max<int64_t>(1, steps)), Unit::seconds),
-            " each; with ", result.rows.size(), " evaluations ", human(result.wall_seconds, Unit::seconds)));
+            human(result.training_seconds / static_cast<double>(std::max<int64_t>(1, steps)), Unit::seconds), " each"));
+    table.notes.push_back(cat("this launch: ", human(result.wall_seconds, Unit::seconds), ", of these ",
+                              human(result.evaluation_seconds, Unit::seconds), " in evaluations and ",
+                              human(result.checkpoint_seconds, Unit::seconds), " in ", result.checkpoints,
+                              " checkpoints and the best weights"));
     if (result.best)
       table.notes.push_back(cat("best ", result.best->metric, ": ", human(result.best->value, Unit::none),
                                 " after step ", result.best->step, ", in checkpoints/best.safetensors"));

@@ -24,8 +24,9 @@ void write_checkpoint(const fs::path& record, const Checkpoint& at, const std::f
   const std::string before = kept_file(record), name = cat("step-", at.step, ".safetensors");
   const fs::path file = folder_of(record) / name;
   replace_file(file, fill);
-  const Json last = {
+  Json last = {
       {"step", at.step}, {"training_seconds", at.training_seconds}, {"file", name}, {"sha256", sha256_of_file(file)}};
+  if (at.training_joules) last["training_joules"] = *at.training_joules;
   write_file_atomic(last_of(record), last.dump(1) + "\n");
   if (!before.empty() && before != name) fs::remove(folder_of(record) / before);
 }
@@ -36,6 +37,7 @@ Checkpoint last_checkpoint(const fs::path& record) {
   const Json json = parse_json(read_file(last), last.string());
   Checkpoint out{.step = at<int64_t>(json, "step"),
                  .training_seconds = at<double>(json, "training_seconds"),
+                 .training_joules = maybe<double>(json, "training_joules"),
                  .file = folder_of(record) / at<std::string>(json, "file")};
   require(is_file(out.file), out.file.string(), " is missing, though ", last.string(), " names it");
   require(sha256_of_file(out.file) == at<std::string>(json, "sha256"), out.file.string(),

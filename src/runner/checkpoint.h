@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tbd {
@@ -13,6 +14,7 @@ inline constexpr const char* kLastCheckpoint = "checkpoints/last.json";
 struct Checkpoint {
   int64_t step = 0;             // that was finished
   double training_seconds = 0;  // until then, over all launches
+  std::optional<double> training_joules;
   std::filesystem::path file;
 };
 

@@ -1,6 +1,7 @@
 #include "runner/course.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,10 @@
 namespace tbd {
 namespace fs = std::filesystem;
 namespace {
+
+// A checkpoint within a stretch of steps follows the one before after a hundred times what that took, so that they
+// cost 1 % at most.
+constexpr double kCheckpointsCost = 0.01;
 
 // Adds the time and the energy of its life to those of training.
 class Stretch {
@@ -77,9 +82,8 @@ class Training {
 
  private:
   std::string with_hint(const WorkerFault& fault) const {
-    const bool can = fault.outcome().kind == OutcomeKind::interrupted && is_file(record_->folder() / kLastCheckpoint);
-    return can ? cat(fault.what(), ": continue with 'tbd train --resume ", record_->folder().string(), "'")
-               : std::string(fault.what());
+    if (fault.outcome().kind != OutcomeKind::interrupted) return fault.what();
+    return cat(fault.what(), ": continue with 'tbd train --resume ", record_->folder().string(), "'");
   }
 
   const RunInfo& begun() {
@@ -88,6 +92,7 @@ class Training {
     run.environment = capture_environment(settings_.environment);
     run.environment["training"] = *course_.options();
     if (frame_.until) run.environment["training"]["until"] = to_text(*frame_.until);
+    if (frame_.weights) run.environment["training"]["weights"] = fs::absolute(*frame_.weights).string();
     return run;
   }
 
@@ -98,18 +103,19 @@ class Training {
     info.load_seconds = worker.loaded().seconds;
     info.parameters_seen = worker.loaded().parameters;
     info.threads = worker.loaded().threads;
-    if (frame_.weights) worker.write_weights(*frame_.weights);
-    int64_t done = resumed_ ? restore(worker) : 0;
-    course_.begin(worker, cell_.prepared.run, resumed_ ? &*resumed_ : nullptr);
+    const bool goes_on = resumed_ && resumed_->checkpoint;
+    if (frame_.weights && !goes_on) worker.write_weights(*frame_.weights);
+    int64_t done = goes_on ? restore(worker) : 0;
+    course_.begin(worker, cell_.prepared.run, goes_on ? &*resumed_ : nullptr);
     record_->update(cell_.prepared.run);
+    saved_ns_ = now_ns();
     if (course_.evaluates_after(done) && (result_.rows.empty() || result_.rows.back().step < done))
       evaluate(worker, done);
     while (!result_.reached.value_or(false)) {
       const int64_t steps = next_steps(worker, done);
       if (steps == 0) break;
-      train(worker, done + 1, steps, info);
+      train(worker, done, done + steps, info);
       done += steps;
-      save_state(worker, done);
       if (course_.evaluates_after(done)) evaluate(worker, done);
     }
     result_.best = best_row(result_.rows, frame_.until);
@@ -123,18 +129,25 @@ class Training {
     return course_.next_steps(worker, done);
   }
 
-  void train(TrainingWorker& worker, int64_t first, int64_t steps, LaunchInfo& info) {
-    losses_.clear();
-    std::optional<Stretch> stretch(std::in_place, meter_, result_.training_seconds, joules_);
-    const protocol::RunReply reply = worker.run(first, steps, [&](std::span<const StepRow> rows) {
-      record_->append(rows);
-      for (const StepRow& row : rows)
-        if (row.loss) losses_.push_back(*row.loss);
-      if (sink_.trained) tell(rows);
-    });
-    stretch.reset();
-    told_ns_ = 0;
-    if (!info.peak_rss_bytes) keep(reply.launch, info);
+  void train(TrainingWorker& worker, int64_t done, int64_t until, LaunchInfo& info) {
+    while (done < until) {
+      std::optional<Stretch> stretch(std::in_place, meter_, result_.training_seconds, joules_);
+      const protocol::RunReply reply = worker.run(done + 1, until - done, [&](std::span<const StepRow> rows) {
+        record_->append(rows);
+        for (const StepRow& row : rows)
+          if (row.loss) losses_.push_back(*row.loss);
+        if (sink_.trained) tell(rows);
+        return checkpoint_is_due();
+      });
+      stretch.reset();
+      told_ns_ = 0;
+      done += reply.steps;
+      if (!info.peak_rss_bytes) keep(reply.launch, info);
+      save_state(worker, done);
+      if (settings_.interrupted())
+        throw WorkerFault(
+            {.kind = OutcomeKind::interrupted, .reason = cat("interrupted after step ", done), .repro = ""});
+    }
   }
 
   // At each of the worker's messages but the first, which only begins the time.
@@ -165,16 +178,28 @@ class Training {
   }
 
   int64_t restore(TrainingWorker& worker) {
-    worker.write_state(resumed_->checkpoint.file);
+    const Checkpoint& at = *resumed_->checkpoint;
+    worker.write_state(at.file);
     result_.rows = resumed_->rows;
-    result_.training_seconds = resumed_->checkpoint.training_seconds;
-    if (!result_.rows.empty()) joules_ = result_.rows.back().training_joules;
-    return resumed_->checkpoint.step;
+    result_.training_seconds = at.training_seconds;
+    joules_ = at.training_joules;
+    losses_ = resumed_->losses;
+    return at.step;
   }
 
   void save_state(TrainingWorker& worker, int64_t step) {
-    write_checkpoint(record_->folder(), {.step = step, .training_seconds = result_.training_seconds, .file = {}},
-                     [&](const fs::path& file) { worker.read_state(file); });
+    const int64_t begin = now_ns();
+    const Checkpoint at{
+        .step = step, .training_seconds = result_.training_seconds, .training_joules = joules_, .file = {}};
+    write_checkpoint(record_->folder(), at, [&](const fs::path& file) { worker.read_state(file); });
+    saved_ns_ = now_ns();
+    saving_ns_ = saved_ns_ - begin;
+    result_.checkpoint_seconds += 1e-9 * static_cast<double>(saving_ns_);
+    ++result_.checkpoints;
+  }
+  bool checkpoint_is_due() const {
+    const double since = 1e-9 * static_cast<double>(now_ns() - saved_ns_);
+    return since > std::max(settings_.checkpoint_seconds, 1e-9 * static_cast<double>(saving_ns_) / kCheckpointsCost);
   }
 
   // What the worker says of its process and its data.
@@ -187,11 +212,14 @@ class Training {
   }
 
   void evaluate(TrainingWorker& worker, int64_t step) {
+    const int64_t begin = now_ns();
     EvaluationRow row = course_.evaluate(worker, step);
+    result_.evaluation_seconds += 1e-9 * static_cast<double>(now_ns() - begin);
     row.training_seconds = result_.training_seconds;
     row.training_joules = joules_;
     if (!losses_.empty())
       row.training_loss = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+    losses_.clear();
     result_.rows.push_back(row);
     write_file_atomic(folder_ / kEvaluationsFile, evaluation_lines(result_.rows));
     if (const auto best = best_row(result_.rows, frame_.until); best && best->step == step) keep_best(worker, *best);
@@ -200,11 +228,13 @@ class Training {
   }
 
   void keep_best(TrainingWorker& worker, const BestRow& best) {
+    const int64_t begin = now_ns();
     const fs::path folder = record_->folder() / "checkpoints";
     make_folder(folder);
     worker.read_weights(folder / "best.safetensors");
     write_file_atomic(folder / "best.json",
                       Json{{"step", best.step}, {"metric", best.metric}, {"value", best.value}}.dump(1) + "\n");
+    result_.checkpoint_seconds += 1e-9 * static_cast<double>(now_ns() - begin);
   }
 
   void look_at_goal(const Goal& goal, const EvaluationRow& row) {
@@ -230,11 +260,40 @@ class Training {
   int64_t begin_ns_;
   EnergyMeter meter_;
   std::optional<double> joules_;
-  int64_t told_ns_ = 0, told_step_ = 0;  // of the last message; 0: none since the last evaluation
+  int64_t told_ns_ = 0, told_step_ = 0;   // of the last message; 0: none since the last checkpoint
+  int64_t saved_ns_ = 0, saving_ns_ = 0;  // the end of the last checkpoint, and what it took
   fs::path folder_;
   std::vector<double> losses_;  // since the last evaluation
   TrainResult result_;
 };
+
+// Each launch but the first began after a checkpoint of the one before, and has the evaluations until then, too.
+std::vector<EvaluationRow> rows_until(const Record& record, int64_t step) {
+  std::vector<EvaluationRow> rows;
+  for (const Launch& launch : record.launches)
+    if (launch.info.pass == Pass::kTrain)
+      if (std::vector<EvaluationRow> read = read_evaluations(launch_folder(record, launch)); !read.empty())
+        rows = std::move(read);
+  std::erase_if(rows, [&](const EvaluationRow& row) { return row.step > step; });
+  return rows;
+}
+
+std::vector<double> losses_between(const Record& record, int64_t after, int64_t until) {
+  std::map<int64_t, double> losses;
+  for (const Launch& launch : record.launches)
+    for (const StepRow& row : launch.steps)
+      if (launch.info.pass == Pass::kTrain && row.loss && row.step > after && row.step <= until)
+        losses[row.step] = *row.loss;
+  std::vector<double> out;
+  for (const auto& [step, loss] : losses) out.push_back(loss);
+  return out;
+}
+
+std::string ended_of(const Record& record) {
+  const bool kept = is_file(record.folder / kLastCheckpoint);
+  return kept ? cat(" holds a training that ended after step ", last_checkpoint(record.folder).step)
+              : std::string(" holds a training that has ended");
+}
 
 }  // namespace
 
@@ -242,17 +301,23 @@ ResumePoint resume_point(const Record& record) {
   const fs::path& folder = record.folder;
   if (!record.run.environment->contains("training"))
     fail(ErrorKind::usage, folder.string(), " is no record of a training");
-  ResumePoint point{.checkpoint = last_checkpoint(folder),
+  if (record.run.outcome.kind == OutcomeKind::ok) fail(ErrorKind::usage, folder.string(), ended_of(record));
+  ResumePoint point{.checkpoint = {},
                     .rows = {},
+                    .losses = {},
                     .data_hash = record.run.workload.data_hash,
                     .created = record.run.created,
                     .launches = static_cast<int64_t>(record.launches.size())};
-  if (record.run.outcome.kind == OutcomeKind::ok)
-    fail(ErrorKind::usage, folder.string(), " holds a training that ended after step ", point.checkpoint.step);
-  if (const Launch* last = last_launch(record, Pass::kTrain))
-    for (EvaluationRow& row : read_evaluations(launch_folder(record, *last)))
-      if (row.step <= point.checkpoint.step) point.rows.push_back(std::move(row));
+  if (!is_file(folder / kLastCheckpoint)) return point;
+  point.checkpoint = last_checkpoint(folder);
+  point.rows = rows_until(record, point.checkpoint->step);
+  point.losses = losses_between(record, point.rows.empty() ? 0 : point.rows.back().step, point.checkpoint->step);
   return point;
+}
+
+std::optional<fs::path> first_weights_of(const RunInfo& run) {
+  const auto weights = maybe<std::string>(run.environment->value("training", Json::object()), "weights");
+  return weights ? std::optional<fs::path>(*weights) : std::nullopt;
 }
 
 TrainResult follow(Course& course, Trainable cell, const TrainFrame& frame, std::optional<ResumePoint> resumed,

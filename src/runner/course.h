@@ -37,20 +37,26 @@ struct TrainResult {
   std::vector<EvaluationRow> rows;
   std::optional<BestRow> best;  // of the rows
   std::optional<bool> reached;  // the goal, in the last row; nullopt without one
-  double training_seconds = 0, wall_seconds = 0;
+  double training_seconds = 0;  // over all launches
+  // Of this launch: in all, and in evaluations and checkpoints, best weights among them.
+  double wall_seconds = 0, evaluation_seconds = 0, checkpoint_seconds = 0;
+  int64_t checkpoints = 0;
   std::filesystem::path weights;  // the last
 };
 
 // Where a training is resumed: after a step, with what was known until then.
 struct ResumePoint {
-  Checkpoint checkpoint;
+  std::optional<Checkpoint> checkpoint;  // nullopt: it was interrupted before its first, and begins again
   std::vector<EvaluationRow> rows;
+  std::vector<double> losses;  // of the steps between the last of the rows and the checkpoint
   std::optional<std::string> data_hash;
   std::string created;  // the record
   int64_t launches = 0;
 };
 // Throws Error(usage) for a record of no training and of one that had ended; as last_checkpoint does.
 ResumePoint resume_point(const Record& record);
+// The weights that the record's training began with; nullopt: drawn from the seed.
+std::optional<std::filesystem::path> first_weights_of(const RunInfo& run);
 
 class Course {
  public:
@@ -58,7 +64,8 @@ class Course {
   // What it was asked for, to be kept in run.json's environment, "training".
   virtual JsonValue options() const = 0;
   // Once, with the weights of step `done` written: looks at what there is to learn from, and notes it in the record.
-  // `resumed` where the training began earlier. Throws Error where that cannot be learnt from, or is not what it was.
+  // `resumed`, with a checkpoint, where some of it was trained earlier. Throws Error where that cannot be learnt from,
+  // or is not what it was.
   virtual void begin(TrainingWorker& worker, RunInfo& run, const ResumePoint* resumed) = 0;
   // Makes ready what is learnt after step `done`, and says for how many steps; 0: the training has ended. Its time
   // counts as training.
@@ -79,9 +86,10 @@ struct TrainFrame {
 };
 
 // Leaves a record with a launch of pass `train`: its steps, evaluations.jsonl and weights.safetensors; a checkpoint
-// after each stretch of steps, and after the best evaluation checkpoints/best.safetensors (its weights) with best.json
-// (its metric, value, step). Throws the worker's own reason; Error(usage) for a goal in a metric that the course lacks,
-// naming those it has. The record says then how it ended, and keeps its curve.
+// after each stretch of steps, within a long one from time to time, and at an interrupt; after the best evaluation
+// checkpoints/best.safetensors (its weights) with best.json (its metric, value, step). Throws the worker's own reason;
+// Error(usage) for a goal in a metric that the course lacks, naming those it has. The record says then how it ended,
+// and keeps its curve.
 TrainResult follow(Course& course, Trainable cell, const TrainFrame& frame, std::optional<ResumePoint> resumed,
                    const RunnerSettings& settings, const TrainSink& sink);
 

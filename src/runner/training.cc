@@ -31,6 +31,7 @@ TrainOptions options_of(const Record& record) {
   if (const auto every = maybe<double>(json, "evaluate_every")) options.evaluate_every = StepsOrEpochs{*every};
   options.rate = maybe<double>(json, "rate");
   if (const auto goal = maybe<std::string>(json, "until")) options.until = goal_from(*goal);
+  options.weights = first_weights_of(record.run);
   options.pictures = at<int64_t>(json, "pictures");
   options.out = record.folder;
   return options;
@@ -57,7 +58,9 @@ class SetCourse final : public Course {
   }
 
   int64_t next_steps(TrainingWorker&, int64_t done) override { return std::min(every_ - done % every_, steps_ - done); }
-  bool evaluates_after(int64_t step) const override { return step > 0 || options_.evaluate_every; }
+  bool evaluates_after(int64_t step) const override {
+    return step == steps_ || (options_.evaluate_every && step % every_ == 0);
+  }
   EvaluationRow evaluate(TrainingWorker& worker, int64_t step) override {
     const bool last = step == steps_ || options_.until;  // which is the last a goal alone knows
     return worker.evaluate(step, 0, last ? options_.pictures : 0, options_.out);
@@ -124,8 +127,6 @@ TrainResult resume_training(const fs::path& folder, const RunnerSettings& settin
   const Record record = read_record(folder);
   ResumePoint point = resume_point(record);
   const TrainOptions options = options_of(record);
-  if (point.checkpoint.step >= steps_of(options.length))
-    fail(ErrorKind::usage, folder.string(), " holds a training that ended after step ", point.checkpoint.step);
   Trainable cell = trainable(options.workload, options.rate, steps_of(options.length), settings);
   MeasuredWorkload wanted = cell.prepared.run.workload;
   wanted.data_hash = record.run.workload.data_hash;

@@ -34,9 +34,9 @@ struct TrainOptions {
   std::filesystem::path out;                     // the record's folder; there is none yet
 };
 
-// Continues from the record's last checkpoint, with the options that the training began with, in a further launch.
-// Throws Error as train does; not_found without a checkpoint; usage where it had ended, and where the data set, the
-// network, an axis of the workload or the framework's version is another one, naming what differs.
+// Continues from the record's last checkpoint, or begins again where it had none yet, with the options that the
+// training began with, in a further launch. Throws Error as train does; usage where it had ended, and where the data
+// set, the network, an axis of the workload or the framework's version is another one, naming what differs.
 TrainResult resume_training(const std::filesystem::path& record, const RunnerSettings& settings, const TrainSink& sink);
 
 // What the record's training was begun with and these options do not say, or say otherwise: "steps 400 there, 800

@@ -16,6 +16,7 @@ namespace {
 // steps.
 constexpr double kAverages = 20, kRisingShare = 0.05;
 constexpr double kLongestEvaluation = 6 * 3600, kLongestSurvey = 3600;
+constexpr double kLastStep = 30, kLastState = 60;  // seconds after an interrupt
 
 constexpr int64_t kNoEnd = INT64_MAX;
 
@@ -45,10 +46,6 @@ void prepare_with(const Program& program, Workload workload, const RunnerSetting
   if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
   prepared.program = lowered_program(program, prepared.cell);
   validate(prepared.program, prepared.bindings);
-}
-
-[[noreturn]] void end_with(OutcomeKind kind, std::string reason) {
-  throw WorkerFault(Outcome{.kind = kind, .reason = std::move(reason), .repro = ""});
 }
 
 }  // namespace
@@ -108,19 +105,20 @@ void TrainingWorker::read_weights(const fs::path& to) {
   replace_file(to, [&](const fs::path& part) { write_public_weights(file, part); });
 }
 
-void TrainingWorker::read_state(const fs::path& to) { read({"param/", "buffer/", "state/", "updates/"}, to); }
+void TrainingWorker::read_state(const fs::path& to) {
+  read({"param/", "buffer/", "state/", "updates/", "scale/"}, to, kLastState);
+}
 
 protocol::RunReply TrainingWorker::run(int64_t first, int64_t steps,
-                                       const std::function<void(std::span<const StepRow>)>& sink) {
+                                       const std::function<bool(std::span<const StepRow>)>& enough) {
   protocol::Run request{.steps = steps, .first_step = first, .input = input_plan(cell_.prepared)};
-  protocol::RunReply reply = worker_.run(request, [&](std::span<const StepRow> rows) {
-    if (!rows.empty()) sink(rows);
-    return settings_.interrupted();
-  });
+  protocol::RunReply reply = worker_.run(
+      request, [&](std::span<const StepRow> rows) { return !rows.empty() && enough(rows); }, kLastStep);
   if (reply.ended == "nonfinite")
-    end_with(OutcomeKind::nonfinite, cat("step ", first + reply.steps - 1,
-                                         " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
-  if (settings_.interrupted()) end_with(OutcomeKind::interrupted, cat("interrupted in step ", first + reply.steps));
+    throw WorkerFault({.kind = OutcomeKind::nonfinite,
+                       .reason = cat("step ", first + reply.steps - 1,
+                                     " gave a value that is not finite; the first is in '", reply.nonfinite, "'"),
+                       .repro = ""});
   return reply;
 }
 
@@ -160,9 +158,9 @@ bool TrainingWorker::keeps_averages() const {
                              [](const Phase& phase) { return phase.update.ema.has_value(); });
 }
 
-void TrainingWorker::read(std::vector<std::string> prefixes, const fs::path& file) {
+void TrainingWorker::read(std::vector<std::string> prefixes, const fs::path& file, double last_words) {
   worker_.ask<protocol::ReadReply>(protocol::Read{std::move(prefixes), fs::absolute(file).string()},
-                                   "reading the weights", settings_.deadlines.other);
+                                   "reading the weights", settings_.deadlines.other, last_words);
 }
 
 }  // namespace tbd

@@ -43,10 +43,11 @@ class TrainingWorker {
   void read_weights(const std::filesystem::path& to);     // the averages, where the network keeps some
   // All that a training needs to continue, by the names of a step's files.
   void write_state(const std::filesystem::path& file);
-  void read_state(const std::filesystem::path& to);
+  void read_state(const std::filesystem::path& to);  // after an interrupt, too
 
-  // Steps first ... first + steps - 1. An interrupt and a loss that is not finite are faults.
-  protocol::RunReply run(int64_t first, int64_t steps, const std::function<void(std::span<const StepRow>)>& sink);
+  // Steps first ... first + steps - 1, or fewer where `enough` says so of the new rows, and after an interrupt, whose
+  // step is finished unless it is too long. A loss that is not finite is a fault.
+  protocol::RunReply run(int64_t first, int64_t steps, const std::function<bool(std::span<const StepRow>)>& enough);
   // `samples` 0: all; `pictures` of them go to the record `files`.
   EvaluationRow evaluate(int64_t step, int64_t samples, int64_t pictures, const std::filesystem::path& files);
   protocol::SurveyReply survey();  // of the workload's data set
@@ -56,7 +57,7 @@ class TrainingWorker {
 
  private:
   bool keeps_averages() const;
-  void read(std::vector<std::string> prefixes, const std::filesystem::path& file);
+  void read(std::vector<std::string> prefixes, const std::filesystem::path& file, double last_words = 0);
 
   const Trainable& cell_;
   const RunnerSettings& settings_;

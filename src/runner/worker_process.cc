@@ -19,7 +19,7 @@ namespace tbd {
 namespace {
 
 constexpr double kSlice = 0.2;      // seconds between looks at the interrupt flag
-constexpr double kLastWords = 0.5;  // seconds that an interrupted worker has for the end of its step
+constexpr double kSoonEnded = 0.5;  // seconds that an interrupted worker has between SIGTERM and SIGKILL
 
 using Clock = std::chrono::steady_clock;
 double elapsed_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -88,7 +88,7 @@ protocol::LoadReply WorkerProcess::load(protocol::Load request) {
 }
 
 protocol::RunReply WorkerProcess::run(const protocol::Run& request,
-                                      const std::function<bool(std::span<const StepRow>)>& enough) {
+                                      const std::function<bool(std::span<const StepRow>)>& enough, double last_words) {
   send(request, "starting to train");
   bool stopping = false, first = true;
   std::optional<Clock::time_point> interrupted;
@@ -110,7 +110,7 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
     }
     if (elapsed_seconds(last_sign) > deadline) hung(doing, deadline);
     if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
-    if (interrupted && elapsed_seconds(*interrupted) > kLastWords) end_interrupted(doing);
+    if (interrupted && elapsed_seconds(*interrupted) > last_words) end_interrupted(doing);
     const bool done = enough(rows) || settings_.interrupted();
     if (done && !stopping) send(protocol::Stop{}, doing);
     stopping = stopping || done;
@@ -135,11 +135,13 @@ void WorkerProcess::send(const protocol::Request& request, std::string_view doin
   }
 }
 
-protocol::Message WorkerProcess::receive(std::string_view doing, double seconds) {
+protocol::Message WorkerProcess::receive(std::string_view doing, double seconds, double last_words) {
   const auto begin = Clock::now();
+  std::optional<Clock::time_point> interrupted;
   while (elapsed_seconds(begin) < seconds) {
     if (auto message = receive_within(doing, std::min(kSlice, seconds))) return std::move(*message);
-    if (settings_.interrupted()) end_interrupted(doing);
+    if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
+    if (interrupted && elapsed_seconds(*interrupted) >= last_words) end_interrupted(doing);
     if (!greeted_ && !named_ && elapsed_seconds(begin) > settings_.deadlines.patience) name_the_silent(seconds);
   }
   hung(doing, seconds);
@@ -198,7 +200,7 @@ void WorkerProcess::ended(std::string_view doing) {
 }
 
 void WorkerProcess::end_interrupted(std::string_view doing) {
-  process_->terminate(std::min(kLastWords, settings_.deadlines.grace));
+  process_->terminate(std::min(kSoonEnded, settings_.deadlines.grace));
   fault(OutcomeKind::interrupted, cat("interrupted while the worker was ", doing));
 }
 

@@ -43,22 +43,24 @@ class WorkerProcess {
 
   // A fault of kind `failed` for another protocol version, `unavailable` where this machine cannot start the worker.
   protocol::HelloReply hello();
-  // Sends the request and waits for its reply.
+  // Sends the request and waits for its reply; after an interrupt for `last_words` seconds at most.
   template <class Reply>
-  Reply ask(const protocol::Request& request, std::string_view doing, double seconds) {
+  Reply ask(const protocol::Request& request, std::string_view doing, double seconds, double last_words = 0) {
     send(request, doing);
-    return take<Reply>(receive(doing, seconds), doing);
+    return take<Reply>(receive(doing, seconds, last_words), doing);
   }
   // The same for the program, with the budget of a device other than the CPU. A worker that does not limit its memory
   // there is a fault of kind `unsupported`.
   protocol::LoadReply load(protocol::Load request);
   // Steps until the run ends by itself or `enough` says so; `enough` sees the new rows, at least once a second none.
-  protocol::RunReply run(const protocol::Run& request, const std::function<bool(std::span<const StepRow>)>& enough);
+  // An interrupted worker has `last_words` seconds for the end of its step.
+  protocol::RunReply run(const protocol::Run& request, const std::function<bool(std::span<const StepRow>)>& enough,
+                         double last_words = 0.5);
   void bye();  // a polite end; a worker that does not end is killed
 
  private:
   void send(const protocol::Request& request, std::string_view doing);
-  protocol::Message receive(std::string_view doing, double seconds);
+  protocol::Message receive(std::string_view doing, double seconds, double last_words);
   std::optional<protocol::Message> receive_within(std::string_view doing, double seconds);
   template <class Reply>
   Reply take(protocol::Message message, std::string_view doing) {

@@ -57,6 +57,7 @@ SelfPlayTraining options_of(const Record& record) {
   options.workload.data.clear();
   codec::read_fields<codec::JsonForm::settings>(record.run.environment->at("training").at(kKey), options);
   options.frame.until = goal_of(record.run);
+  options.frame.weights = first_weights_of(record.run);
   options.frame.out = record.folder;
   return options;
 }
@@ -95,13 +96,16 @@ class SelfPlayCourse final : public Course {
     make_folder(networks());
     if (!resumed) return worker.read_weights(network(0));
     rows_ = read_generations(options_.frame.out);
-    std::erase_if(rows_, [&](const GenerationRow& row) { return row.until_step > resumed->checkpoint.step; });
+    // The games of the first that was not learnt whole are there already.
+    const auto cut = std::ranges::lower_bound(rows_, resumed->checkpoint->step, {}, &GenerationRow::until_step);
+    if (cut != rows_.end()) rows_.erase(cut + 1, rows_.end());
     matches_ = read_matches(options_.frame.out);
     std::erase_if(matches_, [&](const MatchRow& row) { return row.generation > generation(); });
     window_.arrange(generation());
   }
 
   int64_t next_steps(TrainingWorker& worker, int64_t done) override {
+    if (!learnt(done)) return rows_.back().until_step - done;
     if (generation() == options_.generations) return 0;
     GenerationRow row = play(worker);
     row.window_moves = row.moves;
@@ -115,8 +119,8 @@ class SelfPlayCourse final : public Course {
     return steps;
   }
 
-  bool evaluates_after(int64_t) const override {
-    return generation() % options_.evaluate_every == 0 || generation() == options_.generations;
+  bool evaluates_after(int64_t step) const override {
+    return learnt(step) && (generation() % options_.evaluate_every == 0 || generation() == options_.generations);
   }
 
   EvaluationRow evaluate(TrainingWorker& worker, int64_t step) override {
@@ -162,6 +166,7 @@ class SelfPlayCourse final : public Course {
 
  private:
   int64_t generation() const { return std::ssize(rows_); }
+  bool learnt(int64_t step) const { return rows_.empty() || step >= rows_.back().until_step; }
   // The last generation before this one that was evaluated, whose network is there; 0: the first network alone is.
   int64_t evaluated_before() const {
     return std::max<int64_t>(0, generation() - 1) / options_.evaluate_every * options_.evaluate_every;

@@ -33,8 +33,8 @@ TrainResult train_by_self_play(const SelfPlayTraining& options, const RunnerSett
 
 // Whether the record is one of these.
 bool is_self_play(const Record& record);
-// Continues after the last generation that was learnt, with the options that the training began with: games are played
-// as they would have been. Throws Error as resume_point and train_by_self_play do.
+// Continues from the last checkpoint, with the options that the training began with: games are played as they would
+// have been. Throws Error as resume_point and train_by_self_play do.
 TrainResult resume_self_play(const Record& record, const RunnerSettings& settings, const TrainSink& sink);
 
 }  // namespace tbd
