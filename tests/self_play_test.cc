@@ -13,6 +13,7 @@
 #include "record/reader.h"
 #include "record/safetensors.h"
 #include "record/self_play_rows.h"
+#include "runner/checkpoint.h"
 #include "selfplay/play.h"
 #include "selfplay/worker_network.h"
 
@@ -156,6 +157,29 @@ TEST_F(SelfPlayTrainings, GoOnAsIfNothingHadHappened) {
   ASSERT_EQ(resumed.rows.size(), expected.rows.size());
   for (size_t i = 0; i < expected.rows.size(); ++i) EXPECT_EQ(resumed.rows[i].metrics, expected.rows[i].metrics) << i;
   EXPECT_EQ(read_matches(cut.frame.out), read_matches(whole.frame.out));
+}
+
+// Games of a generation whose training was interrupted are not played again.
+TEST_F(SelfPlayTrainings, GoOnWithinAGeneration) {
+  const WorkerEntry& entry = settings_.workers.front();
+  SelfPlayTraining whole = small(entry, "whole"), cut = small(entry, "cut");
+  whole.passes = cut.passes = 20;
+  const TrainResult expected = train_by_self_play(whole, settings_, {});
+  const RunnerSettings plain = settings_;
+  settings_.interrupted = [&] { return read_generations(cut.frame.out).size() == 2; };
+  EXPECT_THROW(train_by_self_play(cut, settings_, {}), Error);
+  const int64_t kept = last_checkpoint(cut.frame.out).step;
+  const std::vector<GenerationRow> played = read_generations(cut.frame.out);
+  EXPECT_GE(kept, played[0].until_step);
+  EXPECT_LT(kept, played[1].until_step);
+  const TrainResult resumed = resume_self_play(read_record(cut.frame.out), plain, {});
+  ASSERT_EQ(resumed.rows.size(), expected.rows.size());
+  EXPECT_EQ(read_generations(cut.frame.out).size(), 3U);
+  for (const char* games : {"train/generation-002.sgf", "train/generation-003.sgf"})
+    EXPECT_TRUE(is_file(cut.frame.out / "games" / games)) << games;
+  if (entry.framework == "pytorch") {
+    EXPECT_EQ(read_file(resumed.weights), read_file(expected.weights));
+  }
 }
 
 TEST_F(SelfPlayTrainings, RefuseWhatCannotPlay) {

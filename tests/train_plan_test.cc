@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "built_workers.h"
@@ -74,16 +76,18 @@ class TrainPlans : public ::testing::Test {
     int code = -1;
     std::string out, err;
   };
-  Said tbd(const std::vector<std::string>& arguments) const {
+  std::unique_ptr<Subprocess> started(const std::vector<std::string>& arguments) const {
     std::string line = cat("cd '", folder_.path().string(), "' && exec >out 2>err '", TBD_PROGRAM, "'");
     for (const std::string& each : arguments) line += cat(" '", each, "'");
-    Subprocess process({.argv = {"/bin/bash", "-c", line},
-                        .environment = {{"PATH", "/usr/bin:/bin"},
-                                        {"HOME", folder_.path().string()},
-                                        {"XDG_CACHE_HOME", folder_.path().string()}},
-                        .stderr_file = {},
-                        .cpus = {}});
-    const std::optional<ExitStatus> status = process.wait(300);
+    return std::make_unique<Subprocess>(SpawnOptions{.argv = {"/bin/bash", "-c", line},
+                                                     .environment = {{"PATH", "/usr/bin:/bin"},
+                                                                     {"HOME", folder_.path().string()},
+                                                                     {"XDG_CACHE_HOME", folder_.path().string()}},
+                                                     .stderr_file = {},
+                                                     .cpus = {}});
+  }
+  Said tbd(const std::vector<std::string>& arguments) const {
+    const std::optional<ExitStatus> status = started(arguments)->wait(300);
     return {status ? status->code.value_or(-1) : -2, read_file(folder_.path() / "out"),
             read_file(folder_.path() / "err")};
   }
@@ -113,6 +117,66 @@ TEST_F(TrainPlans, TrainEachSeedOnceAndGoOnWhereOneIsMissing) {
   const Said other = tbd({"train", "--plan", plan(), "--out", runs().string()});
   EXPECT_EQ(other.code, 3);
   EXPECT_THAT(other.err, HasSubstr("holds another training (lr 0.05 there, 0.01 here)"));
+}
+
+// Whenever that was: before the first checkpoint, before the first step of a launch, or among the steps.
+TEST_F(TrainPlans, GoOnWithATrainingThatWasInterrupted) {
+  write_plan("[a]\nsteps = 1000\nevaluate-every = 500\n");
+  const std::vector<std::string> command = {"train", "--plan", plan(), "--out", runs().string()};
+  const std::vector<std::pair<const char*, uintmax_t>> moments = {
+      {"run.json", 0}, {"launches/train-2/launch.json", 0}, {"launches/train-3/steps.csv", 400}};
+  for (const auto& [seen, bytes] : moments) {
+    const std::unique_ptr<Subprocess> process = started(command);
+    const auto begun = [&] {
+      if (!fs::exists(runs())) return false;
+      return std::ranges::any_of(fs::directory_iterator(runs()), [&](const fs::directory_entry& each) {
+        const fs::path file = each.path() / seen;
+        return fs::exists(file) && fs::file_size(file) > bytes;
+      });
+    };
+    for (int i = 0; i < 6000 && !begun(); ++i) ASSERT_FALSE(process->wait(0.01)) << read_file(folder_.path() / "err");
+    EXPECT_EQ(process->terminate(100).code, 3) << seen;
+    EXPECT_THAT(read_file(folder_.path() / "err"), HasSubstr("continue with 'tbd train --resume")) << seen;
+  }
+  const Said last = tbd(command);
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_THAT(last.err, HasSubstr("step 1000"));
+}
+
+TEST_F(TrainPlans, TrainTheSeedsOfSelfPlay) {
+  const std::vector<std::string> command = {"train",
+                                            "minigo",
+                                            "--selfplay",
+                                            "--config",
+                                            "tiny",
+                                            "--framework",
+                                            framework_,
+                                            "--generations",
+                                            "1",
+                                            "--games",
+                                            "4",
+                                            "--readouts",
+                                            "4",
+                                            "--seeds",
+                                            "2",
+                                            "--seed",
+                                            "3",
+                                            "--batch",
+                                            "16",
+                                            "--threads",
+                                            "1",
+                                            "--komi",
+                                            "0.5",
+                                            "--until",
+                                            "first_wins=0",
+                                            "--match-games",
+                                            "2",
+                                            "--out",
+                                            runs().string()};
+  const Said said = tbd(command);
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, AllOf(HasSubstr("2 of 2"), HasSubstr("first_wins")));
+  for (const char* seed : {"seed-3", "seed-4"}) EXPECT_TRUE(is_file(runs() / seed / "generations.jsonl")) << seed;
 }
 
 TEST_F(TrainPlans, SayWhichGoalWasNotReached) {

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""What a training's frame costs: the steps of `tbd train` beside those of `tbd run --input pipeline`, in turns.
+
+    train_cost.py [--tbd PROGRAM] [--model resnet50] [--config small] [--data photos] [--batch 16] [--steps 200]
+                  [--framework pytorch] [--rounds 5]
+
+Both train the same network on the same data with one thread; evaluations and checkpoints are apart in the one and absent
+in the other. Prints seconds a step of each round, the ratio of the medians (throughput of `train` over that of `run`), and
+what a checkpoint and an evaluation took.
+"""
+import argparse
+import csv
+import json
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def rows(launch):
+    with open(launch / "steps.csv", encoding="utf-8") as file:
+        return [int(row["completed_ns"]) for row in csv.DictReader(file)]
+
+
+def step_of_run(options, folder):
+    out = folder / "run"
+    subprocess.run([options.tbd, "run", options.model, *options.workload, "--input", "pipeline", "--launches", "1",
+                    "--effort", "quick", "--quiet", "--out", out], check=True, stdout=subprocess.DEVNULL)
+    (launch,) = out.rglob("launches/clean-1")
+    stamps = rows(launch)
+    half = len(stamps) // 2
+    return (stamps[-1] - stamps[half]) / 1e9 / (len(stamps) - 1 - half)
+
+
+def step_of_training(options, folder):
+    """Between the first and the last evaluation; and the seconds of a checkpoint and of an evaluation between them."""
+    out = folder / "train"
+    subprocess.run([options.tbd, "train", options.model, *options.workload, "--steps", str(options.steps),
+                    "--evaluate-every", str(options.steps // 4), "--lr", "0.01", "--quiet", "--out", out], check=True,
+                   stdout=subprocess.DEVNULL)
+    launch = out / "launches/train-1"
+    evaluations = [json.loads(line) for line in (launch / "evaluations.jsonl").read_text().splitlines()]
+    first, last = (row for row in evaluations if row["step"] in (options.steps // 4, options.steps))
+    stamps = rows(launch)
+    steps = last["step"] - first["step"]
+    apart = (stamps[-1] - stamps[first["step"] - 1]) / 1e9 - (last["training_seconds"] - first["training_seconds"])
+    return (last["training_seconds"] - first["training_seconds"]) / steps, apart / 3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tbd", default=ROOT / "tbd")
+    parser.add_argument("--framework", default="pytorch")
+    parser.add_argument("--model", default="resnet50")
+    parser.add_argument("--config", default="small")
+    parser.add_argument("--data", default="photos")
+    parser.add_argument("--batch", default="16")
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    options.workload = ["--config", options.config, "--data", options.data, "--batch", options.batch, "--threads", "1",
+                        "--framework", options.framework]
+    trained, ran = [], []
+    for turn in range(options.rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            for which in (0, 1) if turn % 2 == 0 else (1, 0):
+                if which == 0:
+                    ran.append(step_of_run(options, Path(folder)))
+                else:
+                    step, apart = step_of_training(options, Path(folder))
+                    trained.append(step)
+        print(f"round {turn + 1}: run {1e3 * ran[-1]:.2f} ms, train {1e3 * trained[-1]:.2f} ms a step; "
+              f"{1e3 * apart:.0f} ms a checkpoint with its evaluation")
+    ratio = statistics.median(ran) / statistics.median(trained)
+    print(f"{options.model} {options.config} in {options.framework}: throughput of train over run {ratio:.3f}")
+
+
+if __name__ == "__main__":
+    main()
