@@ -40,15 +40,21 @@ HeldVariances::HeldVariances(const Graph& graph, const std::function<bool(const 
   for (const BoundNode& node : graph.nodes) {
     const auto* op = std::get_if<BatchNorm>(&node.op);
     if (!op || op->stats == Stats::batch) continue;
-    const double factor = updates_statistics(node) && by_backward(node) ? 1 / unbiased_factor(graph, node) : 1;
-    const auto [held, fresh] = factors_.emplace(&buffer(graph, node, 1, weights), factor);
-    if (!fresh && held->second != factor)
+    const bool updated = updates_statistics(node);
+    const double factor = updated && by_backward(node) ? 1 / unbiased_factor(graph, node) : 1;
+    const auto [held, fresh] = wanted_.emplace(&buffer(graph, node, 1, weights), Wanted{factor, updated});
+    held->second.updated |= updated;
+    if (!fresh && held->second.factor != factor)
       fail(ErrorKind::unsupported, "mxnet: batch_norm '", node.name, "' shares its running variance with another size");
   }
 }
 
 void HeldVariances::hold() const {
-  for (const auto& [held, factor] : factors_) held->hold(factor);
+  for (const auto& [held, wanted] : wanted_)
+    if (wanted.updated)
+      held->hold(wanted.factor);
+    else
+      held->lend(wanted.factor);
 }
 
 ForwardStatistics::ForwardStatistics(const Graph& graph, const BoundNode& node, Weights& weights,

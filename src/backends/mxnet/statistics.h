@@ -9,7 +9,8 @@
 namespace tbd::mxnet {
 
 // Holds the running variances of a phase as MXNet's kernels want them: without the factor n / (n - 1), or as they are
-// where they are frozen or updated here. Throws Error(unsupported) where one buffer is used with two factors.
+// where they are updated here, or frozen: then they are lent, and a phase that evaluates changes nothing. Throws
+// Error(unsupported) where one buffer is used with two factors.
 class HeldVariances {
  public:
   // `by_backward`: whether the backward pass reaches the node.
@@ -17,7 +18,11 @@ class HeldVariances {
   void hold() const;
 
  private:
-  std::map<Held*, double> factors_;
+  struct Wanted {
+    double factor;
+    bool updated;
+  };
+  std::map<Held*, Wanted> wanted_;
 };
 
 // One batch_norm that no backward pass reaches: running = (1 - m) running + m batch, by hand after the forward pass.

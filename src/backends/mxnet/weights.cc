@@ -14,17 +14,30 @@ HostTensor times(const HostTensor& tensor, double factor) {
 
 }  // namespace
 
+void Held::take_back() {
+  if (lent_) set(HostTensor(lent_->held), lent_->factor);
+}
+
 void Held::hold(double factor) {
+  take_back();
   if (factor == factor_) return;
   scale(array_, factor / factor_);
   factor_ = factor;
 }
 
-HostTensor Held::ours() const { return factor_ == 1 ? array_.host() : times(array_.host(), 1 / factor_); }
+void Held::lend(double factor) {
+  if (factor == factor_) return;
+  if (!lent_) lent_ = {array_.host(), factor_};
+  scale(array_, factor / factor_);
+  factor_ = factor;
+}
+
+HostTensor Held::ours() const { return factor() == 1 ? held() : times(held(), 1 / factor()); }
 
 void Held::set(const HostTensor& value, double factor) {
   array_.set(value);
   factor_ = factor;
+  lent_.reset();
 }
 
 Weights::Weights(const Program& program) {
@@ -47,7 +60,7 @@ std::vector<HostTensor> Weights::read(std::span<const std::string> names) {
 
 std::optional<Store::Multiple> Weights::multiple(const std::string& name) const {
   const Held& held = tensors_.at(name);
-  return held.factor() == 1 ? std::nullopt : std::optional(Multiple{held.array().host(), held.factor()});
+  return held.factor() == 1 ? std::nullopt : std::optional(Multiple{held.held(), held.factor()});
 }
 
 void Weights::tell(MemoryWatch& memory) const {

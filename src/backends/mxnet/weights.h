@@ -15,17 +15,27 @@ class Held {
  public:
   Held() = default;
   explicit Held(Array array) : array_(std::move(array)) {}
-  const Array& array() const { return array_; }  // = ours x factor()
-  double factor() const { return factor_; }
+  const Array& array() const { return array_; }  // = ours x factor() unless it is lent
+  double factor() const { return lent_ ? lent_->factor : factor_; }
   void hold(double factor);  // not 0
+  // The same for kernels that read it alone, until the next hold(): what was held comes back then, bit for bit.
+  void lend(double factor);
   // What was written to the array is that multiple of ours.
   void became(double factor) { factor_ = factor; }
+  HostTensor held() const { return lent_ ? lent_->held : array_.host(); }  // = ours x factor()
   HostTensor ours() const;
   void set(const HostTensor& value, double factor = 1);  // = ours x factor
 
  private:
+  struct Lent {
+    HostTensor held;
+    double factor;
+  };
+  void take_back();
+
   Array array_;
   double factor_ = 1;
+  std::optional<Lent> lent_;
 };
 
 class Weights final : public NamedTensors<Held> {
