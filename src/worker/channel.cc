@@ -55,7 +55,7 @@ void Channel::accept(std::string_view line) {
   }
   if (const auto* request = std::get_if<protocol::Request>(&incoming)) {
     if (std::holds_alternative<protocol::Stop>(*request)) return void(stop_ = true);
-    if (std::holds_alternative<protocol::Run>(*request)) stop_ = false;
+    stop_ = false;  // one that came too late was of what was asked before
   }
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(incoming));

@@ -28,7 +28,7 @@ class Channel {
 
   // The next request in order, `stop` left out; nullopt at the end of input.
   std::optional<Incoming> next();
-  // A `stop` came after the last `run`, or nobody listens any more.
+  // A `stop` came after the last other request, or nobody listens any more.
   bool stop_requested() const { return stop_; }
   void send(const protocol::Message& message);  // throws Error(io) when nobody reads
 

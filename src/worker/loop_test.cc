@@ -329,6 +329,20 @@ TEST_F(WorkerLoop, AStopRightAfterTheRunIsNotLost) {
   EXPECT_EQ(finish(rows).ended, "stop");
 }
 
+TEST(WorkerChannel, AStopThatCameTooLateStopsNothingElse) {
+  int in[2];
+  ASSERT_EQ(::pipe(in), 0);
+  {
+    Channel channel(in[0], STDOUT_FILENO);
+    const std::string lines = to_line(Request(Stop{})) + "\n" + to_line(Request(protocol::Evaluate{})) + "\n";
+    ASSERT_EQ(::write(in[1], lines.data(), lines.size()), std::ssize(lines));
+    EXPECT_TRUE(channel.next().has_value());
+    EXPECT_FALSE(channel.stop_requested());
+  }
+  ::close(in[0]);
+  ::close(in[1]);
+}
+
 TEST_F(WorkerLoop, EndsWhenTheTimeIsUp) {
   load();
   std::vector<StepRow> rows;
