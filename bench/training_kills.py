@@ -56,17 +56,15 @@ def main():
             trainings += 1
             record = Path(folder) / f"cut-{trainings}"
             while True:
-                resumes = (record / "checkpoints/last.json").exists()
+                resumes = (record / "run.json").exists()
                 command = [options.tbd, "train", "--resume", record, "--quiet"] if resumes else [*training, "--out", record]
-                if not resumes and record.exists():
-                    record.rename(f"{record}-without-checkpoint-{kills}")
                 process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL,
                                            stderr=subprocess.PIPE, text=True)
                 if killed(process, moments.uniform(0, length / 2) if kills < options.kills else 10 * length + 60):
                     kills += 1
                     continue
                 said = process.stderr.read()
-                if process.returncode != 0 and "ended after step" not in said:
+                if process.returncode != 0 and "a training that ended" not in said:
                     faults.append(f"training {trainings} could not go on: {said.strip()}")
                 elif weights(record) != expected:
                     faults.append(f"training {trainings} ended with other weights")

@@ -165,6 +165,7 @@ class LongStretches : public ::testing::Test {
     for (const std::string split : {"train", "val"})
       for (int label = 0; label < 10; ++label)
         testing_images::write_jpeg(folder_.path() / "set" / split / cat("class", label) / "a.jpg", label);
+    write_file(folder_.path() / "set/data.json", R"({"content_sha256": "abc"})");
   }
   TrainOptions long_stretch(const WorkerEntry& entry, const std::string& out) const {
     return {.workload = {.model = "resnet50",
@@ -214,6 +215,31 @@ TEST_F(LongStretches, AreNotLostToAnInterrupt) {
     EXPECT_LT(second, 200);
     expect_same(resume_training(options.out, settings_, {}), whole);
   }
+}
+
+TEST_F(LongStretches, GoOnAfterAnEvaluationAsIfThereHadBeenNone) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    SCOPED_TRACE(entry.key);
+    TrainOptions options = long_stretch(entry, "none");
+    options.length = {20};
+    const TensorMap expected = read_safetensors(train(options, settings_, {}).weights);
+    options.evaluate_every = StepsOrEpochs{4};
+    options.out = folder_.path() / cat(entry.key, "many");
+    const TensorMap found = read_safetensors(train(options, settings_, {}).weights);
+    for (const auto& [name, tensor] : expected) EXPECT_EQ(as_doubles(found.at(name)), as_doubles(tensor)) << name;
+  }
+}
+
+// Killed again and again before a launch has looked at its data.
+TEST_F(LongStretches, RememberTheirDataOverLaunchesThatDidNotSeeIt) {
+  const TrainOptions options = long_stretch(settings_.workers.front(), "cut");
+  interrupted_after(options.out,
+                    [&](const RunnerSettings& settings, const TrainSink& sink) { train(options, settings, sink); });
+  RunnerSettings cut = settings_;
+  cut.interrupted = [] { return true; };
+  EXPECT_THROW(resume_training(options.out, cut, {}), Error);
+  EXPECT_EQ(read_record(options.out).run.workload.data_hash, "abc");
+  EXPECT_EQ(resume_training(options.out, settings_, {}).rows.back().step, 200);
 }
 
 TEST_F(LongStretches, HaveCheckpointsFromTimeToTime) {

@@ -91,6 +91,8 @@ class Training {
     run.created = resumed_ ? resumed_->created : wall_label();
     run.environment = capture_environment(settings_.environment);
     run.environment["training"] = *course_.options();
+    if (resumed_) run.workload.data_hash = resumed_->data_hash;
+    if (resumed_ && resumed_->data) note_training_data(run, *resumed_->data);
     if (frame_.until) run.environment["training"]["until"] = to_text(*frame_.until);
     if (frame_.weights) run.environment["training"]["weights"] = fs::absolute(*frame_.weights).string();
     return run;
@@ -306,6 +308,7 @@ ResumePoint resume_point(const Record& record) {
                     .rows = {},
                     .losses = {},
                     .data_hash = record.run.workload.data_hash,
+                    .data = training_data_of(record.run),
                     .created = record.run.created,
                     .launches = static_cast<int64_t>(record.launches.size())};
   if (!is_file(folder / kLastCheckpoint)) return point;

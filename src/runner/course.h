@@ -50,6 +50,7 @@ struct ResumePoint {
   std::vector<EvaluationRow> rows;
   std::vector<double> losses;  // of the steps between the last of the rows and the checkpoint
   std::optional<std::string> data_hash;
+  std::optional<TrainingData> data;
   std::string created;  // the record
   int64_t launches = 0;
 };
