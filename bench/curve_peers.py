@@ -11,8 +11,9 @@ evaluate tbd's weights: both have to mean the same by a metric.
 
 A value of Python's is held against the interval of 95 % for one further seed of tbd, mean +- t s sqrt(1 + 1/n), and
 the mean of its m seeds against that for the mean of m further ones, sqrt(1/m + 1/n) in its place (Hahn & Meeker 1991,
-Statistical Intervals, chapter 4); of steps these are taken of logarithms. An interval reaches at least one held-out
-sample, or one evaluation, to either side: less is not seen. Exit 1 where a value or a mean lies outside.
+Statistical Intervals, chapter 4). Of steps, losses and perplexities, which have no upper end and are above 0, logarithms
+are taken. An interval reaches at least one held-out sample, or one evaluation, to either side: less is not seen. Exit 1
+where a value or a mean lies outside.
 """
 
 import argparse
@@ -28,7 +29,7 @@ PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
 FALLING = ("loss", "perplexity")
-FINER = {"top1": "loss", "bleu": "perplexity"}  # a second metric, where the goal's has few values
+FINER = {"top1": ["loss"], "bleu": ["perplexity"]}  # further metrics, where the goal's has few values
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
@@ -62,34 +63,40 @@ def read_tbd(runs):
     """Evaluations by model and seed, and the weights of the end."""
     found = {}
     for record in sorted(runs.iterdir()):
-        request = json.loads((record / "run.json").read_text())["request"]
+        request = read(record / "run.json")["request"]
         launches = sorted(record.glob("launches/train-*"), key=lambda path: int(path.name.split("-")[1]))
-        rows = [json.loads(line) for launch in launches for line in (launch / "evaluations.jsonl").read_text().splitlines()]
+        lines = [line for launch in launches for line in (launch / "evaluations.jsonl").read_text().splitlines()]
+        rows = [json.loads(line) for line in lines]
         found[request["model"], int(request.get("seed", 0))] = rows, launches[-1] / "weights.safetensors"
     return found
 
 
-def run_python(options, settings, out, *further):
-    """What curve.py writes; kept from an earlier call with the same settings."""
-    if out.exists() and json.loads(out.read_text())["settings"] == settings:
-        return json.loads(out.read_text())
-    out.parent.mkdir(exist_ok=True)
-    subprocess.run([options.python, PEER, "--data", options.data, "--out", out, *further, json.dumps(settings)],
-                   check=True)
-    return json.loads(out.read_text())
+def run_python(options, settings, out, weights=None):
+    """What curve.py writes; kept from an earlier call with the same settings and weights."""
+    if not out.exists() or weights and out.stat().st_mtime < weights.stat().st_mtime or read(out)["settings"] != settings:
+        out.parent.mkdir(exist_ok=True)
+        given = ["--weights", weights] if weights else []
+        subprocess.run([options.python, PEER, "--data", options.data, "--out", out, *given, json.dumps(settings)],
+                       check=True)
+    return read(out)
 
 
-def interval(values, further=1, least=0.0):
+def read(file):
+    return json.loads(file.read_text())
+
+
+def mean_of(values, logarithms):
+    return statistics.geometric_mean(values) if logarithms else statistics.mean(values)
+
+
+def interval(values, further, logarithms, least):
     """For the mean of as many further seeds."""
-    count, mean = len(values), statistics.mean(values)
-    half = STUDENT[count - 1] * statistics.stdev(values) * math.sqrt(1 / further + 1 / count)
-    return mean - max(half, least), mean + max(half, least)
-
-
-def steps_interval(values, every, further=1):
-    low, high = (math.exp(end) for end in interval([math.log(value) for value in values], further))
-    centre = math.exp(statistics.mean(map(math.log, values)))
-    return min(low, centre - every), max(high, centre + every)
+    count, scale = len(values), [math.log(value) for value in values] if logarithms else values
+    half = STUDENT[count - 1] * statistics.stdev(scale) * math.sqrt(1 / further + 1 / count)
+    middle = statistics.mean(scale)
+    low, high = (math.exp(end) if logarithms else end for end in (middle - half, middle + half))
+    centre = mean_of(values, logarithms)
+    return min(low, centre - least), max(high, centre + least)
 
 
 def reached(rows, metric, goal):
@@ -98,32 +105,32 @@ def reached(rows, metric, goal):
     return next((row["step"] for row in rows if good(row["metrics"][metric])), None)
 
 
-def judge(values, seed_interval, mean_interval, mean):
-    inside = sum(seed_interval[0] <= value <= seed_interval[1] for value in values)
-    mean_inside = mean_interval[0] <= mean(values) <= mean_interval[1]
-    return inside == len(values) and mean_inside, f"{inside} of {len(values)}", "yes" if mean_inside else "NO"
-
-
 def shown(values):
     return ", ".join("-" if value is None else f"{value:.4g}" for value in values)
 
 
+def judge(what, ours, theirs, logarithms, least):
+    """A row of the table, and whether all is inside. Undecided where a value is not known."""
+    row = [what, shown(ours)]
+    if None in [*ours, *theirs]:
+        return [*row, "-", shown(theirs), "undecided", "undecided"], True
+    low, high = interval(ours, 1, logarithms, least)
+    inside = sum(low <= value <= high for value in theirs)
+    mean_low, mean_high = interval(ours, len(theirs), logarithms, least)
+    mean_inside = mean_low <= mean_of(theirs, logarithms) <= mean_high
+    row += [f"{low:.4g} to {high:.4g}", shown(theirs), f"{inside} of {len(theirs)}", "yes" if mean_inside else "NO"]
+    return row, inside == len(theirs) and mean_inside
+
+
 def compare_ends(metric, ours, theirs, least):
-    ours, theirs = ([rows[-1]["metrics"][metric] for rows in side] for side in (ours, theirs))
-    seed, mean = interval(ours, 1, least), interval(ours, len(theirs), least)
-    verdict = judge(theirs, seed, mean, statistics.mean)
-    return [f"{metric} at the end", shown(ours), f"{seed[0]:.4g} to {seed[1]:.4g}", shown(theirs), *verdict[1:]], verdict[0]
+    ends = [[rows[-1]["metrics"][metric] for rows in side] for side in (ours, theirs)]
+    return judge(f"{metric} at the end", *ends, metric in FALLING, least)
 
 
 def compare_steps(metric, goal, every, ours, theirs):
-    """Undecided where a seed of tbd or of Python does not reach the goal: its steps are not known."""
-    ours, theirs = ([reached(rows, metric, goal) for rows in side] for side in (ours, theirs))
-    row = [f"steps to {metric} {goal:g}", shown(ours)]
-    if None in ours + theirs:
-        return [*row, "-", shown(theirs), "undecided", "undecided"], True
-    seed, mean = steps_interval(ours, every), steps_interval(ours, every, len(theirs))
-    verdict = judge(theirs, seed, mean, statistics.geometric_mean)
-    return [*row, f"{seed[0]:.0f} to {seed[1]:.0f}", shown(theirs), *verdict[1:]], verdict[0]
+    """Where a seed does not reach the goal, its steps are not known."""
+    steps = [[reached(rows, metric, goal) for rows in side] for side in (ours, theirs)]
+    return judge(f"steps to {metric} {goal:g}", *steps, True, every)
 
 
 def compare(options, settings, tbd):
@@ -131,19 +138,17 @@ def compare(options, settings, tbd):
     model, (metric, goal) = settings["model"], settings["until"].split("=")
     seeds = range(settings["seed"], settings["seed"] + settings["seeds"])
     asked = {name: value for name, value in settings.items() if name not in ("until", "seeds", "framework")}
-    results, apart = [], 0.0
+    results, apart = [], {}
     for seed in seeds:
         own = asked | {"seed": seed}
         results.append(run_python(options, own, options.work / "python" / f"{model}-{seed}.json"))
         rows, weights = tbd[model, seed]
-        judged = run_python(options, own, options.work / "python" / f"{model}-{seed}-tbd.json", "--weights", weights)
-        values = judged["evaluations"][0]["metrics"].items()
-        apart = max([apart, *(abs(value / rows[-1]["metrics"][name] - 1) for name, value in values
-                              if rows[-1]["metrics"].get(name))])
+        judged = run_python(options, own, options.work / "python" / f"{model}-{seed}-tbd.json", weights)
+        for name, value in judged["evaluations"][0]["metrics"].items():
+            apart[name] = max(apart.get(name, 0), abs(value - rows[-1]["metrics"][name]))
     ours, theirs = [tbd[model, seed][0] for seed in seeds], [result["evaluations"] for result in results]
     resolution = results[0]["resolution"]
-    metrics = [metric] + [FINER[metric]] * (metric in FINER)
-    compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in metrics]
+    compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in (metric, *FINER.get(metric, []))]
     compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
     label = f"{model} {settings['config']}, {settings['steps']} steps"
     return [[label, *row] for row, _ in compared], all(good for _, good in compared), apart
@@ -171,7 +176,8 @@ def main():
         for row in rows:
             print("| " + " | ".join(row) + " |")
     for settings, (_, _, apart) in zip(plan, compared):
-        print(f"{settings['model']}: tbd's weights, evaluated in Python: metrics differ by at most {apart:.1e}")
+        differences = ", ".join(f"{name} by {value:.1e}" for name, value in apart.items())
+        print(f"{settings['model']}: tbd's weights, evaluated in Python, differ at most in {differences}")
     sys.exit(0 if all(good for _, good, _ in compared) else 1)
 
 
