@@ -11,7 +11,7 @@ evaluate tbd's weights: both have to mean the same by a metric.
 
 A value of Python's is held against the interval of 95 % for one further seed of tbd, mean +- t s sqrt(1 + 1/n), and
 the mean of its m seeds against that for the mean of m further ones, sqrt(1/m + 1/n) in its place (Hahn & Meeker 1991,
-Statistical Intervals, chapter 4). Of steps, losses and perplexities, which have no upper end and are above 0, logarithms
+Statistical Intervals, chapter 4). Of steps, losses and perplexities, which are above 0 without an upper end, logarithms
 are taken. An interval reaches at least one held-out sample, or one evaluation, to either side: less is not seen. Exit 1
 where a value or a mean lies outside.
 """
@@ -73,7 +73,8 @@ def read_tbd(runs):
 
 def run_python(options, settings, out, weights=None):
     """What curve.py writes; kept from an earlier call with the same settings and weights."""
-    if not out.exists() or weights and out.stat().st_mtime < weights.stat().st_mtime or read(out)["settings"] != settings:
+    stale = weights and out.exists() and out.stat().st_mtime < weights.stat().st_mtime
+    if stale or not out.exists() or read(out)["settings"] != settings:
         out.parent.mkdir(exist_ok=True)
         given = ["--weights", weights] if weights else []
         subprocess.run([options.python, PEER, "--data", options.data, "--out", out, *given, json.dumps(settings)],

@@ -1,4 +1,4 @@
-"""Translations by beam search with the rule of src/quality/beam_search.h: tensor2tensor's, penalty ((5 + n) / 6)^0.6."""
+"""Beam search by the rule of src/quality/beam_search.h, tensor2tensor's: log p / ((5 + n) / 6)^0.6."""
 
 import torch
 
@@ -10,8 +10,8 @@ def penalty(length):
 
 
 def translate(next_scores, longest, end, beams=4):
-    """Tokens of the best sentence, its end included where it has one. next_scores: (sentences, words) of prefixes, which
-    are lists of as many tokens each."""
+    """Tokens of the best sentence, its end included where it has one. next_scores: (prefixes, words) of the words behind
+    prefixes, lists of as many tokens each."""
     alive, finished = [(0.0, [])], []
     for length in range(1, longest + 1):
         scores = next_scores([tokens for _, tokens in alive]).double().log_softmax(1)

@@ -92,8 +92,8 @@ def main():
         evaluations = [{"metrics": evaluate(recipe, network, data)}]
     else:
         evaluations = list(train(recipe, network, data, settings))
-    result = {"settings": settings, "torch": torch.__version__, "resolution": data.resolution, "evaluations": evaluations}
-    arguments.out.write_text(json.dumps(result) + "\n")
+    result = {"settings": settings, "torch": torch.__version__, "resolution": data.resolution}
+    arguments.out.write_text(json.dumps(result | {"evaluations": evaluations}) + "\n")
 
 
 if __name__ == "__main__":
