@@ -10,8 +10,8 @@ def penalty(length):
 
 
 def translate(next_scores, longest, end, beams=4):
-    """Tokens of the best sentence, its end included where it has one. next_scores: (prefixes, words) of the words behind
-    prefixes, lists of as many tokens each."""
+    """Tokens of the best sentence, its end included where it has one. next_scores: (prefixes, words), of the words
+    behind prefixes, lists of as many tokens each."""
     alive, finished = [(0.0, [])], []
     for length in range(1, longest + 1):
         scores = next_scores([tokens for _, tokens in alive]).double().log_softmax(1)
