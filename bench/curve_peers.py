@@ -120,8 +120,8 @@ def judge(what, ours, theirs, logarithms, least, highest=math.inf):
     inside = sum(low <= value <= high for value in theirs)
     mean_low, mean_high = interval(ours, len(theirs), logarithms, least)
     mean_inside = mean_low <= mean_of(theirs, logarithms) <= mean_high
-    row += [f"{low:.4g} to {min(high, highest):.4g}", shown(theirs), f"{inside} of {len(theirs)}", "yes" if mean_inside else "NO"]
-    return row, inside == len(theirs) and mean_inside
+    row += [f"{low:.4g} to {min(high, highest):.4g}", shown(theirs), f"{inside} of {len(theirs)}"]
+    return [*row, "yes" if mean_inside else "NO"], inside == len(theirs) and mean_inside
 
 
 def compare_ends(metric, ours, theirs, least):
