@@ -13,7 +13,8 @@ import training
 
 PAD = 1
 TINY = {"layers": 2, "width": 32, "hidden": 64, "heads": 4, "words": 96}
-SIZES = {"canonical": {}, "base": {}, "big": {"width": 1024, "hidden": 4096, "heads": 16}, "tiny": TINY}
+SMALL = {"layers": 2, "width": 128, "hidden": 512, "heads": 4, "words": 2000}
+SIZES = {"canonical": {}, "base": {}, "big": {"width": 1024, "hidden": 4096, "heads": 16}, "tiny": TINY, "small": SMALL}
 
 
 def sinusoids(positions, width):
@@ -30,6 +31,10 @@ class Attention(nn.Module):
         super().__init__()
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
         self.heads, self.dropout = heads, dropout
+        for projection in (self.q_proj, self.k_proj, self.v_proj):  # initial values of fairseq's MultiheadAttention
+            nn.init.xavier_uniform_(projection.weight, gain=0.5**0.5)
+        nn.init.xavier_uniform_(self.out_proj.weight)
+        nn.init.zeros_(self.out_proj.bias)
 
     def split(self, x):
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
@@ -84,6 +89,7 @@ class Transformer(nn.Module):
         super().__init__()
         table = nn.Embedding(words, width, PAD)
         nn.init.normal_(table.weight, std=width**-0.5)
+        nn.init.zeros_(table.weight[PAD])
         self.encoder, self.decoder = (
             Stack(table, layers, width, hidden, heads, dropout, crossed) for crossed in (False, True))
 
