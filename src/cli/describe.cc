@@ -90,17 +90,18 @@ struct Description {
   MemoryPrediction memory;
   std::vector<std::pair<std::string, std::vector<LayerRow>>> phases;
 };
-Description describe(Program program, const Bindings& bindings, Precision precision, std::optional<int64_t> rows) {
+Description describe(Program program, const Bindings& bindings, Precision precision, std::optional<int64_t> rows,
+                     Keeper keeper) {
   Description out{.program = program, .bindings = bindings, .hash = program_hash(program), .rows = rows};
   out.most_rows = most_rows(program, bindings);
   require_rows(rows, out.most_rows);
   out.sizes = sizes_of(program);
   out.sample = per_sample(program, out.bindings);
   const Program in_precision = with_precision(std::move(program), precision);
-  out.memory = predict_memory(in_precision, out.bindings, rows);
+  out.memory = predict_memory(in_precision, out.bindings, rows, keeper);
   const Program lowered = expanded_for_counts(in_precision);
   for (const Phase& phase : lowered.phases)
-    out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings)));
+    out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings), keeper));
   return out;
 }
 
@@ -200,6 +201,7 @@ class Describe final : public Command {
     options.positional("MODEL", model_, "Model name or path of a program file", {.required = true});
     options.option("--config", config_, "Configuration of the model [its first]");
     options.option("--batch", batch_, "Batch size for layers and memory [the least that the network takes: 1 or 2]");
+    options.option("--framework", framework_, "Framework by whose rules memory is predicted", {.show_default = true});
     options.option("--precision", precision_, "Precision for layers and memory: fp64, fp32, tf32, bf16 or fp16",
                    {.show_default = true});
     options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",
@@ -223,7 +225,7 @@ class Describe final : public Command {
     }
     Bindings bindings = bindings_from(program, shapes_);
     bindings["N"] = batch ? *batch : least_batch(program, bindings);
-    const Description description = describe(program, bindings, precision, rows);
+    const Description description = describe(program, bindings, precision, rows, keeper_of(framework_));
     if (format == Format::json) {
       context.out << description_json(description, precision).dump() << "\n";
       return kDone;
@@ -234,7 +236,7 @@ class Describe final : public Command {
   }
 
  private:
-  std::string model_, config_, batch_, rows_, precision_ = "fp32";
+  std::string model_, config_, batch_, rows_, framework_ = "pytorch", precision_ = "fp32";
   std::vector<std::string> shapes_;
   bool program_ = false;
   OutputOptions output_;

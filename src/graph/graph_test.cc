@@ -313,6 +313,56 @@ TEST(Memory, PredictsATwoLayerNetwork) {
       << "beside all gradients of the micro-batch before";
 }
 
+// Feature maps behind a convolution's result (4, 3, 4, 4), 768 B, which a square reads at the end.
+int64_t kept_by(Keeper keeper, const std::function<Tensor(Builder&, const Tensor&)>& rest) {
+  Program program;
+  Builder g(program, "train");
+  const Tensor x = g.conv2d("first", g.input("x", {Builder::batch(), 2, 4, 4}), {.out = 3, .kernel = 1});
+  g.loss("sum", g.sum(g.square(rest(g, x))));
+  g.update({});
+  return predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, keeper).feature_maps.value;
+}
+
+// Of the back-end's ops; what PyTorch keeps comes first.
+TEST(Memory, CountsWhatTensorFlowKeepsInPlaceOfWhatPyTorchKeeps) {
+  constexpr int64_t map = 768, padded = map / 16 * 25;
+  const auto expect = [](auto rest, int64_t pytorch, int64_t tensorflow) {
+    EXPECT_EQ(kept_by(Keeper::pytorch, rest), pytorch);
+    EXPECT_EQ(kept_by(Keeper::tensorflow, rest), tensorflow);
+  };
+  expect([](Builder& g, const Tensor& x) { return g.relu(x); }, map, 2 * map);
+  expect([](Builder& g, const Tensor& x) { return g.silu(x); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.batch_norm("bn", x, {.stats = BatchNorm::Stats::frozen}); }, map,
+         2 * map);
+  expect(
+      [](Builder& g, const Tensor& x) {
+        return g.max_pool(x, {.kernel = 2, .stride = 2, .pads = {0, 1, 0, 1}});
+      },
+      map + map / 4, padded + map / 4);
+  const auto conv = [](Pads pads, int64_t stride) {
+    return [=](Builder& g, const Tensor& x) {
+      return g.conv2d("second", x, {.out = 3, .kernel = 2, .stride = stride, .pads = pads});
+    };
+  };
+  expect(conv({0, 1, 0, 1}, 1), 2 * map, 2 * map);  // SAME
+  expect(conv({1, 0, 1, 0}, 1), 2 * map, padded + map);
+}
+
+// A gradient lasts for as long as a norm over all of them needs it, or until the update has it.
+TEST(Memory, CountsGradientsThatTensorFlowUsesAtOnceOnce) {
+  const auto backward = [](std::optional<double> clip) {
+    Program program;
+    Builder g(program, "train");
+    Tensor x = g.input("x", {Builder::batch(), 100});
+    for (const char* name : {"fc1", "fc2", "fc3"}) x = g.linear(name, x, {.out = 100, .bias = false});
+    g.loss("sum", g.sum(x));
+    g.update({.clip_norm = clip});
+    return predict_memory(bound_last_phase(program, 1), program.phases[0].update, 1, Keeper::tensorflow).backward;
+  };
+  EXPECT_NEAR(static_cast<double>(backward(1.0).value), 3 * 40'000, 1'000);
+  EXPECT_NEAR(static_cast<double>(backward({}).value), 40'000, 1'000);
+}
+
 // Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
 TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   Program program;

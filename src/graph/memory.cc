@@ -14,12 +14,12 @@ using storage::at;
 using storage::carries_gradient;
 
 // Values that backward reads, and outputs.
-std::vector<bool> kept_values(const Graph& graph) {
+std::vector<bool> kept_values(const Graph& graph, Keeper keeper) {
   const std::vector<bool> needs = gradient_needs(graph);
   std::vector<bool> kept(graph.values.size());
   for (const BoundNode& node : graph.nodes)
     if (carries_gradient(node, needs))
-      for (const ValueId id : storage::read_by_backward(node)) kept[at(id)] = true;
+      for (const ValueId id : storage::read_by_backward(graph, node, keeper)) kept[at(id)] = true;
   for (const auto& [name, id] : graph.outputs) kept[at(id)] = true;
   return kept;
 }
@@ -35,9 +35,9 @@ const BoundNode* writer(const Graph& graph, ValueId id) {
 
 // Per node: bytes of the storages that hold kept results, at the last node that wrote them; each storage once. And what
 // the node keeps beside its results.
-std::vector<Bytes> saved_bytes(const Graph& graph) {
-  const std::vector<ValueId> homes = storage::homes(graph);
-  const std::vector<bool> kept = kept_values(graph);
+std::vector<Bytes> saved_bytes(const Graph& graph, Keeper keeper) {
+  const std::vector<ValueId> homes = storage::homes(graph, keeper);
+  const std::vector<bool> kept = kept_values(graph, keeper);
   std::vector<Bytes> out(graph.nodes.size());
   std::set<ValueId> counted;
   for (size_t id = graph.values.size(); id-- > 0;) {
@@ -48,8 +48,23 @@ std::vector<Bytes> saved_bytes(const Graph& graph) {
   const std::vector<bool> needs = gradient_needs(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (carries_gradient(graph.nodes[n], needs))
-      out[n] += Bytes(kept_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n])));
+      out[n] += Bytes(kept_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n]), keeper));
   return out;
+}
+
+// The most that ops take while they run, over what is kept in the end.
+Bytes forward_excess(const Graph& graph, const std::vector<Bytes>& saved, Keeper keeper) {
+  Bytes most, later;
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    most = std::max(most, Bytes(passing_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n]), keeper)) - later);
+    later += saved[n];
+  }
+  return most;
+}
+
+storage::Lasting lasting_gradients(const Update& update, int64_t accumulate, Keeper keeper) {
+  if (accumulate > 1) return storage::Lasting::all_along;
+  return updates_in_backward(update, keeper) ? storage::Lasting::to_its_last_part : storage::Lasting::to_the_update;
 }
 
 bool copies_weight(const Graph& graph, const BoundNode& node) {
@@ -63,9 +78,9 @@ int64_t slots(const Optimizer& optimizer) {
 
 }  // namespace
 
-std::vector<LayerRow> layer_table(const Graph& graph) {
+std::vector<LayerRow> layer_table(const Graph& graph, Keeper keeper) {
   const std::vector<NodeCost> costs = node_costs(graph);
-  const std::vector<Bytes> saved = saved_bytes(graph);
+  const std::vector<Bytes> saved = saved_bytes(graph, keeper);
   std::vector<LayerRow> rows;
   std::set<ValueId> counted;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -103,7 +118,7 @@ NodeCost step_cost(const Program& given, const Bindings& bindings) {
   return total;
 }
 
-MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate) {
+MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_t accumulate, Keeper keeper) {
   MemoryPrediction out;
   for (const Value& value : graph.values) {
     if (value.kind == Value::Kind::input)
@@ -118,21 +133,23 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
     for (const Value& value : graph.values)
       if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
   }
-  const std::vector<Bytes> saved = saved_bytes(graph);
+  const std::vector<Bytes> saved = saved_bytes(graph, keeper);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     (copies_weight(graph, graph.nodes[n]) ? out.weight_copies : out.feature_maps) += saved[n];
-  out.backward = storage::backward_excess(graph, accumulate > 1);
+  out.backward = std::max(storage::backward_excess(graph, lasting_gradients(update, accumulate, keeper), keeper),
+                          forward_excess(graph, saved, keeper));
   return out;
 }
 
-MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, std::optional<int64_t> rows) {
+MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, std::optional<int64_t> rows,
+                                Keeper keeper) {
   const Program program = expanded_for_memory(given);
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {
     Graph graph = bind(program, phase, bindings);
     if (rows) graph = with_rows(graph, *rows);
-    const MemoryPrediction one = predict_memory(graph, phase.update, phase.accumulate);
+    const MemoryPrediction one = predict_memory(graph, phase.update, phase.accumulate, keeper);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
     if (const Bytes sum = one.passing(); sum >= passing) {

@@ -1,4 +1,4 @@
-#include "graph/op.h"
+#include "graph/keeping.h"
 
 #include <algorithm>
 
@@ -199,13 +199,7 @@ Traits traits(const Op& op) {
   return std::visit([](const auto& concrete) { return traits(concrete); }, op);
 }
 
-std::vector<size_t> saved_inputs(const Op& op, size_t operands) {
-  const Traits rules = traits(op);
-  std::vector<size_t> out;
-  for (size_t i = 0; i < operands; ++i)
-    if (rules.saves_all_inputs || std::ranges::count(rules.saves_inputs, static_cast<int>(i)) > 0) out.push_back(i);
-  return out;
-}
+std::vector<size_t> saved_inputs(const Op& op, size_t operands) { return saved_inputs(traits(op), operands); }
 
 Rounding rounding(const Op& op, Shapes in) {
   return std::visit([&](const auto& concrete) { return rounding(concrete, in); }, op);

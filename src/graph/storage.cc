@@ -5,8 +5,8 @@
 
 namespace tbd::storage {
 
-std::vector<ValueId> homes(const Graph& graph) {
-  const Liveness lives = liveness(graph);
+std::vector<ValueId> homes(const Graph& graph, Keeper keeper) {
+  const Liveness lives = liveness(graph, keeper);
   std::vector<ValueId> out(graph.values.size());
   for (size_t id = 0; id < out.size(); ++id) out[id] = static_cast<ValueId>(id);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -23,10 +23,10 @@ bool carries_gradient(const BoundNode& node, const std::vector<bool>& needs) {
   return std::ranges::any_of(node.outputs, [&](ValueId id) { return needs[at(id)]; });
 }
 
-std::vector<ValueId> read_by_backward(const BoundNode& node) {
-  const Traits rules = traits(node.op);
+std::vector<ValueId> read_by_backward(const Graph& graph, const BoundNode& node, Keeper keeper) {
+  const Traits rules = traits(graph, node, keeper);
   std::vector<ValueId> out;
-  for (const size_t operand : saved_inputs(node.op, node.inputs.size())) out.push_back(node.inputs[operand]);
+  for (const size_t operand : saved_inputs(rules, node.inputs.size())) out.push_back(node.inputs[operand]);
   if (rules.saves_output) out.insert(out.end(), node.outputs.begin(), node.outputs.end());
   return out;
 }
@@ -34,16 +34,16 @@ std::vector<ValueId> read_by_backward(const BoundNode& node) {
 namespace {
 
 // Per node: what is let go after its backward, the last to read it. Outputs stay.
-std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<bool>& needs) {
-  const std::vector<ValueId> home = homes(graph);
+std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<bool>& needs, Keeper keeper) {
+  const std::vector<ValueId> home = homes(graph, keeper);
   std::set<ValueId> seen;
   for (const auto& [name, id] : graph.outputs) seen.insert(home[at(id)]);
   std::vector<Bytes> out(graph.nodes.size());
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const BoundNode& node = graph.nodes[n];
     if (!carries_gradient(node, needs)) continue;
-    out[n] += Bytes(kept_bytes(node.op, graph.operands(node)));
-    for (const ValueId id : read_by_backward(node))
+    out[n] += Bytes(kept_bytes(node.op, graph.operands(node), keeper));
+    for (const ValueId id : read_by_backward(graph, node, keeper))
       if (const Value& value = graph.value(home[at(id)]);
           value.kind == Value::Kind::result && seen.insert(home[at(id)]).second)
         out[n] += value.bytes();
@@ -97,9 +97,12 @@ class HeldGradients {
 // Gradients of trained parameters, once they are begun.
 class ParameterGradients {
  public:
-  ParameterGradients(const Graph& graph, bool accumulate) : graph_(graph), trained_(graph.values.size()) {
+  ParameterGradients(const Graph& graph, Lasting lasting)
+      : graph_(graph), lasting_(lasting), trained_(graph.values.size()), parts_(graph.values.size()) {
     for (const ValueId id : graph.trained) trained_[at(id)] = true;
-    if (!accumulate) return;
+    for (const BoundNode& node : graph.nodes)
+      for (const ValueId id : node.inputs) ++parts_[at(id)];
+    if (lasting != Lasting::all_along) return;
     begun_.insert(graph.trained.begin(), graph.trained.end());
     for (const ValueId id : graph.trained) held_ += graph.value(id).bytes();
   }
@@ -111,28 +114,36 @@ class ParameterGradients {
       if (trained_[at(id)]) (begun_.insert(id).second ? held_ : further) += graph_.value(id).bytes();
     return held_ + further;
   }
+  void leave(const BoundNode& node) {
+    if (lasting_ != Lasting::to_its_last_part) return;
+    for (const ValueId id : node.inputs)
+      if (trained_[at(id)] && --parts_[at(id)] == 0) held_ -= graph_.value(id).bytes();
+  }
   Bytes held() const { return held_; }
 
  private:
   const Graph& graph_;
+  Lasting lasting_;
   std::vector<bool> trained_;
+  std::vector<int> parts_;  // still to come, by ValueId
   std::set<ValueId> begun_;
   Bytes held_;
 };
 
 }  // namespace
 
-Bytes backward_excess(const Graph& graph, bool accumulate) {
+Bytes backward_excess(const Graph& graph, Lasting lasting, Keeper keeper) {
   const std::vector<bool> needs = gradient_needs(graph);
-  const std::vector<Bytes> released = released_by_backward(graph, needs);
+  const std::vector<Bytes> released = released_by_backward(graph, needs, keeper);
   HeldGradients gradients(graph, needs);
-  ParameterGradients parameters(graph, accumulate);
+  ParameterGradients parameters(graph, lasting);
   Bytes most, gone;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     if (!carries_gradient(graph.nodes[n], needs)) continue;
     const Bytes held = gradients.enter(graph.nodes[n]) + parameters.enter(graph.nodes[n]);
     if (held - gone > most) most = held - gone;
     gradients.leave(graph.nodes[n]);
+    parameters.leave(graph.nodes[n]);
     gone += released[n];
   }
   return std::max(most, parameters.held() - gone);  // at the update

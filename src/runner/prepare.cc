@@ -63,16 +63,21 @@ ThreadPlan threads_for(const Workload& cell) {
   return plan_threads(request);
 }
 
-// A prediction above the whole memory cannot come true; allocators and workspaces only add to it. What fits into an
-// enforced budget is found by running: only what is far above is not tried.
+// A prediction above the whole memory cannot come true; allocators and workspaces only add to it, and valid rows of
+// what is ragged: none are counted. What fits into an enforced budget is found by running: only what is far above is
+// not tried.
 std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSettings& settings) {
   constexpr double kFarAbove = 1.5;
   const std::optional<int64_t> limit = memory_limit(prepared.cell.device, settings);
   const std::optional<int64_t> budget = prepared.cell.memory_budget_bytes;
-  const int64_t needed = predict_memory(prepared.program, prepared.bindings).peak().value;
+  constexpr int64_t kNoRows = 0;
+  const Keeper keeper = keeper_of(prepared.cell.framework);
+  const int64_t needed = predict_memory(prepared.program, prepared.bindings, kNoRows, keeper).peak().value;
+  const bool ragged = most_rows(prepared.program, prepared.bindings) > 0;
   const auto skipped = [&](const std::string& there) {
     return Outcome{.kind = OutcomeKind::skipped,
-                   .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory, ", there),
+                   .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory",
+                                 ragged ? " without its ragged rows, " : ", ", there),
                    .repro = ""};
   };
   if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));

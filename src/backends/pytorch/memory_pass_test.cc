@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -55,8 +56,8 @@ int64_t held(const MemoryLog& log) {
   return bytes;
 }
 
-// Bytes that backward keeps behind a convolution's result (4, 3, 4, 4): what `rest` makes of it, then a square.
-int64_t kept_behind(const std::function<Tensor(Builder&, const Tensor&)>& rest) {
+// Of a step with a convolution's result (4, 3, 4, 4): what `rest` makes of it, then a square.
+MemoryLog log_behind(const std::function<Tensor(Builder&, const Tensor&)>& rest) {
   Program program = {.model = "kept", .config = "toy"};
   Builder g(program, "train");
   const Tensor x = g.input("x", {Builder::batch(), 2, 4, 4});
@@ -65,8 +66,12 @@ int64_t kept_behind(const std::function<Tensor(Builder&, const Tensor&)>& rest) 
   program.step = {{.phase = "train"}};
   Watched watched(program);
   watched.steps(1);
+  return watched.ledger.log();
+}
+// Bytes that backward keeps.
+int64_t kept_behind(const std::function<Tensor(Builder&, const Tensor&)>& rest) {
   int64_t kept = 0;
-  for (const MemoryBlock& block : watched.ledger.log().blocks)
+  for (const MemoryBlock& block : log_behind(rest).blocks)
     if (block.kind == MemoryClass::feature_map) kept += block.requested;
   return kept;
 }
@@ -91,13 +96,27 @@ TEST(MemoryPass, AGatherKeepsNothingOfWhatItReads) {
   EXPECT_EQ(kept, 4 * 8 + kMap / 3);
 }
 
-// Six boxes at the first cell, which are made in forward; the square keeps their patches.
+// `times` reads of six boxes at the first cell, which are made in forward, side by side.
+Tensor patches(Builder& g, const Tensor& y, int times) {
+  const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
+  std::vector<Tensor> out;
+  for (int i = 0; i < times; ++i) out.push_back(g.node(RoiAlign{.out = 2, .scales = {1}}, {y, rois, level}));
+  return times == 1 ? out[0] : g.concat(out);
+}
+
+// The square keeps the patches.
 TEST(MemoryPass, RoiAlignKeepsItsBoxesAlone) {
-  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
-    const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
-    return g.node(RoiAlign{.out = 2, .scales = {1}}, {y, rois, level});
-  });
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) { return patches(g, y, 1); });
   EXPECT_EQ(kept, 6 * 5 * 4 + 6 * 3 * 2 * 2 * 4);
+}
+
+// The second gradient of a map is added to the first, in no place of its own; the convolution copies it once.
+TEST(MemoryPass, GradientsOfRoiAlignAddUpInPlace) {
+  const MemoryLog log = log_behind([](Builder& g, const Tensor& y) { return patches(g, y, 2); });
+  const auto is_map = [](const MemoryBlock& block) {
+    return block.phase == MemoryPhase::backward && block.requested == kMap;
+  };
+  EXPECT_EQ(std::ranges::count_if(log.blocks, is_map), 3);
 }
 
 void expect_closed_memory(const std::string& toy, const Device& device) {

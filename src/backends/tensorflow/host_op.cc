@@ -3,6 +3,8 @@
 #include <tensorflow/c/kernels.h>
 #include <tensorflow/c/ops.h>
 
+#include <cstring>
+
 #include "base/json.h"
 #include "host/registry.h"
 
@@ -104,18 +106,24 @@ void cut_rows(const HostCall& call, std::vector<HostTensor>& results) {
   }
 }
 
+// From the kernel's allocator, whose blocks TensorFlow records.
+void put(TF_OpKernelContext* context, int index, const HostTensor& result) {
+  const Status status;
+  const std::span<const int64_t> extents = result.shape().extents();
+  const size_t bytes = result.bytes().size();
+  const TensorHandle tensor(TF_AllocateOutput(context, index, data_type(result.dtype()), extents.data(),
+                                              static_cast<int>(extents.size()), bytes, status));
+  status.check();
+  if (bytes > 0) std::memcpy(TF_TensorData(tensor.get()), result.bytes().data(), bytes);
+}
+
 void compute(const HostKernel& kernel, TF_OpKernelContext* context) {
   std::vector<HostTensor> operands;
   for (int i = 0; i < TF_NumInputs(context); ++i) operands.push_back(input(context, i));
   std::vector<HostTensor> results = results_for(kernel.call, operands);
   kernel.function(operands, kernel.call.numbers, results);
   if (kernel.cuts) cut_rows(kernel.call, results);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Status status;
-    const TensorHandle tensor = to_tensor(results[i], results[i].dtype(), Layout::row);
-    TF_SetOutput(context, static_cast<int>(i), tensor.get(), status);
-    status.check();
-  }
+  for (size_t i = 0; i < results.size(); ++i) put(context, static_cast<int>(i), results[i]);
 }
 
 void compute_guarded(void* kernel, TF_OpKernelContext* context) {

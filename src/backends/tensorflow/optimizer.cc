@@ -54,6 +54,11 @@ class UpdateBuilder {
   TF_Output unary(const char* kind, TF_Output x) { return graph_.op(kind).in(x).out(); }
   TF_Output binary(const char* kind, TF_Output a, TF_Output b) { return graph_.op(kind).in(a).in(b).out(); }
   TF_Output times(TF_Output x, double factor) { return binary("Mul", x, number(factor)); }
+  // A variable's value times `factor` as late as `gradient`: what needs the value alone would run when the step begins
+  // and last until the gradient comes.
+  TF_Output decay_beside(TF_Output gradient, TF_Output value, TF_Output factor) {
+    return graph_.op("Mul").in(value).in(factor).after(gradient.oper).out();
+  }
   TF_Output scalar(std::function<double(const UpdateScalars&, int64_t)> value);
   // An assignment waits for the read that the phase's nodes share.
   TF_Operation* assign(const char* kind, const Variable& variable, TF_Output value) {
@@ -72,7 +77,8 @@ class UpdateBuilder {
   TF_Operation* lamb(const Target& target);
   TF_Output decayed(const Target& target) {
     if (target.weight_decay == 0) return target.gradient;
-    return binary("AddV2", target.gradient, times(target.weight.value.output, target.weight_decay));
+    const TF_Output gradient = target.gradient;
+    return binary("AddV2", gradient, decay_beside(gradient, target.weight.value.output, number(target.weight_decay)));
   }
   TF_Output moved(const Variable& variable, TF_Output towards, double by);
   void average(const std::string& name, TF_Output value);
@@ -157,7 +163,7 @@ TF_Operation* UpdateBuilder::adam(const Target& target) {
   const Variable& w = target.weight;
   const bool decoupled = optimizer_.kind == Kind::adamw && target.weight_decay != 0;
   const TF_Operation* before = w.value.output.oper;
-  if (decoupled) before = assign("AssignSubVariableOp", w, binary("Mul", w.value.output, target.decay));
+  if (decoupled) before = assign("AssignSubVariableOp", w, decay_beside(target.gradient, w.value.output, target.decay));
   return graph_.op("ResourceApplyAdam")
       .in(w.handle)
       .in(weights_.slot(target.name, "exp_avg", rounded_share(optimizer_.beta1, dtype_)).handle)
@@ -191,7 +197,7 @@ TF_Operation* UpdateBuilder::lamb(const Target& target) {
       binary("RealDiv", binary("RealDiv", m, correction1_), binary("AddV2", root, number(optimizer_.epsilon)));
   TF_Output rate = target.lr;
   if (target.weight_decay != 0) {
-    u = binary("AddV2", u, times(w.value.output, target.weight_decay));
+    u = binary("AddV2", u, decay_beside(target.gradient, w.value.output, number(target.weight_decay)));
     const int64_t ranks[] = {w.value.shape.rank()};
     const TF_Output w_norm = norm(std::span(&w.value.output, 1), ranks), u_norm = norm(std::span(&u, 1), ranks);
     const TF_Output both =
