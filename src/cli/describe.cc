@@ -201,7 +201,8 @@ class Describe final : public Command {
     options.positional("MODEL", model_, "Model name or path of a program file", {.required = true});
     options.option("--config", config_, "Configuration of the model [its first]");
     options.option("--batch", batch_, "Batch size for layers and memory [the least that the network takes: 1 or 2]");
-    options.option("--framework", framework_, "Framework by whose rules memory is predicted", {.show_default = true});
+    options.option("--framework", framework_, "Framework by whose rules memory is predicted: pytorch, tensorflow",
+                   {.show_default = true});
     options.option("--precision", precision_, "Precision for layers and memory: fp64, fp32, tf32, bf16 or fp16",
                    {.show_default = true});
     options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",
@@ -225,7 +226,7 @@ class Describe final : public Command {
     }
     Bindings bindings = bindings_from(program, shapes_);
     bindings["N"] = batch ? *batch : least_batch(program, bindings);
-    const Description description = describe(program, bindings, precision, rows, keeper_of(framework_));
+    const Description description = describe(program, bindings, precision, rows, known_keeper(framework_));
     if (format == Format::json) {
       context.out << description_json(description, precision).dump() << "\n";
       return kDone;

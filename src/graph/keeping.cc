@@ -85,6 +85,13 @@ Keeper keeper_of(std::string_view framework) {
   return framework.substr(0, framework.find('@')) == "tensorflow" ? Keeper::tensorflow : Keeper::pytorch;
 }
 
+Keeper known_keeper(std::string_view framework) {
+  const std::string name(framework.substr(0, framework.find('@')));
+  if (name != "pytorch" && name != "tensorflow")
+    fail(ErrorKind::usage, "memory is predicted by the rules of pytorch or tensorflow, not '", name, "'");
+  return keeper_of(framework);
+}
+
 Traits traits(const Graph& graph, const BoundNode& node, Keeper keeper) {
   Traits out = traits(node.op);
   if (keeper == Keeper::pytorch || node.inputs.empty()) return out;

@@ -8,6 +8,8 @@ namespace tbd {
 enum class Keeper { pytorch, tensorflow };
 // Of "tensorflow" or "tensorflow@2.11"; PyTorch where nothing is known of the framework.
 Keeper keeper_of(std::string_view framework);
+// The same. Throws Error(usage) where nothing is known, with the names of what is.
+Keeper known_keeper(std::string_view framework);
 
 Traits traits(const Graph& graph, const BoundNode& node, Keeper keeper);
 std::vector<size_t> saved_inputs(const Traits& rules, size_t operands);  // of a node with so many
