@@ -1,5 +1,6 @@
-// A round: every game takes its answers and asks again, games that ended make room for the next, then each network
-// answers what it was asked in batches.
+// A round: every game that has its answers goes on and asks again, games that ended make room for the next, then each
+// network answers full batches of what waits longest. What does not fill one waits for the next round; where there is
+// no full batch at all, the network that most waits for answers what there is.
 #include "go/side_by_side.h"
 
 #include <algorithm>
@@ -20,29 +21,37 @@ struct Slot {
   int64_t number = 0;
   std::unique_ptr<PendingGame> game;
   Request asked;
-  std::span<const float> priors, values;  // the answers
+  int64_t since = 0;  // the round it was asked in
+  size_t answered = 0;
+  std::vector<float> priors, values;  // the answers
+
+  size_t waiting() const { return asked.positions.size() - answered; }
 };
 
-// The positions of one network's requests, and room for its answers.
+// A batch for a network, and room for its answers.
 struct Inbox {
   std::vector<Question> positions;
   std::vector<float> priors, values;
 };
 
-class Round {
+class Rounds {
  public:
-  Round(const GameSeries& series, std::span<Evaluator* const> networks, const SideBySideOptions& options)
-      : series_(series), networks_(networks), options_(options), inboxes_(networks.size()), team_(options.threads) {}
+  Rounds(const GameSeries& series, std::span<Evaluator* const> networks, const SideBySideOptions& options)
+      : series_(series),
+        networks_(networks),
+        options_(options),
+        most_(static_cast<size_t>(options.batch)),
+        team_(options.threads) {}
 
   BatchCounts play() {
     for (int i = 0; i < options_.games && next_ < series_.count; ++i) begin(slots_.emplace_back());
-    while (!slots_.empty()) {
+    for (; !slots_.empty(); ++round_) {
       const double begin = now_seconds();
       team_.for_each(slots_.size(), [&](size_t i) { advance(slots_[i]); });
       for (Slot& slot : slots_) replace_ended(slot);
       std::erase_if(slots_, [](const Slot& slot) { return !slot.game; });
       const double played = now_seconds();
-      for (size_t network = 0; network < networks_.size(); ++network) answer(network);
+      if (!slots_.empty()) answer();
       counts_.playing_seconds += played - begin;
       counts_.asking_seconds += now_seconds() - played;
     }
@@ -55,9 +64,12 @@ class Round {
     ++next_;
   }
 
-  static void advance(Slot& slot) {
+  void advance(Slot& slot) const {
+    if (slot.waiting() > 0) return;
     if (!slot.asked.positions.empty()) slot.game->receive(slot.priors, slot.values);
     slot.asked = slot.game->ask();
+    slot.since = round_;
+    slot.answered = 0;
   }
 
   void replace_ended(Slot& slot) {
@@ -70,48 +82,65 @@ class Round {
     }
   }
 
-  void answer(size_t network) {
-    Inbox& inbox = inboxes_[network];
-    inbox.positions.clear();
+  void answer() {
+    std::vector<size_t> waiting(networks_.size());
     for (const Slot& slot : slots_) {
       require(slot.asked.network < networks_.size(), "network ", slot.asked.network, " of ", networks_.size());
-      if (slot.asked.network != network) continue;
-      inbox.positions.insert(inbox.positions.end(), slot.asked.positions.begin(), slot.asked.positions.end());
+      waiting[slot.asked.network] += slot.waiting();
     }
-    if (inbox.positions.empty()) return;
-    const size_t width = static_cast<size_t>(inbox.positions[0].game->board().points()) + 1;
-    inbox.priors.resize(width * inbox.positions.size());
-    inbox.values.resize(inbox.positions.size());
-    evaluate(network, width);
+    std::ranges::stable_sort(slots_, {}, &Slot::since);
+    const auto fullest = std::ranges::max_element(waiting);
+    if (*fullest < most_) return evaluate(static_cast<size_t>(fullest - waiting.begin()), *fullest);
+    for (size_t network = 0; network < networks_.size(); ++network)
+      for (; waiting[network] >= most_; waiting[network] -= most_) evaluate(network, most_);
+  }
+
+  // The `count` positions that have waited longest for the network.
+  void evaluate(size_t network, size_t count) {
+    inbox_.positions.clear();
+    for_waiting(network, count, [&](Slot& slot, size_t first, size_t positions) {
+      const std::span<const Question> asked = slot.asked.positions.subspan(slot.answered, positions);
+      inbox_.positions.insert(inbox_.positions.begin() + static_cast<std::ptrdiff_t>(first), asked.begin(),
+                              asked.end());
+    });
+    const size_t width = static_cast<size_t>(inbox_.positions[0].game->board().points()) + 1;
+    inbox_.priors.resize(width * count);
+    inbox_.values.resize(count);
+    networks_[network]->evaluate(inbox_.positions, inbox_.priors, inbox_.values);
+    for_waiting(network, count, [&](Slot& slot, size_t first, size_t positions) {
+      slot.priors.resize(width * slot.asked.positions.size());
+      slot.values.resize(slot.asked.positions.size());
+      const auto put = [&](const std::vector<float>& from, std::vector<float>& to, size_t each) {
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first * each), positions * each,
+                    to.begin() + static_cast<std::ptrdiff_t>(slot.answered * each));
+      };
+      put(inbox_.priors, slot.priors, width);
+      put(inbox_.values, slot.values, 1);
+      slot.answered += positions;
+    });
+    counts_.positions += static_cast<int64_t>(count);
+    ++counts_.batches;
+  }
+
+  // `each` gets a slot, where its positions begin among the `count`, and how many of them these are.
+  template <class Each>
+  void for_waiting(size_t network, size_t count, Each each) {
     size_t first = 0;
     for (Slot& slot : slots_) {
       if (slot.asked.network != network) continue;
-      const size_t count = slot.asked.positions.size();
-      slot.priors = std::span(inbox.priors).subspan(first * width, count * width);
-      slot.values = std::span(inbox.values).subspan(first, count);
-      first += count;
-    }
-  }
-
-  void evaluate(size_t network, size_t width) {
-    Inbox& inbox = inboxes_[network];
-    const auto most = static_cast<size_t>(options_.batch);
-    for (size_t first = 0; first < inbox.positions.size(); first += most) {
-      const size_t count = std::min(most, inbox.positions.size() - first);
-      networks_[network]->evaluate(std::span(inbox.positions).subspan(first, count),
-                                   std::span(inbox.priors).subspan(first * width, count * width),
-                                   std::span(inbox.values).subspan(first, count));
-      counts_.positions += static_cast<int64_t>(count);
-      ++counts_.batches;
+      const size_t positions = std::min(slot.waiting(), count - first);
+      if (positions > 0) each(slot, first, positions);
+      first += positions;
     }
   }
 
   const GameSeries& series_;
   std::span<Evaluator* const> networks_;
   SideBySideOptions options_;
+  size_t most_;  // positions of a batch
   std::vector<Slot> slots_;
-  std::vector<Inbox> inboxes_;
-  int64_t next_ = 0;
+  Inbox inbox_;
+  int64_t next_ = 0, round_ = 0;
   BatchCounts counts_;
   Team team_;
 };
@@ -130,7 +159,7 @@ BatchCounts play_side_by_side(const GameSeries& series, std::span<Evaluator* con
                               const SideBySideOptions& options) {
   require(options.games >= 1 && options.batch >= 1, "at least one game at a time and batches of at least one, got ",
           options.games, " and ", options.batch);
-  return Round(series, networks, options).play();
+  return Rounds(series, networks, options).play();
 }
 
 }  // namespace tbd::go

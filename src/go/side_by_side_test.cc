@@ -17,7 +17,7 @@ using testing_networks::HashNetwork;
 // One search of a position that `number` decides, by one of two networks.
 class PendingSearch final : public PendingGame {
  public:
-  explicit PendingSearch(int64_t number) : network_(static_cast<size_t>(number % 2)), search_(start(number), {}) {}
+  explicit PendingSearch(int64_t number) : network_(static_cast<size_t>(number % 2)), search_(start(number % 25), {}) {}
   Request ask() override { return {network_, search_.ask()}; }
   void receive(std::span<const float> priors, std::span<const float> values) override {
     search_.receive(priors, values);
@@ -38,11 +38,11 @@ class PendingSearch final : public PendingGame {
 };
 
 std::map<int64_t, std::vector<int32_t>> visits_of_series(const SideBySideOptions& options, HashNetwork& even,
-                                                         HashNetwork& odd) {
+                                                         HashNetwork& odd, int64_t count = 25) {
   even.batches.clear();
   odd.batches.clear();
   std::map<int64_t, std::vector<int32_t>> visits;
-  const GameSeries series{.count = 25,
+  const GameSeries series{.count = count,
                           .begin = [](int64_t number) { return std::make_unique<PendingSearch>(number); },
                           .end =
                               [&](int64_t number, PendingGame& game) {
@@ -83,6 +83,14 @@ TEST(SideBySide, FillsBatchesAndKeepsToTheirLimit) {
   visits_of_series({.games = 20, .batch = 16}, even, odd);
   EXPECT_EQ(std::ranges::max(even.batches), 16u);
   EXPECT_GT(std::ranges::count(even.batches, 16u), 20);
+}
+
+// Games that have begun ask for one position, others for several: what does not fill a batch waits for the next.
+TEST(SideBySide, LeavesNoRoomInABatchWhileThereAreGames) {
+  HashNetwork even, odd;
+  visits_of_series({.games = 24, .batch = 16}, even, odd, 400);
+  for (const HashNetwork* network : {&even, &odd})
+    EXPECT_GT(std::ranges::count(network->batches, 16u), std::ssize(network->batches) * 9 / 10);
 }
 
 TEST(SideBySide, PassesOnWhatANetworkThrows) {

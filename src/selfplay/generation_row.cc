@@ -35,9 +35,12 @@ std::string sgf_of(const go::SelfPlay& played) {
   return sgf;
 }
 
+// One batch is answered while the next one fills.
+constexpr int64_t kBatchesAsked = 2;
+
 go::SideBySideOptions side_by_side(const Trainable& cell, int leaves) {
   const int64_t batch = cell.prepared.cell.batch;
-  return {.games = static_cast<int>(std::max<int64_t>(1, batch / leaves)),
+  return {.games = static_cast<int>(std::max<int64_t>(1, kBatchesAsked * batch / leaves)),
           .batch = static_cast<int>(batch),
           .threads = static_cast<int>(cell.prepared.threads.threads)};
 }

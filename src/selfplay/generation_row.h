@@ -14,7 +14,7 @@ GenerationRow generation_row(const go::SelfPlay& played, const std::optional<dou
                              double network_seconds, double seconds);
 std::string sgf_of(const go::SelfPlay& played);
 
-// As many games as fill the cell's batch with their leaves.
+// So many games that the cell's batch is full although some ask for one position alone.
 go::SideBySideOptions side_by_side(const Trainable& cell, int leaves);
 
 }  // namespace tbd
