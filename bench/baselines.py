@@ -39,6 +39,40 @@ def moves(root):
     return "policy_top1", held_out.count(commonest) / len(held_out), f"always {commonest or 'a pass'}"
 
 
+def errors(text, reference):
+    """Insertions, deletions and substitutions of characters that make one the other."""
+    row = list(range(len(reference) + 1))
+    for i, letter in enumerate(text, 1):
+        diagonal, row[0] = row[0], i
+        for j, wanted in enumerate(reference, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != wanted))
+    return row[-1]
+
+
+def spoken(root):
+    """The training text that is nearest to all training texts, whatever is said. To say nothing is an error of 1."""
+    train, held_out = ([line.split(" ", 1)[1] for file in sorted((root / part).rglob("*.trans.txt"))
+                        for line in file.read_text().splitlines()] for part in ("train", "val"))
+    train, held_out = ([text for text in texts if len(text) <= 40] for texts in (train, held_out))
+    nearest = min(sorted(set(train)), key=lambda text: sum(errors(text, other) for other in train))
+    wrong = sum(errors(nearest, other) for other in held_out)
+    return "cer", wrong / sum(map(len, held_out)), f"always '{nearest}', of texts of 40 characters at most"
+
+
+def translated_words(root, languages, rows=2000, longest=19):
+    """Words by how often they are in the training part, whatever the source says, as Seq2Seq's `small` reads them: the most
+    frequent ones, the others as one word, an end of sentence, and pairs of so many words a side at most."""
+    pairs = [[[line.split() for line in (root / f"{part}.{language}").read_text().splitlines()] for language in languages]
+             for part in ("train", "val")]
+    known = {word for word, _ in collections.Counter(w for line in pairs[0][1] for w in line).most_common(rows - 4)}
+    train, held_out = ([word if word in known or not word else None for source, target in zip(*sides)
+                        if max(len(source), len(target)) <= longest for word in [*target, ""]]
+                       for sides in pairs)
+    counts = collections.Counter(train)
+    nats = -sum(math.log((counts[word] + 1) / (len(train) + rows)) for word in held_out) / len(held_out)
+    return "perplexity", math.exp(nats), "words by how often they are in the training part"
+
+
 def copied(root, languages):
     """BLEU of the source itself, for those who take it for a translation."""
     import sacrebleu
@@ -52,8 +86,9 @@ def main():
     root = parser.parse_args().folder
     print(f"{'set':<12} {'metric':<13} {'value':>8}  answer")
     for name, measure in (("photos", photos), ("prose", prose_bytes), ("prose", prose_words), ("games", moves),
-                          ("messages-de", lambda r: copied(r, ("en", "de"))),
-                          ("messages-vi", lambda r: copied(r, ("en", "vi")))):
+                          ("prompts", spoken), ("messages-de", lambda r: copied(r, ("en", "de"))),
+                          ("messages-vi", lambda r: copied(r, ("en", "vi"))),
+                          ("messages-vi", lambda r: translated_words(r, ("en", "vi")))):
         metric, value, answer = measure(root / name)
         print(f"{name:<12} {metric:<13} {value:8.4f}  {answer}")
 

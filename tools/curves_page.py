@@ -4,7 +4,8 @@
     tools/curves_page.py RUNS [--tbd PROGRAM]
 
 Draws, of each network, the metric of its goal against steps and against training time, and writes the table of the time
-to quality. Refuses to write a page that names this machine, its user or a path of it.
+to quality. Of networks that RUNS does not hold, the page keeps its rows and pictures. Refuses to write a page that names
+this machine, its user or a path of it.
 """
 import argparse
 import json
@@ -25,6 +26,23 @@ def goals(table):
     """Network and metric of each row of the table of the time to quality."""
     rows = [line.split(" | ") for line in table.splitlines()[2:]]
     return sorted({(row[0].removeprefix("| "), re.split("[=]", row[2])[0]) for row in rows})
+
+
+def merged(old, new):
+    """The measured part `old` with the rows and the sections of `new` in place of those of the same network."""
+    def parts(text):
+        table, *sections = re.split("^### ", text.strip(), flags=re.MULTILINE)
+        lines = table.strip().splitlines()
+        by_network = {}
+        for row in lines[2:]:
+            by_network.setdefault(row.split(" | ")[0], []).append(row)
+        return lines[:2], by_network, {section.splitlines()[0]: section.strip() for section in sections}
+
+    (_, rows, sections), (head, new_rows, new_sections) = parts(old), parts(new)
+    rows.update(new_rows)
+    sections.update(new_sections)
+    table = "\n".join([*head, *(row for network in sorted(rows) for row in rows[network])])
+    return "\n\n".join([table, *(f"### {sections[name]}" for name in sorted(sections))])
 
 
 def figure_of(charts, network, metric, axis):
@@ -60,8 +78,8 @@ def main():
     found = [word for word in private_words() if word in "\n".join(body)]
     if found:
         sys.exit(f"curves_page: the report names {', '.join(found)}: not written")
-    before = PAGE.read_text().split(MEASURED, 1)[0]
-    PAGE.write_text(before + MEASURED + "\n" + "\n\n".join(body) + "\n")
+    before, old = PAGE.read_text().split(MEASURED, 1)
+    PAGE.write_text(before + MEASURED + "\n" + merged(old, "\n\n".join(body)) + "\n")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Build(setup_test.Clone):
     def setUp(self):
         super().setUp()
         self.cmake("")
-        for made in ("photos", "crops"):
+        for made in ("photos", "crops", "crops-16"):
             (self.cache / "data" / made).mkdir(parents=True)
             (self.cache / "data" / made / ".ready").write_text("")
         self.build = self.clone / "build/release"

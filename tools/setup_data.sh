@@ -41,7 +41,7 @@ make_set() {
   rm "$work/making"
 }
 
-# The photographs of a Debian package become two data sets in the cache.
+# The photographs of a Debian package become three data sets in the cache.
 make_photos() {
   set -- $(grep '^data ' "$here/deps/debian.txt")
   source=$cache/data/source/$2
@@ -51,6 +51,7 @@ make_photos() {
   for made in photos crops; do
     [ -f "$cache/data/$made/.ready" ] || make_set "$made" "$program" data "$made" --source "$source/$6"
   done
+  [ -f "$cache/data/crops-16/.ready" ] || make_set crops-16 "$program" data crops --size 16 --source "$source/$6"
   rm -rf "$source"
 }
 

@@ -206,13 +206,13 @@ plan() {
   wheel_download=$1 wheel_disk=$2
   shift 2
   wheels_wanted=$*
-  if [ -n "$photos" ] && { [ ! -f "$cache/data/photos/.ready" ] || [ ! -f "$cache/data/crops/.ready" ]; }; then
+  if [ -n "$photos" ] && ! are_made photos crops crops-16; then
     photos_wanted=1
     set -- $(grep '^data ' "$here/deps/debian.txt")
     photos_bytes=$5
     [ -f "$cache/debs/$2.deb" ] && photos_bytes=0
   fi
-  if [ -n "$text" ] && ! texts_are_made; then
+  if [ -n "$text" ] && ! are_made messages-de messages-vi prose cloze; then
     text_wanted=1
     text_bytes=$(missing_debs messages prose)
   fi
@@ -236,8 +236,9 @@ missing_debs() {
   echo "$missing_bytes"
 }
 
-texts_are_made() {
-  for set in messages-de messages-vi prose cloze; do
+# are_made SET...: whether the cache has all of these data sets.
+are_made() {
+  for set in "$@"; do
     [ -f "$cache/data/$set/.ready" ] || return 1
   done
 }

@@ -412,13 +412,20 @@ class Setup(Machine):
         self.lock_texts()
         sha256 = hashlib.sha256(b"deb").hexdigest()
         (self.clone / "deps/debian.txt").write_text(f"data git 1:2.39 {sha256} 3 usr/pictures\n")
-        (self.cache / "data/photos").mkdir(parents=True)
-        (self.cache / "data/photos/.ready").write_text("")
-        done = self.setup("--photos", "--offline", "--program", str(self.bin / "program"))
-        self.assertEqual(done.returncode, 0, done.err)
-        made = (self.folder / "made").read_text()
-        self.assertEqual(made, f"data crops --source {self.cache}/data/source/git/usr/pictures --out {self.cache}/data/crops\n")
-        self.assertTrue((self.cache / "data/crops/.ready").exists())
+        pictures = f"--source {self.cache}/data/source/git/usr/pictures --out {self.cache}/data"
+        commands = {"photos": f"photos {pictures}/photos", "crops": f"crops {pictures}/crops",
+                    "crops-16": f"crops --size 16 {pictures}/crops-16"}
+        for name in commands:
+            (self.cache / "data" / name).mkdir(parents=True)
+            (self.cache / "data" / name / ".ready").write_text("")
+        for missing, command in commands.items():
+            with self.subTest(missing):
+                (self.cache / "data" / missing / ".ready").unlink()
+                (self.folder / "made").write_text("")
+                done = self.setup("--photos", "--offline", "--program", str(self.bin / "program"))
+                self.assertEqual(done.returncode, 0, done.err)
+                self.assertEqual((self.folder / "made").read_text(), f"data {command}\n")
+                self.assertTrue((self.cache / "data" / missing / ".ready").exists())
 
     def lock_texts(self):
         """The packages of the text data sets as small files in the cache; dpkg-deb and what makes sets only log."""
@@ -541,7 +548,7 @@ class Clone(Machine):
             (folder / library).parent.mkdir(parents=True)
             (folder / library).write_text("12345")
             (folder / ".tbd-manifest").write_text("")
-        for made in ("photos", "crops"):
+        for made in ("photos", "crops", "crops-16"):
             (self.cache / "data" / made).mkdir(parents=True)
             (self.cache / "data" / made / ".ready").write_text("")
 
