@@ -52,6 +52,7 @@ Json series_json(const ChartSeries& series) {
 }
 
 constexpr const char* kMarks[] = {"bars", "points", "lines", "stacks", "areas", "curves", "columns", "groups"};
+constexpr const char* kLogarithmic[] = {"none", "y", "both"};
 
 }  // namespace
 
@@ -62,7 +63,7 @@ Json to_json(const Chart& chart) {
                {"y_title", chart.y_title},
                {"mark", kMarks[static_cast<size_t>(chart.mark)]},
                {"from_zero", chart.from_zero},
-               {"logarithmic", chart.logarithmic},
+               {"logarithmic", kLogarithmic[static_cast<size_t>(chart.logarithmic)]},
                {"series", Json::array()},
                {"bands", Json::array()},
                {"order", chart.order},

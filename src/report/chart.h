@@ -32,6 +32,8 @@ struct Band {  // a shaded range of x
 // columns: upright stacks in groups; groups: bars side by side in each category.
 enum class Mark { bars, points, lines, stacks, areas, curves, columns, groups };
 
+enum class Logarithmic { none, y, both };  // axes
+
 struct Chart {
   std::string id;  // letters, digits and '-': element id and file name
   std::string title, x_title, y_title;
@@ -39,7 +41,7 @@ struct Chart {
   std::string metric;   // its id in the table of Methods, which the caption links to; may be empty
   Mark mark = Mark::lines;
   bool from_zero = false;
-  bool logarithmic = false;  // both axes
+  Logarithmic logarithmic = Logarithmic::none;
   std::vector<ChartSeries> series;
   std::vector<std::string> order;  // of the categories, first on top
   std::vector<Band> bands;

@@ -1,6 +1,7 @@
 #include "report/learned_curves.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/text.h"
@@ -89,6 +90,18 @@ ChartSeries learned_metric(const LearnedSetting& setting, const std::string& met
     add_point(series, x, point.values, setting.seeds.size() > 1);
   }
   return series;
+}
+
+bool span_a_decade(std::span<const ChartSeries> series) {
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;
+  for (const ChartSeries& each : series)
+    for (const auto* values : {&each.y, &each.low, &each.high})
+      for (const std::optional<double>& value : *values) {
+        if (!value) continue;
+        least = std::min(least, *value);
+        greatest = std::max(greatest, *value);
+      }
+  return least > 0 && greatest > 10 * least;
 }
 
 }  // namespace tbd

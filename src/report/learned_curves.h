@@ -1,6 +1,7 @@
 // Curves of trainings for charts: one for each setting of a network, over its seeds.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,8 @@ enum class LearnedAxis { steps, samples, seconds };
 // Of the evaluations at a step; a training that had ended by then keeps its last value. `seconds` is the mean training
 // time of those that had not. Empty where no seed has the metric.
 ChartSeries learned_metric(const LearnedSetting& setting, const std::string& metric, LearnedAxis axis);
+
+// The greatest value is more than ten times the least, and none is 0 or less.
+bool span_a_decade(std::span<const ChartSeries> series);
 
 }  // namespace tbd

@@ -104,6 +104,7 @@ void add_charts(const std::string& network, const std::map<std::string, LearnedS
              .mark = Mark::lines,
              .table = page.tables.back()};
   for (const auto& [name, setting] : settings) loss.series.push_back(learned_loss(setting));
+  if (span_a_decade(loss.series)) loss.logarithmic = Logarithmic::y;
   page.charts.push_back(std::move(loss));
   size_t metric_number = 0;
   for (const std::string& metric : metrics_of(settings)) {
@@ -119,6 +120,7 @@ void add_charts(const std::string& network, const std::map<std::string, LearnedS
       for (const auto& [name, setting] : settings)
         if (ChartSeries series = learned_metric(setting, metric, words.axis); !series.x.empty())
           chart.series.push_back(std::move(series));
+      if (less_is_better(metric) && span_a_decade(chart.series)) chart.logarithmic = Logarithmic::y;
       page.charts.push_back(std::move(chart));
     }
   }

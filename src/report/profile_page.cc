@@ -78,7 +78,7 @@ std::optional<Chart> roofline_chart(const Profiled& each, size_t number) {
                   "Each point is the work of nodes with equal costs in one direction; bytes are the fewest that "
                   "they need. Lines are the measured peak of instructions and of products.",
               .mark = Mark::points,
-              .logarithmic = true};
+              .logarithmic = Logarithmic::both};
   chart.series.push_back(roof_of("instruction peak", isa->second, *roofs.bandwidth));
   if (gemm != roofs.gemm.end()) chart.series.push_back(roof_of("best product", gemm->second, *roofs.bandwidth));
   chart.data.columns = {{"op", ""}, {"direction", ""}, {"flop_per_byte", ""}, {"gflop_per_s", ""}, {"share", ""}};

@@ -534,6 +534,16 @@ TEST(LearnedCurves, ShowWhatSeedsSpan) {
   EXPECT_THAT(learned_metric(both, "bleu", LearnedAxis::steps).x, testing::IsEmpty());
 }
 
+TEST(LearnedCurves, AreDrawnByDecadesWhereTheySpanOne) {
+  const auto spans = [](std::vector<std::optional<double>> y) {
+    return span_a_decade(std::vector<ChartSeries>{{.name = "", .y = y}});
+  };
+  EXPECT_TRUE(spans({2000, 150}));
+  EXPECT_FALSE(spans({15, 2}));
+  EXPECT_FALSE(spans({15, 0}));
+  EXPECT_FALSE(spans({}));
+}
+
 TEST(LearnedCurves, OfOneSeedHaveNoRange) {
   const LearnedSetting one{"mxnet", {learned(7, {{1, 4}}, {0.1})}};
   EXPECT_EQ(learned_loss(one).name, "mxnet, seed 7");

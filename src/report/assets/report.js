@@ -127,7 +127,8 @@
     }
     if (!barred(chart)) {
       if (chart.from_zero) y.rangemode = 'tozero';
-      if (chart.logarithmic) x.type = y.type = 'log';
+      if (chart.logarithmic !== 'none') y.type = 'log';
+      if (chart.logarithmic === 'both') x.type = 'log';
       return Object.assign(common, { xaxis: x, yaxis: y });
     }
     const value = Object.assign(axis(chart.y_title), { rangemode: 'tozero' });
