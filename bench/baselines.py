@@ -73,6 +73,33 @@ def translated_words(root, languages, rows=2000, longest=19):
     return "perplexity", math.exp(nats), "words by how often they are in the training part"
 
 
+def one_colour(root, draws=8, patches=128, side=7, directions=512):
+    """Patch SWD (docs/task-metrics.md) of images of one colour, that of the middle pixel of a training crop; mean of draws."""
+    import numpy
+    from PIL import Image
+    generator = numpy.random.default_rng(0)
+    files = {part: sorted((root / f"{part}_16x16").iterdir()) for part in ("train", "valid")}
+
+    def images(part):
+        chosen = generator.permutation(len(files[part]))[:128]
+        return numpy.stack([numpy.asarray(Image.open(files[part][i]).convert("RGB"), dtype=float) for i in chosen])
+
+    def descriptors(pictures, corners):
+        out = numpy.array([picture[y:y + side, x:x + side] for picture, places in zip(pictures, corners) for y, x in places])
+        return ((out - out.mean((0, 1, 2))) / out.std((0, 1, 2))).reshape(len(out), -1)
+
+    distances = []
+    for _ in range(draws):
+        real, crops = images("valid"), images("train")
+        flat = numpy.broadcast_to(crops[:, 8:9, 8:9], crops.shape)
+        corners = generator.integers(0, 16 - side + 1, (128, patches, 2))
+        axes = generator.standard_normal((3 * side * side, directions))
+        axes /= numpy.linalg.norm(axes, axis=0)
+        ours, theirs = (numpy.sort(descriptors(pictures, corners) @ axes, 0) for pictures in (flat, real))
+        distances.append(1000 * numpy.abs(ours - theirs).mean())
+    return "patch_swd", float(numpy.mean(distances)), f"images of one colour: {min(distances):.0f} to {max(distances):.0f}"
+
+
 def copied(root, languages):
     """BLEU of the source itself, for those who take it for a translation."""
     import sacrebleu
@@ -86,7 +113,7 @@ def main():
     root = parser.parse_args().folder
     print(f"{'set':<12} {'metric':<13} {'value':>8}  answer")
     for name, measure in (("photos", photos), ("prose", prose_bytes), ("prose", prose_words), ("games", moves),
-                          ("prompts", spoken), ("messages-de", lambda r: copied(r, ("en", "de"))),
+                          ("prompts", spoken), ("crops-16", one_colour), ("messages-de", lambda r: copied(r, ("en", "de"))),
                           ("messages-vi", lambda r: copied(r, ("en", "vi"))),
                           ("messages-vi", lambda r: translated_words(r, ("en", "vi")))):
         metric, value, answer = measure(root / name)
