@@ -11,6 +11,7 @@ what a checkpoint and an evaluation took.
 import argparse
 import csv
 import json
+import os
 import statistics
 import subprocess
 import tempfile
@@ -60,7 +61,8 @@ def main():
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    options.workload = ["--config", options.config, "--data", options.data, "--batch", options.batch, "--threads", "1",
+    made = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tbd/data" / options.data
+    options.workload = ["--config", options.config, "--data", made if made.exists() else options.data, "--batch", options.batch, "--threads", "1",
                         "--framework", options.framework]
     trained, ran = [], []
     for turn in range(options.rounds):
