@@ -156,6 +156,9 @@ TEST_F(Trainings, GoOnToTheSameEnd) {
   }
 }
 
+// So many that several messages of the worker come before the end, on a fast machine too.
+constexpr int64_t kLongStretch = 1000;
+
 // Many small steps and one evaluation, which no interrupt waits for.
 class LongStretches : public ::testing::Test {
  protected:
@@ -175,7 +178,7 @@ class LongStretches : public ::testing::Test {
                          .threads = 1,
                          .data = (folder_.path() / "set").string(),
                          .seed = 3},
-            .length = {200},
+            .length = {kLongStretch},
             .rate = 0.01,
             .out = folder_.path() / cat(entry.key, out)};
   }
@@ -212,7 +215,7 @@ TEST_F(LongStretches, AreNotLostToAnInterrupt) {
       resume_training(options.out, settings, sink);
     });
     EXPECT_GT(second, first);
-    EXPECT_LT(second, 200);
+    EXPECT_LT(second, kLongStretch);
     expect_same(resume_training(options.out, settings_, {}), whole);
   }
 }
@@ -239,12 +242,11 @@ TEST_F(LongStretches, RememberTheirDataOverLaunchesThatDidNotSeeIt) {
   cut.interrupted = [] { return true; };
   EXPECT_THROW(resume_training(options.out, cut, {}), Error);
   EXPECT_EQ(read_record(options.out).run.workload.data_hash, "abc");
-  EXPECT_EQ(resume_training(options.out, settings_, {}).rows.back().step, 200);
+  EXPECT_EQ(resume_training(options.out, settings_, {}).rows.back().step, kLongStretch);
 }
 
 TEST_F(LongStretches, HaveCheckpointsFromTimeToTime) {
   TrainOptions options = long_stretch(settings_.workers.front(), "often");
-  options.length = {400};
   settings_.checkpoint_seconds = 0;  // whatever 1 % of the time allows
   std::set<int64_t> kept;
   const TrainSink sink{.trained = [&](const TrainProgress&) {
@@ -252,7 +254,7 @@ TEST_F(LongStretches, HaveCheckpointsFromTimeToTime) {
   }};
   const TrainResult often = train(options, settings_, sink);
   EXPECT_GT(kept.size(), 0U) << often.training_seconds << " s";
-  EXPECT_EQ(often.checkpoints, static_cast<int64_t>(kept.size()) + 1) << "one of the end";
+  EXPECT_GT(often.checkpoints, 1) << "beside the one of the end";
   options.out = folder_.path() / "seldom";
   expect_same(often, train(options, RunnerSettings(settings_), {}));
 }
@@ -274,16 +276,17 @@ TEST_F(LongStretches, BeginAgainWhereTheyHadNoCheckpointYet) {
 // A launch that was interrupted before its first evaluation says nothing of those before it.
 TEST_F(LongStretches, KeepTheCurveOverLaunchesWithoutEvaluations) {
   TrainOptions options = long_stretch(settings_.workers.front(), "cut");
-  options.evaluate_every = StepsOrEpochs{100};
+  options.evaluate_every = StepsOrEpochs{kLongStretch / 2};
   int64_t seen = -1;
   RunnerSettings cut = settings_;
-  cut.interrupted = [&] { return seen >= 100; };
+  cut.interrupted = [&] { return seen >= kLongStretch / 2; };
   EXPECT_THROW(train(options, cut, {.evaluated = [&](const EvaluationRow& row) { seen = row.step; }}), Error);
   cut.interrupted = [&] { return is_file(options.out / "launches/train-2/launch.json"); };
   EXPECT_THROW(resume_training(options.out, cut, {}), Error);
+  EXPECT_EQ(attempt_of(read_record(options.out))->rows.size(), 2U) << "for the report, too";
   std::vector<int64_t> steps;
   for (const EvaluationRow& row : resume_training(options.out, settings_, {}).rows) steps.push_back(row.step);
-  EXPECT_EQ(steps, (std::vector<int64_t>{0, 100, 200}));
+  EXPECT_EQ(steps, (std::vector<int64_t>{0, kLongStretch / 2, kLongStretch}));
 }
 
 TEST_F(Trainings, GoOnWithTheSameDataAlone) {

@@ -116,6 +116,15 @@ const EvaluationRow* Attempt::reached() const {
   return found == rows.end() ? nullptr : &*found;
 }
 
+std::vector<EvaluationRow> evaluations_of(const Record& record) {
+  std::vector<EvaluationRow> rows;
+  for (const Launch& launch : record.launches)
+    if (launch.info.pass == Pass::kTrain)
+      if (std::vector<EvaluationRow> read = read_evaluations(launch_folder(record, launch)); !read.empty())
+        rows = std::move(read);
+  return rows;
+}
+
 std::optional<Attempt> attempt_of(const Record& record) {
   const Launch* launch = last_launch(record, Pass::kTrain);
   if (!launch) return std::nullopt;
@@ -126,7 +135,7 @@ std::optional<Attempt> attempt_of(const Record& record) {
                  .samples_per_step = workload.samples_per_step,
                  .data = training_data_of(record.run),
                  .goal = goal_of(record.run),
-                 .rows = read_evaluations(launch_folder(record, *launch))};
+                 .rows = evaluations_of(record)};
 }
 
 }  // namespace tbd

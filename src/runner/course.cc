@@ -269,17 +269,6 @@ class Training {
   TrainResult result_;
 };
 
-// Each launch but the first began after a checkpoint of the one before, and has the evaluations until then, too.
-std::vector<EvaluationRow> rows_until(const Record& record, int64_t step) {
-  std::vector<EvaluationRow> rows;
-  for (const Launch& launch : record.launches)
-    if (launch.info.pass == Pass::kTrain)
-      if (std::vector<EvaluationRow> read = read_evaluations(launch_folder(record, launch)); !read.empty())
-        rows = std::move(read);
-  std::erase_if(rows, [&](const EvaluationRow& row) { return row.step > step; });
-  return rows;
-}
-
 std::vector<double> losses_between(const Record& record, int64_t after, int64_t until) {
   std::map<int64_t, double> losses;
   for (const Launch& launch : record.launches)
@@ -313,7 +302,8 @@ ResumePoint resume_point(const Record& record) {
                     .launches = static_cast<int64_t>(record.launches.size())};
   if (!is_file(folder / kLastCheckpoint)) return point;
   point.checkpoint = last_checkpoint(folder);
-  point.rows = rows_until(record, point.checkpoint->step);
+  point.rows = evaluations_of(record);
+  std::erase_if(point.rows, [&](const EvaluationRow& row) { return row.step > point.checkpoint->step; });
   point.losses = losses_between(record, point.rows.empty() ? 0 : point.rows.back().step, point.checkpoint->step);
   return point;
 }
