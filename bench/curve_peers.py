@@ -66,8 +66,9 @@ def read_tbd(runs):
     for record in sorted(runs.iterdir()):
         request = read(record / "run.json")["request"]
         launches = sorted(record.glob("launches/train-*"), key=lambda path: int(path.name.split("-")[1]))
-        lines = [line for launch in launches for line in (launch / "evaluations.jsonl").read_text().splitlines()]
-        rows = [json.loads(line) for line in lines]
+        # Each launch has the evaluations before it, too; one that was cut before its first has none.
+        last = [file for launch in launches if (file := launch / "evaluations.jsonl").exists()][-1]
+        rows = [json.loads(line) for line in last.read_text().splitlines()]
         found[request["model"], int(request.get("seed", 0))] = rows, launches[-1] / "weights.safetensors"
     return found
 

@@ -62,7 +62,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     made = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tbd/data" / options.data
-    options.workload = ["--config", options.config, "--data", made if made.exists() else options.data, "--batch", options.batch, "--threads", "1",
+    data = made if made.exists() else options.data
+    options.workload = ["--config", options.config, "--data", data, "--batch", options.batch, "--threads", "1",
                         "--framework", options.framework]
     trained, ran = [], []
     for turn in range(options.rounds):
