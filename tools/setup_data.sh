@@ -74,13 +74,22 @@ make_speech() {
   rm -rf "$source"
 }
 
-# Cut-out photographs, pasted on others, become a data set with boxes and masks in the cache.
+# Cut-out photographs, pasted on others, become data sets with boxes and masks in the cache; the small pictures are for the
+# small configurations.
 make_detection() {
   source=$cache/data/source/detection
   rm -rf "$source"
   unpack_debs stamps data
-  make_set stamps "$program" data stamps --source "$source"
+  make_stamps stamps
+  make_stamps stamps-3 --size 128x128 --categories 3 --images 600 --sides 24-64
+  make_stamps stamps-5 --size 128x128 --categories 5 --images 2400 --sides 40-110
   rm -rf "$source"
+}
+make_stamps() {
+  [ ! -f "$cache/data/$1/.ready" ] || return 0
+  stamps_name=$1
+  shift
+  make_set "$stamps_name" "$program" data stamps "$@" --source "$source"
 }
 
 # Message catalogues and pages of Debian packages become text data sets in the cache.

@@ -220,7 +220,7 @@ plan() {
     speech_wanted=1
     speech_bytes=$(missing_debs prompts)
   fi
-  if [ -n "$detection" ] && [ ! -f "$cache/data/stamps/.ready" ]; then
+  if [ -n "$detection" ] && ! are_made stamps stamps-3 stamps-5; then
     detection_wanted=1
     detection_bytes=$(missing_debs stamps $([ -n "$photos_wanted" ] || echo data))  # the photographs' package counts once
   fi

@@ -496,11 +496,19 @@ class Setup(Machine):
         self.assertEqual((self.folder / "unpacked").read_text(),
                          f"-x {self.cache}/debs/photos.deb {source}/data/photos\n"
                          f"-x {self.cache}/debs/cutouts.deb {source}/stamps/cutouts\n")
+        small = f"data stamps --size 128x128 --categories 3 --images 600 --sides 24-64 --source {source} --out {data}/stamps-3\n"
         self.assertEqual((self.folder / "made").read_text(),
-                         f"data stamps --source {source} --out {data}/stamps\n")
+                         f"data stamps --source {source} --out {data}/stamps\n" + small +
+                         f"data stamps --size 128x128 --categories 5 --images 2400 --sides 40-110 --source {source} "
+                         f"--out {data}/stamps-5\n")
         self.assertFalse(source.exists())
         again = self.setup("--detection", "--offline")
         self.assertEqual((again.returncode, again.err), (0, ""))
+        (data / "stamps-3/.ready").unlink()
+        (self.folder / "made").write_text("")
+        one = self.setup("--detection", "--offline", "--program", str(self.bin / "program"))
+        self.assertEqual(one.returncode, 0, one.err)
+        self.assertEqual((self.folder / "made").read_text(), small)
 
     def test_text_packages_that_are_missing_or_changed_are_named(self):
         self.lock_texts()
