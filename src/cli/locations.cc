@@ -63,6 +63,10 @@ std::string data_folder(const Context& context, const std::string& named) {
   return made.empty() ? named : made.string();
 }
 
+void find_data(const Context& context, std::vector<Workload>& cells) {
+  for (Workload& cell : cells) cell.data = data_folder(context, cell.data);
+}
+
 std::vector<std::string> plan_names(const Context& context) {
   std::vector<std::string> names;
   std::error_code none;

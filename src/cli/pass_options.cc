@@ -7,6 +7,7 @@
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "cli/small_sets.h"
 #include "record/reader.h"
 #include "runner/device_choice.h"
 
@@ -55,7 +56,8 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
   if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
   const RunnerSettings settings = runner_settings(context);
-  const std::vector<Workload> wanted = with_devices(tbd::cells(options.cells.set()), settings);
+  std::vector<Workload> wanted = with_devices(tbd::cells(options.cells.set()), settings);
+  find_data(context, wanted);
   require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
   run.passes = passes;

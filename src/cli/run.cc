@@ -9,6 +9,7 @@
 #include "cli/results.h"
 #include "cli/run_forecast.h"
 #include "cli/run_request.h"
+#include "cli/small_sets.h"
 #include "cli/verdicts.h"
 #include "runner/prepare.h"
 
@@ -36,6 +37,7 @@ class RunCommand final : public Command {
       context.err << "tbd: there is no workload to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
+    find_data(context, request.cells);
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {
       for (const Workload& cell : request.cells) require_startable(cell, settings);

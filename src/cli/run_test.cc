@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 
 #include "base/files.h"
@@ -85,6 +86,15 @@ TEST_F(RunCommand, MoreClassFoldersThanClassesAreRefusedBeforeAnythingRuns) {
     EXPECT_EQ(std::ranges::count(said.err, '\n'), 1) << said.err;
   }
   EXPECT_EQ(run({"resnet50", "--data", path("photos").string(), "--dry-run"}).code, kDone) << "1000 classes";
+}
+
+TEST_F(RunCommand, DataMayBeNamedThatTheSetUpMade) {
+  const std::filesystem::path made = path("cache") / "data" / "pictures";
+  for (int i = 0; i < 12; ++i) std::filesystem::create_directories(made / "train" / cat("class", i));
+  std::ofstream(made / "data.json") << "{}";
+  const RunOutcome said = run({"resnet50", "--config", "tiny", "--data", "pictures", "--dry-run"});
+  EXPECT_EQ(said.code, kBadUsage);
+  EXPECT_THAT(said.err, HasSubstr(cat(made.string(), " has 12 class folders")));
 }
 
 TEST_F(RunCommand, ADryRunSaysWhatAPlanTakesAndDecides) {

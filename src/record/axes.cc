@@ -85,7 +85,7 @@ const std::vector<Axis>& table() {
        .folder = {{.place = others_place, .prefix = "-dropout-", .usual = "framework"}},
        .label = {.before = "dropout "}},
       {.name = "data",
-       .help = "Folder of the data set [synthetic data]",
+       .help = "Data set: a folder, or a small set of the set-up by name [synthetic data]",
        .member = &Workload::data,
        .key = "",
        .list = false},
