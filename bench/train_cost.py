@@ -5,8 +5,9 @@
                   [--framework pytorch] [--rounds 5]
 
 Both train the same network on the same data with one thread; evaluations and checkpoints are apart in the one and absent
-in the other. Prints seconds a step of each round, the ratio of the medians (throughput of `train` over that of `run`), and
-what a checkpoint and an evaluation took.
+in the other. Prints seconds a step of each round, the ratio of the medians (throughput of `train` over that of `run`), what
+a checkpoint and an evaluation took, and the same ratio by CPU time of a step (medians over steps), which other work on the
+machine disturbs less.
 """
 import argparse
 import csv
@@ -21,8 +22,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def rows(launch):
+    """Of each step: when it was complete, and the CPU time of the worker until then, from the step before."""
     with open(launch / "steps.csv", encoding="utf-8") as file:
-        return [int(row["completed_ns"]) for row in csv.DictReader(file)]
+        return [(int(row["completed_ns"]), int(row["user_cpu_ns"]) + int(row["system_cpu_ns"]))
+                for row in csv.DictReader(file)]
+
+
+def cpu_of(rows):
+    return statistics.median(cpu for _, cpu in rows[len(rows) // 4:])
 
 
 def step_of_run(options, folder):
@@ -30,13 +37,13 @@ def step_of_run(options, folder):
     subprocess.run([options.tbd, "run", options.model, *options.workload, "--input", "pipeline", "--launches", "1",
                     "--effort", "quick", "--quiet", "--out", out], check=True, stdout=subprocess.DEVNULL)
     (launch,) = out.rglob("launches/clean-1")
-    stamps = rows(launch)
-    half = len(stamps) // 2
-    return (stamps[-1] - stamps[half]) / 1e9 / (len(stamps) - 1 - half)
+    steps = rows(launch)
+    half = len(steps) // 2
+    return (steps[-1][0] - steps[half][0]) / 1e9 / (len(steps) - 1 - half), cpu_of(steps)
 
 
 def step_of_training(options, folder):
-    """Between the first and the last evaluation; and the seconds of a checkpoint and of an evaluation between them."""
+    """Between the first and the last evaluation; its CPU time; the seconds of a checkpoint with its evaluation."""
     out = folder / "train"
     subprocess.run([options.tbd, "train", options.model, *options.workload, "--steps", str(options.steps),
                     "--evaluate-every", str(options.steps // 4), "--lr", "0.01", "--quiet", "--out", out], check=True,
@@ -44,10 +51,11 @@ def step_of_training(options, folder):
     launch = out / "launches/train-1"
     evaluations = [json.loads(line) for line in (launch / "evaluations.jsonl").read_text().splitlines()]
     first, last = (row for row in evaluations if row["step"] in (options.steps // 4, options.steps))
-    stamps = rows(launch)
+    measured = rows(launch)
     steps = last["step"] - first["step"]
-    apart = (stamps[-1] - stamps[first["step"] - 1]) / 1e9 - (last["training_seconds"] - first["training_seconds"])
-    return (last["training_seconds"] - first["training_seconds"]) / steps, apart / 3
+    seconds = last["training_seconds"] - first["training_seconds"]
+    apart = (measured[-1][0] - measured[first["step"] - 1][0]) / 1e9 - seconds
+    return seconds / steps, cpu_of(measured), apart / 3
 
 
 def main():
@@ -65,19 +73,25 @@ def main():
     data = made if made.exists() else options.data
     options.workload = ["--config", options.config, "--data", data, "--batch", options.batch, "--threads", "1",
                         "--framework", options.framework]
-    trained, ran = [], []
+    trained, ran, trained_cpu, ran_cpu = [], [], [], []
     for turn in range(options.rounds):
         with tempfile.TemporaryDirectory() as folder:
             for which in (0, 1) if turn % 2 == 0 else (1, 0):
                 if which == 0:
-                    ran.append(step_of_run(options, Path(folder)))
+                    step, cpu = step_of_run(options, Path(folder))
+                    ran.append(step)
+                    ran_cpu.append(cpu)
                 else:
-                    step, apart = step_of_training(options, Path(folder))
+                    step, cpu, apart = step_of_training(options, Path(folder))
                     trained.append(step)
-        print(f"round {turn + 1}: run {1e3 * ran[-1]:.2f} ms, train {1e3 * trained[-1]:.2f} ms a step; "
-              f"{1e3 * apart:.0f} ms a checkpoint with its evaluation")
+                    trained_cpu.append(cpu)
+        print(f"round {turn + 1}: run {1e3 * ran[-1]:.2f} ms, train {1e3 * trained[-1]:.2f} ms a step; CPU "
+              f"{ran_cpu[-1] / 1e6:.2f} and {trained_cpu[-1] / 1e6:.2f} ms; {1e3 * apart:.0f} ms a checkpoint with its "
+              "evaluation", flush=True)
     ratio = statistics.median(ran) / statistics.median(trained)
-    print(f"{options.model} {options.config} in {options.framework}: throughput of train over run {ratio:.3f}")
+    cpu_ratio = statistics.median(ran_cpu) / statistics.median(trained_cpu)
+    print(f"{options.model} {options.config} in {options.framework}: throughput of train over run {ratio:.3f}, "
+          f"by CPU time {cpu_ratio:.3f}")
 
 
 if __name__ == "__main__":
