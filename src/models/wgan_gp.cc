@@ -166,13 +166,11 @@ Config config(std::string name, std::string note, Expected expected, const Sizes
 
 // One iteration: five critic steps of G, D on real, fake and between, and D's gradient; then G and D.
 constexpr Expected kCanonical = {16'032'324, 16'032'324, 0, 46'364'270'592, 238'846'181'376};
-constexpr Expected kSmall = {110'740, 110'740, 0, 101'704'704, 520'523'776};
 constexpr Expected kTiny = {28'620, 28'620, 0, 11'653'632, 59'217'920};  // two critic steps
 
 }  // namespace
 
 Model wgan_gp() {
-  const Sizes small = {.dim = 16, .noise = 32, .widths = {4, 2, 1}, .critic_steps = 5};
   const Sizes tiny = {.dim = 8, .noise = 16, .widths = {4, 2, 1}, .critic_steps = 2};
   return {
       .name = "wgan_gp",
@@ -183,7 +181,6 @@ Model wgan_gp() {
       .unit = "critic images",
       .sweep = {4, 8, 16, 32, 64, 128},
       .configs = {config("canonical", "residual pair of 64 x 64, five critic steps", kCanonical, {}),
-                  config("small", "two blocks of width 16, 16 x 16: trained to a quality in minutes", kSmall, small),
                   config("tiny", "two blocks of width 8, 16 x 16, two critic steps: for tests", kTiny, tiny)},
   };
 }
