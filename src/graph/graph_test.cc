@@ -332,6 +332,11 @@ TEST(Memory, CountsWhatTensorFlowKeepsInPlaceOfWhatPyTorchKeeps) {
   };
   expect([](Builder& g, const Tensor& x) { return g.relu(x); }, map, 2 * map);
   expect([](Builder& g, const Tensor& x) { return g.silu(x); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.gelu(x); }, 2 * map, 4 * map);
+  expect([](Builder& g, const Tensor& x) { return g.dropout(x, .5); }, 2 * map, map + map / 4);
+  expect([](Builder& g, const Tensor& x) { return g.layer_norm("ln", x); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.group_norm("gn", x, {.groups = 3}); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.rms_norm("rms", x); }, 2 * map, 3 * map);
   expect([](Builder& g, const Tensor& x) { return g.batch_norm("bn", x, {.stats = BatchNorm::Stats::frozen}); }, map,
          2 * map);
   expect(
