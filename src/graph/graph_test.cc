@@ -353,6 +353,42 @@ TEST(Memory, CountsWhatTensorFlowKeepsInPlaceOfWhatPyTorchKeeps) {
   expect(conv({1, 0, 1, 0}, 1), 2 * map, padded + map);
 }
 
+// Copies by head and the probabilities, perhaps their mask and what it leaves of them, beside what the square reads.
+TEST(Memory, CountsWhatTensorFlowKeepsOfAnAttention) {
+  constexpr int64_t map = 4 * 6 * 8 * 4, scores = 4 * 6 * 6;
+  const auto kept = [](Attention attention) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor x = g.input("x", {Builder::batch(), 6, 8});
+    const auto projected = [&](const char* name) { return g.linear(name, x, {.out = 8}); };
+    const Tensor y = g.attention(projected("q"), projected("k"), projected("v"), attention);
+    g.loss("sum", g.sum(g.square(y)));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, Keeper::tensorflow)
+        .feature_maps.value;
+  };
+  EXPECT_EQ(kept({.heads = 2}), 4 * map + 2 * scores * 4);
+  EXPECT_EQ(kept({.heads = 2, .dropout = .5}), 4 * map + 2 * scores * (4 + 4 + 1));
+  EXPECT_EQ(kept({.heads = 1}), 4 * map + scores * 4);
+}
+
+// Two towers of one map, which a square reads; the losses come at the end.
+TEST(Memory, TensorFlowLetsGoOfALossBeforeTheNext) {
+  constexpr int64_t map = 4 * 100 * 4;
+  const auto kept = [](Keeper keeper) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor x = g.input("x", {Builder::batch(), 100});
+    const Tensor a = g.square(g.linear("a", x, {.out = 100})), b = g.square(g.linear("b", x, {.out = 100}));
+    g.loss("first", g.sum(a));
+    g.loss("second", g.sum(b));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, keeper).feature_maps.value;
+  };
+  EXPECT_EQ(kept(Keeper::pytorch), 2 * map);
+  EXPECT_EQ(kept(Keeper::tensorflow), map);
+}
+
 // A gradient lasts for as long as a norm over all of them needs it, or until the update has it.
 TEST(Memory, CountsGradientsThatTensorFlowUsesAtOnceOnce) {
   const auto backward = [](std::optional<double> clip) {
@@ -368,7 +404,8 @@ TEST(Memory, CountsGradientsThatTensorFlowUsesAtOnceOnce) {
   EXPECT_NEAR(static_cast<double>(backward({}).value), 40'000, 1'000);
 }
 
-// Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
+// Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities; TensorFlow makes it
+// in their place, and no output that is not asked for.
 TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   Program program;
   Builder g(program, "train");
@@ -379,6 +416,10 @@ TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   const MemoryPrediction memory = predict_memory(bound_last_phase(program, 4), program.phases[0].update);
   EXPECT_EQ(memory.feature_maps, Bytes(2 * 16000));
   EXPECT_EQ(memory.backward, Bytes(16000));
+  const MemoryPrediction in_place =
+      predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, Keeper::tensorflow);
+  EXPECT_EQ(in_place.feature_maps, Bytes(16000));
+  EXPECT_LT(in_place.backward, Bytes(16000));
 }
 
 // A table that is both embedding and output weight has its second gradient whole before it is added to the first.

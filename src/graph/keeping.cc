@@ -191,7 +191,8 @@ Uses uses_of(const Graph& graph, Keeper keeper) {
     uses.last[id] = graph.values[id].producer;
   }
   for (const BoundTerm& term : graph.loss) uses.kept[at(term.value)] = true;
-  for (const auto& [name, id] : graph.outputs) uses.kept[at(id)] = true;
+  if (keeps_outputs(keeper))
+    for (const auto& [name, id] : graph.outputs) uses.kept[at(id)] = true;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const BoundNode& node = graph.nodes[n];
     const Traits rules = traits(graph, node, keeper);

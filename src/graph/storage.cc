@@ -33,20 +33,97 @@ std::vector<ValueId> read_by_backward(const Graph& graph, const BoundNode& node,
 
 namespace {
 
+// One direction of a node.
+struct Turn {
+  size_t node;
+  bool backward;
+};
+
+// Backward of nodes as soon as that of all that read their results is through.
+class ReadyBackward {
+ public:
+  ReadyBackward(const Graph& graph, const std::vector<bool>& needs)
+      : graph_(graph), needs_(needs), readers_(graph.nodes.size()) {
+    for (const BoundNode& node : graph.nodes)
+      if (carries_gradient(node, needs)) count(node, 1);
+  }
+
+  // After forward of a node: what that of a loss sets off, the last nodes first.
+  void add(size_t node, std::vector<Turn>& turns) {
+    if (!carries_gradient(graph_.nodes[node], needs_) || readers_[node] > 0) return;
+    ready_.insert(node);
+    while (!ready_.empty()) {
+      const size_t last = *ready_.rbegin();
+      ready_.erase(last);
+      turns.push_back({last, true});
+      count(graph_.nodes[last], -1);
+    }
+  }
+
+ private:
+  // One reader more or less of the node's operands.
+  void count(const BoundNode& node, int by) {
+    for (const ValueId id : node.inputs) {
+      if (!needs_[at(id)] || graph_.value(id).kind != Value::Kind::result) continue;
+      const auto producer = static_cast<size_t>(graph_.value(id).producer);
+      readers_[producer] += by;
+      if (readers_[producer] == 0) ready_.insert(producer);
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<bool>& needs_;
+  std::vector<int> readers_;  // whose backward is still to come
+  std::set<size_t> ready_;
+};
+
+// In the order of the graph, but what has one number for a result as soon as its operands are there.
+std::vector<size_t> numbers_first(const Graph& graph) {
+  std::vector<size_t> place(graph.nodes.size()), out(graph.nodes.size());
+  for (size_t n = 0; n < out.size(); ++n) {
+    out[n] = place[n] = n;
+    if (graph.value(graph.nodes[n].outputs[0]).shape.elements() > 1) continue;
+    place[n] = 0;
+    for (const ValueId id : graph.nodes[n].inputs)
+      if (const int32_t producer = graph.value(id).producer; producer >= 0)
+        place[n] = std::max(place[n], place[static_cast<size_t>(producer)]);
+  }
+  std::ranges::stable_sort(out, {}, [&](size_t n) { return place[n]; });
+  return out;
+}
+
+// TensorFlow runs what is ready: a loss is differentiated as soon as it is there.
+std::vector<Turn> turns_of(const Graph& graph, const std::vector<bool>& needs, Keeper keeper) {
+  std::vector<Turn> out;
+  if (keeper == Keeper::tensorflow) {
+    ReadyBackward ready(graph, needs);
+    for (const size_t n : numbers_first(graph)) {
+      out.push_back({n, false});
+      ready.add(n, out);
+    }
+    return out;
+  }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) out.push_back({n, false});
+  for (size_t n = graph.nodes.size(); n-- > 0;)
+    if (carries_gradient(graph.nodes[n], needs)) out.push_back({n, true});
+  return out;
+}
+
 // Per node: what is let go after its backward, the last to read it. Outputs stay.
-std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<bool>& needs, Keeper keeper) {
+std::vector<Bytes> released_by_backward(const Graph& graph, const std::vector<Turn>& turns, Keeper keeper) {
   const std::vector<ValueId> home = homes(graph, keeper);
   std::set<ValueId> seen;
-  for (const auto& [name, id] : graph.outputs) seen.insert(home[at(id)]);
+  if (keeps_outputs(keeper))
+    for (const auto& [name, id] : graph.outputs) seen.insert(home[at(id)]);
   std::vector<Bytes> out(graph.nodes.size());
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const BoundNode& node = graph.nodes[n];
-    if (!carries_gradient(node, needs)) continue;
-    out[n] += Bytes(kept_bytes(node.op, graph.operands(node), keeper));
+  for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn) {
+    if (!turn->backward) continue;
+    const BoundNode& node = graph.nodes[turn->node];
+    out[turn->node] += Bytes(kept_bytes(node.op, graph.operands(node), keeper));
     for (const ValueId id : read_by_backward(graph, node, keeper))
       if (const Value& value = graph.value(home[at(id)]);
           value.kind == Value::Kind::result && seen.insert(home[at(id)]).second)
-        out[n] += value.bytes();
+        out[turn->node] += value.bytes();
   }
   return out;
 }
@@ -86,6 +163,7 @@ class HeldGradients {
     }
     before_ = kept_;
   }
+  Bytes held() const { return kept_; }
 
  private:
   const Graph& graph_;
@@ -132,21 +210,30 @@ class ParameterGradients {
 
 }  // namespace
 
-Bytes backward_excess(const Graph& graph, Lasting lasting, Keeper keeper) {
+StepPeak step_peak(const Graph& graph, const std::vector<Bytes>& saved, Lasting lasting, Keeper keeper) {
   const std::vector<bool> needs = gradient_needs(graph);
-  const std::vector<Bytes> released = released_by_backward(graph, needs, keeper);
+  const std::vector<Turn> turns = turns_of(graph, needs, keeper);
+  const std::vector<Bytes> released = released_by_backward(graph, turns, keeper);
   HeldGradients gradients(graph, needs);
   ParameterGradients parameters(graph, lasting);
-  Bytes most, gone;
-  for (size_t n = graph.nodes.size(); n-- > 0;) {
-    if (!carries_gradient(graph.nodes[n], needs)) continue;
-    const Bytes held = gradients.enter(graph.nodes[n]) + parameters.enter(graph.nodes[n]);
-    if (held - gone > most) most = held - gone;
-    gradients.leave(graph.nodes[n]);
-    parameters.leave(graph.nodes[n]);
-    gone += released[n];
+  Bytes kept, most_kept, most;
+  for (const auto& [n, backward] : turns) {
+    const BoundNode& node = graph.nodes[n];
+    if (backward) {
+      const Bytes beside = makes_gradient_in_place(node.op, keeper) ? released[n] : Bytes(0);
+      most = std::max(most, kept - beside + gradients.enter(node) + parameters.enter(node));
+      gradients.leave(node);
+      parameters.leave(node);
+      kept -= released[n];
+    } else {
+      kept += saved[n];
+      most_kept = std::max(most_kept, kept);
+      const Bytes passing(passing_bytes(node.op, graph.operands(node), keeper));
+      most = std::max(most, kept + passing + gradients.held() + parameters.held());
+    }
   }
-  return std::max(most, parameters.held() - gone);  // at the update
+  most = std::max(most, kept + parameters.held());  // at the update
+  return {most_kept, most - most_kept};
 }
 
 }  // namespace tbd::storage
