@@ -50,6 +50,23 @@ TEST(Prediction, PredictedMemoryDecidesWhatFits) {
   EXPECT_LT(one(cell).seconds, 10);
 }
 
+TEST(Prediction, MemoryIsByTheFrameworksRules) {
+  const Program program = load_program("resnet50", "tiny").program;
+  const Workload pytorch{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 8};
+  Workload tensorflow = pytorch;
+  tensorflow.framework = "tensorflow@2.21";
+  const std::vector<CellPrediction> both = predict({pytorch, tensorflow}, {}, kHardware);
+  EXPECT_EQ(both[0].memory_bytes, predict_memory(program, {{"N", 8}}).peak().value);
+  EXPECT_EQ(both[1].memory_bytes, predict_memory(program, {{"N", 8}}, {}, Keeper::tensorflow).peak().value);
+  EXPECT_GT(both[1].memory_bytes, both[0].memory_bytes);
+  Workload largest = pytorch;
+  largest.batch = kLargestThatFits;
+  largest.memory_budget_bytes = int64_t{1} << 30;
+  const int64_t in_pytorch = one(largest).batch;
+  largest.framework = "tensorflow";
+  EXPECT_LT(one(largest).batch, in_pytorch);
+}
+
 TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
   RunOptions options;
   options.limit_seconds = 20;
