@@ -7,11 +7,13 @@
 #include "base/json.h"
 #include "graph/memory.h"
 #include "models/model.h"
+#include "runner/prepare.h"
 
 namespace tbd {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Hardware kHardware{
     .machine = {.cores = 2, .memory = int64_t{16} << 30},
@@ -65,6 +67,23 @@ TEST(Prediction, MemoryIsByTheFrameworksRules) {
   const int64_t in_pytorch = one(largest).batch;
   largest.framework = "tensorflow";
   EXPECT_LT(one(largest).batch, in_pytorch);
+}
+
+// Why prepare() refuses the workload with one byte for its data.
+std::string refused_for(const std::string& model) {
+  RunnerSettings settings;
+  settings.workers = {{.key = "pytorch", .framework = "pytorch", .version = "2"}};
+  const Workload cell{.model = model, .config = "tiny", .batch = 2, .memory_budget_bytes = 1};
+  const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
+  return prepared.refused ? prepared.refused->reason : "";
+}
+
+// All of them are an upper bound, which need not be what the step takes.
+TEST(Prediction, RefusesByWhatIsNeededWithoutRaggedRows) {
+  EXPECT_THAT(refused_for("mask_rcnn"), HasSubstr("of memory without its ragged rows, more than 1.5 times"));
+  EXPECT_THAT(refused_for("resnet50"), HasSubstr("of memory, more than 1.5 times"));
+  const int64_t bound = predict_memory(load_program("mask_rcnn", "tiny").program, {{"N", 2}}).peak().value;
+  EXPECT_THAT(refused_for("mask_rcnn"), Not(HasSubstr(format_bytes(bound))));
 }
 
 TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {
