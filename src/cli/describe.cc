@@ -100,8 +100,10 @@ Description describe(Program program, const Bindings& bindings, Precision precis
   const Program in_precision = with_precision(std::move(program), precision);
   out.memory = predict_memory(in_precision, out.bindings, rows, keeper);
   const Program lowered = expanded_for_counts(in_precision);
-  for (const Phase& phase : lowered.phases)
-    out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings), keeper));
+  for (const Phase& phase : lowered.phases) {
+    const Graph graph = tbd::bind(lowered, phase, out.bindings);
+    out.phases.emplace_back(phase.name, layer_table(rows ? with_rows(graph, *rows) : graph, keeper));
+  }
   return out;
 }
 
