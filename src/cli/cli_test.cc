@@ -62,8 +62,8 @@ TEST_F(CommandLine, UnknownOptionOffersTheNearest) {
 TEST_F(CommandLine, UnknownFormatAndPrecisionAndEffortAreNamed) {
   EXPECT_THAT(tbd({"describe", "resnet50", "--format", "jsn"}).err, HasSubstr("did you mean 'json'?"));
   EXPECT_THAT(tbd({"describe", "resnet50", "--precision", "bf61"}).err, HasSubstr("'bf61'"));
-  EXPECT_THAT(tbd({"describe", "resnet50", "--framework", "mxnet"}).err,
-              HasSubstr("pytorch or tensorflow, not 'mxnet'"));
+  EXPECT_THAT(tbd({"describe", "resnet50", "--framework", "jax"}).err,
+              HasSubstr("pytorch, tensorflow or mxnet, not 'jax'"));
   EXPECT_THAT(tbd({"run", "resnet50", "--effort", "quik"}).err, HasSubstr("did you mean 'quick'?"));
 }
 

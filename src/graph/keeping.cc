@@ -121,22 +121,66 @@ int64_t beside(const Other& op, const Operands& o) {
   return kept_bytes(op, o);
 }
 
+// MXNet 1.9.1's gradients are those of its symbolic ops.
+struct MxnetTraits {
+  // LeakyReLU's gelu and the pools read both ends.
+  void operator()(const Unary& op, Traits& traits) const {
+    if (op.function != Unary::Function::gelu) return;
+    traits.saves_inputs = {0};
+    traits.saves_output = true;
+  }
+  void operator()(const MaxPool&, Traits& traits) const { traits.saves_output = true; }
+  void operator()(const AvgPool&, Traits& traits) const { traits.saves_output = true; }
+  void operator()(const Attention&, Traits& traits) const {
+    traits.saves_inputs = {};
+    traits.saves_output = false;
+  }
+  // Copies.
+  void operator()(const Slice&, Traits& traits) const { traits.aliases_input = false; }
+  void operator()(const Transpose&, Traits& traits) const { traits.aliases_input = traits.passes_gradient = false; }
+  void operator()(const Concat&, Traits& traits) const { traits.passes_gradient = false; }
+  template <class Other>
+  void operator()(const Other&, Traits&) const {}
+};
+
+// The root mean squares, spread over the rows and times the weight.
+int64_t beside_in_mxnet(const RmsNorm&, const Operands& o) { return o.out_bytes(); }
+int64_t beside_in_mxnet(const Unary& op, const Operands& o) {
+  return op.function == Unary::Function::silu ? o.out_bytes() : 0;
+}
+// Query, keys and values by head, the probabilities, and a mask and what it leaves of them.
+int64_t beside_in_mxnet(const Attention& op, const Operands& o) {
+  const int64_t scores = o.in[0][0] * op.heads * o.in[0][1] * o.in[1][1] * size_of(o.in_dtypes[0]);
+  return o.in_bytes(0) + o.in_bytes(1) + o.in_bytes(2) + (op.dropout > 0 ? 3 : 1) * scores;
+}
+template <class Other>
+int64_t beside_in_mxnet(const Other& op, const Operands& o) {
+  return kept_bytes(op, o);
+}
+
 }  // namespace
 
 Keeper keeper_of(std::string_view framework) {
-  return framework.substr(0, framework.find('@')) == "tensorflow" ? Keeper::tensorflow : Keeper::pytorch;
+  const std::string_view name = framework.substr(0, framework.find('@'));
+  if (name == "tensorflow") return Keeper::tensorflow;
+  return name == "mxnet" ? Keeper::mxnet : Keeper::pytorch;
 }
 
 Keeper known_keeper(std::string_view framework) {
+  const Keeper keeper = keeper_of(framework);
   const std::string name(framework.substr(0, framework.find('@')));
-  if (name != "pytorch" && name != "tensorflow")
-    fail(ErrorKind::usage, "memory is predicted by the rules of pytorch or tensorflow, not '", name, "'");
-  return keeper_of(framework);
+  if (keeper == Keeper::pytorch && name != "pytorch")
+    fail(ErrorKind::usage, "memory is predicted by the rules of pytorch, tensorflow or mxnet, not '", name, "'");
+  return keeper;
 }
 
 Traits traits(const Graph& graph, const BoundNode& node, Keeper keeper) {
   Traits out = traits(node.op);
   if (keeper == Keeper::pytorch || node.inputs.empty()) return out;
+  if (keeper == Keeper::mxnet) {
+    std::visit([&](const auto& op) { MxnetTraits{}(op, out); }, node.op);
+    return out;
+  }
   std::visit([&](const auto& op) { TensorFlowTraits{graph.value(node.inputs[0]).shape}(op, out); }, node.op);
   return out;
 }
@@ -150,6 +194,7 @@ std::vector<size_t> saved_inputs(const Traits& rules, size_t operands) {
 
 int64_t kept_bytes(const Op& op, const Operands& o, Keeper keeper) {
   if (keeper == Keeper::pytorch) return kept_bytes(op, o);
+  if (keeper == Keeper::mxnet) return std::visit([&](const auto& one) { return beside_in_mxnet(one, o); }, op);
   return std::visit([&](const auto& one) { return beside(one, o); }, op);
 }
 

@@ -5,7 +5,7 @@
 
 namespace tbd {
 
-enum class Keeper { pytorch, tensorflow };
+enum class Keeper { pytorch, tensorflow, mxnet };
 // Of "tensorflow" or "tensorflow@2.11"; PyTorch where nothing is known of the framework.
 Keeper keeper_of(std::string_view framework);
 // The same. Throws Error(usage) where nothing is known, with the names of what is.

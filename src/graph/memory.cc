@@ -124,6 +124,12 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
     for (const Value& value : graph.values)
       if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
   }
+  if (keeper == Keeper::mxnet) {  // its executor has blocks for the whole step, beside the gradients' arrays
+    const storage::SharedBlocks blocks = storage::shared_blocks(graph);
+    out.feature_maps = blocks.forward;
+    out.backward = blocks.all - blocks.forward + out.gradients;
+    return out;
+  }
   const std::vector<Bytes> saved = saved_bytes(graph, keeper);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (copies_weight(graph, graph.nodes[n])) out.weight_copies += saved[n];
@@ -145,7 +151,11 @@ MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, 
     const MemoryPrediction one = predict_memory(graph, phase.update, phase.accumulate, keeper);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
-    if (const Bytes sum = one.passing(); sum >= passing) {
+    if (keeper == Keeper::mxnet) {  // each phase has its own, from its first step on
+      out.feature_maps += one.feature_maps;
+      out.inputs += one.inputs;
+      out.backward += one.backward;
+    } else if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
       out.weight_copies = one.weight_copies;
       out.feature_maps = one.feature_maps;
