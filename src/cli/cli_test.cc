@@ -62,8 +62,8 @@ TEST_F(CommandLine, UnknownOptionOffersTheNearest) {
 TEST_F(CommandLine, UnknownFormatAndPrecisionAndEffortAreNamed) {
   EXPECT_THAT(tbd({"describe", "resnet50", "--format", "jsn"}).err, HasSubstr("did you mean 'json'?"));
   EXPECT_THAT(tbd({"describe", "resnet50", "--precision", "bf61"}).err, HasSubstr("'bf61'"));
-  EXPECT_THAT(tbd({"describe", "resnet50", "--framework", "mxnet"}).err,
-              HasSubstr("pytorch or tensorflow, not 'mxnet'"));
+  EXPECT_THAT(tbd({"describe", "resnet50", "--framework", "jax"}).err,
+              HasSubstr("pytorch, tensorflow or mxnet, not 'jax'"));
   EXPECT_THAT(tbd({"run", "resnet50", "--effort", "quik"}).err, HasSubstr("did you mean 'quick'?"));
 }
 
@@ -132,6 +132,14 @@ TEST_F(CommandLine, DescribePredictsMemoryOfAsManyRowsAsAreValid) {
   EXPECT_EQ(at<int64_t>(three, "ragged_rows"), 3);
   EXPECT_LT(at<int64_t>(three, "peak"), at<int64_t>(all, "peak"));
   EXPECT_EQ(at<int64_t>(memory({"--rows", "8"}), "peak"), at<int64_t>(all, "peak"));
+  const auto kept = [&](std::vector<std::string> more) {
+    const Json json = parse_json(described(std::move(more)).out, "describe");
+    int64_t bytes = 0;
+    for (const Json& layer : json.at("layers")) bytes += at<int64_t>(layer, "saved_bytes");
+    return bytes;
+  };
+  EXPECT_EQ(kept({"--rows", "3"}), at<int64_t>(three, "feature_maps")) << "of the layers";
+  EXPECT_EQ(kept({}), at<int64_t>(all, "feature_maps"));
   EXPECT_THAT(described({"--rows", "9"}).err, HasSubstr("--rows is 9, of 8 ragged rows"));
   EXPECT_THAT(tbd({"describe", "resnet50", "--rows", "1"}).err, HasSubstr("it has no ragged rows"));
 }

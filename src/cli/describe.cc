@@ -100,8 +100,10 @@ Description describe(Program program, const Bindings& bindings, Precision precis
   const Program in_precision = with_precision(std::move(program), precision);
   out.memory = predict_memory(in_precision, out.bindings, rows, keeper);
   const Program lowered = expanded_for_counts(in_precision);
-  for (const Phase& phase : lowered.phases)
-    out.phases.emplace_back(phase.name, layer_table(tbd::bind(lowered, phase, out.bindings), keeper));
+  for (const Phase& phase : lowered.phases) {
+    const Graph graph = tbd::bind(lowered, phase, out.bindings);
+    out.phases.emplace_back(phase.name, layer_table(rows ? with_rows(graph, *rows) : graph, keeper));
+  }
   return out;
 }
 
@@ -201,8 +203,8 @@ class Describe final : public Command {
     options.positional("MODEL", model_, "Model name or path of a program file", {.required = true});
     options.option("--config", config_, "Configuration of the model [its first]");
     options.option("--batch", batch_, "Batch size for layers and memory [the least that the network takes: 1 or 2]");
-    options.option("--framework", framework_, "Framework by whose rules memory is predicted: pytorch, tensorflow",
-                   {.show_default = true});
+    options.option("--framework", framework_,
+                   "Framework by whose rules memory is predicted: pytorch, tensorflow, mxnet", {.show_default = true});
     options.option("--precision", precision_, "Precision for layers and memory: fp64, fp32, tf32, bf16 or fp16",
                    {.show_default = true});
     options.option("--shape", shapes_, "Set sizes of the network's symbols, such as T=128,S=64 [the network's own]",

@@ -172,6 +172,15 @@ TEST(Expanded, HasTheSameFlopsButMoreFeatureMapsThanTheOriginal) {
   EXPECT_GT(memory.feature_maps, predict_memory(bound_first_phase(program), program.phases[0].update).feature_maps);
 }
 
+// TensorFlow's own is nodes, too, each of which keeps what it reads.
+TEST(Expanded, KeepsWhatItsNodesKeepInTensorFlow) {
+  const Program program = critic_program();
+  const auto kept = [](const Program& one) {
+    return predict_memory(one, {{"N", 4}}, {}, Keeper::tensorflow).feature_maps;
+  };
+  EXPECT_EQ(kept(program), kept(expanded(program)));
+}
+
 // With an op that has no rule: the matrix-like work alone.
 TEST(Expanded, CostsCountWithoutExpansion) {
   Program program = {.model = "toy", .config = "smooth"};

@@ -332,6 +332,11 @@ TEST(Memory, CountsWhatTensorFlowKeepsInPlaceOfWhatPyTorchKeeps) {
   };
   expect([](Builder& g, const Tensor& x) { return g.relu(x); }, map, 2 * map);
   expect([](Builder& g, const Tensor& x) { return g.silu(x); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.gelu(x); }, 2 * map, 4 * map);
+  expect([](Builder& g, const Tensor& x) { return g.dropout(x, .5); }, 2 * map, map + map / 4);
+  expect([](Builder& g, const Tensor& x) { return g.layer_norm("ln", x); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.group_norm("gn", x, {.groups = 3}); }, 2 * map, 3 * map);
+  expect([](Builder& g, const Tensor& x) { return g.rms_norm("rms", x); }, 2 * map, 3 * map);
   expect([](Builder& g, const Tensor& x) { return g.batch_norm("bn", x, {.stats = BatchNorm::Stats::frozen}); }, map,
          2 * map);
   expect(
@@ -346,6 +351,42 @@ TEST(Memory, CountsWhatTensorFlowKeepsInPlaceOfWhatPyTorchKeeps) {
   };
   expect(conv({0, 1, 0, 1}, 1), 2 * map, 2 * map);  // SAME
   expect(conv({1, 0, 1, 0}, 1), 2 * map, padded + map);
+}
+
+// Copies by head and the probabilities, perhaps their mask and what it leaves of them, beside what the square reads.
+TEST(Memory, CountsWhatTensorFlowKeepsOfAnAttention) {
+  constexpr int64_t map = 4 * 6 * 8 * 4, scores = 4 * 6 * 6;
+  const auto kept = [](Attention attention) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor x = g.input("x", {Builder::batch(), 6, 8});
+    const auto projected = [&](const char* name) { return g.linear(name, x, {.out = 8}); };
+    const Tensor y = g.attention(projected("q"), projected("k"), projected("v"), attention);
+    g.loss("sum", g.sum(g.square(y)));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, Keeper::tensorflow)
+        .feature_maps.value;
+  };
+  EXPECT_EQ(kept({.heads = 2}), 4 * map + 2 * scores * 4);
+  EXPECT_EQ(kept({.heads = 2, .dropout = .5}), 4 * map + 2 * scores * (4 + 4 + 1));
+  EXPECT_EQ(kept({.heads = 1}), 4 * map + scores * 4);
+}
+
+// Two towers of one map, which a square reads; the losses come at the end.
+TEST(Memory, TensorFlowLetsGoOfALossBeforeTheNext) {
+  constexpr int64_t map = 4 * 100 * 4;
+  const auto kept = [](Keeper keeper) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor x = g.input("x", {Builder::batch(), 100});
+    const Tensor a = g.square(g.linear("a", x, {.out = 100})), b = g.square(g.linear("b", x, {.out = 100}));
+    g.loss("first", g.sum(a));
+    g.loss("second", g.sum(b));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, keeper).feature_maps.value;
+  };
+  EXPECT_EQ(kept(Keeper::pytorch), 2 * map);
+  EXPECT_EQ(kept(Keeper::tensorflow), map);
 }
 
 // A gradient lasts for as long as a norm over all of them needs it, or until the update has it.
@@ -363,7 +404,8 @@ TEST(Memory, CountsGradientsThatTensorFlowUsesAtOnceOnce) {
   EXPECT_NEAR(static_cast<double>(backward({}).value), 40'000, 1'000);
 }
 
-// Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities.
+// Where the classes outweigh all else, their gradient comes on top of scores and log-probabilities; TensorFlow makes it
+// in their place, and no output that is not asked for.
 TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   Program program;
   Builder g(program, "train");
@@ -374,11 +416,44 @@ TEST(Memory, SoftmaxCrossEntropyKeepsLogitsProbabilitiesAndGradient) {
   const MemoryPrediction memory = predict_memory(bound_last_phase(program, 4), program.phases[0].update);
   EXPECT_EQ(memory.feature_maps, Bytes(2 * 16000));
   EXPECT_EQ(memory.backward, Bytes(16000));
+  const MemoryPrediction in_place =
+      predict_memory(bound_last_phase(program, 4), program.phases[0].update, 1, Keeper::tensorflow);
+  EXPECT_EQ(in_place.feature_maps, Bytes(16000));
+  EXPECT_LT(in_place.backward, Bytes(16000));
+}
+
+// The square's result and its gradient have one block, in which that of its operand is made, too; 4 B are the loss.
+TEST(Memory, MxnetPlansBlocksThatAStepShares) {
+  constexpr int64_t map = 4 * 100 * 4, weights = 4 * (100 * 100 + 100);
+  Program program;
+  Builder g(program, "train");
+  g.loss("sum", g.sum(g.square(g.linear("fc", g.input("x", {Builder::batch(), 100}), {.out = 100}))));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  const Graph graph = bound_last_phase(program, 4);
+  const MemoryPrediction memory = predict_memory(graph, program.phases[0].update, 1, Keeper::mxnet);
+  EXPECT_EQ(memory.feature_maps, Bytes(2 * map + 4));
+  EXPECT_EQ(memory.backward, Bytes(weights)) << "arrays of its gradients, whatever the moment";
+  EXPECT_EQ(predict_memory(program, {{"N", 4}}, {}, Keeper::mxnet).peak(), memory.peak());
+}
+
+// A free block of 4000 B is given to what takes 400 B, but not to what takes 40 B: one of 4 B grows for that.
+TEST(Memory, MxnetSharesBlocksOfNearSizes) {
+  const auto planned = [](int64_t width) {
+    Program program;
+    Builder g(program, "train");
+    const Tensor wide = g.affine(g.input("x", {Builder::batch(), 1000}), 2);
+    g.output("mean", g.mean(wide, {1}));
+    g.output("other", g.affine(g.input("z", {Builder::batch(), width}), 2));
+    return predict_memory(bound_last_phase(program, 1), {}, 1, Keeper::mxnet).feature_maps;
+  };
+  EXPECT_EQ(planned(100), Bytes(4000 + 4));
+  EXPECT_EQ(planned(10), Bytes(4000 + 40));
 }
 
 // A table that is both embedding and output weight has its second gradient whole before it is added to the first.
 TEST(Memory, CountsBothGradientContributionsOfATiedWeight) {
-  const auto backward = [](bool tied) {
+  const auto backward = [](bool tied, Keeper keeper) {
     Program program;
     Builder g(program, "train");
     const Tensor table = g.parameter("table", {1000, 8}, Init::normal(1));
@@ -386,10 +461,12 @@ TEST(Memory, CountsBothGradientContributionsOfATiedWeight) {
     const Tensor ids = g.input("ids", {Builder::batch()}, DType::i32);
     g.loss("sum", g.sum(g.linear(g.embedding(ids, table), other)));
     g.update({});
-    return predict_memory(bound_last_phase(program, 1), program.phases[0].update).backward;
+    return predict_memory(bound_last_phase(program, 1), program.phases[0].update, 1, keeper).backward.value;
   };
-  EXPECT_NEAR(static_cast<double>(backward(true).value), 2 * 32'000, 5'000);
-  EXPECT_NEAR(static_cast<double>(backward(false).value), 2 * 32'000, 5'000);
+  EXPECT_NEAR(static_cast<double>(backward(true, Keeper::pytorch)), 2 * 32'000, 5'000);
+  EXPECT_NEAR(static_cast<double>(backward(false, Keeper::pytorch)), 2 * 32'000, 5'000);
+  EXPECT_NEAR(static_cast<double>(backward(true, Keeper::mxnet)), 3 * 32'000, 6'000) << "parts, beside the sum";
+  EXPECT_NEAR(static_cast<double>(backward(false, Keeper::mxnet)), 2 * 32'000, 6'000);
 }
 
 TEST(Memory, CountsAForwardedGradientOnce) {

@@ -44,15 +44,29 @@ struct TensorFlowTraits {
   void operator()(const Conv2d& op, Traits& traits) const {
     if (copies_padded(op, x)) traits.saves_inputs = {1};
   }
-  // ReluGrad and LeakyReluGrad are given the operand, so that the result has storage of its own.
+  // ReluGrad and LeakyReluGrad are given the operand, so that the result has storage of its own; a gelu in parts has
+  // its own, too, and leaves the operand's to one of them.
   void operator()(const Unary& op, Traits& traits) const {
-    if (op.function != Unary::Function::relu && op.function != Unary::Function::leaky_relu) return;
-    traits.saves_inputs = {0};
+    using F = Unary::Function;
+    if (op.function != F::relu && op.function != F::leaky_relu && op.function != F::gelu) return;
+    traits.saves_inputs = op.function == F::gelu ? std::vector<int>{} : std::vector{0};
     traits.saves_output = false;
     traits.may_overwrite = {};
   }
   // FusedBatchNormGradV3 reads the operand with frozen statistics, too.
   void operator()(const BatchNorm&, Traits& traits) const { traits.saves_inputs = {0}; }
+  // In parts, of which the first takes the operand's place.
+  void operator()(const GroupNorm&, Traits& traits) const { traits.saves_inputs = {1}; }
+  void operator()(const LayerNorm&, Traits& traits) const { traits.saves_inputs = {1}; }
+  // A mask for each sample is scaled first.
+  void operator()(const Dropout& op, Traits& traits) const {
+    if (op.per_sample) traits.saves_inputs = {};
+  }
+  // The query is scaled and heads are copied side by side; of one head, key and value are read as they are.
+  void operator()(const Attention& op, Traits& traits) const {
+    traits.saves_inputs = op.heads == 1 ? std::vector{1, 2} : std::vector<int>{};
+    traits.saves_output = false;
+  }
   // MaxPoolGrad reads both ends.
   void operator()(const MaxPool& op, Traits& traits) const {
     if (is_padded(op.pads)) traits.saves_inputs = {};
@@ -70,8 +84,36 @@ int64_t beside(const Conv2d& op, const Operands& o) {
   return copies_padded(op, o.in[0]) ? padded_bytes(op.pads, o) : 0;
 }
 int64_t beside(const MaxPool& op, const Operands& o) { return is_padded(op.pads) ? padded_bytes(op.pads, o) : 0; }
-// x sigmoid(x) is a product, whose gradient reads both factors.
-int64_t beside(const Unary& op, const Operands& o) { return op.function == Unary::Function::silu ? o.out_bytes() : 0; }
+// Of the result's elements, in the type that the op computes in (inner_type).
+int64_t inner_bytes(const Shape& shape, DType dtype) {
+  return shape.elements() * std::max(size_of(dtype), size_of(DType::f32));
+}
+int64_t inner_bytes(const Operands& o) { return inner_bytes(o.out[0], o.out_dtypes[0]); }
+
+// A product's gradient reads both factors: x sigmoid(x); x / 2 times 1 + erf(x / sqrt(2)), beside what erf reads.
+int64_t beside(const Unary& op, const Operands& o) {
+  if (op.function == Unary::Function::gelu) return 3 * inner_bytes(o);
+  return op.function == Unary::Function::silu ? o.out_bytes() : 0;
+}
+// What is centred, and that by its deviation; variances, and what they are to the power of -1/2, are few.
+int64_t beside(const LayerNorm&, const Operands& o) { return 2 * inner_bytes(o); }
+int64_t beside(const GroupNorm&, const Operands& o) { return 2 * inner_bytes(o); }
+// The operand by its root mean square.
+int64_t beside(const RmsNorm&, const Operands& o) { return inner_bytes(o); }
+// Which elements were kept, as truth values; for samples as a whole the factors.
+int64_t beside(const Dropout& op, const Operands& o) {
+  const int64_t elements = mask_shape(op, o.in[0]).elements();
+  if (op.per_sample) return elements * size_of(o.in_dtypes[0]);
+  return o.in.size() < 2 ? elements : 0;
+}
+// The query, and keys and values by head; the probabilities, and what is made of them before they meet the values.
+int64_t beside(const Attention& op, const Operands& o) {
+  const int64_t moved = o.in_bytes(0) + (op.heads == 1 ? 0 : o.in_bytes(1) + o.in_bytes(2));
+  const Shape scores = {o.in[0][0], op.heads, o.in[0][1], o.in[1][1]};
+  const int64_t softmax = inner_bytes(scores, o.in_dtypes[0]), factors = scores.elements() * size_of(o.in_dtypes[0]);
+  const int64_t drawn = op.dropout > 0 && !attention_masks(o.in).dropout ? scores.elements() : 0;
+  return moved + softmax + drawn + (op.dropout > 0 || factors < softmax ? factors : 0);
+}
 int64_t beside(const RoiAlign& op, const Operands& o) { return plan_bytes(op, o); }
 int64_t beside(const SigmoidFocal&, const Operands& o) { return o.in_bytes(0); }
 template <class Other>
@@ -79,22 +121,66 @@ int64_t beside(const Other& op, const Operands& o) {
   return kept_bytes(op, o);
 }
 
+// MXNet 1.9.1's gradients are those of its symbolic ops.
+struct MxnetTraits {
+  // LeakyReLU's gelu and the pools read both ends.
+  void operator()(const Unary& op, Traits& traits) const {
+    if (op.function != Unary::Function::gelu) return;
+    traits.saves_inputs = {0};
+    traits.saves_output = true;
+  }
+  void operator()(const MaxPool&, Traits& traits) const { traits.saves_output = true; }
+  void operator()(const AvgPool&, Traits& traits) const { traits.saves_output = true; }
+  void operator()(const Attention&, Traits& traits) const {
+    traits.saves_inputs = {};
+    traits.saves_output = false;
+  }
+  // Copies.
+  void operator()(const Slice&, Traits& traits) const { traits.aliases_input = false; }
+  void operator()(const Transpose&, Traits& traits) const { traits.aliases_input = traits.passes_gradient = false; }
+  void operator()(const Concat&, Traits& traits) const { traits.passes_gradient = false; }
+  template <class Other>
+  void operator()(const Other&, Traits&) const {}
+};
+
+// The root mean squares, spread over the rows and times the weight.
+int64_t beside_in_mxnet(const RmsNorm&, const Operands& o) { return o.out_bytes(); }
+int64_t beside_in_mxnet(const Unary& op, const Operands& o) {
+  return op.function == Unary::Function::silu ? o.out_bytes() : 0;
+}
+// Query, keys and values by head, the probabilities, and a mask and what it leaves of them.
+int64_t beside_in_mxnet(const Attention& op, const Operands& o) {
+  const int64_t scores = o.in[0][0] * op.heads * o.in[0][1] * o.in[1][1] * size_of(o.in_dtypes[0]);
+  return o.in_bytes(0) + o.in_bytes(1) + o.in_bytes(2) + (op.dropout > 0 ? 3 : 1) * scores;
+}
+template <class Other>
+int64_t beside_in_mxnet(const Other& op, const Operands& o) {
+  return kept_bytes(op, o);
+}
+
 }  // namespace
 
 Keeper keeper_of(std::string_view framework) {
-  return framework.substr(0, framework.find('@')) == "tensorflow" ? Keeper::tensorflow : Keeper::pytorch;
+  const std::string_view name = framework.substr(0, framework.find('@'));
+  if (name == "tensorflow") return Keeper::tensorflow;
+  return name == "mxnet" ? Keeper::mxnet : Keeper::pytorch;
 }
 
 Keeper known_keeper(std::string_view framework) {
+  const Keeper keeper = keeper_of(framework);
   const std::string name(framework.substr(0, framework.find('@')));
-  if (name != "pytorch" && name != "tensorflow")
-    fail(ErrorKind::usage, "memory is predicted by the rules of pytorch or tensorflow, not '", name, "'");
-  return keeper_of(framework);
+  if (keeper == Keeper::pytorch && name != "pytorch")
+    fail(ErrorKind::usage, "memory is predicted by the rules of pytorch, tensorflow or mxnet, not '", name, "'");
+  return keeper;
 }
 
 Traits traits(const Graph& graph, const BoundNode& node, Keeper keeper) {
   Traits out = traits(node.op);
   if (keeper == Keeper::pytorch || node.inputs.empty()) return out;
+  if (keeper == Keeper::mxnet) {
+    std::visit([&](const auto& op) { MxnetTraits{}(op, out); }, node.op);
+    return out;
+  }
   std::visit([&](const auto& op) { TensorFlowTraits{graph.value(node.inputs[0]).shape}(op, out); }, node.op);
   return out;
 }
@@ -108,6 +194,7 @@ std::vector<size_t> saved_inputs(const Traits& rules, size_t operands) {
 
 int64_t kept_bytes(const Op& op, const Operands& o, Keeper keeper) {
   if (keeper == Keeper::pytorch) return kept_bytes(op, o);
+  if (keeper == Keeper::mxnet) return std::visit([&](const auto& one) { return beside_in_mxnet(one, o); }, op);
   return std::visit([&](const auto& one) { return beside(one, o); }, op);
 }
 
@@ -116,6 +203,13 @@ int64_t kept_bytes(const Op& op, const Operands& o, Keeper keeper) {
 int64_t passing_bytes(const Op& op, const Operands& o, Keeper keeper) {
   return keeper == Keeper::tensorflow && std::holds_alternative<SigmoidFocal>(op) ? 5 * o.in_bytes(0) : 0;
 }
+
+// A fused cross-entropy leaves the logits' gradient of its sum, by which it is then multiplied.
+bool makes_gradient_in_place(const Op& op, Keeper keeper) {
+  return keeper == Keeper::tensorflow && std::holds_alternative<SoftmaxCrossEntropy>(op);
+}
+
+bool keeps_outputs(Keeper keeper) { return keeper == Keeper::pytorch; }
 
 // TensorFlow runs what is ready; a norm over all gradients has to wait for all of them.
 bool updates_in_backward(const Update& update, Keeper keeper) {
@@ -142,7 +236,8 @@ Uses uses_of(const Graph& graph, Keeper keeper) {
     uses.last[id] = graph.values[id].producer;
   }
   for (const BoundTerm& term : graph.loss) uses.kept[at(term.value)] = true;
-  for (const auto& [name, id] : graph.outputs) uses.kept[at(id)] = true;
+  if (keeps_outputs(keeper))
+    for (const auto& [name, id] : graph.outputs) uses.kept[at(id)] = true;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const BoundNode& node = graph.nodes[n];
     const Traits rules = traits(graph, node, keeper);

@@ -5,7 +5,7 @@
 
 namespace tbd {
 
-enum class Keeper { pytorch, tensorflow };
+enum class Keeper { pytorch, tensorflow, mxnet };
 // Of "tensorflow" or "tensorflow@2.11"; PyTorch where nothing is known of the framework.
 Keeper keeper_of(std::string_view framework);
 // The same. Throws Error(usage) where nothing is known, with the names of what is.
@@ -17,6 +17,10 @@ std::vector<size_t> saved_inputs(const Traits& rules, size_t operands);  // of a
 int64_t kept_bytes(const Op& op, const Operands& o, Keeper keeper);
 // Bytes that forward takes for as long as the op runs, where it is made of several.
 int64_t passing_bytes(const Op& op, const Operands& o, Keeper keeper);
+// Whether the operands' gradients take the place of what backward keeps beside.
+bool makes_gradient_in_place(const Op& op, Keeper keeper);
+// Whether outputs stay until the step ends, or are made where they are asked for alone.
+bool keeps_outputs(Keeper keeper);
 // Whether the update takes each gradient of a parameter as soon as it is made, beside the rest of backward.
 bool updates_in_backward(const Update& update, Keeper keeper);
 

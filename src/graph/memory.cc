@@ -20,7 +20,8 @@ std::vector<bool> kept_values(const Graph& graph, Keeper keeper) {
   for (const BoundNode& node : graph.nodes)
     if (carries_gradient(node, needs))
       for (const ValueId id : storage::read_by_backward(graph, node, keeper)) kept[at(id)] = true;
-  for (const auto& [name, id] : graph.outputs) kept[at(id)] = true;
+  if (keeps_outputs(keeper))
+    for (const auto& [name, id] : graph.outputs) kept[at(id)] = true;
   return kept;
 }
 
@@ -50,16 +51,6 @@ std::vector<Bytes> saved_bytes(const Graph& graph, Keeper keeper) {
     if (carries_gradient(graph.nodes[n], needs))
       out[n] += Bytes(kept_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n]), keeper));
   return out;
-}
-
-// The most that ops take while they run, over what is kept in the end.
-Bytes forward_excess(const Graph& graph, const std::vector<Bytes>& saved, Keeper keeper) {
-  Bytes most, later;
-  for (size_t n = graph.nodes.size(); n-- > 0;) {
-    most = std::max(most, Bytes(passing_bytes(graph.nodes[n].op, graph.operands(graph.nodes[n]), keeper)) - later);
-    later += saved[n];
-  }
-  return most;
 }
 
 storage::Lasting lasting_gradients(const Update& update, int64_t accumulate, Keeper keeper) {
@@ -133,17 +124,25 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
     for (const Value& value : graph.values)
       if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
   }
+  if (keeper == Keeper::mxnet) {  // its executor has blocks for the whole step, beside the gradients' arrays
+    const storage::SharedBlocks blocks = storage::shared_blocks(graph);
+    out.feature_maps = blocks.forward;
+    out.backward = blocks.all - blocks.forward + out.gradients;
+    return out;
+  }
   const std::vector<Bytes> saved = saved_bytes(graph, keeper);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
-    (copies_weight(graph, graph.nodes[n]) ? out.weight_copies : out.feature_maps) += saved[n];
-  out.backward = std::max(storage::backward_excess(graph, lasting_gradients(update, accumulate, keeper), keeper),
-                          forward_excess(graph, saved, keeper));
+    if (copies_weight(graph, graph.nodes[n])) out.weight_copies += saved[n];
+  const storage::StepPeak peak =
+      storage::step_peak(graph, saved, lasting_gradients(update, accumulate, keeper), keeper);
+  out.feature_maps = peak.kept - out.weight_copies;
+  out.backward = peak.above;
   return out;
 }
 
 MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, std::optional<int64_t> rows,
                                 Keeper keeper) {
-  const Program program = expanded_for_memory(given);
+  const Program program = keeper == Keeper::tensorflow ? expanded_for_counts(given) : expanded_for_memory(given);
   MemoryPrediction out;
   Bytes passing;
   for (const Phase& phase : program.phases) {
@@ -152,7 +151,11 @@ MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, 
     const MemoryPrediction one = predict_memory(graph, phase.update, phase.accumulate, keeper);
     out.gradients += one.gradients;
     out.optimizer_state += one.optimizer_state;
-    if (const Bytes sum = one.passing(); sum >= passing) {
+    if (keeper == Keeper::mxnet) {  // each phase has its own, from its first step on
+      out.feature_maps += one.feature_maps;
+      out.inputs += one.inputs;
+      out.backward += one.backward;
+    } else if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
       out.weight_copies = one.weight_copies;
       out.feature_maps = one.feature_maps;

@@ -25,10 +25,11 @@ struct MemoryPrediction {
   Bytes gradients;        // of trained parameters, together
   Bytes optimizer_state;  // slots and moving averages
   Bytes weight_copies;    // weights in the low type
-  Bytes feature_maps;     // results that backward reads or that are outputs, once per storage; what ops keep beside
-  Bytes inputs;           // one batch
-  Bytes backward;         // the most that gradients of results and parameters take, over what backward has let go of;
-                          // or, where that is more, what an op of several parts takes in forward
+  Bytes feature_maps;  // the most at a time of results that backward reads or that are outputs, once per storage, and
+                       // of what ops keep beside
+  Bytes inputs;        // one batch
+  Bytes backward;      // the most that gradients of results and parameters take, over what backward has let go of;
+                       // or, where that is more, what an op of several parts takes in forward
   // What comes and goes with a step, at its worst moment: between the end of forward and the update. Gradients of
   // parameters among it: they are made by backward and let go of after the update, unless micro-batches add them up or
   // the framework updates each when it is made.

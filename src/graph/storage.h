@@ -15,9 +15,22 @@ std::vector<ValueId> read_by_backward(const Graph& graph, const BoundNode& node,
 
 // How long gradients of parameters last.
 enum class Lasting { to_its_last_part, to_the_update, all_along };
-// The most that backward holds at a time over what forward left behind: gradients of results, from the making of their
-// first part to the backward of their producer, and of parameters, from their first part on for as long as they last,
-// less the storages that no earlier node's backward reads. A further part is whole before it is added.
-Bytes backward_excess(const Graph& graph, Lasting gradients, Keeper keeper);
+// What comes and goes with a step at its worst moments.
+struct StepPeak {
+  Bytes kept;   // the most that is held at a time of what backward reads, and of outputs
+  Bytes above;  // what all is at its greatest, over that
+};
+// Of the nodes in the order that the framework takes them in, with `saved` by node (graph/memory.h): gradients of
+// results from the making of their first part to the backward of their producer, and of parameters from their first
+// part on for as long as they last; a further part is whole before it is added. A storage goes with the backward that
+// is the last to read it.
+StepPeak step_peak(const Graph& graph, const std::vector<Bytes>& saved, Lasting gradients, Keeper keeper);
+
+// What MXNet's executor plans: blocks that results, gradients of results and what ops keep beside share over one step.
+struct SharedBlocks {
+  Bytes forward;  // when forward ends
+  Bytes all;
+};
+SharedBlocks shared_blocks(const Graph& graph);
 
 }  // namespace tbd::storage

@@ -237,6 +237,12 @@ LargestBatch largest_batch_from(const Json& json) {
   return found;
 }
 
+PredictBytes bytes_of_step(const Program& program, std::string_view framework) {
+  return [&program, keeper = keeper_of(framework)](int64_t batch) {
+    return predict_memory(program, {{"N", batch}}, {}, keeper).peak().value;
+  };
+}
+
 LargestBatch find_largest_batch(const BatchSearch& search, const PredictBytes& predict, const TryBatch& try_batch,
                                 const std::function<double()>& elapsed, const TryBatch& confirm) {
   return Search(search, predict, try_batch, elapsed, confirm).run();
@@ -260,9 +266,9 @@ LargestBatch find_largest_batch(const Workload& cell, BatchSearch search, const 
       return probe_batch(at_batch, {.limit = search.budget, .steps = kProbeSteps, .seconds = seconds}, settings);
     };
   };
-  const auto predict = [&](int64_t batch) { return predict_memory(prepared.program, {{"N", batch}}).peak().value; };
   LargestBatch found = find_largest_batch(
-      search, predict, probe_of(kShortSeconds), [&] { return now_seconds() - began; }, probe_of(0));
+      search, bytes_of_step(prepared.program, cell.framework), probe_of(kShortSeconds),
+      [&] { return now_seconds() - began; }, probe_of(0));
   found.budget = *cell.memory_budget_bytes;
   return found;
 }

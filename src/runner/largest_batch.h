@@ -51,6 +51,8 @@ LargestBatch largest_batch_from(const Json& json);  // throws Error(invalid)
 
 // Bytes that a step is predicted to take with this batch; linear in it at best.
 using PredictBytes = std::function<int64_t(int64_t batch)>;
+// By the framework's rules, where they are known (graph/keeping.h). The program has to outlive the function.
+PredictBytes bytes_of_step(const Program& program, std::string_view framework);
 using TryBatch = std::function<BatchProbe(int64_t batch)>;
 
 // Tries batch 2 (some threads of a worker sleep at 1; the least follows where 2 does not fit), then a quarter of what

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/json.h"
+#include "graph/memory.h"
+#include "models/model.h"
 
 namespace tbd {
 namespace {
@@ -64,6 +66,15 @@ TEST(LargestBatch, ReducesTheBatchWhenMemoryGrowsOverTheFirstSteps) {
                 search, line(100, 7), probe(1), [] { return 0.0; }, probe(9))
                 .batch,
             0);
+}
+
+TEST(LargestBatch, PredictsByTheFrameworksRules) {
+  const Program program = load_program("resnet50", "tiny").program;
+  const auto predicted = [&](const char* framework) { return bytes_of_step(program, framework)(8); };
+  const auto by = [&](Keeper keeper) { return predict_memory(program, {{"N", 8}}, {}, keeper).peak().value; };
+  EXPECT_EQ(predicted("pytorch"), by(Keeper::pytorch));
+  EXPECT_EQ(predicted("tensorflow@2.21"), by(Keeper::tensorflow));
+  EXPECT_NE(predicted("pytorch"), predicted("tensorflow"));
 }
 
 TEST(LargestBatch, TriesNoneBelowTheLeast) {

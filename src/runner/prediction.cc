@@ -5,11 +5,12 @@
 #include <tuple>
 
 #include "graph/expand.h"
+#include "graph/keeping.h"
 #include "graph/least_batch.h"
-#include "graph/memory.h"
 #include "graph/passes.h"
 #include "models/model.h"
 #include "record/frameworks.h"
+#include "runner/largest_batch.h"
 #include "runner/prepare.h"
 #include "runner/trace_windows.h"
 
@@ -143,22 +144,22 @@ class Predictor {
     return cell.threads > 0 ? std::min(cell.threads, cores) : cores;
   }
 
-  // Bytes and seconds, which frameworks and passes share.
+  // Bytes and seconds, which frameworks of one keeper and passes share.
   std::pair<int64_t, double> sizes(const Workload& cell, const Network& network) {
     const NodeRoof roof = roof_of(cell);
-    const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch, roof.flop_rate,
-                                roof.node_seconds);
+    const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch,
+                                keeper_of(cell.framework), roof.flop_rate, roof.node_seconds);
     const auto found = sizes_.find(key);
     if (found != sizes_.end()) return found->second;
     const Bindings bindings = {{"N", cell.batch}};
-    const std::pair<int64_t, double> both = {predict_memory(network.program, bindings).peak().value,
+    const std::pair<int64_t, double> both = {bytes_of_step(network.program, cell.framework)(cell.batch),
                                              step_seconds(network.for_counts, bindings, roof)};
     return sizes_.emplace(key, both).first->second;
   }
 
   // The batch whose memory fills the budget, as far as memory is a line through that of two batches.
   int64_t largest(const Workload& cell, const Network& network) const {
-    const auto bytes = [&](int64_t n) { return predict_memory(network.program, {{"N", n}}).peak().value; };
+    const PredictBytes bytes = bytes_of_step(network.program, cell.framework);
     const int64_t pair = bytes(kPair), each = std::max<int64_t>(1, bytes(kPair + 1) - pair);
     const double room = static_cast<double>(cell.memory_budget_bytes.value_or(0) - own_bytes(cell)) / kMemoryFactor;
     const double more = std::floor((room - static_cast<double>(pair)) / static_cast<double>(each));
@@ -192,7 +193,7 @@ class Predictor {
   const RunOptions& options_;
   const Hardware& hardware_;
   std::map<std::tuple<std::string, std::string, Precision, DropoutMode>, Network> networks_;
-  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, double, double>,
+  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, Keeper, double, double>,
            std::pair<int64_t, double>>
       sizes_;
 };

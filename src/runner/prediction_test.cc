@@ -7,11 +7,13 @@
 #include "base/json.h"
 #include "graph/memory.h"
 #include "models/model.h"
+#include "runner/prepare.h"
 
 namespace tbd {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Hardware kHardware{
     .machine = {.cores = 2, .memory = int64_t{16} << 30},
@@ -48,6 +50,40 @@ TEST(Prediction, PredictedMemoryDecidesWhatFits) {
   cell.memory_budget_bytes = bytes;  // leaves nothing for the framework
   EXPECT_FALSE(one(cell).fits);
   EXPECT_LT(one(cell).seconds, 10);
+}
+
+TEST(Prediction, MemoryIsByTheFrameworksRules) {
+  const Program program = load_program("resnet50", "tiny").program;
+  const Workload pytorch{.model = "resnet50", .config = "tiny", .framework = "pytorch", .batch = 8};
+  Workload tensorflow = pytorch;
+  tensorflow.framework = "tensorflow@2.21";
+  const std::vector<CellPrediction> both = predict({pytorch, tensorflow}, {}, kHardware);
+  EXPECT_EQ(both[0].memory_bytes, predict_memory(program, {{"N", 8}}).peak().value);
+  EXPECT_EQ(both[1].memory_bytes, predict_memory(program, {{"N", 8}}, {}, Keeper::tensorflow).peak().value);
+  EXPECT_GT(both[1].memory_bytes, both[0].memory_bytes);
+  Workload largest = pytorch;
+  largest.batch = kLargestThatFits;
+  largest.memory_budget_bytes = int64_t{1} << 30;
+  const int64_t in_pytorch = one(largest).batch;
+  largest.framework = "tensorflow";
+  EXPECT_LT(one(largest).batch, in_pytorch);
+}
+
+// Why prepare() refuses the workload with one byte for its data.
+std::string refused_for(const std::string& model) {
+  RunnerSettings settings;
+  settings.workers = {{.key = "pytorch", .framework = "pytorch", .version = "2"}};
+  const Workload cell{.model = model, .config = "tiny", .batch = 2, .memory_budget_bytes = 1};
+  const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
+  return prepared.refused ? prepared.refused->reason : "";
+}
+
+// All of them are an upper bound, which need not be what the step takes.
+TEST(Prediction, RefusesByWhatIsNeededWithoutRaggedRows) {
+  EXPECT_THAT(refused_for("mask_rcnn"), HasSubstr("of memory without its ragged rows, more than 1.5 times"));
+  EXPECT_THAT(refused_for("resnet50"), HasSubstr("of memory, more than 1.5 times"));
+  const int64_t bound = predict_memory(load_program("mask_rcnn", "tiny").program, {{"N", 2}}).peak().value;
+  EXPECT_THAT(refused_for("mask_rcnn"), Not(HasSubstr(format_bytes(bound))));
 }
 
 TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {

@@ -94,6 +94,39 @@ TEST(MemoryPass, GradientsOfWeightsAreOfTheirSizeAndNodes) {
   EXPECT_EQ(sum(log, MemoryClass::weight_grad, "bn"), 2 * 4 * 4);
 }
 
+// The product of a weight and its decay would be there when the step begins, and last until the gradient comes.
+TEST(MemoryPass, WeightsDecayWhenTheirGradientIsThere) {
+  Program program = {.model = "small", .config = "decayed"};
+  Builder g(program, "train");
+  const Tensor h = g.linear("fc1", g.input("x", {Builder::batch(), 30}), {.out = 40, .bias = false});
+  g.loss("sum", g.sum(g.square(g.linear("fc2", h, {.out = 20, .bias = false}))));
+  g.update({.optimizer = {.momentum = 0.9}, .groups = {{.parameters = g.parameters(), .weight_decay = 0.1}}});
+  program.step = {{.phase = "train"}};
+  Watched watched(program);
+  watched.steps(1);
+  const std::vector<MemoryBlock> blocks = watched.ledger.log().blocks;
+  const auto first = [&](MemoryPhase phase) {
+    return std::ranges::find(blocks, phase, &MemoryBlock::phase) - blocks.begin();
+  };
+  EXPECT_LT(first(MemoryPhase::backward), first(MemoryPhase::update));
+  EXPECT_LT(first(MemoryPhase::update), std::ssize(blocks)) << "one of the update's";
+}
+
+TEST(MemoryPass, ResultsOfHostCallsAreSeen) {
+  Program program = {.model = "small", .config = "called"};
+  Builder g(program, "train");
+  const Tensor scores = g.input("scores", {Builder::batch(), 5});
+  const HostCall call = {.function = "top_rows", .results = {{{0, 3}, DType::i32}}};
+  const Tensor table = g.parameter("table", {5, 2}, Init::normal(1));
+  g.loss("sum", g.sum(g.embedding(g.host_call("top", {scores}, call).front(), table)));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  Watched watched(program);
+  watched.steps(1);
+  const MemoryLog log = watched.ledger.log();
+  EXPECT_EQ(sum(log, MemoryClass::feature_map, "top"), 4 * 3 * 4) << "which the gradient of the table reads";
+}
+
 constexpr const char* kToys[] = {"mlp20", "conv_forms", "speech", "growing", "penalty"};
 
 void expect_given_back(const std::string& toy, const Device& device) {
