@@ -31,6 +31,7 @@ STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365
 FALLING = ("loss", "perplexity")
 FINER = {"top1": ["loss"], "bleu": ["perplexity"]}  # further metrics, where the goal's has few values
 HIGHEST = {"top1": 1, "bleu": 100}
+MODELS = ["resnet50", "llama", "inception_v3", "transformer", "seq2seq"]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
@@ -164,7 +165,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--plan", type=pathlib.Path, default=ROOT / "plans/curves.plan")
-    parser.add_argument("--models", nargs="+", default=["resnet50", "llama", "inception_v3", "transformer"])
+    parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--seeds", type=int, help="trainings of each side [the plan's]")
     options = parser.parse_args()
     plan = read_plan(options.plan, options.models)

@@ -20,13 +20,15 @@ import curve_sets
 import inception_v3
 import llama
 import resnet50
+import seq2seq
 import training
 import transformer
 
 NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)),
             "inception_v3": (inception_v3, functools.partial(curve_sets.Photos, size=139)),
             "llama": (llama, curve_sets.Prose),
-            "transformer": (transformer, curve_sets.Messages)}
+            "transformer": (transformer, curve_sets.German),
+            "seq2seq": (seq2seq, curve_sets.Vietnamese)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
 
 
