@@ -13,9 +13,12 @@ import math
 import pathlib
 import time
 
+import timm.optim
 import torch
 from safetensors.torch import load_file
 
+import bert
+import curve_masked
 import curve_sets
 import inception_v3
 import llama
@@ -28,8 +31,20 @@ NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)
             "inception_v3": (inception_v3, functools.partial(curve_sets.Photos, size=139)),
             "llama": (llama, curve_sets.Prose),
             "transformer": (transformer, curve_sets.German),
-            "seq2seq": (seq2seq, curve_sets.Vietnamese)}
+            "seq2seq": (seq2seq, curve_sets.Vietnamese),
+            "bert": (bert, curve_masked.MaskedProse)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
+
+
+def optimizer_of(recipe, network, settings):
+    """The recipe's own, but of LAMB, which torch has not, timm's."""
+    if recipe is bert:
+        optimizer = timm.optim.Lamb(recipe.groups(network))
+    else:
+        optimizer = recipe.optimizer(network, settings["batch"])
+    for group in optimizer.param_groups:
+        group["lr"] = settings["lr"]
+    return optimizer
 
 
 def factor(step, steps):
@@ -55,9 +70,7 @@ def evaluate(recipe, network, data):
 
 def train(recipe, network, data, settings):
     steps, every = settings["steps"], settings["evaluate-every"]
-    optimizer, bound = recipe.optimizer(network, settings["batch"]), recipe.clip(network)
-    for group in optimizer.param_groups:
-        group["lr"] = settings["lr"]
+    optimizer, bound = optimizer_of(recipe, network, settings), recipe.clip(network)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda done: factor(done + 1, steps))
     losses, spent, begin = [], 0.0, time.perf_counter()
     for step, batch in zip(range(1, steps + 1), batches(data)):
