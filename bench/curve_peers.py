@@ -11,7 +11,7 @@ evaluate tbd's weights: both have to mean the same by a metric.
 
 A value of Python's is held against the interval of 95 % for one further seed of tbd, mean +- t s sqrt(1 + 1/n), and
 the mean of its m seeds against that for the mean of m further ones, sqrt(1/m + 1/n) in its place (Hahn & Meeker 1991,
-Statistical Intervals, chapter 4). Of steps, losses and perplexities, which are above 0 without an upper end, logarithms
+Statistical Intervals, chapter 4). Of steps, losses, perplexities and errors, which are above 0 without an upper end, logarithms
 are taken. An interval reaches at least one held-out sample, or one evaluation, to either side: less is not seen. Exit 1
 where a value or a mean lies outside.
 """
@@ -28,10 +28,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
-FALLING = ("loss", "perplexity")
-FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"]}  # further metrics, where the goal's has few values
+FALLING = ("loss", "perplexity", "cer")
+FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"]}  # further metrics, where the goal's has few values
 HIGHEST = {"top1": 1, "mlm_accuracy": 1, "bleu": 100}
-MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq"]
+MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2"]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 

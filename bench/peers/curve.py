@@ -20,6 +20,8 @@ from safetensors.torch import load_file
 import bert
 import curve_masked
 import curve_sets
+import curve_speech
+import deep_speech_2
 import inception_v3
 import llama
 import resnet50
@@ -32,7 +34,8 @@ NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)
             "llama": (llama, curve_sets.Prose),
             "transformer": (transformer, curve_sets.German),
             "seq2seq": (seq2seq, curve_sets.Vietnamese),
-            "bert": (bert, curve_masked.MaskedProse)}
+            "bert": (bert, curve_masked.MaskedProse),
+            "deep_speech_2": (deep_speech_2, curve_speech.Prompts)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
 
 
