@@ -29,14 +29,19 @@ PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
 FALLING = ("loss", "perplexity", "cer")
-FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"]}  # further metrics, where the goal's has few values
-HIGHEST = {"top1": 1, "mlm_accuracy": 1, "bleu": 100}
-MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2"]
+FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"],
+         "policy_top1": ["loss"]}  # further metrics, where the goal's has few values
+HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "bleu": 100}
+MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo"]
+# Sets that the plan lacks: what is compared has no goal.
+FURTHER = [{"model": "minigo", "config": "9", "data": "games", "batch": 32, "steps": 600, "lr": 0.05,
+            "evaluate-every": 100, "until": "policy_top1"}]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
 def read_plan(path, models):
-    """The settings of each set of those models, in the plan's order (docs/plans.md); of frameworks PyTorch alone."""
+    """The settings of each set of those models, in the plan's order (docs/plans.md), and of those that it lacks; of
+    frameworks PyTorch alone."""
     common, sets = {}, []
     for line in path.read_text().splitlines():
         line = line.split("#")[0].strip()
@@ -45,6 +50,7 @@ def read_plan(path, models):
         elif line:
             name, value = (part.strip() for part in line.split("=", 1))
             (sets[-1] if sets else common)[name] = NUMBERS.get(name, str)(value)
+    sets += [common | settings for settings in FURTHER if settings["model"] not in {each["model"] for each in sets}]
     chosen = [settings | {"framework": "pytorch"} for settings in sets if settings["model"] in models]
     missing = set(models) - {settings["model"] for settings in chosen}
     if missing:
@@ -139,7 +145,7 @@ def compare_steps(metric, goal, every, ours, theirs):
 
 def compare(options, settings, tbd):
     """Rows of the table of one network, whether all is inside, and how far the judges differ on tbd's weights."""
-    model, (metric, goal) = settings["model"], settings["until"].split("=")
+    model, (metric, _, goal) = settings["model"], settings["until"].partition("=")
     seeds = range(settings["seed"], settings["seed"] + settings["seeds"])
     asked = {name: value for name, value in settings.items() if name not in ("until", "seeds", "framework")}
     results, apart = [], {}
@@ -153,7 +159,8 @@ def compare(options, settings, tbd):
     ours, theirs = [tbd[model, seed][0] for seed in seeds], [result["evaluations"] for result in results]
     resolution = results[0]["resolution"]
     compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in (metric, *FINER.get(metric, []))]
-    compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
+    if goal:
+        compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
     label = f"{model} {settings['config']}, {settings['steps']} steps"
     return [[label, *row] for row, _ in compared], all(good for _, good in compared), apart
 

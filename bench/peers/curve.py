@@ -18,12 +18,14 @@ import torch
 from safetensors.torch import load_file
 
 import bert
+import curve_games
 import curve_masked
 import curve_sets
 import curve_speech
 import deep_speech_2
 import inception_v3
 import llama
+import minigo
 import resnet50
 import seq2seq
 import training
@@ -35,7 +37,8 @@ NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)
             "transformer": (transformer, curve_sets.German),
             "seq2seq": (seq2seq, curve_sets.Vietnamese),
             "bert": (bert, curve_masked.MaskedProse),
-            "deep_speech_2": (deep_speech_2, curve_speech.Prompts)}
+            "deep_speech_2": (deep_speech_2, curve_speech.Prompts),
+            "minigo": (minigo, curve_games.Games)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
 
 
