@@ -28,14 +28,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
-FALLING = ("loss", "perplexity", "cer")
+FALLING = ("loss", "perplexity", "cer", "patch_swd")
 FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"],
          "policy_top1": ["loss"]}  # further metrics, where the goal's has few values
 HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "bleu": 100}
-MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo"]
+MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo",
+          "wgan_gp"]
 # Sets that the plan lacks: what is compared has no goal.
 FURTHER = [{"model": "minigo", "config": "9", "data": "games", "batch": 32, "steps": 600, "lr": 0.05,
-            "evaluate-every": 100, "until": "policy_top1"}]
+            "evaluate-every": 100, "until": "policy_top1"},
+           {"model": "wgan_gp", "config": "tiny", "data": "crops-16", "batch": 32, "steps": 1000, "lr": 0.001,
+            "evaluate-every": 200, "until": "patch_swd"}]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
