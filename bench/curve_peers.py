@@ -30,15 +30,17 @@ STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365
            19: 2.093}  # 0.975 quantile, by degrees of freedom
 FALLING = ("loss", "perplexity", "cer", "patch_swd")
 FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"],
-         "policy_top1": ["loss"]}  # further metrics, where the goal's has few values
-HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "bleu": 100}
+         "policy_top1": ["loss"], "box_ap": ["box_ap50"]}  # further metrics, where the goal's has few values
+HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "box_ap": 1, "box_ap50": 1, "bleu": 100}
 MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo",
-          "wgan_gp"]
+          "wgan_gp", "mask_rcnn"]
 # Sets that the plan lacks: what is compared has no goal.
 FURTHER = [{"model": "minigo", "config": "9", "data": "games", "batch": 32, "steps": 600, "lr": 0.05,
             "evaluate-every": 100, "until": "policy_top1"},
            {"model": "wgan_gp", "config": "tiny", "data": "crops-16", "batch": 32, "steps": 1000, "lr": 0.001,
-            "evaluate-every": 200, "until": "patch_swd"}]
+            "evaluate-every": 200, "until": "patch_swd"},
+           {"model": "mask_rcnn", "config": "tiny", "data": "stamps-3", "batch": 8, "steps": 1500, "lr": 0.02,
+            "evaluate-every": 250, "until": "box_ap"}]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 

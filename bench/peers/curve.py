@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 import bert
+import curve_detection
 import curve_games
 import curve_images
 import curve_masked
@@ -26,6 +27,7 @@ import curve_speech
 import deep_speech_2
 import inception_v3
 import llama
+import mask_rcnn
 import minigo
 import resnet50
 import seq2seq
@@ -41,7 +43,8 @@ NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)
             "bert": (bert, curve_masked.MaskedProse),
             "deep_speech_2": (deep_speech_2, curve_speech.Prompts),
             "minigo": (minigo, curve_games.Games),
-            "wgan_gp": (wgan_gp, curve_images.Crops)}
+            "wgan_gp": (wgan_gp, curve_images.Crops),
+            "mask_rcnn": (mask_rcnn, curve_detection.Stamps)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
 
 
