@@ -7,7 +7,7 @@ from torchvision import transforms
 from torchvision.datasets import ImageFolder
 
 PATCH, PATCHES, DIRECTIONS, COMPARED = 7, 128, 512, 128
-DRAWS = 4  # of held-out images, of which there are not many more than are compared
+DRAWS = 8  # of held-out images, of which there are not many more than are compared
 
 
 def patches(images, rows, columns):
