@@ -11,9 +11,9 @@ evaluate tbd's weights: both have to mean the same by a metric.
 
 A value of Python's is held against the interval of 95 % for one further seed of tbd, mean +- t s sqrt(1 + 1/n), and
 the mean of its m seeds against that for the mean of m further ones, sqrt(1/m + 1/n) in its place (Hahn & Meeker 1991,
-Statistical Intervals, chapter 4). Of steps, losses, perplexities and errors, which are above 0 without an upper end, logarithms
-are taken. An interval reaches at least one held-out sample, or one evaluation, to either side: less is not seen. Exit 1
-where a value or a mean lies outside.
+Statistical Intervals, chapter 4). Of steps, losses, perplexities, errors and distances, which are above 0 without an
+upper end, logarithms are taken. An interval reaches at least one held-out sample, or one evaluation, to either side:
+less is not seen. Exit 1 where a value or a mean lies outside.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Pictures with boxes and masks as a Python program reads them: pycocotools for annotations and for average precision."""
+"""Pictures with boxes and masks as a Python program reads them: pycocotools for annotations and average precision."""
 
 import contextlib
 import io

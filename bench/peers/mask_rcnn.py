@@ -25,9 +25,11 @@ from detection_batch import GivenCodes, sampled_anchors, sampled_regions, target
 clip = training.no_clip
 CANONICAL = {"blocks": (3, 4, 6, 3), "width": 64, "pyramid": 256, "sizes": (32, 64, 128, 256, 512), "slots": 91,
              "before": 2000, "after": 2000, "before_evaluated": 1000, "after_evaluated": 1000, "anchors": 256,
-             "regions": 512, "box": 1024, "mask": (256,) * 4, "up": 256, "side": 224, "rate": 0.02 / 16, "warm": 1000, "falls": (60000, 80000)}
+             "regions": 512, "box": 1024, "mask": (256,) * 4, "up": 256, "side": 224, "rate": 0.02 / 16,
+             "warm": 1000, "falls": (60000, 80000)}
 TINY = {"blocks": (1, 1, 1, 1), "width": 8, "pyramid": 16, "sizes": (8, 16, 32, 64, 128), "slots": 4, "before": 32,
-        "after": 128, "before_evaluated": 16, "after_evaluated": 64, "anchors": 32, "regions": 32, "box": 32, "mask": (16, 16), "up": 16, "side": 32}
+        "after": 128, "before_evaluated": 16, "after_evaluated": 64, "anchors": 32, "regions": 32,
+        "box": 32, "mask": (16, 16), "up": 16, "side": 32}
 C4 = CANONICAL | {"blocks": (3, 4, 23, 3), "sizes": (128, 256, 512), "slots": 21, "regions": 128, "mask": (),
                    "rate": 1e-3, "warm": 0, "falls": (50000,)}
 CONFIGS = {"r101": {"blocks": (3, 4, 23, 3)}, "slots81": {"slots": 81}, "faster": {"mask": ()}, "tiny": TINY,
