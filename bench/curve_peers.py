@@ -11,9 +11,9 @@ evaluate tbd's weights: both have to mean the same by a metric.
 
 A value of Python's is held against the interval of 95 % for one further seed of tbd, mean +- t s sqrt(1 + 1/n), and
 the mean of its m seeds against that for the mean of m further ones, sqrt(1/m + 1/n) in its place (Hahn & Meeker 1991,
-Statistical Intervals, chapter 4). Of steps, losses and perplexities, which are above 0 without an upper end, logarithms
-are taken. An interval reaches at least one held-out sample, or one evaluation, to either side: less is not seen. Exit 1
-where a value or a mean lies outside.
+Statistical Intervals, chapter 4). Of steps, losses, perplexities, errors and distances, which are above 0 without an
+upper end, logarithms are taken. An interval reaches at least one held-out sample, or one evaluation, to either side:
+less is not seen. Exit 1 where a value or a mean lies outside.
 """
 
 import argparse
@@ -28,14 +28,25 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
-FALLING = ("loss", "perplexity")
-FINER = {"top1": ["loss"], "bleu": ["perplexity"]}  # further metrics, where the goal's has few values
-HIGHEST = {"top1": 1, "bleu": 100}
+FALLING = ("loss", "perplexity", "cer", "patch_swd")
+FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"],
+         "policy_top1": ["loss"], "box_ap": ["box_ap50"]}  # further metrics, where the goal's has few values
+HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "box_ap": 1, "box_ap50": 1, "bleu": 100}
+MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo",
+          "wgan_gp"]  # mask_rcnn on request: not every set-up has its pictures
+# Sets that the plan lacks: what is compared has no goal.
+FURTHER = [{"model": "minigo", "config": "9", "data": "games", "batch": 32, "steps": 600, "lr": 0.05,
+            "evaluate-every": 100, "until": "policy_top1"},
+           {"model": "wgan_gp", "config": "tiny", "data": "crops-16", "batch": 32, "steps": 1000, "lr": 0.001,
+            "evaluate-every": 200, "until": "patch_swd"},
+           {"model": "mask_rcnn", "config": "tiny", "data": "stamps-3", "batch": 8, "steps": 1500, "lr": 0.02,
+            "evaluate-every": 250, "until": "box_ap"}]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
 def read_plan(path, models):
-    """The settings of each set of those models, in the plan's order (docs/plans.md); of frameworks PyTorch alone."""
+    """The settings of each set of those models, in the plan's order (docs/plans.md), and of those that it lacks; of
+    frameworks PyTorch alone."""
     common, sets = {}, []
     for line in path.read_text().splitlines():
         line = line.split("#")[0].strip()
@@ -44,6 +55,7 @@ def read_plan(path, models):
         elif line:
             name, value = (part.strip() for part in line.split("=", 1))
             (sets[-1] if sets else common)[name] = NUMBERS.get(name, str)(value)
+    sets += [common | settings for settings in FURTHER if settings["model"] not in {each["model"] for each in sets}]
     chosen = [settings | {"framework": "pytorch"} for settings in sets if settings["model"] in models]
     missing = set(models) - {settings["model"] for settings in chosen}
     if missing:
@@ -138,7 +150,7 @@ def compare_steps(metric, goal, every, ours, theirs):
 
 def compare(options, settings, tbd):
     """Rows of the table of one network, whether all is inside, and how far the judges differ on tbd's weights."""
-    model, (metric, goal) = settings["model"], settings["until"].split("=")
+    model, (metric, _, goal) = settings["model"], settings["until"].partition("=")
     seeds = range(settings["seed"], settings["seed"] + settings["seeds"])
     asked = {name: value for name, value in settings.items() if name not in ("until", "seeds", "framework")}
     results, apart = [], {}
@@ -152,7 +164,8 @@ def compare(options, settings, tbd):
     ours, theirs = [tbd[model, seed][0] for seed in seeds], [result["evaluations"] for result in results]
     resolution = results[0]["resolution"]
     compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in (metric, *FINER.get(metric, []))]
-    compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
+    if goal:
+        compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
     label = f"{model} {settings['config']}, {settings['steps']} steps"
     return [[label, *row] for row, _ in compared], all(good for _, good in compared), apart
 
@@ -164,7 +177,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--plan", type=pathlib.Path, default=ROOT / "plans/curves.plan")
-    parser.add_argument("--models", nargs="+", default=["resnet50", "llama", "inception_v3", "transformer"])
+    parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--seeds", type=int, help="trainings of each side [the plan's]")
     options = parser.parse_args()
     plan = read_plan(options.plan, options.models)

@@ -13,8 +13,10 @@ LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "vocab_size": 128,
         "max_position_embeddings": 64}
-SIZES = {"canonical": LARGE, "large": LARGE, "base": BASE, "tiny": TINY, "squad": LARGE, "squad_base": BASE,
-         "squad_tiny": TINY}
+SMALL = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512,
+         "vocab_size": 2000, "max_position_embeddings": 64}
+SIZES = {"canonical": LARGE, "large": LARGE, "base": BASE, "tiny": TINY, "small": SMALL, "squad": LARGE,
+         "squad_base": BASE, "squad_tiny": TINY}
 
 
 def build(config="canonical", dropout=True):
@@ -28,14 +30,19 @@ def tokens(batch):
     return {name: batch[name] for name in ("input_ids", "token_type_ids", "attention_mask")}
 
 
-def loss(network, batch):
+def answers(network, batch):
     """The layer of words runs on the masked positions alone, as pre-training programs have it."""
-    if isinstance(network, BertForQuestionAnswering):
-        return reference_loss(network, batch)
     state, pooled = network.bert(**tokens(batch))[:2]
     places = batch["masked_positions"].unsqueeze(2).expand(-1, -1, state.shape[2])
     words, is_next = network.cls(state.gather(1, places), pooled)
     labels = batch["masked_labels"].masked_fill(batch["masked_weights"] == 0, -100)
+    return words, is_next, labels
+
+
+def loss(network, batch):
+    if isinstance(network, BertForQuestionAnswering):
+        return reference_loss(network, batch)
+    words, is_next, labels = answers(network, batch)
     return (functional.cross_entropy(words.flatten(0, 1), labels.flatten())
             + functional.cross_entropy(is_next, batch["next_label"]))
 
@@ -54,14 +61,18 @@ def clip(network):
     return 1.0 if isinstance(network, BertForQuestionAnswering) else None  # LAMB has its own
 
 
-def optimizer(network, samples, **form):
+def groups(network):
+    """Biases and norms do not decay."""
     plain, decayed = [], []
     for name, parameter in network.named_parameters():
         (plain if "bias" in name or "LayerNorm" in name else decayed).append(parameter)
-    groups = [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}]
+    return [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}]
+
+
+def optimizer(network, samples, **form):
     if isinstance(network, BertForQuestionAnswering):
-        return AdamWUncorrected(groups, lr=3e-5)
-    return Lamb(groups, lr=6e-3 * (samples / 65536) ** 0.5)
+        return AdamWUncorrected(groups(network), lr=3e-5)
+    return Lamb(groups(network), lr=6e-3 * (samples / 65536) ** 0.5)
 
 
 def factor(network, step, samples):

@@ -71,25 +71,25 @@ class Prose:
         return {"perplexity": math.exp(loss), "loss": loss}
 
 
-class Messages:
-    """Pairs of the bucket of 24 tokens, with one vocabulary of the most frequent words of both languages."""
+class Pairs:
+    """Sentences of two languages from one bucket, by the most frequent words of the training part."""
 
-    BUCKET = 16, 24  # tokens that the bucket before this one holds, and this one
     BEGIN, PAD, END, UNKNOWN = range(4)  # of fairseq
-    LONGER, SENTENCES = 50, 64  # tokens that a translation may have more than its source; translations of an evaluation
     resolution = {}
 
     def __init__(self, folder, network, batch):
-        lines = {part: [(folder / f"{part}.{language}").read_text().splitlines() for language in ("en", "de")]
+        lines = {part: [(folder / f"{part}.{language}").read_text().splitlines() for language in self.LANGUAGES]
                  for part in ("train", "val")}
-        counts = collections.Counter(word for side in lines["train"] for line in side for word in line.split())
-        rows = network.encoder.embed_tokens.num_embeddings - 4
-        self.words = sorted(counts, key=lambda word: (-counts[word], word.encode()))[:rows]
-        self.ids = {word: 4 + place for place, word in enumerate(self.words)}
+        self.words = self.vocabularies(network, lines["train"])
+        self.ids = [{word: 4 + place for place, word in enumerate(words)} for words in self.words]
         pairs = {part: [pair for pair in zip(*lines[part]) if self.is_held(*pair)] for part in lines}
         self.training = shuffled(self.tensors(pairs["train"]), batch)
         self.held_out = DataLoader(self.tensors(pairs["val"]), batch)
-        self.references = [target for _, target in pairs["val"]][:self.SENTENCES]
+        self.references = [target for _, target in pairs["val"]]
+
+    def most_frequent(self, lines, rows):
+        counts = collections.Counter(word for line in lines for word in line.split())
+        return sorted(counts, key=lambda word: (-counts[word], word.encode()))[:rows - 4]
 
     def is_held(self, source, target):
         below, most = self.BUCKET
@@ -99,13 +99,15 @@ class Messages:
     def tensors(self, pairs):
         source, before, behind = [], [], []
         for pair in pairs:
-            words, translation = ([self.ids.get(word, self.UNKNOWN) for word in line.split()] for line in pair)
+            words, translation = ([ids.get(word, self.UNKNOWN) for word in line.split()]
+                                  for ids, line in zip(self.ids, pair))
             for rows, row in ((source, words), (before, [self.END, *translation]), (behind, [*translation, self.END])):
                 rows.append(row + [self.PAD] * (self.BUCKET[1] - len(row)))
         return TensorDataset(*map(torch.tensor, (source, before, behind)))
 
     def batch(self, loaded):
-        return dict(zip(("src", "tgt_in", "tgt_out"), loaded))
+        batch = dict(zip(("src", "tgt_in", "tgt_out"), loaded))
+        return batch | {"src_len": (batch["src"] != self.PAD).sum(1)}
 
     def evaluate(self, recipe, network):
         nats = words = 0
@@ -113,17 +115,40 @@ class Messages:
             nats += functional.cross_entropy(network(batch).flatten(0, 1), batch["tgt_out"].flatten(),
                                              ignore_index=self.PAD, reduction="sum").item()
             words += (batch["tgt_out"] != self.PAD).sum().item()
+        return {"perplexity": math.exp(nats / words)}
+
+
+class Vietnamese(Pairs):
+    """With a vocabulary for each language."""
+
+    LANGUAGES, BUCKET = ("en", "vi"), (10, 20)  # tokens that the bucket before this one holds, and this one
+
+    def vocabularies(self, network, lines):
+        rows = [side.embed_tokens.num_embeddings for side in (network.encoder, network.decoder)]
+        return [self.most_frequent(*side) for side in zip(lines, rows)]
+
+
+class German(Pairs):
+    """With one vocabulary; some of the sentences are translated."""
+
+    LANGUAGES, BUCKET = ("en", "de"), (16, 24)
+    LONGER, SENTENCES = 50, 64  # tokens that a translation may have more than its source; translations of an evaluation
+
+    def vocabularies(self, network, lines):
+        return [self.most_frequent([*lines[0], *lines[1]], network.encoder.embed_tokens.num_embeddings)] * 2
+
+    def evaluate(self, recipe, network):
         sources = self.held_out.dataset.tensors[0][:self.SENTENCES]
         translations = [self.translate(network, source) for source in sources]
-        bleu = sacrebleu.corpus_bleu(translations, [self.references], force=True).score
-        return {"bleu": bleu, "perplexity": math.exp(nats / words)}
+        bleu = sacrebleu.corpus_bleu(translations, [self.references[:self.SENTENCES]], force=True).score
+        return {"bleu": bleu} | super().evaluate(recipe, network)
 
     def translate(self, network, source):
         def next_scores(prefixes):
             asked = torch.tensor([[self.END, *prefix] for prefix in prefixes])
             scores = network({"src": source.expand(len(prefixes), -1), "tgt_in": asked})[:, -1]
             scores[:, [self.BEGIN, self.PAD]] = -math.inf
-            scores[:, 4 + len(self.words):] = -math.inf
+            scores[:, 4 + len(self.words[1]):] = -math.inf
             return scores
 
         longest = min(self.BUCKET[1], int((source != self.PAD).sum()) + self.LONGER)
@@ -131,4 +156,4 @@ class Messages:
         return " ".join(self.word(token) for token in tokens if token != self.END)
 
     def word(self, token):
-        return "<unk>" if token == self.UNKNOWN else self.words[token - 4]
+        return "<unk>" if token == self.UNKNOWN else self.words[1][token - 4]

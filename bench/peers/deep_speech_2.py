@@ -12,7 +12,8 @@ import training
 
 LSTM, GRU = torch.nn.LSTM, torch.nn.GRU
 # Cell, layers, hidden units, whether directions are added, channels of the convolutions.
-SIZES = {"canonical": (LSTM, 5, 1024, True, 32), "adamw": (LSTM, 5, 1024, True, 32), "gru800": (GRU, 5, 800, False, 32),
+SIZES = {"canonical": (LSTM, 5, 1024, True, 32), "adamw": (LSTM, 5, 1024, True, 32),
+         "small": (GRU, 1, 96, True, 4), "gru800": (GRU, 5, 800, False, 32),
          "gru2560": (GRU, 3, 2560, True, 32), "lstm768": (LSTM, 5, 768, True, 32), "tiny": (LSTM, 2, 24, True, 4),
          "gru_tiny": (GRU, 2, 24, False, 4)}
 CLASSES, BINS = 29, 161
@@ -83,12 +84,16 @@ class DeepSpeech(torch.nn.Module):
 
 def build(config="canonical", dropout=True):
     network = DeepSpeech(*SIZES[config])
-    network.adamw = config == "adamw"
+    network.adamw = config in ("adamw", "small")
     return network
 
 
+def steps_of(batch):
+    return (batch["frames"] - 1) // 2 + 1
+
+
 def loss(network, batch):
-    lengths = (batch["frames"] - 1) // 2 + 1
+    lengths = steps_of(batch)
     steps = network(batch["spect"], lengths).log_softmax(-1).transpose(0, 1)
     return torch.nn.functional.ctc_loss(steps, batch["labels"], lengths, batch["label_len"], reduction="sum",
                                         zero_infinity=True) / len(lengths)

@@ -24,10 +24,12 @@ from detection_batch import GivenCodes, sampled_anchors, sampled_regions, target
 
 clip = training.no_clip
 CANONICAL = {"blocks": (3, 4, 6, 3), "width": 64, "pyramid": 256, "sizes": (32, 64, 128, 256, 512), "slots": 91,
-             "before": 2000, "after": 2000, "anchors": 256, "regions": 512, "box": 1024, "mask": (256,) * 4, "up": 256,
-             "side": 224, "rate": 0.02 / 16, "warm": 1000, "falls": (60000, 80000)}
+             "before": 2000, "after": 2000, "before_evaluated": 1000, "after_evaluated": 1000, "anchors": 256,
+             "regions": 512, "box": 1024, "mask": (256,) * 4, "up": 256, "side": 224, "rate": 0.02 / 16,
+             "warm": 1000, "falls": (60000, 80000)}
 TINY = {"blocks": (1, 1, 1, 1), "width": 8, "pyramid": 16, "sizes": (8, 16, 32, 64, 128), "slots": 4, "before": 32,
-        "after": 128, "anchors": 32, "regions": 32, "box": 32, "mask": (16, 16), "up": 16, "side": 32}
+        "after": 128, "before_evaluated": 16, "after_evaluated": 64, "anchors": 32, "regions": 32,
+        "box": 32, "mask": (16, 16), "up": 16, "side": 32}
 C4 = CANONICAL | {"blocks": (3, 4, 23, 3), "sizes": (128, 256, 512), "slots": 21, "regions": 128, "mask": (),
                    "rate": 1e-3, "warm": 0, "falls": (50000,)}
 CONFIGS = {"r101": {"blocks": (3, 4, 23, 3)}, "slots81": {"slots": 81}, "faster": {"mask": ()}, "tiny": TINY,
@@ -50,6 +52,11 @@ class Body(resnet.ResNet):
         for stage, count in enumerate(blocks):
             layer = self._make_layer(resnet.Bottleneck, width << stage, count, stride=1 if stage == 0 else 2)
             setattr(self, f"layer{stage + 1}", layer)
+        for module in self.modules():
+            if isinstance(module, torch.nn.Conv2d):
+                torch.nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+            if isinstance(module, resnet.Bottleneck):  # norms that do not learn would let a sum of blocks grow
+                module.bn3.weight.fill_(sum(blocks) ** -0.5)
         for name, parameter in self.named_parameters():
             parameter.requires_grad_(name.startswith(("layer2", "layer3", "layer4")))
 
@@ -89,6 +96,7 @@ class LastStage(torch.nn.Module):
 
 def settings_of(form):
     return {"rpn_pre_nms_top_n_train": form["before"], "rpn_post_nms_top_n_train": form["after"],
+            "rpn_pre_nms_top_n_test": form["before_evaluated"], "rpn_post_nms_top_n_test": form["after_evaluated"],
             "rpn_batch_size_per_image": form["anchors"], "box_batch_size_per_image": form["regions"]}
 
 

@@ -77,7 +77,13 @@ class Tower(torch.nn.Module):
 
 
 def build(config="canonical", dropout=True):
-    return Tower(*SIZES[config]).to(memory_format=torch.channels_last)
+    network = Tower(*SIZES[config])
+    for name, parameter in network.named_parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.xavier_uniform_(parameter)
+        elif name.endswith("bias"):
+            torch.nn.init.zeros_(parameter)
+    return network.to(memory_format=torch.channels_last)
 
 
 def loss(network, batch):

@@ -11,6 +11,7 @@ from luong import Luong
 SIZES = {
     "canonical": (Luong, {}),
     "nodrop": (Luong, {"dropout": 0.0}),
+    "small": (Luong, {"width": 64, "source_words": 2000, "target_words": 2000}),
     "tiny": (Luong, {"width": 16, "source_words": 67, "target_words": 61}),
     "gnmt_v2": (Gnmt, {}),
     "gnmt_v2_tiny": (Gnmt, {"width": 16, "words": 64}),

@@ -84,8 +84,20 @@ class Pair(nn.Module):
         self.Generator, self.Discriminator, self.critic_steps = Generator(widths, noise), Critic(widths), critic_steps
 
 
+def initialise(network):
+    """As igul222/improved_wgan_training: He's variance, by both fans, before a relu, Glorot's elsewhere."""
+    for name, module in network.named_modules():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            before_relu = name.endswith(("Conv1", "Conv2")) or name == "Generator.Output"
+            nn.init.xavier_uniform_(module.weight, nn.init.calculate_gain("relu" if before_relu else "linear"))
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
 def build(config="canonical", dropout=True):
-    return Pair(*SIZES[config]).to(memory_format=torch.channels_last)
+    network = Pair(*SIZES[config])
+    initialise(network)
+    return network.to(memory_format=torch.channels_last)
 
 
 def critic_loss(network, real, z, alpha):
@@ -113,34 +125,49 @@ class Both:
         return {parameter: state for optimizer in self.optimizers for parameter, state in optimizer.state.items()}
 
 
-def stepper(network, batch, precision="fp32", loss_of=None, on_gradients=lambda: None, **form):
-    """The generator from the second iteration on. A step gives the losses of its phases."""
-    adam = {"lr": 1e-4, "betas": (0.0, 0.9), "eps": 1e-8, **form}
-    generator = torch.optim.Adam(network.Generator.parameters(), **adam)
-    critic = torch.optim.Adam(network.Discriminator.parameters(), **adam)
-    started = False
+def nothing():
+    pass
 
-    def update_generator():
-        generator.zero_grad(set_to_none=True)
-        network.Discriminator.requires_grad_(False)
-        loss = (-network.Discriminator(network.Generator(batch["z"]))).mean()
-        loss.backward()
-        network.Discriminator.requires_grad_(True)
-        on_gradients()
-        generator.step()
-        return loss.item()
+
+def update_generator(network, optimizer, z, on_gradients=nothing):
+    optimizer.zero_grad(set_to_none=True)
+    network.Discriminator.requires_grad_(False)
+    loss = (-network.Discriminator(network.Generator(z))).mean()
+    loss.backward()
+    network.Discriminator.requires_grad_(True)
+    on_gradients()
+    optimizer.step()
+    return loss.item()
+
+
+def update_critic(network, optimizer, real, z, alpha, on_gradients=nothing):
+    optimizer.zero_grad(set_to_none=True)
+    loss = critic_loss(network, real, z, alpha)
+    loss.backward()
+    on_gradients()
+    optimizer.step()
+    return loss.item()
+
+
+def optimizers_of(network, **form):
+    """Of the generator and of the critic."""
+    adam = {"lr": 1e-4, "betas": (0.0, 0.9), "eps": 1e-8, **form}
+    return [torch.optim.Adam(each.parameters(), **adam) for each in (network.Generator, network.Discriminator)]
+
+
+def stepper(network, batch, precision="fp32", loss_of=None, on_gradients=nothing, **form):
+    """The generator from the second iteration on. A step gives the losses of its phases."""
+    generator, critic = optimizers_of(network, **form)
+    started = False
 
     def step():
         nonlocal started
-        losses = {"generator": update_generator()} if started else {}
+        losses = {"generator": update_generator(network, generator, batch["z"], on_gradients)} if started else {}
         started = True
         for run in range(network.critic_steps):
-            critic.zero_grad(set_to_none=True)
-            loss = critic_loss(network, *(batch[f"critic.{run}/{name}"] for name in ("real", "z", "alpha")))
-            loss.backward()
-            on_gradients()
-            critic.step()
-        return losses | {"critic": loss.item()}
+            inputs = (batch[f"critic.{run}/{name}"] for name in ("real", "z", "alpha"))
+            loss = update_critic(network, critic, *inputs, on_gradients)
+        return losses | {"critic": loss}
 
     return step, Both(generator, critic)
 
