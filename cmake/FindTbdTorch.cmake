@@ -42,8 +42,13 @@ else()
     _tbd_torch_library(torch_cpu ${lib}/libtorch_cpu.so)
     add_library(tbd_torch INTERFACE)
     add_library(tbd::torch ALIAS tbd_torch)
+    # The wheel's header of Gloo's process group includes Gloo's own, which it lacks: all are one with the names it needs.
+    foreach(header algorithm common/error context rendezvous/store transport/device)
+      file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/gloo-names/gloo/${header}.h
+           CONTENT "#include \"backends/pytorch/gloo_names.h\"\n")
+    endforeach()
     target_include_directories(tbd_torch SYSTEM INTERFACE ${TBD_TORCH_ROOT}/torch/include
-                               ${TBD_TORCH_ROOT}/torch/include/torch/csrc/api/include)
+                               ${TBD_TORCH_ROOT}/torch/include/torch/csrc/api/include ${CMAKE_BINARY_DIR}/gloo-names)
     target_compile_features(tbd_torch INTERFACE cxx_std_20)
     # Without NDEBUG at::RecordFunction has another layout than in the library.
     target_compile_definitions(tbd_torch INTERFACE NDEBUG USE_DISTRIBUTED USE_C10D_GLOO)

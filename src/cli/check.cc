@@ -10,6 +10,7 @@
 #include "cli/verdicts.h"
 #include "cli/workload_options.h"
 #include "record/frameworks.h"
+#include "runner/equivalence/ranks.h"
 #include "runner/worker_process.h"
 
 namespace tbd::cli {
@@ -39,6 +40,8 @@ class CheckCommand final : public Command {
     declare_axis(options, "mode", options_.mode);
     declare_axis(options, "device", options_.device);
     options.option("--seed", seed_, "Seed for weights and inputs", {.show_default = true});
+    options.option("--workers", workers_,
+                   "Check that so many workers, --batch each, take the step of one [frameworks against each other]");
     options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
     output_.declare(options);
   }
@@ -61,7 +64,7 @@ class CheckCommand final : public Command {
       if (all_)
         check_all(options_, settings, done);
       else
-        done(check_model(options_, settings));
+        done(workers_ ? check_ranks(options_, ranks(), settings) : check_model(options_, settings));
     } catch (const WorkerFault& fault) {
       code = kCellFailed;
       if (fault.outcome().kind == OutcomeKind::interrupted)
@@ -97,7 +100,14 @@ class CheckCommand final : public Command {
       fail(ErrorKind::usage, "check takes a model or --all, got '", options_.model, "' and --all");
     if (all_ && !options_.config.empty())
       fail(ErrorKind::usage, "--all checks every tiny configuration, --config ", options_.config, " names one");
+    if (workers_ && all_) fail(ErrorKind::usage, "--workers checks one model, got --all");
     if (!all_ && options_.model.empty()) fail(ErrorKind::usage, "check needs a model, or --all, or --records");
+  }
+
+  int64_t ranks() const {
+    const int64_t count = positive(*workers_, "--workers");
+    if (count < 2) fail(ErrorKind::usage, "--workers needs 2 or more, got ", count, ": one has nothing to sum");
+    return count;
   }
 
   // The exit code.
@@ -130,7 +140,7 @@ class CheckCommand final : public Command {
 
   CheckOptions options_;
   std::vector<std::string> records_;
-  std::optional<std::string> batch_;
+  std::optional<std::string> batch_, workers_;
   std::string seed_ = "0", out_ = "results/differences";
   bool all_ = false;
   OutputOptions output_;

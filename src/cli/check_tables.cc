@@ -22,7 +22,7 @@ std::string reason_of(const FrameworkVerdict& verdict) {
 
 Table gate_table(const CheckResult& result) {
   Table table{.title = cat("Equivalence of ", result.model, " ", result.config, ", batch ", result.batch,
-                           ", against PyTorch in float64"),
+                           ", against ", result.against),
               .columns = {{"framework", "framework"},
                           {"version", "version"},
                           {"gate", "gate"},

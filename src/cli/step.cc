@@ -32,6 +32,7 @@ class Step final : public Command {
                    "Read weights from safetensors keyed by parameter and buffer name [drawn from the seed]");
     options.option("--inputs", inputs_, "Read inputs from safetensors keyed by input name [synthetic]");
     options.option("--steps", steps_, "Number of steps on the same batch", {.show_default = true});
+    options.option("--workers", workers_, "Workers that take the step together, --batch each", {.show_default = true});
     options.option("--at-step", at_step_, "Step number for schedule and bias correction [1]");
     options.option("--lr", lr_, "Learning rate that replaces the schedule's");
     options.option("--phase", phase_, "Run only this phase, once");
@@ -62,6 +63,7 @@ class Step final : public Command {
     StepOptions out{.cell = cell_};
     out.out = out_;
     out.steps = positive(steps_, "--steps");
+    out.workers = positive(workers_, "--workers");
     if (at_step_) out.at_step = positive(*at_step_, "--at-step");
     if (lr_) {
       out.lr = parse_double(*lr_);
@@ -77,7 +79,7 @@ class Step final : public Command {
 
   Workload cell_{.device = {}};
   std::optional<std::string> batch_, threads_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_, phase_;
-  std::string seed_ = "0", steps_ = "1", out_;
+  std::string seed_ = "0", steps_ = "1", workers_ = "1", out_;
   OutputOptions output_;
 };
 

@@ -10,8 +10,8 @@
 #include "record/safetensors.h"
 #include "runner/data_source.h"
 #include "runner/prepare.h"
+#include "runner/team.h"
 #include "runner/weights_file.h"
-#include "runner/worker_process.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -46,15 +46,15 @@ class StepLaunch {
       : options_(options),
         prepared_(prepared),
         settings_(settings),
-        worker_(*prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
-                scratch_.path() / "worker.log") {}
+        team_(prepared, settings, {.world = options.workers, .folder = scratch_.path()}) {}
 
   StepResult run() {
-    worker_.hello();
-    ask<protocol::LoadReply>(load_request(prepared_, true), "loading the program", settings_.deadlines.load);
+    team_.hello();
+    team_.load(load_request(prepared_, true));
     if (options_.weights)
-      ask<protocol::WriteReply>(
-          protocol::Write{with_current_names(*options_.weights, prepared_.program, scratch_.path())}, "taking weights");
+      team_.ask<protocol::WriteReply>(
+          protocol::Write{with_current_names(*options_.weights, prepared_.program, scratch_.path())}, "taking weights",
+          settings_.deadlines.other);
     if (options_.save_weights) save_weights(*options_.save_weights);
     StepResult result;
     const auto train_saving = [&](const std::optional<fs::path>& save) { result.losses = train(save); };
@@ -63,7 +63,7 @@ class StepLaunch {
     else
       train_saving({});
     replace_file(absolute(options_.out), [&](const fs::path& file) { result.tensors = read_results(file); });
-    worker_.bye();
+    team_.bye();
     return result;
   }
 
@@ -72,7 +72,7 @@ class StepLaunch {
 
   template <class Reply>
   Reply ask(const protocol::Request& request, std::string_view doing, double seconds = 0) {
-    return worker_.ask<Reply>(request, doing, seconds > 0 ? seconds : settings_.deadlines.other);
+    return team_.rank(0).ask<Reply>(request, doing, seconds > 0 ? seconds : settings_.deadlines.other);
   }
 
   int64_t read_results(const fs::path& file) {
@@ -97,22 +97,28 @@ class StepLaunch {
       if (!cell.data.empty()) request.input.source["path"] = absolute(cell.data);
     }
     if (save) request.input.save = *save;
-    const protocol::RunReply reply = worker_.run(request, [](std::span<const StepRow>) { return false; });
+    const auto replies = team_.each([&](WorkerProcess& worker, int64_t rank) {
+      protocol::Run own = request;
+      if (rank > 0) own.input.save.clear();
+      return worker.run(own, [](std::span<const StepRow>) { return false; });
+    });
     if (settings_.interrupted()) fail(ErrorKind::io, "interrupted: nothing was written to ", options_.out.string());
-    return reply.losses;
+    return replies[0].losses;
   }
 
   const StepOptions& options_;
   const PreparedCell& prepared_;
   const RunnerSettings& settings_;
   TemporaryFolder scratch_;
-  WorkerProcess worker_;
+  Team team_;
 };
 
 }  // namespace
 
 StepResult run_step(const StepOptions& options, const RunnerSettings& settings) {
   if (options.steps < 1) fail(ErrorKind::usage, "steps must be 1 or more, got ", options.steps);
+  if (options.workers > 1 && options.inputs)
+    fail(ErrorKind::usage, "a file of inputs holds one batch: ", options.workers, " workers read made data or a set");
   const PreparedCell prepared = prepare(completed(options), Effort::smoke, settings);
   if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);
   if (options.phase) (void)prepared.program.phase(*options.phase);  // names the nearest when there is none

@@ -16,6 +16,7 @@ struct StepOptions {
   std::optional<std::filesystem::path> save_weights, save_inputs;  // written, before the first step
   std::filesystem::path out;
   int64_t steps = 1;               // that reuse the batch
+  int64_t workers = 1;             // ranks, a share of the batches each; what is written is rank 0's
   std::optional<int64_t> at_step;  // schedules and bias corrections are taken as of it
   std::optional<double> lr;
   std::optional<std::string> phase;  // run that phase alone, once

@@ -80,7 +80,7 @@ template <class T, class Draw>
 void draw(HostTensor& tensor, const InputNeed& need, uint64_t seed, int64_t step, const Draw& value) {
   const int64_t samples = need.shape.rank() == 0 ? 1 : need.shape[0];
   const int64_t each = samples == 0 ? 0 : need.shape.elements() / samples;
-  const Philox stream(seed, need.name);
+  const Philox stream(seed, need.stream);
   const std::span<T> out = tensor.as<T>();
   for (int64_t n = 0; n < samples; ++n) {
     const Philox random = stream.at(static_cast<uint32_t>(step), static_cast<uint32_t>(n));
@@ -121,8 +121,9 @@ std::optional<DataSource> fitted_source(const InputNeeds& needs, const Json& sou
   return std::nullopt;
 }
 
-Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed)
-    : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == InputMode::kPipeline) {
+Inputs::Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed, SumOverRanks sum)
+    : needs_(std::move(needs)), seed_(seed), pipeline_(plan.mode == InputMode::kPipeline), sum_(std::move(sum)) {
+  require(needs_.place.world == 1 || sum_, "ranks of a world need a sum over all of them");
   const bool known = std::ranges::count(InputMode::kKnown, plan.mode) == 1;
   require(known, unknown_name("input mode", plan.mode.text(), texts(InputMode::kKnown)));
   if (!plan.file.empty()) {
@@ -148,7 +149,7 @@ void Inputs::open(const Json& source, bool pipeline) {
 
 // A sample comes once in a step.
 void Inputs::require_enough(const SourceSpec& spec) const {
-  const auto runs = static_cast<int64_t>(served_.size());
+  const auto runs = static_cast<int64_t>(served_.size()) * needs_.place.world;
   if (runs == 1 || spec.split != Split::train || !source_->size()) return;
   require(*source_->size() >= runs * needs_.batch, "a step reads ", runs, " batches of ", needs_.batch,
           " samples, the data set ", spec.path, " has ", *source_->size());
@@ -159,7 +160,9 @@ TensorMap Inputs::from_source(int64_t step, bool wait) {
   counts_.clear();
   const auto runs = static_cast<int64_t>(served_.size());
   for (int64_t run = 0; run < runs; ++run) {
-    const int64_t group = served_[static_cast<size_t>(run)], number = (step - 1) * runs + run + 1;
+    const auto [rank, world] = needs_.place;
+    const int64_t group = served_[static_cast<size_t>(run)];
+    const int64_t number = ((step - 1) * runs + run) * world + rank + 1;
     TensorMap part = wait ? source_->next(number) : source_->batch_at(number);
     for (const auto& [name, count] : part)
       if (name.starts_with(kCount)) counts_[name.substr(kCount.size())] += as_doubles(count).front();
@@ -189,14 +192,28 @@ TensorMap Inputs::batch(int64_t step, int64_t& waited_ns) {
   return batch;
 }
 
-void Inputs::add_norms(TensorMap& batch) const {
-  for (const auto& [name, norm] : needs_.norms) {
+std::map<std::string, double> Inputs::counts_of_norms() const {
+  std::map<std::string, double> counts;
+  for (const auto& [name, numerator] : needs_.numerators) {
     const auto count = counts_.find(name.substr(name.rfind(kNormPrefix) + kNormPrefix.size()));
-    const auto numerator = needs_.numerators.find(name);
-    batch[name] =
-        count == counts_.end() || count->second == 0 || numerator == needs_.numerators.end()
-            ? norm
-            : scalar_tensor(numerator->second / (count->second * static_cast<double>(needs_.world)), norm.dtype());
+    if (count != counts_.end()) counts[name] = count->second;
+  }
+  if (needs_.place.world == 1 || counts.empty()) return counts;
+  std::vector<double> values;
+  for (const auto& [name, count] : counts) values.push_back(count);
+  sum_(values);
+  for (auto [count, value] = std::pair(counts.begin(), values.begin()); count != counts.end(); ++count, ++value)
+    count->second = *value;
+  return counts;
+}
+
+void Inputs::add_norms(TensorMap& batch) const {
+  const std::map<std::string, double> counts = counts_of_norms();
+  for (const auto& [name, norm] : needs_.norms) {
+    const auto count = counts.find(name);
+    batch[name] = count == counts.end() || count->second == 0
+                      ? norm
+                      : scalar_tensor(needs_.numerators.at(name) / count->second, norm.dtype());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "data/source.h"
 #include "graph/graph.h"
+#include "worker/place.h"
 #include "worker/protocol.h"
 
 namespace tbd {
@@ -14,9 +15,10 @@ inline constexpr std::string_view kNormPrefix = "norm/";
 
 // What a program needs from outside, bound to extents.
 struct InputNeed {
-  std::string name;   // as the batch names it
-  std::string base;   // as the phase names it
-  int64_t group = 0;  // inputs of one run or micro-batch share a number, from 0
+  std::string name;    // as the batch names it
+  std::string base;    // as the phase names it
+  std::string stream;  // that it is drawn from: as the batch of one worker names it that takes the step of all
+  int64_t group = 0;   // inputs of one run or micro-batch share a number, from 0
   Shape shape;
   DType dtype = DType::f32;
   int64_t least = 0;                    // integers are at least this
@@ -32,10 +34,10 @@ struct InputNeeds {
   std::map<std::string, double> numerators;  // the term's norm, by "norm/<term>"
   int64_t groups = 1;
   int64_t batch = 0;  // samples of one group
-  int64_t world = 1;
+  Place place;
 };
 // Throws Error(invalid) where the program does not bind.
-InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world = 1);
+InputNeeds input_needs(const Program& program, const Bindings& bindings, Place place = {});
 
 // All inputs of `step` but norms, drawn from the streams of their names: dropout masks by `keep`; places of padding for
 // a quarter, never the first; other floats standard normal; integers within their bounds.
@@ -57,17 +59,17 @@ class Inputs {
  public:
   // Throws Error(invalid) for a file that lacks an input, has one of another shape, or has an integer that indexes
   // nothing (a token outside the vocabulary; all are named), Error(unsupported) for a dataset that does not offer what
-  // the program reads.
-  Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed);
+  // the program reads. With more than one rank `sum` adds up what they count.
+  Inputs(InputNeeds needs, const protocol::InputPlan& plan, uint64_t seed, SumOverRanks sum = {});
 
   // All inputs of `step`; `waited_ns` is the time until the data source had them. The source serves the runs of one
-  // phase, each with the next of its batches; what it does not give is drawn as generated_inputs draws it. Where the
-  // source counts what a term sums over (count/<term>), norm/<term> = the term's norm / that count of all groups and
-  // ranks, each rank's being as large as this one's.
+  // phase, each with the next of its batches, in turns with the other ranks; what it does not give is drawn as
+  // generated_inputs draws it. Where the source counts what a term sums over (count/<term>), norm/<term> = the term's
+  // norm / that count of all groups and ranks.
   TensorMap batch(int64_t step, int64_t& waited_ns);
   void recycle(TensorMap batch);                          // for reuse of its memory
   const Source* source() const { return source_.get(); }  // nullptr: file or generated tensors
-  // What the source counted in the last batch, over all groups: "tokens", "slots", "ce" ...
+  // What the source counted in the last batch, over all groups of this rank: "tokens", "slots", "ce" ...
   const std::map<std::string, double>& counts() const { return counts_; }
 
  private:
@@ -76,10 +78,13 @@ class Inputs {
   TensorMap from_source(int64_t step, bool wait);
   void add_generated(int64_t step, TensorMap& batch) const;
   void add_norms(TensorMap& batch) const;
+  // By "norm/<term>": what the term sums over, on all ranks; only what the source counts.
+  std::map<std::string, double> counts_of_norms() const;
 
   InputNeeds needs_;
   uint64_t seed_;
   bool pipeline_;
+  SumOverRanks sum_;
   TensorMap file_;
   std::vector<int64_t> served_;  // the groups that the source gives batches of
   std::unique_ptr<Source> source_;

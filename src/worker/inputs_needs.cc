@@ -38,19 +38,28 @@ std::optional<double> keep_of(const Graph& graph, const std::string& input) {
   return std::nullopt;
 }
 
+// The name of the same input in the batch of one worker that accumulates as often as all ranks together.
+std::string stream_of(const Program& program, const StepInput& input, Place place) {
+  if (place.world == 1) return input.name;
+  Program whole;
+  whole.phases.push_back({.name = input.phase, .accumulate = program.phase(input.phase).accumulate * place.world});
+  const StepEntry& entry = *std::ranges::find(program.step, input.phase, &StepEntry::phase);
+  return input_name(whole, entry, input.run * place.world + place.rank, input.spec->name);
+}
+
 }  // namespace
 
-InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t world) {
+InputNeeds input_needs(const Program& program, const Bindings& bindings, Place place) {
   InputNeeds needs;
   needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
-  needs.world = world;
+  needs.place = place;
   std::map<std::string, Graph> graphs;
   for (const StepEntry& entry : program.step) {
     const Phase& phase = program.phase(entry.phase);
     const Graph& graph = graphs.emplace(phase.name, bind(program, phase, bindings)).first->second;
     for (const LossTerm& term : phase.loss) {
       const std::string name = cat(kNormPrefix, term.name);
-      const double samples = static_cast<double>(needs.batch * phase.accumulate * world);
+      const double samples = static_cast<double>(needs.batch * phase.accumulate * place.world);
       const DType dtype = graph.value(graph.find(name).value()).dtype;
       const auto [norm, fresh] = needs.norms.emplace(name, scalar_tensor(term.norm / samples, dtype));
       require(fresh || as_doubles(norm->second) == as_doubles(scalar_tensor(term.norm / samples, dtype)), "loss term '",
@@ -72,6 +81,7 @@ InputNeeds input_needs(const Program& program, const Bindings& bindings, int64_t
     const auto [range, bound] = allowed_integers(graph, id);
     needs.inputs.push_back({.name = input.name,
                             .base = input.spec->name,
+                            .stream = stream_of(program, input, place),
                             .group = static_cast<int64_t>(groups.size()) - 1,
                             .shape = value.shape,
                             .dtype = value.dtype,

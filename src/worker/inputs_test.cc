@@ -236,6 +236,56 @@ TEST(SourceInputs, ARepeatedPhaseNeedsASampleForEachOfItsPlaces) {
   EXPECT_THAT(open(6), HasSubstr("batch 6 is larger than the data set"));
 }
 
+// What rank `place.rank` reads in `step`, where `total` are the counts over all ranks; its own are added to `own`.
+TensorMap of_rank(const Program& program, Place place, int64_t step, const std::vector<double>& total,
+                  std::vector<double>& own) {
+  const auto sum = [&](std::span<double> counts) {
+    own.resize(counts.size());
+    for (size_t i = 0; i < counts.size(); ++i) own[i] += counts[i];
+    if (!total.empty()) std::ranges::copy(total, counts.begin());
+  };
+  Inputs inputs(input_needs(program, {{"N", 4}}, place), {.source = Json{{"kind", "synthetic"}}}, 1, sum);
+  int64_t waited = 0;
+  return inputs.batch(step, waited);
+}
+
+// Sentences differ in length, so ranks differ in words: the norm is over the words of all, not over one's own times W.
+TEST(RanksOfAWorld, ReadWhatOneWorkerReadsThatAccumulatesAsOften) {
+  for (const int64_t world : {2, 3}) {
+    Program whole = translator();
+    whole.phases[0].accumulate = 2 * world;
+    Inputs inputs(input_needs(whole, {{"N", 4}}), {.source = Json{{"kind", "synthetic"}}}, 1);
+    int64_t waited = 0;
+    const TensorMap expected = inputs.batch(2, waited);
+    std::vector<double> total, unused;
+    for (int64_t rank = 0; rank < world; ++rank) of_rank(translator(), {rank, world}, 2, {}, total);
+    ASSERT_EQ(total, std::vector<double>{inputs.counts().at("ce")}) << "of " << world;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const TensorMap batch = of_rank(translator(), {rank, world}, 2, total, unused);
+      EXPECT_EQ(as_doubles(batch.at("norm/ce")), as_doubles(expected.at("norm/ce"))) << rank << " of " << world;
+      for (int64_t run = 0; run < 2; ++run)
+        for (const char* name : {"src", "tgt_in", "tgt_out"})
+          EXPECT_EQ(as_doubles(batch.at(cat("train.", run, "/", name))),
+                    as_doubles(expected.at(cat("train.", run * world + rank, "/", name))))
+              << name << " of run " << run << " on rank " << rank << " of " << world;
+    }
+  }
+}
+
+TEST(RanksOfAWorld, DrawTheNoiseOfTheirRuns) {
+  Program whole = pair();
+  for (Phase& phase : whole.phases) phase.accumulate = 2;
+  const TensorMap expected = generated_inputs(input_needs(whole, {{"N", 4}}), 1, 5);
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    const TensorMap drawn = generated_inputs(input_needs(pair(), {{"N", 4}}, {rank, 2}), 1, 5);
+    EXPECT_EQ(floats(drawn, "z"), floats(expected, cat("generator.", rank, "/z")));
+    for (int64_t run = 0; run < 3; ++run)
+      for (const char* name : {"z", "alpha"})
+        EXPECT_EQ(floats(drawn, cat("critic.", run, "/", name)),
+                  floats(expected, cat("critic.", 2 * run + rank, "/", name)));
+  }
+}
+
 TEST(SourceInputs, OfAnotherKindThanTheProgramReadsAreRefused) {
   const auto open = [] {
     Inputs(input_needs(reader(), kBatch), {.source = Json{{"kind", "image_folder"}, {"path", "none"}}}, 1);

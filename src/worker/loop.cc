@@ -101,6 +101,7 @@ protocol::Message Worker::on(const protocol::Hello&) const {
                               .layouts = identity.layouts,
                               .passes = identity.passes,
                               .pipeline = true,
+                              .exchanges = identity.exchanges,
                               .build = identity.build};
 }
 
@@ -133,6 +134,7 @@ protocol::Message Worker::on(const protocol::Load& request) {
                                   .tf32 = request.precision == Precision::kTf32,
                                   .capture = request.capture,
                                   .seed = request.seed,
+                                  .world = request.world.value_or(World{}),
                                   .trace = request.pass == Pass::kTrace,
                                   .ledger = ledger_ ? &*ledger_ : nullptr,
                                   .device_memory_bytes = request.device_memory_bytes});
@@ -163,12 +165,15 @@ protocol::Message Worker::on(const protocol::Read& request) {
 protocol::Message Worker::on(const protocol::Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
-  Inputs inputs(input_needs(loaded_->program, loaded_->bindings), request.input, loaded_->seed);
+  const Place place = loaded_->world.value_or(World{}).place;
+  Inputs inputs(input_needs(loaded_->program, loaded_->bindings, place), request.input, loaded_->seed,
+                [this](std::span<double> values) { session_.sum_over_ranks(values); });
   if (request.traced && loaded_->pass != Pass::kTrace)
     fail(ErrorKind::usage, "a traced run needs a program loaded for pass trace, not ", loaded_->pass);
   StepLoop loop({.session = session_,
                  .program = loaded_->program,
                  .inputs = inputs,
+                 .world = place.world,
                  .zero_ns = zero_ns_,
                  .trace = request.traced ? &trace_in(request.files) : nullptr,
                  .counters = counters_ ? &*counters_ : nullptr,

@@ -15,7 +15,7 @@ size_t micro_batches_with_inputs(const Phase& phase, const StepEntry* entry) {
 
 int64_t samples_of_update(const Phase& phase, const LoadOptions& options) {
   const auto n = options.bindings.find("N");
-  return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world;
+  return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world.place.world;
 }
 
 bool declares(const Phase& phase, const std::string& input) {
@@ -81,6 +81,21 @@ double PhaseRuns::run(int64_t repeats, const StepRequest& request) {
   return loss;
 }
 
+std::vector<double> PhaseRuns::shares() const {
+  std::vector<double> out;
+  if (!loss_) return out;
+  out.push_back(*loss_);
+  if (bound_.capture) out.insert(out.end(), term_sums_.begin(), term_sums_.end());
+  return out;
+}
+
+void PhaseRuns::set_sums(std::span<const double> sums) {
+  if (sums.empty()) return;
+  loss_ = sums[0];
+  if (bound_.capture) std::ranges::copy(sums.subspan(1), term_sums_.begin());
+  if (bound_.capture) capture_terms();
+}
+
 void PhaseRuns::count_rows() {
   if (const std::optional<int64_t> rows = lowered_.rows()) rows_ = rows_.value_or(0) + *rows;
 }
@@ -114,11 +129,15 @@ double PhaseRuns::update(int64_t repeat, const StepRequest& request, int64_t cou
   return loss;
 }
 
+void PhaseRuns::capture_terms() {
+  for (size_t i = 0; i < term_sums_.size(); ++i)
+    captured_[cat("term/", bound_.graph.loss[i].name)] = scalar_tensor(term_sums_[i], DType::f64);
+}
+
 void PhaseRuns::capture() {
   captured_.clear();
+  capture_terms();
   const Graph& graph = bound_.graph;
-  for (size_t i = 0; i < term_sums_.size(); ++i)
-    captured_[cat("term/", graph.loss[i].name)] = scalar_tensor(term_sums_[i], DType::f64);
   for (size_t i = 0; i < graph.outputs.size(); ++i)
     captured_[cat("output/", graph.outputs[i].first)] = lowered_.output(i);
   for (size_t i = 0; i < bound_.trained.size(); ++i)

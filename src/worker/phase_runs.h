@@ -26,6 +26,10 @@ class PhaseRuns {
   // The loss of `run` since `forget_loss`.
   const std::optional<double>& loss() const { return loss_; }
   void forget_loss() { loss_.reset(); }
+  // Of a step on several ranks: what is this one's share of a sum, the loss of `run` and with capture its terms. Empty
+  // where the phase did not run. And what the sums are.
+  std::vector<double> shares() const;
+  void set_sums(std::span<const double> sums);
 
   // Updates that were applied since the state began: what bias corrections count.
   int64_t applied_updates() const { return applied_updates_; }
@@ -47,6 +51,7 @@ class PhaseRuns {
   double update(int64_t repeat, const StepRequest& request, int64_t count_offset);
   void count_rows();
   void capture();
+  void capture_terms();
 
   const BoundPhase& bound_;
   LoweredPhase& lowered_;

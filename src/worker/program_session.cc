@@ -20,7 +20,7 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
   require(bound_.empty(), "a session loads one program");
   require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
   require(!options.device_memory_bytes || options.device != Device::kCpu, "the CPU has no memory of a device");
-  if (options.world != 1) fail(ErrorKind::unsupported, "a session runs on one rank, got ", options.world);
+  require_place(options.world.place);
   program_ = program;
   options_ = options;
   Store& store = open(program_, options_);
@@ -39,6 +39,12 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
     steps_.push_back(&phase);
   }
   state_.emplace(program_, store, averaged);
+}
+
+void ProgramSession::require_place(const Place& place) const {
+  require(place.world >= 1 && place.rank >= 0 && place.rank < place.world, "rank ", place.rank, " of ", place.world);
+  if (const SessionIdentity self = identity(); place.world > 1 && self.exchanges.empty())
+    fail(ErrorKind::unsupported, "the worker of ", self.framework, " cannot sum gradients over ", place.world, " ranks");
 }
 
 void ProgramSession::write(const TensorMap& values) {
@@ -132,8 +138,28 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
     for (PhaseRuns* phase : steps_)
       if (request.number >= phase->entry()->from_step) run_phase(*phase, phase->entry()->repeat, request, report);
   }
+  report.votes = request.votes_to_end ? 1 : 0;
+  if (options_.world.place.world > 1 && !evaluated_) add_up(report);
   if (!std::isfinite(report.loss)) report.loss = std::numeric_limits<double>::quiet_NaN();
   return report;
+}
+
+// One exchange: what a step says of itself is the same on all ranks, so all of them end a run after the same step.
+void ProgramSession::add_up(StepReport& report) {
+  std::vector<double> values = {static_cast<double>(report.votes)};
+  for (const PhaseRuns* phase : steps_) {
+    const std::vector<double> shares = phase->shares();
+    values.insert(values.end(), shares.begin(), shares.end());
+  }
+  sum_over_ranks(values);
+  report.votes = std::llround(values[0]);
+  size_t at = 1;
+  for (PhaseRuns* phase : steps_) {
+    const size_t count = phase->shares().size();
+    phase->set_sums(std::span(values).subspan(at, count));
+    at += count;
+    if (count > 0) report.loss = report.losses[phase->name()] = *phase->loss();
+  }
 }
 
 void ProgramSession::run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report) {

@@ -37,9 +37,11 @@ class ProgramSession : public Session {
   const LoadOptions& options() const { return options_; }
 
  private:
+  void require_place(const Place& place) const;
   PhaseRuns& run_alone(const std::string& phase);
   bool takes_part(const PhaseRuns& phase) const;
   void end_evaluation();
+  void add_up(StepReport& report);
   void run_phase(PhaseRuns& phase, int64_t repeats, const StepRequest& request, StepReport& report);
 
   Program program_;

@@ -9,6 +9,15 @@ namespace tbd {
 Json to_json_value(const Program& program) { return to_json(program); }
 void from_json_value(const Json& json, Program& program) { program = program_from_json(json); }
 
+template <codec::Is<World> M>
+void fields(M& m, auto visit) {
+  visit("rank", m.place.rank);
+  visit("size", m.place.world);
+  visit("store", m.store);
+  visit("timeout_seconds", m.timeout_seconds);
+  visit("bucket_bytes", m.bucket_bytes);
+}
+
 namespace protocol {
 
 using codec::Is;
@@ -38,6 +47,7 @@ void fields(M& m, auto visit) {
   visit("capture", m.capture);
   visit("pass", m.pass);
   visit("device_memory_bytes", m.device_memory_bytes);
+  visit("world", m.world);
 }
 template <Is<Write> M>
 void fields(M& m, auto visit) {
@@ -103,6 +113,7 @@ void fields(M& m, auto visit) {
   visit("layouts", m.layouts);
   visit("passes", m.passes);
   visit("pipeline", m.pipeline);
+  visit("exchanges", m.exchanges);
   visit("build", m.build);
 }
 template <Is<NodeRow> M>

@@ -10,6 +10,7 @@
 #include "base/json_value.h"
 #include "base/workload_words.h"
 #include "graph/program.h"
+#include "worker/place.h"
 
 namespace tbd::protocol {
 
@@ -36,6 +37,7 @@ struct Load {
   Pass pass = Pass::kClean;  // what the process is to measure, of HelloReply's passes
   // That the framework may take of the device's memory. A worker that limits it says so in LoadReply's settings.
   std::optional<int64_t> device_memory_bytes;
+  std::optional<World> world;  // of several ranks, each a worker of its own
 };
 inline constexpr const char* kDeviceMemorySetting = "device_memory_bytes";
 struct Write {  // tensors by the names of a step's files
@@ -103,6 +105,7 @@ struct HelloReply {
   std::vector<ImageLayout> layouts;
   std::vector<Pass> passes = {Pass::kClean};
   bool pipeline = false;  // can feed itself from a data source
+  std::vector<std::string> exchanges;  // engines that sum over ranks; empty: it trains alone
   std::map<std::string, std::string> build;
 };
 struct NodeRow {

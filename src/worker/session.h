@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "base/workload_words.h"
 #include "graph/program.h"
+#include "worker/place.h"
 
 namespace tbd {
 
@@ -26,6 +27,7 @@ struct SessionIdentity {
   std::vector<Precision> precisions;  // that this device and build can run: "fp32", "bf16", ...
   std::vector<ImageLayout> layouts;
   std::vector<Pass> passes = {Pass::kClean};  // what can be measured, each in a process of its own: "trace", "memory"
+  std::vector<std::string> exchanges = {};    // engines that sum over ranks: "gloo"; empty: one rank alone
   std::map<std::string, std::string> build;   // math libraries and their versions, capability of the CPU, ...
 };
 
@@ -46,7 +48,7 @@ struct LoadOptions {
   bool tf32 = false;
   bool capture = false;  // keep outputs and gradients of each step for `read` (never in timed runs)
   uint64_t seed = 0;     // of the framework's own generator: dropout mode `framework`
-  int64_t rank = 0, world = 1;
+  World world = {};
   bool trace = false;  // of pass trace: some steps will be traced
   // Of pass memory: told of every allocation and release, with nodes by their numbers in node_names(program).
   MemoryLedger* ledger = nullptr;
@@ -60,12 +62,14 @@ struct StepRequest {
   std::optional<double> lr;               // overrides the schedule
   std::optional<std::string> only_phase;  // run that phase alone, once
   bool traced = false;                    // keep what it does for hand_over; only after a load with trace
+  bool votes_to_end = false;              // this rank would end the run after this step
 };
 
 struct StepReport {
-  double loss = 0;                       // of the last phase run; NaN when it was not finite
+  double loss = 0;                       // of the last phase run, over all ranks; NaN when it was not finite
   std::map<std::string, double> losses;  // by phase: of its last run
-  // Valid rows of ragged results (host_call) over all runs of the step; nullopt where the program has none.
+  int64_t votes = 0;                     // ranks whose request would end the run
+  // Valid rows of ragged results (host_call) over all runs of this rank's step; nullopt where the program has none.
   std::optional<int64_t> rows = {};
   // On a device with a clock of its own: from the first to the last work of the step there, by that clock.
   std::optional<int64_t> device_ns = {};
@@ -104,6 +108,8 @@ class Session {
   // with shapes, and with the name in node_names(program) of the node that each belongs to, backward ones included;
   // kernels where a device runs them. Between steps, outside their time.
   virtual void hand_over(Trace&) {}
+  // Of a session that was loaded into a world of several ranks: each number becomes its sum over all (SumOverRanks).
+  virtual void sum_over_ranks(std::span<double> values);
   // After a non-finite loss: the first non-finite tensor of parameters, buffers, gradients; empty when none.
   virtual std::string first_non_finite() = 0;
 
@@ -116,6 +122,10 @@ class Session {
 
 inline TensorMap Session::evaluate(const std::string&, const TensorMap&) {
   fail(ErrorKind::unsupported, "this worker does not evaluate");
+}
+
+inline void Session::sum_over_ranks(std::span<double>) {
+  fail(ErrorKind::unsupported, "this worker trains alone");
 }
 
 // One per worker executable, defined by its back-end.

@@ -136,7 +136,8 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .schedule_step = request.at_step.value_or(number),
                                                  .lr = request.lr,
                                                  .only_phase = request.phase,
-                                                 .traced = request.traced});
+                                                 .traced = request.traced,
+                                                 .votes_to_end = parts_.world > 1 && wants_to_end(request)});
   StepRow row = meter_.finish(finished(number, report));
   if (parts_.blocks && parts_.blocks->step_done(row)) meter_.restart();
   rows_.append(row);
@@ -159,13 +160,17 @@ bool StepLoop::ends(const protocol::Run& request, const StepReport& report, int6
     reply_.ended = "nonfinite";
     reply_.nonfinite = parts_.session.first_non_finite();
     if (reply_.nonfinite.empty()) reply_.nonfinite = "loss";
-  } else if (parts_.stop_requested()) {
-    reply_.ended = "stop";
-  } else if (request.seconds > 0 && 1e-9 * static_cast<double>(completed_ns_ - first_done_ns_) >= request.seconds &&
-             reply_.steps < request.steps) {
-    reply_.ended = "seconds";
+  } else if (parts_.world > 1 ? report.votes > 0 : wants_to_end(request)) {
+    reply_.ended = parts_.stop_requested() ? "stop" : "seconds";
   }
   return reply_.ended != "steps";
+}
+
+// Of several ranks each says so before a step, and all end after it.
+bool StepLoop::wants_to_end(const protocol::Run& request) const {
+  const double seconds = 1e-9 * static_cast<double>(completed_ns_ - first_done_ns_);
+  const bool over = request.seconds > 0 && first_done_ns_ > 0 && seconds >= request.seconds;
+  return parts_.stop_requested() || (over && reply_.steps < request.steps);
 }
 
 void StepLoop::send_rows() {

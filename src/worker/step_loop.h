@@ -28,6 +28,7 @@ class StepLoop {
     Session& session;
     const Program& program;
     Inputs& inputs;
+    int64_t world = 1;       // ranks
     int64_t zero_ns = 0;     // of completion stamps, on the clock of now_ns()
     Trace* trace = nullptr;  // of a traced run: gets its steps, what the session hands over and when batches were made
     Counters* counters = nullptr;  // of pass trace: read after each step
@@ -44,6 +45,7 @@ class StepLoop {
   StepReport step(const protocol::Run& request, int64_t number);
   StepMeter::Step finished(int64_t number, const StepReport& report) const;
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
+  bool wants_to_end(const protocol::Run& request) const;
   void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
   void count(int64_t step);

@@ -149,7 +149,10 @@ TEST(Load, RefusesWhatItCannotRun) {
   EXPECT_NE(load([](LoadOptions& o) { o.device = Device("cuda:99"); }), "no error");
   EXPECT_THAT(load([](LoadOptions& o) { o.layout = ImageLayout("nwhc"); }), HasSubstr("nwhc"));
   EXPECT_THAT(load([](LoadOptions& o) { o.threads = 0; }), HasSubstr("threads"));
-  EXPECT_THAT(load([](LoadOptions& o) { o.world = 2; }), HasSubstr("one rank"));
+  EXPECT_THAT(load([](LoadOptions& o) { o.world.place = {2, 2}; }), HasSubstr("rank 2 of 2"));
+  if (make_session()->identity().exchanges.empty()) {
+    EXPECT_THAT(load([](LoadOptions& o) { o.world.place = {1, 2}; }), HasSubstr("cannot sum gradients over 2 ranks"));
+  }
 }
 
 TEST(Gemm, RateIsPositiveOrAbsent) {

@@ -23,6 +23,7 @@ SessionIdentity describe_torch() {
   out.devices = {Device::kCpu};
   out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16};
   out.passes = {Pass::kClean, Pass::kMemory, Pass::kTrace};
+  out.exchanges = {"gloo"};
   out.layouts = {ImageLayout::kNchw, ImageLayout::kNhwc};
   const int64_t gpus = usable_gpus();
   for (int64_t i = 0; i < gpus; ++i) out.devices.push_back(Device(cat("cuda:", i)));

@@ -60,6 +60,9 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   if (bound.trained.empty()) return;
   rule_ = make_update_rule(bound.phase.update, weights, static_cast<bool>(context.graphs));
   if (!bound.averaged.empty()) average_.emplace(*bound.phase.update.ema, bound.averaged, weights);
+  if (!context.exchange) return;
+  for (const at::Tensor& parameter : rule_->parameters()) parameter.set_requires_grad(true);
+  exchange_ = context.exchange->of_gradients(rule_->parameters());
 }
 
 void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_batches, TensorList(values_.size())); }
@@ -125,6 +128,8 @@ std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
   const bool updates = micro.update != nullptr;
   if (micro.first) begin();
   if (updates) rule_->set_scalars(micro.update->scalars, micro.update->number);
+  exchanges_ = updates && exchange_;
+  if (exchanges_) exchange_->before_forward();
   if (context_.graphs && runs_++ >= kRunsBeforeCapture)
     run_replayed(staged_[micro.staged], updates);
   else
@@ -215,6 +220,7 @@ void PhaseRunner::backward() {
   }
   std::optional<PhaseWatch::Backward> watched;
   if (watch_) watched.emplace(*watch_);
+  if (exchanges_) exchange_->before_backward();
   if (!roots.empty()) run_backward(roots, upstream);
   if (!watch_) return;
   for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);

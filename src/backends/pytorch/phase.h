@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "backends/pytorch/exchange.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/phase_trace.h"
 #include "backends/pytorch/phase_watch.h"
@@ -25,6 +26,7 @@ struct SessionContext {
   MemoryLedger* ledger = nullptr;                 // told where memory goes
   OpRecorder* recorder = nullptr;                 // of pass trace
   const CopyStream* copies = nullptr;             // of batches to a GPU
+  Exchange* exchange = nullptr;                   // with the other ranks
   std::map<std::string, at::Tensor> inputs = {};  // of the staged batch, by name and type
   MakeStepGraph graphs = {};                      // set: phases are replayed
   const PhaseRunner* entered = nullptr;           // whose parameters require gradients
@@ -82,6 +84,8 @@ class PhaseRunner final : public LoweredPhase {
   std::unique_ptr<UpdateRule> rule_;
   std::optional<Average> average_;
   LossScale loss_scale_;
+  std::unique_ptr<GradientExchange> exchange_;  // of several ranks
+  bool exchanges_ = false;                      // in this run: it is the last one before the update
   std::unique_ptr<StepGraph> step_graph_;
   TensorList graph_inputs_;      // that the graph reads, and
   TensorList copied_;            // those that were copied into them last

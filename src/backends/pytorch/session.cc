@@ -16,6 +16,7 @@
 #include "backends/pytorch/version.h"
 #include "measure/memory_ledger.h"
 #include "worker/program_session.h"
+#include "worker/world.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -35,7 +36,8 @@ std::string fp32_math(const LoadOptions& options) {
 
 class TorchSession final : public ProgramSession {
  public:
-  TorchSession(bool obey_liveness, MakeStepGraph graphs) : obey_liveness_(obey_liveness), graphs_(std::move(graphs)) {}
+  TorchSession(bool obey_liveness, MakeStepGraph graphs, Join join_world)
+      : obey_liveness_(obey_liveness), graphs_(std::move(graphs)), join_(std::move(join_world)) {}
   ~TorchSession() override;
 
   SessionIdentity identity() const override { return describe_torch(); }
@@ -48,6 +50,7 @@ class TorchSession final : public ProgramSession {
   std::string first_non_finite() override;
   SessionMemory memory() const override;
   void reset_peak_memory() override;
+  void sum_over_ranks(std::span<double> values) override { exchange_->sum(values); }
   std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
@@ -56,15 +59,18 @@ class TorchSession final : public ProgramSession {
   StepReport run_step(const StepRequest& request) override;
 
   void replay_phases();
+  void meet(const LoadOptions& options);
 
   bool obey_liveness_;
   MakeStepGraph graphs_;
+  Join join_;
   at::Device device_ = at::kCPU;
   std::unique_ptr<OpRecorder> recorder_;     // of pass trace
   std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
   std::optional<CopyStream> copies_;         // of a CUDA device, and the next
   std::optional<StepClock> clock_;
   bool tracing_ = false;  // the last step was traced, and not handed over yet
+  std::unique_ptr<Exchange> exchange_;  // of several ranks
   std::unique_ptr<Weights> weights_;
   std::unique_ptr<SessionContext> context_;
   std::vector<std::unique_ptr<PhaseRunner>> phases_;
@@ -94,6 +100,13 @@ void TorchSession::replay_phases() {
   leave_first_stream(device_);
 }
 
+void TorchSession::meet(const LoadOptions& options) {
+  if (device_.is_cuda() || graphs_)
+    fail(ErrorKind::unsupported, "several ranks train on processors, in modes that replay no graph");
+  exchange_ = join_(options.world);
+  require_alike(exchange_->gather("identity", identity_of_rank(identity(), program(), options)));
+}
+
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
   if (options.device_memory_bytes) limit_memory(*options.device_memory_bytes, device_);
@@ -112,6 +125,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   weights_ = std::make_unique<Weights>(program, device_, layout);
   if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program), fp32_math(options));
   if (options.trace && device_.is_cuda()) devices_ = std::make_unique<DeviceRecorder>(device_.type());
+  if (options.world.place.world > 1) meet(options);
   if (device_.is_cuda()) {
     copies_.emplace(device_);
     clock_.emplace(device_);
@@ -123,6 +137,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
                                                              options.ledger,
                                                              recorder_.get(),
                                                              copies_ ? &*copies_ : nullptr,
+                                                             exchange_.get(),
                                                              {},
                                                              graphs_});
   return *weights_;
@@ -194,8 +209,8 @@ std::optional<double> TorchSession::gemm_rate(const Precision& precision, double
   return guarded([&] { return best_gemm_rate(precision, seconds, device_); });
 }
 
-std::unique_ptr<Session> make_torch_session(bool obey_liveness, MakeStepGraph graphs) {
-  return std::make_unique<TorchSession>(obey_liveness, std::move(graphs));
+std::unique_ptr<Session> make_torch_session(bool obey_liveness, MakeStepGraph graphs, Join join_world) {
+  return std::make_unique<TorchSession>(obey_liveness, std::move(graphs), std::move(join_world));
 }
 
 }  // namespace tbd::pytorch

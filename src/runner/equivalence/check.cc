@@ -83,14 +83,6 @@ Missing missing_verdicts(std::span<const Workload> cells, const RunnerSettings& 
   return missing;
 }
 
-std::vector<const WorkerEntry*> workers_of(const CheckOptions& options, const RunnerSettings& settings) {
-  std::vector<const WorkerEntry*> entries;
-  for (const std::string& framework : options.frameworks) entries.push_back(&find_worker(settings.workers, framework));
-  if (options.frameworks.empty())
-    for (const WorkerEntry& entry : settings.workers) entries.push_back(&entry);
-  return entries;
-}
-
 double seconds_since(int64_t began_ns) { return static_cast<double>(now_ns() - began_ns) * 1e-9; }
 
 // What a reference that failed leaves of a configuration.
@@ -98,7 +90,7 @@ CheckResult without_reference(const CheckOptions& options, const RunnerSettings&
   const Program program = load_program(options.model, options.config).program;
   CheckResult result{.model = program.model, .config = program.config, .model_hash = program_hash(program)};
   result.batch = options.batch > 0 ? options.batch : usual_batch(program);
-  for (const WorkerEntry* entry : workers_of(options, settings))
+  for (const WorkerEntry* entry : checked_workers(options, settings))
     result.verdicts.push_back(
         {.framework = entry->key, .version = entry->version, .fault = cat("the reference: ", fault.what())});
   return result;
@@ -112,10 +104,18 @@ void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
 
 }  // namespace
 
+std::vector<const WorkerEntry*> checked_workers(const CheckOptions& options, const RunnerSettings& settings) {
+  std::vector<const WorkerEntry*> entries;
+  for (const std::string& framework : options.frameworks) entries.push_back(&find_worker(settings.workers, framework));
+  if (options.frameworks.empty())
+    for (const WorkerEntry& entry : settings.workers) entries.push_back(&entry);
+  return entries;
+}
+
 CheckResult check_model(const CheckOptions& options, const RunnerSettings& settings) {
   const std::string config = options.config.empty() ? tiny_config_of(options.model, "") : options.config;
   const LoadedProgram loaded = load_program(options.model, config);
-  const std::vector<const WorkerEntry*> entries = workers_of(options, settings);
+  const std::vector<const WorkerEntry*> entries = checked_workers(options, settings);
   const WorkerEntry& reference = reference_worker(settings);
   CheckResult result{.model = loaded.program.model, .config = loaded.program.config};
   result.model_hash = program_hash(loaded.program);

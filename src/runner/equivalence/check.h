@@ -23,9 +23,13 @@ struct CheckOptions {
 struct CheckResult {
   std::string model, config, model_hash;
   int64_t batch = 0;
+  std::string against = "PyTorch in float64";
   double reference_seconds = 0;            // that the reference took, for all frameworks
   std::vector<FrameworkVerdict> verdicts;  // in the order of the frameworks
 };
+
+// The workers that a question is about. Throws Error(not_found) with the nearest names.
+std::vector<const WorkerEntry*> checked_workers(const CheckOptions& options, const RunnerSettings& settings);
 
 // Verdicts are kept for `verified`. Throws Error(usage, not_found or invalid) when the question makes no sense,
 // Error(usage) when memory is too short, WorkerFault when the reference fails; a framework that fails is a verdict with

@@ -43,6 +43,8 @@ std::string_view name(Gate gate) {
       return "update rule";
     case Gate::whole:
       return "whole step";
+    case Gate::ranks:
+      return "several workers";
   }
   return "";
 }

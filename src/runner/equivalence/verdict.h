@@ -22,8 +22,8 @@ struct Finding {
   double ratio() const;  // error / bound; infinite when missing
 };
 
-enum class Gate { node, rule, whole };
-std::string_view name(Gate gate);  // "each node alone", "update rule", "whole step"
+enum class Gate { node, rule, whole, ranks };
+std::string_view name(Gate gate);  // "each node alone", "update rule", "whole step", "several workers"
 
 struct GateResult {
   Gate gate = Gate::node;

@@ -1,0 +1,42 @@
+// Sums over the ranks of a world by torch's own engine: c10d over Gloo, and DDP's Reducer for gradients. Only exchange.cc
+// includes torch's headers of these.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/place.h"
+
+namespace at {
+class Tensor;
+}
+
+namespace tbd::pytorch {
+
+// Gradients of some parameters, summed bucket by bucket while backward still makes others.
+class GradientExchange {
+ public:
+  virtual ~GradientExchange() = default;
+  // Before the forward pass of the last micro-batch of an update, and before its backward pass. That returns when the
+  // gradients are the sums over all ranks and all micro-batches.
+  virtual void before_forward() = 0;
+  virtual void before_backward() = 0;
+};
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  // What each rank said, by rank. All ranks call it with the same name, once.
+  virtual std::vector<std::string> gather(const std::string& name, const std::string& own) = 0;
+  virtual void sum(std::span<double> values) = 0;
+  // All ranks in the same order. Each parameter requires gradients and gets one in each backward pass.
+  virtual std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) = 0;
+};
+
+// Meets the other ranks. Throws Error(io) where one does not come within the world's timeout.
+std::unique_ptr<Exchange> join(const World& world);
+using Join = std::function<std::unique_ptr<Exchange>(const World&)>;
+
+}  // namespace tbd::pytorch

@@ -1,0 +1,124 @@
+#include "runner/team.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace tbd {
+namespace {
+
+constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
+
+// Of faults that come at about the same time the first cause: a process that ended by itself makes the exchanges of the
+// others fail, and so does a worker that refused; what waits in vain says so last.
+int weight_of(const WorkerFault& fault) {
+  if (fault.signal()) return 0;
+  if (fault.outcome().kind == OutcomeKind::timeout) return 2;
+  return fault.error() == ErrorKind::io ? 3 : 1;
+}
+
+WorkerFault of_rank(const WorkerFault& fault, size_t rank, size_t world) {
+  Outcome outcome = fault.outcome();
+  outcome.reason = cat("rank ", rank, " of ", world, ": ", outcome.reason);
+  return WorkerFault(outcome, fault.error(), fault.signal());
+}
+
+}  // namespace
+
+Team::Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options)
+    : settings_(settings), options_(options) {
+  for (int64_t rank = 0; rank < options.world; ++rank)
+    ranks_.push_back(std::make_unique<WorkerProcess>(
+        *prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
+        options.folder / (options.world == 1 ? std::string("worker.log") : cat("worker-", rank, ".log"))));
+}
+
+void Team::end_all() {
+  for (const auto& worker : ranks_) ::kill(-worker->pid(), SIGKILL);
+}
+
+// A worker process belongs to this thread and lives on; the threads only speak with it.
+void Team::together(const std::function<void(int64_t)>& work) {
+  if (ranks_.size() == 1) return work(0);
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t done = 0;
+  std::vector<std::optional<WorkerFault>> faults(ranks_.size());
+  std::exception_ptr other;
+  {
+    std::vector<std::jthread> threads;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank)
+      threads.emplace_back([&, rank] {
+        std::optional<WorkerFault> fault;
+        std::exception_ptr thrown;
+        try {
+          work(static_cast<int64_t>(rank));
+        } catch (const WorkerFault& caught) {
+          fault.emplace(caught);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        faults[rank] = std::move(fault);
+        if (thrown) other = thrown;
+        ++done;
+        changed.notify_all();
+      });
+    std::unique_lock lock(mutex);
+    const auto all_done = [&] { return done == ranks_.size(); };
+    const auto failed = [&] {
+      return other || std::ranges::any_of(faults, [](const auto& fault) { return fault.has_value(); });
+    };
+    changed.wait(lock, [&] { return all_done() || failed(); });
+    if (!all_done()) {
+      changed.wait_for(lock, std::chrono::duration<double>(kEcho), all_done);
+      const std::vector<std::optional<WorkerFault>> causes = faults;
+      lock.unlock();
+      end_all();
+      threads.clear();
+      lock.lock();
+      faults = causes;  // what the others say of their end is an echo of ours
+    }
+  }
+  if (other) std::rethrow_exception(other);
+  const auto lighter = [](const auto& a, const auto& b) {
+    return a && (!b || weight_of(*a) < weight_of(*b));
+  };
+  const auto first = std::ranges::min_element(faults, lighter);
+  if (*first) throw of_rank(**first, static_cast<size_t>(first - faults.begin()), ranks_.size());
+}
+
+protocol::HelloReply Team::hello() {
+  const auto replies = each([](WorkerProcess& worker, int64_t) { return worker.hello(); });
+  if (ranks_.size() > 1 && replies[0].exchanges.empty())
+    throw WorkerFault({.kind = OutcomeKind::unsupported,
+                       .reason = cat("the worker of ", replies[0].framework, " trains on one rank alone"),
+                       .repro = ""});
+  return replies[0];
+}
+
+std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
+  return each([&](WorkerProcess& worker, int64_t rank) {
+    protocol::Load own = request;
+    if (world() > 1)
+      own.world = World{.place = {rank, world()},
+                        .store = (options_.folder / "store").string(),
+                        .timeout_seconds = std::max({settings_.deadlines.load, settings_.deadlines.first_step,
+                                                     settings_.deadlines.step}) + 5,
+                        .bucket_bytes = options_.bucket_bytes};
+    return worker.load(std::move(own));
+  });
+}
+
+void Team::bye() {
+  each([](WorkerProcess& worker, int64_t) {
+    worker.bye();
+    return true;
+  });
+}
+
+}  // namespace tbd

@@ -1,0 +1,52 @@
+// The workers of a world, one a rank: each is told the same at once, and the first that fails ends them all.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runner/prepare.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+
+struct TeamOptions {
+  int64_t world = 1;
+  std::filesystem::path folder;  // for logs and the file where ranks meet; outlives the team
+  int64_t bucket_bytes = World{}.bucket_bytes;
+};
+
+class Team {
+ public:
+  // Starts the workers of the cell on this machine. They share the cores of its thread plan.
+  Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options);
+
+  int64_t world() const { return static_cast<int64_t>(ranks_.size()); }
+  WorkerProcess& rank(int64_t number) { return *ranks_.at(static_cast<size_t>(number)); }
+
+  // Does `work` for every rank at once; what it gave, by rank. Of the faults the one that was the first cause is thrown,
+  // with the rank in front, when all workers have ended.
+  template <class Work>
+  auto each(const Work& work) -> std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> {
+    std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> results(ranks_.size());
+    together([&](int64_t number) { results[static_cast<size_t>(number)] = work(rank(number), number); });
+    return results;
+  }
+  // The same request to all.
+  template <class Reply>
+  std::vector<Reply> ask(const protocol::Request& request, std::string_view doing, double seconds) {
+    return each([&](WorkerProcess& worker, int64_t) { return worker.ask<Reply>(request, doing, seconds); });
+  }
+  protocol::HelloReply hello();  // of rank 0
+  std::vector<protocol::LoadReply> load(const protocol::Load& request);
+  void bye();
+
+ private:
+  void together(const std::function<void(int64_t)>& work);
+  void end_all();
+
+  const RunnerSettings& settings_;
+  TeamOptions options_;
+  std::vector<std::unique_ptr<WorkerProcess>> ranks_;
+};
+
+}  // namespace tbd
