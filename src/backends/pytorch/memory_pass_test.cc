@@ -96,6 +96,13 @@ TEST(MemoryPass, AGatherKeepsNothingOfWhatItReads) {
   EXPECT_EQ(kept, kMap / 3);
 }
 
+// The square keeps the cells.
+TEST(MemoryPass, APoolOfOneCellKeepsNothing) {
+  const int64_t kept =
+      kept_behind([](Builder& g, const Tensor& y) { return g.max_pool(y, {.kernel = 1, .stride = 2}); });
+  EXPECT_EQ(kept, kMap / 4);
+}
+
 // `times` reads of six boxes at the first cell, which are made in forward, side by side.
 Tensor patches(Builder& g, const Tensor& y, int times) {
   const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
