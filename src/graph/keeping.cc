@@ -60,6 +60,7 @@ struct TensorFlowTraits {
   }
   // AvgPoolGrad reads the shape alone.
   void operator()(const AvgPool&, Traits& traits) const { traits.saves_inputs = {}; }
+  void operator()(const Huber&, Traits& traits) const { traits.saves_inputs = {0, 1, 2}; }
   // The slope of each logit, in their place.
   void operator()(const SigmoidFocal&, Traits& traits) const { traits.saves_inputs = {}; }
   template <class Other>
@@ -72,6 +73,7 @@ int64_t beside(const Conv2d& op, const Operands& o) {
 int64_t beside(const MaxPool& op, const Operands& o) { return is_padded(op.pads) ? padded_bytes(op.pads, o) : 0; }
 // x sigmoid(x) is a product, whose gradient reads both factors.
 int64_t beside(const Unary& op, const Operands& o) { return op.function == Unary::Function::silu ? o.out_bytes() : 0; }
+int64_t beside(const Huber&, const Operands&) { return 0; }
 int64_t beside(const RoiAlign& op, const Operands& o) { return plan_bytes(op, o); }
 int64_t beside(const SigmoidFocal&, const Operands& o) { return o.in_bytes(0); }
 template <class Other>

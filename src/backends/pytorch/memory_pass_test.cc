@@ -103,6 +103,15 @@ TEST(MemoryPass, APoolOfOneCellKeepsNothing) {
   EXPECT_EQ(kept, kMap / 4);
 }
 
+// Of a map, its target and weights of samples, which are made in forward. The square keeps the term.
+TEST(MemoryPass, HuberKeepsItsSlopeAlone) {
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
+    const Tensor weights = g.affine(g.input("weights", {Builder::batch()}), 2);
+    return g.node(Huber{}, {y, g.stop_gradient(g.affine(y, 2)), weights});
+  });
+  EXPECT_EQ(kept, kMap + 4);
+}
+
 // `times` reads of six boxes at the first cell, which are made in forward, side by side.
 Tensor patches(Builder& g, const Tensor& y, int times) {
   const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
