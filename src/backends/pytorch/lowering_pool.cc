@@ -40,7 +40,7 @@ at::Tensor lower(const MaxPool& op, const Args& in) {
   return at::max_pool2d(in[0], kernel, stride, pads);
 }
 LoweredAs lowered_as(const MaxPool& op, size_t) {
-  if (takes_cells(op)) return composed("kernel of 1: slice, clone");
+  if (takes_cells(op)) return composed("slice, clone where a window is one cell");
   if (op.pads.symmetric()) return native("max_pool2d");
   return composed("constant_pad_nd, max_pool2d");
 }
