@@ -74,6 +74,7 @@ struct TensorFlowTraits {
   }
   // AvgPoolGrad reads the shape alone.
   void operator()(const AvgPool&, Traits& traits) const { traits.saves_inputs = {}; }
+  void operator()(const Huber&, Traits& traits) const { traits.saves_inputs = {0, 1, 2}; }
   // The slope of each logit, in their place.
   void operator()(const SigmoidFocal&, Traits& traits) const { traits.saves_inputs = {}; }
   template <class Other>
@@ -114,6 +115,7 @@ int64_t beside(const Attention& op, const Operands& o) {
   const int64_t drawn = op.dropout > 0 && !attention_masks(o.in).dropout ? scores.elements() : 0;
   return moved + softmax + drawn + (op.dropout > 0 || factors < softmax ? factors : 0);
 }
+int64_t beside(const Huber&, const Operands&) { return 0; }
 int64_t beside(const RoiAlign& op, const Operands& o) { return plan_bytes(op, o); }
 int64_t beside(const SigmoidFocal&, const Operands& o) { return o.in_bytes(0); }
 template <class Other>

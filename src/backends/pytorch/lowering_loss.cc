@@ -5,12 +5,17 @@
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mse_loss.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "backends/pytorch/focal_loss.h"
 #include "backends/pytorch/lowering.h"
 
 namespace tbd::pytorch {
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
 
 constexpr int64_t kNoLabel = -100;  // torch's own id for "ignore nothing"
 
@@ -27,6 +32,21 @@ at::Tensor spread(const at::Tensor& weights, int64_t rank) {
   while (out.dim() < rank) out = out.unsqueeze(-1);
   return out;
 }
+
+// torch's own derivative keeps both operands, and its product with the weights the weights and each term; this one
+// keeps the weighted slope.
+struct WeightedHuber : torch::autograd::Function<WeightedHuber> {
+  static Variable forward(AutogradContext* context, const Variable& a, const Variable& b, const Variable& weights,
+                          double delta) {
+    context->save_for_backward({a.sub(b).clamp_(-delta, delta).mul_(weights)});
+    return at::huber_loss(a, b, at::Reduction::None, delta).mul_(weights).sum();
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    variable_list out(4);
+    out[0] = context->get_saved_variables()[0].mul(upstream[0]);
+    return out;
+  }
+};
 
 }  // namespace
 
@@ -66,10 +86,11 @@ at::Tensor lower(const SquaredError&, const Args& in) { return at::mse_loss(in[0
 LoweredAs lowered_as(const SquaredError&, size_t) { return native("mse_loss"); }
 
 at::Tensor lower(const Huber& op, const Args& in) {
-  const at::Tensor terms = at::huber_loss(in[0], in[1].detach(), at::Reduction::None, op.delta);
-  return terms.mul(spread(in[2], terms.dim())).sum();
+  return WeightedHuber::apply(in[0], in[1].detach(), spread(in[2], in[0].dim()), op.delta);
 }
-LoweredAs lowered_as(const Huber&, size_t) { return composed("huber_loss, mul, sum"); }
+LoweredAs lowered_as(const Huber&, size_t) {
+  return composed("huber_loss, mul, sum, with a gradient of its own: sub, clamp, mul");
+}
 
 at::Tensor lower(const BceWithLogits&, const Args& in) {
   return at::binary_cross_entropy_with_logits(in[0], in[1].detach(), spread(in[2], in[0].dim()), /*pos_weight=*/{},

@@ -23,9 +23,16 @@ at::Tensor padded(const at::Tensor& x, const Pads& pads, double value) {
   return at::constant_pad_nd(x, extents, value);
 }
 
+bool takes_cells(const MaxPool& op) { return op.kernel == Extent2(1) && op.pads == Pads{}; }
+
 }  // namespace
 
+// A window of one cell takes some of the cells: no position has to be kept for backward.
 at::Tensor lower(const MaxPool& op, const Args& in) {
+  if (takes_cells(op)) {
+    const at::Tensor cells = in[0].slice(2, 0, std::nullopt, op.stride.h).slice(3, 0, std::nullopt, op.stride.w);
+    return cells.clone(in[0].suggest_memory_format());
+  }
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
   if (!native_pads(op))
     return at::max_pool2d(padded(in[0], op.pads, -std::numeric_limits<double>::infinity()), kernel, stride);
@@ -33,6 +40,7 @@ at::Tensor lower(const MaxPool& op, const Args& in) {
   return at::max_pool2d(in[0], kernel, stride, pads);
 }
 LoweredAs lowered_as(const MaxPool& op, size_t) {
+  if (takes_cells(op)) return composed("slice, clone where a window is one cell");
   if (op.pads.symmetric()) return native("max_pool2d");
   return composed("constant_pad_nd, max_pool2d");
 }

@@ -17,35 +17,36 @@ using torch::autograd::variable_list;
 
 namespace {
 
-// torch's own derivative of gather keeps x, of which it reads the shape alone, and returns a gradient of another
-// layout.
+// Positions (N, P) of rows as torch's gather wants them: of 64 bits, one for each element.
+at::Tensor of_elements(const at::Tensor& positions, at::IntArrayRef x) {
+  std::vector<int64_t> extents = x.vec(), rows(extents.size(), 1);
+  extents[1] = rows[1] = positions.size(1);
+  rows[0] = extents[0];
+  return positions.to(at::kLong).reshape(rows).expand(extents);
+}
+
+// torch's own derivative of gather keeps x, of which it reads the shape alone, and the positions of 64 bits, and
+// returns a gradient of another layout.
 struct GatherRows : torch::autograd::Function<GatherRows> {
-  static Variable forward(AutogradContext* context, const Variable& x, const Variable& index) {
-    context->save_for_backward({index});
+  static Variable forward(AutogradContext* context, const Variable& x, const Variable& positions) {
+    context->save_for_backward({positions});
     context->saved_data["shape"] = x.sizes();
     context->saved_data["format"] = static_cast<int64_t>(x.suggest_memory_format());
-    return at::gather(x, 1, index);
+    return at::gather(x, 1, of_elements(positions, x.sizes()));
   }
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const at::Tensor index = context->get_saved_variables()[0];
+    const at::Tensor positions = context->get_saved_variables()[0];
+    const std::vector<int64_t> shape = context->saved_data["shape"].toIntVector();
     const auto format = static_cast<at::MemoryFormat>(context->saved_data["format"].toInt());
-    const at::Tensor zeros =
-        at::empty(context->saved_data["shape"].toIntVector(), upstream[0].options(), format).zero_();
-    return {zeros.scatter_add_(1, index, upstream[0]), Variable()};
+    const at::Tensor zeros = at::empty(shape, upstream[0].options(), format).zero_();
+    return {zeros.scatter_add_(1, of_elements(positions, shape), upstream[0]), Variable()};
   }
 };
 
 }  // namespace
 
 // x (N, S, ...), positions (N, P). torch's gather refuses a position outside its own sample.
-at::Tensor lower(const Gather&, const Args& in) {
-  std::vector<int64_t> extents = in[0].sizes().vec();
-  extents[1] = in[1].size(1);
-  std::vector<int64_t> rows(extents.size(), 1);
-  rows[0] = extents[0];
-  rows[1] = extents[1];
-  return GatherRows::apply(in[0], in[1].to(at::kLong).reshape(rows).expand(extents));
-}
+at::Tensor lower(const Gather&, const Args& in) { return GatherRows::apply(in[0], in[1]); }
 LoweredAs lowered_as(const Gather&, size_t) { return native("gather"); }
 
 // n (N), at least 1.

@@ -88,35 +88,90 @@ TEST(MemoryPass, AFrozenNormKeepsItsScaleAlone) {
   EXPECT_EQ(kept_behind_a_norm({.stats = BatchNorm::Stats::frozen}), kMap + kOfChannels);
 }
 
-// The gather keeps its positions (4, 1), of 64 bits, and the square the channels that they are of.
+// The square keeps the channels that the gather takes; its positions are an input.
 TEST(MemoryPass, AGatherKeepsNothingOfWhatItReads) {
   const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
     return g.gather(y, g.input("channel", {Builder::batch(), 1}, DType::i32));
   });
-  EXPECT_EQ(kept, 4 * 8 + kMap / 3);
+  EXPECT_EQ(kept, kMap / 3);
 }
 
-// `times` reads of six boxes at the first cell, which are made in forward, side by side.
-Tensor patches(Builder& g, const Tensor& y, int times) {
-  const Tensor rois = g.affine(g.input("rois", {6, 5}), 0), level = g.input("level", {6}, DType::i32);
-  std::vector<Tensor> out;
-  for (int i = 0; i < times; ++i) out.push_back(g.node(RoiAlign{.out = 2, .scales = {1}}, {y, rois, level}));
-  return times == 1 ? out[0] : g.concat(out);
+// The square keeps the cells.
+TEST(MemoryPass, APoolOfOneCellKeepsNothing) {
+  const int64_t kept =
+      kept_behind([](Builder& g, const Tensor& y) { return g.max_pool(y, {.kernel = 1, .stride = 2}); });
+  EXPECT_EQ(kept, kMap / 4);
+}
+
+// Of a map, its target and weights of samples, which are made in forward. The square keeps the term.
+TEST(MemoryPass, HuberKeepsItsSlopeAlone) {
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) {
+    const Tensor weights = g.affine(g.input("weights", {Builder::batch()}), 2);
+    return g.node(Huber{}, {y, g.stop_gradient(g.affine(y, 2)), weights});
+  });
+  EXPECT_EQ(kept, kMap + 4);
+}
+
+// Six boxes at the first cell, which are made in forward.
+struct Boxes {
+  explicit Boxes(Builder& g) : rois(g.affine(g.input("rois", {6, 5}), 0)), level(g.input("level", {6}, DType::i32)) {}
+  Tensor rois, level;
+};
+Tensor patches(Builder& g, std::vector<Tensor> maps, const Boxes& boxes) {
+  const std::vector<double> scales(maps.size(), 1);
+  maps.push_back(boxes.rois);
+  maps.push_back(boxes.level);
+  return g.node(RoiAlign{.out = 2, .scales = scales}, maps);
 }
 
 // The square keeps the patches.
 TEST(MemoryPass, RoiAlignKeepsItsBoxesAlone) {
-  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) { return patches(g, y, 1); });
+  const int64_t kept = kept_behind([](Builder& g, const Tensor& y) { return patches(g, {y}, Boxes(g)); });
   EXPECT_EQ(kept, 6 * 5 * 4 + 6 * 3 * 2 * 2 * 4);
+}
+
+// Gradients of the size of the convolution's result.
+std::vector<MemoryBlock> gradients_of_maps(const std::function<Tensor(Builder&, const Tensor&)>& rest) {
+  std::vector<MemoryBlock> out = log_behind(rest).blocks;
+  std::erase_if(
+      out, [](const MemoryBlock& block) { return block.phase != MemoryPhase::backward || block.requested != kMap; });
+  return out;
 }
 
 // The second gradient of a map is added to the first, in no place of its own; the convolution copies it once.
 TEST(MemoryPass, GradientsOfRoiAlignAddUpInPlace) {
-  const MemoryLog log = log_behind([](Builder& g, const Tensor& y) { return patches(g, y, 2); });
-  const auto is_map = [](const MemoryBlock& block) {
-    return block.phase == MemoryPhase::backward && block.requested == kMap;
+  const auto read_twice = [](Builder& g, const Tensor& y) {
+    const Boxes boxes(g);
+    return g.concat({patches(g, {y}, boxes), patches(g, {y}, boxes)});
   };
-  EXPECT_EQ(std::ranges::count_if(log.blocks, is_map), 3);
+  EXPECT_EQ(gradients_of_maps(read_twice).size(), 3);
+}
+
+// Two maps have a gradient each when those of the second reading are made, one after the other.
+TEST(MemoryPass, RoiAlignMakesTheGradientOfOneMapAtATime) {
+  const std::vector<MemoryBlock> made = gradients_of_maps([](Builder& g, const Tensor& y) {
+    const Boxes boxes(g);
+    const Tensor z = g.affine(y, 2);
+    return g.concat({patches(g, {y, z}, boxes), patches(g, {y, z}, boxes)});
+  });
+  const auto beside = [&](const MemoryBlock& last) {
+    return std::ranges::count_if(made,
+                                 [&](const MemoryBlock& b) { return b.born <= last.born && last.born < b.freed; });
+  };
+  int64_t most = 0;
+  for (const MemoryBlock& block : made) most = std::max<int64_t>(most, beside(block));
+  EXPECT_EQ(most, 3);
+}
+
+// No box is read from the second map: reading from the first alone allows no other level. What made that map has no
+// gradient either.
+TEST(MemoryPass, AMapWithoutBoxesHasNoGradient) {
+  const auto second_map = [](Builder& g, const Tensor& y) {
+    const Boxes boxes(g);
+    const Tensor z = g.conv2d("second", y, {.out = 3, .kernel = 1});
+    return g.concat({patches(g, {y}, boxes), patches(g, {y, z}, boxes)});
+  };
+  EXPECT_EQ(gradients_of_maps(second_map).size(), 3);
 }
 
 void expect_closed_memory(const std::string& toy, const Device& device) {

@@ -123,6 +123,7 @@ TEST(HuberCost, MatchesNaiveLoop) {
     const Huber op = {.delta = 0.5};
     Operands o = operands(op, {{rows, width}, {rows, width}, weights}, r);
     o.needs_gradient[1] = o.needs_gradient[2] = false;
+    EXPECT_EQ(kept_bytes(op, o), 4 * rows * width);
     const Number a{2}, b{1.25}, weight{0.5}, delta{0.5}, upstream{3};
     EXPECT_EQ(without_bytes(forward_cost(op, o)), count([&] {
                 Number sum;

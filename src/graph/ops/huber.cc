@@ -39,7 +39,8 @@ Cost backward_cost(const Huber&, const Operands& o) {
   if (!o.needs(0)) return {};
   return {.simd = 5 * o.in[0].elements(), .bytes = 2 * o.in_bytes(0) + o.in_bytes(1) + o.in_bytes(2)};
 }
-Traits traits(const Huber&) { return {.saves_inputs = {0, 1, 2}, .images = false, .precision = PrecisionRule::full}; }
+Traits traits(const Huber&) { return {.images = false, .precision = PrecisionRule::full}; }
+int64_t kept_bytes(const Huber&, const Operands& o) { return o.in_bytes(0); }
 Rounding rounding(const Huber&, Shapes in) { return {1, in[0].elements()}; }
 std::optional<PythonCall> python_call(const Huber& op, const PythonNode& in) {
   const std::string weights = python_tuple(spread_weights(in.x(2), in.x(0)).extents());

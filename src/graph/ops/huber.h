@@ -19,6 +19,7 @@ std::vector<Shape> output_shapes(const Huber& op, Shapes in);
 Cost forward_cost(const Huber& op, const Operands& o);
 Cost backward_cost(const Huber& op, const Operands& o);
 Traits traits(const Huber& op);
+int64_t kept_bytes(const Huber& op, const Operands& o);  // the weighted slope
 Rounding rounding(const Huber& op, Shapes in);
 std::optional<PythonCall> python_call(const Huber& op, const PythonNode& in);
 
