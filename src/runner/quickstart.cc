@@ -4,11 +4,11 @@
 #include <map>
 
 #include "base/files.h"
-#include "graph/memory.h"
 #include "measure/clock.h"
 #include "models/model.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
+#include "runner/largest_batch.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -40,10 +40,9 @@ std::string probe_of(Workload cell) {
   return repro_line(cell);
 }
 
-bool fits_memory(const Program& program, int64_t batch, const std::optional<int64_t>& free) {
-  if (!free) return true;
-  const auto predicted = static_cast<double>(predict_memory(program, {{"N", batch}}).peak().value);
-  return kQuickMemoryFactor * predicted + static_cast<double>(kQuickFrameworkBytes) < static_cast<double>(*free);
+bool fits_memory(int64_t bytes, const std::optional<int64_t>& free) {
+  const double needed = kQuickMemoryFactor * static_cast<double>(bytes) + static_cast<double>(kQuickFrameworkBytes);
+  return !free || needed < static_cast<double>(*free);
 }
 
 // What one batch shows of a framework.
@@ -141,12 +140,13 @@ class Chooser {
     const auto& found = probes_.at(probe_of(cell));
     if (!found) return;
     const Program program = prepare(cell, Effort::quick, settings_).program;
+    const PredictBytes bytes = bytes_of_step(program, cell.framework);
     const auto starts = static_cast<double>(level(Effort::quick).launches);
     const std::vector<int64_t> batches = sweep(cell);
     const std::optional<int64_t> free = free_memory(cell.device, settings_);
     const int64_t batch =
         choose_batch(batches, found->sample_seconds * static_cast<double>(batches.front()),
-                     share_ - starts * found->start_seconds, [&](int64_t b) { return fits_memory(program, b, free); });
+                     share_ - starts * found->start_seconds, [&](int64_t b) { return fits_memory(bytes(b), free); });
     const auto [entry, first] = batches_.try_emplace(group_of(cell), batch);
     if (!first) entry->second = std::min(entry->second, batch);
   }
