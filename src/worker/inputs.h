@@ -34,10 +34,10 @@ struct InputNeeds {
   std::map<std::string, double> numerators;  // the term's norm, by "norm/<term>"
   int64_t groups = 1;
   int64_t batch = 0;  // samples of one group
-  Place place;
+  RankPlace place;
 };
 // Throws Error(invalid) where the program does not bind.
-InputNeeds input_needs(const Program& program, const Bindings& bindings, Place place = {});
+InputNeeds input_needs(const Program& program, const Bindings& bindings, RankPlace place = {});
 
 // All inputs of `step` but norms, drawn from the streams of their names: dropout masks by `keep`; places of padding for
 // a quarter, never the first; other floats standard normal; integers within their bounds.

@@ -39,7 +39,7 @@ std::optional<double> keep_of(const Graph& graph, const std::string& input) {
 }
 
 // The name of the same input in the batch of one worker that accumulates as often as all ranks together.
-std::string stream_of(const Program& program, const StepInput& input, Place place) {
+std::string stream_of(const Program& program, const StepInput& input, RankPlace place) {
   if (place.world == 1) return input.name;
   Program whole;
   whole.phases.push_back({.name = input.phase, .accumulate = program.phase(input.phase).accumulate * place.world});
@@ -49,7 +49,7 @@ std::string stream_of(const Program& program, const StepInput& input, Place plac
 
 }  // namespace
 
-InputNeeds input_needs(const Program& program, const Bindings& bindings, Place place) {
+InputNeeds input_needs(const Program& program, const Bindings& bindings, RankPlace place) {
   InputNeeds needs;
   needs.batch = bindings.contains("N") ? bindings.at("N") : 1;
   needs.place = place;

@@ -237,7 +237,7 @@ TEST(SourceInputs, ARepeatedPhaseNeedsASampleForEachOfItsPlaces) {
 }
 
 // What rank `place.rank` reads in `step`, where `total` are the counts over all ranks; its own are added to `own`.
-TensorMap of_rank(const Program& program, Place place, int64_t step, const std::vector<double>& total,
+TensorMap of_rank(const Program& program, RankPlace place, int64_t step, const std::vector<double>& total,
                   std::vector<double>& own) {
   const auto sum = [&](std::span<double> counts) {
     own.resize(counts.size());

@@ -165,7 +165,7 @@ protocol::Message Worker::on(const protocol::Read& request) {
 protocol::Message Worker::on(const protocol::Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
-  const Place place = loaded_->world.value_or(World{}).place;
+  const RankPlace place = loaded_->world.value_or(World{}).place;
   Inputs inputs(input_needs(loaded_->program, loaded_->bindings, place), request.input, loaded_->seed,
                 [this](std::span<double> values) { session_.sum_over_ranks(values); });
   if (request.traced && loaded_->pass != Pass::kTrace)

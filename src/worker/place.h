@@ -10,14 +10,14 @@ namespace tbd {
 // A rank is a share of the micro-batches: run k of a phase on rank q of W is run kW + q of one worker that accumulates
 // W times as many. It reads that run's batch and draws that run's noise and masks, so W workers take the step of that
 // one.
-struct Place {
+struct RankPlace {
   int64_t rank = 0, world = 1;
 };
 
 // How the ranks find each other and exchange gradients.
 struct World {
-  Place place;
-  std::string store;         // a file on one machine, where they meet; absent until the first comes
+  RankPlace place;
+  std::string store;            // a file on one machine, where they meet; absent until the first comes
   double timeout_seconds = 60;  // that a rank waits for the others, in any one exchange
   int64_t bucket_bytes = 25 * (int64_t{1} << 20);  // of gradients that are summed together; 1 MiB of the first ones
 };

@@ -41,10 +41,31 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
   state_.emplace(program_, store, averaged);
 }
 
-void ProgramSession::require_place(const Place& place) const {
+void ProgramSession::require_place(const RankPlace& place) const {
   require(place.world >= 1 && place.rank >= 0 && place.rank < place.world, "rank ", place.rank, " of ", place.world);
   if (const SessionIdentity self = identity(); place.world > 1 && self.exchanges.empty())
-    fail(ErrorKind::unsupported, "the worker of ", self.framework, " cannot sum gradients over ", place.world, " ranks");
+    fail(ErrorKind::unsupported, "the worker of ", self.framework, " cannot sum gradients over ", place.world,
+         " ranks");
+}
+
+std::string ProgramSession::rank_identity() const {
+  const SessionIdentity self = identity();
+  std::string extents;
+  for (const auto& [name, extent] : options_.bindings) extents += cat(extents.empty() ? "" : ", ", name, " ", extent);
+  return cat("framework: ", self.framework, " ", self.version, "\nprogram: ", program_hash(program_),
+             "\nextents: ", extents, "\nlayout: ", options_.layout, "\nmode: ", options_.mode,
+             "\nseed: ", options_.seed, "\nranks: ", options_.world.place.world,
+             "\nbytes of a bucket: ", options_.world.bucket_bytes);
+}
+
+void ProgramSession::require_alike(const std::vector<std::string>& identities) {
+  const std::vector<std::string> first = split(identities.at(0), '\n');
+  for (size_t rank = 1; rank < identities.size(); ++rank) {
+    const std::vector<std::string> other = split(identities[rank], '\n');
+    require(other.size() == first.size(), "rank ", rank, " cannot train with rank 0: it is of another version");
+    const auto [own, differs] = std::ranges::mismatch(first, other);
+    if (own != first.end()) fail(ErrorKind::invalid, "rank ", rank, " has ", *differs, "; rank 0 has ", *own);
+  }
 }
 
 void ProgramSession::write(const TensorMap& values) {

@@ -33,11 +33,17 @@ class ProgramSession : public Session {
   // A step whose request is sound. Returns when all it queued is done: an override that calls this waits.
   virtual StepReport run_step(const StepRequest& request);
 
+  // What decides the numbers of a rank and the order of its exchanges, but not its place: lines "what: value".
+  std::string rank_identity() const;
+  // Of the ranks by number, of which an engine adds up what it is given: throws Error(invalid) with the first line in
+  // which one differs from rank 0, and both values.
+  static void require_alike(const std::vector<std::string>& identities);
+
   const Program& program() const { return program_; }
   const LoadOptions& options() const { return options_; }
 
  private:
-  void require_place(const Place& place) const;
+  void require_place(const RankPlace& place) const;
   PhaseRuns& run_alone(const std::string& phase);
   bool takes_part(const PhaseRuns& phase) const;
   void end_evaluation();

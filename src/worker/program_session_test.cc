@@ -401,7 +401,8 @@ TEST(StepInterpreter, RefusesOptionsUnsupportedByAllBackEnds) {
     return sentence_of([&] { FakeBackend().load(one_phase(), options); });
   };
   EXPECT_THAT(load({.bindings = {{"N", 2}}, .threads = 0}), HasSubstr("threads"));
-  EXPECT_THAT(load({.bindings = {{"N", 2}}, .world = {.place = {0, 2}}}), HasSubstr("cannot sum gradients over 2 ranks"));
+  EXPECT_THAT(load({.bindings = {{"N", 2}}, .world = {.place = {0, 2}}}),
+              HasSubstr("cannot sum gradients over 2 ranks"));
   EXPECT_THAT(load({.bindings = {{"N", 2}}, .world = {.place = {2, 2}}}), HasSubstr("rank 2 of 2"));
   EXPECT_THAT(load({.bindings = {{"N", 2}}, .device_memory_bytes = 1}), HasSubstr("no memory of a device"));
   auto session = ready(one_phase());

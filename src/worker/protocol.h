@@ -104,8 +104,8 @@ struct HelloReply {
   std::vector<Precision> precisions;
   std::vector<ImageLayout> layouts;
   std::vector<Pass> passes = {Pass::kClean};
-  bool pipeline = false;  // can feed itself from a data source
-  std::vector<std::string> exchanges;  // engines that sum over ranks; empty: it trains alone
+  bool pipeline = false;                              // can feed itself from a data source
+  std::optional<std::vector<std::string>> exchanges;  // engines that sum over ranks; absent or empty: it trains alone
   std::map<std::string, std::string> build;
 };
 struct NodeRow {

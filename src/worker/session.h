@@ -124,9 +124,7 @@ inline TensorMap Session::evaluate(const std::string&, const TensorMap&) {
   fail(ErrorKind::unsupported, "this worker does not evaluate");
 }
 
-inline void Session::sum_over_ranks(std::span<double>) {
-  fail(ErrorKind::unsupported, "this worker trains alone");
-}
+inline void Session::sum_over_ranks(std::span<double>) { fail(ErrorKind::unsupported, "this worker trains alone"); }
 
 // One per worker executable, defined by its back-end.
 std::unique_ptr<Session> make_session();

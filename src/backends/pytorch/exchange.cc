@@ -47,9 +47,8 @@ std::unique_ptr<Reducer> make_reducer(const std::vector<at::Tensor>& parameters,
   const std::vector<bool> dense(parameters.size(), false);
   const std::unordered_map<size_t, std::string> no_names;
   if constexpr (std::is_constructible_v<Reducer, std::vector<at::Tensor>, std::vector<std::vector<size_t>>, Group,
-                                        std::vector<bool>, int64_t, bool, bool,
-                                        std::unordered_map<size_t, std::string>, int64_t, bool, bool,
-                                        std::vector<int64_t>>)
+                                        std::vector<bool>, int64_t, bool, bool, std::unordered_map<size_t, std::string>,
+                                        int64_t, bool, bool, std::vector<int64_t>>)
     return std::make_unique<Reducer>(parameters, std::move(buckets), group, dense, bucket_bytes, false, true, no_names,
                                      kFirstBucketBytes, false, false, std::vector<int64_t>());
   else
@@ -118,9 +117,8 @@ class Gloo final : public Exchange {
   }
 
   std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
-    return exchanging("arranging the buckets of gradients", [&] {
-      return std::make_unique<Buckets>(parameters, group_, world_.bucket_bytes);
-    });
+    return exchanging("arranging the buckets of gradients",
+                      [&] { return std::make_unique<Buckets>(parameters, group_, world_.bucket_bytes); });
   }
 
  private:

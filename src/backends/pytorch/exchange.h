@@ -1,5 +1,5 @@
-// Sums over the ranks of a world by torch's own engine: c10d over Gloo, and DDP's Reducer for gradients. Only exchange.cc
-// includes torch's headers of these.
+// Sums over the ranks of a world by torch's own engine: c10d over Gloo, and DDP's Reducer for gradients. Only
+// exchange.cc includes torch's headers of these.
 #pragma once
 #include <functional>
 #include <memory>

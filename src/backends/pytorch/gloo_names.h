@@ -1,5 +1,5 @@
-// What torch's header of its Gloo process group names of Gloo, whose headers no wheel has. Nothing here is instantiated:
-// objects of these types live in libtorch_cpu.so and are held by pointers.
+// What torch's header of its Gloo process group names of Gloo, whose headers no wheel has. Nothing here is
+// instantiated: objects of these types live in libtorch_cpu.so and are held by pointers.
 #pragma once
 #include <chrono>
 #include <string>

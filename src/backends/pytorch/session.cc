@@ -16,7 +16,6 @@
 #include "backends/pytorch/version.h"
 #include "measure/memory_ledger.h"
 #include "worker/program_session.h"
-#include "worker/world.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -69,7 +68,7 @@ class TorchSession final : public ProgramSession {
   std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
   std::optional<CopyStream> copies_;         // of a CUDA device, and the next
   std::optional<StepClock> clock_;
-  bool tracing_ = false;  // the last step was traced, and not handed over yet
+  bool tracing_ = false;                // the last step was traced, and not handed over yet
   std::unique_ptr<Exchange> exchange_;  // of several ranks
   std::unique_ptr<Weights> weights_;
   std::unique_ptr<SessionContext> context_;
@@ -104,7 +103,7 @@ void TorchSession::meet(const LoadOptions& options) {
   if (device_.is_cuda() || graphs_)
     fail(ErrorKind::unsupported, "several ranks train on processors, in modes that replay no graph");
   exchange_ = join_(options.world);
-  require_alike(exchange_->gather("identity", identity_of_rank(identity(), program(), options)));
+  require_alike(exchange_->gather("identity", rank_identity()));
 }
 
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {

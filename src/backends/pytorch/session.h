@@ -10,6 +10,7 @@ namespace tbd::pytorch {
 
 // Not `obey_liveness`: nothing is freed early or overwritten, for tests. `graphs`: of mode cuda-graph in place of the
 // device's, for tests, which have none; `join`: with faults, for tests.
-std::unique_ptr<Session> make_torch_session(bool obey_liveness = true, MakeStepGraph graphs = {}, Join join_world = join);
+std::unique_ptr<Session> make_torch_session(bool obey_liveness = true, MakeStepGraph graphs = {},
+                                            Join join_world = join);
 
 }  // namespace tbd::pytorch
