@@ -21,8 +21,8 @@ std::string reason_of(const FrameworkVerdict& verdict) {
 }  // namespace
 
 Table gate_table(const CheckResult& result) {
-  Table table{.title = cat("Equivalence of ", result.model, " ", result.config, ", batch ", result.batch,
-                           ", against ", result.against),
+  Table table{.title = cat("Equivalence of ", result.model, " ", result.config, ", batch ", result.batch, ", against ",
+                           result.against),
               .columns = {{"framework", "framework"},
                           {"version", "version"},
                           {"gate", "gate"},

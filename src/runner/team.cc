@@ -85,16 +85,14 @@ void Team::together(const std::function<void(int64_t)>& work) {
     }
   }
   if (other) std::rethrow_exception(other);
-  const auto lighter = [](const auto& a, const auto& b) {
-    return a && (!b || weight_of(*a) < weight_of(*b));
-  };
+  const auto lighter = [](const auto& a, const auto& b) { return a && (!b || weight_of(*a) < weight_of(*b)); };
   const auto first = std::ranges::min_element(faults, lighter);
   if (*first) throw of_rank(**first, static_cast<size_t>(first - faults.begin()), ranks_.size());
 }
 
 protocol::HelloReply Team::hello() {
   const auto replies = each([](WorkerProcess& worker, int64_t) { return worker.hello(); });
-  if (ranks_.size() > 1 && replies[0].exchanges.empty())
+  if (ranks_.size() > 1 && replies[0].exchanges.value_or(std::vector<std::string>()).empty())
     throw WorkerFault({.kind = OutcomeKind::unsupported,
                        .reason = cat("the worker of ", replies[0].framework, " trains on one rank alone"),
                        .repro = ""});
@@ -105,11 +103,12 @@ std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
   return each([&](WorkerProcess& worker, int64_t rank) {
     protocol::Load own = request;
     if (world() > 1)
-      own.world = World{.place = {rank, world()},
-                        .store = (options_.folder / "store").string(),
-                        .timeout_seconds = std::max({settings_.deadlines.load, settings_.deadlines.first_step,
-                                                     settings_.deadlines.step}) + 5,
-                        .bucket_bytes = options_.bucket_bytes};
+      own.world =
+          World{.place = {rank, world()},
+                .store = (options_.folder / "store").string(),
+                .timeout_seconds =
+                    std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
+                .bucket_bytes = options_.bucket_bytes};
     return worker.load(std::move(own));
   });
 }

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "base/philox.h"
 #include "measure/clock.h"
 #include "models/model.h"
@@ -16,17 +15,17 @@ namespace tbd {
 namespace {
 
 constexpr double kBound = 1e-12;  // of the tensor's largest element; sums of W shares round differently from W in turn
-constexpr double kSpreads = 10;
+constexpr double kRoundings = 10;
 
 struct Trained {
-  std::vector<TensorMap> ranks;         // loss, parameters and state after the last step
+  std::vector<TensorMap> ranks;          // loss, parameters and state after the last step
   std::map<std::string, double> losses;  // of the last step, by phase
 };
 
 // Averages of what each rank keeps for itself.
 bool is_own(const std::string& name, const Program& program) {
-  return std::ranges::any_of(program.buffers,
-                             [&](const Parameter& buffer) { return name.starts_with(cat("state/", buffer.name, "/")); });
+  return std::ranges::any_of(
+      program.buffers, [&](const Parameter& buffer) { return name.starts_with(cat("state/", buffer.name, "/")); });
 }
 
 // Each element up or down by one rounding.
@@ -57,7 +56,6 @@ Trained trained(const PreparedCell& prepared, int64_t world, const RunnerSetting
   if (weights == Weights::moved) move_weights(team, (scratch.path() / "weights").string(), settings.deadlines.other);
   protocol::Run request{.steps = kRankSteps, .input = input_plan(prepared)};
   request.input.mode = InputMode::kPipeline;
-  request.input.source["kind"] = "synthetic";
   const auto replies = team.each([&](WorkerProcess& worker, int64_t) {
     return worker.run(request, [](std::span<const StepRow>) { return false; });
   });
@@ -81,7 +79,7 @@ Trained trained(const PreparedCell& prepared, int64_t world, const RunnerSetting
 }
 
 Finding finding(const std::string& where, const std::string& what, double error, double spread) {
-  const double bound = std::max(kBound, kSpreads * spread);
+  const double bound = std::max(kBound, kRoundings * spread);
   return {.where = where,
           .what = what,
           .error = error,
@@ -112,7 +110,7 @@ void compare(const Trained& together, const Trained& alone, const Trained& moved
 }
 
 // The same step by one worker: each phase takes the micro-batches of all ranks.
-PreparedCell alone(PreparedCell prepared, int64_t world) {
+PreparedCell by_one(PreparedCell prepared, int64_t world) {
   for (const StepEntry& entry : prepared.program.step)
     for (Phase& phase : prepared.program.phases)
       if (phase.name == entry.phase) phase.accumulate *= world;
@@ -124,9 +122,9 @@ FrameworkVerdict judged(const PreparedCell& prepared, int64_t world, const Runne
   const int64_t began = now_ns();
   try {
     GateResult gate{.gate = Gate::ranks};
-    const PreparedCell whole = alone(prepared, world);
-    compare(trained(prepared, world, settings), trained(whole, 1, settings), trained(whole, 1, settings, Weights::moved),
-            gate);
+    const PreparedCell whole = by_one(prepared, world);
+    compare(trained(prepared, world, settings), trained(whole, 1, settings),
+            trained(whole, 1, settings, Weights::moved), gate);
     verdict.gates.push_back(std::move(gate));
   } catch (const WorkerFault& fault) {
     if (fault.outcome().kind == OutcomeKind::interrupted) throw;
