@@ -34,19 +34,11 @@ FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "ce
 HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "box_ap": 1, "box_ap50": 1, "bleu": 100}
 MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo",
           "wgan_gp"]  # mask_rcnn on request: not every set-up has its pictures
-# Sets that the plan lacks: what is compared has no goal.
-FURTHER = [{"model": "minigo", "config": "9", "data": "games", "batch": 32, "steps": 600, "lr": 0.05,
-            "evaluate-every": 100, "until": "policy_top1"},
-           {"model": "wgan_gp", "config": "tiny", "data": "crops-16", "batch": 32, "steps": 1000, "lr": 0.001,
-            "evaluate-every": 200, "until": "patch_swd"},
-           {"model": "mask_rcnn", "config": "tiny", "data": "stamps-3", "batch": 8, "steps": 1500, "lr": 0.02,
-            "evaluate-every": 250, "until": "box_ap"}]
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
 def read_plan(path, models):
-    """The settings of each set of those models, in the plan's order (docs/plans.md), and of those that it lacks; of
-    frameworks PyTorch alone."""
+    """The settings of each set of those models, in the plan's order (docs/plans.md); of frameworks PyTorch alone."""
     common, sets = {}, []
     for line in path.read_text().splitlines():
         line = line.split("#")[0].strip()
@@ -55,7 +47,6 @@ def read_plan(path, models):
         elif line:
             name, value = (part.strip() for part in line.split("=", 1))
             (sets[-1] if sets else common)[name] = NUMBERS.get(name, str)(value)
-    sets += [common | settings for settings in FURTHER if settings["model"] not in {each["model"] for each in sets}]
     chosen = [settings | {"framework": "pytorch"} for settings in sets if settings["model"] in models]
     missing = set(models) - {settings["model"] for settings in chosen}
     if missing:
@@ -150,7 +141,7 @@ def compare_steps(metric, goal, every, ours, theirs):
 
 def compare(options, settings, tbd):
     """Rows of the table of one network, whether all is inside, and how far the judges differ on tbd's weights."""
-    model, (metric, _, goal) = settings["model"], settings["until"].partition("=")
+    model, (metric, goal) = settings["model"], settings["until"].split("=")
     seeds = range(settings["seed"], settings["seed"] + settings["seeds"])
     asked = {name: value for name, value in settings.items() if name not in ("until", "seeds", "framework")}
     results, apart = [], {}
@@ -164,8 +155,7 @@ def compare(options, settings, tbd):
     ours, theirs = [tbd[model, seed][0] for seed in seeds], [result["evaluations"] for result in results]
     resolution = results[0]["resolution"]
     compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in (metric, *FINER.get(metric, []))]
-    if goal:
-        compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
+    compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
     label = f"{model} {settings['config']}, {settings['steps']} steps"
     return [[label, *row] for row, _ in compared], all(good for _, good in compared), apart
 
