@@ -14,7 +14,8 @@ namespace {
 constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
 
 // Of faults that come at about the same time the first cause: a process that ended by itself makes the exchanges of the
-// others fail, and so does a worker that refused; what waits in vain says so last.
+// others fail, and so does a worker that refused; what waits in vain says so last. Of equal weight the first that came:
+// a worker that refused is ended by the runner, and only that breaks the others' exchange.
 int weight_of(const WorkerFault& fault) {
   if (fault.signal()) return 0;
   if (fault.outcome().kind == OutcomeKind::timeout) return 2;
@@ -47,47 +48,40 @@ void Team::together(const std::function<void(int64_t)>& work) {
   std::mutex mutex;
   std::condition_variable changed;
   size_t done = 0;
-  std::vector<std::optional<WorkerFault>> faults(ranks_.size());
+  std::vector<std::pair<size_t, WorkerFault>> faults;  // by rank, in the order in which they came
   std::exception_ptr other;
-  {
-    std::vector<std::jthread> threads;
-    for (size_t rank = 0; rank < ranks_.size(); ++rank)
-      threads.emplace_back([&, rank] {
-        std::optional<WorkerFault> fault;
-        std::exception_ptr thrown;
-        try {
-          work(static_cast<int64_t>(rank));
-        } catch (const WorkerFault& caught) {
-          fault.emplace(caught);
-        } catch (...) {
-          thrown = std::current_exception();
-        }
-        const std::lock_guard lock(mutex);
-        faults[rank] = std::move(fault);
-        if (thrown) other = thrown;
-        ++done;
-        changed.notify_all();
-      });
-    std::unique_lock lock(mutex);
-    const auto all_done = [&] { return done == ranks_.size(); };
-    const auto failed = [&] {
-      return other || std::ranges::any_of(faults, [](const auto& fault) { return fault.has_value(); });
-    };
-    changed.wait(lock, [&] { return all_done() || failed(); });
-    if (!all_done()) {
-      changed.wait_for(lock, std::chrono::duration<double>(kEcho), all_done);
-      const std::vector<std::optional<WorkerFault>> causes = faults;
-      lock.unlock();
-      end_all();
-      threads.clear();
-      lock.lock();
-      faults = causes;  // what the others say of their end is an echo of ours
-    }
-  }
+  std::vector<std::jthread> threads;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      std::optional<WorkerFault> fault;
+      std::exception_ptr thrown;
+      try {
+        work(static_cast<int64_t>(rank));
+      } catch (const WorkerFault& caught) {
+        fault.emplace(caught);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      if (fault) faults.emplace_back(rank, *fault);
+      if (thrown) other = thrown;
+      ++done;
+      changed.notify_all();
+    });
+  std::unique_lock lock(mutex);
+  const auto all_done = [&] { return done == ranks_.size(); };
+  changed.wait(lock, [&] { return all_done() || other || !faults.empty(); });
+  if (!all_done()) changed.wait_for(lock, std::chrono::duration<double>(kEcho), all_done);
+  const auto causes = faults;  // what the others say of their end after this is an echo of ours
+  const bool some_go_on = !all_done();
+  lock.unlock();
+  if (some_go_on) end_all();
+  threads.clear();
   if (other) std::rethrow_exception(other);
-  const auto lighter = [](const auto& a, const auto& b) { return a && (!b || weight_of(*a) < weight_of(*b)); };
-  const auto first = std::ranges::min_element(faults, lighter);
-  if (*first) throw of_rank(**first, static_cast<size_t>(first - faults.begin()), ranks_.size());
+  if (causes.empty()) return;
+  const auto first =
+      std::ranges::min_element(causes, {}, [](const auto& of_rank) { return weight_of(of_rank.second); });
+  throw of_rank(first->second, first->first, ranks_.size());
 }
 
 protocol::HelloReply Team::hello() {

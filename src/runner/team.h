@@ -24,7 +24,7 @@ class Team {
   WorkerProcess& rank(int64_t number) { return *ranks_.at(static_cast<size_t>(number)); }
 
   // Does `work` for every rank at once; what it gave, by rank. Of the faults the one that was the first cause is
-  // thrown, with the rank in front, when all workers have ended.
+  // thrown, with the rank in front; the workers have ended then, or end with the team.
   template <class Work>
   auto each(const Work& work) -> std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> {
     std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> results(ranks_.size());

@@ -161,16 +161,19 @@ bool StepLoop::ends(const protocol::Run& request, const StepReport& report, int6
     reply_.nonfinite = parts_.session.first_non_finite();
     if (reply_.nonfinite.empty()) reply_.nonfinite = "loss";
   } else if (parts_.world > 1 ? report.votes > 0 : wants_to_end(request)) {
-    reply_.ended = parts_.stop_requested() ? "stop" : "seconds";
+    reply_.ended = !parts_.stop_requested() && is_over(request) ? "seconds" : "stop";
   }
   return reply_.ended != "steps";
 }
 
+bool StepLoop::is_over(const protocol::Run& request) const {
+  const double seconds = 1e-9 * static_cast<double>(completed_ns_ - first_done_ns_);
+  return request.seconds > 0 && first_done_ns_ > 0 && seconds >= request.seconds;
+}
+
 // Of several ranks each says so before a step, and all end after it.
 bool StepLoop::wants_to_end(const protocol::Run& request) const {
-  const double seconds = 1e-9 * static_cast<double>(completed_ns_ - first_done_ns_);
-  const bool over = request.seconds > 0 && first_done_ns_ > 0 && seconds >= request.seconds;
-  return parts_.stop_requested() || (over && reply_.steps < request.steps);
+  return parts_.stop_requested() || (is_over(request) && reply_.steps < request.steps);
 }
 
 void StepLoop::send_rows() {

@@ -45,6 +45,7 @@ class StepLoop {
   StepReport step(const protocol::Run& request, int64_t number);
   StepMeter::Step finished(int64_t number, const StepReport& report) const;
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
+  bool is_over(const protocol::Run& request) const;
   bool wants_to_end(const protocol::Run& request) const;
   void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
