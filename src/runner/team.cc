@@ -101,17 +101,13 @@ std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
           World{.place = {rank, world()},
                 .store = (options_.folder / "store").string(),
                 .timeout_seconds =
-                    std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
-                .bucket_bytes = options_.bucket_bytes};
+                    std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5};
     return worker.load(std::move(own));
   });
 }
 
 void Team::bye() {
-  each([](WorkerProcess& worker, int64_t) {
-    worker.bye();
-    return true;
-  });
+  together([this](int64_t number) { rank(number).bye(); });
 }
 
 }  // namespace tbd

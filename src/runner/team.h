@@ -12,7 +12,6 @@ namespace tbd {
 struct TeamOptions {
   int64_t world = 1;
   std::filesystem::path folder;  // for logs and the file where ranks meet; outlives the team
-  int64_t bucket_bytes = World{}.bucket_bytes;
 };
 
 class Team {
@@ -25,6 +24,7 @@ class Team {
 
   // Does `work` for every rank at once; what it gave, by rank. Of the faults the one that was the first cause is
   // thrown, with the rank in front; the workers have ended then, or end with the team.
+  // Ranks write their results at the same time: they must not be bool, of which a vector shares bytes.
   template <class Work>
   auto each(const Work& work) -> std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> {
     std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> results(ranks_.size());
