@@ -40,8 +40,9 @@ class CheckCommand final : public Command {
     declare_axis(options, "mode", options_.mode);
     declare_axis(options, "device", options_.device);
     options.option("--seed", seed_, "Seed for weights and inputs", {.show_default = true});
-    options.option("--workers", workers_,
-                   "Check that so many workers, --batch each, take the step of one [frameworks against each other]");
+    options.option(
+        "--workers", workers_,
+        "Check in fp64 that so many workers, --batch each, take the step of one [frameworks against each other]");
     options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
     output_.declare(options);
   }
@@ -91,6 +92,7 @@ class CheckCommand final : public Command {
   }
 
   void require_one_question() const {
+    if (workers_) require_question_of_workers();
     if (!records_.empty()) {
       if (all_ || !options_.model.empty())
         fail(ErrorKind::usage, "check takes only one of a model, --all and --records");
@@ -100,8 +102,16 @@ class CheckCommand final : public Command {
       fail(ErrorKind::usage, "check takes a model or --all, got '", options_.model, "' and --all");
     if (all_ && !options_.config.empty())
       fail(ErrorKind::usage, "--all checks every tiny configuration, --config ", options_.config, " names one");
-    if (workers_ && all_) fail(ErrorKind::usage, "--workers checks one model, got --all");
     if (!all_ && options_.model.empty()) fail(ErrorKind::usage, "check needs a model, or --all, or --records");
+  }
+
+  void require_question_of_workers() const {
+    if (all_) fail(ErrorKind::usage, "--workers checks one model, got --all");
+    if (!records_.empty()) fail(ErrorKind::usage, "--workers checks a model, got --records");
+    if (options_.precision != CheckOptions().precision && options_.precision != Precision::kFp64)
+      fail(ErrorKind::usage, "--workers checks in fp64, got --precision ", options_.precision);
+    if (!options_.device.empty() && options_.device != Device::kCpu && options_.device != Device::kAuto)
+      fail(ErrorKind::usage, "--workers checks on the CPU, got --device ", options_.device);
   }
 
   int64_t ranks() const {

@@ -246,6 +246,11 @@ TEST_F(CommandLine, CheckTakesOneModelOrAll) {
   };
   EXPECT_THAT(refused({}), HasSubstr("check needs a model, or --all"));
   EXPECT_THAT(refused({"resnet50", "--all"}), HasSubstr("check takes a model or --all, got 'resnet50' and --all"));
+  EXPECT_THAT(refused({"--all", "--workers", "2"}), HasSubstr("--workers checks one model, got --all"));
+  EXPECT_THAT(refused({"--records", "r", "--workers", "2"}), HasSubstr("--workers checks a model, got --records"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "2", "--precision", "fp16"}), HasSubstr("--workers checks in fp64"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "2", "--device", "cuda:0"}), HasSubstr("--workers checks on the CPU"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "0"}), HasSubstr("--workers needs a positive whole number"));
   EXPECT_THAT(refused({"--all", "--config", "canonical"}), HasSubstr("--config canonical names one"));
   EXPECT_THAT(refused({"--all", "--framework", "pytroch"}), HasSubstr("pytroch"));
   EXPECT_TRUE(nothing_written());
