@@ -19,7 +19,9 @@ EventKind kind_of(const DeviceRecord& record) {
     return name.starts_with("Memset") ? EventKind::memset : EventKind::kernel;
   }
   if (is_sync_call(name)) return EventKind::sync;
-  return name.starts_with("cu") || name.starts_with("hip") ? EventKind::api : EventKind::overhead;
+  constexpr std::string_view kNamelessCall = "INVALID";  // newer than Kineto's list of the runtime's calls
+  const bool called = name.starts_with("cu") || name.starts_with("hip") || name == kNamelessCall;
+  return called ? EventKind::api : EventKind::overhead;
 }
 
 class DeviceAppender {

@@ -16,7 +16,7 @@ struct DeviceRecord {
   std::string name;
   bool on_device = false;           // else a call of the runtime, or the recorder's own work
   int32_t device = -1;              // of one on a device
-  int64_t place = 0;                // its stream, or the system's id of the thread that called
+  int64_t place = 0;                // its stream, or the thread that called (OpTape::is_thread)
   int64_t begin = 0, duration = 0;  // by now_ns()
   uint32_t link = 0;                // the same of a call and what it started; 0: none
   KernelDetail kernel{};            // of a kernel, but for its node

@@ -4,6 +4,7 @@
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "backends/pytorch/device_recorder.h"
@@ -106,6 +107,22 @@ TEST(DeviceEvents, ActivityWithoutAKnownCallHasNoNode) {
   const Event copy = of_kind(trace, EventKind::memcpy).at(0);
   EXPECT_EQ(*trace.details().of<CopyDetail>().find(copy.detail),
             (CopyDetail{.bytes = 4096, .direction = CopyDirection::to_host}));
+}
+
+// As on a GPU, where Kineto is not told the system's number of a thread.
+TEST(DeviceEvents, CallsOfAThreadByItsHandleAreThatThreads) {
+  Launched launched;
+  for (const size_t call : {0, 2}) launched.records[call].place = static_cast<int32_t>(pthread_self());
+  launched.records[0].name = "INVALID";
+  const Trace trace = launched.trace();
+  const std::vector<Event> kernels = of_kind(trace, EventKind::kernel), calls = of_kind(trace, EventKind::api);
+  ASSERT_EQ(kernels.size(), 2U);
+  ASSERT_EQ(calls.size(), 2U);
+  for (const Event& each : kernels) {
+    EXPECT_NE(trace.details().of<KernelDetail>().find(each.detail)->node, 0U);
+    EXPECT_EQ(each.phase, EventPhase::forward);
+  }
+  for (const Event& each : calls) EXPECT_EQ(each.track, of_kind(trace, EventKind::op).front().track);
 }
 
 // The CPU's part of Kineto, by the same calls: times are on the clock of our own stamps.

@@ -3,6 +3,7 @@
 #include <ATen/record_function.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 
@@ -130,7 +131,13 @@ void OpRecorder::append_stretches(Trace& trace) {
   stretches_.clear();
 }
 
-void OpRecorder::append_devices(Trace& trace, std::span<const DeviceRecord> records) const {
+// Calls get the system's number of their thread, as ops have it.
+void OpRecorder::append_devices(Trace& trace, std::vector<DeviceRecord> records) const {
+  for (DeviceRecord& record : records) {
+    if (record.on_device) continue;
+    const auto tape = std::ranges::find_if(tapes_, [&](const auto& each) { return each->is_thread(record.place); });
+    if (tape != tapes_.end()) record.place = (*tape)->thread();
+  }
   std::map<int64_t, OpFinder> ops;  // by thread of the system
   for (const auto& tape : tapes_) ops.emplace(tape->thread(), *tape);
   const auto op_at = [&](int64_t thread, int64_t time) {
@@ -140,11 +147,11 @@ void OpRecorder::append_devices(Trace& trace, std::span<const DeviceRecord> reco
   append_device_events(trace, records, op_at, node_names_);
 }
 
-void OpRecorder::hand_over(Trace& trace, std::span<const DeviceRecord> on_devices) {
+void OpRecorder::hand_over(Trace& trace, std::vector<DeviceRecord> on_devices) {
   require(!recording_, "ops are handed over between steps");
   const std::lock_guard lock(mutex_);
   append_stretches(trace);
-  append_devices(trace, on_devices);
+  append_devices(trace, std::move(on_devices));
   std::map<uint64_t, int64_t> threads;  // of the system, by torch's count
   for (const auto& tape : tapes_) threads[tape->torch_thread()] = tape->thread();
   for (const auto& tape : tapes_) {

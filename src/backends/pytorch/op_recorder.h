@@ -46,7 +46,7 @@ class OpRecorder {
   void differentiate(const NodeSequences* nodes);
 
   // Appends what was recorded and what the ops had a device do, and forgets it. Not while it records.
-  void hand_over(Trace& trace, std::span<const DeviceRecord> on_devices = {});
+  void hand_over(Trace& trace, std::vector<DeviceRecord> on_devices = {});
 
  private:
   struct Stretch {
@@ -59,7 +59,7 @@ class OpRecorder {
   int32_t node_of_autograd(const at::RecordFunction& function, OpTape& tape) const;
   OpRecord begun(const at::RecordFunction& function, OpTape& tape) const;
   void append_stretches(Trace& trace);
-  void append_devices(Trace& trace, std::span<const DeviceRecord> records) const;
+  void append_devices(Trace& trace, std::vector<DeviceRecord> records) const;
 
   const std::vector<std::string> node_names_;
   const std::string fp32_math_;

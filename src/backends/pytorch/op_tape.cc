@@ -1,6 +1,7 @@
 #include "backends/pytorch/op_tape.h"
 
 #include <ATen/record_function.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +15,15 @@ constexpr size_t kRecordsAtFirst = 1 << 16;
 constexpr size_t kArenaChunk = 1 << 16;  // bytes
 }  // namespace
 
-OpTape::OpTape() : thread_(gettid()), torch_thread_(at::RecordFunction::currentThreadId()) {
+OpTape::OpTape()
+    : thread_(gettid()),
+      half_handle_(static_cast<uint32_t>(pthread_self())),
+      torch_thread_(at::RecordFunction::currentThreadId()) {
   records_.reserve(kRecordsAtFirst);
+}
+
+bool OpTape::is_thread(int64_t number) const {
+  return number == thread_ || static_cast<uint32_t>(number) == half_handle_;
 }
 
 std::string_view OpTape::Arena::keep(std::string_view bytes) {

@@ -42,7 +42,10 @@ class OpTape {
   const std::vector<OpRecord>& records() const { return records_; }                // by begin
   const std::vector<std::string_view>& signatures() const { return signatures_; }  // op_signature.h
   int64_t thread() const { return thread_; }                                       // of the system
-  uint64_t torch_thread() const { return torch_thread_; }                          // by torch's count
+  // Whether a record of a device's profiler means this thread: by the system's number, or, where Kineto was not told
+  // that of a thread, by what CUPTI has for it, the lower half of its pthread_t.
+  bool is_thread(int64_t number) const;
+  uint64_t torch_thread() const { return torch_thread_; }  // by torch's count
 
   int32_t last_autograd_node = -1;  // of the graph, that a function of autograd here belonged to
 
@@ -61,6 +64,7 @@ class OpTape {
   uint32_t expected_or_interned(std::string_view bytes);
 
   int64_t thread_;
+  uint32_t half_handle_;  // of its pthread_t
   uint64_t torch_thread_;
   std::vector<OpRecord> records_;
   std::vector<size_t> open_;
