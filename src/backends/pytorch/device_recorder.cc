@@ -23,6 +23,14 @@ std::set<ActivityType> activities_of(c10::DeviceType type) {
   fail(ErrorKind::unsupported, "no profiler of ", c10::DeviceTypeName(type), " devices");
 }
 
+// Kineto's metadata, which is left out unless asked for, has the shape of launches and the bytes of copies.
+ProfilerConfig config() {
+  torch::profiler::impl::ExperimentalConfig with_metadata;
+  with_metadata.expose_kineto_event_metadata = true;
+  return ProfilerConfig(ProfilerState::KINETO, /*report_input_shapes=*/false, /*profile_memory=*/false,
+                        /*with_stack=*/false, /*with_flops=*/false, /*with_modules=*/false, std::move(with_metadata));
+}
+
 // Empty where this torch does not hand it out, or it cannot be read: then kernels have no launch shape.
 template <class KinetoEvent>
 Json metadata_of(const KinetoEvent& event) {
@@ -69,7 +77,7 @@ DeviceRecord record_of(const profiler::KinetoEvent& event, const ClockMap& clock
 }  // namespace
 
 DeviceRecorder::DeviceRecorder(c10::DeviceType type) : type_(type) {
-  profiler::prepareProfiler(ProfilerConfig(ProfilerState::KINETO), activities_of(type_));
+  profiler::prepareProfiler(config(), activities_of(type_));
 }
 
 DeviceRecorder::~DeviceRecorder() {
@@ -78,9 +86,12 @@ DeviceRecorder::~DeviceRecorder() {
 
 void DeviceRecorder::start() {
   if (running_) return;
+  // Once for each recording: a second one without it ended the process on a GPU.
+  if (!ready_) profiler::prepareProfiler(config(), activities_of(type_));
+  ready_ = false;
   clocks_.clear();
   clocks_.add(read_clocks());
-  profiler::enableProfiler(ProfilerConfig(ProfilerState::KINETO), activities_of(type_), {at::RecordScope::FUNCTION});
+  profiler::enableProfiler(config(), activities_of(type_), {at::RecordScope::FUNCTION});
   running_ = true;
 }
 

@@ -12,8 +12,8 @@ namespace tbd::pytorch {
 
 class DeviceRecorder {
  public:
-  // Of kCUDA; or of kCPU, where the records are torch's ops. Readies the device's profiler, which takes seconds.
-  // Throws Error(unsupported) for other types.
+  // Of kCUDA; or of kCPU, where the records are torch's ops. Readies the device's profiler, which takes seconds the
+  // first time. Throws Error(unsupported) for other types.
   explicit DeviceRecorder(c10::DeviceType type);
   ~DeviceRecorder();
   DeviceRecorder(const DeviceRecorder&) = delete;
@@ -25,7 +25,7 @@ class DeviceRecorder {
 
  private:
   c10::DeviceType type_;
-  bool running_ = false;
+  bool ready_ = true, running_ = false;
   ClockMap clocks_;
 };
 
