@@ -25,6 +25,10 @@ at::Tensor scaled_and_shifted(const BatchNorm& op, const Args& in) {
   return at::addcmul(shift.view(channels), x, scale.view(channels));
 }
 
+// x for a norm whose weight is in fp32: torch's kernels take an x of a low type beside it on processors, and on a GPU
+// only one of its own type (rms_norm is many kernels there otherwise).
+at::Tensor as_weight(const Args& in) { return in[0].is_cuda() ? in[0].to(in[1].scalar_type()) : in[0]; }
+
 }  // namespace
 
 // x (N, C, ...); operands: weight and bias if affine, then the running statistics, which training updates in place.
@@ -50,19 +54,19 @@ LoweredAs lowered_as(const BatchNorm& op, size_t) {
 }
 
 at::Tensor lower(const GroupNorm& op, const Args& in) {
-  return at::group_norm(in[0], op.groups, in[1], in[2], op.eps, kUseCudnn);
+  return at::group_norm(as_weight(in), op.groups, in[1], in[2], op.eps, kUseCudnn).to(in[0].scalar_type());
 }
 LoweredAs lowered_as(const GroupNorm&, size_t) { return native("group_norm"); }
 
 at::Tensor lower(const LayerNorm& op, const Args& in) {
   const int64_t features[] = {in[0].size(-1)};
-  return at::layer_norm(in[0], features, in[1], in[2], op.eps, kUseCudnn);
+  return at::layer_norm(as_weight(in), features, in[1], in[2], op.eps, kUseCudnn).to(in[0].scalar_type());
 }
 LoweredAs lowered_as(const LayerNorm&, size_t) { return native("layer_norm"); }
 
 at::Tensor lower(const RmsNorm& op, const Args& in) {
   const int64_t features[] = {in[0].size(-1)};
-  return at::rms_norm(in[0], features, in[1], op.eps);
+  return at::rms_norm(as_weight(in), features, in[1], op.eps).to(in[0].scalar_type());
 }
 LoweredAs lowered_as(const RmsNorm&, size_t) { return native("rms_norm"); }
 

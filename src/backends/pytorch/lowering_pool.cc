@@ -23,6 +23,12 @@ at::Tensor padded(const at::Tensor& x, const Pads& pads, double value) {
   return at::constant_pad_nd(x, extents, value);
 }
 
+// torch's gradient of an average over padding is wrong for channels last on a GPU: its kernel counts windows from the
+// padded edge, and cells from the other (seen with 2.11 on compute capability 9.0).
+bool wrong_gradient(const AvgPool& op, const at::Tensor& x) {
+  return x.is_cuda() && op.pads != Pads{} && x.suggest_memory_format() == at::MemoryFormat::ChannelsLast;
+}
+
 bool takes_cells(const MaxPool& op) { return op.kernel == Extent2(1) && op.pads == Pads{}; }
 
 }  // namespace
@@ -47,7 +53,7 @@ LoweredAs lowered_as(const MaxPool& op, size_t) {
 
 at::Tensor lower(const AvgPool& op, const Args& in) {
   const int64_t kernel[] = {op.kernel.h, op.kernel.w}, stride[] = {op.stride.h, op.stride.w};
-  if (native_pads(op)) {
+  if (native_pads(op) && !wrong_gradient(op, in[0])) {
     const int64_t pads[] = {op.pads.top, op.pads.left};
     return at::avg_pool2d(in[0], kernel, stride, pads, /*ceil_mode=*/false, op.include_pad);
   }
