@@ -9,7 +9,6 @@ using cuda::Address;
 
 constexpr CudaFunction<cuda::Device*, int> kCuDeviceGet{"cuDeviceGet"};
 constexpr CudaFunction<char*, int, cuda::Device> kCuDeviceName{"cuDeviceGetName"};
-constexpr CudaFunction<cuda::Uuid*, cuda::Device> kCuDeviceUuid{"cuDeviceGetUuid"};
 constexpr CudaFunction<int*, int, cuda::Device> kCuDeviceAttribute{"cuDeviceGetAttribute"};
 constexpr CudaFunction<int*> kCuDriverVersion{"cuDriverGetVersion"};
 constexpr CudaFunction<cuda::Context*, cuda::Device> kCuContextRetain{"cuDevicePrimaryCtxRetain"};
@@ -31,17 +30,6 @@ constexpr CudaFunction<cuda::Event, cuda::Stream> kCuEventRecord{"cuEventRecord"
 constexpr CudaFunction<float*, cuda::Event, cuda::Event> kCuEventElapsed{"cuEventElapsedTime"};
 
 constexpr cuda::Stream kDefaultStream = nullptr;
-
-std::string uuid_text(const cuda::Uuid& uuid) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "GPU-";
-  for (size_t i = 0; i < std::size(uuid.bytes); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kDigits[uuid.bytes[i] >> 4];
-    text += kDigits[uuid.bytes[i] & 15];
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -88,9 +76,7 @@ CudaFacts CudaDevice::read_facts() const {
   std::array<char, cuda::kNameLength> name{};
   driver_.call(kCuDeviceName, name.data(), static_cast<int>(name.size()) - 1, device_);
   facts.name = name.data();
-  cuda::Uuid uuid{};
-  driver_.call(kCuDeviceUuid, &uuid, device_);
-  facts.uuid = uuid_text(uuid);
+  facts.uuid = cuda_uuid(driver_, device_);
   int version = 0;  // 1000 * major + 10 * minor
   driver_.call(kCuDriverVersion, &version);
   facts.cuda = cat(version / 1000, ".", version % 1000 / 10);

@@ -10,6 +10,7 @@ constexpr CudaFunction<int*> kCuDeviceCount{"cuDeviceGetCount"};
 constexpr CudaFunction<cuda::Device*, int> kCuDevice{"cuDeviceGet"};
 constexpr CudaFunction<int*, int, cuda::Device> kCuAttribute{"cuDeviceGetAttribute"};
 constexpr CudaFunction<size_t*, cuda::Device> kCuTotalMemory{"cuDeviceTotalMem_v2"};
+constexpr CudaFunction<cuda::Uuid*, cuda::Device> kCuUuid{"cuDeviceGetUuid"};
 
 std::string driver_words(const SharedLibrary& driver, int code) {
   const char* text = nullptr;
@@ -34,6 +35,19 @@ CudaDevices cuda_devices(const std::string& library) try {
   return {.reason = e.what()};
 }
 
+std::string cuda_uuid(const CudaFunctions& driver, int device) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  cuda::Uuid uuid{};
+  driver.call(kCuUuid, &uuid, device);
+  std::string text = "GPU-";
+  for (size_t i = 0; i < std::size(uuid.bytes); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[uuid.bytes[i] >> 4];
+    text += kDigits[uuid.bytes[i] & 15];
+  }
+  return text;
+}
+
 CudaBuild cuda_build(int64_t index, const std::string& library) {
   const CudaFunctions driver = cuda_driver(library);
   cuda::Device device = 0;
@@ -43,7 +57,8 @@ CudaBuild cuda_build(int64_t index, const std::string& library) {
   driver.call(kCuAttribute, &major, cuda::kCapabilityMajor, device);
   driver.call(kCuAttribute, &minor, cuda::kCapabilityMinor, device);
   driver.call(kCuTotalMemory, &bytes, device);
-  return {.capability = 10 * major + minor, .memory_bytes = static_cast<int64_t>(bytes)};
+  return {
+      .capability = 10 * major + minor, .memory_bytes = static_cast<int64_t>(bytes), .uuid = cuda_uuid(driver, device)};
 }
 
 }  // namespace tbd

@@ -22,7 +22,11 @@ CudaDevices cuda_devices(const std::string& library = kCudaLibrary);
 struct CudaBuild {
   int capability = 0;  // 10 * major + minor: 90 for 9.0
   int64_t memory_bytes = 0;
+  std::string uuid;  // "GPU-5f3c1c9e-..." as NVML writes it
 };
 CudaBuild cuda_build(int64_t index, const std::string& library = kCudaLibrary);
+
+// Of a device by cuDeviceGet. Throws as CudaFunctions.
+std::string cuda_uuid(const CudaFunctions& driver, int device);
 
 }  // namespace tbd

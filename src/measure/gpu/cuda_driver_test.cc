@@ -40,6 +40,7 @@ TEST(CudaBuild, IsKnownWithoutAContext) {
   const CudaBuild build = cuda_build(1, TBD_BINARY_DIR "/scripted/libcuda.so.1");
   EXPECT_EQ(build.capability, 86);
   EXPECT_EQ(build.memory_bytes, 8000);
+  EXPECT_EQ(build.uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e01");
   EXPECT_THROW(cuda_build(2, TBD_BINARY_DIR "/scripted/libcuda.so.1"), Error);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "measure/gpu/own_memory.h"
 #include "measure/gpu/testing_nvml.h"
 
 namespace tbd {
@@ -141,6 +142,17 @@ TEST(Nvml, ADriverThatDoesNotAnswerIsToldApart) {
     const ScriptedNvml scripted(TBD_BINARY_DIR, cat("nvmlInit_v2 !", code));
     EXPECT_EQ(Nvml(scripted.library()).refusal().fault, fault) << code;
   }
+}
+
+TEST(OwnDeviceMemory, IsWhatIsUsedLessWhatWasUsedBefore) {
+  const ScriptedNvml scripted(TBD_BINARY_DIR,
+                              "nvmlDeviceGetCount_v2 2\n0 nvmlDeviceGetUUID GPU-1\n1 nvmlDeviceGetUUID GPU-2\n"
+                              "1 nvmlDeviceGetMemoryInfo 1000 400 | 1000 900 | !999\n");
+  const OwnDeviceMemory own("GPU-2", scripted.library());
+  EXPECT_EQ(own.bytes(), 500);
+  EXPECT_EQ(own.bytes(), std::nullopt);
+  EXPECT_EQ(OwnDeviceMemory("GPU-3", scripted.library()).bytes(), std::nullopt);
+  EXPECT_EQ(OwnDeviceMemory("GPU-2", "libno-such-library.so.7").bytes(), std::nullopt);
 }
 
 TEST(ThrottleNames, KeepABitWithoutAName) {
