@@ -215,7 +215,15 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
                                              {"ledger_held_bytes", ledger_->held_bytes()},
                                              {"ledger_resident_bytes", ledger_->resident_bytes()},
                                              {"tool_bytes", ledger_->own_bytes()}};
-  if (const auto live = session_.memory().live_bytes) memory["allocator_live_bytes"] = *live;
+  const SessionMemory counted = session_.memory();
+  const auto add = [&](const char* key, const std::optional<int64_t>& bytes) {
+    if (bytes) memory[key] = *bytes;
+  };
+  add("allocator_live_bytes", counted.live_bytes);
+  add("device_reserved_bytes", counted.reserved_bytes);
+  add("device_bytes", counted.device_bytes);
+  add("device_context_bytes", counted.context_bytes);
+  add("device_library_bytes", counted.library_bytes);
   if (process && before_load_) {
     memory["resident_bytes"] = process->resident_bytes;
     memory["file_bytes"] = process->file_bytes;

@@ -77,6 +77,10 @@ struct StepReport {
 
 struct SessionMemory {  // by the framework's allocator; nullopt where it does not count
   std::optional<int64_t> live_bytes, peak_bytes;
+  // Of another device than the processor: what the allocator holds of it now, used or not; what the process holds of
+  // it by the driver; of that, what its context took before anything was made, and what came beside the allocator by
+  // the end of the first step: kernels' code, and what libraries ask the driver for.
+  std::optional<int64_t> reserved_bytes = {}, device_bytes = {}, context_bytes = {}, library_bytes = {};
 };
 
 class Session {

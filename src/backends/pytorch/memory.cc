@@ -125,7 +125,13 @@ SessionMemory counted_memory(const c10::Device& device) {
   if (!allocator || !allocator->initialized()) return {};
   constexpr size_t kAll = 0;
   const c10::CachingDeviceAllocator::DeviceStats stats = allocator->getDeviceStats(device.index());
-  return {.live_bytes = stats.allocated_bytes[kAll].current, .peak_bytes = stats.allocated_bytes[kAll].peak};
+  return {.live_bytes = stats.allocated_bytes[kAll].current,
+          .peak_bytes = stats.allocated_bytes[kAll].peak,
+          .reserved_bytes = stats.reserved_bytes[kAll].current};
+}
+
+void make_context(const c10::Device& device) {
+  if (c10::DeviceAllocator* allocator = caching_allocator(device)) allocator->getMemoryInfo(device.index());
 }
 
 void reset_counted_peak(const c10::Device& device) {

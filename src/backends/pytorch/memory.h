@@ -22,5 +22,6 @@ std::string limited_settings(const std::string& before, int64_t bytes, int64_t a
 // Blocks as malloc rounds them. nullopt before count_memory.
 SessionMemory counted_memory(const c10::Device& device);
 void reset_counted_peak(const c10::Device& device);
+void make_context(const c10::Device& device);  // of CUDA, where there is none yet
 
 }  // namespace tbd::pytorch

@@ -14,6 +14,8 @@
 #include "backends/pytorch/onednn_linear.h"
 #include "backends/pytorch/phase.h"
 #include "backends/pytorch/version.h"
+#include "measure/gpu/cuda_driver.h"
+#include "measure/gpu/own_memory.h"
 #include "measure/memory_ledger.h"
 #include "worker/program_session.h"
 
@@ -59,6 +61,8 @@ class TorchSession final : public ProgramSession {
 
   void replay_phases();
   void meet(const LoadOptions& options);
+  void watch_device();
+  std::optional<int64_t> beside_allocator() const;
 
   bool obey_liveness_;
   MakeStepGraph graphs_;
@@ -66,7 +70,9 @@ class TorchSession final : public ProgramSession {
   at::Device device_ = at::kCPU;
   std::unique_ptr<OpRecorder> recorder_;     // of pass trace
   std::unique_ptr<DeviceRecorder> devices_;  // of pass trace on a CUDA device
-  std::optional<CopyStream> copies_;         // of a CUDA device, and the next
+  std::optional<OwnDeviceMemory> taken_;     // of pass memory on a CUDA device, and the next
+  std::optional<int64_t> context_bytes_, library_bytes_;
+  std::optional<CopyStream> copies_;  // of a CUDA device, and the next
   std::optional<StepClock> clock_;
   bool tracing_ = false;                // the last step was traced, and not handed over yet
   std::unique_ptr<Exchange> exchange_;  // of several ranks
@@ -106,6 +112,19 @@ void TorchSession::meet(const LoadOptions& options) {
   require_alike(exchange_->gather("identity", rank_identity()));
 }
 
+// How much the process holds of a GPU can only be told by who looks before it holds any.
+void TorchSession::watch_device() {
+  taken_.emplace(cuda_build(device_.index()).uuid);
+  make_context(device_);
+  context_bytes_ = taken_->bytes();
+}
+
+std::optional<int64_t> TorchSession::beside_allocator() const {
+  const SessionMemory now = memory();
+  if (!now.device_bytes || !now.reserved_bytes || !now.context_bytes) return std::nullopt;
+  return *now.device_bytes - *now.reserved_bytes - *now.context_bytes;
+}
+
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
   if (options.device_memory_bytes) limit_memory(*options.device_memory_bytes, device_);
@@ -114,6 +133,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   else
     graphs_ = {};
   count_memory();
+  if (options.ledger && device_.is_cuda()) watch_device();
   watch_memory(options.ledger, device_);
   use_one_interop_thread();
   at::set_num_threads(static_cast<int>(options.threads));
@@ -188,6 +208,7 @@ StepReport TorchSession::run_step(const StepRequest& request) {
     synchronize(device_);
     if (clock_) report.device_ns = clock_->elapsed_ns();
     if (ledger) ledger->settle(MemoryClass::optimizer_state);  // what an update left
+    if (taken_ && !library_bytes_) library_bytes_ = beside_allocator();
     return report;
   });
 }
@@ -201,7 +222,13 @@ std::string TorchSession::first_non_finite() {
   return guarded([&] { return ProgramSession::first_non_finite(); });
 }
 
-SessionMemory TorchSession::memory() const { return counted_memory(device_); }
+SessionMemory TorchSession::memory() const {
+  SessionMemory out = counted_memory(device_);
+  if (taken_) out.device_bytes = taken_->bytes();
+  out.context_bytes = context_bytes_;
+  out.library_bytes = library_bytes_;
+  return out;
+}
 void TorchSession::reset_peak_memory() { reset_counted_peak(device_); }
 
 std::optional<double> TorchSession::gemm_rate(const Precision& precision, double seconds) {
