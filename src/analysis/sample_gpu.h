@@ -96,9 +96,9 @@ inline void add_gpu_memory(Record& record) {
   LaunchInfo& info = record.launches.back().info;
   info.host["memory"]["device_reserved_bytes"] = 256 << 20;
   info.host["memory"]["device_context_bytes"] = 300 << 20;
-  Json gpu = gpu_use_json();
-  gpu["use"]["process_memory_bytes"] = {{"mean", 500 << 20}, {"peak", 596 << 20}};
-  info.gpu.emplace(gpu);
+  info.host["memory"]["device_bytes"] = 696 << 20;
+  info.host["memory"]["device_library_bytes"] = 100 << 20;
+  info.gpu.emplace(gpu_use_json());
 }
 
 }  // namespace tbd::sample

@@ -57,11 +57,13 @@ constexpr Topic kMemoryTopics[] = {
      "Resident memory that no part explains, at the end of the last step; on a GPU the process's device memory that "
      "none does.",
      "resident - touched blocks - runtime - files - kept by malloc - tool; on a GPU: by the driver - asked for - "
-     "rounding - kept by the allocator - context",
-     "", "Pages that are there, by the kernel's account of the process; on a GPU NVML's figure of the process.", "",
-     "Closed: at most 1 % of it or 16 MiB (GPU: 64 MiB), the larger; open otherwise. On a GPU the rest is kernels' "
-     "code "
-     "and what libraries took from the driver."},
+     "rounding - kept by the allocator - context - libraries",
+     "",
+     "Pages that are there, by the kernel's account of the process; on a GPU what NVML says is used, less what was "
+     "before.",
+     "",
+     "Closed: at most 1 % of it or 16 MiB (GPU: 64 MiB), the larger; open otherwise. On a GPU the rest came after "
+     "the first step."},
     {"memory.evidence", "", "How much a framework lets be known: exact, partial or plan.", "",
      "exact: every block as it comes and goes. partial: most blocks, the rest is a residual. plan: what is planned is "
      "one sum.",

@@ -1,7 +1,6 @@
 #include "analysis/memory/memory_report.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/metric_parts.h"
 #include "base/json.h"
@@ -35,25 +34,24 @@ MemoryClosure closure_of_process(const Json& memory) {
   return closure;
 }
 
-// The process's own part by the driver, and the greatest: a caching allocator keeps what it once took.
-std::optional<int64_t> process_on_device(const LaunchInfo& info) {
-  const Json* use = gpu_use_of(info);
-  const std::optional<Json> own = use ? maybe<Json>(*use, "process_memory_bytes") : std::nullopt;
-  if (!own || !own->is_object()) return std::nullopt;
-  const std::optional<double> peak = maybe<double>(*own, "peak");
-  return peak ? std::optional<int64_t>(std::llround(*peak)) : std::nullopt;
-}
-
-MemoryClosure closure_of_device(const LaunchInfo& info, const Json& memory, const MemorySnapshot& peak) {
-  MemoryClosure closure{.of_device = true, .total = process_on_device(info)};
-  const int64_t requested = sum(peak.requested);
-  const int64_t libraries = peak.requested[static_cast<size_t>(MemoryClass::library_workspace)];
-  const std::optional<int64_t> reserved = bytes_in(memory, "device_reserved_bytes");
-  closure.parts = {{"blocks, as asked for, without workspaces of libraries", requested - libraries},
+// At the end of the last step, when the worker asked the allocator and the driver.
+MemoryClosure closure_of_device(const Json& memory, const MemoryStudy& study) {
+  MemoryClosure closure{.of_device = true, .total = bytes_in(memory, "device_bytes")};
+  std::optional<int64_t> blocks, libraries, rounding, kept_free;
+  if (!study.after_steps.empty()) {
+    const MemorySnapshot& end = study.after_steps.back();
+    libraries = end.requested[static_cast<size_t>(MemoryClass::library_workspace)];
+    blocks = sum(end.requested) - *libraries;
+    rounding = end.held - sum(end.requested);
+    if (const auto reserved = bytes_in(memory, "device_reserved_bytes")) kept_free = *reserved - end.held;
+  }
+  closure.parts = {{"blocks, as asked for, without workspaces of libraries", blocks},
                    {"workspaces of libraries", libraries},
-                   {"rounding of the allocator", peak.held - requested},
-                   {"kept free by the allocator", reserved ? std::optional(*reserved - peak.held) : std::nullopt},
-                   {"context and libraries before a program was loaded", bytes_in(memory, "device_context_bytes")}};
+                   {"rounding of the allocator", rounding},
+                   {"kept free by the allocator", kept_free},
+                   {"the context, before anything was made on the device", bytes_in(memory, "device_context_bytes")},
+                   {"kernels' code and what libraries took from the driver, by the end of the first step",
+                    bytes_in(memory, "device_library_bytes")}};
   closure.unexplained = rest(closure.total, closure.parts);
   return closure;
 }
@@ -87,8 +85,7 @@ std::optional<MemoryReport> memory_report(const Record& record) {
   report.allocator_live = bytes_in(memory, "allocator_live_bytes");
   report.ledger_held = bytes_in(memory, "ledger_held_bytes");
   report.resident_bytes = bytes_in(memory, "resident_bytes");
-  report.closure = on_gpu(record.run.workload) ? closure_of_device(found->info, memory, report.study.peak)
-                                               : closure_of_process(memory);
+  report.closure = on_gpu(record.run.workload) ? closure_of_device(memory, report.study) : closure_of_process(memory);
   return report;
 }
 

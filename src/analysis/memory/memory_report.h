@@ -17,8 +17,8 @@ struct MemoryPart {
   std::optional<int64_t> bytes;
 };
 
-// What the process holds where the blocks lie, split into parts: its resident memory at the end of the last step, or on
-// a GPU its device memory, which the driver counts, at the peak.
+// What the process holds at the end of the last step where the blocks lie, split into parts: its resident memory, or on
+// a GPU its device memory, which the driver counts.
 struct MemoryClosure {
   bool of_device = false;
   std::vector<MemoryPart> parts;              // add up to `total` with `unexplained`

@@ -55,8 +55,9 @@ std::string closure_sentence(const MemoryClosure& closure) {
     return *closed ? cat("Closed: at most 1 % or ", what, " is unexplained.")
                    : cat("Open: more than 1 % and ", what, " is unexplained.");
   if (!closure.of_device) return "";
-  if (!closure.total) return "Not closed: the driver did not say what the process itself holds of the device.";
-  return "Not closed: the worker did not say what its allocator reserved, or what the context took.";
+  return "Not closed: the worker did not say what the process holds of the device, what its allocator reserved, or "
+         "what "
+         "the context and libraries took.";
 }
 
 }  // namespace
@@ -108,12 +109,10 @@ Table memory_closure_table(const MemoryReport& report) {
   add("end", "live by the ledger", report.ledger_held);
   add("end", "difference", report.difference());
   const MemoryClosure& closure = report.closure;
-  const char* at = closure.of_device ? "peak" : "end";
-  for (const MemoryPart& part : closure.parts) add(at, part.what, part.bytes);
-  add(at, closure.of_device ? "device memory of the process, by the driver" : "resident, by the system", closure.total);
-  add(at,
-      closure.of_device ? "of it unexplained: kernels' code, what libraries took from the driver" : "of it unexplained",
-      closure.unexplained);
+  for (const MemoryPart& part : closure.parts) add("end", part.what, part.bytes);
+  add("end", closure.of_device ? "device memory of the process, by the driver" : "resident, by the system",
+      closure.total);
+  add("end", "of it unexplained", closure.unexplained);
   if (closure.of_device) add("end", "resident memory of the host's process", report.resident_bytes);
   table.notes = {closure_sentence(closure)};
   if (table.notes.front().empty()) table.notes.clear();

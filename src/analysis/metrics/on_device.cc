@@ -71,7 +71,8 @@ void device_share_facts(const RunView& run, Facts& facts) {
   add_column("time on the device", "ns", &StepRow::device_ns, run, facts);
 }
 
-constexpr std::string_view kSamples = "On a GPU: NVML, ten times a second from the first to the last step.";
+constexpr std::string_view kSamples =
+    "On a GPU: NVML, ten times a second from the end of the first step to that of the last.";
 
 constexpr Metric kGpuMetrics[] = {
     {.id = "gpu_utilization",

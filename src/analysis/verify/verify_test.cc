@@ -314,7 +314,7 @@ TEST_F(Planted, FindsUnexplainedDeviceMemory) {
   EXPECT_EQ(verdict_of("memory-1: closure"), CheckVerdict::ok);
   EXPECT_THAT(found(), testing::IsEmpty());
   edit_json(folder() / "launches/memory-1/launch.json",
-            [](Json& launch) { launch["gpu"]["use"]["process_memory_bytes"]["peak"] = int64_t{1} << 30; });
+            [](Json& launch) { launch["host"]["memory"]["device_bytes"] = int64_t{1} << 30; });
   EXPECT_THAT(found(), testing::ElementsAre("memory-1: closure"));
   edit_json(folder() / "launches/memory-1/launch.json",
             [](Json& launch) { launch["host"]["memory"].erase("device_context_bytes"); });
