@@ -13,6 +13,11 @@
 
 namespace tbd {
 
+// The steps of a launch, in instants of now_ns().
+struct StepSpan {
+  int64_t begin_ns = 0, first_end_ns = 0, end_ns = 0;  // the first step's begin and end, the last one's end
+};
+
 class GpuObserver {
  public:
   // Samples the device that CUDA counts as `device` in a process with these variables, from now on. Where the driver
@@ -20,8 +25,8 @@ class GpuObserver {
   GpuObserver(const Device& device, const std::map<std::string, std::string>& environment, const std::string& library);
 
   // Ends sampling, once. Writes gpu.csv into `folder`. Returns launch.json's "gpu" (docs/record.md), whose "use" is of
-  // the window between two instants of now_ns().
-  Json end(int64_t begin_ns, int64_t end_ns, pid_t worker, const std::filesystem::path& folder);
+  // these steps.
+  Json end(const StepSpan& steps, pid_t worker, const std::filesystem::path& folder);
 
  private:
   Nvml nvml_;

@@ -39,16 +39,20 @@ class StepTimes {
  public:
   void add(std::span<const StepRow> rows) {
     for (const StepRow& row : rows) {
-      if (last_ns_ > 0) times_.push_back(1e-9 * static_cast<double>(row.completed_ns - last_ns_));
+      if (last_ns_ > 0)
+        times_.push_back(1e-9 * static_cast<double>(row.completed_ns - last_ns_));
+      else
+        first_ns_ = row.completed_ns;
       last_ns_ = row.completed_ns + row.pause_ns.value_or(0);
     }
   }
   std::span<const double> times() const { return times_; }
-  int64_t last_ns() const { return last_ns_; }  // completion of the last step; 0 before the first
+  int64_t first_ns() const { return first_ns_; }  // completion of the first step; 0 before it
+  int64_t last_ns() const { return last_ns_; }    // of the last one
 
  private:
   std::vector<double> times_;
-  int64_t last_ns_ = 0;
+  int64_t first_ns_ = 0, last_ns_ = 0;
 };
 
 class LaunchRun {
@@ -71,8 +75,10 @@ class LaunchRun {
     } else {
       GpuObserver gpu(prepared_.cell.device, environment, settings_.gpu_library);
       const auto end = [&] {
-        const int64_t begin = worker_began_ns_ + result_.info.first_step_began_ns.value_or(0);
-        result_.info.gpu = gpu.end(begin, worker_began_ns_ + series_.last_ns(), worker.pid(), folder);
+        const StepSpan steps = {.begin_ns = worker_began_ns_ + result_.info.first_step_began_ns.value_or(0),
+                                .first_end_ns = worker_began_ns_ + series_.first_ns(),
+                                .end_ns = worker_began_ns_ + series_.last_ns()};
+        result_.info.gpu = gpu.end(steps, worker.pid(), folder);
       };
       try {
         train_pass(worker, folder);

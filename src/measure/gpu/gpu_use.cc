@@ -53,8 +53,8 @@ std::optional<double> counted_power(Samples samples) {
 void add_energy(GpuUse& use, Samples samples, double window_s) {
   if (const auto power = counted_power(samples)) {
     use.energy_joules = *power * window_s;
-  } else if (use.power_w) {
-    use.energy_joules = use.power_w->mean * window_s;
+  } else if (const auto power_w = mean_and_peak(samples, &GpuSample::power_w)) {
+    use.energy_joules = power_w->mean * window_s;
     use.energy_from_power = true;
   }
 }
@@ -142,24 +142,27 @@ void flag_sharing(GpuUse& use, Samples samples, const std::set<int64_t>& own) {
 
 }  // namespace
 
-std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t end_ns, const std::set<int64_t>& own) {
+std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t end_ns, const std::set<int64_t>& own,
+                              int64_t settled_ns) {
   const Samples samples = samples_within(series.samples, begin_ns, end_ns);
   if (samples.size() < 2) return std::nullopt;
   const double window_s = seconds_of(end_ns - begin_ns);
+  Samples settled = samples_within(series.samples, std::max(begin_ns, settled_ns), end_ns);
+  if (settled.size() < 2) settled = samples;
   GpuUse use{.sampled_s = seconds_of(samples.back().time_ns - samples.front().time_ns),
              .samples = std::ssize(samples),
-             .util_gpu = mean_and_peak(samples, &GpuSample::util_gpu),
-             .util_memory = mean_and_peak(samples, &GpuSample::util_memory),
+             .util_gpu = mean_and_peak(settled, &GpuSample::util_gpu),
+             .util_memory = mean_and_peak(settled, &GpuSample::util_memory),
              .memory_bytes = mean_and_peak(samples, &GpuSample::memory_bytes),
              .process_memory_bytes = memory_of_own(samples, own),
-             .sm_clock_mhz = mean_and_peak(samples, &GpuSample::sm_clock_mhz),
-             .memory_clock_mhz = mean_and_peak(samples, &GpuSample::memory_clock_mhz),
-             .power_w = mean_and_peak(samples, &GpuSample::power_w),
-             .temperature_celsius = mean_and_peak(samples, &GpuSample::temperature_celsius)};
+             .sm_clock_mhz = mean_and_peak(settled, &GpuSample::sm_clock_mhz),
+             .memory_clock_mhz = mean_and_peak(settled, &GpuSample::memory_clock_mhz),
+             .power_w = mean_and_peak(settled, &GpuSample::power_w),
+             .temperature_celsius = mean_and_peak(settled, &GpuSample::temperature_celsius)};
   if (use.sampled_s < kLeastCover * window_s) return std::nullopt;
   add_energy(use, samples, window_s);
-  flag_throttling(use, samples);
-  flag_clock_drift(use, samples);
+  flag_throttling(use, settled);
+  flag_clock_drift(use, settled);
   flag_sharing(use, samples, own);
   return use;
 }

@@ -38,6 +38,8 @@ struct GpuUse {
 
 // Over the samples inside [begin_ns, end_ns]; nullopt unless they cover at least half of it. `own` are the processes of
 // the workload, as the driver numbers them.
+//   Utilization, clocks, power, temperature, throttling and drift: of those samples after `settled_ns`, where two are
+//   left. A first step that tries kernels for seconds says nothing of training. Memory, energy and processes: of all.
 //   Energy: the counter's rise, scaled from what the samples cover to the window. Where the counter is missing or went
 //   back, mean power x time.
 //   throttled: a sample names a reason of kThrottled.
@@ -45,6 +47,7 @@ struct GpuUse {
 //   shared-device: a process that is not among `own`. Where none of `own` is listed, one of the listed is taken for it:
 //   inside a container processes have other numbers than the driver's. process_memory_bytes is then known only where it
 //   is alone.
-std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t end_ns, const std::set<int64_t>& own);
+std::optional<GpuUse> gpu_use(const GpuSeries& series, int64_t begin_ns, int64_t end_ns, const std::set<int64_t>& own,
+                              int64_t settled_ns = 0);
 
 }  // namespace tbd

@@ -61,6 +61,28 @@ TEST(GpuUse, IsOfTheWindowAlone) {
   EXPECT_NEAR(use.energy_joules.value(), 600, 1e-6);
 }
 
+// Kernels are chosen by trial in the first step: the device idles then, and takes memory that it gives back.
+TEST(GpuUse, OfTrainingBeginsAfterTheFirstStep) {
+  GpuSeries series = steady_series();
+  for (size_t i = 0; i < 60; ++i) {
+    series.samples[i].util_gpu = 0;
+    series.samples[i].power_w = 100;
+    series.samples[i].memory_bytes = 9'000'000'000;
+    series.samples[i].sm_clock_mhz = 1000;
+    series.samples[i].throttle_reasons = kPowerCap;
+  }
+  const GpuUse use = gpu_use(series, 0, 100 * kTenth, {}, 60 * kTenth).value();
+  EXPECT_NEAR(use.util_gpu->mean, 0.9, 1e-12);
+  EXPECT_EQ(use.power_w->peak, 300);
+  EXPECT_NEAR(use.power_w->mean, 300, 1e-9);
+  EXPECT_EQ(use.clock_drift, 0);
+  EXPECT_EQ(use.flags, Flags{});
+  EXPECT_EQ(use.memory_bytes->peak, 9'000'000'000);
+  EXPECT_NEAR(use.energy_joules.value(), 3000, 1e-6);
+  const GpuUse all = gpu_use(series, 0, 100 * kTenth, {}, 200 * kTenth).value();
+  EXPECT_LT(all.util_gpu->mean, 0.5) << "no sample is left: of all";
+}
+
 TEST(GpuUse, ScalesEnergyFromTheSamplesToTheWindow) {
   const GpuUse use = gpu_use(steady_series(), 10 * kTenth + 1, 20 * kTenth - 1, {}).value();
   EXPECT_DOUBLE_EQ(use.sampled_s, 0.8);
