@@ -201,7 +201,9 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   in_pairs({[&] {
               StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
-              made.whole.emplace(whole_step(std::move(reference(exact).front()), *made.padding));
+              WholeStep step = whole_step(std::move(reference(exact).front()), *made.padding);
+              std::map<std::string, double> rounded = rounded_decays(made.program, step.last);
+              made.whole.emplace(std::move(step), std::move(rounded));
             },
             [&] {
               StepJob exact{.program = with_precision(made.nodes.program, Precision::kFp64),

@@ -78,11 +78,12 @@ GateResult judge_rule(const Update& update, const NodeProgram& nodes, const std:
                 .worst = WorstElement{{}, number.recovered, number.declared}});
   for (const auto& [name, tensor] : exact.back()) {
     if (!is_rule(name)) continue;
+    const double decay = rounded_decay(update.optimizer, name, dtype);
     result.add({.where = name,
                 .what = cat("value after ", exact.size(), " updates"),
                 .error = largest_difference(got.back().at(name), tensor),
-                .bound = kUpdateRoundings * epsilon(dtype) * largest(tensor),
-                .source = "16 eps",
+                .bound = (kUpdateRoundings * epsilon(dtype) + decay) * largest(tensor),
+                .source = decay > 0 ? "16 eps and a rounded beta" : "16 eps",
                 .worst = worst_element(got.back().at(name), tensor)});
   }
   return result;

@@ -4,6 +4,7 @@
 
 #include "graph/passes.h"
 #include "runner/equivalence/phase_case.h"
+#include "runner/equivalence/update_rule.h"
 
 namespace tbd {
 namespace {
@@ -37,7 +38,9 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
 
   StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
   exact.runs = {run_of(weights_, inputs_)};
-  whole_.emplace(first_and_last(std::move(reference(exact).front())));
+  WholeStep step = first_and_last(std::move(reference(exact).front()));
+  std::map<std::string, double> rounded = rounded_decays(program_, step.last);
+  whole_.emplace(std::move(step), std::move(rounded));
   // A launch for each: the steps of a worker count on, and phases begin with the first ones.
   const auto widen = [&](const ImageLayout& layout, int64_t threads, const StepRun& run) {
     StepJob each = job(Precision::kFp32, layout, threads);

@@ -5,6 +5,7 @@
 
 #include "base/philox.h"
 #include "runner/equivalence/compare.h"
+#include "runner/equivalence/tolerance.h"
 
 namespace tbd {
 namespace {
@@ -168,6 +169,22 @@ std::vector<RuleNumber> recovered_rule(const Update& update, const NodeProgram& 
   for (size_t group = 0; group < update.groups.size(); ++group)
     for (RuleNumber& number : Recovery(update, group, clipped, nodes, first, second).run())
       out.push_back(std::move(number));
+  return out;
+}
+
+double rounded_decay(const Optimizer& optimizer, std::string_view tensor, DType dtype) {
+  if (optimizer.kind == Optimizer::Kind::sgd) return 0;
+  const auto off = [&](double beta) { return epsilon(dtype) / 4 / (1 - beta); };
+  if (tensor.ends_with("/exp_avg_sq")) return off(optimizer.beta2);
+  return tensor.ends_with("/exp_avg") ? off(optimizer.beta1) : 0;
+}
+
+std::map<std::string, double> rounded_decays(const Program& program, const TensorMap& tensors) {
+  std::map<std::string, double> out;
+  for (const auto& [name, tensor] : tensors)
+    for (const Phase& phase : program.phases)
+      if (const double off = rounded_decay(phase.update.optimizer, name, DType::f32); off > 0)
+        out[name] = std::max(out[name], off);
   return out;
 }
 

@@ -21,7 +21,8 @@ bool belongs_to(const std::string& tensor, const std::string& parameter) {
 
 }  // namespace
 
-WholeReference::WholeReference(WholeStep exact) : exact_(std::move(exact)) {
+WholeReference::WholeReference(WholeStep exact, std::map<std::string, double> rounded)
+    : exact_(std::move(exact)), rounded_(std::move(rounded)) {
   for (const auto& [name, tensor] : exact_.first)
     if (name.starts_with("grad/")) largest_gradient_ = std::max(largest_gradient_, norm(tensor));
   for (const auto& [name, tensor] : exact_.first)
@@ -77,6 +78,10 @@ void WholeReference::judge_tensor(const std::string& name, const HostTensor& exa
   finding.error = relative_error(found->second, exact);
   finding.bound = std::max(kErrorFloor, kSpreads * spread.error);
   if (finding.bound == kErrorFloor) finding.source = "the least that is asked";
+  if (const auto further = rounded_.find(name); further != rounded_.end()) {
+    finding.source += ", and a rounded beta";
+    finding.bound += further->second;
+  }
   result.add(finding);
   if (!name.starts_with("grad/")) return;
   finding.what = "factor";

@@ -14,7 +14,8 @@ struct WholeStep {
 
 class WholeReference {
  public:
-  explicit WholeReference(WholeStep exact);
+  // `rounded`: what further a tensor may lie off, relative (rounded_decays in update_rule.h).
+  explicit WholeReference(WholeStep exact, std::map<std::string, double> rounded = {});
   void add_float32_run(const WholeStep& run);  // widens the bounds
   GateResult judge(const WholeStep& got) const;
 
@@ -27,6 +28,7 @@ class WholeReference {
   void judge_tensor(const std::string& name, const HostTensor& exact, const TensorMap& got, GateResult& result) const;
 
   WholeStep exact_;
+  std::map<std::string, double> rounded_;
   std::map<std::string, Spread> spread_;
   double largest_gradient_ = 0;              // 2-norm
   std::vector<std::string> zero_gradients_;  // parameters whose gradient is 0 but for rounding

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "runner/equivalence/equivalence.h"
+#include "runner/equivalence/update_rule.h"
 #include "runner/equivalence/verified.h"
 
 namespace tbd {
@@ -41,6 +42,25 @@ TEST(WholeSteps, AMissingTensorFails) {
   got.last.clear();
   ASSERT_EQ(reference.judge(got).failed.size(), 1u);
   EXPECT_EQ(reference.judge(got).failed[0].where, "param/b");
+}
+
+// As PyTorch's fused AdamW on a GPU has it: 1 - 0.999 computed from a beta in float32 is 1.3e-5 too small.
+TEST(WholeSteps, ABetaInFloat32IsARoundingOfItsSlotAlone) {
+  const Optimizer adamw = {.kind = Optimizer::Kind::adamw};
+  const double off = 1 - static_cast<double>(1 - 0.999F) / (1 - 0.999);
+  ASSERT_GT(off, 1.2e-5);
+  EXPECT_LT(off, rounded_decay(adamw, "state/w/exp_avg_sq", DType::f32));
+  EXPECT_LT(rounded_decay(adamw, "state/w/exp_avg_sq", DType::f32), 3e-5);
+  EXPECT_EQ(rounded_decay(adamw, "param/w", DType::f32), 0);
+  EXPECT_EQ(rounded_decay({}, "state/w/exp_avg_sq", DType::f32), 0);
+  Program program;
+  program.phases.push_back({.update = {.optimizer = adamw}});
+  const auto with = [](const char* name, double value) { return WholeStep{{}, {{name, doubles({value})}}}; };
+  for (const auto& [name, passes] : {std::pair("state/w/exp_avg_sq", true), {"param/w", false}}) {
+    const WholeReference reference(with(name, 1), rounded_decays(program, with(name, 1).last));
+    EXPECT_EQ(reference.judge(with(name, 1 - off)).failed.empty(), passes) << name;
+    EXPECT_FALSE(reference.judge(with(name, 1 - 5e-5)).failed.empty()) << name;
+  }
 }
 
 TEST(WholeSteps, MovedValuesKeepMasksLabelsAndZeros) {
