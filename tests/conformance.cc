@@ -205,8 +205,9 @@ Support check_op_cases(const WorkerEntry& entry, const RunnerSettings& settings,
   return support;
 }
 
-Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference) {
-  const double bound = tolerance(c.op, operand_shapes(c), stored_type(precision));
+Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference,
+                            double least) {
+  const double bound = std::max(least, tolerance(c.op, operand_shapes(c), stored_type(precision)));
   Difference worst = {.tolerance = bound, .missing = reference.empty() ? "the reference has no result" : ""};
   for (const auto& [name, tensor] : reference) {
     const Difference d = difference(name, values, tensor, bound);

@@ -42,8 +42,9 @@ struct Difference {
   std::string missing;              // why there is nothing to compare
   bool within() const { return missing.empty() && error <= tolerance; }
 };
-// The worst of the case's tensors by error / tolerance.
-Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference);
+// The worst of the case's tensors by error / tolerance, which is at least `least`.
+Difference worst_difference(const OpCase& c, Precision precision, const TensorMap& values, const TensorMap& reference,
+                            double least = 0);
 
 // "conv2d.3 {"out":4} (2, 4, 7, 6) in bf16": for messages.
 std::string described(const OpCase& c, Precision precision);

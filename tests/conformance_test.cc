@@ -101,9 +101,16 @@ class Summary {
   std::map<std::string, std::pair<double, std::string>> worst_;
 };
 
+// cuDNN's recurrent cells lie off by more than rounding in fp32, TF32 off or not: 5e-6 to 2e-5 in cells of few units,
+// 5e-7 in 256, where torch's own kernels on the same GPU lie off by 2e-7 (seen with cuDNN of torch 2.11).
+double known_on_gpu(const OpCase& c, Precision precision) {
+  const bool cell = kind(c.op) == "lstm" || kind(c.op) == "gru";
+  return cell && precision == Precision::kFp32 ? 3e-5 : 0;
+}
+
 // Adds a failure for each case that did not run or lies outside its tolerance; returns the pairs that ran.
 std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& cases, Precision precision,
-                     const OpRun& run, const OpRun& reference) {
+                     const OpRun& run, const OpRun& reference, bool on_gpu) {
   std::set<Pair> ran;
   Summary summary(framework, precision);
   for (const OpCase& c : cases) {
@@ -121,7 +128,8 @@ std::set<Pair> judge(const std::string& framework, const std::vector<OpCase>& ca
     ran.emplace(kind(c.op), precision.text());
     const auto found = run.tensors.find(c.name), expected = reference.tensors.find(c.name);
     const Difference worst = worst_difference(c, precision, found == run.tensors.end() ? TensorMap{} : found->second,
-                                              expected == reference.tensors.end() ? TensorMap{} : expected->second);
+                                              expected == reference.tensors.end() ? TensorMap{} : expected->second,
+                                              on_gpu ? known_on_gpu(c, precision) : 0);
     const std::string line =
         cat(what, ": ", worst.tensor, " ", worst.missing, " error ", worst.error, ", tolerance ", worst.tolerance);
     EXPECT_TRUE(worst.within()) << line;
@@ -144,7 +152,7 @@ TEST_P(Conformance, EveryOpIsThatOfTheReference) {
     for (const ImageLayout& layout : layouts(precisions[i])) {
       SCOPED_TRACE(layout);
       const OpRun run = run_op_cases(worker(), settings_, cases, in(precisions[i], rounded[i], layout)).at(0);
-      ran.merge(judge(where(), cases, precisions[i], run, expected[i]));
+      ran.merge(judge(where(), cases, precisions[i], run, expected[i], on_gpu()));
     }
   if (on_gpu() || matrix_is_of_another_version()) return;
   EXPECT_EQ(ran, listed_runs(section())) << "against " << matrix_file();
