@@ -26,6 +26,10 @@ class Absent(Exception):
     """One clause: why a part cannot be run here."""
 
 
+class Unfinished(Exception):
+    """One clause: how far a part came before its time ended. The next call goes on."""
+
+
 class Failed(Exception):
     """One clause: what went wrong."""
 
@@ -144,7 +148,7 @@ def device_part(machine, seconds):
     rows = [row for row in rows_of(out) if str(row.get("item", "")).startswith("GPU")]
     if machine.device != "cpu" and not any(row["item"] == "GPU 0" and row["available"] for row in rows):
         raise Failed("the doctor sees no GPU")
-    return command, [figure(row["item"], row["found"]) for row in rows]
+    return command, [figure(row["item"], row["reason"]) for row in rows]
 
 
 def conformance_part(machine, seconds):
@@ -169,17 +173,52 @@ def conformance_part(machine, seconds):
     return command, figures
 
 
-def check_part(machine, seconds):
-    command = machine.tbd("check", "--all", "--device", machine.device, "--framework", "pytorch", "--json")
+def tests_part(machine, seconds):
+    """Tests of the back-end that need a GPU."""
+    if machine.device == "cpu":
+        raise Absent("these tests need a GPU")
+    report = machine.out / "tests.json"
+    command = [str(machine.programs / "test_pytorch"), "--gtest_filter=*OnGpu*", f"--gtest_output=json:{report}"]
     code, out, err = machine.run(command, seconds)
-    rows = rows_of(out)
-    if not rows:
-        raise Failed(last_line(err))
-    bad = [f"{row['model']} {row['config']}: {row['fault'] or 'a gate failed'}" for row in rows if not row["passed"]]
-    figures = [figure("networks and configurations", len(rows)), figure("not equal", len(bad))]
-    if code:
-        raise Failed("; ".join(bad) or f"exit {code}: {last_line(err)}")
-    return command, figures
+    if not report.is_file():
+        raise Failed(f"the tests ended with {code}: {last_line(out + err)}")
+    tests = [test for suite in json.loads(report.read_text())["testsuites"] for test in suite["testsuite"]]
+    failed = [test["name"] for test in tests if test.get("failures")]
+    skipped = [test["name"] for test in tests if test.get("result") == "SKIPPED"]
+    if failed:
+        raise Failed(f"failed: {', '.join(failed)}")
+    if skipped or not tests:
+        raise Absent(f"skipped: {', '.join(skipped) or 'all'}")
+    return command, [figure("tests of a GPU that pass", len(tests))]
+
+
+def check_part(machine, seconds):
+    """Every network in its first tiny configuration, one after the other: what is done is kept for the next call."""
+    ends, bad, done = time.monotonic() + seconds, [], 0
+    code, out, err = machine.run(machine.tbd("list", "--json"), 20)
+    models = sorted({row["model"] for row in rows_of(out) if "model" in row})
+    if code or not models:
+        raise Failed(f"tbd list: {last_line(err)}")
+    for model in models:
+        kept = machine.out / f"check-{model}.jsonl"
+        if not kept.is_file():
+            left = ends - time.monotonic()
+            if left < 15:
+                raise Unfinished(f"{done} of {len(models)} networks were checked")
+            _, out, err = machine.run(check_command(machine, model), left)
+            if not rows_of(out):
+                raise Failed(f"{model}: {last_line(err)}")
+            kept.write_text(out)
+        rows = rows_of(kept.read_text())
+        bad += [f"{row['model']} {row['config']}: {row['fault'] or 'a gate failed'}" for row in rows if not row["passed"]]
+        done += 1
+    if bad:
+        raise Failed("; ".join(bad))
+    return check_command(machine, "MODEL"), [figure("networks that are equal", done)]
+
+
+def check_command(machine, model):
+    return machine.tbd("check", model, "--device", machine.device, "--framework", "pytorch", "--json")
 
 
 def throughput_of(machine, model, config, batch, precision, mode, rounds=6, steps=5):
@@ -283,8 +322,8 @@ def peaks_part(machine, seconds):
 
 # Name, function, the most seconds of it.
 PARTS = [("device", device_part, 20), ("peaks", peaks_part, 60), ("conformance", conformance_part, 120),
-         ("check", check_part, 150), ("throughput", throughput_part, 150), ("profiler", profiler_part, 50),
-         ("closure", closure_part, 50)]
+         ("tests", tests_part, 60), ("throughput", throughput_part, 160), ("profiler", profiler_part, 50),
+         ("closure", closure_part, 50), ("check", check_part, 280)]
 
 
 def result_of(part, machine, seconds):
@@ -299,8 +338,12 @@ def result_of(part, machine, seconds):
         result["command"] = shown
     except Absent as reason:
         result.update(status="absent", reason=str(reason))
+    except Unfinished as reason:
+        result.update(status="unfinished", reason=f"{reason}: the same command goes on")
     except Failed as reason:
         result.update(status="fail", reason=str(reason))
+    except Exception as reason:  # a fault of the part itself: the others go on
+        result.update(status="fail", reason=f"{type(reason).__name__}: {reason}")
     result["seconds"] = round(time.monotonic() - began, 1)
     return result
 
@@ -333,7 +376,8 @@ def run_parts(parts, machine, out, seconds):
             continue
         print(f"gpu_acceptance: {part[0]}, at most {min(left, part[2]):.0f} s", file=sys.stderr, flush=True)
         result = result_of(part, machine, min(left, part[2]))
-        kept.write_text(json.dumps(result, indent=1))
+        if result["status"] != "unfinished":
+            kept.write_text(json.dumps(result, indent=1))
         results.append(result)
     return results
 

@@ -17,7 +17,7 @@ pack() {
   root=${XDG_CACHE_HOME:-$HOME/.cache}/tbd/frameworks/pytorch-$version
   cmake --preset dev -S "$here" -B "$build" -DCMAKE_BUILD_TYPE=Release -DTBD_UNITY=ON -DTBD_JOIN_TESTS=ON -DTBD_BENCH=ON \
     -DTBD_WERROR=OFF "-DTBD_TORCH_ROOT=$root" >"$build.log" 2>&1 || fail "configuring failed; see $build.log"
-  programs="tbd tbd-worker-pytorch conformance_test bench_pytorch_model"
+  programs="tbd tbd-worker-pytorch conformance_test test_pytorch bench_pytorch_model"
   cmake --build "$build" -j "$(nproc)" --target $programs >>"$build.log" 2>&1 || fail "building failed; see $build.log"
   mkdir -p "$pack/bin" "$pack/lib" "$pack/libc"
   for program in $programs; do

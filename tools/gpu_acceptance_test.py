@@ -74,6 +74,36 @@ class Acceptance(unittest.TestCase):
         self.main(parts)
         self.assertEqual(self.called, ["one"])
 
+    def test_a_fault_of_a_part_itself_ends_it_alone(self):
+        code, out, _ = self.main([self.part("one", KeyError("found")), self.part("two")])
+        self.assertEqual((code, out), (1, "one: fail: KeyError: 'found'\ntwo: pass\n"))
+
+    def test_a_part_that_is_not_finished_goes_on_next_time(self):
+        parts = [self.part("one", run.Unfinished("3 of 11 were checked"))]
+        code, out, _ = self.main(parts)
+        self.assertEqual((code, out), (0, "one: unfinished: 3 of 11 were checked: the same command goes on\n"))
+        self.main(parts)
+        self.assertEqual(self.called, ["one", "one"])
+
+    def test_networks_that_were_checked_are_not_checked_again(self):
+        machine = Scripted(self.folder, None, self.folder, "cuda:0")
+        machine.tbd = lambda *arguments: list(arguments)
+        asked = []
+
+        def answer(command, seconds):
+            asked.append(command[:2])
+            if command[0] == "list":
+                return 0, '{"model": "a"}\n{"model": "b"}\n{"model": "a"}\n', ""
+            return 0, json.dumps({"model": command[1], "config": "tiny", "passed": command[1] == "a", "fault": ""}) + "\n", ""
+
+        machine.run = answer
+        with self.assertRaises(run.Unfinished):
+            run.check_part(machine, 10)
+        for _ in range(2):
+            with self.assertRaisesRegex(run.Failed, "^b tiny: a gate failed$"):
+                run.check_part(machine, 60)
+        self.assertEqual([each for each in asked if each[0] == "check"], [["check", "a"], ["check", "b"]])
+
     def test_an_unknown_part_is_one_sentence(self):
         code, _, err = self.main([self.part("one")], "--only", "two")
         self.assertEqual((code, err), (2, "gpu_acceptance: error: unknown part 'two'; parts are one\n"))
