@@ -80,8 +80,6 @@ Table overview_table(std::span<const RankAnalysis> ranks) {
   }
   table.notes = {
       "Busy and idle add to the window; classes may overlap. Exposed communication has no compute beside it."};
-  if (std::ranges::any_of(ranks, &RankAnalysis::on_device))
-    table.notes.push_back("The analysis of GPU traces is unverified on hardware.");
   return table;
 }
 
