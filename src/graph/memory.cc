@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/expand.h"
+#include "graph/mxnet_memory.h"
 #include "graph/ragged_rows.h"
 #include "graph/storage.h"
 
@@ -125,7 +126,7 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
       if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
   }
   if (keeper == Keeper::mxnet) {  // its executor has blocks for the whole step, beside the gradients' arrays
-    const storage::SharedBlocks blocks = storage::shared_blocks(graph);
+    const mxnet_memory::SharedBlocks blocks = mxnet_memory::shared_blocks(graph);
     out.feature_maps = blocks.forward;
     out.backward = blocks.all - blocks.forward + out.gradients;
     return out;
