@@ -12,4 +12,8 @@ struct SharedBlocks {
 };
 SharedBlocks shared_blocks(const Graph& graph);
 
+// What executors keep beside, on a CPU with AVX2 or later: oneDNN's kernels leave maps in blocks of channels, and an op
+// that has no such kernel copies each of them into an array of its own, which it keeps; and temporary space of kernels.
+Bytes kernel_bytes(const Graph& graph);
+
 }  // namespace tbd::mxnet_memory
