@@ -14,6 +14,10 @@
 #include "runner/step.h"
 
 namespace tbd {
+
+// In words: the bytes of a parameter, addresses among them, would name each test anew.
+void PrintTo(const TinyConfig& tiny, std::ostream* out) { *out << tiny.model << " " << tiny.config; }
+
 namespace {
 
 class MixedPrecision : public testing::TestWithParam<TinyConfig> {

@@ -81,7 +81,7 @@ make_detection() {
   rm -rf "$source"
   unpack_debs stamps data
   make_stamps stamps
-  make_stamps stamps-3 --size 128x128 --categories 3 --images 600 --sides 24-64
+  make_stamps stamps-3 --size 128x128 --categories 3 --images 600 --sides 24-64 --objects 4
   make_stamps stamps-5 --size 128x128 --categories 5 --images 2400 --sides 40-110
   rm -rf "$source"
 }

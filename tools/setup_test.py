@@ -496,7 +496,7 @@ class Setup(Machine):
         self.assertEqual((self.folder / "unpacked").read_text(),
                          f"-x {self.cache}/debs/photos.deb {source}/data/photos\n"
                          f"-x {self.cache}/debs/cutouts.deb {source}/stamps/cutouts\n")
-        small = f"data stamps --size 128x128 --categories 3 --images 600 --sides 24-64 --source {source} --out {data}/stamps-3\n"
+        small = f"data stamps --size 128x128 --categories 3 --images 600 --sides 24-64 --objects 4 --source {source} --out {data}/stamps-3\n"
         self.assertEqual((self.folder / "made").read_text(),
                          f"data stamps --source {source} --out {data}/stamps\n" + small +
                          f"data stamps --size 128x128 --categories 5 --images 2400 --sides 40-110 --source {source} "

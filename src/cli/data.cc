@@ -41,6 +41,7 @@ class Data final : public Command {
                    {.show_default = true});
     options.option("--sides", make_.sides,
                    "Make stamps: longer sides of objects in pixels, as in 24-100 [24 to half the width]");
+    options.option("--objects", make_.objects, "Make stamps: objects of a picture at most", {.show_default = true});
     options.option("--categories", make_.categories, "Make stamps: the first so many of 18 categories [all]");
     options.flag("--strict", text_.strict, "Check: fail on samples that would be left out");
     output_.declare(options);

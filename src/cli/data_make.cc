@@ -100,7 +100,8 @@ void read_sides(const std::string& text, StampSetOptions& options) {
 Made stamps(const MakeRequest& request) {
   StampSetOptions options = {.images = request.images,
                              .size = size_of_pictures(request.size),
-                             .categories = request.categories == 0 ? stamp_category_count() : request.categories};
+                             .categories = request.categories == 0 ? stamp_category_count() : request.categories,
+                             .objects = request.objects};
   read_sides(request.sides, options);
   const StampSetSummary made = make_stamp_set(request.source, request.out, options);
   return {.counts = cat("training: ", words_for(made.train), "\nvalidation: ", words_for(made.val), "\n", made.stamps,

@@ -19,6 +19,7 @@ struct MakeRequest {
   int64_t games = 200, board = 0, seed = 1;  // of games; board 0: 9
   std::string size = {};                     // of crops: "64"; of stamps: "640x480"
   int64_t images = 400, categories = 0;      // of stamps; categories 0: all
+  int64_t objects = 8;                       // of stamps: in a picture at most
   std::string sides = {};                    // of stamps: longer sides of objects, "24-320"
 };
 int64_t square_side(const std::string& size);  // "64"; Error(usage) for what is no number

@@ -6,9 +6,13 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/testing_command.h"
+#include "data/known_sets.h"
 #include "data/sets/made_set.h"
+#include "data/sets/stamp_set.h"
 #include "data/testing_images.h"
+#include "graph/graph.h"
 #include "models/model.h"
 
 namespace tbd::cli {
@@ -17,6 +21,36 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+
+// Of the boxes of a picture as a network's input takes them; nullopt where it takes none.
+std::optional<int64_t> places_for_boxes(std::string_view network) {
+  const size_t colon = std::min(network.find(':'), network.size());
+  const std::string config(network.substr(std::min(colon + 1, network.size())));
+  const Program program = find_model(network.substr(0, colon)).config(config).program();
+  const Graph graph = bind(program, program.phases.at(0), {{"N", 2}});
+  const std::optional<ValueId> boxes = graph.find("gt_box");
+  return boxes ? std::optional(graph.value(*boxes).shape[1]) : std::nullopt;
+}
+
+TEST(KnownSets, StampsHaveNoMoreObjectsThanTheirNetworksHavePlacesFor) {
+  constexpr std::string_view kOption = "--objects ";
+  int asked = 0;
+  for (const KnownSet& set : known_sets()) {
+    if (!set.made_by.starts_with("tbd data stamps")) continue;
+    const size_t option = set.made_by.find(kOption);
+    int64_t most = StampSetOptions().objects;
+    if (option != set.made_by.npos) {
+      const std::string_view rest = set.made_by.substr(option + kOption.size());
+      most = parse_int(rest.substr(0, rest.find(' '))).value();
+    }
+    for (const std::string& network : split(set.models, ' '))
+      if (const std::optional<int64_t> places = places_for_boxes(network)) {
+        EXPECT_LE(most, *places) << set.name << " for " << network;
+        ++asked;
+      }
+  }
+  EXPECT_EQ(asked, 2);
+}
 
 class DataCommand : public testing::Test {
  protected:

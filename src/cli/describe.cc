@@ -108,10 +108,15 @@ Description describe(Program program, const Bindings& bindings, Precision precis
 }
 
 Json memory_json(const Description& d) {
-  Json out = {{"weights", d.memory.weights.value},           {"weight_copies", d.memory.weight_copies.value},
-              {"gradients", d.memory.gradients.value},       {"optimizer_state", d.memory.optimizer_state.value},
-              {"feature_maps", d.memory.feature_maps.value}, {"inputs", d.memory.inputs.value},
-              {"backward", d.memory.backward.value},         {"peak", d.memory.peak().value}};
+  Json out = {{"weights", d.memory.weights.value},
+              {"weight_copies", d.memory.weight_copies.value},
+              {"gradients", d.memory.gradients.value},
+              {"optimizer_state", d.memory.optimizer_state.value},
+              {"feature_maps", d.memory.feature_maps.value},
+              {"inputs", d.memory.inputs.value},
+              {"backward", d.memory.backward.value},
+              {"kernels", d.memory.kernels.value},
+              {"peak", d.memory.peak().value}};
   if (d.most_rows > 0) out["ragged_rows"] = d.rows.value_or(d.most_rows);
   return out;
 }
@@ -173,23 +178,26 @@ std::vector<std::string> memory_notes(const Description& d, Precision precision)
 }
 
 Table facts_table(const Description& d, Precision precision) {
-  return {.title = cat(d.program.model, d.program.config.empty() ? "" : " " + d.program.config),
-          .columns = {{"what", "what"}, {"value", "value"}},
-          .rows = {{"parameters", grouped(d.sizes.parameters)},
-                   {"trainable parameters", grouped(d.sizes.trainable)},
-                   {"buffers", grouped(d.sizes.buffers)},
-                   {"weight bytes", grouped(d.sizes.weight_bytes)},
-                   {"forward MACs per sample", grouped(d.sample.forward_macs)},
-                   {"train FLOPs per sample", grouped(d.sample.train_flops)},
-                   {"model hash", d.hash},
-                   {"weights", format_bytes(d.memory.weights.value + d.memory.weight_copies.value)},
-                   {"gradients", format_bytes(d.memory.gradients.value)},
-                   {"optimizer state", format_bytes(d.memory.optimizer_state.value)},
-                   {"feature maps", format_bytes(d.memory.feature_maps.value)},
-                   {"inputs", format_bytes(d.memory.inputs.value)},
-                   {"backward, over what it lets go", format_bytes(d.memory.backward.value)},
-                   {"predicted peak", format_bytes(d.memory.peak().value)}},
-          .notes = memory_notes(d, precision)};
+  Table out = {.title = cat(d.program.model, d.program.config.empty() ? "" : " " + d.program.config),
+               .columns = {{"what", "what"}, {"value", "value"}},
+               .rows = {{"parameters", grouped(d.sizes.parameters)},
+                        {"trainable parameters", grouped(d.sizes.trainable)},
+                        {"buffers", grouped(d.sizes.buffers)},
+                        {"weight bytes", grouped(d.sizes.weight_bytes)},
+                        {"forward MACs per sample", grouped(d.sample.forward_macs)},
+                        {"train FLOPs per sample", grouped(d.sample.train_flops)},
+                        {"model hash", d.hash},
+                        {"weights", format_bytes(d.memory.weights.value + d.memory.weight_copies.value)},
+                        {"gradients", format_bytes(d.memory.gradients.value)},
+                        {"optimizer state", format_bytes(d.memory.optimizer_state.value)},
+                        {"feature maps", format_bytes(d.memory.feature_maps.value)},
+                        {"inputs", format_bytes(d.memory.inputs.value)},
+                        {"backward, over what it lets go", format_bytes(d.memory.backward.value)}},
+               .notes = memory_notes(d, precision)};
+  if (d.memory.kernels > Bytes(0))
+    out.rows.push_back({"copies and workspaces of kernels", format_bytes(d.memory.kernels.value)});
+  out.rows.push_back({"predicted peak", format_bytes(d.memory.peak().value)});
+  return out;
 }
 
 class Describe final : public Command {

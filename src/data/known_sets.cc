@@ -186,10 +186,11 @@ constexpr KnownSet kSets[] = {
      .kind = "coco",
      .source = "as stamps",
      .licence = "GPL-2 and GPL-2+",
-     .size = "600 training images of 128 x 128 with objects of 3 categories, 120 validation images; 5 MB",
+     .size = "600 training images of 128 x 128 with up to four objects of 3 categories, 120 validation images; 5 MB",
      .layout = kCoco,
      .models = "mask_rcnn:tiny",
-     .made_by = "tbd data stamps --size 128x128 --categories 3 --images 600 --sides 24-64 --source DIR --out DIR",
+     .made_by =
+         "tbd data stamps --size 128x128 --categories 3 --images 600 --sides 24-64 --objects 4 --source DIR --out DIR",
      .folder = "stamps-3"},
     {.name = "stamps-5",
      .kind = "coco",

@@ -451,6 +451,57 @@ TEST(Memory, MxnetSharesBlocksOfNearSizes) {
   EXPECT_EQ(planned(10), Bytes(4000 + 40));
 }
 
+// A convolution leaves its map in blocks. The sigmoid's product copies it and the sigmoid, and again with its gradient
+// for backward, whose result takes the gradient's place; the sum copies the last map.
+TEST(Memory, MxnetCopiesMapsThatOneDnnLaidOut) {
+  constexpr int64_t map = 4 * 2 * 8 * 8 * 8, weight = 4 * 8 * 8;
+  const auto kernels = [](auto between) {
+    Program program;
+    Builder g(program, "train");
+    const Conv2d conv = {.out = 8};
+    const Tensor x = between(g, g.conv2d("first", g.input("x", {Builder::batch(), 8, 8, 8}), conv));
+    g.loss("sum", g.sum(g.conv2d("last", x, conv)));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 2), program.phases[0].update, 1, Keeper::mxnet).kernels;
+  };
+  const Bytes reordered(2 * 2 * weight);
+  EXPECT_EQ(kernels([](Builder& g, const Tensor& x) { return g.relu(x); }), Bytes(map) + reordered);
+  EXPECT_EQ(kernels([](Builder& g, const Tensor& x) { return g.silu(x); }), Bytes((2 + 4 + 1) * map) + reordered);
+  const auto norm = [](double momentum) {
+    return [=](Builder& g, const Tensor& x) { return g.silu(g.batch_norm("bn", x, {.momentum = momentum})); };
+  };
+  EXPECT_EQ(kernels(norm(0.125)), Bytes((7 + 2 * 2) * map)) << "the norm lays its map and a plain gradient out anew";
+  EXPECT_EQ(kernels(norm(0.01)), Bytes((7 + 2 + 1 + 4 * 2 * 2) * map))
+      << "moments copy the map and have a workspace; their sums go through all four spaces";
+}
+
+// Uneven pads are an op before the convolution, which makes a map of 9 x 9 and copies what it reads and its gradient;
+// boxes are read from each of two maps, and one sum is made of both.
+TEST(Memory, MxnetPlansWhatAnOpOfSeveralPartsMakes) {
+  const auto predicted = [](auto body) {
+    Program program;
+    Builder g(program, "train");
+    g.loss("sum", g.sum(body(g, g.conv2d("first", g.input("x", {Builder::batch(), 8, 8, 8}), {.out = 8}))));
+    g.update({});
+    return predict_memory(bound_last_phase(program, 1), program.phases[0].update, 1, Keeper::mxnet);
+  };
+  const auto conv = [&](const Pads& pads) {
+    return predicted([=](Builder& g, const Tensor& x) { return g.conv2d("last", x, {.out = 8, .pads = pads}); });
+  };
+  constexpr int64_t even = 4 * 8 * 8 * 8, padded = 4 * 8 * 9 * 9;
+  EXPECT_EQ(conv({0, 1, 0, 1}).kernels - conv({}).kernels, Bytes(even + padded + padded - even));
+  EXPECT_EQ(conv({0, 1, 0, 1}).feature_maps - conv({}).feature_maps, Bytes(2 * padded - even));
+  const auto boxes = [&](size_t maps) {
+    return predicted([=](Builder& g, const Tensor& x) {
+      const Tensor rois = g.input("rois", {10, 5}), level = g.input("level", {10}, DType::i32);
+      std::vector<Tensor> operands(maps, x);
+      operands.insert(operands.end(), {rois, level});
+      return g.node(RoiAlign{.out = 4, .scales = std::vector<double>(maps, 1)}, operands);
+    });
+  };
+  EXPECT_EQ(boxes(2).feature_maps - boxes(1).feature_maps, Bytes(4 * 10 * 8 * 4 * 4));
+}
+
 // A table that is both embedding and output weight has its second gradient whole before it is added to the first.
 TEST(Memory, CountsBothGradientContributionsOfATiedWeight) {
   const auto backward = [](bool tied, Keeper keeper) {

@@ -155,6 +155,18 @@ int64_t beside_in_mxnet(const Attention& op, const Operands& o) {
   const int64_t scores = o.in[0][0] * op.heads * o.in[0][1] * o.in[1][1] * size_of(o.in_dtypes[0]);
   return o.in_bytes(0) + o.in_bytes(1) + o.in_bytes(2) + (op.dropout > 0 ? 3 : 1) * scores;
 }
+// MXNet's convolutions and pools pad both ends alike, and pools no more than half a kernel: other pads are an op
+// before.
+int64_t beside_in_mxnet(const Conv2d& op, const Operands& o) {
+  return op.pads.symmetric() ? 0 : padded_bytes(op.pads, o);
+}
+template <class Pool>
+requires std::same_as<Pool, MaxPool> || std::same_as<Pool, AvgPool> int64_t beside_in_mxnet(const Pool& op,
+                                                                                            const Operands& o) {
+  const Pads& pads = op.pads;
+  const bool native = pads.symmetric() && 2 * pads.top <= op.kernel.h && 2 * pads.left <= op.kernel.w;
+  return native ? 0 : padded_bytes(pads, o);
+}
 template <class Other>
 int64_t beside_in_mxnet(const Other& op, const Operands& o) {
   return kept_bytes(op, o);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/expand.h"
+#include "graph/mxnet_memory.h"
 #include "graph/ragged_rows.h"
 #include "graph/storage.h"
 
@@ -125,9 +126,10 @@ MemoryPrediction predict_memory(const Graph& graph, const Update& update, int64_
       if (value.kind == Value::Kind::buffer) out.optimizer_state += value.bytes();
   }
   if (keeper == Keeper::mxnet) {  // its executor has blocks for the whole step, beside the gradients' arrays
-    const storage::SharedBlocks blocks = storage::shared_blocks(graph);
+    const mxnet_memory::SharedBlocks blocks = mxnet_memory::shared_blocks(graph);
     out.feature_maps = blocks.forward;
     out.backward = blocks.all - blocks.forward + out.gradients;
+    out.kernels = mxnet_memory::kernel_bytes(graph);
     return out;
   }
   const std::vector<Bytes> saved = saved_bytes(graph, keeper);
@@ -155,6 +157,7 @@ MemoryPrediction predict_memory(const Program& given, const Bindings& bindings, 
       out.feature_maps += one.feature_maps;
       out.inputs += one.inputs;
       out.backward += one.backward;
+      out.kernels += one.kernels;
     } else if (const Bytes sum = one.passing(); sum >= passing) {
       passing = sum;
       out.weight_copies = one.weight_copies;

@@ -30,10 +30,11 @@ struct MemoryPrediction {
   Bytes inputs;        // one batch
   Bytes backward;      // the most that gradients of results and parameters take, over what backward has let go of;
                        // or, where that is more, what an op of several parts takes in forward
+  Bytes kernels;       // of MXNet: copies and workspaces that its ops keep (graph/mxnet_memory.h)
   // What comes and goes with a step, at its worst moment: between the end of forward and the update. Gradients of
   // parameters among it: they are made by backward and let go of after the update, unless micro-batches add them up or
   // the framework updates each when it is made.
-  Bytes passing() const { return weight_copies + feature_maps + inputs + backward; }
+  Bytes passing() const { return weight_copies + feature_maps + inputs + backward + kernels; }
   Bytes peak() const { return weights + optimizer_state + passing(); }
 };
 // One phase alone.

@@ -26,11 +26,4 @@ struct StepPeak {
 // is the last to read it.
 StepPeak step_peak(const Graph& graph, const std::vector<Bytes>& saved, Lasting gradients, Keeper keeper);
 
-// What MXNet's executor plans: blocks that results, gradients of results and what ops keep beside share over one step.
-struct SharedBlocks {
-  Bytes forward;  // when forward ends
-  Bytes all;
-};
-SharedBlocks shared_blocks(const Graph& graph);
-
 }  // namespace tbd::storage

@@ -70,10 +70,16 @@ TEST(Prediction, MemoryIsByTheFrameworksRules) {
 }
 
 // Why prepare() refuses the workload with one byte for its data.
-std::string refused_for(const std::string& model) {
+std::string refused_for(const std::string& model, const std::string& framework = "pytorch",
+                        const char* device = "cpu") {
   RunnerSettings settings;
-  settings.workers = {{.key = "pytorch", .framework = "pytorch", .version = "2"}};
-  const Workload cell{.model = model, .config = "tiny", .batch = 2, .memory_budget_bytes = 1};
+  settings.workers = {{.key = framework, .framework = framework, .version = "2"}};
+  const Workload cell{.model = model,
+                      .config = "tiny",
+                      .framework = framework,
+                      .batch = 2,
+                      .device = Device(device),
+                      .memory_budget_bytes = 1};
   const PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   return prepared.refused ? prepared.refused->reason : "";
 }
@@ -84,6 +90,19 @@ TEST(Prediction, RefusesByWhatIsNeededWithoutRaggedRows) {
   EXPECT_THAT(refused_for("resnet50"), HasSubstr("of memory, more than 1.5 times"));
   const int64_t bound = predict_memory(load_program("mask_rcnn", "tiny").program, {{"N", 2}}).peak().value;
   EXPECT_THAT(refused_for("mask_rcnn"), Not(HasSubstr(format_bytes(bound))));
+}
+
+TEST(Prediction, RefusesByTheRulesOfTheFrameworkAndTheDevice) {
+  const auto needed = [](Keeper keeper) {
+    return predict_memory(load_program("resnet50", "tiny").program, {{"N", 2}}, {}, keeper);
+  };
+  const auto words = [](Bytes bytes) { return HasSubstr(format_bytes(bytes.value) + " of memory,"); };
+  const MemoryPrediction mxnet = needed(Keeper::mxnet);
+  EXPECT_THAT(refused_for("resnet50"), words(needed(Keeper::pytorch).peak()));
+  EXPECT_THAT(refused_for("resnet50", "tensorflow"), words(needed(Keeper::tensorflow).peak()));
+  EXPECT_THAT(refused_for("resnet50", "mxnet"), words(mxnet.peak()));
+  EXPECT_GT(mxnet.kernels, Bytes(0));
+  EXPECT_THAT(refused_for("resnet50", "mxnet", "cuda:0"), words(mxnet.peak() - mxnet.kernels)) << "not oneDNN's";
 }
 
 TEST(Prediction, LaunchesOfAllPassesCountAndALimitBoundsThem) {

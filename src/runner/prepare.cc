@@ -72,7 +72,9 @@ std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSetti
   const std::optional<int64_t> budget = prepared.cell.memory_budget_bytes;
   constexpr int64_t kNoRows = 0;
   const Keeper keeper = keeper_of(prepared.cell.framework);
-  const int64_t needed = predict_memory(prepared.program, prepared.bindings, kNoRows, keeper).peak().value;
+  const MemoryPrediction predicted = predict_memory(prepared.program, prepared.bindings, kNoRows, keeper);
+  const Bytes of_cpu = prepared.cell.device == Device::kCpu ? Bytes(0) : predicted.kernels;  // oneDNN's
+  const int64_t needed = (predicted.peak() - of_cpu).value;
   const bool ragged = most_rows(prepared.program, prepared.bindings) > 0;
   const auto skipped = [&](const std::string& there) {
     return Outcome{.kind = OutcomeKind::skipped,

@@ -223,7 +223,8 @@ StampPicture compose_stamps(std::span<const RgbImage> photographs, std::span<con
   const size_t crowds = painted.size();
   const double u = draws.uniform();
   const auto count = 1 + static_cast<int64_t>(8 * u * draws.uniform());
-  for (int64_t i = 0; i < count; ++i) {
+  const size_t most = crowds + static_cast<size_t>(settings.objects);
+  for (int64_t i = 0; i < count && painted.size() < most; ++i) {
     const size_t category = drawn_category();
     const Cutout cutout = drawn_cutout(categories[category], settings.split, settings.least, settings.most, draws);
     if (paint_object(canvas, cutout, draws)) painted.push_back(category);

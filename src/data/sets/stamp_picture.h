@@ -24,6 +24,7 @@ struct StampPictureSettings {
   ImageSize size = {640, 480};
   Split split = Split::train;
   double least = 24, most = 320;  // longer side of an object in pixels
+  int64_t objects = 8;            // at most, beside the crowd: what is drawn beyond is left out
   bool crowd = false;             // first eight to fifteen small objects of one category, close together
 };
 

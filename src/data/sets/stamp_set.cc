@@ -62,6 +62,7 @@ class SplitWriter {
             .split = split,
             .least = static_cast<double>(options_.least),
             .most = static_cast<double>(most),
+            .objects = options_.objects,
             .crowd = k % kCrowdEvery == kCrowdEvery - 1};
   }
 
@@ -148,6 +149,8 @@ void check_stamp_options(const StampSetOptions& options) {
           "1200 pixels, got ", width, " x ", height);
   require(options.categories >= 1 && options.categories <= stamp_category_count(), "stamps have 1 to ",
           stamp_category_count(), " categories, got ", options.categories);
+  require(options.objects >= 1 && options.objects <= 8, "a picture of stamps has 1 to 8 objects at most, got ",
+          options.objects);
   require(options.least >= 8 && (options.most == 0 || options.most >= options.least), "objects of ", options.least,
           " to ", options.most, " pixels make no sense");
 }

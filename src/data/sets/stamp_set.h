@@ -17,6 +17,7 @@ struct StampSetOptions {
   int64_t categories = 18;  // the first so many
   int64_t least = 24;       // longer side of an object in pixels
   int64_t most = 0;         // 0: half the width
+  int64_t objects = 8;      // in a picture at most
   uint64_t seed = 0;
 };
 

@@ -122,6 +122,17 @@ TEST(StampSet, NoObjectIsHiddenBeyondItsShare) {
   EXPECT_GT(truncated, 10);
 }
 
+TEST(StampSet, APictureHasNoMoreObjectsThanAskedFor) {
+  const TemporaryFolder root;
+  write_stamp_sources(root.path());
+  StampSetOptions options{.images = 60, .size = {160, 120}, .categories = 2, .most = 32};
+  EXPECT_GT(make_stamp_set(root.path(), root.path() / "eight", options).train.objects.most, 4);
+  options.objects = 4;
+  const StampSetSummary four = make_stamp_set(root.path(), root.path() / "four", options);
+  EXPECT_EQ(four.train.objects.most, 4);
+  EXPECT_LE(four.val.objects.most, 4);
+}
+
 TEST(StampSet, NamesWhatIsMissing) {
   const TemporaryFolder root;
   write_stamp_sources(root.path());
@@ -136,6 +147,7 @@ TEST(StampSet, NamesWhatIsMissing) {
   };
   EXPECT_THAT(refusal({.images = 4}), HasSubstr("from 5 to"));
   EXPECT_THAT(refusal({.size = {20, 20}}), HasSubstr("sides from 64"));
+  EXPECT_THAT(refusal({.objects = 0}), HasSubstr("1 to 8 objects at most, got 0"));
   EXPECT_THAT(refusal({.categories = 19}), HasSubstr("1 to 18 categories, got 19"));
   EXPECT_THAT(refusal({.categories = 3}), HasSubstr("0 stamps of the category 'fish'"));
   fs::remove(root.path() / "photos/Wood.jpg");
