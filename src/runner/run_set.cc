@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "measure/clock.h"
 #include "measure/environment.h"
+#include "measure/proc_text.h"
 #include "runner/equivalence/check.h"
 
 namespace tbd {
@@ -86,6 +87,7 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     const bool is_searched = cell.batch == kLargestThatFits;
     if (is_searched && !cell.memory_budget_bytes)
       fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
+    require_passes_fit(cell, options_.passes);
     entry.prepared = prepare(cell, options_.effort, settings_);
     if (is_searched) {
       entry.searched = cell;
@@ -186,6 +188,8 @@ void RunSet::begin(WorkloadRun& entry) {
   run.created = wall_label();
   run.environment = environment_;
   run.environment["threads"] = to_json(entry.prepared.threads);
+  for (const std::vector<int>& cores : entry.prepared.rank_cores)
+    run.environment["threads"]["cores_of_ranks"].push_back(cpu_list(cores));
   if (!entry.largest_batch.is_null()) run.environment["largest_batch"] = entry.largest_batch;
   if (entry.begun.state == Begun::State::replaced) move_aside(entry.folder);
   entry.record = entry.begun.state == Begun::State::partial ? RecordWriter::reopen(entry.folder, run)
