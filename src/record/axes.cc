@@ -173,6 +173,11 @@ const Axis* find_axis(std::string_view name) {
   return found == table().end() ? nullptr : &*found;
 }
 
+std::string LabelPart::around(const std::string& value) const {
+  const bool is_one = value == "1" && after.ends_with('s');
+  return cat(before, value, is_one ? after.substr(0, after.size() - 1) : after);
+}
+
 std::string Axis::value(const Workload& workload) const {
   return std::visit([&](auto of) { return Print()(workload.*of); }, member);
 }

@@ -74,6 +74,12 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
   EXPECT_EQ(find_axis("batches"), nullptr);
 }
 
+TEST(Workload, LabelsAreWords) {
+  EXPECT_EQ(find_axis("workers")->label.around("1"), "1 worker");
+  EXPECT_EQ(find_axis("workers")->label.around("12"), "12 workers");
+  EXPECT_EQ(find_axis("batch")->label.around("1"), "batch 1");
+}
+
 TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line({.model = "resnet50"}),
             "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
