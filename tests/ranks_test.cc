@@ -24,6 +24,7 @@
 namespace tbd {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class RanksTogether : public ::testing::Test {
@@ -160,7 +161,15 @@ TEST_F(RanksMeasured, LeaveARecordOfTheSumOfTheirUnits) {
   const LaunchInfo& world = two.launches.at(0).info;
   EXPECT_EQ(world.cores, 2) << "one of each, however many there are";
   EXPECT_GT(world.peak_rss_bytes.value_or(0), *one.launches[0].info.peak_rss_bytes * 3 / 2);
-  EXPECT_TRUE(std::filesystem::exists(launch_folder(two, two.launches[0]) / "rank-1/worker.log"));
+  const std::filesystem::path rank = launch_folder(two, two.launches[0]) / "rank-1";
+  EXPECT_TRUE(std::filesystem::exists(rank / "worker.log"));
+  std::string rows = read_file(rank / "steps.csv");
+  rows.replace(rows.find(",4,4,"), 5, ",3,4,");
+  write_file(rank / "steps.csv", rows);
+  std::vector<std::string> found;
+  for (const Check& check : verify(two.folder))
+    if (check.verdict == CheckVerdict::differs) found.push_back(check.check);
+  EXPECT_THAT(found, ElementsAre("clean-1: rank-1/steps.csv as sealed", "clean-1: units of all workers"));
 }
 
 TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
