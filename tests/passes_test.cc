@@ -68,7 +68,8 @@ TEST_F(Passes, TracedStepsAddUp) {
     EXPECT_TRUE(std::ranges::any_of(profile->ops, [](const ProfileOp& op) { return op.direction == "update"; }));
     ASSERT_TRUE(profile->overhead);
     EXPECT_GT(profile->overhead->value, 0);
-    EXPECT_GT(profile->overhead->interval.value().high, 0.3) << "of two steps beside three, on a machine with other work";
+    EXPECT_GT(profile->overhead->interval.value().high, 0.3)
+        << "of two steps beside three, on a machine with other work";
     EXPECT_EQ(profile->timeline.parts.size(), 72u);
   }
 }

@@ -3,20 +3,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "analysis/verify/verify.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "built_workers.h"
 #include "measure/clock.h"
+#include "measure/cores.h"
+#include "measure/host_sampler.h"
 #include "models/model.h"
+#include "record/reader.h"
+#include "record/steps.h"
 #include "runner/equivalence/ranks.h"
+#include "runner/run.h"
 #include "runner/team.h"
 
 namespace tbd {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class RanksTogether : public ::testing::Test {
@@ -101,6 +109,105 @@ TEST_F(RanksTogether, EndWithTheFirstThatFails) {
     }
     for (const pid_t process : processes) EXPECT_NE(::kill(process, 0), 0) << process;
   }
+}
+
+// Two workers of tiny ResNet with one thread each, and one; smoke.
+class RanksMeasured : public RanksTogether {
+ protected:
+  void SetUp() override {
+    RanksTogether::SetUp();
+    if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+  }
+  static Workload cell(int64_t workers) {
+    return {.model = "resnet50", .config = "tiny", .batch = 4, .threads = 1, .workers = workers};
+  }
+  Record measured(const Workload& workload, Effort effort, const ProgressSink& progress = {}) {
+    const auto runs =
+        run_cells({workload}, {.effort = effort, .out = folder_.path() / "out", .peaks = false}, settings_, progress);
+    return runs.empty() ? Record() : read_record(runs.front().record);
+  }
+  static std::vector<StepRow> rows_of_rank(const Record& record, int64_t rank) {
+    int64_t dropped = 0;
+    return parse_steps(read_file(launch_folder(record, record.launches.at(0)) / cat("rank-", rank) / "steps.csv"),
+                       dropped);
+  }
+  static pid_t worker_of(const std::string& log) {
+    for (const pid_t pid : process_tree(::getpid())) {
+      std::error_code code;
+      const auto to = std::filesystem::read_symlink(cat("/proc/", pid, "/fd/2"), code).string();
+      if (to.ends_with(log)) return pid;
+    }
+    return 0;
+  }
+};
+
+TEST_F(RanksMeasured, LeaveARecordOfTheSumOfTheirUnits) {
+  const Record one = measured(cell(1), Effort::smoke), two = measured(cell(2), Effort::smoke);
+  for (const Record& record : {one, two}) {
+    SCOPED_TRACE(record.folder);
+    ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+    const int64_t workers = record.run.workload.workers;
+    EXPECT_EQ(record.run.workload.samples_per_step, 4 * workers);
+    EXPECT_EQ(record.run.train_flops, one.run.train_flops) << "of a sample";
+    for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 4.0 * static_cast<double>(workers));
+    for (const Check& check : verify(record.folder))
+      EXPECT_NE(check.verdict, CheckVerdict::differs)
+          << check.check << ": " << check.stored << " is stored, " << check.computed << " computed; " << check.reason;
+  }
+  EXPECT_EQ(one.folder.filename(), "resnet50-tiny-pytorch-fp32-b4-t1-nchw-resident");
+  EXPECT_EQ(two.folder.filename(), "resnet50-tiny-pytorch-fp32-b4-t1-w2-nchw-resident");
+  EXPECT_FALSE(to_json(one.run)["workload"].contains("workers"));
+  EXPECT_FALSE(std::filesystem::exists(launch_folder(one, one.launches[0]) / "rank-0"));
+  const LaunchInfo& world = two.launches.at(0).info;
+  EXPECT_EQ(world.cores, 2) << "one of each, however many there are";
+  EXPECT_GT(world.peak_rss_bytes.value_or(0), *one.launches[0].info.peak_rss_bytes * 3 / 2);
+  const std::filesystem::path rank = launch_folder(two, two.launches[0]) / "rank-1";
+  EXPECT_TRUE(std::filesystem::exists(rank / "worker.log"));
+  std::string rows = read_file(rank / "steps.csv");
+  rows.replace(rows.find(",4,4,"), 5, ",3,4,");
+  write_file(rank / "steps.csv", rows);
+  std::vector<std::string> found;
+  for (const Check& check : verify(two.folder))
+    if (check.verdict == CheckVerdict::differs) found.push_back(check.check);
+  EXPECT_THAT(found, ElementsAre("clean-1: rank-1/steps.csv as sealed", "clean-1: units of all workers"));
+}
+
+TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
+  bool killed = false;
+  const Record record = measured(cell(2), Effort::quick, [&](const Progress& now) {
+    if (now.steps < 3 || killed) return;
+    killed = true;
+    const pid_t victim = worker_of("rank-1/worker.log");
+    ASSERT_GT(victim, 0);
+    ::kill(victim, SIGKILL);
+  });
+  EXPECT_TRUE(killed);
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(record.run.outcome.reason, HasSubstr("rank 1 of 2: the worker of pytorch was killed by signal 9"));
+  EXPECT_GE(record.launches.at(0).steps.size(), 3u) << "steps of all ranks before it";
+  EXPECT_EQ(worker_of("rank-0/worker.log"), 0);
+}
+
+TEST_F(RanksMeasured, StopAfterTheSameStep) {
+  bool stop = false;
+  settings_.interrupted = [&] { return stop; };
+  const Record record = measured(cell(2), Effort::quick, [&](const Progress& now) { stop = now.steps >= 3; });
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::interrupted);
+  const size_t steps = record.launches.at(0).steps.size();
+  EXPECT_GE(steps, 3u);
+  EXPECT_EQ(rows_of_rank(record, 0).size(), steps);
+  EXPECT_EQ(rows_of_rank(record, 1).size(), steps);
+  EXPECT_THAT(record.launches[0].info.outcome.reason, HasSubstr(cat("interrupted after ", steps, " steps")));
+}
+
+TEST_F(RanksMeasured, OfAFrameworkWithoutExchangeAreUnsupported) {
+  Workload workload = cell(2);
+  workload.framework = "mxnet";
+  if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "mxnet"; }))
+    GTEST_SKIP() << "no mxnet worker is built";
+  const Record record = measured(workload, Effort::smoke);
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::unsupported);
+  EXPECT_THAT(record.run.outcome.reason, HasSubstr("trains on one rank alone"));
 }
 
 TEST_F(RanksTogether, OfAFrameworkThatTrainsAloneAreRefused) {

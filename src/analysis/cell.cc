@@ -139,6 +139,15 @@ void add_units(Table& table, std::span<const CellResult> cells) {
     table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.unit));
 }
 
+// What one step has of each worker is the batch.
+void add_workers(Table& table, std::span<const CellResult> cells) {
+  if (std::ranges::all_of(cells, [](const CellResult& each) { return each.workload.workers == 1; })) return;
+  const auto at = std::ranges::find(table.columns, "batch", &Column::key) - table.columns.begin() + 1;
+  table.columns.insert(table.columns.begin() + at, Column{"workers", "workers", Unit::count});
+  for (size_t i = 0; i < cells.size(); ++i)
+    table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.workers));
+}
+
 // A column of a metric that only some devices have, after the column named; nothing where no cell has it.
 void add_where_known(Table& table, std::span<const CellResult> cells, std::string_view after, std::string_view id) {
   if (std::ranges::none_of(cells, [&](const CellResult& each) { return each[id].value.has_value(); })) return;
@@ -152,8 +161,9 @@ void add_where_known(Table& table, std::span<const CellResult> cells, std::strin
 void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const CellResult& cell : cells) {
     const MeasuredWorkload& w = cell.workload;
+    const std::string workers = w.workers == 1 ? "" : cat(", ", w.workers, " workers");
     const std::string who =
-        cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, ": ");
+        cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers, ": ");
     const Outcome& outcome = cell.judgement.outcome;
     if (outcome.kind != OutcomeKind::ok) table.notes.push_back(cat(who, name(outcome.kind), ": ", outcome.reason));
     if (!cell.judgement.grade_reason.empty())
@@ -284,6 +294,7 @@ Table results_table(std::span<const CellResult> cells) {
                           c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
                           std::string(name(c.judgement.outcome.kind))});
   }
+  add_workers(table, cells);
   add_units(table, cells);
   add_where_known(table, cells, "cpu_utilization", "gpu_utilization");
   add_where_known(table, cells, "peak_rss_bytes", "gpu_memory_bytes");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/sample_record.h"
+#include "analysis/scaling.h"
 
 namespace tbd {
 namespace {
@@ -59,6 +60,67 @@ TEST(FrameworkGroups, DoNotCompareUnsteadyOrSmokeRows) {
   ASSERT_EQ(groups.size(), 1);
   EXPECT_TRUE(groups[0].compared.empty());
   EXPECT_THAT(groups[0].apart[0].reason, HasSubstr("smoke"));
+}
+
+// A row of so many workers with a batch of 8 each, or as the options say.
+struct WorkersRow {
+  int64_t workers = 1, batch = 8, threads = 1;
+  double step_seconds = 0.25;
+  std::string framework = "pytorch", effort = "quick";
+};
+CellResult of_workers(const WorkersRow& row) {
+  Record record = sample_record({.step_seconds = row.step_seconds, .effort = row.effort, .launches = 3});
+  MeasuredWorkload& w = record.run.workload;
+  w.workers = row.workers;
+  w.batch = row.batch;
+  w.threads = row.threads;
+  w.framework = row.framework;
+  w.samples_per_step = row.workers * row.batch;
+  for (Launch& launch : record.launches) {
+    launch.info.batch_seen = row.batch;
+    for (StepRow& step : launch.steps) step.units = static_cast<double>(row.workers * row.batch);
+  }
+  return summarize(record);
+}
+
+TEST(Scaling, OfWorkersWithTheBatchOfOneIsWeak) {
+  const std::vector<CellResult> cells = {of_workers({.workers = 2, .step_seconds = 0.3}), of_workers({})};
+  const std::vector<Scaling> found = scalings(cells);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].one, &cells[1]);
+  EXPECT_EQ(found[0].several, &cells[0]);
+  EXPECT_FALSE(found[0].strong);
+  EXPECT_EQ(found[0].undecided, "");
+  EXPECT_NEAR(found[0].efficiency.value.value(), 0.25 / 0.3, 0.01);
+  EXPECT_LT(found[0].efficiency.low.value(), 0.25 / 0.3);
+  EXPECT_GT(found[0].efficiency.high.value(), 0.25 / 0.3);
+}
+
+TEST(Scaling, OfWorkersThatShareTheBatchOfOneIsStrong) {
+  const std::vector<CellResult> cells = {of_workers({}), of_workers({.workers = 2, .batch = 4, .step_seconds = 0.125})};
+  const std::vector<Scaling> found = scalings(cells);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_TRUE(found[0].strong);
+  EXPECT_NEAR(found[0].efficiency.value.value(), 1, 0.01);
+}
+
+TEST(Scaling, IsUndecidedWhereCoresPerWorkerDiffer) {
+  std::vector<CellResult> cells = {of_workers({.threads = 2}), of_workers({.workers = 2})};
+  const std::vector<Scaling> found = scalings(cells);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_FALSE(found[0].efficiency.value);
+  EXPECT_EQ(found[0].undecided,
+            "cores per worker differ: one worker had 2, of 2 each had 1; measure both with --threads 1");
+  EXPECT_THAT(print(scaling_table(found), Format::text), HasSubstr("undecided: cores per worker differ"));
+  cells.push_back(of_workers({}));  // of one worker with one thread
+  ASSERT_EQ(scalings(cells).size(), 1);
+  EXPECT_EQ(scalings(cells)[0].one, &cells[2]);
+}
+
+TEST(Scaling, IsOfOneWorkloadAlone) {
+  const std::vector<CellResult> cells = {of_workers({.framework = "mxnet"}), of_workers({.workers = 2})};
+  EXPECT_TRUE(scalings(cells).empty());
+  EXPECT_TRUE(scaling_table({}).rows.empty());
 }
 
 }  // namespace

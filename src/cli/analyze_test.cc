@@ -58,9 +58,8 @@ TEST_F(AnalyzeCommand, JsonHasOneObjectPerRankWithExactNanoseconds) {
 
 TEST_F(AnalyzeCommand, TablesNameClassesCausesAndLosses) {
   const Said said = tbd({"analyze", trace("a.json", 0, "10")});
-  EXPECT_THAT(said.out,
-              AllOf(HasSubstr("Time by class"), HasSubstr("device other"), HasSubstr("Critical path"),
-                    HasSubstr("kernels and copies without their launch")));
+  EXPECT_THAT(said.out, AllOf(HasSubstr("Time by class"), HasSubstr("device other"), HasSubstr("Critical path"),
+                              HasSubstr("kernels and copies without their launch")));
 }
 
 TEST_F(AnalyzeCommand, HtmlEscapesAndHoldsNoScript) {

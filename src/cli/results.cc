@@ -7,6 +7,7 @@
 #include "analysis/framework_groups.h"
 #include "analysis/gpu_tables.h"
 #include "analysis/input_verdict.h"
+#include "analysis/scaling.h"
 #include "analysis/sweep/largest_batch.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -69,7 +70,8 @@ void print_runs(Context& context, const std::vector<CellRun>& runs, Format forma
   const std::vector<InputPair> pairs = input_pairs(rows);
   if (!pairs.empty()) context.out << "\n" << print(input_table(pairs), format);
   const std::vector<FrameworkGroup> groups = framework_groups(rows);
-  for (const Table& table : {comparison_table(groups), apart_table(groups), largest_batch_table(each)})
+  for (const Table& table :
+       {comparison_table(groups), apart_table(groups), scaling_table(scalings(rows)), largest_batch_table(each)})
     if (!table.rows.empty()) context.out << "\n" << print(table, format);
   print_gpu_tables(context, records, rows, format);
   for (const CellRun& run : runs) {

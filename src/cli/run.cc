@@ -40,7 +40,10 @@ class RunCommand final : public Command {
     find_data(context, request.cells);
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {
-      for (const Workload& cell : request.cells) require_startable(cell, settings);
+      for (const Workload& cell : request.cells) {
+        require_startable(cell, settings);
+        require_passes_fit(cell, request.options.passes);
+      }
       return print_forecast(context, request, settings, format);
     }
     std::vector<LeftOutCell> left_out;

@@ -184,6 +184,7 @@ Table forecast_cells(const Forecast& forecast) {
                   {"device", "device"},
                   {"precision", "precision"},
                   {"batch", "batch", Unit::count},
+                  {"workers", "workers", Unit::count},
                   {"input_mode", "input"},
                   {"predicted_memory_bytes", "memory of a step", Unit::bytes},
                   {"fits", "fits"},
@@ -196,8 +197,8 @@ Table forecast_cells(const Forecast& forecast) {
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     table.rows.push_back({p.cell.model, p.cell.config, p.cell.framework, p.cell.device.text(), p.cell.precision.text(),
-                          batch_cell(p), p.cell.input_mode.text(), p.memory_bytes, bool{p.fits}, p.step_seconds,
-                          p.seconds, bool{forecast.kept[i]},
+                          batch_cell(p), p.cell.workers, p.cell.input_mode.text(), p.memory_bytes, bool{p.fits},
+                          p.step_seconds, p.seconds, bool{forecast.kept[i]},
                           forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});
   }
   return table;

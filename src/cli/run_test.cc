@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/run_files.h"
 #include "cli/run_request.h"
+#include "measure/cores.h"
 #include "runner/prediction.h"
 #include "runner/set_lock.h"
 
@@ -217,6 +218,8 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(said("--batch", "sweep,4"), HasSubstr("--batch: a sweep must be the only value"));
   EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch needs a memory budget"));
   EXPECT_THAT(said("--threads", "-1"), HasSubstr("--threads needs a positive whole number, got '-1'"));
+  EXPECT_THAT(said("--workers", "0"), HasSubstr("--workers needs a positive whole number, got '0'"));
+  EXPECT_THAT(said("--workers", "1.5"), HasSubstr("--workers needs a positive whole number, got '1.5'"));
   EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number of at least 0, got 'x'"));
   EXPECT_THAT(said("--memory", "4"), HasSubstr("--memory needs a size such as 4GiB"));
   EXPECT_THAT(said("--precision", "fp31"), HasSubstr("unknown precision 'fp31', did you mean 'fp32'"));
@@ -238,6 +241,22 @@ TEST_F(RunCommand, ADryRunRefusesWhatTheRunWould) {
   const RunOutcome folder = run({"resnet50", "--data", path("none").string(), "--dry-run"});
   EXPECT_EQ(folder.code, kBadUsage);
   EXPECT_THAT(folder.err, HasSubstr("there is no data folder"));
+}
+
+TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
+  const auto said = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"resnet50", "--config", "tiny", "--dry-run"});
+    const RunOutcome outcome = run(more);
+    EXPECT_EQ(outcome.code, kBadUsage) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(", got 5000: each needs a core of its own, and "));
+  EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0"}), HasSubstr("train on the CPU alone"));
+  EXPECT_THAT(said({"--workers", "2", "--batch", "largest", "--memory", "1GiB"}), HasSubstr("with one worker, got 2"));
+  if (usable_cores() >= 2) {
+    EXPECT_THAT(said({"--workers", "1,2", "--passes", "clean,trace"}),
+                HasSubstr("in pass clean alone, got clean, trace with 2 workers"));
+  }
 }
 
 TEST_F(RunCommand, ASetThatIsBeingMeasuredIsRefused) {

@@ -47,9 +47,10 @@ std::optional<int64_t> StepBlocks::foreign_ns() {
   return std::max<int64_t>(0, *machine_busy_ns_ - *busy_before - (own_ns_ - own_before));
 }
 
-bool StepBlocks::step_done(StepRow& row) {
+bool StepBlocks::is_over() const { return now_ns() - began_ns_ >= block_ns_; }
+
+void StepBlocks::end(StepRow& row) {
   const int64_t ended = now_ns();
-  if (ended - began_ns_ < block_ns_) return false;
   row.foreign_ns = foreign_ns();
   const CoreSpeed speed = probe_.measure();
   if (speed.fma_flop_rate) row.fma_flop_rate = std::llround(*speed.fma_flop_rate);
@@ -58,7 +59,6 @@ bool StepBlocks::step_done(StepRow& row) {
   began_ns_ = now_ns();
   row.pause_ns = began_ns_ - ended;
   block_ns_ = std::max(kLeastBlockNs, static_cast<int64_t>(static_cast<double>(*row.pause_ns) / kMostShare));
-  return true;
 }
 
 }  // namespace tbd

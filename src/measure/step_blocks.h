@@ -14,10 +14,11 @@ class StepBlocks {
   explicit StepBlocks(const std::vector<int>& cores);
   // The first block begins now; what was before belongs to none.
   void begin();
-  // After a step that completed now. Where its block is over, measures, fills the row's columns of the block and gives
-  // true: the next step begins when this returns. A block lasts as long as keeps the measurement below 0.3 % of the
-  // time.
-  bool step_done(StepRow& row);
+  // Whether the block is over: it lasts at least as long as keeps the measurement below 0.3 % of the time.
+  bool is_over() const;
+  // After a step that completed now and ends the block: measures, and fills the row's columns of the block. The next
+  // step begins when this returns.
+  void end(StepRow& row);
 
  private:
   std::optional<int64_t> foreign_ns();

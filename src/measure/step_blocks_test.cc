@@ -18,7 +18,8 @@ TEST(StepBlocks, MeasuresBetweenBlocksOfHalfASecondAndStampsTheirPause) {
     StepRow row;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const int64_t ended = now_ns();
-    const bool over = blocks.step_done(row);
+    const bool over = blocks.is_over();
+    if (over) blocks.end(row);
     ASSERT_EQ(over, row.pause_ns.has_value());
     ASSERT_EQ(over, row.read_byte_rate.has_value());
     if (!over) continue;
@@ -42,7 +43,8 @@ TEST(StepBlocks, LengthensBlocksSoThatMeasuringStaysRare) {
   for (int block = 0; block < 3;) {
     StepRow row;
     const int64_t before = now_ns();
-    if (!blocks.step_done(row)) continue;
+    if (!blocks.is_over()) continue;
+    blocks.end(row);
     const int64_t ended_at_latest = now_ns() - *row.pause_ns;
     if (block > 0) {
       EXPECT_GE(static_cast<double>(ended_at_latest - began_at_earliest + 1), static_cast<double>(last_pause) / 0.003);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -21,6 +22,25 @@ std::vector<int> physical_first(const std::vector<LogicalCpu>& allowed, size_t& 
   physical = first.size();
   first.insert(first.end(), siblings.begin(), siblings.end());
   return first;
+}
+
+// Physical cores, or logical processors where there are fewer of those than wanted.
+std::vector<std::vector<LogicalCpu>> split_into_cores(const std::vector<LogicalCpu>& allowed, size_t wanted) {
+  std::map<int64_t, std::vector<LogicalCpu>> by_number;
+  for (const LogicalCpu& cpu : allowed) by_number[cpu.physical].push_back(cpu);
+  std::vector<std::vector<LogicalCpu>> cores;
+  for (const auto& [physical, siblings] : by_number) cores.push_back(siblings);
+  if (cores.size() >= wanted) return cores;
+  cores.clear();
+  for (const LogicalCpu& cpu : allowed) cores.push_back({cpu});
+  return cores;
+}
+
+std::vector<LogicalCpu> siblings_last(std::span<const std::vector<LogicalCpu>> cores) {
+  std::vector<LogicalCpu> all;
+  for (const std::vector<LogicalCpu>& core : cores) all.push_back(core.front());
+  for (const std::vector<LogicalCpu>& core : cores) all.insert(all.end(), core.begin() + 1, core.end());
+  return all;
 }
 
 void set_counts(ThreadPlan& plan) {
@@ -100,6 +120,24 @@ ThreadPlan plan_threads(const ThreadRequest& request) {
   set_waiting(plan);
   set_binding(plan, request.pin_each);
   return plan;
+}
+
+// A quota below the affinity mask is split too: a share has no more logical processors than its part of it.
+std::vector<ThreadRequest> equal_shares(const ThreadRequest& request, int64_t count) {
+  const auto usable = static_cast<int64_t>(std::floor(request.usable_cores));
+  if (count < 1 || count > usable)
+    fail(ErrorKind::usage, "workers must be between 1 and ", std::max<int64_t>(1, usable), ", got ", count,
+         ": each needs a core of its own, and ", usable, usable == 1 ? " is" : " are", " usable here");
+  const std::vector<std::vector<LogicalCpu>> cores = split_into_cores(request.allowed, static_cast<size_t>(count));
+  const size_t each = cores.size() / static_cast<size_t>(count);
+  std::vector<ThreadRequest> shares(static_cast<size_t>(count), request);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    shares[i].allowed = siblings_last(std::span(cores).subspan(i * each, each));
+    const size_t most = std::min(shares[i].allowed.size(), static_cast<size_t>(usable / count));
+    shares[i].allowed.resize(most);
+    shares[i].usable_cores = static_cast<double>(most);
+  }
+  return shares;
 }
 
 std::vector<LogicalCpu> logical_cpus(const std::vector<int>& allowed) {

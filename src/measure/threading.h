@@ -46,6 +46,10 @@ struct ThreadPlan {
 // Throws Error(usage) for threads < 1 or an empty mask.
 ThreadPlan plan_threads(const ThreadRequest& request);
 
+// The same for each of `count` processes that run at once: equal shares of the cores, of whole physical cores where
+// there are enough of them; what is left over is no one's. Throws Error(usage) where there are fewer cores than shares.
+std::vector<ThreadRequest> equal_shares(const ThreadRequest& request, int64_t count);
+
 // The affinity mask of this process with its SMT pairs.
 std::vector<LogicalCpu> logical_cpus(const std::vector<int>& allowed);
 

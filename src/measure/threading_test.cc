@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "measure/cores.h"
 
 namespace tbd {
@@ -81,6 +82,46 @@ TEST(Threading, BadRequestsAreRefused) {
   EXPECT_THROW(plan_threads({}), Error);
   EXPECT_THROW(wait_policy_from("pasive"), Error);
   EXPECT_EQ(wait_policy_from("active"), WaitPolicy::active);
+}
+
+// The processors of each share.
+std::vector<std::vector<int>> shared_out(const ThreadRequest& request, int64_t count) {
+  std::vector<std::vector<int>> shares;
+  for (const ThreadRequest& share : equal_shares(request, count)) {
+    std::vector<int>& cpus = shares.emplace_back();
+    for (const LogicalCpu& each : share.allowed) cpus.push_back(each.cpu);
+    EXPECT_EQ(share.usable_cores, cpus.size());
+    EXPECT_EQ(share.threads, request.threads);
+  }
+  return shares;
+}
+
+TEST(Threading, SharesAreOfWholeCoresAndEqual) {
+  EXPECT_THAT(shared_out({.threads = 3, .allowed = smt(), .usable_cores = 8}, 2),
+              ElementsAre(ElementsAre(0, 1, 4, 5), ElementsAre(2, 3, 6, 7)));
+  EXPECT_THAT(shared_out({.allowed = smt(), .usable_cores = 8}, 3),
+              ElementsAre(ElementsAre(0, 4), ElementsAre(1, 5), ElementsAre(2, 6)))
+      << "the fourth core is no one's";
+  EXPECT_THAT(shared_out({.allowed = {{0, 0}, {1, 0}}, .usable_cores = 2}, 2),
+              ElementsAre(ElementsAre(0), ElementsAre(1)))
+      << "one physical core";
+}
+
+TEST(Threading, AQuotaIsSplitToo) {
+  EXPECT_THAT(shared_out({.allowed = smt(), .usable_cores = 4.5}, 2),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+}
+
+TEST(Threading, MoreSharesThanCoresAreRefusedWithTheMost) {
+  for (const int64_t count : {0, 9}) {
+    try {
+      equal_shares({.allowed = smt(), .usable_cores = 8}, count);
+      FAIL() << count;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::usage);
+      EXPECT_THAT(e.what(), HasSubstr(cat("workers must be between 1 and 8, got ", count)));
+    }
+  }
 }
 
 TEST(Threading, EveryAllowedCpuHasItsPhysicalCore) {

@@ -61,6 +61,13 @@ const std::vector<Axis>& table() {
        .key = "threads",
        .folder = {{.place = amounts_place, .prefix = "-t"}},
        .label = {.after = " threads"}},
+      {.name = "workers",
+       .help = "Workers that train together, --batch each, on equal shares of the cores [1]",
+       .member = &Workload::workers,
+       .key = "workers",
+       .folder = {{.place = amounts_place, .prefix = "-w", .usual = "1"}},
+       .label = {.after = " workers"},
+       .later = true},
       {.name = "layout",
        .help = "Memory layout of images: nchw, nhwc [the framework's default]",
        .member = &Workload::layout,
@@ -124,7 +131,11 @@ std::vector<Field> all_fields() {
   std::vector<Field> all;
   for (const Axis& axis : axes())
     if (!axis.key.empty())
-      std::visit([&](auto member) { all.push_back({axis.key, Field::Member(member), axis.tells_apart}); }, axis.member);
+      std::visit(
+          [&](auto member) {
+            all.push_back({axis.key, Field::Member(member), axis.tells_apart, axis.later});
+          },
+          axis.member);
   using M = MeasuredWorkload;
   const std::vector<Field> added = {{"model_hash", &M::model_hash},
                                     {"lowered_hash", &M::lowered_hash, false},
@@ -162,13 +173,19 @@ const Axis* find_axis(std::string_view name) {
   return found == table().end() ? nullptr : &*found;
 }
 
+std::string LabelPart::around(const std::string& value) const {
+  const bool is_one = value == "1" && after.ends_with('s');
+  return cat(before, value, is_one ? after.substr(0, after.size() - 1) : after);
+}
+
 std::string Axis::value(const Workload& workload) const {
   return std::visit([&](auto of) { return Print()(workload.*of); }, member);
 }
 
 std::string Axis::print(const Workload& workload) const {
   const std::string text = value(workload);
-  return is_number(*this) && text == "0" ? "" : text;
+  const bool is_left_out = later ? text == value({}) : is_number(*this) && text == "0";
+  return is_left_out ? "" : text;
 }
 
 void Axis::parse(Workload& workload, const std::string& text, std::string_view what) const {

@@ -20,6 +20,7 @@ struct FolderPart {
 // Where an axis is a word in a label: "batch 8", "2 threads".
 struct LabelPart {
   std::string_view before, after;
+  std::string around(const std::string& value) const;  // "1 thread"
 };
 
 // Members of a workload W, of one type each.
@@ -39,6 +40,7 @@ struct Axis {
   int inner = 0;                          // in a product of axes those of higher values vary faster
   std::optional<FolderPart> folder = {};  // absent: not in a folder's name
   LabelPart label = {};
+  bool later = false;  // records were kept before there was one: its default is written nowhere
 
   // As the command line and plans spell it; a number that was not named is "0", other text is empty.
   std::string value(const Workload& workload) const;
@@ -59,6 +61,7 @@ struct Field {
   std::string_view key;
   Member member;
   bool tells_apart = true;  // where it differs, two measurements are not of one workload
+  bool later = false;       // a record without the key has the default
 };
 // Axes that have a key, in their order, then all else.
 std::span<const Field> fields();

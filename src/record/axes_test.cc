@@ -19,6 +19,7 @@ Workload unusual() {
           .precision = Precision::kBf16,
           .device = Device("cuda:1"),
           .threads = 2,
+          .workers = 3,
           .layout = ImageLayout::kNhwc,
           .mode = Mode::kGraph,
           .input_mode = InputMode::kPipeline,
@@ -60,6 +61,8 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
       << refusal("batch", "0");
   EXPECT_TRUE(refusal("threads", "largest").starts_with("--threads needs whole numbers from 1, got 'largest'"))
       << refusal("threads", "largest");
+  EXPECT_TRUE(refusal("workers", "1.5").starts_with("--workers needs whole numbers from 1, got '1.5'"))
+      << refusal("workers", "1.5");
   EXPECT_TRUE(refusal("seed", "-1").starts_with("--seed needs a whole number of at least 0, got '-1'"))
       << refusal("seed", "-1");
   EXPECT_TRUE(refusal("memory", "4").starts_with("--memory needs a size such as 4GiB")) << refusal("memory", "4");
@@ -71,18 +74,24 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
   EXPECT_EQ(find_axis("batches"), nullptr);
 }
 
+TEST(Workload, LabelsAreWords) {
+  EXPECT_EQ(find_axis("workers")->label.around("1"), "1 worker");
+  EXPECT_EQ(find_axis("workers")->label.around("12"), "12 workers");
+  EXPECT_EQ(find_axis("batch")->label.around("1"), "batch 1");
+}
+
 TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line({.model = "resnet50"}),
             "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
   EXPECT_EQ(repro_line(unusual(), "quick"),
             "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --precision bf16 "
-            "--device cuda:1 --threads 2 --layout nhwc --mode graph --input pipeline --dropout off --data "
+            "--device cuda:1 --threads 2 --workers 3 --layout nhwc --mode graph --input pipeline --dropout off --data "
             "'it'\\''s here' --seed 7 --memory 4GiB --effort quick");
 }
 
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
-            "net-tiny-pytorch__opt_a_b-bf16-b8-t2-nhwc-pipeline-graph-cuda_1-dropout-off-seed-7-within-4GiB");
+            "net-tiny-pytorch__opt_a_b-bf16-b8-t2-w3-nhwc-pipeline-graph-cuda_1-dropout-off-seed-7-within-4GiB");
   EXPECT_EQ(folder_name({.model = "a/b net.json",
                          .framework = "pytorch@2.11",
                          .batch = 8,

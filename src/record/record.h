@@ -142,6 +142,9 @@ struct LaunchInfo {
   std::string folder_name() const;  // "clean-1"
 };
 
+// Of a launch of several workers: rank-0, rank-1, ... hold the steps.csv and launch.json of each.
+inline constexpr std::string_view kRankFolder = "rank-";
+
 struct Launch {
   LaunchInfo info;
   std::vector<StepRow> steps;

@@ -38,8 +38,14 @@ void from_json_value(const Json& json, T& request) {
 
 template <Is<MeasuredWorkload> T>
 void fields(T& workload, auto visit) {
-  for (const Field& each : fields())
-    std::visit([&](auto member) { visit(std::string(each.key).c_str(), workload.*member); }, each.member);
+  const auto visit_one = [&](const Field& each, auto member) {
+    const std::string key(each.key);
+    if (!each.later) return visit(key.c_str(), workload.*member);
+    if constexpr (std::is_const_v<T>)
+      if (workload.*member == MeasuredWorkload{}.*member) return;
+    visit(key.c_str(), Later{workload.*member});
+  };
+  for (const Field& each : fields()) std::visit([&](auto member) { visit_one(each, member); }, each.member);
 }
 template <Is<ModelCard> T>
 void fields(T& card, auto visit) {
@@ -146,6 +152,7 @@ void check_workload(const MeasuredWorkload& w) {
   check_not_negative<int64_t>("batch", w.batch);
   check_not_negative<int64_t>("samples_per_step", w.samples_per_step);
   check_not_negative<int64_t>("threads", w.threads);
+  require(w.workers >= 1, "'workers' is ", w.workers, ": there is one or more");
   check_not_negative("memory_budget_bytes", w.memory_budget_bytes);
 }
 

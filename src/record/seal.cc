@@ -6,6 +6,8 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "record/record.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -13,6 +15,10 @@ namespace {
 
 bool is_sealed(const fs::directory_entry& entry) {
   return entry.is_regular_file() && entry.path().filename() != "launch.json" && entry.path().extension() != ".log";
+}
+
+bool is_of_rank(const fs::directory_entry& entry) {
+  return entry.is_directory() && entry.path().filename().string().starts_with(kRankFolder);
 }
 
 int64_t rows_of(const std::string& csv) {
@@ -32,7 +38,10 @@ FileSeal seal_file(const fs::path& file) {
 Seal seal_of(const fs::path& launch_folder) try {
   Seal seal;
   for (const fs::directory_entry& entry : fs::directory_iterator(launch_folder))
-    if (is_sealed(entry)) seal[entry.path().filename().string()] = seal_file(entry.path());
+    if (is_sealed(entry))
+      seal[entry.path().filename().string()] = seal_file(entry.path());
+    else if (is_of_rank(entry))
+      for (const auto& [file, of] : seal_of(entry.path())) seal[cat(entry.path().filename().string(), "/", file)] = of;
   return seal;
 } catch (const fs::filesystem_error& error) {
   fail(ErrorKind::io, "cannot read ", launch_folder.string(), ": ", error.code().message());

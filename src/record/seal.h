@@ -18,7 +18,8 @@ struct FileSeal {
 };
 using Seal = std::map<std::string, FileSeal>;  // by file name
 
-// Of the files in the folder but launch.json and logs, which no number comes from.
+// Of the files in the folder and in those of its ranks ("rank-0/steps.csv"), but launch.json and logs, which no number
+// comes from.
 // Throws Error(io) on a file that cannot be read.
 Seal seal_of(const std::filesystem::path& launch_folder);
 Json to_json(const Seal& seal);

@@ -20,7 +20,8 @@ struct Workload {
   int64_t batch = 0;                  // samples in one forward pass per worker; 0: the default batch (default_batch)
   Precision precision = Precision::kFp32;
   Device device = Device::kCpu;
-  int64_t threads = 0;  // inside an op; 0: one per usable core
+  int64_t threads = 0;  // inside an op, per worker; 0: one per usable core
+  int64_t workers = 1;  // that train the network together, a batch each
   ImageLayout layout;   // empty: the framework's usual one for the precision
   Mode mode;            // empty: the framework's usual one
   InputMode input_mode = InputMode::kResident;
@@ -38,7 +39,7 @@ struct MeasuredWorkload : Workload {
   std::string model_hash, lowered_hash;
   std::string framework_version;
   std::string allocator = "framework";
-  int64_t samples_per_step = 0;          // samples that one step trains on: batch * repeats * accumulation
+  int64_t samples_per_step = 0;          // samples that one step trains on: batch * repeats * accumulation * workers
   std::string unit;                      // of throughput, per second: "images", "tokens"
   std::string effort = "quick";          // smoke, quick, publish
   std::string optimizer;                 // with its path: "sgd foreach"

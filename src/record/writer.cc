@@ -31,16 +31,33 @@ void write_json(const fs::path& path, const Json& json) {
 }
 
 // All of `text`, or Error(io): rows behind a half-written one would be misread.
-void write_all(int descriptor, std::string_view text, const fs::path& folder) {
+void write_all(int descriptor, std::string_view text, const fs::path& file) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(ErrorKind::io, "cannot append to the record ", folder.string(), ": ", std::strerror(errno));
+    if (count < 0) fail(ErrorKind::io, "cannot append to the record ", file.string(), ": ", std::strerror(errno));
     text.remove_prefix(static_cast<size_t>(count));
   }
 }
 
 }  // namespace
+
+StepsFile::StepsFile(const fs::path& file)
+    : file_(file), descriptor_(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail(ErrorKind::io, "cannot write ", file.string(), ": ", std::strerror(errno));
+  write_all(descriptor_, steps_header(), file_);
+}
+
+StepsFile::~StepsFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void StepsFile::append(std::span<const StepRow> rows) { write_all(descriptor_, format_steps(rows), file_); }
+
+void StepsFile::close() {
+  ::fsync(descriptor_);
+  ::close(std::exchange(descriptor_, -1));
+}
 
 RecordWriter::RecordWriter(fs::path folder, const RunInfo& run) : folder_(std::move(folder)) {
   if (fs::exists(folder_ / "run.json"))
@@ -56,10 +73,6 @@ std::unique_ptr<RecordWriter> RecordWriter::reopen(fs::path folder, const RunInf
   return writer;
 }
 
-RecordWriter::~RecordWriter() {
-  if (steps_ >= 0) ::close(steps_);
-}
-
 fs::path RecordWriter::launch_folder(const LaunchInfo& launch) const {
   return folder_ / "launches" / launch.folder_name();
 }
@@ -71,24 +84,18 @@ fs::path RecordWriter::begin_launch(const LaunchInfo& launch) {
   LaunchInfo begun = launch;
   begun.outcome = {.kind = OutcomeKind::interrupted, .reason = "the launch's end was never written", .repro = ""};
   write_json(folder / "launch.json", to_json(begun));
-  if (steps_ >= 0) ::close(steps_);
-  const fs::path steps = folder / "steps.csv";
-  steps_ = ::open(steps.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (steps_ < 0) fail(ErrorKind::io, "cannot write ", steps.string(), ": ", std::strerror(errno));
-  write_all(steps_, steps_header(), folder_);
+  steps_ = std::make_unique<StepsFile>(folder / "steps.csv");
   return folder;
 }
 
 void RecordWriter::append(std::span<const StepRow> rows) {
-  if (steps_ < 0) fail(ErrorKind::internal, "steps without a launch");
-  write_all(steps_, format_steps(rows), folder_);
+  if (!steps_) fail(ErrorKind::internal, "steps without a launch");
+  steps_->append(rows);
 }
 
 void RecordWriter::end_launch(const LaunchInfo& launch) {
-  if (steps_ >= 0) {
-    ::fsync(steps_);
-    ::close(std::exchange(steps_, -1));
-  }
+  if (steps_) steps_->close();
+  steps_.reset();
   const fs::path folder = launch_folder(launch);
   Json facts = to_json(launch);
   facts["files"] = to_json(seal_of(folder));

@@ -11,6 +11,21 @@
 
 namespace tbd {
 
+// A steps.csv that grows. Rows reach it in one write per batch, the disk when it is closed.
+class StepsFile {
+ public:
+  explicit StepsFile(const std::filesystem::path& file);  // new; throws Error(io)
+  ~StepsFile();
+  StepsFile(const StepsFile&) = delete;
+  StepsFile& operator=(const StepsFile&) = delete;
+  void append(std::span<const StepRow> rows);  // throws Error(io) on a full disk
+  void close();
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
 class RecordWriter {
  public:
   // Creates `folder` with run.json in state `running`. Throws Error(io), or Error(usage) when a record is there
@@ -18,9 +33,7 @@ class RecordWriter {
   RecordWriter(std::filesystem::path folder, const RunInfo& run);
   // Goes on with the record that is there: run.json anew, state `running`; its launches stay. Throws Error(io).
   static std::unique_ptr<RecordWriter> reopen(std::filesystem::path folder, const RunInfo& run);
-  ~RecordWriter();  // a launch without end stays as it is: the reader calls it interrupted
-  RecordWriter(const RecordWriter&) = delete;
-  RecordWriter& operator=(const RecordWriter&) = delete;
+  // A launch without end stays as it is: the reader calls it interrupted.
 
   const std::filesystem::path& folder() const { return folder_; }
   // Starts launches/<pass>-<n>, which must not exist; returns it, for a worker's own files.
@@ -36,7 +49,7 @@ class RecordWriter {
   std::filesystem::path launch_folder(const LaunchInfo& launch) const;
 
   std::filesystem::path folder_;
-  int steps_ = -1;  // descriptor of the open steps.csv
+  std::unique_ptr<StepsFile> steps_;  // of the launch begun last
 };
 
 }  // namespace tbd

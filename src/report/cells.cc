@@ -25,10 +25,11 @@ size_t rank(const Precision& precision) {
 auto order(const ReportCell& cell) {
   const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
-                    size_t, const Precision&, int64_t, bool, const InputMode&, int64_t, const ImageLayout&, const Mode&,
-                    const Device&, const std::string&>(
+                    size_t, const Precision&, int64_t, int64_t, bool, const InputMode&, int64_t, const ImageLayout&,
+                    const Mode&, const Device&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
-      w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device, cell.record->hash);
+      w.workers, w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device,
+      cell.record->hash);
 }
 
 // Calls work(i) for all i below count, halves on two threads; the first error of either is thrown.
@@ -60,7 +61,7 @@ std::string label_value(const std::optional<int64_t>& bytes) { return bytes ? bu
 
 std::string axis_part(const Axis& axis, const MeasuredWorkload& w) {
   const std::string value = std::visit([&](auto member) { return label_value(w.*member); }, axis.member);
-  return value.empty() ? "" : cat(axis.label.before, value, axis.label.after);
+  return value.empty() ? "" : axis.label.around(value);
 }
 
 // The parts of a name, in reading order; axes that are not named here follow.

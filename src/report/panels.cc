@@ -35,7 +35,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
       w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
   for (const Axis& axis : axes())
     if (axis.tells_apart && !axis.key.empty() && !std::ranges::count(kPlaced, axis.name))
-      values.push_back(cat(axis.label.before, axis.value(w), axis.label.after));
+      values.push_back(axis.label.around(axis.value(w)));
   return values;
 }
 

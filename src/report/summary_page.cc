@@ -7,6 +7,7 @@
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
 #include "analysis/metric_parts.h"
+#include "analysis/scaling.h"
 #include "report/closure.h"
 #include "report/explained.h"
 #include "report/overview.h"
@@ -123,6 +124,13 @@ void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Tab
   tables.back().title = "Is the input the limit?";
 }
 
+void add_scaling(Page& page, std::span<const CellResult> results) {
+  Table table = scaling_table(scalings(results));
+  if (table.rows.empty()) return;
+  page.html += cat("<h3>", table.title, "</h3>\n", explained_html(table));
+  page.tables.push_back(std::move(table));
+}
+
 void add_all_cells(Page& page, std::span<const ReportCell> cells) {
   std::vector<CellResult> results;
   for (const ReportCell& cell : cells) results.push_back(cell.result);
@@ -153,6 +161,7 @@ Page summary_page(const Content& content, std::span<const ReportCell> cells) {
   for (const std::vector<CellResult>& results : machines) {
     add_inputs(page, results, further);
     add_frameworks(page, results);
+    add_scaling(page, results);
   }
   add_all_cells(page, cells);
   page.tables.push_back(closure_table(closure));

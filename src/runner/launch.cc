@@ -1,16 +1,20 @@
+// A launch asks each worker the same at once (Team); what several reported is put together at its end.
 #include "runner/launch.h"
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <optional>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "measure/clock.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
 #include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
+#include "runner/team.h"
 #include "runner/trace_windows.h"
-#include "runner/worker_process.h"
 
 namespace tbd {
 namespace {
@@ -32,6 +36,69 @@ std::string not_offered(const Kind& wanted, const std::vector<Kind>& offered) {
 template <AnyWord Kind>
 void require_offered(const Kind& wanted, const std::vector<Kind>& offered, OutcomeKind kind) {
   if (const std::string sentence = not_offered(wanted, offered); !sentence.empty()) fault(kind, sentence);
+}
+
+// Numbers under these keys of one object in each; a key that a rank lacks is absent.
+template <class Combine>
+void combine_keys(std::initializer_list<const char*> keys, std::span<const Json> ranks, Json& json,
+                  const Combine& two) {
+  for (const char* key : keys)
+    for (const Json& other : ranks.subspan(1)) {
+      if (!json.contains(key) || !json[key].is_number()) continue;
+      if (other.contains(key) && other[key].is_number())
+        json[key] = two(json[key], other[key]);
+      else
+        json.erase(key);
+    }
+}
+
+Json sum(const Json& a, const Json& b) {
+  if (a.is_number_integer() && b.is_number_integer()) return a.get<int64_t>() + b.get<int64_t>();
+  return a.get<double>() + b.get<double>();
+}
+Json larger(const Json& a, const Json& b) { return std::max(a.get<double>(), b.get<double>()); }
+
+std::vector<Json> parts(std::span<const Json> ranks, const char* key) {
+  std::vector<Json> all;
+  for (const Json& rank : ranks) all.push_back(rank.value(key, Json::object()));
+  return all;
+}
+
+Json use_of_world(std::span<const Json> ranks) {
+  Json use = ranks.front();
+  combine_keys({"util_cpu", "busy_cores", "util_machine", "steal_fraction", "runqueue_fraction", "foreign_fraction",
+                "system_fraction"},
+               ranks, use, sum);
+  combine_keys({"throttled_fraction"}, ranks, use, larger);
+  for (auto& [key, value] : use.items())  // each rank has as many cores
+    if (value.is_number() && key != "busy_cores" && key != "throttled_fraction")
+      value = value.get<double>() / static_cast<double>(ranks.size());
+  return use;
+}
+
+Json delta_of_world(std::span<const Json> ranks) {
+  Json delta = ranks.front();
+  combine_keys(
+      {"cpu_time_s", "user_time_s", "system_time_s", "minor_faults", "major_faults", "rss_bytes", "peak_rss_bytes"},
+      ranks, delta, sum);
+  combine_keys({"throttled_time_s"}, ranks, delta, larger);
+  for (const Json& other : ranks.subspan(1))
+    for (const Json& thread : other.value("threads", Json::array())) delta["threads"].push_back(thread);
+  return delta;
+}
+
+Json host_of_world(std::span<const Json> ranks) {
+  Json host = ranks.front();
+  if (host.contains("use")) host["use"] = use_of_world(parts(ranks, "use"));
+  if (host.contains("delta")) host["delta"] = delta_of_world(parts(ranks, "delta"));
+  combine_keys({"dropped_rows"}, ranks, host, sum);
+  host["disturbed"] = Json::array();
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const Json& reason : ranks[rank].value("disturbed", Json::array()))
+      host["disturbed"].push_back(cat("rank ", rank, ": ", reason.get<std::string>()));
+    if (ranks[rank].value("repeat", false)) host["repeat"] = true;
+  }
+  return host;
 }
 
 // The step times of the rows that came so far.
@@ -63,40 +130,50 @@ class LaunchRun {
 
   void run(const std::filesystem::path& folder) {
     tell("start");
-    const std::map<std::string, std::string> environment = worker_environment(prepared_, settings_);
-    WorkerProcess worker(*prepared_.worker, settings_, environment, prepared_.threads.cores, folder / "worker.log");
+    rows_.emplace(folder, workers());
+    std::optional<TemporaryFolder> meeting;
+    if (workers() > 1) meeting.emplace("tbd-world");
+    Team team(prepared_, settings_,
+              {.world = workers(),
+               .folder = meeting ? meeting->path() : folder,
+               .logs = rows_->logs(),
+               .cores = prepared_.rank_cores});
     if (prepared_.cell.memory_budget_bytes)
-      worker.limit_memory(*prepared_.cell.memory_budget_bytes, prepared_.cell.device);
-    greet(worker);
-    if (result_.info.number == 1) check(worker);
-    load(worker);
+      for (int64_t rank = 0; rank < workers(); ++rank)
+        team.rank(rank).limit_memory(*prepared_.cell.memory_budget_bytes, prepared_.cell.device);
+    greet(team);
+    if (result_.info.number == 1) check(team.rank(0));
+    load(team);
     if (prepared_.cell.device == Device::kCpu) {
-      train_pass(worker, folder);
+      train_pass(team, folder);
     } else {
-      GpuObserver gpu(prepared_.cell.device, environment, settings_.gpu_library);
+      GpuObserver gpu(prepared_.cell.device, worker_environment(prepared_, settings_), settings_.gpu_library);
       const auto end = [&] {
         const StepSpan steps = {.begin_ns = worker_began_ns_ + result_.info.first_step_began_ns.value_or(0),
                                 .first_end_ns = worker_began_ns_ + series_.first_ns(),
                                 .end_ns = worker_began_ns_ + series_.last_ns()};
-        result_.info.gpu = gpu.end(steps, worker.pid(), folder);
+        result_.info.gpu = gpu.end(steps, team.rank(0).pid(), folder);
       };
       try {
-        train_pass(worker, folder);
+        train_pass(team, folder);
       } catch (...) {  // what the device did until then is kept
         end();
         throw;
       }
       end();
     }
-    if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(worker);
-    worker.bye();
+    if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(team);
+    team.bye();
   }
 
  private:
   void tell(const std::string& stage) { sink_(stage, series_.times(), 0); }
 
-  void greet(WorkerProcess& worker) {
-    const protocol::HelloReply hello = worker.hello();
+  int64_t workers() const { return prepared_.cell.workers; }
+  std::string of_rank(size_t rank) const { return workers() == 1 ? "" : cat("rank ", rank, " of ", workers(), ": "); }
+
+  void greet(Team& team) {
+    const protocol::HelloReply hello = team.hello();
     result_.hello = hello;
     const Workload& cell = prepared_.cell;
     require_offered(cell.precision, hello.precisions, OutcomeKind::unavailable);
@@ -109,14 +186,14 @@ class LaunchRun {
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }
 
-  void train_pass(WorkerProcess& worker, const std::filesystem::path& folder) {
+  void train_pass(Team& team, const std::filesystem::path& folder) {
     if (options_.pass == Pass::kTrace)
-      trace(worker, folder);
+      trace(team, folder);
     else if (options_.pass == Pass::kMemory)
-      train(worker,
+      train(team,
             {.steps = memory_steps(options_.effort), .seconds = options_.limit_seconds, .files = folder.string()});
     else
-      train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds});
+      train(team, {.steps = options_.steps, .seconds = options_.limit_seconds});
   }
 
   void check(WorkerProcess& worker) {
@@ -135,61 +212,80 @@ class LaunchRun {
     result_.lowering = {{"native", native}, {"composed", std::move(composed)}};
   }
 
-  void load(WorkerProcess& worker) {
+  void load(Team& team) {
     tell("load");
     protocol::Load request = load_request(prepared_, false);
     request.pass = options_.pass;
-    const protocol::LoadReply reply = worker.load(std::move(request));
-    result_.info.load_seconds = reply.seconds;
-    result_.info.threads = reply.threads;
-    result_.info.parameters_seen = reply.parameters;
-    if (reply.batch != prepared_.cell.batch)
-      fault(OutcomeKind::failed, cat("the worker loaded batch ", reply.batch, " instead of ", prepared_.cell.batch));
-    if (reply.parameters != prepared_.parameters)
-      fault(OutcomeKind::failed,
-            cat("the worker loaded ", reply.parameters, " parameters instead of ", prepared_.parameters));
+    loaded_ = team.load(request);
+    result_.info.load_seconds = loaded_[0].seconds;
+    result_.info.threads = loaded_[0].threads;
+    result_.info.parameters_seen = loaded_[0].parameters;
+    for (size_t rank = 0; rank < loaded_.size(); ++rank) {
+      const protocol::LoadReply& reply = loaded_[rank];
+      if (reply.batch != prepared_.cell.batch)
+        fault(OutcomeKind::failed,
+              cat(of_rank(rank), "the worker loaded batch ", reply.batch, " instead of ", prepared_.cell.batch));
+      if (reply.parameters != prepared_.parameters)
+        fault(OutcomeKind::failed, cat(of_rank(rank), "the worker loaded ", reply.parameters, " parameters instead of ",
+                                       prepared_.parameters));
+    }
   }
 
-  void train(WorkerProcess& worker, protocol::Run request) {
+  void train(Team& team, protocol::Run request) {
     if (done_ == 0) tell("first step");
     request.first_step = done_ + 1;
     request.input = input_plan(prepared_);
-    const protocol::RunReply reply = worker.run(request, [this](std::span<const StepRow> rows) { return take(rows); });
-    if (done_ == 0) merge(reply.launch);
+    const std::vector<protocol::RunReply> replies = team.each([&](WorkerProcess& worker, int64_t rank) {
+      return worker.run(request, [this, rank](std::span<const StepRow> rows) { return take(rank, rows); });
+    });
+    const protocol::RunReply& reply = replies[0];
+    if (done_ == 0) merge(replies);
+    for (size_t rank = 1; rank < replies.size(); ++rank)
+      if (replies[rank].steps != reply.steps)
+        fault(OutcomeKind::inconsistent, cat("rank ", rank, " of ", workers(), " ended after ", replies[rank].steps,
+                                             " steps, rank 0 after ", reply.steps));
     done_ += reply.steps;
-    const LaunchInfo& info = result_.info;
     if (settings_.interrupted()) fault(OutcomeKind::interrupted, cat("interrupted after ", done_, " steps"));
     if (reply.ended == "nonfinite")
       fault(OutcomeKind::nonfinite,
             cat("step ", done_, " gave a value that is not finite; the first is in '", reply.nonfinite, "'"));
-    if (info.batch_seen && *info.batch_seen != prepared_.cell.batch)
-      fault(OutcomeKind::failed,
-            cat("the worker saw batches of ", *info.batch_seen, " instead of ", prepared_.cell.batch));
+    for (size_t rank = 0; rank < replies.size(); ++rank)
+      if (const auto seen = maybe<int64_t>(*replies[rank].launch, "batch_seen"); seen && *seen != prepared_.cell.batch)
+        fault(OutcomeKind::failed,
+              cat(of_rank(rank), "the worker saw batches of ", *seen, " instead of ", prepared_.cell.batch));
   }
 
   // Windows of traced steps, each between untraced ones of the same process, once its step times are steady.
-  void trace(WorkerProcess& worker, const std::filesystem::path& folder) {
-    train(worker, {.steps = options_.steps, .seconds = options_.limit_seconds / 3, .files = folder.string()});
+  void trace(Team& team, const std::filesystem::path& folder) {
+    train(team, {.steps = options_.steps, .seconds = options_.limit_seconds / 3, .files = folder.string()});
     const TraceWindows windows = trace_windows(series_.times(), options_.effort, options_.limit_seconds * 2 / 3);
     result_.info.traced.emplace();
     for (int64_t window = 0; window < windows.count; ++window) {
       const int64_t first = done_ + 1;
-      train(worker, {.steps = windows.steps, .traced = true, .files = folder.string()});
+      train(team, {.steps = windows.steps, .traced = true, .files = folder.string()});
       result_.info.traced->push_back({first, done_});
-      train(worker, {.steps = windows.steps, .files = folder.string()});
+      train(team, {.steps = windows.steps, .files = folder.string()});
     }
   }
 
-  bool take(std::span<const StepRow> rows) {
-    reported_.take(rows, now_ns() - worker_began_ns_);
+  // Of several ranks each brings its rows, from a thread of its own; rank 0 is the one that asks whether to stop.
+  bool take(int64_t rank, std::span<const StepRow> own) {
+    const std::lock_guard lock(taking_);
+    const std::vector<StepRow> rows = rows_->take(rank, own, now_ns() - worker_began_ns_);
     if (!rows.empty()) record_.append(rows);
-    const size_t before = series_.times().size();
     series_.add(rows);
+    taken_ += rows.size();
+    return rank == 0 && is_enough();
+  }
+
+  bool is_enough() {
+    const bool is_new = taken_ > asked_;
+    asked_ = taken_;
     const std::span<const double> times = series_.times();
     const double now = 1e-9 * static_cast<double>(now_ns());
-    if (first_step_ == 0 && !rows.empty()) first_step_ = last_check_ = now;
+    if (first_step_ == 0 && taken_ > 0) first_step_ = last_check_ = now;
     if (first_step_ > 0) sink_("steps", times, now - first_step_);
-    if (times.size() == before && rows.empty()) return false;
+    if (!is_new) return false;
     const auto since = static_cast<int64_t>(times.size() - checked_);
     // A smoke launch, or a warm-up, is a handful of steps: it is asked at each batch of rows.
     if (options_.effort != Effort::smoke && options_.pass == Pass::kClean && !check_is_due(since, now - last_check_))
@@ -205,11 +301,22 @@ class LaunchRun {
     return enough;
   }
 
-  void merge(const Json& launch) {
-    Json known = to_json(result_.info);
+  static LaunchInfo with_facts(const LaunchInfo& info, const Json& launch) {
+    Json known = to_json(info);
     for (const auto& [key, value] : launch.items()) known[key] = value;
+    return launch_from_json(known);
+  }
+
+  void merge(const std::vector<protocol::RunReply>& replies) {
+    std::vector<Json> ranks;
+    for (const protocol::RunReply& reply : replies) ranks.push_back(*reply.launch);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      LaunchInfo own = with_facts(result_.info, ranks[rank]);
+      own.load_seconds = loaded_[rank].seconds;
+      rows_->end(static_cast<int64_t>(rank), own);
+    }
     const Outcome outcome = result_.info.outcome;
-    result_.info = launch_from_json(known);
+    result_.info = with_facts(result_.info, launch_of_world(ranks));
     result_.info.outcome = outcome;
     result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
     if (result_.info.host->contains("process")) {
@@ -219,13 +326,16 @@ class LaunchRun {
     if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
   }
 
-  void measure_gemm(WorkerProcess& worker) {
+  // Of all workers at once, as they train.
+  void measure_gemm(Team& team) {
     tell("peaks");
     try {
-      result_.gemm_rate = worker
-                              .ask<protocol::GemmReply>(protocol::Gemm{.precision = prepared_.cell.precision},
-                                                        "measuring a product", settings_.deadlines.other)
-                              .flop_rate;
+      const auto replies = team.ask<protocol::GemmReply>(protocol::Gemm{.precision = prepared_.cell.precision},
+                                                         "measuring a product", settings_.deadlines.other);
+      result_.gemm_rate = replies[0].flop_rate;
+      for (size_t rank = 1; result_.gemm_rate && rank < replies.size(); ++rank)
+        result_.gemm_rate =
+            replies[rank].flop_rate ? std::optional(*result_.gemm_rate + *replies[rank].flop_rate) : std::nullopt;
     } catch (const WorkerFault& fault) {  // the roof is unknown then; the steps were measured
       if (fault.outcome().kind == OutcomeKind::interrupted) throw;
     }
@@ -237,16 +347,27 @@ class LaunchRun {
   RecordWriter& record_;
   const LaunchSink& sink_;
   LaunchResult& result_;
+  std::optional<WorldRows> rows_;
+  std::vector<protocol::LoadReply> loaded_;  // by rank
+  std::mutex taking_;
   StepTimes series_;
-  ReportedRows reported_;
   int64_t worker_began_ns_ = now_ns();
   double first_step_ = 0, last_check_ = 0;  // seconds on the clock of now_ns()
   double asking_seconds_ = 0;               // that the stop rule took when it was asked last
   size_t checked_ = 0;
-  int64_t done_ = 0;  // steps
+  size_t taken_ = 0, asked_ = 0;  // rows, and those that the stop rule was last asked about
+  int64_t done_ = 0;              // steps
 };
 
 }  // namespace
+
+Json launch_of_world(std::span<const Json> ranks) {
+  Json launch = ranks.front();
+  if (ranks.size() == 1) return launch;
+  combine_keys({"cores", "peak_rss_bytes", "allocator_peak_bytes"}, ranks, launch, sum);
+  if (launch.contains("host")) launch["host"] = host_of_world(parts(ranks, "host"));
+  return launch;
+}
 
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink) {

@@ -1,6 +1,7 @@
 // One launch of a cell: a fresh worker that trains until enough is measured, its rows in the record as they come.
 #pragma once
 #include <functional>
+#include <span>
 
 #include "base/json.h"
 #include "record/writer.h"
@@ -34,5 +35,9 @@ using LaunchSink = std::function<void(const std::string& stage, std::span<const 
 // be written.
 LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOptions& options,
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink);
+
+// Of launch.json what the workers of a launch know (RunReply), one a rank: rank 0's, but sums of memory, cores and
+// amounts, of shares of the cores the mean, and of disturbances all.
+Json launch_of_world(std::span<const Json> ranks);
 
 }  // namespace tbd

@@ -136,11 +136,12 @@ class Predictor {
     const Rates& rates = hardware_.rates;
     const double share =
         static_cast<double>(threads_of(cell)) / static_cast<double>(std::max<int64_t>(1, rates.threads));
-    return {share * rate_of(rates, cell.precision), rates.bandwidth, node_seconds(cell)};
+    return {share * rate_of(rates, cell.precision), rates.bandwidth / static_cast<double>(cell.workers),
+            node_seconds(cell)};
   }
 
   int64_t threads_of(const Workload& cell) const {
-    const int64_t cores = hardware_.machine.cores;
+    const int64_t cores = std::max<int64_t>(1, hardware_.machine.cores / cell.workers);
     return cell.threads > 0 ? std::min(cell.threads, cores) : cores;
   }
 
@@ -148,7 +149,7 @@ class Predictor {
   std::pair<int64_t, double> sizes(const Workload& cell, const Network& network) {
     const NodeRoof roof = roof_of(cell);
     const auto key = std::tuple(cell.model, cell.config, cell.precision, cell.dropout, cell.batch,
-                                keeper_of(cell.framework), roof.flop_rate, roof.node_seconds);
+                                keeper_of(cell.framework), roof.flop_rate, roof.bandwidth, roof.node_seconds);
     const auto found = sizes_.find(key);
     if (found != sizes_.end()) return found->second;
     const Bindings bindings = {{"N", cell.batch}};
@@ -173,8 +174,9 @@ class Predictor {
     const auto within = [&](const std::optional<int64_t>& limit) {
       return !limit || needed <= static_cast<double>(*limit);
     };
+    const double of_all = needed * static_cast<double>(p.cell.workers);
     const std::optional<int64_t> all = trains_on_gpu(p.cell) ? hardware_.gpu.memory_bytes : hardware_.machine.memory;
-    return within(p.cell.memory_budget_bytes) && within(all);
+    return within(p.cell.memory_budget_bytes) && (!all || of_all <= static_cast<double>(*all));
   }
 
   double cell_seconds(const CellPrediction& p) const {
@@ -193,7 +195,7 @@ class Predictor {
   const RunOptions& options_;
   const Hardware& hardware_;
   std::map<std::tuple<std::string, std::string, Precision, DropoutMode>, Network> networks_;
-  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, Keeper, double, double>,
+  std::map<std::tuple<std::string, std::string, Precision, DropoutMode, int64_t, Keeper, double, double, double>,
            std::pair<int64_t, double>>
       sizes_;
 };

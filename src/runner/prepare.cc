@@ -57,10 +57,32 @@ void require_readable(const std::string& folder) {
     fail(ErrorKind::io, "cannot read the data folder ", folder, ": ", std::strerror(errno));
 }
 
-ThreadPlan threads_for(const Workload& cell) {
+ThreadRequest threads_wanted(const Workload& cell) {
   ThreadRequest request{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
   if (cell.threads > 0) request.threads = cell.threads;
-  return plan_threads(request);
+  return request;
+}
+
+void plan_threads_of(PreparedCell& prepared) {
+  const ThreadRequest request = threads_wanted(prepared.cell);
+  if (prepared.cell.workers == 1) {
+    prepared.threads = plan_threads(request);
+    return;
+  }
+  const std::vector<ThreadRequest> shares = equal_shares(request, prepared.cell.workers);
+  prepared.threads = plan_threads(shares.front());
+  for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
+}
+
+// What several workers cannot do yet.
+void require_trainable_together(const Workload& cell) {
+  if (cell.workers == 1) return;
+  if (cell.device != Device::kCpu)
+    fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);
+  if (cell.batch == kLargestThatFits)
+    fail(ErrorKind::usage, "the largest batch is looked for with one worker, got ", cell.workers,
+         ": name the batch of each worker");
+  (void)equal_shares(threads_wanted(cell), cell.workers);
 }
 
 // A prediction above the whole memory cannot come true; allocators and workspaces only add to it, and valid rows of
@@ -73,16 +95,18 @@ std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSetti
   constexpr int64_t kNoRows = 0;
   const Keeper keeper = keeper_of(prepared.cell.framework);
   const MemoryPrediction predicted = predict_memory(prepared.program, prepared.bindings, kNoRows, keeper);
-  const Bytes of_cpu = prepared.cell.device == Device::kCpu ? Bytes(0) : predicted.kernels;  // oneDNN's
-  const int64_t needed = (predicted.peak() - of_cpu).value;
+  const Bytes not_here = prepared.cell.device == Device::kCpu ? Bytes(0) : predicted.kernels;  // oneDNN's
+  const int64_t needed = (predicted.peak() - not_here).value;
+  const int64_t workers = prepared.cell.workers;
   const bool ragged = most_rows(prepared.program, prepared.bindings) > 0;
   const auto skipped = [&](const std::string& there) {
-    return Outcome{.kind = OutcomeKind::skipped,
-                   .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory",
-                                 ragged ? " without its ragged rows, " : ", ", there),
-                   .repro = ""};
+    return Outcome{
+        .kind = OutcomeKind::skipped,
+        .reason = cat("a step is predicted to need ", format_bytes(needed), " of memory",
+                      workers > 1 ? " in each worker" : "", ragged ? " without its ragged rows, " : ", ", there),
+        .repro = ""};
   };
-  if (limit && needed > *limit) return skipped(cat("there are ", format_bytes(*limit)));
+  if (limit && needed > *limit / workers) return skipped(cat("there are ", format_bytes(*limit)));
   if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
     return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));
   return std::nullopt;
@@ -100,7 +124,7 @@ void fill_workload(PreparedCell& prepared, const LoadedProgram& loaded, Effort e
   w.framework = prepared.worker ? prepared.worker->framework : cell.framework.substr(0, cell.framework.find('@'));
   w.framework_version = prepared.worker ? prepared.worker->version : "";
   if (w.mode.empty()) w.mode = Mode::kEager;
-  w.samples_per_step = samples_per_step(prepared.program, cell.batch);
+  w.samples_per_step = cell.workers * samples_per_step(prepared.program, cell.batch);
   w.unit = loaded.model ? loaded.model->unit : loaded.program.unit;
   w.effort = name(effort);
   w.optimizer = optimizer_name(prepared.program);
@@ -139,14 +163,14 @@ OpCost op_cost(const Cost& cost, int64_t times) {
 
 }  // namespace
 
-std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings) {
+std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings, int64_t workers) {
   std::vector<OpRow> rows;
   for (const StepEntry& entry : program.step) {
     const Phase& phase = program.phase(entry.phase);
     const Graph graph = bind(program, phase, bindings);
     const std::vector<NodeCost> costs = node_costs(graph), of_row = costs_of_row(graph);
     const RaggedRows ragged(graph);
-    const int64_t times = entry.repeat * phase.accumulate;
+    const int64_t times = entry.repeat * phase.accumulate * workers;
     const std::string prefix = program.phases.size() > 1 ? phase.name + "/" : "";
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       OpRow& row = rows.emplace_back(OpRow{.node = cat(prefix, graph.nodes[i].name),
@@ -167,12 +191,13 @@ Program lowered_program(const Program& program, const Workload& cell) {
 void require_startable(const Workload& cell, const RunnerSettings& settings) {
   require_known_framework(cell.framework, settings);
   require_readable(cell.data);
+  require_trainable_together(cell);
 }
 
 PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings) {
   const LoadedProgram loaded = load_program(cell.model, cell.config);
-  require_startable(cell, settings);
   PreparedCell prepared{.cell = with_devices({cell}, settings).front()};
+  require_startable(prepared.cell, settings);
   prepared.program = lowered_program(loaded.program, cell);
   if (cell.batch == 0) prepared.cell.batch = default_batch(loaded.model ? loaded.model->sweep : std::vector<int64_t>{});
   if (cell.batch == kLargestThatFits) prepared.cell.batch = least_batch(prepared.program, {});
@@ -180,7 +205,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   prepared.cell.config = loaded.program.config;
   prepared.bindings = {{"N", prepared.cell.batch}};
   validate(prepared.program, prepared.bindings);
-  prepared.threads = threads_for(cell);
+  plan_threads_of(prepared);
   prepared.cell.threads = prepared.threads.threads;
   find_its_worker(prepared, settings);
   if (!prepared.refused) prepared.refused = too_large(prepared, settings);
@@ -188,11 +213,11 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
 
   RunInfo& run = prepared.run;
   run.tool = settings.tool;
-  run.ops = op_rows(prepared.program, prepared.bindings);
+  run.ops = op_rows(prepared.program, prepared.bindings, cell.workers);
   prepared.parameters = elements(prepared.program.parameters);
   run.parameters = prepared.parameters;
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
-  run.train_flops = (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
+  run.train_flops = cell.workers * (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
   if (prepared.cell.mode == Mode::kEagerOnednn) run.flags.push_back("tuned");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");

@@ -12,17 +12,19 @@ struct PreparedCell {
   Workload cell;    // defaults filled in
   Program program;  // after its passes
   Bindings bindings;
-  ThreadPlan threads;
-  const WorkerEntry* worker = nullptr;  // in the settings; nullptr: refused
-  std::optional<Outcome> refused;       // known before any launch: no such worker, not enough memory
+  ThreadPlan threads;                        // of each worker; its cores are those of the first
+  std::vector<std::vector<int>> rank_cores;  // of each of several workers, none shared; empty: there is one
+  const WorkerEntry* worker = nullptr;       // in the settings; nullptr: refused
+  std::optional<Outcome> refused;            // known before any launch: no such worker, not enough memory
   RunInfo run;
   int64_t parameters = 0;
 };
 
-// Rows of the op table: each node with its costs in one step of the whole program.
-std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings);
+// Rows of the op table: each node with its costs in one step of the whole program, of all workers together.
+std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings, int64_t workers = 1);
 
-// Throws Error(usage, not_found or io) for an unknown framework and a data folder that is not there or cannot be read.
+// Throws Error(usage, not_found or io) for an unknown framework, a data folder that is not there or cannot be read, and
+// several workers that this machine or the program cannot let train together.
 void require_startable(const Workload& cell, const RunnerSettings& settings);
 
 // A batch that is to be found is the least that the network takes. Throws Error(usage, not_found or invalid) when the

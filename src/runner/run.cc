@@ -12,6 +12,12 @@ std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOpti
   return RunSet(cells, options, settings, progress).run();
 }
 
+void require_passes_fit(const Workload& cell, const std::vector<Pass>& passes) {
+  if (cell.workers > 1 && passes != std::vector<Pass>{Pass::kClean})
+    fail(ErrorKind::usage, "several workers are measured in pass clean alone, got ", join(texts(passes), ", "),
+         " with ", cell.workers, " workers");
+}
+
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label) {
   std::string all, time;

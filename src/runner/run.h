@@ -60,6 +60,9 @@ struct CellRun {
 std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress = {});
 
+// Throws Error(usage) where there is another pass than clean for several workers.
+void require_passes_fit(const Workload& cell, const std::vector<Pass>& passes);
+
 // "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label);

@@ -21,7 +21,6 @@ class RunSet {
   std::vector<CellRun> run();
 
  private:
-  // run_set_begin.cc
   void make_entries(const std::vector<Workload>& cells);
   void place(WorkloadRun& entry);
   void find_batch(WorkloadRun& entry);

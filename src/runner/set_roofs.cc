@@ -16,12 +16,21 @@ bool on_gpu(const PreparedCell& cell) { return cell.cell.device != Device::kCpu;
 
 // What workloads share their roofs by.
 std::string hardware(const PreparedCell& cell) {
-  return on_gpu(cell) ? cell.cell.device.text() : cat(cell.threads.threads, " threads");
+  if (on_gpu(cell)) return cell.cell.device.text();
+  const std::string threads = cat(cell.threads.threads, " threads");
+  return cell.cell.workers == 1 ? threads : cat(cell.cell.workers, " workers of ", threads);
 }
 
-std::vector<int> used_cores(const ThreadPlan& plan) {
-  const auto used = std::min(plan.cores.size(), static_cast<size_t>(plan.threads));
-  return {plan.cores.begin(), plan.cores.begin() + static_cast<ptrdiff_t>(used)};
+// As many of each worker as it has threads.
+std::vector<int> used_cores(const PreparedCell& cell) {
+  std::vector<int> used;
+  const auto add = [&](const std::vector<int>& cores) {
+    const auto count = std::min(cores.size(), static_cast<size_t>(cell.threads.threads));
+    used.insert(used.end(), cores.begin(), cores.begin() + static_cast<ptrdiff_t>(count));
+  };
+  if (cell.rank_cores.empty()) add(cell.threads.cores);
+  for (const std::vector<int>& cores : cell.rank_cores) add(cores);
+  return used;
 }
 
 }  // namespace
@@ -46,7 +55,7 @@ bool SetRoofs::before_is_due(const PreparedCell& cell) const {
 void SetRoofs::measure_before(const PreparedCell& cell) {
   const bool publish = effort_ == Effort::publish;
   PeakOptions peaks = publish ? PeakOptions{} : quick_peak_options();
-  if (!on_gpu(cell)) peaks.cores = used_cores(cell.threads);
+  if (!on_gpu(cell)) peaks.cores = used_cores(cell);
   peaks.cancelled = settings_.interrupted;
   const double began = now_seconds();
   std::optional<StartPeaks> found;

@@ -36,7 +36,7 @@ class SetRoofs {
   Effort effort_;
   Json cpu_;
   const RunnerSettings& settings_;
-  // By "4 threads" or "cuda:0".
+  // By "4 threads", "2 workers of 1 threads" or "cuda:0".
   std::map<std::string, StartPeaks> before_;
   std::map<std::string, Peaks> after_;
   std::map<std::string, std::string> reasons_;  // why a GPU was not measured, before or after

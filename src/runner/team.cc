@@ -24,6 +24,7 @@ int weight_of(const WorkerFault& fault) {
 
 WorkerFault of_rank(const WorkerFault& fault, size_t rank, size_t world) {
   Outcome outcome = fault.outcome();
+  if (outcome.kind == OutcomeKind::interrupted) return fault;  // the cause is no rank's
   outcome.reason = cat("rank ", rank, " of ", world, ": ", outcome.reason);
   return WorkerFault(outcome, fault.error(), fault.signal());
 }
@@ -32,10 +33,14 @@ WorkerFault of_rank(const WorkerFault& fault, size_t rank, size_t world) {
 
 Team::Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options)
     : settings_(settings), options_(options) {
-  for (int64_t rank = 0; rank < options.world; ++rank)
-    ranks_.push_back(std::make_unique<WorkerProcess>(
-        *prepared.worker, settings, worker_environment(prepared, settings), prepared.threads.cores,
-        options.folder / (options.world == 1 ? std::string("worker.log") : cat("worker-", rank, ".log"))));
+  for (int64_t rank = 0; rank < options.world; ++rank) {
+    const auto at = static_cast<size_t>(rank);
+    const std::string log = options.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
+    ranks_.push_back(
+        std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
+                                        options.cores.empty() ? prepared.threads.cores : options.cores.at(at),
+                                        options.logs.empty() ? options.folder / log : options.logs.at(at)));
+  }
 }
 
 void Team::end_all() {

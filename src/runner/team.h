@@ -11,12 +11,14 @@ namespace tbd {
 
 struct TeamOptions {
   int64_t world = 1;
-  std::filesystem::path folder;  // for logs and the file where ranks meet; outlives the team
+  std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
+  std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
+  std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
 };
 
 class Team {
  public:
-  // Starts the workers of the cell on this machine. They share the cores of its thread plan.
+  // Starts the workers of the cell on this machine.
   Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options);
 
   int64_t world() const { return static_cast<int64_t>(ranks_.size()); }

@@ -41,6 +41,8 @@ Program with_rate(Program program, const Schedule& schedule, int64_t steps) {
 
 // `program` in the place of the workload's own.
 void prepare_with(const Program& program, Workload workload, const RunnerSettings& settings, PreparedCell& prepared) {
+  if (workload.workers > 1)
+    fail(ErrorKind::usage, "one worker trains to a result, got ", workload.workers, " workers: tbd run measures those");
   if (!workload.data.empty()) workload.input_mode = InputMode::kPipeline;
   prepared = prepare(workload, Effort::quick, settings);
   if (prepared.refused) fail(ErrorKind::not_found, prepared.refused->reason);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+
 namespace tbd {
 namespace {
 
@@ -70,6 +72,35 @@ TEST(WorkloadRun, LearnsHowTheWorkerRan) {
   EXPECT_EQ(run.prepared.run.workload.mode, Mode::kGraph) << "the worker's own, as none was named";
   EXPECT_EQ(run.prepared.run.workload.optimizer, "sgd fused");
   EXPECT_EQ(run.gemm_rate, 1e11);
+}
+
+TEST(LaunchOfAWorld, IsTheSumOfWhatEachUsesAndTheMeanOfShares) {
+  const auto facts = [](double busy, double foreign, bool repeat) -> Json {
+    return {{"cores", 2.0},
+            {"peak_rss_bytes", 100},
+            {"first_step_seconds", busy},
+            {"energy_joules", 7},
+            {"host",
+             {{"use", {{"busy_cores", busy}, {"util_cpu", busy / 2}, {"foreign_fraction", foreign}}},
+              {"delta", {{"major_faults", 1}, {"throttled_time_s", busy}, {"threads", {{{"thread", busy}}}}}},
+              {"disturbed", repeat ? Json::array({"steal 9 %"}) : Json::array()},
+              {"repeat", repeat}}}};
+  };
+  const Json ranks[] = {facts(1, 0.1, false), facts(2, 0.3, true)};
+  const Json world = launch_of_world(ranks);
+  EXPECT_EQ(world["cores"], 4);
+  EXPECT_EQ(world["peak_rss_bytes"], 200);
+  EXPECT_EQ(world["first_step_seconds"], 1) << "of rank 0, whose clock it is";
+  EXPECT_EQ(world["energy_joules"], 7) << "the counter is the machine's";
+  EXPECT_EQ(world["host"]["use"]["busy_cores"], 3);
+  EXPECT_EQ(world["host"]["use"]["util_cpu"], 0.75);
+  EXPECT_EQ(world["host"]["use"]["foreign_fraction"], 0.2);
+  EXPECT_EQ(world["host"]["delta"]["major_faults"], 2);
+  EXPECT_EQ(world["host"]["delta"]["throttled_time_s"], 2) << "one group has one quota";
+  EXPECT_EQ(world["host"]["delta"]["threads"].size(), 2);
+  EXPECT_EQ(world["host"]["disturbed"], Json::array({"rank 1: steal 9 %"}));
+  EXPECT_EQ(world["host"]["repeat"], true);
+  EXPECT_EQ(launch_of_world({ranks, 1}), ranks[0]);
 }
 
 }  // namespace

@@ -160,6 +160,7 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
       if (request.number >= phase->entry()->from_step) run_phase(*phase, phase->entry()->repeat, request, report);
   }
   report.votes = request.votes_to_end ? 1 : 0;
+  report.votes_to_measure = request.votes_to_measure ? 1 : 0;
   if (options_.world.place.world > 1 && !evaluated_) add_up(report);
   if (!std::isfinite(report.loss)) report.loss = std::numeric_limits<double>::quiet_NaN();
   return report;
@@ -167,14 +168,15 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
 
 // One exchange: what a step says of itself is the same on all ranks, so all of them end a run after the same step.
 void ProgramSession::add_up(StepReport& report) {
-  std::vector<double> values = {static_cast<double>(report.votes)};
+  std::vector<double> values = {static_cast<double>(report.votes), static_cast<double>(report.votes_to_measure)};
   for (const PhaseRuns* phase : steps_) {
     const std::vector<double> shares = phase->shares();
     values.insert(values.end(), shares.begin(), shares.end());
   }
   sum_over_ranks(values);
   report.votes = std::llround(values[0]);
-  size_t at = 1;
+  report.votes_to_measure = std::llround(values[1]);
+  size_t at = 2;
   for (PhaseRuns* phase : steps_) {
     const size_t count = phase->shares().size();
     phase->set_sums(std::span(values).subspan(at, count));

@@ -63,12 +63,14 @@ struct StepRequest {
   std::optional<std::string> only_phase;  // run that phase alone, once
   bool traced = false;                    // keep what it does for hand_over; only after a load with trace
   bool votes_to_end = false;              // this rank would end the run after this step
+  bool votes_to_measure = false;          // this rank would measure its cores after it (StepBlocks)
 };
 
 struct StepReport {
   double loss = 0;                       // of the last phase run, over all ranks; NaN when it was not finite
   std::map<std::string, double> losses;  // by phase: of its last run
   int64_t votes = 0;                     // ranks whose request would end the run
+  int64_t votes_to_measure = 0;          // ranks whose request would measure the cores
   // Valid rows of ragged results (host_call) over all runs of this rank's step; nullopt where the program has none.
   std::optional<int64_t> rows = {};
   // On a device with a clock of its own: from the first to the last work of the step there, by that clock.

@@ -137,9 +137,13 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
                                                  .lr = request.lr,
                                                  .only_phase = request.phase,
                                                  .traced = request.traced,
-                                                 .votes_to_end = parts_.world > 1 && wants_to_end(request)});
+                                                 .votes_to_end = parts_.world > 1 && wants_to_end(request),
+                                                 .votes_to_measure = parts_.world > 1 && block_is_over()});
   StepRow row = meter_.finish(finished(number, report));
-  if (parts_.blocks && parts_.blocks->step_done(row)) meter_.restart();
+  if (parts_.world > 1 ? report.votes_to_measure > 0 : block_is_over()) {
+    parts_.blocks->end(row);
+    meter_.restart();
+  }
   rows_.append(row);
   count(number);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
@@ -175,6 +179,9 @@ bool StepLoop::is_over(const protocol::Run& request) const {
 bool StepLoop::wants_to_end(const protocol::Run& request) const {
   return parts_.stop_requested() || (is_over(request) && reply_.steps < request.steps);
 }
+
+// Of several ranks each says so before a step, and all measure after it: one that measured alone would be waited for.
+bool StepLoop::block_is_over() const { return parts_.blocks && parts_.blocks->is_over(); }
 
 void StepLoop::send_rows() {
   const std::vector<StepRow> rows = rows_.take();

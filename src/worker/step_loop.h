@@ -47,6 +47,7 @@ class StepLoop {
   bool ends(const protocol::Run& request, const StepReport& report, int64_t number);
   bool is_over(const protocol::Run& request) const;
   bool wants_to_end(const protocol::Run& request) const;
+  bool block_is_over() const;
   void keep(EventKind kind, const std::string& name, int64_t begin_ns, int64_t end_ns);
   void send_rows();
   void count(int64_t step);

@@ -83,9 +83,21 @@ constexpr Topic kSweep[] = {
      "Clean pass of each workload; the budget limits the worker's data.", "",
      "Not memory-limited: says only what was tried. Two budgets are two sweeps."},
 };
+constexpr Topic kWorkers[] = {
+    {"scaling_efficiency", "", "Units per second of n workers that train together over n times those of one.",
+     "X(n) / (n X(1)); intervals: in quadrature on a log scale",
+     "Weak: each worker has the batch of the one. Strong: the workers share its batch. Both rows alike in all but "
+     "workers "
+     "and batch, with as many threads for each worker as for the one.",
+     "Clean pass of both rows; the units of all workers over the stamps of rank 0.",
+     "Constant batch per worker and constant batch of all: the words of the field for weak and strong.",
+     "Holds what sharing memory and caches costs as well as the exchange. Undecided where cores per worker differ: one "
+     "worker takes all cores unless --threads says otherwise."},
+};
 
 }  // namespace
 
+std::span<const Topic> worker_topics() { return kWorkers; }
 std::span<const Topic> memory_topics() { return kMemoryTopics; }
 std::span<const Topic> sweep_topics() { return kSweep; }
 

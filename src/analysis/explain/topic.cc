@@ -49,6 +49,7 @@ std::span<const TopicGroup> topic_groups() {
       group("trace", "Figures of the trace pass", trace_topics(), loss_topics(), counter_topics()),
       group("memory", "Figures of the memory pass", memory_topics()),
       group("sweep", "Figures of sweeps over batch size", sweep_topics()),
+      group("workers", "Figures of several workers", worker_topics()),
       group("flags", "Flags", flag_topics()),
       group("outcomes", "Outcomes", outcome_topics()),
       group("grades", "Grades", grade_topics()),

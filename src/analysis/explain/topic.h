@@ -24,7 +24,7 @@ struct TopicGroup {
   std::string_view id, title;
   std::vector<Topic> topics;  // with `what` filled in
 };
-// In the order in which they are listed: metrics, trace, memory, sweep, flags, outcomes, grades, levels.
+// In the order in which they are listed: metrics, trace, memory, sweep, workers, flags, outcomes, grades, levels.
 std::span<const TopicGroup> topic_groups();
 
 struct FoundTopic {
@@ -41,6 +41,7 @@ std::span<const Topic> loss_topics();
 std::span<const Topic> counter_topics();
 std::span<const Topic> memory_topics();
 std::span<const Topic> sweep_topics();
+std::span<const Topic> worker_topics();
 std::span<const Topic> flag_topics();
 std::span<const Topic> outcome_topics();
 std::span<const Topic> grade_topics();

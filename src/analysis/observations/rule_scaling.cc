@@ -34,7 +34,7 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
   Observation o = begun(13, scope);
   if (points.empty()) {
     o.verdict = RuleVerdict::not_applicable;
-    o.effect = "every workload has one worker";
+    o.effect = "no workload trains over a link";
     return o;
   }
   bool slow = false, fast = false, emulated = false;

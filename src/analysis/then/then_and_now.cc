@@ -29,7 +29,7 @@ std::vector<ThenCell> fitting(const PrintedValue& printed, std::span<const ThenC
     if (printed.model.empty() || workload(cell).model == printed.model) found.push_back(cell);
   const auto rank = [&](const ThenCell& cell) {
     const MeasuredWorkload& w = workload(cell);
-    return std::tuple(!printed.config.empty() && w.config != printed.config,
+    return std::tuple(w.workers, !printed.config.empty() && w.config != printed.config,
                       !printed.framework.empty() && w.framework != printed.framework, w.precision != Precision::kFp32,
                       distance(w.batch, printed.batch));
   };

@@ -57,8 +57,10 @@ void check_peaks(const Bench& bench) {
                   exact(rate.get<double>()), cat("at most ", kOverProduct, " of ", exact(*roof)));
   }
   const auto threads = maybe<int64_t>(peaks, "threads");
-  const auto used = maybe<int64_t>(part(bench.raw.run, "workload"), "threads");
-  if (threads && used && *used > 0) bench.same("peaks: threads", *threads, *used);
+  const Json workload = part(bench.raw.run, "workload");
+  const auto used = maybe<int64_t>(workload, "threads");
+  if (threads && used && *used > 0)
+    bench.same("peaks: threads", *threads, *used * maybe<int64_t>(workload, "workers").value_or(1));
 }
 
 }  // namespace

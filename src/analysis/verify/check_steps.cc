@@ -1,5 +1,5 @@
 // Each steps.csv: numbers, stamps, units; that step times add up to the time between the first and last stamp, and that
-// they are long enough for the processor time that the steps took.
+// they are long enough for the processor time that the steps took. Of several workers also what they make of it.
 #include <algorithm>
 #include <cmath>
 
@@ -127,6 +127,50 @@ void check_samples(const Bench& bench, const RawLaunch& launch) {
   bench.ok(check);
 }
 
+// The first row in which the world's value is not what the ranks' make; all rows where they agree.
+void check_sum_of_ranks(const Bench& bench, const RawLaunch& launch, const char* column) {
+  const std::string check = cat(launch.folder, ": ", column, " of all workers");
+  for (size_t i = 0; i < launch.rows; ++i) {
+    const auto stored = launch.number(column, i);
+    std::optional<double> sum = 0;
+    for (const RawLaunch& rank : launch.ranks) {
+      const auto own = rank.number(column, i);
+      sum = sum && own ? std::optional(*sum + *own) : std::nullopt;
+    }
+    if (stored.has_value() != sum.has_value() || (sum && std::abs(*stored - *sum) > 1e-12 * std::abs(*sum)))
+      return bench.differs(check, stored ? exact(*stored) : "none", sum ? exact(*sum) : "none", cat("step ", i + 1));
+  }
+  bench.ok(check);
+}
+
+void check_stamps_of_rank_0(const Bench& bench, const RawLaunch& launch) {
+  const std::string check = launch.folder + ": stamps of rank 0";
+  for (size_t i = 0; i < launch.rows; ++i) {
+    const auto stored = launch.count("completed_ns", i), own = launch.ranks[0].count("completed_ns", i);
+    if (stored != own)
+      return bench.differs(check, stored ? cat(*stored) : "none", own ? cat(*own) : "none", cat("step ", i + 1));
+  }
+  bench.ok(check);
+}
+
+// Only of a launch that ended by itself do all ranks know each step.
+void check_steps_of_ranks(const Bench& bench, const RawLaunch& launch) {
+  const bool ended = maybe<std::string>(part(launch.info, "outcome"), "kind") == "ok";
+  for (size_t rank = 0; rank < launch.ranks.size(); ++rank) {
+    const size_t rows = launch.ranks[rank].rows;
+    bench.holds(cat(launch.folder, ": steps of rank ", rank), ended ? rows == launch.rows : rows >= launch.rows,
+                cat(launch.rows), cat(rows));
+  }
+}
+
+void check_fact_of_ranks(const Bench& bench, const RawLaunch& launch, const char* key) {
+  const auto stored = maybe<double>(launch.info, key);
+  if (!stored) return;
+  double sum = 0;
+  for (const RawLaunch& rank : launch.ranks) sum += maybe<double>(rank.info, key).value_or(0);
+  bench.same(cat(launch.folder, ": ", key, " of all workers"), *stored, sum);
+}
+
 }  // namespace
 
 void check_steps(const Bench& bench) {
@@ -141,6 +185,20 @@ void check_steps(const Bench& bench) {
     check_processor_time(bench, launch);
     check_units(bench, launch);
     check_samples(bench, launch);
+  }
+}
+
+void check_ranks(const Bench& bench) {
+  const int64_t workers = maybe<int64_t>(part(bench.raw.run, "workload"), "workers").value_or(1);
+  if (workers == 1) return;
+  for (const RawLaunch& launch : bench.raw.launches) {
+    bench.same(launch.folder + ": workers", workers, static_cast<int64_t>(launch.ranks.size()));
+    if (launch.ranks.empty() || !launch.has_steps) continue;
+    check_steps_of_ranks(bench, launch);
+    check_stamps_of_rank_0(bench, launch);
+    for (const char* column : {"units", "samples", "user_cpu_ns", "system_cpu_ns", "rss_bytes"})
+      check_sum_of_ranks(bench, launch, column);
+    for (const char* key : {"cores", "peak_rss_bytes", "allocator_peak_bytes"}) check_fact_of_ranks(bench, launch, key);
   }
 }
 

@@ -28,10 +28,15 @@ void read_columns(RawLaunch& launch) {
   }
 }
 
+// A rank that did not end by itself has no launch.json.
 RawLaunch read_raw_launch(const fs::path& folder) {
   RawLaunch launch{.folder = folder.filename().string()};
-  launch.facts_text = read_file(folder / "launch.json");
-  launch.info = parse_json(launch.facts_text, (folder / "launch.json").string());
+  if (fs::exists(folder / "launch.json")) {
+    launch.facts_text = read_file(folder / "launch.json");
+    launch.info = parse_json(launch.facts_text, (folder / "launch.json").string());
+  }
+  for (size_t rank = 0; fs::is_directory(folder / cat(kRankFolder, rank)); ++rank)
+    launch.ranks.push_back(read_raw_launch(folder / cat(kRankFolder, rank)));
   launch.has_steps = fs::exists(folder / "steps.csv");
   if (!launch.has_steps) return launch;
   launch.steps_text = read_file(folder / "steps.csv");

@@ -22,6 +22,7 @@ struct RawLaunch {
   bool has_steps = false;
   std::map<std::string, std::vector<std::string>, std::less<>> columns;  // of steps.csv, whole lines alone
   size_t rows = 0;
+  std::vector<RawLaunch> ranks;  // of several workers: what each left, by rank
 
   // The cell as a whole number or a number; nullopt where it is empty or the column is not there.
   std::optional<int64_t> count(std::string_view column, size_t row) const;
@@ -57,6 +58,7 @@ struct Bench {
 
 void check_files(const Bench& bench);    // version, hashes, environment, launches and their raw files
 void check_steps(const Bench& bench);    // every steps.csv
+void check_ranks(const Bench& bench);    // what several workers left, against the launch
 void check_plan(const Bench& bench);     // op table, batch and parameters seen, peaks
 void check_metrics(const Bench& bench);  // every metric, a second time
 void check_marks(const Bench& bench);    // outcome and flags

@@ -35,6 +35,7 @@ void part_of(const char* name, const Bench& bench, Part part) {
 void check_all(const Bench& bench, const VerifyOptions& options) {
   part_of("files", bench, check_files);
   part_of("steps", bench, check_steps);
+  part_of("workers", bench, check_ranks);
   part_of("plan", bench, check_plan);
   part_of("metrics", bench, check_metrics);
   part_of("outcome and flags", bench, check_marks);

@@ -1,5 +1,5 @@
-// Kernels, copies and calls of the runtime in traced windows, by the Kineto that is inside libtorch. Tests without a GPU
-// run its part of the CPU.
+// Kernels, copies and calls of the runtime in traced windows, by the Kineto that is inside libtorch. Tests without a
+// GPU run its part of the CPU.
 #pragma once
 #include <c10/core/DeviceType.h>
 

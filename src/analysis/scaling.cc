@@ -1,0 +1,102 @@
+#include "analysis/scaling.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "record/axes.h"
+
+namespace tbd {
+namespace {
+
+// Of one worker with that batch, with as many threads as each of the several where there is one.
+const CellResult* alone(const CellResult& several, int64_t batch, std::span<const CellResult> cells) {
+  const CellResult* found = nullptr;
+  for (const CellResult& cell : cells) {
+    const MeasuredWorkload &one = cell.workload, &w = several.workload;
+    if (one.workers != 1 || one.batch != batch || !alike_but({"workers", "threads", "batch"}, one, w)) continue;
+    if (!found || (found->workload.threads != w.threads && one.threads == w.threads)) found = &cell;
+  }
+  return found;
+}
+
+// Why the two rows say nothing about the workers; empty where they do.
+std::string why_undecided(const CellResult& one, const CellResult& several) {
+  const int64_t cores = one.workload.threads, each = several.workload.threads;
+  if (cores != each)
+    return cat("cores per worker differ: one worker had ", cores, ", of ", several.workload.workers, " each had ", each,
+               "; measure both with --threads ", each);
+  for (const CellResult* cell : {&one, &several})
+    if (const Measured& x = (*cell)["throughput"]; !x.value)
+      return cat(cell->workload.workers, cell->workload.workers == 1 ? " worker" : " workers", " gave no throughput (",
+                 name(cell->judgement.outcome.kind), ": ", x.reason, ")");
+  return unlike_evidence(one, several);
+}
+
+Scaling scaling_of(const CellResult& one, const CellResult& several, bool strong) {
+  Scaling scaling{.one = &one, .several = &several, .strong = strong, .undecided = why_undecided(one, several)};
+  if (!scaling.undecided.empty()) return scaling;
+  const Quotient speed_up = quotient(several["throughput"], one["throughput"]);
+  const auto each = [&](const std::optional<double>& of_all) {
+    return of_all ? std::optional(*of_all / static_cast<double>(several.workload.workers)) : std::nullopt;
+  };
+  scaling.efficiency = {each(speed_up.value), each(speed_up.low), each(speed_up.high)};
+  return scaling;
+}
+
+}  // namespace
+
+std::vector<Scaling> scalings(std::span<const CellResult> cells) {
+  std::vector<Scaling> all;
+  for (const CellResult& several : cells) {
+    const int64_t workers = several.workload.workers, batch = several.workload.batch;
+    if (workers == 1) continue;
+    if (const CellResult* one = alone(several, batch, cells)) all.push_back(scaling_of(*one, several, false));
+    if (const CellResult* one = alone(several, workers * batch, cells)) all.push_back(scaling_of(*one, several, true));
+  }
+  return all;
+}
+
+Table scaling_table(std::span<const Scaling> scalings) {
+  Table table{.title = "Scaling over workers",
+              .columns = {{"model", "model"},
+                          {"framework", "framework"},
+                          {"precision", "precision"},
+                          {"scaling", "scaling"},
+                          {"workers", "workers", Unit::count},
+                          {"batch", "batch of each", Unit::count},
+                          {"threads", "threads of each", Unit::count},
+                          {"throughput_one", "one, units/s", Unit::per_second},
+                          {"throughput", "all, units/s", Unit::per_second},
+                          {"scaling_efficiency", "efficiency"},
+                          {"low", "from"},
+                          {"high", "to"}},
+              .rows = {},
+              .notes = {}};
+  for (const Scaling& each : scalings) {
+    const MeasuredWorkload& w = each.several->workload;
+    std::vector<TableCell> row = {w.model,
+                                  cat(w.framework, " ", w.framework_version),
+                                  w.precision.text(),
+                                  each.strong ? "strong" : "weak",
+                                  w.workers,
+                                  w.batch,
+                                  w.threads,
+                                  cell((*each.one)["throughput"].value),
+                                  cell((*each.several)["throughput"].value)};
+    for (const auto& value : {each.efficiency.value, each.efficiency.low, each.efficiency.high})
+      row.push_back(cell(value));
+    if (!each.undecided.empty()) {
+      row[9] = "undecided";
+      table.notes.push_back(cat(w.model, " ", w.framework, ", ", w.workers, " workers of batch ", w.batch,
+                                ": undecided: ", each.undecided));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (!table.rows.empty())
+    table.notes.push_back(
+        "Efficiency: units a second of all workers over those of one, over the number of workers. Weak: each worker "
+        "has the batch of the one; strong: they share it.");
+  return table;
+}
+
+}  // namespace tbd
