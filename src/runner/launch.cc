@@ -138,9 +138,6 @@ class LaunchRun {
                .folder = meeting ? meeting->path() : folder,
                .logs = rows_->logs(),
                .cores = prepared_.rank_cores});
-    if (prepared_.cell.memory_budget_bytes)
-      for (int64_t rank = 0; rank < workers(); ++rank)
-        team.rank(rank).limit_memory(*prepared_.cell.memory_budget_bytes, prepared_.cell.device);
     greet(team);
     if (result_.info.number == 1) check(team.rank(0));
     load(team);

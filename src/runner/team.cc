@@ -11,6 +11,7 @@
 namespace tbd {
 namespace {
 
+constexpr int kPortTries = 3;
 constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
 
 // Of faults that come at about the same time the first cause: a process that ended by itself makes the exchanges of the
@@ -32,14 +33,21 @@ WorkerFault of_rank(const WorkerFault& fault, size_t rank, size_t world) {
 }  // namespace
 
 Team::Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options)
-    : settings_(settings), options_(options) {
-  for (int64_t rank = 0; rank < options.world; ++rank) {
+    : prepared_(prepared), settings_(settings), options_(options) {
+  start();
+}
+
+void Team::start() {
+  ranks_.clear();
+  for (int64_t rank = 0; rank < options_.world; ++rank) {
     const auto at = static_cast<size_t>(rank);
-    const std::string log = options.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
+    const std::string log = options_.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
     ranks_.push_back(
-        std::make_unique<WorkerProcess>(*prepared.worker, settings, worker_environment(prepared, settings),
-                                        options.cores.empty() ? prepared.threads.cores : options.cores.at(at),
-                                        options.logs.empty() ? options.folder / log : options.logs.at(at)));
+        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
+                                        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
+                                        options_.logs.empty() ? options_.folder / log : options_.logs.at(at)));
+    if (const auto budget = prepared_.cell.memory_budget_bytes)
+      ranks_.back()->limit_memory(*budget, prepared_.cell.device);
   }
 }
 
@@ -99,12 +107,25 @@ protocol::HelloReply Team::hello() {
 }
 
 std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
+  for (int tries = 1;; ++tries) try {
+      return load_once(request);
+    } catch (const WorkerFault& fault) {
+      const bool taken = fault.outcome().reason.find(kPortIsTaken) != std::string::npos;
+      if (!taken || tries == kPortTries) throw;
+      start();
+      hello();
+    }
+}
+
+std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) {
+  const std::vector<int64_t> ports = world() > 1 ? options_.ports(world()) : std::vector<int64_t>();
   return each([&](WorkerProcess& worker, int64_t rank) {
     protocol::Load own = request;
     if (world() > 1)
       own.world =
           World{.place = {rank, world()},
                 .store = (options_.folder / "store").string(),
+                .ports = ports,
                 .timeout_seconds =
                     std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5};
     return worker.load(std::move(own));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/free_ports.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -14,11 +15,12 @@ struct TeamOptions {
   std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
   std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
+  std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
 };
 
 class Team {
  public:
-  // Starts the workers of the cell on this machine.
+  // Starts the workers of the cell, which outlives the team, on this machine, each within the cell's memory budget.
   Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options);
 
   int64_t world() const { return static_cast<int64_t>(ranks_.size()); }
@@ -39,13 +41,17 @@ class Team {
     return each([&](WorkerProcess& worker, int64_t) { return worker.ask<Reply>(request, doing, seconds); });
   }
   protocol::HelloReply hello();  // of rank 0
+  // Where a worker finds its port taken, the workers are started anew, with other ports; kPortTries times in all.
   std::vector<protocol::LoadReply> load(const protocol::Load& request);
   void bye();
 
  private:
   void together(const std::function<void(int64_t)>& work);
+  void start();
   void end_all();
+  std::vector<protocol::LoadReply> load_once(const protocol::Load& request);
 
+  const PreparedCell& prepared_;
   const RunnerSettings& settings_;
   TeamOptions options_;
   std::vector<std::unique_ptr<WorkerProcess>> ranks_;

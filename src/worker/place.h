@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tbd {
 
@@ -18,10 +19,13 @@ struct RankPlace {
 struct World {
   RankPlace place;
   std::string store;            // a file on one machine, where they meet; absent until the first comes
+  std::vector<int64_t> ports;   // of this machine, by rank: for engines whose ranks listen
   double timeout_seconds = 60;  // that a rank waits for the others, in any one exchange
   int64_t bucket_bytes = 25 * (int64_t{1} << 20);  // of gradients that are summed together; 1 MiB of the first ones
 };
 inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;
+// How a rank that cannot listen on its port begins to say so: the runner gives the world other ports.
+inline constexpr std::string_view kPortIsTaken = "cannot listen on";
 
 // Replaces each number by its sum over all ranks, the same bits on each. All ranks call it with as many numbers, in the
 // same order of calls. Throws Error(io) where a rank does not answer.

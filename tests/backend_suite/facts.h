@@ -1,5 +1,6 @@
 // What the tests of all back-ends have to know of the one that they are linked with.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "graph/passes.h"
 
 namespace tbd {
+
+class Session;
+
+enum class ExchangeFault { none, left_out, first_gradient_only };
 
 struct BackendFacts {
   std::string framework;
@@ -21,6 +26,8 @@ struct BackendFacts {
   bool relu_keeps_nan = true;
   // Steps of canonical networks in double take seconds, not minutes.
   bool runs_large_steps = false;
+  // A session for one of several ranks, whose exchange of gradients has that fault; nullptr: it trains alone.
+  std::unique_ptr<Session> (*rank_with)(ExchangeFault fault) = nullptr;
 };
 
 // Defined by each back-end's tests (facts_test.cc).

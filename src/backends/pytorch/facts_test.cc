@@ -1,6 +1,7 @@
 #include "backend_suite/facts.h"
 
 namespace tbd {
+std::unique_ptr<Session> rank_with(ExchangeFault fault);  // session_test.cc
 
 const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
@@ -10,6 +11,7 @@ const BackendFacts& backend_facts() {
       .single_precision = 2e-4,
       .updates = {{Precision::kFp64, 1e-11}},
       .runs_large_steps = true,
+      .rank_with = rank_with,
   };
   return facts;
 }

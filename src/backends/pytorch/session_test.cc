@@ -134,3 +134,40 @@ TEST(TorchLoadedObjects, LoadEachRuntimeLibraryOnce) {
 
 }  // namespace
 }  // namespace tbd::pytorch
+
+namespace tbd {
+namespace {
+
+class LeftOut final : public pytorch::GradientExchange {
+ public:
+  void before_forward() override {}
+  void before_backward() override {}
+};
+
+class FaultyGloo final : public pytorch::Exchange {
+ public:
+  FaultyGloo(std::unique_ptr<pytorch::Exchange> exchange, ExchangeFault fault)
+      : exchange_(std::move(exchange)), fault_(fault) {}
+  std::vector<std::string> gather(const std::string& name, const std::string& own) override {
+    return exchange_->gather(name, own);
+  }
+  void sum(std::span<double> values) override { exchange_->sum(values); }
+  std::unique_ptr<pytorch::GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
+    if (fault_ == ExchangeFault::left_out) return std::make_unique<LeftOut>();
+    if (fault_ == ExchangeFault::first_gradient_only) return exchange_->of_gradients({parameters.front()});
+    return exchange_->of_gradients(parameters);
+  }
+
+ private:
+  std::unique_ptr<pytorch::Exchange> exchange_;
+  ExchangeFault fault_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> rank_with(ExchangeFault fault) {
+  return pytorch::make_torch_session(
+      true, {}, [=](const World& world) { return std::make_unique<FaultyGloo>(pytorch::join(world), fault); });
+}
+
+}  // namespace tbd

@@ -6,7 +6,19 @@
 namespace tbd::tensorflow {
 namespace {
 
-ErrorKind kind_of(TF_Code code) { return code == TF_UNIMPLEMENTED ? ErrorKind::unsupported : ErrorKind::internal; }
+ErrorKind kind_of(TF_Code code) {
+  switch (code) {
+    case TF_UNIMPLEMENTED:
+      return ErrorKind::unsupported;
+    case TF_UNAVAILABLE:
+    case TF_ABORTED:
+    case TF_CANCELLED:
+    case TF_DEADLINE_EXCEEDED:
+      return ErrorKind::io;
+    default:
+      return ErrorKind::internal;
+  }
+}
 
 // Row-major strides of `shape`.
 std::vector<int64_t> strides(const Shape& shape) {

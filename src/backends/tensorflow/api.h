@@ -11,7 +11,8 @@
 namespace tbd::tensorflow {
 
 // The status argument of a call. After the call `check` throws what it says as one sentence: std::bad_alloc where
-// memory ran out, Error(unsupported) where a kernel is missing, Error(internal) else.
+// memory ran out, Error(unsupported) where a kernel is missing, Error(io) where another rank does not do its part,
+// Error(internal) else.
 class Status {
  public:
   Status() : status_(TF_NewStatus()) {}

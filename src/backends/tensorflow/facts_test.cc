@@ -1,6 +1,7 @@
 #include "backend_suite/facts.h"
 
 namespace tbd {
+std::unique_ptr<Session> rank_with(ExchangeFault fault);  // session_test.cc
 
 const BackendFacts& backend_facts() {
   static const BackendFacts facts = {
@@ -9,6 +10,7 @@ const BackendFacts& backend_facts() {
       .layouts = {ImageLayout::kNhwc},
       .single_precision = 2e-4,
       .updates = {{Precision::kFp64, 1e-11}},
+      .rank_with = rank_with,
   };
   return facts;
 }

@@ -149,11 +149,12 @@ std::vector<TF_Output> TfGraph::gradients(std::span<const TF_Output> ys, std::sp
 }
 
 TfSession::TfSession(const TfGraph& graph, const SessionSettings& settings)
-    : traced_options_(traced_run_options(settings.trace_gpu)) {
+    : traced_options_(traced_run_options(settings.trace_gpu || !settings.server.empty())) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   const std::string config = session_config(settings);
   const Status status;
   TF_SetConfig(options, config.data(), config.size(), status);
+  if (!settings.server.empty()) TF_SetTarget(options, settings.server.c_str());
   if (settings.xla) TF_EnableXLACompilation(options, 1);  // after the config, which it amends
   if (status.ok()) session_ = TF_NewSession(graph, options, status);
   TF_DeleteSessionOptions(options);

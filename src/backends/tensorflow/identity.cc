@@ -26,6 +26,7 @@ SessionIdentity describe_tensorflow() {
   if (usable_gpus() > 0) out.precisions.push_back(Precision::kTf32);
   out.layouts = {ImageLayout::kNhwc};
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
+  out.exchanges = {"grpc"};
   out.build["math"] = math_of_cpu();
   out.build["inter_op_threads"] = "1";
   using Kind = Optimizer::Kind;

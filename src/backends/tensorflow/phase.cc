@@ -158,11 +158,19 @@ std::vector<TF_Output> PhaseRunner::accumulated(TfGraph& graph, Weights& weights
 }
 
 void PhaseRunner::add_backward(TfGraph& graph, Weights& weights) {
-  const std::vector<TF_Output> total = accumulated(graph, weights, gradients(graph));
+  std::vector<TF_Output> total = accumulated(graph, weights, gradients(graph));
   const auto last = static_cast<size_t>(Part::last);
   for (size_t i = 0; i < total.size(); ++i) {
     Operand& gradient = gradients_.emplace_back(weights.parameter(bound_.trained[i]).value);
     gradient.output = total[i];
+  }
+  if (session_.exchange) {
+    claim(-1, EventPhase::update);
+    std::vector<Summand> sums;
+    for (const Operand& each : gradients_) sums.push_back({each.output, each.physical(), each.dtype});
+    session_.exchange->sum_gradients(graph, sums);
+    for (size_t i = 0; i < sums.size(); ++i) gradients_[i].output = total[i] = sums[i].output;
+    claim(-1, EventPhase::comm);
   }
   std::map<std::string, TF_Output> buffers;
   for (size_t id = 0; id < values_.size(); ++id) {

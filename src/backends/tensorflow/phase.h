@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "backends/tensorflow/exchange.h"
 #include "backends/tensorflow/optimizer.h"
 #include "backends/tensorflow/origins.h"
 #include "backends/tensorflow/run_record.h"
@@ -20,6 +21,7 @@ struct SessionContext {
   uint64_t seed = 0;
   OpOrigins* origins = nullptr;                                   // told of what the phases add
   bool cuts_rows = true;                                          // of ragged results, where nothing is captured
+  Exchange* exchange = nullptr;                                   // of several ranks
   TfSession* session = nullptr;                                   // once the graph is complete
   std::map<std::string, std::shared_ptr<TF_Tensor>> inputs = {};  // of the staged batch, by name, type and layout
   std::function<void(RunRecord)> recorded = {};                   // where it is set runs are traced, and told to it

@@ -16,7 +16,7 @@ Blocks blocks_on(const Device& device) { return device == Device::kCpu ? Blocks:
 }  // namespace
 
 // TensorFlow reads how much it shall log when it logs first.
-TensorFlowSession::TensorFlowSession() {
+TensorFlowSession::TensorFlowSession(StartExchange start) : start_exchange_(std::move(start)) {
   ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);
   tbd_register_gradients();
 }
@@ -31,7 +31,7 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
     fail(ErrorKind::unsupported, "the tensorflow back-end lays images out as nhwc, not ", options.layout);
   allow_tf32(options.tf32);
   ProgramSession::load(program, options);
-  session_ = std::make_unique<TfSession>(graph_, settings());
+  session_ = std::make_unique<TfSession>(graph_, exchange_ ? exchange_->on_server(settings()) : settings());
   context_->session = session_.get();
   weights_->attach(*session_);
   if (!options.ledger) return;
@@ -49,14 +49,21 @@ SessionSettings TensorFlowSession::settings() const {
   return out;
 }
 
+void TensorFlowSession::meet(const LoadOptions& options) {
+  if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
+  exchange_ = start_exchange_(options.world, settings());
+  require_alike(gather_over_ranks(*exchange_, options.world.place, rank_identity()));
+}
+
 Store& TensorFlowSession::open(const Program& program, const LoadOptions& options) {
+  if (options.world.place.world > 1) meet(options);
   if (options.trace || options.ledger) origins_ = std::make_unique<OpOrigins>(graph_);
   weights_ = std::make_unique<Weights>(program, graph_);
   if (origins_) origins_->claim(-1, EventPhase::unknown);
   // Compiled clusters have fixed extents.
   const bool cuts_rows = options.mode != Mode::kXla;
-  context_ =
-      std::make_unique<SessionContext>(SessionContext{graph_, *weights_, options.seed, origins_.get(), cuts_rows});
+  context_ = std::make_unique<SessionContext>(
+      SessionContext{graph_, *weights_, options.seed, origins_.get(), cuts_rows, exchange_.get()});
   return *weights_;
 }
 

@@ -11,7 +11,7 @@ namespace tbd::tensorflow {
 
 class TensorFlowSession final : public ProgramSession {
  public:
-  TensorFlowSession();
+  explicit TensorFlowSession(StartExchange start = start_exchange);
   ~TensorFlowSession() override;
 
   SessionIdentity identity() const override;
@@ -21,14 +21,18 @@ class TensorFlowSession final : public ProgramSession {
   SessionMemory memory() const override { return {}; }  // the C API does not tell
   void reset_peak_memory() override {}
   void hand_over(Trace& trace) override;
+  void sum_over_ranks(std::span<double> values) override { exchange_->sum(values); }
   std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:
   SessionSettings settings() const;
+  void meet(const LoadOptions& options);
   Store& open(const Program& program, const LoadOptions& options) override;
   LoweredPhase& lower(const BoundPhase& phase) override;
   StepReport run_step(const StepRequest& request) override;
 
+  StartExchange start_exchange_;
+  std::unique_ptr<Exchange> exchange_;  // of several ranks; outlives the session whose graph it is in
   TfGraph graph_;
   std::unique_ptr<OpOrigins> origins_;  // of passes trace and memory
   std::unique_ptr<Weights> weights_;

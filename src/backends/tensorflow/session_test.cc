@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/tensorflow/test_support.h"
+#include "base/free_ports.h"
 #include "base/json.h"
 
 namespace tbd::tensorflow {
@@ -92,5 +93,69 @@ TEST(Conv2dOp, MatchesNaiveLoop) {
   }
 }
 
+using Buckets = std::vector<std::vector<size_t>>;
+
+Summand gradient_of(int64_t elements, DType dtype = DType::f32) { return {.shape = {elements}, .dtype = dtype}; }
+
+TEST(ExchangeBuckets, FillFromTheLastGradientToTheFirst) {
+  const std::vector<Summand> gradients = {gradient_of(3), gradient_of(2), gradient_of(5), gradient_of(1)};
+  EXPECT_EQ(buckets_of(gradients, 1), (Buckets{{3}, {2}, {1}, {0}}));
+  EXPECT_EQ(buckets_of(gradients, 20), (Buckets{{3, 2}, {1, 0}}));
+  EXPECT_EQ(buckets_of(gradients, 1000), (Buckets{{3, 2, 1, 0}}));
+}
+
+TEST(ExchangeBuckets, HoldOneType) {
+  const std::vector<Summand> gradients = {gradient_of(1), gradient_of(1, DType::f64), gradient_of(1)};
+  EXPECT_EQ(buckets_of(gradients, 1000), (Buckets{{1}, {2, 0}}));
+}
+
+TEST(ExchangeBuckets, BeginWithASmallOne) {
+  const std::vector<Summand> gradients = {gradient_of(1 << 20), gradient_of(1 << 19), gradient_of(1 << 18)};
+  EXPECT_EQ(buckets_of(gradients, int64_t{25} << 20), (Buckets{{2}, {1, 0}}));
+}
+
+TEST(Exchange, SaysThatItsPortIsTaken) {
+  const World world = {.place = {0, 2}, .ports = free_ports(2)};
+  const auto first = start_exchange(world, {});
+  EXPECT_THAT(sentence_from([&] { start_exchange(world, {}); }), HasSubstr(std::string(kPortIsTaken)));
+}
+
+TEST(Exchange, NeedsAPortForEachRank) {
+  const World world = {.place = {0, 2}, .ports = {1}};
+  EXPECT_THAT(sentence_from([&] { start_exchange(world, {}); }), HasSubstr("needs the ports of 2 ranks, got 1"));
+}
+
 }  // namespace
 }  // namespace tbd::tensorflow
+
+namespace tbd {
+namespace {
+
+class FaultyServer final : public tensorflow::Exchange {
+ public:
+  FaultyServer(std::unique_ptr<tensorflow::Exchange> exchange, ExchangeFault fault)
+      : exchange_(std::move(exchange)), fault_(fault) {}
+  tensorflow::SessionSettings on_server(tensorflow::SessionSettings settings) const override {
+    return exchange_->on_server(std::move(settings));
+  }
+  void sum(std::span<double> values) override { exchange_->sum(values); }
+  void sum_gradients(tensorflow::TfGraph& graph, std::span<tensorflow::Summand> gradients) override {
+    if (fault_ == ExchangeFault::left_out) return;
+    exchange_->sum_gradients(graph, fault_ == ExchangeFault::none ? gradients : gradients.first(1));
+  }
+
+ private:
+  std::unique_ptr<tensorflow::Exchange> exchange_;
+  ExchangeFault fault_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> rank_with(ExchangeFault fault) {
+  return std::make_unique<tensorflow::TensorFlowSession>(
+      [=](const World& world, const tensorflow::SessionSettings& settings) {
+        return std::make_unique<FaultyServer>(tensorflow::start_exchange(world, settings), fault);
+      });
+}
+
+}  // namespace tbd

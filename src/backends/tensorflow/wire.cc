@@ -47,13 +47,15 @@ WireMessage& WireMessage::number(uint32_t field, float value) {
 }
 
 std::string session_config(const SessionSettings& settings) {
-  constexpr uint32_t kDeviceCount = 1, kKey = 1, kValue = 2, kIntra = 2, kInter = 5, kGpuOptions = 6;
+  constexpr uint32_t kDeviceCount = 1, kKey = 1, kValue = 2, kIntra = 2, kDeviceFilters = 4, kInter = 5,
+                     kGpuOptions = 6;
   WireMessage out;
   out.integer(kIntra, settings.intra_op_threads).integer(kInter, settings.inter_op_threads);
   if (settings.gpu)
     out.message(kGpuOptions, gpu_options(settings));
   else
     out.message(kDeviceCount, WireMessage().text(kKey, "GPU").integer(kValue, 0));
+  if (!settings.only_device.empty()) out.text(kDeviceFilters, settings.only_device);
   return out.bytes();
 }
 

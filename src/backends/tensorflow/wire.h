@@ -27,11 +27,14 @@ struct SessionSettings {
   std::optional<int64_t> gpu_bytes = {};  // at most, by whole MiB
   bool trace_gpu = false;                 // in traced runs its own work, too; not part of the bytes
   bool xla = false;                       // compiled on the first run; not part of the bytes
+  std::string server = {};                // that runs the graph, as TensorFlow names it; not part of the bytes
+  std::string only_device = {};           // of that server's cluster: the session sees no other
 };
 // ConfigProto (tensorflow/core/protobuf/config.proto).
 std::string session_config(const SessionSettings& settings);
 // RunOptions of the same file: trace_level SOFTWARE_TRACE, whose step statistics are those of the executor; or
-// FULL_TRACE, which starts a profiler of devices besides.
+// FULL_TRACE, which starts a profiler of devices besides. A server gives step statistics with FULL_TRACE alone, and
+// starts no profiler.
 std::string traced_run_options(bool with_devices);
 
 }  // namespace tbd::tensorflow
