@@ -252,6 +252,17 @@ TEST_F(RanksMeasured, LeaveARecordOfTheSumOfTheirUnits) {
   EXPECT_THAT(found, ElementsAre("clean-1: rank-1/steps.csv as sealed", "clean-1: units of all workers"));
 }
 
+TEST_F(RanksMeasured, OfTensorFlowLeaveOneToo) {
+  Workload workload = cell(2);
+  workload.framework = "tensorflow";
+  if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "tensorflow"; }))
+    GTEST_SKIP() << "no tensorflow worker is built";
+  const Record record = measured(workload, Effort::smoke);
+  ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+  for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 8);
+  for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
+}
+
 TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
   bool killed = false;
   const Record record = measured(cell(2), Effort::quick, [&](const Progress& now) {
