@@ -234,7 +234,7 @@ TEST(Report, HasAChapterOfWorkloadsOnAGpu) {
   const std::string csv = print_report({records}, Format::csv);
   EXPECT_THAT(
       csv,
-      HasSubstr("\"Device memory of the process that no part explains, of all\",6.71 %,6.71 %,1,1 % or 64 MiB,closed"));
+      HasSubstr("\"Device memory of the process that no part explains, of all\",5.75 %,5.75 %,1,1 % or 64 MiB,closed"));
   EXPECT_THAT(csv, HasSubstr("# Tables 5 and 6: longest kernels of below-average utilization, pytorch"));
   EXPECT_THAT(report_html({four_cells()}, kLibrary), Not(HasSubstr("<section id=\"gpu\"")));
 }
