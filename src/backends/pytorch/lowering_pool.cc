@@ -23,8 +23,7 @@ at::Tensor padded(const at::Tensor& x, const Pads& pads, double value) {
   return at::constant_pad_nd(x, extents, value);
 }
 
-// torch's gradient of an average over padding is wrong for channels last on a GPU: its kernel counts windows from the
-// padded edge, and cells from the other (seen with 2.11 on compute capability 9.0).
+// torch's gradient of an average over padding is wrong for channels last on a GPU (docs/gpu.md).
 bool wrong_gradient(const AvgPool& op, const at::Tensor& x) {
   return x.is_cuda() && op.pads != Pads{} && x.suggest_memory_format() == at::MemoryFormat::ChannelsLast;
 }
