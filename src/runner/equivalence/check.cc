@@ -135,7 +135,8 @@ CheckResult check_model(const CheckOptions& options, const RunnerSettings& setti
     tell(entry->key);
     const ImageLayout layout = options.layout.empty() ? usual_layout(entry->framework) : options.layout;
     const Device device = with_devices({{.framework = entry->key, .device = options.device}}, settings).front().device;
-    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings, device), layout, options.mode};
+    const Subject subject{entry->key, entry->version, worker_stepper(*entry, settings, device),
+                          layout,     options.mode,   device != Device::kCpu};
     began = now_ns();
     result.verdicts.push_back(equivalence.judge(subject, options.reproduction));
     result.verdicts.back().seconds = seconds_since(began);

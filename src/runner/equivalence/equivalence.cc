@@ -201,9 +201,7 @@ Equivalence::Case Equivalence::make_case(const Program& program, const std::stri
   in_pairs({[&] {
               StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
               exact.runs = {whole_run(made.weights, made.inputs)};
-              WholeStep step = whole_step(std::move(reference(exact).front()), *made.padding);
-              std::map<std::string, double> rounded = rounded_decays(made.program, step.last);
-              made.whole.emplace(std::move(step), std::move(rounded));
+              made.whole.emplace(whole_step(std::move(reference(exact).front()), *made.padding));
             },
             [&] {
               StepJob exact{.program = with_precision(made.nodes.program, Precision::kFp64),
@@ -256,12 +254,14 @@ void Equivalence::judge_case(const Case& each, const Subject& subject, const std
               whole = whole_step(std::move(subject.step(job).front()), *each.padding);
             }});
   const Update& update = each.program.phases.front().update;
+  std::map<std::string, double> rounded;
+  if (subject.rounds_betas) rounded = rounded_decays(each.program, whole.last);
   std::vector<GateResult> gates = {{.gate = Gate::node, .worst = {}, .failed = {}},
                                    {.gate = Gate::rule, .worst = {}, .failed = {}},
-                                   each.whole->judge(whole)};
+                                   each.whole->judge(whole, rounded)};
   if (no_nodes.empty()) {
     gates[0] = judge_nodes(each.nodes, each.node_reference, nodes.front(), dtype);
-    gates[1] = judge_rule(update, each.nodes, each.rule, nodes, dtype);
+    gates[1] = judge_rule(update, each.nodes, each.rule, nodes, dtype, subject.rounds_betas);
   } else {
     gates[0].skipped = gates[1].skipped = no_nodes;
   }
@@ -280,7 +280,7 @@ FrameworkVerdict Equivalence::judge(const Subject& subject, const std::filesyste
     for (const Case& each : cases_) judge_case(each, subject, reproduction, verdict);
     if (list_) {
       const StepJob like{.precision = options_.precision, .layout = subject.layout, .mode = subject.mode};
-      verdict.gates.back().merge(list_->judge(like, subject.step), "all phases");
+      verdict.gates.back().merge(list_->judge(like, subject.step, subject.rounds_betas), "all phases");
     }
   } catch (const WorkerFault& fault) {
     if (fault.outcome().kind == OutcomeKind::interrupted) throw;

@@ -22,7 +22,8 @@ struct Subject {
   std::string framework, version;
   Stepper step;
   ImageLayout layout = ImageLayout::kNchw;
-  Mode mode = {};  // empty: its usual one
+  Mode mode = {};             // empty: its usual one
+  bool rounds_betas = false;  // as kernels of a GPU may: rounded_decay
 };
 
 // The reference of one program: PyTorch in float64, and what its float32 shows.

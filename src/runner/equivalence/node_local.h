@@ -14,8 +14,8 @@ struct NodeReference {
 // Bound of each tensor: tolerance(op) (tolerance.h) times the larger of max |exact| and max |moved - exact| / epsilon.
 GateResult judge_nodes(const NodeProgram& nodes, const NodeReference& reference, const TensorMap& got, DType dtype);
 
-// `exact` and `got`: the tensors of the phase `rule` after each of its steps.
+// `exact` and `got`: the tensors of the phase `rule` after each of its steps. `rounds_betas`: as of a Subject.
 GateResult judge_rule(const Update& update, const NodeProgram& nodes, const std::vector<TensorMap>& exact,
-                      const std::vector<TensorMap>& got, DType dtype);
+                      const std::vector<TensorMap>& got, DType dtype, bool rounds_betas);
 
 }  // namespace tbd

@@ -38,9 +38,7 @@ StepList::StepList(const Program& program, const Bindings& bindings, uint64_t se
 
   StepJob exact = job(Precision::kFp64, ImageLayout::kNchw, 0);
   exact.runs = {run_of(weights_, inputs_)};
-  WholeStep step = first_and_last(std::move(reference(exact).front()));
-  std::map<std::string, double> rounded = rounded_decays(program_, step.last);
-  whole_.emplace(std::move(step), std::move(rounded));
+  whole_.emplace(first_and_last(std::move(reference(exact).front())));
   // A launch for each: the steps of a worker count on, and phases begin with the first ones.
   const auto widen = [&](const ImageLayout& layout, int64_t threads, const StepRun& run) {
     StepJob each = job(Precision::kFp32, layout, threads);
@@ -62,11 +60,12 @@ StepJob StepList::job(const Precision& precision, const ImageLayout& layout, int
           .seed = seed_};
 }
 
-GateResult StepList::judge(const StepJob& like, const Stepper& step) const {
+GateResult StepList::judge(const StepJob& like, const Stepper& step, bool rounds_betas) const {
   StepJob judged = job(like.precision, like.layout, 0);
   judged.mode = like.mode;
   judged.runs = {run_of(weights_, inputs_)};
-  return whole_->judge(first_and_last(std::move(step(judged).front())));
+  const WholeStep got = first_and_last(std::move(step(judged).front()));
+  return whole_->judge(got, rounds_betas ? rounded_decays(program_, got.last) : std::map<std::string, double>());
 }
 
 }  // namespace tbd

@@ -16,8 +16,8 @@ class StepList {
  public:
   // Eight launches of PyTorch by `reference`.
   StepList(const Program& program, const Bindings& bindings, uint64_t seed, const Stepper& reference);
-  // `like` says precision, layout and mode of what is judged.
-  GateResult judge(const StepJob& like, const Stepper& step) const;
+  // `like` says precision, layout and mode of what is judged; `rounds_betas` as of a Subject.
+  GateResult judge(const StepJob& like, const Stepper& step, bool rounds_betas) const;
 
  private:
   StepJob job(const Precision& precision, const ImageLayout& layout, int64_t threads) const;

@@ -14,10 +14,10 @@ struct WholeStep {
 
 class WholeReference {
  public:
-  // `rounded`: what further a tensor may lie off, relative (rounded_decays in update_rule.h).
-  explicit WholeReference(WholeStep exact, std::map<std::string, double> rounded = {});
+  explicit WholeReference(WholeStep exact);
   void add_float32_run(const WholeStep& run);  // widens the bounds
-  GateResult judge(const WholeStep& got) const;
+  // `rounded`: what further a tensor may lie off, relative (rounded_decays in update_rule.h).
+  GateResult judge(const WholeStep& got, const std::map<std::string, double>& rounded = {}) const;
 
  private:
   struct Spread {
@@ -25,10 +25,10 @@ class WholeReference {
   };
   enum class Rule { compared, bounded, left_out };
   Rule rule_of(const std::string& tensor) const;
-  void judge_tensor(const std::string& name, const HostTensor& exact, const TensorMap& got, GateResult& result) const;
+  void judge_tensor(const std::string& name, const HostTensor& exact, const TensorMap& got, double further,
+                    GateResult& result) const;
 
   WholeStep exact_;
-  std::map<std::string, double> rounded_;
   std::map<std::string, Spread> spread_;
   double largest_gradient_ = 0;              // 2-norm
   std::vector<std::string> zero_gradients_;  // parameters whose gradient is 0 but for rounding
