@@ -95,7 +95,9 @@ Table gpu_memory_table(std::span<const GpuRow> rows) {
     table.rows.push_back(std::move(cells));
     ++at;
   }
-  table.notes = {"As asked for, at the instant of the greatest sum. Dynamic: all other classes."};
+  table.notes = {
+      "As asked for, at the instant of the greatest sum; the process at the end of the last step. Dynamic: all other "
+      "classes."};
   return table;
 }
 

@@ -78,9 +78,9 @@ void add_class(std::string_view name_of, const MemoryReport& report, Facts& fact
 void add_closure(const MemoryReport& report, Facts& facts) {
   const MemoryClosure& closure = report.closure;
   const char* file = closure.of_device ? "launch.json: host.memory, memory.safetensors" : "launch.json: host.memory";
-  facts.push_back(
-      {closure.of_device ? "device memory of the process" : "resident", known(closure.total), "B",
-       closure.of_device ? "launch.json: host.memory.device_bytes" : "launch.json: host.memory.resident_bytes"});
+  facts.push_back({closure.of_device ? "device memory of the process" : "resident", known(closure.total), "B",
+                   closure.of_device ? "launch.json: host.memory.device_bytes, else gpu.use.process_memory_bytes.peak"
+                                     : "launch.json: host.memory.resident_bytes"});
   for (const MemoryPart& part : closure.parts) facts.push_back({"- " + part.what, known(part.bytes), "B", file});
   facts.push_back({"unexplained", known(closure.unexplained), "B", "the whole less the parts"});
   facts.push_back({"closed", known(closure.closed()), "", cat("|unexplained| <= ", closure.bound(), " B")});

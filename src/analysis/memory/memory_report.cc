@@ -1,6 +1,7 @@
 #include "analysis/memory/memory_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/metric_parts.h"
 #include "base/json.h"
@@ -34,9 +35,20 @@ MemoryClosure closure_of_process(const Json& memory) {
   return closure;
 }
 
+// The most that the driver showed of the process: what is known where the worker does not ask the driver itself.
+std::optional<int64_t> sampled_on_device(const LaunchInfo& info) {
+  const Json* use = gpu_use_of(info);
+  const std::optional<Json> own = use ? maybe<Json>(*use, "process_memory_bytes") : std::nullopt;
+  if (!own || !own->is_object()) return std::nullopt;
+  const std::optional<double> peak = maybe<double>(*own, "peak");
+  return peak ? std::optional<int64_t>(std::llround(*peak)) : std::nullopt;
+}
+
 // At the end of the last step, when the worker asked the allocator and the driver.
-MemoryClosure closure_of_device(const Json& memory, const MemoryStudy& study) {
+MemoryClosure closure_of_device(const LaunchInfo& info, const Json& memory, const MemoryStudy& study) {
   MemoryClosure closure{.of_device = true, .total = bytes_in(memory, "device_bytes")};
+  const bool asked = closure.total.has_value();
+  if (!asked) closure.total = sampled_on_device(info);
   std::optional<int64_t> blocks, libraries, rounding, kept_free;
   if (!study.after_steps.empty()) {
     const MemorySnapshot& end = study.after_steps.back();
@@ -52,7 +64,7 @@ MemoryClosure closure_of_device(const Json& memory, const MemoryStudy& study) {
                    {"the context, before anything was made on the device", bytes_in(memory, "device_context_bytes")},
                    {"kernels' code and what libraries took from the driver, by the end of the first step",
                     bytes_in(memory, "device_library_bytes")}};
-  closure.unexplained = rest(closure.total, closure.parts);
+  if (asked) closure.unexplained = rest(closure.total, closure.parts);
   return closure;
 }
 
@@ -85,7 +97,8 @@ std::optional<MemoryReport> memory_report(const Record& record) {
   report.allocator_live = bytes_in(memory, "allocator_live_bytes");
   report.ledger_held = bytes_in(memory, "ledger_held_bytes");
   report.resident_bytes = bytes_in(memory, "resident_bytes");
-  report.closure = on_gpu(record.run.workload) ? closure_of_device(memory, report.study) : closure_of_process(memory);
+  report.closure =
+      on_gpu(record.run.workload) ? closure_of_device(found->info, memory, report.study) : closure_of_process(memory);
   return report;
 }
 

@@ -21,8 +21,10 @@ struct MemoryPart {
 // a GPU its device memory, which the driver counts.
 struct MemoryClosure {
   bool of_device = false;
-  std::vector<MemoryPart> parts;              // add up to `total` with `unexplained`
-  std::optional<int64_t> total, unexplained;  // the latter only where all parts are known
+  std::vector<MemoryPart> parts;  // add up to `total` with `unexplained`
+  // The total of a GPU is the most that was sampled where the worker did not ask the driver at the end; `unexplained`
+  // is known only where it did, and all parts are.
+  std::optional<int64_t> total, unexplained;
 
   int64_t bound() const;  // of what may stay unexplained: 1 % of the total, or 16 MiB, of a device 64 MiB
   // |unexplained| <= bound(); nullopt where it is not known.

@@ -95,11 +95,23 @@ TEST_F(MemoryOfAGpu, WithoutTheDriversFigureNothingIsClaimed) {
     const Json known = memory;
     memory.erase(figure);
     const MemoryReport report = *memory_report(record_);
+    EXPECT_EQ(report.closure.total.has_value(), figure != std::string_view("device_bytes")) << figure;
     EXPECT_FALSE(report.closure.unexplained) << figure;
     EXPECT_FALSE(report.closure.closed()) << figure;
     EXPECT_THAT(memory_closure_table(report).notes[0], testing::HasSubstr("the worker did not say")) << figure;
     memory = known;
   }
+}
+
+// What a worker that does not ask the driver leaves to the samples: a figure, and nothing to be closed.
+TEST_F(MemoryOfAGpu, IsTheMostThatWasSampledWhereTheWorkerDidNotAsk) {
+  record_.launches[0].info.host["memory"].erase("device_bytes");
+  Json gpu = sample::gpu_use_json();
+  gpu["use"]["process_memory_bytes"] = {{"mean", 500}, {"peak", 600}};
+  record_.launches[0].info.gpu.emplace(gpu);
+  const MemoryClosure closure = memory_report(record_)->closure;
+  EXPECT_EQ(closure.total, 600);
+  EXPECT_FALSE(closure.unexplained);
 }
 
 TEST_F(MemoryReportOf, NamesNodesAndPhases) {
