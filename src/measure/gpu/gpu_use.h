@@ -39,7 +39,7 @@ struct GpuUse {
 // Over the samples inside [begin_ns, end_ns]; nullopt unless they cover at least half of it. `own` are the processes of
 // the workload, as the driver numbers them.
 //   Utilization, clocks, power, temperature, throttling and drift: of those samples after `settled_ns`, where two are
-//   left. A first step that tries kernels for seconds says nothing of training. Memory, energy and processes: of all.
+//   left: the first step loads kernels and chooses among them. Memory, energy and processes: of all.
 //   Energy: the counter's rise, scaled from what the samples cover to the window. Where the counter is missing or went
 //   back, mean power x time.
 //   throttled: a sample names a reason of kThrottled.

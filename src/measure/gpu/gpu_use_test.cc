@@ -61,7 +61,7 @@ TEST(GpuUse, IsOfTheWindowAlone) {
   EXPECT_NEAR(use.energy_joules.value(), 600, 1e-6);
 }
 
-// Kernels are chosen by trial in the first step: the device idles then, and takes memory that it gives back.
+// The device may idle for most of the first step, and take memory in it that it gives back.
 TEST(GpuUse, OfTrainingBeginsAfterTheFirstStep) {
   GpuSeries series = steady_series();
   for (size_t i = 0; i < 60; ++i) {
