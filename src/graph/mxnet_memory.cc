@@ -201,10 +201,6 @@ class PlannedStep {
   std::map<const BoundNode*, size_t> beside_;
 };
 
-}  // namespace
-
-namespace {
-
 // Where oneDNN 1.8 leaves a result: in blocks of channels, as its operands are, or in plain order.
 enum class Layout { blocked, as_operands, plain };
 
