@@ -28,6 +28,8 @@ struct BackendFacts {
   bool runs_large_steps = false;
   // A session for one of several ranks, whose exchange of gradients has that fault; nullptr: it trains alone.
   std::unique_ptr<Session> (*rank_with)(ExchangeFault fault) = nullptr;
+  // Several ranks may sum in another order than the one that accumulates: elements below this size are rounding.
+  double rounding_over_ranks = 0;
 };
 
 // Defined by each back-end's tests (facts_test.cc).

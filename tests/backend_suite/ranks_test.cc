@@ -111,7 +111,7 @@ double largest_error(const std::vector<RankTrained>& ranks, const RankTrained& e
       const auto own = [&](const Parameter& b) { return name.starts_with(cat("state/", b.name, "/")); };
       if (std::ranges::any_of(program.buffers, own)) continue;
       const std::vector<double> a = as_doubles(rank.state.at(name)), b = as_doubles(tensor);
-      double difference = 0, size = 1e-6;
+      double difference = 0, size = std::max(1e-300, backend_facts().rounding_over_ranks);
       for (size_t i = 0; i < a.size(); ++i) {
         difference = std::max(difference, std::abs(a[i] - b[i]));
         size = std::max(size, std::abs(b[i]));
