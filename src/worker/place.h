@@ -18,10 +18,15 @@ struct RankPlace {
 // How the ranks find each other and exchange gradients.
 struct World {
   RankPlace place;
-  std::string store;            // a file on one machine, where they meet; absent until the first comes
-  std::vector<int64_t> ports;   // of this machine, by rank: for engines whose ranks listen
-  double timeout_seconds = 60;  // that a rank waits for the others, in any one exchange
+  std::string store;                        // a file that all ranks see, where they meet; absent until the first comes
+  std::vector<std::string> addresses = {};  // at which each rank listens, by rank; empty: the loopback of one machine
+  std::vector<int64_t> ports;               // there, by rank: for engines whose ranks listen
+  double timeout_seconds = 60;              // that a rank waits for the others, in any one exchange
   int64_t bucket_bytes = 25 * (int64_t{1} << 20);  // of gradients that are summed together; 1 MiB of the first ones
+
+  std::string address(int64_t rank) const {
+    return addresses.empty() ? "127.0.0.1" : addresses.at(static_cast<size_t>(rank));
+  }
 };
 inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;
 // How a rank that cannot listen on its port begins to say so: the runner gives the world other ports.

@@ -14,6 +14,7 @@ void fields(M& m, auto visit) {
   visit("rank", m.place.rank);
   visit("size", m.place.world);
   visit("store", m.store);
+  visit("addresses", m.addresses);
   visit("ports", m.ports);
   visit("timeout_seconds", m.timeout_seconds);
   visit("bucket_bytes", m.bucket_bytes);

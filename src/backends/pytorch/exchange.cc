@@ -87,7 +87,7 @@ class Gloo final : public Exchange {
     store_->setTimeout(timeout);
     const auto options = c10d::ProcessGroupGloo::Options::create(timeout);
     options->threads = 1;
-    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(world.address(world.place.rank)));
     const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
         c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank, size, options);
     group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);

@@ -11,7 +11,9 @@ namespace {
 constexpr const char* kJob = "worker";
 constexpr int64_t kGroup = 1;
 
-std::string address(const World& world, size_t rank) { return cat("127.0.0.1:", world.ports[rank]); }
+std::string address(const World& world, size_t rank) {
+  return cat(world.address(static_cast<int64_t>(rank)), ":", world.ports[rank]);
+}
 
 // ServerDef (tensorflow/core/protobuf/tensorflow_server.proto). Without the leader, which numbers the runs of all
 // ranks, each would wait for another's run.
