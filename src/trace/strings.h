@@ -12,6 +12,10 @@ namespace tbd {
 class StringTable {
  public:
   StringTable();
+  StringTable(StringTable&&) = default;
+  StringTable& operator=(StringTable&&) = default;
+  StringTable(const StringTable&) = delete;  // its views are of its own text
+  StringTable& operator=(const StringTable&) = delete;
   StringId intern(std::string_view text);
   // Good as long as the table. Throws Error(invalid) on an id that was not given out.
   std::string_view operator[](StringId id) const;

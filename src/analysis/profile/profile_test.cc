@@ -165,10 +165,10 @@ TEST(Profile, RefusesATraceOfOtherSteps) {
 
 // A preemption in the second half of `conv` of step 6, and a wait in its backward.
 void add_switches(const std::filesystem::path& file) {
-  const Trace old = read_trace(file);
+  Trace old = read_trace(file);
   TraceWriter writer(file);
   Trace& trace = writer.trace();
-  trace = old;
+  trace = std::move(old);
   const TrackId track = trace.track({.process = 1, .thread = 1});
   const auto add = [&](std::string_view name, int64_t begin, int64_t length) {
     trace.add({.begin = 6 * kStep + begin,
