@@ -65,6 +65,28 @@ struct DropoutMode : Word<DropoutMode> {
 inline const DropoutMode DropoutMode::kFramework{"framework"}, DropoutMode::kMask{"mask"}, DropoutMode::kOff{"off"};
 inline const std::vector<DropoutMode> DropoutMode::kKnown = {kFramework, kMask, kOff};
 
+// What workers that train together do with their gradients before an update: sum them, or nothing, so that each trains
+// alone beside the others.
+struct ExchangeMode : Word<ExchangeMode> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "exchange";
+  static const ExchangeMode kAllReduce, kNone;
+  static const std::vector<ExchangeMode> kKnown;
+};
+inline const ExchangeMode ExchangeMode::kAllReduce{"all_reduce"}, ExchangeMode::kNone{"none"};
+inline const std::vector<ExchangeMode> ExchangeMode::kKnown = {kAllReduce, kNone};
+
+// The type in which gradients travel between workers: their own, or rounded to one of two bytes, in which they are
+// summed, too.
+struct WireType : Word<WireType> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "wire type";
+  static const WireType kSame, kBf16, kFp16;
+  static const std::vector<WireType> kKnown;
+};
+inline const WireType WireType::kSame{"same"}, WireType::kBf16{"bf16"}, WireType::kFp16{"fp16"};
+inline const std::vector<WireType> WireType::kKnown = {kSame, kBf16, kFp16};
+
 // What a launch measures: docs/profile.md, Passes. `train` is what a training to a result leaves: no pass to ask for.
 struct Pass : Word<Pass> {
   using Word::Word;

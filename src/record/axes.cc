@@ -68,6 +68,32 @@ const std::vector<Axis>& table() {
        .folder = {{.place = amounts_place, .prefix = "-w", .usual = "1"}},
        .label = {.after = " workers"},
        .later = true},
+      {.name = "exchange",
+       .help =
+           "What several workers do with their gradients: all_reduce: sum them; none: each trains alone, to see what "
+           "sharing the machine costs [all_reduce]",
+       .member = &Workload::exchange,
+       .key = "exchange",
+       .folder = {{.place = others_place, .prefix = "-exchange-", .usual = "all_reduce"}},
+       .label = {.before = "exchange "},
+       .later = true,
+       .of_several = true},
+      {.name = "wire",
+       .help = "Type in which workers' gradients travel: same, bf16, fp16 [same]",
+       .member = &Workload::wire,
+       .key = "wire",
+       .folder = {{.place = others_place, .prefix = "-wire-", .usual = "same"}},
+       .label = {.before = "wire "},
+       .later = true,
+       .of_several = true},
+      {.name = "bucket",
+       .help = "Bytes of gradients that workers sum at once, such as 4MiB [25MiB; of the first 1MiB]",
+       .member = &Workload::bucket_bytes,
+       .key = "bucket_bytes",
+       .folder = {{.place = others_place, .prefix = "-bucket-", .usual = ""}},
+       .label = {.before = "buckets of "},
+       .later = true,
+       .of_several = true},
       {.name = "layout",
        .help = "Memory layout of images: nchw, nhwc [the framework's default]",
        .member = &Workload::layout,
@@ -153,7 +179,7 @@ std::vector<Field> all_fields() {
   return all;
 }
 
-bool among(std::initializer_list<std::string_view> keys, std::string_view key) {
+bool among(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
@@ -213,17 +239,21 @@ std::span<const Field> fields() {
   return all;
 }
 
-bool alike_but(std::initializer_list<std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b) {
+bool alike_but(std::span<const std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b) {
   return std::ranges::all_of(fields(), [&](const Field& field) {
     return !field.tells_apart || among(keys, field.key) || compare(field, a, b) == 0;
   });
+}
+
+bool alike_but(std::initializer_list<std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b) {
+  return alike_but(std::span(keys.begin(), keys.size()), a, b);
 }
 
 int compare_by(std::initializer_list<std::string_view> first, const MeasuredWorkload& a, const MeasuredWorkload& b) {
   for (const std::string_view key : first)
     if (const int order = compare(*std::ranges::find(fields(), key, &Field::key), a, b); order != 0) return order;
   for (const Field& field : fields()) {
-    const int order = field.tells_apart && !among(first, field.key) ? compare(field, a, b) : 0;
+    const int order = field.tells_apart && !among({first.begin(), first.size()}, field.key) ? compare(field, a, b) : 0;
     if (order != 0) return order;
   }
   return 0;

@@ -25,9 +25,9 @@ struct LabelPart {
 
 // Members of a workload W, of one type each.
 template <class W, class... More>
-using MemberOf =
-    std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*, Precision W::*,
-                 Device W::*, ImageLayout W::*, Mode W::*, InputMode W::*, DropoutMode W::*, More...>;
+using MemberOf = std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*,
+                              Precision W::*, Device W::*, ImageLayout W::*, Mode W::*, InputMode W::*,
+                              DropoutMode W::*, ExchangeMode W::*, WireType W::*, More...>;
 
 struct Axis {
   using Member = MemberOf<Workload>;
@@ -40,7 +40,8 @@ struct Axis {
   int inner = 0;                          // in a product of axes those of higher values vary faster
   std::optional<FolderPart> folder = {};  // absent: not in a folder's name
   LabelPart label = {};
-  bool later = false;  // records were kept before there was one: its default is written nowhere
+  bool later = false;       // records were kept before there was one: its default is written nowhere
+  bool of_several = false;  // how several workers go together: one alone has its default
 
   // As the command line and plans spell it; a number that was not named is "0", other text is empty.
   std::string value(const Workload& workload) const;
@@ -67,6 +68,7 @@ struct Field {
 std::span<const Field> fields();
 
 // Whether nothing that tells workloads apart differs, but for the fields of these keys.
+bool alike_but(std::span<const std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b);
 bool alike_but(std::initializer_list<std::string_view> keys, const MeasuredWorkload& a, const MeasuredWorkload& b);
 // Whether `a` comes first: by these fields, then by all others that tell workloads apart. -1, 0 where they are
 // alike, 1.

@@ -22,8 +22,11 @@ struct Workload {
   Device device = Device::kCpu;
   int64_t threads = 0;  // inside an op, per worker; 0: one per usable core
   int64_t workers = 1;  // that train the network together, a batch each
-  ImageLayout layout;   // empty: the framework's usual one for the precision
-  Mode mode;            // empty: the framework's usual one
+  ExchangeMode exchange = ExchangeMode::kAllReduce;
+  WireType wire = WireType::kSame;
+  std::optional<int64_t> bucket_bytes;  // of gradients that workers sum at once; absent: kBucketBytes
+  ImageLayout layout;                   // empty: the framework's usual one for the precision
+  Mode mode;                            // empty: the framework's usual one
   InputMode input_mode = InputMode::kResident;
   DropoutMode dropout = DropoutMode::kFramework;
   std::string data;                            // a dataset folder; empty: synthetic
