@@ -127,7 +127,10 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
                 .store = (options_.folder / "store").string(),
                 .ports = ports,
                 .timeout_seconds =
-                    std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5};
+                    std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
+                .exchange = prepared_.cell.exchange,
+                .wire = prepared_.cell.wire,
+                .bucket_bytes = prepared_.cell.bucket_bytes.value_or(kBucketBytes)};
     return worker.load(std::move(own));
   });
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/workload_words.h"
+
 namespace tbd {
 
 // A rank is a share of the micro-batches: run k of a phase on rank q of W is run kW + q of one worker that accumulates
@@ -15,6 +17,9 @@ struct RankPlace {
   int64_t rank = 0, world = 1;
 };
 
+inline constexpr int64_t kBucketBytes = 25 * (int64_t{1} << 20);
+inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;  // of the gradients that come first, where that is less
+
 // How the ranks find each other and exchange gradients.
 struct World {
   RankPlace place;
@@ -22,13 +27,16 @@ struct World {
   std::vector<std::string> addresses = {};  // at which each rank listens, by rank; empty: the loopback of one machine
   std::vector<int64_t> ports;               // there, by rank: for engines whose ranks listen
   double timeout_seconds = 60;              // that a rank waits for the others, in any one exchange
-  int64_t bucket_bytes = 25 * (int64_t{1} << 20);  // of gradients that are summed together; 1 MiB of the first ones
+  ExchangeMode exchange = ExchangeMode::kAllReduce;  // of gradients; losses and votes are summed whatever it says
+  WireType wire = WireType::kSame;
+  int64_t bucket_bytes = kBucketBytes;  // of gradients that are summed together, in their own type
+
+  bool sums_gradients() const { return exchange == ExchangeMode::kAllReduce; }
 
   std::string address(int64_t rank) const {
     return addresses.empty() ? "127.0.0.1" : addresses.at(static_cast<size_t>(rank));
   }
 };
-inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;
 // How a rank that cannot listen on its port begins to say so: the runner gives the world other ports.
 inline constexpr std::string_view kPortIsTaken = "cannot listen on";
 

@@ -55,6 +55,7 @@ std::string ProgramSession::rank_identity() const {
   return cat("framework: ", self.framework, " ", self.version, "\nprogram: ", program_hash(program_),
              "\nextents: ", extents, "\nlayout: ", options_.layout, "\nmode: ", options_.mode,
              "\nseed: ", options_.seed, "\nranks: ", options_.world.place.world,
+             "\nexchange: ", options_.world.exchange, "\nwire: ", options_.world.wire,
              "\nbytes of a bucket: ", options_.world.bucket_bytes);
 }
 

@@ -17,6 +17,8 @@ void fields(M& m, auto visit) {
   visit("addresses", m.addresses);
   visit("ports", m.ports);
   visit("timeout_seconds", m.timeout_seconds);
+  visit("exchange", m.exchange);
+  visit("wire", m.wire);
   visit("bucket_bytes", m.bucket_bytes);
 }
 

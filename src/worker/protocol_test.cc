@@ -30,7 +30,11 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   load.seed = 18446744073709551615u;
   load.capture = true;
   load.device_memory_bytes = int64_t{5} << 30;
-  load.world = World{.place = {1, 2}, .store = "s", .addresses = {"10.0.0.1", "10.0.0.2"}, .ports = {40000, 40001}};
+  load.world = World{.place = {1, 2},
+                     .store = "s",
+                     .addresses = {"10.0.0.1", "10.0.0.2"},
+                     .ports = {40000, 40001},
+                     .wire = WireType::kBf16};
   protocol::Run run;
   run.steps = 7;
   run.at_step = 3;
