@@ -46,6 +46,12 @@ struct RankTrained {
   std::vector<double> losses;
 };
 
+// How the ranks of a test exchange; its place, store and ports are each world's own.
+struct Way {
+  ExchangeMode exchange = ExchangeMode::kAllReduce;
+  WireType wire = WireType::kSame;
+};
+
 RankTrained train_rank(const Program& program, const World& world, RankFault fault = RankFault::none,
                        const Mode& mode = {}) {
   const RankPlace place = world.place;
@@ -85,12 +91,16 @@ class Worlds {
   std::vector<int64_t> ports_ = free_ports(2);
 };
 
-std::vector<RankTrained> together(const Program& program, RankFault fault = RankFault::none, const Mode& mode = {}) {
+std::vector<RankTrained> together(const Program& program, RankFault fault = RankFault::none, const Mode& mode = {},
+                                  const Way& way = {}) {
   const Worlds worlds;
   std::vector<std::future<RankTrained>> ranks;
   for (int64_t rank = 0; rank < 2; ++rank)
     ranks.push_back(std::async(std::launch::async, [&, rank] {
-      return train_rank(program, worlds.world({rank, 2}), fault, mode);
+      World world = worlds.world({rank, 2});
+      world.exchange = way.exchange;
+      world.wire = way.wire;
+      return train_rank(program, world, fault, mode);
     }));
   std::vector<RankTrained> out;
   for (std::future<RankTrained>& rank : ranks) out.push_back(rank.get());
@@ -157,6 +167,31 @@ TEST_F(Ranks, ShowTheFaultsOfADataParallelStep) {
   for (const RankFault fault : {RankFault::no_exchange, RankFault::first_gradient_only, RankFault::mean,
                                 RankFault::norm_of_own_batch, RankFault::no_update_on_one, RankFault::same_batch})
     EXPECT_GT(largest_error(together(program, fault), expected, program), 1e-6) << static_cast<int>(fault);
+}
+
+TEST_F(Ranks, RoundGradientsToTheTypeOfTheWire) {
+  const Program program = with_precision(toy_program("norms"), Precision::kFp32);  // whose gradients fp16 holds
+  const RankTrained expected = alone(program);
+  for (const WireType& wire : {WireType::kBf16, WireType::kFp16}) {
+    SCOPED_TRACE(wire.text());
+    const std::vector<RankTrained> ranks = together(program, RankFault::none, {}, {.wire = wire});
+    const double error = largest_error(ranks, expected, program);
+    EXPECT_GT(error, 1e-6);
+    EXPECT_LT(error, 0.05);
+    for (const auto& [name, tensor] : ranks[0].state)
+      EXPECT_EQ(as_doubles(tensor), as_doubles(ranks[1].state.at(name))) << name;
+  }
+}
+
+TEST_F(Ranks, TrainBesideEachOtherWithoutAnExchange) {
+  const Program program = with_precision(toy_program("mlp20"), Precision::kFp64);
+  const std::vector<RankTrained> ranks = together(program, RankFault::none, {}, {.exchange = ExchangeMode::kNone});
+  const std::vector<RankTrained> expected = together(program, RankFault::no_exchange);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(ranks[rank].losses, expected[rank].losses);
+    for (const auto& [name, tensor] : expected[rank].state)
+      EXPECT_EQ(as_doubles(ranks[rank].state.at(name)), as_doubles(tensor)) << name;
+  }
 }
 
 // What an engine would add up in silence.

@@ -29,6 +29,12 @@ auto exchanging(const char* what, Work&& work) try {
   fail(ErrorKind::io, what, ": ", text.substr(0, text.find('\n')));
 }
 
+at::ScalarType type_of(const WireType& wire) {
+  if (wire == WireType::kBf16) return at::kBFloat16;
+  if (wire == WireType::kFp16) return at::kHalf;
+  fail(ErrorKind::unsupported, "gradients do not travel in ", wire);
+}
+
 // The sum as it is: norms hold the samples of all ranks already, so nothing is divided.
 class Sum final : public c10d::CppCommHookInterface<Group> {
  public:
@@ -39,10 +45,36 @@ class Sum final : public c10d::CppCommHookInterface<Group> {
   }
 };
 
+// Rounded to the type of the wire, in which Gloo sums; what comes back has its own type again.
+class RoundedSum final : public c10d::CppCommHookInterface<Group> {
+ public:
+  RoundedSum(Group& group, at::ScalarType type) : CppCommHookInterface(group), type_(type) {}
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+    const at::Tensor own = bucket.getBufferRef();
+    std::vector<at::Tensor> tensors = {own.to(type_)};
+    const at::Tensor sum = tensors.front();
+    return state_->allreduce(tensors)->getFuture()->then(
+        [own, sum](c10::ivalue::Future& done) {
+          (void)done.value();  // throws where a rank did not do its part
+          own.copy_(sum);
+          return c10::IValue(own);
+        },
+        c10::TensorType::get());
+  }
+
+ private:
+  at::ScalarType type_;
+};
+
+std::unique_ptr<c10d::CommHookInterface> sum_of_buckets(Group group, const WireType& wire) {
+  if (wire == WireType::kSame) return std::make_unique<Sum>(group);
+  return std::make_unique<RoundedSum>(group, type_of(wire));
+}
+
 // torch 2.11 has fewer arguments than 2.15: what comes after `use_python_reducer` has its default, where it can.
 template <class Reducer>
 std::unique_ptr<Reducer> make_reducer(const std::vector<at::Tensor>& parameters,
-                                      std::vector<std::vector<size_t>> buckets, const Group& group,
+                                      std::vector<std::vector<size_t>> buckets, const Group& group, int64_t first_bytes,
                                       int64_t bucket_bytes) {
   const std::vector<bool> dense(parameters.size(), false);
   const std::unordered_map<size_t, std::string> no_names;
@@ -50,21 +82,22 @@ std::unique_ptr<Reducer> make_reducer(const std::vector<at::Tensor>& parameters,
                                         std::vector<bool>, int64_t, bool, bool, std::unordered_map<size_t, std::string>,
                                         int64_t, bool, bool, std::vector<int64_t>>)
     return std::make_unique<Reducer>(parameters, std::move(buckets), group, dense, bucket_bytes, false, true, no_names,
-                                     kFirstBucketBytes, false, false, std::vector<int64_t>());
+                                     first_bytes, false, false, std::vector<int64_t>());
   else
     return std::make_unique<Reducer>(parameters, std::move(buckets), group, dense, bucket_bytes, false, true, no_names,
-                                     kFirstBucketBytes, false, false);
+                                     first_bytes, false, false);
 }
 
 // DDP's order: the last parameters' gradients come first.
 class Buckets final : public GradientExchange {
  public:
-  Buckets(const std::vector<at::Tensor>& parameters, const Group& group, int64_t bucket_bytes) {
-    auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
-        parameters, {static_cast<size_t>(kFirstBucketBytes), static_cast<size_t>(bucket_bytes)});
+  Buckets(const std::vector<at::Tensor>& parameters, const Group& group, const World& world) {
+    const int64_t bytes = world.bucket_bytes, first = std::min(kFirstBucketBytes, bytes);
+    auto [buckets, limits] =
+        c10d::compute_bucket_assignment_by_size(parameters, {static_cast<size_t>(first), static_cast<size_t>(bytes)});
     std::ranges::reverse(buckets);
-    reducer_ = make_reducer<c10d::Reducer>(parameters, std::move(buckets), group, bucket_bytes);
-    reducer_->register_comm_hook(std::make_unique<Sum>(group));
+    reducer_ = make_reducer<c10d::Reducer>(parameters, std::move(buckets), group, first, bytes);
+    reducer_->register_comm_hook(sum_of_buckets(group, world.wire));
   }
   void before_forward() override {
     exchanging("arranging the buckets of gradients", [&] {
@@ -118,7 +151,7 @@ class Gloo final : public Exchange {
 
   std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
     return exchanging("arranging the buckets of gradients",
-                      [&] { return std::make_unique<Buckets>(parameters, group_, world_.bucket_bytes); });
+                      [&] { return std::make_unique<Buckets>(parameters, group_, world_); });
   }
 
  private:

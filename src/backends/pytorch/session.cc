@@ -156,7 +156,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
                                                              options.ledger,
                                                              recorder_.get(),
                                                              copies_ ? &*copies_ : nullptr,
-                                                             exchange_.get(),
+                                                             options.world.sums_gradients() ? exchange_.get() : nullptr,
                                                              {},
                                                              graphs_});
   return *weights_;

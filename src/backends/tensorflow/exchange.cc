@@ -48,6 +48,14 @@ TF_Server* started_server(const World& world, const SessionSettings& settings) {
   }
 }
 
+// Of a gradient between the ranks.
+DType type_of(const WireType& wire, DType own) {
+  if (wire == WireType::kBf16) return DType::bf16;
+  if (wire == WireType::kFp16) return DType::f16;
+  if (wire != WireType::kSame) fail(ErrorKind::unsupported, "gradients do not travel in ", wire);
+  return own;
+}
+
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.extents().begin(), shape.extents().end()}; }
 
 struct HostSum {
@@ -88,7 +96,9 @@ class Collectives final : public Exchange {
         parts.push_back(reshaped(graph, gradients[i].output, {-1}));
         sizes.push_back(gradients[i].shape.elements());
       }
-      const std::vector<TF_Output> sums = split(graph, reduced(graph, joined(graph, parts)), sizes);
+      const DType own = gradients[bucket.front()].dtype, wire = type_of(world_.wire, own);
+      const TF_Output sum = reduced(graph, cast(graph, joined(graph, parts), own, wire));
+      const std::vector<TF_Output> sums = split(graph, cast(graph, sum, wire, own), sizes);
       for (size_t i = 0; i < bucket.size(); ++i)
         gradients[bucket[i]].output = reshaped(graph, sums[i], list_of(gradients[bucket[i]].shape));
     }
@@ -122,6 +132,9 @@ class Collectives final : public Exchange {
 
   static TF_Output reshaped(TfGraph& graph, TF_Output x, const std::vector<int64_t>& extents) {
     return graph.op("Reshape").in(x).in(graph.constant(extents)).out();
+  }
+  static TF_Output cast(TfGraph& graph, TF_Output x, DType from, DType to) {
+    return from == to ? x : graph.op("Cast").in(x).type("DstT", to).out();
   }
   static TF_Output joined(TfGraph& graph, const std::vector<TF_Output>& parts) {
     if (parts.size() == 1) return parts[0];

@@ -62,8 +62,9 @@ Store& TensorFlowSession::open(const Program& program, const LoadOptions& option
   if (origins_) origins_->claim(-1, EventPhase::unknown);
   // Compiled clusters have fixed extents.
   const bool cuts_rows = options.mode != Mode::kXla;
-  context_ = std::make_unique<SessionContext>(
-      SessionContext{graph_, *weights_, options.seed, origins_.get(), cuts_rows, exchange_.get()});
+  context_ =
+      std::make_unique<SessionContext>(SessionContext{graph_, *weights_, options.seed, origins_.get(), cuts_rows,
+                                                      options.world.sums_gradients() ? exchange_.get() : nullptr});
   return *weights_;
 }
 
