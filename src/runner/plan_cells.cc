@@ -53,10 +53,16 @@ void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<st
   if (values.empty()) return;
   if (all.size() > kMostCells / values.size())
     fail(ErrorKind::usage, "a set makes more than ", kMostCells, " workloads: shorten its lists");
+  const auto alone = [&](const Workload& each) { return axis.of_several && each.workers == 1; };
+  if (std::ranges::all_of(all, alone))
+    fail(ErrorKind::usage, axis.name, " says how several workers train together: ask for them (workers = 2)");
   std::vector<Workload> out;
   for (const Workload& each : all)
-    for (const std::string& value : values_for(each, axis, values))
-      axis.parse(out.emplace_back(each), value, axis.name);
+    if (alone(each))
+      out.push_back(each);
+    else
+      for (const std::string& value : values_for(each, axis, values))
+        axis.parse(out.emplace_back(each), value, axis.name);
   all = std::move(out);
 }
 

@@ -34,6 +34,20 @@ TEST(Plan, CellsAreTheProductOfTheAxes) {
   EXPECT_EQ(all[3].framework, "pytorch");
 }
 
+// One worker exchanges with nobody: it is measured once.
+TEST(Plan, OneWorkerHasNoWayToExchange) {
+  const std::vector<Workload> all = cells(WorkloadSet{.lists = {{"model", {"resnet50"}},
+                                                                {"workers", {"1", "2"}},
+                                                                {"exchange", {"all_reduce", "none"}},
+                                                                {"wire", {"same", "bf16"}}},
+                                                      .when = {}});
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[0].workers, 1);
+  EXPECT_EQ(all[0].wire, WireType::kSame);
+  EXPECT_EQ(all[4].exchange, ExchangeMode::kNone);
+  EXPECT_EQ(all[4].wire, WireType::kBf16);
+}
+
 TEST(Plan, AFileSaysWhatTheCommandLineCan) {
   const Plan plan = plan_from_text(
       "# ResNet\neffort = publish\npeaks = no\ncheck = yes\nframework = pytorch\n[small]\nmodel = resnet50\nconfig = "
@@ -106,6 +120,7 @@ TEST(Plan, SettingsThatContradictAreNamed) {
               HasSubstr("a.plan:2: unknown quantity of a machine 'core', did you mean 'cores'"));
   EXPECT_THAT(refusal("model = minigo\nbatch = sweep<=16\n"),
               HasSubstr("a.plan:2: the sweep of minigo has no batch of at most 16"));
+  EXPECT_THAT(refusal(ours + "wire = bf16\n"), HasSubstr("wire says how several workers train together: ask for them"));
   EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep must be the only value"));
 }
 

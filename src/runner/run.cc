@@ -13,8 +13,8 @@ std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOpti
 }
 
 void require_passes_fit(const Workload& cell, const std::vector<Pass>& passes) {
-  if (cell.workers > 1 && passes != std::vector<Pass>{Pass::kClean})
-    fail(ErrorKind::usage, "several workers are measured in pass clean alone, got ", join(texts(passes), ", "),
+  if (cell.workers > 1 && std::ranges::count(passes, Pass::kMemory) > 0)
+    fail(ErrorKind::usage, "several workers are measured in passes clean and trace, got ", join(texts(passes), ", "),
          " with ", cell.workers, " workers");
 }
 
