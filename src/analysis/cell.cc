@@ -103,6 +103,7 @@ Json reasons_json(const CellResult& cell) {
   if (!cell["throughput"].value) reasons["basis"] = cell["throughput"].reason;
   if (cell.judgement.grade.empty()) reasons["grade"] = cell.judgement.withheld.value_or("");
   if (!cell.workload.data_hash) reasons["data_hash"] = "the input is no data set";
+  if (!cell.workload.bucket_bytes) reasons["bucket_bytes"] = "none were asked for: the usual ones, or one worker";
   if (!cell.workload.memory_budget_bytes) reasons["memory_budget_bytes"] = "no budget was enforced";
   if (!cell.verified) reasons["verified"] = "never checked against the reference";
   return reasons;
@@ -130,22 +131,34 @@ std::string rate_unit(std::span<const CellResult> cells) {
   return cells.front().workload.unit + "/s";
 }
 
+void insert(Table& table, ptrdiff_t at, const Column& column, std::span<const TableCell> values) {
+  table.columns.insert(table.columns.begin() + at, column);
+  for (size_t i = 0; i < values.size(); ++i) table.rows[i].insert(table.rows[i].begin() + at, values[i]);
+}
+
 // Unlike units get a column of their own.
 void add_units(Table& table, std::span<const CellResult> cells) {
   if (!units_differ(cells)) return;
   const auto at = std::ranges::find(table.columns, "throughput", &Column::key) - table.columns.begin() + 1;
-  table.columns.insert(table.columns.begin() + at, Column{"unit", "unit"});
-  for (size_t i = 0; i < cells.size(); ++i)
-    table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.unit));
+  std::vector<TableCell> units;
+  for (const CellResult& each : cells) units.emplace_back(each.workload.unit);
+  insert(table, at, {"unit", "unit"}, units);
 }
 
-// What one step has of each worker is the batch.
+// What one step has of each worker is the batch. How they go together is shown where a row departs from the usual.
 void add_workers(Table& table, std::span<const CellResult> cells) {
-  if (std::ranges::all_of(cells, [](const CellResult& each) { return each.workload.workers == 1; })) return;
-  const auto at = std::ranges::find(table.columns, "batch", &Column::key) - table.columns.begin() + 1;
-  table.columns.insert(table.columns.begin() + at, Column{"workers", "workers", Unit::count});
-  for (size_t i = 0; i < cells.size(); ++i)
-    table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.workers));
+  const auto is_usual = [&](const Axis& axis) {
+    return std::ranges::all_of(cells, [&](const CellResult& each) { return axis.print(each.workload).empty(); });
+  };
+  ptrdiff_t at = std::ranges::find(table.columns, "batch", &Column::key) - table.columns.begin() + 1;
+  for (const Axis& axis : axes()) {
+    if ((axis.name != "workers" && !axis.of_several) || is_usual(axis)) continue;
+    std::vector<TableCell> values;
+    for (const CellResult& each : cells)
+      values.push_back(axis.of_several ? TableCell(axis.print(each.workload)) : TableCell(each.workload.workers));
+    insert(table, at++, {std::string(axis.key), std::string(axis.name), axis.of_several ? Unit::none : Unit::count},
+           values);
+  }
 }
 
 // A column of a metric that only some devices have, after the column named; nothing where no cell has it.
@@ -153,9 +166,9 @@ void add_where_known(Table& table, std::span<const CellResult> cells, std::strin
   if (std::ranges::none_of(cells, [&](const CellResult& each) { return each[id].value.has_value(); })) return;
   const Metric& shown = metric(id);
   const auto at = std::ranges::find(table.columns, after, &Column::key) - table.columns.begin() + 1;
-  table.columns.insert(table.columns.begin() + at, Column{std::string(id), std::string(shown.title), shown.unit});
-  for (size_t i = 0; i < cells.size(); ++i)
-    table.rows[i].insert(table.rows[i].begin() + at, tbd::cell(cells[i][id].value));
+  std::vector<TableCell> values;
+  for (const CellResult& each : cells) values.push_back(tbd::cell(each[id].value));
+  insert(table, at, {std::string(id), std::string(shown.title), shown.unit}, values);
 }
 
 void add_notes(Table& table, std::span<const CellResult> cells) {

@@ -67,6 +67,7 @@ struct WorkersRow {
   int64_t workers = 1, batch = 8, threads = 1;
   double step_seconds = 0.25;
   std::string framework = "pytorch", effort = "quick";
+  ExchangeMode exchange = ExchangeMode::kAllReduce;
 };
 CellResult of_workers(const WorkersRow& row) {
   Record record = sample_record({.step_seconds = row.step_seconds, .effort = row.effort, .launches = 3});
@@ -74,6 +75,7 @@ CellResult of_workers(const WorkersRow& row) {
   w.workers = row.workers;
   w.batch = row.batch;
   w.threads = row.threads;
+  w.exchange = row.exchange;
   w.framework = row.framework;
   w.samples_per_step = row.workers * row.batch;
   for (Launch& launch : record.launches) {
@@ -102,6 +104,20 @@ TEST(Scaling, OfWorkersThatShareTheBatchOfOneIsStrong) {
   ASSERT_EQ(found.size(), 1);
   EXPECT_TRUE(found[0].strong);
   EXPECT_NEAR(found[0].efficiency.value.value(), 1, 0.01);
+}
+
+TEST(Scaling, IsWhatSharingTheMachineCostsTimesWhatTheExchangeCosts) {
+  const std::vector<CellResult> cells = {
+      of_workers({}), of_workers({.workers = 2, .step_seconds = 0.4}),
+      of_workers({.workers = 2, .step_seconds = 0.3, .exchange = ExchangeMode::kNone})};
+  const std::vector<Scaling> found = scalings(cells);
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_NEAR(found[0].efficiency.value.value(), 0.25 / 0.4, 0.01);
+  EXPECT_NEAR(found[0].contention.value.value(), 0.25 / 0.3, 0.01);
+  EXPECT_NEAR(found[0].exchange.value.value(), 0.3 / 0.4, 0.01);
+  EXPECT_FALSE(found[1].efficiency.value) << "nothing was exchanged";
+  EXPECT_NEAR(found[1].contention.value.value(), 0.25 / 0.3, 0.01);
+  EXPECT_FALSE(found[1].exchange.value);
 }
 
 TEST(Scaling, IsUndecidedWhereCoresPerWorkerDiffer) {

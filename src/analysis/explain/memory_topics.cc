@@ -87,12 +87,42 @@ constexpr Topic kWorkers[] = {
     {"scaling_efficiency", "", "Units per second of n workers that train together over n times those of one.",
      "X(n) / (n X(1)); intervals: in quadrature on a log scale",
      "Weak: each worker has the batch of the one. Strong: the workers share its batch. Both rows alike in all but "
-     "workers "
-     "and batch, with as many threads for each worker as for the one.",
+     "workers, batch and how they exchange, with as many threads for each worker as for the one.",
      "Clean pass of both rows; the units of all workers over the stamps of rank 0.",
      "Constant batch per worker and constant batch of all: the words of the field for weak and strong.",
      "Holds what sharing memory and caches costs as well as the exchange. Undecided where cores per worker differ: one "
      "worker takes all cores unless --threads says otherwise."},
+    {"contention", "", "What workers lose by sharing the machine: their efficiency when nothing is exchanged.",
+     "X(n, exchange none) / (n X(1)); intervals: in quadrature on a log scale",
+     "The workers of the second row train beside each other; they still take each step together.",
+     "Clean pass of both rows.", "",
+     "A few numbers a step are summed (losses, votes to end): the time of one small message, and of waiting for the "
+     "slowest, is in it."},
+    {"exchange_factor", "", "What workers lose by the exchange of gradients.",
+     "X(n) / X(n, exchange none); intervals: in quadrature on a log scale",
+     "Both rows alike in all but how they exchange; scaling_efficiency is contention times this.",
+     "Clean pass of both rows.", "", "Above 1 where both are alike within their noise."},
+    {"exchange_bytes", "B", "Bytes that a rank gives to sums over the ranks in a step, as they travel.",
+     "sum of the sizes of its sums", "Gradients, and the few numbers of losses, norms and votes.",
+     "Trace pass of several workers: the engine's own ops in the trace of each rank.", "",
+     "What a link carries is 2 (n - 1) / n of it in a ring, and what protocols add."},
+    {"exposed_exchange", "s", "Time of a step in which a sum was under way and nothing computed on that rank.",
+     "communicating - both at once", "Overlap is the rest: hidden communication over communication.",
+     "Trace pass, per rank.", "Overlap as in HTA (communication_analysis).", "Waiting for a late rank is part of it."},
+    {"peer_wait", "s", "Time of a step that a rank waited in sums for the last one to begin.",
+     "sum over sums of (last rank's begin - own begin)", "", "Trace pass of all ranks, by one machine's clock.", "",
+     "Withheld where sums end before the last rank began: clocks or orders disagree."},
+    {"transfer", "s", "Time of a step in which all ranks were in a sum.", "sum over sums of (first end - last begin)",
+     "", "Trace pass of all ranks.", "", "Holds the adding as well."},
+    {"straggler", "", "The rank that others waited for.",
+     "begins most sums last: 60 % at least, and 1.2 times its share",
+     "With how long it computed, over the median of the others.", "Trace pass of all ranks.", "",
+     "Not named where nobody stands out."},
+    {"bus_bandwidth", "B/s", "What each link carries, whatever the number of ranks.",
+     "bytes 2 (n - 1) / n / transfer, of sums of 64 KiB and more", "", "Trace pass of all ranks.",
+     "busbw of an all-reduce in nccl-tests (doc/PERFORMANCE.md).",
+     "The ring's factor: an engine that sends otherwise "
+     "has another."},
 };
 
 }  // namespace
