@@ -159,6 +159,7 @@ class LaunchRun {
       }
       end();
     }
+    rows_->close();
     if (options_.measure_gemm && result_.info.outcome.kind == OutcomeKind::ok) measure_gemm(team);
     team.bye();
   }
@@ -233,7 +234,10 @@ class LaunchRun {
     request.first_step = done_ + 1;
     request.input = input_plan(prepared_);
     const std::vector<protocol::RunReply> replies = team.each([&](WorkerProcess& worker, int64_t rank) {
-      return worker.run(request, [this, rank](std::span<const StepRow> rows) { return take(rank, rows); });
+      protocol::Run own = request;
+      if (workers() > 1 && !own.files.empty())
+        own.files = (std::filesystem::path(own.files) / cat(kRankFolder, rank)).string();
+      return worker.run(own, [this, rank](std::span<const StepRow> rows) { return take(rank, rows); });
     });
     const protocol::RunReply& reply = replies[0];
     if (done_ == 0) merge(replies);
@@ -310,7 +314,7 @@ class LaunchRun {
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
       LaunchInfo own = with_facts(result_.info, ranks[rank]);
       own.load_seconds = loaded_[rank].seconds;
-      rows_->end(static_cast<int64_t>(rank), own);
+      rows_->describe(static_cast<int64_t>(rank), own);
     }
     const Outcome outcome = result_.info.outcome;
     result_.info = with_facts(result_.info, launch_of_world(ranks));

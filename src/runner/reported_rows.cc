@@ -101,10 +101,14 @@ std::vector<StepRow> WorldRows::take(int64_t number, std::span<const StepRow> ro
   return of_world;
 }
 
-void WorldRows::end(int64_t number, const LaunchInfo& launch) {
+void WorldRows::close() {
+  for (const Rank& rank : ranks_)
+    if (rank.file) rank.file->close();
+}
+
+void WorldRows::describe(int64_t number, const LaunchInfo& launch) {
   const Rank& rank = ranks_.at(static_cast<size_t>(number));
   if (rank.folder.empty()) return;
-  rank.file->close();
   write_file_atomic(rank.folder / "launch.json",
                     to_json(launch).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }

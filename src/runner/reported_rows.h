@@ -31,8 +31,8 @@ class WorldRows {
   // Further rows of a rank, judged (ReportedRows) and kept; the rows of the world that they complete. Not for two
   // threads at once.
   std::vector<StepRow> take(int64_t rank, std::span<const StepRow> rows, int64_t age_ns);
-  // Writes a rank's launch.json. Its rows are on the disk then.
-  void end(int64_t rank, const LaunchInfo& launch);
+  void describe(int64_t rank, const LaunchInfo& launch);  // writes a rank's launch.json
+  void close();                                           // no more rows come; those of each rank are on the disk then
 
  private:
   struct Rank {

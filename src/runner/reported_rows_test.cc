@@ -80,8 +80,11 @@ TEST(WorldRows, AStepIsWholeWhenTheLastRankHasEndedIt) {
   EXPECT_EQ(whole[0].foreign_ns, std::nullopt);
   const StepRow last[] = {row_of_rank(2, 210, 5)};
   EXPECT_EQ(world.take(1, last, kSecond).size(), 1);
-  world.end(0, {});
-  EXPECT_EQ(rows_in(folder.path() / "rank-0/steps.csv").size(), 2);
+  world.describe(0, {});
+  const StepRow later[] = {row_of_rank(3, 300, 3)};  // of a further run of the launch
+  EXPECT_TRUE(world.take(0, later, kSecond).empty());
+  world.close();
+  EXPECT_EQ(rows_in(folder.path() / "rank-0/steps.csv").size(), 3);
   EXPECT_EQ(rows_in(folder.path() / "rank-1/steps.csv")[0].units, 5);
   EXPECT_TRUE(fs::exists(folder.path() / "rank-0/launch.json"));
   const std::vector<fs::path> logs = {folder.path() / "rank-0/worker.log", folder.path() / "rank-1/worker.log"};
@@ -93,7 +96,7 @@ TEST(WorldRows, OfOneWorkerAreItsRowsAndNothingElse) {
   WorldRows world(folder.path(), 1);
   const StepRow first[] = {row_of_rank(1, 100, 3)};
   EXPECT_EQ(world.take(0, first, kSecond).size(), 1);
-  world.end(0, {});
+  world.describe(0, {});
   EXPECT_TRUE(fs::is_empty(folder.path()));
   EXPECT_TRUE(world.logs().empty());
 }

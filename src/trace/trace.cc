@@ -6,7 +6,9 @@
 
 namespace tbd {
 
-TrackId Trace::track(const Track& track) {
+TrackId Trace::track(const Track& asked) {
+  Track track = asked;
+  track.rank = rank_.value_or(track.rank);
   for (size_t i = 0; i < tracks_.size(); ++i) {
     Track same = track;
     same.name = tracks_[i].name;
@@ -20,6 +22,7 @@ TrackId Trace::track(const Track& track) {
 }
 
 void Trace::set_rank(int32_t rank) {
+  rank_ = rank;
   for (Track& track : tracks_) track.rank = rank;
 }
 

@@ -46,7 +46,7 @@ class Trace {
   StringId string(std::string_view text) { return strings_.intern(text); }
   // The id of a track, equal ones once (name aside: the first that is not empty stays). Error(invalid) beyond 65,535.
   TrackId track(const Track& track);
-  void set_rank(int32_t rank);  // of all tracks
+  void set_rank(int32_t rank);  // of all tracks, those to come too
   void set_tracks(std::vector<Track> tracks) { tracks_ = std::move(tracks); }
   // The id for Event::detail, good for the very next add: a trace that is being written to a file drops its details
   // with its events.
@@ -101,6 +101,7 @@ class Trace {
 
   StringTable strings_;
   std::vector<Track> tracks_;
+  std::optional<int32_t> rank_;  // of all of them
   Details details_;
   std::vector<Fault> faults_;
   LargeVector<int64_t> begin_, duration_;

@@ -200,6 +200,7 @@ StepBlocks* Worker::blocks_of(const protocol::Run& request) {
 Trace& Worker::trace_in(const std::string& folder) {
   if (tracer_) return tracer_->trace();
   Trace& trace = tracer_.emplace(std::filesystem::path(folder) / "trace.tbdt").trace();
+  trace.set_rank(static_cast<int32_t>(loaded_->world.value_or(World{}).place.rank));
   trace.base_epoch_ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count() -

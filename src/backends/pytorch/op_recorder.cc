@@ -21,14 +21,20 @@ void (*begin_in)(OpRecorder&, const at::RecordFunction&) = nullptr;
 thread_local OpTape* here = nullptr;
 thread_local uint64_t here_of = 0;  // the recorder's id
 
+// Of the scopes that are no ops of torch's those alone in which Gloo's thread sums over the ranks.
+bool is_recorded(const at::RecordFunction& function) {
+  return function.scope() != at::RecordScope::USER_SCOPE || std::string_view(function.name()).starts_with("gloo:");
+}
+
 std::unique_ptr<at::ObserverContext> begin_op(const at::RecordFunction& function) {
+  if (!is_recorded(function)) return nullptr;
   begin_in(*active, function);
   return nullptr;
 }
 
-void end(const at::RecordFunction&, at::ObserverContext*) {
+void end(const at::RecordFunction& function, at::ObserverContext*) {
   const int64_t now = now_ns();
-  if (here) here->close(now);
+  if (here && is_recorded(function)) here->close(now);
 }
 
 }  // namespace
@@ -82,9 +88,10 @@ OpRecorder::Recording::Recording(OpRecorder& recorder) : recorder_(recorder) {
   recorder.begin_recording();
   recorder.recording_ = true;
   recorder.stepping_thread_ = at::RecordFunction::currentThreadId();
-  callback_ = at::addGlobalCallback(at::RecordFunctionCallback(&begin_op, &end)
-                                        .needsInputs(true)
-                                        .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  callback_ = at::addGlobalCallback(
+      at::RecordFunctionCallback(&begin_op, &end)
+          .needsInputs(true)
+          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
 }
 
 OpRecorder::Recording::~Recording() {
