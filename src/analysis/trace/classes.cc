@@ -186,6 +186,8 @@ DeviceClass op_class(std::string_view name) {
   return begins_with_any(name, kLayoutOps) ? DeviceClass::layout : DeviceClass::compute;
 }
 
+bool sums_over_ranks(std::string_view name) { return name == "gloo:all_reduce" || name == "CollectiveReduceV2"; }
+
 std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
   switch (kind) {
     case EventKind::input:

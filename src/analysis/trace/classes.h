@@ -43,6 +43,7 @@ std::string_view key(IdleCause cause);   // "host_other"
 // Class of an event that keeps a device busy; nullopt for all others. For host tracks: of an op that works.
 std::optional<DeviceClass> device_class(EventKind kind, std::string_view name);
 DeviceClass op_class(std::string_view name);
+bool sums_over_ranks(std::string_view name);  // an op of an engine that has all ranks meet
 // What a host event means for a device that waits; nullopt where it says nothing (a range, a launch).
 std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
 // The same for events of one trace, each name looked at once.
