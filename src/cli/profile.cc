@@ -61,7 +61,7 @@ class ProfileCommand final : public Command {
   void write_trace(const Record& record) const {
     const Launch* launch = last_launch(record, Pass::kTrace);
     if (!launch) return;
-    const std::filesystem::path file = launch_folder(record, *launch) / "trace.tbdt";
+    const std::filesystem::path file = trace_file(record, *launch);
     if (!std::filesystem::exists(file)) return;
     replace_file(trace_, [&](const std::filesystem::path& path) {
       std::ofstream out(path, std::ios::binary);

@@ -44,4 +44,9 @@ std::filesystem::path launch_folder(const Record& record, const Launch& launch) 
   return record.folder / "launches" / launch.info.folder_name();
 }
 
+std::filesystem::path worker_folder(const Record& record, const Launch& launch, int64_t rank) {
+  const std::filesystem::path folder = launch_folder(record, launch);
+  return record.run.workload.workers == 1 ? folder : folder / cat(kRankFolder, rank);
+}
+
 }  // namespace tbd

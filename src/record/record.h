@@ -162,6 +162,8 @@ struct Record {
 // The last launch of this pass; nullptr without one. Its files lie in launch_folder.
 const Launch* last_launch(const Record& record, const Pass& pass);
 std::filesystem::path launch_folder(const Record& record, const Launch& launch);
+// Where the worker left its own files: there or, one of several, in the folder of its rank.
+std::filesystem::path worker_folder(const Record& record, const Launch& launch, int64_t rank = 0);
 
 Json to_json(const RunInfo& run);         // the content of run.json
 RunInfo run_from_json(const Json& json);  // throws Error(invalid), also for another version

@@ -75,7 +75,7 @@ std::optional<double> CounterUse::miss_bytes() const {
 }
 
 std::optional<CounterUse> counter_use(const Record& record, const Launch& launch) {
-  const std::filesystem::path file = launch_folder(record, launch) / "counters.csv";
+  const std::filesystem::path file = worker_folder(record, launch) / "counters.csv";
   if (!launch.info.traced || !std::filesystem::exists(file)) return std::nullopt;
   std::set<int64_t> wanted;
   for (const size_t i : untraced_beside(launch)) wanted.insert(launch.steps[i].step);

@@ -142,11 +142,11 @@ void add_timeline(Profile& profile, const RankEvents& rank, const Launches& laun
       timeline_of(rank, IdleCauses(rank, launches, step), step, std::string(trace.name(*first)), kTimelineParts);
 }
 
-std::filesystem::path trace_file(const Record& record, const Launch& launch) {
-  return launch_folder(record, launch) / "trace.tbdt";
-}
-
 }  // namespace
+
+std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank) {
+  return worker_folder(record, launch, rank) / "trace.tbdt";
+}
 
 std::vector<size_t> untraced_beside(const Launch& launch) { return steps_of_side(launch, false); }
 
@@ -232,6 +232,9 @@ std::optional<Profile> profile_of(const Record& record) {
   add_flops(profile, run, roofs);
   add_loss(profile);
   add_timeline(profile, rank, launches, windows.front());
+  profile.exchange = exchange_profile(record);
+  if (profile.exchange)
+    profile.notes.push_back("Times are of rank 0; FLOPs, their peaks and processor time are of all workers.");
   return profile;
 }
 

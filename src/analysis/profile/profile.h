@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/profile/counter_use.h"
+#include "analysis/profile/exchange.h"
 #include "analysis/profile/timeline.h"
 #include "analysis/trace/host_timeline.h"
 #include "analysis/trace/launch_queue.h"
@@ -103,11 +104,12 @@ struct Profile {
   std::optional<double> ideal_share;                                  // eta: ideal time over the window
   std::optional<double> cpu_utilization, system_share, minor_faults;  // of the traced steps; faults a step
   std::optional<double> cores;
-  std::optional<CounterUse> counters;  // of the untraced steps; absent in records of workers that count nothing
-  std::optional<Ratio> overhead;       // time of a traced step over that of the untraced ones beside it
-  std::optional<double> agreement;     // median untraced step of this launch over that of the clean launches
-  std::string off_cpu;                 // of how many threads scheduling is recorded, or why of none
-  int64_t waiting_ns = 0;              // the step loop's thread waited of its own will, inside ops and outside
+  std::optional<CounterUse> counters;       // of the untraced steps; absent in records of workers that count nothing
+  std::optional<Ratio> overhead;            // time of a traced step over that of the untraced ones beside it
+  std::optional<double> agreement;          // median untraced step of this launch over that of the clean launches
+  std::string off_cpu;                      // of how many threads scheduling is recorded, or why of none
+  int64_t waiting_ns = 0;                   // the step loop's thread waited of its own will, inside ops and outside
+  std::optional<ExchangeProfile> exchange;  // of several workers
   Timeline timeline;
   std::vector<std::string> notes;  // what is withheld or doubtful, and why
 
@@ -115,7 +117,9 @@ struct Profile {
   double mean_utilization() const;         // of the cell's math type, over all ranked work, weighted by time
   std::vector<RankedWork> ranked() const;  // longest first
 };
-// Of the record's last launch of pass trace; nullopt without one that left a trace. Throws Error(invalid) when the
+std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank = 0);
+// Of the record's last launch of pass trace, of several workers by the trace of rank 0, with the FLOPs, the peaks and
+// the processor time of all; nullopt without one that left a trace. Throws Error(invalid) when the
 // trace is damaged or has none of the steps that were to be traced.
 std::optional<Profile> profile_of(const Record& record);
 

@@ -70,6 +70,7 @@ Json to_json(const Profile& profile, const RunInfo& run) {
           {"system_share", or_null(profile.system_share)},
           {"minor_faults_per_step", or_null(profile.minor_faults)},
           {"loss_ns", std::move(loss)},
+          {"exchange", profile.exchange ? to_json(*profile.exchange) : Json()},
           {"queue", profile.queue ? to_json(*profile.queue) : Json()},
           {"off_cpu", {{"record", profile.off_cpu}, {"step_loop_waiting_ns", profile.waiting_ns}}},
           {"ops", std::move(ops)},

@@ -216,6 +216,7 @@ std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
     tables.push_back(gap_table(std::span(&queue, 1)));
     tables.push_back(queue_table(std::span(&queue, 1)));
   }
+  if (profile.exchange) tables.push_back(exchange_table(*profile.exchange));
   tables.push_back(profile_op_table(profile, run));
   if (!profile.kernels.empty()) tables.push_back(profile_kernel_table(profile, run));
   tables.push_back(long_below_average_table(profile));

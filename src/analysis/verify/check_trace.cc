@@ -5,6 +5,7 @@
 #include "analysis/trace/rank_events.h"
 #include "analysis/verify/raw.h"
 #include "base/text.h"
+#include "record/record.h"
 #include "trace/file.h"
 
 namespace tbd {
@@ -88,7 +89,8 @@ void check_trace(const Bench& bench) {
     if (maybe<std::string>(launch.info, "pass") == "trace" && launch.info.contains("traced")) last = &launch;
   if (!last) return;
   const std::string of = last->folder + ": ";
-  const std::filesystem::path file = bench.raw.folder / "launches" / last->folder / "trace.tbdt";
+  const std::filesystem::path folder = bench.raw.folder / "launches" / last->folder;
+  const std::filesystem::path file = (last->ranks.empty() ? folder : folder / cat(kRankFolder, 0)) / "trace.tbdt";
   if (!std::filesystem::exists(file)) return bench.unknown(of + "trace", "trace.tbdt is not there");
   const Trace trace = read_trace(file);
   check_lost(bench, of, trace);
