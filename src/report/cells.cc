@@ -60,6 +60,7 @@ std::string label_value(uint64_t value) { return cat(value); }
 std::string label_value(const std::optional<int64_t>& bytes) { return bytes ? budget_text(*bytes) : ""; }
 
 std::string axis_part(const Axis& axis, const MeasuredWorkload& w) {
+  if (axis.of_several && axis.print(w).empty()) return "";
   const std::string value = std::visit([&](auto member) { return label_value(w.*member); }, axis.member);
   return value.empty() ? "" : axis.label.around(value);
 }
@@ -229,6 +230,14 @@ std::string folded_note(size_t shown, size_t all, std::string_view where) {
   if (shown >= all) return "";
   return cat("<p class=\"note\">", shown, " of ", grouped(static_cast<int64_t>(all)),
              " workloads are drawn here: the largest batches, models and frameworks in turn. ", where, "</p>\n");
+}
+
+std::vector<std::vector<CellResult>> by_machine(std::span<const ReportCell> cells) {
+  std::map<std::string, std::vector<CellResult>> groups;
+  for (const ReportCell& cell : drawn(cells)) groups[cell.machine].push_back(cell.result);
+  std::vector<std::vector<CellResult>> out;
+  for (auto& [machine, results] : groups) out.push_back(std::move(results));
+  return out;
 }
 
 }  // namespace tbd

@@ -33,6 +33,9 @@ std::vector<ReportCell> drawn(std::span<const ReportCell> cells);
 // The same before all others, which follow in the order of their evidence: for a pass that the best record lacks.
 std::vector<ReportCell> best_first(std::span<const ReportCell> cells);
 
+// Their results, those of each machine together.
+std::vector<std::vector<CellResult>> by_machine(std::span<const ReportCell> cells);
+
 // All that pages are made of. `machines` are the distinct ones, in the order of the cells.
 struct Content {
   std::vector<Sweep> sweeps;

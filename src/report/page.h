@@ -21,10 +21,11 @@ struct Page {
 Page summary_page(const Content& content, std::span<const ReportCell> timed);
 Page observations_page(const Content& content);  // empty where nothing could be decided
 std::vector<Page> model_pages(const Content& content);
-Page cpu_utilization_page(const Content& content);  // empty without a number
-Page left_out_page(const Content& content);         // empty where nothing was
-Page devices_page(const Content& content);          // empty on one device
-Page gpu_page(std::span<const ReportCell> cells);   // empty without a workload on a GPU
+Page cpu_utilization_page(const Content& content);     // empty without a number
+Page left_out_page(const Content& content);            // empty where nothing was
+Page devices_page(const Content& content);             // empty on one device
+Page gpu_page(std::span<const ReportCell> cells);      // empty without a workload on a GPU
+Page scaling_page(std::span<const ReportCell> timed);  // empty without several workers
 Page throughput_page(std::span<const ReportCell> cells);
 Page step_times_page(std::span<const ReportCell> cells);
 Page profile_page(std::span<const ReportCell> cells);         // empty without a traced launch

@@ -41,9 +41,9 @@ std::vector<Page> pages_of(const Content& content) {
   if (!timed.empty()) std::ranges::move(model_pages(content), std::back_inserter(pages));
   for (Page& page :
        std::vector<Page>{learning_page(cells), cpu_utilization_page(content), devices_page(content), gpu_page(cells),
-                         throughput_page(timed), step_times_page(timed), profile_page(cells), gap_page(timed),
-                         memory_page(cells), memory_classes_page(cells), then_page(best), paper_tables_page(best),
-                         left_out_page(content), environment_page(cells), methods_page(cells)})
+                         scaling_page(timed), throughput_page(timed), step_times_page(timed), profile_page(cells),
+                         gap_page(timed), memory_page(cells), memory_classes_page(cells), then_page(best),
+                         paper_tables_page(best), left_out_page(content), environment_page(cells), methods_page(cells)})
     pages.push_back(std::move(page));
   std::erase_if(pages, [&](const Page& page) {
     return (page.tables.empty() && page.html.empty() && page.charts.empty()) || (timed.empty() && is_of_time(page.id));

@@ -7,7 +7,6 @@
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
 #include "analysis/metric_parts.h"
-#include "analysis/scaling.h"
 #include "report/closure.h"
 #include "report/explained.h"
 #include "report/overview.h"
@@ -105,14 +104,6 @@ void add_frameworks(Page& page, std::span<const CellResult> results) {
   page.html += cat("<p>", html_escaped(mode_sentence(groups)), "</p>\n");
 }
 
-std::vector<std::vector<CellResult>> by_machine(std::span<const ReportCell> cells) {
-  std::map<std::string, std::vector<CellResult>> groups;
-  for (const ReportCell& cell : drawn(cells)) groups[cell.machine].push_back(cell.result);
-  std::vector<std::vector<CellResult>> out;
-  for (auto& [machine, results] : groups) out.push_back(std::move(results));
-  return out;
-}
-
 void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Table>& tables) {
   const std::vector<InputPair> pairs = input_pairs(results);
   if (pairs.empty()) return;
@@ -122,13 +113,6 @@ void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Tab
                folded(pairs.size() > kMostLines, cat(pairs.size(), " pairs of workloads"), list + "</ul>\n");
   tables.push_back(input_table(pairs));
   tables.back().title = "Is the input the limit?";
-}
-
-void add_scaling(Page& page, std::span<const CellResult> results) {
-  Table table = scaling_table(scalings(results));
-  if (table.rows.empty()) return;
-  page.html += cat("<h3>", table.title, "</h3>\n", explained_html(table));
-  page.tables.push_back(std::move(table));
 }
 
 void add_all_cells(Page& page, std::span<const ReportCell> cells) {
@@ -161,7 +145,6 @@ Page summary_page(const Content& content, std::span<const ReportCell> cells) {
   for (const std::vector<CellResult>& results : machines) {
     add_inputs(page, results, further);
     add_frameworks(page, results);
-    add_scaling(page, results);
   }
   add_all_cells(page, cells);
   page.tables.push_back(closure_table(closure));
