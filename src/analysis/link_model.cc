@@ -255,9 +255,10 @@ std::string link_sentence(const LinkFit& fit) {
   for (const auto& [dtype, gamma] : model.gamma)
     rates.push_back(cat("S / ", rate_text(gamma.value + (model.beta ? model.beta->value * algorithm.wire : 0)), " in ",
                         exchanged_name(dtype)));
-  const std::string line = cat("Between ", model.workers.front(), " workers S bytes take ",
-                               format_seconds(model.alpha.value * algorithm.steps), " + ", join(rates, ", "),
-                               "; the size that fits worst is ", format_percent(*fit.worst_residual), " off.");
+  const std::string line =
+      cat("Between ", model.workers.front(), " workers S bytes take ",
+          format_seconds(model.alpha.value * algorithm.steps), " + ", join(rates, ", "), "; no size is more than ",
+          format_percent(std::max(0.001, *fit.worst_residual)), " off.");
   if (model.beta) return line;
   return cat(line,
              " One number of workers does not tell the wire (beta) from the adding (gamma): the slope is of both.");
