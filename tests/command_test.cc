@@ -123,7 +123,8 @@ TEST_F(TheProgram, MeasuresAnExchangeBySize) {
   EXPECT_EQ(kept["sizes"][3]["times_ns"], Json(std::vector<int64_t>(200, 10'200'000)));
   EXPECT_TRUE(kept["environment"].contains("cpu"));
   ASSERT_EQ(tbd({"link", "--sizes", "1kB,2kB", "--json"}), kDone) << err();
-  EXPECT_THAT(out(), AllOf(HasSubstr("\"bytes\":1000"), HasSubstr("\"busbw\":")));
+  EXPECT_THAT(out(), AllOf(HasSubstr("\"bytes\":1000"), HasSubstr("\"busbw\":"),
+                           HasSubstr("\"withheld\":\"A law needs 3 sizes of each type")));
 }
 
 TEST_F(TheProgram, NamesWhatKeepsWorkersFromAnExchange) {

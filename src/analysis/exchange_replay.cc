@@ -6,7 +6,7 @@
 
 namespace tbd {
 
-ReplayedStep replayed(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange) {
+ReplayedStep replayed_step(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange) {
   ReplayedStep out;
   double end = 0;
   for (const ReadyBucket& bucket : times.buckets) {
@@ -19,9 +19,9 @@ ReplayedStep replayed(const StepTimes& times, const std::function<double(int64_t
   return out;
 }
 
-std::optional<ReplayedStep> replayed(const StepTimes& times, const LinkModel& link, DType dtype, int64_t workers) {
+std::optional<ReplayedStep> replayed_step(const StepTimes& times, const LinkModel& link, DType dtype, int64_t workers) {
   if (!link.seconds(dtype, 1, workers)) return std::nullopt;
-  return replayed(times, [&](int64_t bytes) { return link.seconds(dtype, bytes, workers).value_or(0); });
+  return replayed_step(times, [&](int64_t bytes) { return link.seconds(dtype, bytes, workers).value_or(0); });
 }
 
 }  // namespace tbd

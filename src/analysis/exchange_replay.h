@@ -31,8 +31,8 @@ struct ReplayedStep {
 
 // f_i = max(r_i, f_(i-1)) + t(S_i); step = max(end of backward, f_last) + update. It holds where one bucket is summed
 // at a time (Gloo with one thread) and the sums take no time from backward.
-ReplayedStep replayed(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange);
+ReplayedStep replayed_step(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange);
 // nullopt where the model does not know the exchange.
-std::optional<ReplayedStep> replayed(const StepTimes& times, const LinkModel& link, DType dtype, int64_t workers);
+std::optional<ReplayedStep> replayed_step(const StepTimes& times, const LinkModel& link, DType dtype, int64_t workers);
 
 }  // namespace tbd

@@ -32,7 +32,7 @@ double lower_decile(Series times) {
 }
 
 // One size of one sweep: what it took, and how often it takes each parameter.
-struct Observation {
+struct FittedSize {
   DType dtype = DType::f32;
   int64_t bytes = 0;
   Algorithm algorithm;
@@ -48,30 +48,30 @@ struct Columns {
   size_t count() const { return first_type() + types.size(); }
 };
 
-std::vector<Observation> observations_of(std::span<const LinkSweep> sweeps) {
-  std::vector<Observation> out;
+std::vector<FittedSize> observations_of(std::span<const LinkSweep> sweeps) {
+  std::vector<FittedSize> out;
   for (const LinkSweep& sweep : sweeps)
     for (const LinkTimes& size : sweep.sizes) {
       require(sweep.engine == sweeps.front().engine, "a law holds for one engine, got ", sweeps.front().engine, " and ",
               sweep.engine);
-      Observation& each = out.emplace_back(
-          Observation{size.dtype, size.bytes, algorithm_of(sweep.engine, sweep.workers), seconds_of_times(size)});
+      FittedSize& each = out.emplace_back(
+          FittedSize{size.dtype, size.bytes, algorithm_of(sweep.engine, sweep.workers), seconds_of_times(size)});
       each.fast = lower_decile(each.times);
     }
   return out;
 }
 
-Columns columns_of(const std::vector<Observation>& observations) {
+Columns columns_of(const std::vector<FittedSize>& observations) {
   std::set<DType> types;
   std::set<double> wires;
-  for (const Observation& each : observations) {
+  for (const FittedSize& each : observations) {
     types.insert(each.dtype);
     wires.insert(each.algorithm.wire);
   }
   return {.beta = wires.size() > 1, .types = {types.begin(), types.end()}};
 }
 
-std::vector<double> uses(const Observation& each, const Columns& columns) {
+std::vector<double> uses(const FittedSize& each, const Columns& columns) {
   std::vector<double> row(columns.count());
   const auto bytes = static_cast<double>(each.bytes);
   row[0] = each.algorithm.steps;
@@ -81,9 +81,9 @@ std::vector<double> uses(const Observation& each, const Columns& columns) {
   return row;
 }
 
-std::vector<double> parameters_of(const std::vector<Observation>& observations, const Columns& columns) {
+std::vector<double> parameters_of(const std::vector<FittedSize>& observations, const Columns& columns) {
   std::vector<std::vector<double>> rows;
-  for (const Observation& each : observations) {
+  for (const FittedSize& each : observations) {
     rows.push_back(uses(each, columns));
     for (double& value : rows.back()) value /= each.fast;
   }
@@ -96,9 +96,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-std::vector<Observation> resampled(std::vector<Observation> observations, const Philox& random) {
+std::vector<FittedSize> resampled(std::vector<FittedSize> observations, const Philox& random) {
   uint64_t index = 0;
-  for (Observation& each : observations) {
+  for (FittedSize& each : observations) {
     const std::vector<double> all = each.times;
     const auto count = static_cast<double>(all.size());
     for (double& time : each.times) time = all[static_cast<size_t>(random.uniform(index++) * count)];
@@ -107,7 +107,7 @@ std::vector<Observation> resampled(std::vector<Observation> observations, const 
   return observations;
 }
 
-std::vector<LinkEstimate> estimates_of(const std::vector<Observation>& observations, const Columns& columns,
+std::vector<LinkEstimate> estimates_of(const std::vector<FittedSize>& observations, const Columns& columns,
                                        const std::vector<double>& values, uint64_t seed) {
   std::vector<std::vector<double>> drawn(values.size());
   for (uint32_t resample = 0; resample < kResamples; ++resample) {
@@ -211,10 +211,10 @@ std::vector<double> non_negative_solution(const std::vector<std::vector<double>>
 }
 
 LinkFit fit_link(std::span<const LinkSweep> sweeps, uint64_t seed) {
-  const std::vector<Observation> observations = observations_of(sweeps);
+  const std::vector<FittedSize> observations = observations_of(sweeps);
   const Columns columns = columns_of(observations);
   std::map<DType, std::set<int64_t>> sizes;
-  for (const Observation& each : observations) sizes[each.dtype].insert(each.bytes);
+  for (const FittedSize& each : observations) sizes[each.dtype].insert(each.bytes);
   for (const auto& [dtype, different] : sizes)
     if (different.size() < kLeastSizes)
       return {
@@ -224,8 +224,8 @@ LinkFit fit_link(std::span<const LinkSweep> sweeps, uint64_t seed) {
           .worst_residual = {}};
   if (observations.empty()) return {.model = {}, .withheld = "Nothing was measured.", .worst_residual = {}};
   const std::vector<double> values = parameters_of(observations, columns);
-  const auto residual = [&](const Observation& each) { return dot(uses(each, columns), values) / each.fast - 1; };
-  const Observation& worst =
+  const auto residual = [&](const FittedSize& each) { return dot(uses(each, columns), values) / each.fast - 1; };
+  const FittedSize& worst =
       *std::ranges::max_element(observations, {}, [&](const auto& each) { return std::abs(residual(each)); });
   LinkFit fit{.model = {}, .withheld = {}, .worst_residual = std::abs(residual(worst))};
   if (*fit.worst_residual <= kWorstResidual)

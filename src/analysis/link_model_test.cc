@@ -23,14 +23,15 @@ double law(DType dtype, int64_t bytes, int64_t workers) {
 }
 
 using Law = std::function<double(DType, int64_t bytes, int64_t workers)>;
-struct Noise {
+struct LinkNoise {
   double spread = 0.05;   // of the time: all of it comes on top
   double slow_share = 0;  // of repetitions that wait for the next tick
   double tick = 4e-3;     // seconds
   uint32_t repeat = 0;
 };
 
-LinkSweep sweep(int64_t workers, const std::vector<DType>& dtypes, const Noise& noise, const Law& times = law) {
+LinkSweep made_sweep(int64_t workers, const std::vector<DType>& dtypes, const LinkNoise& noise,
+                     const Law& times = law) {
   LinkSweep out{.engine = "gloo", .workers = workers};
   uint32_t series = 0;
   for (const DType dtype : dtypes)
@@ -48,12 +49,12 @@ LinkSweep sweep(int64_t workers, const std::vector<DType>& dtypes, const Noise& 
 
 double slope(DType dtype) { return law(dtype, 1, 2) - law(dtype, 0, 2); }
 
-// Noise begins 10 % of its width below the law, so the law is the lower decile.
+// LinkNoise begins 10 % of its width below the law, so the law is the lower decile.
 TEST(LinkModel, FindsTheLawOfOneSweep) {
   int alphas = 0, slopes = 0;
-  constexpr int kRepeats = 40;
+  constexpr int kRepeats = 120;
   for (uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
-    const LinkSweep one = sweep(2, {DType::f32}, {.repeat = repeat});
+    const LinkSweep one = made_sweep(2, {DType::f32}, {.repeat = repeat});
     const LinkFit fit = fit_link(std::span(&one, 1));
     ASSERT_TRUE(fit.model) << fit.withheld;
     EXPECT_FALSE(fit.model->beta) << "one number of workers does not tell it from gamma";
@@ -67,8 +68,8 @@ TEST(LinkModel, FindsTheLawOfOneSweep) {
 }
 
 TEST(LinkModel, TellsTheWireFromTheAddingWhereWorkersDiffer) {
-  const LinkSweep all[] = {sweep(2, {DType::f32, DType::bf16}, {.spread = 0.005}),
-                           sweep(8, {DType::f32, DType::bf16}, {.spread = 0.005})};
+  const LinkSweep all[] = {made_sweep(2, {DType::f32, DType::bf16}, {.spread = 0.005}),
+                           made_sweep(8, {DType::f32, DType::bf16}, {.spread = 0.005})};
   const LinkFit fit = fit_link(all);
   ASSERT_TRUE(fit.model && fit.model->beta) << fit.withheld;
   EXPECT_EQ(fit.model->workers, (std::vector<int64_t>{2, 8}));
@@ -82,7 +83,7 @@ TEST(LinkModel, TellsTheWireFromTheAddingWhereWorkersDiffer) {
 }
 
 TEST(LinkModel, PredictsOnlyWhatItKnows) {
-  const LinkSweep one = sweep(2, {DType::f32}, {});
+  const LinkSweep one = made_sweep(2, {DType::f32}, {});
   const LinkModel model = fit_link(std::span(&one, 1)).model.value();
   EXPECT_NEAR(*model.seconds(DType::f32, 1 << 20, 2) / law(DType::f32, 1 << 20, 2), 1, 0.03);
   EXPECT_EQ(model.seconds(DType::f32, 1 << 20, 4), std::nullopt) << "its slope is of 2 workers";
@@ -91,7 +92,7 @@ TEST(LinkModel, PredictsOnlyWhatItKnows) {
 
 // Most repetitions of the small sizes wait for the next tick: their median is the tick.
 TEST(LinkModel, IsNotFooledByTicks) {
-  const LinkSweep one = sweep(2, {DType::f32}, {.slow_share = 0.6});
+  const LinkSweep one = made_sweep(2, {DType::f32}, {.slow_share = 0.6});
   const LinkFigures small = figures_of(one.sizes.front(), algorithm_of("gloo", 2));
   EXPECT_NEAR(small.median, 4e-3, 1e-6);
   EXPECT_NEAR(small.slow_share, 0.6, 0.2);
@@ -101,7 +102,7 @@ TEST(LinkModel, IsNotFooledByTicks) {
 }
 
 TEST(LinkModel, IsWithheldWhereNoLineDescribesTheTimes) {
-  const LinkSweep one = sweep(
+  const LinkSweep one = made_sweep(
       2, {DType::f32}, {}, [](DType, int64_t bytes, int64_t) { return 1e-6 * std::sqrt(static_cast<double>(bytes)); });
   const LinkFit fit = fit_link(std::span(&one, 1));
   EXPECT_FALSE(fit.model);
@@ -110,7 +111,7 @@ TEST(LinkModel, IsWithheldWhereNoLineDescribesTheTimes) {
 }
 
 TEST(LinkModel, NeedsThreeSizes) {
-  LinkSweep one = sweep(2, {DType::bf16}, {});
+  LinkSweep one = made_sweep(2, {DType::bf16}, {});
   one.sizes.resize(2);
   EXPECT_EQ(fit_link(std::span(&one, 1)).withheld, "A law needs 3 sizes of each type, and there are 2 of bf16.");
   one.sizes.clear();
@@ -118,7 +119,7 @@ TEST(LinkModel, NeedsThreeSizes) {
 }
 
 TEST(LinkModel, IsOfOneEngine) {
-  LinkSweep two[] = {sweep(2, {DType::f32}, {}), sweep(2, {DType::f32}, {})};
+  LinkSweep two[] = {made_sweep(2, {DType::f32}, {}), made_sweep(2, {DType::f32}, {})};
   two[1].engine = "grpc";
   EXPECT_THROW((void)fit_link(two), Error);
 }
@@ -159,7 +160,7 @@ TEST(LinkFigures, HaveTheFactorsOfNcclTests) {
 }
 
 TEST(LinkSweepFile, ComesBackAsItWas) {
-  LinkSweep one = sweep(2, {DType::f32, DType::bf16}, {});
+  LinkSweep one = made_sweep(2, {DType::f32, DType::bf16}, {});
   one.framework = "pytorch";
   const std::string text = to_text(one, {});
   const LinkSweep back = link_sweep_from(text, "file");

@@ -44,15 +44,18 @@ std::vector<TableCell> parameter_row(const std::string& name, const std::string&
 
 Table fit_table(const LinkFit& fit) {
   Table table{.title = "The law t(S) = alpha steps + (beta wire + gamma) S"};
+  if (!fit.model) {
+    table.columns = {{"withheld", "withheld"}};
+    table.rows = {{fit.withheld}};
+    return table;
+  }
   table.columns = {{"parameter", "parameter"}, {"type", "type"},    {"value", "value"},
                    {"low", "95 % from"},       {"high", "95 % to"}, {"unit", "unit"}};
-  if (fit.model) {
-    table.rows.push_back(parameter_row("alpha", "", fit.model->alpha, "s/step"));
-    if (fit.model->beta) table.rows.push_back(parameter_row("beta", "", *fit.model->beta, "s/B"));
-    for (const auto& [dtype, gamma] : fit.model->gamma)
-      table.rows.push_back(parameter_row(fit.model->beta ? "gamma" : "beta wire + gamma",
-                                         std::string(exchanged_name(dtype)), gamma, "s/B"));
-  }
+  table.rows.push_back(parameter_row("alpha", "", fit.model->alpha, "s/step"));
+  if (fit.model->beta) table.rows.push_back(parameter_row("beta", "", *fit.model->beta, "s/B"));
+  for (const auto& [dtype, gamma] : fit.model->gamma)
+    table.rows.push_back(parameter_row(fit.model->beta ? "gamma" : "beta wire + gamma",
+                                       std::string(exchanged_name(dtype)), gamma, "s/B"));
   table.notes = {link_sentence(fit)};
   return table;
 }
@@ -122,7 +125,7 @@ class LinkCommand final : public Command {
   }
 
   LinkRequest request_;
-  std::string workers_ = "2", repetitions_ = "200", seconds_ = "2", out_;
+  std::string workers_ = "2", repetitions_ = "200", seconds_ = "1", out_;
   std::vector<std::string> dtypes_, sizes_;
   OutputOptions output_;
 };

@@ -53,7 +53,7 @@ void fields(T& sweep, auto visit) {
 
 namespace {
 
-void check_numbers(const LinkSweep& sweep) {
+void check_sizes(const LinkSweep& sweep) {
   require(sweep.workers >= 2, "an exchange needs 2 workers, got ", sweep.workers);
   for (const LinkTimes& size : sweep.sizes) {
     require(size.bytes > 0 && !size.times_ns.empty(), size.bytes, " bytes, ", size.times_ns.size(), " repetitions");
@@ -76,7 +76,7 @@ LinkSweep link_sweep_from(std::string_view text, std::string_view where) try {
   require(version == kLinkVersion, "the sweep has version ", version, ", this tbd reads ", kLinkVersion);
   LinkSweep sweep;
   codec::read_fields<kForm>(json, sweep);
-  check_numbers(sweep);
+  check_sizes(sweep);
   const Json environment = maybe<Json>(json, "environment").value_or(Json::object());
   sweep.environment_hash = maybe<std::string>(environment, "hash").value_or("");
   return sweep;

@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "measure/clock.h"
+#include "models/model.h"
+#include "runner/equivalence/check.h"
 #include "runner/team.h"
 
 namespace tbd {
@@ -19,9 +21,20 @@ void require_whole(const LinkRequest& request) {
              ", which have ", size_of(dtype), " bytes each");
 }
 
+size_t node_count(const TinyConfig& tiny) {
+  size_t count = 0;
+  for (const Phase& phase : load_program(tiny.model, tiny.config).program.phases) count += phase.nodes.size();
+  return count;
+}
+
 PreparedCell prepared_cell(const LinkRequest& request, const RunnerSettings& settings) {
-  const Workload cell = {
-      .model = "resnet50", .config = "tiny", .framework = request.framework, .batch = 1, .workers = request.workers};
+  const std::vector<TinyConfig> all = tiny_configs();
+  const TinyConfig& smallest = *std::ranges::min_element(all, {}, node_count);
+  const Workload cell = {.model = smallest.model,
+                         .config = smallest.config,
+                         .framework = request.framework,
+                         .batch = 2,
+                         .workers = request.workers};
   PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   if (prepared.refused) throw WorkerFault(*prepared.refused);
   return prepared;

@@ -18,7 +18,7 @@ struct LinkRequest {
   std::vector<DType> dtypes = {DType::f32};
   std::vector<int64_t> sizes = usual_exchange_sizes();  // bytes
   int64_t repetitions = 200;                            // of each size, at most
-  double seconds = 2;                                   // for each size; at least 5 repetitions are done
+  double seconds = 1;                                   // for each size; at least 5 repetitions are done
 };
 
 // Fills `sweep`, whose sizes are those that were measured also where this throws: Error(usage) for a request that no
