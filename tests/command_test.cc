@@ -106,6 +106,51 @@ TEST_F(TheProgram, ExitCodeReportsThatNoWorkloadHasANumber) {
   EXPECT_EQ(tbd(smoke("node")), kCellFailed);
 }
 
+TEST_F(TheProgram, MeasuresAnExchangeBySize) {
+  behave("pytorch", "exchanging");
+  const std::vector<std::string> link = {"link", "--sizes", "1KiB,100kB,1MB,10MB", "--out", "link.json"};
+  ASSERT_EQ(tbd(link), kDone) << err();
+  EXPECT_THAT(
+      out(),
+      AllOf(
+          HasSubstr("All-reduce between 2 workers of pytorch 1 by gloo"),
+          HasSubstr("Between 2 workers S bytes take 200 us + S / 954 MiB/s in fp32; no size is more than 0.100 % off."),
+          HasSubstr("does not tell the wire (beta) from the adding (gamma)")));
+  const Json kept = parse_json(read_file(path("link.json")), "link.json");
+  EXPECT_EQ(kept["version"], 1);
+  EXPECT_EQ(kept["engine"], "gloo");
+  EXPECT_EQ(kept["sizes"][3]["bytes"], 10'000'000);
+  EXPECT_EQ(kept["sizes"][3]["times_ns"], Json(std::vector<int64_t>(200, 10'200'000)));
+  EXPECT_TRUE(kept["environment"].contains("cpu"));
+  ASSERT_EQ(tbd({"link", "--sizes", "1kB,2kB", "--json"}), kDone) << err();
+  EXPECT_THAT(out(), AllOf(HasSubstr("\"bytes\":1000"), HasSubstr("\"busbw\":"),
+                           HasSubstr("\"withheld\":\"A law needs 3 sizes of each type")));
+}
+
+TEST_F(TheProgram, NamesWhatKeepsWorkersFromAnExchange) {
+  behave("pytorch", "good");
+  EXPECT_EQ(tbd({"link"}), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("the worker of pytorch trains on one rank alone"));
+  EXPECT_EQ(tbd({"link", "--framework", "tensorflow"}), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("tensorflow"));
+  behave("pytorch", "uneven");
+  EXPECT_EQ(tbd({"link", "--sizes", "1kB"}), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("the ranks timed different numbers of exchanges"));
+  behave("pytorch", "killed-at-link");
+  EXPECT_EQ(tbd({"link", "--sizes", "1kB,2kB"}), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("rank 1 of 2: the worker of pytorch was killed by signal 9"));
+  EXPECT_THAT(out(), AllOf(HasSubstr("1000 B"), Not(HasSubstr("2.0 KiB")))) << "what was measured before it";
+}
+
+TEST_F(TheProgram, EndsAnExchangeThatIsInterrupted) {
+  behave("pytorch", "slow-link");
+  const auto process = begin("exec " + quoted({"link"}));
+  ASSERT_TRUE(said("link: 256 B of fp32")) << err();
+  EXPECT_LT(seconds_to_end(*process, SIGINT), 5);
+  EXPECT_EQ(status_->code, kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("interrupted"));
+}
+
 // A driver that answers by a script, under the name that the program loads.
 constexpr const char* kWithDriver = "LD_LIBRARY_PATH='" TBD_BINARY_DIR "/scripted' TBD_SCRIPTED_NVML=driver ";
 

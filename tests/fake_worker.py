@@ -3,12 +3,16 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu,
+exchanging, uneven, killed-at-link, slow-link
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
-a segmentation fault without a word or exit with code 5. The four last offer a GPU; the second has no room for more
+a segmentation fault without a word or exit with code 5. Those of a GPU offer one; the second has no room for more
 than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process,
 the fourth takes 16 MiB for each sample within the budget that it is given.
+
+The last ones sum over ranks, in 0.2 ms and 1 ns a byte; of the second rank 1 times one exchange too many, of the third
+it is killed at the second size, and the fourth takes its time.
 """
 import json
 import math
@@ -21,6 +25,7 @@ import time
 
 BEHAVIOUR = sys.argv[1]
 STEP_SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 0.002
+EXCHANGING = ("exchanging", "uneven", "killed-at-link", "slow-link")
 ZERO_NS = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
@@ -46,7 +51,7 @@ def hello(_):
     devices = ["cpu", "cuda:0"] if BEHAVIOUR.endswith("-gpu") else ["cpu"]
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
          modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
-         pipeline=True,
+         pipeline=True, exchanges=["gloo"] if BEHAVIOUR in EXCHANGING else [],
          build={"blas": "none"})
 
 
@@ -72,6 +77,7 @@ def load(request):
     send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
          parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings=settings, seconds=0.1)
     load.batch = request["bindings"]["N"]
+    load.rank = request.get("world", {}).get("rank", 0)
 
 
 load.memory = b""
@@ -146,10 +152,24 @@ def train(request):
                  "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
 
 
+def link(request):
+    link.sizes += 1
+    if BEHAVIOUR == "killed-at-link" and load.rank == 1 and link.sizes == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if BEHAVIOUR == "killed-at-link" and link.sizes == 2 or BEHAVIOUR == "slow-link":
+        time.sleep(600)
+    count = request["repetitions"] + (BEHAVIOUR == "uneven" and load.rank == 1)
+    began = [1_000_000_000 * (i + 1) for i in range(count)]
+    send("link", began_ns=began, ended_ns=[each + 200_000 + request["bytes"] for each in began])
+
+
+link.sizes = 0
+
+
 def main():
     if BEHAVIOUR == "chatty":
         print("chatter of a framework", file=sys.stderr, flush=True)
-    answers = {"hello": hello, "check": check, "load": load, "run": train,
+    answers = {"hello": hello, "check": check, "load": load, "run": train, "link": link,
                "gemm": lambda _: send("gemm", flop_rate=1e11)}
     while line := sys.stdin.readline():
         request = json.loads(line)

@@ -22,6 +22,7 @@
 #include "record/reader.h"
 #include "record/steps.h"
 #include "runner/equivalence/ranks.h"
+#include "runner/link_sweep.h"
 #include "runner/run.h"
 #include "runner/team.h"
 
@@ -183,6 +184,27 @@ TEST_P(RanksTogether, TakeOtherPortsWhereOneIsTaken) {
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(replies[0].ended, "stop");
   team.bye();
+}
+
+TEST_P(RanksTogether, TellWhatAnExchangeTakes) {
+  if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+  LinkSweep sweep;
+  const LinkRequest request = {.framework = GetParam(),
+                               .dtypes = {DType::f32, DType::bf16},
+                               .sizes = {256, int64_t{1} << 16, int64_t{4} << 20},
+                               .repetitions = 20,
+                               .seconds = 1};
+  measure_link(request, settings_, sweep, [](const std::string&) {});
+  EXPECT_EQ(sweep.engine, GetParam() == "pytorch" ? "gloo" : "grpc");
+  ASSERT_EQ(sweep.sizes.size(), 6u);
+  for (const LinkTimes& size : sweep.sizes) {
+    EXPECT_GE(size.times_ns.size(), 5u);
+    EXPECT_LE(size.times_ns.size(), 20u);
+    const double fastest = static_cast<double>(std::ranges::min(size.times_ns));
+    EXPECT_GT(fastest, static_cast<double>(size.bytes) / 100) << "100 GB/s is beyond what a loopback carries";
+    EXPECT_LT(fastest, 2e9) << size.bytes;
+  }
+  EXPECT_LT(std::ranges::min(sweep.sizes[0].times_ns), std::ranges::min(sweep.sizes[2].times_ns));
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, RanksTogether, ::testing::Values("pytorch", "tensorflow"),

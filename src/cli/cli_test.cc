@@ -256,6 +256,34 @@ TEST_F(CommandLine, CheckTakesOneModelOrAll) {
   EXPECT_TRUE(nothing_written());
 }
 
+TEST_F(CommandLine, LinkRefusesWhatNoMachineCanExchange) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--workers", "1"}, "an exchange needs 2 workers, got --workers 1"},
+      {{"--workers", "0"}, "--workers needs a positive whole number, got '0'"},
+      {{"--workers", "1.5"}, "--workers needs a positive whole number, got '1.5'"},
+      {{"--workers", "5000"}, ", got 5000: each needs a core of its own, and "},
+      {{"--framework", "pytroch"}, "unknown framework 'pytroch', did you mean 'pytorch'?"},
+      {{"--dtype", "fp31"}, "unknown type 'fp31', did you mean 'fp32'"},
+      {{"--dtype", "fp32,int8"}, "known are fp32, bf16, fp16, fp64"},
+      {{"--sizes", "4096"}, "--sizes"},
+      {{"--sizes", "1KiB,0B"}, "--sizes"},
+      {{"--sizes", "6B"}, "6 bytes are no whole number of elements of fp32, which have 4 bytes each"},
+      {{"--seconds", "0"}, "--seconds must be above 0, got 0"},
+      {{"--repetitions", "0"}, "--repetitions needs a positive whole number"},
+      {{"--out", "/no/such/folder/link.json"}, "--out: there is no folder /no/such/folder"},
+      {{"--format", "jsn"}, "did you mean 'json'?"},
+  };
+  for (const auto& [options, sentence] : cases) {
+    std::vector<std::string> arguments = {"link"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Said said = tbd(arguments);
+    EXPECT_EQ(said.code, kBadUsage) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(sentence));
+    EXPECT_THAT(said.out, IsEmpty());
+  }
+  EXPECT_TRUE(nothing_written());
+}
+
 TEST_F(CommandLine, EveryCommandExplainsItself) {
   for (const auto& command : all_commands()) {
     const Said said = tbd({command->name(), "--help"});

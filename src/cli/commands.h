@@ -16,6 +16,7 @@ std::unique_ptr<Command> make_evaluate();
 std::unique_ptr<Command> make_selfplay();
 std::unique_ptr<Command> make_gtp();
 std::unique_ptr<Command> make_check();
+std::unique_ptr<Command> make_link();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_observe();
 std::unique_ptr<Command> make_explain();

@@ -33,7 +33,7 @@ std::string heading(const Record& record) {
 void print_view(Context& context, const Record& record, PassView view, Format format, bool again) {
   if (format == Format::json) {
     view.object["workload"] = to_json(record.run)["workload"];
-    context.out << view.object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    context.out << view.object->dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
   if (again) context.out << "\n";

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "base/json.h"
+#include "base/json_value.h"
 #include "cli/workload_options.h"
 #include "record/record.h"
 #include "runner/run.h"
@@ -27,7 +27,7 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
 
 // What a pass says of one record: an object for machines, tables for people and what follows them on a terminal.
 struct PassView {
-  Json object;
+  JsonValue object;
   std::vector<Table> tables;
   std::string below;
 };

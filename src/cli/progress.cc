@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ostream>
 
+#include "base/text.h"
 #include "measure/clock.h"
 
 namespace tbd::cli {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "record/reader.h"
+#include "runner/settings.h"
 
 namespace tbd::cli {
 

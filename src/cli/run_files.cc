@@ -1,5 +1,6 @@
 #include "cli/run_files.h"
 
+#include "base/error.h"
 #include "base/files.h"
 
 namespace tbd::cli {

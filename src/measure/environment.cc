@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/text.h"
 #include "measure/core_clock.h"
 #include "measure/proc_text.h"
@@ -116,5 +117,7 @@ Json capture_environment(const Environment& variables) {
   environment["hash"] = environment_hash(environment);
   return environment;
 }
+
+JsonValue captured_environment(const Environment& variables) { return capture_environment(variables); }
 
 }  // namespace tbd

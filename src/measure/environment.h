@@ -8,6 +8,8 @@
 
 namespace tbd {
 
+class JsonValue;
+
 using Environment = std::map<std::string, std::string>;
 
 // Groups of docs/measurement-host.md, each value null where the system does not say:
@@ -16,6 +18,8 @@ using Environment = std::map<std::string, std::string>;
 // `load` (load average, free memory, measured clock) changes by itself and is not part of the hash. Takes about
 // 10 ms of CPU time, most of it the clocks' measurement.
 Json capture_environment(const Environment& variables);
+// The same, for those who only hand it on.
+JsonValue captured_environment(const Environment& variables);
 
 // {"threads": [{"name", "cores"}], "openmp": [...], "blas": [...], "allocator": "glibc", "objects": [{"name",
 // "build_id"}]}: of the calling process, so a worker calls it when its framework is loaded.

@@ -1,5 +1,7 @@
 #include "record/network_kind.h"
 
+#include "record/record.h"
+
 namespace tbd {
 
 NetworkKind network_kind(std::span<const OpRow> ops, std::string_view domain) {

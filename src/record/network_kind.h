@@ -3,9 +3,9 @@
 #include <span>
 #include <string_view>
 
-#include "record/record.h"
-
 namespace tbd {
+
+struct OpRow;
 
 struct NetworkKind {
   bool lstm = false;           // has an lstm or an lstm_cell

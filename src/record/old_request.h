@@ -1,6 +1,6 @@
 // The request of records that hold none.
 #pragma once
-#include "record/record.h"
+#include "record/workload.h"
 
 namespace tbd {
 

@@ -9,9 +9,10 @@
 
 #include "record/record.h"
 #include "runner/plan.h"
-#include "runner/settings.h"
 
 namespace tbd {
+
+struct RunnerSettings;
 
 struct RunOptions {
   Effort effort = Effort::quick;

@@ -32,6 +32,8 @@ std::string_view level_name(NodeSupport::Level level) {
   return "unsupported";
 }
 
+constexpr int64_t kLeastRepetitions = 5;  // of an all-reduce, however long they take
+
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 // "fc.weight" of a weights file is "param/fc.weight" to a session.
@@ -257,6 +259,32 @@ protocol::Message Worker::on(const protocol::Survey& request) const {
 protocol::Message Worker::on(const protocol::Gemm& request) {
   return protocol::GemmReply{session_.gemm_rate(request.precision, request.seconds)};
 }
+// The vote before each all-reduce lets all ranks begin together and end after the same one.
+protocol::Message Worker::on(const protocol::Link& request) {
+  require(loaded_.has_value(), "nothing is loaded");
+  require(loaded_->world.value_or(World{}).place.world > 1, "one rank alone has nothing to exchange");
+  require(request.repetitions >= 1, "a sweep needs a repetition");
+  require(request.bytes >= size_of(request.dtype) && request.bytes % size_of(request.dtype) == 0, request.bytes,
+          " bytes are no whole number of elements of ", request.dtype);
+  const std::function<void()> exchange = session_.exchange_of(request.dtype, request.bytes);
+  protocol::LinkReply reply;
+  const auto ends = [&](int64_t done) {
+    const int64_t first = done > 0 ? reply.began_ns.front() : now_ns();
+    const bool late =
+        request.seconds > 0 && done >= kLeastRepetitions && seconds_of(now_ns() - first) > request.seconds;
+    double votes = late || channel_.stop_requested() ? 1 : 0;
+    session_.sum_over_ranks(std::span(&votes, 1));
+    return votes > 0;
+  };
+  exchange();  // touches the buffer, opens what the engine opens
+  for (int64_t done = 0; done < request.repetitions && !ends(done); ++done) {
+    reply.began_ns.push_back(now_ns());
+    exchange();
+    reply.ended_ns.push_back(now_ns());
+  }
+  return reply;
+}
+
 protocol::Message Worker::on(const protocol::Stop&) const {
   return protocol::ByeReply{};
 }  // never: the channel keeps stops to itself

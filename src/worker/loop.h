@@ -35,6 +35,7 @@ class Worker {
   protocol::Message on(const protocol::Answer& request);
   protocol::Message on(const protocol::Survey& request) const;
   protocol::Message on(const protocol::Gemm& request);
+  protocol::Message on(const protocol::Link& request);
   protocol::Message on(const protocol::Stop&) const;
   protocol::Message on(const protocol::Bye&);
 

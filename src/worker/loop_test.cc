@@ -63,6 +63,15 @@ class FakeSession final : public Session {
     for (const auto& [begin, number] : std::exchange(traced, {}))
       trace.add({.begin = begin, .duration = 5, .name = trace.string(cat("op of ", number)), .track = track});
   }
+  void sum_over_ranks(std::span<double> values) override {
+    if (++sums == other_rank_ends_at) values[0] += 1;
+  }
+  std::function<void()> exchange_of(DType, int64_t) override {
+    return [this] {
+      ++exchanges;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+  }
   std::string first_non_finite() override { return "param/fc.weight"; }
   SessionMemory memory() const override { return {.peak_bytes = 4096}; }
   void reset_peak_memory() override {}
@@ -70,7 +79,7 @@ class FakeSession final : public Session {
 
   TensorMap stored, staged;
   std::vector<std::pair<int64_t, int64_t>> traced;  // begin, step
-  int stagings = 0;
+  int stagings = 0, exchanges = 0, sums = 0, other_rank_ends_at = 0;
   int64_t nonfinite_at = -1;
   std::optional<int64_t> device_memory_bytes;
 };
@@ -361,6 +370,32 @@ TEST_F(WorkerLoop, ANonFiniteLossEndsTheRunAndNamesTheTensor) {
   EXPECT_EQ(reply.nonfinite, "param/fc.weight");
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_TRUE(std::isnan(rows[2].loss.value()));
+}
+
+TEST_F(WorkerLoop, TimesExchangesOfSeveralRanks) {
+  Load request{.program = toy(), .bindings = {{"N", 4}}};
+  request.world = World{.place = {0, 2}};
+  ask(request);
+  const auto all = std::get<LinkReply>(ask(Link{DType::f32, 1024, 7}));
+  ASSERT_EQ(all.began_ns.size(), 7u);
+  ASSERT_EQ(all.ended_ns.size(), 7u);
+  EXPECT_EQ(session_.exchanges, 8) << "one to begin with that is not timed";
+  for (size_t i = 0; i < 7; ++i) {
+    EXPECT_GE(all.ended_ns[i] - all.began_ns[i], 2'000'000);
+    if (i > 0) {
+      EXPECT_GE(all.began_ns[i], all.ended_ns[i - 1]);
+    }
+  }
+  const auto late = std::get<LinkReply>(ask(Link{DType::f32, 1024, 100, 0.001}));
+  EXPECT_EQ(late.began_ns.size(), 5u) << "the least, whatever they take";
+  session_.other_rank_ends_at = session_.sums + 3;
+  EXPECT_EQ(std::get<LinkReply>(ask(Link{DType::f32, 1024, 100})).began_ns.size(), 2u);
+}
+
+TEST_F(WorkerLoop, OneRankHasNothingToExchange) {
+  EXPECT_THAT(std::get<Failure>(ask(Link{DType::f32, 1024, 7})).sentence, HasSubstr("nothing is loaded"));
+  load();
+  EXPECT_THAT(std::get<Failure>(ask(Link{DType::f32, 1024, 7})).sentence, HasSubstr("one rank alone"));
 }
 
 TEST_F(WorkerLoop, ReportsOutOfMemorySeparately) {

@@ -106,6 +106,13 @@ void fields(M& m, auto visit) {
   visit("precision", m.precision);
   visit("seconds", m.seconds);
 }
+template <Is<Link> M>
+void fields(M& m, auto visit) {
+  visit("dtype", m.dtype);
+  visit("bytes", m.bytes);
+  visit("repetitions", m.repetitions);
+  visit("seconds", m.seconds);
+}
 template <Is<HelloReply> M>
 void fields(M& m, auto visit) {
   visit("version", m.version);
@@ -184,6 +191,11 @@ template <Is<GemmReply> M>
 void fields(M& m, auto visit) {
   visit("flop_rate", m.flop_rate);
 }
+template <Is<LinkReply> M>
+void fields(M& m, auto visit) {
+  visit("began_ns", m.began_ns);
+  visit("ended_ns", m.ended_ns);
+}
 template <Is<Failure> M>
 void fields(M& m, auto visit) {
   visit("kind", m.kind);
@@ -193,11 +205,11 @@ void fields(M& m, auto visit) {
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello",    "check",  "load",   "write", "read", "run",
-                                     "evaluate", "answer", "survey", "gemm",  "stop", "bye"};
+constexpr const char* kRequests[] = {"hello",  "check",  "load", "write", "read", "run", "evaluate",
+                                     "answer", "survey", "gemm", "link",  "stop", "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps",  "run",
-                                     "evaluate", "answer", "survey", "gemm",  "bye",  "failure"};
+constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps", "run",
+                                     "evaluate", "answer", "survey", "gemm",  "link", "bye",   "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

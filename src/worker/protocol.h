@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/json_value.h"
 #include "base/workload_words.h"
 #include "graph/program.h"
@@ -90,10 +91,16 @@ struct Gemm {  // measure the framework's matrix product
   Precision precision = Precision::kFp32;
   double seconds = 0.2;
 };
+struct Link {  // time all-reduces by the engine that sums over the ranks, alone; sent to all ranks
+  DType dtype = DType::f32;
+  int64_t bytes = 0;        // of each, a whole number of elements
+  int64_t repetitions = 1;  // at most
+  double seconds = 0;       // none begins later than this after the first where 5 are done; 0: no limit
+};
 struct Stop {};  // at any time: the run in progress ends after its current step
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Stop, Bye>;
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Link, Stop, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -155,6 +162,10 @@ struct SurveyReply {
 struct GemmReply {
   std::optional<double> flop_rate;
 };
+// By repetition, of this rank, on the clock of now_ns(): when it entered the all-reduce, and when it had the sum.
+struct LinkReply {
+  std::vector<int64_t> began_ns, ended_ns;
+};
 struct ByeReply {};
 struct Failure {     // the request could not be done; the worker lives on unless it says fatal
   std::string kind;  // an ErrorKind name, "oom" or "nonfinite"
@@ -163,7 +174,7 @@ struct Failure {     // the request could not be done; the worker lives on unles
 };
 
 using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
-                             AnswerReply, SurveyReply, GemmReply, ByeReply, Failure>;
+                             AnswerReply, SurveyReply, GemmReply, LinkReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

@@ -41,9 +41,17 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   run.lr = 0.1;
   run.phase = "train";
   run.input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "folder"}}};
-  const std::vector<Request> all = {
-      Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Answer{"train.answers", "x", "y"}, Survey{},
-      Gemm{},  Stop{}, Bye{}};
+  const std::vector<Request> all = {Hello{},
+                                    load,
+                                    Write{"w"},
+                                    Read{{"param/"}, "r"},
+                                    run,
+                                    Answer{"train.answers", "x", "y"},
+                                    Survey{},
+                                    Gemm{},
+                                    Link{DType::bf16, 256, 20, 0.5},
+                                    Stop{},
+                                    Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -73,6 +81,7 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
                                     SurveyReply{9, 3, 2, "content"},
                                     GemmReply{1e9},
                                     GemmReply{},
+                                    LinkReply{{1, 5}, {4, 9}},
                                     ByeReply{},
                                     Failure{"oom", "out of memory", true}};
   for (const Message& message : all) EXPECT_EQ(to_line(message_from(to_line(message))), to_line(message));

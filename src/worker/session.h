@@ -116,6 +116,9 @@ class Session {
   virtual void hand_over(Trace&) {}
   // Of a session that was loaded into a world of several ranks: each number becomes its sum over all (SumOverRanks).
   virtual void sum_over_ranks(std::span<double> values);
+  // Of the same: one all-reduce of so many bytes by the engine, as it sums gradients, on a buffer of the session's own.
+  // All ranks ask for the same in the same order, and call what they get in the same order.
+  virtual std::function<void()> exchange_of(DType dtype, int64_t bytes);
   // After a non-finite loss: the first non-finite tensor of parameters, buffers, gradients; empty when none.
   virtual std::string first_non_finite() = 0;
 
@@ -131,6 +134,9 @@ inline TensorMap Session::evaluate(const std::string&, const TensorMap&) {
 }
 
 inline void Session::sum_over_ranks(std::span<double>) { fail(ErrorKind::unsupported, "this worker trains alone"); }
+inline std::function<void()> Session::exchange_of(DType, int64_t) {
+  fail(ErrorKind::unsupported, "the engine of this worker is not measured alone");
+}
 
 // One per worker executable, defined by its back-end.
 std::unique_ptr<Session> make_session();

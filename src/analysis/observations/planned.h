@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/network_kind.h"
+#include "record/workload.h"
 
 namespace tbd {
 

@@ -149,6 +149,15 @@ class Gloo final : public Exchange {
     });
   }
 
+  std::function<void()> of_values(const at::Tensor& values) override {
+    return [this, values] {
+      exchanging("summing over the ranks", [&] {
+        std::vector<at::Tensor> tensors = {values};
+        group_->allreduce(tensors)->wait();
+      });
+    };
+  }
+
   std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
     return exchanging("arranging the buckets of gradients",
                       [&] { return std::make_unique<Buckets>(parameters, group_, world_); });

@@ -31,6 +31,8 @@ class Exchange {
   // What each rank said, by rank. All ranks call it with the same name, once.
   virtual std::vector<std::string> gather(const std::string& name, const std::string& own) = 0;
   virtual void sum(std::span<double> values) = 0;
+  // One all-reduce of the values, in place, as a bucket of gradients is summed.
+  virtual std::function<void()> of_values(const at::Tensor& values) = 0;
   // All ranks in the same order. Each parameter requires gradients and gets one in each backward pass.
   virtual std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) = 0;
 };

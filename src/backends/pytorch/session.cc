@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
 
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "backends/pytorch/memory.h"
 #include "backends/pytorch/onednn_linear.h"
 #include "backends/pytorch/phase.h"
+#include "backends/pytorch/tensors.h"
 #include "backends/pytorch/version.h"
 #include "measure/gpu/cuda_driver.h"
 #include "measure/gpu/own_memory.h"
@@ -52,6 +54,9 @@ class TorchSession final : public ProgramSession {
   SessionMemory memory() const override;
   void reset_peak_memory() override;
   void sum_over_ranks(std::span<double> values) override { exchange_->sum(values); }
+  std::function<void()> exchange_of(DType dtype, int64_t bytes) override {
+    return guarded([&] { return exchange_->of_values(at::zeros({bytes / size_of(dtype)}, scalar_type(dtype))); });
+  }
   std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:

@@ -152,6 +152,7 @@ class FaultyGloo final : public pytorch::Exchange {
     return exchange_->gather(name, own);
   }
   void sum(std::span<double> values) override { exchange_->sum(values); }
+  std::function<void()> of_values(const at::Tensor& values) override { return exchange_->of_values(values); }
   std::unique_ptr<pytorch::GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
     if (fault_ == ExchangeFault::left_out) return std::make_unique<LeftOut>();
     if (fault_ == ExchangeFault::first_gradient_only) return exchange_->of_gradients({parameters.front()});

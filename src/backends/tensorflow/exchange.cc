@@ -88,6 +88,17 @@ class Collectives final : public Exchange {
     }
   }
 
+  std::function<void()> of_bytes(DType dtype, int64_t bytes) override {
+    TF_Operation* const op = reduced(graph_, graph_.filled(0, dtype, {bytes / size_of(dtype)})).oper;
+    return [this, op] {
+      try {
+        session_->run({}, {}, std::span(&op, 1));
+      } catch (const Error& e) {
+        throw e.within("summing over the ranks");
+      }
+    };
+  }
+
   void sum_gradients(TfGraph& graph, std::span<Summand> gradients) override {
     for (const std::vector<size_t>& bucket : buckets_of(gradients, world_.bucket_bytes)) {
       std::vector<TF_Output> parts;

@@ -26,6 +26,8 @@ class Exchange {
   virtual SessionSettings on_server(SessionSettings settings) const = 0;
   // All ranks in the same order of calls, with as many values.
   virtual void sum(std::span<double> values) = 0;
+  // One all-reduce of so many bytes that lie in the graph, as a bucket of gradients is summed.
+  virtual std::function<void()> of_bytes(DType dtype, int64_t bytes) = 0;
   // Adds ops to the graph whose outputs, put in the place of those given, are the sums over all ranks. All ranks in the
   // same order of calls.
   virtual void sum_gradients(TfGraph& graph, std::span<Summand> gradients) = 0;

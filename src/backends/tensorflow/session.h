@@ -22,6 +22,7 @@ class TensorFlowSession final : public ProgramSession {
   void reset_peak_memory() override {}
   void hand_over(Trace& trace) override;
   void sum_over_ranks(std::span<double> values) override { exchange_->sum(values); }
+  std::function<void()> exchange_of(DType dtype, int64_t bytes) override { return exchange_->of_bytes(dtype, bytes); }
   std::optional<double> gemm_rate(const Precision& precision, double seconds) override;
 
  private:

@@ -139,6 +139,7 @@ class FaultyServer final : public tensorflow::Exchange {
     return exchange_->on_server(std::move(settings));
   }
   void sum(std::span<double> values) override { exchange_->sum(values); }
+  std::function<void()> of_bytes(DType dtype, int64_t bytes) override { return exchange_->of_bytes(dtype, bytes); }
   void sum_gradients(tensorflow::TfGraph& graph, std::span<tensorflow::Summand> gradients) override {
     if (fault_ == ExchangeFault::left_out) return;
     exchange_->sum_gradients(graph, fault_ == ExchangeFault::none ? gradients : gradients.first(1));

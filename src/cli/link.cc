@@ -1,0 +1,137 @@
+// tbd link: what an exchange between workers takes by the size of what is summed, and the law behind it.
+#include <ostream>
+
+#include "analysis/link_model.h"
+#include "base/amounts.h"
+#include "base/files.h"
+#include "base/json_value.h"
+#include "cli/commands.h"
+#include "cli/locations.h"
+#include "cli/workload_options.h"
+#include "measure/environment.h"
+#include "record/frameworks.h"
+#include "runner/link_sweep.h"
+#include "runner/worker_process.h"
+
+namespace tbd::cli {
+namespace {
+
+Table sizes_table(const LinkSweep& sweep) {
+  const Algorithm algorithm = algorithm_of(sweep.engine, sweep.workers);
+  Table table{.title = cat("All-reduce between ", sweep.workers, " workers of ", sweep.framework, " ",
+                           sweep.framework_version, " by ", sweep.engine)};
+  table.columns = {{"type", "type"},
+                   {"bytes", "size", Unit::bytes},
+                   {"repetitions", "repetitions", Unit::count},
+                   {"time_s", "time", Unit::seconds},
+                   {"median_s", "median", Unit::seconds},
+                   {"slow", "slow", Unit::fraction},
+                   {"algbw", "algbw, B/s", Unit::bytes},
+                   {"busbw", "busbw, B/s", Unit::bytes}};
+  for (const LinkTimes& size : sweep.sizes) {
+    const LinkFigures figures = figures_of(size, algorithm);
+    table.rows.push_back({std::string(exchanged_name(size.dtype)), size.bytes, std::ssize(size.times_ns), figures.fast,
+                          figures.median, figures.slow_share, figures.algbw, figures.busbw});
+  }
+  table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long"};
+  return table;
+}
+
+std::vector<TableCell> parameter_row(const std::string& name, const std::string& type, const LinkEstimate& estimate,
+                                     const std::string& unit) {
+  return {name, type, estimate.value, estimate.interval.low, estimate.interval.high, unit};
+}
+
+Table fit_table(const LinkFit& fit) {
+  Table table{.title = "The law t(S) = alpha steps + (beta wire + gamma) S"};
+  if (!fit.model) {
+    table.columns = {{"withheld", "withheld"}};
+    table.rows = {{fit.withheld}};
+    return table;
+  }
+  table.columns = {{"parameter", "parameter"}, {"type", "type"},    {"value", "value"},
+                   {"low", "95 % from"},       {"high", "95 % to"}, {"unit", "unit"}};
+  table.rows.push_back(parameter_row("alpha", "", fit.model->alpha, "s/step"));
+  if (fit.model->beta) table.rows.push_back(parameter_row("beta", "", *fit.model->beta, "s/B"));
+  for (const auto& [dtype, gamma] : fit.model->gamma)
+    table.rows.push_back(parameter_row(fit.model->beta ? "gamma" : "beta wire + gamma",
+                                       std::string(exchanged_name(dtype)), gamma, "s/B"));
+  table.notes = {link_sentence(fit)};
+  return table;
+}
+
+class LinkCommand final : public Command {
+ public:
+  std::string name() const override { return "link"; }
+  std::string summary() const override {
+    return "Measure what an exchange of gradients between workers takes by its size";
+  }
+
+  void declare(Options& options) override {
+    options.option("--framework", request_.framework, cat(known_framework_names(), "; NAME@VERSION, NAME@DIR"),
+                   {.show_default = true});
+    options.option("--workers", workers_, "Workers that sum together, each on cores of its own",
+                   {.show_default = true});
+    options.option("--dtype", dtypes_, "Types to sum, comma-separated: fp32, bf16, fp16, fp64 [fp32]",
+                   {.separator = ','});
+    options.option("--sizes", sizes_,
+                   "Sizes of an exchange, comma-separated, with their unit [by 4 from 256B to 64MiB]",
+                   {.separator = ','});
+    options.option("--repetitions", repetitions_, "Exchanges of each size, at most", {.show_default = true});
+    options.option("--seconds", seconds_, "Time for each size in s; 5 exchanges are made whatever they take",
+                   {.show_default = true});
+    options.option("--out", out_, "Write the times of all exchanges to this JSON file");
+    output_.declare(options);
+  }
+
+  int run(Context& context) override {
+    const Format format = output_.table_format();
+    read_request();
+    note_interrupts();
+    const auto doing = [&](const std::string& what) {
+      if (!output_.quiet) context.err << "link: " << what << "\n";
+    };
+    LinkSweep sweep;
+    std::string fault;
+    try {
+      measure_link(request_, runner_settings(context), sweep, doing);
+    } catch (const WorkerFault& caught) {
+      fault = caught.what();
+    }
+    if (!sweep.sizes.empty()) show(context, sweep, format);
+    if (fault.empty()) return kDone;
+    context.err << "tbd: error: " << fault << "\n";
+    return kCellFailed;
+  }
+
+ private:
+  void read_request() {
+    request_.workers = positive(workers_, "--workers");
+    request_.repetitions = positive(repetitions_, "--repetitions");
+    request_.seconds = number_from(seconds_, "--seconds");
+    if (request_.seconds <= 0) fail(ErrorKind::usage, "--seconds must be above 0, got ", seconds_);
+    if (!dtypes_.empty()) request_.dtypes.clear();
+    for (const std::string& each : dtypes_) request_.dtypes.push_back(exchanged_type(each));
+    if (!sizes_.empty()) request_.sizes.clear();
+    for (const std::string& each : sizes_) request_.sizes.push_back(bytes_from(each, "--sizes"));
+    const std::filesystem::path folder = std::filesystem::path(out_).parent_path();
+    if (!folder.empty() && !is_folder(folder)) fail(ErrorKind::usage, "--out: there is no folder ", folder.string());
+  }
+
+  void show(Context& context, const LinkSweep& sweep, Format format) const {
+    const LinkFit fit = fit_link(std::span(&sweep, 1));
+    print_tables(context, {sizes_table(sweep), fit_table(fit)}, format);
+    if (!out_.empty()) write_file_atomic(out_, to_text(sweep, captured_environment(context.environment)));
+  }
+
+  LinkRequest request_;
+  std::string workers_ = "2", repetitions_ = "200", seconds_ = "1", out_;
+  std::vector<std::string> dtypes_, sizes_;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_link() { return std::make_unique<LinkCommand>(); }
+
+}  // namespace tbd::cli
