@@ -1,6 +1,5 @@
 // What the tests of all back-ends have to know of the one that they are linked with.
 #pragma once
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,7 +41,7 @@ namespace suite {
 
 inline constexpr const char* kRankArgument = "train-rank";
 // Does the job that the folder holds and leaves there what came of it: the exit code (ranks_test.cc).
-int train_rank_of(const std::filesystem::path& folder);
+int train_rank_of(const std::string& folder);
 
 }  // namespace suite
 

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "backend_suite/support.h"
 #include "base/files.h"
@@ -24,7 +26,16 @@ using testing::AllOf, testing::HasSubstr;
 
 constexpr int64_t kRankTestSteps = 3;  // each on a batch of its own
 
-enum class RankFault { none, no_exchange, first_gradient_only, mean, norm_of_own_batch, no_update_on_one, same_batch };
+enum class RankFault {
+  none,
+  no_exchange,
+  first_gradient_only,
+  mean,
+  norm_of_own_batch,
+  no_update_on_one,
+  same_batch,
+  one_sleeps
+};
 
 ExchangeFault of_exchange(RankFault fault) {
   if (fault == RankFault::no_exchange) return ExchangeFault::left_out;
@@ -67,6 +78,10 @@ RankTrained train_rank(const RankJob& job) {
   session->load(program, options);
   session->write(initial_weights(program));
   RankTrained out;
+  if (fault == RankFault::one_sleeps && place.rank == 1) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(world.timeout_seconds + 2));
+    return {};
+  }
   for (int64_t step = 1; step <= kRankTestSteps; ++step) {
     TensorMap batch = batch_of(program, fault == RankFault::same_batch ? RankPlace{0, place.world} : place, step);
     if (fault == RankFault::mean) scale_norms(batch, 0.5);
@@ -131,13 +146,15 @@ class RankProcess {
  public:
   explicit RankProcess(const RankJob& job) {
     write_job(folder_.path(), job);
-    process_.emplace(
-        SpawnOptions{.argv = {"/proc/self/exe", kRankArgument, folder_.path().string()}, .environment = {}});
+    process_.emplace(SpawnOptions{.argv = {"/proc/self/exe", kRankArgument, folder_.path().string()},
+                                  .environment = {},
+                                  .stderr_file = folder_.path() / "log"});
   }
   RankTrained trained() {
     const std::optional<ExitStatus> status = process_->wait(60);
-    if (!status || !status->ok()) return {.state = {}, .losses = {}, .refusal = status ? status->words() : "it hangs"};
-    return read_trained(folder_.path());
+    if (status && status->ok()) return read_trained(folder_.path());
+    const std::string how = status ? status->words() : "it hangs";
+    return {.state = {}, .losses = {}, .refusal = cat(how, ": ", read_file(folder_.path() / "log"))};
   }
 
  private:
@@ -261,9 +278,20 @@ TEST_F(Ranks, ThatDoNotComeAreMissed) {
   EXPECT_THAT(ranks[0].refusal, HasSubstr("meeting the other ranks"));
 }
 
+// An engine in a process of its own is one that waits for ever, so the back-end ends the wait, and the process.
+TEST_F(Ranks, ThatSleepAreNotWaitedForLonger) {
+  if (!backend_facts().rank_of_process) GTEST_SKIP() << "its engine is told the timeout";
+  const Worlds worlds;
+  const Program program = toy_program("mlp20");
+  const auto ranks = trained({{program, worlds.world({0, 2}, 5), RankFault::one_sleeps},
+                              {program, worlds.world({1, 2}, 5), RankFault::one_sleeps}});
+  EXPECT_THAT(ranks[0].refusal, AllOf(HasSubstr("exited with code 1"), HasSubstr("did not answer for 5")));
+  EXPECT_EQ(ranks[1].refusal, "");
+}
+
 }  // namespace
 
-int train_rank_of(const std::filesystem::path& folder) {
+int train_rank_of(const std::string& folder) {
   write_trained(folder, refused_or_trained(read_job(folder)));
   return 0;
 }

@@ -85,6 +85,13 @@ TEST(StateOnMxnet, IsGivenAndTakenBitForBit) {
   EXPECT_THAT(lonely, HasSubstr("'scale/param/fc.weight' scales no tensor beside it"));
 }
 
+TEST(ExchangeOnMxnet, NeedsAPortForEachRank) {
+  EXPECT_THAT(sentence_from([] {
+                join_world({.place = {0, 2}, .ports = {1}});
+              }),
+              HasSubstr("needs the ports of 2 ranks, got 1"));
+}
+
 TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate(Precision::kBf16, 0.01), std::nullopt); }
 
 // One OpenMP and one BLAS, no protobuf, no TBB: a second would fight over threads or symbols.
