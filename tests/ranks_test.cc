@@ -52,6 +52,35 @@ class Listener {
   int64_t port_;
 };
 
+// Has ended: what its parent did not wait for is a zombie until the system does.
+bool is_gone(pid_t process) {
+  std::string status;
+  try {
+    status = read_file(cat("/proc/", process, "/stat"));
+  } catch (const Error&) {
+    return true;
+  }
+  return status.substr(status.rfind(')')).starts_with(") Z");
+}
+
+// The kernel ends a worker's own children after it.
+void expect_gone(const std::set<pid_t>& processes) {
+  for (int tries = 0; tries < 100 && !std::ranges::all_of(processes, is_gone); ++tries) ::usleep(20'000);
+  for (const pid_t process : processes) EXPECT_TRUE(is_gone(process)) << process;
+}
+
+// A worker whose engine sums over no ranks, of a framework that others are also of.
+WorkerEntry lonely_worker(const std::filesystem::path& folder) {
+  const std::filesystem::path script = folder / "lonely.sh";
+  std::string worker = read_file(std::filesystem::path(TBD_SOURCE_DIR) / "tests" / "fake_worker.py");
+  const std::string precision = "\"fp32\"";
+  worker.replace(worker.find(precision), precision.size(), "\"fp64\", \"fp32\"");
+  write_file(folder / "lonely.py", worker);
+  write_file(script, cat("#!/bin/sh\nexec python3 ", (folder / "lonely.py").string(), " good\n"));
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return {.key = "pytorch@lonely", .framework = "pytorch", .version = "0.1", .worker = script};
+}
+
 // Of a framework whose engine sums over ranks.
 class RanksTogether : public ::testing::TestWithParam<std::string> {
  protected:
@@ -85,6 +114,16 @@ class RanksTogether : public ::testing::TestWithParam<std::string> {
       return worker.run(request, [&](std::span<const StepRow> rows) { return enough(rank, rows); });
     });
   }
+  // All processes of a world: its workers and what they started.
+  static std::set<pid_t> processes_of(Team& team) {
+    std::set<pid_t> found;
+    for (int64_t rank = 0; rank < team.world(); ++rank)
+      for (const pid_t process : process_tree(team.rank(rank).pid())) found.insert(process);
+    // MXNet's key-value store: a server of each rank, and rank 0's scheduler.
+    EXPECT_EQ(std::ssize(found), GetParam() == "mxnet" ? 2 * team.world() + 1 : team.world());
+    return found;
+  }
+
   PreparedCell prepared() {
     return prepare({.model = "transformer", .config = "tiny", .framework = GetParam(), .batch = 2, .threads = 1},
                    Effort::smoke, settings_);
@@ -112,23 +151,25 @@ TEST_P(RanksTogether, EndAfterTheSameStep) {
   EXPECT_EQ(replies[0].steps, replies[1].steps);
   EXPECT_GT(replies[0].steps, 0);
   for (const protocol::RunReply& reply : replies) EXPECT_EQ(reply.ended, "stop");
+  const std::set<pid_t> processes = processes_of(team);
   team.bye();
+  expect_gone(processes);
 }
 
 // The one that was killed is the reason, not the other one, whose exchange broke; and none is left.
 TEST_P(RanksTogether, EndWithTheFirstThatFails) {
   const PreparedCell cell = prepared();
   for (const int64_t victim : {0, 1}) {
-    std::vector<pid_t> processes;
+    std::set<pid_t> processes;
     int64_t killed_ns = 0;
     try {
       const TemporaryFolder folder("tbd-ranks");
       Team team(cell, settings_, {.world = 2, .folder = folder.path()});
       trained(team, cell, [&](int64_t rank, std::span<const StepRow> rows) {
         if (rank == 0 && !rows.empty() && killed_ns == 0) {
-          for (int64_t each = 0; each < 2; ++each) processes.push_back(team.rank(each).pid());
+          processes = processes_of(team);
           killed_ns = now_ns();
-          ::kill(processes[static_cast<size_t>(victim)], SIGKILL);
+          ::kill(team.rank(victim).pid(), SIGKILL);
         }
         return false;
       });
@@ -138,8 +179,34 @@ TEST_P(RanksTogether, EndWithTheFirstThatFails) {
                   HasSubstr(cat("rank ", victim, " of 2: the worker of ", GetParam(), " was killed by signal 9")));
       EXPECT_LT(now_ns() - killed_ns, 5'000'000'000);
     }
-    EXPECT_EQ(processes.size(), 2u);
-    for (const pid_t process : processes) EXPECT_NE(::kill(process, 0), 0) << process;
+    EXPECT_FALSE(processes.empty());
+    expect_gone(processes);
+  }
+}
+
+// The store's calls wait for a server for ever: its worker ends, and says why.
+TEST_P(RanksTogether, EndWithAServerThatFails) {
+  if (GetParam() != "mxnet") GTEST_SKIP() << "its ranks have no servers beside them";
+  const PreparedCell cell = prepared();
+  for (const std::string role : {"server", "scheduler"}) {
+    SCOPED_TRACE(role);
+    std::set<pid_t> processes;
+    const TemporaryFolder folder("tbd-ranks");
+    try {
+      Team team(cell, settings_, {.world = 2, .folder = folder.path()});
+      trained(team, cell, [&](int64_t rank, std::span<const StepRow> rows) {
+        if (rank == 0 && !rows.empty() && processes.empty()) {
+          processes = processes_of(team);
+          for (const pid_t process : process_tree(team.rank(0).pid()))
+            if (read_file(cat("/proc/", process, "/cmdline")).find(role) != std::string::npos) ::kill(process, SIGKILL);
+        }
+        return false;
+      });
+      FAIL() << "a world without a " << role << " went on";
+    } catch (const WorkerFault& fault) {
+      EXPECT_THAT(fault.what(), HasSubstr(cat("the key-value ", role, " of rank 0 was killed by signal 9")));
+    }
+    expect_gone(processes);
   }
 }
 
@@ -147,15 +214,15 @@ TEST_P(RanksTogether, EndWithTheFirstThatFails) {
 TEST_P(RanksTogether, EndWithTheFirstThatHangs) {
   settings_.deadlines.step = 4;  // a step of a busy machine is no hang
   const PreparedCell cell = prepared();
-  std::vector<pid_t> processes;
+  std::set<pid_t> processes;
   int64_t stopped_ns = 0;
   try {
     Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
     trained(team, cell, [&](int64_t rank, std::span<const StepRow> rows) {
       if (rank == 0 && !rows.empty() && stopped_ns == 0) {
-        for (int64_t each = 0; each < 2; ++each) processes.push_back(team.rank(each).pid());
+        processes = processes_of(team);
         stopped_ns = now_ns();
-        ::kill(processes[1], SIGSTOP);
+        ::kill(team.rank(1).pid(), SIGSTOP);
       }
       return false;
     });
@@ -164,8 +231,8 @@ TEST_P(RanksTogether, EndWithTheFirstThatHangs) {
     EXPECT_EQ(fault.outcome().kind, OutcomeKind::timeout) << fault.what();
     EXPECT_LT(now_ns() - stopped_ns, 10'000'000'000);
   }
-  EXPECT_EQ(processes.size(), 2u);
-  for (const pid_t process : processes) EXPECT_NE(::kill(process, 0), 0) << process;
+  EXPECT_FALSE(processes.empty());
+  expect_gone(processes);
 }
 
 // A port that another program took is no end: the workers start anew, with other ports.
@@ -176,7 +243,7 @@ TEST_P(RanksTogether, TakeOtherPortsWhereOneIsTaken) {
   int tries = 0;
   const auto ports = [&](int64_t count) {
     std::vector<int64_t> free = free_ports(count);
-    if (++tries == 1) free[1] = listener.port();
+    if (++tries == 1) free[GetParam() == "mxnet" ? 0 : 1] = listener.port();  // there the scheduler alone has one
     return free;
   };
   Team team(cell, settings_, {.world = 2, .folder = folder_.path(), .ports = ports});
@@ -189,13 +256,15 @@ TEST_P(RanksTogether, TakeOtherPortsWhereOneIsTaken) {
 TEST_P(RanksTogether, TellWhatAnExchangeTakes) {
   if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
   LinkSweep sweep;
+  const bool is_store = GetParam() == "mxnet";
   const LinkRequest request = {.framework = GetParam(),
-                               .dtypes = {DType::f32, DType::bf16},
+                               .dtypes = {DType::f32, is_store ? DType::f64 : DType::bf16},
                                .sizes = {256, int64_t{1} << 16, int64_t{4} << 20},
                                .repetitions = 20,
                                .seconds = 1};
   measure_link(request, settings_, sweep, [](const std::string&) {});
-  EXPECT_EQ(sweep.engine, GetParam() == "pytorch" ? "gloo" : "grpc");
+  const std::map<std::string, std::string> engines = {{"pytorch", "gloo"}, {"tensorflow", "grpc"}, {"mxnet", "kvstore"}};
+  EXPECT_EQ(sweep.engine, engines.at(GetParam()));
   ASSERT_EQ(sweep.sizes.size(), 6u);
   for (const LinkTimes& size : sweep.sizes) {
     EXPECT_GE(size.times_ns.size(), 5u);
@@ -207,7 +276,7 @@ TEST_P(RanksTogether, TellWhatAnExchangeTakes) {
   EXPECT_LT(std::ranges::min(sweep.sizes[0].times_ns), std::ranges::min(sweep.sizes[2].times_ns));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, RanksTogether, ::testing::Values("pytorch", "tensorflow"),
+INSTANTIATE_TEST_SUITE_P(Of, RanksTogether, ::testing::Values("pytorch", "tensorflow", "mxnet"),
                          [](const auto& info) { return info.param; });
 
 // Two workers of tiny ResNet with one thread each, and one; smoke.
@@ -276,15 +345,17 @@ TEST_F(RanksMeasured, LeaveARecordOfTheSumOfTheirUnits) {
   EXPECT_THAT(found, ElementsAre("clean-1: rank-1/steps.csv as sealed", "clean-1: units of all workers"));
 }
 
-TEST_F(RanksMeasured, OfTensorFlowLeaveOneToo) {
-  Workload workload = cell(2);
-  workload.framework = "tensorflow";
-  if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "tensorflow"; }))
-    GTEST_SKIP() << "no tensorflow worker is built";
-  const Record record = measured(workload, Effort::smoke);
-  ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
-  for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 8);
-  for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
+TEST_F(RanksMeasured, OfOtherFrameworksLeaveOneToo) {
+  for (const std::string framework : {"tensorflow", "mxnet"}) {
+    SCOPED_TRACE(framework);
+    if (std::ranges::none_of(settings_.workers, [&](const auto& entry) { return entry.key == framework; })) continue;
+    Workload workload = cell(2);
+    workload.framework = framework;
+    const Record record = measured(workload, Effort::smoke);
+    ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+    for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 8);
+    for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
+  }
 }
 
 TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
@@ -315,24 +386,20 @@ TEST_F(RanksMeasured, StopAfterTheSameStep) {
   EXPECT_THAT(record.launches[0].info.outcome.reason, HasSubstr(cat("interrupted after ", steps, " steps")));
 }
 
-TEST_F(RanksMeasured, OfAFrameworkWithoutExchangeAreUnsupported) {
-  Workload workload = cell(2);
-  workload.framework = "mxnet";
-  if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "mxnet"; }))
-    GTEST_SKIP() << "no mxnet worker is built";
-  const Record record = measured(workload, Effort::smoke);
+TEST(RanksAlone, OfAWorkerThatTrainsAloneAreRefused) {
+  const TemporaryFolder folder("tbd-ranks");
+  RunnerSettings settings = built_settings(folder.path() / "cache");
+  settings.workers = {lonely_worker(folder.path())};
+  const std::string key = settings.workers.front().key;
+  const CheckResult result = check_ranks({.model = "resnet50", .frameworks = {key}}, 2, settings);
+  EXPECT_THAT(result.verdicts.front().fault, HasSubstr("trains on one rank alone"));
+  const Workload cell = {
+      .model = "resnet50", .config = "tiny", .framework = key, .batch = 4, .threads = 1, .workers = 2};
+  const auto runs =
+      run_cells({cell}, {.effort = Effort::smoke, .out = folder.path() / "out", .peaks = false}, settings);
+  const Record record = read_record(runs.at(0).record);
   EXPECT_EQ(record.run.outcome.kind, OutcomeKind::unsupported);
   EXPECT_THAT(record.run.outcome.reason, HasSubstr("trains on one rank alone"));
-}
-
-TEST(RanksAlone, OfAFrameworkThatTrainsAloneAreRefused) {
-  const TemporaryFolder folder("tbd-ranks");
-  const RunnerSettings settings = built_settings(folder.path() / "cache");
-  for (const WorkerEntry& entry : settings.workers) {
-    if (entry.framework != "mxnet") continue;
-    const CheckResult result = check_ranks({.model = "resnet50", .frameworks = {entry.key}}, 2, settings);
-    EXPECT_THAT(result.verdicts.front().fault, HasSubstr("trains on one rank alone")) << entry.key;
-  }
 }
 
 }  // namespace

@@ -28,11 +28,21 @@ struct BackendFacts {
   bool runs_large_steps = false;
   // A session for one of several ranks, whose exchange of gradients has that fault; nullptr: it trains alone.
   std::unique_ptr<Session> (*rank_with)(ExchangeFault fault) = nullptr;
+  // Its engine has one rank in a process: main() calls train_rank_of in a process with kRankArgument and a folder.
+  bool rank_of_process = false;
   // Several ranks may sum in another order than the one that accumulates: elements below this size are rounding.
   double rounding_over_ranks = 0;
 };
 
 // Defined by each back-end's tests (facts_test.cc).
 const BackendFacts& backend_facts();
+
+namespace suite {
+
+inline constexpr const char* kRankArgument = "train-rank";
+// Does the job that the folder holds and leaves there what came of it: the exit code (ranks_test.cc).
+int train_rank_of(const std::string& folder);
+
+}  // namespace suite
 
 }  // namespace tbd

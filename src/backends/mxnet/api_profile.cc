@@ -6,11 +6,10 @@
 
 namespace tbd::mxnet {
 
-void set_profile(const std::filesystem::path& file) {
-  const std::string name = file.string();
+void set_profile(const std::string& file) {
   const char* keys[] = {"profile_symbolic", "profile_imperative", "profile_memory", "profile_api",
                         "aggregate_stats",  "continuous_dump",    "filename"};
-  const char* values[] = {"True", "True", "False", "False", "False", "False", name.c_str()};
+  const char* values[] = {"True", "True", "False", "False", "False", "False", file.c_str()};
   check(MXSetProfilerConfig(std::size(keys), keys, values));
 }
 

@@ -1,13 +1,13 @@
 // MXNet's profiler and its queue through the C API. Both are process-wide.
 #pragma once
-#include <filesystem>
+#include <string>
 
 #include "backends/mxnet/api.h"
 
 namespace tbd::mxnet {
 
 // What the profiler records from now on, dump_profile leaves in that file (docs/trace.md, MXNet profile).
-void set_profile(const std::filesystem::path& file);
+void set_profile(const std::string& file);
 void profile(bool on);
 // Writes what was recorded since the last dump; the file is replaced.
 void dump_profile();

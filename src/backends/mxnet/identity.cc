@@ -28,6 +28,7 @@ SessionIdentity describe_mxnet() {
   out.precisions = {Precision::kFp64, Precision::kFp32};
   out.layouts = {ImageLayout::kNchw};
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
+  out.exchanges = {"kvstore"};
   out.build["status"] = "retired upstream";
   out.build["features"] = join(library_features(), ", ");
   using Kind = Optimizer::Kind;

@@ -70,7 +70,7 @@ OpTracer::OpTracer(const Program& program) : nodes_(node_names(program)), folder
   int32_t number = 0;
   for (const Phase& phase : program.phases)
     for (const Node& node : phase.nodes) node_numbers_[phase.name][node.name] = number++;
-  set_profile(folder_.path() / "profile.json");
+  set_profile((folder_.path() / "profile.json").string());
   observe_calls([this](const std::string& op, const Array& result) { called(op, result); });
 }
 

@@ -34,6 +34,8 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   build_segments();
   if (bound.trained.empty()) return;
   rule_.emplace(update, weights_, trained_gradients_);
+  if (context_.exchange && context_.sums_gradients)
+    exchange_ = context_.exchange->of_gradients(trained_gradients_);
   if (!bound.averaged.empty()) average_.emplace(*update.ema, bound.averaged, weights_);
 }
 
@@ -191,11 +193,16 @@ std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
   for (const auto& [from, to] : staged_[micro.staged]) copy(from, to);
   forward();
   if (rule_) backward();
-  for (size_t t = 0; t < terms_.size(); ++t)  // waits for the forward pass alone; backward may still run
-    term_values_[t] = as_doubles(terms_[t].host())[0];
+  if (micro.update && exchange_) exchange_->sum();
+  wait_for_others(context_.exchange, [this] { read_terms(); });
   if (bound_.capture) capture_outputs();
   if (micro.update) update(*micro.update);
   return term_values_;
+}
+
+// Waits for the forward pass alone, and the update before it; backward may still run.
+void PhaseRunner::read_terms() {
+  for (size_t t = 0; t < terms_.size(); ++t) term_values_[t] = as_doubles(terms_[t].host())[0];
 }
 
 void PhaseRunner::forward() {

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "backends/mxnet/exchange.h"
 #include "backends/mxnet/optimizer.h"
 #include "backends/mxnet/segment.h"
 #include "backends/mxnet/statistics.h"
@@ -17,6 +18,8 @@ class OpTracer;
 struct SessionContext {
   Weights& weights;
   OpTracer* tracer = nullptr;                // of pass trace
+  Exchange* exchange = nullptr;              // of several ranks
+  bool sums_gradients = true;                // over them
   std::map<std::string, Array> inputs = {};  // by name and type; memory reused from batch to batch
 };
 
@@ -61,6 +64,7 @@ class PhaseRunner final : public LoweredPhase {
   void begin();
   void forward();
   void backward();
+  void read_terms();
   void capture_outputs();
   void update(const UpdateStep& step);
 
@@ -86,6 +90,7 @@ class PhaseRunner final : public LoweredPhase {
   std::vector<Array> cleared_each_run_;  // and of values between segments
   std::vector<Array> trained_gradients_;
   std::optional<UpdateRule> rule_;
+  std::unique_ptr<GradientExchange> exchange_;  // of several ranks
   std::optional<Average> average_;
   bool ran_ = false;
   std::vector<double> term_values_;             // of the last run

@@ -9,6 +9,7 @@
 #include "backends/mxnet/memory_pass.h"
 #include "backends/mxnet/op_trace.h"
 #include "graph/expand.h"
+#include "worker/gather.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -31,7 +32,7 @@ void choose_device(const LoadOptions& options) {
 
 }  // namespace
 
-MxnetSession::MxnetSession() {
+MxnetSession::MxnetSession(JoinWorld join) : join_(std::move(join)) {
   restore_signal_handlers();
   library_version();  // a library that cannot run says so here
 }
@@ -56,11 +57,22 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
   for (const auto& phase : phases_) phase->tell(*memory_);
 }
 
+void MxnetSession::meet(const LoadOptions& options) {
+  if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
+  if (options.world.wire != WireType::kSame)
+    fail(ErrorKind::unsupported, "gradients travel to mxnet's key-value store in their own type, not in ",
+         options.world.wire);
+  exchange_ = join_(options.world);
+  require_alike(gather_over_ranks([this](std::span<double> values) { exchange_->sum(values); }, options.world.place,
+                                  rank_identity()));
+}
+
 Store& MxnetSession::open(const Program& program, const LoadOptions& options) {
   use_threads(options.threads);
   seed_generators(options.seed);
+  if (options.world.place.world > 1) meet(options);
   weights_.emplace(program);
-  context_.emplace(SessionContext{*weights_, tracer_.get()});
+  context_.emplace(SessionContext{*weights_, tracer_.get(), exchange_.get(), options.world.sums_gradients()});
   return *weights_;
 }
 
@@ -80,7 +92,7 @@ StepReport MxnetSession::run_step(const StepRequest& request) {
   if (request.traced) traced.emplace(*tracer_);
   if (memory_) memory_->begin_step(request.number);
   const StepReport report = ProgramSession::run_step(request);
-  wait_for_all();
+  wait_for_others(exchange_.get(), wait_for_all);
   if (!memory_) return report;
   std::vector<const Executor*> ran;
   for (const auto& phase : phases_) phase->executors_run(ran);

@@ -85,6 +85,13 @@ TEST(StateOnMxnet, IsGivenAndTakenBitForBit) {
   EXPECT_THAT(lonely, HasSubstr("'scale/param/fc.weight' scales no tensor beside it"));
 }
 
+TEST(ExchangeOnMxnet, NeedsAPortForEachRank) {
+  EXPECT_THAT(sentence_from([] {
+                join_world({.place = {0, 2}, .ports = {1}});
+              }),
+              HasSubstr("needs the ports of 2 ranks, got 1"));
+}
+
 TEST(GemmOnMxnet, HasNoRateInBf16) { EXPECT_EQ(MxnetSession().gemm_rate(Precision::kBf16, 0.01), std::nullopt); }
 
 // One OpenMP and one BLAS, no protobuf, no TBB: a second would fight over threads or symbols.
@@ -106,3 +113,37 @@ TEST(LoadedObjectsOnMxnet, LoadEachRuntimeLibraryOnce) {
 
 }  // namespace
 }  // namespace tbd::mxnet
+
+namespace tbd {
+namespace {
+
+class LeftOut final : public mxnet::GradientExchange {
+ public:
+  void sum() override {}
+};
+
+class FaultyStore final : public mxnet::Exchange {
+ public:
+  FaultyStore(std::unique_ptr<mxnet::Exchange> exchange, ExchangeFault fault)
+      : exchange_(std::move(exchange)), fault_(fault) {}
+  void sum(std::span<double> values) override { exchange_->sum(values); }
+  std::unique_ptr<mxnet::GradientExchange> of_gradients(std::span<const mxnet::Array> gradients) override {
+    if (fault_ == ExchangeFault::left_out) return std::make_unique<LeftOut>();
+    return exchange_->of_gradients(fault_ == ExchangeFault::none ? gradients : gradients.first(1));
+  }
+  std::function<void()> of_bytes(DType dtype, int64_t bytes) override { return exchange_->of_bytes(dtype, bytes); }
+  void wait(const std::function<void()>& work) override { exchange_->wait(work); }
+
+ private:
+  std::unique_ptr<mxnet::Exchange> exchange_;
+  ExchangeFault fault_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> rank_with(ExchangeFault fault) {
+  return std::make_unique<mxnet::MxnetSession>(
+      [=](const World& world) { return std::make_unique<FaultyStore>(mxnet::join_world(world), fault); });
+}
+
+}  // namespace tbd

@@ -181,26 +181,6 @@ std::unique_ptr<Exchange> start_exchange(const World& world, const SessionSettin
   return std::make_unique<Collectives>(world, settings);
 }
 
-std::vector<std::string> gather_over_ranks(Exchange& exchange, const RankPlace& place, const std::string& own) try {
-  const auto world = static_cast<size_t>(place.world), rank = static_cast<size_t>(place.rank);
-  std::vector<double> lengths(world);
-  lengths[rank] = static_cast<double>(own.size());
-  exchange.sum(lengths);
-  const auto longest = static_cast<size_t>(std::ranges::max(lengths));
-  std::vector<double> bytes(world * longest);
-  std::ranges::copy(own, bytes.begin() + static_cast<std::ptrdiff_t>(rank * longest));
-  exchange.sum(bytes);
-  std::vector<std::string> out;
-  for (size_t each = 0; each < world; ++each) {
-    std::string& text = out.emplace_back();
-    for (const double byte : std::span(bytes).subspan(each * longest, static_cast<size_t>(lengths[each])))
-      text += static_cast<char>(byte);
-  }
-  return out;
-} catch (const Error& e) {
-  throw e.within("meeting the other ranks");
-}
-
 std::vector<std::vector<size_t>> buckets_of(std::span<const Summand> gradients, int64_t bucket_bytes) {
   std::vector<std::vector<size_t>> out;
   std::map<DType, std::pair<std::vector<size_t>, int64_t>> open;

@@ -38,9 +38,6 @@ class Exchange {
 std::unique_ptr<Exchange> start_exchange(const World& world, const SessionSettings& settings);
 using StartExchange = std::function<std::unique_ptr<Exchange>(const World&, const SessionSettings&)>;
 
-// What each rank said, by rank.
-std::vector<std::string> gather_over_ranks(Exchange& exchange, const RankPlace& place, const std::string& own);
-
 // Which gradients are summed together, by index: from the last to the first, as they come, those of one type until they
 // have `bucket_bytes`; the first bucket has kFirstBucketBytes, so that the exchange begins early.
 std::vector<std::vector<size_t>> buckets_of(std::span<const Summand> gradients, int64_t bucket_bytes);

@@ -7,6 +7,7 @@
 #include "backends/tensorflow/gradient_registry.h"
 #include "backends/tensorflow/identity.h"
 #include "backends/tensorflow/op_trace.h"
+#include "worker/gather.h"
 
 namespace tbd::tensorflow {
 namespace {
@@ -52,7 +53,8 @@ SessionSettings TensorFlowSession::settings() const {
 void TensorFlowSession::meet(const LoadOptions& options) {
   if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
   exchange_ = start_exchange_(options.world, settings());
-  require_alike(gather_over_ranks(*exchange_, options.world.place, rank_identity()));
+  require_alike(gather_over_ranks([this](std::span<double> values) { exchange_->sum(values); }, options.world.place,
+                                  rank_identity()));
 }
 
 Store& TensorFlowSession::open(const Program& program, const LoadOptions& options) {
