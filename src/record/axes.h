@@ -27,7 +27,7 @@ struct LabelPart {
 template <class W, class... More>
 using MemberOf =
     std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*, Precision W::*,
-                 Device W::*, ImageLayout W::*, Mode W::*, InputMode W::*, DropoutMode W::*, More...>;
+                 Device W::*, Link W::*, ImageLayout W::*, Mode W::*, InputMode W::*, DropoutMode W::*, More...>;
 
 struct Axis {
   using Member = MemberOf<Workload>;
