@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/link_limits.h"
 #include "base/text.h"
 #include "record/axes.h"
 #include "stats/effort.h"
@@ -148,6 +149,17 @@ void add_workers(Table& table, std::span<const CellResult> cells) {
     table.rows[i].insert(table.rows[i].begin() + at, TableCell(cells[i].workload.workers));
 }
 
+void add_links(Table& table, std::span<const CellResult> cells) {
+  if (std::ranges::all_of(cells, [](const CellResult& each) { return each.workload.link.empty(); })) return;
+  const auto at = std::ranges::find(table.columns, "workers", &Column::key) - table.columns.begin() + 1;
+  table.columns.insert(table.columns.begin() + at, Column{"link", "link"});
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const MeasuredWorkload& w = cells[i].workload;
+    const std::string link = w.workers > 1 && w.link.empty() ? std::string(kLoopback) : w.link.text();
+    table.rows[i].insert(table.rows[i].begin() + at, TableCell(link));
+  }
+}
+
 // A column of a metric that only some devices have, after the column named; nothing where no cell has it.
 void add_where_known(Table& table, std::span<const CellResult> cells, std::string_view after, std::string_view id) {
   if (std::ranges::none_of(cells, [&](const CellResult& each) { return each[id].value.has_value(); })) return;
@@ -161,7 +173,8 @@ void add_where_known(Table& table, std::span<const CellResult> cells, std::strin
 void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const CellResult& cell : cells) {
     const MeasuredWorkload& w = cell.workload;
-    const std::string workers = w.workers == 1 ? "" : cat(", ", w.workers, " workers");
+    const std::string workers =
+        w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
     const std::string who =
         cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers, ": ");
     const Outcome& outcome = cell.judgement.outcome;
@@ -295,6 +308,7 @@ Table results_table(std::span<const CellResult> cells) {
                           std::string(name(c.judgement.outcome.kind))});
   }
   add_workers(table, cells);
+  add_links(table, cells);
   add_units(table, cells);
   add_where_known(table, cells, "cpu_utilization", "gpu_utilization");
   add_where_known(table, cells, "peak_rss_bytes", "gpu_memory_bytes");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/link_limits.h"
 #include "base/text.h"
 #include "record/axes.h"
 
@@ -13,7 +14,7 @@ const CellResult* alone(const CellResult& several, int64_t batch, std::span<cons
   const CellResult* found = nullptr;
   for (const CellResult& cell : cells) {
     const MeasuredWorkload &one = cell.workload, &w = several.workload;
-    if (one.workers != 1 || one.batch != batch || !alike_but({"workers", "threads", "batch"}, one, w)) continue;
+    if (one.workers != 1 || one.batch != batch || !alike_but({"workers", "link", "threads", "batch"}, one, w)) continue;
     if (!found || (found->workload.threads != w.threads && one.threads == w.threads)) found = &cell;
   }
   return found;
@@ -63,6 +64,7 @@ Table scaling_table(std::span<const Scaling> scalings) {
                           {"precision", "precision"},
                           {"scaling", "scaling"},
                           {"workers", "workers", Unit::count},
+                          {"link", "link"},
                           {"batch", "batch of each", Unit::count},
                           {"threads", "threads of each", Unit::count},
                           {"throughput_one", "one, units/s", Unit::per_second},
@@ -79,6 +81,7 @@ Table scaling_table(std::span<const Scaling> scalings) {
                                   w.precision.text(),
                                   each.strong ? "strong" : "weak",
                                   w.workers,
+                                  w.link.empty() ? std::string(kLoopback) : w.link.text(),
                                   w.batch,
                                   w.threads,
                                   cell((*each.one)["throughput"].value),
@@ -86,9 +89,9 @@ Table scaling_table(std::span<const Scaling> scalings) {
     for (const auto& value : {each.efficiency.value, each.efficiency.low, each.efficiency.high})
       row.push_back(cell(value));
     if (!each.undecided.empty()) {
-      row[9] = "undecided";
+      row[10] = "undecided";
       table.notes.push_back(cat(w.model, " ", w.framework, ", ", w.workers, " workers of batch ", w.batch,
-                                ": undecided: ", each.undecided));
+                                w.link.empty() ? "" : cat(" over ", w.link), ": undecided: ", each.undecided));
     }
     table.rows.push_back(std::move(row));
   }

@@ -71,7 +71,7 @@ double nearest_delay(std::string_view text) {
 }  // namespace
 
 LinkLimits limits_of(const Link& link) {
-  if (link.empty() || link == Link::kLoopback) return {};
+  if (link.empty() || link.text() == kLoopback) return {};
   const std::string_view text = link.text();
   const size_t plus = text.find('+');
   std::string_view rate = text.substr(0, plus);
@@ -84,9 +84,11 @@ LinkLimits limits_of(const Link& link) {
   LinkLimits nearest{.bits_per_second = bits.value_or(nearest_rate(rate))};
   if (plus != std::string_view::npos) nearest.delay_s = delay.value_or(nearest_delay(after));
   fail(ErrorKind::usage, "link '", link,
-       "' is none: a rate from 100kbit to 100Gbit, with +1ms for a delay each way, or ", Link::kLoopback,
-       "; did you mean '", link_of(nearest), "'?");
+       "' is none: a rate from 100kbit to 100Gbit, with +1ms for a delay each way, or ", kLoopback, "; did you mean '",
+       link_of(nearest), "'?");
 }
+
+void require_known(const Link& link) { (void)limits_of(link); }
 
 Link link_of(const LinkLimits& limits) {
   if (limits.bits_per_second <= 0) return {};

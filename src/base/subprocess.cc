@@ -94,7 +94,7 @@ struct Prepared {
     bind = !options.cpus.empty();
     if (options.stderr_file.empty()) return;
     error_file = ::open(options.stderr_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (error_file < 0) fail(ErrorKind::io, "cannot write ", options.stderr_file.string(), ": ", std::strerror(errno));
+    if (error_file < 0) fail(ErrorKind::io, "cannot write ", options.stderr_file, ": ", std::strerror(errno));
   }
   ~Prepared() { close_descriptor(error_file); }
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/link_limits.h"
 #include "base/text.h"
 #include "base/workload_words.h"
 
@@ -18,7 +17,5 @@ void require_known(const Device& device) {
   if (device != Device::kCpu && device != Device::kAuto && !gpu)
     fail(ErrorKind::usage, "device '", device, "' is none of 'auto', 'cpu' and 'cuda:N'");
 }
-
-void require_known(const Link& link) { (void)limits_of(link); }
 
 }  // namespace tbd

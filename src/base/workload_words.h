@@ -24,14 +24,9 @@ struct Device : Word<Device> {
 inline const Device Device::kCpu{"cpu"}, Device::kAuto{"auto"};
 void require_known(const Device& device);  // Error(usage) on another form
 
-// What joins workers that train together: a rate with or without a delay (base/link_limits.h); empty: the loopback.
-struct Link : Word<Link> {
+struct Link : Word<Link> {  // between workers that train together: base/link_limits.h; empty: the loopback
   using Word::Word;
-  static constexpr std::string_view kWhat = "link";
-  static const Link kLoopback;  // as a request spells it
 };
-inline const Link Link::kLoopback{"loopback"};
-void require_known(const Link& link);  // Error(usage) on another form
 
 // The physical order of axes of rank-4 activations.
 struct ImageLayout : Word<ImageLayout> {

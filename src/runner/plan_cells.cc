@@ -60,6 +60,19 @@ void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<st
   all = std::move(out);
 }
 
+// One worker has no link: it is one workload, whatever the links of several.
+void unlink_single_workers(std::vector<Workload>& all, const std::vector<std::string>& links) {
+  if (links.empty()) return;
+  if (std::ranges::all_of(all, [](const Workload& each) { return each.workers == 1; }))
+    fail(ErrorKind::usage, "a link joins several workers: ask for workers 2 or more with link ", join(links, ","));
+  std::vector<Workload> out;
+  for (Workload& each : all) {
+    if (each.workers == 1) each.link = {};
+    if (each.workers > 1 || std::ranges::find(out, each) == out.end()) out.push_back(std::move(each));
+  }
+  all = std::move(out);
+}
+
 std::string base_of(const std::string& framework) { return framework.substr(0, framework.find('@')); }
 
 }  // namespace
@@ -77,6 +90,7 @@ std::vector<Workload> cells(const WorkloadSet& set) {
   std::ranges::stable_sort(outer_first, {}, &Axis::inner);
   std::vector<Workload> all(1);
   for (const Axis* axis : outer_first) multiply(all, *axis, set.values(axis->name));
+  unlink_single_workers(all, set.values("link"));
   for (const Workload& each : all) check(each);
   if (set.values("device").empty())
     for (Workload& each : all) each.device = {};  // left open
