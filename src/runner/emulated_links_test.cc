@@ -1,10 +1,13 @@
 #include "runner/emulated_links.h"
 
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <iostream>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -104,6 +107,24 @@ TEST_F(EmulatedLink, CountsWhatLeavesANamespaceAndVanishes) {
   }
   EXPECT_EQ(namespaces_held(), 0u);
   EXPECT_FALSE(link_bytes(::getpid()));
+}
+
+// In a process of its own, which gives up its rights; its exit code says whether links were made.
+TEST_F(EmulatedLink, NeedsNoRoot) {
+  const pid_t ordinary = ::fork();
+  if (ordinary == 0) {
+    constexpr uid_t kNobody = 65534;
+    const bool lowered = ::geteuid() != 0 || (::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 &&
+                                              ::setuid(kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0);
+    const std::string reason = lowered ? lacking(Link("1Gbit")) : "the rights stay";
+    std::cerr << reason << "\n";
+    ::_exit(reason.empty() ? 0 : reason.starts_with("no network namespace") ? 77 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(ordinary, &status, 0), ordinary);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this machine gives out no user namespaces";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(EmulatedLink, WithADelayNeedsAQueueThatDelays) {
