@@ -63,7 +63,7 @@ TEST(Plan, OneWorkerHasNoLink) {
   EXPECT_EQ(all[3].link, Link("100Mbit+1ms"));
   EXPECT_EQ(cells(plan_of(all)), all);
   EXPECT_EQ(refusal("model = resnet50\nlink = 1Gbit\n"),
-            "a link joins several workers: ask for workers 2 or more with link 1Gbit");
+            "a.plan:1: a link joins several workers: ask for workers 2 or more with link 1Gbit");
   EXPECT_THAT(refusal("model = resnet50\nworkers = 2\nlink = 1Gb\n"), HasSubstr("did you mean '1Gbit'"));
   EXPECT_THAT(refusal("model = resnet50\nworkers = 2\nlink = 1Gbit, 1000Mbit\n"), HasSubstr("names 1000Mbit twice"));
 }
