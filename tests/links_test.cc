@@ -95,7 +95,7 @@ TEST_F(RanksOverALink, TrainAsOverTheLoopback) {
   for (const Check& check : verify(linked.folder))
     EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check << ": " << check.reason;
   // Of two ranks each sends half the gradients to be summed, and half of the sums.
-  const double gradients = 4.0 * static_cast<double>(linked.run.parameters);
+  const double gradients = 4.0 * static_cast<double>(linked.run.parameters.value_or(0));
   const double sent = summarize(linked)["link_bytes"].value.value_or(0);
   EXPECT_GT(sent, gradients);
   EXPECT_LT(sent, 1.2 * gradients + 20'000);
