@@ -263,7 +263,8 @@ TEST_P(RanksTogether, TellWhatAnExchangeTakes) {
                                .repetitions = 20,
                                .seconds = 1};
   measure_link(request, settings_, sweep, [](const std::string&) {});
-  const std::map<std::string, std::string> engines = {{"pytorch", "gloo"}, {"tensorflow", "grpc"}, {"mxnet", "kvstore"}};
+  const std::map<std::string, std::string> engines = {
+      {"pytorch", "gloo"}, {"tensorflow", "grpc"}, {"mxnet", "kvstore"}};
   EXPECT_EQ(sweep.engine, engines.at(GetParam()));
   ASSERT_EQ(sweep.sizes.size(), 6u);
   for (const LinkTimes& size : sweep.sizes) {

@@ -174,7 +174,8 @@ void add_where_known(Table& table, std::span<const CellResult> cells, std::strin
 void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const CellResult& cell : cells) {
     const MeasuredWorkload& w = cell.workload;
-    const std::string workers = w.workers == 1 ? "" : cat(", ", w.workers, " workers");
+    const std::string workers =
+        w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
     const std::string who =
         cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers, ": ");
     const Outcome& outcome = cell.judgement.outcome;

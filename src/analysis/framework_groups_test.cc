@@ -66,13 +66,14 @@ TEST(FrameworkGroups, DoNotCompareUnsteadyOrSmokeRows) {
 struct WorkersRow {
   int64_t workers = 1, batch = 8, threads = 1;
   double step_seconds = 0.25;
-  std::string framework = "pytorch", effort = "quick";
+  std::string framework = "pytorch", effort = "quick", link = "";
   ExchangeMode exchange = ExchangeMode::kAllReduce;
 };
 CellResult of_workers(const WorkersRow& row) {
   Record record = sample_record({.step_seconds = row.step_seconds, .effort = row.effort, .launches = 3});
   MeasuredWorkload& w = record.run.workload;
   w.workers = row.workers;
+  w.link = Link(row.link);
   w.batch = row.batch;
   w.threads = row.threads;
   w.exchange = row.exchange;
@@ -118,6 +119,19 @@ TEST(Scaling, IsWhatSharingTheMachineCostsTimesWhatTheExchangeCosts) {
   EXPECT_FALSE(found[1].efficiency.value) << "nothing was exchanged";
   EXPECT_NEAR(found[1].contention.value.value(), 0.25 / 0.3, 0.01);
   EXPECT_FALSE(found[1].exchange.value);
+}
+
+TEST(Scaling, OverALinkIsAgainstTheOneWorkerThatHasNone) {
+  const std::vector<CellResult> cells = {of_workers({.workers = 2}), of_workers({.workers = 2, .link = "1Gbit"}),
+                                         of_workers({})};
+  const std::vector<Scaling> found = scalings(cells);
+  ASSERT_EQ(found.size(), 2);
+  for (const Scaling& each : found) EXPECT_EQ(each.one, &cells[2]);
+  const Table table = scaling_table(found);
+  const auto link = std::ranges::find(table.columns, "link", &Column::key) - table.columns.begin();
+  EXPECT_EQ(std::get<std::string>(table.rows[0][link]), "loopback");
+  EXPECT_EQ(std::get<std::string>(table.rows[1][link]), "1Gbit");
+  EXPECT_THAT(print(results_table(cells), Format::csv), HasSubstr("workers,link"));
 }
 
 TEST(Scaling, IsUndecidedWhereCoresPerWorkerDiffer) {

@@ -31,6 +31,7 @@ enum class MetricGroup {
   memory,
   arithmetic,
   input,
+  exchange,
   disturbance,
   energy,
   startup

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/link_limits.h"
 #include "base/text.h"
 #include "record/axes.h"
 
@@ -86,7 +87,7 @@ std::vector<Scaling> scalings(std::span<const CellResult> cells) {
 std::string exchange_words(const MeasuredWorkload& workload) {
   std::string words = workload.exchange.text();
   for (const Axis& axis : axes())
-    if (axis.of_several && axis.name != "exchange" && !axis.print(workload).empty())
+    if (axis.of_several && axis.name != "exchange" && axis.name != "link" && !axis.print(workload).empty())
       words += cat(", ", axis.label.around(axis.print(workload)));
   return words;
 }
@@ -98,6 +99,7 @@ Table scaling_table(std::span<const Scaling> scalings) {
                           {"precision", "precision"},
                           {"scaling", "scaling"},
                           {"workers", "workers", Unit::count},
+                          {"link", "link"},
                           {"batch", "batch of each", Unit::count},
                           {"threads", "threads of each", Unit::count},
                           {"exchange", "exchange"},
@@ -121,6 +123,7 @@ Table scaling_table(std::span<const Scaling> scalings) {
                                   w.precision.text(),
                                   each.strong ? "strong" : "weak",
                                   w.workers,
+                                  w.link.empty() ? std::string(kLoopback) : w.link.text(),
                                   w.batch,
                                   w.threads,
                                   exchange_words(w),
@@ -132,7 +135,7 @@ Table scaling_table(std::span<const Scaling> scalings) {
     if (!each.undecided.empty()) {
       row[first] = "undecided";
       table.notes.push_back(cat(w.model, " ", w.framework, ", ", w.workers, " workers of batch ", w.batch,
-                                ": undecided: ", each.undecided));
+                                w.link.empty() ? "" : cat(" over ", w.link), ": undecided: ", each.undecided));
     }
     table.rows.push_back(std::move(row));
   }

@@ -81,9 +81,11 @@ struct Prepared {
   cpu_set_t cpus;
   bool bind = false;
   int error_file = -1;
+  Namespaces namespaces;
   pid_t parent = ::getpid();
 
-  explicit Prepared(const SpawnOptions& options) : program(found_program(options)), arguments(options.argv) {
+  explicit Prepared(const SpawnOptions& options)
+      : program(found_program(options)), arguments(options.argv), namespaces(options.namespaces) {
     for (const auto& [name, value] : options.environment) variables.push_back(name + "=" + value);
     argv = pointers(arguments);
     envp = pointers(variables);
@@ -92,14 +94,27 @@ struct Prepared {
     bind = !options.cpus.empty();
     if (options.stderr_file.empty()) return;
     error_file = ::open(options.stderr_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (error_file < 0) fail(ErrorKind::io, "cannot write ", options.stderr_file.string(), ": ", std::strerror(errno));
+    if (error_file < 0) fail(ErrorKind::io, "cannot write ", options.stderr_file, ": ", std::strerror(errno));
   }
   ~Prepared() { close_descriptor(error_file); }
 };
 
+[[noreturn]] void report_error(int report) {
+  const int code = errno;
+  const ssize_t written = ::write(report, &code, sizeof code);
+  ::_exit(written == sizeof code ? 127 : 126);
+}
+
+// The user namespace first: it gives the right to enter a network namespace that it owns.
+bool enter(const Namespaces& namespaces) {
+  if (namespaces.user >= 0 && ::setns(namespaces.user, CLONE_NEWUSER) != 0) return false;
+  return namespaces.network < 0 || ::setns(namespaces.network, CLONE_NEWNET) == 0;
+}
+
 [[noreturn]] void run_child(const Prepared& prepared, int in, int out, int report) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!enter(prepared.namespaces)) report_error(report);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                // after what changes credentials, which clears it
   if (::getppid() != prepared.parent) ::_exit(127);  // the parent ended before the line above
   for (int signal = 1; signal < NSIG; ++signal)
     if (signal != SIGKILL && signal != SIGSTOP) ::signal(signal, SIG_DFL);
@@ -112,13 +127,11 @@ struct Prepared {
   if (prepared.error_file >= 0) ::dup2(prepared.error_file, STDERR_FILENO);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
-  const int code = errno;
-  const ssize_t written = ::write(report, &code, sizeof code);
-  ::_exit(written == sizeof code ? 127 : 126);
+  report_error(report);
 }
 
-// The errno of a failed exec; 0 when the pipe closed because exec succeeded.
-int exec_error(int report) {
+// The errno of a child that could not start; 0 when the pipe closed because exec succeeded.
+int start_error(int report) {
   int code = 0;
   ssize_t count;
   while ((count = ::read(report, &code, sizeof code)) < 0 && errno == EINTR) {
@@ -175,7 +188,7 @@ Subprocess::Subprocess(const SpawnOptions& options) {
   if (pid_ == 0) run_child(prepared, in.read, out.write, report.write);
   ::setpgid(pid_, pid_);  // whoever comes first: the group exists before it is needed
   close_descriptor(report.write);
-  if (const int code = exec_error(report.read)) {
+  if (const int code = start_error(report.read)) {
     ::waitpid(pid_, nullptr, 0);
     fail(code == ENOENT ? ErrorKind::not_found : ErrorKind::io, "cannot start ", prepared.program, ": ",
          std::strerror(code));

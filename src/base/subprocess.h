@@ -2,7 +2,6 @@
 #pragma once
 #include <sys/types.h>
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,11 +10,17 @@
 
 namespace tbd {
 
+// Descriptors of namespaces that a process runs in; -1: the parent's.
+struct Namespaces {
+  int user = -1, network = -1;
+};
+
 struct SpawnOptions {
   std::vector<std::string> argv;                   // argv[0] is a path, or a name looked for in environment's PATH
   std::map<std::string, std::string> environment;  // the whole of it: nothing is inherited
-  std::filesystem::path stderr_file;               // appended to; empty: the parent's stderr
+  std::string stderr_file;                         // appended to; empty: the parent's stderr
   std::vector<int> cpus;                           // affinity; empty: the parent's
+  Namespaces namespaces;                           // entered before the program starts
 };
 
 // How a process ended.

@@ -69,6 +69,17 @@ TEST(Subprocess, AnAbsentProgramIsNamed) {
   }
 }
 
+TEST(Subprocess, ANamespaceThatCannotBeEnteredIsAnError) {
+  const TemporaryFolder folder;
+  SpawnOptions options = shell(cat("echo ran > ", (folder.path() / "ran").string()));
+  for (const Namespaces& none : {Namespaces{.network = 0}, Namespaces{.user = 0}}) {
+    options.namespaces = none;
+    EXPECT_THAT([&] { Subprocess child(options); },
+                ::testing::ThrowsMessage<Error>(::testing::HasSubstr("cannot start /bin/sh: ")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "ran"));
+}
+
 TEST(Subprocess, DescribesHowTheChildEnded) {
   EXPECT_EQ(Subprocess(shell("exit 3")).wait(5)->words(), "exited with code 3");
   EXPECT_EQ(Subprocess(shell("kill -9 $$")).wait(5)->words(), "killed by signal 9 (Killed)");

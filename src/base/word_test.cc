@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/link_limits.h"
 #include "base/text.h"
 #include "base/workload_words.h"
 
@@ -21,6 +23,45 @@ TEST(Word, IsItsText) {
   EXPECT_EQ(cat("a ", Colour::red, " box"), "a red box");
   EXPECT_LT(Colour("blue"), Colour::red);
   EXPECT_TRUE(Colour().empty());
+}
+
+std::string spelled(const std::string& text) { return link_of(limits_of(Link(text))).text(); }
+
+TEST(LinkWord, HasOneSpelling) {
+  for (const std::string word : {"1Gbit", "100Mbit", "2.5Gbit", "100kbit", "1Gbit+1ms", "1.024Mbit+50us", "100Gbit+10s",
+                                 "10Mbit+2.5ms", "333.333333Mbit+1us"})
+    EXPECT_EQ(spelled(word), word);
+  EXPECT_EQ(spelled("1000Mbit"), "1Gbit");
+  EXPECT_EQ(spelled("0.1gbit/s"), "100Mbit");
+  EXPECT_EQ(spelled("100000bit+0.001S"), "100kbit+1ms");
+  EXPECT_EQ(spelled("1.50GBIT+1000us"), "1.5Gbit+1ms");
+  EXPECT_EQ(spelled("loopback"), "");
+  EXPECT_EQ(spelled(""), "");
+  EXPECT_EQ(limits_of(Link("100Mbit+50us")).bits_per_second, 1e8);
+  EXPECT_DOUBLE_EQ(limits_of(Link("100Mbit+50us")).delay_s, 5e-5);
+}
+
+TEST(LinkWord, OfAnotherFormIsRefusedWithTheNearest) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      return cat("accepted ", spelled(text));
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::usage) << text;
+      return e.what();
+    }
+  };
+  const std::pair<std::string, std::string> nearest[] = {
+      {"1Gb", "1Gbit"},         {"125MB/s", "1Gbit"},       {"10g", "10Gbit"},        {"5Tbit", "100Gbit"},
+      {"1kbit", "100kbit"},     {"0Gbit", "100kbit"},       {"-1Gbit", "1Gbit"},      {"1000", "1Gbit"},
+      {"fast", "1Gbit"},        {"1Gbit+", "1Gbit+1ms"},    {"1Gbit+2", "1Gbit+2ms"}, {"1Gbit+1min", "1Gbit+1ms"},
+      {"+1ms", "1Gbit+1ms"},    {"1Gbit+20s", "1Gbit+10s"}, {"1Gbit 1ms", "1Gbit"},   {"1Gbit+0ms", "1Gbit+1us"},
+      {"nanGbit", "1Gbit"},     {"1e3Mbit", "100kbit"},     {"loopbac", "1Gbit"},     {"1Gbit+delay=1ms", "1Gbit+1ms"},
+      {"1Mbit+3x", "1Mbit+3ms"}};
+  for (const auto& [text, word] : nearest)
+    EXPECT_EQ(refusal(text), cat("link '", text,
+                                 "' is none: a rate from 100kbit to 100Gbit, with +1ms for a delay each way, or "
+                                 "loopback; did you mean '",
+                                 word, "'?"));
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ struct Device : Word<Device> {
 inline const Device Device::kCpu{"cpu"}, Device::kAuto{"auto"};
 void require_known(const Device& device);  // Error(usage) on another form
 
+struct Link : Word<Link> {  // between workers that train together: base/link_limits.h; empty: the loopback
+  using Word::Word;
+};
+
 // The physical order of axes of rank-4 activations.
 struct ImageLayout : Word<ImageLayout> {
   using Word::Word;

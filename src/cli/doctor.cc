@@ -8,6 +8,7 @@
 #include "cli/locations.h"
 #include "cli/screen.h"
 #include "record/frameworks.h"
+#include "runner/emulated_links.h"
 
 namespace tbd::cli {
 namespace {
@@ -29,6 +30,22 @@ std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings
   }
 }
 
+// Between two ranks, made and ended here.
+std::vector<TableCell> links_row(const RunnerSettings& settings) {
+  const auto lacking = [&](const char* link) -> std::string {
+    try {
+      (void)EmulatedLinks(Link(link), 2, settings.environment);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const std::string rate = lacking("1Gbit"), item = "link emulation";
+  if (!rate.empty()) return {item, false, rate, std::string("install iproute2, allow user namespaces, or run as root")};
+  const std::string delay = lacking("1Gbit+1ms");
+  return {item, true, delay.empty() ? std::string("rates and delays") : cat("rates; ", delay), std::string()};
+}
+
 Table all_rows(const Context& context) {
   Table table{.title = "What can be measured here",
               .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
@@ -43,6 +60,7 @@ Table all_rows(const Context& context) {
                             cat("./tbd setup --frameworks ", known.name)});
   for (const DoctorRow& row : doctor_rows())
     table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
+  table.rows.push_back(links_row(settings));
   const bool photos = !photographs(context).empty();
   table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
                         std::string(photos ? "" : "./tbd setup")});

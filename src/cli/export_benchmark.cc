@@ -36,7 +36,7 @@ Json context_of(const RunInfo& run) {
 
 std::string benchmark_name(const MeasuredWorkload& w) {
   return cat(w.model, "/", w.framework, "/", w.precision, "/batch:", w.batch, "/threads:", w.threads,
-             w.workers == 1 ? "" : cat("/workers:", w.workers));
+             w.workers == 1 ? "" : cat("/workers:", w.workers), w.link.empty() ? "" : cat("/link:", w.link));
 }
 
 // Processor time of the steps after warming up in seconds; nullopt where a step does not know it.

@@ -5,6 +5,7 @@
 
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/link_limits.h"
 #include "base/text.h"
 #include "record/frameworks.h"
 
@@ -68,6 +69,14 @@ const std::vector<Axis>& table() {
        .folder = {{.place = amounts_place, .prefix = "-w", .usual = "1"}},
        .label = {.after = " workers"},
        .later = true},
+      {.name = "link",
+       .help = "What joins several workers: a rate such as 1Gbit, with a delay 1Gbit+1ms; loopback [loopback]",
+       .member = &Workload::link,
+       .key = "link",
+       .folder = {{.place = amounts_place, .prefix = "-", .usual = ""}},
+       .label = {.before = "over "},
+       .later = true,
+       .of_several = true},
       {.name = "exchange",
        .help =
            "What several workers do with their gradients: all_reduce: sum them; none: each trains alone, to see what "
@@ -220,6 +229,8 @@ void Axis::parse(Workload& workload, const std::string& text, std::string_view w
   };
   std::visit(check, member);
   read(workload, text, what);
+  if (const auto* link = std::get_if<Link Workload::*>(&member))  // of all its spellings one
+    workload.** link = link_of(limits_of(workload.**link));
 }
 
 void Axis::read(Workload& workload, const std::string& text, std::string_view what) const {

@@ -20,6 +20,7 @@ Workload unusual() {
           .device = Device("cuda:1"),
           .threads = 2,
           .workers = 3,
+          .link = Link("1.5Gbit+1ms"),
           .exchange = ExchangeMode::kNone,
           .wire = WireType::kBf16,
           .bucket_bytes = int64_t{4} << 20,
@@ -73,8 +74,19 @@ TEST(Workload, ABadValueIsNamedWithItsAxis) {
       << refusal("precision", "fp31");
   EXPECT_TRUE(refusal("device", "gpu").starts_with("device 'gpu' is none of 'auto', 'cpu' and 'cuda:N'"))
       << refusal("device", "gpu");
+  EXPECT_TRUE(refusal("link", "1Gb").starts_with("link '1Gb' is none")) << refusal("link", "1Gb");
   EXPECT_EQ(refusal("batch", "largest"), "accepted");
   EXPECT_EQ(find_axis("batches"), nullptr);
+}
+
+TEST(Workload, ALinkHasOneSpelling) {
+  Workload workload;
+  const Axis& link = *find_axis("link");
+  link.parse(workload, "1000mbit", "--link");
+  EXPECT_EQ(link.print(workload), "1Gbit");
+  link.parse(workload, "loopback", "--link");
+  EXPECT_EQ(workload, Workload());
+  EXPECT_EQ(link.print(workload), "");
 }
 
 TEST(Workload, LabelsAreWords) {
@@ -86,16 +98,18 @@ TEST(Workload, LabelsAreWords) {
 TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line({.model = "resnet50"}),
             "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
-  EXPECT_EQ(repro_line(unusual(), "quick"),
-            "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --precision bf16 "
-            "--device cuda:1 --threads 2 --workers 3 --exchange none --wire bf16 --bucket 4MiB --layout nhwc --mode "
-            "graph --input pipeline --dropout off --data 'it'\\''s here' --seed 7 --memory 4GiB --effort quick");
+  EXPECT_EQ(
+      repro_line(unusual(), "quick"),
+      "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --precision bf16 "
+      "--device cuda:1 --threads 2 --workers 3 --link 1.5Gbit+1ms --exchange none --wire bf16 --bucket 4MiB --layout "
+      "nhwc --mode graph --input pipeline --dropout off --data 'it'\\''s here' --seed 7 --memory 4GiB --effort "
+      "quick");
 }
 
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
-            "net-tiny-pytorch__opt_a_b-bf16-b8-t2-w3-nhwc-pipeline-graph-cuda_1-exchange-none-wire-bf16-bucket-4MiB-"
-            "dropout-off-seed-7-within-4GiB");
+            "net-tiny-pytorch__opt_a_b-bf16-b8-t2-w3-1.5Gbit_1ms-nhwc-pipeline-graph-cuda_1-exchange-none-wire-bf16-"
+            "bucket-4MiB-dropout-off-seed-7-within-4GiB");
   EXPECT_EQ(folder_name({.model = "a/b net.json",
                          .framework = "pytorch@2.11",
                          .batch = 8,

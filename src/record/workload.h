@@ -22,6 +22,7 @@ struct Workload {
   Device device = Device::kCpu;
   int64_t threads = 0;  // inside an op, per worker; 0: one per usable core
   int64_t workers = 1;  // that train the network together, a batch each
+  Link link;            // between several workers; empty: the loopback
   ExchangeMode exchange = ExchangeMode::kAllReduce;
   WireType wire = WireType::kSame;
   std::optional<int64_t> bucket_bytes;  // of gradients that workers sum at once; absent: kBucketBytes

@@ -25,10 +25,10 @@ size_t rank(const Precision& precision) {
 auto order(const ReportCell& cell) {
   const MeasuredWorkload& w = cell.record->run.workload;
   return std::tuple<const std::string&, const std::string&, const std::string&, const std::string&, const std::string&,
-                    size_t, const Precision&, int64_t, int64_t, bool, const InputMode&, int64_t, const ImageLayout&,
-                    const Mode&, const Device&, const std::string&>(
+                    size_t, const Precision&, int64_t, int64_t, const Link&, bool, const InputMode&, int64_t,
+                    const ImageLayout&, const Mode&, const Device&, const std::string&>(
       w.model, w.config, cell.machine, w.framework, w.framework_version, rank(w.precision), w.precision, w.batch,
-      w.workers, w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device,
+      w.workers, w.link, w.input_mode != InputMode::kResident, w.input_mode, w.threads, w.layout, w.mode, w.device,
       cell.record->hash);
 }
 

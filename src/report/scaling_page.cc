@@ -12,6 +12,10 @@ namespace {
 
 using Points = std::map<int64_t, const CellResult*>;  // by workers
 
+std::string way_of(const MeasuredWorkload& workload) {
+  return cat(exchange_words(workload), workload.link.empty() ? "" : cat(" over ", workload.link));
+}
+
 ChartSeries series_of(const std::string& name, const Points& points) {
   ChartSeries series{.name = name};
   for (const auto& [workers, cell] : points) {
@@ -76,7 +80,7 @@ void add_scaling(Page& page, std::span<const CellResult> results) {
   std::map<const CellResult*, std::map<std::string, Points>> charts;
   for (const Scaling& each : all) {
     if (each.strong || !each.undecided.empty() || !(*each.one)["throughput"].value) continue;
-    Points& points = charts[each.one][exchange_words(each.several->workload)];
+    Points& points = charts[each.one][way_of(each.several->workload)];
     points[1] = each.one;
     points[each.several->workload.workers] = each.several;
   }

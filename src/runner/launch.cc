@@ -11,6 +11,7 @@
 #include "measure/clock.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
+#include "runner/emulated_links.h"
 #include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
 #include "runner/team.h"
@@ -133,11 +134,14 @@ class LaunchRun {
     rows_.emplace(folder, workers());
     std::optional<TemporaryFolder> meeting;
     if (workers() > 1) meeting.emplace("tbd-world");
+    const std::unique_ptr<EmulatedLinks> links = emulated_links();
     Team team(prepared_, settings_,
               {.world = workers(),
                .folder = meeting ? meeting->path() : folder,
                .logs = rows_->logs(),
-               .cores = prepared_.rank_cores});
+               .cores = prepared_.rank_cores,
+               .namespaces = links ? links->namespaces() : std::vector<Namespaces>(),
+               .addresses = links ? links->addresses() : std::vector<std::string>()});
     greet(team);
     if (result_.info.number == 1) check(team.rank(0));
     load(team);
@@ -169,6 +173,24 @@ class LaunchRun {
 
   int64_t workers() const { return prepared_.cell.workers; }
   std::string of_rank(size_t rank) const { return workers() == 1 ? "" : cat("rank ", rank, " of ", workers(), ": "); }
+
+  std::unique_ptr<EmulatedLinks> emulated_links() const {
+    const Link& link = prepared_.cell.link;
+    if (link.empty()) return nullptr;
+    try {
+      return std::make_unique<EmulatedLinks>(link, workers(), settings_.environment);
+    } catch (const Error& e) {
+      fault(OutcomeKind::unavailable, cat("links of ", link, " cannot be emulated here: ", e.what()));
+    }
+  }
+
+  // Of each rank whose link is emulated.
+  std::vector<std::optional<LinkBytes>> link_bytes_of(Team& team) const {
+    std::vector<std::optional<LinkBytes>> of_ranks(static_cast<size_t>(workers()));
+    for (size_t rank = 0; rank < of_ranks.size() && !prepared_.cell.link.empty(); ++rank)
+      of_ranks[rank] = link_bytes(team.rank(static_cast<int64_t>(rank)).pid());
+    return of_ranks;
+  }
 
   void greet(Team& team) {
     const protocol::HelloReply hello = team.hello();
@@ -233,13 +255,15 @@ class LaunchRun {
     if (done_ == 0) tell("first step");
     request.first_step = done_ + 1;
     request.input = input_plan(prepared_);
-    const std::vector<protocol::RunReply> replies = team.each([&](WorkerProcess& worker, int64_t rank) {
+    const auto bytes_before = link_bytes_of(team);
+    std::vector<protocol::RunReply> replies = team.each([&](WorkerProcess& worker, int64_t rank) {
       protocol::Run own = request;
       if (workers() > 1 && !own.files.empty())
         own.files = (std::filesystem::path(own.files) / cat(kRankFolder, rank)).string();
       return worker.run(own, [this, rank](std::span<const StepRow> rows) { return take(rank, rows); });
     });
     const protocol::RunReply& reply = replies[0];
+    add_link_bytes(replies, bytes_before, link_bytes_of(team));
     if (done_ == 0) merge(replies);
     for (size_t rank = 1; rank < replies.size(); ++rank)
       if (replies[rank].steps != reply.steps)
@@ -254,6 +278,16 @@ class LaunchRun {
       if (const auto seen = maybe<int64_t>(*replies[rank].launch, "batch_seen"); seen && *seen != prepared_.cell.batch)
         fault(OutcomeKind::failed,
               cat(of_rank(rank), "the worker saw batches of ", *seen, " instead of ", prepared_.cell.batch));
+  }
+
+  // What the ranks sent each other in these steps, as their interfaces counted.
+  static void add_link_bytes(std::span<protocol::RunReply> replies, std::span<const std::optional<LinkBytes>> before,
+                             std::span<const std::optional<LinkBytes>> after) {
+    for (size_t rank = 0; rank < replies.size(); ++rank)
+      if (before[rank] && after[rank])
+        replies[rank].launch["host"]["link"] = Json{{"steps", replies[rank].steps},
+                                                    {"sent_bytes", after[rank]->sent - before[rank]->sent},
+                                                    {"received_bytes", after[rank]->received - before[rank]->received}};
   }
 
   // Windows of traced steps, each between untraced ones of the same process, once its step times are steady.

@@ -64,6 +64,24 @@ TEST(Plan, AFileSaysWhatTheCommandLineCan) {
   EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
 }
 
+TEST(Plan, OneWorkerHasNoLink) {
+  const Plan plan = plan_from_text("model = resnet50\nworkers = 1, 2\nlink = 1000Mbit, loopback, 100Mbit+1ms\n", "a");
+  EXPECT_THAT(plan.sets[0].values("link"), ElementsAre("1Gbit", "", "100Mbit+1ms"));
+  EXPECT_EQ(plan_from_text(plan_text(plan), "again"), plan);
+  const std::vector<Workload> all = cells(plan);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].workers, 1);
+  EXPECT_EQ(all[0].link, Link());
+  EXPECT_EQ(all[1].link, Link("1Gbit"));
+  EXPECT_EQ(all[2].link, Link());
+  EXPECT_EQ(all[3].link, Link("100Mbit+1ms"));
+  EXPECT_EQ(cells(plan_of(all)), all);
+  EXPECT_EQ(refusal("model = resnet50\nlink = 1Gbit\n"),
+            "a.plan:1: link says how several workers train together: ask for them (workers = 2)");
+  EXPECT_THAT(refusal("model = resnet50\nworkers = 2\nlink = 1Gb\n"), HasSubstr("did you mean '1Gbit'"));
+  EXPECT_THAT(refusal("model = resnet50\nworkers = 2\nlink = 1Gbit, 1000Mbit\n"), HasSubstr("names 1000Mbit twice"));
+}
+
 TEST(Plan, RemovesDuplicateWorkloads) {
   EXPECT_EQ(cells(plan_from_text("model = resnet50\nbatch = 4\n[a]\n[b]\n", "a")).size(), 1u);
 }

@@ -76,6 +76,8 @@ void plan_threads_of(PreparedCell& prepared) {
 
 // What several workers cannot do yet.
 void require_trainable_together(const Workload& cell) {
+  if (cell.workers == 1 && !cell.link.empty())
+    fail(ErrorKind::usage, "a link joins several workers: ask for workers 2 or more with link ", cell.link);
   if (cell.workers == 1) return;
   if (cell.device != Device::kCpu)
     fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);

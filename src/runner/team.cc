@@ -45,7 +45,8 @@ void Team::start() {
     ranks_.push_back(
         std::make_unique<WorkerProcess>(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
                                         options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
-                                        options_.logs.empty() ? options_.folder / log : options_.logs.at(at)));
+                                        options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
+                                        options_.namespaces.empty() ? Namespaces() : options_.namespaces.at(at)));
     if (const auto budget = prepared_.cell.memory_budget_bytes)
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
   }
@@ -125,6 +126,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
       own.world =
           World{.place = {rank, world()},
                 .store = (options_.folder / "store").string(),
+                .addresses = options_.addresses,
                 .ports = ports,
                 .timeout_seconds =
                     std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,

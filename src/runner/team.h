@@ -15,6 +15,8 @@ struct TeamOptions {
   std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
   std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
+  std::vector<Namespaces> namespaces = {};       // by rank; empty: those of this program
+  std::vector<std::string> addresses = {};       // by rank, there; empty: the loopback
   std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
 };
 

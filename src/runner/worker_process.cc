@@ -50,11 +50,14 @@ ErrorKind error_kind_of(const protocol::Failure& failure) {
 
 WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
                              const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
-                             const std::filesystem::path& log)
+                             const std::filesystem::path& log, const Namespaces& namespaces)
     : name_(cat("the worker of ", entry.key)), settings_(settings), log_(log), oom_kills_before_(oom_kills()) {
   try {
-    process_ = std::make_unique<Subprocess>(
-        SpawnOptions{.argv = {entry.worker.string()}, .environment = environment, .stderr_file = log, .cpus = cpus});
+    process_ = std::make_unique<Subprocess>(SpawnOptions{.argv = {entry.worker.string()},
+                                                         .environment = environment,
+                                                         .stderr_file = log,
+                                                         .cpus = cpus,
+                                                         .namespaces = namespaces});
   } catch (const Error& e) {
     fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
   }

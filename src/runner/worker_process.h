@@ -32,7 +32,7 @@ class WorkerProcess {
   // A worker that cannot be started is a fault of kind `unavailable`.
   WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
                 const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
-                const std::filesystem::path& log);
+                const std::filesystem::path& log, const Namespaces& namespaces = {});
 
   pid_t pid() const { return process_->pid(); }
   // The budget of what it holds on the device, which a fault of kind `oom` names. On the CPU the process may from now

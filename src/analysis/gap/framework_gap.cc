@@ -15,8 +15,8 @@ namespace {
 
 auto compared_axes(const Record& record) {
   const MeasuredWorkload& w = record.run.workload;
-  return std::tuple(w.model, w.config, w.model_hash, w.device, w.threads, w.workers, w.precision, w.input_mode, w.batch,
-                    w.samples_per_step, machine_of(record));
+  return std::tuple(w.model, w.config, w.model_hash, w.device, w.threads, w.workers, w.link, w.precision, w.input_mode,
+                    w.batch, w.samples_per_step, machine_of(record));
 }
 
 std::string with_trace(const Record& record) {

@@ -1,5 +1,6 @@
 // What the worker and others used of the processors: from the steps of the stable phase, or, where steps.csv lacks a
-// column, from the launch's host fractions. Fractions of launches are averaged by the length of their windows.
+// column, from the launch's host fractions. Fractions of launches are averaged by the length of their windows. Of
+// several workers also what went over their link, as rank 0's interface counted it.
 #include "analysis/metric_parts.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -105,6 +106,32 @@ constexpr std::string_view kColumns =
     "Columns of steps.csv over the steps after warming up where every one has them; otherwise what the launch measured "
     "as a whole (host in launch.json), launches weighted by the length of their stable phases.";
 
+std::optional<double> of_link(const LaunchView& launch, const char* key) {
+  const auto link = maybe<Json>(*launch.launch->info.host, "link");
+  return link ? maybe<double>(*link, key) : std::nullopt;
+}
+
+Measured bytes_per_step(const RunView& run) {
+  double bytes = 0, steps = 0;
+  for (const LaunchView& launch : run.launches) {
+    const auto sent = of_link(launch, "sent_bytes"), of = of_link(launch, "steps");
+    if (!sent || !of) return absent("the link's bytes were not counted");
+    bytes += *sent;
+    steps += *of;
+  }
+  if (!(steps > 0)) return absent("no step was measured");
+  return {.value = bytes / steps};
+}
+
+void bytes_facts(const RunView& run, Facts& facts) {
+  for (const LaunchView& launch : run.launches) {
+    facts.push_back(
+        {"sent", known(of_link(launch, "sent_bytes")), "B", launch_file(launch, "launch.json: host.link.sent_bytes")});
+    facts.push_back(
+        {"steps", known(of_link(launch, "steps")), "", launch_file(launch, "launch.json: host.link.steps")});
+  }
+}
+
 constexpr Metric kHostMetrics[] = {
     {.id = "cpu_utilization",
      .title = "CPU utilization",
@@ -180,6 +207,19 @@ constexpr Metric kHostMetrics[] = {
      .limits = "Above 5 % flagged.",
      .inputs = cpu_facts,
      .compute = foreign_share},
+    {.id = "link_bytes",
+     .title = "sent over the link",
+     .group = MetricGroup::exchange,
+     .unit = Unit::bytes,
+     .unit_text = "B",
+     .what = "Bytes that rank 0 sent over its emulated link, over the number of steps.",
+     .formula = "sum of sent_bytes / sum of steps",
+     .counts = "In: gradients, counts and stop votes of all steps with the first, and headers. Out: the rendezvous.",
+     .how = "The counter of the rank's network interface, before the first step and after the last.",
+     .limits = "Absent without --link. Headers are counted once for packets that the kernel sends as one.",
+     .applies = [](const MeasuredWorkload& workload) { return !workload.link.empty(); },
+     .inputs = bytes_facts,
+     .compute = bytes_per_step},
 };
 
 }  // namespace

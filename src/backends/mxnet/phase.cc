@@ -34,8 +34,7 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   build_segments();
   if (bound.trained.empty()) return;
   rule_.emplace(update, weights_, trained_gradients_);
-  if (context_.exchange && context_.sums_gradients)
-    exchange_ = context_.exchange->of_gradients(trained_gradients_);
+  if (context_.exchange && context_.sums_gradients) exchange_ = context_.exchange->of_gradients(trained_gradients_);
   if (!bound.averaged.empty()) average_.emplace(*update.ema, bound.averaged, weights_);
 }
 
