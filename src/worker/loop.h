@@ -36,6 +36,7 @@ class Worker {
   protocol::Message on(const protocol::Survey& request) const;
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Stop&) const;
+  protocol::Message on(const protocol::Ping&) const;
   protocol::Message on(const protocol::Bye&);
 
   Session& session_;

@@ -182,20 +182,25 @@ template <Is<GemmReply> M>
 void fields(M& m, auto visit) {
   visit("flop_rate", m.flop_rate);
 }
+template <Is<PingReply> M>
+void fields(M& m, auto visit) {
+  visit("step", m.step);
+}
 template <Is<Failure> M>
 void fields(M& m, auto visit) {
   visit("kind", m.kind);
   visit("sentence", m.sentence);
   visit("fatal", m.fatal);
+  visit("step", m.step);
 }
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello",    "check",  "load",   "write", "read", "run",
-                                     "evaluate", "answer", "survey", "gemm",  "stop", "bye"};
+constexpr const char* kRequests[] = {"hello",  "check",  "load", "write", "read", "run", "evaluate",
+                                     "answer", "survey", "gemm", "stop",  "ping", "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps",  "run",
-                                     "evaluate", "answer", "survey", "gemm",  "bye",  "failure"};
+constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps", "run",
+                                     "evaluate", "answer", "survey", "gemm",  "ping", "bye",   "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

@@ -91,9 +91,10 @@ struct Gemm {  // measure the framework's matrix product
   double seconds = 0.2;
 };
 struct Stop {};  // at any time: the run in progress ends after its current step
+struct Ping {};  // at any time: a worker that is one of several answers at once, within a step too
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Stop, Bye>;
+using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Stop, Ping, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -155,15 +156,19 @@ struct SurveyReply {
 struct GemmReply {
   std::optional<double> flop_rate;
 };
+struct PingReply {
+  int64_t step = 0;  // that it is in; 0: in none
+};
 struct ByeReply {};
 struct Failure {     // the request could not be done; the worker lives on unless it says fatal
   std::string kind;  // an ErrorKind name, "oom" or "nonfinite"
   std::string sentence;
   bool fatal = false;
+  std::optional<int64_t> step;  // that it was in
 };
 
 using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
-                             AnswerReply, SurveyReply, GemmReply, ByeReply, Failure>;
+                             AnswerReply, SurveyReply, GemmReply, PingReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

@@ -38,8 +38,8 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
   run.phase = "train";
   run.input = {.mode = InputMode::kPipeline, .source = Json{{"kind", "folder"}}};
   const std::vector<Request> all = {
-      Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Answer{"train.answers", "x", "y"}, Survey{},
-      Gemm{},  Stop{}, Bye{}};
+      Hello{}, load,   Write{"w"}, Read{{"param/"}, "r"}, run, Answer{"train.answers", "x", "y"}, Survey{}, Gemm{},
+      Stop{},  Ping{}, Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -69,7 +69,9 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
                                     SurveyReply{9, 3, 2, "content"},
                                     GemmReply{1e9},
                                     GemmReply{},
+                                    PingReply{4},
                                     ByeReply{},
+                                    Failure{"io", "a rank is gone", false, 5},
                                     Failure{"oom", "out of memory", true}};
   for (const Message& message : all) EXPECT_EQ(to_line(message_from(to_line(message))), to_line(message));
   const auto back = std::get<RunReply>(message_from(to_line(Message(run))));
