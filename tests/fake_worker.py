@@ -3,12 +3,13 @@
 
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
-hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu
+hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu,
+ranks-of-many-builds, ranks-of-many-threads
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5. The four last offer a GPU; the second has no room for more
 than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process,
-the fourth takes 16 MiB for each sample within the budget that it is given.
+the fourth takes 16 MiB for each sample within the budget that it is given. The ranks' differ from process to process.
 """
 import json
 import math
@@ -46,8 +47,8 @@ def hello(_):
     devices = ["cpu", "cuda:0"] if BEHAVIOUR.endswith("-gpu") else ["cpu"]
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
          modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
-         pipeline=True,
-         build={"blas": "none"})
+         pipeline=True, **({"exchanges": ["none"]} if BEHAVIOUR.startswith("ranks") else {}),
+         build={"blas": "none", **({"id": str(os.getpid())} if BEHAVIOUR == "ranks-of-many-builds" else {})})
 
 
 def check(request):
@@ -70,7 +71,7 @@ def load(request):
             return fail("oom", "CUDA out of memory")
     count = sum(math.prod(p["shape"]) for p in request["program"]["parameters"])
     send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
-         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings=settings, seconds=0.1)
+         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=os.getpid() if BEHAVIOUR == "ranks-of-many-threads" else request["threads"], settings=settings, seconds=0.1)
     load.batch = request["bindings"]["N"]
 
 
