@@ -4,7 +4,7 @@
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
 hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu,
-exchanging, uneven, killed-at-link, slow-link
+exchanging, uneven, killed-at-link, slow-link, ranks-of-many-builds, ranks-of-many-threads
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5. Those of a GPU offer one; the second has no room for more
@@ -13,6 +13,7 @@ the fourth takes 16 MiB for each sample within the budget that it is given.
 
 The last ones sum over ranks, in 0.2 ms and 1 ns a byte; of the second rank 1 times one exchange too many, of the third
 it is killed at the second size, and the fourth takes its time.
+Those that begin with ranks say what differs from process to process.
 """
 import json
 import math
@@ -51,8 +52,8 @@ def hello(_):
     devices = ["cpu", "cuda:0"] if BEHAVIOUR.endswith("-gpu") else ["cpu"]
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
          modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
-         pipeline=True, exchanges=["gloo"] if BEHAVIOUR in EXCHANGING else [],
-         build={"blas": "none"})
+         pipeline=True, exchanges=["gloo"] if BEHAVIOUR in EXCHANGING or BEHAVIOUR.startswith("ranks") else [],
+         build={"blas": "none", **({"id": str(os.getpid())} if BEHAVIOUR == "ranks-of-many-builds" else {})})
 
 
 def check(request):
@@ -75,7 +76,7 @@ def load(request):
             return fail("oom", "CUDA out of memory")
     count = sum(math.prod(p["shape"]) for p in request["program"]["parameters"])
     send("load", batch=request["bindings"]["N"] + (BEHAVIOUR == "wrong-batch"),
-         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=request["threads"], settings=settings, seconds=0.1)
+         parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=os.getpid() if BEHAVIOUR == "ranks-of-many-threads" else request["threads"], settings=settings, seconds=0.1)
     load.batch = request["bindings"]["N"]
     load.rank = request.get("world", {}).get("rank", 0)
 

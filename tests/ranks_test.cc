@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +18,12 @@
 #include "built_workers.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
+#include "measure/data_segment.h"
 #include "measure/host_sampler.h"
+#include "measure/system_file.h"
 #include "models/model.h"
 #include "record/reader.h"
+#include "record/safetensors.h"
 #include "record/steps.h"
 #include "runner/equivalence/ranks.h"
 #include "runner/link_sweep.h"
@@ -29,8 +33,10 @@
 namespace tbd {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // A socket that keeps its port from others.
 class Listener {
@@ -175,8 +181,9 @@ TEST_P(RanksTogether, EndWithTheFirstThatFails) {
       });
       FAIL() << "a world without rank " << victim << " went on";
     } catch (const WorkerFault& fault) {
-      EXPECT_THAT(fault.what(),
-                  HasSubstr(cat("rank ", victim, " of 2: the worker of ", GetParam(), " was killed by signal 9")));
+      EXPECT_THAT(fault.what(), StartsWith(cat("rank ", victim, " of 2, in step ")));
+      EXPECT_THAT(fault.what(), HasSubstr(cat(": the worker of ", GetParam(), " was killed by signal 9")));
+      EXPECT_GE(fault.step().value_or(0), 2) << "as the one that is left says";
       EXPECT_LT(now_ns() - killed_ns, 5'000'000'000);
     }
     EXPECT_FALSE(processes.empty());
@@ -210,8 +217,9 @@ TEST_P(RanksTogether, EndWithAServerThatFails) {
   }
 }
 
-// One that hangs ends them all when its time is over.
+// One that hangs ends them all when their time is over, and is told from those that wait for it.
 TEST_P(RanksTogether, EndWithTheFirstThatHangs) {
+  const size_t victim = GetParam() == "pytorch" ? 1 : 0;
   settings_.deadlines.step = 4;  // a step of a busy machine is no hang
   const PreparedCell cell = prepared();
   std::set<pid_t> processes;
@@ -222,17 +230,183 @@ TEST_P(RanksTogether, EndWithTheFirstThatHangs) {
       if (rank == 0 && !rows.empty() && stopped_ns == 0) {
         processes = processes_of(team);
         stopped_ns = now_ns();
-        ::kill(team.rank(1).pid(), SIGSTOP);
+        ::kill(team.rank(static_cast<int64_t>(victim)).pid(), SIGSTOP);
       }
       return false;
     });
     FAIL() << "a world with a rank that hangs went on";
   } catch (const WorkerFault& fault) {
     EXPECT_EQ(fault.outcome().kind, OutcomeKind::timeout) << fault.what();
+    const std::string in_step = cat("in step ", fault.step().value_or(0));
+    EXPECT_THAT(fault.what(),
+                StartsWith(cat("rank ", victim, " of 2, ", in_step, ": the worker of ", GetParam(), " gave no sign")));
+    EXPECT_THAT(fault.what(), HasSubstr(cat(" and does not answer; rank ", 1 - victim, " waits ", in_step)));
     EXPECT_LT(now_ns() - stopped_ns, 10'000'000'000);
   }
   EXPECT_FALSE(processes.empty());
   expect_gone(processes);
+}
+
+// A rank that does not come is named, and so are those that wait for it.
+TEST_P(RanksTogether, NameTheOneThatDoesNotCome) {
+  settings_.deadlines.load = 3;
+  const PreparedCell cell = prepared();
+  Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
+  team.hello();
+  ::kill(team.rank(0).pid(), SIGSTOP);
+  try {
+    team.load(load_request(cell, false));
+    FAIL() << "a world without rank 0 was loaded";
+  } catch (const WorkerFault& fault) {
+    EXPECT_EQ(fault.outcome().kind, OutcomeKind::timeout);
+    EXPECT_THAT(fault.what(), StartsWith(cat("rank 0 of 2: the worker of ", GetParam(), " gave no sign for ")));
+    EXPECT_THAT(fault.what(), HasSubstr(" while loading the program and does not answer; rank 1 waits"));
+  }
+}
+
+// A pause below the deadline costs its time and changes nothing.
+TEST_P(RanksTogether, WaitForOneThatPauses) {
+  const PreparedCell cell = prepared();
+  std::vector<std::map<std::string, double>> losses;
+  for (const bool pauses : {false, true}) {
+    const TemporaryFolder folder("tbd-ranks");
+    Team team(cell, settings_, {.world = 2, .folder = folder.path()});
+    team.hello();
+    team.load(load_request(cell, false));
+    std::optional<std::jthread> pause;
+    const int64_t began_ns = now_ns();
+    const auto replies = team.each([&](WorkerProcess& worker, int64_t rank) {
+      return worker.run({.steps = 40, .input = input_plan(cell)}, [&](std::span<const StepRow>) {
+        if (pauses && rank == 0 && !pause)
+          pause.emplace([victim = team.rank(1).pid()] {
+            ::kill(victim, SIGSTOP);
+            std::this_thread::sleep_for(std::chrono::seconds(1));
+            ::kill(victim, SIGCONT);
+          });
+        return false;
+      });
+    });
+    pause.reset();
+    if (pauses) {
+      EXPECT_GT(now_ns() - began_ns, 1'000'000'000);
+    }
+    for (const protocol::RunReply& reply : replies) {
+      EXPECT_EQ(reply.steps, 40);
+      EXPECT_EQ(reply.ended, "steps");
+    }
+    losses.push_back(replies[0].losses);
+    team.bye();
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+// The sum carries what one of them made to all.
+TEST_P(RanksTogether, EndAtTheStepInWhichOneIsNotFinite) {
+  const PreparedCell cell =
+      prepare({.model = "resnet50", .config = "tiny", .framework = GetParam(), .batch = 2, .threads = 1}, Effort::smoke,
+              settings_);
+  Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
+  team.hello();
+  team.load(load_request(cell, false));
+  const std::string shard = (folder_.path() / "shard").string();
+  const auto train = [&](protocol::Run request, bool poisoned) {
+    return team.each([&](WorkerProcess& worker, int64_t rank) {
+      protocol::Run own = request;
+      own.input = input_plan(cell);
+      if (rank == 1) (poisoned ? own.input.file : own.input.save) = shard;
+      if (rank == 1 && poisoned) own.input.source = JsonValue();
+      return worker.run(own, [](std::span<const StepRow>) { return false; });
+    });
+  };
+  for (const auto& reply : train({.steps = 3}, false)) EXPECT_EQ(reply.ended, "steps");
+  TensorMap batch = read_safetensors(shard);
+  for (auto& [name, tensor] : batch)
+    if (tensor.dtype() == DType::f32 && tensor.shape().rank() == 4) tensor.as<float>()[0] = std::nanf("");
+  write_safetensors(shard, batch);
+  for (const auto& reply : train({.steps = 5, .first_step = 4}, true)) {
+    EXPECT_EQ(reply.ended, "nonfinite");
+    EXPECT_EQ(reply.steps, 1);
+  }
+}
+
+TEST_P(RanksTogether, EndWithTheFirstThatRunsOutOfMemory) {
+  if (GetParam() == "tensorflow") GTEST_SKIP() << "its engine aborts without a word of memory: the row is `failed`";
+  const PreparedCell cell =
+      prepare({.model = "resnet50", .framework = GetParam(), .batch = 2, .threads = 1}, Effort::smoke, settings_);
+  Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
+  team.hello();
+  const auto held = DataSegmentWatch(team.rank(1).pid()).peak();
+  ASSERT_TRUE(held.has_value());
+  team.rank(1).limit_memory(*held + (int64_t{64} << 20), Device::kCpu);
+  try {
+    team.load(load_request(cell, false));
+    FAIL() << "100 MB of weights fit 64 MiB";
+  } catch (const WorkerFault& fault) {
+    EXPECT_EQ(fault.outcome().kind, OutcomeKind::oom) << fault.what();
+    EXPECT_THAT(fault.what(), StartsWith("rank 1 of 2: "));
+    EXPECT_THAT(fault.what(), HasSubstr(", enforced)"));
+  }
+}
+
+// Nobody is there to end a worker on another machine: it ends itself some time after its input has, though it hangs.
+TEST_P(RanksTogether, EndWithTheirInputThoughTheyHang) {
+  const PreparedCell cell = prepared();
+  const std::string orphaned = cat("exec 3<&0; '", cell.worker->worker.string(), "' <&3 & echo $!");
+  Subprocess process({.argv = {"/bin/sh", "-c", orphaned},
+                      .environment = worker_environment(cell, settings_),
+                      .stderr_file = folder_.path() / "log",
+                      .cpus = {}});
+  std::string line;
+  ASSERT_EQ(process.read_line(line, 5), Subprocess::Read::line);
+  const auto worker = static_cast<pid_t>(parse_int(line).value_or(0));
+  ASSERT_GT(worker, 0);
+  ASSERT_TRUE(process.wait(5).has_value()) << "its parent is gone before it asks to end with it";
+  process.write_line(protocol::to_line(protocol::Hello{}), 5);
+  ASSERT_EQ(process.read_line(line, 60), Subprocess::Read::line);
+  protocol::Load load = load_request(cell, false);
+  load.world = World{.place = {0, 2}, .store = (folder_.path() / "store").string(), .ports = free_ports(2)};
+  process.write_line(protocol::to_line(load), 5);
+  EXPECT_EQ(process.read_line(line, 1), Subprocess::Read::timeout) << line;
+  process.close_input();
+  EXPECT_EQ(process.read_line(line, 15), Subprocess::Read::end) << line;
+  ::kill(worker, SIGKILL);
+}
+
+// A stand-in for ssh: takes its options and the host, runs the command line here, and knows no host "away".
+constexpr const char* kStandIn = R"(#!/bin/sh
+[ "$1" = -q ] && shift
+host=$1; shift
+[ "$host" = away ] && { echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255; }
+echo "$host" >> "$(dirname "$0")/hosts"
+exec sh -c "$*"
+)";
+
+TEST_P(RanksTogether, TrainOnHostsToo) {
+  const std::filesystem::path ssh = folder_.path() / "ssh";
+  write_file(ssh, kStandIn);
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  settings_.ssh = {ssh.string(), "-q"};
+  settings_.hosts = {"localhost", "root@127.0.0.1"};
+  const PreparedCell cell = prepared();
+  {
+    Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
+    const auto replies = trained(team, cell, [](int64_t, std::span<const StepRow> rows) { return !rows.empty(); });
+    EXPECT_EQ(replies[0].steps, replies[1].steps);
+    EXPECT_EQ(replies[0].ended, "stop");
+    team.bye();
+  }
+  EXPECT_EQ(read_file(folder_.path() / "hosts"), "localhost\nroot@127.0.0.1\n");
+  settings_.hosts = {"localhost", "away"};
+  Team team(cell, settings_, {.world = 2, .folder = folder_.path()});
+  try {
+    team.hello();
+    FAIL() << "a host that is away answered";
+  } catch (const WorkerFault& fault) {
+    EXPECT_EQ(fault.outcome().kind, OutcomeKind::unavailable);
+    EXPECT_EQ(fault.what(), cat("rank 1 of 2: the worker of ", GetParam(),
+                                " on away cannot be started: ssh: connect to "
+                                "host away port 22: Connection refused"));
+  }
 }
 
 // A port that another program took is no end: the workers start anew, with other ports.
@@ -311,6 +485,12 @@ class RanksMeasured : public ::testing::Test {
     return 0;
   }
 
+  // A process that ended and was not waited for runs no more.
+  static bool runs(const std::string& pid) {
+    const auto status = read_system_file(cat("/proc/", pid, "/status"));
+    return status && status->find("State:\tZ") == std::string::npos;
+  }
+
   TemporaryFolder folder_{"tbd-ranks"};
   RunnerSettings settings_;
 };
@@ -370,9 +550,61 @@ TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
   });
   EXPECT_TRUE(killed);
   EXPECT_EQ(record.run.outcome.kind, OutcomeKind::failed);
-  EXPECT_THAT(record.run.outcome.reason, HasSubstr("rank 1 of 2: the worker of pytorch was killed by signal 9"));
+  EXPECT_THAT(record.run.outcome.reason,
+              ContainsRegex("rank 1 of 2, in step [0-9]+: the worker of pytorch was killed by"
+                            " signal 9"));
   EXPECT_GE(record.launches.at(0).steps.size(), 3u) << "steps of all ranks before it";
+  for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
   EXPECT_EQ(worker_of("rank-0/worker.log"), 0);
+}
+
+// One of them is stopped half of the time.
+TEST_F(RanksMeasured, OfWhichOneIsSlowAreARow) {
+  const std::filesystem::path script = folder_.path() / "slow.sh";
+  for (WorkerEntry& entry : settings_.workers) {
+    if (entry.key != "pytorch") continue;
+    write_file(script,
+               cat("#!/bin/sh\nmkdir '", script.string(), ".first' 2>/dev/null && {\n",
+                   "while kill -STOP $$; do sleep 0.05; kill -CONT $$; sleep 0.05; done </dev/null >/dev/null 2>&1 &\n",
+                   "}\nexec '", entry.worker.string(), "'\n"));
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    entry.worker = script;
+  }
+  const Record record = measured(cell(2), Effort::smoke);
+  EXPECT_TRUE(std::filesystem::exists(cat(script.string(), ".first")));
+  EXPECT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+  EXPECT_GE(record.launches.at(0).steps.size(), 5u);
+}
+
+// One is stopped, so that the other is inside an exchange when the runner is killed.
+TEST_F(RanksMeasured, EndWithTheirRunner) {
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    measured(cell(2), Effort::quick, [&](const Progress& now) {
+      if (now.steps < 3) return;
+      ::kill(worker_of("rank-1/worker.log"), SIGSTOP);
+      write_file(folder_.path() / "ranks", cat(worker_of("rank-0/worker.log"), " ", worker_of("rank-1/worker.log")));
+      ::pause();
+    });
+    ::_exit(0);
+  }
+  const std::filesystem::path ranks = folder_.path() / "ranks";
+  for (int i = 0; i < 300 && !std::filesystem::exists(ranks); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ::kill(runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  const std::vector<std::string> pids = split(read_file(ranks), ' ');
+  ASSERT_EQ(pids.size(), 2u);
+  bool gone = false;
+  for (int i = 0; i < 150 && !gone; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    gone = std::ranges::none_of(pids, [](const std::string& pid) { return runs(pid); });
+  }
+  EXPECT_TRUE(gone);
+  const Record record = read_record(find_records(folder_.path() / "out").at(0));
+  EXPECT_EQ(record.run.state, RunState::interrupted);
+  EXPECT_GE(record.launches.at(0).steps.size(), 3u);
 }
 
 TEST_F(RanksMeasured, StopAfterTheSameStep) {

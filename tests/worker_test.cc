@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "measure/cores.h"
 #include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
@@ -23,6 +24,7 @@ namespace tbd {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class Workers : public ::testing::Test {
@@ -104,6 +106,22 @@ TEST_F(Workers, EachFaultBecomesARowAndOthersContinue) {
   // What came before the fault is kept.
   EXPECT_GE(read_record(runs[8].record).launches.at(0).steps.size(), 4u);
   EXPECT_GE(read_record(runs[10].record).launches.at(0).steps.size(), 1u);
+}
+
+// What trains in two builds would add up what they computed in two ways.
+TEST_F(Workers, RanksThatAreNotAlikeAreRefused) {
+  if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+  const auto reason = [&](const std::string& behaviour) {
+    Workload of_two = cell(add(behaviour));
+    of_two.threads = 1;
+    of_two.workers = 2;
+    const CellRun run = run_cells({of_two}, smoke(), settings_).at(0);
+    EXPECT_EQ(run.outcome.kind, behaviour == "good" ? OutcomeKind::unsupported : OutcomeKind::failed);
+    return run.outcome.reason;
+  };
+  EXPECT_THAT(reason("good"), HasSubstr("trains on one rank alone"));
+  EXPECT_THAT(reason("ranks-of-many-builds"), ContainsRegex("^rank 1 of 2 has build id [0-9]+, rank 0 has [0-9]+: "));
+  EXPECT_THAT(reason("ranks-of-many-threads"), ContainsRegex("^rank 1 of 2 has threads [0-9]+, rank 0 has [0-9]+: "));
 }
 
 TEST_F(Workers, OneThatDoesNotExistIsUnavailable) {

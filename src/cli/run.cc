@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/data_fit.h"
+#include "cli/launchers.h"
 #include "cli/locations.h"
 #include "cli/pass_options.h"
 #include "cli/progress.h"
@@ -30,13 +31,16 @@ class RunCommand final : public Command {
 
   int run(Context& context) override {
     const Format format = output_.table_format();
-    const RunnerSettings settings = runner_settings(context);
+    require_alone(context.environment);
+    RunnerSettings settings = runner_settings(context);
+    take_hosts(arguments_, settings);
     if (!arguments_.plan.empty()) arguments_.plan = plan_file(context, arguments_.plan).string();
     RunRequest request = run_request(arguments_, settings);
     if (request.cells.empty()) {
       context.err << "tbd: there is no workload to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
+    require_hosts_fit(request.cells, settings);
     find_data(context, request.cells);
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/amounts.h"
+#include "cli/launchers.h"
 #include "cli/run_files.h"
 #include "record/frameworks.h"
 #include "record/reader.h"
@@ -135,6 +136,10 @@ void RunArguments::declare(Options& options) {
   options.option("--on", on,
                  "With --dry-run, a GPU that need not be here: a record of a run on one, or a description "
                  "(docs/plans.md); workloads without a device are foretold for it");
+  options.option("--hosts", hosts,
+                 "Where the workers of --workers run, with their number on each: a,b:2 [this machine]");
+  options.option("--ssh", ssh, "With --hosts, the program and options that run a command there",
+                 {.show_default = true});
   options.option("--shard", shard, "Measure part i of n of the workloads, given as i/n");
   options.option("--resume", resume, "Continue the result set in this folder: measure what it lacks");
   options.option(
@@ -192,6 +197,26 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
   override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);
   return request;
+}
+
+void take_hosts(const RunArguments& given, RunnerSettings& settings) {
+  if (!given.hosts.empty()) settings.hosts = hosts_from(given.hosts);
+  settings.ssh.clear();
+  for (const std::string& word : split(given.ssh, ' '))
+    if (!word.empty()) settings.ssh.push_back(word);
+  if (settings.ssh.empty()) fail(ErrorKind::usage, "--ssh needs a program");
+}
+
+void require_hosts_fit(const std::vector<Workload>& cells, const RunnerSettings& settings) {
+  if (settings.hosts.empty()) return;
+  const auto places = static_cast<int64_t>(settings.hosts.size());
+  for (const Workload& cell : cells) {
+    if (cell.workers < 2 || cell.workers > places)
+      fail(ErrorKind::usage, "--hosts has places for ", places, places == 1 ? " worker" : " workers",
+           ", and --workers is ", cell.workers, ": it needs 2 or more, and a place for each");
+    if (cell.memory_budget_bytes)
+      fail(ErrorKind::usage, "a memory budget is kept on this machine alone: leave out --memory or --hosts");
+  }
 }
 
 }  // namespace tbd::cli

@@ -33,7 +33,8 @@ class RunCommand : public testing::Test {
  protected:
   RunOutcome run(std::vector<std::string> arguments) {
     std::ostringstream out, err;
-    Context context{.out = out, .err = err, .environment = {{"HOME", folder_.path().string()}}};
+    Context context{.out = out, .err = err, .environment = environment_};
+    context.environment["HOME"] = folder_.path().string();
     context.build_folder = folder_.path() / "build";
     context.cache_folder = folder_.path() / "cache";
     context.source_folder = TBD_SOURCE_DIR;
@@ -54,6 +55,8 @@ class RunCommand : public testing::Test {
     write_file(path("a.plan"), text);
     return path("a.plan").string();
   }
+
+  std::map<std::string, std::string> environment_;
 
  private:
   TemporaryFolder folder_;
@@ -219,6 +222,7 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(said("--batch", "largest"), HasSubstr("the largest batch needs a memory budget"));
   EXPECT_THAT(said("--threads", "-1"), HasSubstr("--threads needs a positive whole number, got '-1'"));
   EXPECT_THAT(said("--workers", "0"), HasSubstr("--workers needs a positive whole number, got '0'"));
+  EXPECT_THAT(said("--workers", "-1"), HasSubstr("--workers needs a positive whole number, got '-1'"));
   EXPECT_THAT(said("--workers", "1.5"), HasSubstr("--workers needs a positive whole number, got '1.5'"));
   EXPECT_THAT(said("--exchange", "all"), HasSubstr("unknown exchange 'all', did you mean 'all_reduce'"));
   EXPECT_THAT(said("--wire", "fp32"), HasSubstr("unknown wire type 'fp32', did you mean 'fp16'"));
@@ -261,6 +265,43 @@ TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
     EXPECT_THAT(said({"--workers", "1,2", "--passes", "clean,memory"}),
                 HasSubstr("in passes clean and trace, got clean, memory with 2 workers"));
   }
+}
+
+TEST_F(RunCommand, RefusesHostsThatCannotBe) {
+  const auto said = [&](const std::string& hosts, const std::string& workers = "2") {
+    const RunOutcome outcome =
+        run({"resnet50", "--config", "tiny", "--dry-run", "--hosts", hosts, "--workers", workers});
+    EXPECT_EQ(outcome.code, kBadUsage) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_THAT(said(","), HasSubstr("--hosts needs a name before each comma and colon, got ','"));
+  EXPECT_THAT(said("a,:2"), HasSubstr("--hosts needs a name"));
+  EXPECT_THAT(said("a:0,b"), HasSubstr("a number of workers after the colon, such as a:2, got 'a:0'"));
+  EXPECT_THAT(said("a,b,a"), HasSubstr("--hosts names 'a' twice: for two workers there write a:2"));
+  EXPECT_THAT(said("-oProxyCommand=x,b"), HasSubstr("is an option, no host"));
+  EXPECT_THAT(said("a,b", "3"), HasSubstr("--hosts has places for 2 workers, and --workers is 3"));
+  EXPECT_THAT(said("a,b", "1"), HasSubstr("it needs 2 or more"));
+}
+
+TEST_F(RunCommand, RefusesToRunInCopies) {
+  const auto said = [&](const std::map<std::string, std::string>& environment) {
+    environment_ = environment;
+    return run({"resnet50", "--config", "tiny", "--dry-run"});
+  };
+  const std::map<std::string, std::string> batch_script = {
+      {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+  EXPECT_EQ(said(batch_script).code, kDone);
+  EXPECT_EQ(said({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).code, kDone);
+  const RunOutcome torchrun = said({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
+  EXPECT_EQ(torchrun.code, kBadUsage);
+  EXPECT_THAT(torchrun.err, AllOf(HasSubstr("RANK=1 WORLD_SIZE=2: a launcher started 2 copies"),
+                                  HasSubstr("start one, with --workers 2")));
+  EXPECT_THAT(said({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).err, HasSubstr("RANK=2 WORLD_SIZE=2: a rank is a whole"));
+  EXPECT_THAT(
+      said({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}).err,
+      HasSubstr("RANK=0 WORLD_SIZE=2 and OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 disagree"));
+  EXPECT_THAT(said({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}).err,
+              HasSubstr("SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4: a launcher started 4"));
 }
 
 TEST_F(RunCommand, ASetThatIsBeingMeasuredIsRefused) {

@@ -359,6 +359,8 @@ class LaunchRun {
       result_.info.host->erase("process");
     }
     if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
+    for (size_t rank = 0; rank < ranks.size() && !settings_.hosts.empty(); ++rank)
+      result_.info.host["hosts"].push_back(settings_.hosts.at(rank));
   }
 
   // Of all workers at once, as they train.

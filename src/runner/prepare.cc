@@ -63,28 +63,41 @@ ThreadRequest threads_wanted(const Workload& cell) {
   return request;
 }
 
-void plan_threads_of(PreparedCell& prepared) {
+// Hosts are taken to be like this machine: on the fullest each worker needs a core of its own.
+int64_t workers_of_machine(const Workload& cell, const RunnerSettings& settings) {
+  if (settings.hosts.empty()) return cell.workers;
+  int64_t most = 0;
+  for (const std::string& host : settings.hosts)
+    most = std::max<int64_t>(most, std::ranges::count(settings.hosts, host));
+  return std::min(most, cell.workers);
+}
+
+void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
   const ThreadRequest request = threads_wanted(prepared.cell);
   if (prepared.cell.workers == 1) {
     prepared.threads = plan_threads(request);
     return;
   }
-  const std::vector<ThreadRequest> shares = equal_shares(request, prepared.cell.workers);
+  const std::vector<ThreadRequest> shares = equal_shares(request, workers_of_machine(prepared.cell, settings));
   prepared.threads = plan_threads(shares.front());
+  if (!settings.hosts.empty()) return;
   for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
 }
 
 // What several workers cannot do yet.
-void require_trainable_together(const Workload& cell) {
+void require_trainable_together(const Workload& cell, const RunnerSettings& settings) {
   if (cell.workers == 1 && !cell.link.empty())
     fail(ErrorKind::usage, "a link joins several workers: ask for workers 2 or more with link ", cell.link);
   if (cell.workers == 1) return;
   if (cell.device != Device::kCpu)
     fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);
+  if (!cell.link.empty() && !settings.hosts.empty())
+    fail(ErrorKind::usage, "a link of ", cell.link, " is made on this machine, and the workers are to run on hosts: ",
+         "name one of both");
   if (cell.batch == kLargestThatFits)
     fail(ErrorKind::usage, "the largest batch is looked for with one worker, got ", cell.workers,
          ": name the batch of each worker");
-  (void)equal_shares(threads_wanted(cell), cell.workers);
+  (void)equal_shares(threads_wanted(cell), workers_of_machine(cell, settings));
 }
 
 // A prediction above the whole memory cannot come true; allocators and workspaces only add to it, and valid rows of
@@ -193,7 +206,7 @@ Program lowered_program(const Program& program, const Workload& cell) {
 void require_startable(const Workload& cell, const RunnerSettings& settings) {
   require_known_framework(cell.framework, settings);
   require_readable(cell.data);
-  require_trainable_together(cell);
+  require_trainable_together(cell, settings);
 }
 
 PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& settings) {
@@ -207,7 +220,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   prepared.cell.config = loaded.program.config;
   prepared.bindings = {{"N", prepared.cell.batch}};
   validate(prepared.program, prepared.bindings);
-  plan_threads_of(prepared);
+  plan_threads_of(prepared, settings);
   prepared.cell.threads = prepared.threads.threads;
   find_its_worker(prepared, settings);
   if (!prepared.refused) prepared.refused = too_large(prepared, settings);

@@ -25,7 +25,10 @@ struct RunnerSettings {
   std::filesystem::path cache;                     // a folder for capabilities and peaks (XDG_CACHE_HOME/tbd)
   std::map<std::string, std::string> environment;  // the program's own; workers get what the allow-list lets through
   Deadlines deadlines;
-  double checkpoint_seconds = 30;  // of training between checkpoints, at least (docs/training.md)
+  // Of several workers, by rank, as `ssh` takes them; empty: this machine. The worker has the same path there.
+  std::vector<std::string> hosts;
+  std::vector<std::string> ssh = {"ssh"};  // the program, with options, that runs a command line on a host
+  double checkpoint_seconds = 30;          // of training between checkpoints, at least (docs/training.md)
   std::string gpu_library = kNvmlLibrary;
   std::string tool = "tbd";                                                    // version and commit, for the record
   std::function<bool()> interrupted = [] { return false; };                    // SIGINT, SIGTERM or SIGHUP came

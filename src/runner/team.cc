@@ -14,20 +14,68 @@ namespace {
 constexpr int kPortTries = 3;
 constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
 
+bool is_timeout(const WorkerFault& fault) { return fault.outcome().kind == OutcomeKind::timeout; }
+
 // Of faults that come at about the same time the first cause: a process that ended by itself makes the exchanges of the
 // others fail, and so does a worker that refused; what waits in vain says so last. Of equal weight the first that came:
-// a worker that refused is ended by the runner, and only that breaks the others' exchange.
-int weight_of(const WorkerFault& fault) {
-  if (fault.signal()) return 0;
-  if (fault.outcome().kind == OutcomeKind::timeout) return 2;
-  return fault.error() == ErrorKind::io ? 3 : 1;
+// a worker that refused is ended by the runner, and only that breaks the others' exchange. Of those whose time is over
+// one that does not answer, then the one that is behind.
+std::pair<int, int64_t> weight_of(const RankFault& of_rank) {
+  const WorkerFault& fault = of_rank.fault;
+  if (fault.signal()) return {0, 0};
+  if (is_timeout(fault)) return {2, fault.step().value_or(-1)};
+  return {fault.error() == ErrorKind::io ? 3 : 1, 0};
 }
 
-WorkerFault of_rank(const WorkerFault& fault, size_t rank, size_t world) {
-  Outcome outcome = fault.outcome();
-  if (outcome.kind == OutcomeKind::interrupted) return fault;  // the cause is no rank's
-  outcome.reason = cat("rank ", rank, " of ", world, ": ", outcome.reason);
-  return WorkerFault(outcome, fault.error(), fault.signal());
+// The step in which it happened: as the rank says, or as those do whom it left waiting.
+std::optional<int64_t> step_of(const WorkerFault& cause, const std::vector<RankFault>& faults) {
+  if (cause.step() > 0) return cause.step();
+  std::optional<int64_t> step;
+  for (const RankFault& other : faults)
+    if (other.fault.step() > 0) step = std::min(step.value_or(*other.fault.step()), *other.fault.step());
+  return step;
+}
+
+// "; rank 0 waits in step 7": of the others, where time is over.
+std::string those_who_wait(const RankFault& cause, const std::vector<RankFault>& faults) {
+  std::string text;
+  for (const RankFault& other : faults)
+    if (other.rank != cause.rank && is_timeout(other.fault))
+      text += cat(text.empty() ? "; " : ", ", "rank ", other.rank,
+                  !other.fault.step()      ? std::string(" does not answer either")
+                  : other.fault.step() > 0 ? cat(" waits in step ", *other.fault.step())
+                                           : std::string(" waits"));
+  return text;
+}
+
+std::map<std::string, std::string> facts_of(const protocol::HelloReply& hello) {
+  std::map<std::string, std::string> facts = {
+      {"framework", hello.framework},
+      {"framework version", hello.framework_version},
+      {"exchange", join(hello.exchanges.value_or(std::vector<std::string>()), ", ")}};
+  for (const auto& [name, value] : hello.build) facts[cat("build ", name)] = value;
+  return facts;
+}
+
+std::map<std::string, std::string> facts_of(const protocol::LoadReply& load) {
+  return {{"batch", cat(load.batch)}, {"parameters", cat(load.parameters)}, {"threads", cat(load.threads)}};
+}
+
+// What workers of one build say alike. Throws a fault of kind `failed` with both where a rank says otherwise.
+template <class Reply>
+void require_alike(const std::vector<Reply>& replies) {
+  std::vector<std::map<std::string, std::string>> said;
+  for (const Reply& reply : replies) said.push_back(facts_of(reply));
+  for (size_t rank = 1; rank < said.size(); ++rank)
+    for (const auto& [what, value] : said[0]) {
+      const auto other = said[rank].find(what);
+      const std::string has = other == said[rank].end() ? "none" : other->second;
+      if (has == value) continue;
+      throw WorkerFault({.kind = OutcomeKind::failed,
+                         .reason = cat("rank ", rank, " of ", said.size(), " has ", what, " ", has, ", rank 0 has ",
+                                       value, ": ranks train with the same worker alone"),
+                         .repro = ""});
+    }
 }
 
 }  // namespace
@@ -42,13 +90,15 @@ void Team::start() {
   for (int64_t rank = 0; rank < options_.world; ++rank) {
     const auto at = static_cast<size_t>(rank);
     const std::string log = options_.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
-    ranks_.push_back(
-        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
-                                        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
-                                        options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
-                                        options_.namespaces.empty() ? Namespaces() : options_.namespaces.at(at)));
+    ranks_.push_back(std::make_unique<WorkerProcess>(
+        *prepared_.worker, settings_, worker_environment(prepared_, settings_),
+        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
+        options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
+        WorkerSeat{options_.namespaces.empty() ? Namespaces() : options_.namespaces.at(at),
+                   settings_.hosts.empty() ? "" : settings_.hosts.at(at)}));
     if (const auto budget = prepared_.cell.memory_budget_bytes)
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
+    if (options_.world > 1) ranks_.back()->obey(roll_call_);
   }
 }
 
@@ -59,10 +109,11 @@ void Team::end_all() {
 // A worker process belongs to this thread and lives on; the threads only speak with it.
 void Team::together(const std::function<void(int64_t)>& work) {
   if (ranks_.size() == 1) return work(0);
+  roll_call_ = false;
   std::mutex mutex;
   std::condition_variable changed;
   size_t done = 0;
-  std::vector<std::pair<size_t, WorkerFault>> faults;  // by rank, in the order in which they came
+  std::vector<RankFault> faults;  // in the order in which they came
   std::exception_ptr other;
   std::vector<std::jthread> threads;
   for (size_t rank = 0; rank < ranks_.size(); ++rank)
@@ -77,7 +128,7 @@ void Team::together(const std::function<void(int64_t)>& work) {
         thrown = std::current_exception();
       }
       const std::lock_guard lock(mutex);
-      if (fault) faults.emplace_back(rank, *fault);
+      if (fault) faults.push_back({rank, *fault});
       if (thrown) other = thrown;
       ++done;
       changed.notify_all();
@@ -85,7 +136,9 @@ void Team::together(const std::function<void(int64_t)>& work) {
   std::unique_lock lock(mutex);
   const auto all_done = [&] { return done == ranks_.size(); };
   changed.wait(lock, [&] { return all_done() || other || !faults.empty(); });
-  if (!all_done()) changed.wait_for(lock, std::chrono::duration<double>(kEcho), all_done);
+  const bool waits = !faults.empty() && is_timeout(faults.front().fault);
+  roll_call_ = waits;
+  changed.wait_for(lock, std::chrono::duration<double>(waits ? kEcho + kRollCall : kEcho), all_done);
   const auto causes = faults;  // what the others say of their end after this is an echo of ours
   const bool some_go_on = !all_done();
   lock.unlock();
@@ -93,9 +146,26 @@ void Team::together(const std::function<void(int64_t)>& work) {
   threads.clear();
   if (other) std::rethrow_exception(other);
   if (causes.empty()) return;
-  const auto first =
-      std::ranges::min_element(causes, {}, [](const auto& of_rank) { return weight_of(of_rank.second); });
-  throw of_rank(first->second, first->first, ranks_.size());
+  throw cause_of(causes);
+}
+
+WorkerFault Team::cause_of(const std::vector<RankFault>& faults) const {
+  const RankFault& cause = *std::ranges::min_element(faults, {}, weight_of);
+  Outcome outcome = cause.fault.outcome();
+  if (outcome.kind == OutcomeKind::interrupted) return cause.fault;  // the cause is no rank's
+  const std::optional<int64_t> step = step_of(cause.fault, faults);
+  const bool all_wait =
+      is_timeout(cause.fault) && cause.fault.step() && faults.size() == ranks_.size() &&
+      std::ranges::all_of(faults, [&](const RankFault& each) { return each.fault.step() == cause.fault.step(); });
+  std::string who = all_wait ? cat("all ranks of ", ranks_.size()) : cat("rank ", cause.rank, " of ", ranks_.size());
+  if (step)
+    who += cat(", in step ", *step);
+  else if (const int64_t last = ranks_[cause.rank]->last_step(); last > 0)
+    who += cat(", after step ", last);
+  outcome.reason = cat(who, ": ", outcome.reason);
+  if (is_timeout(cause.fault) && !all_wait)
+    outcome.reason += cat(cause.fault.step() ? "" : " and does not answer", those_who_wait(cause, faults));
+  return WorkerFault(outcome, cause.fault.error(), cause.fault.signal(), step);
 }
 
 protocol::HelloReply Team::hello() {
@@ -104,6 +174,7 @@ protocol::HelloReply Team::hello() {
     throw WorkerFault({.kind = OutcomeKind::unsupported,
                        .reason = cat("the worker of ", replies[0].framework, " trains on one rank alone"),
                        .repro = ""});
+  require_alike(replies);
   return replies[0];
 }
 
@@ -120,13 +191,13 @@ std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
 
 std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) {
   const std::vector<int64_t> ports = world() > 1 ? options_.ports(world()) : std::vector<int64_t>();
-  return each([&](WorkerProcess& worker, int64_t rank) {
+  auto replies = each([&](WorkerProcess& worker, int64_t rank) {
     protocol::Load own = request;
     if (world() > 1)
       own.world =
           World{.place = {rank, world()},
-                .store = (options_.folder / "store").string(),
-                .addresses = options_.addresses,
+                .store = settings_.hosts.empty() ? (options_.folder / "store").string() : "",
+                .addresses = addresses(),
                 .ports = ports,
                 .timeout_seconds =
                     std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
@@ -135,6 +206,16 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
                 .bucket_bytes = prepared_.cell.bucket_bytes.value_or(kBucketBytes)};
     return worker.load(std::move(own));
   });
+  require_alike(replies);
+  return replies;
+}
+
+// "user@host" listens at "host".
+std::vector<std::string> Team::addresses() const {
+  std::vector<std::string> all;
+  for (size_t rank = 0; rank < ranks_.size() && !settings_.hosts.empty(); ++rank)
+    all.push_back(settings_.hosts.at(rank).substr(settings_.hosts[rank].rfind('@') + 1));
+  return all;
 }
 
 void Team::bye() {

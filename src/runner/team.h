@@ -1,5 +1,6 @@
 // The workers of a world, one a rank: each is told the same at once, and the first that fails ends them all.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -20,6 +21,11 @@ struct TeamOptions {
   std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
 };
 
+struct RankFault {
+  size_t rank;
+  WorkerFault fault;
+};
+
 class Team {
  public:
   // Starts the workers of the cell, which outlives the team, on this machine, each within the cell's memory budget.
@@ -29,7 +35,9 @@ class Team {
   WorkerProcess& rank(int64_t number) { return *ranks_.at(static_cast<size_t>(number)); }
 
   // Does `work` for every rank at once; what it gave, by rank. Of the faults the one that was the first cause is
-  // thrown, with the rank in front; the workers have ended then, or end with the team.
+  // thrown, with the rank in front, and the step where one is known; the workers have ended then, or end with the team.
+  // When the time of a rank is over all are asked which step they are in: the one that does not answer, or else is
+  // behind the others, is the cause.
   // Ranks write their results at the same time: they must not be bool, of which a vector shares bytes.
   template <class Work>
   auto each(const Work& work) -> std::vector<decltype(work(std::declval<WorkerProcess&>(), int64_t{0}))> {
@@ -51,11 +59,14 @@ class Team {
   void together(const std::function<void(int64_t)>& work);
   void start();
   void end_all();
+  std::vector<std::string> addresses() const;  // by rank; empty on one machine
+  WorkerFault cause_of(const std::vector<RankFault>& faults) const;
   std::vector<protocol::LoadReply> load_once(const protocol::Load& request);
 
   const PreparedCell& prepared_;
   const RunnerSettings& settings_;
   TeamOptions options_;
+  std::atomic<bool> roll_call_ = false;  // that each worker obeys: outlives them
   std::vector<std::unique_ptr<WorkerProcess>> ranks_;
 };
 

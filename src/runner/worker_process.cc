@@ -21,6 +21,8 @@ namespace {
 constexpr double kSlice = 0.2;      // seconds between looks at the interrupt flag
 constexpr double kSoonEnded = 0.5;  // seconds that an interrupted worker has between SIGTERM and SIGKILL
 
+constexpr int kSshFailed = 255;  // its own exit code; others are the command's
+
 using Clock = std::chrono::steady_clock;
 double elapsed_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -46,18 +48,40 @@ ErrorKind error_kind_of(const protocol::Failure& failure) {
   return ErrorKind::unsupported;
 }
 
+std::string in_quotes(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// ssh gives the words to a shell there, and the connection's ends to the worker: when it breaks, the input ends.
+SpawnOptions on_host(const std::string& host, const RunnerSettings& settings, const std::string& worker,
+                     const std::map<std::string, std::string>& environment, const std::filesystem::path& log) {
+  std::string line = "exec env -i";
+  for (const auto& [name, value] : environment) line += cat(" ", in_quotes(cat(name, "=", value)));
+  SpawnOptions options{.argv = settings.ssh, .environment = settings.environment, .stderr_file = log, .cpus = {}};
+  options.argv.insert(options.argv.end(), {host, cat(line, " ", in_quotes(worker))});
+  return options;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
                              const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
-                             const std::filesystem::path& log, const Namespaces& namespaces)
-    : name_(cat("the worker of ", entry.key)), settings_(settings), log_(log), oom_kills_before_(oom_kills()) {
+                             const std::filesystem::path& log, const WorkerSeat& seat)
+    : name_(cat("the worker of ", entry.key, seat.host.empty() ? "" : " on ", seat.host)),
+      host_(seat.host),
+      settings_(settings),
+      log_(log),
+      oom_kills_before_(oom_kills()) {
   try {
-    process_ = std::make_unique<Subprocess>(SpawnOptions{.argv = {entry.worker.string()},
-                                                         .environment = environment,
-                                                         .stderr_file = log,
-                                                         .cpus = cpus,
-                                                         .namespaces = namespaces});
+    process_ =
+        std::make_unique<Subprocess>(host_.empty() ? SpawnOptions{.argv = {entry.worker.string()},
+                                                                  .environment = environment,
+                                                                  .stderr_file = log,
+                                                                  .cpus = cpus,
+                                                                  .namespaces = seat.namespaces}
+                                                   : on_host(host_, settings, entry.worker.string(), environment, log));
   } catch (const Error& e) {
     fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
   }
@@ -110,8 +134,9 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
         fault(OutcomeKind::failed, cat(name_, ": ", e.what()));
       }
       first = first && rows.empty();
+      if (!rows.empty()) last_step_ = rows.back().step;
     }
-    if (elapsed_seconds(last_sign) > deadline) hung(doing, deadline);
+    if (called() || elapsed_seconds(last_sign) > deadline) hung(doing, elapsed_seconds(last_sign));
     if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
     if (interrupted && elapsed_seconds(*interrupted) > last_words) end_interrupted(doing);
     const bool done = enough(rows) || settings_.interrupted();
@@ -145,9 +170,10 @@ protocol::Message WorkerProcess::receive(std::string_view doing, double seconds,
     if (auto message = receive_within(doing, std::min(kSlice, seconds))) return std::move(*message);
     if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
     if (interrupted && elapsed_seconds(*interrupted) >= last_words) end_interrupted(doing);
+    if (called()) break;
     if (!greeted_ && !named_ && elapsed_seconds(begin) > settings_.deadlines.patience) name_the_silent(seconds);
   }
-  hung(doing, seconds);
+  hung(doing, elapsed_seconds(begin));
 }
 
 std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view doing, double seconds) {
@@ -175,7 +201,7 @@ void WorkerProcess::refuse(const protocol::Message& message, std::string_view do
     throw WorkerFault(Outcome{.kind = oom ? OutcomeKind::oom : outcome_of(*failure),
                               .reason = within_limit(failure->sentence),
                               .repro = ""},
-                      error_kind_of(*failure));
+                      error_kind_of(*failure), {}, failure->step);
   }
   process_->terminate(0);
   fault(OutcomeKind::failed, cat(name_, " broke the protocol while ", doing, ": it sent another reply than expected"));
@@ -190,6 +216,8 @@ void WorkerProcess::ended(std::string_view doing) {
   if (lacked_memory(log_end()))
     fault(OutcomeKind::oom,
           within_limit(cat(name_, " ", status->signal ? "was " : "", status->words(), " while ", doing, last_words())));
+  if (!host_.empty() && !greeted_ && status->code == kSshFailed)
+    fault(OutcomeKind::unavailable, cat(name_, " cannot be started: ", last_line()));
   if (!greeted_)
     if (const auto lacking = start_fault(*status, last_line()))
       fault(OutcomeKind::unavailable, cat(name_, " cannot start here: ", *lacking));
@@ -214,8 +242,28 @@ void WorkerProcess::name_the_silent(double seconds) {
 }
 
 void WorkerProcess::hung(std::string_view doing, double seconds) {
+  const Outcome outcome{.kind = OutcomeKind::timeout,
+                        .reason = cat(name_, " gave no sign for ", format_seconds(seconds), " while ", doing),
+                        .repro = ""};
+  if (roll_call_) throw WorkerFault(outcome, ErrorKind::unsupported, {}, asked_step(doing));
   process_->terminate(settings_.deadlines.grace);
-  fault(OutcomeKind::timeout, cat(name_, " gave no sign for ", format_seconds(seconds), " while ", doing));
+  throw WorkerFault(outcome);
+}
+
+std::optional<int64_t> WorkerProcess::asked_step(std::string_view doing) {
+  try {
+    process_->write_line(protocol::to_line(protocol::Ping{}), kRollCall);
+  } catch (const Error&) {  // it does not read
+    return std::nullopt;
+  }
+  const auto begin = Clock::now();
+  while (elapsed_seconds(begin) < kRollCall) {
+    const auto message = receive_within(doing, kRollCall - elapsed_seconds(begin));
+    if (!message) break;
+    if (const auto* reply = std::get_if<protocol::PingReply>(&*message)) return reply->step;
+    if (std::holds_alternative<protocol::Failure>(*message)) refuse(*message, doing);
+  }
+  return std::nullopt;
 }
 
 void WorkerProcess::fault(OutcomeKind kind, const std::string& reason) {

@@ -1,6 +1,7 @@
 // One worker process and the conversation with it. Whatever goes wrong comes out as a WorkerFault: an outcome with a
 // reason.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <span>
 
@@ -13,28 +14,46 @@ namespace tbd {
 
 class WorkerFault : public std::exception {
  public:
-  explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported, std::optional<int> signal = {})
-      : outcome_(std::move(outcome)), error_(error), signal_(signal) {}
+  explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported, std::optional<int> signal = {},
+                       std::optional<int64_t> step = {})
+      : outcome_(std::move(outcome)), error_(error), signal_(signal), step_(step) {}
   const Outcome& outcome() const { return outcome_; }
   std::optional<int> signal() const { return signal_; }  // that ended the process, sent by itself or from outside
   ErrorKind error() const { return error_; }             // whose fault it was, where no record is kept
+  std::optional<int64_t> step() const { return step_; }  // that the worker says that it is in; 0: in none
   const char* what() const noexcept override { return outcome_.reason.c_str(); }
 
  private:
   Outcome outcome_;
   ErrorKind error_;
   std::optional<int> signal_;
+  std::optional<int64_t> step_;
+};
+
+inline constexpr double kRollCall = 2;  // seconds in which one of several workers says which step it is in
+
+// Where a worker runs, if not beside the runner: in namespaces of this machine, or on another one.
+struct WorkerSeat {
+  Namespaces namespaces = {};
+  std::string host;
 };
 
 class WorkerProcess {
  public:
   // `variables` and `cpus` are those of the thread plan; stderr goes to `log`, where it is not empty.
-  // A worker that cannot be started is a fault of kind `unavailable`.
+  // A worker that cannot be started is a fault of kind `unavailable`. On a host it is started by settings.ssh, with
+  // the same path, and binds itself to no cpus.
   WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
                 const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
-                const std::filesystem::path& log, const Namespaces& namespaces = {});
+                const std::filesystem::path& log, const WorkerSeat& seat = {});
 
   pid_t pid() const { return process_->pid(); }
+  int64_t last_step() const { return last_step_; }  // of the rows that came; 0 before them
+
+  // Of a worker that is one of several, whose silence says nothing of it. When its time is over, or `roll_call` is set,
+  // it is asked which step it is in and goes on; the fault of kind `timeout` has the step, and none where it does not
+  // answer.
+  void obey(const std::atomic<bool>& roll_call) { roll_call_ = &roll_call; }
   // The budget of what it holds on the device, which a fault of kind `oom` names. On the CPU the process may from now
   // on hold this many bytes of private memory that it can write (RLIMIT_DATA): its heap, its anonymous mappings,
   // touched or not, stacks of its threads, variables of its libraries; what it asks for beyond is refused. Each process
@@ -69,7 +88,9 @@ class WorkerProcess {
   }
   [[noreturn]] void refuse(const protocol::Message& message, std::string_view doing);
   [[noreturn]] void ended(std::string_view doing);
+  bool called() const { return roll_call_ && *roll_call_; }
   [[noreturn]] void hung(std::string_view doing, double seconds);
+  std::optional<int64_t> asked_step(std::string_view doing);
   [[noreturn]] void end_interrupted(std::string_view doing);
   void name_the_silent(double seconds);
   [[noreturn]] void fault(OutcomeKind kind, const std::string& reason);
@@ -79,14 +100,15 @@ class WorkerProcess {
   std::string last_line() const;                      // that the worker wrote to stderr
   std::string last_words() const;                     // the same as the end of a sentence
 
-  std::string name_;
+  std::string name_, host_;
   const RunnerSettings& settings_;
   std::filesystem::path log_;
   std::optional<int64_t> oom_kills_before_;
   std::unique_ptr<Subprocess> process_;
   bool greeted_ = false;  // hello was answered
   bool named_ = false;    // as one that does not
-  int64_t memory_limit_ = 0;
+  int64_t memory_limit_ = 0, last_step_ = 0;
+  const std::atomic<bool>* roll_call_ = nullptr;
 };
 
 }  // namespace tbd

@@ -82,8 +82,11 @@ void Worker::serve() {
     try {
       message = answer(request);
     } catch (...) {
-      message = failure_of(std::current_exception());
+      protocol::Failure failure = failure_of(std::current_exception());
+      if (const int64_t step = channel_.step(); step > 0) failure.step = step;
+      message = std::move(failure);
     }
+    channel_.enter_step(0);
     channel_.send(message);
     if (std::holds_alternative<protocol::Bye>(request)) return;
   }
@@ -167,6 +170,7 @@ protocol::Message Worker::on(const protocol::Read& request) {
 protocol::Message Worker::on(const protocol::Run& request) {
   require(loaded_.has_value(), "nothing is loaded");
   require(request.steps >= 1 && request.first_step >= 1, "a run needs a step");
+  channel_.enter_step(request.first_step);
   const RankPlace place = loaded_->world.value_or(World{}).place;
   Inputs inputs(input_needs(loaded_->program, loaded_->bindings, place), request.input, loaded_->seed,
                 [this](std::span<double> values) { session_.sum_over_ranks(values); });
@@ -181,6 +185,7 @@ protocol::Message Worker::on(const protocol::Run& request) {
                  .counters = counters_ ? &*counters_ : nullptr,
                  .blocks = blocks_of(request),
                  .stop_requested = [this] { return channel_.stop_requested(); },
+                 .done = [this](int64_t step) { channel_.enter_step(step + 1); },
                  .send = [this](std::span<const StepRow> rows) { channel_.send(protocol::pack(rows)); }});
   protocol::RunReply reply = loop.run(request);
   if (request.traced) tracer_->flush();
@@ -285,9 +290,9 @@ protocol::Message Worker::on(const protocol::Link& request) {
   return reply;
 }
 
-protocol::Message Worker::on(const protocol::Stop&) const {
-  return protocol::ByeReply{};
-}  // never: the channel keeps stops to itself
+// Never: the channel keeps these two to itself.
+protocol::Message Worker::on(const protocol::Stop&) const { return protocol::ByeReply{}; }
+protocol::Message Worker::on(const protocol::Ping&) const { return protocol::PingReply{channel_.step()}; }
 
 protocol::Message Worker::on(const protocol::Bye&) {
   if (tracer_) tracer_->finish();

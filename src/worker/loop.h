@@ -37,6 +37,7 @@ class Worker {
   protocol::Message on(const protocol::Gemm& request);
   protocol::Message on(const protocol::Link& request);
   protocol::Message on(const protocol::Stop&) const;
+  protocol::Message on(const protocol::Ping&) const;
   protocol::Message on(const protocol::Bye&);
 
   Session& session_;

@@ -23,7 +23,9 @@ inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;  // of the gradie
 // How the ranks find each other and exchange gradients.
 struct World {
   RankPlace place;
-  std::string store;                        // a file that all ranks see, where they meet; absent until the first comes
+  // A file that all ranks see, where they meet; absent until the first comes. Empty: they have no such file, and meet
+  // at the address and port of rank 0.
+  std::string store;
   std::vector<std::string> addresses = {};  // at which each rank listens, by rank; empty: the loopback of one machine
   std::vector<int64_t> ports;               // there, by rank: for engines whose ranks listen
   double timeout_seconds = 60;              // that a rank waits for the others, in any one exchange

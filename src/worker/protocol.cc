@@ -196,20 +196,25 @@ void fields(M& m, auto visit) {
   visit("began_ns", m.began_ns);
   visit("ended_ns", m.ended_ns);
 }
+template <Is<PingReply> M>
+void fields(M& m, auto visit) {
+  visit("step", m.step);
+}
 template <Is<Failure> M>
 void fields(M& m, auto visit) {
   visit("kind", m.kind);
   visit("sentence", m.sentence);
   visit("fatal", m.fatal);
+  visit("step", m.step);
 }
 
 namespace {
 
-constexpr const char* kRequests[] = {"hello",  "check",  "load", "write", "read", "run", "evaluate",
-                                     "answer", "survey", "gemm", "link",  "stop", "bye"};
+constexpr const char* kRequests[] = {"hello",  "check",  "load", "write", "read", "run",  "evaluate",
+                                     "answer", "survey", "gemm", "link",  "stop", "ping", "bye"};
 static_assert(std::size(kRequests) == std::variant_size_v<Request>);
-constexpr const char* kMessages[] = {"hello",    "check",  "load",   "write", "read", "steps", "run",
-                                     "evaluate", "answer", "survey", "gemm",  "link", "bye",   "failure"};
+constexpr const char* kMessages[] = {"hello",  "check",  "load", "write", "read", "steps", "run",    "evaluate",
+                                     "answer", "survey", "gemm", "link",  "ping", "bye",   "failure"};
 static_assert(std::size(kMessages) == std::variant_size_v<Message>);
 
 template <class Variant, class Names>

@@ -98,9 +98,11 @@ struct Link {  // time all-reduces by the engine that sums over the ranks, alone
   double seconds = 0;       // none begins later than this after the first where 5 are done; 0: no limit
 };
 struct Stop {};  // at any time: the run in progress ends after its current step
+struct Ping {};  // at any time: a worker that is one of several answers at once, within a step too
 struct Bye {};
 
-using Request = std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Link, Stop, Bye>;
+using Request =
+    std::variant<Hello, Check, Load, Write, Read, Run, Evaluate, Answer, Survey, Gemm, Link, Stop, Ping, Bye>;
 
 // Worker to runner.
 struct HelloReply {
@@ -166,15 +168,19 @@ struct GemmReply {
 struct LinkReply {
   std::vector<int64_t> began_ns, ended_ns;
 };
+struct PingReply {
+  int64_t step = 0;  // that it is in; 0: in none
+};
 struct ByeReply {};
 struct Failure {     // the request could not be done; the worker lives on unless it says fatal
   std::string kind;  // an ErrorKind name, "oom" or "nonfinite"
   std::string sentence;
   bool fatal = false;
+  std::optional<int64_t> step;  // that it was in
 };
 
 using Message = std::variant<HelloReply, CheckReply, LoadReply, WriteReply, ReadReply, Steps, RunReply, EvaluateReply,
-                             AnswerReply, SurveyReply, GemmReply, LinkReply, ByeReply, Failure>;
+                             AnswerReply, SurveyReply, GemmReply, LinkReply, PingReply, ByeReply, Failure>;
 
 // One line without the newline. from: Error(invalid) that says what is wrong with the line.
 std::string to_line(const Request& request);

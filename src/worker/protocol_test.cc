@@ -51,6 +51,7 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
                                     Gemm{},
                                     Link{DType::bf16, 256, 20, 0.5},
                                     Stop{},
+                                    Ping{},
                                     Bye{}};
   for (const Request& request : all) {
     const std::string line = to_line(request);
@@ -82,7 +83,9 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
                                     GemmReply{1e9},
                                     GemmReply{},
                                     LinkReply{{1, 5}, {4, 9}},
+                                    PingReply{4},
                                     ByeReply{},
+                                    Failure{"io", "a rank is gone", false, 5},
                                     Failure{"oom", "out of memory", true}};
   for (const Message& message : all) EXPECT_EQ(to_line(message_from(to_line(message))), to_line(message));
   const auto back = std::get<RunReply>(message_from(to_line(Message(run))));

@@ -145,6 +145,7 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
     meter_.restart();
   }
   rows_.append(row);
+  parts_.done(number);
   count(number);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
   if (off_cpu_) off_cpu_->step_done();

@@ -34,7 +34,8 @@ class StepLoop {
     Counters* counters = nullptr;  // of pass trace: read after each step
     StepBlocks* blocks = nullptr;  // of pass clean: measures the cores between blocks of steps
     std::function<bool()> stop_requested;
-    std::function<void(std::span<const StepRow>)> send;  // after the first step, then at most four times a second
+    std::function<void(int64_t step)> done = [](int64_t) {};  // after each step
+    std::function<void(std::span<const StepRow>)> send;       // after the first step, then at most four times a second
   };
   explicit StepLoop(const Parts& parts);
   protocol::RunReply run(const protocol::Run& request);

@@ -15,6 +15,8 @@
 namespace tbd {
 namespace {
 
+constexpr std::chrono::seconds kAbandoned{10};  // from the end of input
+
 // The protocol's own descriptor; whatever writes to stdout from now on reaches stderr.
 int take_stdout() {
   const int protocol = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -31,7 +33,7 @@ int worker_main(std::unique_ptr<Session> (*make)()) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = 0;
   try {
-    Channel channel(in, out);
+    Channel channel(in, out, kAbandoned);
     std::unique_ptr<Session> session;
     try {
       session = make();

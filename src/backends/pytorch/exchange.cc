@@ -6,6 +6,7 @@
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <type_traits>
 
@@ -111,12 +112,29 @@ class Buckets final : public GradientExchange {
   std::unique_ptr<c10d::Reducer> reducer_;
 };
 
+// Where the ranks have no file in common.
+c10::intrusive_ptr<c10d::Store> store_of_rank_0(const World& world, std::chrono::milliseconds timeout) try {
+  require(!world.ports.empty(), "pytorch needs a port for rank 0, or a file that all ranks see");
+  return c10::make_intrusive<c10d::TCPStore>(world.address(0),
+                                             c10d::TCPStoreOptions{.port = static_cast<uint16_t>(world.ports[0]),
+                                                                   .isServer = world.place.rank == 0,
+                                                                   .numWorkers = static_cast<size_t>(world.place.world),
+                                                                   .timeout = timeout});
+} catch (const c10::Error& e) {
+  const std::string said = sentence_of(e);
+  if (world.place.rank != 0 || said.find("ddress already in use") == std::string::npos) throw;
+  fail(ErrorKind::io, kPortIsTaken, " ", world.address(0), ":", world.ports[0], ": ", said);
+}
+
 class Gloo final : public Exchange {
  public:
   explicit Gloo(const World& world) : world_(world) {
     const auto timeout = std::chrono::milliseconds(static_cast<int64_t>(1e3 * world.timeout_seconds));
     const auto rank = static_cast<int>(world.place.rank), size = static_cast<int>(world.place.world);
-    store_ = c10::make_intrusive<c10d::FileStore>(world.store, size);
+    if (world.store.empty())
+      store_ = store_of_rank_0(world, timeout);
+    else
+      store_ = c10::make_intrusive<c10d::FileStore>(world.store, size);
     store_->setTimeout(timeout);
     const auto options = c10d::ProcessGroupGloo::Options::create(timeout);
     options->threads = 1;
