@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/json_value.h"
 #include "base/philox.h"
 
 namespace tbd {
@@ -157,21 +156,6 @@ TEST(LinkFigures, HaveTheFactorsOfNcclTests) {
     EXPECT_DOUBLE_EQ(figures.busbw, factor * 1e9) << engine;
     EXPECT_EQ(figures.slow_share, 0);
   }
-}
-
-TEST(LinkSweepFile, ComesBackAsItWas) {
-  LinkSweep one = made_sweep(2, {DType::f32, DType::bf16}, {});
-  one.framework = "pytorch";
-  const std::string text = to_text(one, {});
-  const LinkSweep back = link_sweep_from(text, "file");
-  EXPECT_EQ(to_text(back, {}), text);
-  EXPECT_EQ(back.sizes.size(), 20u);
-  std::string hostile = text;
-  hostile.replace(hostile.find("\"version\": 1"), 12, "\"version\": 2");
-  EXPECT_THROW((void)link_sweep_from(hostile, "file"), Error);
-  one.sizes[0].times_ns[0] = 0;
-  EXPECT_THROW((void)link_sweep_from(to_text(one, {}), "file"), Error);
-  EXPECT_THROW((void)link_sweep_from("{}", "file"), Error);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace tbd {
 
-void require_known_name(std::string_view what, std::string_view name, std::span<const std::string> known) {
+void require_known_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) == known.end()) fail(ErrorKind::usage, unknown_name(what, name, known));
 }
 

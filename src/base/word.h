@@ -4,7 +4,6 @@
 #include <compare>
 #include <concepts>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +50,7 @@ std::vector<Kind> words_of(const std::vector<std::string>& texts) {
 
 // Throws Error(usage) with the nearest names where `name` is not among `known`: "unknown pass 'trac', did you mean
 // ...".
-void require_known_name(std::string_view what, std::string_view name, std::span<const std::string> known);
+void require_known_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 // Of a kind with a name, kWhat, and all its values, kKnown. Throws as require_known_name.
 template <AnyWord Kind>
 void require_known(const Kind& word) {

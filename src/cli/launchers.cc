@@ -8,7 +8,7 @@
 namespace tbd::cli {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
+using Variables = std::map<std::string, std::string>;
 
 // The variables of a launcher. Slurm sets the same in a batch script, which is no rank of a step.
 struct Launcher {
@@ -25,7 +25,7 @@ struct Seat {
   std::string said;  // "RANK=1 WORLD_SIZE=2"
 };
 
-std::optional<Seat> seat_of(const Launcher& launcher, const Environment& environment) {
+std::optional<Seat> seat_of(const Launcher& launcher, const Variables& environment) {
   const auto rank = environment.find(launcher.rank), size = environment.find(launcher.size);
   if (rank == environment.end() || size == environment.end()) return std::nullopt;
   if (launcher.needs && !environment.contains(launcher.needs)) return std::nullopt;
@@ -56,7 +56,7 @@ std::vector<std::string> hosts_from(const std::string& text) {
   return hosts;
 }
 
-void require_alone(const Environment& environment) {
+void require_alone(const Variables& environment) {
   std::vector<Seat> seats;
   for (const Launcher& launcher : kLaunchers)
     if (const auto seat = seat_of(launcher, environment)) seats.push_back(*seat);

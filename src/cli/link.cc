@@ -5,6 +5,7 @@
 #include "base/amounts.h"
 #include "base/files.h"
 #include "base/json_value.h"
+#include "base/link_limits.h"
 #include "cli/commands.h"
 #include "cli/locations.h"
 #include "cli/workload_options.h"
@@ -19,7 +20,8 @@ namespace {
 Table sizes_table(const LinkSweep& sweep) {
   const Algorithm algorithm = algorithm_of(sweep.engine, sweep.workers);
   Table table{.title = cat("All-reduce between ", sweep.workers, " workers of ", sweep.framework, " ",
-                           sweep.framework_version, " by ", sweep.engine)};
+                           sweep.framework_version, " by ", sweep.engine,
+                           sweep.link.empty() ? "" : cat(" over ", sweep.link))};
   table.columns = {{"type", "type"},
                    {"bytes", "size", Unit::bytes},
                    {"repetitions", "repetitions", Unit::count},
@@ -28,10 +30,13 @@ Table sizes_table(const LinkSweep& sweep) {
                    {"slow", "slow", Unit::fraction},
                    {"algbw", "algbw, B/s", Unit::bytes},
                    {"busbw", "busbw, B/s", Unit::bytes}};
+  const double rate = limits_of(Link(sweep.link)).bits_per_second / 8;
+  if (rate > 0) table.columns.push_back({"of_link", "of the link", Unit::fraction});
   for (const LinkTimes& size : sweep.sizes) {
     const LinkFigures figures = figures_of(size, algorithm);
     table.rows.push_back({std::string(exchanged_name(size.dtype)), size.bytes, std::ssize(size.times_ns), figures.fast,
                           figures.median, figures.slow_share, figures.algbw, figures.busbw});
+    if (rate > 0) table.rows.back().push_back(figures.busbw / rate);
   }
   table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long"};
   return table;
@@ -72,6 +77,7 @@ class LinkCommand final : public Command {
                    {.show_default = true});
     options.option("--workers", workers_, "Workers that sum together, each on cores of its own",
                    {.show_default = true});
+    declare_axis(options, "link", link_);
     options.option("--dtype", dtypes_, "Types to sum, comma-separated: fp32, bf16, fp16, fp64 [fp32]",
                    {.separator = ','});
     options.option("--sizes", sizes_,
@@ -107,6 +113,7 @@ class LinkCommand final : public Command {
  private:
   void read_request() {
     request_.workers = positive(workers_, "--workers");
+    request_.link = link_of(limits_of(Link(link_)));
     request_.repetitions = positive(repetitions_, "--repetitions");
     request_.seconds = number_from(seconds_, "--seconds");
     if (request_.seconds <= 0) fail(ErrorKind::usage, "--seconds must be above 0, got ", seconds_);
@@ -125,7 +132,7 @@ class LinkCommand final : public Command {
   }
 
   LinkRequest request_;
-  std::string workers_ = "2", repetitions_ = "200", seconds_ = "1", out_;
+  std::string workers_ = "2", repetitions_ = "200", seconds_ = "1", link_, out_;
   std::vector<std::string> dtypes_, sizes_;
   OutputOptions output_;
 };

@@ -47,6 +47,7 @@ void fields(T& sweep, auto visit) {
   visit("framework_version", sweep.framework_version);
   visit("engine", sweep.engine);
   visit("workers", sweep.workers);
+  visit("link", sweep.link);
   visit("threads", sweep.threads);
   visit("sizes", sweep.sizes);
 }

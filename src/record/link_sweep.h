@@ -20,7 +20,9 @@ struct LinkTimes {
 struct LinkSweep {
   std::string created, tool;
   std::string framework, framework_version, engine;
-  int64_t workers = 2, threads = 1;  // threads of each worker
+  int64_t workers = 2;
+  std::string link;     // between them, "1Gbit"; empty: the loopback
+  int64_t threads = 1;  // of each worker
   std::vector<LinkTimes> sizes;
   std::string environment_hash;  // of the machine; empty: unknown
 };

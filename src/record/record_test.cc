@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "record/link_sweep.h"
 #include "record/reader.h"
 #include "record/seal.h"
 #include "record/steps.h"
@@ -336,6 +337,22 @@ TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
     EXPECT_EQ(run_from_json(json).request, request);
     EXPECT_EQ(run_from_json(json).workload.data, data);
   }
+}
+
+TEST(LinkSweepFile, ComesBackAsItWas) {
+  LinkSweep one = {.framework = "pytorch", .framework_version = "2.15.0", .engine = "gloo"};
+  for (const DType dtype : {DType::f32, DType::bf16})
+    one.sizes.push_back({.dtype = dtype, .bytes = 256, .times_ns = {1'000, 2'000}});
+  const std::string text = to_text(one, {});
+  const LinkSweep back = link_sweep_from(text, "file");
+  EXPECT_EQ(to_text(back, {}), text);
+  EXPECT_EQ(back.sizes.size(), 2u);
+  std::string hostile = text;
+  hostile.replace(hostile.find("\"version\": 1"), 12, "\"version\": 2");
+  EXPECT_THROW((void)link_sweep_from(hostile, "file"), Error);
+  one.sizes[0].times_ns[0] = 0;
+  EXPECT_THROW((void)link_sweep_from(to_text(one, {}), "file"), Error);
+  EXPECT_THROW((void)link_sweep_from("{}", "file"), Error);
 }
 
 }  // namespace

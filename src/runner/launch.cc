@@ -134,14 +134,11 @@ class LaunchRun {
     rows_.emplace(folder, workers());
     std::optional<TemporaryFolder> meeting;
     if (workers() > 1) meeting.emplace("tbd-world");
-    const std::unique_ptr<EmulatedLinks> links = emulated_links();
     Team team(prepared_, settings_,
               {.world = workers(),
                .folder = meeting ? meeting->path() : folder,
                .logs = rows_->logs(),
-               .cores = prepared_.rank_cores,
-               .namespaces = links ? links->namespaces() : std::vector<Namespaces>(),
-               .addresses = links ? links->addresses() : std::vector<std::string>()});
+               .cores = prepared_.rank_cores});
     greet(team);
     if (result_.info.number == 1) check(team.rank(0));
     load(team);
@@ -173,16 +170,6 @@ class LaunchRun {
 
   int64_t workers() const { return prepared_.cell.workers; }
   std::string of_rank(size_t rank) const { return workers() == 1 ? "" : cat("rank ", rank, " of ", workers(), ": "); }
-
-  std::unique_ptr<EmulatedLinks> emulated_links() const {
-    const Link& link = prepared_.cell.link;
-    if (link.empty()) return nullptr;
-    try {
-      return std::make_unique<EmulatedLinks>(link, workers(), settings_.environment);
-    } catch (const Error& e) {
-      fault(OutcomeKind::unavailable, cat("links of ", link, " cannot be emulated here: ", e.what()));
-    }
-  }
 
   // Of each rank whose link is emulated.
   std::vector<std::optional<LinkBytes>> link_bytes_of(Team& team) const {

@@ -34,7 +34,8 @@ PreparedCell prepared_cell(const LinkRequest& request, const RunnerSettings& set
                          .config = smallest.config,
                          .framework = request.framework,
                          .batch = 2,
-                         .workers = request.workers};
+                         .workers = request.workers,
+                         .link = request.link};
   PreparedCell prepared = prepare(cell, Effort::smoke, settings);
   if (prepared.refused) throw WorkerFault(*prepared.refused);
   return prepared;
@@ -55,7 +56,7 @@ std::vector<int64_t> times_of(const std::vector<protocol::LinkReply>& ranks) {
   return out;
 }
 
-void require_alike(const std::vector<protocol::LinkReply>& ranks) {
+void require_as_many(const std::vector<protocol::LinkReply>& ranks) {
   const size_t count = ranks.front().began_ns.size();
   for (const protocol::LinkReply& rank : ranks)
     if (count == 0 || rank.began_ns.size() != count || rank.ended_ns.size() != count)
@@ -82,6 +83,7 @@ void measure_link(const LinkRequest& request, const RunnerSettings& settings, Li
            .framework = prepared.worker->framework,
            .framework_version = prepared.worker->version,
            .workers = request.workers,
+           .link = request.link.text(),
            .threads = prepared.threads.threads};
   const TemporaryFolder scratch("tbd-link");
   doing(cat("starting ", request.workers, " workers of ", request.framework));
@@ -95,7 +97,7 @@ void measure_link(const LinkRequest& request, const RunnerSettings& settings, Li
       const auto replies =
           team.ask<protocol::LinkReply>(protocol::Link{dtype, bytes, request.repetitions, request.seconds},
                                         cat("exchanging ", what), request.seconds + settings.deadlines.step);
-      require_alike(replies);
+      require_as_many(replies);
       sweep.sizes.push_back({dtype, bytes, times_of(replies)});
     }
   team.bye();

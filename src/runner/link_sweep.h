@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "base/workload_words.h"
 #include "record/link_sweep.h"
 
 namespace tbd {
@@ -15,6 +16,7 @@ std::vector<int64_t> usual_exchange_sizes();
 struct LinkRequest {
   std::string framework = "pytorch";
   int64_t workers = 2;
+  Link link = {};  // between them; empty: the loopback
   std::vector<DType> dtypes = {DType::f32};
   std::vector<int64_t> sizes = usual_exchange_sizes();  // bytes
   int64_t repetitions = 200;                            // of each size, at most

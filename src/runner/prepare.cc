@@ -92,8 +92,8 @@ void require_trainable_together(const Workload& cell, const RunnerSettings& sett
   if (cell.device != Device::kCpu)
     fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);
   if (!cell.link.empty() && !settings.hosts.empty())
-    fail(ErrorKind::usage, "a link of ", cell.link, " is made on this machine, and the workers are to run on hosts: ",
-         "name one of both");
+    fail(ErrorKind::usage, "a link of ", cell.link,
+         " is made on this machine, and the workers are to run on hosts: ", "name one of both");
   if (cell.batch == kLargestThatFits)
     fail(ErrorKind::usage, "the largest batch is looked for with one worker, got ", cell.workers,
          ": name the batch of each worker");

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "runner/emulated_links.h"
+
 namespace tbd {
 namespace {
 
@@ -78,15 +80,30 @@ void require_alike(const std::vector<Reply>& replies) {
     }
 }
 
+std::unique_ptr<EmulatedLinks> links_of(const PreparedCell& prepared, const RunnerSettings& settings, int64_t world) {
+  const Link& link = prepared.cell.link;
+  if (link.empty()) return nullptr;
+  try {
+    return std::make_unique<EmulatedLinks>(link, world, settings.environment);
+  } catch (const Error& e) {
+    throw WorkerFault({.kind = OutcomeKind::unavailable,
+                       .reason = cat("links of ", link, " cannot be emulated here: ", e.what()),
+                       .repro = ""});
+  }
+}
+
 }  // namespace
 
 Team::Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options)
-    : prepared_(prepared), settings_(settings), options_(options) {
+    : prepared_(prepared), settings_(settings), options_(options), links_(links_of(prepared, settings, options.world)) {
   start();
 }
 
+Team::~Team() = default;
+
 void Team::start() {
   ranks_.clear();
+  const std::vector<Namespaces> namespaces = links_ ? links_->namespaces() : std::vector<Namespaces>();
   for (int64_t rank = 0; rank < options_.world; ++rank) {
     const auto at = static_cast<size_t>(rank);
     const std::string log = options_.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
@@ -94,8 +111,7 @@ void Team::start() {
         *prepared_.worker, settings_, worker_environment(prepared_, settings_),
         options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
         options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
-        WorkerSeat{options_.namespaces.empty() ? Namespaces() : options_.namespaces.at(at),
-                   settings_.hosts.empty() ? "" : settings_.hosts.at(at)}));
+        WorkerSeat{links_ ? namespaces.at(at) : Namespaces(), settings_.hosts.empty() ? "" : settings_.hosts.at(at)}));
     if (const auto budget = prepared_.cell.memory_budget_bytes)
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
     if (options_.world > 1) ranks_.back()->obey(roll_call_);
@@ -212,6 +228,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
 
 // "user@host" listens at "host".
 std::vector<std::string> Team::addresses() const {
+  if (links_) return links_->addresses();
   std::vector<std::string> all;
   for (size_t rank = 0; rank < ranks_.size() && !settings_.hosts.empty(); ++rank)
     all.push_back(settings_.hosts.at(rank).substr(settings_.hosts[rank].rfind('@') + 1));

@@ -11,13 +11,13 @@
 
 namespace tbd {
 
+class EmulatedLinks;
+
 struct TeamOptions {
   int64_t world = 1;
   std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
   std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
-  std::vector<Namespaces> namespaces = {};       // by rank; empty: those of this program
-  std::vector<std::string> addresses = {};       // by rank, there; empty: the loopback
   std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
 };
 
@@ -28,8 +28,12 @@ struct RankFault {
 
 class Team {
  public:
-  // Starts the workers of the cell, which outlives the team, on this machine, each within the cell's memory budget.
+  // Starts the workers of the cell, which outlives the team, on the settings' hosts or on this machine: each within the
+  // cell's memory budget and behind its link. A link that cannot be made here is a fault of kind `unavailable`.
   Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
 
   int64_t world() const { return static_cast<int64_t>(ranks_.size()); }
   WorkerProcess& rank(int64_t number) { return *ranks_.at(static_cast<size_t>(number)); }
@@ -66,7 +70,8 @@ class Team {
   const PreparedCell& prepared_;
   const RunnerSettings& settings_;
   TeamOptions options_;
-  std::atomic<bool> roll_call_ = false;  // that each worker obeys: outlives them
+  std::atomic<bool> roll_call_ = false;   // that each worker obeys: outlives them
+  std::unique_ptr<EmulatedLinks> links_;  // of a cell that has one
   std::vector<std::unique_ptr<WorkerProcess>> ranks_;
 };
 

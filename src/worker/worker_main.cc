@@ -11,6 +11,7 @@
 #include "measure/step_recorder.h"
 #include "worker/channel.h"
 #include "worker/loop.h"
+#include "worker/session.h"
 
 namespace tbd {
 namespace {

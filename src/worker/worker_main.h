@@ -2,9 +2,10 @@
 #pragma once
 #include <memory>
 
-#include "worker/session.h"
-
 namespace tbd {
+
+class Session;
+std::unique_ptr<Session> make_session();  // of the back-end (worker/session.h)
 
 // Turns fd 1 to stderr, so that no chatter of the framework reaches the protocol, which keeps a private copy; ends with
 // the parent process; makes the session; serves until `bye` or the end of input.

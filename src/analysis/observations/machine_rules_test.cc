@@ -178,5 +178,24 @@ TEST(Scaling, HoldsFailsAndStaysOpen) {
   EXPECT_EQ(verdict({}), RuleVerdict::not_applicable);
 }
 
+TEST(Scaling, IsJudgedByWorkersOverLinks) {
+  Series one = filling("resnet50", {10, 10, 10}, {300, 500, 900});
+  Series slow = filling("resnet50", {8, 12, 16}, {300, 500, 900});
+  slow.workers = 2;
+  slow.link = "100Mbit";
+  Series fast = filling("resnet50", {18, 19, 19}, {300, 500, 900});
+  fast.workers = 2;
+  Results results;
+  results.add(one).add(fast);
+  EXPECT_EQ(results[13].verdict, RuleVerdict::inconclusive) << "there is no slow link";
+  results.add(slow);
+  EXPECT_EQ(results[13].verdict, RuleVerdict::holds) << results[13].effect;
+  EXPECT_EQ(results[13].cases.size(), 4u) << "the smallest batch over the slow link, each over the fast one";
+  EXPECT_THAT(results[13].label, HasSubstr("emulated links"));
+  Results alone;
+  alone.add(slow).add(fast);
+  EXPECT_EQ(alone[13].verdict, RuleVerdict::not_applicable) << "one worker is missing";
+}
+
 }  // namespace
 }  // namespace tbd

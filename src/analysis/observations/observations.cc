@@ -31,7 +31,7 @@ void add_scope(const rules::Scope& scope, std::vector<Observation>& out) {
         rules::lstm_uses_less, rules::batches_fill_units, rules::recurrent_uses_less, rules::long_slow_kernels,
         rules::processors_idle, rules::feature_maps_dominate, rules::full_memory_is_waste})
     out.push_back(rule(scope));
-  out.push_back(rules::scaling_needs_network(scope, {}));  // workers of a record share a machine: no link
+  out.push_back(rules::scaling_needs_network(scope, rules::scaling_points(scope)));
 }
 
 }  // namespace

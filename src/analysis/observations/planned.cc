@@ -6,12 +6,15 @@
 #include <tuple>
 
 #include "analysis/observations/planned_series.h"
+#include "base/link_limits.h"
 #include "base/text.h"
 
 namespace tbd {
 namespace {
 
 using planned::PlannedSeries;
+
+constexpr double kSlowLink = 1e9;  // bits per second
 
 Need need(int observation, std::vector<std::vector<size_t>> groups, bool decidable, std::string lacks) {
   return {observation, decidable, std::move(groups), decidable ? "" : std::move(lacks)};
@@ -119,6 +122,29 @@ Need waste(const std::vector<PlannedSeries>& clean) {
               "sweeps over batches of which one is at most half the largest, of at least two models");
 }
 
+// One worker, several over a slow link, and several over a fast one, all with one batch.
+Need scaling(std::span<const PlannedWorkload> cells) {
+  std::vector<std::vector<size_t>> groups;
+  for (size_t alone = 0; alone < cells.size(); ++alone) {
+    const Workload& one = cells[alone].workload;
+    if (one.workers != 1) continue;
+    std::vector<size_t> group = {alone};
+    bool slow = false, fast = false;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      Workload several = cells[i].workload;
+      const double rate = limits_of(std::exchange(several.link, Link())).bits_per_second;
+      if (std::exchange(several.workers, 1) == 1 || several != one) continue;
+      group.push_back(i);
+      (rate > 0 && rate <= kSlowLink ? slow : fast) = true;
+    }
+    if (slow && fast) groups.push_back(std::move(group));
+  }
+  const bool enough = !groups.empty();
+  return need(13, std::move(groups), enough,
+              "one worker, and two or more over a link of at most 1 Gbit/s and over the loopback (workers = 1, 2; "
+              "link = 1Gbit, loopback), with as many threads for each");
+}
+
 }  // namespace
 
 std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches) {
@@ -128,21 +154,20 @@ std::vector<Need> needs(std::span<const PlannedWorkload> cells, int64_t launches
   const auto four = [](const PlannedSeries& s) { return s.batches.size() >= 4; };
   const auto exact = [](const PlannedSeries& s) { return s.any->workload.framework.starts_with("pytorch"); };
   const std::string swept = "at least two sweeps of four batches or more";
-  return {
-      each_series(1, planned::where(clean, four), swept),
-      saturation(clean),
-      frameworks(clean, launches),
-      each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-      against(5, traced, &NetworkKind::lstm, "LSTM models"),
-      each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
-      against(7, traced, &NetworkKind::recurrent, "recurrent models"),
-      longest_kernels(traced),
-      processors(clean),
-      devices(traced),
-      each_series(11, planned::where(memory, exact),
-                  "the memory pass of at least two models in pytorch, whose ledger is exact"),
-      waste(clean),
-      need(13, {}, false, "workloads of two workers or more over a slow and a fast link, which plans cannot name yet")};
+  return {each_series(1, planned::where(clean, four), swept),
+          saturation(clean),
+          frameworks(clean, launches),
+          each_series(4, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+          against(5, traced, &NetworkKind::lstm, "LSTM models"),
+          each_series(6, planned::where(traced, four), swept + ", traced (passes clean, trace)"),
+          against(7, traced, &NetworkKind::recurrent, "recurrent models"),
+          longest_kernels(traced),
+          processors(clean),
+          devices(traced),
+          each_series(11, planned::where(memory, exact),
+                      "the memory pass of at least two models in pytorch, whose ledger is exact"),
+          waste(clean),
+          scaling(cells)};
 }
 
 }  // namespace tbd

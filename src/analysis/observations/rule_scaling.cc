@@ -2,12 +2,15 @@
 #include <algorithm>
 
 #include "analysis/observations/scope.h"
+#include "base/link_limits.h"
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd::rules {
 namespace {
 
 constexpr double kEfficient = 0.8;
+constexpr double kSlow = 1e9, kFast = 1e10;  // bits per second
 
 // E = X(n) / (n X(1)).
 Ranged efficiency(const ScalingPoint& point) {
@@ -27,7 +30,47 @@ Case scaling_case(const ScalingPoint& point) {
           .records = point.records};
 }
 
+const SweepPoint* point_of(const Sweep& sweep, int64_t batch) {
+  for (const SweepPoint* point : ran(sweep))
+    if (point->batch == batch) return point;
+  return nullptr;
+}
+
+// Of one worker, whose cores are as many as those of each of the several.
+const SweepPoint* alone(const Scope& scope, const Sweep& several, int64_t batch) {
+  std::vector<std::string_view> keys = {"workers", "batch"};
+  for (const Axis& axis : axes())
+    if (axis.of_several) keys.push_back(axis.key);
+  for (const Sweep* sweep : scope.sweeps)
+    if (alike_but(keys, sweep->workload, several.workload))
+      if (const SweepPoint* point = point_of(*sweep, batch)) return point;
+  return nullptr;
+}
+
 }  // namespace
+
+std::vector<ScalingPoint> scaling_points(const Scope& scope) {
+  std::vector<ScalingPoint> points;
+  for (const Sweep* sweep : scope.together) {
+    const MeasuredWorkload& w = sweep->workload;
+    const double rate = limits_of(w.link).bits_per_second;
+    const bool fast = rate == 0 || rate >= kFast;
+    const bool usual = w.exchange == ExchangeMode::kAllReduce && w.wire == WireType::kSame && !w.bucket_bytes;
+    if (!usual || (!fast && rate > kSlow)) continue;
+    for (const SweepPoint* all : ran(*sweep))
+      if (const SweepPoint* one = alone(scope, *sweep, all->batch))
+        points.push_back({.what = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", all->batch,
+                                      w.link.empty() ? "" : cat(", ", w.link)),
+                          .workers = w.workers,
+                          .batch = all->batch,
+                          .fast_link = fast,
+                          .emulated = rate > 0,
+                          .one = ranged(one->throughput()),
+                          .all = ranged(all->throughput()),
+                          .records = hashes({one, all})});
+  }
+  return points;
+}
 
 // On the slow link the smallest batch of each number of workers is a case; on the fast link each point is one.
 Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoint> points) {

@@ -30,6 +30,8 @@ struct Series {
   std::string effort = "quick";
   std::optional<double> machine_use = {};  // busy share of the processors
   double peak = 1.2e12;                    // FLOP/s, of instructions
+  int64_t workers = 1;
+  std::string link = {};  // between them
 };
 
 inline Record record_of(const Series& s, int64_t batch, double throughput) {
@@ -47,6 +49,8 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
   w.device = s.device;
   w.batch = w.samples_per_step = batch;
   w.memory_budget_bytes = s.budget;
+  w.workers = s.workers;
+  w.link = Link(s.link);
   record.run.verified = s.verified;
   record.run.environment["cpu"]["model"] = s.machine;
   record.run.peaks["isa"] = {{s.precision, s.peak}};

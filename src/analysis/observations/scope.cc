@@ -38,7 +38,12 @@ void leave_out(Scope& scope) {
     counts[static_cast<size_t>(why)] += sweep->points.size();
     return why != Left::no;
   });
+  const auto several =
+      std::ranges::stable_partition(scope.sweeps, [](const Sweep* sweep) { return sweep->workload.workers == 1; });
+  scope.together.assign(several.begin(), several.end());
+  scope.sweeps.erase(several.begin(), several.end());
   int64_t disturbed = 0;
+  for (const Sweep* sweep : scope.together) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
   for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
   if (disturbed > 0)
     scope.notes.push_back(

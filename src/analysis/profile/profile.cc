@@ -148,6 +148,27 @@ std::filesystem::path trace_file(const Record& record, const Launch& launch, int
   return worker_folder(record, launch, rank) / "trace.tbdt";
 }
 
+namespace {
+
+// nullopt for one worker, and where a rank left no trace.
+std::optional<ExchangeProfile> exchange_profile(const Record& record) {
+  const int64_t workers = record.run.workload.workers;
+  const Launch* launch = last_launch(record, Pass::kTrace);
+  if (workers == 1 || !launch || !launch->info.traced) return std::nullopt;
+  std::vector<Trace> traces;
+  for (int64_t rank = 0; rank < workers; ++rank) {
+    const std::filesystem::path file = trace_file(record, *launch, rank);
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    traces.push_back(read_trace(file));
+  }
+  std::vector<RankEvents> ranks;
+  for (int64_t rank = 0; rank < workers; ++rank)
+    ranks.push_back(rank_events(traces[static_cast<size_t>(rank)], static_cast<int32_t>(rank)));
+  return exchange_between(ranks, *launch->info.traced);
+}
+
+}  // namespace
+
 std::vector<size_t> untraced_beside(const Launch& launch) { return steps_of_side(launch, false); }
 
 std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {

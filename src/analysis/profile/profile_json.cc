@@ -35,6 +35,28 @@ Json kernel_json(const ProfileKernel& kernel) {
           {"utilization", or_null(kernel.utilization)}};
 }
 
+Json exchange_json(const ExchangeProfile& profile) {
+  if (!profile.withheld.empty()) return {{"withheld", profile.withheld}};
+  Json ranks = Json::array();
+  for (const RankExchange& each : profile.ranks) {
+    ranks.push_back({{"rank", each.rank},
+                     {"computed_s", each.computed},
+                     {"communicating_s", each.communicating},
+                     {"exposed_exchange_s", each.exposed},
+                     {"peer_wait_s", each.waited},
+                     {"began_last", each.last}});
+    if (const auto overlap = each.overlap()) ranks.back()["overlap"] = *overlap;
+  }
+  Json out = {{"steps", profile.steps},
+              {"sums", profile.sums},
+              {"exchange_bytes", profile.bytes},
+              {"transfer_s", profile.transfer},
+              {"ranks", std::move(ranks)}};
+  if (profile.bus_bandwidth) out["bus_bandwidth"] = *profile.bus_bandwidth;
+  if (!profile.straggler.empty()) out["straggler"] = profile.straggler;
+  return out;
+}
+
 }  // namespace
 
 Json to_json(const Profile& profile, const RunInfo& run) {
@@ -70,7 +92,7 @@ Json to_json(const Profile& profile, const RunInfo& run) {
           {"system_share", or_null(profile.system_share)},
           {"minor_faults_per_step", or_null(profile.minor_faults)},
           {"loss_ns", std::move(loss)},
-          {"exchange", profile.exchange ? to_json(*profile.exchange) : Json()},
+          {"exchange", profile.exchange ? exchange_json(*profile.exchange) : Json()},
           {"queue", profile.queue ? to_json(*profile.queue) : Json()},
           {"off_cpu", {{"record", profile.off_cpu}, {"step_loop_waiting_ns", profile.waiting_ns}}},
           {"ops", std::move(ops)},

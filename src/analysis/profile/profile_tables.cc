@@ -209,6 +209,31 @@ Table overhead_table(const Profile& profile) {
   return table;
 }
 
+Table exchange_table(const ExchangeProfile& profile) {
+  Table table{.title = "Exchange between the ranks, a step"};
+  table.columns = {{"rank", "rank", Unit::count},
+                   {"computed_s", "computed", Unit::seconds},
+                   {"communicating_s", "communicating", Unit::seconds},
+                   {"exposed_s", "of it exposed", Unit::seconds},
+                   {"overlap", "hidden", Unit::fraction},
+                   {"waited_s", "waited for others", Unit::seconds},
+                   {"last", "began last", Unit::fraction}};
+  if (!profile.withheld.empty()) {
+    table.notes.push_back(cat("No times: ", profile.withheld, "."));
+    return table;
+  }
+  for (const RankExchange& each : profile.ranks)
+    table.rows.push_back(
+        {each.rank, each.computed, each.communicating, each.exposed, cell(each.overlap()), each.waited, each.last});
+  table.notes.push_back(cat(significant(profile.sums, 3), " sums a step, ", human(profile.bytes, Unit::bytes),
+                            " from each rank; all ranks in them for ", human(profile.transfer, Unit::seconds),
+                            " a step."));
+  if (profile.bus_bandwidth)
+    table.notes.push_back(cat("Bus bandwidth ", human(*profile.bus_bandwidth, Unit::bytes), "/s."));
+  if (!profile.straggler.empty()) table.notes.push_back(profile.straggler);
+  return table;
+}
+
 std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run) {
   std::vector<Table> tables = {utilization_table(profile, Roofs::of(run)), loss_table(profile)};
   if (profile.queue) {

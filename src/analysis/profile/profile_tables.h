@@ -15,6 +15,7 @@ Table profile_kernel_table(const Profile& profile, const RunInfo& run);
 // 2018, tables 5 and 6), and the twin: the five at or above it.
 Table long_below_average_table(const Profile& profile);
 Table long_above_average_table(const Profile& profile);
+Table exchange_table(const ExchangeProfile& profile);
 // Time by node, forward and backward, longest first.
 Table overhead_table(const Profile& profile);
 std::vector<Table> profile_tables(const Profile& profile, const RunInfo& run);
