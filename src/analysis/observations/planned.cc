@@ -14,7 +14,7 @@ namespace {
 
 using planned::PlannedSeries;
 
-constexpr double kSlowLink = 1e9;  // bits per second
+constexpr double kSlowLinkRate = 1e9;  // bits per second
 
 Need need(int observation, std::vector<std::vector<size_t>> groups, bool decidable, std::string lacks) {
   return {observation, decidable, std::move(groups), decidable ? "" : std::move(lacks)};
@@ -135,7 +135,7 @@ Need scaling(std::span<const PlannedWorkload> cells) {
       const double rate = limits_of(std::exchange(several.link, Link())).bits_per_second;
       if (std::exchange(several.workers, 1) == 1 || several != one) continue;
       group.push_back(i);
-      (rate > 0 && rate <= kSlowLink ? slow : fast) = true;
+      (rate > 0 && rate <= kSlowLinkRate ? slow : fast) = true;
     }
     if (slow && fast) groups.push_back(std::move(group));
   }

@@ -10,7 +10,7 @@ namespace tbd::rules {
 namespace {
 
 constexpr double kEfficient = 0.8;
-constexpr double kSlow = 1e9, kFast = 1e10;  // bits per second
+constexpr double kSlowLink = 1e9, kFastLink = 1e10;  // bits per second
 
 // E = X(n) / (n X(1)).
 Ranged efficiency(const ScalingPoint& point) {
@@ -37,7 +37,7 @@ const SweepPoint* point_of(const Sweep& sweep, int64_t batch) {
 }
 
 // Of one worker, whose cores are as many as those of each of the several.
-const SweepPoint* alone(const Scope& scope, const Sweep& several, int64_t batch) {
+const SweepPoint* one_beside(const Scope& scope, const Sweep& several, int64_t batch) {
   std::vector<std::string_view> keys = {"workers", "batch"};
   for (const Axis& axis : axes())
     if (axis.of_several) keys.push_back(axis.key);
@@ -54,11 +54,11 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
   for (const Sweep* sweep : scope.together) {
     const MeasuredWorkload& w = sweep->workload;
     const double rate = limits_of(w.link).bits_per_second;
-    const bool fast = rate == 0 || rate >= kFast;
+    const bool fast = rate == 0 || rate >= kFastLink;
     const bool usual = w.exchange == ExchangeMode::kAllReduce && w.wire == WireType::kSame && !w.bucket_bytes;
-    if (!usual || (!fast && rate > kSlow)) continue;
+    if (!usual || (!fast && rate > kSlowLink)) continue;
     for (const SweepPoint* all : ran(*sweep))
-      if (const SweepPoint* one = alone(scope, *sweep, all->batch))
+      if (const SweepPoint* one = one_beside(scope, *sweep, all->batch))
         points.push_back({.what = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", all->batch,
                                       w.link.empty() ? "" : cat(", ", w.link)),
                           .workers = w.workers,
