@@ -376,7 +376,7 @@ TEST_F(WorkerLoop, TimesExchangesOfSeveralRanks) {
   Load request{.program = toy(), .bindings = {{"N", 4}}};
   request.world = World{.place = {0, 2}};
   ask(request);
-  const auto all = std::get<LinkReply>(ask(Link{DType::f32, 1024, 7}));
+  const auto all = std::get<LinkReply>(ask(protocol::Link{DType::f32, 1024, 7}));
   ASSERT_EQ(all.began_ns.size(), 7u);
   ASSERT_EQ(all.ended_ns.size(), 7u);
   EXPECT_EQ(session_.exchanges, 8) << "one to begin with that is not timed";
@@ -386,16 +386,16 @@ TEST_F(WorkerLoop, TimesExchangesOfSeveralRanks) {
       EXPECT_GE(all.began_ns[i], all.ended_ns[i - 1]);
     }
   }
-  const auto late = std::get<LinkReply>(ask(Link{DType::f32, 1024, 100, 0.001}));
+  const auto late = std::get<LinkReply>(ask(protocol::Link{DType::f32, 1024, 100, 0.001}));
   EXPECT_EQ(late.began_ns.size(), 5u) << "the least, whatever they take";
   session_.other_rank_ends_at = session_.sums + 3;
-  EXPECT_EQ(std::get<LinkReply>(ask(Link{DType::f32, 1024, 100})).began_ns.size(), 2u);
+  EXPECT_EQ(std::get<LinkReply>(ask(protocol::Link{DType::f32, 1024, 100})).began_ns.size(), 2u);
 }
 
 TEST_F(WorkerLoop, OneRankHasNothingToExchange) {
-  EXPECT_THAT(std::get<Failure>(ask(Link{DType::f32, 1024, 7})).sentence, HasSubstr("nothing is loaded"));
+  EXPECT_THAT(std::get<Failure>(ask(protocol::Link{DType::f32, 1024, 7})).sentence, HasSubstr("nothing is loaded"));
   load();
-  EXPECT_THAT(std::get<Failure>(ask(Link{DType::f32, 1024, 7})).sentence, HasSubstr("one rank alone"));
+  EXPECT_THAT(std::get<Failure>(ask(protocol::Link{DType::f32, 1024, 7})).sentence, HasSubstr("one rank alone"));
 }
 
 TEST_F(WorkerLoop, ReportsOutOfMemorySeparately) {
