@@ -36,7 +36,7 @@ Table sizes_table(const LinkSweep& sweep) {
     const LinkFigures figures = figures_of(size, algorithm);
     table.rows.push_back({std::string(exchanged_name(size.dtype)), size.bytes, std::ssize(size.times_ns), figures.fast,
                           figures.median, figures.slow_share, figures.algbw, figures.busbw});
-    if (rate > 0) table.rows.back().push_back(figures.busbw / rate);
+    if (rate > 0) table.rows.back().emplace_back(figures.busbw / rate);
   }
   table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long"};
   return table;
