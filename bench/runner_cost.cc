@@ -7,7 +7,9 @@
 #include <iostream>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "runner/run.h"
+#include "runner/settings.h"
 
 namespace tbd {
 namespace {

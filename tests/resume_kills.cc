@@ -13,6 +13,7 @@
 #include "processes_of.h"
 #include "record/reader.h"
 #include "runner/run.h"
+#include "runner/settings.h"
 
 namespace tbd {
 namespace {

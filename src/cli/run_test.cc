@@ -225,7 +225,7 @@ TEST_F(RunCommand, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(said("--workers", "-1"), HasSubstr("--workers needs a positive whole number, got '-1'"));
   EXPECT_THAT(said("--workers", "1.5"), HasSubstr("--workers needs a positive whole number, got '1.5'"));
   EXPECT_THAT(said("--exchange", "all"), HasSubstr("unknown exchange 'all', did you mean 'all_reduce'"));
-  EXPECT_THAT(said("--wire", "fp32"), HasSubstr("unknown wire type 'fp32', did you mean 'fp16'"));
+  EXPECT_THAT(said("--wire", "fp32"), HasSubstr("unknown wire type 'fp32'; known: same, bf16, fp16"));
   EXPECT_THAT(said("--bucket", "0"), HasSubstr("--bucket needs a size such as 4GiB"));
   EXPECT_THAT(said("--exchange", "none"), HasSubstr("exchange says how several workers train together"));
   EXPECT_THAT(said("--seed", "x"), HasSubstr("--seed needs a whole number of at least 0, got 'x'"));
