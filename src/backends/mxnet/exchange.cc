@@ -2,6 +2,8 @@
 // ends the process whose later waits last too long or whose server is gone.
 #include "backends/mxnet/exchange.h"
 
+#include <arpa/inet.h>
+#include <netdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,12 +30,25 @@ constexpr const char *kServer = "server", *kScheduler = "scheduler", *kWorker = 
 constexpr auto kLook = std::chrono::milliseconds(100);  // the watcher's period
 constexpr double kGrace = 2;                            // seconds for an orderly end
 
+// ps-lite listens at numbers alone.
+std::string numeric(const std::string& host) {
+  const addrinfo wanted{.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  if (const int code = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found); code != 0)
+    fail(ErrorKind::io, "the host ", host, " has no address: ", ::gai_strerror(code));
+  char text[INET_ADDRSTRLEN] = "";
+  const auto* address = reinterpret_cast<const sockaddr_in*>(found->ai_addr);
+  ::inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
+  ::freeaddrinfo(found);
+  return text;
+}
+
 StorePlace place_of(const World& world, const std::string& role) {
   return {.role = role,
-          .scheduler = world.address(0),
+          .scheduler = numeric(world.address(0)),
           .port = world.ports.at(0),
           .ranks = world.place.world,
-          .host = world.address(world.place.rank)};
+          .host = numeric(world.address(world.place.rank))};
 }
 
 std::map<std::string, std::string> own_environment() {
