@@ -157,8 +157,11 @@ class Trial:
         self.said = self.process.communicate()[1].strip()
 
     def judge(self):
-        left = {link for link in self.held if link in listening() or os.path.exists(link)}
-        if left:
+        def left_over():
+            return {link for link in self.held if link in listening() or os.path.exists(link)}
+
+        wait_for(lambda: not left_over(), PATIENCE)  # threads of a process that was killed end after its first
+        if left := left_over():
             self.complaints.append(f"left: {', '.join(sorted(left))}")
         if self.kind not in ("runner", "hang") and any(self.temporary.iterdir()):
             self.complaints.append(f"temporary files are left: {[file.name for file in self.temporary.iterdir()]}")

@@ -70,6 +70,16 @@ Scaling scaling_of(const CellResult& one, const CellResult& several, bool strong
   return scaling;
 }
 
+// Takes away columns at the end that have no value, down to the one of this key; whether any is left.
+bool drop_unknown_ends(Table& table, std::string_view last) {
+  const auto is_unknown = [](const std::vector<TableCell>& row) { return row.back().index() == 0; };
+  while (table.columns.back().key != last && std::ranges::all_of(table.rows, is_unknown)) {
+    table.columns.pop_back();
+    for (std::vector<TableCell>& row : table.rows) row.pop_back();
+  }
+  return table.columns.back().key != last;
+}
+
 }  // namespace
 
 std::vector<Scaling> scalings(std::span<const CellResult> cells) {
@@ -139,13 +149,15 @@ Table scaling_table(std::span<const Scaling> scalings) {
     }
     table.rows.push_back(std::move(row));
   }
-  if (!table.rows.empty())
+  if (table.rows.empty()) return table;
+  table.notes.push_back(
+      "Efficiency: units a second of all workers over those of one, over the number of workers. Weak: each worker "
+      "has the batch of the one; strong: they share it.");
+  if (drop_unknown_ends(table, "high"))
     table.notes.push_back(
-        "Efficiency: units a second of all workers over those of one, over the number of workers. Weak: each worker "
-        "has the batch of the one; strong: they share it. Contention: the same where each trained alone beside the "
-        "others (exchange none): what sharing the machine costs. Exchange factor: units a second with the exchange "
-        "over "
-        "those without; the efficiency is the product of both.");
+        "Contention: the same where each trained alone beside the others (exchange none): what sharing the machine "
+        "costs. Exchange factor: units a second with the exchange over those without; the efficiency is the product of "
+        "both.");
   return table;
 }
 

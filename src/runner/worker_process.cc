@@ -136,7 +136,8 @@ protocol::RunReply WorkerProcess::run(const protocol::Run& request,
       first = first && rows.empty();
       if (!rows.empty()) last_step_ = rows.back().step;
     }
-    if (called() || elapsed_seconds(last_sign) > deadline) hung(doing, elapsed_seconds(last_sign));
+    const double silent = elapsed_seconds(last_sign);
+    if (called() || silent > deadline) hung(doing, std::min(silent, deadline));
     if (settings_.interrupted() && !interrupted) interrupted = Clock::now();
     if (interrupted && elapsed_seconds(*interrupted) > last_words) end_interrupted(doing);
     const bool done = enough(rows) || settings_.interrupted();
@@ -173,7 +174,7 @@ protocol::Message WorkerProcess::receive(std::string_view doing, double seconds,
     if (called()) break;
     if (!greeted_ && !named_ && elapsed_seconds(begin) > settings_.deadlines.patience) name_the_silent(seconds);
   }
-  hung(doing, elapsed_seconds(begin));
+  hung(doing, std::min(seconds, elapsed_seconds(begin)));
 }
 
 std::optional<protocol::Message> WorkerProcess::receive_within(std::string_view doing, double seconds) {
