@@ -31,7 +31,7 @@ std::string_view exchanged_name(DType dtype) {
   return found == std::end(kExchanged) ? name(dtype) : found->precision;
 }
 
-constexpr codec::JsonForm kForm = codec::JsonForm::message;
+constexpr codec::JsonForm kFileForm = codec::JsonForm::message;
 
 template <Is<LinkTimes> T>
 void fields(T& times, auto visit) {
@@ -66,7 +66,7 @@ void check_sizes(const LinkSweep& sweep) {
 
 std::string to_text(const LinkSweep& sweep, const JsonValue& environment) {
   Json json = {{"version", kLinkVersion}};
-  json.update(codec::write_fields<kForm>(sweep));
+  json.update(codec::write_fields<kFileForm>(sweep));
   json["environment"] = *environment;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -76,7 +76,7 @@ LinkSweep link_sweep_from(std::string_view text, std::string_view where) try {
   const int version = at<int>(json, "version");
   require(version == kLinkVersion, "the sweep has version ", version, ", this tbd reads ", kLinkVersion);
   LinkSweep sweep;
-  codec::read_fields<kForm>(json, sweep);
+  codec::read_fields<kFileForm>(json, sweep);
   check_sizes(sweep);
   const Json environment = maybe<Json>(json, "environment").value_or(Json::object());
   sweep.environment_hash = maybe<std::string>(environment, "hash").value_or("");
