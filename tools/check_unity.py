@@ -73,6 +73,11 @@ def is_complete(statement):
     return statement.endswith(";") or "(" in head or not VARIABLE.match(head) or TYPE.match(head)
 
 
+def is_private(statement):
+    """Of one outside of nameless namespaces: static, or a constant, which is static without saying so."""
+    return statement.startswith("static ") or (statement.startswith(("const ", "constexpr ")) and "(" not in split_head(statement)[0])
+
+
 def declarations(text):
     """Yields (line number, name, whether only this file sees it) of what a file declares at namespace level."""
     text = RAW_STRING.sub(lambda string: '""' + "\n" * string[0].count("\n"), text)
@@ -91,7 +96,7 @@ def declarations(text):
             statement = f"{statement} {line}".strip()
             if is_complete(statement):
                 for name in names_in(statement):
-                    yield begin, name, opened > 0 or statement.startswith("static ")
+                    yield begin, name, opened > 0 or is_private(statement)
                 statement = ""
 
 

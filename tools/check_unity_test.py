@@ -88,6 +88,12 @@ class CheckUnity(unittest.TestCase):
         outside = "namespace tbd {\n\nint at(int i) { return i; }\n\n}  // namespace tbd\n"
         self.assertEqual(faults(a=outside, b=nameless("int at(char i) { return i; }")), [])
 
+    def test_constants_outside_of_nameless_namespaces_count(self):
+        text = "namespace tbd {\nconstexpr Form kForm = Form::message;\n}\n"
+        self.assertEqual(len(faults(a=text, b=text)), 2)
+        function = "namespace tbd {\nconstexpr int twice(int x) {\n  return 2 * x;\n}\n}\n"
+        self.assertEqual(faults(a=function, b=function), [])
+
     def test_static_functions_count(self):
         text = "namespace tbd {\nstatic int at(int i) { return i; }\n}  // namespace tbd\n"
         self.assertEqual(len(faults(a=text, b=text)), 2)
