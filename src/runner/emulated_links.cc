@@ -24,6 +24,27 @@
 #include "measure/system_file.h"
 
 namespace tbd {
+
+// Not nameless: a type that the header names is made of it.
+class KeptDescriptor {
+ public:
+  explicit KeptDescriptor(int number = -1) : number_(number) {}
+  KeptDescriptor(KeptDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  KeptDescriptor& operator=(KeptDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~KeptDescriptor() { close(); }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 namespace {
 
 constexpr double kCommandSeconds = 5;
@@ -75,25 +96,6 @@ bool make_own_namespaces(const HolderPlan& plan) {
   for (;;) ::pause();
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 // A process that is alone in new namespaces, or in a new network namespace of a given user namespace.
 class Holder {
  public:
@@ -101,8 +103,8 @@ class Holder {
     const HolderPlan plan{.user = user};
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) fail(ErrorKind::unsupported, "cannot make a pipe: ", std::strerror(errno));
-    const Descriptor read(ends[0]);
-    Descriptor write(ends[1]);
+    const KeptDescriptor read(ends[0]);
+    KeptDescriptor write(ends[1]);
     pid_ = ::fork();
     if (pid_ == 0) hold(plan, write.number());
     if (pid_ < 0) fail(ErrorKind::unsupported, "cannot start a process: ", std::strerror(errno));
@@ -121,8 +123,8 @@ class Holder {
   Holder& operator=(const Holder&) = delete;
 
   pid_t pid() const { return pid_; }
-  Descriptor open(std::string_view space) const {
-    Descriptor opened(::open(cat("/proc/", pid_, "/ns/", space).c_str(), O_RDONLY | O_CLOEXEC));
+  KeptDescriptor open(std::string_view space) const {
+    KeptDescriptor opened(::open(cat("/proc/", pid_, "/ns/", space).c_str(), O_RDONLY | O_CLOEXEC));
     if (opened.number() < 0) fail(ErrorKind::unsupported, "cannot open a new namespace: ", std::strerror(errno));
     return opened;
   }
@@ -191,7 +193,7 @@ void with_reason(std::string_view what, const auto& work) {
 }  // namespace
 
 struct EmulatedLinks::Space {
-  Descriptor user, network;
+  KeptDescriptor user, network;
   Namespaces namespaces() const { return {.user = user.number(), .network = network.number()}; }
 };
 
@@ -228,7 +230,7 @@ EmulatedLinks::EmulatedLinks(const Link& link, int64_t ranks, const std::map<std
     const int user = i == 0 ? -1 : spaces_.front()->user.number();
     const Holder& holder = *holders.emplace_back(std::make_unique<Holder>(user));
     spaces_.push_back(std::make_unique<Space>(
-        Space{.user = user >= 0 || has_user_namespace_of_its_own(holder) ? holder.open("user") : Descriptor(),
+        Space{.user = user >= 0 || has_user_namespace_of_its_own(holder) ? holder.open("user") : KeptDescriptor(),
               .network = holder.open("net")}));
     if (i > 0) of_ranks.push_back(holder.pid());
   }
