@@ -164,10 +164,13 @@ std::string rate_text(double seconds_per_byte) {
 
 }  // namespace
 
-Algorithm algorithm_of(std::string_view engine, int64_t workers) {
-  if (engine == "kvstore") return {.steps = 2, .wire = 1};
+Algorithm ring_of(int64_t workers) {
   const auto n = static_cast<double>(workers);
   return {.steps = 2 * (n - 1), .wire = 2 * (n - 1) / n};
+}
+
+Algorithm algorithm_of(std::string_view engine, int64_t workers) {
+  return engine == "kvstore" ? Algorithm{.steps = 2, .wire = 1} : ring_of(workers);
 }
 
 LinkFigures figures_of(const LinkTimes& times, const Algorithm& algorithm) {

@@ -21,6 +21,7 @@ struct Algorithm {
   double steps = 0;
   double wire = 0;  // bytes that a rank sends over S; the factor from algbw to busbw
 };
+Algorithm ring_of(int64_t workers);
 Algorithm algorithm_of(std::string_view engine, int64_t workers);
 
 // What the repetitions of one size say, in seconds and bytes per second; the names are those of nccl-tests.

@@ -14,8 +14,6 @@ namespace {
 
 using planned::PlannedSeries;
 
-constexpr double kSlowLinkRate = 1e9;  // bits per second
-
 Need need(int observation, std::vector<std::vector<size_t>> groups, bool decidable, std::string lacks) {
   return {observation, decidable, std::move(groups), decidable ? "" : std::move(lacks)};
 }

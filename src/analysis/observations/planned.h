@@ -11,6 +11,8 @@
 
 namespace tbd {
 
+inline constexpr double kSlowLinkRate = 1e9;  // bits per second, at most, of a link that observation 13 calls slow
+
 struct PlannedWorkload {
   Workload workload;  // its batch is predicted where it is to be found
   NetworkKind kind;

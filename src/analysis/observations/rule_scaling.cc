@@ -1,6 +1,7 @@
 // Rule 13: training over several workers is worth it only over a fast link.
 #include <algorithm>
 
+#include "analysis/observations/planned.h"
 #include "analysis/observations/scope.h"
 #include "base/link_limits.h"
 #include "base/text.h"
@@ -10,7 +11,7 @@ namespace tbd::rules {
 namespace {
 
 constexpr double kEfficient = 0.8;
-constexpr double kSlowLink = 1e9, kFastLink = 1e10;  // bits per second
+constexpr double kFastLink = 1e10;  // bits per second, at least
 
 // E = X(n) / (n X(1)).
 Ranged efficiency(const ScalingPoint& point) {
@@ -56,7 +57,7 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
     const double rate = limits_of(w.link).bits_per_second;
     const bool fast = rate == 0 || rate >= kFastLink;
     const bool usual = w.exchange == ExchangeMode::kAllReduce && w.wire == WireType::kSame && !w.bucket_bytes;
-    if (!usual || (!fast && rate > kSlowLink)) continue;
+    if (!usual || (!fast && rate > kSlowLinkRate)) continue;
     for (const SweepPoint* all : ran(*sweep))
       if (const SweepPoint* one = one_beside(scope, *sweep, all->batch))
         points.push_back({.what = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", all->batch,

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/link_model.h"
 #include "analysis/profile/windows.h"
 #include "analysis/trace/sweep.h"
 #include "base/error.h"
@@ -135,7 +136,6 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
     out.ranks.push_back(rank_times(rank, windows, steps));
     sums.push_back(sums_of(rank, windows));
   }
-  const auto world = static_cast<double>(ranks.size());
   int64_t met = 0, transfer = 0, large_bytes = 0, large_transfer = 0, bytes = 0, early = 0;
   std::vector<int64_t> waited(ranks.size()), last(ranks.size());
   for (const auto& [key, first] : sums.front()) {
@@ -167,7 +167,7 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
   out.transfer = per_step(transfer, out.steps);
   if (large_transfer > 0)
     out.bus_bandwidth =
-        1e9 * static_cast<double>(large_bytes) * 2 * (world - 1) / world / static_cast<double>(large_transfer);
+        1e9 * static_cast<double>(large_bytes) * ring_of(std::ssize(ranks)).wire / static_cast<double>(large_transfer);
   for (size_t i = 0; i < ranks.size(); ++i) {
     out.ranks[i].waited = per_step(waited[i], out.steps);
     out.ranks[i].last = static_cast<double>(last[i]) / static_cast<double>(met);
