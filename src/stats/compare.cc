@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/error.h"
@@ -27,11 +28,43 @@ std::optional<double> pooled_sd(Series a, Series b) {
 }
 
 // t_{0.975} + t_{0.9} standard errors: what a difference must span to be found with 90 % power.
-double detectable_log(double sd, double launches_a, double launches_b) {
+double detectable_log(double sd, double launches_a, double launches_b, bool paired) {
   if (sd == 0) return 0;
-  const double df = launches_a + launches_b - 2;
+  const double df = paired ? launches_a - 1 : launches_a + launches_b - 2;
   return (student_t_quantile(0.975, df) + student_t_quantile(0.9, df)) * sd *
          std::sqrt(1 / launches_a + 1 / launches_b);
+}
+
+// From 3 on, at most kMostLaunches + 1; detectable_log falls with their number.
+int64_t least_launches(double room, double sd, bool paired) {
+  int64_t low = 3, high = kMostLaunches + 1;
+  while (low < high) {
+    const int64_t launches = (low + high) / 2;
+    const double each = static_cast<double>(launches);
+    if (detectable_log(sd, each, each, paired) <= room)
+      high = launches;
+    else
+      low = launches + 1;
+  }
+  return low;
+}
+
+// Interval and p-value from the standard error of ln value.
+void add_interval(Ratio& r, double error, double freedom) {
+  if (error == 0) {
+    r.interval = Interval{r.value, r.value};
+    return;
+  }
+  const double difference = std::log(r.value), h = student_t_quantile(0.975, freedom) * error;
+  r.interval = Interval{std::exp(difference - h), std::exp(difference + h)};
+  r.p_value = 2 * student_t_cdf(-std::abs(difference) / error, freedom);
+  r.error = error;
+  r.freedom = freedom;
+}
+
+double change_found(double sd, int64_t launches_a, int64_t launches_b, bool paired, double margin) {
+  return std::expm1(std::log1p(margin) +
+                    detectable_log(sd, static_cast<double>(launches_a), static_cast<double>(launches_b), paired));
 }
 
 // Pairs in which a's value is higher, ties as one half.
@@ -78,15 +111,15 @@ double exact_tail(size_t na, size_t nb, double u) {
 std::string_view name(Verdict verdict) {
   switch (verdict) {
     case Verdict::faster:
-      return "FASTER";
+      return "faster";
     case Verdict::slower:
-      return "SLOWER";
+      return "slower";
     case Verdict::same:
-      return "SAME";
-    case Verdict::ambiguous:
+      return "same";
+    case Verdict::undecided:
       break;
   }
-  return "AMBIGUOUS";
+  return "undecided";
 }
 
 std::string_view name(Direction direction) {
@@ -111,24 +144,38 @@ Ratio ratio(Series a, Series b) {
           .launches_b = static_cast<int64_t>(b.size())};
   if (a.size() < 2 || b.size() < 2) return r;
   const double va = variance(ya) / na, vb = variance(yb) / nb;
-  if (va + vb == 0) {
-    r.interval = Interval{r.value, r.value};
-    return r;
-  }
-  const double df = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
-  const double error = std::sqrt(va + vb), h = student_t_quantile(0.975, df) * error;
-  r.interval = Interval{std::exp(difference - h), std::exp(difference + h)};
-  r.p_value = 2 * student_t_cdf(-std::abs(difference) / error, df);
+  const double least = va * va / (na - 1) + vb * vb / (nb - 1);
+  add_interval(r, std::sqrt(va + vb), least == 0 ? 0 : (va + vb) * (va + vb) / least);
   return r;
 }
 
+Ratio paired_ratio(Series a, Series b) {
+  require(a.size() == b.size(), "pairs need as many launches on both sides, got ", a.size(), " and ", b.size());
+  const std::vector<double> ya = logs_of(a), yb = logs_of(b);
+  std::vector<double> differences(ya.size());
+  std::ranges::transform(ya, yb, differences.begin(), std::minus<>());
+  const auto pairs = static_cast<int64_t>(a.size());
+  Ratio r{.value = std::exp(mean(differences)), .launches_a = pairs, .launches_b = pairs, .paired = true};
+  if (pairs < 2) return r;
+  const double spread = std::sqrt(variance(differences));
+  r.sd = spread / std::sqrt(2.0);
+  add_interval(r, spread / std::sqrt(static_cast<double>(pairs)), static_cast<double>(pairs) - 1);
+  return r;
+}
+
+std::optional<double> margin_p_value(const Ratio& ratio, double margin) {
+  if (!ratio.error || !ratio.freedom) return std::nullopt;
+  const double beyond = std::abs(std::log(ratio.value)) - std::log1p(margin);
+  return std::min(1.0, 2 * student_t_cdf(-beyond / *ratio.error, *ratio.freedom));
+}
+
 Verdict verdict(const Ratio& ratio, double margin) {
-  if (!ratio.interval || ratio.launches_a < 3 || ratio.launches_b < 3) return Verdict::ambiguous;
+  if (!ratio.interval || ratio.launches_a < 3 || ratio.launches_b < 3) return Verdict::undecided;
   const auto [low, high] = *ratio.interval;
   if (low > 1 + margin) return Verdict::faster;
   if (high < 1 / (1 + margin)) return Verdict::slower;
   if (low >= 1 / (1 + margin) && high <= 1 + margin) return Verdict::same;
-  return Verdict::ambiguous;
+  return Verdict::undecided;
 }
 
 Direction direction(const Ratio& ratio) {
@@ -138,14 +185,17 @@ Direction direction(const Ratio& ratio) {
 
 Verdict confirmed_in_cycles(Verdict in_time, Verdict in_cycles) {
   const bool differs = in_time == Verdict::faster || in_time == Verdict::slower;
-  return differs && in_time != in_cycles ? Verdict::ambiguous : in_time;
+  return differs && in_time != in_cycles ? Verdict::undecided : in_time;
 }
 
 double detectable_change(double sd, int64_t launches_a, int64_t launches_b, double margin) {
   require(launches_a + launches_b > 2 && launches_a > 0 && launches_b > 0, "power needs three launches, got ",
           launches_a, " and ", launches_b);
-  const double log_change = detectable_log(sd, static_cast<double>(launches_a), static_cast<double>(launches_b));
-  return std::expm1(std::log1p(margin) + log_change);
+  return change_found(sd, launches_a, launches_b, false, margin);
+}
+
+int64_t launches_to_find(double change, double sd, bool paired, double margin) {
+  return least_launches(std::log1p(change) - std::log1p(margin), sd, paired);
 }
 
 // Outside the margin the difference must reach past it; inside, the interval must fit between the ratio and the margin.
@@ -153,26 +203,29 @@ double detectable_change(double sd, int64_t launches_a, int64_t launches_b, doub
 Power power(const Ratio& ratio, double margin) {
   if (!ratio.sd) return {};
   const double room = std::abs(std::abs(std::log(ratio.value)) - std::log1p(margin));
-  int64_t low = 3, high = kMostLaunches + 1;  // the least L in [low, high]: detectable_log falls with L
-  while (low < high) {
-    const int64_t launches = (low + high) / 2;
-    const double each = static_cast<double>(launches);
-    if (detectable_log(*ratio.sd, each, each) <= room)
-      high = launches;
-    else
-      low = launches + 1;
-  }
-  return {detectable_change(*ratio.sd, ratio.launches_a, ratio.launches_b, margin), low};
+  return {change_found(*ratio.sd, ratio.launches_a, ratio.launches_b, ratio.paired, margin),
+          least_launches(room, *ratio.sd, ratio.paired)};
 }
 
+namespace {
+
+Comparison compared(const Ratio& ratio, double margin) {
+  return {.ratio = ratio,
+          .verdict = verdict(ratio, margin),
+          .direction = direction(ratio),
+          .power = power(ratio, margin),
+          .mann_whitney_p = {}};
+}
+
+}  // namespace
+
 Comparison compare(Series a, Series b, double margin) {
-  Comparison c{.ratio = ratio(a, b)};
-  c.verdict = verdict(c.ratio, margin);
-  c.direction = direction(c.ratio);
-  c.power = power(c.ratio, margin);
+  Comparison c = compared(ratio(a, b), margin);
   if (a.size() >= 9 && b.size() >= 9) c.mann_whitney_p = mann_whitney_p(a, b);
   return c;
 }
+
+Comparison compare_pairs(Series a, Series b, double margin) { return compared(paired_ratio(a, b), margin); }
 
 std::vector<bool> discoveries(Series p_values, double rate) {
   std::vector<size_t> order(p_values.size());
@@ -189,13 +242,13 @@ std::vector<bool> discoveries(Series p_values, double rate) {
 std::string_view name(CounterVerdict verdict) {
   switch (verdict) {
     case CounterVerdict::changed:
-      return "CHANGED";
+      return "changed";
     case CounterVerdict::varies:
-      return "VARIES";
+      return "varies";
     case CounterVerdict::unchanged:
       break;
   }
-  return "UNCHANGED";
+  return "unchanged";
 }
 
 CounterVerdict compare_counters(std::span<const int64_t> a, std::span<const int64_t> b) {

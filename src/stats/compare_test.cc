@@ -33,7 +33,7 @@ TEST(Ratio, WithOneLaunchOnASideHasNoInterval) {
   const Ratio r = ratio(std::vector<double>{110}, kBase);
   EXPECT_FALSE(r.interval);
   EXPECT_TRUE(r.sd);
-  EXPECT_EQ(verdict(r), Verdict::ambiguous);
+  EXPECT_EQ(verdict(r), Verdict::undecided);
   EXPECT_FALSE(ratio(std::vector<double>{110}, std::vector<double>{100}).sd);
   EXPECT_FALSE(power(ratio(std::vector<double>{110}, std::vector<double>{100})).launches_needed);
 }
@@ -42,7 +42,7 @@ TEST(Verdicts, FollowTheMargin) {
   EXPECT_EQ(compare(times(kBase, 1.10), kBase).verdict, Verdict::faster);
   EXPECT_EQ(compare(kBase, times(kBase, 1.10)).verdict, Verdict::slower);
   EXPECT_EQ(compare(kBase, kBase).verdict, Verdict::same);
-  EXPECT_EQ(compare(times(kBase, 1.02), kBase).verdict, Verdict::ambiguous);
+  EXPECT_EQ(compare(times(kBase, 1.02), kBase).verdict, Verdict::undecided);
 }
 
 TEST(Verdicts, SignificantChangeBelowTheMarginIsSameWithADirection) {
@@ -56,7 +56,7 @@ TEST(Verdicts, SignificantChangeBelowTheMarginIsSameWithADirection) {
 
 TEST(Verdicts, NeedThreeLaunchesOnEachSide) {
   const std::vector<double> two = {150, 150.1};
-  EXPECT_EQ(compare(two, kBase).verdict, Verdict::ambiguous);
+  EXPECT_EQ(compare(two, kBase).verdict, Verdict::undecided);
 }
 
 TEST(Verdicts, IdenticalLaunchesGiveACertainVerdict) {
@@ -67,15 +67,57 @@ TEST(Verdicts, IdenticalLaunchesGiveACertainVerdict) {
   EXPECT_EQ(c.power.launches_needed, 3);
 }
 
-TEST(Verdicts, AreAmbiguousWhenCycleCountsDisagree) {
-  EXPECT_EQ(confirmed_in_cycles(Verdict::faster, Verdict::same), Verdict::ambiguous);
+TEST(Verdicts, AreUndecidedWhenCycleCountsDisagree) {
+  EXPECT_EQ(confirmed_in_cycles(Verdict::faster, Verdict::same), Verdict::undecided);
   EXPECT_EQ(confirmed_in_cycles(Verdict::faster, Verdict::faster), Verdict::faster);
-  EXPECT_EQ(confirmed_in_cycles(Verdict::same, Verdict::ambiguous), Verdict::same);
+  EXPECT_EQ(confirmed_in_cycles(Verdict::same, Verdict::undecided), Verdict::same);
 }
 
 TEST(Verdicts, RejectInvalidThroughput) {
   EXPECT_THROW(compare({}, kBase), Error);
   EXPECT_THROW(compare(std::vector<double>{0}, kBase), Error);
+}
+
+TEST(PairedRatio, IsStudentsTOnTheRatiosOfPairs) {
+  // Logarithms of the ratios: 1, 2, 3. Mean 2, standard deviation 1, t_{0.975, 2} = 4.30265.
+  const std::vector<double> a = {std::exp(1.0), std::exp(4.0), std::exp(8.0)},
+                            b = {std::exp(0.0), std::exp(2.0), std::exp(5.0)};
+  const Ratio r = paired_ratio(a, b);
+  EXPECT_NEAR(r.value, std::exp(2.0), 1e-12);
+  ASSERT_TRUE(r.interval);
+  EXPECT_NEAR(std::log(r.interval->high) - 2, 4.30265 / std::sqrt(3.0), 1e-5);
+  EXPECT_NEAR(*r.sd, 1 / std::sqrt(2.0), 1e-12);
+  EXPECT_THROW(paired_ratio(a, std::vector<double>{1, 2}), Error);
+  EXPECT_FALSE(paired_ratio(std::vector<double>{2}, std::vector<double>{1}).interval);
+}
+
+TEST(PairedRatio, IsBlindToWhatMovesBothSides) {
+  const std::vector<double> weather = {100, 60, 130, 80, 100};
+  const std::vector<double> b = {100.1, 59.9, 130.2, 80.1, 99.9};
+  EXPECT_EQ(compare_pairs(times(b, 1.05), weather).verdict, Verdict::faster);
+  EXPECT_EQ(compare(times(b, 1.05), weather).verdict, Verdict::undecided);
+}
+
+TEST(MarginPValue, SaysWhatTheVerdictSays) {
+  for (const double factor : {0.9, 0.97, 0.98, 0.985, 1.0, 1.015, 1.02, 1.021, 1.03, 1.05, 1.2}) {
+    const Comparison c = compare(times({100, 101.1, 99.2, 100.4, 99.5}, factor), kBase);
+    const bool differs = c.verdict == Verdict::faster || c.verdict == Verdict::slower;
+    EXPECT_EQ(margin_p_value(c.ratio).value() < 0.05, differs) << factor;
+    EXPECT_LE(margin_p_value(c.ratio).value(), 1) << factor;
+  }
+  EXPECT_FALSE(margin_p_value(ratio(std::vector<double>{1}, kBase)));
+}
+
+TEST(LaunchesToFind, AreTheLeastThatDetect) {
+  for (const double change : {0.03, 0.05, 0.10}) {
+    const int64_t launches = launches_to_find(change, 0.01);
+    EXPECT_LE(detectable_change(0.01, launches, launches), change);
+    if (launches > 3) {
+      EXPECT_GT(detectable_change(0.01, launches - 1, launches - 1), change);
+    }
+  }
+  EXPECT_EQ(launches_to_find(0.01, 0.01), kMostLaunches + 1) << "within the margin";
+  EXPECT_GE(launches_to_find(0.05, 0.02, true), launches_to_find(0.05, 0.02)) << "pairs have half the freedom";
 }
 
 TEST(Power, MatchesTheDocumentedFormula) {

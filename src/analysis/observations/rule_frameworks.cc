@@ -53,7 +53,7 @@ Case framework_case(const std::string& network, const std::string& a, const Side
       .said = cat(name(c.verdict), ", × ", text(ratio), " at batches ", left.point->batch, " and ", right.point->batch),
       .numbers = {number("ratio", ratio)},
       .records = hashes({left.point, right.point})};
-  if (c.verdict != Verdict::ambiguous) out.passes = false;
+  if (c.verdict != Verdict::undecided) out.passes = false;
   return out;
 }
 
