@@ -165,8 +165,10 @@ std::filesystem::path launch_folder(const Record& record, const Launch& launch);
 // Where the worker left its own files: there or, one of several, in the folder of its rank.
 std::filesystem::path worker_folder(const Record& record, const Launch& launch, int64_t rank = 0);
 
-Json to_json(const RunInfo& run);         // the content of run.json
-RunInfo run_from_json(const Json& json);  // throws Error(invalid), also for another version
+Json to_json(const MeasuredWorkload& workload);         // as run.json holds it
+MeasuredWorkload workload_from_json(const Json& json);  // throws Error(invalid)
+Json to_json(const RunInfo& run);                       // the content of run.json
+RunInfo run_from_json(const Json& json);                // throws Error(invalid), also for another version
 Json to_json(const LaunchInfo& launch);
 LaunchInfo launch_from_json(const Json& json);
 

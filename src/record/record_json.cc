@@ -189,6 +189,15 @@ void check_numbers(const LaunchInfo& launch) {
 
 }  // namespace
 
+Json to_json(const MeasuredWorkload& workload) { return codec::write_fields<kForm>(workload); }
+
+MeasuredWorkload workload_from_json(const Json& json) {
+  MeasuredWorkload workload;
+  codec::read_fields<kForm>(json, workload);
+  check_workload(workload);
+  return workload;
+}
+
 Json to_json(const RunInfo& run) {
   Json json = {{"version", kRecordVersion}};
   json.update(codec::write_fields<kForm>(run));

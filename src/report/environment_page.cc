@@ -4,35 +4,14 @@
 #include <set>
 
 #include "base/json.h"
+#include "record/environment_fields.h"
 #include "report/explained.h"
 #include "report/page.h"
 
 namespace tbd {
 namespace {
 
-std::string text_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::vector<std::string> parts;
-  for (const Json& part : value) parts.push_back(text_of(part));
-  return join(parts, ", ");
-}
-
-void flatten(const Json& value, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
-  if (!value.is_object()) {
-    out.emplace_back(path, value.is_null() ? "–" : text_of(value));
-    return;
-  }
-  for (const auto& [key, inner] : value.items()) flatten(inner, path.empty() ? key : path + "." + key, out);
-}
-
 using Fields = std::vector<std::pair<std::string, std::string>>;
-
-Fields fields_of(const Json& environment) {
-  Fields fields;
-  flatten(environment, "", fields);
-  return fields;
-}
 
 Table environment_table(const Fields& fields) {
   Table table;
@@ -75,13 +54,13 @@ Table rates_table(std::span<const ReportCell> cells) {
 }
 
 // Cells by their environment, in the order of their first.
-std::vector<std::pair<const Json*, std::vector<std::string>>> grouped_environments(std::span<const ReportCell> cells) {
-  std::vector<std::pair<const Json*, std::vector<std::string>>> groups;
-  std::map<std::string, size_t> known;  // by their text
+std::vector<std::pair<Fields, std::vector<std::string>>> grouped_environments(std::span<const ReportCell> cells) {
+  std::vector<std::pair<Fields, std::vector<std::string>>> groups;
+  std::map<Fields, size_t> known;
   for (const ReportCell& cell : cells) {
-    const Json& own = cell.record->run.environment;
-    const auto [at, is_new] = known.emplace(own.dump(-1, ' ', false, Json::error_handler_t::replace), groups.size());
-    if (is_new) groups.emplace_back(&own, std::vector<std::string>());
+    const Fields own = environment_fields(cell.record->run.environment);
+    const auto [at, is_new] = known.emplace(own, groups.size());
+    if (is_new) groups.emplace_back(own, std::vector<std::string>());
     groups[at->second].second.push_back(cell.label);
   }
   return groups;
@@ -102,11 +81,11 @@ Page environment_page(std::span<const ReportCell> cells) {
   if (groups.size() > 1)
     page.html += cat("<p class=\"note\">The workloads were measured in ", groups.size(),
                      " different environments: compare them with care.</p>\n");
-  const Fields first = groups.empty() ? Fields() : fields_of(*groups.front().first);
+  const Fields first = groups.empty() ? Fields() : groups.front().first;
   std::string folded;
   for (const auto& [environment, labels] : groups) {
-    const bool is_first = environment == groups.front().first;
-    Table table = is_first ? environment_table(first) : difference_table(first, fields_of(*environment));
+    const bool is_first = &environment == &groups.front().first;
+    Table table = is_first ? environment_table(first) : difference_table(first, environment);
     const std::string whose = groups.size() == 1 ? "All workloads" : whose_of(labels);
     const std::string block = cat("<details", groups.size() == 1 ? " open" : "", "><summary>", html_escaped(whose),
                                   "</summary>\n", to_html(table), "</details>\n");

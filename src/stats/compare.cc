@@ -50,7 +50,7 @@ int64_t least_launches(double room, double sd, bool paired) {
 }
 
 // Interval and p-value from the standard error of ln value.
-void add_interval(Ratio& r, double error, double freedom) {
+void set_interval(Ratio& r, double error, double freedom) {
   if (error == 0) {
     r.interval = Interval{r.value, r.value};
     return;
@@ -145,7 +145,7 @@ Ratio ratio(Series a, Series b) {
   if (a.size() < 2 || b.size() < 2) return r;
   const double va = variance(ya) / na, vb = variance(yb) / nb;
   const double least = va * va / (na - 1) + vb * vb / (nb - 1);
-  add_interval(r, std::sqrt(va + vb), least == 0 ? 0 : (va + vb) * (va + vb) / least);
+  set_interval(r, std::sqrt(va + vb), least == 0 ? 0 : (va + vb) * (va + vb) / least);
   return r;
 }
 
@@ -159,7 +159,7 @@ Ratio paired_ratio(Series a, Series b) {
   if (pairs < 2) return r;
   const double spread = std::sqrt(variance(differences));
   r.sd = spread / std::sqrt(2.0);
-  add_interval(r, spread / std::sqrt(static_cast<double>(pairs)), static_cast<double>(pairs) - 1);
+  set_interval(r, spread / std::sqrt(static_cast<double>(pairs)), static_cast<double>(pairs) - 1);
   return r;
 }
 

@@ -23,8 +23,8 @@ std::string_view name(Direction direction);         // "-", "A higher", "B highe
 struct Ratio {
   double value = 0;
   std::optional<Interval> interval;  // 95 %, Welch's t on ln X; absent with a single launch on a side
-  // Of ln X between launches, pooled over both sides, absent with a single launch on each; of pairs, of the logarithm of
-  // their ratios over sqrt(2), absent with a single pair.
+  // Of ln X between launches, pooled over both sides, absent with a single launch on each; of pairs, of the logarithm
+  // of their ratios over sqrt(2), absent with a single pair.
   std::optional<double> sd;
   std::optional<double> p_value;         // two-sided, of ratio 1; absent where the interval is, or both sd are 0
   std::optional<double> error, freedom;  // standard error of ln value, degrees of freedom; absent where p_value is
