@@ -94,6 +94,22 @@ TEST_F(CompareCommand, BaselineWithoutANumberSaysSo) {
   EXPECT_EQ(said_by({"baseline", "save", path("a"), path("a")}).code, kBadUsage);
 }
 
+TEST_F(CompareCommand, AbRefusesWhatMakesNoSense) {
+  for (const auto& [option, value, said] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{{"--b", "mod=eager", "'mode'"},
+                                                                      {"--b", "mode", "mode=eager"},
+                                                                      {"--b", "mode=eagre", "eager"},
+                                                                      {"--b", "batch=0", "batch"},
+                                                                      {"--pairs", "0", "--pairs"},
+                                                                      {"--seconds", "-1", "--seconds"},
+                                                                      {"--fail-on", "slow", "slower"},
+                                                                      {"--batch", "4,8", "one workload, got 2"}}) {
+    const Said refused = said_by({"ab", "resnet50", option, value});
+    EXPECT_EQ(refused.code, kBadUsage) << option << " " << value;
+    EXPECT_THAT(refused.err, HasSubstr(said)) << option << " " << value;
+  }
+}
+
 TEST_F(CompareCommand, HistoryNamesTheFirstBadRecord) {
   std::vector<std::string> arguments = {"history"};
   for (int day = 10; day < 18; ++day)

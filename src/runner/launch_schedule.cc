@@ -7,8 +7,6 @@
 #include "runner/plan.h"
 
 namespace tbd {
-namespace {}  // namespace
-
 TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
                        std::optional<double> budget) {
   const EffortLevel& usual = level(effort);
@@ -17,8 +15,13 @@ TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> la
 }
 
 LaunchSchedule::LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits,
-                               double began)
-    : passes_(std::move(passes)), effort_(effort), launches_(launches), limits_(limits), began_(began) {}
+                               double began, std::optional<uint64_t> pair_seed)
+    : passes_(std::move(passes)),
+      effort_(effort),
+      launches_(launches),
+      limits_(limits),
+      began_(began),
+      pair_seed_(pair_seed) {}
 
 int64_t LaunchSchedule::launches_of_workload() const {
   int64_t all = 0;
@@ -36,7 +39,7 @@ std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
   std::vector<Turn> turns;
   for (const Pass& pass : passes_) {
     std::map<size_t, int64_t> number;
-    for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1))
+    for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1, pair_seed_))
       turns.push_back({workload, pass, ++number[workload]});
   }
   return turns;
@@ -47,7 +50,7 @@ bool LaunchSchedule::in_time(double now, double seconds) const {
 }
 
 bool LaunchSchedule::may_repeat(const Turn& turn, double measured, double last) const {
-  if (turn.pass != Pass::kClean || effort_ == Effort::smoke) return false;
+  if (turn.pass != Pass::kClean || effort_ == Effort::smoke || pair_seed_) return false;
   return measured + static_cast<double>(launches_ - turn.number + 1) * last <= limits_.workload;
 }
 

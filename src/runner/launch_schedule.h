@@ -30,7 +30,9 @@ TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> la
 class LaunchSchedule {
  public:
   // `launches`: of the pass clean; each other pass has one. `began`: the begin of the set.
-  LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits, double began);
+  // With `pair_seed` launches lie in pairs (RunOptions).
+  LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits, double began,
+                 std::optional<uint64_t> pair_seed = {});
 
   int64_t launches() const { return launches_; }  // of the pass clean
   int64_t launches_of_workload() const;           // of all passes
@@ -44,7 +46,8 @@ class LaunchSchedule {
   bool in_time(double now, double seconds) const;
 
   // Whether the workload's time lasts for a clean launch once more and for those that are still to come, if each takes
-  // what this one took: `measured` seconds are used so far, this launch's `last` included. Effort smoke repeats none.
+  // what this one took: `measured` seconds are used so far, this launch's `last` included. Effort smoke and pairs
+  // repeat none.
   bool may_repeat(const Turn& turn, double measured, double last) const;
 
   // Upper estimate of what a launch with steps of these seconds takes after its first step: what its effort wants, a
@@ -68,6 +71,7 @@ class LaunchSchedule {
   int64_t launches_;
   TimeLimits limits_;
   double began_;
+  std::optional<uint64_t> pair_seed_;
 };
 
 }  // namespace tbd

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/amounts.h"
+#include "base/philox.h"
 #include "base/text.h"
 #include "record/axes.h"
 #include "runner/plan_parts.h"
@@ -35,10 +36,13 @@ int64_t default_batch(const std::vector<int64_t>& sweep) {
   return best;
 }
 
-std::vector<size_t> launch_order(size_t cells, int64_t launches) {
+std::vector<size_t> launch_order(size_t cells, int64_t launches, std::optional<uint64_t> seed) {
   std::vector<size_t> order;
-  for (int64_t launch = 0; launch < launches; ++launch)
-    for (size_t i = 0; i < cells; ++i) order.push_back(launch % 2 == 0 ? i : cells - 1 - i);
+  const Philox draws(seed.value_or(0), "launch order");
+  for (int64_t launch = 0; launch < launches; ++launch) {
+    const bool turned = seed && draws.uniform(static_cast<uint64_t>(launch / 2)) < 0.5;
+    for (size_t i = 0; i < cells; ++i) order.push_back((launch % 2 == 0) != turned ? i : cells - 1 - i);
+  }
   return order;
 }
 

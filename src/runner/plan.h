@@ -81,7 +81,8 @@ std::optional<int64_t> sweep_from(const std::vector<std::string>& values);
 // sweep.
 int64_t default_batch(const std::vector<int64_t>& sweep);
 
-// The order of launches, as indices of cells: forward, backward, forward, ... so that drift cancels (4.2).
-std::vector<size_t> launch_order(size_t cells, int64_t launches);
+// The order of launches, as indices of cells: forward, backward, forward, ... so that drift cancels (4.2). With a seed
+// each two launches begin forward or backward as it falls: A B B A or B A A B, so that nothing periodic favours a cell.
+std::vector<size_t> launch_order(size_t cells, int64_t launches, std::optional<uint64_t> seed = {});
 
 }  // namespace tbd

@@ -243,6 +243,22 @@ TEST(Plan, LaunchOrderAlternatesForwardAndBackward) {
   EXPECT_THAT(launch_order(3, 1), ElementsAre(0, 1, 2));
 }
 
+TEST(Plan, LaunchOrderOfASeedTurnsBlocksAsItFalls) {
+  const std::vector<size_t> order = launch_order(2, 40, 7);
+  ASSERT_EQ(order.size(), 80u);
+  int turned = 0;
+  for (size_t block = 0; block < order.size(); block += 4) {
+    const std::vector<size_t> of(order.begin() + static_cast<ptrdiff_t>(block),
+                                 order.begin() + static_cast<ptrdiff_t>(block) + 4);
+    EXPECT_THAT(of, testing::AnyOf(ElementsAre(0, 1, 1, 0), ElementsAre(1, 0, 0, 1)));
+    turned += of[0] == 1 ? 1 : 0;
+  }
+  EXPECT_GT(turned, 4);
+  EXPECT_LT(turned, 16);
+  EXPECT_EQ(order, launch_order(2, 40, 7));
+  EXPECT_NE(order, launch_order(2, 40, 8));
+}
+
 TEST(Plan, TheDefaultBatchIsEightOrTheLargestBelow) {
   EXPECT_EQ(default_batch({1, 2, 4, 8, 16}), 8);
   EXPECT_EQ(default_batch({4, 16}), 4);

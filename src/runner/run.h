@@ -22,6 +22,9 @@ struct RunOptions {
   // What is measured of each cell, each in launches of its own: clean as often as the effort says, trace and memory
   // once.
   std::vector<Pass> passes = {Pass::kClean};
+  // Of pairs of launches: the order that this seed draws (launch_order), and no launch is measured again for being
+  // disturbed, since what disturbs one of a pair disturbs the other. Absent: the usual order.
+  std::optional<uint64_t> pair_seed;
   bool peaks = true;  // measure the machine's roofs before and after the cells
   // A set that was begun: cells with a record are kept, what they lack is measured; a launch that was cut is measured
   // again, one that is whole never.

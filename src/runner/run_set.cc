@@ -27,8 +27,9 @@ void require_writable(const fs::path& out) {
 
 LaunchSchedule schedule_of(const RunOptions& options) {
   const int64_t launches = options.launches.value_or(level(options.effort).launches);
-  return {options.passes, options.effort, launches,
-          time_limits(options.effort, launches, options.limit_seconds, options.budget_seconds), now_seconds()};
+  return {options.passes, options.effort,
+          launches,       time_limits(options.effort, launches, options.limit_seconds, options.budget_seconds),
+          now_seconds(),  options.pair_seed};
 }
 
 // Why a search found no batch; nullopt where it found one.
@@ -191,6 +192,7 @@ void RunSet::begin(WorkloadRun& entry) {
   for (const std::vector<int>& cores : entry.prepared.rank_cores)
     run.environment["threads"]["cores_of_ranks"].push_back(cpu_list(cores));
   if (!entry.largest_batch.is_null()) run.environment["largest_batch"] = entry.largest_batch;
+  if (options_.pair_seed) run.environment["pairs"] = {{"seed", *options_.pair_seed}};
   if (entry.begun.state == Begun::State::replaced) move_aside(entry.folder);
   entry.record = entry.begun.state == Begun::State::partial ? RecordWriter::reopen(entry.folder, run)
                                                             : std::make_unique<RecordWriter>(entry.folder, run);

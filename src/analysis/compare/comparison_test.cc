@@ -36,10 +36,10 @@ RowComparison compared(const std::vector<MeasuredRow>& a, const std::vector<Meas
 }
 
 TEST(CompareRows, SaysWhetherBIsFasterThanA) {
-  const std::vector<MeasuredRow> a = {row()};
+  const std::vector<MeasuredRow> a = {measured()};
   for (const auto& [factor, verdict] : {std::pair(1.1, Verdict::faster), std::pair(0.9, Verdict::slower),
                                         std::pair(1.0, Verdict::same), std::pair(1.02, Verdict::undecided)}) {
-    const std::vector<MeasuredRow> b = {times(row(), factor)};
+    const std::vector<MeasuredRow> b = {times(measured(), factor)};
     const RowComparison comparison = compared(a, b);
     ASSERT_EQ(comparison.pairs.size(), 1u);
     EXPECT_EQ(comparison.pairs[0].verdict, verdict) << factor;
@@ -50,7 +50,7 @@ TEST(CompareRows, SaysWhetherBIsFasterThanA) {
 }
 
 TEST(CompareRows, TakesTheUndisturbedLevelWhereBothHaveOne) {
-  std::vector<MeasuredRow> a = {row()}, b = {row()};
+  std::vector<MeasuredRow> a = {measured()}, b = {measured()};
   a[0].undisturbed = {200, 201, 199};
   EXPECT_NEAR(compared(a, b).pairs[0].result->ratio.value, 1, 1e-12) << "B has none: totals";
   b[0].undisturbed = {300, 301, 299};
@@ -58,8 +58,8 @@ TEST(CompareRows, TakesTheUndisturbedLevelWhereBothHaveOne) {
 }
 
 TEST(CompareRows, LeavesADisturbedRowUndecidedAndShowsItsRatio) {
-  const std::vector<MeasuredRow> a = {row()};
-  std::vector<MeasuredRow> b = {times(row(), 2)};
+  const std::vector<MeasuredRow> a = {measured()};
+  std::vector<MeasuredRow> b = {times(measured(), 2)};
   b[0].disturbance = "other work 60 %";
   const RowComparison comparison = compared(a, b);
   EXPECT_EQ(comparison.pairs[0].verdict, Verdict::undecided);
@@ -75,8 +75,8 @@ TEST(CompareRows, NeedsThreeLaunches) {
 }
 
 TEST(CompareRows, JoinsWhatMayChangeUnderAProgramAndSaysSo) {
-  const std::vector<MeasuredRow> a = {row()};
-  std::vector<MeasuredRow> b = {row()};
+  const std::vector<MeasuredRow> a = {measured()};
+  std::vector<MeasuredRow> b = {measured()};
   b[0].workload.framework_version = "2.15.0";
   b[0].workload.lowered_hash = "l2";
   b[0].settings["software.kernel"] = "7.0";
@@ -89,27 +89,27 @@ TEST(CompareRows, JoinsWhatMayChangeUnderAProgramAndSaysSo) {
 }
 
 TEST(CompareRows, RefusesUnlikeWorkloadsWithWhatDiffers) {
-  const std::vector<MeasuredRow> a = {row()};
-  std::vector<MeasuredRow> b = {row()};
+  const std::vector<MeasuredRow> a = {measured()};
+  std::vector<MeasuredRow> b = {measured()};
   b[0].workload.batch = 16;
   RowComparison comparison = compared(a, b);
   EXPECT_THAT(comparison.pairs, IsEmpty());
   ASSERT_EQ(comparison.unpaired.size(), 2u);
   EXPECT_THAT(comparison.unpaired[0].reason, HasSubstr("batch 8 here, 16 there"));
-  b[0] = row();
+  b[0] = measured();
   b[0].machine = "Other CPU, 64 cores";
   comparison = compared(a, b);
   ASSERT_EQ(comparison.unpaired.size(), 2u);
   EXPECT_THAT(comparison.unpaired[0].reason, HasSubstr("Other CPU"));
   EXPECT_EQ(compared(a, b, {.across = {"machine"}}).pairs.size(), 1u);
-  b[0] = row();
+  b[0] = measured();
   b[0].workload.model = "bert";
   EXPECT_THAT(compared(a, b).unpaired[0].reason, HasSubstr("B has no resnet50"));
 }
 
 TEST(CompareRows, JoinsAcrossTheFieldsThatAreNamed) {
-  const std::vector<MeasuredRow> a = {row()};
-  std::vector<MeasuredRow> b = {times(row(), 1.2)};
+  const std::vector<MeasuredRow> a = {measured()};
+  std::vector<MeasuredRow> b = {times(measured(), 1.2)};
   b[0].workload.mode = Mode::kGraph;
   EXPECT_THAT(compared(a, b).pairs, IsEmpty());
   EXPECT_EQ(compared(a, b, {.across = {"mode"}}).pairs.at(0).verdict, Verdict::faster);
@@ -120,7 +120,7 @@ TEST(CompareRows, JoinsAcrossTheFieldsThatAreNamed) {
 }
 
 TEST(CompareRows, GivesEachRowItsOwnPartnerFirst) {
-  std::vector<MeasuredRow> a = {row(), row()}, b;
+  std::vector<MeasuredRow> a = {measured(), measured()}, b;
   a[0].workload.mode = Mode::kGraph;
   b = {a[1], a[0]};
   const RowComparison comparison = compared(a, b, {.across = {"mode"}});
@@ -132,10 +132,10 @@ TEST(CompareRows, HoldsFalseDiscoveriesOverManyRows) {
   // One row whose p-value is a little below 5 %, among nineteen that are equal.
   std::vector<MeasuredRow> a, b;
   for (int64_t i = 0; i < 20; ++i) {
-    a.push_back(row());
+    a.push_back(measured());
     a.back().workload.batch = i + 1;
     b.push_back(i == 0 ? times(measured({100, 102, 98, 101, 99.5}), 1.0415)
-                       : times(row(), 1 + 1e-4 * static_cast<double>(i)));
+                       : times(measured(), 1 + 1e-4 * static_cast<double>(i)));
     b.back().workload.batch = i + 1;
   }
   const std::vector<MeasuredRow> first_a(a.begin(), a.begin() + 1), first_b(b.begin(), b.begin() + 1);
@@ -147,7 +147,7 @@ TEST(CompareRows, HoldsFalseDiscoveriesOverManyRows) {
 }
 
 TEST(CompareRows, SaysWhichSideHasNoNumber) {
-  const std::vector<MeasuredRow> a = {row()};
+  const std::vector<MeasuredRow> a = {measured()};
   std::vector<MeasuredRow> b = {measured({})};
   b[0].withheld = "nonfinite: the loss of step 3 is not finite";
   const RowComparison broken = compared(a, b);
@@ -161,8 +161,8 @@ TEST(CompareRows, SaysWhichSideHasNoNumber) {
 }
 
 TEST(CompareRows, NamesOutcomesThatMayFail) {
-  const std::vector<MeasuredRow> a = {row()};
-  std::vector<MeasuredRow> b = {times(row(), 0.9)};
+  const std::vector<MeasuredRow> a = {measured()};
+  std::vector<MeasuredRow> b = {times(measured(), 0.9)};
   b[0].counters = {{"flops", {1'001}}, {"allocations", {7, 8}}};
   const RowComparison comparison = compared(a, b);
   EXPECT_TRUE(any_has(comparison, "slower"));
@@ -174,7 +174,7 @@ TEST(CompareRows, NamesOutcomesThatMayFail) {
 }
 
 TEST(ComparisonTables, SayCountersAndDifferencesOnce) {
-  std::vector<MeasuredRow> a = {row(), row()}, b = {times(row(), 0.9), times(row(), 0.9)};
+  std::vector<MeasuredRow> a = {measured(), measured()}, b = {times(measured(), 0.9), times(measured(), 0.9)};
   a[1].workload.batch = b[1].workload.batch = 16;
   for (MeasuredRow& each : b) {
     each.tool = "tbd 0.2.0";
@@ -191,7 +191,7 @@ TEST(ComparisonTables, SayCountersAndDifferencesOnce) {
 }
 
 TEST(ComparisonTables, JUnitFailsTheCasesThatWereNamed) {
-  std::vector<MeasuredRow> a = {row(), row(), row()}, b = {times(row(), 0.9), row()};
+  std::vector<MeasuredRow> a = {measured(), measured(), measured()}, b = {times(measured(), 0.9), measured()};
   a[1].workload.batch = b[1].workload.batch = 16;
   a[2].workload.batch = 32;
   a[0].workload.config = "a<b&\"c\"";
