@@ -10,7 +10,7 @@ namespace {
 std::optional<double> share_of(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
-double real(int64_t count) { return static_cast<double>(count); }
+double decimal(int64_t count) { return static_cast<double>(count); }
 
 }  // namespace
 
@@ -31,14 +31,14 @@ Table generations_table(const std::string& title, std::span<const GenerationRow>
                           {"waiting", "Waiting", Unit::fraction},
                           {"filled", "Positions a batch", Unit::none}}};
   for (const GenerationRow& row : rows) {
-    const double games = real(row.games), seconds = row.seconds;
-    table.rows.push_back({row.generation, row.games, row.distinct, row.moves,
-                          cell(share_of(real(row.black_wins), games)), cell(share_of(real(row.ended_by_length), games)),
-                          cell(share_of(real(row.resigned), games)), cell(row.false_resignations),
-                          cell(share_of(real(row.playouts), seconds)), cell(share_of(real(row.moves), seconds)),
-                          cell(share_of(row.search_seconds, seconds)), cell(share_of(row.network_seconds, seconds)),
-                          cell(share_of(row.waiting_seconds, seconds)),
-                          cell(share_of(real(row.evaluations), real(row.batches)))});
+    const double games = decimal(row.games), seconds = row.seconds;
+    table.rows.push_back(
+        {row.generation, row.games, row.distinct, row.moves, cell(share_of(decimal(row.black_wins), games)),
+         cell(share_of(decimal(row.ended_by_length), games)), cell(share_of(decimal(row.resigned), games)),
+         cell(row.false_resignations), cell(share_of(decimal(row.playouts), seconds)),
+         cell(share_of(decimal(row.moves), seconds)), cell(share_of(row.search_seconds, seconds)),
+         cell(share_of(row.network_seconds, seconds)), cell(share_of(row.waiting_seconds, seconds)),
+         cell(share_of(decimal(row.evaluations), decimal(row.batches)))});
   }
   if (!rows.empty())
     table.notes.push_back(
@@ -63,15 +63,15 @@ Table matches_table(const std::string& title, std::span<const MatchRow> rows) {
                           {"by_length", "Ended by length", Unit::fraction},
                           {"verdict", "Sequential test"}}};
   for (const MatchRow& row : rows) {
-    const double games = real(row.games());
+    const double games = decimal(row.games());
     std::optional<ShareInterval> interval;
     if (row.games() > 0 && row.verdict.empty())
-      interval = wilson_interval(real(row.won) + 0.5 * real(row.drawn), row.games());
+      interval = wilson_interval(decimal(row.won) + 0.5 * decimal(row.drawn), row.games());
     table.rows.push_back({row.generation, row.opponent, row.readouts, row.games(), row.won, row.drawn, row.score(),
                           cell(interval ? std::optional(interval->low) : std::nullopt),
                           cell(interval ? std::optional(interval->high) : std::nullopt), row.distinct,
-                          cell(share_of(real(row.black_wins), games)), cell(share_of(real(row.ended_by_length), games)),
-                          row.verdict});
+                          cell(share_of(decimal(row.black_wins), games)),
+                          cell(share_of(decimal(row.ended_by_length), games)), row.verdict});
   }
   if (!rows.empty())
     table.notes.push_back(
