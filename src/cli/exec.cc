@@ -64,6 +64,7 @@ class ExecCommand final : public Command {
     options.command.assign(mark + 1, context.arguments.end());  // as they are, which the parser does not promise
     options.effort = effort_of(effort_);
     options.wants = wants(options.effort);
+    options.repeats = !steps_ && !seconds_;
     options.patience_seconds = seconds_from(timeout_, "--timeout");
     options.step_regex = regex_;
     if (units_) options.units = number_from(*units_, "--units");

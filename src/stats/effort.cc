@@ -86,10 +86,7 @@ const EffortLevel& level(Effort effort) {
 }
 
 bool measured_enough(Series step_times, Effort effort, const StableOptions& options) {
-  return measured_enough(step_times, level(effort), options);
-}
-
-bool measured_enough(Series step_times, const EffortLevel& wants, const StableOptions& options) {
+  const EffortLevel& wants = level(effort);
   const auto enough = [&](Series steps) {
     return static_cast<int64_t>(steps.size()) >= wants.steps && total(steps) >= wants.seconds;
   };

@@ -31,7 +31,6 @@ const EffortLevel& level(Effort effort);
 // at what the steps took or how wide an interval is: that would be optional stopping. Costs nothing until the wants
 // could be met.
 bool measured_enough(Series step_times, Effort effort, const StableOptions& options = {});
-bool measured_enough(Series step_times, const EffortLevel& wants, const StableOptions& options = {});
 
 // When the runner applies it: 25 further steps or 5 s after it last did.
 inline bool check_is_due(int64_t steps_since, double seconds_since) { return steps_since >= 25 || seconds_since >= 5; }

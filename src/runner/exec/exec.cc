@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -75,6 +76,14 @@ void fill(std::span<StepRow> rows, int64_t began_ns, const HostDelta& delta) {
   last.rss_bytes = delta.rss_bytes;
   last.foreign_ns = foreign_ns(delta);
   last.pause_ns = 0;  // nothing ran between two blocks
+}
+
+// The stop rule of stats/effort.h, for wants that a person names.
+bool has_enough(Series times, const EffortLevel& wants) {
+  const auto enough = [&](Series steps) {
+    return std::ssize(steps) >= wants.steps && std::accumulate(steps.begin(), steps.end(), 0.0) >= wants.seconds;
+  };
+  return enough(times) && enough(times.subspan(static_cast<size_t>(find_stable_phase(times).start)));
 }
 
 // Whether any process of the tree has this file open.
@@ -182,7 +191,7 @@ class LaunchOfCommand {
                                       check_is_due(since, now - asked_seconds_));
     if (!is_due || now - asked_seconds_ < kPauseOfQuestions * asking_seconds_) return false;
     asked_steps_ = std::ssize(times_);
-    const bool enough = measured_enough(times_, wants);
+    const bool enough = has_enough(times_, wants);
     asked_seconds_ = now_seconds();
     asking_seconds_ = asked_seconds_ - now;
     return enough;
@@ -305,12 +314,8 @@ class ExecRun {
         run_(run_info(options, settings)),
         folder_(free_folder(options.out, run_.workload.model)),
         record_(folder_, run_),
-        schedule_(
-            {Pass::kClean}, options.effort, options.wants.launches,
-            time_limits(options.effort, options.wants.launches,
-                        options.wants.limit_seconds > 0 ? std::optional(options.wants.limit_seconds) : std::nullopt,
-                        std::nullopt),
-            began_) {}
+        schedule_({Pass::kClean}, options.effort, options.wants.launches,
+                  time_limits(options.effort, options.wants.launches, std::nullopt, std::nullopt), began_) {}
 
   CellRun run() {
     Outcome outcome;
@@ -333,9 +338,12 @@ class ExecRun {
       const double last = now_seconds() - began;
       measured_ += last;
       const Turn turn{.workload = 0, .pass = Pass::kClean, .number = number_};
-      const bool again = launch.disturbed && launch.info.outcome.kind == OutcomeKind::ok &&
-                         schedule_.may_repeat(turn, measured_, last);
-      if (again) set_aside(folder_, launch.info);
+      const bool again = options_.repeats && repeated_ < options_.wants.launches && launch.disturbed &&
+                         launch.info.outcome.kind == OutcomeKind::ok && schedule_.may_repeat(turn, measured_, last);
+      if (again) {
+        set_aside(folder_, launch.info);
+        ++repeated_;
+      }
       learn(launch, run_);
       record_.update(run_);
       record_.end_launch(launch.info);
@@ -366,7 +374,7 @@ class ExecRun {
   RecordWriter record_;
   const double began_ = now_seconds();
   LaunchSchedule schedule_;
-  int64_t number_ = 1;
+  int64_t number_ = 1, repeated_ = 0;
   double measured_ = 0, told_ = 0;
   std::string stage_;
 };

@@ -19,6 +19,7 @@ struct ExecOptions {
   std::filesystem::path out;  // the result set
   Effort effort = Effort::quick;
   EffortLevel wants = level(Effort::quick);  // launches, and of each launch steps and seconds after warming up
+  bool repeats = true;                       // launches that other work disturbed, while the effort's time lasts
   double patience_seconds = 900;             // until the first step, and between two
   std::string step_regex;                    // WatchOptions
   double units = 1;                          // that a step finishes

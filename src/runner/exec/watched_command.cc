@@ -115,7 +115,7 @@ void WatchedCommand::add_output_pipes(SpawnOptions& spawn) {
     sources_.push_back(new_pipe());
     spawn.descriptors[stream] = sources_.back().write.number();
   }
-  spawn.environment["PYTHONUNBUFFERED"] = "1";  // else lines arrive by the block
+  spawn.environment["PYTHONUNBUFFERED"] = std::string("1");  // else lines arrive by the block
 }
 
 // The pipe is one with a name. Our own end for writing stays open, so that it has no end.
