@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "processes_of.h"
 #include "record/reader.h"
+#include "runner/exec/exec.h"
 
 namespace tbd {
 namespace {
@@ -74,6 +75,23 @@ class Exec : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST(ProgramName, IsThatOfTheScriptElseOfTheModuleElseOfTheProgram) {
+  const auto name_of = [](const std::string& command) { return program_name(split(command, ' ')); };
+  EXPECT_EQ(name_of("numactl -C 0 python3 -u src/train.py --data x"), "train.py");
+  EXPECT_EQ(name_of("python3 -m trainer.main --lr 1"), "trainer.main");
+  EXPECT_EQ(name_of("/opt/bin/train -m x data.bin"), "train");
+}
+
+TEST(HookFacts, PassOverLinesThatTheyDoNotKnow) {
+  const HookFacts facts =
+      hook_facts("python 3.11 7\nhooked keras\nhooked keras\n\nsteps\nx y\nsteps keras 7 3.1\nunho");
+  EXPECT_EQ(facts.python, "3.11");
+  EXPECT_THAT(facts.hooked, ElementsAre("keras"));
+  EXPECT_EQ(facts.framework, "keras");
+  EXPECT_EQ(facts.framework_version, "3.1");
+  EXPECT_EQ(facts.device, "");
+}
 
 TEST_F(Exec, MeasuresAShellLoopByTheBytesThatItWrites) {
   const Json measured = row("--launches 2 --steps 20 --units 8 --unit images", cat("bash -c '", kSteps, "' train.sh"));
