@@ -7,6 +7,8 @@ constexpr Flag kFlags[] = {
     {"assumed-correlation",
      "fewer than 20 steps in a launch: the interval assumes a correlation of 0.5 between neighbours"},
     {"bad-files", "the data set holds files that could not be used; the record names them"},
+    {"bunched-steps",
+     "more than 10 % of the steps were told several at once: the time between shared evenly, single times are unknown"},
     {"clock-drift", "the GPU's clock differed by more than 3 % between the first and the last third of the steps"},
     {"cut-line-dropped", "the last line of steps.csv was cut off and left out"},
     {"disturbed-major-faults", "pages were read from disk during the steps"},

@@ -25,6 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
+constexpr int kFirstAside = 64;  // descriptors that wait for their place in a child have numbers from here
 constexpr size_t kLongestLine = size_t{256} << 20;  // a child that sends more speaks no protocol of ours
 
 Deadline after(double seconds) {
@@ -55,17 +56,6 @@ struct Pipe {
   int take(int& end) { return std::exchange(end, -1); }
 };
 
-std::string found_program(const SpawnOptions& options) {
-  const std::string& name = options.argv.at(0);
-  if (name.find('/') != std::string::npos) return name;
-  const auto path = options.environment.find("PATH");
-  for (const std::string& folder : split(path == options.environment.end() ? "/usr/bin:/bin" : path->second, ':')) {
-    const std::string candidate = folder + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  fail(ErrorKind::not_found, "cannot start '", name, "': no such program in PATH");
-}
-
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (std::string& s : strings) result.push_back(s.data());
@@ -82,10 +72,14 @@ struct Prepared {
   bool bind = false;
   int error_file = -1;
   Namespaces namespaces;
+  std::vector<std::pair<int, int>> descriptors;  // number in the child, and here
   pid_t parent = ::getpid();
 
   explicit Prepared(const SpawnOptions& options)
-      : program(found_program(options)), arguments(options.argv), namespaces(options.namespaces) {
+      : program(program_file(options)),
+        arguments(options.argv),
+        namespaces(options.namespaces),
+        descriptors(options.descriptors.begin(), options.descriptors.end()) {
     for (const auto& [name, value] : options.environment) variables.push_back(name + "=" + value);
     argv = pointers(arguments);
     envp = pointers(variables);
@@ -111,7 +105,13 @@ bool enter(const Namespaces& namespaces) {
   return namespaces.network < 0 || ::setns(namespaces.network, CLONE_NEWNET) == 0;
 }
 
-[[noreturn]] void run_child(const Prepared& prepared, int in, int out, int report) {
+// Each to its place; all are moved out of the way first, since one's place may be another's number.
+void place(std::vector<std::pair<int, int>>& descriptors) {
+  for (auto& [number, descriptor] : descriptors) descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstAside);
+  for (const auto& [number, descriptor] : descriptors) ::dup2(descriptor, number);
+}
+
+[[noreturn]] void run_child(Prepared& prepared, int in, int out, int report) {
   ::setpgid(0, 0);
   if (!enter(prepared.namespaces)) report_error(report);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);                // after what changes credentials, which clears it
@@ -126,6 +126,8 @@ bool enter(const Namespaces& namespaces) {
   ::dup2(out, STDOUT_FILENO);
   if (prepared.error_file >= 0) ::dup2(prepared.error_file, STDERR_FILENO);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (!prepared.descriptors.empty()) report = ::fcntl(report, F_DUPFD_CLOEXEC, kFirstAside);
+  place(prepared.descriptors);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
   report_error(report);
 }
@@ -174,6 +176,17 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
 
 }  // namespace
 
+std::string program_file(const SpawnOptions& options) {
+  const std::string& name = options.argv.at(0);
+  if (name.find('/') != std::string::npos) return name;
+  const auto path = options.environment.find("PATH");
+  for (const std::string& folder : split(path == options.environment.end() ? "/usr/bin:/bin" : path->second, ':')) {
+    const std::string candidate = folder + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  fail(ErrorKind::not_found, "cannot start '", name, "': no such program in PATH");
+}
+
 std::string ExitStatus::words() const {
   if (signal) return cat("killed by signal ", *signal, " (", ::strsignal(*signal), ")");
   return cat("exited with code ", code.value_or(-1));
@@ -181,7 +194,7 @@ std::string ExitStatus::words() const {
 
 Subprocess::Subprocess(const SpawnOptions& options) {
   require(!options.argv.empty(), "a process needs a program");
-  const Prepared prepared(options);
+  Prepared prepared(options);
   Pipe in, out, report;
   pid_ = ::fork();
   if (pid_ < 0) fail(ErrorKind::io, "cannot start ", prepared.program, ": ", std::strerror(errno));

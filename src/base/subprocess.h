@@ -21,7 +21,12 @@ struct SpawnOptions {
   std::string stderr_file;                         // appended to; empty: the parent's stderr
   std::vector<int> cpus;                           // affinity; empty: the parent's
   Namespaces namespaces;                           // entered before the program starts
+  // Descriptors that the child gets, by its number for them: those of this process. 0, 1 and 2 replace the pipes.
+  std::map<int, int> descriptors;
 };
+
+// The path of the program. Throws Error(not_found) where PATH has none of this name.
+std::string program_file(const SpawnOptions& options);
 
 // How a process ended.
 struct ExitStatus {

@@ -1,5 +1,6 @@
 #include "base/subprocess.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -47,6 +48,26 @@ TEST(Subprocess, ALongLineDoesNotBlockAChildThatWritesFirst) {
   std::string line;
   ASSERT_EQ(child.read_line(line, 10), Read::line);
   EXPECT_EQ(line, "300000");
+}
+
+TEST(Subprocess, GetsDescriptorsUnderTheNumbersThatAreNamed) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  SpawnOptions options = shell("printf a; printf b >&7; printf c >&8");
+  for (const int number : {1, 7, 8, ends[0]}) options.descriptors[number] = ends[1];
+  Subprocess child(options);
+  EXPECT_TRUE(child.wait(5)->ok());
+  ::close(ends[1]);
+  char text[8] = {};
+  EXPECT_EQ(::read(ends[0], text, sizeof text), 3);
+  EXPECT_STREQ(text, "abc");
+  ::close(ends[0]);
+}
+
+TEST(Subprocess, SaysThatAProgramIsMissingAlsoWhereItGetsDescriptors) {
+  SpawnOptions options{.argv = {"/no/such/program"}, .environment = {}};
+  for (int number = 3; number < 32; ++number) options.descriptors[number] = STDERR_FILENO;
+  EXPECT_THROW(Subprocess child(options), Error);
 }
 
 TEST(Subprocess, GetsTheGivenEnvironmentAndNothingElse) {

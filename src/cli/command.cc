@@ -75,6 +75,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_list());
   commands.push_back(make_describe());
   commands.push_back(make_run());
+  commands.push_back(make_exec());
   commands.push_back(make_profile());
   commands.push_back(make_memory());
   commands.push_back(make_step());

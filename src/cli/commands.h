@@ -8,6 +8,7 @@ std::unique_ptr<Command> make_quickstart();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_describe();
 std::unique_ptr<Command> make_run();
+std::unique_ptr<Command> make_exec();
 std::unique_ptr<Command> make_profile();
 std::unique_ptr<Command> make_memory();
 std::unique_ptr<Command> make_step();

@@ -78,4 +78,13 @@ Json to_json(const HostUse& use) {
           {"throttled_fraction", or_null(use.throttled_fraction)}};
 }
 
+JsonValue host_of_launch(const HostDelta& delta, double cores) {
+  const HostUse use = host_use(delta, cores);
+  const Disturbed disturbance = disturbed(delta, use);
+  return Json{{"delta", to_json(delta)},
+              {"use", to_json(use)},
+              {"disturbed", disturbance.reasons},
+              {"repeat", disturbance.level == Disturbance::repeat}};
+}
+
 }  // namespace tbd

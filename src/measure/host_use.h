@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
+#include "base/json_value.h"
 #include "measure/host_sample.h"
 
 namespace tbd {
@@ -38,5 +38,7 @@ struct Disturbed {
 Disturbed disturbed(const HostDelta& delta, const HostUse& use);
 
 Json to_json(const HostUse& use);
+// A launch's `host` (docs/record.md): {"delta", "use", "disturbed": reasons, "repeat": they ask for another launch}.
+JsonValue host_of_launch(const HostDelta& delta, double cores);
 
 }  // namespace tbd

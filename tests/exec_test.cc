@@ -1,0 +1,270 @@
+// `tbd exec` as a person runs it, on programs that train, and on some that do all else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/cell.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "processes_of.h"
+#include "record/reader.h"
+#include "runner/exec/exec.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kLongEnough = 120;  // seconds, of a command on a busy machine
+
+// A shell's loop that tells of a step by a byte.
+constexpr const char* kSteps = "while :; do sleep 0.02; printf . >&$TBD_STEP_FD; done";
+
+class Exec : public testing::Test {
+ protected:
+  struct Said {
+    ExitStatus status;
+    std::string out, err;
+  };
+
+  void SetUp() override {
+    if (!fs::exists(TBD_PROGRAM)) GTEST_SKIP() << "NO PROGRAM: " << TBD_PROGRAM << " is not built";
+  }
+
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+  // `tbd exec ARGUMENTS -- COMMAND` in the test's folder; words as a shell reads them.
+  std::unique_ptr<Subprocess> begin(const std::string& arguments, const std::string& command) const {
+    const std::string line = cat("cd '", folder_.path().string(), "' && exec >said.out 2>said.err && exec '",
+                                 TBD_PROGRAM, "' exec --out set ", arguments, " -- ", command);
+    return std::make_unique<Subprocess>(SpawnOptions{
+        .argv = {"/bin/bash", "-c", line},
+        .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"PYTHONPATH", "modules"}}});
+  }
+  Said said_by(Subprocess& begun) const {
+    const std::optional<ExitStatus> status = begun.wait(kLongEnough);
+    return {status.value_or(ExitStatus()), read_file(path("said.out")), read_file(path("said.err"))};
+  }
+  Said exec(const std::string& arguments, const std::string& command) const {
+    const auto begun = begin(arguments, command);
+    return said_by(*begun);
+  }
+  // The row of a program that is measured.
+  Json row(const std::string& arguments, const std::string& command) const {
+    const Said said = exec(cat("--json ", arguments), command);
+    EXPECT_TRUE(said.status.ok()) << said.status.words() << "\n" << said.err;
+    return said.out.empty() ? Json::object() : parse_json(said.out, "row");
+  }
+  // The reason of a program that is not.
+  std::string fault(const std::string& arguments, const std::string& command,
+                    const std::string& outcome = "failed") const {
+    const Said said = exec(cat("--json ", arguments), command);
+    EXPECT_EQ(said.status.code, 3) << said.err;
+    const Json row = parse_json(said.out, "row");
+    EXPECT_EQ(row["outcome"], outcome);
+    return row["reason"];
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST(ProgramName, IsThatOfTheScriptElseOfTheModuleElseOfTheProgram) {
+  const auto name_of = [](const std::string& command) { return program_name(split(command, ' ')); };
+  EXPECT_EQ(name_of("numactl -C 0 python3 -u src/train.py --data x"), "train.py");
+  EXPECT_EQ(name_of("python3 -m trainer.main --lr 1"), "trainer.main");
+  EXPECT_EQ(name_of("/opt/bin/train -m x data.bin"), "train");
+}
+
+TEST(HookFacts, PassOverLinesThatTheyDoNotKnow) {
+  const HookFacts facts =
+      hook_facts("python 3.11 7\nhooked keras\nhooked keras\n\nsteps\nx y\nsteps keras 7 3.1\nunho");
+  EXPECT_EQ(facts.python, "3.11");
+  EXPECT_THAT(facts.hooked, ElementsAre("keras"));
+  EXPECT_EQ(facts.framework, "keras");
+  EXPECT_EQ(facts.framework_version, "3.1");
+  EXPECT_EQ(facts.device, "");
+}
+
+TEST_F(Exec, MeasuresAShellLoopByTheBytesThatItWrites) {
+  const Json measured = row("--launches 2 --steps 20 --units 8 --unit images", cat("bash -c '", kSteps, "' train.sh"));
+  EXPECT_EQ(measured["model"], "train.sh");
+  EXPECT_EQ(measured["framework"], "external");
+  EXPECT_EQ(measured["mode"], "external");
+  EXPECT_EQ(measured["unit"], "images");
+  EXPECT_EQ(measured["launches"], 2);
+  EXPECT_GE(measured["steps"], 40);
+  EXPECT_GE(measured["step_time_median"], 0.02);
+  EXPECT_NEAR(measured["throughput"].get<double>() * measured["step_time_median"].get<double>(), 8, 4);
+  for (const char* unknown : {"flop_rate", "mfu"}) {
+    EXPECT_TRUE(measured[unknown].is_null());
+    EXPECT_NE(measured["reasons"][unknown], "");
+  }
+  EXPECT_EQ(measured["repro"],
+            cat("tbd exec --steps 20 --launches 2 --units 8 --unit images -- bash -c '", kSteps, "' train.sh"));
+}
+
+TEST_F(Exec, LeavesARecordWithWhatTheHostDid) {
+  row("--launches 1 --seconds 1.5", cat("bash -c '", kSteps, "'"));
+  const Record record = read_record(path("set/bash-external"));
+  ASSERT_EQ(record.launches.size(), 1U);
+  const Launch& launch = record.launches[0];
+  EXPECT_EQ(record.run.parameters, std::nullopt);
+  EXPECT_EQ(record.run.train_flops, std::nullopt);
+  EXPECT_FALSE(launch.info.environment_hash.empty());
+  EXPECT_GT(launch.info.peak_rss_bytes, 0);
+  EXPECT_GT(launch.info.first_step_seconds, 0);
+  EXPECT_TRUE(launch.info.host->contains("use"));
+  ASSERT_GT(launch.steps.size(), 20U);
+  EXPECT_TRUE(launch.steps.back().foreign_ns);
+  EXPECT_TRUE(launch.steps[10].user_cpu_ns);
+  const CellResult cell = summarize(record);
+  EXPECT_TRUE(cell["cpu_utilization"].value) << cell["cpu_utilization"].reason;
+}
+
+TEST_F(Exec, MeasuresByLinesOfOutputAndShowsThem) {
+  const Said said = exec("--json --launches 1 --steps 20 --step-regex '^step [0-9]+'",
+                         "bash -c 'while :; do sleep 0.02; echo step $((++i)); echo loss 3 >&2; done'");
+  EXPECT_TRUE(said.status.ok()) << said.err;
+  EXPECT_GE(parse_json(said.out, "row")["steps"], 20);
+  EXPECT_THAT(said.err, AllOf(HasSubstr("step 7\n"), HasSubstr("loss 3\n")));
+}
+
+TEST_F(Exec, TakesItsStepsFromTheHookOfAFramework) {
+  fs::create_directories(path("modules/torch/optim"));
+  write_file(path("modules/torch/__init__.py"), "__version__ = '2.1'\nfrom . import optim\n");
+  write_file(path("modules/torch/optim/__init__.py"), "from . import optimizer\n");
+  write_file(path("modules/torch/optim/optimizer.py"),
+             "hooks = []\nregister_optimizer_step_post_hook = hooks.append\nclass P: device = 'cuda:0'\n"
+             "class Optimizer:\n  param_groups = [{'params': [P]}]\n  def step(self):\n"
+             "    for hook in hooks: hook(self, (), {})\n");
+  write_file(path("train.py"),
+             "import time, torch\no = torch.optim.optimizer.Optimizer()\nwhile True: time.sleep(0.02); o.step()\n");
+  const Json measured = row("--launches 1 --steps 20", "python3 train.py");
+  EXPECT_EQ(measured["framework"], "pytorch");
+  EXPECT_EQ(measured["framework_version"], "2.1");
+  EXPECT_EQ(measured["device"], "cuda:0");
+  EXPECT_EQ(measured["synchronisation"], "none");
+  EXPECT_GE(measured["steps"], 20);
+}
+
+TEST_F(Exec, MeasuresATorchvisionLoop) {
+  const char* home = std::getenv("HOME");
+  const fs::path python = fs::path(home ? home : "/") / ".cache/tbd/peers/bin/python";
+  if (!fs::exists(python)) GTEST_SKIP() << "NO PYTORCH: " << python << " is not there";
+  write_file(path("train.py"),
+             "import torch, torchvision\ntorch.set_num_threads(1)\n"
+             "m = torchvision.models.squeezenet1_1(num_classes=10)\no = torch.optim.SGD(m.parameters(), lr=0.01)\n"
+             "x, y = torch.randn(1, 3, 64, 64), torch.zeros(1, dtype=torch.long)\nwhile True:\n"
+             "  o.zero_grad(); torch.nn.functional.cross_entropy(m(x), y).backward(); o.step()\n");
+  const Json measured = row("--launches 1 --steps 10", cat(python.string(), " train.py"));
+  EXPECT_EQ(measured["framework"], "pytorch");
+  EXPECT_EQ(measured["device"], "cpu");
+  EXPECT_GE(measured["steps"], 10);
+}
+
+TEST_F(Exec, AProgramThatEndsByItselfIsMeasuredUntilThen) {
+  const Json measured =
+      row("--launches 1 --seconds 60", "bash -c 'for i in {1..40}; do sleep 0.02; printf . >&$TBD_STEP_FD; done'");
+  EXPECT_EQ(measured["steps_total"], 40);
+}
+
+TEST_F(Exec, SecondCommandsOfOneSetGetFoldersOfTheirOwn) {
+  row("--launches 1 --steps 3", cat("bash -c '", kSteps, "'"));
+  row("--launches 1 --steps 3", cat("bash -c '", kSteps, "'"));
+  EXPECT_EQ(find_records(path("set")).size(), 2U);
+}
+
+TEST_F(Exec, SaysWhereItLookedForTheStepsOfAProgramThatNeverSteps) {
+  EXPECT_THAT(fault("", "true"), AllOf(HasSubstr("exited with code 0 before its first step"),
+                                       HasSubstr("no byte came on descriptor 7 (TBD_STEP_FD)"),
+                                       HasSubstr("no Python read the hooks for PyTorch, Keras and MXNet")));
+  EXPECT_THAT(fault("", "python3 -c 'import os'"), HasSubstr("imported none of PyTorch, Keras and MXNet"));
+  EXPECT_THAT(fault("--step-regex x", "true"), HasSubstr("no line of its output matched --step-regex"));
+  EXPECT_THAT(fault("--timeout 0.5", "sleep 60", "timeout"), HasSubstr("no step in 500 ms"));
+}
+
+TEST_F(Exec, AFrameworkWhoseHookIsAbsentIsNamed) {
+  fs::create_directories(path("modules/torch/optim"));
+  write_file(path("modules/torch/__init__.py"), "from .optim import optimizer\n");
+  write_file(path("modules/torch/optim/__init__.py"), "");
+  write_file(path("modules/torch/optim/optimizer.py"), "");
+  EXPECT_THAT(fault("", "python3 -c 'import torch'"),
+              AllOf(HasSubstr("a framework takes no hook: pytorch AttributeError"),
+                    HasSubstr("register_optimizer_step_post_hook")));
+}
+
+TEST_F(Exec, OneStepIsNotEnough) {
+  EXPECT_THAT(fault("", "bash -c 'printf . >&$TBD_STEP_FD'"), HasSubstr("ended after one step"));
+}
+
+TEST_F(Exec, AnEndThatIsAnErrorIsOne) {
+  EXPECT_THAT(fault("", "bash -c 'for i in 1 2 3; do sleep 0.01; printf . >&$TBD_STEP_FD; done; exit 5'"),
+              HasSubstr("the program exited with code 5 after 3 steps"));
+  EXPECT_THAT(fault("", "bash -c 'kill -9 $$'"), HasSubstr("killed by signal 9 (Killed) before its first step"));
+}
+
+TEST_F(Exec, AProgramThatClosesItsDescriptorIsGivenUpAndToldWhy) {
+  EXPECT_THAT(fault("--timeout 1", "bash -c 'printf .. >&$TBD_STEP_FD; exec 7>&-; exec sleep 60'", "timeout"),
+              HasSubstr("no step for 1.00 s after 2 steps; it has closed descriptor 7 (TBD_STEP_FD)"));
+}
+
+TEST_F(Exec, NothingOfAProgramThatForksAndIgnoresSignalsIsLeft) {
+  write_file(path("marked-fork.sh"), cat("trap '' TERM\n(trap '' TERM; while :; do sleep 0.1; done) &\n", kSteps));
+  row("--launches 1 --steps 5", "bash marked-fork.sh");
+  EXPECT_THAT(processes_of("marked-fork.sh"), ElementsAre());
+}
+
+TEST_F(Exec, AGigabyteOfOutputIsNoTrouble) {
+  const std::string program = "bash -c 'head -c 1G /dev/zero; printf .. >&$TBD_STEP_FD; echo; echo step; echo step'";
+  const auto to_nowhere = [&](const std::string& arguments) {
+    const auto begun = begin(arguments, program + " 2>/dev/null");
+    return said_by(*begun);
+  };
+  EXPECT_EQ(parse_json(to_nowhere("--json --launches 1 --effort smoke").out, "row")["steps_total"], 2);
+  const Said by_lines = to_nowhere("--json --launches 1 --effort smoke --step-regex ^step");
+  EXPECT_EQ(parse_json(by_lines.out, "row")["steps_total"], 2);
+}
+
+TEST_F(Exec, StepsThatAreToldAtOnceAreMarked) {
+  const Json measured =
+      row("--launches 1 --seconds 1", "bash -c 'while :; do sleep 0.05; printf .... >&$TBD_STEP_FD; done'");
+  EXPECT_THAT(measured["flags"].dump(), HasSubstr("bunched-steps"));
+  EXPECT_LT(measured["step_time_median"], 0.05);
+}
+
+TEST_F(Exec, AnInterruptEndsTheProgramAndKeepsWhatWasMeasured) {
+  const auto begun = begin("--json --launches 1", cat("bash -c '", kSteps, "' marked-interrupt"));
+  while (!fs::exists(path("set/bash-external/launches/clean-1/steps.csv"))) usleep(10'000);
+  usleep(1'000'000);
+  ::kill(begun->pid(), SIGINT);
+  const Said said = said_by(*begun);
+  EXPECT_EQ(said.status.code, 3);
+  EXPECT_EQ(parse_json(said.out, "row")["outcome"], "interrupted");
+  EXPECT_GT(parse_json(said.out, "row")["steps_total"], 0);
+  EXPECT_THAT(processes_of("marked-interrupt"), ElementsAre());
+}
+
+TEST_F(Exec, BadUsageIsRefusedBeforeAnythingIsWritten) {
+  const auto refused = [&](const std::string& arguments, const std::string& command) {
+    const Said said = exec(arguments, command);
+    EXPECT_EQ(said.status.code, 2) << said.err;
+    return said.err;
+  };
+  EXPECT_THAT(refused("", ""), HasSubstr("exec needs a command behind --"));
+  EXPECT_THAT(refused("", "no-such-program"), HasSubstr("'no-such-program': no such program in PATH"));
+  EXPECT_THAT(refused("--step-regex '('", "true"), HasSubstr("is no extended regular expression"));
+  EXPECT_THAT(refused("--units 0", "true"), HasSubstr("--units must be above 0, got 0"));
+  EXPECT_THAT(refused("--steps 0", "true"), HasSubstr("--steps needs a positive whole number"));
+  EXPECT_FALSE(fs::exists(path("set")));
+}
+
+}  // namespace
+}  // namespace tbd
