@@ -82,10 +82,14 @@ struct Prepared {
   bool bind = false;
   int error_file = -1;
   Namespaces namespaces;
+  std::vector<std::pair<int, int>> descriptors;  // the child's number, ours
   pid_t parent = ::getpid();
 
   explicit Prepared(const SpawnOptions& options)
-      : program(found_program(options)), arguments(options.argv), namespaces(options.namespaces) {
+      : program(found_program(options)),
+        arguments(options.argv),
+        namespaces(options.namespaces),
+        descriptors(options.descriptors.begin(), options.descriptors.end()) {
     for (const auto& [name, value] : options.environment) variables.push_back(name + "=" + value);
     argv = pointers(arguments);
     envp = pointers(variables);
@@ -126,6 +130,11 @@ bool enter(const Namespaces& namespaces) {
   ::dup2(out, STDOUT_FILENO);
   if (prepared.error_file >= 0) ::dup2(prepared.error_file, STDERR_FILENO);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (!prepared.descriptors.empty()) report = ::fcntl(report, F_DUPFD_CLOEXEC, 16);  // its number may be among them
+  for (const auto& [number, ours] : prepared.descriptors) {
+    if (number == ours) ::fcntl(number, F_SETFD, 0);
+    if (number != ours) ::dup2(ours, number);
+  }
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
   report_error(report);
 }

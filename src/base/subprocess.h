@@ -21,6 +21,7 @@ struct SpawnOptions {
   std::string stderr_file;                         // appended to; empty: the parent's stderr
   std::vector<int> cpus;                           // affinity; empty: the parent's
   Namespaces namespaces;                           // entered before the program starts
+  std::map<int, int> descriptors = {};             // by the child's numbers, 2 to 15: ours that become it
 };
 
 // How a process ended.
