@@ -76,7 +76,8 @@ class SeatsMeeting : public ::testing::Test {
   }
   std::unique_ptr<Subprocess> stand_in(Seats& seats, const std::string& line) {
     const Socket connection = seats.take(1);
-    return std::make_unique<Subprocess>(SpawnOptions{.argv = {TBD_PROGRAM, "at-seat", line},
+    start_at_seat(connection, line, {});
+    return std::make_unique<Subprocess>(SpawnOptions{.argv = {TBD_PROGRAM, "at-seat"},
                                                      .environment = {{"PATH", "/usr/bin:/bin"}},
                                                      .stderr_file = log(),
                                                      .cpus = {},

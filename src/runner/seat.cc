@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -230,14 +231,14 @@ int serve_seat(const Rendezvous& where, const SeatOptions& options) {
   return all_shut(kLost);
 }
 
-int stand_for_worker(Socket connection, const std::string& line, const std::vector<int>& cpus) {
-  const auto seat = std::make_shared<Socket>(std::move(connection));  // the thread below outlives this
+void start_at_seat(const Socket& seat, const std::string& line, const std::vector<int>& cpus) {
   std::vector<std::string> texts;
   for (const int cpu : cpus) texts.push_back(cat(cpu));
-  try {
-    seat->send(kStart, cat(join(texts, ","), " ", line));
-  } catch (const Error&) {  // the end of the connection says so as well
-  }
+  seat.send(kStart, cat(join(texts, ","), " ", line));
+}
+
+int stand_for_worker(Socket connection) {
+  const auto seat = std::make_shared<Socket>(std::move(connection));  // the thread below outlives this
   std::thread([seat] {
     try {
       send_lines(STDIN_FILENO, *seat);

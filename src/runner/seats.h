@@ -105,10 +105,13 @@ struct SeatOptions {
 // or 3. Throws Error(io) where rank 0 is not reached.
 int serve_seat(const Rendezvous& where, const SeatOptions& options);
 
-inline constexpr int kSeatConnection = 3;  // its number in the process that is next
-// Beside rank 0, a process that stands for a worker at a seat: starts it by a line for the shell, bound to `cpus`
-// unless that is empty, through a connection that take() gave. Its stdin, stdout, stderr and end are this process's.
-// Returns an exit code, or ends by the signal that ended the worker; 255: the seat is gone.
-int stand_for_worker(Socket seat, const std::string& line, const std::vector<int>& cpus);
+// Asks the seat at the other end of a connection that take() gave for a worker: a line for its shell, bound to `cpus`
+// unless that is empty. Throws Error(io) where the seat is gone.
+void start_at_seat(const Socket& seat, const std::string& line, const std::vector<int>& cpus);
+
+// Beside rank 0, a process that stands for that worker, with this descriptor: its stdin, stdout, stderr and end are the
+// worker's. Returns an exit code, or ends by the signal that ended the worker; 255: the seat is gone.
+int stand_for_worker(Socket connection);
+inline constexpr int kSeatConnection = 3;
 
 }  // namespace tbd

@@ -132,7 +132,7 @@ void Team::start() {
                                         options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
                                         WorkerSeat{.namespaces = links_ ? namespaces.at(at) : Namespaces(),
                                                    .host = hosts.empty() || is_beside ? "" : hosts.at(at),
-                                                   .connection = connection ? connection->descriptor() : -1}));
+                                                   .connection = connection ? &*connection : nullptr}));
     if (const auto budget = prepared_.cell.memory_budget_bytes)
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
     if (options_.world > 1) ranks_.back()->obey(roll_call_);
@@ -255,7 +255,8 @@ bool Team::meets_at_file() const {
 std::vector<std::string> Team::addresses() const {
   if (links_) return links_->addresses();
   if (settings_.seats) return meets_at_file() ? std::vector<std::string>() : settings_.seats->addresses(world());
-  if (!settings_.addresses.empty()) return settings_.addresses;
+  if (!settings_.addresses.empty())
+    return {settings_.addresses.begin(), settings_.addresses.begin() + static_cast<ptrdiff_t>(ranks_.size())};
   std::vector<std::string> all;
   for (size_t rank = 0; rank < ranks_.size() && !settings_.hosts.empty(); ++rank)
     all.push_back(settings_.hosts.at(rank).substr(settings_.hosts[rank].rfind('@') + 1));

@@ -73,25 +73,22 @@ SpawnOptions on_host(const std::string& host, const RunnerSettings& settings, co
   return options;
 }
 
-SpawnOptions at_seat(int connection, const RunnerSettings& settings, const std::string& line,
+// The seat is asked before anything is started: it takes the end of a silent connection for the runner's.
+SpawnOptions at_seat(const Socket& connection, const RunnerSettings& settings, const std::string& line,
                      const std::vector<int>& cpus, const std::filesystem::path& log) {
-  SpawnOptions options{.argv = {settings.program.string(), "at-seat"},
-                       .environment = settings.environment,
-                       .stderr_file = log,
-                       .cpus = {},
-                       .namespaces = {},
-                       .descriptors = {{kSeatConnection, connection}}};
-  std::vector<std::string> texts;
-  for (const int cpu : cpus) texts.push_back(cat(cpu));
-  if (!texts.empty()) options.argv.insert(options.argv.end(), {"--cpus", join(texts, ",")});
-  options.argv.push_back(line);
-  return options;
+  start_at_seat(connection, line, cpus);
+  return {.argv = {settings.program.string(), "at-seat"},
+          .environment = settings.environment,
+          .stderr_file = log,
+          .cpus = {},
+          .namespaces = {},
+          .descriptors = {{kSeatConnection, connection.descriptor()}}};
 }
 
 SpawnOptions spawn_options(const WorkerSeat& seat, const RunnerSettings& settings, const std::string& worker,
                            const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
                            const std::filesystem::path& log) {
-  if (seat.connection >= 0) return at_seat(seat.connection, settings, line_for_shell(worker, environment), cpus, log);
+  if (seat.connection) return at_seat(*seat.connection, settings, line_for_shell(worker, environment), cpus, log);
   if (!seat.host.empty()) return on_host(seat.host, settings, line_for_shell(worker, environment), log);
   return {
       .argv = {worker}, .environment = environment, .stderr_file = log, .cpus = cpus, .namespaces = seat.namespaces};

@@ -12,6 +12,8 @@
 
 namespace tbd {
 
+class Socket;
+
 class WorkerFault : public std::exception {
  public:
   explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported, std::optional<int> signal = {},
@@ -36,7 +38,7 @@ inline constexpr double kRollCall = 2;  // seconds in which one of several worke
 struct WorkerSeat {
   Namespaces namespaces = {};
   std::string host = "";
-  int connection = -1;  // to a seat (runner/seats.h), the caller's
+  const Socket* connection = nullptr;  // to a seat (runner/seats.h)
 };
 
 class WorkerProcess {
