@@ -25,6 +25,7 @@ namespace tbd {
 namespace {
 
 constexpr double kConnecting = 2;   // seconds for an address that does not answer
+constexpr double kFirstWord = 2;    // for a program that listens to say that it is rank 0
 constexpr double kAnswer = 5;       // for each line of the greeting
 constexpr double kReading = 300;    // for a worker to read a line
 constexpr double kLastOfLog = 0.5;  // that a worker's log has after its end
@@ -38,7 +39,7 @@ double since(Now::time_point begin) { return std::chrono::duration<double>(Now::
 // Not by rank 0: throws Error(io), nothing of the token is told.
 Socket greeted(const Rendezvous& where, int64_t port) {
   Socket socket = connect_to(where.address, port, kConnecting);
-  const std::vector<std::string> words = split(socket.line(kAnswer), ' ');
+  const std::vector<std::string> words = split(socket.line(kFirstWord), ' ');
   if (words.size() != 3 || cat(words[0], " ", words[1]) != kSeatGreeting)
     fail(ErrorKind::io, "another program listens on ", where.address, ":", port);
   const std::string nonce = seat_nonce();
@@ -50,12 +51,14 @@ Socket greeted(const Rendezvous& where, int64_t port) {
   return socket;
 }
 
-// Rank 0 may come later, on any of its ports.
-Socket connected(const Rendezvous& where, double patience, const std::function<bool()>& interrupted) {
+// Rank 0 may come later, on any of its ports; only the one that it has is left.
+Socket connected(Rendezvous& where, double patience, const std::function<bool()>& interrupted) {
   std::string reason;
   for (const auto begin = Now::now(); since(begin) < patience && !interrupted();) {
     for (const int64_t port : where.ports) try {
-        return greeted(where, port);
+        Socket socket = greeted(where, port);
+        where.ports = {port};
+        return socket;
       } catch (const Error& e) {
         if (reason.empty() || since(begin) > 1) reason = e.what();
       }
@@ -214,7 +217,8 @@ int serve_seat(const Rendezvous& where, const SeatOptions& options) {
     for (const SeatedWorker& worker : workers) worker.shut();
     return code;
   };
-  Socket idle = connected(where, options.patience, is_over);
+  Rendezvous found = where;
+  Socket idle = connected(found, options.patience, is_over);
   while (!is_over()) {
     std::erase_if(workers, [](const SeatedWorker& worker) { return worker.is_over(); });
     if (!idle.readable(0.2)) continue;
@@ -223,7 +227,7 @@ int serve_seat(const Rendezvous& where, const SeatOptions& options) {
     if (request->kind == kEnd) return all_shut(static_cast<int>(parse_int(request->bytes).value_or(kLost)));
     workers.emplace_back(std::move(idle), request->bytes, options);
     try {
-      idle = connected(where, kComesBack, is_over);
+      idle = connected(found, kComesBack, is_over);
     } catch (const Error&) {  // so it is now
       break;
     }

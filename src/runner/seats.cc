@@ -162,7 +162,7 @@ void Seats::await(double seconds, const std::function<bool()>& interrupted) {
   std::unique_lock lock(mutex_);
   while (!missing().empty() && !interrupted() && waited() < seconds)
     changed_.wait_for(lock, std::chrono::milliseconds(100));
-  if (!missing().empty()) waited_ = waited();
+  if (!missing().empty()) waited_ = std::min(waited(), seconds);
 }
 
 std::vector<SeatFacts> Seats::facts(int64_t count) const {
