@@ -27,10 +27,12 @@ endif()
 set(lessons "Networks/Learning.*:AdversarialLearning.*")
 set(lessons_alone "BoardLearning.*:SpeechLearning.*")
 set(alone "Faults.*:OffCpu.*")
+set(launchers "Copies.*:SlurmCopies.*:SshCopies.*:SeatsMeeting.*:SharesOfSeats.*")
 tbd_discover_tests(program_tests lesson TEST_FILTER "${lessons}")
 tbd_discover_tests(program_tests lesson TEST_FILTER "${lessons_alone}" PROPERTIES PROCESSORS 2 TIMEOUT 900)
 tbd_discover_tests(program_tests program TEST_FILTER "${alone}" PROPERTIES PROCESSORS 2 TIMEOUT 900)
-tbd_discover_tests(program_tests program TEST_FILTER "-${lessons}:${lessons_alone}:${alone}")
+tbd_discover_tests(program_tests launchers TEST_FILTER "${launchers}" PROPERTIES PROCESSORS 2)
+tbd_discover_tests(program_tests program TEST_FILTER "-${lessons}:${lessons_alone}:${alone}:${launchers}")
 
 # Workers with planted faults, in build/faults. Another open_source is put in the place of the loader's.
 function(tbd_faulty_worker name backend)

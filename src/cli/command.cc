@@ -31,12 +31,6 @@ void print_commands(Context& context, const std::vector<std::unique_ptr<Command>
                  "2 bad usage,\nnothing was run; 3 no workload has a number, one failed, or the run was interrupted.\n";
 }
 
-int exit_code_of(const Error& error) {
-  const bool misuse =
-      error.kind() == ErrorKind::usage || error.kind() == ErrorKind::not_found || error.kind() == ErrorKind::invalid;
-  return misuse ? kBadUsage : kCellFailed;
-}
-
 int run_command(Context& context, Command& command, std::vector<std::string> arguments) {
   Options options;
   command.declare(options);
@@ -50,6 +44,12 @@ int run_command(Context& context, Command& command, std::vector<std::string> arg
 }
 
 }  // namespace
+
+int exit_code_of(const Error& error) {
+  const bool misuse =
+      error.kind() == ErrorKind::usage || error.kind() == ErrorKind::not_found || error.kind() == ErrorKind::invalid;
+  return misuse ? kBadUsage : kCellFailed;
+}
 
 void OutputOptions::declare(Options& options) {
   options.option("--format", format, "Output format: table, md, csv or json (one object per line)",
@@ -99,6 +99,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_data());
   commands.push_back(make_doctor());
   commands.push_back(make_gpu_peaks());
+  commands.push_back(make_at_seat());
   return commands;
 }
 

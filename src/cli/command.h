@@ -11,10 +11,15 @@
 #include "analysis/table.h"
 #include "cli/options.h"
 
+namespace tbd {
+class Error;
+}
+
 namespace tbd::cli {
 
 // docs/command-line.md.
 constexpr int kDone = 0, kVerdictFailed = 1, kBadUsage = 2, kCellFailed = 3;
+int exit_code_of(const Error& error);
 
 // What the process was given, read once in main.
 struct Context {

@@ -31,6 +31,7 @@ std::unique_ptr<Command> make_import();
 std::unique_ptr<Command> make_export();
 std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_gpu_peaks();
+std::unique_ptr<Command> make_at_seat();
 std::unique_ptr<Command> make_data();
 std::unique_ptr<Command> make_setup();
 

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/launchers.h"
 #include "cli/locations.h"
 #include "cli/screen.h"
 #include "record/frameworks.h"
@@ -46,6 +47,17 @@ std::vector<TableCell> links_row(const RunnerSettings& settings) {
   return {item, true, delay.empty() ? std::string("rates and delays") : cat("rates; ", delay), std::string()};
 }
 
+// That are found in PATH; engines of several workers trust whoever reaches them.
+std::vector<TableCell> launchers_row(const RunnerSettings& settings) {
+  const std::vector<std::string> found = found_launchers(settings.environment);
+  const std::string item = "launchers",
+                    open = "workers' ports trust whoever reaches them: keep them within the cluster";
+  if (found.empty())
+    return {item, false, std::string("workers on this machine alone"),
+            std::string("for more: torchrun, mpirun, srun or ssh in PATH")};
+  return {item, true, cat(join(found, ", "), "; ", open), std::string()};
+}
+
 Table all_rows(const Context& context) {
   Table table{.title = "What can be measured here",
               .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
@@ -61,6 +73,7 @@ Table all_rows(const Context& context) {
   for (const DoctorRow& row : doctor_rows())
     table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
   table.rows.push_back(links_row(settings));
+  table.rows.push_back(launchers_row(settings));
   const bool photos = !photographs(context).empty();
   table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
                         std::string(photos ? "" : "./tbd setup")});

@@ -1,4 +1,5 @@
 // tbd run: measures cells and prints a row for each.
+#include <algorithm>
 #include <ostream>
 
 #include "cli/commands.h"
@@ -29,10 +30,28 @@ class RunCommand final : public Command {
     output_.declare(options);
   }
 
+  // Where a launcher started several copies, rank 0 measures with the help of the others, which print nothing.
   int run(Context& context) override {
+    const std::optional<Rendezvous> where = rendezvous_of(context.environment, arguments_.rendezvous);
+    if (!where) return run_with(context, nullptr);
+    note_interrupts();
+    if (where->rank > 0) return serve_seat(*where, {.environment = context.environment, .interrupted = interrupted});
+    const auto seats = std::make_shared<Seats>(*where);
+    try {
+      const int code = run_with(context, seats);
+      seats->end(code);
+      return code;
+    } catch (const Error& e) {
+      seats->end(exit_code_of(e));
+      throw;
+    }
+  }
+
+ private:
+  int run_with(Context& context, const std::shared_ptr<Seats>& seats) {
     const Format format = output_.table_format();
-    require_alone(context.environment);
     RunnerSettings settings = runner_settings(context);
+    settings.seats = seats;
     take_hosts(arguments_, settings);
     if (!arguments_.plan.empty()) arguments_.plan = plan_file(context, arguments_.plan).string();
     RunRequest request = run_request(arguments_, settings);
@@ -41,6 +60,7 @@ class RunCommand final : public Command {
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
     require_hosts_fit(request.cells, settings);
+    await_seats(request.cells, settings);
     find_data(context, request.cells);
     require_classes_fit(request.cells);
     if (arguments_.dry_run) {
@@ -55,7 +75,12 @@ class RunCommand final : public Command {
     return measure(context, request, settings, left_out, format);
   }
 
- private:
+  // What they say of their cores decides how many threads there are.
+  static void await_seats(const std::vector<Workload>& cells, const RunnerSettings& settings) {
+    const bool needed = std::ranges::any_of(cells, [](const Workload& cell) { return cell.workers > 1; });
+    if (settings.seats && needed) settings.seats->await(settings.deadlines.hello, settings.interrupted);
+  }
+
   std::string why_empty() const {
     return arguments_.shard.empty() ? "the plan excludes all workloads" : cat("shard ", arguments_.shard, " is empty");
   }

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/launchers.h"
 #include "cli/run_files.h"
 #include "cli/run_request.h"
 #include "measure/cores.h"
@@ -283,25 +284,81 @@ TEST_F(RunCommand, RefusesHostsThatCannotBe) {
   EXPECT_THAT(said("a,b", "1"), HasSubstr("it needs 2 or more"));
 }
 
-TEST_F(RunCommand, RefusesToRunInCopies) {
-  const auto said = [&](const std::map<std::string, std::string>& environment) {
-    environment_ = environment;
-    return run({"resnet50", "--config", "tiny", "--dry-run"});
+TEST_F(RunCommand, TakesItsPlaceAmongCopies) {
+  using Variables = std::map<std::string, std::string>;
+  const auto place = [](const Variables& environment) {
+    const auto where = rendezvous_of(environment, "");
+    return where ? cat(where->launcher, " ", where->rank, " of ", where->size, " at ", where->address) : "alone";
   };
-  const std::map<std::string, std::string> batch_script = {
-      {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_NUM_TASKS", "2"}};
-  EXPECT_EQ(said(batch_script).code, kDone);
-  EXPECT_EQ(said({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).code, kDone);
-  const RunOutcome torchrun = said({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
-  EXPECT_EQ(torchrun.code, kBadUsage);
-  EXPECT_THAT(torchrun.err, AllOf(HasSubstr("RANK=1 WORLD_SIZE=2: a launcher started 2 copies"),
-                                  HasSubstr("start one, with --workers 2")));
-  EXPECT_THAT(said({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).err, HasSubstr("RANK=2 WORLD_SIZE=2: a rank is a whole"));
-  EXPECT_THAT(
-      said({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}).err,
-      HasSubstr("RANK=0 WORLD_SIZE=2 and OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 disagree"));
-  EXPECT_THAT(said({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}).err,
-              HasSubstr("SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4: a launcher started 4"));
+  const Variables of_two = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
+  EXPECT_EQ(place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_NUM_TASKS", "2"}}), "alone")
+      << "a batch script is no rank";
+  EXPECT_EQ(place({{"RANK", "0"}, {"WORLD_SIZE", "1"}}), "alone");
+  EXPECT_EQ(place(of_two), "torchrun 1 of 2 at 127.0.0.1");
+  EXPECT_EQ(rendezvous_of(of_two, "")->ports.front(), 29501) << "their own store has the port";
+  EXPECT_TRUE(rendezvous_of(of_two, "")->loopback);
+  EXPECT_EQ(place({{"OMPI_COMM_WORLD_RANK", "3"},
+                   {"OMPI_COMM_WORLD_SIZE", "4"},
+                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                   {"MASTER_ADDR", "node7"}}),
+            "openmpi 3 of 4 at node7");
+  EXPECT_EQ(place({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}}), "pmi 1 of 2 at 127.0.0.1");
+  EXPECT_EQ(place({{"SLURM_PROCID", "1"},
+                   {"SLURM_STEP_ID", "0"},
+                   {"SLURM_STEP_NUM_TASKS", "2"},
+                   {"SLURM_STEP_NUM_NODES", "1"}}),
+            "slurm 1 of 2 at 127.0.0.1");
+  const Variables nested = {{"RANK", "3"},
+                            {"WORLD_SIZE", "4"},
+                            {"LOCAL_WORLD_SIZE", "2"},
+                            {"GROUP_RANK", "1"},
+                            {"GROUP_WORLD_SIZE", "2"},
+                            {"TORCHELASTIC_RUN_ID", "7"},
+                            {"MASTER_ADDR", "a"},
+                            {"SLURM_PROCID", "1"},
+                            {"SLURM_STEP_ID", "0"},
+                            {"SLURM_STEP_NUM_TASKS", "2"}};
+  EXPECT_EQ(place(nested), "torchrun 3 of 4 at a") << "srun started one torchrun on each machine";
+  const auto met = rendezvous_of(of_two, "node3:4000");
+  EXPECT_EQ(cat(met->address, ":", met->ports.front(), " ", met->ports.size()), "node3:4000 1");
+  EXPECT_FALSE(met->loopback);
+  EXPECT_EQ(rendezvous_of(of_two, "")->token.size(), 64u);
+}
+
+TEST_F(RunCommand, RefusesPlacesThatCannotBe) {
+  struct Case {
+    std::map<std::string, std::string> environment;
+    std::vector<std::string> options;
+    const char* sentence;
+  };
+  const std::map<std::string, std::string> alone = {};
+  const Case cases[] = {
+      {{{"RANK", "2"}, {"WORLD_SIZE", "2"}},
+       {},
+       "RANK=2 WORLD_SIZE=2: a rank is a whole number from 0 to below the size"},
+      {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}},
+       {},
+       "RANK=0 WORLD_SIZE=2 and OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 disagree"},
+      {{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}},
+       {},
+       "nothing says where rank 0 is: to mpirun's options add -x MASTER_ADDR="},
+      {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}, {"TBD_TOKEN", "secret"}},
+       {},
+       "TBD_TOKEN needs 16 or more hexadecimal digits"},
+      {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}},
+       {"--rendezvous", "here"},
+       "--rendezvous needs a host and a port, such as localhost:29501, got 'here'"},
+      {alone, {"--rendezvous", "a:1"}, "--rendezvous says where the copies that a launcher starts meet"},
+      {alone, {"--workers", "2", "--hosts", "slurm"}, "--hosts slurm needs an allocation of Slurm (salloc, sbatch)"},
+  };
+  for (const Case& each : cases) {
+    environment_ = each.environment;
+    std::vector<std::string> words = {"resnet50", "--config", "tiny", "--dry-run"};
+    words.insert(words.end(), each.options.begin(), each.options.end());
+    const RunOutcome outcome = run(words);
+    EXPECT_EQ(outcome.code, kBadUsage) << each.sentence;
+    EXPECT_THAT(outcome.err, HasSubstr(each.sentence));
+  }
 }
 
 TEST_F(RunCommand, ASetThatIsBeingMeasuredIsRefused) {

@@ -14,6 +14,7 @@
 #include "runner/emulated_links.h"
 #include "runner/gpu_observer.h"
 #include "runner/reported_rows.h"
+#include "runner/seats.h"
 #include "runner/team.h"
 #include "runner/trace_windows.h"
 
@@ -346,8 +347,9 @@ class LaunchRun {
       result_.info.host->erase("process");
     }
     if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
-    for (size_t rank = 0; rank < ranks.size() && !settings_.hosts.empty(); ++rank)
-      result_.info.host["hosts"].push_back(settings_.hosts.at(rank));
+    if (workers() == 1) return;
+    for (const std::string& host : hosts_of_ranks(settings_, workers())) result_.info.host["hosts"].push_back(host);
+    if (settings_.seats) result_.info.host["launcher"] = settings_.seats->where().launcher;
   }
 
   // Of all workers at once, as they train.

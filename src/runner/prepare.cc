@@ -19,6 +19,7 @@
 #include "runner/data_source.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
+#include "runner/seats.h"
 
 namespace tbd {
 namespace {
@@ -72,15 +73,25 @@ int64_t workers_of_machine(const Workload& cell, const RunnerSettings& settings)
   return std::min(most, cell.workers);
 }
 
+// Of several workers, each one's cores. On hosts: of those of one host.
+std::vector<ThreadRequest> shares_of_workers(const Workload& cell, const RunnerSettings& settings) {
+  const ThreadRequest request = threads_wanted(cell);
+  if (settings.seats) return shares_of_seats(settings.seats->facts(cell.workers), request.threads);
+  return equal_shares(request, workers_of_machine(cell, settings));
+}
+
+// As many threads for all as the worker with the fewest cores has.
 void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
-  const ThreadRequest request = threads_wanted(prepared.cell);
   if (prepared.cell.workers == 1) {
-    prepared.threads = plan_threads(request);
+    prepared.threads = plan_threads(threads_wanted(prepared.cell));
     return;
   }
-  const std::vector<ThreadRequest> shares = equal_shares(request, workers_of_machine(prepared.cell, settings));
+  std::vector<ThreadRequest> shares = shares_of_workers(prepared.cell, settings);
+  int64_t least = plan_threads(shares.front()).threads;
+  for (const ThreadRequest& share : shares) least = std::min(least, plan_threads(share).threads);
+  for (ThreadRequest& share : shares) share.threads = least;
   prepared.threads = plan_threads(shares.front());
-  if (!settings.hosts.empty()) return;
+  if (settings.seats ? !settings.seats->are_together(prepared.cell.workers) : !settings.hosts.empty()) return;
   for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
 }
 
@@ -91,13 +102,14 @@ void require_trainable_together(const Workload& cell, const RunnerSettings& sett
   if (cell.workers == 1) return;
   if (cell.device != Device::kCpu)
     fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);
-  if (!cell.link.empty() && !settings.hosts.empty())
-    fail(ErrorKind::usage, "a link of ", cell.link,
-         " is made on this machine, and the workers are to run on hosts: ", "name one of both");
+  if (!cell.link.empty() && (settings.seats || !settings.hosts.empty()))
+    fail(ErrorKind::usage, "a link of ", cell.link, " is made on this machine, and ",
+         settings.seats ? "a launcher places the workers: start one tbd, without it"
+                        : "the workers are to run on hosts: name one of both");
   if (cell.batch == kLargestThatFits)
     fail(ErrorKind::usage, "the largest batch is looked for with one worker, got ", cell.workers,
          ": name the batch of each worker");
-  (void)equal_shares(threads_wanted(cell), workers_of_machine(cell, settings));
+  (void)shares_of_workers(cell, settings);
 }
 
 // A prediction above the whole memory cannot come true; allocators and workspaces only add to it, and valid rows of

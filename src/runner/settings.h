@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "runner/workers.h"
 
 namespace tbd {
+
+class Seats;
 
 // Seconds until a worker that has not answered is ended. A step's is counted from the last sign of life.
 struct Deadlines {
@@ -27,7 +30,10 @@ struct RunnerSettings {
   Deadlines deadlines;
   // Of several workers, by rank, as `ssh` takes them; empty: this machine. The worker has the same path there.
   std::vector<std::string> hosts;
+  std::vector<std::string> addresses;      // of the hosts, by rank, where their names are none
   std::vector<std::string> ssh = {"ssh"};  // the program, with options, that runs a command line on a host
+  std::vector<std::string> shell;          // that takes the line there, where `ssh` has none: before the line
+  std::shared_ptr<Seats> seats;            // where ranks from 1 on run; nullptr: no launcher started this program
   double checkpoint_seconds = 30;          // of training between checkpoints, at least (docs/training.md)
   std::string gpu_library = kNvmlLibrary;
   std::string tool = "tbd";                                                    // version and commit, for the record

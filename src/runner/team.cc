@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runner/emulated_links.h"
+#include "runner/seats.h"
 
 namespace tbd {
 namespace {
@@ -92,7 +93,22 @@ std::unique_ptr<EmulatedLinks> links_of(const PreparedCell& prepared, const Runn
   }
 }
 
+// Nothing for rank 0, and where no launcher started this program.
+std::optional<Socket> connection_to(const RunnerSettings& settings, int64_t rank) try {
+  if (!settings.seats || rank == 0) return std::nullopt;
+  return settings.seats->take(rank);
+} catch (const Error& e) {
+  throw WorkerFault({.kind = OutcomeKind::unavailable, .reason = e.what(), .repro = ""});
+}
+
 }  // namespace
+
+std::vector<std::string> hosts_of_ranks(const RunnerSettings& settings, int64_t world) {
+  if (!settings.seats) return settings.hosts;
+  std::vector<std::string> hosts;
+  for (const SeatFacts& facts : settings.seats->facts(world)) hosts.push_back(facts.host);
+  return hosts;
+}
 
 Team::Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options)
     : prepared_(prepared), settings_(settings), options_(options), links_(links_of(prepared, settings, options.world)) {
@@ -104,14 +120,19 @@ Team::~Team() = default;
 void Team::start() {
   ranks_.clear();
   const std::vector<Namespaces> namespaces = links_ ? links_->namespaces() : std::vector<Namespaces>();
+  const std::vector<std::string> hosts = hosts_of_ranks(settings_, options_.world);
   for (int64_t rank = 0; rank < options_.world; ++rank) {
     const auto at = static_cast<size_t>(rank);
     const std::string log = options_.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
-    ranks_.push_back(std::make_unique<WorkerProcess>(
-        *prepared_.worker, settings_, worker_environment(prepared_, settings_),
-        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
-        options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
-        WorkerSeat{links_ ? namespaces.at(at) : Namespaces(), settings_.hosts.empty() ? "" : settings_.hosts.at(at)}));
+    const std::optional<Socket> connection = connection_to(settings_, rank);
+    const bool is_beside = settings_.seats && !connection;
+    ranks_.push_back(
+        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
+                                        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
+                                        options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
+                                        WorkerSeat{.namespaces = links_ ? namespaces.at(at) : Namespaces(),
+                                                   .host = hosts.empty() || is_beside ? "" : hosts.at(at),
+                                                   .connection = connection ? &*connection : nullptr}));
     if (const auto budget = prepared_.cell.memory_budget_bytes)
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
     if (options_.world > 1) ranks_.back()->obey(roll_call_);
@@ -212,7 +233,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
     if (world() > 1)
       own.world =
           World{.place = {rank, world()},
-                .store = settings_.hosts.empty() ? (options_.folder / "store").string() : "",
+                .store = meets_at_file() ? (options_.folder / "store").string() : "",
                 .addresses = addresses(),
                 .ports = ports,
                 .timeout_seconds =
@@ -226,9 +247,16 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
   return replies;
 }
 
+bool Team::meets_at_file() const {
+  return settings_.seats ? settings_.seats->are_together(world()) : settings_.hosts.empty();
+}
+
 // "user@host" listens at "host".
 std::vector<std::string> Team::addresses() const {
   if (links_) return links_->addresses();
+  if (settings_.seats) return meets_at_file() ? std::vector<std::string>() : settings_.seats->addresses(world());
+  if (!settings_.addresses.empty())
+    return {settings_.addresses.begin(), settings_.addresses.begin() + static_cast<ptrdiff_t>(ranks_.size())};
   std::vector<std::string> all;
   for (size_t rank = 0; rank < ranks_.size() && !settings_.hosts.empty(); ++rank)
     all.push_back(settings_.hosts.at(rank).substr(settings_.hosts[rank].rfind('@') + 1));

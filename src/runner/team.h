@@ -26,10 +26,14 @@ struct RankFault {
   WorkerFault fault;
 };
 
+// Names of the machines, by rank; empty: all run on this one, and no launcher started them.
+std::vector<std::string> hosts_of_ranks(const RunnerSettings& settings, int64_t world);
+
 class Team {
  public:
-  // Starts the workers of the cell, which outlives the team, on the settings' hosts or on this machine: each within the
-  // cell's memory budget and behind its link. A link that cannot be made here is a fault of kind `unavailable`.
+  // Starts the workers of the cell, which outlives the team, on the settings' hosts, at its seats or on this machine:
+  // each within the cell's memory budget and behind its link. A link that cannot be made here is a fault of kind
+  // `unavailable`.
   Team(const PreparedCell& prepared, const RunnerSettings& settings, const TeamOptions& options);
   ~Team();
   Team(const Team&) = delete;
@@ -63,6 +67,7 @@ class Team {
   void together(const std::function<void(int64_t)>& work);
   void start();
   void end_all();
+  bool meets_at_file() const;                  // on one machine
   std::vector<std::string> addresses() const;  // by rank; empty on one machine
   WorkerFault cause_of(const std::vector<RankFault>& faults) const;
   std::vector<protocol::LoadReply> load_once(const protocol::Load& request);

@@ -12,6 +12,7 @@
 #include "base/out_of_memory.h"
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
+#include "runner/seats.h"
 #include "runner/start_fault.h"
 #include "worker/protocol_rows.h"
 
@@ -22,6 +23,7 @@ constexpr double kSlice = 0.2;      // seconds between looks at the interrupt fl
 constexpr double kSoonEnded = 0.5;  // seconds that an interrupted worker has between SIGTERM and SIGKILL
 
 constexpr int kSshFailed = 255;  // its own exit code; others are the command's
+constexpr std::string_view kSrunFailed = "srun: error: ";
 
 using Clock = std::chrono::steady_clock;
 double elapsed_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -54,14 +56,42 @@ std::string in_quotes(const std::string& text) {
   return quoted + "'";
 }
 
-// ssh gives the words to a shell there, and the connection's ends to the worker: when it breaks, the input ends.
-SpawnOptions on_host(const std::string& host, const RunnerSettings& settings, const std::string& worker,
-                     const std::map<std::string, std::string>& environment, const std::filesystem::path& log) {
+// For a shell that runs where the worker is to.
+std::string line_for_shell(const std::string& worker, const std::map<std::string, std::string>& environment) {
   std::string line = "exec env -i";
   for (const auto& [name, value] : environment) line += cat(" ", in_quotes(cat(name, "=", value)));
+  return cat(line, " ", in_quotes(worker));
+}
+
+// ssh gives the words to a shell there, and the connection's ends to the worker: when it breaks, the input ends.
+SpawnOptions on_host(const std::string& host, const RunnerSettings& settings, const std::string& line,
+                     const std::filesystem::path& log) {
   SpawnOptions options{.argv = settings.ssh, .environment = settings.environment, .stderr_file = log, .cpus = {}};
-  options.argv.insert(options.argv.end(), {host, cat(line, " ", in_quotes(worker))});
+  options.argv.push_back(host);
+  options.argv.insert(options.argv.end(), settings.shell.begin(), settings.shell.end());
+  options.argv.push_back(line);
   return options;
+}
+
+// The seat is asked before anything is started: it takes the end of a silent connection for the runner's.
+SpawnOptions at_seat(const Socket& connection, const RunnerSettings& settings, const std::string& line,
+                     const std::vector<int>& cpus, const std::filesystem::path& log) {
+  start_at_seat(connection, line, cpus);
+  return {.argv = {settings.program.string(), "at-seat"},
+          .environment = settings.environment,
+          .stderr_file = log,
+          .cpus = {},
+          .namespaces = {},
+          .descriptors = {{kSeatConnection, connection.descriptor()}}};
+}
+
+SpawnOptions spawn_options(const WorkerSeat& seat, const RunnerSettings& settings, const std::string& worker,
+                           const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
+                           const std::filesystem::path& log) {
+  if (seat.connection) return at_seat(*seat.connection, settings, line_for_shell(worker, environment), cpus, log);
+  if (!seat.host.empty()) return on_host(seat.host, settings, line_for_shell(worker, environment), log);
+  return {
+      .argv = {worker}, .environment = environment, .stderr_file = log, .cpus = cpus, .namespaces = seat.namespaces};
 }
 
 }  // namespace
@@ -76,12 +106,7 @@ WorkerProcess::WorkerProcess(const WorkerEntry& entry, const RunnerSettings& set
       oom_kills_before_(oom_kills()) {
   try {
     process_ =
-        std::make_unique<Subprocess>(host_.empty() ? SpawnOptions{.argv = {entry.worker.string()},
-                                                                  .environment = environment,
-                                                                  .stderr_file = log,
-                                                                  .cpus = cpus,
-                                                                  .namespaces = seat.namespaces}
-                                                   : on_host(host_, settings, entry.worker.string(), environment, log));
+        std::make_unique<Subprocess>(spawn_options(seat, settings, entry.worker.string(), environment, cpus, log));
   } catch (const Error& e) {
     fault(OutcomeKind::unavailable, cat(name_, ": ", e.what()));
   }
@@ -217,7 +242,7 @@ void WorkerProcess::ended(std::string_view doing) {
   if (lacked_memory(log_end()))
     fault(OutcomeKind::oom,
           within_limit(cat(name_, " ", status->signal ? "was " : "", status->words(), " while ", doing, last_words())));
-  if (!host_.empty() && !greeted_ && status->code == kSshFailed)
+  if (!host_.empty() && !greeted_ && (status->code == kSshFailed || last_line().starts_with(kSrunFailed)))
     fault(OutcomeKind::unavailable, cat(name_, " cannot be started: ", last_line()));
   if (!greeted_)
     if (const auto lacking = start_fault(*status, last_line()))

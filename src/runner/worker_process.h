@@ -12,6 +12,8 @@
 
 namespace tbd {
 
+class Socket;
+
 class WorkerFault : public std::exception {
  public:
   explicit WorkerFault(Outcome outcome, ErrorKind error = ErrorKind::unsupported, std::optional<int> signal = {},
@@ -32,17 +34,18 @@ class WorkerFault : public std::exception {
 
 inline constexpr double kRollCall = 2;  // seconds in which one of several workers says which step it is in
 
-// Where a worker runs, if not beside the runner: in namespaces of this machine, or on another one.
+// Where a worker runs, if not beside the runner: in namespaces of this machine, on another one, or at a seat.
 struct WorkerSeat {
   Namespaces namespaces = {};
-  std::string host;
+  std::string host = "";
+  const Socket* connection = nullptr;  // to a seat (runner/seats.h)
 };
 
 class WorkerProcess {
  public:
   // `variables` and `cpus` are those of the thread plan; stderr goes to `log`, where it is not empty.
   // A worker that cannot be started is a fault of kind `unavailable`. On a host it is started by settings.ssh, with
-  // the same path, and binds itself to no cpus.
+  // the same path, and binds itself to no cpus; at a seat settings.program stands for it here.
   WorkerProcess(const WorkerEntry& entry, const RunnerSettings& settings,
                 const std::map<std::string, std::string>& environment, const std::vector<int>& cpus,
                 const std::filesystem::path& log, const WorkerSeat& seat = {});
