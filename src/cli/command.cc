@@ -84,6 +84,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_gtp());
   commands.push_back(make_check());
   commands.push_back(make_link());
+  commands.push_back(make_predict());
   commands.push_back(make_observe());
   commands.push_back(make_report());
   commands.push_back(make_explain());
