@@ -15,6 +15,7 @@ namespace tbd {
 namespace {
 
 constexpr uint32_t kResamples = 400;
+constexpr size_t kLeastSizes = 2;
 constexpr double kLawEnd = 1e9;  // bytes; a line may be told by any two of its points
 
 struct Curves {
@@ -114,6 +115,10 @@ FoundCost exchange_cost(std::span<const NamedSweep> sweeps, const WantedExchange
             .missing = cat("no sweep has ", exchanged_name(wanted.dtype), " over ",
                            wanted.link.empty() ? std::string(kLoopback) : wanted.link.text(), " or the loopback")};
   const Curves curves = curves_of(taken->sweep, wanted.dtype);
+  if (curves.value.points.size() < kLeastSizes)
+    return {.cost = {},
+            .missing = cat(taken->name, " has one size of ", exchanged_name(wanted.dtype), ", and a line needs ",
+                           kLeastSizes)};
   ExchangeCost cost{.basis = cat(curves.is_law ? "law" : "by size", ", ", taken->name),
                     .value = curves.value,
                     .low = curves.low,

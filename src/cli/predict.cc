@@ -120,11 +120,15 @@ class Predict final : public Command {
     const std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
     const std::vector<const Record*> bases = records_of_one(records);
     const std::vector<NamedSweep> sweeps = read_sweeps(records, *bases.front());
+    bool any = false;
     for (const Record* base : bases) {
+      const OneWorker one = one_worker(*base, sweeps.front().sweep.engine, gradients_of(program_of(*base)));
+      const PredictionReport report = report_of(one, records, sweeps);
       if (base != bases.front() && format != Format::json) context.out << "\n";
-      print_tables(context, tables_of(*base, records, sweeps), format);
+      print_tables(context, prediction_tables(one, report), format);
+      any |= std::ranges::any_of(report.predictions, [](const Prediction& each) { return each.missing.empty(); });
     }
-    return kDone;
+    return any ? kDone : kCellFailed;
   }
 
  private:
@@ -172,13 +176,12 @@ class Predict final : public Command {
     return sweeps;
   }
 
-  std::vector<Table> tables_of(const Record& base, const std::vector<Record>& records,
-                               const std::vector<NamedSweep>& sweeps) const {
-    const OneWorker one = one_worker(base, sweeps.front().sweep.engine, gradients_of(program_of(base)));
+  PredictionReport report_of(const OneWorker& one, const std::vector<Record>& records,
+                             const std::vector<NamedSweep>& sweeps) const {
     PredictionReport report;
     for (const Together& each : wanted(sweeps)) report.predictions.push_back(predicted(one, each, sweeps));
     report.measured = validations(one, records, sweeps);
-    return prediction_tables(one, report);
+    return report;
   }
 
   std::vector<Together> wanted(const std::vector<NamedSweep>& sweeps) const {
