@@ -14,8 +14,8 @@
 namespace tbd {
 namespace {
 
-constexpr uint32_t kResamples = 400;
-constexpr size_t kLeastSizes = 2;
+constexpr uint32_t kCostResamples = 400;
+constexpr size_t kLeastCurveSizes = 2;
 constexpr double kLawEnd = 1e9;  // bytes; a line may be told by any two of its points
 
 struct Curves {
@@ -30,7 +30,7 @@ void add_size(Curves& curves, const LinkTimes& size) {
   std::vector<double> drawn;
   LinkTimes again = size;
   uint64_t index = 0;
-  for (uint32_t i = 0; i < kResamples; ++i) {
+  for (uint32_t i = 0; i < kCostResamples; ++i) {
     for (int64_t& ns : again.times_ns)
       ns = size.times_ns[static_cast<size_t>(random.uniform(index++) * static_cast<double>(size.times_ns.size()))];
     drawn.push_back(fast(again));
@@ -63,7 +63,7 @@ Curves curves_of(const LinkSweep& sweep, DType dtype) {
 }
 
 // The sweep of this link and type whose number of workers is nearest.
-const NamedSweep* sweep_of(std::span<const NamedSweep> sweeps, const Link& link, const WantedExchange& wanted) {
+const NamedSweep* nearest_sweep(std::span<const NamedSweep> sweeps, const Link& link, const WantedExchange& wanted) {
   const NamedSweep* found = nullptr;
   const auto distance = [&](const NamedSweep& each) { return std::abs(each.sweep.workers - wanted.workers); };
   for (const NamedSweep& each : sweeps) {
@@ -108,17 +108,17 @@ BucketSum ExchangeCost::sum(int64_t bytes, Bound bound) const {
 }
 
 FoundCost exchange_cost(std::span<const NamedSweep> sweeps, const WantedExchange& wanted) {
-  const NamedSweep *own = sweep_of(sweeps, wanted.link, wanted), *loop = sweep_of(sweeps, Link(), wanted);
+  const NamedSweep *own = nearest_sweep(sweeps, wanted.link, wanted), *loop = nearest_sweep(sweeps, Link(), wanted);
   const NamedSweep* taken = own ? own : loop;
   if (!taken)
     return {.cost = {},
             .missing = cat("no sweep has ", exchanged_name(wanted.dtype), " over ",
                            wanted.link.empty() ? std::string(kLoopback) : wanted.link.text(), " or the loopback")};
   const Curves curves = curves_of(taken->sweep, wanted.dtype);
-  if (curves.value.points.size() < kLeastSizes)
+  if (curves.value.points.size() < kLeastCurveSizes)
     return {.cost = {},
             .missing = cat(taken->name, " has one size of ", exchanged_name(wanted.dtype), ", and a line needs ",
-                           kLeastSizes)};
+                           kLeastCurveSizes)};
   ExchangeCost cost{.basis = cat(curves.is_law ? "law" : "by size", ", ", taken->name),
                     .value = curves.value,
                     .low = curves.low,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/gates.h"
 #include "analysis/link_model.h"
 #include "analysis/profile/parts.h"
 #include "analysis/run_view.h"
@@ -18,10 +19,8 @@
 namespace tbd {
 namespace {
 
-constexpr uint32_t kResamples = 400;
+constexpr uint32_t kStepResamples = 400;
 constexpr int64_t kVotes = 64;  // bytes: losses and votes to end, which ranks sum after each step
-
-std::string where(const Record& record) { return record.folder.string(); }
 
 std::string profile_line(const Record& record) {
   const std::string line = record.run.workload.repro;
@@ -87,7 +86,7 @@ double median_of(const std::vector<ReplayedStep>& steps, double ReplayedStep::*m
 // Of the median, by drawing steps with replacement.
 double resampled_quantile(const std::vector<ReplayedStep>& steps, double q) {
   std::vector<double> medians;
-  for (uint32_t resample = 0; resample < kResamples; ++resample) {
+  for (uint32_t resample = 0; resample < kStepResamples; ++resample) {
     const Philox random(0, "predict", resample);
     std::vector<double> drawn;
     for (size_t i = 0; i < steps.size(); ++i)
@@ -104,7 +103,8 @@ Replays replays_of(const OneWorker& one, const Together& of, const ExchangeCost&
   TracedGradients traced = one.traced;
   scale_by(traced, 1 / contention.value_or(1));
   for (const GradientTimes& times : traced.steps)
-    out.steps.push_back(step_times(times, buckets, one.gradients, [&](DType own) { return sent_as(of.wire, own); }));
+    out.steps.push_back(
+        replayable_step(times, buckets, one.gradients, [&](DType own) { return sent_as(of.wire, own); }));
   return out;
 }
 
@@ -128,7 +128,7 @@ const Record* without_exchange(const Record& several, std::span<const Record> re
   return found;
 }
 
-std::string why_undecided(const OneWorker& one, const Record& several) {
+std::string why_no_verdict(const OneWorker& one, const Record& several) {
   const MeasuredWorkload &w = several.run.workload, &alone = one.record->run.workload;
   if (w.threads != alone.threads)
     return cat("one worker had ", alone.threads, w.threads == 1 ? " thread" : " threads", ", of ", w.workers,
@@ -136,6 +136,11 @@ std::string why_undecided(const OneWorker& one, const Record& several) {
   if (!one.scale) return "the one worker has no clean step to compare with";
   if (!clean_step_seconds(several)) return cat("it has no steps (", name(several.run.outcome.kind), ")");
   return "";
+}
+
+std::string other_work_on(const Record& record) {
+  const Judgement judgement = judge(view(record));
+  return judgement.grade == name(Grade::disturbed) ? judgement.grade_reason : "";
 }
 
 std::string link_name(const Link& link) { return link.empty() ? std::string(kLoopback) : link.text(); }
@@ -208,6 +213,15 @@ Table measured_table(const PredictionReport& report) {
     }
     table.rows.push_back(std::move(row));
   }
+  const auto disturbed = std::ranges::count_if(report.measured, [](const auto& row) { return !row.disturbed.empty(); });
+  const auto first = std::ranges::find_if(report.measured, [](const auto& row) { return !row.disturbed.empty(); });
+  if (disturbed > 0)
+    table.notes.push_back(cat(disturbed, " of ", report.measured.size(), " rows were disturbed, or the one worker (",
+                              first->disturbed, "): their errors are those of a busy machine, too."));
+  table.notes.push_back(
+      "Contention: what is left of a worker's speed beside the others without an exchange (--exchange none). The "
+      "second "
+      "prediction has it; the mark is of that where there is one.");
   return table;
 }
 
@@ -252,7 +266,7 @@ OneWorker one_worker(const Record& record, std::string engine, std::vector<Gradi
   }
   return out;
 } catch (const Error& e) {
-  throw e.within(where(record));
+  throw e.within(record.folder.string());
 }
 
 Prediction predicted(const OneWorker& one, const Together& of, std::span<const NamedSweep> sweeps,
@@ -294,7 +308,9 @@ std::vector<Validation> validations(const OneWorker& one, std::span<const Record
     const Together of = {.workers = w.workers, .link = w.link, .wire = w.wire, .bucket_bytes = w.bucket_bytes};
     Validation& row = out.emplace_back(Validation{.record = &record, .alone = predicted(one, of, sweeps)});
     row.measured = clean_step_seconds(record).value_or(0);
-    row.undecided = why_undecided(one, record);
+    row.undecided = why_no_verdict(one, record);
+    for (const Record* each : {one.record, &record})
+      if (row.disturbed.empty()) row.disturbed = other_work_on(*each);
     const Record* beside = without_exchange(record, records);
     if (!row.undecided.empty() || !row.alone.missing.empty() || !beside) continue;
     row.contention = one.step_seconds / *clean_step_seconds(*beside);

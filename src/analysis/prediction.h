@@ -58,6 +58,7 @@ struct Validation {
   std::optional<double> contention;  // where the same workers were measured without an exchange
   std::optional<Prediction> with_contention;
   std::string undecided;  // why it says nothing, a clause
+  std::string disturbed;  // by what, where it or the one worker was
 
   // What the verdict is about: with contention where that is known.
   double error() const;  // predicted / measured - 1

@@ -2,23 +2,20 @@
 // ms.
 #include "analysis/prediction.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/sample_profile.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "trace/file.h"
 
 namespace tbd {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+constexpr int64_t kMsec = 1'000'000, kOneMiB = int64_t{1} << 20;
 
-constexpr int64_t kMs = 1'000'000, kMiB = int64_t{1} << 20;
-
-const std::vector<Gradient> kGradients = {{.parameter = "conv.weight", .elements = kMiB, .nodes = {"conv"}},
-                                          {.parameter = "fc.weight", .elements = kMiB, .nodes = {"fc"}}};
+const std::vector<Gradient> kTwoGradients = {{.parameter = "conv.weight", .elements = kOneMiB, .nodes = {"conv"}},
+                                             {.parameter = "fc.weight", .elements = kOneMiB, .nodes = {"fc"}}};
 
 Launch clean_launch(double step_ms) {
   Launch launch;
@@ -29,7 +26,7 @@ Launch clean_launch(double step_ms) {
   return launch;
 }
 
-Record record_of(int64_t workers, double step_ms, const std::filesystem::path& folder = "set/w") {
+Record made_record(int64_t workers, double step_ms, const std::filesystem::path& folder = "set/w") {
   Record record{.folder = folder};
   MeasuredWorkload& w = record.run.workload;
   w.model = "net";
@@ -41,21 +38,33 @@ Record record_of(int64_t workers, double step_ms, const std::filesystem::path& f
   return record;
 }
 
+void add_work(Trace& trace, TrackId track, int64_t begin, int64_t length, const char* node, EventPhase phase) {
+  const uint32_t detail = trace.detail(OpDetail{.node = trace.string(node)});
+  trace.add({.begin = begin,
+             .duration = length,
+             .name = trace.string("work"),
+             .detail = detail,
+             .track = track,
+             .kind = EventKind::op,
+             .phase = phase});
+}
+
 class PredictedStep : public testing::Test {
  protected:
   Record traced(double clean_ms) {
-    Record record = record_of(1, clean_ms, folder_.path());
+    Record record = made_record(1, clean_ms, folder_.path());
     Launch launch;
     launch.info.pass = Pass::kTrace;
     launch.info.traced = {{{5, 10}}};
-    for (int64_t step = 1; step <= 12; ++step) launch.steps.push_back({.step = step, .completed_ns = step * 100 * kMs});
+    for (int64_t step = 1; step <= 12; ++step)
+      launch.steps.push_back({.step = step, .completed_ns = step * 100 * kMsec});
     record.launches.push_back(launch);
     std::filesystem::create_directories(folder_.path() / "launches/trace-1");
     write_trace(folder_.path() / "launches/trace-1/trace.tbdt");
     return record;
   }
 
-  OneWorker one(const Record& record) const { return one_worker(record, "gloo", kGradients); }
+  OneWorker one(const Record& record) const { return one_worker(record, "gloo", kTwoGradients); }
 
  private:
   static void write_trace(const std::filesystem::path& file) {
@@ -63,16 +72,16 @@ class PredictedStep : public testing::Test {
     Trace& trace = writer.trace();
     const TrackId track = trace.track({.process = 1, .thread = 1});
     for (int64_t step = 1; step <= 12; ++step) {
-      const int64_t at = 100 * kMs * step;
+      const int64_t at = 100 * kMsec * step;
       trace.add({.begin = at,
-                 .duration = 100 * kMs,
+                 .duration = 100 * kMsec,
                  .name = trace.string(cat("step ", step)),
                  .track = track,
                  .kind = EventKind::step});
-      sample::add_op(trace, track, at, 40 * kMs, "mm", "fc", EventPhase::forward);
-      sample::add_op(trace, track, at + 40 * kMs, 20 * kMs, "mm_backward", "fc", EventPhase::backward);
-      sample::add_op(trace, track, at + 60 * kMs, 30 * kMs, "conv_backward", "conv", EventPhase::backward);
-      sample::add_op(trace, track, at + 90 * kMs, 10 * kMs, "sgd", "", EventPhase::update);
+      add_work(trace, track, at, 40 * kMsec, "fc", EventPhase::forward);
+      add_work(trace, track, at + 40 * kMsec, 20 * kMsec, "fc", EventPhase::backward);
+      add_work(trace, track, at + 60 * kMsec, 30 * kMsec, "conv", EventPhase::backward);
+      add_work(trace, track, at + 90 * kMsec, 10 * kMsec, "", EventPhase::update);
     }
     writer.finish();
   }
@@ -83,8 +92,8 @@ class PredictedStep : public testing::Test {
 // 1 ms for anything up to 1 MiB, 10 ms for each MiB above it.
 NamedSweep bent_sweep(const std::string& link) {
   NamedSweep out{.name = "link.json", .sweep = {.framework = "pytorch", .engine = "gloo", .link = link}};
-  for (const auto& [bytes, ms] : {std::pair(int64_t{256}, int64_t{1}), {kMiB, 1}, {9 * kMiB, 81}})
-    out.sweep.sizes.push_back({DType::f32, bytes, std::vector<int64_t>(20, ms * kMs)});
+  for (const auto& [bytes, ms] : {std::pair(int64_t{256}, int64_t{1}), {kOneMiB, 1}, {9 * kOneMiB, 81}})
+    out.sweep.sizes.push_back({DType::f32, bytes, std::vector<int64_t>(20, ms * kMsec)});
   return out;
 }
 const std::vector<NamedSweep> kSweeps = {bent_sweep("1Gbit")};
@@ -147,31 +156,32 @@ TEST_F(PredictedStep, NeedsATraceOfOneWorker) {
     return std::string();
   };
   record.launches.pop_back();
-  EXPECT_THAT(message(), HasSubstr("no trace, which says when gradients are ready: 'tbd profile net --batch 8'"));
+  EXPECT_NE(message().find("no trace, which says when gradients are ready: 'tbd profile net --batch 8'"),
+            std::string::npos);
   record.run.workload.workers = 2;
-  EXPECT_THAT(message(), HasSubstr("of 2 workers: a prediction starts from one"));
+  EXPECT_NE(message().find("of 2 workers: a prediction starts from one"), std::string::npos);
 }
 
 TEST_F(PredictedStep, SaysWhyThereIsNone) {
   const Record record = traced(100);
   Together rounded = kTwo;
   rounded.wire = WireType::kBf16;
-  EXPECT_THAT(predicted(one(record), rounded, kSweeps).missing, HasSubstr("no sweep has bf16"));
+  EXPECT_NE(predicted(one(record), rounded, kSweeps).missing.find("no sweep has bf16"), std::string::npos);
   OneWorker store = one(record);
   store.engine = "kvstore";
-  EXPECT_THAT(predicted(store, rounded, kSweeps).missing, HasSubstr("no other type on the wire"));
+  EXPECT_NE(predicted(store, rounded, kSweeps).missing.find("no other type on the wire"), std::string::npos);
   OneWorker mixed = one(record);
   mixed.gradients[0].dtype = DType::f64;
-  EXPECT_THAT(predicted(mixed, kTwo, kSweeps).missing, HasSubstr("several types"));
+  EXPECT_NE(predicted(mixed, kTwo, kSweeps).missing.find("several types"), std::string::npos);
 }
 
 TEST_F(PredictedStep, IsComparedWithEveryMeasuredRow) {
-  std::vector<Record> records = {traced(100), record_of(2, 140), record_of(2, 125)};
+  std::vector<Record> records = {traced(100), made_record(2, 140), made_record(2, 125)};
   records[1].run.workload.link = Link("1Gbit");
   records[2].run.workload.exchange = ExchangeMode::kNone;
   const OneWorker worker = one(records[0]);
   const std::vector<Validation> rows = validations(worker, records, kSweeps);
-  ASSERT_THAT(rows, SizeIs(1));
+  ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].undecided, "");
   EXPECT_NEAR(rows[0].measured, 0.140, 1e-9);
   EXPECT_NEAR(rows[0].alone.step, 0.133, 1e-9);
@@ -182,24 +192,24 @@ TEST_F(PredictedStep, IsComparedWithEveryMeasuredRow) {
 }
 
 TEST_F(PredictedStep, RowsOfAnotherWorkloadAreNoMeasure) {
-  std::vector<Record> records = {traced(100), record_of(2, 140), record_of(2, 140), record_of(2, 140)};
+  std::vector<Record> records = {traced(100), made_record(2, 140), made_record(2, 140), made_record(2, 140)};
   records[1].run.workload.batch = 4;
   records[2].run.workload.framework = "tensorflow";
   records[3].run.workload.threads = 2;
   records[3].run.workload.link = Link("1Gbit");
   const std::vector<Validation> rows = validations(one(records[0]), records, kSweeps);
-  ASSERT_THAT(rows, SizeIs(1));
-  EXPECT_THAT(rows[0].undecided, HasSubstr("one worker had 1 thread"));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_NE(rows[0].undecided.find("one worker had 1 thread"), std::string::npos);
 }
 
 TEST_F(PredictedStep, AnErrorAbove15PercentWithholdsWhatIsFarFromIt) {
-  std::vector<Record> records = {traced(100), record_of(2, 170)};
+  std::vector<Record> records = {traced(100), made_record(2, 170)};
   records[1].run.workload.link = Link("1Gbit");
   const OneWorker worker = one(records[0]);
   PredictionReport report{.predictions = {}, .measured = validations(worker, records, kSweeps)};
   EXPECT_TRUE(report.measured.at(0).is_marked());
-  EXPECT_THAT(withheld(report, 4), IsEmpty());
-  EXPECT_THAT(
+  EXPECT_EQ(withheld(report, 4), "");
+  EXPECT_EQ(
       withheld(report, 5),
       "the prediction of 2 workers over 1Gbit is off by 21.8 %, and more than 15.0 % on any row leaves nothing to "
       "say beyond 4 workers");
@@ -209,10 +219,11 @@ TEST_F(PredictedStep, AnErrorAbove15PercentWithholdsWhatIsFarFromIt) {
     report.predictions.push_back(predicted(worker, together, kSweeps));
   }
   const std::vector<Table> tables = prediction_tables(worker, report);
-  ASSERT_THAT(tables, SizeIs(2));
+  ASSERT_EQ(tables.size(), 2u);
   EXPECT_EQ(std::get<std::string>(tables[0].rows[0].back()), "by size, link.json");
   EXPECT_EQ(std::get<std::string>(tables[0].rows[1].back()), "withheld");
-  EXPECT_THAT(to_text(tables[1]), testing::AllOf(HasSubstr("-21.8 %"), HasSubstr("off")));
+  EXPECT_NE(to_text(tables[1]).find("-21.8 %"), std::string::npos);
+  EXPECT_NE(to_text(tables[1]).find("off"), std::string::npos);
 }
 
 }  // namespace

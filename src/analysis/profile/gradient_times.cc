@@ -106,8 +106,8 @@ std::vector<std::vector<size_t>> buckets_of(std::string_view engine, std::span<c
   return buckets;
 }
 
-StepTimes step_times(const GradientTimes& times, const std::vector<std::vector<size_t>>& buckets,
-                     std::span<const Gradient> gradients, const std::function<DType(DType own)>& sent_as) {
+StepTimes replayable_step(const GradientTimes& times, const std::vector<std::vector<size_t>>& buckets,
+                          std::span<const Gradient> gradients, const std::function<DType(DType own)>& sent_as) {
   StepTimes out{.buckets = {}, .backward_end = times.backward_end, .update = times.end - times.backward_end};
   for (const std::vector<size_t>& bucket : buckets) {
     ReadyBucket& each = out.buckets.emplace_back();

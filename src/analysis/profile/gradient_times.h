@@ -42,7 +42,7 @@ std::vector<std::vector<size_t>> buckets_of(std::string_view engine, std::span<c
                                             std::span<const double> ready, int64_t bucket_bytes);
 
 // The step as it is replayed. `sent_as` is the type on the wire.
-StepTimes step_times(const GradientTimes& times, const std::vector<std::vector<size_t>>& buckets,
-                     std::span<const Gradient> gradients, const std::function<DType(DType own)>& sent_as);
+StepTimes replayable_step(const GradientTimes& times, const std::vector<std::vector<size_t>>& buckets,
+                          std::span<const Gradient> gradients, const std::function<DType(DType own)>& sent_as);
 
 }  // namespace tbd
