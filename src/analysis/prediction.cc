@@ -14,6 +14,7 @@
 #include "base/philox.h"
 #include "base/text.h"
 #include "record/axes.h"
+#include "stats/effort.h"
 #include "stats/series.h"
 
 namespace tbd {
