@@ -23,6 +23,12 @@ struct StepTimes {
   double update = 0;                 // seconds
 };
 
+// The sum of one bucket, in seconds.
+struct BucketSum {
+  double time = 0;
+  double busy = 0;  // of these, in which the sum has the processor and backward waits; at most `time`
+};
+
 struct ReplayedStep {
   double step = 0;      // seconds
   double exchange = 0;  // in which a bucket is being summed
@@ -30,7 +36,10 @@ struct ReplayedStep {
 };
 
 // f_i = max(r_i, f_(i-1)) + t(S_i); step = max(end of backward, f_last) + update. It holds where one bucket is summed
-// at a time (Gloo with one thread) and the sums take no time from backward.
+// at a time (Gloo with one thread). While a bucket is summed backward goes on at 1 - busy / time of its speed, so that
+// what becomes ready later and the end of backward are late by what the sums before them were busy.
+ReplayedStep replayed_step(const StepTimes& times, const std::function<BucketSum(int64_t bytes)>& sum);
+// The same with sums that take no time from backward.
 ReplayedStep replayed_step(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange);
 // nullopt where the model does not know the exchange.
 std::optional<ReplayedStep> replayed_step(const StepTimes& times, const LinkModel& link, DType dtype, int64_t workers);

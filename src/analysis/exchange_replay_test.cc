@@ -50,6 +50,25 @@ TEST(ExchangeReplay, HidesWhatEndsBeforeBackward) {
   EXPECT_DOUBLE_EQ(replayed_step({{}, 1, 0.25}, [](int64_t) { return 0.1; }).step, 1.25);
 }
 
+// What a sum takes from the processor comes from backward, and what is ready later is late by it.
+TEST(ExchangeReplay, SumsThatComputeDelayBackward) {
+  const StepTimes times = {{{0.2, 10}, {0.6, 10}}, 1, 0.25};
+  const auto step = [&](double busy) {
+    return replayed_step(times, [&](int64_t) { return BucketSum{.time = 0.2, .busy = busy}; });
+  };
+  EXPECT_NEAR(step(0).step, 1.25, 1e-12);
+  EXPECT_NEAR(step(0.2).step, 1.25 + 2 * 0.2, 1e-12) << "nothing is hidden where sums need all of the processor";
+  EXPECT_NEAR(step(0.05).step, 1.25 + 2 * 0.05, 1e-12);
+  EXPECT_NEAR(step(0.05).exposed, 0, 1e-12);
+}
+
+TEST(ExchangeReplay, BackwardEndsInTheMiddleOfASum) {
+  const StepTimes times = {{{0.9, 10}}, 1, 0.25};
+  const ReplayedStep step = replayed_step(times, [](int64_t) { return BucketSum{.time = 0.4, .busy = 0.2}; });
+  EXPECT_NEAR(step.step, 0.9 + 0.4 + 0.25, 1e-12);
+  EXPECT_NEAR(step.exposed, 0.2, 1e-12) << "0.1 of backward at half its speed takes 0.2";
+}
+
 TEST(ExchangeReplay, NeedsALinkThatIsKnown) {
   const StepTimes times = {{{0.1, 10}}, 1, 0.25};
   EXPECT_FALSE(replayed_step(times, link_of(kTenth), DType::bf16, 2));

@@ -89,6 +89,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_ab());
   commands.push_back(make_baseline());
   commands.push_back(make_history());
+  commands.push_back(make_predict());
   commands.push_back(make_observe());
   commands.push_back(make_report());
   commands.push_back(make_explain());

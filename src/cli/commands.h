@@ -18,6 +18,7 @@ std::unique_ptr<Command> make_selfplay();
 std::unique_ptr<Command> make_gtp();
 std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_link();
+std::unique_ptr<Command> make_predict();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_compare();
 std::unique_ptr<Command> make_ab();

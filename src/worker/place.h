@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bucket_sizes.h"
 #include "base/workload_words.h"
 
 namespace tbd {
@@ -16,9 +17,6 @@ namespace tbd {
 struct RankPlace {
   int64_t rank = 0, world = 1;
 };
-
-inline constexpr int64_t kBucketBytes = 25 * (int64_t{1} << 20);
-inline constexpr int64_t kFirstBucketBytes = int64_t{1} << 20;  // of the gradients that come first, where that is less
 
 // How the ranks find each other and exchange gradients.
 struct World {
