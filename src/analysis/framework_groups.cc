@@ -99,7 +99,7 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
   for (const FrameworkGroup& group : groups)
     for (const CellResult* each : group.compared) {
       const Measured& x = (*each)["throughput"];
-      const Quotient to_first = quotient(x, (*group.compared.front())["throughput"]);
+      const Quotient to_first = speed_ratio(*each, *group.compared.front());
       std::vector<TableCell> row = workload_cells(each->workload);
       const bool first = each == group.compared.front();
       const std::string undecided = unlike_evidence(*group.compared.front(), *each);
