@@ -185,12 +185,23 @@ std::string duration(const Lead& pair, int64_t launches) {
   return a && b ? cat(", about ", format_seconds(static_cast<double>(launches) * (*a + *b))) : "";
 }
 
+// The command of a row for several frameworks. A layout or mode that they do not share stays each one's own choice.
+std::string for_frameworks(const Family& family, std::string command, std::string_view frameworks) {
+  const std::vector<const CellResult*> all = members(family);
+  const auto shared = [&](const auto& of) {
+    return std::ranges::all_of(all, [&](const CellResult* each) { return of(each->workload) == of(all[0]->workload); });
+  };
+  if (!shared([](const MeasuredWorkload& w) { return w.layout; })) command = with_option(command, "layout", "");
+  if (!shared([](const MeasuredWorkload& w) { return w.mode; })) command = with_option(command, "mode", "");
+  return with_option(command, "framework", frameworks);
+}
+
 // The command that measures both sides again with so many launches.
 std::string rerun(const Family& family, const Lead& pair, int64_t launches) {
   std::string command = as_command(pair.leader->workload, "run");
   if (family.differs == "framework")
     command =
-        with_option(command, "framework", cat(pair.leader->workload.framework, ",", pair.other->workload.framework));
+        for_frameworks(family, command, cat(pair.leader->workload.framework, ",", pair.other->workload.framework));
   else if (!family.differs.empty())
     command = with_option(command, family.differs,
                           cat(find_axis(family.differs)->value(pair.leader->workload), ",",
@@ -292,7 +303,8 @@ std::string quick_command(const Family& family) {
     const std::string value = axis == "framework" ? each->workload.framework : find_axis(axis)->value(each->workload);
     if (!std::ranges::count(values, value)) values.push_back(value);
   }
-  return with_option(command, axis, join(values, ","));
+  const std::string all_values = join(values, ",");
+  return axis == "framework" ? for_frameworks(family, command, all_values) : with_option(command, axis, all_values);
 }
 
 bool is_smoke(const Family& family) {

@@ -197,7 +197,7 @@ struct Remarks {
 std::string who_said(const std::vector<std::string>& rows, size_t of) {
   constexpr size_t kNamed = 3;
   if (rows.size() == 1) return rows.front();
-  if (rows.size() == of) return cat("all ", of, " rows");
+  if (rows.size() == of) return of == 2 ? "both rows" : cat("all ", of, " rows");
   const size_t named = std::min(rows.size(), kNamed);
   const std::string more = named < rows.size() ? cat("; and ", rows.size() - named, " more") : "";
   return cat(rows.size(), " of ", of, " rows (", join(std::span(rows).first(named), "; "), more, ")");

@@ -72,11 +72,14 @@ std::string take_equal_columns(Table& table) {
   return equal.empty() ? "" : cat("In all rows: ", join(equal, ", "));
 }
 
+// What rows of a table that judges are read for.
+bool stays(const Column& column) { return column.drop == 0 || column.key == "reason" || column.key == "verdict"; }
+
 // Which column goes next: of those that go first the last one. The first column stays.
 std::optional<size_t> next_to_drop(const Table& table) {
   std::optional<size_t> next;
   for (size_t i = 1; i < table.columns.size(); ++i)
-    if (table.columns[i].drop > 0 && (!next || table.columns[i].drop >= table.columns[*next].drop)) next = i;
+    if (!stays(table.columns[i]) && (!next || table.columns[i].drop >= table.columns[*next].drop)) next = i;
   return next;
 }
 
@@ -227,8 +230,15 @@ std::string print(const Table& table, Format format, size_t width) {
 }
 
 std::vector<std::string> wrap(std::string_view text, size_t width) {
-  std::vector<std::string> lines;
+  std::vector<std::string> words, lines;
   for (const std::string& word : split(text, ' ')) {
+    const bool belongs_to_number = word.starts_with('%') && !words.empty();
+    if (belongs_to_number)
+      words.back() += " " + word;
+    else
+      words.push_back(word);
+  }
+  for (const std::string& word : words) {
     if (lines.empty())
       lines.push_back(word);
     else if (text_columns(lines.back()) + 1 + text_columns(word) <= width)

@@ -14,8 +14,8 @@ inline constexpr size_t kNarrow = 80;                          // below it a tab
 
 // As to_text, in lines of at most `width` columns. A table that is wider says once, above it, what is equal in all
 // rows; then its titles and long text cells are wrapped; then the columns that are dropped first (Column::drop) are
-// left out, and a note names them. A single row, and all rows on a terminal below kNarrow, are lines "title: value",
-// which leave nothing out.
+// left out, and a note names them; reasons and verdicts stay. A single row, and all rows on a terminal below kNarrow,
+// are lines "title: value", which leave nothing out.
 std::string to_text(const Table& table, size_t width);
 // In the format asked for; only aligned text is fitted.
 std::string print(const Table& table, Format format, size_t width);

@@ -243,6 +243,14 @@ TEST(Answers, OfEffortSmokeRankNothingAndSayWhatDoes) {
   EXPECT_EQ(out.size(), 1);
 }
 
+TEST(Answers, LeaveEachFrameworkItsOwnLayout) {
+  std::vector<CellResult> cells = {row("pytorch", true, {.effort = "smoke"}),
+                                   row("tensorflow", true, {.effort = "smoke"})};
+  for (CellResult& cell : cells) cell.workload.repro = cat("tbd run resnet50 --layout ", cell.workload.layout);
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  EXPECT_EQ(answers(given)[0].command, "tbd run resnet50 --effort quick --framework pytorch,tensorflow");
+}
+
 TEST(Answers, OfOneFrameworkCompareTheAxisThatWasVaried) {
   const std::vector<double> steps = {0.25, 0.2501, 0.2499};
   const std::vector<Answer> out =

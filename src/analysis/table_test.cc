@@ -129,11 +129,15 @@ TEST(Table, SaysOnceWhatIsEqualInAllRowsAndWrapsText) {
 
 TEST(Table, LeavesOutColumnsThatGoFirstAndNamesThem) {
   Table table = wide();
-  for (Column& column : table.columns) column.title = cat(column.title, "_of_which_there_is_much");
+  for (Column& column : table.columns) column.title = cat(column.title, "_made_wide");
   const std::string text = to_text(table, 80);
   EXPECT_LE(longest_line(text), 80);
-  EXPECT_THAT(text, HasSubstr("Too wide for this terminal: step p95_of"));
+  EXPECT_THAT(text, HasSubstr("Too wide for this terminal: step p95_made_wide. A wider"));
   EXPECT_THAT(text, HasSubstr("28.25"));
+}
+
+TEST(Table, LeavesNoNumberWithoutItsPercentSign) {
+  EXPECT_EQ(wrap("it took 12.5 % more", 13), (std::vector<std::string>{"it took", "  12.5 % more"}));
 }
 
 TEST(Table, KeepsEveryWordAtEveryWidth) {

@@ -42,28 +42,28 @@ std::string timeline(const MeasuredWorkload& w) {
 struct Cause {
   std::string_view name;    // of a part of the loss bar
   std::string_view what;    // goes on after "40 % of a step"
-  std::string_view remedy;  // a clause before the command
+  std::string_view remedy;  // goes on after "Try: "
   Command command;
 };
 
-constexpr std::string_view kMoreWork = "A larger batch gives each op more work";
-constexpr std::string_view kTimeline = "A timeline shows where";
+constexpr std::string_view kMoreWork = "a larger batch gives each op more work";
+constexpr std::string_view kTimeline = "a timeline shows where";
 
 constexpr Cause kLossCauses[] = {
-    {"system time", "the system works for the ops, mostly on page faults", "See what a step allocates anew",
+    {"system time", "the system works for the ops, mostly on page faults", "see what a step allocates anew",
      memory_of_step},
-    {"layout", "tensors are cast, transposed and copied", "Another layout may need fewer transposes", both_layouts},
+    {"layout", "tensors are cast, transposed and copied", "another layout may need fewer transposes", both_layouts},
     {"kernel inefficiency", "ops compute, slower than the machine's peaks allow", kMoreWork, larger_batch},
-    {"exposed communication", "gradients are exchanged while nothing computes", "See what the exchange costs",
+    {"exposed communication", "gradients are exchanged while nothing computes", "see what the exchange costs",
      without_exchange},
     {"copies", "copies run while nothing computes", kTimeline, timeline},
-    {"input", "the step loop fetches its batch", "See whether the input is the limit", both_inputs},
+    {"input", "the step loop fetches its batch", "see whether the input is the limit", both_inputs},
     {"sync", "the step loop waits for the device", kMoreWork, larger_batch},
-    {"alloc", "memory is allocated and freed", "See what a step allocates", memory_of_step},
-    {"compile", "code is built, loaded or tuned, which belongs into warming up", "Measure for longer", longer},
-    {"collective wait", "the ranks wait for each other", "See what the exchange costs", without_exchange},
+    {"alloc", "memory is allocated and freed", "see what a step allocates", memory_of_step},
+    {"compile", "code is built, loaded or tuned, which belongs into warming up", "measure for longer", longer},
+    {"collective wait", "the ranks wait for each other", "see what the exchange costs", without_exchange},
     {"off-CPU", "the cores do other work: an op could run and has no processor",
-     "Fewer threads, or a machine with less other work, leave each op its core", fewer_threads},
+     "fewer threads, or a machine with less other work, leave each op its core", fewer_threads},
     {"dispatch", "the framework works between its kernels", kMoreWork, larger_batch},
     {"host other", "the host works outside the ops", kMoreWork, larger_batch},
     {"launch", "the host launches kernels", kMoreWork, larger_batch},
