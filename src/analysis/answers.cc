@@ -330,9 +330,7 @@ std::vector<Answer> speed_answers(const Family& family, const CellResult* leader
     return out;
   }
   std::vector<Answer> out;
-  if (!leader) {
-    out.push_back({cat(shared_by(family), ": nothing is ranked."), ""});
-  } else {
+  if (leader) {
     std::vector<Lead> pairs;
     for (const CellResult* other : family.compared)
       if (other != leader) pairs.push_back(pair_of(*leader, *other));
@@ -345,6 +343,24 @@ std::vector<Answer> speed_answers(const Family& family, const CellResult* leader
       if (!pair.is_decided() && said++ < kMostPairs) out.push_back(undecided(family, pair));
   }
   std::ranges::move(apart_answers(family), std::back_inserter(out));
+  return out;
+}
+
+// Families of which no row is ranked, those with the same reasons together: how many they are.
+std::vector<Answer> unranked_answers(const std::vector<const Family*>& families) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // what is said, of which families
+  for (const Family* family : families) {
+    std::string text;
+    for (const Answer& each : apart_answers(*family)) text += cat(" ", each.text);
+    auto found = std::ranges::find(reasons, text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == reasons.end()) found = reasons.insert(found, {text, {}});
+    found->second.push_back(shared_by(*family));
+  }
+  std::vector<Answer> out;
+  for (const auto& [text, names] : reasons) {
+    const std::string more = names.size() == 1 ? "" : cat(" and ", names.size() - 1, " more");
+    out.push_back({cat(names.front(), more, ": nothing is ranked.", text), ""});
+  }
   return out;
 }
 
@@ -378,14 +394,23 @@ std::vector<Answer> answers(std::span<const AnswerRow> rows) {
     if (row.profile) profiles[&cells.back()] = row.profile;
   }
   std::vector<Answer> out;
+  std::vector<const Family*> unranked;
+  size_t said = 0;
   const std::vector<Family> families = families_of(cells);
-  for (const Family& family : std::span(families).first(std::min(families.size(), kMostFamilies))) {
+  for (const Family& family : families) {
     const CellResult* leader = leader_of(family);
+    if (!leader && !is_smoke(family)) unranked.push_back(&family);
+    if ((!leader && !is_smoke(family)) || ++said > kMostFamilies) continue;
     std::ranges::move(speed_answers(family, leader), std::back_inserter(out));
     std::ranges::move(reasons(family, leader, profiles), std::back_inserter(out));
   }
-  if (families.size() > kMostFamilies)
+  if (said > kMostFamilies)
     out.push_back({cat("The table has all ", rows.size(), " rows; these are the first of them."), ""});
+  std::vector<Answer> others = unranked_answers(unranked);
+  if (others.size() > kMostFamilies) others.resize(kMostFamilies);
+  for (const Family* family : unranked)  // a trace says where time goes, whatever the row is worth
+    if (out.empty()) std::ranges::move(reasons(*family, nullptr, profiles), std::back_inserter(others));
+  std::ranges::move(others, std::back_inserter(out));
   return out;
 }
 

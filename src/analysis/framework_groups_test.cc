@@ -233,6 +233,18 @@ TEST(Answers, SayWhyRowsAreNotRanked) {
   EXPECT_EQ(out[1].text, "Not ranked: tensorflow and mxnet (never checked against the reference: tbd check).");
 }
 
+TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
+  std::vector<MadeRow> rows;
+  for (const int64_t batch : {2, 4, 8})
+    for (const char* framework : {"pytorch", "mxnet"})
+      rows.push_back({.framework = framework, .verified = std::nullopt, .batch = batch});
+  const std::vector<Answer> out = answers_of(rows);
+  ASSERT_EQ(out.size(), 1);
+  EXPECT_EQ(out[0].text,
+            "resnet50 in fp32, batch 2 and 2 more: nothing is ranked. Not ranked: pytorch and mxnet (never checked "
+            "against the reference: tbd check).");
+}
+
 TEST(Answers, OfEffortSmokeRankNothingAndSayWhatDoes) {
   const std::vector<Answer> out =
       answers_of({{.effort = "smoke"}, {.framework = "tensorflow", .step_seconds = {0.1}, .effort = "smoke"}});
