@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "analysis/throughput.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -171,27 +173,73 @@ void add_where_known(Table& table, std::span<const CellResult> cells, std::strin
   insert(table, at, {std::string(id), std::string(shown.title), shown.unit}, values);
 }
 
-void add_notes(Table& table, std::span<const CellResult> cells) {
-  for (const CellResult& cell : cells) {
-    const MeasuredWorkload& w = cell.workload;
-    const std::string workers =
-        w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
-    const std::string who =
-        cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers, ": ");
-    const Outcome& outcome = cell.judgement.outcome;
-    if (outcome.kind != OutcomeKind::ok) table.notes.push_back(cat(who, name(outcome.kind), ": ", outcome.reason));
-    if (!cell.judgement.grade_reason.empty())
-      table.notes.push_back(cat(who, cell.judgement.grade, ", ", cell.judgement.grade_reason));
-    const std::string padded = w.unit == "seconds of audio" ? "frame" : "token";
-    if (cell["padded_per_second"].value)
-      table.notes.push_back(cat(who, significant(*cell["valid_per_second"].value, 4), " ", padded, "s/s in ",
-                                significant(*cell["padded_per_second"].value, 4), " ", padded, " slots/s, ",
-                                significant(*cell["samples_per_second"].value, 4), " samples/s"));
-    if (const auto share = cell["undisturbed_share"].value; share && *share < 0.995 && cell["throughput"].value)
-      table.notes.push_back(cat(who, format_percent(*share), " of the time was undisturbed; in total ",
-                                significant(cell["throughput_total"].value.value_or(0), 4), " ", w.unit, "/s"));
-    if (!cell.judgement.flags.empty()) table.notes.push_back(cat(who, "flags ", join(cell.judgement.flags, ", ")));
+// What a narrow terminal shows of the results: which row it is and how fast, then the rest as far as there is room.
+int drop_of(std::string_view key) {
+  constexpr std::string_view kStay[] = {"model",      "framework",      "precision",       "input_mode", "batch",
+                                        "throughput", "throughput_low", "throughput_high", "grade",      "outcome"};
+  constexpr std::string_view kFirst[] = {"step_time_p95", "stable_from_step", "flop_rate"};
+  if (std::ranges::count(kStay, key) > 0) return 0;
+  return std::ranges::count(kFirst, key) > 0 ? 2 : 1;
+}
+
+// What is to be said of rows, each remark once with the rows that it is of; in the order of the first of them.
+struct Remarks {
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;  // text, rows
+  std::map<std::string, size_t> places;                               // of the texts
+  void add(const std::string& row, const std::string& text) {
+    const auto [place, is_new] = places.try_emplace(text, all.size());
+    if (is_new) all.push_back({text, {}});
+    all[place->second].second.push_back(row);
   }
+};
+
+// "resnet50 pytorch fp32 resident batch 8", "3 of 8 rows (...; ...; ...)", "all 3 rows".
+std::string who_said(const std::vector<std::string>& rows, size_t of) {
+  constexpr size_t kNamed = 3;
+  if (rows.size() == 1) return rows.front();
+  if (rows.size() == of) return of == 2 ? "both rows" : cat("all ", of, " rows");
+  const size_t named = std::min(rows.size(), kNamed);
+  const std::string more = named < rows.size() ? cat("; and ", rows.size() - named, " more") : "";
+  return cat(rows.size(), " of ", of, " rows (", join(std::span(rows).first(named), "; "), more, ")");
+}
+
+void add_remarks(Remarks& remarks, const CellResult& cell) {
+  const MeasuredWorkload& w = cell.workload;
+  const std::string workers =
+      w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
+  const std::string who =
+      cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers);
+  const auto say = [&](const auto&... parts) { remarks.add(who, cat(parts...)); };
+  const Outcome& outcome = cell.judgement.outcome;
+  if (outcome.kind != OutcomeKind::ok) say(name(outcome.kind), ": ", outcome.reason);
+  if (!cell.judgement.grade_reason.empty()) say(cell.judgement.grade, ", ", cell.judgement.grade_reason);
+  const std::string padded = w.unit == "seconds of audio" ? "frame" : "token";
+  if (cell["padded_per_second"].value)
+    say(significant(*cell["valid_per_second"].value, 4), " ", padded, "s/s in ",
+        significant(*cell["padded_per_second"].value, 4), " ", padded, " slots/s, ",
+        significant(*cell["samples_per_second"].value, 4), " samples/s");
+  if (const auto share = cell["undisturbed_share"].value; share && *share < 0.995 && cell["throughput"].value)
+    say(format_percent(*share), " of the time was undisturbed; in total ",
+        significant(cell["throughput_total"].value.value_or(0), 4), " ", w.unit, "/s");
+  if (!cell.judgement.flags.empty()) say("flags ", join(cell.judgement.flags, ", "));
+}
+
+void add_notes(Table& table, std::span<const CellResult> cells) {
+  Remarks remarks;
+  for (const CellResult& cell : cells) add_remarks(remarks, cell);
+  for (const auto& [text, rows] : remarks.all) table.notes.push_back(cat(who_said(rows, cells.size()), ": ", text));
+}
+
+// What a clean launch took from its start to its last step.
+std::optional<double> mean_launch_seconds(const RunView& run) {
+  double sum = 0;
+  int64_t launches = 0;
+  for (const Launch& launch : run.record->launches) {
+    if (launch.info.pass != Pass::kClean || launch.steps.empty()) continue;
+    sum += 1e-9 * static_cast<double>(launch.steps.back().completed_ns);
+    ++launches;
+  }
+  return launches == 0 ? std::nullopt : std::optional(sum / static_cast<double>(launches));
 }
 
 }  // namespace
@@ -211,6 +259,11 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b) {
              " from others, so its total stands against an undisturbed level: measure both again in one run");
 }
 
+std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
+  if (a.launch_rates.empty() || b.launch_rates.empty()) return std::nullopt;
+  return compare(a.launch_rates, b.launch_rates);
+}
+
 Quotient quotient(const Measured& numerator, const Measured& denominator) {
   const Measured &n = numerator, &d = denominator;
   Quotient out;
@@ -221,6 +274,12 @@ Quotient quotient(const Measured& numerator, const Measured& denominator) {
   out.low = *out.value * std::exp(-half);
   out.high = *out.value * std::exp(half);
   return out;
+}
+
+Quotient speed_ratio(const CellResult& a, const CellResult& b) {
+  const std::optional<Comparison> compared = compare_launches(a, b);
+  if (!compared || !compared->ratio.interval) return quotient(a["throughput"], b["throughput"]);
+  return {compared->ratio.value, compared->ratio.interval->low, compared->ratio.interval->high};
 }
 
 CellResult summarize(const RunView& run) {
@@ -234,6 +293,8 @@ CellResult summarize(const RunView& run) {
       ++cell.launches;
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
+  for (const Throughput& launch : cell_throughput(run).launches) cell.launch_rates.push_back(launch.value);
+  cell.launch_seconds = mean_launch_seconds(run);
   cell.record = run.record->folder.string();
   cell.record_hash = run.record->hash;
   return cell;
@@ -308,6 +369,7 @@ Table results_table(std::span<const CellResult> cells) {
                           c.judgement.grade.empty() ? TableCell() : TableCell(c.judgement.grade),
                           std::string(name(c.judgement.outcome.kind))});
   }
+  for (Column& column : table.columns) column.drop = drop_of(column.key);
   add_workers(table, cells);
   add_units(table, cells);
   add_where_known(table, cells, "cpu_utilization", "gpu_utilization");
@@ -316,8 +378,8 @@ Table results_table(std::span<const CellResult> cells) {
   return table;
 }
 
-std::string print_cells(std::span<const CellResult> cells, Format format) {
-  if (format == Format::text) return to_text(results_table(cells));
+std::string print_cells(std::span<const CellResult> cells, Format format, size_t width) {
+  if (format == Format::text) return to_text(results_table(cells), width);
   if (format == Format::markdown) return to_markdown(results_table(cells));
   if (format == Format::csv) return to_csv(machine_table(cells));
   std::string out;

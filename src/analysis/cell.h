@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/fit.h"
 #include "analysis/gates.h"
 #include "analysis/metrics.h"
-#include "analysis/table.h"
 #include "record/record.h"
+#include "stats/compare.h"
 
 namespace tbd {
 
@@ -22,7 +23,9 @@ struct CellResult {
   int64_t steps = 0;           // after warming up, of all launches
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
-  std::string record;  // the folder, as it was named
+  std::vector<double> launch_rates;      // throughput of each clean launch with a step of the basis; withheld ones too
+  std::optional<double> launch_seconds;  // of a clean launch, from its start to its last step
+  std::string record;                    // the folder, as it was named
   std::string record_hash;
 
   const Measured& operator[](std::string_view metric_id) const;
@@ -34,11 +37,16 @@ CellResult summarize(const RunView& run);  // the same where a view is at hand
 // total, or one was disturbed. With what would decide it. Empty where the evidence is alike.
 std::string unlike_evidence(const CellResult& a, const CellResult& b);
 
+// X_a / X_b from their launches, with its verdict (docs/statistics.md); nullopt where a side has no launch.
+std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
+
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.
 struct Quotient {
   std::optional<double> value, low, high;
 };
 Quotient quotient(const Measured& numerator, const Measured& denominator);
+// X_a / X_b: of their launches where both have several, else the quotient of the two throughputs.
+Quotient speed_ratio(const CellResult& a, const CellResult& b);
 
 // One object with the keys of the machine interface (docs/metrics.md), seconds, bytes, counts, fractions. What is null
 // has its reason under the same key in `reasons`.
@@ -48,6 +56,7 @@ std::string to_json_line(const CellResult& cell);  // with its newline
 Table machine_table(std::span<const CellResult> cells);  // the same keys as columns, for CSV
 Table results_table(std::span<const CellResult> cells);  // what a person reads first
 // In the format asked for: the table for people, to_json_line or the CSV of machine_table for machines.
-std::string print_cells(std::span<const CellResult> cells, Format format);
+// Only the table for people is fitted to the width.
+std::string print_cells(std::span<const CellResult> cells, Format format, size_t width = kUnbounded);
 
 }  // namespace tbd

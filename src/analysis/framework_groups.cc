@@ -51,8 +51,8 @@ std::vector<Column> workload_columns() {
           {"input", "input"},
           {"batch", "batch", Unit::count},
           {"framework", "framework"},
-          {"mode", "mode"},
-          {"layout", "layout"}};
+          {.key = "mode", .title = "mode", .drop = 2},
+          {.key = "layout", .title = "layout", .drop = 2}};
 }
 
 std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
@@ -96,10 +96,12 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
                                                   {"ratio_low", "from"},
                                                   {"ratio_high", "to"}})
     table.columns.push_back(column);
+  for (Column& column : table.columns)
+    if (column.key.starts_with("ratio") || column.key == "framework") column.drop = 0;
   for (const FrameworkGroup& group : groups)
     for (const CellResult* each : group.compared) {
       const Measured& x = (*each)["throughput"];
-      const Quotient to_first = quotient(x, (*group.compared.front())["throughput"]);
+      const Quotient to_first = speed_ratio(*each, *group.compared.front());
       std::vector<TableCell> row = workload_cells(each->workload);
       const bool first = each == group.compared.front();
       const std::string undecided = unlike_evidence(*group.compared.front(), *each);
@@ -121,7 +123,7 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
 Table apart_table(std::span<const FrameworkGroup> groups) {
   Table table{.title = "Not compared", .columns = workload_columns(), .rows = {}, .notes = {}};
   table.columns.push_back({"throughput", "units/s", Unit::per_second});
-  table.columns.push_back({"reason", "reason"});
+  table.columns.push_back({.key = "reason", .title = "reason", .drop = 0});
   for (const FrameworkGroup& group : groups)
     for (const Apart& each : group.apart) {
       std::vector<TableCell> row = workload_cells(each.cell->workload);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers.h"
 #include "analysis/sample_record.h"
 #include "analysis/scaling.h"
 
@@ -11,6 +12,8 @@ namespace tbd {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 CellResult row(const std::string& framework, std::optional<bool> verified, const SampleOptions& options = {}) {
   Record record = sample_record(options);
@@ -151,6 +154,161 @@ TEST(Scaling, IsOfOneWorkloadAlone) {
   const std::vector<CellResult> cells = {of_workers({.framework = "mxnet"}), of_workers({.workers = 2})};
   EXPECT_TRUE(scalings(cells).empty());
   EXPECT_TRUE(scaling_table({}).rows.empty());
+}
+
+// Made records whose answer is known: launches of step times with a known ratio and spread.
+struct MadeRow {
+  std::string framework = "pytorch";
+  std::vector<double> step_seconds = {0.25};  // of each launch
+  std::optional<bool> verified = true;
+  int64_t batch = 8;
+  std::string effort = "quick";
+};
+
+CellResult cell_made(const MadeRow& row) {
+  Record record = sample_record({.effort = row.effort, .launches = static_cast<int64_t>(row.step_seconds.size())});
+  MeasuredWorkload& w = record.run.workload;
+  w.framework = row.framework;
+  w.batch = w.samples_per_step = row.batch;
+  w.repro = cat("tbd run resnet50 --framework ", row.framework, " --batch ", row.batch, " --effort ", row.effort);
+  record.run.verified = row.verified;
+  for (size_t i = 0; i < row.step_seconds.size(); ++i) {
+    record.launches[i].steps = sample_steps({.step_seconds = row.step_seconds[i]}, i);
+    for (StepRow& step : record.launches[i].steps) step.units = static_cast<double>(row.batch);
+    record.launches[i].info.batch_seen = row.batch;
+  }
+  return summarize(record);
+}
+
+std::vector<Answer> answers_of(const std::vector<MadeRow>& rows) {
+  std::vector<CellResult> cells;
+  for (const MadeRow& row : rows) cells.push_back(cell_made(row));
+  std::vector<AnswerRow> given;
+  for (const CellResult& cell : cells) given.push_back({.cell = &cell});
+  return answers(given);
+}
+
+TEST(Answers, NameTheFastestWhereEveryIntervalDecides) {
+  const std::vector<Answer> out = answers_of({{.framework = "pytorch", .step_seconds = {0.25, 0.2502, 0.2498}},
+                                              {.framework = "tensorflow", .step_seconds = {0.125, 0.1251, 0.1249}}});
+  EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: tensorflow is the fastest, 63.99 images/s (95 %: "));
+  EXPECT_THAT(out[0].text, HasSubstr(": 2.00 times pytorch (1.99"));
+  EXPECT_EQ(out[1].command, "tbd profile resnet50 --framework tensorflow --batch 8 --effort quick");
+  EXPECT_EQ(out.size(), 2);
+}
+
+TEST(Answers, CallAWideIntervalUndecidedAndSayWhatWouldDecide) {
+  const std::vector<Answer> out = answers_of({{.framework = "pytorch", .step_seconds = {0.25, 0.27, 0.23}},
+                                              {.framework = "tensorflow", .step_seconds = {0.24, 0.26, 0.22}}});
+  EXPECT_THAT(out[0].text, HasSubstr("which is the fastest is undecided; tensorflow had the highest rate"));
+  EXPECT_THAT(out[0].text, Not(HasSubstr("is the fastest,")));
+  EXPECT_THAT(out[1].text, HasSubstr("Undecided: tensorflow over pytorch, 0.8"));
+  EXPECT_THAT(out[1].text, HasSubstr("launches of each, about "));
+  EXPECT_THAT(out[1].text, HasSubstr("would decide a difference of 10.0 %."));
+  const std::vector<double> rates = {1 / 0.25, 1 / 0.27, 1 / 0.23}, others = {1 / 0.24, 1 / 0.26, 1 / 0.22};
+  const double sd = ratio(others, rates).sd.value();
+  const int64_t launches = parse_int(out[1].command.substr(out[1].command.rfind(' ') + 1)).value();
+  EXPECT_THAT(out[1].command, HasSubstr("tbd run resnet50 --framework tensorflow,pytorch --batch 8"));
+  EXPECT_LE(detectable_change(sd, launches, launches), 0.105);
+  EXPECT_GT(detectable_change(sd, launches - 1, launches - 1), 0.095) << "the fewest that do";
+}
+
+TEST(Answers, OfOneLaunchEachDecideNothing) {
+  const std::vector<Answer> out = answers_of({{.framework = "pytorch"}, {.framework = "mxnet", .step_seconds = {0.5}}});
+  EXPECT_THAT(out[0].text, HasSubstr("undecided"));
+  EXPECT_THAT(out[1].text, HasSubstr("one launch, which does not tell how much launches differ; 3 of each, about "));
+  EXPECT_THAT(out[1].command, HasSubstr("--launches 3"));
+}
+
+TEST(Answers, CallEqualRowsEquallyFast) {
+  const std::vector<double> steps = {0.25, 0.2501, 0.2499};
+  const std::vector<Answer> out = answers_of({{.step_seconds = steps}, {.framework = "mxnet", .step_seconds = steps}});
+  EXPECT_THAT(out[0].text, HasSubstr("is among the fastest"));
+  EXPECT_THAT(out[0].text, HasSubstr("equally fast within 2.00 %"));
+}
+
+TEST(Answers, SayWhyRowsAreNotRanked) {
+  const std::vector<Answer> out = answers_of(
+      {{}, {.framework = "tensorflow", .verified = std::nullopt}, {.framework = "mxnet", .verified = std::nullopt}});
+  EXPECT_EQ(out[1].text, "Not ranked: tensorflow and mxnet (never checked against the reference: tbd check).");
+}
+
+TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
+  std::vector<MadeRow> rows;
+  for (const int64_t batch : {2, 4, 8})
+    for (const char* framework : {"pytorch", "mxnet"})
+      rows.push_back({.framework = framework, .verified = std::nullopt, .batch = batch});
+  const std::vector<Answer> out = answers_of(rows);
+  ASSERT_EQ(out.size(), 1);
+  EXPECT_EQ(out[0].text,
+            "resnet50 in fp32, batch 2 and 2 more: nothing is ranked. Not ranked: pytorch and mxnet (never checked "
+            "against the reference: tbd check).");
+}
+
+TEST(Answers, OfEffortSmokeRankNothingAndSayWhatDoes) {
+  const std::vector<Answer> out =
+      answers_of({{.effort = "smoke"}, {.framework = "tensorflow", .step_seconds = {0.1}, .effort = "smoke"}});
+  EXPECT_EQ(out[0].text,
+            "resnet50 in fp32, batch 8: pytorch and tensorflow run. Effort smoke does not tell how fast; effort quick "
+            "does.");
+  EXPECT_EQ(out[0].command, "tbd run resnet50 --framework pytorch,tensorflow --batch 8 --effort quick");
+  EXPECT_EQ(out.size(), 1);
+}
+
+TEST(Answers, LeaveEachFrameworkItsOwnLayout) {
+  std::vector<CellResult> cells = {row("pytorch", true, {.effort = "smoke"}),
+                                   row("tensorflow", true, {.effort = "smoke"})};
+  for (CellResult& cell : cells) cell.workload.repro = cat("tbd run resnet50 --layout ", cell.workload.layout);
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  EXPECT_EQ(answers(given)[0].command, "tbd run resnet50 --effort quick --framework pytorch,tensorflow");
+}
+
+TEST(Answers, OfOneFrameworkCompareTheAxisThatWasVaried) {
+  const std::vector<double> steps = {0.25, 0.2501, 0.2499};
+  const std::vector<Answer> out =
+      answers_of({{.step_seconds = steps, .batch = 4}, {.step_seconds = steps, .batch = 8}});
+  EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32: batch 8 is the fastest"));
+  EXPECT_THAT(out[0].text, HasSubstr("2.00 times batch 4"));
+}
+
+TEST(Answers, OfOneRowGiveItsRateAndTheNextQuestion) {
+  const std::vector<Answer> out = answers_of({{.step_seconds = {0.25, 0.2501, 0.2499}}});
+  EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: pytorch trains 32.0"));
+  EXPECT_THAT(out[1].command, HasSubstr("tbd profile resnet50"));
+}
+
+TEST(Answers, NameTheLargestLossAndWhatToTry) {
+  Profile profile;
+  profile.window_ns = 1'000;
+  profile.loss = {{"ideal", 200}, {"kernel inefficiency", 281}, {"off-CPU", 519}};
+  profile.ideal_share = 0.2;
+  MeasuredWorkload w;
+  w.framework = "pytorch";
+  w.threads = 2;
+  w.effort = "smoke";
+  w.repro = "tbd run resnet50 --batch 4 --effort smoke --launches 3";
+  const std::vector<Answer> out = time_answers(profile, w);
+  ASSERT_EQ(out.size(), 2);
+  EXPECT_THAT(out[0].text, HasSubstr("In 51.9 % of a step of pytorch the cores do other work"));
+  EXPECT_THAT(out[0].text, HasSubstr("In 28.1 % ops compute"));
+  EXPECT_THAT(out[0].text, HasSubstr("would need 20.0 % of the time"));
+  EXPECT_EQ(out[1].command, "tbd run resnet50 --batch 4 --effort quick --launches 3 --threads 1,2");
+  profile.overhead = Ratio{.value = 1.5};
+  EXPECT_THAT(time_answers(profile, w)[0].text, HasSubstr("tracing made a step 1.50 times as long"));
+  EXPECT_THAT(time_answers(Profile{}, w), IsEmpty());
+}
+
+TEST(Answers, CommandsKeepTheirOtherOptions) {
+  EXPECT_EQ(with_option("tbd run a --batch 4 --seed 1", "batch", "4,8"), "tbd run a --batch 4,8 --seed 1");
+  EXPECT_EQ(with_option("tbd run a", "batch", "8"), "tbd run a --batch 8");
+  EXPECT_EQ(with_option("tbd run a --batch 4", "batch", ""), "tbd run a");
+}
+
+TEST(Answers, WrapSentencesAndNeverCommands) {
+  const std::vector<Answer> given = {{"one two three", "a command that is longer than the screen"}};
+  EXPECT_EQ(to_text(given, 9), "one two\n  three\n    a command that is longer than the screen\n");
+  EXPECT_EQ(print(given, Format::markdown, 9), "- one two three `a command that is longer than the screen`\n");
+  EXPECT_EQ(print(given, Format::csv, 9), "");
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
+#include "analysis/table_parts.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -64,14 +66,6 @@ std::string csv_cell(const TableCell& cell) {
   return "";
 }
 
-// What a terminal may be sent: no control characters.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return out;
-}
-
 std::string markdown_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -82,30 +76,6 @@ std::string markdown_text(std::string_view text) {
 }
 
 constexpr size_t kLongestLine = 36;  // bytes of a cell that HTML keeps on one line
-
-bool is_number(const TableCell& cell) { return cell.index() == 2 || cell.index() == 3; }
-
-// A column is flush right when it holds numbers and no text.
-bool is_right(const Table& table, size_t column) {
-  bool number = false;
-  for (const auto& row : table.rows) {
-    if (row[column].index() == 1 || row[column].index() == 4) return false;
-    number = number || is_number(row[column]);
-  }
-  return number;
-}
-
-// Columns that a terminal shows for UTF-8 text: its code points.
-size_t width(std::string_view text) {
-  size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return count;
-}
-
-std::string padded(std::string_view text, size_t to, bool right) {
-  const std::string space(to > width(text) ? to - width(text) : 0, ' ');
-  return right ? space + std::string(text) : std::string(text) + space;
-}
 
 // Header and rows as text, and how each column is set.
 struct Grid {
@@ -121,26 +91,67 @@ Grid grid_of(const Table& table, std::string (*escape)(std::string_view), bool i
   grid.lines.push_back(std::move(header));
   for (const auto& row : table.rows) {
     std::vector<std::string> line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      const Column& column = table.columns[i];
-      const std::string text = human(row[i], column.unit);
-      line.push_back(escape(is_short && column.short_form && row[i].index() == 4 ? column.short_form(text) : text));
-    }
+    for (size_t i = 0; i < row.size(); ++i)
+      line.push_back(is_short ? aligned_text(row[i], table.columns[i]) : escape(human(row[i], table.columns[i].unit)));
     grid.lines.push_back(std::move(line));
   }
   grid.widths.resize(table.columns.size());
   for (const auto& line : grid.lines)
-    for (size_t i = 0; i < line.size(); ++i) grid.widths[i] = std::max(grid.widths[i], width(line[i]));
-  for (size_t i = 0; i < table.columns.size(); ++i) grid.right.push_back(is_right(table, i));
+    for (size_t i = 0; i < line.size(); ++i) grid.widths[i] = std::max(grid.widths[i], text_columns(line[i]));
+  for (size_t i = 0; i < table.columns.size(); ++i) grid.right.push_back(is_flush_right(table, i));
   return grid;
 }
 
-std::string stripped(std::string line) {
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
+std::string aligned_text(const TableCell& cell, const Column& column) {
+  const std::string text = human(cell, column.unit);
+  return printable(column.short_form && cell.index() == 4 ? column.short_form(text) : text);
+}
+
+size_t text_columns(std::string_view text) {
+  size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return count;
+}
+
+std::string padded_to(std::string_view text, size_t columns, bool right) {
+  const size_t own = text_columns(text);
+  const std::string space(columns > own ? columns - own : 0, ' ');
+  return right ? space + std::string(text) : std::string(text) + space;
+}
+
+std::string without_trailing_space(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
-}  // namespace
+// A column is flush right when it holds numbers and no text.
+bool is_flush_right(const Table& table, size_t column) {
+  bool number = false;
+  for (const auto& row : table.rows) {
+    if (row[column].index() == 1 || row[column].index() == 4) return false;
+    number = number || row[column].index() == 2 || row[column].index() == 3;
+  }
+  return number;
+}
+
+std::vector<std::string> counted_notes(const Table& table) {
+  std::vector<std::string> notes;
+  std::map<std::string_view, int64_t> times;
+  for (const std::string& note : table.notes)
+    if (++times[note] == 1) notes.push_back(note);
+  for (std::string& note : notes)
+    if (const int64_t count = times[note]; count > 1) note += cat(" (", count, " times)");
+  return notes;
+}
 
 std::string_view symbol(Unit unit) {
   switch (unit) {
@@ -218,10 +229,10 @@ std::string to_text(const Table& table) {
   for (const auto& line : grid.lines) {
     std::string text;
     for (size_t i = 0; i < line.size(); ++i)
-      text += padded(line[i], grid.widths[i], grid.right[i]) + (i + 1 < line.size() ? "  " : "");
-    out += stripped(text);
+      text += padded_to(line[i], grid.widths[i], grid.right[i]) + (i + 1 < line.size() ? "  " : "");
+    out += without_trailing_space(std::move(text));
   }
-  for (const std::string& note : table.notes) out += printable(note) + "\n";
+  for (const std::string& note : counted_notes(table)) out += printable(note) + "\n";
   return out;
 }
 
@@ -229,7 +240,7 @@ std::string to_markdown(const Table& table) {
   const Grid grid = grid_of(table, markdown_text);
   std::string out = table.title.empty() ? "" : cat("### ", markdown_text(table.title), "\n\n");
   for (const auto& line : grid.lines) {
-    for (size_t i = 0; i < line.size(); ++i) out += cat("| ", padded(line[i], grid.widths[i], grid.right[i]), " ");
+    for (size_t i = 0; i < line.size(); ++i) out += cat("| ", padded_to(line[i], grid.widths[i], grid.right[i]), " ");
     out += "|\n";
     if (&line != &grid.lines.front()) continue;
     for (size_t i = 0; i < line.size(); ++i)
@@ -237,7 +248,7 @@ std::string to_markdown(const Table& table) {
           cat("|", grid.right[i] ? std::string(grid.widths[i] + 1, '-') + ":" : std::string(grid.widths[i] + 2, '-'));
     out += "|\n";
   }
-  for (const std::string& note : table.notes) out += cat("\n", markdown_text(note), "\n");
+  for (const std::string& note : counted_notes(table)) out += cat("\n", markdown_text(note), "\n");
   return out;
 }
 
@@ -266,7 +277,7 @@ std::string to_html(const Table& table) {
   std::string out = "<div class=\"scroll\"><table>";
   if (!table.title.empty()) out += cat("<caption>", html_escaped(table.title), "</caption>");
   std::vector<const char*> classes;
-  for (size_t i = 0; i < table.columns.size(); ++i) classes.push_back(is_right(table, i) ? " class=\"n\"" : "");
+  for (size_t i = 0; i < table.columns.size(); ++i) classes.push_back(is_flush_right(table, i) ? " class=\"n\"" : "");
   out += "\n<thead><tr>";
   for (size_t i = 0; i < table.columns.size(); ++i)
     out += cat("<th scope=\"col\"", classes[i], ">", html_escaped(table.columns[i].title), "</th>");
@@ -281,7 +292,7 @@ std::string to_html(const Table& table) {
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";
-  for (const std::string& note : table.notes) out += cat("<p class=\"note\">", html_escaped(note), "</p>\n");
+  for (const std::string& note : counted_notes(table)) out += cat("<p class=\"note\">", html_escaped(note), "</p>\n");
   return out;
 }
 

@@ -19,6 +19,7 @@ struct Column {
   std::string title;  // for people
   Unit unit = Unit::none;
   std::string (*short_form)(std::string_view) = nullptr;  // of text cells in aligned text, where width is dear
+  int drop = 1;  // where a terminal is too narrow, columns with the highest number are left out first; 0: never
 };
 
 using TableCell = std::variant<std::monostate, bool, int64_t, double, std::string>;
@@ -34,6 +35,9 @@ struct Table {
   std::vector<std::vector<TableCell>> rows;  // each as long as columns
   std::vector<std::string> notes;            // below the table, for people
 };
+
+// Identical notes once, in the order of the first, with how often they were said: "... (3 times)".
+std::vector<std::string> counted_notes(const Table& table);
 
 enum class Format { text, markdown, csv, json };
 // "table", "md", "csv", "json"; throws Error(usage) on another name.

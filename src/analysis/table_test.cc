@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/fit.h"
+#include "analysis/table_parts.h"
 #include "base/json.h"
 #include "base/testing_growth.h"
+#include "base/text.h"
 
 namespace tbd {
 namespace {
@@ -82,6 +85,86 @@ TEST(Table, PrintsNanAsNullInJson) {
   const Table table{.columns = {{"x", "x"}}, .rows = {{std::numeric_limits<double>::quiet_NaN()}}};
   EXPECT_EQ(to_json_lines(table), "{\"x\":null}\n");
   EXPECT_THAT(to_text(table), HasSubstr("not a number"));
+}
+
+// Two rows of a run, as wide as a terminal is not.
+Table wide() {
+  const std::string reason = "the worker ended with signal 9 while it compiled the second phase";
+  return {.title = "",
+          .columns = {{.key = "model", .title = "model", .drop = 0},
+                      {.key = "framework", .title = "framework", .drop = 0},
+                      {.key = "rate", .title = "images/s", .unit = Unit::per_second, .drop = 0},
+                      {.key = "minor", .title = "step p95", .unit = Unit::seconds, .drop = 2},
+                      {.key = "share", .title = "share of the time", .unit = Unit::fraction},
+                      {.key = "reason", .title = "reason"}},
+          .rows = {{std::string("resnet50"), std::string("pytorch"), 31.5, 0.25, 0.5, reason},
+                   {std::string("resnet50"), std::string("tensorflow"), 28.25, 0.5, 0.25, std::string("none")}},
+          .notes = {}};
+}
+
+size_t longest_line(const std::string& text) {
+  size_t longest = 0;
+  for (const std::string& line : split(text, '\n')) longest = std::max(longest, text_columns(line));
+  return longest;
+}
+
+TEST(Table, ThatFitsIsPrintedAsItIs) { EXPECT_EQ(to_text(sample(), 80), to_text(sample())); }
+
+TEST(Table, InAFileIsNeverCut) {
+  EXPECT_EQ(to_text(wide(), kUnbounded), to_text(wide()));
+  EXPECT_EQ(print(wide(), Format::csv, 40), to_csv(wide()));
+  EXPECT_EQ(print(wide(), Format::markdown, 40), to_markdown(wide()));
+}
+
+TEST(Table, SaysOnceWhatIsEqualInAllRowsAndWrapsText) {
+  EXPECT_EQ(to_text(wide(), 80),
+            "In all rows: model resnet50\n"
+            "                               share\n"
+            "                        step  of the\n"
+            "framework   images/s     p95    time  reason\n"
+            "pytorch        31.50  250 ms  50.0 %  the worker ended with signal 9 while it\n"
+            "                                      compiled the second phase\n"
+            "tensorflow     28.25  500 ms  25.0 %  none\n");
+}
+
+TEST(Table, LeavesOutColumnsThatGoFirstAndNamesThem) {
+  Table table = wide();
+  for (Column& column : table.columns) column.title = cat(column.title, "_made_wide");
+  const std::string text = to_text(table, 80);
+  EXPECT_LE(longest_line(text), 80);
+  EXPECT_THAT(text, HasSubstr("Too wide for this terminal: step p95_made_wide. A wider"));
+  EXPECT_THAT(text, HasSubstr("28.25"));
+}
+
+TEST(Table, LeavesNoNumberWithoutItsPercentSign) {
+  EXPECT_EQ(wrap("it took 12.5 % more", 13), (std::vector<std::string>{"it took", "  12.5 % more"}));
+}
+
+TEST(Table, KeepsEveryWordAtEveryWidth) {
+  for (const size_t width : {30, 48, 60, 79, 80, 100, 120, 200}) {
+    const std::string text = to_text(wide(), width);
+    EXPECT_LE(longest_line(text), width);
+    for (const char* word : {"resnet50", "tensorflow", "31.50", "28.25", "compiled", "signal", "none"})
+      EXPECT_THAT(text, HasSubstr(word)) << width;
+  }
+}
+
+TEST(Table, OfOneRowThatDoesNotFitIsALineForEachValue) {
+  Table table = wide();
+  table.rows.pop_back();
+  EXPECT_THAT(to_text(table, 80), HasSubstr("framework: pytorch\nimages/s: 31.50\nstep p95: 250 ms\n"));
+}
+
+TEST(Table, BelowEightyColumnsIsALineForEachValue) {
+  EXPECT_THAT(to_text(wide(), 40), HasSubstr("framework: tensorflow\nimages/s: 28.25\n"));
+}
+
+TEST(Table, SaysIdenticalNotesOnceWithACount) {
+  Table table = sample();
+  table.notes = {"same", "other", "same"};
+  EXPECT_THAT(to_text(table), HasSubstr("same (2 times)\nother\n"));
+  EXPECT_THAT(to_markdown(table), HasSubstr("\nsame (2 times)\n\nother\n"));
+  EXPECT_THAT(to_html(table), HasSubstr(">same (2 times)<"));
 }
 
 TEST(Table, AnUnknownFormatIsRefused) {

@@ -75,7 +75,8 @@ class CheckCommand final : public Command {
         context.err << "tbd: error: the reference: " << fault.what() << "\n";
     }
     if (results.empty()) return code;
-    if (!output_.is_json()) context.out << print(all_ ? verdict_table(results) : gate_table(results.front()), format);
+    if (!output_.is_json())
+      context.out << print(all_ ? verdict_table(results) : gate_table(results.front()), format, context.width);
     return std::max(code, explained(results, context.err));
   }
 
@@ -86,7 +87,7 @@ class CheckCommand final : public Command {
     std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
     note_interrupts();
     check_records(context, records, runner_settings(context), output_.quiet);
-    context.out << print(record_verdicts(records), format);
+    context.out << print(record_verdicts(records), format, context.width);
     const bool differs = std::ranges::any_of(records, [](const Record& r) { return r.run.verified == false; });
     return differs ? kVerdictFailed : kDone;
   }

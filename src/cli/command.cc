@@ -64,7 +64,7 @@ void print_tables(Context& context, const std::vector<Table>& tables, Format for
   for (const Table& table : tables) {
     if (&table != &tables.front() && format != Format::json) context.out << "\n";
     if (format == Format::csv) context.out << "# " << table.title << "\n";
-    context.out << print(table, format);
+    context.out << print(table, format, context.width);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/table.h"
+#include "analysis/fit.h"
 #include "cli/options.h"
 
 namespace tbd {
@@ -27,7 +27,8 @@ struct Context {
   std::ostream& err;  // all else
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  bool colour = false;  // a terminal, and NO_COLOR unset
+  bool colour = false;        // a terminal, and NO_COLOR unset
+  size_t width = kUnbounded;  // of stdout's terminal
   std::map<std::string, std::string> environment;
   std::filesystem::path program;        // this executable
   std::filesystem::path build_folder;   // holds bin/, workers.json

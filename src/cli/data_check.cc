@@ -57,7 +57,7 @@ int check_data_set(Context& context, const OutputOptions& output, const SourceSp
   const CheckedData data = check_data(spec);
   const Table table = checked_table(data);
   const Format format = output.table_format();
-  context.out << print(table, format);
+  context.out << print(table, format, context.width);
   const bool for_machines = format == Format::json || format == Format::csv;
   for (const std::string& note : table.notes)
     if (for_machines && !output.quiet) context.err << note << "\n";

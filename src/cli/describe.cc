@@ -241,8 +241,9 @@ class Describe final : public Command {
       context.out << description_json(description, precision).dump() << "\n";
       return kDone;
     }
-    if (format != Format::csv) context.out << print(facts_table(description, precision), format) << "\n";
-    for (const auto& [phase, rows] : description.phases) context.out << print(layers_table(phase, rows), format);
+    if (format != Format::csv) context.out << print(facts_table(description, precision), format, context.width) << "\n";
+    for (const auto& [phase, rows] : description.phases)
+      context.out << print(layers_table(phase, rows), format, context.width);
     return kDone;
   }
 

@@ -92,9 +92,9 @@ void print_short(Context& context, Table table, Format format) {
     if (is_well(row)) well.push_back(std::get<std::string>(row[0]));
   std::erase_if(table.rows, is_well);
   table.title = "Missing or limited here";
-  if (!table.rows.empty()) context.out << print(table, format) << "\n";
+  if (!table.rows.empty()) context.out << print(table, format, context.width) << "\n";
   const std::string line = cat("Available: ", join(well, ", "), ". 'tbd doctor --all' shows how each is measured.");
-  context.out << join(wrapped(line, width_of(format)), "\n") << "\n";
+  context.out << join(wrap(line, width_of(format)), "\n") << "\n";
 }
 
 class Doctor final : public Command {
@@ -111,7 +111,7 @@ class Doctor final : public Command {
     const Format format = output_.table_format();
     const Table table = all_rows(context);
     if (all_ || format == Format::json || format == Format::csv)
-      context.out << print(table, format);
+      context.out << print(table, format, context.width);
     else
       print_short(context, table, format);
     return kDone;

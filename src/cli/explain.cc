@@ -44,7 +44,7 @@ class Explain final : public Command {
     const std::vector<std::filesystem::path> folders = find_records(record_);
     for (size_t i = 0; i < folders.size(); ++i) {
       if (i > 0 && format != Format::json) context.out << "\n";
-      context.out << with_record(found, folders[i], format);
+      context.out << with_record(found, folders[i], format, context.width);
     }
     return kDone;
   }
@@ -64,7 +64,8 @@ class Explain final : public Command {
     return format == Format::json ? line(to_json(found)) : explanation(found);
   }
 
-  static std::string with_record(const FoundTopic& found, const std::filesystem::path& folder, Format format) {
+  static std::string with_record(const FoundTopic& found, const std::filesystem::path& folder, Format format,
+                                 size_t width) {
     const Record record = read_record(folder);
     const std::vector<Fact> facts = walk(found, record);
     if (format == Format::json) {
@@ -76,7 +77,7 @@ class Explain final : public Command {
     }
     if (format == Format::csv) return print(fact_table(facts), format);
     return cat(explanation(found), "\n", folder.string(), ", ", record.hash.substr(0, 12), "\n\n",
-               print(fact_table(facts), format));
+               print(fact_table(facts), format, width));
   }
 
   std::string name_, record_, format_ = "table";

@@ -107,9 +107,7 @@ void print_overview(Context& context, const Answers& answers, Format format) {
   std::vector<Table> tables = network_overview(answers.frameworks, answers.questions, answers.matrix, width);
   tables.insert(tables.begin(), framework_overview(answers.frameworks, width));
   print_tables(context, tables, format);
-  const auto paragraph = [&](const std::string& text) {
-    context.out << "\n" << join(wrapped(text, width), "\n") << "\n";
-  };
+  const auto paragraph = [&](const std::string& text) { context.out << "\n" << join(wrap(text, width), "\n") << "\n"; };
   if (const std::vector<std::string> plans = plan_names(context); !plans.empty())
     paragraph("Plans: " + join(plans, ", "));
   paragraph(
@@ -153,7 +151,7 @@ class List final : public Command {
                     .matrix = {}};
     answers.matrix = matrix_of(answers.frameworks, answers.questions, runner_settings(context));
     if (format == Format::json || format == Format::csv)
-      context.out << print(cell_table(answers.frameworks, answers.questions, answers.matrix), format);
+      context.out << print(cell_table(answers.frameworks, answers.questions, answers.matrix), format, context.width);
     else if (all_)
       print_all(context, answers, format);
     else if (!model_.empty())

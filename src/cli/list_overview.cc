@@ -16,7 +16,7 @@ using State = Lowering::State;
 constexpr const char* kAbsent = "absent";
 
 void add_note(Table& table, const std::string& text, size_t width) {
-  for (const std::string& line : wrapped(text, width)) table.notes.push_back(line);
+  for (const std::string& line : wrap(text, width)) table.notes.push_back(line);
 }
 
 // "cpu cuda:0 cuda:1 cuda:2" -> "cpu cuda:0-2"

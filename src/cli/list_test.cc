@@ -72,9 +72,11 @@ class Lists : public testing::Test {
 };
 
 TEST(Wrapped, LinesFitAndKeepEveryWord) {
-  EXPECT_THAT(wrapped("one two three four", 9), ElementsAre("one two", "  three", "  four"));
-  EXPECT_THAT(wrapped("extraordinarily long", 5), ElementsAre("extraordinarily", "  long"));
-  EXPECT_THAT(wrapped("any text", kNoWidth), ElementsAre("any text"));
+  EXPECT_THAT(wrap("one two three four", 9), ElementsAre("one two", "  three", "  four"));
+  EXPECT_THAT(wrap("extraordinarily long", 5), ElementsAre("extraordinarily", "  long"));
+  EXPECT_THAT(wrap("any text", kNoWidth), ElementsAre("any text"));
+  EXPECT_EQ(terminal_columns(-1, "100"), 100);
+  for (const char* said : {"", "wide", "0"}) EXPECT_EQ(terminal_columns(-1, said), kUnbounded) << "no terminal";
 }
 
 TEST_F(Lists, PlainListFitsAScreen) {

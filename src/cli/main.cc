@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/screen.h"
 
 extern char** environ;
 
@@ -43,13 +44,17 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a worker that dies, or a closed pager, is an error to report, not a death
   const std::map<std::string, std::string> environment = read_environment();
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const bool out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  const auto columns = environment.find("COLUMNS");
+  const std::string said = columns == environment.end() ? "" : columns->second;
   const bool err_is_terminal = ::isatty(STDERR_FILENO) == 1;
   tbd::cli::Context context{
       .out = std::cout,
       .err = std::cerr,
-      .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
+      .out_is_terminal = out_is_terminal,
       .err_is_terminal = err_is_terminal,
       .colour = err_is_terminal && !environment.contains("NO_COLOR"),
+      .width = out_is_terminal ? tbd::cli::terminal_columns(STDOUT_FILENO, said) : tbd::kUnbounded,
       .environment = environment,
       .program = program,
       .build_folder = program.parent_path().parent_path(),

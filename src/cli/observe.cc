@@ -47,10 +47,10 @@ class Observe final : public Command {
         context.out << to_json(each).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
       return;
     }
-    context.out << print(observation_table(observations), format);
+    context.out << print(observation_table(observations), format, context.width);
     const Table missing = missing_table(observations), cases = case_table(observations);
-    if (!missing.rows.empty() && format != Format::csv) context.out << "\n" << print(missing, format);
-    if (cases_ && !cases.rows.empty()) context.out << "\n" << print(cases, format);
+    if (!missing.rows.empty() && format != Format::csv) context.out << "\n" << print(missing, format, context.width);
+    if (cases_ && !cases.rows.empty()) context.out << "\n" << print(cases, format, context.width);
   }
 
   std::vector<std::string> results_;

@@ -40,6 +40,7 @@ void print_view(Context& context, const Record& record, PassView view, Format fo
   if (format != Format::csv) context.out << (format == Format::markdown ? "# " : "") << heading(record) << "\n\n";
   print_tables(context, view.tables, format);
   if (format == Format::text) context.out << view.below;
+  if (format != Format::csv && !view.verdict.empty()) context.out << "\n" << print(view.verdict, format, context.width);
 }
 
 }  // namespace

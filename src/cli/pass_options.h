@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "analysis/answers.h"
 #include "base/json_value.h"
 #include "cli/workload_options.h"
 #include "record/record.h"
@@ -25,11 +26,13 @@ struct PassRecords {
 // are and which cells failed. Throws as run_cells.
 PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes);
 
-// What a pass says of one record: an object for machines, tables for people and what follows them on a terminal.
+// What a pass says of one record: an object for machines, tables for people, what follows them on a terminal, and last
+// the verdict in words.
 struct PassView {
   JsonValue object;
   std::vector<Table> tables;
   std::string below;
+  std::vector<Answer> verdict;
 };
 // Each record's view, or on stderr `what` it lacks and why its last launch of `pass` left none. Returns the exit code:
 // kCellFailed where no record has any.

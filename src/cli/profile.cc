@@ -21,7 +21,8 @@ std::optional<PassView> profile_view(const Record& record) {
       .object = to_json(*profile, record.run),
       .tables = profile_tables(*profile, record.run),
       .below = cat("\n", timeline.step, ", ", human(1e-9 * static_cast<double>(timeline.duration_ns), Unit::seconds),
-                   ": forward, backward, update, input, x: off-CPU; below, how busy\n", to_text(timeline))};
+                   ": forward, backward, update, input, x: off-CPU; below, how busy\n", to_text(timeline)),
+      .verdict = time_answers(*profile, record.run.workload)};
 }
 
 class ProfileCommand final : public Command {

@@ -10,7 +10,8 @@ namespace tbd::cli {
 // The set to write into, `out` or else a new folder of results/, which nobody else writes into while this lives.
 SetLock result_set(const std::filesystem::path& out, const std::vector<Workload>& cells);
 
-// A row for each cell from its record; for people also the input verdicts, and why cells failed.
+// A row for each cell from its record; for people above it what the rows answer, below it the input verdicts, and why
+// cells failed.
 void print_runs(Context& context, const std::vector<CellRun>& runs, Format format);
 // The exit code of a command that measured these cells: theirs, and kCellFailed where it was interrupted, even after
 // the last of them.

@@ -1,5 +1,7 @@
 #include "cli/screen.h"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -29,17 +31,12 @@ Table with_columns(const Table& table, const std::vector<size_t>& columns) {
 
 size_t width_of(Format format) { return format == Format::text ? kScreenWidth : kNoWidth; }
 
-std::vector<std::string> wrapped(std::string_view text, size_t width) {
-  std::vector<std::string> lines;
-  for (const std::string& word : split(text, ' ')) {
-    if (lines.empty())
-      lines.push_back(word);
-    else if (lines.back().size() + 1 + word.size() <= width)
-      lines.back() += " " + word;
-    else
-      lines.push_back("  " + word);
-  }
-  return lines;
+size_t terminal_columns(int descriptor, std::string_view said) {
+  if (const std::optional<int64_t> columns = parse_int(said); columns && *columns > 0)
+    return static_cast<size_t>(*columns);
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUnbounded;
+  return size.ws_col;
 }
 
 std::vector<Table> split_to_width(const Table& table, size_t kept, size_t width) {

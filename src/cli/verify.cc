@@ -32,7 +32,8 @@ class Verify final : public Command {
       for (const Check& check : checks)
         context.out << to_json(check).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     else
-      context.out << print(check_table(checks, all_ || output_.table_format() == Format::csv), output_.table_format());
+      context.out << print(check_table(checks, all_ || output_.table_format() == Format::csv), output_.table_format(),
+                           context.width);
     return differs(checks) ? kVerdictFailed : unchecked(checks) ? kCellFailed : kDone;
   }
 

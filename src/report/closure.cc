@@ -159,20 +159,34 @@ Table closure_table(std::span<const ClosureRow> rows) {
 }
 
 std::string closure_banner(std::span<const ClosureRow> rows) {
-  std::string html = "<div class=\"closure\">\n<h3>How well it closes</h3>\n<dl>\n";
-  for (const ClosureRow& r : rows)
-    html +=
-        cat("<div class=\"",
-            r.cells == 0 ? "unknown"
-            : r.open     ? "open"
-                         : "closed",
-            "\" title=\"", html_escaped(cat(r.what, "; allowed: ", r.limit)), "\"><dt>", html_escaped(r.brief),
-            "</dt><dd>", html_escaped(r.worst), "</dd><dd class=\"sub\">",
-            r.cells == 0 ? std::string("no such pass in these records")
-                         : html_escaped(cat("worst of ", r.cells, r.cells == 1 ? " workload" : " workloads, median ",
-                                            r.cells == 1 ? "" : r.median)),
-            "</dd></div>\n");
-  return html + "</dl>\n</div>\n";
+  std::vector<std::string> open, missing;
+  size_t closed = 0;
+  std::string list;
+  for (const ClosureRow& r : rows) {
+    if (r.cells == 0) {
+      missing.push_back(r.brief);
+      continue;
+    }
+    if (r.open)
+      open.push_back(r.brief);
+    else
+      ++closed;
+    list += cat("<div class=\"", r.open ? "open" : "closed", "\" title=\"",
+                html_escaped(cat(r.what, "; allowed: ", r.limit)), "\"><dt>", html_escaped(r.brief), "</dt><dd>",
+                html_escaped(r.worst), "</dd><dd class=\"sub\">",
+                html_escaped(cat("worst of ", r.cells, r.cells == 1 ? " workload" : " workloads, median ",
+                                 r.cells == 1 ? "" : r.median)),
+                "</dd></div>\n");
+  }
+  std::string line = cat("How well it closes: ", closed, " of ", rows.size(), " closed");
+  if (!open.empty()) line += cat(", ", open.size(), " open (", join(open, "; "), ")");
+  if (!missing.empty()) line += cat(", ", missing.size(), " not measured");
+  std::string html = cat("<details class=\"closure\">\n<summary>", html_escaped(line), "</summary>\n");
+  if (!list.empty()) html += cat("<dl>\n", list, "</dl>\n");
+  if (!missing.empty())
+    html += cat("<p class=\"note\">Not measured, as there is no such pass in these records: ",
+                html_escaped(join(missing, "; ")), ".</p>\n");
+  return html + "</details>\n";
 }
 
 }  // namespace tbd

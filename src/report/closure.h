@@ -20,6 +20,7 @@ struct ClosureRow {
 };
 std::vector<ClosureRow> closure_rows(std::span<const ReportCell> cells);
 Table closure_table(std::span<const ClosureRow> rows);
-std::string closure_banner(std::span<const ClosureRow> rows);  // HTML
+// HTML: one line that opens, with what was not measured said once.
+std::string closure_banner(std::span<const ClosureRow> rows);
 
 }  // namespace tbd

@@ -32,6 +32,15 @@ std::vector<ReportCell> timed_of(std::span<const ReportCell> cells) {
   return timed;
 }
 
+// The first screen is the answers and one chart.
+void set_first_chart(Page& summary, Page& throughput) {
+  if (throughput.charts.empty()) return;
+  summary.charts.push_back(std::move(throughput.charts.front()));
+  throughput.charts.erase(throughput.charts.begin());
+  throughput.html += cat("<p>\u201c", html_escaped(summary.charts.back().title),
+                         "\u201d is <a href=\"#summary\">at the top</a>.</p>\n");
+}
+
 std::vector<Page> pages_of(const Content& content) {
   const std::span<const ReportCell> cells = content.cells;
   const std::vector<ReportCell> timed = timed_of(cells);
@@ -45,6 +54,7 @@ std::vector<Page> pages_of(const Content& content) {
                          gap_page(timed), memory_page(cells), memory_classes_page(cells), then_page(best),
                          paper_tables_page(best), left_out_page(content), environment_page(cells), methods_page(cells)})
     pages.push_back(std::move(page));
+  set_first_chart(pages.front(), *std::ranges::find(pages, "throughput", &Page::id));
   std::erase_if(pages, [&](const Page& page) {
     return (page.tables.empty() && page.html.empty() && page.charts.empty()) || (timed.empty() && is_of_time(page.id));
   });

@@ -155,13 +155,29 @@ TEST(Report, ComparisonsUseOneRecordOfEachWorkload) {
 }
 
 TEST(Report, ShowsClosureErrorsAndMissingPasses) {
-  EXPECT_THAT(report_html({four_cells()}, kLibrary), HasSubstr("no such pass in these records"));
+  const std::string html = report_html({four_cells()}, kLibrary);
+  EXPECT_EQ(count(html, "no such pass in these records"), 1u);
+  EXPECT_THAT(html, HasSubstr("<summary>How well it closes: 0 of 6 closed, 1 open (FLOPs, ops against model), 5 not "
+                              "measured</summary>"));
   const auto made = sample::made();
   sample::add_memory(made->record);
   const std::string text = print_report({std::vector<Record>{made->record}}, Format::csv);
   EXPECT_THAT(text, HasSubstr("Traced window minus the sum of its parts,0 ns,0 ns,1,0 ns,closed"));
   EXPECT_THAT(text,
               HasSubstr("Allocator's live bytes minus the ledger's,0 B,0 B,1,0 B where evidence is exact,closed"));
+}
+
+TEST(Report, BeginsWithTheAnswersAndOneChart) {
+  std::vector<Record> records = {swept("pytorch", 4, 0.2), swept("mxnet", 4, 0.1)};
+  for (Record& record : records) record.run.verified = true;
+  const std::string html = report_html({records}, kLibrary);
+  const size_t answers = html.find("<ul class=\"answers\">"), chart = html.find("id=\"throughput-1\""),
+               verification = html.find("<details class=\"closure\">"), cards = html.find("class=\"cards\"");
+  EXPECT_THAT(html.substr(answers, chart - answers), HasSubstr("undecided; mxnet had the highest rate"));
+  EXPECT_LT(answers, chart);
+  EXPECT_LT(chart, verification);
+  EXPECT_LT(verification, cards);
+  ASSERT_NE(cards, std::string::npos);
 }
 
 TEST(Report, CollapsesManyWorkloadsWithANote) {

@@ -1,8 +1,10 @@
-// The verdict first: a card a cell, the input verdict, then the whole table.
+// What the records answer comes first, in sentences; report.cc sets one chart below them. The numbers follow: how well
+// they close, a card a cell, the input verdict, then the whole table.
 #include <algorithm>
 #include <iterator>
 #include <map>
 
+#include "analysis/answers.h"
 #include "analysis/evidence.h"
 #include "analysis/framework_groups.h"
 #include "analysis/input_verdict.h"
@@ -115,6 +117,30 @@ void add_inputs(Page& page, std::span<const CellResult> results, std::vector<Tab
   tables.back().title = "Is the input the limit?";
 }
 
+std::string answer_html(const Answer& answer) {
+  const std::string command =
+      answer.command.empty() ? "" : cat("<br><code class=\"try\">", html_escaped(answer.command), "</code>");
+  return cat("<li>", html_escaped(answer.text), command, "</li>\n");
+}
+
+// Of each machine by itself.
+std::string answers_html(const Content& content, std::span<const ReportCell> cells) {
+  const std::vector<ReportCell> shown = drawn(cells);
+  std::string html;
+  for (const std::string& machine : content.machines) {
+    std::vector<AnswerRow> rows;
+    for (const ReportCell& cell : shown)
+      if (cell.machine == machine) rows.push_back({&cell.result, cell.profile()});
+    if (rows.empty()) continue;
+    const std::string title = machine_name(content.machines, machine);
+    if (!title.empty()) html += cat("<h3>", html_escaped(title), "</h3>\n");
+    html += "<ul class=\"answers\">\n";
+    for (const Answer& answer : answers(rows)) html += answer_html(answer);
+    html += "</ul>\n";
+  }
+  return html;
+}
+
 void add_all_cells(Page& page, std::span<const ReportCell> cells) {
   std::vector<CellResult> results;
   for (const ReportCell& cell : cells) results.push_back(cell.result);
@@ -150,6 +176,8 @@ Page summary_page(const Content& content, std::span<const ReportCell> cells) {
   page.tables.push_back(closure_table(closure));
   if (matrix) page.tables.push_back(overview_table(content));
   std::ranges::move(further, std::back_inserter(page.tables));
+  page.below = std::move(page.html);
+  page.html = answers_html(content, cells);
   return page;
 }
 

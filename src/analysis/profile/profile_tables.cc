@@ -143,6 +143,8 @@ Table profile_op_table(const Profile& profile, const RunInfo& run) {
                    {"intensity", "FLOP/B"},
                    {"utilization", "of peak", Unit::fraction},
                    {"bound", "bound"}};
+  for (Column& column : table.columns)
+    if (column.key == "runs" || column.key == "bytes" || column.key == "intensity") column.drop = 2;
   const int64_t all = all_ops(profile);
   int64_t listed = 0;
   const auto steps = std::max<int64_t>(1, profile.steps);

@@ -1,0 +1,438 @@
+// Rows are put into families, whose members differ in one thing alone; a family's fastest row is set against each other
+// one. The ratio and its verdict are those of stats/compare.h on launches, so that a sentence never says more than a
+// comparison would.
+#include "analysis/answers.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "analysis/framework_groups.h"
+#include "analysis/table_parts.h"
+#include "base/text.h"
+#include "record/axes.h"
+#include "stats/effort.h"
+
+namespace tbd {
+namespace {
+
+constexpr size_t kMostFamilies = 4;
+constexpr size_t kMostLookedAt = 200;     // rows of one framework: each is set against all others
+constexpr size_t kMostPairs = 4;          // of a family that are undecided
+constexpr double kWanted = 0.1;           // the difference that further launches are to decide
+constexpr int64_t kFewestForVerdict = 3;  // launches on each side
+
+// Rows that differ in one thing. `compared` passed what comparing asks for; the others are apart with the reason.
+struct Family {
+  std::string differs;  // "framework", or the name of the axis
+  std::vector<const CellResult*> compared;
+  std::vector<Apart> apart;
+};
+
+std::vector<const CellResult*> members(const Family& family) {
+  std::vector<const CellResult*> all = family.compared;
+  for (const Apart& each : family.apart) all.push_back(each.cell);
+  return all;
+}
+
+// Why a row is not set against others of its framework; empty when it is.
+std::string why_unranked(const CellResult& cell) {
+  const Measured& x = cell["throughput"];
+  const Judgement& judged = cell.judgement;
+  if (judged.outcome.kind != OutcomeKind::ok) return cat(name(judged.outcome.kind), ": ", judged.outcome.reason);
+  if (!x.value) return x.reason;
+  if (judged.grade == name(Grade::disturbed)) return cat("disturbed: ", judged.grade_reason);
+  if (cell.workload.effort == "smoke") return "effort smoke shows that it runs, not how fast";
+  return "";
+}
+
+// The axes that a person varies to ask what is faster. Input modes and layouts have tables of their own.
+constexpr std::string_view kAsked[] = {"batch", "precision", "threads"};
+
+bool alike_but_axis(std::string_view axis, const CellResult& a, const CellResult& b) {
+  return a.workload.unit == b.workload.unit &&
+         alike_but({axis, "layout", "samples_per_step", "lowered_hash", "optimizer", "memory_budget_bytes"}, a.workload,
+                   b.workload);
+}
+
+void add_to_family(Family& family, const CellResult& cell) {
+  const std::string reason = why_unranked(cell);
+  if (reason.empty())
+    family.compared.push_back(&cell);
+  else
+    family.apart.push_back({&cell, reason});
+}
+
+// Of the first axis in which some other row differs alone; a row by itself is a family, too.
+std::vector<Family> families_of_axes(const std::vector<const CellResult*>& cells) {
+  std::vector<Family> families;
+  std::set<const CellResult*> placed;
+  for (const std::string_view axis : kAsked)
+    for (const CellResult* first : cells) {
+      if (placed.contains(first)) continue;
+      std::vector<const CellResult*> alike;
+      for (const CellResult* other : cells)
+        if (!placed.contains(other) && alike_but_axis(axis, *first, *other)) alike.push_back(other);
+      if (alike.size() < 2) continue;
+      Family& family = families.emplace_back(Family{.differs = std::string(axis)});
+      for (const CellResult* each : alike) {
+        add_to_family(family, *each);
+        placed.insert(each);
+      }
+    }
+  for (const CellResult* cell : cells)
+    if (!placed.contains(cell)) add_to_family(families.emplace_back(), *cell);
+  return families;
+}
+
+std::vector<Family> families_of(std::span<const CellResult> cells) {
+  std::vector<Family> families;
+  std::set<const CellResult*> placed;
+  for (FrameworkGroup& group : framework_groups(cells)) {
+    families.push_back(
+        {.differs = "framework", .compared = std::move(group.compared), .apart = std::move(group.apart)});
+    for (const CellResult* cell : members(families.back())) placed.insert(cell);
+  }
+  std::vector<const CellResult*> others;
+  for (const CellResult& cell : cells)
+    if (!placed.contains(&cell) && others.size() < kMostLookedAt) others.push_back(&cell);
+  std::ranges::move(families_of_axes(others), std::back_inserter(families));
+  return families;
+}
+
+// What all members share: "resnet50 tiny in fp32, batch 4".
+std::string shared_by(const Family& family) {
+  const MeasuredWorkload& w = members(family).front()->workload;
+  std::string text = w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config);
+  if (family.differs != "precision") text += cat(" in ", w.precision);
+  if (w.device != Device::kCpu) text += cat(", ", w.device);
+  if (w.input_mode != InputMode::kResident) text += cat(", ", w.input_mode, " input");
+  if (family.differs != "batch") text += cat(", batch ", w.batch);
+  if (w.workers > 1) text += cat(", ", w.workers, " workers");
+  return text;
+}
+
+std::string axis_value(std::string_view axis, const CellResult& cell) {
+  const Axis& found = *find_axis(axis);
+  return found.label.before.empty() && found.label.after.empty() ? found.value(cell.workload)
+                                                                 : found.label.around(found.value(cell.workload));
+}
+
+// What tells a row from the others of its family: "tensorflow", "pytorch graph", "batch 8".
+std::string own_name(const Family& family, const CellResult& cell) {
+  const MeasuredWorkload& w = cell.workload;
+  if (family.differs.empty()) return w.framework;
+  if (family.differs != "framework") return axis_value(family.differs, cell);
+  std::string text = w.framework;
+  const auto others = [&](const auto& of) {
+    for (const CellResult* other : members(family))
+      if (other != &cell && other->workload.framework == w.framework && of(other->workload) != of(w)) return true;
+    return false;
+  };
+  if (others([](const MeasuredWorkload& each) { return each.framework_version; }))
+    text += cat(" ", w.framework_version);
+  if (others([](const MeasuredWorkload& each) { return each.mode.text(); })) text += cat(" ", w.mode);
+  if (others([](const MeasuredWorkload& each) { return each.layout.text(); })) text += cat(" ", w.layout);
+  return text;
+}
+
+std::string in_words(std::vector<std::string> names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  const std::string last = names.back();
+  names.pop_back();
+  return cat(join(names, ", "), " and ", last);
+}
+
+std::string range(const std::optional<double>& low, const std::optional<double>& high) {
+  if (!low || !high) return "";
+  const int digits = significant(*low) == significant(*high) ? 5 : 3;
+  return cat(significant(*low, digits), " to ", significant(*high, digits));
+}
+
+// The fastest row against another one.
+struct Lead {
+  const CellResult* leader = nullptr;
+  const CellResult* other = nullptr;
+  Quotient ratio;         // of launches where both sides have several, else of the rows' intervals
+  Comparison comparison;  // of launches
+  std::string unlike;     // why the ratio would not be one of the programs
+  int64_t launches() const { return std::min(comparison.ratio.launches_a, comparison.ratio.launches_b); }
+  bool is_faster() const { return unlike.empty() && comparison.verdict == Verdict::faster; }
+  bool is_same() const { return unlike.empty() && comparison.verdict == Verdict::same; }
+  bool is_decided() const { return is_faster() || is_same(); }
+};
+
+Lead pair_of(const CellResult& leader, const CellResult& other) {
+  Lead pair{.leader = &leader, .other = &other, .ratio = speed_ratio(leader, other)};
+  pair.comparison = compare_launches(leader, other).value_or(Comparison{});
+  pair.unlike = unlike_evidence(leader, other);
+  return pair;
+}
+
+// The launches of each side that find a difference of kWanted in nine runs of ten; nullopt where more than
+// kMostLaunches would be needed, or the spread of launches is not known.
+std::optional<int64_t> launches_to_decide(const Ratio& ratio) {
+  if (!ratio.sd) return std::nullopt;
+  for (int64_t each = kFewestForVerdict; each <= kMostLaunches; ++each)
+    if (detectable_change(*ratio.sd, each, each) <= kWanted) return each;
+  return std::nullopt;
+}
+
+// ", about 3 min 20 s": of so many launches of each side, as long as those that were made.
+std::string duration(const Lead& pair, int64_t launches) {
+  const std::optional<double> a = pair.leader->launch_seconds, b = pair.other->launch_seconds;
+  return a && b ? cat(", about ", format_seconds(static_cast<double>(launches) * (*a + *b))) : "";
+}
+
+// The command of a row for several frameworks. A layout or mode that they do not share stays each one's own choice.
+std::string for_frameworks(const Family& family, std::string command, std::string_view frameworks) {
+  const std::vector<const CellResult*> all = members(family);
+  const auto shared = [&](const auto& of) {
+    return std::ranges::all_of(all, [&](const CellResult* each) { return of(each->workload) == of(all[0]->workload); });
+  };
+  if (!shared([](const MeasuredWorkload& w) { return w.layout; })) command = with_option(command, "layout", "");
+  if (!shared([](const MeasuredWorkload& w) { return w.mode; })) command = with_option(command, "mode", "");
+  return with_option(command, "framework", frameworks);
+}
+
+// The command that measures both sides again with so many launches.
+std::string rerun(const Family& family, const Lead& pair, int64_t launches) {
+  std::string command = as_command(pair.leader->workload, "run");
+  if (family.differs == "framework")
+    command =
+        for_frameworks(family, command, cat(pair.leader->workload.framework, ",", pair.other->workload.framework));
+  else if (!family.differs.empty())
+    command = with_option(command, family.differs,
+                          cat(find_axis(family.differs)->value(pair.leader->workload), ",",
+                              find_axis(family.differs)->value(pair.other->workload)));
+  return with_option(command, "launches", cat(launches));
+}
+
+// "tensorflow over pytorch: 0.91 to 1.64, undecided. ...", and what would decide it.
+Answer undecided(const Family& family, const Lead& pair) {
+  const Ratio& launches = pair.comparison.ratio;
+  const std::string interval = range(pair.ratio.low, pair.ratio.high);
+  std::string text = cat("Undecided: ", own_name(family, *pair.leader), " over ", own_name(family, *pair.other), ", ",
+                         interval.empty() ? significant(pair.ratio.value.value_or(0)) : interval, " times");
+  if (!pair.unlike.empty()) return {cat(text, ": ", pair.unlike, "."), rerun(family, pair, 5)};
+  if (pair.launches() < 2)
+    return {cat(text, " by one launch, which does not tell how much launches differ; ", kFewestForVerdict, " of each",
+                duration(pair, kFewestForVerdict), ", do."),
+            rerun(family, pair, kFewestForVerdict)};
+  if (pair.comparison.direction == Direction::a_higher && pair.launches() >= kFewestForVerdict)
+    text += cat(": faster, but not surely by more than ", format_percent(kMargin));
+  text += ".";
+  const std::optional<int64_t> wanted = launches_to_decide(launches);
+  if (!wanted)
+    return {cat(text, " The launches differ so much that more than ", kMostLaunches,
+                " of each would be needed to decide a difference of ", format_percent(kWanted),
+                ": a quieter machine helps more (tbd doctor)."),
+            ""};
+  if (*wanted > pair.launches())
+    return {cat(text, " ", *wanted, " launches of each", duration(pair, *wanted), ", would decide a difference of ",
+                format_percent(kWanted), "."),
+            rerun(family, pair, *wanted)};
+  const std::optional<int64_t> needed = pair.comparison.power.launches_needed;
+  text += cat(" These launches would have shown a difference of ", format_percent(kWanted), ";");
+  if (!needed || *needed > kMostLaunches)
+    return {cat(text, " this one needs more than ", kMostLaunches, " of each."), ""};
+  const int64_t next = std::max(*needed, pair.launches() + 1);
+  return {cat(text, " ", next, " of each", duration(pair, next), ", would decide this one."),
+          rerun(family, pair, next)};
+}
+
+std::string rate(const CellResult& cell) {
+  const Measured& x = cell["throughput"];
+  const std::string unit = cell.workload.unit.empty() ? "units" : cell.workload.unit;
+  const std::string interval =
+      x.low && x.high ? cat(" (95 %: ", significant(*x.low, 4), " to ", significant(*x.high, 4), ")") : "";
+  return cat(significant(x.value.value_or(0), 4), " ", unit, "/s", interval);
+}
+
+std::string times(const Family& family, const Lead& pair) {
+  const std::string interval = range(pair.ratio.low, pair.ratio.high);
+  return cat(significant(pair.ratio.value.value_or(0)), " times ", own_name(family, *pair.other),
+             interval.empty() ? "" : cat(" (", interval, ")"));
+}
+
+// "resnet50 tiny in fp32, batch 4: tensorflow is the fastest, 1.5 times pytorch (1.4 to 1.6)."
+std::string leading_sentence(const Family& family, const CellResult& leader, const std::vector<Lead>& pairs) {
+  std::vector<std::string> faster, same;
+  for (const Lead& pair : pairs) {
+    if (pair.is_faster()) faster.push_back(times(family, pair));
+    if (pair.is_same())
+      same.push_back(cat(own_name(family, *pair.other), " (", range(pair.ratio.low, pair.ratio.high), ")"));
+  }
+  const std::string own = own_name(family, leader);
+  const bool all_decided = std::ranges::all_of(pairs, &Lead::is_decided);
+  std::string text = cat(shared_by(family), ": ");
+  if (faster.empty() && same.empty())
+    return cat(text, "which is the fastest is undecided; ", own, " had the highest rate, ", rate(leader), ".");
+  if (!all_decided)
+    text += cat(own, " had the highest rate, ", rate(leader));
+  else
+    text += cat(own, same.empty() ? " is the fastest, " : " is among the fastest, ", rate(leader));
+  if (!faster.empty()) text += cat(": ", in_words(faster));
+  if (!same.empty()) text += cat("; equally fast within ", format_percent(kMargin), ": ", in_words(same));
+  return text + ".";
+}
+
+// Those that are apart for one reason, together.
+std::vector<Answer> apart_answers(const Family& family) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const Apart& each : family.apart) {
+    auto found = std::ranges::find(reasons, each.reason, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == reasons.end()) found = reasons.insert(found, {each.reason, {}});
+    found->second.push_back(own_name(family, *each.cell));
+  }
+  std::vector<Answer> out;
+  for (const auto& [reason, names] : reasons)
+    out.push_back({cat("Not ranked: ", in_words(names), " (", reason, ")."), ""});
+  return out;
+}
+
+// What ranks rows of effort smoke.
+std::string quick_command(const Family& family) {
+  const std::vector<const CellResult*> all = members(family);
+  const std::string axis = family.differs;
+  std::string command = as_command(all.front()->workload, "run");
+  if (axis.empty()) return command;
+  std::vector<std::string> values;
+  for (const CellResult* each : all) {
+    const std::string value = axis == "framework" ? each->workload.framework : find_axis(axis)->value(each->workload);
+    if (!std::ranges::count(values, value)) values.push_back(value);
+  }
+  const std::string all_values = join(values, ",");
+  return axis == "framework" ? for_frameworks(family, command, all_values) : with_option(command, axis, all_values);
+}
+
+bool is_smoke(const Family& family) {
+  return std::ranges::all_of(members(family), [](const CellResult* each) { return each->workload.effort == "smoke"; });
+}
+
+// A family of smoke rows: what ran, and how to get numbers.
+Answer smoke_answer(const Family& family) {
+  std::vector<std::string> ran;
+  for (const CellResult* each : members(family))
+    if (each->judgement.outcome.kind == OutcomeKind::ok) ran.push_back(own_name(family, *each));
+  const std::string what = ran.empty() ? "nothing ran" : cat(in_words(ran), ran.size() == 1 ? " runs" : " run");
+  return {cat(shared_by(family), ": ", what, ". Effort smoke does not tell how fast; effort quick does."),
+          quick_command(family)};
+}
+
+std::vector<Answer> speed_answers(const Family& family, const CellResult* leader) {
+  if (is_smoke(family)) {
+    std::vector<Answer> out = {smoke_answer(family)};
+    for (const Apart& each : family.apart)
+      if (each.cell->judgement.outcome.kind != OutcomeKind::ok)
+        out.push_back({cat(own_name(family, *each.cell), " has no number (", each.reason, ")."), ""});
+    return out;
+  }
+  std::vector<Answer> out;
+  if (leader) {
+    std::vector<Lead> pairs;
+    for (const CellResult* other : family.compared)
+      if (other != leader) pairs.push_back(pair_of(*leader, *other));
+    out.push_back(
+        pairs.empty()
+            ? Answer{cat(shared_by(family), ": ", own_name(family, *leader), " trains ", rate(*leader), "."), ""}
+            : Answer{leading_sentence(family, *leader, pairs), ""});
+    size_t said = 0;
+    for (const Lead& pair : pairs)
+      if (!pair.is_decided() && said++ < kMostPairs) out.push_back(undecided(family, pair));
+  }
+  std::ranges::move(apart_answers(family), std::back_inserter(out));
+  return out;
+}
+
+// Families of which no row is ranked, those with the same reasons together: how many they are.
+std::vector<Answer> unranked_answers(const std::vector<const Family*>& families) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // what is said, of which families
+  for (const Family* family : families) {
+    std::string text;
+    for (const Answer& each : apart_answers(*family)) text += cat(" ", each.text);
+    auto found = std::ranges::find(reasons, text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == reasons.end()) found = reasons.insert(found, {text, {}});
+    found->second.push_back(shared_by(*family));
+  }
+  std::vector<Answer> out;
+  for (const auto& [text, names] : reasons) {
+    const std::string more = names.size() == 1 ? "" : cat(" and ", names.size() - 1, " more");
+    out.push_back({cat(names.front(), more, ": nothing is ranked.", text), ""});
+  }
+  return out;
+}
+
+const CellResult* leader_of(const Family& family) {
+  const auto rate = [](const CellResult* cell) { return (*cell)["throughput"].value.value_or(0); };
+  const auto found = std::ranges::max_element(family.compared, {}, rate);
+  return found == family.compared.end() ? nullptr : *found;
+}
+
+// Why it is not faster: of the leader, or where none leads of the first row that was traced.
+std::vector<Answer> reasons(const Family& family, const CellResult* leader,
+                            const std::map<const CellResult*, const Profile*>& profiles) {
+  const std::vector<const CellResult*> all = leader ? std::vector{leader} : members(family);
+  for (const CellResult* cell : all)
+    if (const auto found = profiles.find(cell); found != profiles.end())
+      return time_answers(*found->second, cell->workload);
+  if (!leader) return {};
+  return {
+      {cat("Why it is not faster was not measured; this shows where ", own_name(family, *leader), " spends a step:"),
+       as_command(leader->workload, "profile")}};
+}
+
+}  // namespace
+
+std::vector<Answer> answers(std::span<const AnswerRow> rows) {
+  std::vector<CellResult> cells;
+  std::map<const CellResult*, const Profile*> profiles;
+  cells.reserve(rows.size());
+  for (const AnswerRow& row : rows) {
+    cells.push_back(*row.cell);
+    if (row.profile) profiles[&cells.back()] = row.profile;
+  }
+  std::vector<Answer> out;
+  std::vector<const Family*> unranked;
+  size_t said = 0;
+  const std::vector<Family> families = families_of(cells);
+  for (const Family& family : families) {
+    const CellResult* leader = leader_of(family);
+    if (!leader && !is_smoke(family)) unranked.push_back(&family);
+    if ((!leader && !is_smoke(family)) || ++said > kMostFamilies) continue;
+    std::ranges::move(speed_answers(family, leader), std::back_inserter(out));
+    std::ranges::move(reasons(family, leader, profiles), std::back_inserter(out));
+  }
+  if (said > kMostFamilies)
+    out.push_back({cat("The table has all ", rows.size(), " rows; these are the first of them."), ""});
+  std::vector<Answer> others = unranked_answers(unranked);
+  if (others.size() > kMostFamilies) others.resize(kMostFamilies);
+  for (const Family* family : unranked)  // a trace says where time goes, whatever the row is worth
+    if (out.empty()) std::ranges::move(reasons(*family, nullptr, profiles), std::back_inserter(others));
+  std::ranges::move(others, std::back_inserter(out));
+  return out;
+}
+
+std::string to_text(std::span<const Answer> answers, size_t width) {
+  std::string out;
+  for (const Answer& each : answers) {
+    out += join(wrap(printable(each.text), width), "\n") + "\n";
+    if (!each.command.empty()) out += cat("    ", printable(each.command), "\n");
+  }
+  return out;
+}
+
+std::string to_markdown(std::span<const Answer> answers) {
+  std::string out;
+  for (const Answer& each : answers)
+    out += cat("- ", each.text, each.command.empty() ? "" : cat(" `", each.command, "`"), "\n");
+  return out;
+}
+
+std::string print(std::span<const Answer> answers, Format format, size_t width) {
+  if (format == Format::text) return to_text(answers, width);
+  return format == Format::markdown ? to_markdown(answers) : "";
+}
+
+}  // namespace tbd
