@@ -29,11 +29,12 @@ PEER = ROOT / "bench/peers/curve.py"
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 14: 2.145,
            19: 2.093}  # 0.975 quantile, by degrees of freedom
 FALLING = ("loss", "perplexity", "cer", "patch_swd")
+# Further metrics, where the goal's has few values, as far as both sides have them.
 FINER = {"top1": ["loss"], "bleu": ["perplexity"], "mlm_accuracy": ["loss"], "cer": ["loss"],
-         "policy_top1": ["loss"], "box_ap": ["box_ap50"]}  # further metrics, where the goal's has few values
+         "policy_top1": ["loss"], "box_ap": ["box_ap50", "loss"]}
 HIGHEST = {"top1": 1, "mlm_accuracy": 1, "policy_top1": 1, "box_ap": 1, "box_ap50": 1, "bleu": 100}
 MODELS = ["resnet50", "llama", "inception_v3", "transformer", "bert", "seq2seq", "deep_speech_2", "minigo",
-          "wgan_gp"]  # mask_rcnn on request: not every set-up has its pictures
+          "wgan_gp"]  # mask_rcnn and efficientdet_d0 on request: not every set-up has their pictures
 NUMBERS = {"batch": int, "steps": int, "seed": int, "seeds": int, "threads": int, "evaluate-every": int, "lr": float}
 
 
@@ -154,7 +155,9 @@ def compare(options, settings, tbd):
             apart[name] = max(apart.get(name, 0), abs(value - rows[-1]["metrics"][name]))
     ours, theirs = [tbd[model, seed][0] for seed in seeds], [result["evaluations"] for result in results]
     resolution = results[0]["resolution"]
-    compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in (metric, *FINER.get(metric, []))]
+    known = ours[0][-1]["metrics"].keys() & theirs[0][-1]["metrics"].keys()
+    shared = [name for name in (metric, *FINER.get(metric, [])) if name in known]
+    compared = [compare_ends(name, ours, theirs, resolution.get(name, 0)) for name in shared]
     compared.append(compare_steps(metric, float(goal), settings["evaluate-every"], ours, theirs))
     label = f"{model} {settings['config']}, {settings['steps']} steps"
     return [[label, *row] for row, _ in compared], all(good for _, good in compared), apart

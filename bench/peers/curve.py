@@ -11,6 +11,7 @@ import functools
 import json
 import math
 import pathlib
+import random
 import time
 
 import timm.optim
@@ -25,6 +26,7 @@ import curve_masked
 import curve_sets
 import curve_speech
 import deep_speech_2
+import efficientdet_d0
 import inception_v3
 import llama
 import mask_rcnn
@@ -44,7 +46,8 @@ NETWORKS = {"resnet50": (resnet50, functools.partial(curve_sets.Photos, size=64)
             "deep_speech_2": (deep_speech_2, curve_speech.Prompts),
             "minigo": (minigo, curve_games.Games),
             "wgan_gp": (wgan_gp, curve_images.Crops),
-            "mask_rcnn": (mask_rcnn, curve_detection.Stamps)}
+            "mask_rcnn": (mask_rcnn, curve_detection.Stamps),
+            "efficientdet_d0": (efficientdet_d0, curve_detection.BoxStamps)}
 RISING = 0.05  # share of the steps, and of the rate at its begin (docs/training.md)
 
 
@@ -105,15 +108,18 @@ def train(recipe, network, data, settings):
     steps, every = settings["steps"], settings["evaluate-every"]
     optimizers, taken = optimizers_of(recipe, network, settings), batches(data)
     run = update_both if recipe is wgan_gp else update
+    averages = recipe.averages(network, steps) if hasattr(recipe, "averages") else None
     losses, spent, begin = [], 0.0, time.perf_counter()
     for step in range(1, steps + 1):
         for group in (group for optimizer in optimizers for group in optimizer.param_groups):
             group["lr"] = settings["lr"] * factor(step, steps)
         losses.append(run(recipe, network, optimizers, taken))
+        if averages:
+            averages.update(network)
         if step % every == 0 or step == steps:
             spent += time.perf_counter() - begin
             yield {"step": step, "training_seconds": spent, "training_loss": sum(losses) / len(losses),
-                   "metrics": evaluate(recipe, network, data)}
+                   "metrics": evaluate(recipe, averages.module if averages else network, data)}
             losses, begin = [], time.perf_counter()
 
 
@@ -127,6 +133,7 @@ def main():
     settings = arguments.settings
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(settings["seed"])
+    random.seed(settings["seed"])
     recipe, read = NETWORKS[settings["model"]]
     network = recipe.build(settings["config"])
     data = read(arguments.data / settings["data"], network, settings["batch"])

@@ -6,6 +6,7 @@ import sys
 import effdet
 import effdet.efficientdet
 import timm
+import timm.utils
 import torch
 from effdet.config import get_efficientdet_config, set_config_writeable
 from timm.models.efficientnet import _gen_efficientnet
@@ -85,6 +86,11 @@ def optimizer(network, samples, **form):
 
 def clip(network):
     return 10.0
+
+
+def averages(network, steps):
+    """Of weights and running statistics, which are evaluated: over a twentieth of the steps, and 5,000 at most."""
+    return timm.utils.ModelEmaV3(network, decay=min(0.9998, 1 - 20 / steps))
 
 
 def factor(network, step, samples):

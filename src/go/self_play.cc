@@ -11,6 +11,9 @@
 namespace tbd::go {
 namespace {
 
+constexpr int64_t kTreesBytes = int64_t{256} << 20, kMoveBytes = 22;
+constexpr int64_t kKept = 2;  // visits of a tree over those of one search: some are of the searches before
+
 // What chance decides in a game, by its number.
 class Chance {
  public:
@@ -135,6 +138,13 @@ SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network) {
   Evaluator* const networks[] = {&network};
   played.batches = play_side_by_side(series, networks, options.side_by_side);
   return played;
+}
+
+int games_at_once(const SelfPlayOptions& options) {
+  const int64_t moves = int64_t{options.size} * options.size + 1;
+  const int64_t tree = kMoveBytes * moves * kKept * std::max(1, options.search.readouts);
+  const int64_t fitting = std::min(options.games, kTreesBytes / tree);
+  return static_cast<int>(std::max<int64_t>(options.side_by_side.games, fitting));
 }
 
 std::vector<double> winners_lowest(std::span<const SelfPlayGame> games) {

@@ -44,6 +44,9 @@ struct SelfPlay {
 // By minigo_rules, but for the komi. All chance comes from Philox streams of (seed, move, game), so that a game depends
 // on its number and not on the games beside it.
 SelfPlay self_play(const SelfPlayOptions& options, Evaluator& network);
+// How many games should begin at once: side_by_side.games, and all that are wanted as far as 256 MiB hold their trees.
+// Games that begin late are the last ones, too few to fill a batch.
+int games_at_once(const SelfPlayOptions& options);
 
 // Sums over games; absent where there is no game of the kind.
 struct SelfPlaySummary {

@@ -47,6 +47,24 @@ TEST(SelfPlay, TheSameSeedGivesTheSameGamesHoweverTheyArePlayed) {
   EXPECT_NE(bytes_of(self_play(options, network).games), bytes_of(std::span(alone.games).subspan(4, 3)));
 }
 
+// Of games that begin one after another the last few cannot fill a batch.
+TEST(SelfPlay, BeginsAllGamesAtOnceAsFarAsMemoryGoes) {
+  SelfPlayOptions options = small_games(24);
+  options.side_by_side = {.games = 10, .batch = 20};
+  HashNetwork network;
+  const BatchCounts few = self_play(options, network).batches;
+  EXPECT_EQ(games_at_once(options), 24);
+  options.side_by_side.games = games_at_once(options);
+  const BatchCounts all = self_play(options, network).batches;
+  EXPECT_EQ(all.positions, few.positions);
+  EXPECT_LT(all.batches, few.batches * 95 / 100);
+
+  options = {.size = 19, .games = 10'000, .search = {.readouts = 800}, .side_by_side = {.games = 8}};
+  EXPECT_EQ(games_at_once(options), 21);
+  options.search.readouts = 100'000;
+  EXPECT_EQ(games_at_once(options), 8);
+}
+
 TEST(SelfPlay, GamesFollowTheRulesToTheirEnd) {
   HashNetwork network;
   const SelfPlay played = self_play(small_games(20), network);

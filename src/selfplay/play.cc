@@ -62,12 +62,13 @@ GenerationRow play_itself(const PlayOptions& options, const RunnerSettings& sett
   const Trainable cell = playing_cell(options, settings);
   Seated own(cell, options.weights, settings);
   const int64_t begin = now_ns();
-  const go::SelfPlayOptions asked{.size = board_of(cell),
-                                  .komi = options.komi,
-                                  .seed = options.workload.seed,
-                                  .games = options.games,
-                                  .search = options.search,
-                                  .side_by_side = side_by_side(cell, options.search.leaves)};
+  go::SelfPlayOptions asked{.size = board_of(cell),
+                            .komi = options.komi,
+                            .seed = options.workload.seed,
+                            .games = options.games,
+                            .search = options.search,
+                            .side_by_side = side_by_side(cell, options.search.leaves)};
+  asked.side_by_side.games = go::games_at_once(asked);
   const go::SelfPlay played = go::self_play(asked, own.network());
   const double seconds = 1e-9 * static_cast<double>(now_ns() - begin);
   write_games(options.out, sgf_of(played));

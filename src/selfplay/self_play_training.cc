@@ -181,15 +181,16 @@ class SelfPlayCourse final : public Course {
       if (row.generation > generation() - options_.window)
         known.insert(known.end(), row.winners_lowest.begin(), row.winners_lowest.end());
     WorkerNetwork network(worker, cell_);
-    const go::SelfPlayOptions asked{.size = board_,
-                                    .komi = options_.komi,
-                                    .seed = options_.workload.seed,
-                                    .first_game = (number - 1) * options_.games,
-                                    .games = options_.games,
-                                    .search = options_.search,
-                                    .opening = {.fewest = 0, .most = static_cast<int>(options_.opening_moves)},
-                                    .resign_below = go::resignation_threshold(known),
-                                    .side_by_side = beside_};
+    go::SelfPlayOptions asked{.size = board_,
+                              .komi = options_.komi,
+                              .seed = options_.workload.seed,
+                              .first_game = (number - 1) * options_.games,
+                              .games = options_.games,
+                              .search = options_.search,
+                              .opening = {.fewest = 0, .most = static_cast<int>(options_.opening_moves)},
+                              .resign_below = go::resignation_threshold(known),
+                              .side_by_side = beside_};
+    asked.side_by_side.games = go::games_at_once(asked);
     const go::SelfPlay played = go::self_play(asked, network);
     window_.add(number, sgf_of(played));
     GenerationRow row =
