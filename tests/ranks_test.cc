@@ -97,10 +97,11 @@ class RanksTogether : public ::testing::TestWithParam<std::string> {
       GTEST_SKIP() << "no worker of " << GetParam() << " is built";
   }
 
-  void expect_equal(const TinyConfig& tiny, int64_t world) {
+  void expect_equal(const TinyConfig& tiny, int64_t world, const ExchangeMode& exchange = ExchangeMode::kAllReduce) {
     SCOPED_TRACE(cat(tiny.model, " ", tiny.config));
     const CheckResult result =
-        check_ranks({.model = tiny.model, .config = tiny.config, .frameworks = {GetParam()}}, world, settings_);
+        check_ranks({.model = tiny.model, .config = tiny.config, .frameworks = {GetParam()}, .exchange = exchange},
+                    world, settings_);
     ASSERT_EQ(result.verdicts.size(), 1u);
     const FrameworkVerdict& verdict = result.verdicts.front();
     EXPECT_TRUE(verdict.passed()) << to_json(verdict).dump(1);
@@ -148,6 +149,12 @@ TEST_P(RanksTogether, TakeTheStepOfOneThatAccumulates) {
 }
 
 TEST_P(RanksTogether, OfAnOddNumberDoTheSame) { expect_equal({"resnet50", "tiny"}, 3); }
+
+TEST_P(RanksTogether, MayShareTheOptimizersStateOut) {
+  if (GetParam() != "pytorch") GTEST_SKIP() << "each of its ranks keeps all state";
+  for (const TinyConfig& tiny : tiny_configs()) expect_equal(tiny, 2, ExchangeMode::kSharded);
+  expect_equal({"transformer", "tiny"}, 3, ExchangeMode::kSharded);
+}
 
 // One worker is told to stop: all end after the same step.
 TEST_P(RanksTogether, EndAfterTheSameStep) {

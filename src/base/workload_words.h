@@ -69,27 +69,30 @@ struct DropoutMode : Word<DropoutMode> {
 inline const DropoutMode DropoutMode::kFramework{"framework"}, DropoutMode::kMask{"mask"}, DropoutMode::kOff{"off"};
 inline const std::vector<DropoutMode> DropoutMode::kKnown = {kFramework, kMask, kOff};
 
-// What workers that train together do with their gradients before an update: sum them, or nothing, so that each trains
-// alone beside the others.
+// What workers that train together do with their gradients before an update: sum them on all, so that each updates
+// every weight; sum each on its one owner, which alone updates the weight and sends it to all (ZeRO stage 1,
+// Rajbhandari et al. 2020, arXiv:1910.02054); or nothing, so that each trains alone beside the others.
 struct ExchangeMode : Word<ExchangeMode> {
   using Word::Word;
   static constexpr std::string_view kWhat = "exchange";
-  static const ExchangeMode kAllReduce, kNone;
+  static const ExchangeMode kAllReduce, kSharded, kNone;
   static const std::vector<ExchangeMode> kKnown;
 };
-inline const ExchangeMode ExchangeMode::kAllReduce{"all_reduce"}, ExchangeMode::kNone{"none"};
-inline const std::vector<ExchangeMode> ExchangeMode::kKnown = {kAllReduce, kNone};
+inline const ExchangeMode ExchangeMode::kAllReduce{"all_reduce"}, ExchangeMode::kSharded{"sharded"},
+    ExchangeMode::kNone{"none"};
+inline const std::vector<ExchangeMode> ExchangeMode::kKnown = {kAllReduce, kSharded, kNone};
 
-// The type in which gradients travel between workers: their own, or rounded to one of two bytes, in which they are
-// summed, too.
+// As what gradients travel between workers: in their own type; rounded to one of two bytes, in which they are summed,
+// too; or each matrix as a product of two of so many columns (PowerSGD, Vogels et al. 2019, arXiv:1905.13727).
 struct WireType : Word<WireType> {
   using Word::Word;
   static constexpr std::string_view kWhat = "wire type";
-  static const WireType kSame, kBf16, kFp16;
+  static const WireType kSame, kBf16, kFp16, kLowRank1, kLowRank2, kLowRank4;
   static const std::vector<WireType> kKnown;
 };
-inline const WireType WireType::kSame{"same"}, WireType::kBf16{"bf16"}, WireType::kFp16{"fp16"};
-inline const std::vector<WireType> WireType::kKnown = {kSame, kBf16, kFp16};
+inline const WireType WireType::kSame{"same"}, WireType::kBf16{"bf16"}, WireType::kFp16{"fp16"},
+    WireType::kLowRank1{"low_rank_1"}, WireType::kLowRank2{"low_rank_2"}, WireType::kLowRank4{"low_rank_4"};
+inline const std::vector<WireType> WireType::kKnown = {kSame, kBf16, kFp16, kLowRank1, kLowRank2, kLowRank4};
 
 // What a launch measures: docs/profile.md, Passes. `train` is what a training to a result leaves: no pass to ask for.
 struct Pass : Word<Pass> {

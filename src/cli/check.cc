@@ -43,6 +43,7 @@ class CheckCommand final : public Command {
     options.option(
         "--workers", workers_,
         "Check in fp64 that so many workers, --batch each, take the step of one [frameworks against each other]");
+    options.option("--exchange", options_.exchange, "How they exchange: all_reduce, sharded", {.show_default = true});
     options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
     output_.declare(options);
   }
@@ -93,7 +94,10 @@ class CheckCommand final : public Command {
   }
 
   void require_one_question() const {
+    require_known(options_.exchange);
     if (workers_) require_question_of_workers();
+    if (!workers_ && options_.exchange != CheckOptions().exchange)
+      fail(ErrorKind::usage, "--exchange ", options_.exchange, " is of several workers: ask for them with --workers");
     if (!records_.empty()) {
       if (all_ || !options_.model.empty())
         fail(ErrorKind::usage, "check takes only one of a model, --all and --records");
@@ -109,6 +113,8 @@ class CheckCommand final : public Command {
   void require_question_of_workers() const {
     if (all_) fail(ErrorKind::usage, "--workers checks one model, got --all");
     if (!records_.empty()) fail(ErrorKind::usage, "--workers checks a model, got --records");
+    if (options_.exchange == ExchangeMode::kNone)
+      fail(ErrorKind::usage, "--exchange none leaves nothing to check: each worker trains alone");
     if (options_.precision != CheckOptions().precision && options_.precision != Precision::kFp64)
       fail(ErrorKind::usage, "--workers checks in fp64, got --precision ", options_.precision);
     if (!options_.device.empty() && options_.device != Device::kCpu && options_.device != Device::kAuto)

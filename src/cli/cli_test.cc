@@ -250,6 +250,9 @@ TEST_F(CommandLine, CheckTakesOneModelOrAll) {
   EXPECT_THAT(refused({"--records", "r", "--workers", "2"}), HasSubstr("--workers checks a model, got --records"));
   EXPECT_THAT(refused({"resnet50", "--workers", "2", "--precision", "fp16"}), HasSubstr("--workers checks in fp64"));
   EXPECT_THAT(refused({"resnet50", "--workers", "2", "--device", "cuda:0"}), HasSubstr("--workers checks on the CPU"));
+  EXPECT_THAT(refused({"resnet50", "--exchange", "sharded"}), HasSubstr("is of several workers: ask for them"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "2", "--exchange", "none"}), HasSubstr("leaves nothing to check"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "2", "--exchange", "shard"}), HasSubstr("did you mean 'sharded'"));
   EXPECT_THAT(refused({"resnet50", "--workers", "0"}), HasSubstr("--workers needs a positive whole number"));
   EXPECT_THAT(refused({"--all", "--config", "canonical"}), HasSubstr("--config canonical names one"));
   EXPECT_THAT(refused({"--all", "--framework", "pytroch"}), HasSubstr("pytroch"));

@@ -24,6 +24,9 @@ enum Place { precision_place = 1, amounts_place, input_place, mode_place, others
 // In the order of the command line's help, of repro lines and of plans.
 const std::vector<Axis>& table() {
   static const std::string framework_help = cat(known_framework_names(), "; NAME@VERSION, NAME@DIR [pytorch]");
+  static const std::string wire_help =
+      cat("As what workers' gradients travel, a type or products of matrices of 1, 2 or 4 columns: ",
+          join(texts(WireType::kKnown), ", "), " [", WireType::kSame, "]");
   static const std::vector<Axis> all = {
       {.name = "model", .help = "Model names or paths of program files", .member = &Workload::model, .key = "model"},
       {.name = "config",
@@ -45,6 +48,13 @@ const std::vector<Axis>& table() {
        .inner = 3,
        .folder = {{.place = amounts_place, .prefix = "-b"}},
        .label = {.before = "batch "}},
+      {.name = "accumulate",
+       .help = "Times as many batches one update, whose gradients are added up and, by workers, exchanged once [1]",
+       .member = &Workload::accumulate,
+       .key = "accumulate",
+       .folder = {{.place = amounts_place, .prefix = "-a", .usual = "1"}},
+       .label = {.before = "accumulate "},
+       .later = true},
       {.name = "precision",
        .help = "fp32, tf32, bf16, fp16 [fp32]",
        .member = &Workload::precision,
@@ -79,8 +89,10 @@ const std::vector<Axis>& table() {
        .of_several = true},
       {.name = "exchange",
        .help =
-           "What several workers do with their gradients: all_reduce: sum them; none: each trains alone, to see what "
-           "sharing the machine costs [all_reduce]",
+           "What several workers do with their gradients: all_reduce: sum them; sharded: sum each on the one worker "
+           "that "
+           "keeps its optimizer state and updates its weight for all; none: each trains alone, to see what sharing the "
+           "machine costs [all_reduce]",
        .member = &Workload::exchange,
        .key = "exchange",
        .folder = {{.place = others_place, .prefix = "-exchange-", .usual = "all_reduce"}},
@@ -88,11 +100,20 @@ const std::vector<Axis>& table() {
        .later = true,
        .of_several = true},
       {.name = "wire",
-       .help = "Type in which workers' gradients travel: same, bf16, fp16 [same]",
+       .help = wire_help,
        .member = &Workload::wire,
        .key = "wire",
        .folder = {{.place = others_place, .prefix = "-wire-", .usual = "same"}},
        .label = {.before = "wire "},
+       .later = true,
+       .of_several = true},
+      {.name = "every",
+       .help = "Steps that several workers take alone before their weights become the mean of all; 1: they exchange "
+               "gradients in each [1]",
+       .member = &Workload::every,
+       .key = "every",
+       .folder = {{.place = others_place, .prefix = "-every-", .usual = "1"}},
+       .label = {.before = "every ", .after = " steps"},
        .later = true,
        .of_several = true},
       {.name = "bucket",

@@ -18,6 +18,7 @@ struct Workload {
   std::string config;                 // empty: the model's default
   std::string framework = "pytorch";  // "pytorch", "pytorch@2.11", "pytorch@DIR"
   int64_t batch = 0;                  // samples in one forward pass per worker; 0: the default batch (default_batch)
+  int64_t accumulate = 1;             // times as many micro-batches an update as the network itself takes
   Precision precision = Precision::kFp32;
   Device device = Device::kCpu;
   int64_t threads = 0;  // inside an op, per worker; 0: one per usable core
@@ -25,6 +26,7 @@ struct Workload {
   Link link;            // between several workers; empty: the loopback
   ExchangeMode exchange = ExchangeMode::kAllReduce;
   WireType wire = WireType::kSame;
+  int64_t every = 1;                    // World::every
   std::optional<int64_t> bucket_bytes;  // of gradients that workers sum at once; absent: kBucketBytes
   ImageLayout layout;                   // empty: the framework's usual one for the precision
   Mode mode;                            // empty: the framework's usual one

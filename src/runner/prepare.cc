@@ -212,7 +212,10 @@ std::vector<OpRow> op_rows(const Program& program, const Bindings& bindings, int
 }
 
 Program lowered_program(const Program& program, const Workload& cell) {
-  return with_precision(with_dropout(program, cell.dropout), cell.precision);
+  Program lowered = with_precision(with_dropout(program, cell.dropout), cell.precision);
+  for (Phase& phase : lowered.phases)
+    if (std::ranges::count(lowered.step, phase.name, &StepEntry::phase) > 0) phase.accumulate *= cell.accumulate;
+  return lowered;
 }
 
 void require_startable(const Workload& cell, const RunnerSettings& settings) {
@@ -261,7 +264,8 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
           .mode = prepared.cell.mode,
           .threads = prepared.cell.threads,
           .seed = prepared.cell.seed,
-          .capture = capture};
+          .capture = capture,
+          .every = prepared.cell.every > 1 ? std::optional(prepared.cell.every) : std::nullopt};
 }
 
 protocol::InputPlan input_plan(const PreparedCell& prepared) {

@@ -18,6 +18,12 @@ int64_t samples_of_update(const Phase& phase, const LoadOptions& options) {
   return (n == options.bindings.end() ? 1 : n->second) * phase.accumulate * options.world.place.world;
 }
 
+// Norms are of the samples of all ranks. One that updates by its own gradients alone takes them for its mean's: the
+// mean of the ranks' updates is then of the mean's size.
+double share_of_gradient(const World& world) {
+  return world.averages_weights() ? static_cast<double>(world.place.world) : 1;
+}
+
 bool declares(const Phase& phase, const std::string& input) {
   return std::ranges::find(phase.inputs, input, &InputSpec::name) != phase.inputs.end();
 }
@@ -29,6 +35,7 @@ PhaseRuns::PhaseRuns(const BoundPhase& bound, LoweredPhase& lowered, const StepE
       lowered_(lowered),
       entry_(entry),
       samples_(samples_of_update(bound.phase, options)),
+      own_share_(share_of_gradient(options.world)),
       staged_(micro_batches_with_inputs(bound.phase, entry)),
       norms_(staged_ * bound.graph.loss.size()),
       term_sums_(bound.graph.loss.size()) {
@@ -67,8 +74,13 @@ void PhaseRuns::stage(const std::vector<const HostTensor*>& values) {
   lowered_.begin_staging(staged_);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
-    if (input.term) norms_[input.micro_batch * term_sums_.size() + *input.term] = as_doubles(*values[i]).at(0);
-    lowered_.stage(input.micro_batch, input.id, input.name, *values[i]);
+    if (!input.term) {
+      lowered_.stage(input.micro_batch, input.id, input.name, *values[i]);
+      continue;
+    }
+    const double norm = as_doubles(*values[i]).at(0);
+    norms_[input.micro_batch * term_sums_.size() + *input.term] = norm;
+    lowered_.stage(input.micro_batch, input.id, input.name, scalar_tensor(norm * own_share_, values[i]->dtype()));
   }
 }
 

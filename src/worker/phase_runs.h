@@ -57,6 +57,7 @@ class PhaseRuns {
   LoweredPhase& lowered_;
   const StepEntry* entry_;
   int64_t samples_;            // of one update
+  double own_share_;           // of a gradient, over what a norm makes of it: 1 where ranks sum gradients
   size_t staged_;              // micro-batches with inputs of their own
   std::vector<Input> inputs_;  // of all of them
   std::vector<double> norms_;  // of all of them, one per loss term

@@ -30,8 +30,13 @@ struct World {
   ExchangeMode exchange = ExchangeMode::kAllReduce;  // of gradients; losses and votes are summed whatever it says
   WireType wire = WireType::kSame;
   int64_t bucket_bytes = kBucketBytes;  // of gradients that are summed together, in their own type
+  // Local SGD (Stich 2019, arXiv:1805.09767): each rank updates by its own gradients, and after each step whose number
+  // this divides the weights become their mean over the ranks. 1: ranks exchange gradients, in each step.
+  int64_t every = 1;
 
-  bool sums_gradients() const { return exchange == ExchangeMode::kAllReduce; }
+  bool sums_gradients() const { return every == 1 && exchange != ExchangeMode::kNone; }
+  bool averages_weights() const { return every > 1 && place.world > 1; }
+  bool is_sharded() const { return exchange == ExchangeMode::kSharded && place.world > 1; }
 
   std::string address(int64_t rank) const {
     return addresses.empty() ? "127.0.0.1" : addresses.at(static_cast<size_t>(rank));

@@ -14,6 +14,13 @@ const StepEntry* entry_of(const Program& program, const std::string& phase) {
   return found == program.step.end() ? nullptr : &*found;
 }
 
+// No engine does these together.
+void require_way(const World& world) {
+  if (world.every > 1 && (world.exchange != ExchangeMode::kAllReduce || world.wire != WireType::kSame))
+    fail(ErrorKind::unsupported, "weights become their mean as they are, with exchange all_reduce and wire same, not ",
+         world.exchange, " and ", world.wire);
+}
+
 }  // namespace
 
 void ProgramSession::load(const Program& program, const LoadOptions& options) {
@@ -21,6 +28,7 @@ void ProgramSession::load(const Program& program, const LoadOptions& options) {
   require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
   require(!options.device_memory_bytes || options.device != Device::kCpu, "the CPU has no memory of a device");
   require_place(options.world.place);
+  require_way(options.world);
   program_ = program;
   options_ = options;
   Store& store = open(program_, options_);
@@ -56,7 +64,16 @@ std::string ProgramSession::rank_identity() const {
              "\nextents: ", extents, "\nlayout: ", options_.layout, "\nmode: ", options_.mode,
              "\nseed: ", options_.seed, "\nranks: ", options_.world.place.world,
              "\nexchange: ", options_.world.exchange, "\nwire: ", options_.world.wire,
-             "\nbytes of a bucket: ", options_.world.bucket_bytes);
+             "\nsteps alone: ", options_.world.every, "\nbytes of a bucket: ", options_.world.bucket_bytes);
+}
+
+void ProgramSession::average_weights() { fail(ErrorKind::internal, "this session averages no weights"); }
+
+void ProgramSession::require_sums_alone(const World& world) {
+  if (world.every > 1) fail(ErrorKind::unsupported, "ranks of this framework exchange gradients in every step");
+  if (world.exchange != ExchangeMode::kAllReduce && world.exchange != ExchangeMode::kNone)
+    fail(ErrorKind::unsupported, "ranks of this framework each keep all optimizer state: they sum gradients on all, ",
+         "or on none, not by exchange ", world.exchange);
 }
 
 void ProgramSession::require_alike(const std::vector<std::string>& identities) {
@@ -162,9 +179,15 @@ StepReport ProgramSession::run_step(const StepRequest& request) {
   }
   report.votes = request.votes_to_end ? 1 : 0;
   report.votes_to_measure = request.votes_to_measure ? 1 : 0;
-  if (options_.world.place.world > 1 && !evaluated_) add_up(report);
+  if (options_.world.place.world > 1 && !evaluated_) end_step(request, report);
   if (!std::isfinite(report.loss)) report.loss = std::numeric_limits<double>::quiet_NaN();
   return report;
+}
+
+// By the step's own number: a run that goes on after a pause takes the same steps.
+void ProgramSession::end_step(const StepRequest& request, StepReport& report) {
+  if (options_.world.averages_weights() && request.number % options_.world.every == 0) average_weights();
+  add_up(report);
 }
 
 // One exchange: what a step says of itself is the same on all ranks, so all of them end a run after the same step.

@@ -33,6 +33,12 @@ class ProgramSession : public Session {
   // A step whose request is sound. Returns when all it queued is done: an override that calls this waits.
   virtual StepReport run_step(const StepRequest& request);
 
+  // Every weight that is trained becomes its mean over the ranks (World::every). Slots, running statistics and averages
+  // over steps stay each rank's own.
+  virtual void average_weights();
+  // Refuses, for an engine that sums gradients or leaves them alone, what else may be asked of a world.
+  static void require_sums_alone(const World& world);
+
   // What decides the numbers of a rank and the order of its exchanges, but not its place: lines "what: value".
   std::string rank_identity() const;
   // Of the ranks by number, of which an engine adds up what it is given: throws Error(invalid) with the first line in
@@ -44,6 +50,7 @@ class ProgramSession : public Session {
 
  private:
   void require_place(const RankPlace& place) const;
+  void end_step(const StepRequest& request, StepReport& report);
   PhaseRuns& run_alone(const std::string& phase);
   bool takes_part(const PhaseRuns& phase) const;
   void end_evaluation();

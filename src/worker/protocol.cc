@@ -52,6 +52,7 @@ void fields(M& m, auto visit) {
   visit("pass", m.pass);
   visit("device_memory_bytes", m.device_memory_bytes);
   visit("world", m.world);
+  visit("every", m.every);
 }
 template <Is<Write> M>
 void fields(M& m, auto visit) {

@@ -35,6 +35,7 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
                      .addresses = {"10.0.0.1", "10.0.0.2"},
                      .ports = {40000, 40001},
                      .wire = WireType::kBf16};
+  load.every = 4;
   protocol::Run run;
   run.steps = 7;
   run.at_step = 3;

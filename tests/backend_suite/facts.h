@@ -12,7 +12,7 @@ namespace tbd {
 
 class Session;
 
-enum class ExchangeFault { none, left_out, first_gradient_only };
+enum class ExchangeFault { none, left_out, first_gradient_only, no_owner, mean_without_one };
 
 struct BackendFacts {
   std::string framework;
@@ -28,6 +28,8 @@ struct BackendFacts {
   bool runs_large_steps = false;
   // A session for one of several ranks, whose exchange of gradients has that fault; nullptr: it trains alone.
   std::unique_ptr<Session> (*rank_with)(ExchangeFault fault) = nullptr;
+  // Its ranks share out the optimizer's state, average weights and sum gradients as products, too.
+  bool ranks_share_state = false;
   // Its engine has one rank in a process: main() calls train_rank_of in a process with kRankArgument and a folder.
   bool rank_of_process = false;
   // Several ranks may sum in another order than the one that accumulates: elements below this size are rounding.

@@ -34,12 +34,16 @@ enum class RankFault {
   norm_of_own_batch,
   no_update_on_one,
   same_batch,
-  one_sleeps
+  one_sleeps,
+  no_owner,
+  mean_without_one
 };
 
 ExchangeFault of_exchange(RankFault fault) {
   if (fault == RankFault::no_exchange) return ExchangeFault::left_out;
   if (fault == RankFault::first_gradient_only) return ExchangeFault::first_gradient_only;
+  if (fault == RankFault::no_owner) return ExchangeFault::no_owner;
+  if (fault == RankFault::mean_without_one) return ExchangeFault::mean_without_one;
   return ExchangeFault::none;
 }
 
@@ -73,6 +77,8 @@ struct RankTrained {
 struct Way {
   ExchangeMode exchange = ExchangeMode::kAllReduce;
   WireType wire = WireType::kSame;
+  int64_t every = 1;
+  int64_t ranks = 2;
 };
 
 RankTrained train_rank(const RankJob& job) {
@@ -111,6 +117,7 @@ void write_job(const std::filesystem::path& folder, const RankJob& job) {
                      {"timeout_seconds", world.timeout_seconds},
                      {"exchange", world.exchange.text()},
                      {"wire", world.wire.text()},
+                     {"every", world.every},
                      {"bucket_bytes", world.bucket_bytes},
                      {"fault", static_cast<int64_t>(job.fault)},
                      {"mode", std::string(job.mode.text())}};
@@ -125,7 +132,8 @@ RankJob read_job(const std::filesystem::path& folder) {
                     .timeout_seconds = at<double>(json, "timeout_seconds"),
                     .exchange = ExchangeMode(at<std::string>(json, "exchange")),
                     .wire = WireType(at<std::string>(json, "wire")),
-                    .bucket_bytes = at<int64_t>(json, "bucket_bytes")},
+                    .bucket_bytes = at<int64_t>(json, "bucket_bytes"),
+                    .every = at<int64_t>(json, "every")},
           .fault = static_cast<RankFault>(at<int64_t>(json, "fault")),
           .mode = Mode(at<std::string>(json, "mode"))};
 }
@@ -200,29 +208,70 @@ class Worlds {
  private:
   TemporaryFolder folder_{"tbd-ranks"};
   std::string store_ = (folder_.path() / "store").string();
-  std::vector<int64_t> ports_ = free_ports(2);
+  std::vector<int64_t> ports_ = free_ports(3);
 };
 
 std::vector<RankTrained> together(const Program& program, RankFault fault = RankFault::none, const Mode& mode = {},
                                   const Way& way = {}) {
   const Worlds worlds;
   std::vector<RankJob> jobs;
-  for (int64_t rank = 0; rank < 2; ++rank) {
-    RankJob& job = jobs.emplace_back(RankJob{program, worlds.world({rank, 2}), fault, mode});
+  for (int64_t rank = 0; rank < way.ranks; ++rank) {
+    RankJob& job = jobs.emplace_back(RankJob{program, worlds.world({rank, way.ranks}), fault, mode});
     job.world.exchange = way.exchange;
     job.world.wire = way.wire;
+    job.world.every = way.every;
   }
   std::vector<RankTrained> ranks = trained(jobs);
   for (const RankTrained& rank : ranks) require(rank.refusal.empty(), rank.refusal);
   return ranks;
 }
 
-RankTrained alone(Program program) {
-  for (Phase& phase : program.phases) phase.accumulate *= 2;
+RankTrained alone(Program program, int64_t ranks = 2) {
+  for (Phase& phase : program.phases) phase.accumulate *= ranks;
   return train_rank({program, {}});
 }
 
-// Of the tensor's largest element, over all tensors of both ranks. A gradient that is 0 but for rounding has elements
+void average_by_hand(std::span<const std::unique_ptr<Session>> sessions) {
+  std::map<std::string, std::vector<double>> means;
+  TensorMap values;
+  for (const auto& session : sessions) {
+    values = session->read({"param/"});
+    for (const auto& [name, tensor] : values) {
+      std::vector<double>& mean = means[name];
+      const std::vector<double> own = as_doubles(tensor);
+      mean.resize(own.size());
+      for (size_t i = 0; i < own.size(); ++i) mean[i] += own[i] / static_cast<double>(sessions.size());
+    }
+  }
+  for (auto& [name, tensor] : values) tensor = doubles(tensor.shape(), means.at(name));
+  for (const auto& session : sessions) session->write(values);
+}
+
+// What each rank of so many trains when their weights become their mean after every so many steps: sessions that know
+// nothing of each other, each with its share of the batch as a batch of its own.
+std::vector<RankTrained> by_hand(const Program& program, int64_t ranks, int64_t every) {
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    sessions.push_back(make_session());
+    sessions.back()->load(program, load_options({.capture = false}));
+    sessions.back()->write(initial_weights(program));
+  }
+  for (int64_t step = 1; step <= kRankTestSteps; ++step) {
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      TensorMap batch = batch_of(program, {rank, ranks}, step);
+      scale_norms(batch, static_cast<double>(ranks));
+      sessions[static_cast<size_t>(rank)]->stage(batch);
+      sessions[static_cast<size_t>(rank)]->step(at_step(step));
+    }
+    if (step % every == 0) average_by_hand(sessions);
+  }
+  std::vector<RankTrained> out;
+  for (const auto& session : sessions)
+    out.push_back({.state = session->read({"param/", "state/"}), .losses = {}, .refusal = ""});
+  return out;
+}
+
+// Of the tensor's largest element, over all tensors of all ranks. A gradient that is 0 but for rounding has elements
 // of 1e-17, which say nothing.
 double largest_error(const std::vector<RankTrained>& ranks, const RankTrained& expected, const Program& program) {
   double worst = 0;
@@ -238,6 +287,14 @@ double largest_error(const std::vector<RankTrained>& ranks, const RankTrained& e
       }
       worst = std::max(worst, difference / size);
     }
+  return worst;
+}
+
+double largest_error(const std::vector<RankTrained>& ranks, const std::vector<RankTrained>& expected,
+                     const Program& program) {
+  double worst = 0;
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    worst = std::max(worst, largest_error({ranks[rank]}, expected.at(rank), program));
   return worst;
 }
 
@@ -277,6 +334,65 @@ TEST_F(Ranks, ShowTheFaultsOfADataParallelStep) {
   for (const RankFault fault : {RankFault::no_exchange, RankFault::first_gradient_only, RankFault::mean,
                                 RankFault::norm_of_own_batch, RankFault::no_update_on_one, RankFault::same_batch})
     EXPECT_GT(largest_error(together(program, fault), expected, program), 1e-6) << static_cast<int>(fault);
+}
+
+TEST_F(Ranks, WithSharesOfTheStateTrainAsOneDoesThatAccumulates) {
+  if (!backend_facts().ranks_share_state) GTEST_SKIP() << "each keeps all state";
+  for (const int64_t count : {2, 3})
+    for (const auto& [name, toy] : toy_programs()) {
+      SCOPED_TRACE(cat(name, " on ", count));
+      const Program program = with_precision(with_dropout(toy, DropoutMode::kMask), Precision::kFp64);
+      const std::vector<RankTrained> ranks =
+          together(program, RankFault::none, {}, {.exchange = ExchangeMode::kSharded, .ranks = count});
+      EXPECT_LE(largest_error(ranks, alone(program, count), program), 1e-12);
+    }
+}
+
+TEST_F(Ranks, WithSharesOfTheStateShowTheirFaults) {
+  if (!backend_facts().ranks_share_state) GTEST_SKIP() << "each keeps all state";
+  const Program program = with_precision(toy_program("mlp20"), Precision::kFp64);
+  const RankTrained expected = alone(program);
+  for (const RankFault fault : {RankFault::no_exchange, RankFault::first_gradient_only, RankFault::mean,
+                                RankFault::no_owner, RankFault::no_update_on_one, RankFault::same_batch}) {
+    const auto ranks = together(program, fault, {}, {.exchange = ExchangeMode::kSharded});
+    EXPECT_GT(largest_error(ranks, expected, program), 1e-6) << static_cast<int>(fault);
+  }
+}
+
+TEST_F(Ranks, AverageTheirWeightsAsAPersonWouldByHand) {
+  if (!backend_facts().ranks_share_state) GTEST_SKIP() << "they exchange gradients in every step";
+  for (const int64_t count : {2, 3})
+    for (const char* toy : {"mlp20", "conv_forms", "penalty", "norms"}) {
+      SCOPED_TRACE(cat(toy, " on ", count));
+      const Program program = with_precision(toy_program(toy), Precision::kFp64);
+      const std::vector<RankTrained> ranks = together(program, RankFault::none, {}, {.every = 2, .ranks = count});
+      EXPECT_LE(largest_error(ranks, by_hand(program, count, 2), program), 1e-12);
+    }
+}
+
+TEST_F(Ranks, ThatAverageWithoutOneDiffer) {
+  if (!backend_facts().ranks_share_state) GTEST_SKIP() << "they exchange gradients in every step";
+  const Program program = with_precision(toy_program("mlp20"), Precision::kFp64);
+  const std::vector<RankTrained> expected = by_hand(program, 2, 2);
+  EXPECT_GT(largest_error(together(program, RankFault::mean_without_one, {}, {.every = 2}), expected, program), 1e-6);
+  EXPECT_GT(largest_error(together(program, RankFault::none, {}, {.every = 3}), expected, program), 1e-6);
+}
+
+TEST_F(Ranks, AreRefusedAnExchangeThatTheirEngineLacks) {
+  const Worlds worlds;
+  const auto refusal = [&](const Way& way) {
+    RankJob job = {toy_program("mlp20"), worlds.world({0, 2}, 0.5)};
+    job.world.exchange = way.exchange;
+    job.world.wire = way.wire;
+    job.world.every = way.every;
+    return trained({job})[0].refusal;
+  };
+  EXPECT_THAT(refusal({.exchange = ExchangeMode::kSharded, .every = 2}), HasSubstr("weights become their mean"));
+  EXPECT_THAT(refusal({.wire = WireType::kBf16, .every = 2}), HasSubstr("weights become their mean"));
+  if (backend_facts().ranks_share_state) return;
+  EXPECT_THAT(refusal({.exchange = ExchangeMode::kSharded}), HasSubstr("keep all optimizer state"));
+  EXPECT_THAT(refusal({.every = 2}), HasSubstr("gradients in every step"));
+  EXPECT_THAT(refusal({.wire = WireType::kLowRank2}), HasSubstr("low_rank_2"));
 }
 
 TEST_F(Ranks, RoundGradientsToTheTypeOfTheWire) {

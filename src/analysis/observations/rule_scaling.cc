@@ -3,6 +3,7 @@
 
 #include "analysis/observations/planned.h"
 #include "analysis/observations/scope.h"
+#include "analysis/scaling.h"
 #include "base/link_limits.h"
 #include "base/text.h"
 #include "record/axes.h"
@@ -56,7 +57,7 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
     const MeasuredWorkload& w = sweep->workload;
     const double rate = limits_of(w.link).bits_per_second;
     const bool fast = rate == 0 || rate >= kFastLink;
-    const bool usual = w.exchange == ExchangeMode::kAllReduce && w.wire == WireType::kSame && !w.bucket_bytes;
+    const bool usual = exchange_words(w) == ExchangeMode::kAllReduce.text();
     if (!usual || (!fast && rate > kSlowLinkRate)) continue;
     for (const SweepPoint* all : ran(*sweep))
       if (const SweepPoint* one = one_beside(scope, *sweep, all->batch))

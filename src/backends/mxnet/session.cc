@@ -62,6 +62,7 @@ void MxnetSession::meet(const LoadOptions& options) {
   if (options.world.wire != WireType::kSame)
     fail(ErrorKind::unsupported, "gradients travel to mxnet's key-value store in their own type, not in ",
          options.world.wire);
+  require_sums_alone(options.world);
   exchange_ = join_(options.world);
   require_alike(gather_over_ranks([this](std::span<double> values) { exchange_->sum(values); }, options.world.place,
                                   rank_identity()));

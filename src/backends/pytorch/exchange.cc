@@ -1,5 +1,8 @@
 #include "backends/pytorch/exchange.h"
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
 #include <chrono>
@@ -11,6 +14,7 @@
 #include <type_traits>
 
 #include "backends/pytorch/guard.h"
+#include "backends/pytorch/low_rank.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -67,9 +71,132 @@ class RoundedSum final : public c10d::CppCommHookInterface<Group> {
   at::ScalarType type_;
 };
 
-std::unique_ptr<c10d::CommHookInterface> sum_of_buckets(Group group, const WireType& wire) {
-  if (wire == WireType::kSame) return std::make_unique<Sum>(group);
-  return std::make_unique<RoundedSum>(group, type_of(wire));
+// Waits for each: what travels is small, and all ranks make their sums in one order.
+class ProductSum final : public c10d::CppCommHookInterface<Group> {
+ public:
+  ProductSum(Group& group, int64_t columns, int64_t ranks)
+      : CppCommHookInterface(group), sum_(columns, ranks, [group](const at::Tensor& values) {
+          std::vector<at::Tensor> tensors = {values};
+          group->allreduce(tensors)->wait();
+        }) {}
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+    sum_.apply(bucket.getParameters(), bucket.getGradients());
+    auto done = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+    done->markCompleted(c10::IValue(bucket.getBufferRef()));
+    return done;
+  }
+
+ private:
+  LowRankSum sum_;
+};
+
+// torch 2.15 has another name for what 2.11 calls alltoall_base.
+template <class AnyGroup>
+auto exchange_parts(AnyGroup& group, at::Tensor& to, at::Tensor& from, std::vector<int64_t> to_sizes,
+                    std::vector<int64_t> from_sizes) {
+  if constexpr (requires { group.all_to_all_single(to, from, to_sizes, from_sizes); })
+    return group.all_to_all_single(to, from, to_sizes, from_sizes);
+  else
+    return group.alltoall_base(to, from, to_sizes, from_sizes);
+}
+
+// Each rank sends the others their parts and adds up what it gets of its own: with Gloo half of the bytes of an
+// all-reduce, where its reduce-scatter is one and its reduce to a rank sends more.
+class SumOnOwners final : public c10d::CppCommHookInterface<Group> {
+ public:
+  SumOnOwners(Group& group, const World& world, std::map<const void*, int64_t> owners)
+      : CppCommHookInterface(group), place_(world.place), owners_(std::move(owners)) {
+    if (world.wire != WireType::kSame) type_ = type_of(world.wire);
+  }
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+    const at::Tensor own = bucket.getBufferRef();
+    std::vector<std::vector<at::Tensor>> parts(static_cast<size_t>(place_.world));
+    int64_t begin = 0;
+    for (const at::Tensor& parameter : bucket.getParameters()) {
+      parts[static_cast<size_t>(owners_.at(parameter.unsafeGetTensorImpl()))].push_back(
+          own.narrow(0, begin, parameter.numel()));
+      begin += parameter.numel();
+    }
+    std::vector<at::Tensor> all;
+    std::vector<int64_t> sizes;
+    for (const std::vector<at::Tensor>& part : parts) {
+      all.insert(all.end(), part.begin(), part.end());
+      int64_t& size = sizes.emplace_back(0);
+      for (const at::Tensor& each : part) size += each.numel();
+    }
+    at::Tensor sent = at::cat(all);
+    if (type_) sent = sent.to(*type_);
+    const std::vector<at::Tensor> mine = parts[static_cast<size_t>(place_.rank)];
+    const int64_t size = sizes[static_cast<size_t>(place_.rank)];
+    at::Tensor got = at::empty({place_.world * size}, sent.options());
+    const std::vector<int64_t> got_sizes(static_cast<size_t>(place_.world), size);
+    return exchange_parts(*state_, got, sent, got_sizes, sizes)
+        ->getFuture()
+        ->then(
+            // `sent` lives until it is sent
+            [own, sent, got, mine, size, ranks = place_.world](c10::ivalue::Future& done) {
+              (void)done.value();  // throws where a rank did not do its part
+              const at::Tensor sum = got.view({ranks, size}).sum(at::IntArrayRef(kRanks), false, own.scalar_type());
+              int64_t at = 0;
+              for (const at::Tensor& each : mine) {
+                each.copy_(sum.narrow(0, at, each.numel()));
+                at += each.numel();
+              }
+              return c10::IValue(own);
+            },
+            c10::TensorType::get());
+  }
+
+ private:
+  static constexpr std::array<int64_t, 1> kRanks = {0};  // the dimension of
+
+  RankPlace place_;
+  std::map<const void*, int64_t> owners_;  // by parameter
+  std::optional<at::ScalarType> type_;     // of the wire; absent: the gradients' own
+};
+
+std::optional<int64_t> columns_of(const WireType& wire) {
+  constexpr std::string_view kPrefix = "low_rank_";
+  if (!wire.text().starts_with(kPrefix)) return std::nullopt;
+  return parse_int(wire.text().substr(kPrefix.size()));
+}
+
+std::unique_ptr<c10d::CommHookInterface> sum_of_buckets(Group group, const World& world) {
+  if (world.wire == WireType::kSame) return std::make_unique<Sum>(group);
+  if (const auto columns = columns_of(world.wire))
+    return std::make_unique<ProductSum>(group, *columns, world.place.world);
+  return std::make_unique<RoundedSum>(group, type_of(world.wire));
+}
+
+// The elements in the order of memory.
+at::Tensor in_memory(const at::Tensor& tensor) {
+  require(tensor.is_non_overlapping_and_dense(), "a tensor with gaps is not sent to other ranks");
+  return tensor.detach().as_strided({tensor.numel()}, {1});
+}
+
+// What travels together: tensors in their order, of one type, up to so many bytes, and at least one.
+std::vector<std::vector<at::Tensor>> in_pieces(const std::vector<at::Tensor>& tensors, int64_t most_bytes) {
+  std::vector<std::vector<at::Tensor>> pieces;
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    const auto own = static_cast<int64_t>(tensor.nbytes());
+    const bool fits = bytes + own <= most_bytes;
+    if (pieces.empty() || !fits || pieces.back().back().scalar_type() != tensor.scalar_type()) {
+      pieces.emplace_back();
+      bytes = 0;
+    }
+    pieces.back().push_back(in_memory(tensor));
+    bytes += own;
+  }
+  return pieces;
+}
+
+void write_back(const std::vector<at::Tensor>& piece, const at::Tensor& all) {
+  int64_t begin = 0;
+  for (const at::Tensor& each : piece) {
+    each.copy_(all.narrow(0, begin, each.numel()));
+    begin += each.numel();
+  }
 }
 
 // torch 2.11 has fewer arguments than 2.15: what comes after `use_python_reducer` has its default, where it can.
@@ -92,13 +219,15 @@ std::unique_ptr<Reducer> make_reducer(const std::vector<at::Tensor>& parameters,
 // DDP's order: the last parameters' gradients come first.
 class Buckets final : public GradientExchange {
  public:
-  Buckets(const std::vector<at::Tensor>& parameters, const Group& group, const World& world) {
+  Buckets(const std::vector<at::Tensor>& parameters, const std::vector<int64_t>& owners, const Group& group,
+          const World& world) {
     const int64_t bytes = world.bucket_bytes, first = std::min(kFirstBucketBytes, bytes);
     auto [buckets, limits] =
         c10d::compute_bucket_assignment_by_size(parameters, {static_cast<size_t>(first), static_cast<size_t>(bytes)});
     std::ranges::reverse(buckets);
     reducer_ = make_reducer<c10d::Reducer>(parameters, std::move(buckets), group, first, bytes);
-    reducer_->register_comm_hook(sum_of_buckets(group, world.wire));
+    reducer_->register_comm_hook(owners.empty() ? sum_of_buckets(group, world)
+                                                : sum_on_owners(group, world, parameters, owners));
   }
   void before_forward() override {
     exchanging("arranging the buckets of gradients", [&] {
@@ -109,6 +238,14 @@ class Buckets final : public GradientExchange {
   void before_backward() override { reducer_->prepare_for_backward({}); }
 
  private:
+  static std::unique_ptr<c10d::CommHookInterface> sum_on_owners(Group group, const World& world,
+                                                                const std::vector<at::Tensor>& parameters,
+                                                                const std::vector<int64_t>& owners) {
+    std::map<const void*, int64_t> by_parameter;
+    for (size_t i = 0; i < parameters.size(); ++i) by_parameter[parameters[i].unsafeGetTensorImpl()] = owners.at(i);
+    return std::make_unique<SumOnOwners>(group, world, std::move(by_parameter));
+  }
+
   std::unique_ptr<c10d::Reducer> reducer_;
 };
 
@@ -176,12 +313,61 @@ class Gloo final : public Exchange {
     };
   }
 
-  std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
+  std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters,
+                                                 const std::vector<int64_t>& owners) override {
     return exchanging("arranging the buckets of gradients",
-                      [&] { return std::make_unique<Buckets>(parameters, group_, world_); });
+                      [&] { return std::make_unique<Buckets>(parameters, owners, group_, world_); });
+  }
+
+  void spread(const std::vector<at::Tensor>& tensors, const std::vector<int64_t>& owners) override {
+    const at::NoGradGuard no_grad;
+    std::vector<std::vector<at::Tensor>> owned(static_cast<size_t>(world_.place.world));
+    for (size_t i = 0; i < tensors.size(); ++i) owned.at(static_cast<size_t>(owners.at(i))).push_back(tensors[i]);
+    Pieces pieces;
+    for (const std::vector<at::Tensor>& of_rank : owned) pieces.push_back(in_pieces(of_rank, world_.bucket_bytes));
+    size_t rounds = 0;
+    for (const auto& of_rank : pieces) rounds = std::max(rounds, of_rank.size());
+    exchanging("sending weights to the other ranks", [&] {
+      for (size_t round = 0; round < rounds; ++round) spread_round(pieces, round);
+    });
+  }
+
+  void average(const std::vector<at::Tensor>& tensors) override {
+    const at::NoGradGuard no_grad;
+    exchanging("averaging weights over the ranks", [&] {
+      for (const std::vector<at::Tensor>& piece : in_pieces(tensors, world_.bucket_bytes)) {
+        std::vector<at::Tensor> all = {at::cat(piece)};
+        group_->allreduce(all)->wait();
+        write_back(piece, all[0].div_(world_.place.world));
+      }
+    });
   }
 
  private:
+  using Pieces = std::vector<std::vector<std::vector<at::Tensor>>>;  // by owner
+
+  // Each rank sends its piece of this round to all others, all at the same time.
+  void spread_round(const Pieces& pieces, size_t round) {
+    const auto own = static_cast<size_t>(world_.place.rank);
+    const auto tag = static_cast<int>(round);
+    std::vector<c10::intrusive_ptr<c10d::Work>> works;
+    std::vector<std::vector<at::Tensor>> got(pieces.size());
+    for (size_t owner = 0; owner < pieces.size(); ++owner) {
+      if (owner == own || round >= pieces[owner].size()) continue;
+      int64_t elements = 0;
+      for (const at::Tensor& each : pieces[owner][round]) elements += each.numel();
+      got[owner] = {at::empty({elements}, pieces[owner][round].front().options())};
+      works.push_back(group_->recv(got[owner], static_cast<int>(owner), tag));
+    }
+    std::vector<at::Tensor> sent;
+    if (round < pieces[own].size()) sent = {at::cat(pieces[own][round])};
+    for (size_t rank = 0; !sent.empty() && rank < pieces.size(); ++rank)
+      if (rank != own) works.push_back(group_->send(sent, static_cast<int>(rank), tag));
+    for (const auto& work : works) work->wait();
+    for (size_t owner = 0; owner < pieces.size(); ++owner)
+      if (!got[owner].empty()) write_back(pieces[owner][round], got[owner].front());
+  }
+
   World world_;
   c10::intrusive_ptr<c10d::Store> store_;
   Group group_;

@@ -33,8 +33,15 @@ class Exchange {
   virtual void sum(std::span<double> values) = 0;
   // One all-reduce of the values, in place, as a bucket of gradients is summed.
   virtual std::function<void()> of_values(const at::Tensor& values) = 0;
-  // All ranks in the same order. Each parameter requires gradients and gets one in each backward pass.
-  virtual std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) = 0;
+  // All ranks in the same order. Each parameter requires gradients and gets one in each backward pass. `owners`: of
+  // each parameter the one rank whose gradient becomes the sum; what others then have means nothing. Empty: all ranks
+  // do.
+  virtual std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters,
+                                                         const std::vector<int64_t>& owners) = 0;
+  // Each tensor becomes what it is on its owner. Dense, laid out alike on all ranks.
+  virtual void spread(const std::vector<at::Tensor>& tensors, const std::vector<int64_t>& owners) = 0;
+  // Each tensor becomes its mean over the ranks. Dense, laid out alike on all ranks.
+  virtual void average(const std::vector<at::Tensor>& tensors) = 0;
 };
 
 // Meets the other ranks. Throws Error(io) where one does not come within the world's timeout.

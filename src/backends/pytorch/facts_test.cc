@@ -12,6 +12,7 @@ const BackendFacts& backend_facts() {
       .updates = {{Precision::kFp64, 1e-11}},
       .runs_large_steps = true,
       .rank_with = rank_with,
+      .ranks_share_state = true,
   };
   return facts;
 }

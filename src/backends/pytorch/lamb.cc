@@ -45,8 +45,8 @@ void update_together(const LambTensors& t, const LambScalars& s) {
 
 }  // namespace
 
-void lamb_normalise(const List& gradients) {
-  const at::Tensor total = at::stack(at::_foreach_norm(gradients, 2)).norm(2);
+void lamb_normalise(const List& gradients, const at::Tensor& total) {
+  if (gradients.empty()) return;
   at::_foreach_mul_(gradients, total.clamp_min(1).reciprocal());
 }
 

@@ -14,8 +14,8 @@ struct LambScalars {
   double lr, beta1, beta2, epsilon, weight_decay, correction1, correction2;
 };
 
-// g /= max(1, |g| of all tensors together).
-void lamb_normalise(const std::vector<at::Tensor>& gradients);
+// g /= max(1, total), where that is |g| of all tensors together.
+void lamb_normalise(const std::vector<at::Tensor>& gradients, const at::Tensor& total);
 // m, v as Adam; u = m / c1 / (sqrt(v / c2) + eps) + wd w; r = |w| / |u| where wd and both norms are not 0, else 1;
 // w -= lr r u.
 void lamb_update(const LambTensors& tensors, const LambScalars& scalars);

@@ -11,18 +11,20 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
+#include <cmath>
 #include <memory>
 
 #include "backends/pytorch/lamb.h"
 
 namespace tbd::pytorch {
 
-void clip_by_global_norm(const TensorList& gradients, double norm) {
-  const at::Tensor total = at::stack(at::_foreach_norm(gradients, 2)).norm(2);
+void clip_by_global_norm(const TensorList& gradients, double norm, const at::Tensor& total) {
+  if (gradients.empty()) return;
   at::_foreach_mul_(gradients, total.add(1e-6).reciprocal().mul(norm).clamp_max(1));
 }
 
 bool unscale(const TensorList& gradients, double scale) {
+  if (gradients.empty()) return true;
   const auto options = at::TensorOptions(at::kFloat).device(gradients.front().device());
   at::Tensor found = at::zeros({}, options);
   at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, at::full({}, 1 / scale, options));
@@ -31,18 +33,20 @@ bool unscale(const TensorList& gradients, double scale) {
 
 namespace {
 
-at::Tensor scalar_beside(const at::Tensor& tensor) {
-  return at::zeros({}, at::TensorOptions(at::kFloat).device(tensor.device()));
+at::Tensor scalar_beside(const TensorList& tensors) {
+  return at::zeros({}, at::TensorOptions(at::kFloat).device(tensors.empty() ? at::kCPU : tensors.front().device()));
 }
 
 }  // namespace
 
-UpdateRule::UpdateRule(const Update& update, Weights& weights, bool replayed) : update_(update) {
+UpdateRule::UpdateRule(const Update& update, Weights& weights, bool replayed, const Shards* shards)
+    : update_(update), shards_(shards) {
   for (const ParameterGroup& from : update.groups) {
     Group group = {.parameters = {}, .weight_decay = from.weight_decay, .lr_scale = from.lr_scale, .slots = {}};
-    for (const std::string& name : from.parameters) group.parameters.push_back(weights.parameter(name));
+    for (const std::string& name : from.parameters)
+      if (!shards || shards->owns(name)) group.parameters.push_back(weights.parameter(name));
     all_.insert(all_.end(), group.parameters.begin(), group.parameters.end());
-    if (replayed && !group.parameters.empty()) group.device_lr = scalar_beside(group.parameters[0]);
+    if (replayed && !group.parameters.empty()) group.device_lr = scalar_beside(group.parameters);
     groups_.push_back(std::move(group));
   }
 }
@@ -51,8 +55,21 @@ void UpdateRule::add_slots(Weights& weights, const std::vector<std::string>& nam
   for (size_t g = 0; g < groups_.size(); ++g)
     for (const std::string& slot : names) {
       TensorList& tensors = groups_[g].slots.emplace_back();
-      for (const std::string& name : update_.groups[g].parameters) tensors.push_back(weights.slot(name, slot));
+      for (const std::string& name : update_.groups[g].parameters)
+        if (!shards_ || shards_->owns(name))
+          tensors.push_back(weights.slot(name, slot));
+        else
+          weights.keep_elsewhere(name, slot);
     }
+}
+
+at::Tensor UpdateRule::norm_of_all(const TensorList& gradients) const {
+  const at::Tensor own =
+      gradients.empty() ? scalar_beside(gradients) : at::stack(at::_foreach_norm(gradients, 2)).norm(2);
+  if (!shards_) return own;
+  double squares = own.item<double>() * own.item<double>();
+  shards_->sum(std::span(&squares, 1));
+  return at::full({}, std::sqrt(squares), own.options());
 }
 
 void UpdateRule::set_scalars(const UpdateScalars& scalars, int64_t count) {
@@ -67,8 +84,9 @@ void UpdateRule::set_scalars(const UpdateScalars& scalars, int64_t count) {
 
 void UpdateRule::apply(const TensorList& gradients) {
   const at::NoGradGuard no_grad;
-  if (update_.clip_norm) clip_by_global_norm(gradients, *update_.clip_norm);
+  if (update_.clip_norm) clip_by_global_norm(gradients, *update_.clip_norm, norm_of_all(gradients));
   prepare(gradients);
+  if (gradients.empty()) return;  // another rank owns all
   if (groups_.size() == 1) return update(groups_[0], gradients);
   auto next = gradients.begin();
   for (Group& group : groups_) {
@@ -83,7 +101,8 @@ namespace {
 // One kernel call per group: b = mu b + g from b = 0, so the first step needs no case of its own.
 class Sgd final : public UpdateRule {
  public:
-  Sgd(const Update& update, Weights& weights, bool replayed) : UpdateRule(update, weights, replayed) {
+  Sgd(const Update& update, Weights& weights, bool replayed, const Shards* shards)
+      : UpdateRule(update, weights, replayed, shards) {
     if (update.optimizer.momentum != 0) add_slots(weights, {"momentum"});
   }
 
@@ -106,9 +125,10 @@ class Sgd final : public UpdateRule {
 // it is one for all.
 class Adam final : public UpdateRule {
  public:
-  Adam(const Update& update, Weights& weights, bool replayed) : UpdateRule(update, weights, replayed) {
+  Adam(const Update& update, Weights& weights, bool replayed, const Shards* shards)
+      : UpdateRule(update, weights, replayed, shards) {
     add_slots(weights, {"exp_avg", "exp_avg_sq"});
-    count_ = scalar_beside(parameters().front());
+    count_ = scalar_beside(parameters());
     for (Group& group : groups_) group.slots.emplace_back(group.parameters.size(), count_);
   }
 
@@ -148,12 +168,13 @@ class Adam final : public UpdateRule {
 
 class Lamb final : public UpdateRule {
  public:
-  Lamb(const Update& update, Weights& weights) : UpdateRule(update, weights, /*replayed=*/false) {
+  Lamb(const Update& update, Weights& weights, const Shards* shards)
+      : UpdateRule(update, weights, /*replayed=*/false, shards) {
     add_slots(weights, {"exp_avg", "exp_avg_sq"});
   }
 
  private:
-  void prepare(const TensorList& gradients) override { lamb_normalise(gradients); }
+  void prepare(const TensorList& gradients) override { lamb_normalise(gradients, norm_of_all(gradients)); }
   void update(Group& group, const TensorList& gradients) override {
     const Optimizer& o = update_.optimizer;
     lamb_update(
@@ -164,16 +185,17 @@ class Lamb final : public UpdateRule {
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights, bool replayed) {
+std::unique_ptr<UpdateRule> make_update_rule(const Update& update, Weights& weights, bool replayed,
+                                             const Shards* shards) {
   using Kind = Optimizer::Kind;
   switch (update.optimizer.kind) {
     case Kind::sgd:
-      return std::make_unique<Sgd>(update, weights, replayed);
+      return std::make_unique<Sgd>(update, weights, replayed, shards);
     case Kind::adam:
     case Kind::adamw:
-      return std::make_unique<Adam>(update, weights, replayed);
+      return std::make_unique<Adam>(update, weights, replayed, shards);
     case Kind::lamb:
-      return std::make_unique<Lamb>(update, weights);
+      return std::make_unique<Lamb>(update, weights, shards);
   }
   fail(ErrorKind::internal, "optimizer without a lowering");
 }
@@ -193,8 +215,13 @@ std::string optimizer_path(Optimizer::Kind kind) {
   return "";
 }
 
-Average::Average(double decay, const std::vector<std::string>& names, Weights& weights) : decay_(decay) {
+Average::Average(double decay, const std::vector<std::string>& names, Weights& weights, const Shards* shards)
+    : decay_(decay) {
   for (const std::string& name : names) {
+    if (shards && shards->owners.contains(name) && !shards->owns(name)) {
+      weights.keep_elsewhere(name, kAverageSlot);
+      continue;
+    }
     weights_.push_back(weights.weight(name));
     averages_.push_back(weights.average(name));
   }
@@ -202,7 +229,7 @@ Average::Average(double decay, const std::vector<std::string>& names, Weights& w
 
 void Average::apply() {
   const at::NoGradGuard no_grad;
-  at::_foreach_lerp_(averages_, weights_, 1 - decay_);
+  if (!averages_.empty()) at::_foreach_lerp_(averages_, weights_, 1 - decay_);
 }
 
 }  // namespace tbd::pytorch

@@ -58,11 +58,13 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   const std::string scope = bound.program.phases.size() == 1 ? "" : bound.phase.name + "/";
   if (context.recorder) trace_.emplace(*context.recorder, bound.first_node, scope);
   if (bound.trained.empty()) return;
-  rule_ = make_update_rule(bound.phase.update, weights, static_cast<bool>(context.graphs));
-  if (!bound.averaged.empty()) average_.emplace(*bound.phase.update.ema, bound.averaged, weights);
+  for (const std::string& name : bound.trained) trained_.push_back(weights.parameter(name));
+  rule_ = make_update_rule(bound.phase.update, weights, static_cast<bool>(context.graphs), context.shards);
+  if (!bound.averaged.empty()) average_.emplace(*bound.phase.update.ema, bound.averaged, weights, context.shards);
   if (!context.exchange) return;
-  for (const at::Tensor& parameter : rule_->parameters()) parameter.set_requires_grad(true);
-  exchange_ = context.exchange->of_gradients(rule_->parameters());
+  for (const at::Tensor& parameter : trained_) parameter.set_requires_grad(true);
+  if (context.shards) owners_ = context.shards->owners_of(bound.trained);
+  exchange_ = context.exchange->of_gradients(trained_, owners_);
 }
 
 void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_batches, TensorList(values_.size())); }
@@ -83,8 +85,7 @@ void PhaseRunner::begin() {
   if (context_.entered == this) return;
   context_.entered = this;
   for (const at::Tensor& parameter : frozen_) parameter.set_requires_grad(false);
-  if (!rule_) return;
-  for (const at::Tensor& parameter : rule_->parameters()) parameter.set_requires_grad(true);
+  for (const at::Tensor& parameter : trained_) parameter.set_requires_grad(true);
 }
 
 void PhaseRunner::set_inputs(const TensorList& inputs) {
@@ -223,7 +224,7 @@ void PhaseRunner::backward() {
   if (exchanges_) exchange_->before_backward();
   if (!roots.empty()) run_backward(roots, upstream);
   if (!watch_) return;
-  for (const at::Tensor& parameter : rule_->parameters()) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
+  for (const at::Tensor& parameter : trained_) watch_->classify(parameter.grad(), MemoryClass::weight_grad);
 }
 
 // Waits for the device, once and at the end: an update that is enqueued before costs no gap.
@@ -247,7 +248,15 @@ TensorList PhaseRunner::gradients() const {
 }
 
 void PhaseRunner::drop_gradients() const {
-  for (const at::Tensor& parameter : rule_->parameters()) parameter.mutable_grad().reset();
+  for (const at::Tensor& parameter : trained_) parameter.mutable_grad().reset();
+}
+
+// A share is left out where any is: all ranks take one step.
+bool PhaseRunner::finite_on_all(bool finite) const {
+  if (!context_.shards) return finite;
+  double found = finite ? 0 : 1;
+  context_.shards->sum(std::span(&found, 1));
+  return found == 0;
 }
 
 void PhaseRunner::update() {
@@ -256,7 +265,7 @@ void PhaseRunner::update() {
   if (watch_) watch_->ledger().enter(MemoryPhase::update);
   const TensorList total = gradients();
   if (bound_.phase.update.loss_scale) {
-    skipped_ = !unscale(total, loss_scale_.value());
+    skipped_ = !finite_on_all(unscale(total, loss_scale_.value()));
     loss_scale_.update(skipped_);
   }
   gradients_.clear();
@@ -265,6 +274,7 @@ void PhaseRunner::update() {
   if (!skipped_) {
     rule_->apply(total);
     if (average_) average_->apply();
+    if (context_.shards) context_.exchange->spread(trained_, owners_);
   }
   if (PhaseTrace* trace = traced()) trace->end();
 }
@@ -272,7 +282,7 @@ void PhaseRunner::update() {
 std::optional<HostTensor> PhaseRunner::gradient(size_t index) {
   if (!gradients_.empty()) return to_host(gradients_[index]);
   if (context_.left != this) return std::nullopt;
-  const at::Tensor& gradient = rule_->parameters()[index].grad();
+  const at::Tensor& gradient = trained_[index].grad();
   return gradient.defined() ? std::optional(to_host(gradient)) : std::nullopt;
 }
 

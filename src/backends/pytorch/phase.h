@@ -26,7 +26,8 @@ struct SessionContext {
   MemoryLedger* ledger = nullptr;                 // told where memory goes
   OpRecorder* recorder = nullptr;                 // of pass trace
   const CopyStream* copies = nullptr;             // of batches to a GPU
-  Exchange* exchange = nullptr;                   // with the other ranks
+  Exchange* exchange = nullptr;                   // of gradients with the other ranks
+  const Shards* shards = nullptr;                 // of the optimizer's state over them
   std::map<std::string, at::Tensor> inputs = {};  // of the staged batch, by name and type
   MakeStepGraph graphs = {};                      // set: phases are replayed
   const PhaseRunner* entered = nullptr;           // whose parameters require gradients
@@ -64,6 +65,7 @@ class PhaseRunner final : public LoweredPhase {
   void read_terms();
   void update();
   TensorList gradients() const;
+  bool finite_on_all(bool finite) const;
   void drop_gradients() const;
 
   const BoundPhase& bound_;
@@ -81,10 +83,12 @@ class PhaseRunner final : public LoweredPhase {
   std::vector<at::Tensor> outputs_;    // of the last run, with capture
   std::vector<at::Tensor> gradients_;  // of the last update, with capture
   std::vector<at::Tensor> frozen_;     // parameters read but not trained
+  TensorList trained_;                 // parameters, in the order of the update's groups
   std::unique_ptr<UpdateRule> rule_;
   std::optional<Average> average_;
   LossScale loss_scale_;
   std::unique_ptr<GradientExchange> exchange_;  // of several ranks
+  std::vector<int64_t> owners_;                 // of trained_, of shards
   bool exchanges_ = false;                      // in this run: it is the last one before the update
   std::unique_ptr<StepGraph> step_graph_;
   TensorList graph_inputs_;      // that the graph reads, and

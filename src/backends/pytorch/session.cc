@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <vector>
@@ -54,6 +55,7 @@ class TorchSession final : public ProgramSession {
   SessionMemory memory() const override;
   void reset_peak_memory() override;
   void sum_over_ranks(std::span<double> values) override { exchange_->sum(values); }
+  void average_weights() override;
   std::function<void()> exchange_of(DType dtype, int64_t bytes) override {
     return guarded([&] { return exchange_->of_values(at::zeros({bytes / size_of(dtype)}, scalar_type(dtype))); });
   }
@@ -65,7 +67,8 @@ class TorchSession final : public ProgramSession {
   StepReport run_step(const StepRequest& request) override;
 
   void replay_phases();
-  void meet(const LoadOptions& options);
+  void meet(const Program& program, const LoadOptions& options);
+  void take_from_owners(TensorMap& values) const;
   void watch_device();
   std::optional<int64_t> beside_allocator() const;
 
@@ -81,6 +84,7 @@ class TorchSession final : public ProgramSession {
   std::optional<StepClock> clock_;
   bool tracing_ = false;                // the last step was traced, and not handed over yet
   std::unique_ptr<Exchange> exchange_;  // of several ranks
+  std::optional<Shards> shards_;
   std::unique_ptr<Weights> weights_;
   std::unique_ptr<SessionContext> context_;
   std::vector<std::unique_ptr<PhaseRunner>> phases_;
@@ -110,11 +114,18 @@ void TorchSession::replay_phases() {
   leave_first_stream(device_);
 }
 
-void TorchSession::meet(const LoadOptions& options) {
+void TorchSession::meet(const Program& program, const LoadOptions& options) {
   if (device_.is_cuda() || graphs_)
     fail(ErrorKind::unsupported, "several ranks train on processors, in modes that replay no graph");
-  exchange_ = join_(options.world);
+  const World& world = options.world;
+  if (world.is_sharded() && options.capture)
+    fail(ErrorKind::unsupported, "a rank that owns a share of the weights keeps no gradients of the others");
+  exchange_ = join_(world);
   require_alike(exchange_->gather("identity", rank_identity()));
+  if (world.is_sharded())
+    shards_ = Shards{.rank = world.place.rank,
+                     .owners = share_out(program, world.place.world),
+                     .sum = [this](std::span<double> values) { exchange_->sum(values); }};
 }
 
 // How much the process holds of a GPU can only be told by who looks before it holds any.
@@ -149,7 +160,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   weights_ = std::make_unique<Weights>(program, device_, layout);
   if (options.trace) recorder_ = std::make_unique<OpRecorder>(node_names(program), fp32_math(options));
   if (options.trace && device_.is_cuda()) devices_ = std::make_unique<DeviceRecorder>(device_.type());
-  if (options.world.place.world > 1) meet(options);
+  if (options.world.place.world > 1) meet(program, options);
   if (device_.is_cuda()) {
     copies_.emplace(device_);
     clock_.emplace(device_);
@@ -162,6 +173,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
                                                              recorder_.get(),
                                                              copies_ ? &*copies_ : nullptr,
                                                              options.world.sums_gradients() ? exchange_.get() : nullptr,
+                                                             shards_ ? &*shards_ : nullptr,
                                                              {},
                                                              graphs_});
   return *weights_;
@@ -179,7 +191,31 @@ void TorchSession::write(const TensorMap& values) {
 }
 
 TensorMap TorchSession::read(const std::vector<std::string>& prefixes) {
-  return guarded([&] { return ProgramSession::read(prefixes); });
+  return guarded([&] {
+    TensorMap values = ProgramSession::read(prefixes);
+    if (shards_) take_from_owners(values);
+    return values;
+  });
+}
+
+// What ranks read of each other's shares they read together.
+void TorchSession::take_from_owners(TensorMap& values) const {
+  TensorList tensors;
+  std::vector<int64_t> owners;
+  for (auto& [name, value] : values) {
+    const auto owner = shards_->owners.find(std::string(weight_of_state(name)));
+    if (!name.starts_with(kStatePrefix) || owner == shards_->owners.end()) continue;
+    const std::span<std::byte> bytes = value.bytes();
+    tensors.push_back(at::from_blob(bytes.data(), {std::ssize(bytes)}, at::TensorOptions(at::kByte)));
+    owners.push_back(owner->second);
+  }
+  exchange_->spread(tensors, owners);
+}
+
+void TorchSession::average_weights() {
+  TensorList weights;
+  for (const std::string& name : trained_parameters(program())) weights.push_back(weights_->parameter(name));
+  guarded([&] { exchange_->average(weights); });
 }
 
 void TorchSession::stage(const TensorMap& batch) {

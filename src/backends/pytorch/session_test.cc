@@ -1,3 +1,5 @@
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,15 +155,31 @@ class FaultyGloo final : public pytorch::Exchange {
   }
   void sum(std::span<double> values) override { exchange_->sum(values); }
   std::function<void()> of_values(const at::Tensor& values) override { return exchange_->of_values(values); }
-  std::unique_ptr<pytorch::GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters) override {
+  std::unique_ptr<pytorch::GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters,
+                                                          const std::vector<int64_t>& owners) override {
+    before_ = parameters.front().detach().clone();
     if (fault_ == ExchangeFault::left_out) return std::make_unique<LeftOut>();
-    if (fault_ == ExchangeFault::first_gradient_only) return exchange_->of_gradients({parameters.front()});
-    return exchange_->of_gradients(parameters);
+    if (fault_ != ExchangeFault::first_gradient_only) return exchange_->of_gradients(parameters, owners);
+    return exchange_->of_gradients({parameters.front()}, {owners.begin(), owners.begin() + !owners.empty()});
+  }
+  void spread(const std::vector<at::Tensor>& tensors, const std::vector<int64_t>& owners) override {
+    if (fault_ == ExchangeFault::no_owner && tensors.front().sizes() == before_.sizes()) put_back(tensors.front());
+    exchange_->spread(tensors, owners);
+  }
+  void average(const std::vector<at::Tensor>& tensors) override {
+    if (fault_ == ExchangeFault::mean_without_one) return spread(tensors, std::vector<int64_t>(tensors.size()));
+    exchange_->average(tensors);
   }
 
  private:
+  void put_back(const at::Tensor& weight) const {
+    const at::NoGradGuard no_grad;
+    weight.detach().copy_(before_);
+  }
+
   std::unique_ptr<pytorch::Exchange> exchange_;
   ExchangeFault fault_;
+  at::Tensor before_;  // the first weight, as it was when gradients began to be exchanged
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 namespace tbd::pytorch {
@@ -22,7 +23,16 @@ Weights::Weights(const Program& program, const at::Device& device, Layout layout
 
 at::Tensor Weights::zeros_like(const std::string&, const at::Tensor& weight) { return at::zeros_like(weight.detach()); }
 
-void Weights::write(const std::string& name, const HostTensor& value) { assign(tensors_.at(name), value, name); }
+void Weights::keep_elsewhere(const std::string& name, std::string_view slot) {
+  const std::string full = cat(kStatePrefix, name, '/', slot);
+  const at::Tensor& like = weight(name);
+  tensors_[full] = at::zeros({}, like.detach().options()).expand(like.sizes());
+  elsewhere_.insert(full);
+}
+
+void Weights::write(const std::string& name, const HostTensor& value) {
+  if (!elsewhere_.contains(name)) assign(tensors_.at(name), value, name);
+}
 
 std::vector<HostTensor> Weights::read(std::span<const std::string> names) {
   std::vector<HostTensor> out;
@@ -31,6 +41,7 @@ std::vector<HostTensor> Weights::read(std::span<const std::string> names) {
 }
 
 void Weights::copy(const std::string& from, const std::string& to) {
+  if (elsewhere_.contains(to)) return;
   const at::NoGradGuard no_grad;
   tensors_.at(to).copy_(tensors_.at(from));
 }

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ class Weights final : public NamedTensors<at::Tensor> {
  public:
   Weights(const Program& program, const at::Device& device, Layout layout);  // all zero
 
+  // A slot of another rank: it has a name and a shape here, takes no memory, and what is written to it is not kept.
+  void keep_elsewhere(const std::string& name, std::string_view slot);
+
   void write(const std::string& name, const HostTensor& value) override;
   std::vector<HostTensor> read(std::span<const std::string> names) override;
   void copy(const std::string& from, const std::string& to) override;
@@ -27,6 +31,7 @@ class Weights final : public NamedTensors<at::Tensor> {
   at::Tensor zeros_like(const std::string& name, const at::Tensor& weight) override;
 
   std::map<std::string, int32_t> readers_;  // first_readers of the program
+  std::set<std::string> elsewhere_;         // full names
 };
 
 }  // namespace tbd::pytorch

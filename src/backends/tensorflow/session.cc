@@ -52,6 +52,7 @@ SessionSettings TensorFlowSession::settings() const {
 
 void TensorFlowSession::meet(const LoadOptions& options) {
   if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
+  require_sums_alone(options.world);
   exchange_ = start_exchange_(options.world, settings());
   require_alike(gather_over_ranks([this](std::span<double> values) { exchange_->sum(values); }, options.world.place,
                                   rank_identity()));

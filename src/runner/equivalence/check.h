@@ -14,7 +14,8 @@ struct CheckOptions {
   ImageLayout layout;  // empty: each framework's usual one
   Mode mode;           // empty: each framework's usual one
   Device device;       // of the frameworks, as with_devices takes it; the reference runs on the CPU
-  int64_t batch = 0;   // 0: 4 where a step is small, else 2
+  ExchangeMode exchange = ExchangeMode::kAllReduce;  // of several workers (ranks.h)
+  int64_t batch = 0;                                 // 0: 4 where a step is small, else 2
   uint64_t seed = 0;
   std::filesystem::path reproduction;                      // where folders of differences go; empty: none
   std::function<void(const std::string& doing)> progress;  // may be empty

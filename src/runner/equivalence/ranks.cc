@@ -148,16 +148,19 @@ CheckResult check_ranks(const CheckOptions& options, int64_t world, const Runner
                 .config = options.config.empty() ? tiny_config_of(options.model, "") : options.config,
                 .batch = options.batch > 0 ? options.batch : 2,
                 .precision = Precision::kFp64,
+                .exchange = options.exchange,
                 .layout = options.layout,
                 .mode = options.mode,
                 .dropout = DropoutMode::kMask,
                 .seed = options.seed};
   const LoadedProgram loaded = load_program(cell.model, cell.config);
-  CheckResult result{.model = loaded.program.model,
-                     .config = loaded.program.config,
-                     .model_hash = program_hash(loaded.program),
-                     .batch = cell.batch,
-                     .against = cat("one worker that accumulates ", world, " micro-batches, in float64")};
+  CheckResult result{
+      .model = loaded.program.model,
+      .config = loaded.program.config,
+      .model_hash = program_hash(loaded.program),
+      .batch = cell.batch,
+      .against = cat("one worker that accumulates ", world, " micro-batches, in float64",
+                     options.exchange == ExchangeMode::kAllReduce ? "" : cat(", by exchange ", options.exchange))};
   for (const WorkerEntry* entry : checked_workers(options, settings)) {
     if (options.progress) options.progress(cat(entry->key, ", ", world, " workers"));
     cell.framework = entry->key;
