@@ -163,7 +163,7 @@ struct Lead {
   bool is_decided() const { return is_faster() || is_same(); }
 };
 
-Lead pair_of(const CellResult& leader, const CellResult& other) {
+Lead lead_of(const CellResult& leader, const CellResult& other) {
   Lead pair{.leader = &leader, .other = &other, .ratio = speed_ratio(leader, other)};
   pair.comparison = compare_launches(leader, other).value_or(Comparison{});
   pair.unlike = unlike_evidence(leader, other);
@@ -174,9 +174,8 @@ Lead pair_of(const CellResult& leader, const CellResult& other) {
 // kMostLaunches would be needed, or the spread of launches is not known.
 std::optional<int64_t> launches_to_decide(const Ratio& ratio) {
   if (!ratio.sd) return std::nullopt;
-  for (int64_t each = kFewestForVerdict; each <= kMostLaunches; ++each)
-    if (detectable_change(*ratio.sd, each, each) <= kWanted) return each;
-  return std::nullopt;
+  const int64_t each = launches_to_find(kWanted, *ratio.sd);
+  return each > kMostLaunches ? std::nullopt : std::optional(each);
 }
 
 // ", about 3 min 20 s": of so many launches of each side, as long as those that were made.
@@ -333,7 +332,7 @@ std::vector<Answer> speed_answers(const Family& family, const CellResult* leader
   if (leader) {
     std::vector<Lead> pairs;
     for (const CellResult* other : family.compared)
-      if (other != leader) pairs.push_back(pair_of(*leader, *other));
+      if (other != leader) pairs.push_back(lead_of(*leader, *other));
     out.push_back(
         pairs.empty()
             ? Answer{cat(shared_by(family), ": ", own_name(family, *leader), " trains ", rate(*leader), "."), ""}

@@ -117,7 +117,7 @@ bool is_alike(const MeasuredWorkload& one, const MeasuredWorkload& several) {
   return alike_but(keys, one, several);
 }
 
-const Record* without_exchange(const Record& several, std::span<const Record> records) {
+const Record* twin_without_exchange(const Record& several, std::span<const Record> records) {
   const MeasuredWorkload& w = several.run.workload;
   const Record* found = nullptr;
   for (const Record& record : records) {
@@ -312,7 +312,7 @@ std::vector<Validation> validations(const OneWorker& one, std::span<const Record
     row.undecided = why_no_verdict(one, record);
     for (const Record* each : {one.record, &record})
       if (row.disturbed.empty()) row.disturbed = other_work_on(*each);
-    const Record* beside = without_exchange(record, records);
+    const Record* beside = twin_without_exchange(record, records);
     if (!row.undecided.empty() || !row.alone.missing.empty() || !beside) continue;
     row.contention = one.step_seconds / *clean_step_seconds(*beside);
     row.with_contention = predicted(one, of, sweeps, *row.contention);

@@ -90,9 +90,8 @@ const std::vector<Axis>& table() {
       {.name = "exchange",
        .help =
            "What several workers do with their gradients: all_reduce: sum them; sharded: sum each on the one worker "
-           "that "
-           "keeps its optimizer state and updates its weight for all; none: each trains alone, to see what sharing the "
-           "machine costs [all_reduce]",
+           "that keeps its optimizer state and updates its weight for all; none: each trains alone, to see what "
+           "sharing the machine costs [all_reduce]",
        .member = &Workload::exchange,
        .key = "exchange",
        .folder = {{.place = others_place, .prefix = "-exchange-", .usual = "all_reduce"}},

@@ -69,7 +69,7 @@ size_t fields_apart(const MeasuredRow& a, const MeasuredRow& b) {
 }
 
 // Both sides' launches on one basis: the undisturbed level where both have one, else all steps.
-Comparison compare_launches(const MeasuredRow& a, const MeasuredRow& b, double margin) {
+Comparison compare_rates(const MeasuredRow& a, const MeasuredRow& b, double margin) {
   const bool undisturbed = !a.undisturbed.empty() && !b.undisturbed.empty();
   return compare(undisturbed ? b.undisturbed : b.total, undisturbed ? a.undisturbed : a.total, margin);
 }
@@ -98,7 +98,7 @@ RowPair pair_of(const MeasuredRow& a, const MeasuredRow& b, const CompareOptions
     pair.reason = a.total.empty() ? cat("A has no number: ", a.withheld) : cat("B has no number: ", b.withheld);
     return pair;
   }
-  pair.result = compare_launches(a, b, options.margin);
+  pair.result = compare_rates(a, b, options.margin);
   pair.verdict = pair.result->verdict;
   const Ratio& ratio = pair.result->ratio;
   if (ratio.sd) pair.launches_to_find = launches_to_find(options.change, *ratio.sd, false, options.margin);
