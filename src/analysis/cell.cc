@@ -203,12 +203,16 @@ std::string who_said(const std::vector<std::string>& rows, size_t of) {
   return cat(rows.size(), " of ", of, " rows (", join(std::span(rows).first(named), "; "), more, ")");
 }
 
+// A program of someone else's says nothing of its batch.
+TableCell batch_cell(const MeasuredWorkload& w) { return w.batch == 0 ? TableCell() : TableCell(w.batch); }
+
 void add_remarks(Remarks& remarks, const CellResult& cell) {
   const MeasuredWorkload& w = cell.workload;
   const std::string workers =
       w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
-  const std::string who =
-      cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode, " batch ", w.batch, workers);
+  const std::string who = w.mode == Mode::kExternal ? cat(w.model, " ", w.framework)
+                                                    : cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode,
+                                                          " batch ", w.batch, workers);
   const auto say = [&](const auto&... parts) { remarks.add(who, cat(parts...)); };
   const Outcome& outcome = cell.judgement.outcome;
   if (outcome.kind != OutcomeKind::ok) say(name(outcome.kind), ": ", outcome.reason);
@@ -362,7 +366,7 @@ Table results_table(std::span<const CellResult> cells) {
     const auto value = [&](std::string_view id) { return tbd::cell(c[id].value); };
     table.rows.push_back({w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config),
                           cat(w.framework, " ", w.framework_version), w.mode.text(), w.precision.text(),
-                          w.input_mode.text(), w.batch, value("throughput"), tbd::cell(c["throughput"].low),
+                          w.input_mode.text(), batch_cell(w), value("throughput"), tbd::cell(c["throughput"].low),
                           tbd::cell(c["throughput"].high), value("step_time_median"), value("step_time_p95"),
                           value("stable_from_step"), value("cpu_utilization"), value("peak_rss_bytes"),
                           value("flop_rate"), value("mfu"),
