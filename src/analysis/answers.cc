@@ -363,6 +363,27 @@ std::vector<Answer> unranked_answers(const std::vector<const Family*>& families)
   return out;
 }
 
+// A family whose rows were all disturbed: what their launches say all the same, and what would decide it. Empty of
+// others.
+std::vector<Answer> disturbed_answers(const Family& family) {
+  std::vector<const CellResult*> rows;
+  for (const Apart& each : family.apart) {
+    const bool ranks_once_quiet = family.differs != "framework" || each.cell->verified == true;
+    if (each.cell->judgement.grade == name(Grade::disturbed) && ranks_once_quiet) rows.push_back(each.cell);
+  }
+  if (!family.compared.empty() || rows.size() < 2 || rows.size() != family.apart.size()) return {};
+  const auto rate = [](const CellResult* cell) { return (*cell)["throughput"].value.value_or(0); };
+  const CellResult* leader = *std::ranges::max_element(rows, {}, rate);
+  std::vector<Answer> out;
+  for (const CellResult* other : rows) {
+    if (other == leader || out.size() == kMostPairs) continue;
+    Answer answer = undecided(family, pair_of(*leader, *other));
+    if (out.empty()) answer.text = cat(shared_by(family), ": ", answer.text);
+    out.push_back(std::move(answer));
+  }
+  return out;
+}
+
 const CellResult* leader_of(const Family& family) {
   const auto rate = [](const CellResult* cell) { return (*cell)["throughput"].value.value_or(0); };
   const auto found = std::ranges::max_element(family.compared, {}, rate);
@@ -398,9 +419,12 @@ std::vector<Answer> answers(std::span<const AnswerRow> rows) {
   const std::vector<Family> families = families_of(cells);
   for (const Family& family : families) {
     const CellResult* leader = leader_of(family);
-    if (!leader && !is_smoke(family)) unranked.push_back(&family);
-    if ((!leader && !is_smoke(family)) || ++said > kMostFamilies) continue;
-    std::ranges::move(speed_answers(family, leader), std::back_inserter(out));
+    std::vector<Answer> disturbed = is_smoke(family) ? std::vector<Answer>() : disturbed_answers(family);
+    const bool is_unranked = !leader && !is_smoke(family) && disturbed.empty();
+    if (is_unranked) unranked.push_back(&family);
+    if (is_unranked || ++said > kMostFamilies) continue;
+    std::ranges::move(disturbed.empty() ? speed_answers(family, leader) : std::move(disturbed),
+                      std::back_inserter(out));
     std::ranges::move(reasons(family, leader, profiles), std::back_inserter(out));
   }
   if (said > kMostFamilies)

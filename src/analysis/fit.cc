@@ -130,11 +130,24 @@ std::string take_front(std::string& text, size_t columns) {
   return front;
 }
 
+// What is never parted: words, a number with its percent sign.
+std::vector<std::string> unparted_words(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(text, ' ')) {
+    const bool belongs_to_number = word.starts_with('%') && !words.empty();
+    if (belongs_to_number)
+      words.back() += " " + word;
+    else
+      words.push_back(word);
+  }
+  return words;
+}
+
 // The words of a cell in lines of its column; words that are wider go on in the next line.
 std::vector<std::string> lines_within(const std::string& text, size_t width) {
   std::vector<std::string> lines = {""};
   if (text_columns(text) <= width) return {text};
-  for (std::string word : split(text, ' ')) {
+  for (std::string word : unparted_words(text)) {
     if (!lines.back().empty() && text_columns(lines.back()) + 1 + text_columns(word) > width) lines.emplace_back();
     if (!lines.back().empty()) lines.back() += " ";
     while (text_columns(word) > width) {
@@ -230,15 +243,8 @@ std::string print(const Table& table, Format format, size_t width) {
 }
 
 std::vector<std::string> wrap(std::string_view text, size_t width) {
-  std::vector<std::string> words, lines;
-  for (const std::string& word : split(text, ' ')) {
-    const bool belongs_to_number = word.starts_with('%') && !words.empty();
-    if (belongs_to_number)
-      words.back() += " " + word;
-    else
-      words.push_back(word);
-  }
-  for (const std::string& word : words) {
+  std::vector<std::string> lines;
+  for (const std::string& word : unparted_words(text)) {
     if (lines.empty())
       lines.push_back(word);
     else if (text_columns(lines.back()) + 1 + text_columns(word) <= width)

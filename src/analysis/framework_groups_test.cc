@@ -7,6 +7,7 @@
 #include "analysis/answers.h"
 #include "analysis/sample_record.h"
 #include "analysis/scaling.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
@@ -231,6 +232,20 @@ TEST(Answers, SayWhyRowsAreNotRanked) {
   const std::vector<Answer> out = answers_of(
       {{}, {.framework = "tensorflow", .verified = std::nullopt}, {.framework = "mxnet", .verified = std::nullopt}});
   EXPECT_EQ(out[1].text, "Not ranked: tensorflow and mxnet (never checked against the reference: tbd check).");
+}
+
+TEST(Answers, OfDisturbedRowsAreUndecidedWithTheirInterval) {
+  std::vector<CellResult> cells = {cell_made({.step_seconds = {0.25, 0.26, 0.24}}),
+                                   cell_made({.framework = "mxnet", .step_seconds = {0.2, 0.21, 0.19}})};
+  for (CellResult& cell : cells) {
+    cell.judgement.grade = name(Grade::disturbed);
+    cell.judgement.grade_reason = "other work 60 %";
+  }
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  const std::vector<Answer> out = answers(given);
+  EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: Undecided: mxnet over pytorch, 1."));
+  EXPECT_THAT(out[0].text, HasSubstr("mxnet was disturbed (other work 60 %): measure both again"));
+  EXPECT_THAT(out[0].command, HasSubstr("--framework mxnet,pytorch --batch 8 --effort quick --launches 5"));
 }
 
 TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
