@@ -211,8 +211,8 @@ void add_remarks(Remarks& remarks, const CellResult& cell) {
   const std::string workers =
       w.workers == 1 ? "" : cat(", ", w.workers, " workers", w.link.empty() ? "" : cat(" over ", w.link));
   const std::string who = w.mode == Mode::kExternal ? cat(w.model, " ", w.framework)
-                                                    : cat(w.model, " ", w.framework, " ", w.precision, " ", w.input_mode,
-                                                          " batch ", w.batch, workers);
+                                                    : cat(w.model, " ", w.framework, " ", w.precision, " ",
+                                                          w.input_mode, " batch ", w.batch, workers);
   const auto say = [&](const auto&... parts) { remarks.add(who, cat(parts...)); };
   const Outcome& outcome = cell.judgement.outcome;
   if (outcome.kind != OutcomeKind::ok) say(name(outcome.kind), ": ", outcome.reason);
