@@ -310,9 +310,9 @@ class Copies : public ::testing::Test {
   }
   // Rank 1 has reported steps.
   bool trains() const {
-    if (!std::filesystem::exists(out())) return false;
-    for (const auto& folder : find_records(out())) {
-      std::ifstream rows(folder / "launches" / "clean-1" / "rank-1" / "steps.csv");
+    std::error_code none;
+    for (const auto& folder : std::filesystem::directory_iterator(out(), none)) {
+      std::ifstream rows(folder.path() / "launches" / "clean-1" / "rank-1" / "steps.csv");
       int lines = 0;
       for (std::string line; std::getline(rows, line);) ++lines;
       if (lines > 3) return true;
