@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A training that is killed at random moments and resumed: does it end with the bytes of one that was not?
 
-    training_kills.py [--kills 100] [--framework pytorch] [--tbd PROGRAM]
+    training_kills.py [--kills 100] [--framework pytorch] [--steps 400] [--tbd PROGRAM]
 
 Each training is killed (SIGKILL, the program and its worker) after a random time until it ends; trainings follow each other
 until there were as many kills. Prints one line; exit 1 where a resumed training ended otherwise or could not go on.
@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TRAINING = ["train", "resnet50", "--config", "small", "--data", "photos", "--batch", "8", "--threads", "1", "--steps", "400",
-            "--evaluate-every", "20", "--lr", "0.05", "--quiet"]
+TRAINING = ["train", "resnet50", "--config", "small", "--data", "photos", "--batch", "8", "--threads", "1", "--lr", "0.05",
+            "--quiet"]
+EVALUATIONS = 20  # of a training; its state is kept before each
 
 
 def weights(record):
@@ -41,11 +42,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--framework", default="pytorch")
+    parser.add_argument("--steps", type=int, default=400, help="of a training [400]")
     parser.add_argument("--seed", type=int, default=1, help="of the moments [1]")
     parser.add_argument("--tbd", default=ROOT / "tbd")
     options = parser.parse_args()
     moments = random.Random(options.seed)
-    training = [options.tbd, *TRAINING, "--framework", options.framework]
+    training = [options.tbd, *TRAINING, "--framework", options.framework, "--steps", str(options.steps),
+                "--evaluate-every", str(max(1, options.steps // EVALUATIONS))]
     faults, kills, trainings = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole"
