@@ -377,7 +377,7 @@ std::vector<Answer> disturbed_answers(const Family& family) {
   std::vector<Answer> out;
   for (const CellResult* other : rows) {
     if (other == leader || out.size() == kMostPairs) continue;
-    Answer answer = undecided(family, pair_of(*leader, *other));
+    Answer answer = undecided(family, lead_of(*leader, *other));
     if (out.empty()) answer.text = cat(shared_by(family), ": ", answer.text);
     out.push_back(std::move(answer));
   }

@@ -31,14 +31,14 @@ inline void add_op(Trace& trace, TrackId track, int64_t begin, int64_t length, c
 }
 
 // The parts of a step, one after the other, in ns.
-struct StepTimes {
+struct SampleTimes {
   int64_t batch = 100'000, forward = 300'000, relu = 50'000, copy = 0, backward = 400'000, update = 100'000,
           rest = 50'000;
   int64_t total() const { return batch + forward + relu + copy + backward + update + rest; }
 };
 
 // Steps that fetch a batch, run conv and relu, copy, run `grad`, update, and then do nothing.
-inline void write_steps(const std::filesystem::path& file, int64_t count, const StepTimes& times = {},
+inline void write_steps(const std::filesystem::path& file, int64_t count, const SampleTimes& times = {},
                         const char* grad = "conv_grad") {
   TraceWriter writer(file);
   Trace& trace = writer.trace();

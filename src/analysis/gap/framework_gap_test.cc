@@ -11,12 +11,12 @@
 namespace tbd {
 namespace {
 
-using sample::StepTimes;
+using sample::SampleTimes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::unique_ptr<sample::Made> made_cell(const char* framework, int64_t clean_ns, const StepTimes& times,
+std::unique_ptr<sample::Made> made_cell(const char* framework, int64_t clean_ns, const SampleTimes& times,
                                         const char* grad = "conv_grad") {
   auto made = sample::rival(framework, clean_ns);
   sample::write_steps(made->record.folder / "launches/trace-1/trace.tbdt", 12, times, grad);
