@@ -9,6 +9,7 @@
 
 namespace tbd {
 struct Device;
+struct ExchangeMode;
 struct ImageLayout;
 struct Mode;
 struct Precision;
@@ -19,7 +20,7 @@ namespace tbd::cli {
 // default, and an optional stays empty.
 using Variable = std::variant<bool*, int64_t*, std::string*, std::optional<int32_t>*, std::optional<int64_t>*,
                               std::optional<std::string>*, std::vector<int>*, std::vector<std::string>*, Precision*,
-                              Device*, ImageLayout*, Mode*>;
+                              Device*, ExchangeMode*, ImageLayout*, Mode*>;
 
 struct OptionTraits {
   bool required = false;
