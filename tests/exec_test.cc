@@ -23,7 +23,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr double kLongEnough = 120;  // seconds, of a command on a busy machine
+constexpr double kExecLongEnough = 120;  // seconds, of a command on a busy machine
 
 // A shell's loop that tells of a step by a byte.
 constexpr const char* kSteps = "while :; do sleep 0.02; printf . >&$TBD_STEP_FD; done";
@@ -50,7 +50,7 @@ class Exec : public testing::Test {
         .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"PYTHONPATH", "modules"}}});
   }
   Said said_by(Subprocess& begun) const {
-    const std::optional<ExitStatus> status = begun.wait(kLongEnough);
+    const std::optional<ExitStatus> status = begun.wait(kExecLongEnough);
     return {status.value_or(ExitStatus()), read_file(path("said.out")), read_file(path("said.err"))};
   }
   Said exec(const std::string& arguments, const std::string& command) const {
