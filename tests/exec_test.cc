@@ -266,5 +266,29 @@ TEST_F(Exec, BadUsageIsRefusedBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(path("set")));
 }
 
+// Launches of two loops take turns; the one that sleeps less steps faster.
+TEST_F(Exec, TwoProgramsTakeTurnsAndAreJudgedPairByPair) {
+  const auto loop = [](const char* seconds) {
+    return cat("while :; do sleep ", seconds, "; printf . >&$TBD_STEP_FD; done");
+  };
+  write_file(path("slow.sh"), loop("0.06"));
+  write_file(path("fast.sh"), loop("0.02"));
+  const std::string line =
+      cat("cd '", folder_.path().string(), "' && exec >said.out 2>said.err && exec '", TBD_PROGRAM,
+          "' ab --exec 'sh slow.sh' --exec 'sh fast.sh' --pairs 3 --seconds 0.4 --out set --json --fail-on slower");
+  Subprocess begun({.argv = {"/bin/bash", "-c", line},
+                    .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}}});
+  const Said said = said_by(begun);
+  ASSERT_TRUE(said.status.ok()) << said.status.words() << "\n" << said.err;
+  const Json judged = parse_json(said.out, "row");
+  EXPECT_EQ(judged["pairs"], 3);
+  EXPECT_GT(judged["ratio"].get<double>(), 1.2);
+  EXPECT_EQ(judged["b"], "sh fast.sh");
+  const Record a = read_record(path("set/slow-external")), b = read_record(path("set/fast-external"));
+  EXPECT_EQ(a.launches.size(), 3u);
+  EXPECT_EQ(b.launches.size(), 3u);
+  EXPECT_LT(a.launches[0].info.start, b.launches[2].info.start) << "in turns";
+}
+
 }  // namespace
 }  // namespace tbd

@@ -1,4 +1,5 @@
-// tbd ab: two settings of one workload, launch by launch in turns.
+// tbd ab: two settings of one workload, or two programs of someone's own, launch by launch in turns.
+#include <array>
 #include <ostream>
 
 #include "analysis/compare/comparison.h"
@@ -15,6 +16,7 @@
 #include "cli/verdicts.h"
 #include "cli/workload_options.h"
 #include "record/reader.h"
+#include "runner/exec/exec.h"
 #include "runner/prepare.h"
 
 namespace tbd::cli {
@@ -49,6 +51,10 @@ class Ab final : public Command {
     cells_.declare(options);
     options.option("--a", a_, "Settings of A, such as mode=eager,threads=1 [those of the workload]");
     options.option("--b", b_, "Settings of B; as those of A: what the same setting gives twice");
+    options.option("--exec", commands_,
+                   "Twice, in place of a model: the commands of two training programs (docs/exec.md)",
+                   {.one_argument = true});
+    options.option("--step-regex", regex_, "With --exec: a line of output that ends a step, as tbd exec takes it");
     options.option("--pairs", pairs_, "Launches of each side", {.show_default = true});
     options.option("--seconds", seconds_, "Of steps in each launch, at most", {.show_default = true});
     options.option("--order", order_, "Seed of the order in which the sides take turns", {.show_default = true});
@@ -68,6 +74,8 @@ class Ab final : public Command {
       fail(ErrorKind::usage, "--difference needs more than the margin of ", margin_, ", got ", difference_);
     for (const std::string& each : fail_on_) require_known_name("outcome", each, {"slower", "faster", "undecided"});
     const RunnerSettings settings = runner_settings(context);
+    if (!commands_.empty()) return run_programs(context, settings, margin, change, format);
+    if (!regex_.empty()) fail(ErrorKind::usage, "--step-regex is of --exec");
     std::vector<Workload> sides = both_sides(context);
     for (const Workload& side : sides) require_startable(side, settings);
     RunOptions options{.effort = Effort::quick, .out = out_};
@@ -82,15 +90,10 @@ class Ab final : public Command {
     ProgressPrinter progress(context, output_.quiet);
     const std::vector<CellRun> runs = run_cells(sides, options, settings, [&](const Progress& p) { progress(p); });
     progress.clear();
-    for (const CellRun& run : runs)
-      if (run.outcome.kind != OutcomeKind::ok)
-        context.err << folder_name(run.cell) << ": " << tbd::name(run.outcome.kind) << ": " << run.outcome.reason
-                    << "\n";
     if (!output_.quiet) context.err << "records: " << options.out.string() << "\n";
     if (runs.size() < sides.size()) return kCellFailed;  // interrupted before both began
-    return print_verdict(context, runs,
-                         paired_comparison(read_record(runs[0].record), read_record(runs[1].record), margin, change),
-                         format, settings);
+    return judge(context, runs, {a_.empty() ? "as it is" : a_, b_.empty() ? "as it is" : b_}, {margin, change}, format,
+                 settings);
   }
 
  private:
@@ -104,9 +107,59 @@ class Ab final : public Command {
     return sides;
   }
 
-  int print_verdict(Context& context, const std::vector<CellRun>& runs, const PairedComparison& comparison,
-                    Format format, const RunnerSettings& settings) const {
-    const std::string a = a_.empty() ? "as it is" : a_, b = b_.empty() ? "as it is" : b_;
+  struct Sizes {
+    double margin, change;
+  };
+
+  // A line of a shell where it needs one, else its words.
+  static std::vector<std::string> words_of(const std::string& command) {
+    if (command.find_first_of("'\"\\$`|&;<>(){}*?[]~#\n") != std::string::npos) return {"/bin/sh", "-c", command};
+    std::vector<std::string> words = split(command, ' ');
+    std::erase(words, "");
+    return words;
+  }
+
+  int run_programs(Context& context, const RunnerSettings& settings, double margin, double change,
+                   Format format) const {
+    if (commands_.size() != 2) fail(ErrorKind::usage, "ab takes --exec twice, got it ", commands_.size(), " times");
+    if (cells_.any() || !a_.empty() || !b_.empty())
+      fail(ErrorKind::usage, "ab takes either a model with --a and --b, or --exec twice");
+    std::vector<ExecOptions> programs;
+    for (const std::string& command : commands_) {
+      ExecOptions& program = programs.emplace_back();
+      program.command = words_of(command);
+      if (program.command.empty()) fail(ErrorKind::usage, "--exec needs a command");
+      program.wants = {.steps = 2,
+                       .seconds = number_from(seconds_, "--seconds"),
+                       .launches = positive(pairs_, "--pairs"),
+                       .limit_seconds = 4 * number_from(seconds_, "--seconds")};
+      if (!(program.wants.seconds > 0)) fail(ErrorKind::usage, "--seconds needs a time above 0, got ", seconds_);
+      program.repeats = false;
+      program.step_regex = regex_;
+      program.repro = cat("tbd exec -- ", command);
+    }
+    note_interrupts();
+    Workload named;
+    named.model = program_name(programs[0].command);
+    const SetLock set = result_set(out_, {named});
+    for (ExecOptions& program : programs) program.out = set.set();
+    ProgressPrinter progress(context, output_.quiet);
+    const std::vector<CellRun> runs = exec_commands(
+        programs, settings, [&](const Progress& p) { progress(p); }, seed_from(order_));
+    progress.clear();
+    if (!output_.quiet) context.err << "records: " << set.set().string() << "\n";
+    return judge(context, runs, {commands_[0], commands_[1]}, {margin, change}, format, settings);
+  }
+
+  int judge(Context& context, const std::vector<CellRun>& runs, const std::array<std::string, 2>& names,
+            const Sizes& sizes, Format format, const RunnerSettings& settings) const {
+    for (const CellRun& run : runs)
+      if (run.outcome.kind != OutcomeKind::ok)
+        context.err << run.record.filename().string() << ": " << tbd::name(run.outcome.kind) << ": "
+                    << run.outcome.reason << "\n";
+    const PairedComparison comparison =
+        paired_comparison(read_record(runs[0].record), read_record(runs[1].record), sizes.margin, sizes.change);
+    const auto& [a, b] = names;
     print_sentences(context, {paired_sentence(comparison, a, b)}, format);
     std::vector<Table> tables = {paired_table(comparison, a, b)};
     if (every_pair_) tables.push_back(pairs_table(comparison));
@@ -120,7 +173,8 @@ class Ab final : public Command {
 
   WorkloadOptions cells_;
   std::string a_, b_, pairs_ = "20", seconds_ = "5", order_ = "1", margin_ = "2%", difference_ = "5%", out_;
-  std::vector<std::string> fail_on_;
+  std::string regex_;
+  std::vector<std::string> fail_on_, commands_;
   bool every_pair_ = false;
   OutputOptions output_;
 };

@@ -110,6 +110,21 @@ TEST_F(CompareCommand, AbRefusesWhatMakesNoSense) {
   }
 }
 
+TEST_F(CompareCommand, AbOfProgramsTakesTwo) {
+  const auto refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "ab");
+    const Said said = said_by(arguments);
+    EXPECT_EQ(said.code, kBadUsage);
+    return said.err;
+  };
+  EXPECT_THAT(refused({"--exec", "a"}), HasSubstr("--exec twice"));
+  EXPECT_THAT(refused({"--exec", "a", "--exec", ""}), HasSubstr("needs a command"));
+  EXPECT_THAT(refused({"resnet50", "--exec", "a", "--exec", "b"}), HasSubstr("either a model"));
+  EXPECT_THAT(refused({"--exec", "a", "--exec", "b", "--b", "mode=graph"}), HasSubstr("either a model"));
+  EXPECT_THAT(refused({"--exec", "a", "--exec", "b", "--seconds", "0"}), HasSubstr("--seconds"));
+  EXPECT_THAT(refused({"resnet50", "--step-regex", "x"}), HasSubstr("is of --exec"));
+}
+
 TEST_F(CompareCommand, HistoryNamesTheFirstBadRecord) {
   std::vector<std::string> arguments = {"history"};
   for (int day = 10; day < 18; ++day)

@@ -2,8 +2,10 @@
 
 #include <ostream>
 
+#include "analysis/fit.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/report_files.h"
 #include "cli/workload_options.h"
 
@@ -27,7 +29,10 @@ double fraction_from(const std::string& text, std::string_view option) {
 
 void print_sentences(Context& context, const std::vector<std::string>& sentences, Format format) {
   if (format != Format::text && format != Format::markdown) return;
-  for (const std::string& each : sentences) context.out << (format == Format::markdown ? "- " : "") << each << "\n";
+  for (const std::string& each : sentences)
+    for (const std::string& line :
+         wrap(cat(format == Format::markdown ? "- " : "", each), format == Format::text ? context.width : kUnbounded))
+      context.out << line << "\n";
   if (!sentences.empty()) context.out << "\n";
 }
 

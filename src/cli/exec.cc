@@ -48,7 +48,8 @@ class ExecCommand final : public Command {
     const SetLock set = result_set(out_, {named});
     options.out = set.set();
     ProgressPrinter progress(context, output_.quiet);
-    const std::vector<CellRun> runs = {exec_command(options, settings, [&](const Progress& p) { progress(p); })};
+    const std::vector<CellRun> runs =
+        exec_commands(std::span(&options, 1), settings, [&](const Progress& p) { progress(p); });
     progress.clear();
     print_runs(context, runs, format);
     if (!output_.quiet) context.err << "record: " << runs[0].record.string() << "\n";

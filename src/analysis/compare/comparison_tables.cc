@@ -109,18 +109,21 @@ std::vector<std::string> comparison_sentences(const RowComparison& comparison) {
 
 Table verdict_table(const RowComparison& comparison) {
   Table table{.title = "B against A"};
-  table.columns = {{"workload", "workload"},
-                   {"a", "A, units/s", Unit::per_second},
-                   {"b", "B, units/s", Unit::per_second},
-                   {"ratio", "B / A"},
-                   {"ratio_low", "from"},
-                   {"ratio_high", "to"},
-                   {"verdict", "verdict"},
-                   {"launches_a", "launches A", Unit::count},
-                   {"launches_b", "B", Unit::count},
-                   {"seen", "would see", Unit::fraction},
-                   {"launches_to_find", cat("launches for ", option_share(comparison.options.change)), Unit::count},
-                   {"counters", "counters"}};
+  table.columns = {{.key = "workload", .title = "workload", .drop = 0},
+                   {.key = "a", .title = "A, units/s", .unit = Unit::per_second, .drop = 3},
+                   {.key = "b", .title = "B, units/s", .unit = Unit::per_second, .drop = 3},
+                   {.key = "ratio", .title = "B / A", .drop = 0},
+                   {.key = "ratio_low", .title = "from", .drop = 0},
+                   {.key = "ratio_high", .title = "to", .drop = 0},
+                   {.key = "verdict", .title = "verdict", .drop = 0},
+                   {.key = "launches_a", .title = "launches A", .unit = Unit::count, .drop = 5},
+                   {.key = "launches_b", .title = "B", .unit = Unit::count, .drop = 5},
+                   {.key = "seen", .title = "would see", .unit = Unit::fraction, .drop = 2},
+                   {.key = "launches_to_find",
+                    .title = cat("launches for ", option_share(comparison.options.change)),
+                    .unit = Unit::count,
+                    .drop = 4},
+                   {.key = "counters", .title = "counters", .drop = 1}};
   for (const RowPair& pair : comparison.pairs) {
     std::vector<TableCell> row = {pair.a->label()};
     if (!pair.result) {

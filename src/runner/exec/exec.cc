@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "base/error.h"
@@ -20,6 +21,7 @@
 #include "measure/host_sampler.h"
 #include "measure/host_use.h"
 #include "runner/launch_schedule.h"
+#include "runner/plan.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -304,42 +306,34 @@ void set_aside(const fs::path& folder, LaunchInfo& launch) {
   fs::rename(from, launches / launch.folder_name());
 }
 
-// The launches of one command, one after the other.
-class ExecRun {
+// One command while it is measured: its record, and the time of its launches so far.
+class CommandRun {
  public:
-  ExecRun(const ExecOptions& options, const RunnerSettings& settings, const ProgressSink& progress)
+  CommandRun(const ExecOptions& options, const RunnerSettings& settings)
       : options_(options),
         settings_(settings),
-        progress_(progress),
         run_(run_info(options, settings)),
         folder_(free_folder(options.out, run_.workload.model)),
         record_(folder_, run_),
         schedule_({Pass::kClean}, options.effort, options.wants.launches,
-                  time_limits(options.effort, options.wants.launches, std::nullopt, std::nullopt), began_) {}
+                  time_limits(options.effort, options.wants.launches, std::nullopt, std::nullopt), now_seconds()) {}
 
-  CellRun run() {
-    Outcome outcome;
-    for (number_ = 1; number_ <= options_.wants.launches && outcome.kind == OutcomeKind::ok; ++number_)
-      outcome = launch();
-    tell("done", 0, outcome.reason);
-    record_.finish(run_, outcome);
-    return {.cell = run_.workload, .outcome = outcome, .record = folder_};
-  }
+  std::string name() const { return folder_.filename().string(); }
+  bool is_over() const { return outcome_.kind != OutcomeKind::ok; }
+  const Outcome& outcome() const { return outcome_; }
 
- private:
   // Once more where other work disturbed it and there is time for it.
-  Outcome launch() {
-    for (;;) {
+  void launch(int64_t number, const CommandLaunchSink& sink) {
+    for (bool again = true; again;) {
       const double began = now_seconds();
-      CommandLaunch launch =
-          run_command_launch(options_, number_, settings_, record_,
-                             [this](const std::string& stage, int64_t steps) { tell(stage, steps, ""); });
+      CommandLaunch launch = run_command_launch(options_, number, settings_, record_, sink);
       launch.info.environment_hash = environment_hash(run_.environment);
+      outcome_ = launch.info.outcome;
       const double last = now_seconds() - began;
       measured_ += last;
-      const Turn turn{.workload = 0, .pass = Pass::kClean, .number = number_};
-      const bool again = options_.repeats && repeated_ < options_.wants.launches && launch.disturbed &&
-                         launch.info.outcome.kind == OutcomeKind::ok && schedule_.may_repeat(turn, measured_, last);
+      const Turn turn{.workload = 0, .pass = Pass::kClean, .number = number};
+      again = options_.repeats && repeated_ < options_.wants.launches && launch.disturbed && !is_over() &&
+              schedule_.may_repeat(turn, measured_, last);
       if (again) {
         set_aside(folder_, launch.info);
         ++repeated_;
@@ -347,35 +341,73 @@ class ExecRun {
       learn(launch, run_);
       record_.update(run_);
       record_.end_launch(launch.info);
-      if (!again) return launch.info.outcome;
     }
   }
+  CellRun finish() {
+    record_.finish(run_, outcome_);
+    return {.cell = run_.workload, .outcome = outcome_, .record = folder_};
+  }
 
+ private:
+  const ExecOptions& options_;
+  const RunnerSettings& settings_;
+  RunInfo run_;
+  const fs::path folder_;
+  RecordWriter record_;
+  LaunchSchedule schedule_;
+  Outcome outcome_;
+  int64_t repeated_ = 0;
+  double measured_ = 0;
+};
+
+// The launches of several commands, which take turns.
+class ExecRun {
+ public:
+  ExecRun(std::span<const ExecOptions> commands, const RunnerSettings& settings, const ProgressSink& progress)
+      : launches_(commands.front().wants.launches), progress_(progress) {
+    for (const ExecOptions& each : commands) runs_.push_back(std::make_unique<CommandRun>(each, settings));
+  }
+
+  std::vector<CellRun> run(std::optional<uint64_t> pair_seed) {
+    std::vector<int64_t> numbers(runs_.size());
+    for (const size_t at : launch_order(runs_.size(), launches_, pair_seed)) {
+      CommandRun& run = *runs_[at];
+      number_ = ++numbers[at];
+      at_ = at;
+      if (run.is_over()) continue;
+      run.launch(number_, [this](const std::string& stage, int64_t steps) { tell(stage, steps, ""); });
+      if (number_ == launches_ || run.is_over()) tell("done", 0, run.outcome().reason);
+      if (run.outcome().kind == OutcomeKind::interrupted) break;
+    }
+    std::vector<CellRun> out;
+    for (const auto& run : runs_) out.push_back(run->finish());
+    return out;
+  }
+
+ private:
   void tell(const std::string& stage, int64_t steps, const std::string& note) {
     const double now = now_seconds();
     if (!progress_ || (stage == stage_ && now - told_ < 1)) return;
     stage_ = stage;
     told_ = now;
-    progress_({.cells = 1,
-               .name = folder_.filename().string(),
-               .launch = std::min(number_, options_.wants.launches),
-               .launches = options_.wants.launches,
+    progress_({.cell = at_,
+               .cells = runs_.size(),
+               .name = runs_[at_]->name(),
+               .launch = number_,
+               .launches = launches_,
                .stage = stage,
                .steps = steps,
                .elapsed_seconds = now - began_,
                .note = note});
   }
 
-  const ExecOptions& options_;
-  const RunnerSettings& settings_;
+  const int64_t launches_;
   const ProgressSink& progress_;
-  RunInfo run_;
-  const fs::path folder_;
-  RecordWriter record_;
+  std::vector<std::unique_ptr<CommandRun>> runs_;
   const double began_ = now_seconds();
-  LaunchSchedule schedule_;
-  int64_t number_ = 1, repeated_ = 0;
-  double measured_ = 0, told_ = 0;
+  size_t at_ = 0;
+  int64_t number_ = 1;
+  double told_ = 0;
   std::string stage_;
 };
 
@@ -404,10 +436,13 @@ CommandLaunch run_command_launch(const ExecOptions& options, int64_t number, con
   return launch;
 }
 
-CellRun exec_command(const ExecOptions& options, const RunnerSettings& settings, const ProgressSink& progress) {
-  program_file({.argv = options.command, .environment = settings.environment});
-  if (!options.step_regex.empty()) LineMatcher matcher(options.step_regex);
-  return ExecRun(options, settings, progress).run();
+std::vector<CellRun> exec_commands(std::span<const ExecOptions> commands, const RunnerSettings& settings,
+                                   const ProgressSink& progress, std::optional<uint64_t> pair_seed) {
+  for (const ExecOptions& each : commands) {
+    program_file({.argv = each.command, .environment = settings.environment});
+    if (!each.step_regex.empty()) LineMatcher matcher(each.step_regex);
+  }
+  return ExecRun(commands, settings, progress).run(pair_seed);
 }
 
 }  // namespace tbd

@@ -44,7 +44,9 @@ CommandLaunch run_command_launch(const ExecOptions& options, int64_t number, con
 // program. What a record calls the model.
 std::string program_name(std::span<const std::string> command);
 
-// All launches. Throws Error(usage, not_found) before anything is written when the command cannot be started.
-CellRun exec_command(const ExecOptions& options, const RunnerSettings& settings, const ProgressSink& progress);
+// All launches of all commands, as many of each as the first wants, which take turns; with a seed in pairs
+// (RunOptions). Throws Error(usage, not_found) before anything is written when a command cannot be started.
+std::vector<CellRun> exec_commands(std::span<const ExecOptions> commands, const RunnerSettings& settings,
+                                   const ProgressSink& progress, std::optional<uint64_t> pair_seed = {});
 
 }  // namespace tbd
