@@ -370,7 +370,7 @@ TEST_F(Copies, OfWhichAWorkerDiesAreAFailedRowThatNamesIt) {
   EXPECT_EQ(ended(seat).code, 3);
   ASSERT_EQ(records().size(), 1u);
   EXPECT_THAT(records()[0].run.outcome.reason,
-              ContainsRegex("rank 1 of 2, in step [0-9]+: the worker of pytorch on .* was killed by signal 9"));
+              ContainsRegex("rank 1 of 2, (in|after) step [0-9]+: the worker of pytorch on .* was killed by signal 9"));
 }
 
 TEST_F(Copies, EndWithTheirRunner) {

@@ -565,7 +565,7 @@ TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {
   EXPECT_TRUE(killed);
   EXPECT_EQ(record.run.outcome.kind, OutcomeKind::failed);
   EXPECT_THAT(record.run.outcome.reason,
-              ContainsRegex("rank 1 of 2, in step [0-9]+: the worker of pytorch was killed by"
+              ContainsRegex("rank 1 of 2, (in|after) step [0-9]+: the worker of pytorch was killed by"
                             " signal 9"));
   EXPECT_GE(record.launches.at(0).steps.size(), 3u) << "steps of all ranks before it";
   for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
