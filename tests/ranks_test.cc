@@ -107,7 +107,8 @@ class RanksTogether : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(verdict.passed()) << to_json(verdict).dump(1);
     ASSERT_EQ(verdict.gates.size(), 1u);
     EXPECT_GT(verdict.gates.front().compared, 50);
-    if (world == 2 && GetParam() == "pytorch") {
+    // Of shares a norm over all gradients is summed share by share, in another order.
+    if (world == 2 && GetParam() == "pytorch" && exchange == ExchangeMode::kAllReduce) {
       EXPECT_EQ(verdict.gates.front().worst->error, 0) << "two summands have one sum";
     }
   }
