@@ -208,13 +208,22 @@ std::string rerun(const Family& family, const Lead& pair, int64_t launches) {
   return with_option(command, "launches", cat(launches));
 }
 
+// The command that measures both sides in turns, so that what disturbs one disturbs the other.
+std::string in_turns(const Family& family, const Lead& pair) {
+  if (family.differs.empty()) return rerun(family, pair, 5);
+  const std::string& axis = family.differs;
+  std::string command = with_option(as_command(pair.leader->workload, "ab"), "effort", "");
+  if (axis == "framework") command = for_frameworks(family, command, pair.leader->workload.framework);
+  return cat(command, " --b ", axis, "=", find_axis(axis)->value(pair.other->workload));
+}
+
 // "tensorflow over pytorch: 0.91 to 1.64, undecided. ...", and what would decide it.
 Answer undecided(const Family& family, const Lead& pair) {
   const Ratio& launches = pair.comparison.ratio;
   const std::string interval = range(pair.ratio.low, pair.ratio.high);
   std::string text = cat("Undecided: ", own_name(family, *pair.leader), " over ", own_name(family, *pair.other), ", ",
                          interval.empty() ? significant(pair.ratio.value.value_or(0)) : interval, " times");
-  if (!pair.unlike.empty()) return {cat(text, ": ", pair.unlike, "."), rerun(family, pair, 5)};
+  if (!pair.unlike.empty()) return {cat(text, ": ", pair.unlike, "."), in_turns(family, pair)};
   if (pair.launches() < 2)
     return {cat(text, " by one launch, which does not tell how much launches differ; ", kFewestForVerdict, " of each",
                 duration(pair, kFewestForVerdict), ", do."),

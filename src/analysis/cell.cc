@@ -256,7 +256,7 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b) {
   for (const CellResult* each : {&a, &b})
     if (each->judgement.grade == name(Grade::disturbed))
       return cat(each->workload.framework, " was disturbed (", each->judgement.grade_reason,
-                 "): measure both again in one run on a quieter machine, or with --launches 5");
+                 "): measure both again in turns (tbd ab), which a busy machine bears, or on a quieter one");
   if (a.basis == b.basis) return "";
   const CellResult& whole = a.basis == Basis::total ? a : b;
   return cat("nothing tells disturbed steps of ", whole.workload.framework,

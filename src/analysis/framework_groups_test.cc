@@ -245,7 +245,7 @@ TEST(Answers, OfDisturbedRowsAreUndecidedWithTheirInterval) {
   const std::vector<Answer> out = answers(given);
   EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: Undecided: mxnet over pytorch, 1."));
   EXPECT_THAT(out[0].text, HasSubstr("mxnet was disturbed (other work 60 %): measure both again"));
-  EXPECT_THAT(out[0].command, HasSubstr("--framework mxnet,pytorch --batch 8 --effort quick --launches 5"));
+  EXPECT_EQ(out[0].command, "tbd ab resnet50 --framework mxnet --batch 8 --b framework=pytorch");
 }
 
 TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
