@@ -200,7 +200,7 @@ class Worlds {
   World world(RankPlace place, double timeout_seconds = 20) const {
     return {.place = place,
             .store = store_,
-            .ports = ports_,
+            .ports = {ports_.begin(), ports_.begin() + place.world},
             .timeout_seconds = timeout_seconds,
             .bucket_bytes = 256};  // several to a toy
   }

@@ -178,6 +178,7 @@ class Collectives final : public Exchange {
 std::unique_ptr<Exchange> start_exchange(const World& world, const SessionSettings& settings) {
   require(std::ssize(world.ports) == world.place.world, "tensorflow needs the ports of ", world.place.world,
           " ranks, got ", world.ports.size());
+  (void)type_of(world.wire, DType::f32);  // what it cannot do it says before it meets the others
   return std::make_unique<Collectives>(world, settings);
 }
 
