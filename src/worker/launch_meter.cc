@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/json_value.h"
 #include "measure/cores.h"
 #include "measure/host_use.h"
 
@@ -19,13 +20,8 @@ void LaunchMeter::report(Json& launch) const {
   if (end_ && end_->peak_rss_bytes) launch["peak_rss_bytes"] = *end_->peak_rss_bytes;
   if (!begin_ || !end_) return;
   const HostDelta delta = difference(*begin_, *end_);
-  const HostUse use = host_use(delta, cores);
-  const Disturbed disturbance = disturbed(delta, use);
   Json& host = launch["host"];
-  host["delta"] = to_json(delta);
-  host["use"] = to_json(use);
-  host["disturbed"] = disturbance.reasons;
-  host["repeat"] = disturbance.level == Disturbance::repeat;
+  host = *host_of_launch(delta, cores);
   if (host_.energy().available()) host["energy_scope"] = host_.energy().scope();
   if (delta.energy_uj) launch["energy_joules"] = 1e-6 * static_cast<double>(*delta.energy_uj);
 }
