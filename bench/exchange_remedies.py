@@ -103,10 +103,11 @@ def trained(options, program, way):
         ask(workers, [{"type": "hello", "version": 1}] * RANKS)
         ask(workers, [{"type": "load", "program": program, "bindings": {"N": options.batch}, "device": "cpu",
                        "layout": "nchw", "mode": "", "precision": "fp32", "dropout": "framework", "threads": 1, "seed": 0,
-                       "capture": False, "pass": "clean", "every": way.get("every", 1),
+                       "capture": False, "pass": "clean",
                        "world": {"rank": rank, "size": RANKS, "store": os.path.join(folder, "store"), "addresses": [],
                                  "ports": [], "timeout_seconds": 60, "exchange": way.get("exchange", "all_reduce"),
-                                 "wire": way.get("wire", "same"), "bucket_bytes": 25 << 20}} for rank in range(RANKS)])
+                                 "wire": way.get("wire", "same"), "every": way.get("every", 1),
+                                 "bucket_bytes": 25 << 20}} for rank in range(RANKS)])
         before = weights_of(workers[0], folder)
         source = {"seed": 0, "path": os.path.abspath(options.data), "threads": 1, "prefetch": 3}
         ask(workers, [{"type": "run", "steps": options.steps // accumulate, "seconds": 0, "first_step": 1, "traced": False,

@@ -264,8 +264,7 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
           .mode = prepared.cell.mode,
           .threads = prepared.cell.threads,
           .seed = prepared.cell.seed,
-          .capture = capture,
-          .every = prepared.cell.every > 1 ? std::optional(prepared.cell.every) : std::nullopt};
+          .capture = capture};
 }
 
 protocol::InputPlan input_plan(const PreparedCell& prepared) {

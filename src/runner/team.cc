@@ -240,7 +240,8 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
                     std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
                 .exchange = prepared_.cell.exchange,
                 .wire = prepared_.cell.wire,
-                .bucket_bytes = prepared_.cell.bucket_bytes.value_or(kBucketBytes)};
+                .bucket_bytes = prepared_.cell.bucket_bytes.value_or(kBucketBytes),
+                .every = prepared_.cell.every};
     return worker.load(std::move(own));
   });
   require_alike(replies);

@@ -131,8 +131,6 @@ protocol::Message Worker::on(const protocol::Load& request) {
     fail(ErrorKind::unsupported, "mode ", request.mode,
          " is not among what the worker offers: ", join(texts(modes), ", "));
   if (request.pass == Pass::kTrace) counters_.emplace();
-  World world = request.world.value_or(World{});
-  world.every = request.every.value_or(1);
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,
                                   .threads = request.threads,
@@ -141,7 +139,7 @@ protocol::Message Worker::on(const protocol::Load& request) {
                                   .tf32 = request.precision == Precision::kTf32,
                                   .capture = request.capture,
                                   .seed = request.seed,
-                                  .world = world,
+                                  .world = request.world.value_or(World{}),
                                   .trace = request.pass == Pass::kTrace,
                                   .ledger = ledger_ ? &*ledger_ : nullptr,
                                   .device_memory_bytes = request.device_memory_bytes});

@@ -19,6 +19,7 @@ void fields(M& m, auto visit) {
   visit("timeout_seconds", m.timeout_seconds);
   visit("exchange", m.exchange);
   visit("wire", m.wire);
+  visit("every", m.every);
   visit("bucket_bytes", m.bucket_bytes);
 }
 
@@ -52,7 +53,6 @@ void fields(M& m, auto visit) {
   visit("pass", m.pass);
   visit("device_memory_bytes", m.device_memory_bytes);
   visit("world", m.world);
-  visit("every", m.every);
 }
 template <Is<Write> M>
 void fields(M& m, auto visit) {

@@ -38,8 +38,7 @@ struct Load {
   Pass pass = Pass::kClean;  // what the process is to measure, of HelloReply's passes
   // That the framework may take of the device's memory. A worker that limits it says so in LoadReply's settings.
   std::optional<int64_t> device_memory_bytes;
-  std::optional<World> world;    // of several ranks, each a worker of its own
-  std::optional<int64_t> every;  // World::every, the same for all; absent: 1
+  std::optional<World> world;  // of several ranks, each a worker of its own
 };
 inline constexpr const char* kDeviceMemorySetting = "device_memory_bytes";
 struct Write {  // tensors by the names of a step's files

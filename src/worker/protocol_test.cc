@@ -34,8 +34,8 @@ TEST(Protocol, EveryRequestComesBackAsItWas) {
                      .store = "s",
                      .addresses = {"10.0.0.1", "10.0.0.2"},
                      .ports = {40000, 40001},
-                     .wire = WireType::kBf16};
-  load.every = 4;
+                     .wire = WireType::kBf16,
+                     .every = 4};
   protocol::Run run;
   run.steps = 7;
   run.at_step = 3;
