@@ -10,6 +10,7 @@ namespace tbd {
 
 struct CellThroughput {
   std::vector<Throughput> launches;  // those with a step of the basis
+  std::vector<int64_t> numbers;      // of these launches
   std::optional<LaunchesThroughput> combined;
 };
 CellThroughput cell_throughput(const RunView& run, Basis basis);

@@ -49,9 +49,9 @@ bool is_setting(std::string_view field) {
          std::ranges::find(kOfProcessor, field) != std::end(kOfProcessor);
 }
 
-std::vector<double> launch_rates(const RunView& run, Basis basis) {
+std::vector<double> total_rates(const RunView& run) {
   std::vector<double> rates;
-  for (const Throughput& launch : cell_throughput(run, basis).launches) rates.push_back(launch.value);
+  for (const Throughput& launch : cell_throughput(run, Basis::total).launches) rates.push_back(launch.value);
   return rates;
 }
 
@@ -78,8 +78,8 @@ MeasuredRow row_of(const Timed& timed) {
     row.withheld = outcome.kind == OutcomeKind::ok ? throughput.reason : cat(name(outcome.kind), ": ", outcome.reason);
     return row;
   }
-  row.total = launch_rates(timed.run, Basis::total);
-  if (timed.run.basis == Basis::undisturbed) row.undisturbed = launch_rates(timed.run, Basis::undisturbed);
+  row.total = total_rates(timed.run);
+  if (timed.run.basis == Basis::undisturbed) row.undisturbed = timed.cell.launch_rates;
   return row;
 }
 

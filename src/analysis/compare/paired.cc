@@ -1,22 +1,17 @@
 #include "analysis/compare/paired.h"
 
-#include <algorithm>
 #include <map>
 
-#include "analysis/run_view.h"
+#include "analysis/throughput.h"
 #include "base/text.h"
 
 namespace tbd {
 namespace {
 
 std::map<int64_t, double> rates_by_number(const Record& record) {
+  const CellThroughput cell = cell_throughput(view(record), Basis::total);
   std::map<int64_t, double> rates;
-  const RunView run = view(record);
-  for (const LaunchView& launch : run.launches) {
-    const StepWork work = work_of(launch, Basis::total);
-    if (launch.fault.empty() && std::ranges::any_of(work.units, [](double units) { return units > 0; }))
-      rates[launch.launch->info.number] = throughput(work.times, work.units).value;
-  }
+  for (size_t i = 0; i < cell.launches.size(); ++i) rates[cell.numbers[i]] = cell.launches[i].value;
   return rates;
 }
 

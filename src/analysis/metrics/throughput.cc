@@ -159,7 +159,9 @@ CellThroughput cell_throughput(const RunView& run, Basis basis) {
     if (!launch.fault.empty()) continue;
     const StepWork work = work_of(launch, basis);
     const bool counted = std::ranges::any_of(work.units, [](double units) { return units > 0; });
-    if (counted) cell.launches.push_back(throughput(work.times, work.units));
+    if (!counted) continue;
+    cell.launches.push_back(throughput(work.times, work.units));
+    cell.numbers.push_back(launch.launch->info.number);
   }
   if (!cell.launches.empty()) cell.combined = combined(cell.launches);
   return cell;
