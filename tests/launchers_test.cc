@@ -15,7 +15,6 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "built_workers.h"
-#include "measure/cores.h"
 #include "measure/host_sampler.h"
 #include "measure/system_file.h"
 #include "measure/threading.h"
@@ -214,9 +213,7 @@ class Copies : public ::testing::Test {
  protected:
   void SetUp() override {
     settings_ = built_settings(folder_.path() / "cache");
-    if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
-      GTEST_SKIP() << "no pytorch worker is built";
-    if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+    if (const std::string why = no_two_workers(settings_); !why.empty()) GTEST_SKIP() << why;
   }
 
   std::vector<std::string> command(const std::vector<std::string>& more) const {

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "built_workers.h"
-#include "measure/cores.h"
 #include "record/reader.h"
 #include "runner/emulated_links.h"
 #include "runner/run.h"
@@ -49,9 +48,7 @@ class RanksOverALink : public ::testing::Test {
  protected:
   void SetUp() override {
     settings_ = built_settings(folder_.path() / "cache");
-    if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
-      GTEST_SKIP() << "no pytorch worker is built";
-    if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+    if (const std::string why = no_two_workers(settings_); !why.empty()) GTEST_SKIP() << why;
   }
   static std::string lacking(const char* link) {
     try {

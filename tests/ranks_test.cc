@@ -474,9 +474,7 @@ class RanksMeasured : public ::testing::Test {
  protected:
   void SetUp() override {
     settings_ = built_settings(folder_.path() / "cache");
-    if (std::ranges::none_of(settings_.workers, [](const auto& entry) { return entry.key == "pytorch"; }))
-      GTEST_SKIP() << "no pytorch worker is built";
-    if (usable_cores() < 2) GTEST_SKIP() << "two workers need two cores";
+    if (const std::string why = no_two_workers(settings_); !why.empty()) GTEST_SKIP() << why;
   }
   static Workload cell(int64_t workers) {
     return {.model = "resnet50", .config = "tiny", .batch = 4, .threads = 1, .workers = workers};
