@@ -13,6 +13,7 @@ import argparse
 import array
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -123,6 +124,17 @@ def distance(a, b):
     return sum((x - y) ** 2 for x, y in zip(a, b)) ** 0.5
 
 
+def gain_of(row, usual):
+    """With its interval: those of both rows add in quadrature on a log scale."""
+    if not row["throughput"] or not usual["throughput"]:
+        return ""
+    gain = row["throughput"] / usual["throughput"]
+    if None in (row["throughput_low"], usual["throughput_low"]):
+        return f"{gain:.2f}"
+    half = math.hypot(*(math.log(each["throughput_high"] / each["throughput_low"]) / 2 for each in (row, usual)))
+    return f"{gain:.2f} ({gain * math.exp(-half):.2f} to {gain * math.exp(half):.2f})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tbd", required=True)
@@ -152,8 +164,7 @@ def main():
         cells = []
         for link in links:
             row, usual = rows[link, name], rows[link, BASE]
-            gain = row["throughput"] / usual["throughput"] if row["throughput"] and usual["throughput"] else None
-            cells += [f"{row['throughput']:.1f}" if row["throughput"] else row["outcome"], f"{gain:.2f}" if gain else "",
+            cells += [f"{row['throughput']:.1f}" if row["throughput"] else row["outcome"], gain_of(row, usual),
                       f"{row['link_bytes']:.3g}" if row["link_bytes"] else ""]
         _, after, losses = trained(options, program, way)
         last = losses[-max(1, len(losses) // 8):]
