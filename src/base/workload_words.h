@@ -94,6 +94,40 @@ inline const WireType WireType::kSame{"same"}, WireType::kBf16{"bf16"}, WireType
     WireType::kLowRank1{"low_rank_1"}, WireType::kLowRank2{"low_rank_2"}, WireType::kLowRank4{"low_rank_4"};
 inline const std::vector<WireType> WireType::kKnown = {kSame, kBf16, kFp16, kLowRank1, kLowRank2, kLowRank4};
 
+// What gives a worker's process its memory (docs/methodology.md): the C library as it is (stock); the same, told to
+// keep what is freed instead of giving it back to the kernel (kept); or a library that takes its place.
+struct Allocator : Word<Allocator> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "allocator";
+  static const Allocator kStock, kKept, kJemalloc, kMimalloc, kTcmalloc;
+  static const std::vector<Allocator> kKnown;
+};
+inline const Allocator Allocator::kStock{"stock"}, Allocator::kKept{"kept"}, Allocator::kJemalloc{"jemalloc"},
+    Allocator::kMimalloc{"mimalloc"}, Allocator::kTcmalloc{"tcmalloc"};
+inline const std::vector<Allocator> Allocator::kKnown = {kStock, kKept, kJemalloc, kMimalloc, kTcmalloc};
+
+// How idle compute threads wait: they sleep at once; they spin, for the fastest barriers on cores that nobody else
+// uses; or as the framework's runtime has it.
+struct WaitPolicy : Word<WaitPolicy> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "waiting policy";
+  static const WaitPolicy kPassive, kActive, kFramework;
+  static const std::vector<WaitPolicy> kKnown;
+};
+inline const WaitPolicy WaitPolicy::kPassive{"passive"}, WaitPolicy::kActive{"active"},
+    WaitPolicy::kFramework{"framework"};
+inline const std::vector<WaitPolicy> WaitPolicy::kKnown = {kPassive, kActive, kFramework};
+
+// What is bound to cores: the process, to a set of them, or each of its compute threads to one of its own.
+struct Affinity : Word<Affinity> {
+  using Word::Word;
+  static constexpr std::string_view kWhat = "affinity";
+  static const Affinity kProcess, kThread;
+  static const std::vector<Affinity> kKnown;
+};
+inline const Affinity Affinity::kProcess{"process"}, Affinity::kThread{"thread"};
+inline const std::vector<Affinity> Affinity::kKnown = {kProcess, kThread};
+
 // What a launch measures: docs/profile.md, Passes. `train` is what a training to a result leaves: no pass to ask for.
 struct Pass : Word<Pass> {
   using Word::Word;

@@ -54,11 +54,11 @@ void set_counts(ThreadPlan& plan) {
 
 // GOMP_SPINCOUNT is GNU's runtime, KMP_BLOCKTIME (milliseconds) Intel's and LLVM's; OMP_WAIT_POLICY both read.
 void set_waiting(ThreadPlan& plan) {
-  if (plan.wait == WaitPolicy::passive) {
+  if (plan.wait == WaitPolicy::kPassive) {
     plan.environment["OMP_WAIT_POLICY"] = "PASSIVE";
     plan.environment["GOMP_SPINCOUNT"] = "0";
     plan.environment["KMP_BLOCKTIME"] = "0";
-  } else if (plan.wait == WaitPolicy::active) {
+  } else if (plan.wait == WaitPolicy::kActive) {
     plan.environment["OMP_WAIT_POLICY"] = "ACTIVE";
     plan.environment["GOMP_SPINCOUNT"] = "INFINITY";
     plan.environment["KMP_BLOCKTIME"] = "INFINITE";
@@ -67,9 +67,9 @@ void set_waiting(ThreadPlan& plan) {
 
 // OpenMP's own binding ties the main thread to one core, and every thread that it starts later (loaders, inter-op)
 // inherits that core: so it is off unless asked for.
-void set_binding(ThreadPlan& plan, bool pin_each) {
+void set_binding(ThreadPlan& plan, const Affinity& affinity) {
   plan.unset = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET"};
-  if (!pin_each) {
+  if (affinity == Affinity::kProcess) {
     plan.environment["OMP_PROC_BIND"] = "FALSE";
     plan.unset.push_back("OMP_PLACES");
     return;
@@ -83,25 +83,6 @@ void set_binding(ThreadPlan& plan, bool pin_each) {
 }
 
 }  // namespace
-
-std::string_view name(WaitPolicy policy) {
-  switch (policy) {
-    case WaitPolicy::passive:
-      return "passive";
-    case WaitPolicy::active:
-      return "active";
-    case WaitPolicy::framework:
-      return "framework";
-  }
-  fail(ErrorKind::internal, "a waiting policy has no name");
-}
-
-WaitPolicy wait_policy_from(std::string_view text) {
-  const std::vector<std::string> names = {"passive", "active", "framework"};
-  for (const WaitPolicy policy : {WaitPolicy::passive, WaitPolicy::active, WaitPolicy::framework})
-    if (name(policy) == text) return policy;
-  fail(ErrorKind::usage, unknown_name("waiting policy", text, names));
-}
 
 ThreadPlan plan_threads(const ThreadRequest& request) {
   if (request.threads && *request.threads < 1)
@@ -118,7 +99,7 @@ ThreadPlan plan_threads(const ThreadRequest& request) {
     plan.warnings.push_back(cat(plan.threads, " threads on ", physical, " physical cores: some share a core"));
   set_counts(plan);
   set_waiting(plan);
-  set_binding(plan, request.pin_each);
+  set_binding(plan, request.affinity);
   return plan;
 }
 
@@ -158,7 +139,7 @@ Json to_json(const ThreadPlan& plan) {
              return cores;
            }())},
           {"pinning", plan.pinning.empty() ? Json(nullptr) : Json(plan.pinning)},
-          {"wait_policy", name(plan.wait)},
+          {"wait_policy", plan.wait},
           {"environment", plan.environment},
           {"unset", plan.unset},
           {"warnings", plan.warnings}};

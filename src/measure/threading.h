@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/workload_words.h"
 
 namespace tbd {
-
-enum class WaitPolicy {
-  passive,    // idle threads sleep at once
-  active,     // idle threads spin: fastest barriers, only on cores that nobody else uses
-  framework,  // nothing is set: the runtime's own habit
-};
-std::string_view name(WaitPolicy policy);
-WaitPolicy wait_policy_from(std::string_view name);  // throws Error(usage) with the nearest name
 
 // A core as the scheduler sees it; equal `physical` marks SMT siblings.
 struct LogicalCpu {
@@ -30,15 +23,15 @@ struct ThreadRequest {
   std::optional<int64_t> threads;   // nullopt: one for each physical core that the limits allow
   std::vector<LogicalCpu> allowed;  // the affinity mask
   double usable_cores = 1;          // min(affinity mask, cgroup quota)
-  WaitPolicy wait = WaitPolicy::passive;
-  bool pin_each = false;  // bind each compute thread to a core of its own (else: the process to its set of cores)
+  WaitPolicy wait = WaitPolicy::kPassive;
+  Affinity affinity = Affinity::kProcess;
 };
 
 struct ThreadPlan {
   int64_t threads = 1;       // intra-op compute threads
   std::vector<int> cores;    // the process is bound to these, before it starts: physical cores first, then siblings
   std::vector<int> pinning;  // compute thread i runs on pinning[i]; empty unless each is bound
-  WaitPolicy wait = WaitPolicy::passive;
+  WaitPolicy wait = WaitPolicy::kPassive;
   std::map<std::string, std::string> environment;  // to set for the worker, on top of what it inherits
   std::vector<std::string> unset;                  // variables to remove: they would override the plan
   std::vector<std::string> warnings;               // "8 threads on 2 usable cores"

@@ -58,15 +58,15 @@ TEST(Threading, SetsTheWaitPolicyOfEveryRuntime) {
   EXPECT_EQ(passive.at("OMP_WAIT_POLICY"), "PASSIVE");
   EXPECT_EQ(passive.at("GOMP_SPINCOUNT"), "0");
   EXPECT_EQ(passive.at("KMP_BLOCKTIME"), "0");
-  const auto active = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::active}).environment;
+  const auto active = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::kActive}).environment;
   EXPECT_EQ(active.at("OMP_WAIT_POLICY"), "ACTIVE");
-  const auto own = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::framework}).environment;
+  const auto own = plan_threads({.allowed = smt(), .usable_cores = 8, .wait = WaitPolicy::kFramework}).environment;
   EXPECT_EQ(own.count("OMP_WAIT_POLICY"), 0u);
 }
 
 TEST(Threading, PinsThreadsToCoresRoundRobin) {
   const ThreadPlan plan =
-      plan_threads({.threads = 3, .allowed = {{4, 4}, {6, 6}}, .usable_cores = 2, .pin_each = true});
+      plan_threads({.threads = 3, .allowed = {{4, 4}, {6, 6}}, .usable_cores = 2, .affinity = Affinity::kThread});
   EXPECT_THAT(plan.pinning, ElementsAre(4, 6, 4));
   EXPECT_EQ(plan.environment.at("OMP_PLACES"), "{4},{6},{4}");
   EXPECT_EQ(plan.environment.at("OMP_PROC_BIND"), "TRUE");
@@ -80,8 +80,6 @@ TEST(Threading, VariablesThatWouldOverrideThePlanAreRemoved) {
 TEST(Threading, BadRequestsAreRefused) {
   EXPECT_THROW(plan_threads({.threads = 0, .allowed = smt()}), Error);
   EXPECT_THROW(plan_threads({}), Error);
-  EXPECT_THROW(wait_policy_from("pasive"), Error);
-  EXPECT_EQ(wait_policy_from("active"), WaitPolicy::active);
 }
 
 // The processors of each share.

@@ -25,9 +25,10 @@ struct LabelPart {
 
 // Members of a workload W, of one type each.
 template <class W, class... More>
-using MemberOf = std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*,
-                              Precision W::*, Device W::*, Link W::*, ImageLayout W::*, Mode W::*, InputMode W::*,
-                              DropoutMode W::*, ExchangeMode W::*, WireType W::*, More...>;
+using MemberOf =
+    std::variant<std::string W::*, int64_t W::*, uint64_t W::*, std::optional<int64_t> W::*, Precision W::*,
+                 Device W::*, Link W::*, ImageLayout W::*, Mode W::*, InputMode W::*, DropoutMode W::*,
+                 ExchangeMode W::*, WireType W::*, Allocator W::*, WaitPolicy W::*, Affinity W::*, More...>;
 
 struct Axis {
   using Member = MemberOf<Workload>;

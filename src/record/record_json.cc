@@ -46,6 +46,8 @@ void fields(T& workload, auto visit) {
     visit(key.c_str(), Later{workload.*member});
   };
   for (const Field& each : fields()) std::visit([&](auto member) { visit_one(each, member); }, each.member);
+  if constexpr (!std::is_const_v<T>)  // so it was called while there was no other
+    if (workload.allocator == Allocator("framework")) workload.allocator = Allocator::kStock;
 }
 template <Is<ModelCard> T>
 void fields(T& card, auto visit) {

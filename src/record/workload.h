@@ -32,6 +32,9 @@ struct Workload {
   Mode mode;                            // empty: the framework's usual one
   InputMode input_mode = InputMode::kResident;
   DropoutMode dropout = DropoutMode::kFramework;
+  Allocator allocator = Allocator::kStock;
+  WaitPolicy wait = WaitPolicy::kPassive;
+  Affinity affinity = Affinity::kProcess;
   std::string data;                            // a dataset folder; empty: synthetic
   uint64_t seed = 0;                           // of weights, order and augmentation
   std::optional<int64_t> memory_budget_bytes;  // for the worker's data, enforced; absent: the machine's memory
@@ -44,7 +47,6 @@ struct Workload {
 struct MeasuredWorkload : Workload {
   std::string model_hash, lowered_hash;
   std::string framework_version;
-  std::string allocator = "framework";
   int64_t samples_per_step = 0;          // samples that one step trains on: batch * repeats * accumulation * workers
   std::string unit;                      // of throughput, per second: "images", "tokens"
   std::string effort = "quick";          // smoke, quick, publish

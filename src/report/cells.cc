@@ -74,7 +74,6 @@ std::vector<std::string> parts(const ReportCell& cell, const std::vector<std::st
   for (const std::string_view name : kNamed) {
     out.push_back(axis_part(*find_axis(name), w));
     if (name == "framework") out.push_back(w.framework_version);
-    if (name == "layout") out.push_back(w.allocator == "framework" ? "" : w.allocator);
   }
   for (const Axis& axis : axes())
     if (axis.tells_apart && !axis.key.empty() && std::ranges::find(kNamed, axis.name) == std::end(kNamed))

@@ -87,9 +87,9 @@ Table record_table(std::span<const ReportCell> cells) {
   for (const ReportCell& cell : cells) {
     const RunInfo& run = cell.record->run;
     const MeasuredWorkload& w = run.workload;
-    table.rows.push_back({cell.label, run.created, run.tool, w.mode.text(), w.layout.text(), w.allocator, w.threads,
-                          tbd::cell(run.verified), w.model_hash.substr(0, 12), cell.record->hash.substr(0, 12),
-                          w.repro});
+    table.rows.push_back({cell.label, run.created, run.tool, w.mode.text(), w.layout.text(), w.allocator.text(),
+                          w.threads, tbd::cell(run.verified), w.model_hash.substr(0, 12),
+                          cell.record->hash.substr(0, 12), w.repro});
   }
   return table;
 }

@@ -26,7 +26,6 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
       w.input_mode.text(),
       w.framework_version,
       w.layout.text(),
-      w.allocator == "framework" ? "" : w.allocator,
       cat(w.threads, " threads"),
       w.optimizer,
       w.dropout.text(),

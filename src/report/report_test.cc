@@ -372,10 +372,11 @@ TEST(Report, HostileNamesStayText) {
   const std::string hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
   Record record = sample_record();
   MeasuredWorkload& w = record.run.workload;
-  for (std::string* s : {&w.model, &w.config, &w.framework, &w.framework_version, &w.allocator, &w.unit, &w.optimizer,
-                         &w.repro, &w.model_hash})
+  for (std::string* s :
+       {&w.model, &w.config, &w.framework, &w.framework_version, &w.unit, &w.optimizer, &w.repro, &w.model_hash})
     *s = hostile;
   w.mode = Mode(hostile);
+  w.allocator = Allocator(hostile);
   w.device = Device(hostile);
   w.precision = Precision(hostile);
   w.layout = ImageLayout(hostile);

@@ -59,7 +59,10 @@ void require_readable(const std::string& folder) {
 }
 
 ThreadRequest threads_wanted(const Workload& cell) {
-  ThreadRequest request{.allowed = logical_cpus(allowed_cpus()), .usable_cores = usable_cores()};
+  ThreadRequest request{.allowed = logical_cpus(allowed_cpus()),
+                        .usable_cores = usable_cores(),
+                        .wait = cell.wait,
+                        .affinity = cell.affinity};
   if (cell.threads > 0) request.threads = cell.threads;
   return request;
 }
@@ -76,7 +79,7 @@ int64_t workers_of_machine(const Workload& cell, const RunnerSettings& settings)
 // Of several workers, each one's cores. On hosts: of those of one host.
 std::vector<ThreadRequest> shares_of_workers(const Workload& cell, const RunnerSettings& settings) {
   const ThreadRequest request = threads_wanted(cell);
-  if (settings.seats) return shares_of_seats(settings.seats->facts(cell.workers), request.threads);
+  if (settings.seats) return shares_of_seats(settings.seats->facts(cell.workers), request);
   return equal_shares(request, workers_of_machine(cell, settings));
 }
 
@@ -93,6 +96,14 @@ void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
   prepared.threads = plan_threads(shares.front());
   if (settings.seats ? !settings.seats->are_together(prepared.cell.workers) : !settings.hosts.empty()) return;
   for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
+}
+
+// Whether a setting is not the default of the framework or of this program that people know how to leave: such rows are
+// never ranked against those of the default.
+bool is_tuned(const Workload& cell) {
+  const Workload stock;
+  return cell.mode == Mode::kEagerOnednn || cell.allocator != stock.allocator || cell.wait != stock.wait ||
+         cell.affinity != stock.affinity;
 }
 
 // What several workers cannot do yet.
@@ -249,7 +260,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
   run.train_flops = cell.workers * (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
-  if (prepared.cell.mode == Mode::kEagerOnednn) run.flags.push_back("tuned");
+  if (is_tuned(prepared.cell)) run.flags.push_back("tuned");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }

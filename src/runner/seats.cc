@@ -84,10 +84,12 @@ SeatFacts seat_facts_from(const std::string& line) {
   return facts;
 }
 
-std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, std::optional<int64_t> threads) {
+std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted) {
   std::vector<ThreadRequest> shares;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    ThreadRequest own{.threads = threads, .allowed = {}, .usable_cores = ranks[rank].usable_cores};
+    ThreadRequest own = wanted;
+    own.allowed.clear();
+    own.usable_cores = ranks[rank].usable_cores;
     for (size_t i = 0; i < ranks[rank].cpus.size(); ++i)
       own.allowed.push_back({.cpu = ranks[rank].cpus[i], .physical = ranks[rank].physical.at(i)});
     const auto shares_with = [&](const SeatFacts& other) { return share_cores(ranks[rank], other); };

@@ -42,7 +42,7 @@ SeatFacts seat_facts_from(const std::string& line);  // throws Error(invalid)
 
 // The cores of each rank's worker: those that the launcher bound the rank to; ranks of one machine that may use the
 // same cores share them equally. Throws Error(usage) where there are fewer cores than workers.
-std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, std::optional<int64_t> threads);
+std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted);
 
 // Rank 0's side.
 class Seats {

@@ -8,6 +8,7 @@
 #include "analysis/throughput.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "record/axes.h"
 
 namespace tbd {
 namespace {
@@ -32,7 +33,9 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
   if (flag == "peaks-drift")
     facts.push_back({"drift", tbd::cell(maybe<double>(info.peaks, "drift")), "", "run.json: peaks.drift"});
   if (flag == "unpinned") facts.push_back({"unpinned", info.workload.unpinned, "", "run.json: workload.unpinned"});
-  if (flag == "tuned") facts.push_back({"mode", info.workload.mode.text(), "", "run.json: workload.mode"});
+  for (const std::string_view name : {"mode", "allocator", "wait", "affinity"})
+    if (flag == "tuned")
+      facts.push_back({std::string(name), find_axis(name)->value(info.workload), "", cat("run.json: workload.", name)});
   for (const LaunchView& launch : run.launches) {
     const std::string of = launch.launch->info.folder_name() + ": ";
     if (flag == "cut-line-dropped")
