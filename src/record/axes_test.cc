@@ -30,6 +30,9 @@ Workload unusual() {
           .mode = Mode::kGraph,
           .input_mode = InputMode::kPipeline,
           .dropout = DropoutMode::kOff,
+          .allocator = Allocator::kKept,
+          .wait = WaitPolicy::kActive,
+          .affinity = Affinity::kThread,
           .data = "it's here",
           .seed = 7,
           .memory_budget_bytes = int64_t{4} << 30};
@@ -103,7 +106,8 @@ TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line(unusual(), "quick"),
             "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --accumulate 2 "
             "--precision bf16 --device cuda:1 --threads 2 --workers 3 --link 1.5Gbit+1ms --exchange none --wire bf16 "
-            "--every 8 --bucket 4MiB --layout nhwc --mode graph --input pipeline --dropout off --data 'it'\\''s here' "
+            "--every 8 --bucket 4MiB --layout nhwc --mode graph --input pipeline --dropout off --allocator kept "
+            "--wait active --affinity thread --data 'it'\\''s here' "
             "--seed 7 --memory 4GiB --effort "
             "quick");
 }
@@ -111,7 +115,7 @@ TEST(Workload, ReproLineNamesEveryKnownAxis) {
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
             "net-tiny-pytorch__opt_a_b-bf16-b8-a2-t2-w3-1.5Gbit_1ms-nhwc-pipeline-graph-cuda_1-exchange-none-"
-            "wire-bf16-every-8-bucket-4MiB-dropout-off-seed-7-within-4GiB");
+            "wire-bf16-every-8-bucket-4MiB-dropout-off-kept-wait-active-affinity-thread-seed-7-within-4GiB");
   EXPECT_EQ(folder_name({.model = "a/b net.json",
                          .framework = "pytorch@2.11",
                          .batch = 8,
