@@ -23,16 +23,10 @@ LaunchSchedule::LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t 
       began_(began),
       pair_seed_(pair_seed) {}
 
-int64_t LaunchSchedule::launches_of_workload() const {
+int64_t LaunchSchedule::launches_of(std::span<const Pass> passes) const {
   int64_t all = 0;
-  bool clean = false;
-  for (const Pass& pass : passes_) {
-    if (pass == Pass::kClean)
-      clean = true;
-    else
-      ++all;
-  }
-  return all + (clean ? launches_ : 0);
+  for (const Pass& pass : passes) all += pass == Pass::kClean ? launches_ : 1;
+  return all;
 }
 
 std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {

@@ -34,8 +34,8 @@ class LaunchSchedule {
   LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits, double began,
                  std::optional<uint64_t> pair_seed = {});
 
-  int64_t launches() const { return launches_; }  // of the pass clean
-  int64_t launches_of_workload() const;           // of all passes
+  int64_t launches() const { return launches_; }            // of the pass clean
+  int64_t launches_of(std::span<const Pass> passes) const;  // of a workload that these are measured of
   const TimeLimits& limits() const { return limits_; }
   double began() const { return began_; }
 

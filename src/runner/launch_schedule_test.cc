@@ -14,7 +14,7 @@ Turn clean(int64_t number) { return {.workload = 0, .pass = Pass::kClean, .numbe
 
 TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
   const LaunchSchedule schedule = three_launches({Pass::kClean, Pass::kTrace});
-  EXPECT_EQ(schedule.launches_of_workload(), 4);
+  EXPECT_EQ(schedule.launches_of(std::vector<Pass>{Pass::kClean, Pass::kTrace}), 4);
   std::vector<int> clean_launches(2), traced(2);
   const std::vector<Turn> turns = schedule.turns(2);
   ASSERT_EQ(turns.size(), 8u);
@@ -29,7 +29,7 @@ TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
 }
 
 TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
-  EXPECT_EQ(three_launches({Pass::kTrace, Pass::kMemory}).launches_of_workload(), 2);
+  EXPECT_EQ(three_launches().launches_of(std::vector<Pass>{Pass::kTrace, Pass::kMemory}), 2);
 }
 
 TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {

@@ -83,12 +83,13 @@ std::vector<CellRun> RunSet::run() {
 }
 
 void RunSet::make_entries(const std::vector<Workload>& cells) {
+  require_passes_fit(cells, options_.passes);
   for (const Workload& cell : cells) {
     WorkloadRun entry;
     const bool is_searched = cell.batch == kLargestThatFits;
     if (is_searched && !cell.memory_budget_bytes)
       fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
-    require_passes_fit(cell, options_.passes);
+    entry.passes = passes_of(cell, options_.passes);
     entry.prepared = prepare(cell, options_.effort, settings_);
     if (is_searched) {
       entry.searched = cell;
@@ -98,6 +99,10 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     }
     entries_.push_back(std::move(entry));
   }
+  const auto lacks = [&](const WorkloadRun& entry) { return entry.passes.size() < options_.passes.size(); };
+  if (const auto count = std::ranges::count_if(entries_, lacks); count > 0)
+    settings_.notice(cat("several workers have no memory pass: ", count,
+                         count == 1 ? " workload goes" : " workloads go", " without"));
 }
 
 // Its folder, and what lies there.
@@ -141,7 +146,7 @@ LargestBatch RunSet::search(const WorkloadRun& entry) {
       progress_({.cell = index,
                  .cells = entries_.size(),
                  .name = folder_name(entry.prepared.cell),
-                 .launches = schedule_.launches_of_workload(),
+                 .launches = schedule_.launches_of(entry.passes),
                  .stage = "load",
                  .elapsed_seconds = now_seconds() - schedule_.began(),
                  .note = cat("looking for the largest batch: ", batch)});
@@ -180,7 +185,7 @@ void RunSet::go_on(WorkloadRun& entry) {
   }
   if (begun.launches.empty()) return;  // its first launch begins it
   entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);
-  for (const LaunchInfo& launch : begun.launches) entry.settle(launch, schedule_.launches_of_workload());
+  for (const LaunchInfo& launch : begun.launches) entry.settle(launch, schedule_.launches_of(entry.passes));
   if (entry.over) finish(entry);
 }
 
@@ -213,7 +218,7 @@ void RunSet::close(WorkloadRun& entry) {
     if (!entry.record) return;
     entry.outcome = {
         .kind = OutcomeKind::interrupted,
-        .reason = cat("interrupted after ", entry.done(), " of ", schedule_.launches_of_workload(), " launches"),
+        .reason = cat("interrupted after ", entry.done(), " of ", schedule_.launches_of(entry.passes), " launches"),
         .repro = repro};
   } else if (entry.begun.state == Begun::State::replaced && !entry.record) {
     entry.kept = true;  // no time to replace it
@@ -302,7 +307,7 @@ void RunSet::keep(WorkloadRun& entry, const LaunchResult& result) {
   entry.prepared.run.peaks = roofs_.of(entry.prepared, entry.gemm_rate);
   entry.record->update(entry.prepared.run);
   entry.record->end_launch(result.info);
-  entry.settle(result.info, schedule_.launches_of_workload());
+  entry.settle(result.info, schedule_.launches_of(entry.passes));
 }
 
 void RunSet::finish(WorkloadRun& entry) {
@@ -339,8 +344,8 @@ void RunSet::tell(const WorkloadRun& entry, const std::string& stage, std::span<
                     .cells = entries_.size(),
                     .name = entry.folder.filename().string(),
                     .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1,
-                                                  schedule_.launches_of_workload()),
-                    .launches = schedule_.launches_of_workload(),
+                                                  schedule_.launches_of(entry.passes)),
+                    .launches = schedule_.launches_of(entry.passes),
                     .stage = stage,
                     .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
                     .elapsed_seconds = now - schedule_.began()};

@@ -27,7 +27,8 @@ int64_t WorkloadRun::done() const {
 
 bool WorkloadRun::to_do(const Turn& turn) const {
   const auto of_pass = launches_.find(turn.pass);
-  return !kept && !over && (of_pass == launches_.end() || !of_pass->second.contains(turn.number));
+  return !kept && !over && std::ranges::count(passes, turn.pass) > 0 &&
+         (of_pass == launches_.end() || !of_pass->second.contains(turn.number));
 }
 
 void WorkloadRun::settle(const LaunchInfo& launch, int64_t launches) {

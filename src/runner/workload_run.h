@@ -15,6 +15,7 @@ namespace tbd {
 
 struct WorkloadRun {
   PreparedCell prepared;
+  std::vector<Pass> passes;              // that are measured of it
   std::filesystem::path folder;          // empty: the search for its batch was interrupted
   std::optional<Workload> searched;      // its batch, the least here, is to be found first
   Json largest_batch;                    // what that search saw

@@ -17,8 +17,10 @@ LaunchInfo launch(const Pass& pass, int64_t number, OutcomeKind kind, const std:
 
 TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
   WorkloadRun run;
+  run.passes = {Pass::kClean, Pass::kTrace};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 2);
   EXPECT_FALSE(run.over);
+  EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kMemory, .number = 1})) << "it has no memory pass";
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 1}));
   EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
   run.settle(launch(Pass::kTrace, 1, OutcomeKind::ok), 2);
