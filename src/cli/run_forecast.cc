@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostLookedAt = 20;
+constexpr double kShortestLimit = 5;  // seconds: below it a launch is mostly its start
 
 // Records of a folder of result sets, those of the newest sets first (their names begin with the time).
 std::vector<fs::path> newest_records(const fs::path& results) {
@@ -59,8 +60,8 @@ std::vector<PlannedWorkload> planned(const Forecast& forecast, const RunOptions&
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     if (!all && !forecast.kept[i]) continue;
-    PlannedWorkload& each =
-        out.emplace_back(PlannedWorkload{.workload = p.cell, .kind = p.kind, .passes = options.passes});
+    PlannedWorkload& each = out.emplace_back(
+        PlannedWorkload{.workload = p.cell, .kind = p.kind, .passes = passes_of(p.cell, options.passes)});
     each.workload.batch = p.batch;
   }
   return out;
@@ -96,6 +97,8 @@ std::vector<size_t> deciding(const Need& need, const std::vector<PlannedWorkload
   }
   return together(groups);
 }
+
+int64_t decidable_count(const Forecast& forecast) { return std::ranges::count(forecast.needs, true, &Need::decidable); }
 
 void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
   const std::vector<PlannedWorkload> cells = planned(out, options, true);
@@ -171,6 +174,22 @@ Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options,
   return out;
 }
 
+double limit_within_budget(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware) {
+  const double longest = options.limit_seconds.value_or(level(options.effort).limit_seconds);
+  double best = longest;
+  int64_t most = -1;
+  for (const double share : {1.0, 0.75, 0.5, 0.375, 0.25}) {
+    RunOptions shorter = options;
+    shorter.limit_seconds = share * longest;
+    if (share < 1 && *shorter.limit_seconds < kShortestLimit) break;
+    const int64_t decidable = decidable_count(forecast(cells, shorter, hardware));
+    if (decidable <= most) continue;
+    most = decidable;
+    best = *shorter.limit_seconds;
+  }
+  return best;
+}
+
 TableCell batch_cell(const CellPrediction& p) {
   return p.cell.batch == kLargestThatFits ? TableCell(cat("largest, about ", p.batch)) : TableCell(p.batch);
 }
@@ -222,17 +241,18 @@ Table forecast_observations(const Forecast& forecast) {
 
 Table forecast_total(const Forecast& forecast, const RunOptions& options) {
   const auto kept = static_cast<int64_t>(std::ranges::count(forecast.kept, true));
-  const auto decided = static_cast<int64_t>(std::ranges::count(forecast.needs, true, &Need::decidable));
   return {.title = "Together",
           .columns = {{"cells", "workloads", Unit::count},
                       {"measured_cells", "measured", Unit::count},
                       {"predicted_seconds", "predicted time", Unit::seconds},
                       {"predicted_seconds_of_all", "of all workloads", Unit::seconds},
                       {"budget_seconds", "budget", Unit::seconds},
+                      {"limit_seconds", "steps of a launch, at most", Unit::seconds},
                       {"decidable_observations", "decidable observations", Unit::count},
                       {"rates", "rates"}},
           .rows = {{static_cast<int64_t>(forecast.cells.size()), kept, forecast.seconds, forecast.seconds_all,
-                    cell(options.budget_seconds), decided, forecast.rates}},
+                    cell(options.budget_seconds), options.limit_seconds.value_or(level(options.effort).limit_seconds),
+                    decidable_count(forecast), forecast.rates}},
           .notes = {}};
 }
 

@@ -22,6 +22,10 @@ struct Forecast {
 // of the newest such record, else an assumed one, with the memory of the GPU that answers here.
 Hardware known_hardware(const std::vector<std::filesystem::path>& results, const RunnerSettings& settings);
 
+// Of steps of a launch: the most, not above the limit of the options or of their effort, with which the budget leaves
+// as many observations decidable as with any. Short launches decide what is compared; long ones narrow intervals.
+double limit_within_budget(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware);
+
 // Throws Error(usage) when the budget leaves no cell.
 Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware);
 

@@ -142,8 +142,14 @@ TEST_F(RunCommand, ADryRunForetellsADescribedGpu) {
 TEST_F(RunCommand, BudgetLeavesOutWorkloadsWithReasons) {
   const Json whole = rows(run({"--plan", plan(kSweeps), "--dry-run", "--json"}), "cells").at(0);
   const double seconds = at<double>(whole, "predicted_seconds");
-  const RunOutcome said =
-      run({"--plan", plan(kSweeps), "--dry-run", "--json", "--budget", cat(static_cast<int64_t>(0.6 * seconds), "s")});
+  std::vector<std::string> budgeted = {"--plan", plan(kSweeps), "--dry-run",
+                                       "--json", "--budget",    cat(static_cast<int64_t>(0.6 * seconds), "s")};
+  const Json shortened = rows(run(budgeted), "cells").at(0);
+  EXPECT_LT(at<double>(shortened, "limit_seconds"), at<double>(whole, "limit_seconds"))
+      << "shorter launches decide more";
+  EXPECT_EQ(at<int64_t>(shortened, "decidable_observations"), at<int64_t>(whole, "decidable_observations"));
+  budgeted.insert(budgeted.end(), {"--limit", cat(at<double>(whole, "limit_seconds"), "s")});
+  const RunOutcome said = run(budgeted);
   ASSERT_EQ(said.code, kDone) << said.err;
   int left_out = 0;
   for (const Json& cell : rows(said, "model")) {
@@ -263,8 +269,11 @@ TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
   EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0"}), HasSubstr("train on the CPU alone"));
   EXPECT_THAT(said({"--workers", "2", "--batch", "largest", "--memory", "1GiB"}), HasSubstr("with one worker, got 2"));
   if (usable_cores() >= 2) {
-    EXPECT_THAT(said({"--workers", "1,2", "--passes", "clean,memory"}),
+    EXPECT_THAT(said({"--workers", "2", "--passes", "clean,memory"}),
                 HasSubstr("in passes clean and trace, got clean, memory with 2 workers"));
+    EXPECT_EQ(run({"resnet50", "--config", "tiny", "--dry-run", "--workers", "1,2", "--passes", "clean,memory"}).code,
+              kDone)
+        << "the one worker has all passes";
   }
 }
 
