@@ -228,6 +228,9 @@ Answer undecided(const Family& family, const Lead& pair) {
     return {cat(text, " by one launch, which does not tell how much launches differ; ", kFewestForVerdict, " of each",
                 duration(pair, kFewestForVerdict), ", do."),
             rerun(family, pair, kFewestForVerdict)};
+  if (pair.comparison.made_by_clock)
+    return {cat(text, ": the GPU's clock differed, and work per clock cycle does not differ so much."),
+            in_turns(family, pair)};
   if (pair.comparison.direction == Direction::a_higher && pair.launches() >= kFewestForVerdict)
     text += cat(": faster, but not surely by more than ", format_percent(kMargin));
   text += ".";

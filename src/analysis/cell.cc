@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/metric_parts.h"
 #include "analysis/throughput.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -234,6 +235,18 @@ void add_notes(Table& table, std::span<const CellResult> cells) {
   for (const auto& [text, rows] : remarks.all) table.notes.push_back(cat(who_said(rows, cells.size()), ": ", text));
 }
 
+// Of launches that have one.
+std::vector<double> launch_clocks(const RunView& run) {
+  std::vector<double> clocks;
+  for (const LaunchView& launch : run.launches) {
+    const Json* use = gpu_use_of(launch.launch->info);
+    const std::optional<Json> clock = use ? maybe<Json>(*use, "sm_clock_mhz") : std::nullopt;
+    const std::optional<double> mean = clock ? maybe<double>(*clock, "mean") : std::nullopt;
+    if (mean && *mean > 0) clocks.push_back(*mean);
+  }
+  return clocks;
+}
+
 // What a clean launch took from its start to its last step.
 std::optional<double> mean_launch_seconds(const RunView& run) {
   double sum = 0;
@@ -265,7 +278,7 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b) {
 
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
   if (a.launch_rates.empty() || b.launch_rates.empty()) return std::nullopt;
-  return compare(a.launch_rates, b.launch_rates);
+  return compare({a.launch_rates, a.launch_clocks}, {b.launch_rates, b.launch_clocks});
 }
 
 Quotient quotient(const Measured& numerator, const Measured& denominator) {
@@ -298,6 +311,8 @@ CellResult summarize(const RunView& run) {
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
   for (const Throughput& launch : cell_throughput(run).launches) cell.launch_rates.push_back(launch.value);
+  cell.launch_clocks = launch_clocks(run);
+  if (cell.launch_clocks.size() != cell.launch_rates.size()) cell.launch_clocks.clear();
   cell.launch_seconds = mean_launch_seconds(run);
   cell.record = run.record->folder.string();
   cell.record_hash = run.record->hash;

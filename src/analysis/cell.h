@@ -24,6 +24,7 @@ struct CellResult {
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
   std::vector<double> launch_rates;      // throughput of each clean launch with a step of the basis; withheld ones too
+  std::vector<double> launch_clocks;     // MHz of a GPU, mean over each of these launches; empty: none, or not of all
   std::optional<double> launch_seconds;  // of a clean launch, from its start to its last step
   std::string record;                    // the folder, as it was named
   std::string record_hash;

@@ -225,6 +225,21 @@ Comparison compare(Series a, Series b, double margin) {
   return c;
 }
 
+Comparison compare(const ClockedLaunches& a, const ClockedLaunches& b, double margin) {
+  Comparison in_time = compare(a.rates, b.rates, margin);
+  const auto is_clocked = [](const ClockedLaunches& side) { return side.clocks.size() == side.rates.size(); };
+  if (!is_clocked(a) || !is_clocked(b)) return in_time;
+  const auto per_cycle = [](const ClockedLaunches& side) {
+    std::vector<double> rates(side.rates.begin(), side.rates.end());
+    for (size_t i = 0; i < rates.size(); ++i) rates[i] /= side.clocks[i];
+    return rates;
+  };
+  const Verdict confirmed = confirmed_in_cycles(in_time.verdict, compare(per_cycle(a), per_cycle(b), margin).verdict);
+  in_time.made_by_clock = confirmed != in_time.verdict;
+  in_time.verdict = confirmed;
+  return in_time;
+}
+
 Comparison compare_pairs(Series a, Series b, double margin) { return compared(paired_ratio(a, b), margin); }
 
 std::vector<bool> discoveries(Series p_values, double rate) {

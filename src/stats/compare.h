@@ -70,8 +70,15 @@ struct Comparison {
   Direction direction = Direction::none;
   Power power;
   std::optional<double> mann_whitney_p;  // second opinion; present with at least 9 launches on both sides
+  bool made_by_clock = false;            // undecided only because the difference is not in work per clock cycle
 };
 Comparison compare(Series a, Series b, double margin = kMargin);
+// Of a GPU: the work per second of each launch, and the mean clock while it worked. Where both sides have a clock for
+// each launch, a difference stands as confirmed_in_cycles() says.
+struct ClockedLaunches {
+  Series rates, clocks;
+};
+Comparison compare(const ClockedLaunches& a, const ClockedLaunches& b, double margin = kMargin);
 Comparison compare_pairs(Series a, Series b, double margin = kMargin);  // of paired_ratio; no second opinion
 
 // Two-sided p-value of the Mann-Whitney U test; exact where no values tie and n_a n_b <= 2,500, else by the normal

@@ -73,6 +73,18 @@ TEST(Verdicts, AreUndecidedWhenCycleCountsDisagree) {
   EXPECT_EQ(confirmed_in_cycles(Verdict::same, Verdict::undecided), Verdict::same);
 }
 
+TEST(Verdicts, ADifferenceThatTheClockMadeIsNone) {
+  const std::vector<double> fast = times(kBase, 1.1), usual(kBase.size(), 1500.0), high(kBase.size(), 1650.0);
+  const auto said = [&](const std::vector<double>& clocks_of_fast, const std::vector<double>& clocks) {
+    return compare(ClockedLaunches{fast, clocks_of_fast}, ClockedLaunches{kBase, clocks});
+  };
+  EXPECT_EQ(said(usual, usual).verdict, Verdict::faster);
+  EXPECT_FALSE(said(usual, usual).made_by_clock);
+  EXPECT_EQ(said(high, usual).verdict, Verdict::undecided);
+  EXPECT_TRUE(said(high, usual).made_by_clock);
+  EXPECT_EQ(said(high, {}).verdict, Verdict::faster) << "no clock on one side";
+}
+
 TEST(Verdicts, RejectInvalidThroughput) {
   EXPECT_THROW(compare({}, kBase), Error);
   EXPECT_THROW(compare(std::vector<double>{0}, kBase), Error);

@@ -68,10 +68,15 @@ size_t fields_apart(const MeasuredRow& a, const MeasuredRow& b) {
   return workload_differences(a, b).size() + (a.machine == b.machine ? 0 : 1);
 }
 
-// Both sides' launches on one basis: the undisturbed level where both have one, else all steps.
+// Both sides' launches on one basis: the undisturbed level where both have one, else all steps. Clocks of different
+// machines say nothing of each other.
 Comparison compare_rates(const MeasuredRow& a, const MeasuredRow& b, double margin) {
   const bool undisturbed = !a.undisturbed.empty() && !b.undisturbed.empty();
-  return compare(undisturbed ? b.undisturbed : b.total, undisturbed ? a.undisturbed : a.total, margin);
+  const bool is_clocked = a.machine == b.machine && a.workload.device == b.workload.device;
+  const auto launches = [&](const MeasuredRow& row) {
+    return ClockedLaunches{undisturbed ? row.undisturbed : row.total, is_clocked ? Series(row.clocks_mhz) : Series()};
+  };
+  return compare(launches(b), launches(a), margin);
 }
 
 std::string disturbed_side(const MeasuredRow& a, const MeasuredRow& b) {
@@ -108,6 +113,8 @@ RowPair pair_of(const MeasuredRow& a, const MeasuredRow& b, const CompareOptions
   } else if (ratio.launches_a < 3 || ratio.launches_b < 3) {
     const bool is_one = std::min(ratio.launches_a, ratio.launches_b) == 1;
     pair.reason = cat(is_one ? "one launch" : "two launches", " on a side: launches differ, so it takes three");
+  } else if (pair.result->made_by_clock) {
+    pair.reason = "the clock of the GPU differed: the difference is not in work per clock cycle";
   } else if (pair.verdict == Verdict::undecided) {
     pair.reason = "the interval reaches across a border of the margin";
   }

@@ -57,6 +57,18 @@ TEST(CompareRows, TakesTheUndisturbedLevelWhereBothHaveOne) {
   EXPECT_NEAR(compared(a, b).pairs[0].result->ratio.value, 1.5, 1e-2);
 }
 
+TEST(CompareRows, ADifferenceOfTheGpusClockIsNone) {
+  std::vector<MeasuredRow> a = {measured()}, b = {times(measured(), 1.1)};
+  a[0].clocks_mhz.assign(5, 1500);
+  b[0].clocks_mhz.assign(5, 1650);
+  EXPECT_EQ(compared(a, b).pairs[0].verdict, Verdict::undecided);
+  EXPECT_THAT(compared(a, b).pairs[0].reason, HasSubstr("work per clock cycle"));
+  b[0].clocks_mhz.assign(5, 1500);
+  EXPECT_EQ(compared(a, b).pairs[0].verdict, Verdict::faster);
+  const std::vector<MeasuredRow> again = rows_of_baseline(baseline_text(b), "kept");
+  EXPECT_EQ(again[0].clocks_mhz, b[0].clocks_mhz);
+}
+
 TEST(CompareRows, LeavesADisturbedRowUndecidedAndShowsItsRatio) {
   const std::vector<MeasuredRow> a = {measured()};
   std::vector<MeasuredRow> b = {times(measured(), 2)};

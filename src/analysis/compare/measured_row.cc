@@ -29,6 +29,7 @@ void fields(T& row, auto visit) {
   visit("settings", row.settings);
   visit("total", row.total);
   visit("undisturbed", row.undisturbed);
+  visit("clocks_mhz", codec::Later{row.clocks_mhz});
   visit("grade", row.grade);
   visit("disturbance", row.disturbance);
   visit("withheld", row.withheld);
@@ -80,6 +81,7 @@ MeasuredRow row_of(const Timed& timed) {
   }
   row.total = total_rates(timed.run);
   if (timed.run.basis == Basis::undisturbed) row.undisturbed = timed.cell.launch_rates;
+  row.clocks_mhz = timed.cell.launch_clocks;
   return row;
 }
 

@@ -22,6 +22,7 @@ struct MeasuredRow {
   // units/s of each launch: over all steps after warming up, and over the undisturbed ones where these are the
   // headline. Both are empty where `withheld` says why.
   std::vector<double> total, undisturbed;
+  std::vector<double> clocks_mhz;  // of a GPU, mean of each launch; empty: none, or not of all
   std::string grade, disturbance;  // of the throughput; `disturbance`: why it is disturbed, else empty
   std::string withheld;
   std::optional<bool> verified;
