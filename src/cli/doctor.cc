@@ -94,7 +94,7 @@ void print_short(Context& context, Table table, Format format) {
   table.title = "Missing or limited here";
   if (!table.rows.empty()) context.out << print(table, format, context.width) << "\n";
   const std::string line = cat("Available: ", join(well, ", "), ". 'tbd doctor --all' shows how each is measured.");
-  context.out << join(wrap(line, width_of(format)), "\n") << "\n";
+  context.out << join(wrap(line, width_of(format, context.width)), "\n") << "\n";
 }
 
 class Doctor final : public Command {

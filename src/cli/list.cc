@@ -103,7 +103,7 @@ void add_unless_empty(std::vector<Table>& tables, Table table) {
 }
 
 void print_overview(Context& context, const Answers& answers, Format format) {
-  const size_t width = width_of(format);
+  const size_t width = width_of(format, context.width);
   std::vector<Table> tables = network_overview(answers.frameworks, answers.questions, answers.matrix, width);
   tables.insert(tables.begin(), framework_overview(answers.frameworks, width));
   print_tables(context, tables, format);
@@ -116,7 +116,8 @@ void print_overview(Context& context, const Answers& answers, Format format) {
 }
 
 void print_network(Context& context, const Answers& answers, Format format) {
-  std::vector<Table> tables = network_detail(answers.frameworks, answers.questions, answers.matrix, width_of(format));
+  std::vector<Table> tables =
+      network_detail(answers.frameworks, answers.questions, answers.matrix, width_of(format, context.width));
   add_unless_empty(tables, composed_table(answers.frameworks, answers.matrix));
   print_tables(context, tables, format);
 }

@@ -29,7 +29,10 @@ Table with_columns(const Table& table, const std::vector<size_t>& columns) {
 
 }  // namespace
 
-size_t width_of(Format format) { return format == Format::text ? kScreenWidth : kNoWidth; }
+size_t width_of(Format format, size_t terminal) {
+  if (format != Format::text) return kNoWidth;
+  return terminal == kUnbounded ? kScreenWidth : terminal;
+}
 
 size_t terminal_columns(int descriptor, std::string_view said) {
   if (const std::optional<int64_t> columns = parse_int(said); columns && *columns > 0)

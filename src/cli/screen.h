@@ -10,8 +10,9 @@ namespace tbd::cli {
 
 constexpr size_t kScreenWidth = 80, kNoWidth = kUnbounded;
 
-// What people's formats are fitted to: aligned text to a screen, Markdown to nothing.
-size_t width_of(Format format);
+// What people's formats are fitted to: aligned text to the terminal's width, or where there is none to that of a usual
+// screen; Markdown to nothing.
+size_t width_of(Format format, size_t terminal);
 
 // Of a terminal: what the variable COLUMNS said, or else the terminal itself; kUnbounded where neither knows.
 size_t terminal_columns(int descriptor, std::string_view said);
