@@ -1,6 +1,8 @@
 // Norms and pools against naive loops over numbers that count their arithmetic.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "graph/ops/brute_force.h"
@@ -288,6 +290,20 @@ TEST(AvgPoolCost, MatchesNaiveLoop) {
                 for (int64_t i = 0; o.needs(0) && i < o.out[0].elements(); ++i) spread_mean(window);
               }));
   }
+}
+
+TEST(GlobalMeanRounding, CoversEqualValuesThatAreAddedOneByOne) {
+  const Shape maps[] = {{4, 8, 64, 64}};
+  const Rounding r = rounding(GlobalMean{}, maps);
+  const auto n = static_cast<double>(r.reduction);
+  const double allowed = r.c * std::numeric_limits<float>::epsilon() * std::sqrt(n);
+  for (int i = 1; i <= 1000; ++i) {
+    const float value = static_cast<float>(i) * 1e-3f;
+    float sum = 0;
+    for (int64_t k = 0; k < r.reduction; ++k) sum += value;
+    EXPECT_LE(std::abs(sum / n / value - 1), allowed) << value;
+  }
+  EXPECT_GT(n / (n - 1) - 1, 2 * allowed) << "a mean over one position less is another network";
 }
 
 TEST(GlobalMeanCost, MatchesNaiveLoop) {
