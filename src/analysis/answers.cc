@@ -415,6 +415,56 @@ std::vector<Answer> reasons(const Family& family, const CellResult* leader,
        as_command(leader->workload, "profile")}};
 }
 
+// "tensorflow in 8 and mxnet in 2".
+std::string tally(const std::map<std::string, size_t>& counts) {
+  std::vector<std::pair<std::string, size_t>> all(counts.begin(), counts.end());
+  std::ranges::stable_sort(all, std::greater{}, &std::pair<std::string, size_t>::second);
+  std::vector<std::string> words;
+  for (const auto& [name, count] : all) words.push_back(cat(name, " in ", count));
+  return in_words(words);
+}
+
+// What so many launches of all rows of these families take.
+std::string duration_of_all(std::span<const Family* const> families, int64_t launches) {
+  double seconds = 0;
+  for (const Family* family : families)
+    for (const CellResult* cell : members(*family)) {
+      if (!cell->launch_seconds) return "";
+      seconds += static_cast<double>(launches) * *cell->launch_seconds;
+    }
+  return cat(", about ", format_seconds(seconds));
+}
+
+// More workloads in several frameworks than a screen has room for: which framework leads in how many.
+Answer overview(std::span<const Family* const> families) {
+  std::map<std::string, size_t> fastest, highest;
+  size_t unranked = 0, by_one_launch = 0;
+  for (const Family* family : families) {
+    const CellResult* leader = leader_of(*family);
+    if (!leader || family->compared.size() < 2) {
+      ++unranked;
+      continue;
+    }
+    bool all_faster = true, few = false;
+    for (const CellResult* other : family->compared) {
+      if (other == leader) continue;
+      const Lead pair = lead_of(*leader, *other);
+      all_faster = all_faster && pair.is_faster();
+      few = few || pair.launches() < 2;
+    }
+    by_one_launch += few ? 1 : 0;
+    ++(all_faster ? fastest : highest)[leader->workload.framework];
+  }
+  std::string text = cat(families.size(), " workloads in several frameworks.");
+  if (!fastest.empty()) text += cat(" The fastest is ", tally(fastest), ".");
+  if (!highest.empty()) text += cat(" Undecided, the highest rate had ", tally(highest), ".");
+  if (unranked > 0) text += cat(" In ", unranked, " fewer than two rows are ranked.");
+  if (by_one_launch > 0)
+    text += cat(" One launch does not tell how much launches differ: --launches ", kFewestForVerdict,
+                duration_of_all(families, kFewestForVerdict), ", does.");
+  return {std::move(text), ""};
+}
+
 }  // namespace
 
 std::vector<Answer> answers(std::span<const AnswerRow> rows) {
@@ -426,21 +476,28 @@ std::vector<Answer> answers(std::span<const AnswerRow> rows) {
     if (row.profile) profiles[&cells.back()] = row.profile;
   }
   std::vector<Answer> out;
-  std::vector<const Family*> unranked;
-  size_t said = 0;
+  std::vector<const Family*> unranked, of_frameworks;
   const std::vector<Family> families = families_of(cells);
+  for (const Family& family : families)
+    if (family.differs == "framework" && !is_smoke(family)) of_frameworks.push_back(&family);
+  const bool are_many = of_frameworks.size() > kMostFamilies;
+  if (are_many) out.push_back(overview(of_frameworks));
+  const size_t most = are_many ? 1 : kMostFamilies;
+  size_t said = 0;
   for (const Family& family : families) {
     const CellResult* leader = leader_of(family);
     std::vector<Answer> disturbed = is_smoke(family) ? std::vector<Answer>() : disturbed_answers(family);
     const bool is_unranked = !leader && !is_smoke(family) && disturbed.empty();
     if (is_unranked) unranked.push_back(&family);
-    if (is_unranked || ++said > kMostFamilies) continue;
+    if (is_unranked || ++said > most) continue;
     std::ranges::move(disturbed.empty() ? speed_answers(family, leader) : std::move(disturbed),
                       std::back_inserter(out));
     std::ranges::move(reasons(family, leader, profiles), std::back_inserter(out));
   }
-  if (said > kMostFamilies)
-    out.push_back({cat("The table has all ", rows.size(), " rows; these are the first of them."), ""});
+  if (said > most)
+    out.push_back(
+        {cat("The table has all ", rows.size(), " rows; ", are_many ? "this is" : "these are", " the first of them."),
+         ""});
   std::vector<Answer> others = unranked_answers(unranked);
   if (others.size() > kMostFamilies) others.resize(kMostFamilies);
   for (const Family* family : unranked)  // a trace says where time goes, whatever the row is worth

@@ -260,6 +260,21 @@ TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
             "against the reference: tbd check).");
 }
 
+TEST(Answers, OfManyWorkloadsBeginWithWhoLeadsInHowMany) {
+  std::vector<MadeRow> rows;
+  for (const int64_t batch : {1, 2, 4, 8, 16}) {
+    const bool is_small = batch < 4;
+    const std::vector<double> fast = {0.1, 0.1001, 0.0999}, slow = {0.2, 0.2001, 0.1999}, once = {0.15};
+    rows.push_back({.step_seconds = is_small ? fast : slow, .batch = batch});
+    rows.push_back({.framework = "mxnet", .step_seconds = batch == 16 ? once : is_small ? slow : fast, .batch = batch});
+  }
+  const std::vector<Answer> out = answers_of(rows);
+  EXPECT_THAT(out[0].text, HasSubstr("5 workloads in several frameworks. The fastest is mxnet in 2 and pytorch in 2. "
+                                     "Undecided, the highest rate had mxnet in 1. One launch does not tell"));
+  EXPECT_THAT(out[1].text, HasSubstr("resnet50 in fp32, batch 1: pytorch is the fastest"));
+  EXPECT_EQ(out.back().text, "The table has all 10 rows; this is the first of them.");
+}
+
 TEST(Answers, OfEffortSmokeRankNothingAndSayWhatDoes) {
   const std::vector<Answer> out =
       answers_of({{.effort = "smoke"}, {.framework = "tensorflow", .step_seconds = {0.1}, .effort = "smoke"}});
