@@ -180,6 +180,27 @@ TEST(Report, BeginsWithTheAnswersAndOneChart) {
   ASSERT_NE(cards, std::string::npos);
 }
 
+TEST(Report, NetworksOfDifferentUnitsShareTheFirstChart) {
+  std::vector<Record> records;
+  for (const char* model : {"bert", "minigo", "resnet50"})
+    for (const char* framework : {"pytorch", "mxnet"}) {
+      Record& record = records.emplace_back(swept(framework, 4, framework == std::string("mxnet") ? 0.2 : 0.1));
+      record.run.workload.model = record.run.workload.unit = model;
+      record.hash = cat(framework, model);
+    }
+  const std::string html = report_html({records}, kLibrary);
+  const Json chart = chart_of(html, "frameworks-1");
+  ASSERT_TRUE(chart.is_object());
+  EXPECT_EQ(chart["order"].size(), 3u);
+  for (const Json& series : chart["series"]) {
+    ASSERT_EQ(series["y"].size(), 3u);
+    EXPECT_NEAR(series["y"][0].get<double>(), series["name"] == "mxnet" ? 0.5 : 1, 0.01);
+  }
+  EXPECT_LT(html.find("id=\"frameworks-1\""), html.find("id=\"throughput-1\""));
+  records.pop_back();
+  EXPECT_FALSE(chart_of(report_html({records}, kLibrary), "frameworks-1").is_object()) << "two networks in both";
+}
+
 TEST(Report, CollapsesManyWorkloadsWithANote) {
   std::vector<Record> records;
   for (int64_t batch = 1; batch <= 30; ++batch) records.push_back(swept("pytorch", batch, 0.05));
