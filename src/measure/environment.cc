@@ -16,9 +16,9 @@
 namespace tbd {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"OMP_", "MKL_",    "DNNL_",  "ONEDNN_",  "OPENBLAS_",     "TF_",
-                                          "XLA_", "MXNET_",  "TORCH_", "PYTORCH_", "CUDA_",         "NCCL_",
-                                          "LD_",  "MALLOC_", "KMP_",   "GOMP_",    "GLIBC_TUNABLES"};
+constexpr std::string_view kPrefixes[] = {
+    "OMP_",  "MKL_",  "DNNL_", "ONEDNN_", "OPENBLAS_", "TF_",   "XLA_",           "MXNET_",    "TORCH_",   "PYTORCH_",
+    "CUDA_", "NCCL_", "LD_",   "MALLOC_", "KMP_",      "GOMP_", "GLIBC_TUNABLES", "MIMALLOC_", "TCMALLOC_"};
 
 constexpr std::string_view kEnds = "/:;, ";  // what follows a folder's name
 

@@ -21,7 +21,7 @@ Json capture_environment(const Environment& variables);
 // The same, for those who only hand it on.
 JsonValue captured_environment(const Environment& variables);
 
-// {"threads": [{"name", "cores"}], "openmp": [...], "blas": [...], "allocator": "glibc", "objects": [{"name",
+// {"threads": [{"name", "cores"}], "openmp": [...], "blas": [...], "allocator": "libc" or [...], "objects": [{"name",
 // "build_id"}]}: of the calling process, so a worker calls it when its framework is loaded.
 Json capture_process();
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "measure/cores.h"
 #include "measure/environment.h"
+#include "measure/malloc_libraries.h"
 #include "measure/proc_text.h"
 #include "measure/system_file.h"
 
@@ -84,7 +85,7 @@ Json threads() {
 
 Json capture_process() {
   const std::vector<LoadedObject> objects = loaded_objects();
-  const Json allocators = among(objects, {"jemalloc", "tcmalloc", "mimalloc"});
+  const std::vector<std::string> allocators = malloc_libraries();
   Json list = Json::array();
   for (const LoadedObject& object : objects)
     list.push_back(
@@ -92,7 +93,7 @@ Json capture_process() {
   return {{"threads", threads()},
           {"openmp", among(objects, {"libgomp", "libiomp", "libomp"})},
           {"blas", among(objects, {"mkl_", "openblas", "libblas", "libblis", "libarmpl"})},
-          {"allocator", allocators.empty() ? Json("libc") : allocators},
+          {"allocator", allocators.empty() ? Json("libc") : Json(allocators)},
           {"objects", std::move(list)}};
 }
 

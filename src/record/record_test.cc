@@ -339,6 +339,18 @@ TEST(Record, RequestsOfOldRecordsComeFromTheirCommandLine) {
   }
 }
 
+TEST(Record, AllocatorFrameworkOfOlderRecordsMeansStock) {
+  RunInfo run = sample_run();
+  run.workload.allocator = Allocator::kKept;
+  Json json = to_json(run);
+  EXPECT_EQ(json["workload"]["allocator"], "kept");
+  EXPECT_EQ(run_from_json(json).workload.allocator, Allocator::kKept);
+  json["workload"]["allocator"] = "framework";
+  EXPECT_EQ(run_from_json(json).workload.allocator, Allocator::kStock);
+  json["workload"].erase("allocator");
+  EXPECT_EQ(run_from_json(json).workload.allocator, Allocator::kStock);
+}
+
 TEST(LinkSweepFile, ComesBackAsItWas) {
   LinkSweep one = {.framework = "pytorch", .framework_version = "2.15.0", .engine = "gloo"};
   for (const DType dtype : {DType::f32, DType::bf16})

@@ -9,6 +9,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "measure/clock.h"
+#include "measure/environment.h"
+#include "runner/allocators.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
 #include "runner/emulated_links.h"
@@ -101,6 +103,14 @@ Json host_of_world(std::span<const Json> ranks) {
     if (ranks[rank].value("repeat", false)) host["repeat"] = true;
   }
   return host;
+}
+
+// As the worker recorded its process; nullopt where it did not.
+std::optional<std::vector<std::string>> allocators_in(const Json& launch) {
+  const Json process = launch.value("host", Json::object()).value("process", Json::object());
+  if (!process.contains("allocator")) return std::nullopt;
+  const Json& said = process["allocator"];
+  return said.is_array() ? said.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
 // The step times of the rows that came so far.
@@ -252,7 +262,10 @@ class LaunchRun {
     });
     const protocol::RunReply& reply = replies[0];
     add_link_bytes(replies, bytes_before, link_bytes_of(team));
-    if (done_ == 0) merge(replies);
+    if (done_ == 0) {
+      merge(replies);
+      require_allocator(replies);
+    }
     for (size_t rank = 1; rank < replies.size(); ++rank)
       if (replies[rank].steps != reply.steps)
         fault(OutcomeKind::inconsistent, cat("rank ", rank, " of ", workers(), " ended after ", replies[rank].steps,
@@ -266,6 +279,13 @@ class LaunchRun {
       if (const auto seen = maybe<int64_t>(*replies[rank].launch, "batch_seen"); seen && *seen != prepared_.cell.batch)
         fault(OutcomeKind::failed,
               cat(of_rank(rank), "the worker saw batches of ", *seen, " instead of ", prepared_.cell.batch));
+  }
+
+  void require_allocator(std::span<const protocol::RunReply> replies) const {
+    for (size_t rank = 0; rank < replies.size(); ++rank) {
+      const std::string sentence = allocator_fault(prepared_.cell.allocator, allocators_in(*replies[rank].launch));
+      if (!sentence.empty()) fault(OutcomeKind::failed, cat(of_rank(rank), sentence));
+    }
   }
 
   // What the ranks sent each other in these steps, as their interfaces counted.
@@ -344,12 +364,21 @@ class LaunchRun {
     result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
     if (result_.info.host->contains("process")) {
       result_.worker["process"] = result_.info.host["process"];
+      result_.worker["process"]["allocator_variables"] = recorded_variables();
       result_.info.host->erase("process");
     }
     if (const auto data = maybe<Json>(result_.info.host, "data")) result_.worker["data"] = *data;
     if (workers() == 1) return;
     for (const std::string& host : hosts_of_ranks(settings_, workers())) result_.info.host["hosts"].push_back(host);
     if (settings_.seats) result_.info.host["launcher"] = settings_.seats->where().launcher;
+  }
+
+  // What the allocator was told, in which home folders read "~".
+  Environment recorded_variables() const {
+    Environment set = allocator_variables(prepared_.cell.allocator, allowed_environment(settings_.environment),
+                                          library_folders(settings_.environment, settings_.cache.string()));
+    if (const auto home = settings_.environment.find("HOME"); home != settings_.environment.end()) set.insert(*home);
+    return allowed_variables(set);
   }
 
   // Of all workers at once, as they train.

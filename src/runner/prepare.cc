@@ -16,6 +16,7 @@
 #include "measure/gpu/visible_device.h"
 #include "models/model.h"
 #include "record/frameworks.h"
+#include "runner/allocators.h"
 #include "runner/data_source.h"
 #include "runner/device_choice.h"
 #include "runner/device_memory.h"
@@ -191,6 +192,13 @@ void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
   }
 }
 
+// An allocator that is not installed.
+void find_its_allocator(PreparedCell& prepared, const RunnerSettings& settings) {
+  const std::string absence =
+      allocator_absence(prepared.cell.allocator, library_folders(settings.environment, settings.cache.string()));
+  if (!absence.empty()) prepared.refused = Outcome{.kind = OutcomeKind::unavailable, .reason = absence, .repro = ""};
+}
+
 OpCost op_cost(const Cost& cost, int64_t times) {
   return {.flop_model = cost.model * times,
           .flop_valid = cost.valid * times,
@@ -249,6 +257,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   plan_threads_of(prepared, settings);
   prepared.cell.threads = prepared.threads.threads;
   find_its_worker(prepared, settings);
+  if (!prepared.refused) find_its_allocator(prepared, settings);
   if (!prepared.refused) prepared.refused = too_large(prepared, settings);
   fill_workload(prepared, loaded, effort);
 
@@ -292,6 +301,9 @@ std::map<std::string, std::string> worker_environment(const PreparedCell& prepar
   std::map<std::string, std::string> environment = allowed_environment(settings.environment);
   for (const std::string& name : prepared.threads.unset) environment.erase(name);
   for (const auto& [name, value] : prepared.threads.environment) environment[name] = value;
+  for (const auto& [name, value] : allocator_variables(prepared.cell.allocator, environment,
+                                                       library_folders(settings.environment, settings.cache.string())))
+    environment[name] = value;
   environment.try_emplace("KINETO_LOG_LEVEL", "99");  // silences a library that looks for a GPU driver
   return prepared.cell.device == Device::kCpu ? environment : in_driver_order(environment);
 }

@@ -15,7 +15,7 @@ struct PreparedCell {
   ThreadPlan threads;                        // of each worker; its cores are those of the first
   std::vector<std::vector<int>> rank_cores;  // of each of several workers, none shared; empty: there is one
   const WorkerEntry* worker = nullptr;       // in the settings; nullptr: refused
-  std::optional<Outcome> refused;            // known before any launch: no such worker, not enough memory
+  std::optional<Outcome> refused;            // known before any launch: no such worker or allocator, not enough memory
   RunInfo run;
   int64_t parameters = 0;
 };
@@ -39,7 +39,7 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture);
 // Where its batches come from and how they are fetched.
 protocol::InputPlan input_plan(const PreparedCell& prepared);
 
-// The environment of the cell's worker: what it inherits, and the thread plan's variables.
+// The environment of the cell's worker: what it inherits, and the variables of the thread plan and the allocator.
 std::map<std::string, std::string> worker_environment(const PreparedCell& prepared, const RunnerSettings& settings);
 
 }  // namespace tbd

@@ -1,0 +1,24 @@
+#include "measure/malloc_libraries.h"
+
+#include <link.h>
+
+#include <string_view>
+
+namespace tbd {
+
+std::vector<std::string> malloc_libraries() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* out) {
+        const std::string_view path = object->dlpi_name;
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        for (const char* part : {"jemalloc", "tcmalloc", "mimalloc"})
+          if (name.find(part) != std::string_view::npos)
+            static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        return 0;
+      },
+      &names);
+  return names;
+}
+
+}  // namespace tbd

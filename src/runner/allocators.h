@@ -1,0 +1,39 @@
+// What a worker is started with so that the wanted allocator gives it its memory (docs/methodology.md, Memory of the
+// worker): variables of its environment alone, read by the C library and by the libraries that take its place.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/workload_words.h"
+
+namespace tbd {
+
+// Where libraries are: LD_LIBRARY_PATH, the packages that an ordinary user's set-up unpacked in the cache
+// (docs/setup.md), the system's folders. First to last; an empty cache is none.
+std::vector<std::string> library_folders(const std::map<std::string, std::string>& environment,
+                                         const std::string& cache);
+
+// The library of the allocator: the first of its names in the first of the folders that has it. Empty for one that is
+// part of the C library; nullopt where it is absent.
+std::optional<std::string> allocator_library(const Allocator& allocator, const std::vector<std::string>& folders);
+// The command that installs it.
+std::string allocator_install(const Allocator& allocator);
+// Why a worker cannot have it, with the command that installs it; empty where it can.
+std::string allocator_absence(const Allocator& allocator, const std::vector<std::string>& folders);
+
+// What is to be set on top of this environment. A person's own LD_PRELOAD and tunables stay, behind the allocator's.
+// Throws Error(not_found) with allocator_absence.
+std::map<std::string, std::string> allocator_variables(const Allocator& allocator,
+                                                       const std::map<std::string, std::string>& environment,
+                                                       const std::vector<std::string>& folders);
+// The line that gives a person's own program the same: "GLIBC_TUNABLES=... python train.py".
+std::string allocator_line(const Allocator& allocator, const std::map<std::string, std::string>& environment,
+                           const std::vector<std::string>& folders, const std::string& command = "python train.py");
+
+// Why a worker with these libraries of allocators, in the order in which they were loaded, has not got the wanted one;
+// empty where it has. nullopt: it did not say. Stock is whatever a worker has by itself.
+std::string allocator_fault(const Allocator& wanted, const std::optional<std::vector<std::string>>& loaded);
+
+}  // namespace tbd

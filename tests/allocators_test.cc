@@ -1,0 +1,121 @@
+// Workers of this build with each allocator that is installed here: it must be the one that answers, in the record too;
+// what cannot be had is a row with the reason.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "built_workers.h"
+#include "record/reader.h"
+#include "runner/allocators.h"
+#include "runner/prepare.h"
+#include "runner/run.h"
+#include "runner/worker_process.h"
+
+namespace tbd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class WorkersMemory : public ::testing::Test {
+ protected:
+  WorkersMemory() : settings_(built_settings(folder_.path() / "cache")) {}
+  void SetUp() override {
+    if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
+  }
+  Workload cell(const Allocator& allocator, const std::string& framework) const {
+    Workload cell{.model = "resnet50", .config = "tiny", .framework = framework, .batch = 2};
+    cell.allocator = allocator;
+    return cell;
+  }
+  CellRun run(const Workload& cell, const Pass& pass = Pass::kClean) {
+    return run_cells({cell},
+                     {.effort = Effort::smoke,
+                      .out = folder_.path() / cat("out-", ++runs_),
+                      .passes = {pass},
+                      .peaks = false},
+                     settings_)
+        .at(0);
+  }
+  // The memory map of a worker that was only asked who it is.
+  std::string maps_of(const WorkerEntry& entry, const Allocator& allocator) {
+    const PreparedCell prepared = prepare(cell(allocator, entry.key), Effort::smoke, settings_);
+    WorkerProcess worker(entry, settings_, worker_environment(prepared, settings_), prepared.threads.cores, {});
+    worker.hello();
+    std::string maps = read_file(cat("/proc/", worker.pid(), "/maps"));
+    worker.bye();
+    return maps;
+  }
+
+  TemporaryFolder folder_{"tbd-allocators"};
+  RunnerSettings settings_;
+  int runs_ = 0;
+};
+
+struct Case {
+  Allocator allocator;
+  const char* part;  // of its library's name
+};
+class EachAllocator : public WorkersMemory, public ::testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    WorkersMemory::SetUp();
+    const std::string absence =
+        allocator_absence(GetParam().allocator, library_folders(settings_.environment, settings_.cache.string()));
+    if (!absence.empty()) GTEST_SKIP() << absence;
+  }
+};
+
+TEST_P(EachAllocator, GivesEveryWorkerItsMemory) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    SCOPED_TRACE(entry.key);
+    const std::string maps = maps_of(entry, GetParam().allocator);
+    EXPECT_THAT(maps, HasSubstr(GetParam().part));
+    const CellRun result = run(cell(GetParam().allocator, entry.key));
+    ASSERT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.reason;
+    const Record record = read_record(result.record);
+    EXPECT_EQ(record.run.workload.allocator, GetParam().allocator);
+    const std::string said = record.run.environment->at("process").at("allocator").dump();
+    EXPECT_THAT(said, HasSubstr(*GetParam().part ? GetParam().part : "libc"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, EachAllocator,
+                         ::testing::Values(Case{Allocator::kKept, ""}, Case{Allocator::kJemalloc, "libjemalloc"},
+                                           Case{Allocator::kMimalloc, "libmimalloc"},
+                                           Case{Allocator::kTcmalloc, "libtcmalloc"}),
+                         [](const auto& one) { return one.param.allocator.text(); });
+
+// The loader says so in the log, and goes on without it.
+TEST_F(WorkersMemory, ALibraryThatTheLoaderDoesNotTakeIsAFault) {
+  const fs::path planted = folder_.path() / "lib" / "libjemalloc.so.2";
+  fs::create_directory(planted.parent_path());
+  write_file(planted, "no library");
+  settings_.environment["LD_LIBRARY_PATH"] = planted.parent_path().string();
+  const CellRun result = run(cell(Allocator::kJemalloc, settings_.workers.front().key));
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(result.outcome.reason,
+              AllOf(HasSubstr("allocator jemalloc was wanted"), HasSubstr("that of the C library")));
+  EXPECT_FALSE(read_record(result.record).launches.at(0).steps.empty()) << "what came before is kept";
+}
+
+TEST_F(WorkersMemory, AnAbsentAllocatorIsARowWithTheCommandThatInstallsIt) {
+  for (const Allocator& allocator : {Allocator::kJemalloc, Allocator::kMimalloc, Allocator::kTcmalloc}) {
+    const std::string absence =
+        allocator_absence(allocator, library_folders(settings_.environment, settings_.cache.string()));
+    if (absence.empty()) continue;
+    const CellRun result = run(cell(allocator, settings_.workers.front().key));
+    EXPECT_EQ(result.outcome.kind, OutcomeKind::unavailable);
+    EXPECT_EQ(result.outcome.reason, absence);
+    EXPECT_TRUE(read_record(result.record).launches.empty());
+    return;
+  }
+  GTEST_SKIP() << "all allocators are installed here";
+}
+
+}  // namespace
+}  // namespace tbd
