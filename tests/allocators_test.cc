@@ -84,6 +84,24 @@ TEST_P(EachAllocator, GivesEveryWorkerItsMemory) {
   }
 }
 
+// A count of the C library's heap would say nothing of another one.
+TEST_P(EachAllocator, NoHeapIsCountedThatIsNotInUse) {
+  for (const WorkerEntry& entry : settings_.workers) {
+    SCOPED_TRACE(entry.key);
+    const CellRun result = run(cell(GetParam().allocator, entry.key), Pass::kMemory);
+    if (entry.framework == "mxnet" && *GetParam().part) {
+      EXPECT_EQ(result.outcome.kind, OutcomeKind::unsupported) << result.outcome.reason;
+      EXPECT_THAT(result.outcome.reason, HasSubstr("measure it with allocator stock or kept"));
+      continue;
+    }
+    ASSERT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.reason;
+    const Record record = read_record(result.record);
+    const Json& memory = record.launches.at(0).info.host->at("memory");
+    EXPECT_EQ(memory.contains("heap_free_bytes"), !*GetParam().part) << memory.dump();
+    EXPECT_EQ(memory.contains("runtime_bytes"), !*GetParam().part) << memory.dump();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, EachAllocator,
                          ::testing::Values(Case{Allocator::kKept, ""}, Case{Allocator::kJemalloc, "libjemalloc"},
                                            Case{Allocator::kMimalloc, "libmimalloc"},

@@ -10,7 +10,7 @@ struct ProcessMemory {
   int64_t resident_bytes = 0;   // VmRSS = anonymous + file + shared
   int64_t anonymous_bytes = 0;  // RssAnon: heaps, stacks, mapped blocks
   int64_t file_bytes = 0;       // RssFile and RssShmem: code, mapped files
-  int64_t heap_free_bytes = 0;  // freed, but kept by malloc for what comes next (mallinfo2); it may not be resident
+  int64_t heap_free_bytes = 0;  // freed, kept by the C library's malloc, if that is in use (malloc_libraries)
 };
 // nullopt where /proc does not say.
 std::optional<ProcessMemory> process_memory();

@@ -8,6 +8,7 @@
 #include "base/out_of_memory.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
+#include "measure/malloc_libraries.h"
 #include "measure/proc_text.h"
 #include "record/safetensors.h"
 #include "worker/evaluation.h"
@@ -235,8 +236,10 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
   if (process && before_load_) {
     memory["resident_bytes"] = process->resident_bytes;
     memory["file_bytes"] = process->file_bytes;
-    memory["heap_free_bytes"] = process->heap_free_bytes;
-    memory["runtime_bytes"] = before_load_->anonymous_bytes - before_load_->heap_free_bytes;
+    if (malloc_libraries().empty()) {  // another one's heap cannot be asked
+      memory["heap_free_bytes"] = process->heap_free_bytes;
+      memory["runtime_bytes"] = before_load_->anonymous_bytes - before_load_->heap_free_bytes;
+    }
   }
   write_memory_log(std::filesystem::path(folder) / "memory.safetensors", ledger_->log());
 }

@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 #include "backends/mxnet/plan.h"
+#include "base/error.h"
+#include "measure/malloc_libraries.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -32,7 +34,12 @@ int64_t heap_bytes() {
   return static_cast<int64_t>(info.uordblks + info.hblkhd);
 }
 
-MemoryWatch::MemoryWatch(MemoryLedger& ledger) : ledger_(ledger) { ledger_.evidence(MemoryEvidence::plan, kNote); }
+MemoryWatch::MemoryWatch(MemoryLedger& ledger) : ledger_(ledger) {
+  if (const std::vector<std::string> others = malloc_libraries(); !others.empty())
+    fail(ErrorKind::unsupported, "pass memory of mxnet counts what the C library's heap keeps, and ", others.front(),
+         " has taken its place: measure it with allocator stock or kept");
+  ledger_.evidence(MemoryEvidence::plan, kNote);
+}
 
 void MemoryWatch::owns(const Array& array, MemoryClass kind) {
   if (!array || !told_.insert(array.handle()).second) return;

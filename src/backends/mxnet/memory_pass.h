@@ -14,6 +14,7 @@ int64_t heap_bytes();
 
 class MemoryWatch {
  public:
+  // Throws Error(unsupported) where the process has another heap than the C library's.
   explicit MemoryWatch(MemoryLedger& ledger);
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
