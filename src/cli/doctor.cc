@@ -9,6 +9,7 @@
 #include "cli/locations.h"
 #include "cli/screen.h"
 #include "record/frameworks.h"
+#include "runner/allocators.h"
 #include "runner/emulated_links.h"
 
 namespace tbd::cli {
@@ -58,6 +59,20 @@ std::vector<TableCell> launchers_row(const RunnerSettings& settings) {
   return {item, true, cat(join(found, ", "), "; ", open), std::string()};
 }
 
+// Each word of the axis; the first is what a worker has by itself.
+void add_allocator_rows(const RunnerSettings& settings, Table& table) {
+  const std::vector<std::string> folders = library_folders(settings.environment, settings.cache.string());
+  for (const Allocator& allocator : Allocator::kKnown) {
+    if (allocator == Allocator::kStock) continue;
+    const std::optional<std::string> library = allocator_library(allocator, folders);
+    const std::string found = !library           ? "not installed"
+                              : library->empty() ? "the C library's, told to keep what is freed"
+                                                 : *library;
+    table.rows.push_back(
+        {cat("allocator ", allocator), library.has_value(), found, library ? "" : allocator_install(allocator)});
+  }
+}
+
 Table all_rows(const Context& context) {
   Table table{.title = "What can be measured here",
               .columns = {{"item", "item"}, {"available", "available"}, {"reason", "found"}, {"remedy", "remedy"}},
@@ -74,6 +89,7 @@ Table all_rows(const Context& context) {
     table.rows.push_back({row.item, row.available, row.available ? row.detail : row.reason, row.remedy});
   table.rows.push_back(links_row(settings));
   table.rows.push_back(launchers_row(settings));
+  add_allocator_rows(settings, table);
   const bool photos = !photographs(context).empty();
   table.rows.push_back({std::string("photographs"), photos, std::string(photos ? "made" : "not made"),
                         std::string(photos ? "" : "./tbd setup")});

@@ -9,6 +9,7 @@ namespace tbd::cli {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -34,6 +35,14 @@ TEST_F(Doctor, SummarizesAvailableRows) {
                                               Not(HasSubstr("\ncores  "))));
   EXPECT_THAT(said.out.substr(well), AllOf(HasSubstr("cores, "), Not(HasSubstr("photographs"))));
   EXPECT_LE(widest(said.out.substr(well)), 80u);
+}
+
+TEST_F(Doctor, HasARowForEachAllocatorFoundOrWithTheCommandThatInstallsIt) {
+  const std::vector<std::string> all = lines_of(tbd({"doctor", "--all", "--format", "csv"}).out);
+  EXPECT_THAT(all, Contains(StartsWith("allocator kept,true,")));
+  for (const char* name : {"jemalloc", "mimalloc", "tcmalloc"})
+    EXPECT_THAT(all, Contains(AllOf(StartsWith(cat("allocator ", name, ",")),
+                                    AnyOf(HasSubstr(",true,/"), HasSubstr("--group allocators")))));
 }
 
 TEST_F(Doctor, ShowsEveryRowWithAllAndInJson) {
