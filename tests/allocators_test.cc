@@ -135,5 +135,31 @@ TEST_F(WorkersMemory, AnAbsentAllocatorIsARowWithTheCommandThatInstallsIt) {
   GTEST_SKIP() << "all allocators are installed here";
 }
 
+// The worker is told by the variable, so the record must say the same bytes.
+TEST_F(WorkersMemory, LaunchesToPublishEachDrawALayoutOfTheHeap) {
+  WorkerEntry& entry = settings_.workers.front();
+  const fs::path told = folder_.path() / "told", script = folder_.path() / "worker.sh";
+  write_file(script,
+             cat("#!/bin/sh\necho ${#TBD_HEAP_PADDING} >>", told.string(), "\nexec ", entry.worker.string(), "\n"));
+  fs::permissions(script, fs::perms::owner_all);
+  entry.worker = script;
+  RunOptions options{.effort = Effort::publish,
+                     .out = folder_.path() / "out",
+                     .limit_seconds = 0.5,
+                     .launches = 2,
+                     .peaks = false,
+                     .budget_seconds = std::nullopt};
+  const Record record = read_record(run_cells({cell(Allocator::kStock, entry.key)}, options, settings_).at(0).record);
+  std::string recorded;
+  for (const Launch& launch : record.launches) recorded += cat(launch.info.host->at("heap_padding").dump(), "\n");
+  EXPECT_EQ(recorded, cat(drawn_heap_padding(0, 1), "\n", drawn_heap_padding(0, 2), "\n"));
+  EXPECT_THAT(read_file(told), HasSubstr(recorded));
+  options.effort = Effort::quick;
+  options.out = folder_.path() / "quick";
+  options.launches = 1;
+  const Record quick = read_record(run_cells({cell(Allocator::kStock, entry.key)}, options, settings_).at(0).record);
+  EXPECT_FALSE(quick.launches.at(0).info.host->contains("heap_padding"));
+}
+
 }  // namespace
 }  // namespace tbd

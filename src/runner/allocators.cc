@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/philox.h"
 
 namespace tbd {
 namespace {
@@ -160,6 +161,10 @@ std::string allocator_fault(const Allocator& wanted, const std::optional<std::ve
   return cat("allocator ", wanted, " was wanted, and the worker has ",
              first.empty() ? std::string("that of the C library: the loader did not take the library of LD_PRELOAD")
                            : cat(first, ", which LD_PRELOAD or the framework brings"));
+}
+
+int64_t drawn_heap_padding(uint64_t seed, int64_t launch) {
+  return Philox(seed, "runner/heap_padding", static_cast<uint32_t>(launch)).word(0) % kMostHeapPadding;
 }
 
 }  // namespace tbd

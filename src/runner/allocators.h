@@ -1,6 +1,7 @@
 // What a worker is started with so that the wanted allocator gives it its memory (docs/methodology.md, Memory of the
 // worker): variables of its environment alone, read by the C library and by the libraries that take its place.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,5 +36,12 @@ std::string allocator_line(const Allocator& allocator, const std::map<std::strin
 // Why a worker with these libraries of allocators, in the order in which they were loaded, has not got the wanted one;
 // empty where it has. nullopt: it did not say. Stock is whatever a worker has by itself.
 std::string allocator_fault(const Allocator& wanted, const std::optional<std::vector<std::string>>& loaded);
+
+// The variable by which a worker begins its heap with a block of so many bytes, which it keeps: what lies behind it is
+// laid out differently. As it is of so many letters, the stack moves too, of a worker that does not read it as well.
+inline constexpr const char* kHeapPadding = "TBD_HEAP_PADDING";
+inline constexpr int64_t kMostHeapPadding = 4096;  // bytes, and not reached
+// Of this launch: the same whenever it is drawn.
+int64_t drawn_heap_padding(uint64_t seed, int64_t launch);
 
 }  // namespace tbd

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "base/error.h"
 
 namespace tbd {
@@ -119,6 +121,19 @@ TEST_F(Allocators, AnotherThanTheWantedIsAFault) {
   EXPECT_NE(allocator_fault(Allocator::kKept, jemalloc).find("the worker has libjemalloc.so.2"), std::string::npos);
   EXPECT_NE(allocator_fault(Allocator::kMimalloc, none).find("that of the C library"), std::string::npos);
   EXPECT_NE(allocator_fault(Allocator::kMimalloc, std::nullopt).find("does not say"), std::string::npos);
+}
+
+TEST(HeapPadding, IsDrawnAnewForEachLaunchAndTheSameWheneverItIsDrawn) {
+  std::set<int64_t> drawn;
+  for (int64_t launch = 1; launch <= 20; ++launch) {
+    const int64_t bytes = drawn_heap_padding(7, launch);
+    EXPECT_EQ(drawn_heap_padding(7, launch), bytes);
+    EXPECT_GE(bytes, 0);
+    EXPECT_LT(bytes, kMostHeapPadding);
+    drawn.insert(bytes);
+  }
+  EXPECT_GE(drawn.size(), 19u);
+  EXPECT_NE(drawn_heap_padding(8, 1), drawn_heap_padding(7, 1));
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ class LaunchRun {
 
   void run(const std::filesystem::path& folder) {
     tell("start");
+    note_padding();
     rows_.emplace(folder, workers());
     std::optional<TemporaryFolder> meeting;
     if (workers() > 1) meeting.emplace("tbd-world");
@@ -149,7 +150,8 @@ class LaunchRun {
               {.world = workers(),
                .folder = meeting ? meeting->path() : folder,
                .logs = rows_->logs(),
-               .cores = prepared_.rank_cores});
+               .cores = prepared_.rank_cores,
+               .environment = padding_variable()});
     greet(team);
     if (result_.info.number == 1) check(team.rank(0));
     load(team);
@@ -178,6 +180,20 @@ class LaunchRun {
 
  private:
   void tell(const std::string& stage) { sink_(stage, series_.times(), 0); }
+
+  // Launches that are to be averaged differ in the layout of their heap on purpose (docs/methodology.md).
+  std::optional<int64_t> padding() const {
+    if (options_.effort != Effort::publish) return std::nullopt;
+    return drawn_heap_padding(prepared_.cell.seed, result_.info.number);
+  }
+  std::map<std::string, std::string> padding_variable() const {
+    const auto bytes = padding();
+    if (!bytes) return {};
+    return {{kHeapPadding, std::string(static_cast<size_t>(*bytes), 'x')}};
+  }
+  void note_padding() {
+    if (const auto bytes = padding()) result_.info.host["heap_padding"] = *bytes;
+  }
 
   int64_t workers() const { return prepared_.cell.workers; }
   std::string of_rank(size_t rank) const { return workers() == 1 ? "" : cat("rank ", rank, " of ", workers(), ": "); }
@@ -361,6 +377,7 @@ class LaunchRun {
     const Outcome outcome = result_.info.outcome;
     result_.info = with_facts(result_.info, launch_of_world(ranks));
     result_.info.outcome = outcome;
+    note_padding();
     result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
     if (result_.info.host->contains("process")) {
       result_.worker["process"] = result_.info.host["process"];

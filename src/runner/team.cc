@@ -121,13 +121,15 @@ void Team::start() {
   ranks_.clear();
   const std::vector<Namespaces> namespaces = links_ ? links_->namespaces() : std::vector<Namespaces>();
   const std::vector<std::string> hosts = hosts_of_ranks(settings_, options_.world);
+  std::map<std::string, std::string> environment = worker_environment(prepared_, settings_);
+  environment.insert(options_.environment.begin(), options_.environment.end());
   for (int64_t rank = 0; rank < options_.world; ++rank) {
     const auto at = static_cast<size_t>(rank);
     const std::string log = options_.world == 1 ? "worker.log" : cat("worker-", rank, ".log");
     const std::optional<Socket> connection = connection_to(settings_, rank);
     const bool is_beside = settings_.seats && !connection;
     ranks_.push_back(
-        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, worker_environment(prepared_, settings_),
+        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, environment,
                                         options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
                                         options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
                                         WorkerSeat{.namespaces = links_ ? namespaces.at(at) : Namespaces(),

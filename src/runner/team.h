@@ -19,6 +19,7 @@ struct TeamOptions {
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
   std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
   std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
+  std::map<std::string, std::string> environment = {};                    // besides worker_environment
 };
 
 struct RankFault {
