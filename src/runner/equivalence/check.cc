@@ -102,6 +102,20 @@ void say(const FrameworkVerdict& verdict, std::vector<std::string>& sentences) {
     sentences.push_back(cat(verdict.framework, " differs: ", sentence(*guilty)));
 }
 
+// What differs, and why what could not be checked could not. Throws WorkerFault for an interrupt.
+std::vector<std::string> ask(const CheckOptions& options, const RunnerSettings& settings) {
+  std::vector<std::string> sentences;
+  try {
+    for (const FrameworkVerdict& verdict : check_model(options, settings).verdicts) say(verdict, sentences);
+  } catch (const WorkerFault& fault) {
+    if (fault.outcome().kind == OutcomeKind::interrupted) throw;
+    sentences.push_back(cat(options.model, " could not be checked: ", fault.what()));
+  } catch (const Error& e) {
+    sentences.push_back(cat(options.model, " could not be checked: ", e.what()));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<const WorkerEntry*> checked_workers(const CheckOptions& options, const RunnerSettings& settings) {
@@ -191,26 +205,32 @@ std::optional<bool> verified(const Workload& cell, const RunnerSettings& setting
   }
 }
 
+std::string gate_refusal(const Workload& cell, const RunnerSettings& settings,
+                         const std::function<void(const std::string& doing)>& progress) {
+  if (verified(cell, settings).value_or(false)) return "";
+  const CheckOptions options{.model = cell.model,
+                             .config = tiny_config_of(cell.model, cell.config),
+                             .frameworks = {cell.framework},
+                             .layout = cell.layout,
+                             .mode = cell.mode,
+                             .device = cell.device,
+                             .progress = progress};
+  return join(ask(options, settings), "; ");
+}
+
 std::vector<std::string> check_missing(std::span<const Workload> cells, const RunnerSettings& settings,
                                        const std::function<void(const std::string& doing)>& progress) {
   std::vector<std::string> sentences;
   for (const auto& [what, frameworks] : missing_verdicts(cells, settings)) {
     const auto& [model, config, layout, mode, device] = what;
-    try {
-      const CheckOptions options{.model = model,
-                                 .config = config,
-                                 .frameworks = frameworks,
-                                 .layout = layout,
-                                 .mode = mode,
-                                 .device = device,
-                                 .progress = progress};
-      for (const FrameworkVerdict& verdict : check_model(options, settings).verdicts) say(verdict, sentences);
-    } catch (const WorkerFault& fault) {
-      if (fault.outcome().kind == OutcomeKind::interrupted) throw;
-      sentences.push_back(cat(model, " could not be checked: ", fault.what()));
-    } catch (const Error& e) {
-      sentences.push_back(cat(model, " could not be checked: ", e.what()));
-    }
+    const CheckOptions options{.model = model,
+                               .config = config,
+                               .frameworks = frameworks,
+                               .layout = layout,
+                               .mode = mode,
+                               .device = device,
+                               .progress = progress};
+    std::ranges::move(ask(options, settings), std::back_inserter(sentences));
   }
   return sentences;
 }

@@ -59,6 +59,12 @@ void check_all(CheckOptions options, const RunnerSettings& settings,
 // over the same program. nullopt: never checked, or no such worker is built.
 std::optional<bool> verified(const Workload& cell, const RunnerSettings& settings);
 
+// Why the cell's network is not to be run in its framework, layout and mode: the first node that differs, or why it
+// could not be checked; empty where it passes. Asks anew unless a passing verdict is kept. Throws WorkerFault for an
+// interrupt.
+std::string gate_refusal(const Workload& cell, const RunnerSettings& settings,
+                         const std::function<void(const std::string& doing)>& progress = {});
+
 // Checks what no verdict is kept of where cells put frameworks side by side: cells whose model and configuration two
 // frameworks train on one device. A reference that fails leaves its cells unchecked and is named in the sentences that
 // come back, as are differences.

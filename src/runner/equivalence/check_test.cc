@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "models/model.h"
+#include "runner/equivalence/verified.h"
 
 namespace tbd {
 namespace {
@@ -63,6 +65,25 @@ TEST(CheckAll, RefusesAFrameworkThatIsNotThere) {
   const auto count = [&](const CheckResult&) { ++asked; };
   EXPECT_THROW(check_all({.frameworks = {"pytroch"}}, settings, count), Error);
   EXPECT_EQ(asked, 0);
+}
+
+TEST(GateRefusal, AsksForTheVerdictOnItsModeAndLayout) {
+  const TemporaryFolder folder;
+  RunnerSettings settings;
+  settings.cache = folder.path();
+  settings.workers.push_back({.key = "pytorch", .framework = "pytorch", .worker = "/bin/false", .pinned = true});
+  Workload cell{.model = "resnet50"};
+  cell.mode = Mode::kEagerOnednn;
+  EXPECT_THAT(gate_refusal(cell, settings), HasSubstr("resnet50 could not be checked: "));
+  const VerdictKey key{.model_hash = program_hash(load_program("resnet50", "tiny").program),
+                       .layout = ImageLayout::kNchw,
+                       .mode = Mode::kEagerOnednn};
+  FrameworkVerdict passed{.framework = "pytorch", .version = "1"};
+  passed.gates.push_back({.gate = Gate::node, .compared = 1});
+  store_verdict(key, settings.workers[0], passed, settings);
+  EXPECT_EQ(gate_refusal(cell, settings), "") << "kept: nothing is started";
+  cell.layout = ImageLayout::kNhwc;
+  EXPECT_NE(gate_refusal(cell, settings), "") << "in another layout it was never judged";
 }
 
 }  // namespace
