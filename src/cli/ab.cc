@@ -78,12 +78,7 @@ class Ab final : public Command {
     if (!regex_.empty()) fail(ErrorKind::usage, "--step-regex is of --exec");
     std::vector<Workload> sides = both_sides(context);
     for (const Workload& side : sides) require_startable(side, settings);
-    RunOptions options{.effort = Effort::quick, .out = out_};
-    options.launches = positive(pairs_, "--pairs");
-    options.limit_seconds = number_from(seconds_, "--seconds");
-    if (!(*options.limit_seconds > 0)) fail(ErrorKind::usage, "--seconds needs a time above 0, got ", seconds_);
-    options.pair_seed = seed_from(order_);
-    options.peaks = false;
+    RunOptions options = in_turns(positive(pairs_, "--pairs"), seconds_of_launch(seconds_), seed_from(order_), out_);
     note_interrupts();
     const SetLock set = result_set(options.out, sides);
     options.out = set.set();
@@ -130,10 +125,9 @@ class Ab final : public Command {
       program.command = words_of(command);
       if (program.command.empty()) fail(ErrorKind::usage, "--exec needs a command");
       program.wants = {.steps = 2,
-                       .seconds = number_from(seconds_, "--seconds"),
+                       .seconds = seconds_of_launch(seconds_),
                        .launches = positive(pairs_, "--pairs"),
-                       .limit_seconds = 4 * number_from(seconds_, "--seconds")};
-      if (!(program.wants.seconds > 0)) fail(ErrorKind::usage, "--seconds needs a time above 0, got ", seconds_);
+                       .limit_seconds = 4 * seconds_of_launch(seconds_)};
       program.repeats = false;
       program.step_regex = regex_;
       program.repro = cat("tbd exec -- ", command);

@@ -54,6 +54,12 @@ double number_from(const std::string& text, std::string_view option) {
   return *value;
 }
 
+double seconds_of_launch(const std::string& text) {
+  const double seconds = number_from(text, "--seconds");
+  if (!(seconds > 0)) fail(ErrorKind::usage, "--seconds needs a time above 0, got ", text);
+  return seconds;
+}
+
 uint64_t seed_from(const std::string& text) {
   const std::optional<int64_t> value = parse_int(text);
   if (!value || *value < 0) fail(ErrorKind::usage, "--seed needs a whole number of at least 0, got '", text, "'");

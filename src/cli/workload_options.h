@@ -31,6 +31,8 @@ void declare_axis(Options& options, std::string_view axis, T& value) {
 // A whole positive number, or Error(usage): "--batch needs a positive whole number, got '0'".
 int64_t positive(const std::string& text, std::string_view option);
 double number_from(const std::string& text, std::string_view option);
+// Of the option --seconds: a number above 0, or Error(usage).
+double seconds_of_launch(const std::string& text);
 uint64_t seed_from(const std::string& text);
 
 }  // namespace tbd::cli

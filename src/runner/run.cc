@@ -7,6 +7,15 @@
 
 namespace tbd {
 
+RunOptions in_turns(int64_t launches, double seconds, uint64_t seed, std::filesystem::path out) {
+  return {.effort = Effort::quick,
+          .out = std::move(out),
+          .limit_seconds = seconds,
+          .launches = launches,
+          .pair_seed = seed,
+          .peaks = false};
+}
+
 std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress) {
   return RunSet(cells, options, settings, progress).run();

@@ -36,6 +36,10 @@ struct RunOptions {
   std::optional<double> budget_seconds;
 };
 
+// To set workloads side by side: launches of each in turns that `seed` draws, each of up to `seconds` of steps, without
+// the machine's peaks.
+RunOptions in_turns(int64_t launches, double seconds, uint64_t seed, std::filesystem::path out);
+
 // What happens now. Sent at each change and about once a second.
 struct Progress {
   size_t cell = 0, cells = 0;  // of the order of cells, from 0
