@@ -1,0 +1,70 @@
+// How `tbd tune` goes about it, apart from measuring: gates, a race of single remedies, the winners of different axes
+// joined one by one. The final comparison is the caller's, who keeps time for it.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/tune/race.h"
+#include "analysis/tune/remedies.h"
+
+namespace tbd {
+
+// One launch of a workload.
+struct Trial {
+  std::optional<double> rate;  // units/s; absent: it has none
+  std::string kind, reason;    // of a launch without a rate: "oom" and a sentence
+  std::vector<double> losses;  // of its first steps; empty where another launch would draw other ones
+};
+
+// What measures. Moments are seconds on its clock.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  virtual double now() = 0;
+  // A launch of each, in turns; in their order. Fewer: it was interrupted.
+  virtual std::vector<Trial> measure(const std::vector<Workload>& workloads, const std::string& round) = 0;
+  // Why the equality gates refuse the workload; empty where it passes.
+  virtual std::string refusal(const Workload& workload) = 0;
+};
+
+struct TuneLimits {
+  double deadline = 0;        // nothing begins that is not foreseen to end by then
+  double reserve = 0;         // seconds before it that are the final comparison's
+  double launch_seconds = 0;  // of the workload as it is, seen before
+  double check_seconds = 20;  // of the gates for one workload, until some were seen
+  int64_t rounds = 6;         // of the race, at most
+};
+
+enum class RemedyState { won, faster, tied, slower, eliminated, refused, failed, untried };
+std::string_view name(RemedyState state);
+
+struct RemedyResult {
+  Candidate candidate;
+  RemedyState state = RemedyState::untried;
+  std::optional<Ratio> gain;  // over the workload as it is, paired by round of the race
+  int64_t round = 0;          // in which it left the race; 0: it did not
+  std::string reason;         // of refused, failed, untried, eliminated, and of a winner that was not joined
+};
+
+struct Tuned {
+  std::vector<RemedyResult> remedies;  // in the order of the candidates
+  std::vector<Candidate> winner;       // joined, in the order of their gains; empty: nothing is faster
+  Workload workload;                   // with the winner's settings
+  int64_t rounds = 0;                  // of the race
+};
+
+// Candidates that time does not last for are untried, the last first. Remedies of an axis exclude each other. One whose
+// gain is at least kMargin is joined to those of larger gains and kept where it makes them no slower.
+Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench);
+
+// Seconds for the least that answers anything, after the workload as it is was measured: a race of one remedy, and
+// `reserve`.
+double least_seconds(const TuneLimits& limits);
+
+// Why first losses of one seed are not those of one computation, empty where they may be: they differ by more than
+// rounding in the precision explains after few updates, the square root of its epsilon of the largest.
+std::string losses_differ(std::span<const double> usual, std::span<const double> other, const Precision& precision);
+
+}  // namespace tbd
