@@ -151,6 +151,53 @@ TEST_F(TheProgram, EndsAnExchangeThatIsInterrupted) {
   EXPECT_THAT(err(), HasSubstr("interrupted"));
 }
 
+// The row of a table in JSON whose `key` is `value`.
+Json row_of(const std::string& lines, const std::string& key, const std::string& value) {
+  for (const std::string& line : split(lines, '\n'))
+    if (!line.empty())
+      if (const Json row = parse_json(line, "row"); row.contains(key) && row[key] == value) return row;
+  return {};
+}
+
+TEST_F(TheProgram, TunesAroundWorkersThatCrashAndHang) {
+  behave("pytorch", "tunable", "0.02");
+  ASSERT_EQ(tbd({"tune", "resnet50", "--config", "tiny", "--batch", "2", "--threads", "1", "--device", "cpu",
+                 "--seconds", "0.4", "--pairs", "3", "--budget", "100", "--out", "tuned", "--json"}),
+            kDone)
+      << err();
+  const Json active = row_of(out(), "remedy", "wait=active");
+  EXPECT_EQ(active["state"], "won") << out();
+  EXPECT_NEAR(at<double>(active, "gain"), 2, 0.4);
+  const Json killed = row_of(out(), "remedy", "wait=framework");
+  EXPECT_EQ(killed["state"], "failed, round 1") << out();
+  EXPECT_THAT(at<std::string>(killed, "reason"), HasSubstr("killed by signal 9"));
+  const Json hung = row_of(out(), "remedy", "affinity=thread");
+  EXPECT_THAT(at<std::string>(hung, "reason"), HasSubstr("timeout: ")) << out();
+  const Json layout = row_of(out(), "remedy", "layout=nhwc");
+  EXPECT_EQ(layout["state"], "refused") << "this worker computes nothing: " << out();
+  const Json winner = row_of(out(), "winner", "wait=active");
+  ASSERT_FALSE(winner.empty()) << out();
+  EXPECT_EQ(winner["verdict"], "faster");
+  const std::string again = at<std::string>(winner, "again");
+  ASSERT_TRUE(again.starts_with("tbd run --like ")) << again;
+  EXPECT_EQ(read_record(path(again.substr(15))).run.request.wait, WaitPolicy::kActive);
+  EXPECT_EQ(find_records(path("tuned/final")).size(), 2u);
+}
+
+TEST_F(TheProgram, TuneSaysWhatItNeeds) {
+  behave("pytorch", "good");
+  EXPECT_EQ(tbd({"tune", "resnet50", "--config", "tiny", "--budget", "20s"}), kBadUsage);
+  EXPECT_THAT(err(), HasSubstr("a budget of 20.0 s is too short: with launches of 4.00 s a race of one remedy and 3 "
+                               "pairs at the end take at least"));
+  EXPECT_EQ(tbd({"tune", "resnet50", "--batch", "2,4"}), kBadUsage);
+  EXPECT_THAT(err(), HasSubstr("tune takes one workload, got 2"));
+  EXPECT_EQ(tbd({"tune", "resnet50", "--allow", "bf61"}), kBadUsage);
+  EXPECT_THAT(err(), HasSubstr("'bf16'"));
+  behave("pytorch", "crash-at-load");
+  EXPECT_EQ(tbd({"tune", "resnet50", "--config", "tiny", "--out", "crashed"}), kCellFailed);
+  EXPECT_THAT(err(), HasSubstr("failed: "));
+}
+
 // A driver that answers by a script, under the name that the program loads.
 constexpr const char* kWithDriver = "LD_LIBRARY_PATH='" TBD_BINARY_DIR "/scripted' TBD_SCRIPTED_NVML=driver ";
 

@@ -4,7 +4,7 @@
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
 hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu,
-exchanging, uneven, killed-at-link, slow-link, ranks-of-many-builds, ranks-of-many-threads
+exchanging, uneven, killed-at-link, slow-link, ranks-of-many-builds, ranks-of-many-threads, tunable
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5. Those of a GPU offer one; the second has no room for more
@@ -14,6 +14,9 @@ the fourth takes 16 MiB for each sample within the budget that it is given.
 The last ones sum over ranks, in 0.2 ms and 1 ns a byte; of the second rank 1 times one exchange too many, of the third
 it is killed at the second size, and the fourth takes its time.
 Those that begin with ranks say what differs from process to process.
+
+tunable takes STEP_SECONDS with passive threads and half of it with active ones, is killed where the framework's habit is
+asked for, and hangs with each thread on a core of its own.
 """
 import json
 import math
@@ -26,6 +29,8 @@ import time
 
 BEHAVIOUR = sys.argv[1]
 STEP_SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 0.002
+if BEHAVIOUR == "tunable" and os.environ.get("OMP_WAIT_POLICY") == "ACTIVE":
+    STEP_SECONDS /= 2
 EXCHANGING = ("exchanging", "uneven", "killed-at-link", "slow-link")
 ZERO_NS = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
@@ -113,14 +118,18 @@ def stop_came():
     return BEHAVIOUR != "ignores-stop" and select.select([sys.stdin], [], [], 0)[0] and "stop" in sys.stdin.readline()
 
 
+def tuned_with(name, value):
+    return BEHAVIOUR == "tunable" and os.environ.get(name) == value
+
+
 def train(request):
     if BEHAVIOUR.startswith("hungry") and not take_memory():
         return fail("oom", "not enough memory for the batch")
     began, first_done, rows, last_sent, ended, step = now_ns(), None, [], 0, "steps", 0
     for step in range(1, request["steps"] + 1):
-        if step == 4 and BEHAVIOUR == "hang-at-step":
+        if step == 4 and (BEHAVIOUR == "hang-at-step" or tuned_with("OMP_PROC_BIND", "TRUE")):
             time.sleep(600)
-        if step == 4 and BEHAVIOUR == "killed-at-step":
+        if step == 4 and (BEHAVIOUR == "killed-at-step" or tuned_with("OMP_WAIT_POLICY", None)):
             os.kill(os.getpid(), signal.SIGKILL)
         if step == 4 and BEHAVIOUR == "broken-gpu" and load.batch > 4:
             break_down()

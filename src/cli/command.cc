@@ -87,6 +87,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_link());
   commands.push_back(make_compare());
   commands.push_back(make_ab());
+  commands.push_back(make_tune());
   commands.push_back(make_baseline());
   commands.push_back(make_history());
   commands.push_back(make_predict());

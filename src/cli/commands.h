@@ -22,6 +22,7 @@ std::unique_ptr<Command> make_predict();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_compare();
 std::unique_ptr<Command> make_ab();
+std::unique_ptr<Command> make_tune();
 std::unique_ptr<Command> make_baseline();
 std::unique_ptr<Command> make_history();
 std::unique_ptr<Command> make_observe();
