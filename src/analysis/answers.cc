@@ -410,9 +410,12 @@ std::vector<Answer> reasons(const Family& family, const CellResult* leader,
     if (const auto found = profiles.find(cell); found != profiles.end())
       return time_answers(*found->second, cell->workload);
   if (!leader) return {};
-  return {
+  std::vector<Answer> out = {
       {cat("Why it is not faster was not measured; this shows where ", own_name(family, *leader), " spends a step:"),
        as_command(leader->workload, "profile")}};
+  if (const std::string tune = tune_command(leader->workload); !tune.empty())
+    out.push_back({"And this tries what may make it faster, and measures what each setting brings:", tune});
+  return out;
 }
 
 // "tensorflow in 8 and mxnet in 2".

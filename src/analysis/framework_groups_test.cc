@@ -195,7 +195,8 @@ TEST(Answers, NameTheFastestWhereEveryIntervalDecides) {
   EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: tensorflow is the fastest, 63.99 images/s (95 %: "));
   EXPECT_THAT(out[0].text, HasSubstr(": 2.00 times pytorch (1.99"));
   EXPECT_EQ(out[1].command, "tbd profile resnet50 --framework tensorflow --batch 8 --effort quick");
-  EXPECT_EQ(out.size(), 2);
+  EXPECT_EQ(out[2].command, "tbd tune resnet50 --framework tensorflow --batch 8");
+  EXPECT_EQ(out.size(), 3);
 }
 
 TEST(Answers, CallAWideIntervalUndecidedAndSayWhatWouldDecide) {
@@ -318,11 +319,15 @@ TEST(Answers, NameTheLargestLossAndWhatToTry) {
   w.effort = "smoke";
   w.repro = "tbd run resnet50 --batch 4 --effort smoke --launches 3";
   const std::vector<Answer> out = time_answers(profile, w);
-  ASSERT_EQ(out.size(), 2);
+  ASSERT_EQ(out.size(), 3);
   EXPECT_THAT(out[0].text, HasSubstr("In 51.9 % of a step of pytorch the cores do other work"));
   EXPECT_THAT(out[0].text, HasSubstr("In 28.1 % ops compute"));
   EXPECT_THAT(out[0].text, HasSubstr("would need 20.0 % of the time"));
   EXPECT_EQ(out[1].command, "tbd run resnet50 --batch 4 --effort quick --launches 3 --threads 1,2");
+  EXPECT_EQ(out[2].command, "tbd tune resnet50 --batch 4");
+  w.repro = "tbd exec -- python train.py";
+  EXPECT_EQ(time_answers(profile, w).size(), 2) << "another's program has no settings of tbd's";
+  w.repro = "tbd run resnet50 --batch 4 --effort smoke --launches 3";
   profile.overhead = Ratio{.value = 1.5};
   EXPECT_THAT(time_answers(profile, w)[0].text, HasSubstr("tracing made a step 1.50 times as long"));
   EXPECT_THAT(time_answers(Profile{}, w), IsEmpty());

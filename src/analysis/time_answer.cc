@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/tune/remedies.h"
 #include "base/text.h"
 
 namespace tbd {
@@ -110,8 +111,12 @@ std::vector<Answer> time_answers(const Profile& profile, const MeasuredWorkload&
   if (profile.overhead && profile.overhead->value > kUseless)
     text += cat(" But tracing made a step ", significant(profile.overhead->value),
                 " times as long: these shares are not those of an untraced step.");
-  return {{.text = text, .command = {}},
-          {.text = cat("Try: ", first.cause->remedy, "."), .command = first.cause->command(workload)}};
+  std::vector<Answer> out = {
+      {.text = text, .command = {}},
+      {.text = cat("Try: ", first.cause->remedy, "."), .command = first.cause->command(workload)}};
+  if (const std::string tune = tune_command(workload); !tune.empty() && has_remedy(first.cause->name))
+    out.push_back({.text = "Or let the known remedies be tried and what each brings be measured:", .command = tune});
+  return out;
 }
 
 std::string with_option(const std::string& command, std::string_view option, std::string_view value) {
@@ -131,6 +136,12 @@ std::string as_command(const MeasuredWorkload& workload, std::string_view name) 
     command = with_option(command, "batch", cat(workload.batch));
   if (name == "run") return workload.effort == "smoke" ? with_option(command, "effort", "quick") : command;
   return with_option(with_option(command, "passes", ""), "launches", "");
+}
+
+std::string tune_command(const MeasuredWorkload& workload) {
+  const std::string command = as_command(workload, "tune");
+  if (!command.starts_with("tbd tune ")) return "";
+  return with_option(with_option(command, "effort", ""), "limit", "");
 }
 
 }  // namespace tbd
