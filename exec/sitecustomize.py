@@ -39,6 +39,14 @@ class Steps:
         # A program that tells of its steps itself knows better.
         if self.fd >= 0 and framework == self.framework and "tbd_step" not in sys.modules:
             self.write(b"\0" * count)
+            WINDOW.done(framework, count)
+
+    def told_by_program(self):
+        """A step of a program that imports tbd_step: its framework's profiler can trace it all the same."""
+        if self.pid == os.getpid() and self.fd >= 0:
+            WINDOW.done(self.framework, 1)
+        else:
+            WINDOW.steps += 1
 
     def is_first(self, framework):
         try:
@@ -75,6 +83,140 @@ class Steps:
 
 
 STEPS = Steps()
+
+
+class Window:
+    """A few steps that the framework's own profiler traces, once tbd asks for them by a file (tbd profile --exec)."""
+
+    def __init__(self):
+        self.folder = os.environ.get("TBD_TRACE_FOLDER")  # where the trace goes; without it nobody asks
+        self.is_over = not self.folder
+        self.wanted = None  # how many steps, and the first of them or 0
+        self.steps = self.first = self.last = 0
+        self.profiler = None
+
+    def done(self, framework, count):
+        if self.is_over:
+            return
+        self.steps += count
+        try:
+            if self.profiler:
+                self.go_on()
+            elif self.is_due():
+                self.begin(framework)
+        except Exception as error:
+            self.is_over = True
+            note("untraced", type(error).__name__ + ":", error)
+
+    def is_due(self):
+        if not self.wanted:
+            path = os.path.join(FOLDER, "window")
+            if not os.access(path, os.F_OK):
+                return False
+            with open(path) as file:
+                self.wanted = [int(word) for word in file.read().split()]
+        return self.steps + 1 >= self.wanted[1]
+
+    def begin(self, framework):
+        self.first, self.last = self.steps + 1, self.steps + self.wanted[0]
+        self.profiler = profiler_of(framework)(self.folder)
+        note("tracing", self.first, self.last)
+        self.profiler.begin_step(step_name(self.first))
+
+    def go_on(self):
+        self.profiler.end_step()
+        if self.steps < self.last:
+            self.profiler.begin_step(step_name(self.steps + 1))
+        else:
+            self.is_over = True
+            note("traced", self.first, self.steps, self.profiler.stop())
+
+
+def step_name(number):
+    return f"ProfilerStep#{number}"  # as torch.profiler calls it: what reads its traces knows steps by that
+
+
+class PytorchProfiler:
+    def __init__(self, folder):
+        import torch.profiler
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()  # so that no kernel of an earlier step is in the trace
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        self.torch = torch
+        self.file = os.path.join(folder, "trace.json.gz")
+        self.profile = torch.profiler.profile(activities=activities)
+        self.profile.start()
+
+    def begin_step(self, name):
+        self.range = self.torch.autograd.profiler.record_function(name)
+        self.range.__enter__()
+
+    def end_step(self):
+        self.range.__exit__(None, None, None)
+
+    def stop(self):
+        self.profile.stop()
+        self.profile.export_chrome_trace(self.file)
+        return self.file
+
+
+class TensorflowProfiler:
+    def __init__(self, folder):
+        self.profiler = sys.modules["tensorflow"].profiler.experimental
+        self.folder = folder
+        self.profiler.start(folder)
+
+    def begin_step(self, name):
+        self.range = self.profiler.Trace(name)
+        self.range.__enter__()
+
+    def end_step(self):
+        self.range.__exit__(None, None, None)
+
+    def stop(self):
+        import glob
+        self.profiler.stop()
+        return glob.glob(os.path.join(glob.escape(self.folder), "plugins", "profile", "*", "*.xplane.pb"))[0]
+
+
+class MxnetProfiler:
+    def __init__(self, folder):
+        self.mxnet = sys.modules["mxnet"]
+        self.file = os.path.join(folder, "profile.json")
+        self.mxnet.nd.waitall()
+        self.mxnet.profiler.set_config(filename=self.file, profile_symbolic=True, profile_imperative=True,
+                                       profile_memory=False, profile_api=False, aggregate_stats=False)
+        self.mxnet.profiler.set_state("run")
+        self.domain = self.mxnet.profiler.Domain("tbd")
+
+    def begin_step(self, name):
+        self.range = self.domain.new_task(name)
+        self.range.start()
+
+    def end_step(self):
+        self.range.stop()
+
+    def stop(self):
+        self.mxnet.nd.waitall()
+        self.mxnet.profiler.set_state("stop")
+        self.mxnet.profiler.dump()
+        return self.file
+
+
+PROFILERS = {"pytorch": PytorchProfiler, "torch": PytorchProfiler, "tensorflow": TensorflowProfiler,
+             "mxnet": MxnetProfiler}
+
+
+def profiler_of(framework):
+    """Keras has none of its own: the framework that it runs on has."""
+    name = sys.modules["keras"].backend.backend() if framework == "keras" else framework
+    if name not in PROFILERS:
+        raise LookupError(f"the hooks know no profiler for {framework} on {name}")
+    return PROFILERS[name]
+
+
+WINDOW = Window()
 
 
 class TheFirst:
@@ -164,10 +306,15 @@ def hook_mxnet(module):
     module.Trainer.step = step
 
 
+def hook_tbd_step(module):
+    module.told = STEPS.told_by_program
+
+
 HOOKS = {
     "torch.optim.optimizer": ("pytorch", hook_pytorch),
     "keras": ("keras", hook_keras),
     "mxnet.gluon.trainer": ("mxnet", hook_mxnet),
+    "tbd_step": (None, hook_tbd_step),
 }
 
 
@@ -194,7 +341,8 @@ def hook_after(loader, framework, hook):
         load(module)
         try:
             hook(module)
-            note("hooked", framework)
+            if framework:
+                note("hooked", framework)
         except Exception as error:  # an older or newer framework, without what the hook needs
             note("unhooked", framework, type(error).__name__ + ":", error)
 

@@ -25,6 +25,33 @@ def register_optimizer_step_post_hook(hook):
     hooks.append(hook)
 """,
 }
+# Writes what its profiler was told to do into the file that stands for the trace.
+TORCH_PROFILER = {
+    "torch/__init__.py": """
+__version__ = '2.1'
+from . import autograd, optim, profiler
+class cuda:
+    is_initialized = staticmethod(lambda: False)
+""",
+    "torch/autograd/__init__.py": "from . import profiler\n",
+    "torch/autograd/profiler.py": """
+said = []
+class record_function:
+    def __init__(self, name): self.name = name
+    def __enter__(self): said.append("+" + self.name)
+    def __exit__(self, *_): said.append("-" + self.name)
+""",
+    "torch/profiler.py": """
+from .autograd.profiler import said
+class ProfilerActivity:
+    CPU, CUDA = "CPU", "CUDA"
+class profile:
+    def __init__(self, activities): said.append("activities " + ",".join(activities))
+    def start(self): said.append("start")
+    def stop(self): said.append("stop")
+    def export_chrome_trace(self, path): open(path, "w").write("\\n".join(said))
+""",
+}
 KERAS = {
     "keras/callbacks.py": """
 class Callback:
@@ -79,6 +106,8 @@ class Hooks(unittest.TestCase):
         program.write_text(text)
         environment = dict(os.environ, TBD_STEP_FD=str(self.writes), PYTHONDONTWRITEBYTECODE="1",
                            PYTHONPATH=f"{self.folder / 'hooks'}:{self.folder / 'modules'}")
+        if (self.folder / "traces").is_dir():
+            environment["TBD_TRACE_FOLDER"] = str(self.folder / "traces")
         done = subprocess.run([sys.executable, str(program)], env=environment, pass_fds=[self.writes],
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -95,6 +124,16 @@ class Hooks(unittest.TestCase):
 
     def fact(self, kind):
         return [words[1:] for words in self.facts() if words[0] == kind]
+
+    def ask_for_trace(self, steps, first=0):
+        (self.folder / "traces").mkdir()
+        (self.folder / "hooks" / "window").write_text(f"{steps} {first}\n")
+
+    def trace_of(self, first, last):
+        """What the profiler of a window of these steps wrote."""
+        self.assertEqual(self.fact("tracing"), [[str(first), str(last)]])
+        self.assertEqual([fact[:2] for fact in self.fact("traced")], [[str(first), str(last)]])
+        return Path(self.fact("traced")[0][2]).read_text().split("\n")
 
     def test_pytorch_tells_of_each_step_of_an_optimizer(self):
         self.add(TORCH)
@@ -163,6 +202,108 @@ class Hooks(unittest.TestCase):
         self.add(MXNET)
         self.run_program("import mxnet\nt = mxnet.gluon.Trainer()\nassert [t.step(8), t.step(8)] == [8, 8]\n")
         self.assertEqual(self.steps(), 2)
+
+    def test_pytorchs_profiler_traces_the_steps_that_are_asked_for(self):
+        self.add(TORCH | TORCH_PROFILER)
+        self.ask_for_trace(2, first=4)
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(9): o.step()\n")
+        self.assertEqual(self.steps(), 9)
+        self.assertEqual(self.trace_of(4, 5), ["activities CPU", "start", "+ProfilerStep#4", "-ProfilerStep#4",
+                                               "+ProfilerStep#5", "-ProfilerStep#5", "stop"])
+
+    def test_a_window_without_a_first_step_begins_with_the_next(self):
+        self.add(TORCH | TORCH_PROFILER)
+        self.ask_for_trace(3)
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(9): o.step()\n")
+        self.trace_of(2, 4)
+
+    def test_a_window_that_is_asked_for_while_the_program_runs_begins_then(self):
+        self.add(TORCH | TORCH_PROFILER)
+        (self.folder / "traces").mkdir()
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(6): o.step()\n"
+                         f"open({str(self.folder / 'hooks' / 'window')!r}, 'w').write('1 0')\n"
+                         "for _ in range(6): o.step()\n")
+        self.trace_of(8, 8)
+
+    def test_nothing_is_traced_where_nobody_may_ask(self):
+        self.add(TORCH | TORCH_PROFILER)
+        (self.folder / "hooks" / "window").write_text("2 0\n")
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(9): o.step()\n")
+        self.assertEqual(self.fact("tracing"), [])
+
+    def test_a_program_that_ends_in_the_window_leaves_no_trace(self):
+        self.add(TORCH | TORCH_PROFILER)
+        self.ask_for_trace(5, first=3)
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(4): o.step()\n")
+        self.assertEqual((len(self.fact("tracing")), self.fact("traced")), (1, []))
+
+    def test_a_profiler_that_fails_is_noted_and_the_program_goes_on(self):
+        self.add(TORCH | TORCH_PROFILER | {"torch/profiler.py": "class ProfilerActivity: CPU = 1\ndef profile(**_): raise RuntimeError('taken')\n"})
+        self.ask_for_trace(2)
+        self.run_program("import torch\no = torch.optim.Optimizer()\nfor _ in range(9): o.step()\n")
+        self.assertEqual(self.steps(), 9)
+        self.assertEqual(self.fact("untraced"), [["RuntimeError:", "taken"]])
+
+    def test_steps_that_a_program_tells_of_itself_are_traced(self):
+        self.add(TORCH | TORCH_PROFILER)
+        self.ask_for_trace(2, first=3)
+        self.run_program("import torch, tbd_step\no = torch.optim.Optimizer()\n"
+                         "for _ in range(9):\n    o.step(); o.step(); tbd_step.step()\n")
+        self.assertEqual(self.steps(), 9)
+        self.assertEqual(len(self.trace_of(3, 4)), 7)
+
+    def test_keras_is_traced_by_the_profiler_of_tensorflow(self):
+        self.add(KERAS | {"keras/backend.py": "def backend(): return 'tensorflow'\n", "tensorflow.py": """
+import os
+said = []
+class profiler:
+    class experimental:
+        def start(folder): experimental.folder = folder
+        def stop():
+            run = experimental.folder + "/plugins/profile/now"
+            os.makedirs(run)
+            open(run + "/host.xplane.pb", "w").write("\\n".join(said))
+        class Trace:
+            def __init__(self, name): self.name = name
+            def __enter__(self): said.append("+" + self.name)
+            def __exit__(self, *_): said.append("-" + self.name)
+experimental = profiler.experimental
+"""})
+        self.ask_for_trace(4, first=3)
+        self.run_program("import tensorflow, keras, keras.backend\n"
+                         "keras.Model().fit(16, epochs=1, steps_per_execution=2)\n")
+        self.assertEqual(self.trace_of(3, 6), ["+ProfilerStep#3", "-ProfilerStep#3", "+ProfilerStep#5", "-ProfilerStep#5"])
+
+    def test_keras_on_a_framework_without_a_profiler_here_says_so(self):
+        self.add(KERAS | {"keras/backend.py": "def backend(): return 'jax'\n"})
+        self.ask_for_trace(4)
+        self.run_program("import keras, keras.backend\nkeras.Model().fit(16)\n")
+        self.assertEqual(self.steps(), 16)
+        self.assertIn("the hooks know no profiler for keras on jax", " ".join(self.fact("untraced")[0]))
+
+    def test_mxnet_is_traced_by_its_own_profiler(self):
+        self.add(MXNET | {"mxnet/__init__.py": """
+__version__ = '1.9'
+from . import gluon
+said = []
+class nd:
+    waitall = staticmethod(lambda: said.append("wait"))
+class profiler:
+    def set_config(filename, **_): profiler.filename = filename
+    def set_state(state): said.append(state)
+    def dump(): open(profiler.filename, "w").write("\\n".join(said))
+    class Domain:
+        def __init__(self, name): pass
+        def new_task(self, name): return profiler.Task(name)
+    class Task:
+        def __init__(self, name): self.name = name
+        def start(self): said.append("+" + self.name)
+        def stop(self): said.append("-" + self.name)
+"""})
+        self.ask_for_trace(1, first=3)
+        self.run_program("import mxnet\nt = mxnet.gluon.Trainer()\nfor _ in range(9): t.step(8)\n")
+        self.assertEqual(self.steps(), 9)
+        self.assertEqual(self.trace_of(3, 3), ["wait", "run", "+ProfilerStep#3", "-ProfilerStep#3", "wait", "stop"])
 
     def test_a_framework_without_what_the_hook_needs_goes_on_and_is_noted(self):
         self.add(dict(TORCH, **{"torch/optim/optimizer.py": "class Optimizer:\n    def step(self): pass\n"}))

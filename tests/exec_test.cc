@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analysis/cell.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/subprocess.h"
@@ -14,6 +15,7 @@
 #include "processes_of.h"
 #include "record/reader.h"
 #include "runner/exec/exec.h"
+#include "runner/exec/watched_command.h"
 
 namespace tbd {
 namespace {
@@ -41,13 +43,20 @@ class Exec : public testing::Test {
 
   fs::path path(const std::string& name) const { return folder_.path() / name; }
 
-  // `tbd exec ARGUMENTS -- COMMAND` in the test's folder; words as a shell reads them.
-  std::unique_ptr<Subprocess> begin(const std::string& arguments, const std::string& command) const {
-    const std::string line = cat("cd '", folder_.path().string(), "' && exec >said.out 2>said.err && exec '",
-                                 TBD_PROGRAM, "' exec --out set ", arguments, " -- ", command);
+  // `tbd WORDS` in the test's folder; words as a shell reads them.
+  std::unique_ptr<Subprocess> begin_tbd(const std::string& words) const {
+    const std::string line =
+        cat("cd '", folder_.path().string(), "' && exec >said.out 2>said.err && exec '", TBD_PROGRAM, "' ", words);
     return std::make_unique<Subprocess>(SpawnOptions{
         .argv = {"/bin/bash", "-c", line},
         .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"PYTHONPATH", "modules"}}});
+  }
+  Said run_tbd(const std::string& words) const {
+    const auto begun = begin_tbd(words);
+    return said_by(*begun);
+  }
+  std::unique_ptr<Subprocess> begin(const std::string& arguments, const std::string& command) const {
+    return begin_tbd(cat("exec --out set ", arguments, " -- ", command));
   }
   Said said_by(Subprocess& begun) const {
     const std::optional<ExitStatus> status = begun.wait(kExecLongEnough);
@@ -264,6 +273,209 @@ TEST_F(Exec, BadUsageIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(refused("--units 0", "true"), HasSubstr("--units must be above 0, got 0"));
   EXPECT_THAT(refused("--steps 0", "true"), HasSubstr("--steps needs a positive whole number"));
   EXPECT_FALSE(fs::exists(path("set")));
+}
+
+// A framework of a few lines whose profiler writes what torch.profiler would, and a loop that trains `steps` steps.
+class ProfileExec : public Exec {
+ protected:
+  void add_torch() const {
+    fs::create_directories(path("modules/torch/optim"));
+    fs::create_directories(path("modules/torch/autograd"));
+    write_file(path("modules/torch/__init__.py"),
+               "__version__ = '2.1'\nfrom . import autograd, optim, profiler\n"
+               "class cuda: is_initialized = staticmethod(lambda: False)\n");
+    write_file(path("modules/torch/optim/__init__.py"), "from . import optimizer\n");
+    write_file(path("modules/torch/optim/optimizer.py"),
+               "hooks = []\nregister_optimizer_step_post_hook = hooks.append\nclass P: device = 'cpu'\n"
+               "class Optimizer:\n  param_groups = [{'params': [P]}]\n  def step(self):\n"
+               "    for hook in hooks: hook(self, (), {})\n");
+    write_file(path("modules/torch/autograd/__init__.py"), "from . import profiler\n");
+    write_file(path("modules/torch/autograd/profiler.py"),
+               "import time\nevents = None\nclass record_function:\n  cat = 'user_annotation'\n"
+               "  def __init__(self, name): self.name = name\n"
+               "  def __enter__(self): self.begin = time.perf_counter_ns()\n"
+               "  def __exit__(self, *_):\n    if events is not None:\n"
+               "      events.append({'ph': 'X', 'cat': self.cat, 'name': self.name, 'pid': 1, 'tid': 1,\n"
+               "        'ts': self.begin / 1000, 'dur': (time.perf_counter_ns() - self.begin) / 1000})\n"
+               "class op(record_function): cat = 'cpu_op'\n");
+    write_file(path("modules/torch/profiler.py"),
+               "import gzip, json\nfrom .autograd import profiler as ranges\n"
+               "class ProfilerActivity: CPU, CUDA = 1, 2\nclass profile:\n"
+               "  def __init__(self, activities): pass\n  def start(self): ranges.events = []\n"
+               "  def stop(self): self.events, ranges.events = ranges.events, None\n"
+               "  def export_chrome_trace(self, path):\n"
+               "    with gzip.open(path, 'wt') as file: json.dump({'traceEvents': self.events}, file)\n");
+  }
+  std::string training(const std::string& steps) const {
+    write_file(path("train.py"), cat("import itertools, time, torch\nfrom torch.autograd.profiler import op\n"
+                                     "o = torch.optim.optimizer.Optimizer()\nfor _ in ",
+                                     steps,
+                                     ":\n"
+                                     "  with op('aten::mm'): time.sleep(0.02)\n  time.sleep(0.005)\n  o.step()\n"));
+    return "python3 train.py";
+  }
+  Json profile(const std::string& arguments, const std::string& command) const {
+    const Said said = run_tbd(cat("profile --exec --out set --json ", arguments, " -- ", command));
+    EXPECT_TRUE(said.status.ok()) << said.status.words() << "\n" << said.err;
+    return said.out.empty() ? Json::object() : parse_json(said.out, "profile");
+  }
+  // What is said where there is no trace; the clean launch is kept all the same.
+  std::string untraced(const std::string& arguments, const std::string& command, const std::string& record) const {
+    const Said said = run_tbd(cat("profile --exec --out set ", arguments, " -- ", command));
+    EXPECT_EQ(said.status.code, 3) << said.err;
+    EXPECT_EQ(said.out, "");
+    const Record kept = read_record(path(cat("set/", record)));
+    EXPECT_EQ(kept.run.outcome.kind, OutcomeKind::ok);
+    EXPECT_EQ(kept.launches[0].info.outcome.kind, OutcomeKind::ok);
+    EXPECT_TRUE(summarize(kept)["step_time_median"].value);
+    const Launch* trace = last_launch(kept, Pass::kTrace);
+    EXPECT_TRUE(trace && trace->info.outcome.kind == OutcomeKind::failed);
+    return said.err;
+  }
+};
+
+TEST_F(ProfileExec, TracesStepsAfterTheCleanOnesInOneRunOfTheProgram) {
+  add_torch();
+  const Json seen = profile("--seconds 0.5", training("itertools.count()"));
+  EXPECT_EQ(seen["steps"], 3);
+  EXPECT_NEAR(seen["compute_utilization"].get<double>(), 0.8, 0.15);
+  EXPECT_EQ(seen["named_ops"][0]["name"], "aten::mm");
+  EXPECT_EQ(seen["named_ops"][0]["count"], 3);
+  EXPECT_GT(seen["loss_ns"]["compute"], 0);
+  EXPECT_NEAR(seen["overhead"]["ratio"].get<double>(), 1, 0.5);
+  EXPECT_NEAR(seen["agreement"].get<double>(), 1, 0.5);
+  const Record record = read_record(path("set/train-external"));
+  ASSERT_EQ(record.launches.size(), 2U);
+  const Launch &clean = record.launches[0], &trace = record.launches[1];
+  EXPECT_EQ(clean.info.folder_name(), "clean-1");
+  EXPECT_EQ(trace.info.folder_name(), "trace-1");
+  EXPECT_LT(clean.steps.back().completed_ns, trace.steps.front().completed_ns) << "one run of the program";
+  const auto [first, last] = trace.info.traced->at(0);
+  EXPECT_EQ(last - first, 4);
+  EXPECT_GE(first, 6) << "as many steps as are traced go before";
+  EXPECT_GE(trace.steps.back().step, last + 5) << "and after";
+  EXPECT_TRUE(fs::exists(path("set/train-external/launches/trace-1/trace.json.gz")));
+  EXPECT_EQ(record.run.workload.repro, "tbd profile --exec --seconds 0.5 -- python3 train.py");
+}
+
+TEST_F(ProfileExec, ItsRecordIsReadByTheOtherCommands) {
+  add_torch();
+  const std::string command = training("itertools.count()");
+  profile("--seconds 0.5 --profile-steps 4", command);
+  profile("--seconds 0.5", command);
+  const Said again = run_tbd("profile set/train-external --trace timeline.json");
+  EXPECT_TRUE(again.status.ok()) << again.err;
+  EXPECT_THAT(again.out, AllOf(HasSubstr("train.py, pytorch 2.1, cpu"), HasSubstr("Where the time went"),
+                               HasSubstr("traced step to untraced step beside it"), HasSubstr("without the trace"),
+                               HasSubstr("tbd ab --exec 'python3 train.py' --exec 'the changed command'")));
+  EXPECT_THAT(read_file(path("timeline.json")), HasSubstr("aten::mm"));
+  const Said verified = run_tbd("verify set");
+  EXPECT_TRUE(verified.status.ok()) << verified.out << verified.err;
+  const Said analyzed = run_tbd("analyze set/train-external/launches/trace-1/trace.tbdt --window steps --json");
+  EXPECT_EQ(parse_json(analyzed.out, "rank")["steps"].size(), 6U) << analyzed.err;
+  const Said raw = run_tbd("analyze set/train-external/launches/trace-1/trace.json.gz --json");
+  EXPECT_EQ(parse_json(raw.out, "rank")["steps"].size(), 6U) << raw.err;
+  const Said report = run_tbd("report set --out report.html");
+  EXPECT_TRUE(report.status.ok()) << report.err;
+  const Said compared = run_tbd("compare set/train-external set/train-external-2");
+  EXPECT_TRUE(compared.status.ok()) << compared.err;
+}
+
+TEST_F(ProfileExec, TracesFromAStepThatIsNamed) {
+  add_torch();
+  const Json seen = profile("--profile-from 12 --profile-steps 2", training("itertools.count()"));
+  EXPECT_EQ(seen["steps"], 2);
+  const Record record = read_record(path("set/train-external"));
+  const size_t clean = record.launches[0].steps.size();
+  EXPECT_EQ(clean, 7U);
+  EXPECT_EQ(record.launches[1].info.traced->at(0)[0] + static_cast<int64_t>(clean), 12);
+}
+
+TEST_F(ProfileExec, AProgramThatEndsByItselfIsStartedOnceMoreAndTracedInItsMiddle) {
+  add_torch();
+  const Json seen = profile("--seconds 60", training("range(41)"));
+  EXPECT_EQ(seen["steps"], 3);
+  const Record record = read_record(path("set/train-external"));
+  ASSERT_EQ(record.launches.size(), 2U);
+  EXPECT_EQ(record.launches[0].steps.size(), 41U);
+  EXPECT_EQ(record.launches[1].info.traced->at(0)[0], 19);
+}
+
+TEST_F(ProfileExec, ACommandIsAlsoTakenAsOneWord) {
+  add_torch();
+  training("itertools.count()");
+  const Said said = run_tbd("profile --out set --seconds 0.3 --exec 'python3 train.py'");
+  EXPECT_TRUE(said.status.ok()) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("aten::mm"));
+}
+
+TEST_F(ProfileExec, AProgramThatEndsBeforeTheWindowIsSaidSo) {
+  add_torch();
+  EXPECT_THAT(untraced("--profile-from 100", training("range(20)"), "train-external"),
+              HasSubstr("the program ended by itself after 20 steps, before step 100, at which the traced window was"));
+  EXPECT_THAT(untraced("--seconds 60", training("range(6)"), "train-external-2"),
+              HasSubstr("ended by itself after 6 steps: too few for a window of 5 traced steps"));
+  EXPECT_THAT(untraced("--profile-from 12", training("range(13)"), "train-external-3"),
+              HasSubstr("exited with code 0 after 13 steps, before its trace of the steps 12 to 16 was written"));
+  EXPECT_THAT(untraced("--profile-from 12", training("range(9)"), "train-external-4"),
+              HasSubstr("exited with code 0 after 9 steps, before step 12"));
+}
+
+TEST_F(ProfileExec, AProgramWithoutAHookOrAProfilerIsSaidSo) {
+  EXPECT_THAT(untraced("--seconds 0.3", cat("bash -c '", kSteps, "'"), "bash-external"),
+              HasSubstr("no trace: no hook of PyTorch, Keras or MXNet told of its steps"));
+  add_torch();
+  write_file(path("modules/torch/profiler.py"), "");
+  EXPECT_THAT(untraced("--seconds 0.3", training("itertools.count()"), "train-external"),
+              HasSubstr("the profiler of pytorch failed: AttributeError"));
+}
+
+TEST_F(ProfileExec, AProgramThatNeverStepsIsSaidSo) {
+  const Said said = run_tbd("profile --exec --out set -- python3 -c 'import os'");
+  EXPECT_EQ(said.status.code, 3);
+  EXPECT_THAT(said.err, HasSubstr("imported none of PyTorch, Keras and MXNet"));
+}
+
+TEST_F(ProfileExec, ATraceThatCannotBeReadIsSaidSo) {
+  add_torch();
+  write_file(path("modules/torch/profiler.py"),
+             "class ProfilerActivity: CPU = 1\nclass profile:\n  def __init__(self, activities): pass\n"
+             "  def start(self): pass\n  def stop(self): pass\n"
+             "  def export_chrome_trace(self, path): open(path, 'w').write('{}')\n");
+  EXPECT_THAT(untraced("--seconds 0.3", training("itertools.count()"), "train-external"),
+              HasSubstr("its trace cannot be used"));
+}
+
+TEST_F(ProfileExec, BadUsageIsRefused) {
+  const auto refused = [&](const std::string& words) {
+    const Said said = run_tbd(words);
+    EXPECT_EQ(said.status.code, 2) << said.err;
+    return said.err;
+  };
+  EXPECT_THAT(refused("profile --exec"), HasSubstr("--exec needs a command"));
+  EXPECT_THAT(refused("profile --exec --batch 8 -- true"), HasSubstr("--batch is of a model"));
+  EXPECT_THAT(refused("profile --exec --profile-from 7 -- true"), HasSubstr("--profile-from needs at least 8 for 3"));
+  EXPECT_THAT(refused("profile resnet50 --profile-from 9"), HasSubstr("are of --exec"));
+  EXPECT_FALSE(fs::exists(path("set")));
+}
+
+TEST_F(ProfileExec, ProfilesATorchvisionLoop) {
+  const char* home = std::getenv("HOME");
+  const fs::path python = fs::path(home ? home : "/") / ".cache/tbd/peers/bin/python";
+  if (!fs::exists(python)) GTEST_SKIP() << "NO PYTORCH: " << python << " is not there";
+  write_file(path("train.py"),
+             "import torch, torchvision\ntorch.set_num_threads(1)\n"
+             "m = torchvision.models.squeezenet1_1(num_classes=10)\no = torch.optim.SGD(m.parameters(), lr=0.01)\n"
+             "x, y = torch.randn(1, 3, 64, 64), torch.zeros(1, dtype=torch.long)\nwhile True:\n"
+             "  o.zero_grad(); torch.nn.functional.cross_entropy(m(x), y).backward(); o.step()\n");
+  const Json seen = profile("--steps 10", cat(python.string(), " train.py"));
+  EXPECT_EQ(seen["steps"], 3);
+  EXPECT_GT(seen["compute_utilization"].get<double>(), 0.3);
+  std::vector<std::string> ops;
+  for (const Json& op : seen["named_ops"]) ops.push_back(op["name"]);
+  EXPECT_THAT(ops, testing::Contains("aten::mkldnn_convolution"));
+  const Said verified = run_tbd("verify set");
+  EXPECT_TRUE(verified.status.ok()) << verified.out << verified.err;
 }
 
 // Launches of two loops take turns; the one that sleeps less steps faster.

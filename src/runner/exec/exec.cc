@@ -1,5 +1,6 @@
 // While a launch runs, the process tree and the machine are sampled at the end of a step about twice a second. What
-// they used between two samples is shared out among the steps between them, by their times.
+// they used between two samples is shared out among the steps between them, by their times. Where steps are to be
+// traced, one run of the program is two launches: clean until enough is measured, then trace.
 #include "runner/exec/exec.h"
 
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -20,8 +22,11 @@
 #include "measure/environment.h"
 #include "measure/host_sampler.h"
 #include "measure/host_use.h"
+#include "record/writer.h"
+#include "runner/exec/watched_command.h"
 #include "runner/launch_schedule.h"
 #include "runner/plan.h"
+#include "runner/settings.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -33,6 +38,8 @@ constexpr int64_t kMostSteps = 200'000;    // of a launch: more tell no more
 constexpr double kUnsettled = 4;           // times what is wanted, where a series never settles
 constexpr double kPauseOfQuestions = 100;  // pause over what a question to the stop rule takes
 constexpr double kMostBunched = 0.1;       // of the steps, that are told at once with others
+constexpr int64_t kUnanswered = 50;        // steps after which nobody will begin to trace any more,
+constexpr double kUnansweredSeconds = 2;   // and the time
 constexpr const char* kScriptEndings[] = {".py", ".sh", ".bash", ".jl", ".lua", ".R", ".js", ".rb", ".pl"};
 
 std::string steps_text(int64_t steps) { return steps == 1 ? "one step" : cat(steps, " steps"); }
@@ -97,23 +104,53 @@ bool is_held(pid_t root, const fs::path& file) {
   return false;
 }
 
-class LaunchOfCommand {
- public:
-  LaunchOfCommand(const ExecOptions& options, const RunnerSettings& settings, RecordWriter& record,
-                  const CommandLaunchSink& sink, CommandLaunch& launch)
-      : options_(options), settings_(settings), record_(record), sink_(sink), launch_(launch) {}
+// One launch: ended once enough is measured, which is no fault, or by itself.
+struct CommandLaunch {
+  LaunchInfo info;  // outcome included
+  HookFacts facts;
+  bool disturbed = false;              // by other work, so much that another launch is wanted
+  bool bunched = false;                // many of its steps were told several at once
+  std::optional<int64_t> ended_after;  // the program ended by itself after so many steps
+};
+using StepSink = std::function<void(const std::string& stage, int64_t steps)>;  // stage as in Progress
+using LaunchEnd = std::function<void(CommandLaunch&)>;  // its rows are written, the rest is still to be
 
-  void run() {
+// What one run of a program is: a clean launch, a launch whose steps are traced, or one after the other.
+struct RunParts {
+  std::optional<int64_t> clean;      // its number
+  const TraceWish* trace = nullptr;  // nullptr: none
+  std::optional<int64_t> from;       // of the program's steps the first traced one, where that is settled
+};
+
+Outcome failed(const std::string& reason) { return {.kind = OutcomeKind::failed, .reason = reason}; }
+
+// Why no profiler can be asked; empty where one can.
+std::string without_profiler(const HookFacts& facts) {
+  if (!facts.framework.empty()) return "";
+  return "no hook of PyTorch, Keras or MXNet told of its steps, so there is no profiler of theirs to start";
+}
+
+class RunOfCommand {
+ public:
+  RunOfCommand(const ExecOptions& options, const RunnerSettings& settings, RecordWriter& record, const StepSink& sink,
+               const LaunchEnd& end)
+      : options_(options), settings_(settings), record_(record), sink_(sink), end_(end) {}
+
+  // Throws only Error(io) when the record cannot be written.
+  void run(const RunParts& parts) {
+    parts_ = parts;
+    begin_launch(parts.clean ? Pass::kClean : Pass::kTrace, parts.clean.value_or(1));
     sink_("start", 0);
     try {
       command_.emplace(WatchOptions{.argv = options_.command,
                                     .environment = settings_.environment,
                                     .step_regex = options_.step_regex,
-                                    .folder = folder_.path().string()});
+                                    .folder = folder_.path().string(),
+                                    .traces = parts.trace != nullptr});
     } catch (const Error& e) {
-      launch_.info.outcome = {.kind = OutcomeKind::failed, .reason = e.what()};
-      return;
+      return end_launch(failed(e.what()));
     }
+    if (parts.from) ask();
     sampler_.emplace(command_->pid());
     cores_ = usable_cores(command_->pid());
     sink_("first step", 0);
@@ -122,21 +159,62 @@ class LaunchOfCommand {
     const ExitStatus status = command_->terminate(ended_ ? 0 : settings_.deadlines.grace);
     if (ended_) take(command_->take_steps(0));
     write_rows();
-    launch_.facts = command_->facts();
-    launch_.info.outcome = ended_ ? outcome_of_end(status) : outcome;
     report();
+    if (is_tracing())
+      end_launch(outcome.kind == OutcomeKind::ok ? outcome_of_trace(status) : outcome);
+    else
+      end_launch(ended_ ? outcome_of_end(status) : outcome);
   }
 
  private:
+  bool is_tracing() const { return launch_.info.pass == Pass::kTrace; }
+
+  void begin_launch(const Pass& pass, int64_t number) {
+    launch_ = {};
+    launch_.info.pass = pass;
+    launch_.info.number = number;
+    launch_.info.start = wall_label();
+    launch_folder_ = record_.begin_launch(launch_.info);
+  }
+
+  void end_launch(Outcome outcome) {
+    if (outcome.kind != OutcomeKind::ok) outcome.repro = options_.repro;
+    launch_.info.outcome = std::move(outcome);
+    if (ended_) launch_.ended_after = steps_;
+    end_(launch_);
+  }
+
+  // The clean launch has enough; the same run of the program goes on.
+  void begin_trace() {
+    end_block();
+    write_rows();
+    report();
+    end_launch({});
+    before_ = steps_;
+    begin_launch(Pass::kTrace, 1);
+    launch_.info.first_step_began_ns = last_ns_;
+    first_ = last_;
+    if (!parts_.from) ask();
+  }
+
+  void ask() {
+    asked_ns_ = now_ns();
+    asked_from_ = parts_.from.value_or(steps_ + parts_.trace->window() + 1);
+    command_->ask_for_trace(parts_.trace->window(), asked_from_);
+  }
+
   // Until enough is measured, the program ends or is given up.
   Outcome follow() {
     for (;;) {
-      const bool at_next_step = steps_ == 0 || now_ns() - sampled_ns_ >= kBlockNs;
+      const bool at_next_step = steps_ == 0 || is_tracing() || now_ns() - sampled_ns_ >= kBlockNs;
       if (!at_next_step) std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
       take(command_->take_steps(at_next_step ? kPause : 0));
       if (settings_.interrupted())
         return {.kind = OutcomeKind::interrupted, .reason = cat("interrupted after ", steps_text(steps_))};
-      if (is_enough()) return {};
+      if (is_tracing() ? window_is_over() : is_enough()) {
+        if (is_tracing() || !parts_.trace) return {};
+        begin_trace();
+      }
       ended_ = command_->poll();
       if (ended_) return {};
       if (1e-9 * static_cast<double>(now_ns() - last_sign_ns_) > options_.patience_seconds) return given_up();
@@ -145,16 +223,26 @@ class LaunchOfCommand {
 
   void take(const std::vector<int64_t>& stamps) {
     for (const int64_t stamp : stamps) {
-      StepRow row{.step = ++steps_, .completed_ns = stamp - began_ns_, .units = options_.units};
+      StepRow row{.step = ++steps_ - before_, .completed_ns = stamp - began_ns_, .units = options_.units};
       if (last_ns_ > 0) times_.push_back(1e-9 * static_cast<double>(row.completed_ns - last_ns_));
       if (steps_ == 1) launch_.info.first_step_seconds = 1e-9 * static_cast<double>(row.completed_ns);
       last_ns_ = row.completed_ns;
       last_sign_ns_ = stamp;
       rows_.push_back(row);
+      if (!is_tracing() && parts_.from && steps_ + parts_.trace->window() + 1 == *parts_.from) begin_trace();
     }
     if (stamps.empty()) return;
-    sink_("steps", steps_);
-    if (!ended_ && (!first_ || now_ns() - sampled_ns_ >= kBlockNs)) end_block();
+    sink_(is_tracing() ? "trace" : "steps", steps_);
+    const bool is_border = is_tracing() && crosses_border();
+    if (!ended_ && (is_border || !first_ || now_ns() - sampled_ns_ >= kBlockNs)) end_block();
+  }
+
+  // Whether the window has begun or ended since this was last asked: samples there keep what writing the trace takes
+  // out of its steps.
+  bool crosses_border() {
+    const auto window = command_->facts().tracing;
+    const int borders = !window ? 0 : steps_ < (*window)[1] ? 1 : 2;
+    return std::exchange(borders_, borders) != borders;
   }
 
   // The first sample ends the steps before, which have no amounts.
@@ -183,6 +271,7 @@ class LaunchOfCommand {
   bool is_enough() {
     const EffortLevel& wants = options_.wants;
     const double now = now_seconds();
+    if (parts_.from) return false;  // which ends it, wherever it is
     if (steps_ >= kMostSteps) return true;
     if (times_.empty()) return false;
     const double stepping = 1e-9 * static_cast<double>(last_ns_) - *launch_.info.first_step_seconds;
@@ -197,6 +286,16 @@ class LaunchOfCommand {
     asked_seconds_ = now_seconds();
     asking_seconds_ = asked_seconds_ - now;
     return enough;
+  }
+
+  // With as many untraced steps after it as it has, or where none will come.
+  bool window_is_over() const {
+    if (steps_ == 0) return false;
+    const HookFacts facts = command_->facts();
+    if (!facts.untraced.empty() || !without_profiler(facts).empty()) return true;
+    if (facts.traced) return steps_ > (*facts.traced)[1] + parts_.trace->window();
+    const double waited = 1e-9 * static_cast<double>(now_ns() - asked_ns_);
+    return !facts.tracing && steps_ > asked_from_ + kUnanswered && waited > kUnansweredSeconds;
   }
 
   Outcome given_up() const {
@@ -214,9 +313,6 @@ class LaunchOfCommand {
   }
 
   Outcome outcome_of_end(const ExitStatus& status) const {
-    const auto failed = [](const std::string& reason) {
-      return Outcome{.kind = OutcomeKind::failed, .reason = reason};
-    };
     if (steps_ == 0)
       return failed(cat("the program ", status.words(),
                         " before its first step: ", looked_for(launch_.facts, !options_.step_regex.empty())));
@@ -225,7 +321,35 @@ class LaunchOfCommand {
     return {};
   }
 
+  Outcome outcome_of_trace(const ExitStatus& status) {
+    const HookFacts& facts = launch_.facts;
+    if (facts.traced) return imported({facts.trace_file, *facts.traced, before_});
+    if (!facts.untraced.empty()) return failed(cat("the profiler of ", facts.framework, " failed: ", facts.untraced));
+    if (steps_ == 0 && ended_) return outcome_of_end(status);
+    if (const std::string why = without_profiler(facts); !why.empty()) return failed(why);
+    const std::string ending = cat("the program ", ended_ ? status.words() : "went on", " after ", steps_text(steps_));
+    if (facts.tracing)
+      return failed(cat(ending, ", before its trace of the steps ", (*facts.tracing)[0], " to ", (*facts.tracing)[1],
+                        " was written"));
+    return failed(cat(ending, ended_ ? ", before step " : " and did not begin to trace at step ", asked_from_,
+                      ended_ ? ", at which the traced window was to begin" : ""));
+  }
+
+  Outcome imported(WrittenTrace written) {
+    try {
+      const fs::path kept = launch_folder_ / written.file.filename();
+      fs::copy_file(written.file, kept);
+      written.file = kept;
+      parts_.trace->import(written, launch_folder_);
+    } catch (const std::exception& e) {
+      return failed(cat("its trace cannot be used: ", e.what()));
+    }
+    launch_.info.traced = {{written.steps[0] - before_, written.steps[1] - before_}};
+    return {};
+  }
+
   void report() {
+    launch_.facts = command_->facts();
     LaunchInfo& info = launch_.info;
     info.cores = cores_;
     if (peak_bytes_ > 0) info.peak_rss_bytes = peak_bytes_;
@@ -240,8 +364,11 @@ class LaunchOfCommand {
   const ExecOptions& options_;
   const RunnerSettings& settings_;
   RecordWriter& record_;
-  const CommandLaunchSink& sink_;
-  CommandLaunch& launch_;
+  const StepSink& sink_;
+  const LaunchEnd& end_;
+  RunParts parts_;
+  CommandLaunch launch_;  // at hand
+  fs::path launch_folder_;
   TemporaryFolder folder_{"tbd-exec"};
   int64_t began_ns_ = now_ns();
   std::optional<WatchedCommand> command_;
@@ -250,12 +377,15 @@ class LaunchOfCommand {
   double cores_ = 0;
   std::vector<StepRow> rows_;  // of the block at hand
   std::vector<double> times_;
-  int64_t steps_ = 0, last_ns_ = 0, block_began_ns_ = 0;  // on the clock of completed_ns
+  int64_t steps_ = 0, before_ = 0;            // of the program: so far, and before the launch at hand
+  int64_t last_ns_ = 0, block_began_ns_ = 0;  // on the clock of completed_ns
   int64_t last_sign_ns_ = now_ns(), sampled_ns_ = 0;
   std::optional<HostSample> first_, last_;
   int64_t peak_bytes_ = 0;
   int64_t asked_steps_ = 0;  // the stop rule, and when and how long it took
   double asked_seconds_ = 0, asking_seconds_ = 0;
+  int64_t asked_from_ = 0, asked_ns_ = 0;  // of the traced window: its first step, and when it was asked for
+  int borders_ = 0;                        // of the window, that were seen: its begin, its end
 };
 
 // "train-external", or with the first number that is free.
@@ -322,26 +452,28 @@ class CommandRun {
   bool is_over() const { return outcome_.kind != OutcomeKind::ok; }
   const Outcome& outcome() const { return outcome_; }
 
-  // Once more where other work disturbed it and there is time for it.
-  void launch(int64_t number, const CommandLaunchSink& sink) {
+  // Once more where other work disturbed it and there is time for it. The last one goes on to the traced steps.
+  void launch(int64_t number, const StepSink& sink) {
+    const TraceWish* trace = options_.trace && number == options_.wants.launches ? &*options_.trace : nullptr;
+    std::optional<int64_t> ended_after;
+    std::string untraceable;
     for (bool again = true; again;) {
       const double began = now_seconds();
-      CommandLaunch launch = run_command_launch(options_, number, settings_, record_, sink);
-      launch.info.environment_hash = environment_hash(run_.environment);
-      outcome_ = launch.info.outcome;
-      const double last = now_seconds() - began;
-      measured_ += last;
-      const Turn turn{.workload = 0, .pass = Pass::kClean, .number = number};
-      again = options_.repeats && repeated_ < options_.wants.launches && launch.disturbed && !is_over() &&
-              schedule_.may_repeat(turn, measured_, last);
-      if (again) {
-        set_aside(folder_, launch.info);
-        ++repeated_;
-      }
-      learn(launch, run_);
-      record_.update(run_);
-      record_.end_launch(launch.info);
+      again = false;
+      run_program({.clean = number, .trace = trace, .from = trace ? trace->from : std::nullopt}, sink,
+                  [&](CommandLaunch& launch) {
+                    if (launch.info.pass == Pass::kTrace) return;
+                    ended_after = launch.ended_after;
+                    untraceable = without_profiler(launch.facts);
+                    again = is_to_repeat(launch, number, now_seconds() - began);
+                    if (again) set_aside(folder_, launch.info);
+                  });
     }
+    if (!trace || !ended_after || is_over()) return;
+    if (untraceable.empty())
+      trace_anew(*trace, *ended_after, sink);
+    else
+      leave_untraced(untraceable);
   }
   CellRun finish() {
     record_.finish(run_, outcome_);
@@ -349,6 +481,53 @@ class CommandRun {
   }
 
  private:
+  bool is_to_repeat(const CommandLaunch& launch, int64_t number, double seconds) {
+    measured_ += seconds;
+    const Turn turn{.workload = 0, .pass = Pass::kClean, .number = number};
+    const bool again = options_.repeats && !options_.trace && repeated_ < options_.wants.launches && launch.disturbed &&
+                       launch.info.outcome.kind == OutcomeKind::ok && schedule_.may_repeat(turn, measured_, seconds);
+    if (again) ++repeated_;
+    return again;
+  }
+
+  // `look` sees each launch of the run before its end is written.
+  void run_program(const RunParts& parts, const StepSink& sink, const LaunchEnd& look) {
+    RunOfCommand(options_, settings_, record_, sink, [&](CommandLaunch& launch) {
+      launch.info.environment_hash = environment_hash(run_.environment);
+      settle(launch.info);
+      look(launch);
+      learn(launch, run_);
+      record_.update(run_);
+      record_.end_launch(launch.info);
+    }).run(parts);
+  }
+
+  // What was measured without a trace stays, whatever becomes of the trace.
+  void settle(const LaunchInfo& launch) {
+    if (launch.pass != Pass::kTrace || launch.outcome.kind == OutcomeKind::interrupted) outcome_ = launch.outcome;
+  }
+
+  // The program ended by itself before enough was measured: another run of it is traced, in the middle of its steps.
+  void trace_anew(const TraceWish& trace, int64_t steps, const StepSink& sink) {
+    const int64_t window = trace.window(), from = (steps - window) / 2 + 1;
+    if (trace.from)
+      return leave_untraced(cat("the program ended by itself after ", steps_text(steps), ", before step ", *trace.from,
+                                ", at which the traced window was to begin"));
+    if (from < 3)
+      return leave_untraced(cat("the program ended by itself after ", steps_text(steps), ": too few for a window of ",
+                                window, " traced steps in the middle of them"));
+    settings_.notice(cat("the program ended by itself after ", steps_text(steps),
+                         ": it is started once more, to trace from step ", from, " on"));
+    run_program({.trace = &trace, .from = from}, sink, [](CommandLaunch&) {});
+  }
+
+  void leave_untraced(const std::string& reason) {
+    LaunchInfo launch{.pass = Pass::kTrace, .start = wall_label()};
+    record_.begin_launch(launch);
+    launch.outcome = {.kind = OutcomeKind::failed, .reason = reason, .repro = options_.repro};
+    record_.end_launch(launch);
+  }
+
   const ExecOptions& options_;
   const RunnerSettings& settings_;
   RunInfo run_;
@@ -423,17 +602,6 @@ std::string program_name(std::span<const std::string> command) {
   const auto module = std::ranges::find(command, "-m");
   const bool is_module = program.starts_with("python") && module != command.end() && module + 1 != command.end();
   return is_module ? *(module + 1) : program;
-}
-
-CommandLaunch run_command_launch(const ExecOptions& options, int64_t number, const RunnerSettings& settings,
-                                 RecordWriter& record, const CommandLaunchSink& sink) {
-  CommandLaunch launch;
-  launch.info.number = number;
-  launch.info.start = wall_label();
-  record.begin_launch(launch.info);
-  LaunchOfCommand(options, settings, record, sink, launch).run();
-  if (launch.info.outcome.kind != OutcomeKind::ok) launch.info.outcome.repro = options.repro;
-  return launch;
 }
 
 std::vector<CellRun> exec_commands(std::span<const ExecOptions> commands, const RunnerSettings& settings,

@@ -46,6 +46,23 @@ void read_stepping(const std::vector<std::string>& words, HookFacts& facts) {
   if (words.size() > 4) facts.device = words[4];
 }
 
+// "traced 312 316 /path to/trace.json.gz": the steps of a window.
+std::optional<std::array<int64_t, 2>> window_of(const std::vector<std::string>& words) {
+  if (words.size() < 3) return std::nullopt;
+  const auto first = parse_int(words[1]), last = parse_int(words[2]);
+  if (!first || !last || *first < 1 || *last < *first) return std::nullopt;
+  return std::array{*first, *last};
+}
+
+void read_window(const std::string& line, const std::vector<std::string>& words, HookFacts& facts) {
+  const std::optional<std::array<int64_t, 2>> window = window_of(words);
+  if (!window) return;
+  if (words[0] == "tracing") facts.tracing = window;
+  if (words[0] != "traced" || words.size() < 4) return;
+  facts.traced = window;
+  facts.trace_file = line.substr(words[0].size() + words[1].size() + words[2].size() + 3);
+}
+
 }  // namespace
 
 HookFacts hook_facts(std::string_view text) {
@@ -55,6 +72,8 @@ HookFacts hook_facts(std::string_view text) {
     const bool has_value = words.size() > 1;
     if (words[0] == "python" && has_value && facts.python.empty()) facts.python = words[1];
     if (words[0] == "steps") read_stepping(words, facts);
+    if (words[0] == "tracing" || words[0] == "traced") read_window(line, words, facts);
+    if (words[0] == "untraced" && has_value) facts.untraced = line.substr(line.find(' ') + 1);
     if (words[0] == "unhooked") facts.unhooked.push_back(line.substr(line.find(' ') + 1));
     if (words[0] == "hooked" && has_value && std::ranges::count(facts.hooked, words[1]) == 0)
       facts.hooked.push_back(words[1]);
@@ -128,6 +147,11 @@ void WatchedCommand::add_hooks(SpawnOptions& spawn) {
   sources_.push_back({std::move(read), Descriptor(opened(steps, O_WRONLY))});
   spawn.descriptors[kStepDescriptor] = sources_.back().write.number();
   spawn.environment["TBD_STEP_FD"] = cat(kStepDescriptor);
+  if (options_.traces) {
+    const std::string traces = cat(options_.folder, "/trace");
+    make_folder(traces);
+    spawn.environment["TBD_TRACE_FOLDER"] = traces;
+  }
   std::string& path = spawn.environment["PYTHONPATH"];
   path = path.empty() ? options_.folder : cat(options_.folder, ":", path);
 }
@@ -141,6 +165,10 @@ std::vector<int64_t> WatchedCommand::take_steps(double seconds) {
 HookFacts WatchedCommand::facts() const {
   const std::string file = cat(options_.folder, "/facts");
   return is_file(file) ? hook_facts(read_file(file)) : HookFacts();
+}
+
+void WatchedCommand::ask_for_trace(int64_t steps, int64_t from) {
+  write_file_atomic(cat(options_.folder, "/window"), cat(steps, " ", from, "\n"));
 }
 
 int64_t WatchedCommand::bunched() const {

@@ -1,5 +1,6 @@
 // A training program of any kind while it runs: each step that it completes is stamped as it is told.
 #pragma once
+#include <array>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -21,6 +22,11 @@ struct HookFacts {
   std::vector<std::string> hooked;                   // frameworks that the program imported
   std::vector<std::string> unhooked;                 // those that took no hook: "pytorch AttributeError: ..."
   std::string framework, framework_version, device;  // that stepped first; empty: none, or it does not say
+  // Of the window of steps that the framework's profiler traces: first and last, counted from the program's first step.
+  // `tracing` once it has begun, `traced` once its trace is written, to `trace_file`.
+  std::optional<std::array<int64_t, 2>> tracing, traced;
+  std::string trace_file;
+  std::string untraced;  // why there is no trace: "ImportError: ..."
 };
 HookFacts hook_facts(std::string_view text);  // of the file of facts; passes over lines that it does not know
 // Where steps were looked for and what was seen there, a clause for a person whose program shows none.
@@ -31,6 +37,7 @@ struct WatchOptions {
   std::map<std::string, std::string> environment;  // the program's, to which the hooks are added
   std::string step_regex;                          // a line that it finds ends a step; empty: hooks, and bytes
   std::string folder;                              // an empty one of its own, which lives longer
+  bool traces = false;                             // whether ask_for_trace may come
 };
 
 // The program has a process group of its own and an empty stdin. What it prints goes to this process's stderr: results
@@ -49,6 +56,9 @@ class WatchedCommand {
   std::vector<int64_t> take_steps(double seconds);
   int64_t bunched() const;  // steps told at once with others, so far
   HookFacts facts() const;
+  // Has the profiler of the program's framework trace this many steps: the next ones, or those from this step of the
+  // program on. Once, and facts() say what came of it.
+  void ask_for_trace(int64_t steps, int64_t from = 0);
 
   std::optional<ExitStatus> poll() { return process_->poll(); }
   // SIGTERM to the group and what it leaves SIGKILL; afterwards take_steps() has all that was told.
