@@ -478,6 +478,53 @@ TEST_F(ProfileExec, ProfilesATorchvisionLoop) {
   EXPECT_TRUE(verified.status.ok()) << verified.out << verified.err;
 }
 
+// A Python that has these modules, in the place that docs/exec.md names; empty without it.
+std::string python_with(const std::string& place) {
+  const char* home = std::getenv("HOME");
+  const fs::path python = fs::path(home ? home : "/") / ".cache/tbd" / place / "bin/python";
+  return fs::exists(python) ? python.string() : "";
+}
+
+TEST_F(ProfileExec, MeasuresAndProfilesARealKerasFit) {
+  const std::string python = python_with("exec-keras");
+  if (python.empty()) GTEST_SKIP() << "NO KERAS: ~/.cache/tbd/exec-keras is not there (docs/exec.md)";
+  write_file(path("fit.py"),
+             "import keras, numpy as np\nkeras.utils.set_random_seed(0)\nlayers = keras.layers\n"
+             "m = keras.Sequential([layers.Input((16, 16, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\n"
+             "m.compile(optimizer='sgd', loss='mse', steps_per_execution=STEPS)\n"
+             "x, y = np.zeros((320, 16, 16, 3), 'float32'), np.zeros((320, 1), 'float32')\n"
+             "m.fit(x, y, batch_size=32, epochs=1000, verbose=0)\n");
+  const std::string text = read_file(path("fit.py"));
+  for (const char* steps : {"1", "5"}) {
+    write_file(path("fit.py"), cat(text.substr(0, text.find("STEPS")), steps, text.substr(text.find("STEPS") + 5)));
+    const Json measured = row("--launches 1 --steps 10", cat(python, " fit.py"));
+    EXPECT_EQ(measured["framework"], "keras");
+    EXPECT_GE(measured["steps"], 10);
+    const Json seen = profile("--steps 10", cat(python, " fit.py"));
+    EXPECT_GE(seen["steps"], 3);
+    EXPECT_GT(seen["compute_utilization"].get<double>(), 0.1);
+  }
+}
+
+TEST_F(ProfileExec, MeasuresAndProfilesARealGluonTrainer) {
+  const std::string python = python_with("exec-mxnet");
+  if (python.empty()) GTEST_SKIP() << "NO MXNET: ~/.cache/tbd/exec-mxnet is not there (docs/exec.md)";
+  write_file(path("gluon.py"),
+             "import mxnet as mx\nfrom mxnet import autograd, gluon\nnet = gluon.nn.HybridSequential()\n"
+             "net.add(gluon.nn.Conv2D(8, 3), gluon.nn.Flatten(), gluon.nn.Dense(10))\nnet.initialize()\n"
+             "net.hybridize()\nt = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.01})\n"
+             "loss = gluon.loss.SoftmaxCrossEntropyLoss()\n"
+             "x, y = mx.nd.zeros((8, 3, 32, 32)), mx.nd.zeros((8,))\nwhile True:\n"
+             "  with autograd.record(): l = loss(net(x), y)\n  l.backward(); t.step(8); l.wait_to_read()\n");
+  const Json measured = row("--launches 1 --steps 10", cat(python, " gluon.py"));
+  EXPECT_EQ(measured["framework"], "mxnet");
+  EXPECT_EQ(measured["framework_version"], "1.9.1");
+  EXPECT_GE(measured["steps"], 10);
+  const Json seen = profile("--steps 10", cat(python, " gluon.py"));
+  EXPECT_EQ(seen["steps"], 3);
+  EXPECT_GT(seen["compute_utilization"].get<double>(), 0.05);
+}
+
 // Launches of two loops take turns; the one that sleeps less steps faster.
 TEST_F(Exec, TwoProgramsTakeTurnsAndAreJudgedPairByPair) {
   const auto loop = [](const char* seconds) {

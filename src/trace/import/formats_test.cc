@@ -125,6 +125,19 @@ Trace mxnet(std::string_view json) {
   return trace;
 }
 
+TEST(Mxnet, ATaskThatAProgramNamesIsARange) {
+  const Trace trace = mxnet(R"js({"traceEvents": [
+    {"ph": "M", "args": {"name": "mine"}, "pid": 13762147304865611845, "name": "process_name"},
+    {"name": "ProfilerStep#9", "cat": "mine", "ph": "b", "ts": 100, "id": 7, "pid": 13762147304865611845, "tid": 7},
+    {"name": "ProfilerStep#9", "cat": "mine", "ph": "e", "ts": 130, "id": 7, "pid": 13762147304865611845, "tid": 7},
+    {"name": "mean", "cat": "operator", "ph": "b", "ts": 500, "id": 3, "pid": 3060606181218273969, "tid": 3},
+    {"name": "mean", "cat": "operator", "ph": "e", "ts": 500, "id": 3, "pid": 3060606181218273969, "tid": 3}]})js");
+  ASSERT_EQ(trace.size(), 1u) << "operators have begins and ends of their own";
+  EXPECT_EQ(trace.name(0), "ProfilerStep#9");
+  EXPECT_EQ(trace[0].duration, 30000);
+  EXPECT_EQ(trace[0].kind, EventKind::annotation);
+  EXPECT_TRUE(trace.faults().empty());
+}
 TEST(Mxnet, PairsBeginsAndEnds) {
   const Trace trace = mxnet(R"js({"traceEvents": [
     {"ph": "M", "args": {"name": "cpu/0"}, "pid": 0, "name": "process_name"},

@@ -19,6 +19,7 @@ class MxnetImport final : public ChromeHandler {
     const std::string_view ph = event[ChromeKey::ph];
     if (ph == "\"B\"") return begin(event);
     if (ph == "\"E\"") return end(event);
+    if (ph == "\"b\"" || ph == "\"e\"") return task(event, ph == "\"b\"");
     if (ph == "\"M\"") return metadata(event);
     if (ph == "\"C\"" || ph == "\"i\"" || ph == "\"I\"") return;
     trace_.fault("events of a kind that is not read", cat("byte ", event.position));
@@ -35,6 +36,15 @@ class MxnetImport final : public ChromeHandler {
  private:
   std::string key_of(const ChromeEvent& event) const {
     return cat(event[ChromeKey::pid], "\n", event[ChromeKey::tid], "\n", event[ChromeKey::name]);
+  }
+  // A task that the program named. Of each operator there is one, too, with the times of the dump: its begin and end
+  // say when it ran.
+  void task(const ChromeEvent& event, bool begins) {
+    if (event[ChromeKey::cat] == "\"operator\"") return;
+    if (begins)
+      begin(event);
+    else
+      end(event);
   }
   void begin(const ChromeEvent& event) {
     if (const auto ts = scaled_decimal(event[ChromeKey::ts], 3)) return open_[key_of(event)].push_back(*ts);
