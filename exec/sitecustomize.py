@@ -91,6 +91,7 @@ class Window:
     def __init__(self):
         self.folder = os.environ.get("TBD_TRACE_FOLDER")  # where the trace goes; without it nobody asks
         self.is_over = not self.folder
+        self.request = os.path.join(FOLDER, "window")
         self.wanted = None  # how many steps, and the first of them or 0
         self.steps = self.first = self.last = 0
         self.profiler = None
@@ -110,10 +111,9 @@ class Window:
 
     def is_due(self):
         if not self.wanted:
-            path = os.path.join(FOLDER, "window")
-            if not os.access(path, os.F_OK):
+            if not os.access(self.request, os.F_OK):
                 return False
-            with open(path) as file:
+            with open(self.request) as file:
                 self.wanted = [int(word) for word in file.read().split()]
         return self.steps + 1 >= self.wanted[1]
 

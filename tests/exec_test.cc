@@ -488,12 +488,13 @@ std::string python_with(const std::string& place) {
 TEST_F(ProfileExec, MeasuresAndProfilesARealKerasFit) {
   const std::string python = python_with("exec-keras");
   if (python.empty()) GTEST_SKIP() << "NO KERAS: ~/.cache/tbd/exec-keras is not there (docs/exec.md)";
-  write_file(path("fit.py"),
-             "import keras, numpy as np\nkeras.utils.set_random_seed(0)\nlayers = keras.layers\n"
-             "m = keras.Sequential([layers.Input((16, 16, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\n"
-             "m.compile(optimizer='sgd', loss='mse', steps_per_execution=STEPS)\n"
-             "x, y = np.zeros((320, 16, 16, 3), 'float32'), np.zeros((320, 1), 'float32')\n"
-             "m.fit(x, y, batch_size=32, epochs=1000, verbose=0)\n");
+  write_file(
+      path("fit.py"),
+      "import keras, numpy as np\nkeras.utils.set_random_seed(0)\nlayers = keras.layers\n"
+      "m = keras.Sequential([layers.Input((16, 16, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\n"
+      "m.compile(optimizer='sgd', loss='mse', steps_per_execution=STEPS)\n"
+      "x, y = np.zeros((320, 16, 16, 3), 'float32'), np.zeros((320, 1), 'float32')\n"
+      "m.fit(x, y, batch_size=32, epochs=1000, verbose=0)\n");
   const std::string text = read_file(path("fit.py"));
   for (const char* steps : {"1", "5"}) {
     write_file(path("fit.py"), cat(text.substr(0, text.find("STEPS")), steps, text.substr(text.find("STEPS") + 5)));

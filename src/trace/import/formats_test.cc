@@ -138,6 +138,14 @@ TEST(Mxnet, ATaskThatAProgramNamesIsARange) {
   EXPECT_EQ(trace[0].kind, EventKind::annotation);
   EXPECT_TRUE(trace.faults().empty());
 }
+TEST(Mxnet, AWaitOfTheEngineIsNoOp) {
+  const Trace trace = mxnet(R"js({"traceEvents": [
+    {"ph": "M", "args": {"name": "cpu/0"}, "pid": 0, "name": "process_name"},
+    {"name": "WaitForVar", "cat": "operator", "ph": "B", "ts": 100, "pid": 0, "tid": 3},
+    {"name": "WaitForVar", "cat": "operator", "ph": "E", "ts": 130, "pid": 0, "tid": 3}]})js");
+  ASSERT_EQ(trace.size(), 1u);
+  EXPECT_EQ(trace[0].kind, EventKind::sync);
+}
 TEST(Mxnet, PairsBeginsAndEnds) {
   const Trace trace = mxnet(R"js({"traceEvents": [
     {"ph": "M", "args": {"name": "cpu/0"}, "pid": 0, "name": "process_name"},

@@ -78,6 +78,7 @@ class MxnetImport final : public ChromeHandler {
     Event out{.begin = begin, .duration = end - begin, .name = trace_.string(name)};
     const bool backward = name.starts_with("_backward") || name.starts_with("[_backward");
     out.kind = other ? EventKind::annotation : backward ? EventKind::backward_op : EventKind::op;
+    if (name == "WaitForVar") out.kind = EventKind::sync;  // of the engine, for a result that the program asked for
     if (device) out.kind = name.starts_with("Copy") ? EventKind::memcpy : EventKind::kernel;
     out.phase = backward ? EventPhase::backward : EventPhase::unknown;
     out.track = device ? tracks_.stream(pid, tid, {}, {}) : tracks_.host(pid, tid);
