@@ -81,9 +81,10 @@ void write(std::ofstream& file, const Regions& regions) {
 
 void step(const std::vector<at::Tensor>& operands, int64_t out) {
   std::vector<at::Tensor> constants;
+  const pytorch::NodeUse use;
   const int32_t ids[] = {0, 1, 2, 3, 4, 5};
   const RoiAlign op = {.out = out, .scales = {1.0 / 4, 1.0 / 8, 1.0 / 16, 1.0 / 32}};
-  const at::Tensor aligned = pytorch::lower(op, pytorch::Args(operands.data(), ids, -1, constants));
+  const at::Tensor aligned = pytorch::lower(op, pytorch::Args(operands.data(), ids, use, constants));
   pytorch::run_backward({aligned}, {at::ones_like(aligned)});
   for (size_t i = 0; i < std::size(kStrides); ++i) operands[i].mutable_grad().reset();
 }

@@ -16,15 +16,23 @@ using Lowered = Results<Op, at::Tensor>;
 
 TBD_EACH_OP(TBD_DECLARE_LOWERING)
 
+// What the graph around a node says to its lowering.
+struct NodeUse {
+  int overwrite = -1;          // the operand whose storage the result shall take (Liveness::overwrite); -1: none
+  unsigned unread = 0;         // a bit for each result, 1 where nothing reads it: it may stay undefined
+  bool shares_weight = false;  // of an embedding: a linear layer multiplies by its table
+  bool is_read(size_t result) const { return (unread >> result & 1U) == 0; }
+};
+
 // The operands of one node: data first, then parameters and buffers. Nothing is copied.
 class Args {
  public:
-  Args(const at::Tensor* values, std::span<const int32_t> ids, int overwrite, std::vector<at::Tensor>& constants)
-      : values_(values), ids_(ids), overwrite_(overwrite), constants_(&constants) {}
+  Args(const at::Tensor* values, std::span<const int32_t> ids, const NodeUse& use, std::vector<at::Tensor>& constants)
+      : values_(values), ids_(ids), use_(&use), constants_(&constants) {}
   const at::Tensor& operator[](size_t operand) const { return values_[ids_[operand]]; }
   size_t size() const { return ids_.size(); }
-  // The operand whose storage the result shall take (Liveness::overwrite); -1: none.
-  int overwrite() const { return overwrite_; }
+  const NodeUse& use() const { return *use_; }
+  int overwrite() const { return use_->overwrite; }
   // Tables that depend on attributes, shapes, types and device alone: `make` returns them at the node's first run, and
   // they are kept. No lowering may change them.
   template <class Make>
@@ -36,7 +44,7 @@ class Args {
  private:
   const at::Tensor* values_;
   std::span<const int32_t> ids_;
-  int overwrite_;
+  const NodeUse* use_;
   std::vector<at::Tensor>* constants_;
 };
 

@@ -14,6 +14,13 @@ bool worth_overwriting(const Graph& graph, const BoundNode& node, int operand) {
   return !view && (!unary || unary->slope >= 0);
 }
 
+bool shares_weight(const Graph& graph, const BoundNode& node) {
+  if (!std::holds_alternative<Embedding>(node.op)) return false;
+  return std::ranges::any_of(graph.nodes, [&](const BoundNode& other) {
+    return std::holds_alternative<Linear>(other.op) && other.inputs[1] == node.inputs[1];
+  });
+}
+
 }  // namespace
 
 Plan make_plan(const Graph& graph, bool obey_liveness) {
@@ -22,10 +29,13 @@ Plan make_plan(const Graph& graph, bool obey_liveness) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const BoundNode& node = graph.nodes[n];
     PlannedNode planned = {.op = &node.op, .in = node.inputs, .out = node.outputs};
+    planned.use.shares_weight = shares_weight(graph, node);
     if (obey_liveness) {
       planned.release = live.release_after[n];
+      for (size_t r = 0; r < node.outputs.size(); ++r)
+        if (std::ranges::find(planned.release, node.outputs[r]) != planned.release.end()) planned.use.unread |= 1U << r;
       const std::optional<int> operand = live.overwrite[n];
-      if (operand && worth_overwriting(graph, node, *operand)) planned.overwrite = *operand;
+      if (operand && worth_overwriting(graph, node, *operand)) planned.use.overwrite = *operand;
     }
     plan.nodes.push_back(std::move(planned));
   }

@@ -13,7 +13,7 @@ struct PlannedNode {
   std::vector<ValueId> in, out;
   std::vector<ValueId> release;  // results that no later node, loss or output reads
   std::vector<ValueId> sources;  // results that an input_gradient differentiates by: made to require a gradient
-  int overwrite = -1;            // the operand whose storage the result takes
+  NodeUse use;
   mutable std::vector<at::Tensor> constants;  // made by the lowering at the first run
 };
 
@@ -49,7 +49,7 @@ inline void put(std::vector<at::Tensor>&& results, const PlannedNode& node, std:
 template <class Kernels>
 void run_forward(const Plan& plan, std::vector<at::Tensor>& values, const Kernels& kernels) {
   for (const PlannedNode& node : plan.nodes) {
-    const Args in(values.data(), node.in, node.overwrite, node.constants);
+    const Args in(values.data(), node.in, node.use, node.constants);
     std::visit([&](const auto& op) { put(kernels(op, in), node, values); }, *node.op);
     for (const ValueId id : node.sources) {
       at::Tensor& value = values[static_cast<size_t>(id)];
