@@ -125,6 +125,16 @@ TEST_P(AttentionOp, LowTypesStayNearTheFormula) {
         EXPECT_LT(relative_error(low.gradients[i], exact.gradients[i]), 2 * tolerance) << type << " " << i;
     }
 }
+
+TEST_P(AttentionOp, ByOneDnnStaysNearTheFormula) {
+  for (const double dropout : {0.0, 0.25}) {
+    const Case c = with(dropout);
+    const NodeRun exact = run_node(c.op, attention_operands(c)),
+                  low = run_node(c.op, attention_operands(c), {DType::f32, DType::f32, Mode::kEagerOnednn});
+    EXPECT_LT(relative_error(low.results[0], exact.results[0]), 1e-6);
+    for (size_t i = 0; i < 3; ++i) EXPECT_LT(relative_error(low.gradients[i], exact.gradients[i]), 2e-6) << i;
+  }
+}
 INSTANTIATE_TEST_SUITE_P(All, AttentionOp, testing::Range<size_t>(0, std::size(kCases)));
 
 // Uniform probabilities over kKeys keys whose values are the rows of the identity: the result shows the mask.

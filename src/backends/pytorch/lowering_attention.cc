@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/onednn.h"
 #include "backends/pytorch/tensors.h"
 
 namespace tbd::pytorch {
@@ -97,8 +98,14 @@ at::Tensor stacked_heads(const at::Tensor& x, int64_t own, int64_t heads) {
 }
 
 // Scores by one product that scales and adds a mask. torch's own attention with dropout takes more passes over them.
+// oneDNN's product is given a scaled q.
 at::Tensor scores(const Attention& op, const at::Tensor& q, const at::Tensor& k, const Masks& masks) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(2)));
+  if (by_onednn(q)) {
+    at::Tensor sum = onednn_bmm(q.mul(scale), k.mT());
+    if (masks.additive.defined()) sum = sum.add_(masks.additive.repeat_interleave(op.heads, 0));
+    return masks.causal.defined() ? sum.add_(masks.causal) : sum;
+  }
   if (masks.additive.defined()) {
     const at::Tensor per_head = masks.additive.repeat_interleave(op.heads, 0);
     const at::Tensor sum = at::baddbmm(per_head, q, k.mT(), /*beta=*/1, scale);
@@ -117,7 +124,7 @@ at::Tensor in_parts(const Attention& op, const Args& in, const Masks& masks) {
   const bool drawn = !masks.dropout.defined();
   weights =
       drawn ? at::dropout(weights, op.dropout, /*train=*/true) : weights.mul(masks.dropout.reshape(weights.sizes()));
-  const at::Tensor y = at::bmm(weights, v);
+  const at::Tensor y = by_onednn(weights) ? onednn_bmm(weights, v) : at::bmm(weights, v);
   return (drawn ? y : y.mul_(1 / (1 - op.dropout))).view({-1, op.heads, q.size(1), q.size(2)}).transpose(1, 2);
 }
 

@@ -5,7 +5,7 @@
 #include <ATen/ops/matmul.h>
 
 #include "backends/pytorch/lowering.h"
-#include "backends/pytorch/onednn_linear.h"
+#include "backends/pytorch/onednn.h"
 
 namespace tbd::pytorch {
 
@@ -42,8 +42,7 @@ LoweredAs lowered_as(const ConvTranspose2d& op, size_t) {
 
 // x (..., in), weight (out, in).
 at::Tensor lower(const Linear& op, const Args& in) {
-  if (is_linear_by_onednn() && in[0].scalar_type() == at::kFloat && in[0].is_cpu())
-    return onednn_linear(in[0], in[1], op.bias ? std::optional(in[2]) : std::nullopt);
+  if (by_onednn(in[0])) return onednn_linear(in[0], in[1], op.bias ? std::optional(in[2]) : std::nullopt);
   return op.bias ? at::linear(in[0], in[1], in[2]) : at::linear(in[0], in[1]);
 }
 LoweredAs lowered_as(const Linear&, size_t) { return native("linear"); }

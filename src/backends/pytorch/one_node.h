@@ -20,9 +20,13 @@ struct NodeRun {
   double loss = 0;
 };
 
+inline constexpr size_t kNodeReads = 8;  // more results than any op has
+
 // Floats are stored as `stored`, and cast to `computed` for the node alone.
 struct NodeTypes {
   DType stored = DType::f64, computed = DType::f64;
+  Mode mode = {};            // in which the session runs it
+  size_t read = kNodeReads;  // so many of its first results are read, and given
 };
 
 // Operands x0, x1, ...; results r0, r1, ...: a scalar is the loss, others are weighted by normal numbers and summed.
@@ -48,7 +52,7 @@ inline Program node_program(const Op& op, const std::vector<Operand>& operands, 
   }
   phase.nodes.push_back(node);
   const std::vector<Shape> results = output_shapes(op, shapes);
-  for (size_t r = 0; r < results.size(); ++r) {
+  for (size_t r = 0; r < std::min(results.size(), types.read); ++r) {
     std::string value = r == 0 ? "y" : cat("y:", r);
     const auto add = [&](std::string_view what, Op next, std::vector<std::string> inputs) {
       phase.nodes.push_back({cat(what, r), std::move(next), std::move(inputs)});
@@ -76,7 +80,7 @@ inline HostTensor random_weights(const InputSpec& input) {
 
 inline NodeRun run_node(const Op& op, const std::vector<Operand>& operands, const NodeTypes& types = {}) {
   const Program program = node_program(op, operands, types);
-  auto session = loaded(program, {.batch = 1});
+  auto session = loaded(program, {.batch = 1, .mode = types.mode});
   TensorMap batch = input_needs(program, {{"N", 1}}).norms;
   for (const InputSpec& input : program.phases[0].inputs)
     if (input.name.starts_with("w")) batch[input.name] = random_weights(input);

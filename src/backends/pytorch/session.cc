@@ -13,7 +13,7 @@
 #include "backends/pytorch/guard.h"
 #include "backends/pytorch/identity.h"
 #include "backends/pytorch/memory.h"
-#include "backends/pytorch/onednn_linear.h"
+#include "backends/pytorch/onednn.h"
 #include "backends/pytorch/phase.h"
 #include "backends/pytorch/tensors.h"
 #include "backends/pytorch/version.h"
@@ -154,7 +154,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   use_one_interop_thread();
   at::set_num_threads(static_cast<int>(options.threads));
   choose_cuda_math(options.tf32);
-  linear_by_onednn(options.mode == Mode::kEagerOnednn);
+  prefer_onednn(options.mode == Mode::kEagerOnednn);
   at::manual_seed(options.seed);
   const Layout layout = layout_from(options.layout);
   weights_ = std::make_unique<Weights>(program, device_, layout);
