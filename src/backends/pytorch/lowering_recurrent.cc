@@ -11,6 +11,8 @@
 #include <ATen/ops/zeros.h>
 
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/onednn.h"
+#include "base/error.h"
 #include "base/text.h"
 
 namespace tbd::pytorch {
@@ -96,16 +98,44 @@ Tensors packed(const Op& op, const at::Tensor& x, const at::Tensor& lengths, con
   return results;
 }
 
+void require_within(const at::Tensor& lengths, int64_t steps) {
+  const int64_t least = lengths.min().item<int64_t>(), most = lengths.max().item<int64_t>();
+  require(least >= 1 && most <= steps, "lengths of ", least, " to ", most, " are not within 1 to ", steps, " steps");
+}
+
+// Whole, with padding of 0 that the masks keep out of results and gradients: torch has one kernel of oneDNN for all
+// steps of an LSTM, forward and backward, and takes it for no packed sequence. It does not tell c where a sample ends.
+Tensors masked(const Lstm& op, const Args& in, const Cell& cell) {
+  const at::Tensor lengths = in[1].to(at::kCPU, at::kLong);
+  require_within(lengths, in[0].size(1));
+  const at::Tensor step = at::arange(in[0].size(1), lengths.options()).unsqueeze(0);
+  const at::Tensor beyond = step.ge(lengths.unsqueeze(1)).unsqueeze(-1);
+  at::Tensor x = in[0].masked_fill(beyond, 0);
+  if (op.reverse) x = reversed(x, lengths);
+  at::Tensor y = run(op, x, cell)[0].masked_fill(beyond, 0);
+  const at::Tensor last = lengths.sub(1).view({-1, 1, 1}).expand({-1, 1, op.hidden});
+  const at::Tensor h = in.use().is_read(1) ? at::gather(y, 1, last).squeeze(1) : at::Tensor();
+  if (op.reverse) y = reversed(y, lengths);
+  return {y, h, at::Tensor()};
+}
+
+Tensors with_lengths(const Lstm& op, const Args& in, const Cell& cell) {
+  if (prefers_onednn() && in[0].is_cpu() && !in.use().is_read(2)) return masked(op, in, cell);
+  return packed(op, in[0], in[1], cell);
+}
+Tensors with_lengths(const Gru& op, const Args& in, const Cell& cell) { return packed(op, in[0], in[1], cell); }
+
 template <class Op>
 Tensors lowered(const Op& op, const Args& in) {
   const Cell cell = cell_of(op, in);
-  return has_lengths(in.size()) ? packed(op, in[0], in[1], cell) : whole(op, in[0], cell);
+  return has_lengths(in.size()) ? with_lengths(op, in, cell) : whole(op, in[0], cell);
 }
 
-LoweredAs named_recurrent(std::string_view cell, bool reverse, bool lengths) {
+// `otherwise` follows what is said of lengths.
+LoweredAs named_recurrent(std::string_view cell, bool reverse, bool lengths, std::string_view otherwise = "") {
   if (lengths && reverse)
-    return composed(cat("gather, _pack_padded_sequence, ", cell, ", _pad_packed_sequence, gather"));
-  if (lengths) return composed(cat("_pack_padded_sequence, ", cell, ", _pad_packed_sequence"));
+    return composed(cat("gather, _pack_padded_sequence, ", cell, ", _pad_packed_sequence, gather", otherwise));
+  if (lengths) return composed(cat("_pack_padded_sequence, ", cell, ", _pad_packed_sequence", otherwise));
   if (reverse) return composed(cat("flip, ", cell, ", flip"));
   return native(std::string(cell));
 }
@@ -114,7 +144,9 @@ LoweredAs named_recurrent(std::string_view cell, bool reverse, bool lengths) {
 
 Tensors lower(const Lstm& op, const Args& in) { return lowered(op, in); }
 LoweredAs lowered_as(const Lstm& op, size_t operands) {
-  return named_recurrent("lstm", op.reverse, has_lengths(operands));
+  constexpr std::string_view kOtherwise =
+      "; in mode eager-onednn, where c is not read, masked_fill before and after lstm in place of packing";
+  return named_recurrent("lstm", op.reverse, has_lengths(operands), kOtherwise);
 }
 Tensors lower(const Gru& op, const Args& in) { return lowered(op, in); }
 LoweredAs lowered_as(const Gru& op, size_t operands) {

@@ -22,10 +22,10 @@ using testing::Not;
 
 // A session loaded for a trace, with its batch staged.
 struct Traced {
-  explicit Traced(const Program& program, int64_t batch = 4, const Device& device = Device::kCpu)
+  explicit Traced(const Program& program, int64_t batch = 4, const Device& device = Device::kCpu, const Mode& mode = {})
       : batch(random_batch(program, {{"N", batch}})) {
     session = make_torch_session();
-    session->load(program, {.bindings = {{"N", batch}}, .device = device, .trace = true});
+    session->load(program, {.bindings = {{"N", batch}}, .device = device, .mode = mode, .trace = true});
     session->write(initial_weights(program));
     session->stage(this->batch);
   }
@@ -176,6 +176,35 @@ TEST(OpTrace, ConvolutionsBackwardBelongsToItsNode) {
   EXPECT_THAT(backward.at("aten::convolution_backward"), ElementsAre("first", "second"));
   EXPECT_THAT(backward.at("ConvolutionBackward0"), ElementsAre("first", "second"));
   EXPECT_THAT(backward, Not(Contains(testing::Key("aten::conv2d"))));
+}
+
+// A traced step's ops, by name; y alone of an LSTM with lengths is read, or also c.
+std::map<std::string, std::set<std::string>> ops_of_lstm(const Mode& mode, bool reads_c, EventPhase phase) {
+  Program program = {.model = "lengths", .config = "toy"};
+  Builder g(program, "train");
+  const Tensor x = g.input("x", {Builder::batch(), 5, 3}), lengths = g.input("lengths", {Builder::batch()}, DType::i32);
+  const auto lstm = g.lstm("rnn", x, {.hidden = 4}, "_l0", lengths);
+  g.loss("y", g.sum(g.square(lstm.y)));
+  if (reads_c) g.loss("c", g.sum(lstm.last.c));
+  g.update({});
+  program.step = {{.phase = "train"}};
+  Traced traced(program, 4, Device::kCpu, mode);
+  traced.step(true);
+  return nodes_by_op(traced.trace(), phase);
+}
+
+TEST(OpTrace, LengthsReachOneDnnsKernelInItsMode) {
+  using testing::Key;
+  const auto forward = ops_of_lstm(Mode::kEagerOnednn, false, EventPhase::forward),
+             backward = ops_of_lstm(Mode::kEagerOnednn, false, EventPhase::backward);
+  EXPECT_THAT(forward, Contains(Key("aten::mkldnn_rnn_layer")));
+  EXPECT_THAT(forward, Not(Contains(Key("aten::_pack_padded_sequence"))));
+  EXPECT_THAT(backward, Contains(Key("aten::mkldnn_rnn_layer_backward")));
+  for (const auto& [mode, reads_c] : {std::pair(Mode::kEagerOnednn, true), {Mode::kEager, false}}) {
+    const auto packed = ops_of_lstm(mode, reads_c, EventPhase::forward);
+    EXPECT_THAT(packed, Contains(Key("aten::_pack_padded_sequence"))) << mode;
+    EXPECT_THAT(packed, Not(Contains(Key("aten::mkldnn_rnn_layer")))) << mode;
+  }
 }
 
 TEST(OpTrace, AddsGradientsUpInTheNodeThatMadeThem) {

@@ -103,21 +103,58 @@ std::vector<double> padding_of(const std::vector<double>& values, size_t n, size
   return {at(kLengths[n]), at(kSteps)};
 }
 
-TEST(LstmLengths, PaddingHasNoEffectAndNoGradient) {
+// Mode eager-onednn runs no packed sequence where nothing reads c, the last of the results.
+const NodeTypes kPadded = {.mode = Mode::kEagerOnednn, .read = 2};
+
+void expect_no_effect_of_padding(const NodeTypes& types) {
   for (const bool reverse : {false, true}) {
     const Lstm op = {.hidden = kHidden, .reverse = reverse};
     Operand x = whole_x(5);
-    const NodeRun run = run_node(op, lstm_operands(x, kLengths));
+    const NodeRun run = run_node(op, lstm_operands(x, kLengths), types);
     for (size_t n = 0; n < kLengths.size(); ++n) {
       EXPECT_THAT(padding_of(run.results[0], n, kHidden), Each(0.0)) << n;
       EXPECT_THAT(padding_of(run.gradients[0], n, kIn), Each(0.0)) << n;
       for (auto t = static_cast<size_t>(kLengths[n]); t < kSteps; ++t)
         x.value.as<double>()[(n * kSteps + t) * kIn] = std::nan("");
     }
-    const NodeRun other = run_node(op, lstm_operands(x, kLengths));
+    const NodeRun other = run_node(op, lstm_operands(x, kLengths), types);
     EXPECT_EQ(other.results, run.results);
     EXPECT_EQ(other.gradients[2], run.gradients[2]);
   }
+}
+
+TEST(LstmLengths, PaddingHasNoEffectAndNoGradient) { expect_no_effect_of_padding({}); }
+TEST(LstmLengths, PaddingHasNoEffectAndNoGradientInOneDnn) { expect_no_effect_of_padding(kPadded); }
+
+// From 1 to all steps, both among them.
+std::vector<double> random_lengths(int64_t samples) {
+  const Philox random(11, "lengths");
+  std::vector<double> out = {1, kSteps};
+  for (uint64_t n = 2; n < static_cast<uint64_t>(samples); ++n)
+    out.push_back(1 + std::floor(random.uniform(n) * static_cast<double>(kSteps)));
+  return out;
+}
+
+void expect_same(const NodeRun& run, const NodeRun& expected, double tolerance) {
+  ASSERT_EQ(run.results.size(), expected.results.size());
+  for (size_t r = 0; r < run.results.size(); ++r)
+    EXPECT_LT(relative_error(run.results[r], expected.results[r]), tolerance) << r;
+  for (size_t i = 0; i < run.gradients.size(); ++i)
+    EXPECT_LT(relative_error(run.gradients[i], expected.gradients[i]), 2 * tolerance) << i;
+}
+
+TEST(LstmLengths, PaddedIsPacked) {
+  const std::vector<Operand> in = lstm_operands(whole_x(9), random_lengths(9));
+  for (const bool reverse : {false, true})
+    for (const size_t read : {1U, 2U, 3U}) {
+      const Lstm op = {.hidden = kHidden, .reverse = reverse};
+      const NodeRun packed = run_node(op, in, {.read = read});
+      expect_same(run_node(op, in, {.mode = Mode::kEagerOnednn, .read = read}), packed, 1e-12);
+      NodeTypes low = {DType::f32, DType::f32, Mode::kEagerOnednn, read};
+      expect_same(run_node(op, in, low), packed, 1e-5);
+      low.computed = DType::bf16;
+      expect_same(run_node(op, in, low), packed, 4e-2);
+    }
 }
 
 // Full lengths go another way through torch than none.
@@ -134,11 +171,12 @@ TEST(LstmLengths, FullLengthsEqualNoLengths) {
 
 TEST(LstmLengths, MustLieWithinTheSequence) {
   for (const double length : {0.0, -1.0, static_cast<double>(kSteps + 1)})
-    EXPECT_THAT(sentence_from([&] {
-                  run_node(Lstm{.hidden = kHidden}, lstm_operands(whole_x(2), {2, length}));
-                }),
-                testing::HasSubstr("ength"))
-        << length;
+    for (const NodeTypes& types : {NodeTypes{}, kPadded})
+      EXPECT_THAT(sentence_from([&] {
+                    run_node(Lstm{.hidden = kHidden}, lstm_operands(whole_x(2), {2, length}), types);
+                  }),
+                  testing::HasSubstr("ength"))
+          << length;
 }
 
 TEST(LstmCellOp, IsOneStepOfTheLayer) {
