@@ -2,11 +2,13 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
+#include <ATen/ops/sparse_coo_tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/onednn.h"
 #include "backends/pytorch/tensors.h"
 
 namespace tbd::pytorch {
@@ -65,8 +67,32 @@ at::Tensor lower(const SequenceMask& op, const Args& in) {
 }
 LoweredAs lowered_as(const SequenceMask&, size_t) { return composed("arange, ge, masked_fill"); }
 
-// The gradient of the weight is dense.
-at::Tensor lower(const Embedding& op, const Args& in) { return at::embedding(in[1], in[0], op.pad); }
+namespace {
+
+// The rows of the table's gradient that are looked up, which torch's engine adds to the dense one that a linear layer
+// gives: torch's own derivative fills a table with 0, and adds all of it.
+struct EmbeddingByRows : torch::autograd::Function<EmbeddingByRows> {
+  static Variable forward(AutogradContext* context, const Variable& ids, const Variable& table, int64_t pad) {
+    context->save_for_backward({ids});
+    context->saved_data["table"] = table.sizes();
+    context->saved_data["pad"] = pad;
+    return at::embedding(table, ids, pad);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const at::Tensor ids = context->get_saved_variables()[0].flatten().to(at::kLong);
+    const std::vector<int64_t> table = context->saved_data["table"].toIntVector();
+    const at::Tensor padding = ids.eq(context->saved_data["pad"].toInt()).unsqueeze(1);
+    const at::Tensor rows = upstream[0].reshape({-1, table[1]}).masked_fill(padding, 0);
+    return {Variable(), at::sparse_coo_tensor(ids.unsqueeze(0), rows, table), Variable()};
+  }
+};
+
+}  // namespace
+
+at::Tensor lower(const Embedding& op, const Args& in) {
+  if (prefers_onednn() && in[1].is_cpu() && in.use().shares_weight) return EmbeddingByRows::apply(in[0], in[1], op.pad);
+  return at::embedding(in[1], in[0], op.pad);
+}
 LoweredAs lowered_as(const Embedding&, size_t) { return native("embedding"); }
 
 at::Tensor lower(const Equals& op, const Args& in) { return in[0].eq(op.value).to(scalar_type(op.to)); }
