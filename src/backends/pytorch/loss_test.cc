@@ -52,12 +52,12 @@ ExpectedLoss loss_by_definition(const Rows& rows) {
   return out;
 }
 
-NodeRun run(const Rows& rows) {
+NodeRun run(const Rows& rows, const NodeTypes& types = {}) {
   const auto extents = rows.logits.extents();
   const Shape each(std::vector<int64_t>(extents.begin(), extents.end() - 1));
   std::vector<Operand> in = {{normal("logits", rows.logits)}, fixed(integers(each, rows.labels))};
   if (!rows.weights.empty()) in.push_back(fixed(doubles(each, rows.weights)));
-  return run_node(rows.op, in);
+  return run_node(rows.op, in, types);
 }
 
 const Rows kRows[] = {
@@ -77,23 +77,40 @@ class CrossEntropy : public testing::TestWithParam<size_t> {};
 TEST_P(CrossEntropy, IsItsDefinition) {
   const Rows& rows = kRows[GetParam()];
   const ExpectedLoss expected = loss_by_definition(rows);
-  const NodeRun actual = run(rows);
-  EXPECT_NEAR(actual.loss, expected.loss, 1e-12 * std::abs(expected.loss));
-  EXPECT_LT(relative_error(actual.gradients[0], expected.gradient), 1e-12);
+  for (const Mode& mode : {Mode::kEager, Mode::kEagerOnednn}) {
+    const NodeRun actual = run(rows, {.mode = mode});
+    EXPECT_NEAR(actual.loss, expected.loss, 1e-12 * std::abs(expected.loss)) << mode;
+    EXPECT_LT(relative_error(actual.gradients[0], expected.gradient), 1e-12) << mode;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(All, CrossEntropy, testing::Range<size_t>(0, std::size(kRows)));
 
+// More logits than one block of the mode's.
+TEST(CrossEntropy, OfManyClassesIsItsDefinition) {
+  const Rows rows = {{.smoothing = 0.1, .spread = Spread::others, .ignore = 1}, {5, 70'000}, {4, 1, 69'999, 0, 7}};
+  const ExpectedLoss expected = loss_by_definition(rows);
+  const NodeRun actual = run(rows, {.mode = Mode::kEagerOnednn});
+  EXPECT_NEAR(actual.loss, expected.loss, 1e-12 * std::abs(expected.loss));
+  EXPECT_LT(relative_error(actual.gradients[0], expected.gradient), 1e-12);
+}
+
 TEST(CrossEntropy, OfIgnoredRowsAloneIsZero) {
-  for (const double smoothing : {0.0, 0.1}) {
-    const NodeRun actual = run({{.smoothing = smoothing, .ignore = 1}, {2, 3}, {1, 1}});
-    EXPECT_EQ(actual.loss, 0);
-    EXPECT_THAT(actual.gradients[0], Each(0.0));
-  }
+  for (const double smoothing : {0.0, 0.1})
+    for (const Mode& mode : {Mode::kEager, Mode::kEagerOnednn}) {
+      const NodeRun actual = run({{.smoothing = smoothing, .ignore = 1}, {2, 3}, {1, 1}}, {.mode = mode});
+      EXPECT_EQ(actual.loss, 0) << mode;
+      EXPECT_THAT(actual.gradients[0], Each(0.0)) << mode;
+    }
 }
 
 TEST(CrossEntropy, RefusesALabelOutsideTheClasses) {
   for (const double label : {3.0, -1.0})
-    EXPECT_THAT(sentence_from([&] { run({{}, {2, 3}, {0, label}}); }), testing::HasSubstr("out of bounds"));
+    for (const Mode& mode : {Mode::kEager, Mode::kEagerOnednn})
+      EXPECT_THAT(sentence_from([&] {
+                    run({{}, {2, 3}, {0, label}}, {.mode = mode});
+                  }),
+                  testing::HasSubstr("out of bounds"))
+          << mode;
 }
 
 TEST(HuberLoss, IsItsDefinition) {

@@ -2,13 +2,18 @@
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/ctc_loss.h>
+#include <ATen/ops/gather.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mse_loss.h>
+#include <ATen/ops/ones_like.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
 
 #include "backends/pytorch/focal_loss.h"
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/onednn.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -48,17 +53,69 @@ struct WeightedHuber : torch::autograd::Function<WeightedHuber> {
   }
 };
 
+// Of cross-entropy with integer labels: mode eager-onednn takes fewer passes over the logits, and makes nothing beside
+// them. torch's gradient of a smoothed loss makes one tensor as large for the labels, adds another for the other
+// classes, and multiplies a third. This one turns the logarithms, which it alone holds, into the gradient where they
+// lie.
+struct CrossEntropyRule {
+  double smoothing = 0;  // spread over all classes; may exceed 1
+  int64_t ignore = -1;   // a label whose rows count nothing; negative: none
+};
+
+constexpr int64_t kRowsLogits = 1 << 17;  // a block of rows that caches hold while it is passed over
+
+// A row's loss is w (-(1 - s) log p(label) - s / K sum over classes of log p), its gradient by a logit
+// w (p - s / K - (1 - s) [the label's]).
+struct CrossEntropyInPlace : torch::autograd::Function<CrossEntropyInPlace> {
+  static Variable forward(AutogradContext* context, const Variable& logits, const Variable& label,
+                          const Variable& weights, double smoothing) {
+    const at::Tensor logarithms = at::log_softmax(logits, 1);
+    context->save_for_backward({logarithms, label, weights});
+    context->saved_data["smoothing"] = smoothing;
+    at::Tensor rows = at::gather(logarithms, 1, label).squeeze(1).mul_(smoothing - 1);
+    if (smoothing != 0) rows.sub_(logarithms.sum(1), smoothing / static_cast<double>(logits.size(1)));
+    return rows.mul_(weights).sum();
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const double smoothing = context->saved_data["smoothing"].toDouble();
+    const at::Tensor &gradient = saved[0], weights = saved[2].mul(upstream[0]).unsqueeze(1);
+    const int64_t classes = gradient.size(1), block = std::max<int64_t>(1, kRowsLogits / classes);
+    for (int64_t begin = 0; begin < gradient.size(0); begin += block) {
+      const int64_t count = std::min(block, gradient.size(0) - begin);
+      at::Tensor rows = gradient.narrow(0, begin, count).exp_();
+      if (smoothing != 0) rows.sub_(smoothing / static_cast<double>(classes));
+      rows.mul_(weights.narrow(0, begin, count));
+    }
+    variable_list out(4);
+    out[0] = at::Tensor(gradient).scatter_add_(1, saved[1], weights.mul(smoothing - 1));
+    return out;
+  }
+};
+
+// logits (rows, K), label (rows) of 64 bits, weights (rows) or undefined: the sum over rows, differentiable once.
+at::Tensor cross_entropy(const CrossEntropyRule& rule, const at::Tensor& logits, const at::Tensor& label,
+                         const at::Tensor& weights) {
+  const at::Tensor given = weights.defined() ? weights.detach() : at::ones_like(logits.detach().select(1, 0));
+  if (rule.ignore < 0) return CrossEntropyInPlace::apply(logits, label.unsqueeze(1), given, rule.smoothing);
+  const at::Tensor ignored = label.eq(rule.ignore);
+  return CrossEntropyInPlace::apply(logits, label.masked_fill(ignored, 0).unsqueeze(1), given.masked_fill(ignored, 0),
+                                    rule.smoothing);
+}
+
 }  // namespace
 
 // Over the rows of all leading axes. torch wants labels of 64 bits.
 at::Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   const at::Tensor logits = in[0].flatten(0, -2), label = in[1].flatten().to(at::kLong);
   const bool weighted = in.size() > 2;
+  const double smoothing = smoothing_over_all(op, logits.size(1));
+  if (prefers_onednn() && logits.is_cpu())
+    return cross_entropy({smoothing, op.ignore}, logits, label, weighted ? in[2].flatten() : at::Tensor());
   const auto loss = [&](double smoothing) {
     return at::cross_entropy_loss(logits, label, /*weight=*/{}, weighted ? at::Reduction::None : at::Reduction::Sum,
                                   op.ignore < 0 ? kNoLabel : op.ignore, smoothing);
   };
-  const double smoothing = smoothing_over_all(op, logits.size(1));
   // Linear in the smoothing, of which torch takes no more than 1.
   const at::Tensor terms = smoothing <= 1 ? loss(smoothing) : loss(0).mul(1 - smoothing).add(loss(1), smoothing);
   return weighted ? terms.mul(in[2].detach().flatten()).sum() : terms;

@@ -1,4 +1,4 @@
-// Liveness on whole toy programs.
+// Liveness, and mode eager-onednn, on whole toy programs.
 #include "backends/pytorch/test_support.h"
 #include "graph/sequence_programs.h"
 #include "toy_programs.h"
@@ -25,6 +25,24 @@ TEST_P(TorchToy, FreeingAndOverwritingChangeNoNumber) {
   ASSERT_EQ(with.size(), without.size());
   for (const auto& [name, tensor] : with)
     EXPECT_TRUE(std::ranges::equal(tensor.bytes(), without.at(name).bytes())) << name;
+}
+
+// In double, where its products are torch's own, what it does otherwise gives the same numbers.
+TEST_P(TorchToy, ModeOfOneDnnGivesTheSameNumbers) {
+  const auto found = std::ranges::find(programs(), GetParam(), &NamedPrograms::value_type::first);
+  const Program toy = with_precision(with_dropout(found->second, DropoutMode::kMask), Precision::kFp64);
+  const auto after_a_step = [&](const Mode& mode) {
+    auto session = ready(toy, {.mode = mode});
+    session->step(at_step(1));
+    return session->read({"grad/", "output/", "term/", "loss", "buffer/"});
+  };
+  const TensorMap ours = after_a_step(Mode::kEagerOnednn), torchs = after_a_step(Mode::kEager);
+  ASSERT_EQ(ours.size(), torchs.size());
+  for (const auto& [name, tensor] : torchs) {
+    const std::vector<double> expected = as_doubles(tensor), actual = as_doubles(ours.at(name));
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 1e-12 * (1 + std::abs(expected[i]))) << name;
+  }
 }
 
 std::vector<std::string> toy_names() {
