@@ -12,6 +12,7 @@ struct LambTensors {
 };
 struct LambScalars {
   double lr, beta1, beta2, epsilon, weight_decay, correction1, correction2;
+  int64_t count;  // of updates, this one included: correction1 is 1 - beta1^count
 };
 
 // g /= max(1, total), where that is |g| of all tensors together.

@@ -175,12 +175,15 @@ class Lamb final : public UpdateRule {
 
  private:
   void prepare(const TensorList& gradients) override { lamb_normalise(gradients, norm_of_all(gradients)); }
+  void count_to(int64_t count) override { count_ = count; }
   void update(Group& group, const TensorList& gradients) override {
     const Optimizer& o = update_.optimizer;
-    lamb_update(
-        {group.parameters, gradients, group.slots[0], group.slots[1]},
-        {group.lr, o.beta1, o.beta2, o.epsilon, group.weight_decay, scalars_.correction1, scalars_.correction2});
+    lamb_update({group.parameters, gradients, group.slots[0], group.slots[1]},
+                {group.lr, o.beta1, o.beta2, o.epsilon, group.weight_decay, scalars_.correction1, scalars_.correction2,
+                 count_});
   }
+
+  int64_t count_ = 0;
 };
 
 }  // namespace
