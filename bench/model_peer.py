@@ -2,9 +2,11 @@
 
     python3 bench/model_peer.py --build BUILD --python ENVIRONMENT [--model bert] [--config base] [--batch 2]
                                 [--precision fp32] [--rounds 6] [--steps 3] [--threads 2] [--starts 3] [--compile]
+                                [--mode eager-onednn]
 
 ENVIRONMENT is what bench/peers/setup.sh made. Ratios are ours over theirs in seconds or bytes: below 1 is better.
 Dropout is on, as in training. --compile runs torch.compile beside them, for reference; --starts 0 leaves out start-up.
+--mode is of ours alone.
 """
 
 import argparse
@@ -28,6 +30,7 @@ def commands(arguments, inputs):
     common += ["--config", arguments.config] if arguments.config else []
     ours = [os.path.join(arguments.build, "bench/bench_pytorch_model"), "--model", arguments.model, *common,
             "--batch", str(arguments.batch), "--save-inputs", inputs]
+    ours += ["--mode", arguments.mode] if arguments.mode else []
     weights = inputs + "_weights"
     if arguments.model in OF_WEIGHTS:
         ours += ["--save-weights", weights]
@@ -101,6 +104,7 @@ def main():
     parser.add_argument("--starts", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--mode", default="", help="of ours")
     arguments = parser.parse_args()
     arguments.batch = arguments.batch or BATCHES[arguments.model]
     header()
