@@ -22,8 +22,8 @@ struct PreloadedAllocator {
   const char* value;
 };
 
-// With their defaults jemalloc and mimalloc give pages back soon, and cost more page faults than the C library; tcmalloc
-// keeps enough (docs/performance.md, Allocators).
+// With their defaults jemalloc and mimalloc give pages back soon, and cost more page faults than the C library;
+// tcmalloc keeps enough (docs/performance.md, Allocators).
 const std::vector<PreloadedAllocator>& preloaded_allocators() {
   static const std::vector<PreloadedAllocator> all = {{Allocator::kJemalloc,
                                                        {"libjemalloc.so.2"},
