@@ -85,10 +85,12 @@ struct Loss {
   double share = 0;  // of the window
 };
 
-std::vector<Loss> losses_of(const Profile& profile) {
+// What ops of another's program need at the machine's peaks is not known: that they compute is no loss there.
+std::vector<Loss> losses_of(const Profile& profile, bool is_foreign) {
   std::vector<Loss> losses;
   for (const LossPart& part : profile.loss)
-    if (const Cause* cause = cause_of(part); cause && part.ns > 0)
+    if (const Cause* cause = cause_of(part);
+        cause && part.ns > 0 && !(is_foreign && part.cause == "kernel inefficiency"))
       losses.push_back({cause, static_cast<double>(part.ns) / static_cast<double>(profile.window_ns)});
   std::ranges::stable_sort(losses, std::greater{}, &Loss::share);
   return losses;
@@ -99,7 +101,8 @@ constexpr double kWorthSaying = 0.05;  // of the window, for the second loss
 }  // namespace
 
 std::vector<Answer> time_answers(const Profile& profile, const MeasuredWorkload& workload) {
-  const std::vector<Loss> losses = losses_of(profile);
+  const bool is_foreign = workload.mode == Mode::kExternal;  // no option of tbd changes it
+  const std::vector<Loss> losses = losses_of(profile, is_foreign);
   if (losses.empty() || profile.window_ns <= 0) return {};
   const Loss& first = losses.front();
   std::string text = cat("In ", format_percent(first.share), " of a step of ", workload.framework, " ",
@@ -113,7 +116,7 @@ std::vector<Answer> time_answers(const Profile& profile, const MeasuredWorkload&
                 " times as long: these shares are not those of an untraced step.");
   std::vector<Answer> out = {
       {.text = text, .command = {}},
-      {.text = cat("Try: ", first.cause->remedy, "."), .command = first.cause->command(workload)}};
+      {.text = cat("Try: ", first.cause->remedy, "."), .command = is_foreign ? "" : first.cause->command(workload)}};
   if (const std::string tune = tune_command(workload); !tune.empty() && has_remedy(first.cause->name))
     out.push_back({.text = "Or let the known remedies be tried and what each brings be measured:", .command = tune});
   return out;

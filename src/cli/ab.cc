@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/compared_files.h"
 #include "cli/data_fit.h"
+#include "cli/exec.h"
 #include "cli/locations.h"
 #include "cli/progress.h"
 #include "cli/results.h"
@@ -106,14 +107,6 @@ class Ab final : public Command {
     double margin, change;
   };
 
-  // A line of a shell where it needs one, else its words.
-  static std::vector<std::string> words_of(const std::string& command) {
-    if (command.find_first_of("'\"\\$`|&;<>(){}*?[]~#\n") != std::string::npos) return {"/bin/sh", "-c", command};
-    std::vector<std::string> words = split(command, ' ');
-    std::erase(words, "");
-    return words;
-  }
-
   int run_programs(Context& context, const RunnerSettings& settings, double margin, double change,
                    Format format) const {
     if (commands_.size() != 2) fail(ErrorKind::usage, "ab takes --exec twice, got it ", commands_.size(), " times");
@@ -122,7 +115,7 @@ class Ab final : public Command {
     std::vector<ExecOptions> programs;
     for (const std::string& command : commands_) {
       ExecOptions& program = programs.emplace_back();
-      program.command = words_of(command);
+      program.command = command_words(command);
       if (program.command.empty()) fail(ErrorKind::usage, "--exec needs a command");
       program.wants = {.steps = 2,
                        .seconds = seconds_of_launch(seconds_),

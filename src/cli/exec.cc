@@ -101,6 +101,13 @@ std::optional<std::vector<std::string>> words_behind_mark(const Context& context
   return std::vector<std::string>(mark + 1, context.arguments.end());
 }
 
+std::vector<std::string> command_words(const std::string& command) {
+  if (command.find_first_of("'\"\\$`|&;<>(){}*?[]~#\n") != std::string::npos) return {"/bin/sh", "-c", command};
+  std::vector<std::string> words = split(command, ' ');
+  std::erase(words, "");
+  return words;
+}
+
 std::string shell_line(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const std::string& word : words) quoted.push_back(shell_word(word));

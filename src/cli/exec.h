@@ -25,6 +25,8 @@ class ProgramOptions {
 
 // The words behind `--`, as they are, which the parser does not promise; nullopt without a `--` or behind it nothing.
 std::optional<std::vector<std::string>> words_behind_mark(const Context& context);
+// A command in one text: a line of a shell where it needs one, else its words.
+std::vector<std::string> command_words(const std::string& command);
 std::string shell_line(const std::vector<std::string>& words);  // as a shell reads these words
 // " --out 'a b'", or nothing where the value is empty.
 std::string option_words(std::string_view name, const std::string& value);

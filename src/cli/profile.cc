@@ -181,14 +181,6 @@ bool print_foreign_views(Context& context, const std::vector<Record>& records, F
   return any;
 }
 
-// A line of a shell where it needs one, else its words.
-std::vector<std::string> command_words(const std::string& command) {
-  if (command.find_first_of("'\"\\$`|&;<>(){}*?[]~#\n") != std::string::npos) return {"/bin/sh", "-c", command};
-  std::vector<std::string> words = split(command, ' ');
-  std::erase(words, "");
-  return words;
-}
-
 void keep_trace(const WrittenTrace& written, const std::filesystem::path& folder) {
   Trace trace;
   import_trace(written.file, trace);
