@@ -64,11 +64,12 @@ at::Tensor pointwise(const at::Tensor& x, const at::Tensor& weight, const std::o
   return op.call(x, weight, bias, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt);
 }
 
-// a (M, K), b (K, N) or batches of both.
+// a (M, K), b (K, N) or batches of both. Gradients that are differentiated again are torch's: oneDNN's have no graph.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("tbd::onednn_product", "")
                              .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+  if (at::GradMode::is_enabled()) return a.matmul(b);
   if (can_multiply()) return op.call(a, b);
   return a.dim() == 2 ? pointwise(a, b.t()) : at::bmm(a, b);
 }

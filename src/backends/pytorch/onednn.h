@@ -13,9 +13,9 @@ bool prefers_onednn();
 // Whether it is preferred for products of x: of fp32 on a CPU, not empty.
 bool by_onednn(const at::Tensor& x);
 
-// x (..., in), weight (out, in), bias (out): x weight^T + bias, differentiable once. fp32 on a CPU.
+// x (..., in), weight (out, in), bias (out): x weight^T + bias. fp32 on a CPU.
 at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
-// a (B, M, K), b (B, K, N): a b, differentiable once. fp32 on a CPU.
+// a (B, M, K), b (B, K, N): a b. fp32 on a CPU.
 at::Tensor onednn_bmm(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace tbd::pytorch

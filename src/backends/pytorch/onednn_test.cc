@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -50,6 +51,19 @@ TEST(OneDnn, LinearTakesAnExpandedGradient) {
   const auto mine = torch::autograd::grad({onednn_linear(x, weight, {}).sum()}, {x, weight}),
              theirs = torch::autograd::grad({at::linear(x, weight).sum()}, {x, weight});
   for (size_t i = 0; i < 2; ++i) EXPECT_LT(difference(mine[i], theirs[i]), 1e-6) << i;
+}
+
+// As by a gradient penalty.
+TEST(OneDnn, GradientsAreDifferentiatedAgain) {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({5, 12}).requires_grad_(), weight = at::randn({7, 12}).requires_grad_();
+  const auto of_slopes = [&](const at::Tensor& y) {
+    const at::Tensor slope = torch::autograd::grad({y.pow(3)}, {x}, {at::ones_like(y)}, /*retain_graph=*/true,
+                                                   /*create_graph=*/true)[0];
+    return torch::autograd::grad({slope.pow(2).sum()}, {x, weight});
+  };
+  const auto mine = of_slopes(onednn_linear(x, weight, {})), theirs = of_slopes(at::linear(x, weight));
+  for (size_t i = 0; i < 2; ++i) EXPECT_LT(difference(mine[i], theirs[i]), 1e-5) << i;
 }
 
 TEST(OneDnn, BatchedProductIsTorchs) {
