@@ -25,21 +25,20 @@
 namespace tbd::cli {
 namespace {
 
-constexpr size_t kFirstLosses = 3;
 constexpr int64_t kMostPairs = 8, kFewestPairs = 3;  // where a person names no number
 constexpr double kSlack = 1.1;                       // launches differ in length
 
 const Launch* clean_launch(const Record& record) { return last_launch(record, Pass::kClean); }
 
 Trial trial_of(const CellRun& run, bool losses_repeat) {
-  Trial trial{.rate = {}, .kind = std::string(name(run.outcome.kind)), .reason = run.outcome.reason, .losses = {}};
+  Trial trial{.rate = {}, .kind = std::string(name(run.outcome.kind)), .reason = run.outcome.reason, .loss = {}};
   if (run.outcome.kind != OutcomeKind::ok) return trial;
   const Record record = read_record(run.record);
   const CellThroughput throughput = cell_throughput(view(record), Basis::total);
-  if (throughput.launches.empty()) return {.rate = {}, .kind = "failed", .reason = "no step was timed", .losses = {}};
+  if (throughput.launches.empty()) return {.rate = {}, .kind = "failed", .reason = "no step was timed", .loss = {}};
   trial.rate = throughput.launches.back().value;
-  for (const StepRow& row : clean_launch(record)->steps)
-    if (losses_repeat && row.loss && trial.losses.size() < kFirstLosses) trial.losses.push_back(*row.loss);
+  const std::vector<StepRow>& steps = clean_launch(record)->steps;
+  if (losses_repeat && steps.front().step == 1) trial.loss = steps.front().loss;
   return trial;
 }
 

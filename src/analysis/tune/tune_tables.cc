@@ -30,13 +30,24 @@ std::string state_in_words(const RemedyResult& result) {
   return cat(name(result.state), result.state == RemedyState::eliminated ? " in round " : ", round ", result.round);
 }
 
-// What was tried and cannot have been what helps.
+int64_t count_in_state(const Tuned& tuned, RemedyState state) {
+  return std::ranges::count(tuned.remedies, state, &RemedyResult::state);
+}
+
+// What was tried does not help, as far as it was seen.
 std::string without_winner(const std::string& subject, const Tuned& tuned) {
   const auto tried =
       std::ranges::count_if(tuned.remedies, [](const RemedyResult& each) { return each.gain.has_value(); });
-  if (tried == 0) return cat("No remedy for ", subject, " could be tried: the table says why.");
-  return cat("None of the ", tried, tried == 1 ? " remedy" : " remedies", " that were tried makes ", subject,
-             " faster by ", format_percent(kMargin), " or more.");
+  const int64_t open = count_in_state(tuned, RemedyState::undecided),
+                untried = count_in_state(tuned, RemedyState::untried);
+  std::string text = cat("No remedy for ", subject, " could be tried: the table says why.");
+  if (tried > 0)
+    text = cat("Of ", tried, tried == 1 ? " remedy that was tried" : " remedies that were tried",
+               ", none was seen to make ", subject, " faster by ", format_percent(kMargin), " or more.");
+  if (tried > 0 && open > 0)
+    text += cat(" ", open, open == 1 ? " is" : " are", " undecided: launches differed too much.");
+  if (untried > 0) text += cat(" ", untried, untried == 1 ? " was" : " were", " not tried: --budget was too short.");
+  return text;
 }
 
 }  // namespace

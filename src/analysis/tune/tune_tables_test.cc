@@ -39,7 +39,12 @@ TEST(TuneTables, ASentenceAnswers) {
   Tuned none = won();
   none.winner.clear();
   EXPECT_EQ(tune_sentence("llama in pytorch", none, {}),
-            "None of the 2 remedies that were tried makes llama in pytorch faster by 2.00 % or more.");
+            "Of 2 remedies that were tried, none was seen to make llama in pytorch faster by 2.00 % or more.");
+  none.remedies[0].state = RemedyState::untried;
+  none.remedies[1].state = RemedyState::undecided;
+  EXPECT_EQ(tune_sentence("llama in pytorch", none, {}),
+            "Of 2 remedies that were tried, none was seen to make llama in pytorch faster by 2.00 % or more. 1 is "
+            "undecided: launches differed too much. 1 was not tried: --budget was too short.");
   EXPECT_EQ(tune_sentence("llama in pytorch", {}, {}),
             "No remedy for llama in pytorch could be tried: the table says why.");
 }

@@ -1,4 +1,5 @@
-// One object goes through the stages. Every stage asks the clock before it begins what may not end in time.
+// One object goes through the stages. Every stage asks the clock before it begins what may not end in time. Where time
+// is short remedies race in heats, a few at once, each beside the workload as it is.
 #include "analysis/tune/tuning.h"
 
 #include <algorithm>
@@ -39,9 +40,10 @@ class Tuning {
   }
 
   Tuned run() {
-    leave_out_what_has_no_time();
-    ask_gates();
-    race_all();
+    while (begin_heat()) {
+      ask_gates();
+      if (!race_heat()) break;
+    }
     join_winners();
     for (Entry& entry : entries_) conclude(entry);
     for (Entry& entry : entries_) out_.remedies.push_back(std::move(entry.result));
@@ -51,11 +53,14 @@ class Tuning {
  private:
   struct Entry {
     RemedyResult result;
+    int64_t heat = 0;      // that it races in; 0: it waits for one
     bool ended = false;    // its state is known
     bool checked = false;  // by the gates
     Contender contender;
     Standing standing;
-    bool races() const { return !ended && standing.place == RacePlace::in; }
+    int64_t last_round = 0;  // of the tuning, that it was in
+    bool waits() const { return !ended && heat == 0; }
+    bool survives() const { return !ended && heat > 0 && standing.place == RacePlace::in; }
     bool needs_check() const { return result.candidate.gated && !checked; }
   };
 
@@ -69,7 +74,7 @@ class Tuning {
   std::vector<Entry*> racing() {
     std::vector<Entry*> out;
     for (Entry& entry : entries_)
-      if (entry.races()) out.push_back(&entry);
+      if (entry.survives() && entry.heat == heat_) out.push_back(&entry);
     return out;
   }
 
@@ -84,24 +89,38 @@ class Tuning {
   double foreseen(size_t launches) const { return kSlack * launch_seconds_ * static_cast<double>(launches); }
 
   // Of joining one winner to another, where remedies of several axes make that possible.
-  double joining_seconds() {
-    const std::vector<Entry*> in = racing();
-    const auto other_axis = [&](const Entry* entry) { return entry->contender.group != in.front()->contender.group; };
-    return std::ranges::any_of(in, other_axis) ? foreseen(2 * kRoundsOfJoining) : 0;
+  double joining_seconds() const {
+    const auto other_axis = [&](const Entry& entry) {
+      return !entry.ended && entry.contender.group != entries_.front().contender.group;
+    };
+    return std::ranges::any_of(entries_, other_axis) ? foreseen(2 * kRoundsOfJoining) : 0;
   }
 
-  // In their order those that there is time to check and to judge, and for joining two of them where there are more.
-  void leave_out_what_has_no_time() {
-    if (out_.rounds >= kRoundsBeforeJudging) return;
-    const auto rounds = static_cast<size_t>(kRoundsBeforeJudging - out_.rounds);
+  // Takes those that wait, in their order, as many as there is time to check and to judge; from the third on there must
+  // be time for joining two of them, too. False: none.
+  bool begin_heat() {
+    ++heat_;
+    heat_rounds_ = 0;
+    base_rates_.clear();
+    for (Entry& entry : entries_)
+      if (entry.waits()) entry.heat = heat_;
+    put_back_what_has_no_time();
+    return !racing().empty();
+  }
+
+  void put_back_what_has_no_time() {
+    if (heat_rounds_ >= kRoundsBeforeJudging) return;
+    const auto rounds = static_cast<size_t>(kRoundsBeforeJudging - heat_rounds_);
     const double time = left(), joining = joining_seconds();
     double checks = 0;
     size_t in = 0;
     for (Entry* entry : racing()) {
       const double check = entry->needs_check() ? check_seconds() : 0;
-      const double needed = foreseen(rounds * (2 + in)) + checks + check + (in >= 2 ? joining : 0);
+      const double needed = foreseen(rounds * (2 + in)) + checks + check + (in >= 2 || heat_ > 1 ? joining : 0);
       if (needed > time) {
-        end(*entry, RemedyState::untried, kNoTime);
+        entry->heat = 0;
+        entry->contender.rates.clear();
+        entry->standing = {};
         continue;
       }
       ++in;
@@ -138,24 +157,29 @@ class Tuning {
     return trials;
   }
 
-  void race_all() {
-    while (out_.rounds < limits_.rounds && !is_over()) {
-      leave_out_what_has_no_time();
+  // As many rounds as it takes to decide; where others wait, as it takes to judge. False: no round was possible.
+  bool race_heat() {
+    while (!is_over()) {
+      put_back_what_has_no_time();
       const std::vector<Entry*> in = racing();
-      if (in.empty() || left() < foreseen(1 + in.size())) return;
-      if (out_.rounds >= kRoundsBeforeJudging && left() < foreseen(1 + in.size()) + joining_seconds()) return;
-      if (!race_round(in)) return;
+      if (in.empty()) break;
+      const bool judged = heat_rounds_ >= kRoundsBeforeJudging;
+      if (left() < foreseen(1 + in.size()) + (judged ? joining_seconds() : 0)) break;
+      if (!race_round(in)) return false;
     }
+    return heat_rounds_ > 0;
   }
 
   bool is_over() {
+    if (heat_rounds_ < kRoundsBeforeJudging) return false;
+    if (heat_rounds_ >= limits_.rounds || std::ranges::any_of(entries_, &Entry::waits)) return true;
     std::vector<Standing> standings;
     std::vector<Contender> contenders;
     for (const Entry* entry : racing()) {
       standings.push_back(entry->standing);
       contenders.push_back(entry->contender);
     }
-    return out_.rounds >= kRoundsBeforeJudging && is_settled(standings, contenders);
+    return is_settled(standings, contenders);
   }
 
   // False: it was interrupted.
@@ -165,7 +189,8 @@ class Tuning {
     const std::vector<Trial> trials = measure(workloads, cat("round-", out_.rounds + 1));
     if (trials.empty()) return false;
     ++out_.rounds;
-    if (usual_losses_.empty()) usual_losses_ = trials[0].losses;
+    ++heat_rounds_;
+    if (!usual_loss_) usual_loss_ = trials[0].loss;
     const bool compares = trials[0].rate.has_value();
     if (compares) base_rates_.push_back(*trials[0].rate);
     for (size_t i = 0; i < in.size(); ++i) enter(*in[i], trials[i + 1], compares);
@@ -175,17 +200,18 @@ class Tuning {
 
   // A round in which the workload as it is has no rate compares nothing.
   void enter(Entry& entry, const Trial& trial, bool compares) {
+    entry.last_round = out_.rounds;
     if (!trial.rate) return end(entry, RemedyState::failed, why_no_rate(trial), out_.rounds);
     const std::string differ = why_not_the_same(with(entry.result.candidate), trial);
     if (!differ.empty()) return end(entry, RemedyState::refused, differ, out_.rounds);
     if (compares) entry.contender.rates.push_back(*trial.rate);
   }
 
-  // By the losses of a trial.
+  // By the loss of a trial.
   std::string why_not_the_same(const Workload& workload, const Trial& trial) const {
     if (workload.batch != base_.batch) return "";
     const bool as_coarse = epsilon_of(workload.precision) >= epsilon_of(base_.precision);
-    return losses_differ(usual_losses_, trial.losses, as_coarse ? workload.precision : base_.precision);
+    return loss_differs(usual_loss_, trial.loss, as_coarse ? workload.precision : base_.precision);
   }
 
   void judge() {
@@ -199,12 +225,12 @@ class Tuning {
   // The best of each axis whose gain matters, largest first. Of batches the least that comes near the best.
   std::vector<Entry*> winners() {
     std::map<std::string, Entry*> best;
-    for (Entry* entry : racing()) {
-      const std::optional<Ratio>& gain = entry->standing.gain;
-      if (!gain || !gain->interval || gain->value < 1 + kMargin) continue;
-      Entry*& of_axis = best[entry->contender.group];
-      const double bar = entry->contender.group == "batch" ? 1 + kMargin : 1;
-      if (!of_axis || gain->value > bar * of_axis->standing.gain->value) of_axis = entry;
+    for (Entry& entry : entries_) {
+      const std::optional<Ratio>& gain = entry.standing.gain;
+      if (!entry.survives() || !gain || !gain->interval || gain->value < 1 + kMargin) continue;
+      Entry*& of_axis = best[entry.contender.group];
+      const double bar = entry.contender.group == "batch" ? 1 + kMargin : 1;
+      if (!of_axis || gain->value > bar * of_axis->standing.gain->value) of_axis = &entry;
     }
     std::vector<Entry*> out;
     for (const auto& [axis, entry] : best) out.push_back(entry);
@@ -216,7 +242,7 @@ class Tuning {
     for (Entry* entry : winners()) {
       const std::string reason = out_.winner.empty() ? "" : why_not_joined(entry->result.candidate);
       if (!reason.empty()) {
-        end(*entry, RemedyState::faster, reason);
+        end(*entry, is_surely_faster(*entry) ? RemedyState::faster : RemedyState::undecided, reason);
         continue;
       }
       out_.winner.push_back(entry->result.candidate);
@@ -250,6 +276,11 @@ class Tuning {
     return gain.value >= 1 ? "" : cat("brings nothing ", beside, ": x ", significant(gain.value));
   }
 
+  static bool is_surely_faster(const Entry& entry) {
+    const std::optional<Ratio>& gain = entry.standing.gain;
+    return gain && gain->interval && gain->interval->low > 1;
+  }
+
   // Of its axis the one with the largest gain, itself or another.
   const Entry& best_of_axis(const Entry& entry) const {
     const Entry* best = &entry;
@@ -267,8 +298,8 @@ class Tuning {
     if (!result.gain) return end(entry, RemedyState::untried, kNoTime);
     const Entry& best = best_of_axis(entry);
     const std::string less = &best == &entry ? "" : cat("no more than ", best.result.candidate.words());
-    const int64_t round = entry.standing.out_in_round;
-    const bool surely = result.gain->interval && result.gain->interval->low > 1;
+    const int64_t round = entry.standing.out_in_round == 0 ? 0 : entry.last_round;
+    const bool surely = is_surely_faster(entry);
     switch (entry.standing.place) {
       case RacePlace::slower:
         return end(entry, RemedyState::slower, "", round);
@@ -277,7 +308,7 @@ class Tuning {
       case RacePlace::beaten:
         return end(entry, RemedyState::eliminated, less, round);
       case RacePlace::in:
-        return end(entry, surely ? RemedyState::faster : RemedyState::tied, surely ? less : "");
+        return end(entry, surely ? RemedyState::faster : RemedyState::undecided, surely ? less : "");
     }
   }
 
@@ -287,7 +318,9 @@ class Tuning {
   double launch_seconds_;
   std::optional<double> longest_check_;
   std::vector<Entry> entries_;
-  std::vector<double> base_rates_, usual_losses_;
+  std::vector<double> base_rates_;  // of this heat
+  std::optional<double> usual_loss_;
+  int64_t heat_ = 0, heat_rounds_ = 0;
   int64_t joinings_ = 0;
   Tuned out_;
 };
@@ -300,6 +333,8 @@ std::string_view name(RemedyState state) {
       return "won";
     case RemedyState::faster:
       return "faster";
+    case RemedyState::undecided:
+      return "undecided";
     case RemedyState::tied:
       return "tied";
     case RemedyState::slower:
@@ -324,15 +359,11 @@ double least_seconds(const TuneLimits& limits) {
   return kSlack * limits.launch_seconds * static_cast<double>(2 * kRoundsBeforeJudging) + limits.reserve;
 }
 
-std::string losses_differ(std::span<const double> usual, std::span<const double> other, const Precision& precision) {
-  double largest = 0;
-  for (const double loss : usual) largest = std::max(largest, std::abs(loss));
-  const double most = std::sqrt(epsilon_of(precision)) * largest;
-  for (size_t i = 0; i < std::min(usual.size(), other.size()); ++i) {
-    if (!(std::abs(usual[i] - other[i]) > most)) continue;
-    return cat("the loss of step ", i + 1, " is ", significant(other[i], 6), ", without it ", significant(usual[i], 6));
-  }
-  return "";
+std::string loss_differs(const std::optional<double>& usual, const std::optional<double>& other,
+                         const Precision& precision) {
+  if (!usual || !other) return "";
+  if (std::abs(*usual - *other) <= std::sqrt(epsilon_of(precision)) * std::abs(*usual)) return "";
+  return cat("the loss of the first step is ", significant(*other, 6), ", without it ", significant(*usual, 6));
 }
 
 }  // namespace tbd

@@ -15,7 +15,7 @@ namespace tbd {
 struct Trial {
   std::optional<double> rate;  // units/s; absent: it has none
   std::string kind, reason;    // of a launch without a rate: "oom" and a sentence
-  std::vector<double> losses;  // of its first steps; empty where another launch would draw other ones
+  std::optional<double> loss;  // of its first step; absent where another launch would draw another one
 };
 
 // What measures. Moments are seconds on its clock.
@@ -34,10 +34,10 @@ struct TuneLimits {
   double reserve = 0;         // seconds before it that are the final comparison's
   double launch_seconds = 0;  // of the workload as it is, seen before
   double check_seconds = 20;  // of the gates for one workload, until some were seen
-  int64_t rounds = 6;         // of the race, at most
+  int64_t rounds = 6;         // of a heat, at most
 };
 
-enum class RemedyState { won, faster, tied, slower, eliminated, refused, failed, untried };
+enum class RemedyState { won, faster, undecided, tied, slower, eliminated, refused, failed, untried };
 std::string_view name(RemedyState state);
 
 struct RemedyResult {
@@ -52,19 +52,22 @@ struct Tuned {
   std::vector<RemedyResult> remedies;  // in the order of the candidates
   std::vector<Candidate> winner;       // joined, in the order of their gains; empty: nothing is faster
   Workload workload;                   // with the winner's settings
-  int64_t rounds = 0;                  // of the race
+  int64_t rounds = 0;                  // of all heats
 };
 
-// Candidates that time does not last for are untried, the last first. Remedies of an axis exclude each other. One whose
-// gain is at least kMargin is joined to those of larger gains and kept where it makes them no slower.
+// Candidates race all at once or, where the time for that is short, in heats, the first ones first; those that time
+// does not last for are untried. Remedies of an axis exclude each other. One whose gain is at least kMargin is joined
+// to those of larger gains and kept where it makes them no slower.
 Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench);
 
 // Seconds for the least that answers anything, after the workload as it is was measured: a race of one remedy, and
 // `reserve`.
 double least_seconds(const TuneLimits& limits);
 
-// Why first losses of one seed are not those of one computation, empty where they may be: they differ by more than
-// rounding in the precision explains after few updates, the square root of its epsilon of the largest.
-std::string losses_differ(std::span<const double> usual, std::span<const double> other, const Precision& precision);
+// Why losses of a first step, from the same weights and batch, are not those of one computation: they differ by more
+// than the square root of the precision's epsilon, relative. Empty where they may be, and where one is unknown. Later
+// losses tell nothing: an update makes rounding grow (docs/tune.md).
+std::string loss_differs(const std::optional<double>& usual, const std::optional<double>& other,
+                         const Precision& precision);
 
 }  // namespace tbd
