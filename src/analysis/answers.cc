@@ -419,7 +419,7 @@ std::vector<Answer> reasons(const Family& family, const CellResult* leader,
 }
 
 // "tensorflow in 8 and mxnet in 2".
-std::string tally(const std::map<std::string, size_t>& counts) {
+std::string counted_names(const std::map<std::string, size_t>& counts) {
   std::vector<std::pair<std::string, size_t>> all(counts.begin(), counts.end());
   std::ranges::stable_sort(all, std::greater{}, &std::pair<std::string, size_t>::second);
   std::vector<std::string> words;
@@ -459,8 +459,8 @@ Answer overview(std::span<const Family* const> families) {
     ++(all_faster ? fastest : highest)[leader->workload.framework];
   }
   std::string text = cat(families.size(), " workloads in several frameworks.");
-  if (!fastest.empty()) text += cat(" The fastest is ", tally(fastest), ".");
-  if (!highest.empty()) text += cat(" Undecided, the highest rate had ", tally(highest), ".");
+  if (!fastest.empty()) text += cat(" The fastest is ", counted_names(fastest), ".");
+  if (!highest.empty()) text += cat(" Undecided, the highest rate had ", counted_names(highest), ".");
   if (unranked > 0) text += cat(" In ", unranked, " fewer than two rows are ranked.");
   if (by_one_launch > 0)
     text += cat(" One launch does not tell how much launches differ: --launches ", kFewestForVerdict,

@@ -19,6 +19,7 @@
 #include "cli/workload_options.h"
 #include "measure/clock.h"
 #include "record/reader.h"
+#include "runner/allocators.h"
 #include "runner/device_choice.h"
 #include "runner/equivalence/check.h"
 
@@ -74,6 +75,13 @@ std::vector<StepLoss> step_losses(const Profile& profile) {
   for (const LossPart& part : profile.loss)
     out.push_back({part.cause, 1e-9 * static_cast<double>(part.ns) / static_cast<double>(profile.steps)});
   return out;
+}
+
+// What a person writes before the command of a program; empty where the allocator is not here.
+std::string own_allocator(const Allocator& allocator, const RunnerSettings& settings) {
+  const std::vector<std::string> folders = library_folders(settings.environment, settings.cache.string());
+  if (!allocator_absence(allocator, folders).empty()) return "";
+  return allocator_line(allocator, {}, folders);
 }
 
 // A worker that hangs costs no more than a few launches.
@@ -236,8 +244,10 @@ class Tune final : public Command {
     bench.losses_repeat = workload.dropout != DropoutMode::kFramework || !has_op(record, {"dropout"});
     const TuneLimits limits{
         .deadline = bench.deadline, .reserve = seconds_of_pairs(launch_seconds), .launch_seconds = launch_seconds};
-    const std::vector<Candidate> all = candidates(record.run.workload, offer_for(workload, record, bench.settings()),
-                                                  lost_shares(profile_if_any(record)));
+    std::vector<Candidate> all = candidates(record.run.workload, offer_for(workload, record, bench.settings()),
+                                            lost_shares(profile_if_any(record)));
+    for (Candidate& each : all)
+      if (each.axis == "allocator") each.own = own_allocator(Allocator(each.value), bench.settings());
     const Tuned tuned = tune(workload, all, limits, bench);
     return conclude(context, bench, workload, tuned, record, launch_seconds, format);
   }
