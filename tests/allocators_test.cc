@@ -159,6 +159,10 @@ TEST_F(WorkersMemory, LaunchesToPublishEachDrawALayoutOfTheHeap) {
   options.launches = 1;
   const Record quick = read_record(run_cells({cell(Allocator::kStock, entry.key)}, options, settings_).at(0).record);
   EXPECT_FALSE(quick.launches.at(0).info.host->contains("heap_padding"));
+  options.out = folder_.path() / "pair";
+  options.pair_seed = 7;
+  const Record pair = read_record(run_cells({cell(Allocator::kStock, entry.key)}, options, settings_).at(0).record);
+  EXPECT_EQ(pair.launches.at(0).info.host->at("heap_padding"), drawn_heap_padding(7, 1)) << "of rounds other ones";
 }
 
 }  // namespace

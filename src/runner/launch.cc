@@ -183,8 +183,8 @@ class LaunchRun {
 
   // Launches that are to be averaged differ in the layout of their heap on purpose (docs/methodology.md).
   std::optional<int64_t> padding() const {
-    if (options_.effort != Effort::publish) return std::nullopt;
-    return drawn_heap_padding(prepared_.cell.seed, result_.info.number);
+    if (!options_.layout_seed) return std::nullopt;
+    return drawn_heap_padding(*options_.layout_seed, result_.info.number);
   }
   std::map<std::string, std::string> padding_variable() const {
     const auto bytes = padding();

@@ -16,6 +16,7 @@ struct LaunchOptions {
   bool measure_gemm = false;         // after the steps, the framework's matrix product in the cell's precision
   int64_t steps = int64_t{1} << 40;  // at most
   std::string environment_hash;
+  std::optional<uint64_t> layout_seed;  // by which the layout of the worker's heap is drawn; absent: none is
 };
 
 struct LaunchResult {

@@ -266,13 +266,20 @@ void RunSet::launch(const Turn& turn) {
   tell(entry, "done", {}, 0);
 }
 
+// What is compared or published shall not hang on one layout of the heap. Both sides of a pair have the same one.
+std::optional<uint64_t> RunSet::layout_seed(const WorkloadRun& entry) const {
+  if (options_.pair_seed) return options_.pair_seed;
+  return options_.effort == Effort::publish ? std::optional(entry.prepared.cell.seed) : std::nullopt;
+}
+
 LaunchResult RunSet::try_launch(const Turn& turn) {
   WorkloadRun& entry = entries_[turn.workload];
   const LaunchOptions options{.pass = turn.pass,
                               .effort = options_.effort,
                               .limit_seconds = schedule_.limits().launch,
                               .measure_gemm = options_.peaks && entry.done() == 0,
-                              .environment_hash = maybe<std::string>(environment_, "hash").value_or("")};
+                              .environment_hash = maybe<std::string>(environment_, "hash").value_or(""),
+                              .layout_seed = layout_seed(entry)};
   launch_began_ = now_seconds();
   LaunchResult result = run_launch(entry.prepared, turn.number, options, settings_, *entry.record,
                                    [&](const std::string& stage, std::span<const double> times, double elapsed) {

@@ -31,6 +31,7 @@ class RunSet {
 
   bool in_time(const Turn& turn) const;
   void launch(const Turn& turn);
+  std::optional<uint64_t> layout_seed(const WorkloadRun& entry) const;
   LaunchResult try_launch(const Turn& turn);
   bool may_repeat(const Turn& turn, const LaunchResult& result) const;
   void set_aside(WorkloadRun& entry, LaunchResult& result);
