@@ -273,7 +273,8 @@ class Tuning {
       together.push_back(*trials[1].rate);
     }
     const Ratio gain = paired_ratio(together, without);
-    return gain.value >= 1 ? "" : cat("brings nothing ", beside, ": x ", significant(gain.value));
+    return gain.value >= 1 + kMargin ? ""
+                                     : cat("brings nothing that matters ", beside, ": x ", significant(gain.value));
   }
 
   static bool is_surely_faster(const Entry& entry) {

@@ -57,7 +57,7 @@ struct Tuned {
 
 // Candidates race all at once or, where the time for that is short, in heats, the first ones first; those that time
 // does not last for are untried. Remedies of an axis exclude each other. One whose gain is at least kMargin is joined
-// to those of larger gains and kept where it makes them no slower.
+// to those of larger gains and kept where it brings kMargin beside them, too.
 Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench);
 
 // Seconds for the least that answers anything, after the workload as it is was measured: a race of one remedy, and
