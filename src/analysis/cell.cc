@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "record/axes.h"
+#include "record/shown_axes.h"
 #include "stats/effort.h"
 
 namespace tbd {
@@ -148,19 +148,23 @@ void add_units(Table& table, std::span<const CellResult> cells) {
   insert(table, at, {"unit", "unit"}, units);
 }
 
-// What one step has of each worker is the batch. How they go together is shown where a row departs from the usual.
-void add_workers(Table& table, std::span<const CellResult> cells) {
-  const auto is_usual = [&](const Axis& axis) {
-    return std::ranges::all_of(cells, [&](const CellResult& each) { return axis.print(each.workload).empty(); });
-  };
+// A number where the axis has one. How several workers go together is said where a row departs from the usual.
+TableCell axis_cell(const Axis& axis, const Workload& workload) {
+  if (const auto* count = std::get_if<int64_t Workload::*>(&axis.member)) return TableCell(workload.**count);
+  return TableCell(axis.of_several ? axis.print(workload) : axis.value(workload));
+}
+
+// Axes that tell these rows apart and have no column, behind the batch.
+void add_axes(Table& table, std::span<const CellResult> cells) {
+  constexpr std::string_view kHas[] = {"model", "config", "framework", "mode", "precision", "input", "batch"};
+  std::vector<const Workload*> workloads;
+  for (const CellResult& each : cells) workloads.push_back(&each.workload);
   ptrdiff_t at = std::ranges::find(table.columns, "batch", &Column::key) - table.columns.begin() + 1;
-  for (const Axis& axis : axes()) {
-    if ((axis.name != "workers" && !axis.of_several) || is_usual(axis)) continue;
+  for (const Axis* axis : axes_to_show(workloads, kHas)) {
+    const bool is_count = std::holds_alternative<int64_t Workload::*>(axis->member);
     std::vector<TableCell> values;
-    for (const CellResult& each : cells)
-      values.push_back(axis.of_several ? TableCell(axis.print(each.workload)) : TableCell(each.workload.workers));
-    insert(table, at++, {std::string(axis.key), std::string(axis.name), axis.of_several ? Unit::none : Unit::count},
-           values);
+    for (const Workload* each : workloads) values.push_back(axis_cell(*axis, *each));
+    insert(table, at++, {std::string(axis->key), std::string(axis->name), is_count ? Unit::count : Unit::none}, values);
   }
 }
 
@@ -389,7 +393,7 @@ Table results_table(std::span<const CellResult> cells) {
                           std::string(name(c.judgement.outcome.kind))});
   }
   for (Column& column : table.columns) column.drop = drop_of(column.key);
-  add_workers(table, cells);
+  add_axes(table, cells);
   add_units(table, cells);
   add_where_known(table, cells, "cpu_utilization", "gpu_utilization");
   add_where_known(table, cells, "peak_rss_bytes", "gpu_memory_bytes");

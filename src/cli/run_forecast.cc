@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "record/shown_axes.h"
 #include "runner/device_memory.h"
 #include "runner/thinning.h"
 
@@ -194,6 +195,21 @@ TableCell batch_cell(const CellPrediction& p) {
   return p.cell.batch == kLargestThatFits ? TableCell(cat("largest, about ", p.batch)) : TableCell(p.batch);
 }
 
+// Axes that tell these cells apart and have no column, behind the input.
+void add_axes(Table& table, const Forecast& forecast) {
+  constexpr std::string_view kHas[] = {"model",     "config", "framework", "device",
+                                       "precision", "batch",  "workers",   "input"};
+  std::vector<const Workload*> cells;
+  for (const CellPrediction& each : forecast.cells) cells.push_back(&each.cell);
+  ptrdiff_t at = std::size(kHas);
+  for (const Axis* axis : axes_to_show(cells, kHas)) {
+    table.columns.insert(table.columns.begin() + at, Column{std::string(axis->name), std::string(axis->name)});
+    for (size_t i = 0; i < cells.size(); ++i)
+      table.rows[i].insert(table.rows[i].begin() + at, TableCell(axis->value(*cells[i])));
+    ++at;
+  }
+}
+
 Table forecast_cells(const Forecast& forecast) {
   Table table{
       .title = "Cells",
@@ -220,6 +236,7 @@ Table forecast_cells(const Forecast& forecast) {
                           p.step_seconds, p.seconds, bool{forecast.kept[i]},
                           forecast.reasons[i].empty() ? TableCell() : TableCell(forecast.reasons[i])});
   }
+  add_axes(table, forecast);
   return table;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "record/shown_axes.h"
 
 namespace tbd {
 namespace {
@@ -110,6 +111,22 @@ TEST(Workload, ReproLineNamesEveryKnownAxis) {
             "--wait active --affinity thread --data 'it'\\''s here' "
             "--seed 7 --memory 4GiB --effort "
             "quick");
+}
+
+TEST(Workload, AnAxisInWhichOneFrameworksRowsDifferIsShown) {
+  Workload one = {.model = "resnet50", .layout = ImageLayout::kNchw};
+  Workload other = one;
+  other.framework = "tensorflow";
+  other.layout = ImageLayout::kNhwc;
+  const std::vector<const Workload*> both = {&one, &other};
+  EXPECT_TRUE(axes_to_show(both, std::vector<std::string_view>{"framework"}).empty()) << "each has its own layout";
+  other.framework = "pytorch";
+  other.allocator = Allocator::kKept;
+  const std::vector<const Axis*> shown = axes_to_show(both, {});
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0]->name, "layout");
+  EXPECT_EQ(shown[1]->name, "allocator");
+  EXPECT_EQ(axes_to_show(both, std::vector<std::string_view>{"layout"}).size(), 1u) << "it has a column";
 }
 
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
