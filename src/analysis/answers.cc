@@ -48,7 +48,7 @@ std::string why_unranked(const CellResult& cell) {
 }
 
 // The axes that a person varies to ask what is faster. Input modes and layouts have tables of their own.
-constexpr std::string_view kAsked[] = {"batch", "precision", "threads"};
+constexpr std::string_view kAsked[] = {"batch", "precision", "threads", "mode", "allocator", "wait", "affinity"};
 
 bool alike_but_axis(std::string_view axis, const CellResult& a, const CellResult& b) {
   return a.workload.unit == b.workload.unit &&

@@ -302,6 +302,15 @@ TEST(Answers, OfOneFrameworkCompareTheAxisThatWasVaried) {
   EXPECT_THAT(out[0].text, HasSubstr("2.00 times batch 4"));
 }
 
+TEST(Answers, OfOneFrameworkCompareAllocators) {
+  std::vector<CellResult> cells = {cell_made({.step_seconds = {0.25, 0.2501, 0.2499}}),
+                                   cell_made({.step_seconds = {0.2, 0.2001, 0.1999}})};
+  cells[1].workload.allocator = Allocator::kKept;
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  EXPECT_THAT(answers(given)[0].text, HasSubstr("resnet50 in fp32, batch 8: allocator kept is the fastest"));
+  EXPECT_THAT(answers(given)[0].text, HasSubstr("1.25 times allocator stock"));
+}
+
 TEST(Answers, OfOneRowGiveItsRateAndTheNextQuestion) {
   const std::vector<Answer> out = answers_of({{.step_seconds = {0.25, 0.2501, 0.2499}}});
   EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: pytorch trains 32.0"));
