@@ -5,6 +5,7 @@
 
 In such a build the nameless namespaces of the files are one. A name that two of them declare does not compile, or a call
 silently picks the other file's overload; one that hides a function of a header breaks or changes the files after it.
+Two headers that give a type of one name a body are a fault in any build.
 A module is a first folder below src/, or a folder of src/backends; its tests are joined as well, apart from its sources.
 The check reads formatted code: what begins in the first column of a line is at namespace level.
 """
@@ -100,6 +101,18 @@ def declarations(text):
                 statement = ""
 
 
+TYPE_WITH_BODY = re.compile(r"^(?:struct|class|union|enum|enum class) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)?\s*\{", re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+
+
+def types_of(text):
+    """Yields (line number, name with its namespace) of the types that a header with one namespace gives a body."""
+    namespaces = set(NAMESPACE.findall(text))
+    if len(namespaces) == 1:
+        for found in TYPE_WITH_BODY.finditer(text):
+            yield text.count("\n", 0, found.start()) + 1, f"{min(namespaces)}::{found[1]}"
+
+
 def module_of(path):
     """path is relative to src/."""
     folders = path.split("/")
@@ -148,6 +161,16 @@ def faults_of(files):
                     yield path, line, f"'{name}' is also in src/{other}: unity builds join the {kind} of a module"
 
 
+def doubled_types(files):
+    """Two types of one name: one program must not have them, whether files are joined or not. Yields as faults_of."""
+    first = {}
+    for path, text in sorted(files.items()):
+        if path.endswith(".h"):
+            for line, name in types_of(text):
+                if first.setdefault(name, path) != path:
+                    yield path, line, f"'{name}' is another type in src/{first[name]}"
+
+
 def read(source):
     files = [path for path in source.rglob("*") if path.suffix in (".h", ".cc")]
     return {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in files}
@@ -157,7 +180,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent / "src")
     options = parser.parse_args()
-    faults = sorted(faults_of(read(options.source)))
+    files = read(options.source)
+    faults = sorted([*faults_of(files), *doubled_types(files)])
     for path, line, fault in faults:
         print(f"src/{path}:{line}: {fault}")
     if faults:

@@ -2,7 +2,7 @@
 """What check_unity reports, and the neighbours that it lets pass."""
 import unittest
 
-from check_unity import declarations, faults_of
+from check_unity import declarations, doubled_types, faults_of
 
 
 def nameless(*lines):
@@ -32,6 +32,16 @@ class CheckUnity(unittest.TestCase):
 
     def test_overloads_of_one_file_are_one_name(self):
         self.assertEqual(faults(a=nameless("int at(int i) { return i; }", "int at(char i) { return i; }")), [])
+
+    def test_two_types_of_one_name_are_a_fault_wherever_they_are(self):
+        def header(*lines, space="tbd"):
+            return "\n".join([f"namespace {space} {{", *lines, f"}}  // namespace {space}", ""])
+
+        bench = header("class Bench final : public Base {", "};")
+        found = list(doubled_types({"analysis/a.h": bench, "runner/b.h": header("", "struct Bench {", "};")}))
+        self.assertEqual(found, [("runner/b.h", 3, "'tbd::Bench' is another type in src/analysis/a.h")])
+        for other in (header("class Bench;"), header("class Bench::Walk {", "};"), header("class Bench {", "};", space="tbd::cli")):
+            self.assertEqual(list(doubled_types({"analysis/a.h": bench, "runner/b.h": other})), [])
 
     def test_modules_are_strangers(self):
         text = nameless("constexpr int kMost = 3;")

@@ -109,7 +109,7 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
     seconds.push_back(cell.seconds);
     fits.push_back(cell.fits);
   }
-  std::vector<Evidence> questions;
+  std::vector<PlanQuestion> questions;
   for (const Need& need : out.needs_all) {
     if (!need.decidable || need.groups.empty()) continue;
     const std::string name = cat("observation ", need.observation);

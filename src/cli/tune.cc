@@ -94,7 +94,7 @@ Deadlines short_deadlines(Deadlines deadlines, double launch_seconds) {
 }
 
 // Launches of a tuning, a result set a round.
-class RunnerBench final : public Bench {
+class RunnerBench final : public TuneBench {
  public:
   RunnerBench(Context& context, RunnerSettings settings, const RunOptions& turns, bool quiet)
       : context_(context), settings_(std::move(settings)), turns_(turns), quiet_(quiet) {}

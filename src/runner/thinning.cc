@@ -20,7 +20,7 @@ struct Group {
 
 class Thinning {
  public:
-  Thinning(const std::vector<double>& seconds, const std::vector<Evidence>& questions, double budget,
+  Thinning(const std::vector<double>& seconds, const std::vector<PlanQuestion>& questions, double budget,
            const std::vector<bool>& alone)
       : seconds_(seconds), alone_(alone), budget_(budget), kept_(seconds.size(), false), cases_(questions.size(), 0) {
     for (size_t q = 0; q < questions.size(); ++q)
@@ -173,7 +173,7 @@ std::vector<std::vector<size_t>> portions(const std::vector<std::string>& sweep_
 
 }  // namespace
 
-Thinned thin(const std::vector<double>& seconds, const std::vector<Evidence>& questions, double budget_seconds,
+Thinned thin(const std::vector<double>& seconds, const std::vector<PlanQuestion>& questions, double budget_seconds,
              const std::vector<bool>& alone) {
   for (const double each : seconds) require(each > 0, "a workload's predicted time is not positive");
   return Thinning(seconds, questions, budget_seconds, alone).run();

@@ -9,7 +9,7 @@
 namespace tbd {
 
 // What one question can be answered from.
-struct Evidence {
+struct PlanQuestion {
   std::string name;                         // "observation 4", for the reasons
   std::vector<std::vector<size_t>> groups;  // each a set of cells (indices) that together make one case of it
   bool decides = false;                     // a group answers the question whole: such groups go before all others
@@ -32,7 +32,7 @@ struct Thinned {
 // A cell of which `alone` says no tells nothing without its group (it only ends a sweep) and is no such single one;
 // empty: all tell something. A plan that fits is kept whole. `seconds`: predicted, of each cell, > 0. Throws
 // Error(invalid) on an index that is no cell.
-Thinned thin(const std::vector<double>& seconds, const std::vector<Evidence>& questions, double budget_seconds,
+Thinned thin(const std::vector<double>& seconds, const std::vector<PlanQuestion>& questions, double budget_seconds,
              const std::vector<bool>& alone = {});
 
 // The cells of shard `index` (from 1) of `count`, ascending; all shards together are the plan, and no cell is in two.

@@ -25,7 +25,7 @@ TEST(Thinning, APlanThatFitsIsKeptWhole) {
 
 TEST(Thinning, AGroupIsTakenWholeOrNotForItsQuestion) {
   // The sweep of 0..3 answers one question; 4 and 5 answer nothing, though they are cheaper.
-  const std::vector<Evidence> questions = {{"observation 1", {{0, 1, 2, 3}}}};
+  const std::vector<PlanQuestion> questions = {{"observation 1", {{0, 1, 2, 3}}}};
   EXPECT_THAT(thin({2, 2, 2, 2, 1, 1}, questions, 8).kept, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(thin({2, 2, 2, 2, 1, 1}, questions, 9).kept, ElementsAre(0, 1, 2, 3, 4));
   // Where it does not fit, cells are taken one by one, those of a question first.
@@ -33,32 +33,32 @@ TEST(Thinning, AGroupIsTakenWholeOrNotForItsQuestion) {
 }
 
 TEST(Thinning, PrefersMostObservationsPerSecond) {
-  const std::vector<Evidence> questions = {{"a", {{0, 1}, {2, 3}}}, {"b", {{2, 3}}}, {"c", {{4}}}};
+  const std::vector<PlanQuestion> questions = {{"a", {{0, 1}, {2, 3}}}, {"b", {{2, 3}}}, {"c", {{4}}}};
   EXPECT_THAT(thin({1, 1, 1, 1, 5}, questions, 2).kept, ElementsAre(2, 3));
   EXPECT_THAT(thin({1, 1, 1, 1, 0.5}, questions, 2).kept, ElementsAre(2, 4));  // c first; then a cell of the rest
 }
 
 TEST(Thinning, PrefersAFirstCaseOverASecondOfAnotherObservation) {
-  const std::vector<Evidence> questions = {{"a", {{0}, {1}}}, {"b", {{2}}}};
+  const std::vector<PlanQuestion> questions = {{"a", {{0}, {1}}}, {"b", {{2}}}};
   EXPECT_THAT(thin({1, 1, 1.5}, questions, 2.5).kept, ElementsAre(0, 2));
   EXPECT_THAT(thin({1, 1, 3}, questions, 3).kept, ElementsAre(0, 1));  // which does not fit
 }
 
 TEST(Thinning, PrefersWorkloadsThatDecideOverFurtherCases) {
-  const std::vector<Evidence> cases = {{"a", {{0}, {1}, {2}}}, {"b", {{0}, {1}}}};
+  const std::vector<PlanQuestion> cases = {{"a", {{0}, {1}, {2}}}, {"b", {{0}, {1}}}};
   EXPECT_THAT(thin({1, 1, 1, 2}, cases, 3).kept, ElementsAre(0, 1, 2));
-  std::vector<Evidence> with_decision = cases;
+  std::vector<PlanQuestion> with_decision = cases;
   with_decision.push_back({"a whole", {{2, 3}}, true});
   EXPECT_THAT(thin({1, 1, 1, 2}, with_decision, 3).kept, ElementsAre(2, 3));
 }
 
 TEST(Thinning, ExistingRecordsCostNoTime) {
-  const std::vector<Evidence> questions = {{"a", {{0, 1, 2}}}, {"b", {{0, 1, 2, 3}}}, {"c", {{4, 5}}}};
+  const std::vector<PlanQuestion> questions = {{"a", {{0, 1, 2}}}, {"b", {{0, 1, 2, 3}}}, {"c", {{4, 5}}}};
   EXPECT_THAT(thin({1, 1, 1, 2, 2, 2}, questions, 5).kept, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Thinning, TakesAnUninformativeWorkloadOnlyWithItsGroup) {
-  const std::vector<Evidence> questions = {{"a", {{0, 1, 2}}}, {"b", {{3, 4}}}};
+  const std::vector<PlanQuestion> questions = {{"a", {{0, 1, 2}}}, {"b", {{3, 4}}}};
   const std::vector<bool> alone = {true, true, false, true, false};
   EXPECT_THAT(thin({1, 1, 1, 9, 1}, questions, 4, alone).kept, ElementsAre(0, 1, 2));
   EXPECT_THAT(thin({1, 1, 1, 9, 1}, questions, 13, alone).kept, ElementsAre(0, 1, 2, 3, 4)) << "the whole plan fits";
@@ -88,8 +88,8 @@ TEST(Thinning, RandomPlansStayWithinTheirBudgetAndComeOutTheSame) {
   for (int round = 0; round < 50; ++round) {
     std::vector<double> seconds(30);
     for (double& each : seconds) each = 1 + static_cast<double>(random() % 100);
-    std::vector<Evidence> questions(5);
-    for (Evidence& question : questions)
+    std::vector<PlanQuestion> questions(5);
+    for (PlanQuestion& question : questions)
       for (int g = 0; g < 4; ++g) question.groups.push_back({random() % 30, random() % 30, random() % 30});
     const double budget = static_cast<double>(random() % 1500);
     const Thinned once = thin(seconds, questions, budget), twice = thin(seconds, questions, budget);

@@ -29,7 +29,7 @@ double epsilon_of(const Precision& precision) {
 
 class Tuning {
  public:
-  Tuning(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench)
+  Tuning(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, TuneBench& bench)
       : base_(workload), limits_(limits), bench_(bench), launch_seconds_(limits.launch_seconds) {
     for (const Candidate& each : candidates) {
       Entry& entry = entries_.emplace_back();
@@ -315,7 +315,7 @@ class Tuning {
 
   const Workload base_;
   const TuneLimits limits_;
-  Bench& bench_;
+  TuneBench& bench_;
   double launch_seconds_;
   std::optional<double> longest_check_;
   std::vector<Entry> entries_;
@@ -352,7 +352,8 @@ std::string_view name(RemedyState state) {
   return "untried";
 }
 
-Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench) {
+Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits,
+           TuneBench& bench) {
   return Tuning(workload, candidates, limits, bench).run();
 }
 

@@ -19,9 +19,9 @@ struct Trial {
 };
 
 // What measures. Moments are seconds on its clock.
-class Bench {
+class TuneBench {
  public:
-  virtual ~Bench() = default;
+  virtual ~TuneBench() = default;
   virtual double now() = 0;
   // A launch of each, in turns; in their order. Fewer: it was interrupted.
   virtual std::vector<Trial> measure(const std::vector<Workload>& workloads, const std::string& round) = 0;
@@ -58,7 +58,8 @@ struct Tuned {
 // Candidates race all at once or, where the time for that is short, in heats, the first ones first; those that time
 // does not last for are untried. Remedies of an axis exclude each other. One whose gain is at least kMargin is joined
 // to those of larger gains and kept where it brings kMargin beside them, too.
-Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits, Bench& bench);
+Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, const TuneLimits& limits,
+           TuneBench& bench);
 
 // Seconds for the least that answers anything, after the workload as it is was measured: a race of one remedy, and
 // `reserve`.

@@ -17,7 +17,7 @@ Candidate setting(const std::string& axis, const std::string& value, bool gated 
   return {.axis = axis, .value = value, .gated = gated, .own = "", .cause = ""};
 }
 
-class ModelMachine final : public Bench {
+class ModelMachine final : public TuneBench {
  public:
   double gain_of(const Workload& workload) const {
     double gain = 1;
