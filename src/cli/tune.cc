@@ -18,6 +18,7 @@
 #include "cli/small_sets.h"
 #include "cli/workload_options.h"
 #include "measure/clock.h"
+#include "measure/threading.h"
 #include "record/reader.h"
 #include "runner/allocators.h"
 #include "runner/device_choice.h"
@@ -82,6 +83,13 @@ std::string own_allocator(const Allocator& allocator, const RunnerSettings& sett
   const std::vector<std::string> folders = library_folders(settings.environment, settings.cache.string());
   if (!allocator_absence(allocator, folders).empty()) return "";
   return allocator_line(allocator, {}, folders);
+}
+
+// The same of a way of waiting.
+std::string own_waiting(const WaitPolicy& wait) {
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : waiting_variables(wait)) settings.push_back(cat(name, "=", value));
+  return join(settings, " ");
 }
 
 // A worker that hangs costs no more than a few launches.
@@ -247,7 +255,10 @@ class Tune final : public Command {
     std::vector<Candidate> all = candidates(record.run.workload, offer_for(workload, record, bench.settings()),
                                             lost_shares(profile_if_any(record)));
     for (Candidate& each : all)
-      if (each.axis == "allocator") each.own = own_allocator(Allocator(each.value), bench.settings());
+      if (each.axis == "allocator")
+        each.own = own_allocator(Allocator(each.value), bench.settings());
+      else if (each.axis == "wait" && each.own.empty())
+        each.own = own_waiting(WaitPolicy(each.value));
     const Tuned tuned = tune(workload, all, limits, bench);
     return conclude(context, bench, workload, tuned, record, launch_seconds, format);
   }

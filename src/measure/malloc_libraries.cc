@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "base/workload_words.h"
+
 namespace tbd {
 
 std::vector<std::string> malloc_libraries() {
@@ -12,8 +14,8 @@ std::vector<std::string> malloc_libraries() {
       [](dl_phdr_info* object, size_t, void* out) {
         const std::string_view path = object->dlpi_name;
         const std::string_view name = path.substr(path.rfind('/') + 1);
-        for (const char* part : {"jemalloc", "tcmalloc", "mimalloc"})
-          if (name.find(part) != std::string_view::npos)
+        for (const Allocator& each : {Allocator::kJemalloc, Allocator::kMimalloc, Allocator::kTcmalloc})
+          if (name.find(each.text()) != std::string_view::npos)
             static_cast<std::vector<std::string>*>(out)->emplace_back(name);
         return 0;
       },

@@ -52,19 +52,6 @@ void set_counts(ThreadPlan& plan) {
   plan.environment["MKL_DYNAMIC"] = "FALSE";
 }
 
-// GOMP_SPINCOUNT is GNU's runtime, KMP_BLOCKTIME (milliseconds) Intel's and LLVM's; OMP_WAIT_POLICY both read.
-void set_waiting(ThreadPlan& plan) {
-  if (plan.wait == WaitPolicy::kPassive) {
-    plan.environment["OMP_WAIT_POLICY"] = "PASSIVE";
-    plan.environment["GOMP_SPINCOUNT"] = "0";
-    plan.environment["KMP_BLOCKTIME"] = "0";
-  } else if (plan.wait == WaitPolicy::kActive) {
-    plan.environment["OMP_WAIT_POLICY"] = "ACTIVE";
-    plan.environment["GOMP_SPINCOUNT"] = "INFINITY";
-    plan.environment["KMP_BLOCKTIME"] = "INFINITE";
-  }
-}
-
 // OpenMP's own binding ties the main thread to one core, and every thread that it starts later (loaders, inter-op)
 // inherits that core: so it is off unless asked for.
 void set_binding(ThreadPlan& plan, const Affinity& affinity) {
@@ -84,6 +71,15 @@ void set_binding(ThreadPlan& plan, const Affinity& affinity) {
 
 }  // namespace
 
+// GOMP_SPINCOUNT is GNU's runtime, KMP_BLOCKTIME (milliseconds) Intel's and LLVM's; OMP_WAIT_POLICY both read.
+std::map<std::string, std::string> waiting_variables(const WaitPolicy& wait) {
+  if (wait == WaitPolicy::kPassive)
+    return {{"OMP_WAIT_POLICY", "PASSIVE"}, {"GOMP_SPINCOUNT", "0"}, {"KMP_BLOCKTIME", "0"}};
+  if (wait == WaitPolicy::kActive)
+    return {{"OMP_WAIT_POLICY", "ACTIVE"}, {"GOMP_SPINCOUNT", "INFINITY"}, {"KMP_BLOCKTIME", "INFINITE"}};
+  return {};
+}
+
 ThreadPlan plan_threads(const ThreadRequest& request) {
   if (request.threads && *request.threads < 1)
     fail(ErrorKind::usage, "threads must be 1 or more, got ", *request.threads);
@@ -98,7 +94,7 @@ ThreadPlan plan_threads(const ThreadRequest& request) {
   else if (plan.threads > static_cast<int64_t>(physical))
     plan.warnings.push_back(cat(plan.threads, " threads on ", physical, " physical cores: some share a core"));
   set_counts(plan);
-  set_waiting(plan);
+  plan.environment.merge(waiting_variables(plan.wait));
   set_binding(plan, request.affinity);
   return plan;
 }

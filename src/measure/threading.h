@@ -39,6 +39,9 @@ struct ThreadPlan {
 // Throws Error(usage) for threads < 1 or an empty mask.
 ThreadPlan plan_threads(const ThreadRequest& request);
 
+// By which idle threads of OpenMP wait so; none for the framework's habit.
+std::map<std::string, std::string> waiting_variables(const WaitPolicy& wait);
+
 // The same for each of `count` processes that run at once: equal shares of the cores, of whole physical cores where
 // there are enough of them; what is left over is no one's. Throws Error(usage) where there are fewer cores than shares.
 std::vector<ThreadRequest> equal_shares(const ThreadRequest& request, int64_t count);

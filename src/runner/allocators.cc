@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "record/workload.h"
 
 namespace tbd {
 namespace {
@@ -16,7 +17,6 @@ using Variables = std::map<std::string, std::string>;
 struct PreloadedAllocator {
   const Allocator& word;
   std::vector<std::string> names;  // of the library, best first
-  std::string part;                // of its name, whatever the version
   const char* package;             // of Debian 12
   const char* setting;             // a variable that lets it keep its pages; nullptr: it does so by itself
   const char* value;
@@ -27,19 +27,16 @@ struct PreloadedAllocator {
 const std::vector<PreloadedAllocator>& preloaded_allocators() {
   static const std::vector<PreloadedAllocator> all = {{Allocator::kJemalloc,
                                                        {"libjemalloc.so.2"},
-                                                       "jemalloc",
                                                        "libjemalloc2",
                                                        "MALLOC_CONF",
                                                        "dirty_decay_ms:-1,muzzy_decay_ms:-1"},
                                                       {Allocator::kMimalloc,
                                                        {"libmimalloc.so.2", "libmimalloc.so.2.0"},
-                                                       "mimalloc",
                                                        "libmimalloc2.0",
                                                        "MIMALLOC_ALLOW_DECOMMIT",
                                                        "0"},
                                                       {Allocator::kTcmalloc,
                                                        {"libtcmalloc_minimal.so.4", "libtcmalloc.so.4"},
-                                                       "tcmalloc",
                                                        "libtcmalloc-minimal4",
                                                        nullptr,
                                                        nullptr}};
@@ -83,15 +80,6 @@ std::string tunables_with_kept(const std::string& own) {
 
 std::string before_own(const std::string& value, const char* separator, const std::string& own) {
   return own.empty() ? value : cat(value, separator, own);
-}
-
-// In quotation marks where a shell would split or expand it.
-std::string for_shell(const std::string& value) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (value.find_first_not_of(kPlain) == std::string::npos) return value;
-  std::string quoted = "'";
-  for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace
@@ -147,7 +135,7 @@ std::string allocator_line(const Allocator& allocator, const Variables& environm
                            const std::vector<std::string>& folders, const std::string& command) {
   std::string line;
   for (const auto& [name, value] : allocator_variables(allocator, environment, folders))
-    line += cat(name, "=", for_shell(value), " ");
+    line += cat(name, "=", shell_word(value), " ");
   return line + command;
 }
 
@@ -155,9 +143,8 @@ std::string allocator_fault(const Allocator& wanted, const std::optional<std::ve
   if (wanted == Allocator::kStock) return "";
   if (!loaded) return cat("allocator ", wanted, " was wanted, and the worker does not say which one it has");
   const PreloadedAllocator* preloaded = find_preloaded(wanted);
-  const std::string part = preloaded ? preloaded->part : "";
   const std::string first = loaded->empty() ? "" : loaded->front();
-  if (preloaded ? first.find(part) != std::string::npos : first.empty()) return "";
+  if (preloaded ? first.find(wanted.text()) != std::string::npos : first.empty()) return "";
   return cat("allocator ", wanted, " was wanted, and the worker has ",
              first.empty() ? std::string("that of the C library: the loader did not take the library of LD_PRELOAD")
                            : cat(first, ", which LD_PRELOAD or the framework brings"));
