@@ -460,8 +460,8 @@ Answer overview(std::span<const Family* const> families) {
   }
   std::string text = cat(families.size(), " workloads in several frameworks.");
   if (!fastest.empty()) text += cat(" The fastest is ", counted_names(fastest), ".");
-  if (!highest.empty()) text += cat(" Undecided, the highest rate had ", counted_names(highest), ".");
-  if (unranked > 0) text += cat(" In ", unranked, " fewer than two rows are ranked.");
+  if (!highest.empty()) text += cat(" The highest rate is that of ", counted_names(highest), ", but not decided.");
+  if (unranked > 0) text += cat(" ", unranked, unranked == 1 ? " has" : " have", " fewer than two ranked rows.");
   if (by_one_launch > 0)
     text += cat(" One launch does not tell how much launches differ: --launches ", kFewestForVerdict,
                 duration_of_all(families, kFewestForVerdict), ", does.");

@@ -270,8 +270,9 @@ TEST(Answers, OfManyWorkloadsBeginWithWhoLeadsInHowMany) {
     rows.push_back({.framework = "mxnet", .step_seconds = batch == 16 ? once : is_small ? slow : fast, .batch = batch});
   }
   const std::vector<Answer> out = answers_of(rows);
-  EXPECT_THAT(out[0].text, HasSubstr("5 workloads in several frameworks. The fastest is mxnet in 2 and pytorch in 2. "
-                                     "Undecided, the highest rate had mxnet in 1. One launch does not tell"));
+  EXPECT_THAT(out[0].text,
+              HasSubstr("5 workloads in several frameworks. The fastest is mxnet in 2 and pytorch in 2. "
+                        "The highest rate is that of mxnet in 1, but not decided. One launch does not tell"));
   EXPECT_THAT(out[1].text, HasSubstr("resnet50 in fp32, batch 1: pytorch is the fastest"));
   EXPECT_EQ(out.back().text, "The table has all 10 rows; this is the first of them.");
 }

@@ -99,8 +99,8 @@ void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
   for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
 }
 
-// Whether a setting is not the default of the framework or of this program that people know how to leave: such rows are
-// never ranked against those of the default.
+// Whether one of the settings that only a tuned program has differs from the default. Such rows are never ranked
+// against rows of the default.
 bool is_tuned(const Workload& cell) {
   const Workload stock;
   return cell.mode == Mode::kEagerOnednn || cell.allocator != stock.allocator || cell.wait != stock.wait ||
