@@ -28,6 +28,11 @@ using testing::HasSubstr;
 constexpr double kExecLongEnough = 120;  // seconds, of a command on a busy machine
 
 // A shell's loop that tells of a step by a byte.
+constexpr const char* kTorchvisionLoop =
+    "import torch, torchvision\ntorch.set_num_threads(1)\n"
+    "m = torchvision.models.squeezenet1_1(num_classes=10)\no = torch.optim.SGD(m.parameters(), lr=0.01)\n"
+    "x, y = torch.randn(1, 3, 64, 64), torch.zeros(1, dtype=torch.long)\nwhile True:\n"
+    "  o.zero_grad(); torch.nn.functional.cross_entropy(m(x), y).backward(); o.step()\n";
 constexpr const char* kSteps = "while :; do sleep 0.02; printf . >&$TBD_STEP_FD; done";
 
 class Exec : public testing::Test {
@@ -168,11 +173,7 @@ TEST_F(Exec, MeasuresATorchvisionLoop) {
   const char* home = std::getenv("HOME");
   const fs::path python = fs::path(home ? home : "/") / ".cache/tbd/peers/bin/python";
   if (!fs::exists(python)) GTEST_SKIP() << "NO PYTORCH: " << python << " is not there";
-  write_file(path("train.py"),
-             "import torch, torchvision\ntorch.set_num_threads(1)\n"
-             "m = torchvision.models.squeezenet1_1(num_classes=10)\no = torch.optim.SGD(m.parameters(), lr=0.01)\n"
-             "x, y = torch.randn(1, 3, 64, 64), torch.zeros(1, dtype=torch.long)\nwhile True:\n"
-             "  o.zero_grad(); torch.nn.functional.cross_entropy(m(x), y).backward(); o.step()\n");
+  write_file(path("train.py"), kTorchvisionLoop);
   const Json measured = row("--launches 1 --steps 10", cat(python.string(), " train.py"));
   EXPECT_EQ(measured["framework"], "pytorch");
   EXPECT_EQ(measured["device"], "cpu");
@@ -463,11 +464,7 @@ TEST_F(ProfileExec, ProfilesATorchvisionLoop) {
   const char* home = std::getenv("HOME");
   const fs::path python = fs::path(home ? home : "/") / ".cache/tbd/peers/bin/python";
   if (!fs::exists(python)) GTEST_SKIP() << "NO PYTORCH: " << python << " is not there";
-  write_file(path("train.py"),
-             "import torch, torchvision\ntorch.set_num_threads(1)\n"
-             "m = torchvision.models.squeezenet1_1(num_classes=10)\no = torch.optim.SGD(m.parameters(), lr=0.01)\n"
-             "x, y = torch.randn(1, 3, 64, 64), torch.zeros(1, dtype=torch.long)\nwhile True:\n"
-             "  o.zero_grad(); torch.nn.functional.cross_entropy(m(x), y).backward(); o.step()\n");
+  write_file(path("train.py"), kTorchvisionLoop);
   const Json seen = profile("--steps 10", cat(python.string(), " train.py"));
   EXPECT_EQ(seen["steps"], 3);
   EXPECT_GT(seen["compute_utilization"].get<double>(), 0.3);

@@ -77,8 +77,7 @@ Table foreign_loss_table(const Profile& profile) {
   Table table = loss_table(profile);
   table.notes.front() =
       "Compute: an op computed; what it needs at the machine's peaks is not known of a foreign program. The parts add "
-      "up "
-      "to the time exactly.";
+      "up to the time exactly.";
   return table;
 }
 
@@ -200,7 +199,8 @@ class ProfileCommand final : public Command {
     options.flag("--exec", exec_,
                  "In place of a model: any training program, as --exec 'python train.py' or --exec -- python train.py "
                  "(docs/exec.md). The options below are of this");
-    options.option("--profile-steps", profile_steps_, "Steps of it whose trace is looked at", {.show_default = true});
+    options.option("--profile-steps", profile_steps_,
+                   cat("Steps of it whose trace is looked at [", TraceWish().steps, "]"));
     options.option("--profile-from", profile_from_,
                    "The first of its steps that is traced [once enough steps are measured without a trace]");
     program_.declare(options);
@@ -212,7 +212,7 @@ class ProfileCommand final : public Command {
   int run(Context& context) override {
     const Format format = options_.output.table_format();
     if (exec_) return profile_program(context, format);
-    if (program_.any() || profile_from_ || profile_steps_ != "3")
+    if (program_.any() || profile_from_ || profile_steps_)
       fail(ErrorKind::usage,
            "--profile-steps, --profile-from, --steps, --seconds, --launches, --units, --unit and "
            "--timeout are of --exec");
@@ -246,14 +246,15 @@ class ProfileCommand final : public Command {
     const std::string effort = options_.effort.value_or("quick");
     ExecOptions options = program_.exec_options(command(context), effort);
     if (!program_.names_launches()) options.wants.launches = 1;  // one run of the program
-    TraceWish wish{.steps = positive(profile_steps_, "--profile-steps"), .import = keep_trace};
+    TraceWish wish{.import = keep_trace};
+    if (profile_steps_) wish.steps = positive(*profile_steps_, "--profile-steps");
     if (profile_from_) wish.from = positive(*profile_from_, "--profile-from");
     if (wish.from && *wish.from < wish.least_from())
       fail(ErrorKind::usage, "--profile-from needs at least ", wish.least_from(), " for ", wish.steps,
            " traced steps: as many are measured without a trace before them");
     options.repro =
         cat("tbd profile --exec", option_words("--effort", effort == "quick" ? "" : effort), program_.words(),
-            option_words("--profile-steps", profile_steps_ == "3" ? "" : profile_steps_),
+            option_words("--profile-steps", profile_steps_.value_or("")),
             option_words("--profile-from", profile_from_.value_or("")), " -- ", shell_line(options.command));
     options.trace = std::move(wish);
     return options;
@@ -297,8 +298,8 @@ class ProfileCommand final : public Command {
 
   PassOptions options_;
   ProgramOptions program_;
-  std::string trace_, profile_steps_ = "3";
-  std::optional<std::string> profile_from_;
+  std::string trace_;
+  std::optional<std::string> profile_steps_, profile_from_;
   bool ncu_ = false, exec_ = false;
 };
 
