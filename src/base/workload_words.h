@@ -42,12 +42,12 @@ inline const std::vector<ImageLayout> ImageLayout::kKnown = {kNchw, kNhwc};
 struct Mode : Word<Mode> {
   using Word::Word;
   static constexpr std::string_view kWhat = "mode";
-  static const Mode kEager, kEagerOnednn, kCudaGraph, kGraph, kXla, kExternal;
+  static const Mode kEager, kEagerOnednn, kCompile, kCudaGraph, kGraph, kXla, kExternal;
   static const std::vector<Mode> kKnown;
 };
-inline const Mode Mode::kEager{"eager"}, Mode::kEagerOnednn{"eager-onednn"}, Mode::kCudaGraph{"cuda-graph"},
-    Mode::kGraph{"graph"}, Mode::kXla{"xla"}, Mode::kExternal{"external"};
-inline const std::vector<Mode> Mode::kKnown = {kEager, kEagerOnednn, kCudaGraph, kGraph, kXla};
+inline const Mode Mode::kEager{"eager"}, Mode::kEagerOnednn{"eager-onednn"}, Mode::kCompile{"compile"},
+    Mode::kCudaGraph{"cuda-graph"}, Mode::kGraph{"graph"}, Mode::kXla{"xla"}, Mode::kExternal{"external"};
+inline const std::vector<Mode> Mode::kKnown = {kEager, kEagerOnednn, kCompile, kCudaGraph, kGraph, kXla};
 
 // Where batches come from: they stay in memory, or are read and decoded while measuring.
 struct InputMode : Word<InputMode> {

@@ -132,7 +132,7 @@ const std::vector<Axis>& table() {
        .key = "layout",
        .folder = {{.place = amounts_place, .prefix = "-"}}},
       {.name = "mode",
-       .help = "How the framework runs the network: eager, eager-onednn, graph, xla [its default]",
+       .help = "How the framework runs the network: eager, eager-onednn, compile, graph, xla [its default]",
        .member = &Workload::mode,
        .key = "mode",
        .folder = {{.place = mode_place, .prefix = "-", .usual = ""}}},

@@ -22,7 +22,7 @@ class Trace;
 
 struct SessionIdentity {
   std::string framework, version;     // "pytorch", "2.15.0"
-  std::vector<Mode> modes;            // "eager", "eager-onednn", "graph", "xla"; the first is the usual one
+  std::vector<Mode> modes;            // "eager", "eager-onednn", "compile", "graph", ...; the first is the usual one
   std::vector<Device> devices;        // "cpu", "cuda:0", ...
   std::vector<Precision> precisions;  // that this device and build can run: "fp32", "bf16", ...
   std::vector<ImageLayout> layouts;
