@@ -85,12 +85,10 @@ struct Loss {
   double share = 0;  // of the window
 };
 
-// What ops of another's program need at the machine's peaks is not known: that they compute is no loss there.
-std::vector<Loss> losses_of(const Profile& profile, bool is_foreign) {
+std::vector<Loss> losses_of(const Profile& profile) {
   std::vector<Loss> losses;
   for (const LossPart& part : profile.loss)
-    if (const Cause* cause = cause_of(part);
-        cause && part.ns > 0 && !(is_foreign && part.cause == "kernel inefficiency"))
+    if (const Cause* cause = cause_of(part); cause && part.ns > 0)
       losses.push_back({cause, static_cast<double>(part.ns) / static_cast<double>(profile.window_ns)});
   std::ranges::stable_sort(losses, std::greater{}, &Loss::share);
   return losses;
@@ -102,7 +100,7 @@ constexpr double kWorthSaying = 0.05;  // of the window, for the second loss
 
 std::vector<Answer> time_answers(const Profile& profile, const MeasuredWorkload& workload) {
   const bool is_foreign = workload.mode == Mode::kExternal;  // no option of tbd changes it
-  const std::vector<Loss> losses = losses_of(profile, is_foreign);
+  const std::vector<Loss> losses = losses_of(profile);
   if (losses.empty() || profile.window_ns <= 0) return {};
   const Loss& first = losses.front();
   std::string text = cat("In ", format_percent(first.share), " of a step of ", workload.framework, " ",

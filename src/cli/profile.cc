@@ -47,25 +47,6 @@ std::vector<Record> without_foreign(std::vector<Record> records) {
   return records;
 }
 
-constexpr int64_t kCountedNs = 500'000'000;  // a window in which the processor time of a process can be told
-
-int64_t take_out(std::vector<LossPart>& loss, std::string_view cause) {
-  const auto part = std::ranges::find(loss, cause, &LossPart::cause);
-  return part == loss.end() ? 0 : std::exchange(part->ns, 0);
-}
-
-// Nothing says how much of its time an op of a foreign program needs. Its processor time is sampled beside it, which a
-// few short steps are too short for.
-Profile without_unknown(Profile profile) {
-  int64_t compute = take_out(profile.loss, "kernel inefficiency");
-  if (profile.window_ns < kCountedNs) {
-    profile.cpu_utilization = profile.system_share = profile.minor_faults = std::nullopt;
-    compute += take_out(profile.loss, "system time");
-  }
-  profile.loss.insert(profile.loss.begin(), {"compute", compute});
-  return profile;
-}
-
 Table foreign_utilization_table(const Profile& profile) {
   Table table = utilization_table(profile, {});
   std::erase_if(table.rows, [](const auto& row) { return std::holds_alternative<std::monostate>(row[1]); });
@@ -124,9 +105,9 @@ std::vector<Answer> foreign_verdict(const Profile& profile, const Record& record
 }
 
 std::optional<PassView> foreign_view(const Record& record) {
-  std::optional<Profile> found = profile_of(record);
+  const std::optional<Profile> found = profile_of(record);
   if (!found) return std::nullopt;
-  const Profile profile = without_unknown(*std::move(found));
+  const Profile& profile = *found;
   const RankAnalysis ops = named_ops(*traced_steps(record));
   PassView view{.object = to_json(profile, record.run), .below = strip(profile.timeline)};
   view.object["named_ops"] = named_ops_json(ops);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/profile/parts.h"
 #include "analysis/run_view.h"
@@ -167,6 +168,24 @@ std::optional<ExchangeProfile> exchange_profile(const Record& record) {
   return exchange_between(ranks, *launch->info.traced);
 }
 
+constexpr int64_t kCountedNs = 500'000'000;  // a window in which the processor time of a process can be told
+
+int64_t take_out(std::vector<LossPart>& loss, std::string_view cause) {
+  const auto part = std::ranges::find(loss, cause, &LossPart::cause);
+  return part == loss.end() ? 0 : std::exchange(part->ns, 0);
+}
+
+// Nothing says how much of its time an op of a foreign program needs. Its processor time is sampled beside it, which a
+// few short steps are too short for.
+void leave_out_unknown(Profile& profile) {
+  int64_t compute = take_out(profile.loss, "kernel inefficiency");
+  if (profile.window_ns < kCountedNs) {
+    profile.cpu_utilization = profile.system_share = profile.minor_faults = std::nullopt;
+    compute += take_out(profile.loss, "system time");
+  }
+  profile.loss.insert(profile.loss.begin(), {"compute", compute});
+}
+
 }  // namespace
 
 std::vector<size_t> untraced_beside(const Launch& launch) { return steps_of_side(launch, false); }
@@ -252,6 +271,7 @@ std::optional<Profile> profile_of(const Record& record) {
   profile.kernels = profile_kernels(rank, windows, profile.steps, run, roofs);
   add_flops(profile, run, roofs);
   add_loss(profile);
+  if (record.run.workload.mode == Mode::kExternal) leave_out_unknown(profile);
   add_timeline(profile, rank, launches, windows.front());
   profile.exchange = exchange_profile(record);
   if (profile.exchange)

@@ -120,7 +120,8 @@ struct Profile {
 std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank = 0);
 // Of the record's last launch of pass trace, of several workers by the trace of rank 0, with the FLOPs, the peaks and
 // the processor time of all; nullopt without one that left a trace. Throws Error(invalid) when the
-// trace is damaged or has none of the steps that were to be traced.
+// trace is damaged or has none of the steps that were to be traced. Of a program of someone's own nobody knows what its
+// ops need: a part "compute" of the loss holds the time in which they ran.
 std::optional<Profile> profile_of(const Record& record);
 
 // 95 % intervals from the traced steps (docs/statistics.md: ratios of totals, residuals of the steps): of U and, for
