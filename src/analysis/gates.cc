@@ -178,19 +178,28 @@ std::optional<double> arithmetic_lost(const RunView& run) {
   return lost > most_undisturbed(&Block::fma_loss) ? std::optional(lost) : std::nullopt;
 }
 
-// Why the level shifts too much, if it does: over the launches together by more than kMostShift, or in one by the
-// square root of their number as much, which is how much farther chance moves one than the mean of all.
-std::string shift_of_launches(const RunView& run) {
-  const double most_of_one = kMostShift * std::sqrt(static_cast<double>(run.launches.size()));
-  double drifts = 0, count = 0;
-  for (const LaunchView& launch : run.launches) {
-    const Shift shift = run.basis == Basis::total ? launch.shift : shift_of(work_of(launch, run.basis));
-    if (const auto why = shift_reason(shift, most_of_one))
+Shift shift_in(const LaunchView& launch, const RunView& run) {
+  return run.basis == Basis::total ? launch.shift : shift_of(work_of(launch, run.basis));
+}
+
+// Why the level of a launch shifts too much, if it does: by the square root of their number more than that of all
+// together may, which is how much farther chance moves one than the mean.
+std::string shift_of_one(const RunView& run) {
+  const double most = kMostShift * std::sqrt(static_cast<double>(run.launches.size()));
+  for (const LaunchView& launch : run.launches)
+    if (const auto why = shift_reason(shift_in(launch, run), most))
       return cat("in launch ", launch.launch->info.folder_name(), " ", *why);
-    if (!shift.drift) continue;
-    drifts += *shift.drift;
-    ++count;
-  }
+  return "";
+}
+
+// Why that of the launches together does: they all move one way, which the interval over them does not tell.
+std::string shift_of_all(const RunView& run) {
+  double drifts = 0, count = 0;
+  for (const LaunchView& launch : run.launches)
+    if (const Shift shift = shift_in(launch, run); shift.drift) {
+      drifts += *shift.drift;
+      ++count;
+    }
   if (count < 2) return "";
   const auto why = shift_reason({.drift = drifts / count});
   return why ? cat("in the mean of its launches ", *why) : "";
@@ -204,17 +213,23 @@ std::string loss_text(double lost, const Device& device) {
              " less than before: its clock, its power limit or another process");
 }
 
-// Why the number is disturbed; empty where nothing says so.
+// Why the number is disturbed by what happened beside it; empty where nothing says so.
 std::string disturbance_of(const RunView& run) {
   if (const std::optional<double> lost = arithmetic_lost(run)) return loss_text(*lost, run.workload().device);
   if (run.undisturbed_share && run.basis == Basis::total)
     return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));
-  return shift_of_launches(run);
+  return "";
 }
 
 void grade(const RunView& run, Judgement& judgement) {
   const CellThroughput throughput = cell_throughput(run);
   GradeEvidence evidence{.disturbance = disturbance_of(run)};
+  if (evidence.disturbance.empty()) {
+    const std::string all = shift_of_all(run);
+    evidence.disturbance = shift_of_one(run);
+    judgement.single_launches_shift = all.empty() && !evidence.disturbance.empty();
+    if (evidence.disturbance.empty()) evidence.disturbance = all;
+  }
   if (throughput.combined) {
     evidence.launches = throughput.combined->launches;
     evidence.half_width = throughput.combined->half_width();

@@ -14,7 +14,10 @@ struct Judgement {
   std::optional<std::string> utilization_withheld;  // why shares of a peak are not shown
   // published, development, provisional, disturbed; empty when withheld.
   std::string grade;
-  std::string grade_reason;        // why it is no better
+  std::string grade_reason;  // why it is no better
+  // Disturbed by nothing else than that the level of single launches moves, not that of all together: how far that
+  // carries the number, an interval over several launches holds.
+  bool single_launches_shift = false;
   std::vector<std::string> flags;  // sorted, each once
 };
 Judgement judge(const RunView& run);

@@ -31,6 +31,19 @@ TEST(ThroughputRises, Holds) {
   EXPECT_EQ(o.missing, "");
 }
 
+// One launch that drifts says nothing; of several, their interval says how far that carries the mean.
+TEST(ThroughputRises, CountsLevelsThatMoveWhereLaunchesTellHowFar) {
+  for (const int64_t launches : {1, 4}) {
+    Results results;
+    for (const char* model : {"a", "b"})
+      results.add(
+          {.model = model, .batches = kBatches, .throughput = {10, 20, 40, 80}, .launches = launches, .drift = 0.3});
+    const Observation o = results[1];
+    EXPECT_EQ(o.verdict, launches == 1 ? RuleVerdict::inconclusive : RuleVerdict::holds) << o.effect;
+    EXPECT_EQ(o.notes.empty(), launches == 4);
+  }
+}
+
 TEST(ThroughputRises, IsMostlySoWithFourOfFive) {
   const Observation o = with_throughput({kRising, kRising, kRising, kRising, kFalling})[1];
   EXPECT_EQ(o.verdict, RuleVerdict::mostly);

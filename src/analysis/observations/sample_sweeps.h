@@ -2,6 +2,7 @@
 // and the numbers that their traces and memory passes would give.
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "analysis/observations/observations.h"
 #include "analysis/sample_record.h"
@@ -27,12 +28,25 @@ struct Series {
   std::optional<bool> verified = true;
   int64_t launches = 1, steps = 120;
   double noise = 0.002;
+  double drift = 0;  // of step times from begin to end of a launch: up in the first, down in the second, and so on
   std::string effort = "quick";
   std::optional<double> machine_use = {};  // busy share of the processors
   double peak = 1.2e12;                    // FLOP/s, of instructions
   int64_t workers = 1;
   std::string link = {};  // between them
 };
+
+inline void let_drift(Launch& launch, double drift) {
+  const double steps = static_cast<double>(launch.steps.size());
+  int64_t before = 0, now = 0;
+  for (size_t i = 0; i < launch.steps.size(); ++i) {
+    const int64_t step = launch.steps[i].completed_ns - std::exchange(before, launch.steps[i].completed_ns);
+    now += i == 0
+               ? step
+               : static_cast<int64_t>(static_cast<double>(step) * (1 + drift * (static_cast<double>(i) / steps - 0.5)));
+    launch.steps[i].completed_ns = now;
+  }
+}
 
 inline Record record_of(const Series& s, int64_t batch, double throughput) {
   Record record = sample_record({.steps = s.steps,
@@ -57,7 +71,9 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
   record.run.train_flops = 1'000'000;
   record.run.ops.front().op = s.op;
   record.run.card = {.title = s.title, .domain = s.domain, .dataset = {}, .layers = 0};
+  double drift = s.drift;
   for (Launch& launch : record.launches) {
+    if (drift != 0) let_drift(launch, std::exchange(drift, -drift));
     launch.info.batch_seen = batch;
     for (StepRow& row : launch.steps) row.units = static_cast<double>(batch);
     if (s.machine_use) launch.info.host["use"]["util_machine"] = *s.machine_use;

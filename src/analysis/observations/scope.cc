@@ -12,11 +12,16 @@ namespace {
 
 constexpr std::string_view kReference = "pytorch";
 constexpr double kLeastEpsilon = 0.02;
+constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
 
 enum class Left { no, smoke, differs, unchecked };
 
 // Other work moved its numbers: evidence for nothing but that it ran.
-bool was_disturbed(const SweepPoint& point) { return point.cell.judgement.grade == name(Grade::disturbed); }
+bool was_disturbed(const SweepPoint& point) {
+  const Judgement& judged = point.cell.judgement;
+  if (judged.grade != name(Grade::disturbed)) return false;
+  return !judged.single_launches_shift || point.cell.launches < kFewestLaunches;
+}
 
 bool checked(const Sweep& sweep) {
   return std::ranges::all_of(ran(sweep), [](const SweepPoint* p) { return p->cell.verified == true; });
