@@ -182,7 +182,7 @@ TEST_F(WorkersSettings, OpsRunAtOnceWhereTheFrameworkCan) {
     ASSERT_EQ(result.outcome.kind, OutcomeKind::ok) << result.outcome.reason;
     const Record at_once = read_record(result.record);
     EXPECT_THAT(at_once.run.flags, ::testing::Contains("tuned"));
-    EXPECT_NEAR(at_once.launches.at(0).steps.at(0).loss, one_by_one.launches.at(0).steps.at(0).loss, 1e-5);
+    EXPECT_NEAR(*at_once.launches.at(0).steps.at(0).loss, *one_by_one.launches.at(0).steps.at(0).loss, 1e-5);
   }
 }
 

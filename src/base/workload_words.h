@@ -95,16 +95,17 @@ inline const WireType WireType::kSame{"same"}, WireType::kBf16{"bf16"}, WireType
 inline const std::vector<WireType> WireType::kKnown = {kSame, kBf16, kFp16, kLowRank1, kLowRank2, kLowRank4};
 
 // What gives a worker's process its memory (docs/methodology.md): the C library as it is (stock); the same, told to
-// keep what is freed instead of giving it back to the kernel (kept); or a library that takes its place.
+// keep what is freed instead of giving it back to the kernel (kept), and to ask for huge pages, too (huge); or a
+// library that takes its place.
 struct Allocator : Word<Allocator> {
   using Word::Word;
   static constexpr std::string_view kWhat = "allocator";
-  static const Allocator kStock, kKept, kJemalloc, kMimalloc, kTcmalloc;
+  static const Allocator kStock, kKept, kHuge, kJemalloc, kMimalloc, kTcmalloc;
   static const std::vector<Allocator> kKnown;
 };
-inline const Allocator Allocator::kStock{"stock"}, Allocator::kKept{"kept"}, Allocator::kJemalloc{"jemalloc"},
-    Allocator::kMimalloc{"mimalloc"}, Allocator::kTcmalloc{"tcmalloc"};
-inline const std::vector<Allocator> Allocator::kKnown = {kStock, kKept, kJemalloc, kMimalloc, kTcmalloc};
+inline const Allocator Allocator::kStock{"stock"}, Allocator::kKept{"kept"}, Allocator::kHuge{"huge"},
+    Allocator::kJemalloc{"jemalloc"}, Allocator::kMimalloc{"mimalloc"}, Allocator::kTcmalloc{"tcmalloc"};
+inline const std::vector<Allocator> Allocator::kKnown = {kStock, kKept, kHuge, kJemalloc, kMimalloc, kTcmalloc};
 
 // How idle compute threads wait: they sleep at once; they spin, for the fastest barriers on cores that nobody else
 // uses; or as the framework's runtime has it.

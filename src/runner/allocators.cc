@@ -1,12 +1,14 @@
 // An allocator is a row of a table: its library, its package, and the setting that was measured to keep its pages.
 #include "runner/allocators.h"
 
+#include <gnu/libc-version.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "measure/system_file.h"
 #include "record/workload.h"
 
 namespace tbd {
@@ -66,12 +68,24 @@ std::string value_of(const Variables& environment, const std::string& name) {
   return found == environment.end() ? "" : found->second;
 }
 
+// With it glibc asks the kernel for huge pages (madvise) wherever it enlarges the heap; since 2.35.
+const std::pair<std::string, std::string> kHugeTunable = {"glibc.malloc.hugetlb", "1"};
+constexpr std::optional<int64_t> kHugeMajor = 2, kHugeMinor = 35;
+
+using Tunables = std::vector<std::pair<std::string, std::string>>;
+Tunables tunables_of(const Allocator& allocator) {
+  Tunables all;
+  if (allocator == Allocator::kKept || allocator == Allocator::kHuge) all = kept_tunables();
+  if (allocator == Allocator::kHuge) all.push_back(kHugeTunable);
+  return all;
+}
+
 // Of two settings of one name glibc takes the last.
-std::string tunables_with_kept(const std::string& own) {
+std::string tunables_with(const Tunables& added, const std::string& own) {
   std::vector<std::string> settings;
   for (const std::string& setting : split(own, ':'))
     if (!setting.empty()) settings.push_back(setting);
-  for (const auto& [name, value] : kept_tunables()) {
+  for (const auto& [name, value] : added) {
     std::erase_if(settings, [&](const std::string& each) { return each.starts_with(cat(name, "=")); });
     settings.push_back(cat(name, "=", value));
   }
@@ -109,7 +123,20 @@ std::string allocator_install(const Allocator& allocator) {
   return preloaded ? cat("sh tools/setup.sh --group allocators, or apt-get install ", preloaded->package) : "";
 }
 
+std::string huge_page_absence(const std::string& kernel, const std::string& libc) {
+  std::string reason;
+  if (kernel.empty() || kernel.find("[never]") != std::string::npos)
+    reason = cat("the kernel gives none (transparent_hugepage: ", kernel.empty() ? "absent" : kernel, ")");
+  else if (const std::vector<std::string> parts = split(libc, '.');
+           parts.size() < 2 || std::pair(parse_int(parts[0]), parse_int(parts[1])) < std::pair(kHugeMajor, kHugeMinor))
+    reason = cat("the C library ", libc, " does not ask for them, 2.35 does");
+  return reason.empty() ? "" : cat("allocator huge is not here: no huge pages, ", reason);
+}
+
 std::string allocator_absence(const Allocator& allocator, const std::vector<std::string>& folders) {
+  if (allocator == Allocator::kHuge)
+    return huge_page_absence(read_system_line("/sys/kernel/mm/transparent_hugepage/enabled").value_or(""),
+                             ::gnu_get_libc_version());
   if (allocator_library(allocator, folders)) return "";
   return cat("allocator ", allocator, " is not here: ", find_preloaded(allocator)->names.front(),
              " is in none of the folders of libraries; ", allocator_install(allocator));
@@ -117,8 +144,11 @@ std::string allocator_absence(const Allocator& allocator, const std::vector<std:
 
 Variables allocator_variables(const Allocator& allocator, const Variables& environment,
                               const std::vector<std::string>& folders) {
-  if (allocator == Allocator::kKept)
-    return {{"GLIBC_TUNABLES", tunables_with_kept(value_of(environment, "GLIBC_TUNABLES"))}};
+  if (allocator == Allocator::kHuge)
+    if (const std::string absence = allocator_absence(allocator, folders); !absence.empty())
+      fail(ErrorKind::not_found, absence);
+  if (const Tunables tunables = tunables_of(allocator); !tunables.empty())
+    return {{"GLIBC_TUNABLES", tunables_with(tunables, value_of(environment, "GLIBC_TUNABLES"))}};
   const PreloadedAllocator* preloaded = find_preloaded(allocator);
   if (!preloaded) return {};
   const std::optional<std::string> library = allocator_library(allocator, folders);

@@ -23,6 +23,9 @@ std::optional<std::string> allocator_library(const Allocator& allocator, const s
 std::string allocator_install(const Allocator& allocator);
 // Why a worker cannot have it, with the command that installs it; empty where it can.
 std::string allocator_absence(const Allocator& allocator, const std::vector<std::string>& folders);
+// The same of `huge`, by what the kernel says of transparent huge pages ("always [madvise] never") and by the version
+// of the C library.
+std::string huge_page_absence(const std::string& kernel, const std::string& libc);
 
 // What is to be set on top of this environment. A person's own LD_PRELOAD and tunables stay, behind the allocator's.
 // Throws Error(not_found) with allocator_absence.

@@ -50,6 +50,25 @@ TEST_F(Allocators, KeptTellsTheCLibraryBehindAPersonsTunables) {
   EXPECT_EQ(variables(Allocator::kKept, own).at("GLIBC_TUNABLES"), cat("glibc.pthread.rseq=0:", kept));
 }
 
+TEST_F(Allocators, HugeKeepsWhatIsFreedInHugePages) {
+  const std::string absence = allocator_absence(Allocator::kHuge, folders());
+  if (!absence.empty()) {
+    EXPECT_THROW(variables(Allocator::kHuge), Error);
+    GTEST_SKIP() << absence;
+  }
+  EXPECT_EQ(variables(Allocator::kHuge).at("GLIBC_TUNABLES"),
+            cat(variables(Allocator::kKept).at("GLIBC_TUNABLES"), ":glibc.malloc.hugetlb=1"));
+}
+
+TEST(HugePages, NeedAKernelThatGivesThemAndACLibraryThatAsks) {
+  EXPECT_EQ(huge_page_absence("always [madvise] never", "2.35"), "");
+  EXPECT_EQ(huge_page_absence("[always] madvise never", "3.0"), "");
+  EXPECT_NE(huge_page_absence("always madvise [never]", "2.36").find("the kernel gives none"), std::string::npos);
+  EXPECT_NE(huge_page_absence("", "2.36").find("transparent_hugepage: absent"), std::string::npos);
+  EXPECT_NE(huge_page_absence("[always] madvise never", "2.31").find("the C library 2.31"), std::string::npos);
+  EXPECT_NE(huge_page_absence("[always] madvise never", "unknown").find("the C library unknown"), std::string::npos);
+}
+
 TEST_F(Allocators, ALibraryIsPreloadedBeforeThoseOfAPerson) {
   const std::string library = add("libjemalloc.so.2");
   EXPECT_EQ(variables(Allocator::kJemalloc).at("LD_PRELOAD"), library);
