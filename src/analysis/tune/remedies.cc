@@ -1,5 +1,5 @@
 // A row of the table says what is true of a value; values that depend on the workload (threads, batch) are computed
-// from it. Rows are in the order in which remedies of equal fit are tried: what brings most elsewhere comes first.
+// from it. Rows are in the order in which remedies that promise the same are tried.
 #include "analysis/tune/remedies.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@ namespace {
 struct Remedy {
   std::string_view axis, value;            // no value: of all that the workload gives rise to
   std::string_view frameworks;             // for these alone; empty: for all
+  double removes;                          // of that loss, as far as has been seen: says what is tried first, no more
   std::array<std::string_view, 4> causes;  // parts of the loss bar
   std::string_view own;                    // {}: its value
   bool gated = false;
@@ -22,45 +23,69 @@ struct Remedy {
 constexpr std::string_view kOpenMp = "pytorch mxnet";  // runtimes that read its variables
 
 constexpr Remedy kRemedies[] = {
-    {"mode", "eager-onednn", "pytorch", {"kernel inefficiency", "layout"}, "", true},
-    {"mode", "graph", "tensorflow", {"dispatch", "host other"}, "@tf.function around the step", true},
+    {"mode", "eager-onednn", "pytorch", 0.25, {"kernel inefficiency", "layout"}, "", true},
+    {"mode", "graph", "tensorflow", 0.3, {"dispatch", "host other"}, "@tf.function around the step", true},
     {"mode",
      "xla",
      "tensorflow",
+     0.2,
      {"dispatch", "host other", "kernel inefficiency", "layout"},
      "@tf.function(jit_compile=True) around the step",
      true},
-    {"mode", "cuda-graph", "pytorch", {"launch", "dispatch", "host other", "latency"}, "torch.cuda.CUDAGraph", true},
+    {"mode",
+     "cuda-graph",
+     "pytorch",
+     0.7,
+     {"launch", "dispatch", "host other", "latency"},
+     "torch.cuda.CUDAGraph",
+     true},
     {"layout",
      "nhwc",
      "pytorch",
+     0.15,
      {"layout", "kernel inefficiency"},
      "model.to(memory_format=torch.channels_last), and its images, too",
      true},
-    {"layout", "nchw", "pytorch", {"layout", "kernel inefficiency"}, "torch.contiguous_format, PyTorch's usual", true},
-    {"layout", "nhwc", "", {"layout", "kernel inefficiency"}, "", true},
-    {"layout", "nchw", "", {"layout", "kernel inefficiency"}, "", true},
-    {"allocator", "kept", "", {"system time", "alloc"}, ""},
-    {"allocator", "jemalloc", "", {"system time", "alloc"}, ""},
-    {"allocator", "mimalloc", "", {"system time", "alloc"}, ""},
-    {"allocator", "tcmalloc", "", {"system time", "alloc"}, ""},
-    {"wait", "active", kOpenMp, {"kernel inefficiency", "dispatch"}, ""},
-    {"wait", "passive", kOpenMp, {"off-CPU"}, ""},
-    {"wait", "framework", kOpenMp, {"kernel inefficiency", "dispatch"}, "leave OMP_WAIT_POLICY unset"},
-    {"affinity", "thread", kOpenMp, {"off-CPU", "kernel inefficiency"}, "OMP_PLACES=cores OMP_PROC_BIND=TRUE"},
-    {"affinity", "process", kOpenMp, {"off-CPU"}, "OMP_PROC_BIND=FALSE"},
+    {"layout",
+     "nchw",
+     "pytorch",
+     0.15,
+     {"layout", "kernel inefficiency"},
+     "torch.contiguous_format, PyTorch's usual",
+     true},
+    {"layout", "nhwc", "", 0.15, {"layout", "kernel inefficiency"}, "", true},
+    {"layout", "nchw", "", 0.15, {"layout", "kernel inefficiency"}, "", true},
+    {"allocator", "kept", "", 0.3, {"system time", "alloc"}, ""},
+    {"allocator", "huge", "", 0.3, {"system time", "alloc"}, ""},
+    {"allocator", "jemalloc", "", 0.4, {"system time", "alloc"}, ""},
+    {"allocator", "mimalloc", "", 0.5, {"system time", "alloc"}, ""},
+    {"allocator", "tcmalloc", "", 0.4, {"system time", "alloc"}, ""},
+    {"wait", "active", kOpenMp, 0.1, {"kernel inefficiency", "dispatch"}, ""},
+    {"wait", "passive", kOpenMp, 0.3, {"off-CPU"}, ""},
+    {"wait", "framework", kOpenMp, 0.12, {"kernel inefficiency", "dispatch"}, "leave OMP_WAIT_POLICY unset"},
+    {"affinity", "thread", kOpenMp, 0.05, {"off-CPU", "kernel inefficiency"}, "OMP_PLACES=cores OMP_PROC_BIND=TRUE"},
+    {"affinity", "process", kOpenMp, 0.1, {"off-CPU"}, "OMP_PROC_BIND=FALSE"},
     {"threads",
      "",
      "tensorflow",
+     0.05,
      {"off-CPU", "kernel inefficiency", "dispatch"},
      "tf.config.threading.set_intra_op_parallelism_threads({})"},
-    {"threads", "", "", {"off-CPU", "kernel inefficiency", "dispatch"}, "OMP_NUM_THREADS={}"},
-    {"precision", "bf16", "pytorch", {"kernel inefficiency"}, "torch.autocast('cpu', torch.bfloat16)", true},
-    {"precision", "bf16", "", {"kernel inefficiency"}, "", true},
-    {"precision", "tf32", "pytorch", {"kernel inefficiency"}, "torch.set_float32_matmul_precision('high')", true},
-    {"precision", "tf32", "", {"kernel inefficiency"}, "", true},
-    {"precision", "fp16", "", {"kernel inefficiency"}, "", true},
-    {"batch", "", "", {"dispatch", "host other", "launch", "kernel inefficiency"}, "a batch of {}"},
+    {"threads", "", "", 0.05, {"off-CPU", "kernel inefficiency", "dispatch"}, "OMP_NUM_THREADS={}"},
+    {"interop",
+     "",
+     "tensorflow",
+     0.2,
+     {"dispatch", "host other", "off-CPU"},
+     "tf.config.threading.set_inter_op_parallelism_threads({})"},
+    {"interop", "", "mxnet", 0.2, {"dispatch", "host other", "off-CPU"}, "MXNET_CPU_WORKER_NTHREADS={}"},
+    {"prefetch", "", "", 0.5, {"input"}, ""},
+    {"precision", "bf16", "pytorch", 0.4, {"kernel inefficiency"}, "torch.autocast('cpu', torch.bfloat16)", true},
+    {"precision", "bf16", "", 0.4, {"kernel inefficiency"}, "", true},
+    {"precision", "tf32", "pytorch", 0.4, {"kernel inefficiency"}, "torch.set_float32_matmul_precision('high')", true},
+    {"precision", "tf32", "", 0.4, {"kernel inefficiency"}, "", true},
+    {"precision", "fp16", "", 0.4, {"kernel inefficiency"}, "", true},
+    {"batch", "", "", 0.3, {"dispatch", "host other", "launch", "kernel inefficiency"}, "a batch of {}"},
 };
 
 bool is_of(const Remedy& remedy, const std::string& framework) {
@@ -80,6 +105,14 @@ std::vector<std::string> other_threads(const Workload& measured, const Offer& of
   return out;
 }
 
+// Half and twice as many ops at once; never more than there are cores.
+std::vector<std::string> other_interop(const Workload& measured, const Offer& offer) {
+  std::vector<std::string> out;
+  for (const int64_t ops : {2 * measured.interop, measured.interop / 2})
+    if (ops >= 1 && ops <= offer.cores) out.push_back(cat(ops));
+  return out;
+}
+
 // The values of the row's axis that this workload and its worker can have.
 std::vector<std::string> values_of(const Remedy& remedy, const Workload& measured, const Offer& offer) {
   const std::string value(remedy.value);
@@ -92,6 +125,11 @@ std::vector<std::string> values_of(const Remedy& remedy, const Workload& measure
   if (remedy.axis == "precision")
     return is_allowed(offer, value) ? offered(offer.precisions) : std::vector<std::string>();
   if (remedy.axis == "threads") return other_threads(measured, offer);
+  if (remedy.axis == "interop") return other_interop(measured, offer);
+  if (remedy.axis == "prefetch") {
+    if (measured.input_mode != InputMode::kPipeline) return {};
+    return {cat(2 * measured.prefetch), cat(4 * measured.prefetch)};
+  }
   if (remedy.axis == "batch") {
     if (!is_allowed(offer, "batch") || measured.batch < 1) return {};
     return {cat(2 * measured.batch), cat(4 * measured.batch)};
@@ -106,6 +144,19 @@ const LostShare* largest_fitting(const Remedy& remedy, std::span<const LostShare
     if (each.share > 0 && std::ranges::find(remedy.causes, each.cause) != remedy.causes.end())
       if (!largest || each.share > largest->share) largest = &each;
   return largest;
+}
+
+// Of one axis only the best counts in the end: each that is chosen halves what its others promise.
+std::vector<Candidate> most_promising_first(std::vector<Candidate> all) {
+  std::vector<Candidate> out;
+  while (!all.empty()) {
+    const auto first = std::ranges::max_element(all, {}, &Candidate::promise);
+    out.push_back(std::move(*first));
+    all.erase(first);
+    for (Candidate& each : all)
+      if (each.axis == out.back().axis) each.promise /= 2;
+  }
+  return out;
 }
 
 std::string with_value(std::string_view own, const std::string& value) {
@@ -134,14 +185,14 @@ std::vector<Candidate> candidates(const Workload& measured, const Offer& offer, 
                           .gated = remedy.gated,
                           .own = with_value(remedy.own, value),
                           .cause = loss ? loss->cause : "",
-                          .share = loss ? loss->share : 0};
+                          .share = loss ? loss->share : 0,
+                          .promise = loss ? remedy.removes * loss->share : 0};
       const bool has_it = find_axis(remedy.axis)->value(measured) == value;
       if (has_it || std::ranges::count(out, candidate.name(), &Candidate::name) > 0) continue;
       out.push_back(std::move(candidate));
     }
   }
-  std::ranges::stable_sort(out, std::greater{}, &Candidate::share);
-  return out;
+  return most_promising_first(std::move(out));
 }
 
 bool has_remedy(std::string_view cause) {

@@ -35,16 +35,24 @@ bool has(const std::vector<Candidate>& candidates, const std::string& name) {
   return std::ranges::count(names_of_candidates(candidates), name) > 0;
 }
 
-TEST(Remedies, ThoseOfTheLargestLossComeFirst) {
+TEST(Remedies, TheMostPromisingComeFirst) {
   const std::vector<LostShare> faults = {{"kernel inefficiency", 0.2}, {"system time", 0.4}};
   const std::vector<Candidate> out = candidates(resnet_as_run(), all_of_pytorch(), faults);
-  EXPECT_EQ(out.front().name(), "allocator=kept");
+  EXPECT_EQ(out.front().name(), "allocator=mimalloc");
   EXPECT_EQ(out.front().cause, "system time");
   const std::vector<LostShare> kernels = {{"kernel inefficiency", 0.5}};
   const std::vector<Candidate> slow = candidates(resnet_as_run(), all_of_pytorch(), kernels);
   EXPECT_EQ(slow.front().name(), "mode=eager-onednn");
   EXPECT_TRUE(slow.front().gated);
   EXPECT_TRUE(has(slow, "allocator=jemalloc")) << "what fits no loss is tried, too";
+}
+
+TEST(Remedies, OfOneAxisTheSecondPromisesHalf) {
+  const std::vector<LostShare> both = {{"kernel inefficiency", 0.5}, {"system time", 0.2}};
+  const std::vector<std::string> out = names_of_candidates(candidates(resnet_as_run(), all_of_pytorch(), both));
+  ASSERT_GE(out.size(), 4u);
+  EXPECT_EQ((std::vector(out.begin(), out.begin() + 4)),
+            (std::vector<std::string>{"mode=eager-onednn", "allocator=mimalloc", "layout=nhwc", "wait=framework"}));
 }
 
 TEST(Remedies, AValueThatTheWorkloadHasIsNone) {
@@ -85,6 +93,27 @@ TEST(Remedies, OpenMpsAreOfFrameworksThatHaveIt) {
   EXPECT_FALSE(has(candidates(workload, all_of_pytorch(), {}), "wait=active"));
   workload.framework = "pytorch@2.11";
   EXPECT_TRUE(has(candidates(workload, all_of_pytorch(), {}), "wait=active"));
+}
+
+TEST(Remedies, OpsAtOnceAreOfFrameworksThatRunThemSo) {
+  Workload workload = resnet_as_run();
+  EXPECT_FALSE(has(candidates(workload, all_of_pytorch(), {}), "interop=2"));
+  workload.framework = "tensorflow";
+  const std::vector<Candidate> out = candidates(workload, all_of_pytorch(), {});
+  ASSERT_TRUE(has(out, "interop=2"));
+  EXPECT_EQ(std::ranges::find(out, "interop=2", &Candidate::name)->own,
+            "tf.config.threading.set_inter_op_parallelism_threads(2)");
+  workload.interop = 2;
+  EXPECT_TRUE(has(candidates(workload, all_of_pytorch(), {}), "interop=1"));
+}
+
+TEST(Remedies, PrefetchingIsOfInputThatIsRead) {
+  Workload workload = resnet_as_run();
+  EXPECT_FALSE(has(candidates(workload, all_of_pytorch(), {}), "prefetch=6"));
+  workload.input_mode = InputMode::kPipeline;
+  const std::vector<Candidate> out = candidates(workload, all_of_pytorch(), std::vector<LostShare>{{"input", 0.3}});
+  ASSERT_TRUE(has(out, "prefetch=6"));
+  EXPECT_EQ(out.front().name(), "prefetch=6") << "it fits what is lost";
 }
 
 TEST(Remedies, EachIsOneAndAppliesToAWorkload) {
