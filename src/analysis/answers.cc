@@ -47,9 +47,6 @@ std::string why_unranked(const CellResult& cell) {
   return "";
 }
 
-// The axes that a person varies to ask what is faster. Input modes and layouts have tables of their own.
-constexpr std::string_view kAsked[] = {"batch", "precision", "threads", "mode", "allocator", "wait", "affinity"};
-
 bool alike_but_axis(std::string_view axis, const CellResult& a, const CellResult& b) {
   return a.workload.unit == b.workload.unit &&
          alike_but({axis, "layout", "samples_per_step", "lowered_hash", "optimizer", "memory_budget_bytes"}, a.workload,
@@ -68,14 +65,14 @@ void add_to_family(Family& family, const CellResult& cell) {
 std::vector<Family> families_of_axes(const std::vector<const CellResult*>& cells) {
   std::vector<Family> families;
   std::set<const CellResult*> placed;
-  for (const std::string_view axis : kAsked)
+  for (const Axis& axis : axes())
     for (const CellResult* first : cells) {
-      if (placed.contains(first)) continue;
+      if (!axis.asked || placed.contains(first)) continue;
       std::vector<const CellResult*> alike;
       for (const CellResult* other : cells)
-        if (!placed.contains(other) && alike_but_axis(axis, *first, *other)) alike.push_back(other);
+        if (!placed.contains(other) && alike_but_axis(axis.key, *first, *other)) alike.push_back(other);
       if (alike.size() < 2) continue;
-      Family& family = families.emplace_back(Family{.differs = std::string(axis)});
+      Family& family = families.emplace_back(Family{.differs = std::string(axis.name)});
       for (const CellResult* each : alike) {
         add_to_family(family, *each);
         placed.insert(each);

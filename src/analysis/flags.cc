@@ -22,7 +22,7 @@ constexpr Flag kFlags[] = {
     {"one-step", "a single step after warming up: no interval"},
     {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
     {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
-    {"tuned", "a setting is not the default: mode eager-onednn, allocator, wait or affinity"},
+    {"tuned", "a setting of speed alone is not the default: mode eager-onednn, or of threads, memory or prefetching"},
     {"retired-upstream", "the framework is no longer developed upstream"},
     {"roof-beaten", "the FLOP rate exceeds the best measured matrix product"},
     {"shared-device", "another process used the GPU"},

@@ -41,8 +41,11 @@ struct Axis {
   int inner = 0;                          // in a product of axes those of higher values vary faster
   std::optional<FolderPart> folder = {};  // absent: not in a folder's name
   LabelPart label = {};
-  bool later = false;       // records were kept before there was one: its default is written nowhere
-  bool of_several = false;  // how several workers go together: one alone has its default
+  bool later = false;        // records were kept before there was one: its default is written nowhere
+  bool of_several = false;   // how several workers go together: one alone has its default
+  bool of_pipeline = false;  // how batches are prepared: resident input has its default
+  bool setting = false;      // of speed alone: a row with another value than the default is a tuned one
+  bool asked = false;        // people vary it alone to ask what is faster
 
   // As the command line and plans spell it; a number that was not named is "0", other text is empty.
   std::string value(const Workload& workload) const;

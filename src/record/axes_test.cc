@@ -21,6 +21,7 @@ Workload unusual() {
           .precision = Precision::kBf16,
           .device = Device("cuda:1"),
           .threads = 2,
+          .interop = 2,
           .workers = 3,
           .link = Link("1.5Gbit+1ms"),
           .exchange = ExchangeMode::kNone,
@@ -30,6 +31,7 @@ Workload unusual() {
           .layout = ImageLayout::kNhwc,
           .mode = Mode::kGraph,
           .input_mode = InputMode::kPipeline,
+          .prefetch = 6,
           .dropout = DropoutMode::kOff,
           .allocator = Allocator::kKept,
           .wait = WaitPolicy::kActive,
@@ -104,13 +106,15 @@ TEST(Workload, LabelsAreWords) {
 TEST(Workload, ReproLineNamesEveryKnownAxis) {
   EXPECT_EQ(repro_line({.model = "resnet50"}),
             "tbd run resnet50 --framework pytorch --precision fp32 --device cpu --input resident --dropout framework");
-  EXPECT_EQ(repro_line(unusual(), "quick"),
-            "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --accumulate 2 "
-            "--precision bf16 --device cuda:1 --threads 2 --workers 3 --link 1.5Gbit+1ms --exchange none --wire bf16 "
-            "--every 8 --bucket 4MiB --layout nhwc --mode graph --input pipeline --dropout off --allocator kept "
-            "--wait active --affinity thread --data 'it'\\''s here' "
-            "--seed 7 --memory 4GiB --effort "
-            "quick");
+  EXPECT_EQ(
+      repro_line(unusual(), "quick"),
+      "tbd run 'my nets/net.json' --config tiny --framework 'pytorch@/opt/a b' --batch 8 --accumulate 2 "
+      "--precision bf16 --device cuda:1 --threads 2 --interop 2 --workers 3 --link 1.5Gbit+1ms --exchange none --wire "
+      "bf16 "
+      "--every 8 --bucket 4MiB --layout nhwc --mode graph --input pipeline --prefetch 6 --dropout off --allocator kept "
+      "--wait active --affinity thread --data 'it'\\''s here' "
+      "--seed 7 --memory 4GiB --effort "
+      "quick");
 }
 
 TEST(Workload, AnAxisInWhichOneFrameworksRowsDifferIsShown) {
@@ -131,8 +135,9 @@ TEST(Workload, AnAxisInWhichOneFrameworksRowsDifferIsShown) {
 
 TEST(Workload, FolderNamesContainNonDefaultAxes) {
   EXPECT_EQ(folder_name(unusual()),
-            "net-tiny-pytorch__opt_a_b-bf16-b8-a2-t2-w3-1.5Gbit_1ms-nhwc-pipeline-graph-cuda_1-exchange-none-"
-            "wire-bf16-every-8-bucket-4MiB-dropout-off-kept-wait-active-affinity-thread-seed-7-within-4GiB");
+            "net-tiny-pytorch__opt_a_b-bf16-b8-a2-t2-interop-2-w3-1.5Gbit_1ms-nhwc-pipeline-graph-cuda_1-"
+            "exchange-none-wire-bf16-every-8-bucket-4MiB-prefetch-6-dropout-off-kept-wait-active-affinity-thread-seed-"
+            "7-within-4GiB");
   EXPECT_EQ(folder_name({.model = "a/b net.json",
                          .framework = "pytorch@2.11",
                          .batch = 8,

@@ -22,6 +22,7 @@ struct Workload {
   Precision precision = Precision::kFp32;
   Device device = Device::kCpu;
   int64_t threads = 0;  // inside an op, per worker; 0: one per usable core
+  int64_t interop = 1;  // ops that may run at once, each on `threads` threads
   int64_t workers = 1;  // that train the network together, a batch each
   Link link;            // between several workers; empty: the loopback
   ExchangeMode exchange = ExchangeMode::kAllReduce;
@@ -31,6 +32,7 @@ struct Workload {
   ImageLayout layout;                   // empty: the framework's usual one for the precision
   Mode mode;                            // empty: the framework's usual one
   InputMode input_mode = InputMode::kResident;
+  int64_t prefetch = 3;  // of pipeline input: batches prepared ahead at most
   DropoutMode dropout = DropoutMode::kFramework;
   Allocator allocator = Allocator::kStock;
   WaitPolicy wait = WaitPolicy::kPassive;

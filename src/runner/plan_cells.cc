@@ -53,12 +53,16 @@ void multiply(std::vector<Workload>& all, const Axis& axis, const std::vector<st
   if (values.empty()) return;
   if (all.size() > kMostCells / values.size())
     fail(ErrorKind::usage, "a set makes more than ", kMostCells, " workloads: shorten its lists");
-  const auto alone = [&](const Workload& each) { return axis.of_several && each.workers == 1; };
-  if (std::ranges::all_of(all, alone))
-    fail(ErrorKind::usage, axis.name, " says how several workers train together: ask for them (workers = 2)");
+  const auto has_default = [&](const Workload& each) {
+    return (axis.of_several && each.workers == 1) || (axis.of_pipeline && each.input_mode != InputMode::kPipeline);
+  };
+  if (std::ranges::all_of(all, has_default))
+    fail(ErrorKind::usage, axis.name,
+         axis.of_several ? " says how several workers train together: ask for them (workers = 2)"
+                         : " says how batches of pipeline input are prepared: ask for it (input = pipeline)");
   std::vector<Workload> out;
   for (const Workload& each : all)
-    if (alone(each))
+    if (has_default(each))
       out.push_back(each);
     else
       for (const std::string& value : values_for(each, axis, values))

@@ -139,6 +139,7 @@ TEST(Plan, SettingsThatContradictAreNamed) {
   EXPECT_THAT(refusal("model = minigo\nbatch = sweep<=16\n"),
               HasSubstr("a.plan:2: the sweep of minigo has no batch of at most 16"));
   EXPECT_THAT(refusal(ours + "wire = bf16\n"), HasSubstr("wire says how several workers train together: ask for them"));
+  EXPECT_THAT(refusal(ours + "prefetch = 6\n"), HasSubstr("prefetch says how batches of pipeline input are prepared"));
   EXPECT_THAT(refusal(ours + "batch = sweep, 4\n"), HasSubstr("a.plan:2: a sweep must be the only value"));
 }
 

@@ -15,6 +15,7 @@
 #include "measure/cores.h"
 #include "measure/gpu/visible_device.h"
 #include "models/model.h"
+#include "record/axes.h"
 #include "record/frameworks.h"
 #include "runner/allocators.h"
 #include "runner/data_source.h"
@@ -102,9 +103,8 @@ void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
 // Whether one of the settings that only a tuned program has differs from the default. Such rows are never ranked
 // against rows of the default.
 bool is_tuned(const Workload& cell) {
-  const Workload stock;
-  return cell.mode == Mode::kEagerOnednn || cell.allocator != stock.allocator || cell.wait != stock.wait ||
-         cell.affinity != stock.affinity;
+  const auto is_set = [&](const Axis& axis) { return axis.setting && !axis.print(cell).empty(); };
+  return cell.mode == Mode::kEagerOnednn || std::ranges::any_of(axes(), is_set);
 }
 
 // What several workers cannot do yet.
@@ -283,6 +283,7 @@ protocol::Load load_request(const PreparedCell& prepared, bool capture) {
           .dropout = prepared.cell.dropout,
           .mode = prepared.cell.mode,
           .threads = prepared.cell.threads,
+          .interop = prepared.cell.interop,
           .seed = prepared.cell.seed,
           .capture = capture};
 }
@@ -293,7 +294,7 @@ protocol::InputPlan input_plan(const PreparedCell& prepared) {
   *plan.source = data_source(prepared.program, cell.seed);  // its kind is what the program reads
   if (!cell.data.empty()) plan.source["path"] = cell.data;
   plan.source["threads"] = prepared.threads.cores.size();  // as many as may run: they share the cores with the step
-  plan.source["prefetch"] = 3;
+  plan.source["prefetch"] = cell.prefetch;
   return plan;
 }
 

@@ -135,6 +135,7 @@ protocol::Message Worker::on(const protocol::Load& request) {
   session_.load(request.program, {.bindings = request.bindings,
                                   .device = request.device,
                                   .threads = request.threads,
+                                  .interop = request.interop,
                                   .layout = request.layout,
                                   .mode = request.mode,
                                   .tf32 = request.precision == Precision::kTf32,

@@ -25,6 +25,7 @@ void require_way(const World& world) {
 
 void ProgramSession::load(const Program& program, const LoadOptions& options) {
   require(bound_.empty(), "a session loads one program");
+  require(options.interop >= 1, "ops that run at once must be at least 1, got ", options.interop);
   require(options.threads >= 1, "threads must be at least 1, got ", options.threads);
   require(!options.device_memory_bytes || options.device != Device::kCpu, "the CPU has no memory of a device");
   require_place(options.world.place);

@@ -33,6 +33,7 @@ struct Load {
   DropoutMode dropout = DropoutMode::kFramework;
   Mode mode;  // empty: the worker's usual one
   int64_t threads = 1;
+  int64_t interop = 1;
   uint64_t seed = 0;
   bool capture = false;
   Pass pass = Pass::kClean;  // what the process is to measure, of HelloReply's passes

@@ -43,6 +43,7 @@ struct LoadOptions {
   Bindings bindings;  // {"N", 8}: samples of one forward pass
   Device device = Device::kCpu;
   int64_t threads = 1;
+  int64_t interop = 1;  // ops that may run at once
   ImageLayout layout = ImageLayout::kNchw;
   Mode mode = {};  // of the identity's modes; empty: the first
   bool tf32 = false;

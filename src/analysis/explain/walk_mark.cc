@@ -33,9 +33,9 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
   if (flag == "peaks-drift")
     facts.push_back({"drift", tbd::cell(maybe<double>(info.peaks, "drift")), "", "run.json: peaks.drift"});
   if (flag == "unpinned") facts.push_back({"unpinned", info.workload.unpinned, "", "run.json: workload.unpinned"});
-  for (const std::string_view name : {"mode", "allocator", "wait", "affinity"})
-    if (flag == "tuned")
-      facts.push_back({std::string(name), find_axis(name)->value(info.workload), "", cat("run.json: workload.", name)});
+  for (const Axis& axis : axes())
+    if (flag == "tuned" && (axis.setting || axis.name == "mode"))
+      facts.push_back({std::string(axis.name), axis.value(info.workload), "", cat("run.json: workload.", axis.key)});
   for (const LaunchView& launch : run.launches) {
     const std::string of = launch.launch->info.folder_name() + ": ";
     if (flag == "cut-line-dropped")

@@ -30,6 +30,9 @@ void choose_device(const LoadOptions& options) {
   use_gpu(index);
 }
 
+// Before MXNet's engine starts. It begins with a thread for ops of its own, beside those inside an op.
+void run_at_once(int64_t ops) { ::setenv("MXNET_CPU_WORKER_NTHREADS", cat(ops).c_str(), /*overwrite=*/1); }
+
 }  // namespace
 
 MxnetSession::MxnetSession(JoinWorld join) : join_(std::move(join)) {
@@ -44,6 +47,9 @@ std::vector<NodeSupport> MxnetSession::check(const Program& program) const { ret
 
 void MxnetSession::load(const Program& program, const LoadOptions& options) {
   choose_device(options);
+  if (options.trace && options.interop > 1)
+    fail(ErrorKind::unsupported, "pass trace of mxnet tells ops apart by their order: it takes interop 1");
+  run_at_once(options.interop);
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mxnet runs in nchw");
   for (const NodeSupport& node : check_nodes(program))

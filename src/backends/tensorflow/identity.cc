@@ -28,7 +28,6 @@ SessionIdentity describe_tensorflow() {
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
   out.exchanges = {"grpc"};
   out.build["math"] = math_of_cpu();
-  out.build["inter_op_threads"] = "1";
   using Kind = Optimizer::Kind;
   out.build["optimizer.sgd"] = optimizer_path(Kind::sgd);
   out.build["optimizer.adam"] = optimizer_path(Kind::adam);

@@ -42,7 +42,9 @@ void TensorFlowSession::load(const Program& program, const LoadOptions& options)
 }
 
 SessionSettings TensorFlowSession::settings() const {
-  SessionSettings out = {.intra_op_threads = options().threads, .xla = options().mode == Mode::kXla};
+  SessionSettings out = {.intra_op_threads = options().threads,
+                         .inter_op_threads = options().interop,
+                         .xla = options().mode == Mode::kXla};
   if (options().device == Device::kCpu) return out;
   out.gpu = gpu_index(options().device);
   out.gpu_bytes = options().device_memory_bytes;
