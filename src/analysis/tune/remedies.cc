@@ -56,7 +56,7 @@ constexpr Remedy kRemedies[] = {
     {"layout", "nhwc", "", 0.15, {"layout", "kernel inefficiency"}, "", true},
     {"layout", "nchw", "", 0.15, {"layout", "kernel inefficiency"}, "", true},
     {"allocator", "kept", "", 0.3, {"system time", "alloc"}, ""},
-    {"allocator", "huge", "", 0.3, {"system time", "alloc"}, ""},
+    {"allocator", "huge", "", 0.6, {"system time", "alloc"}, ""},
     {"allocator", "jemalloc", "", 0.4, {"system time", "alloc"}, ""},
     {"allocator", "mimalloc", "", 0.5, {"system time", "alloc"}, ""},
     {"allocator", "tcmalloc", "", 0.4, {"system time", "alloc"}, ""},

@@ -38,7 +38,7 @@ bool has(const std::vector<Candidate>& candidates, const std::string& name) {
 TEST(Remedies, TheMostPromisingComeFirst) {
   const std::vector<LostShare> faults = {{"kernel inefficiency", 0.2}, {"system time", 0.4}};
   const std::vector<Candidate> out = candidates(resnet_as_run(), all_of_pytorch(), faults);
-  EXPECT_EQ(out.front().name(), "allocator=mimalloc");
+  EXPECT_EQ(out.front().name(), "allocator=huge");
   EXPECT_EQ(out.front().cause, "system time");
   const std::vector<LostShare> kernels = {{"kernel inefficiency", 0.5}};
   const std::vector<Candidate> slow = candidates(resnet_as_run(), all_of_pytorch(), kernels);
@@ -52,7 +52,7 @@ TEST(Remedies, OfOneAxisTheSecondPromisesHalf) {
   const std::vector<std::string> out = names_of_candidates(candidates(resnet_as_run(), all_of_pytorch(), both));
   ASSERT_GE(out.size(), 4u);
   EXPECT_EQ((std::vector(out.begin(), out.begin() + 4)),
-            (std::vector<std::string>{"mode=eager-onednn", "allocator=mimalloc", "layout=nhwc", "wait=framework"}));
+            (std::vector<std::string>{"mode=eager-onednn", "allocator=huge", "layout=nhwc", "wait=framework"}));
 }
 
 TEST(Remedies, AValueThatTheWorkloadHasIsNone) {
