@@ -1,0 +1,10 @@
+// What this MLX is and can do, and how each node would run.
+#pragma once
+#include "worker/session.h"
+
+namespace tbd::mlx {
+
+SessionIdentity describe_mlx();
+std::vector<NodeSupport> check_nodes(const Program& program);
+
+}  // namespace tbd::mlx

@@ -1,0 +1,3 @@
+#include "worker/worker_main.h"
+
+int main() { return tbd::worker_main(tbd::make_session); }
