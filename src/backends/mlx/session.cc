@@ -21,11 +21,13 @@ void MlxSession::load(const Program& program, const LoadOptions& options) {
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mlx runs in nhwc");
   if (options.trace) fail(ErrorKind::unsupported, "mlx tells of no op when it runs: pass trace would see whole steps");
-  if (options.ledger) fail(ErrorKind::unsupported, "mlx tells of no allocation: pass memory would see sums alone");
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)
       fail(ErrorKind::unsupported, node.kind, " '", node.node, "': ", node.detail);
   guarded([&] { ProgramSession::load(program, options); });
+  if (!options.ledger) return;
+  watch_.emplace(*options.ledger);
+  watch_->owns(*weights_);
 }
 
 Store& MlxSession::open(const Program& program, const LoadOptions& options) {
@@ -50,10 +52,14 @@ TensorMap MlxSession::read(const std::vector<std::string>& prefixes) {
 void MlxSession::stage(const TensorMap& batch) {
   context_->inputs.clear();
   guarded([&] { ProgramSession::stage(batch); });
+  if (watch_) watch_->stages(context_->inputs);
 }
 
 StepReport MlxSession::run_step(const StepRequest& request) {
-  return guarded([&] { return ProgramSession::run_step(request); });
+  if (watch_) watch_->begin_step(request.number);
+  const StepReport report = guarded([&] { return ProgramSession::run_step(request); });
+  if (watch_) watch_->end_step();
+  return report;
 }
 
 SessionMemory MlxSession::memory() const {
