@@ -1,9 +1,10 @@
-"""The sessions of TensorFlow and MXNet against their own Python front-ends on the same batch, fp32, interleaved.
+"""The sessions of TensorFlow, MXNet and MLX against their own Python front-ends on the same batch, fp32, interleaved.
 
-    python3 bench/frameworks_peer.py --build BUILD --tensorflow ENVIRONMENT --mxnet ENVIRONMENT [--model resnet50]
+    python3 bench/frameworks_peer.py --build BUILD --tensorflow ENVIRONMENT --mxnet ENVIRONMENT --mlx ENVIRONMENT
+                                     [--model resnet50]
                                      [--batch 8] [--rounds 6] [--steps 3] [--threads 2] [--starts 3]
 
-The environments are what bench/peers/setup.sh ENVIRONMENT tensorflow (or mxnet) made; one that is not named is left
+The environments are what bench/peers/setup.sh ENVIRONMENT tensorflow (mxnet, mlx) made; one that is not named is left
 out. Ratios are ours over theirs in seconds or bytes: below 1 is better. --starts 0 leaves out start-up.
 """
 
@@ -17,7 +18,7 @@ import time
 
 from interleave import PEERS, Served, environment, header, interleaved, verdict
 
-FRAMEWORKS = {"tensorflow": ("nhwc", "keras"), "mxnet": ("nchw", "gluon")}  # our layout, ending of the peer's program
+FRAMEWORKS = {"tensorflow": ("nhwc", "keras"), "mxnet": ("nchw", "gluon"), "mlx": ("nhwc", "mlx")}  # our layout, ending of the peer's program
 BATCHES = {"resnet50": 8, "inception_v3": 4, "transformer": 41, "seq2seq": 32}
 THROUGHPUT = 1 / 0.95  # a throughput of 0.95 is a time of this
 STEP_BOUNDS = {("resnet50", "tensorflow"): 1.0}

@@ -48,3 +48,4 @@ endif()
 tbd_wrap(bench_tensorflow_overhead TF_SessionRun)
 tbd_wrap(bench_mxnet_overhead MXExecutorForward MXExecutorBackward MXImperativeInvoke MXNDArraySyncCopyFromCPU
          MXNDArraySyncCopyToCPU MXNDArrayWaitAll)
+tbd_wrap(bench_mlx_overhead _ZN3mlx4core4evalESt6vectorINS0_5arrayESaIS2_EE)
