@@ -129,15 +129,35 @@ Arrays PhaseRunner::forward(const Arrays& trained, const Arrays& read, const arr
   return out;
 }
 
-// e + (1 - d) (w - e).
-Arrays PhaseRunner::averages(const Arrays& old, const UpdateState& state, std::span<const array> buffers) const {
+// e + (1 - d) (w - e) of trained weights, then of buffers as the nodes left them: among the read ones, or behind the
+// outputs in `results` where nodes wrote them.
+Arrays PhaseRunner::averages(const Arrays& old, const Arrays& weights, const Arrays& read, const Arrays& results) const {
+  const auto now = [&](size_t i) {
+    if (i < weights.size()) return weights[i];
+    const ValueId id = *graph_.find(bound_.averaged[i]);
+    const auto written = std::ranges::find(written_, id);
+    if (written != written_.end()) return *(results.end() - (written_.end() - written));
+    return read[static_cast<size_t>(std::ranges::find(read_, id) - read_.begin())];
+  };
   Arrays out;
-  for (size_t i = 0; i < old.size(); ++i) {
-    const array& now = i < state.weights.size() ? state.weights[i] : buffers[i - state.weights.size()];
-    out.push_back(
-        mx::add(old[i], mx::multiply(mx::subtract(now, old[i]), array(1 - *bound_.phase.update.ema, old[i].dtype()))));
-  }
+  for (size_t i = 0; i < old.size(); ++i)
+    out.push_back(mx::add(old[i], scaled(mx::subtract(now(i), old[i]), 1 - *bound_.phase.update.ema)));
   return out;
+}
+
+// Results of forward, and the gradients of the scaled loss.
+std::pair<Arrays, Arrays> PhaseRunner::differentiate(const Arrays& trained, const Arrays& read, const array& key,
+                                                     const array& scale) {
+  const auto loss = [&](const Arrays& weights) {
+    Arrays out = forward(weights, read, key);
+    if (scales_loss()) out[0] = mx::multiply(out[0], mx::astype(scale, out[0].dtype()));
+    return out;
+  };
+  std::vector<int> arguments(trained.size());
+  std::iota(arguments.begin(), arguments.end(), 0);
+  auto [results, gradients] = mx::value_and_grad(loss, arguments)(trained);
+  results.erase(results.begin());  // the total
+  return {std::move(results), std::move(gradients)};
 }
 
 Arrays PhaseRunner::call(const Form& form, const Arrays& operands) {
@@ -146,15 +166,7 @@ Arrays PhaseRunner::call(const Form& form, const Arrays& operands) {
   const array key = in.one();
   if (!trains()) return forward({}, read, key);
   const array scale = in.one();
-  const auto loss = [&](const Arrays& weights) {
-    Arrays out = forward(weights, read, key);
-    if (bound_.phase.update.loss_scale) out[0] = mx::multiply(out[0], mx::astype(scale, out[0].dtype()));
-    return out;
-  };
-  std::vector<int> arguments(trained.size());
-  std::iota(arguments.begin(), arguments.end(), 0);
-  auto [results, gradients] = mx::value_and_grad(loss, arguments)(trained);
-  results.erase(results.begin());  // the total
+  auto [results, gradients] = differentiate(trained, read, key, scale);
   if (form.adds) {
     const Arrays sums = in.take(trained.size());
     for (size_t i = 0; i < sums.size(); ++i) gradients[i] = mx::add(sums[i], gradients[i]);
@@ -163,30 +175,19 @@ Arrays PhaseRunner::call(const Form& form, const Arrays& operands) {
     append(results, gradients);
     return results;
   }
-  UpdateState old = {trained, in.take(rule_->slots().size())};
+  const UpdateState old = {trained, in.take(rule_->slots().size())};
   const Arrays averaged = in.take(averages_.size());
-  if (bound_.phase.update.loss_scale)
+  if (scales_loss())
     for (array& gradient : gradients) gradient = mx::divide(gradient, mx::astype(scale, gradient.dtype()));
   UpdateState state = rule_->apply(old, gradients, in.rest());
-  Arrays buffers;  // as the nodes left them
-  for (size_t i = trained.size(); i < bound_.averaged.size(); ++i) {
-    const ValueId id = *graph_.find(bound_.averaged[i]);
-    const auto written = std::ranges::find(written_, id);
-    buffers.push_back(written == written_.end()
-                          ? read[static_cast<size_t>(std::ranges::find(read_, id) - read_.begin())]
-                          : *(results.end() - (written_.end() - written)));
-  }
-  Arrays means = averages(averaged, state, buffers);
-  array made = array(true);
-  if (bound_.phase.update.loss_scale) {
-    made = all_finite(gradients);
+  Arrays means = averages(averaged, state.weights, read, results);
+  const array made = scales_loss() ? all_finite(gradients) : array(true);
+  if (scales_loss()) {
     state = {chosen(made, state.weights, old.weights), chosen(made, state.slots, old.slots)};
     means = chosen(made, means, averaged);
   }
   results.push_back(made);
-  append(results, state.weights);
-  append(results, state.slots);
-  append(results, means);
+  for (const Arrays* each : {&state.weights, &state.slots, &means}) append(results, *each);
   if (bound_.capture) append(results, gradients);
   return results;
 }
@@ -238,7 +239,7 @@ void PhaseRunner::keep(const Form& form, Arrays results) {
     }
   }
   mx::eval(std::move(results));
-  if (!bound_.phase.update.loss_scale || !form.updates) return;
+  if (!scales_loss() || !form.updates) return;
   skipped_ = !made.item<bool>();
   loss_scale_.update(skipped_);
 }

@@ -43,12 +43,15 @@ class PhaseRunner final : public LoweredPhase {
   using Function = std::function<Arrays(const Arrays&)>;
 
   bool trains() const { return rule_.has_value(); }
+  bool scales_loss() const { return bound_.phase.update.loss_scale; }
   Function function_of(const Form& form);
   Arrays operands(const Form& form, const MicroBatch& micro);
   Arrays call(const Form& form, const Arrays& operands);
   Arrays forward(const Arrays& trained, const Arrays& read, const array& key);
   array total(const Values& values) const;
-  Arrays averages(const Arrays& old, const UpdateState& state, std::span<const array> buffers) const;
+  std::pair<Arrays, Arrays> differentiate(const Arrays& trained, const Arrays& read, const array& key,
+                                          const array& scale);
+  Arrays averages(const Arrays& old, const Arrays& weights, const Arrays& read, const Arrays& results) const;
   void keep(const Form& form, Arrays results);
   void read_terms();
 
