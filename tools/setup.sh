@@ -1,7 +1,7 @@
 #!/bin/sh
 # The set-up: Debian packages, framework packages, the build, the small data sets. Run by ./tbd and ./test.
 #   --build DIR            where the program is built; without it nothing is built
-#   --frameworks LIST      none, or comma-separated NAME, NAME@VERSION, NAME@DIR; NAME: pytorch, tensorflow, mxnet
+#   --frameworks LIST      none, or comma-separated NAME, NAME@VERSION, NAME@DIR; NAME: of deps/frameworks.txt
 #   --device DEVICE        of what is run then: for cpu nothing is fetched that only GPUs need
 #   --optional             a framework that cannot be had is left out, with the reason; the others are made ready
 #   --group test           install what ./test needs, too
