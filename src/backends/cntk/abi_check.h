@@ -1,0 +1,12 @@
+// Whether the library that was found is the one whose interface abi.h declares.
+#pragma once
+
+namespace tbd::cntk {
+
+inline constexpr const char* kVersion = "2.7.post2";
+
+// Builds a network of two parameters, takes its gradients, and compares them with what they must be. Throws
+// Error(unsupported) where they differ.
+void require_known_library();
+
+}  // namespace tbd::cntk
