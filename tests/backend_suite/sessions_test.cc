@@ -114,7 +114,7 @@ TEST(Identity, AgreesWithTheFacts) {
   const BackendFacts& facts = backend_facts();
   const SessionIdentity identity = make_session()->identity();
   EXPECT_EQ(identity.framework, facts.framework);
-  EXPECT_THAT(identity.version, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_THAT(identity.version, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.(post)?[0-9]+"));
   EXPECT_EQ(identity.layouts, facts.layouts);
   for (const Precision& precision : facts.precisions) EXPECT_THAT(identity.precisions, testing::Contains(precision));
   EXPECT_EQ(facts.precisions.size(), std::ranges::count_if(identity.precisions, [](const Precision& each) {

@@ -137,7 +137,7 @@ class Parameter : public Variable {
 class Constant : public Variable {
  public:
   Constant(const NDArrayViewPtr& value, const std::wstring& name);
-  Constant(const Constant& other);
+  Constant(const Constant& other) = default;
   ~Constant() override;
   void RecordValueUpdate();
 };

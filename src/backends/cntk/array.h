@@ -32,6 +32,8 @@ auto guarded(Work&& work) {
 // Extents as CNTK orders them: backwards.
 CNTK::NDShape reversed(std::span<const int64_t> extents);
 
+inline std::wstring wide(const std::string& name) { return {name.begin(), name.end()}; }
+
 CNTK::NDArrayViewPtr make_view(CNTK::DataType type, const CNTK::NDShape& shape);
 CNTK::ValuePtr make_value(const CNTK::NDArrayViewPtr& view);
 
@@ -52,9 +54,10 @@ class Array {
   bool is_double() const { return stored_ == CNTK::DataType::kDouble; }
   void set(const HostTensor& value) const;  // of as many elements, in any type
   HostTensor host() const;
+  // CNTK calls constants read-only, whose numbers it moves itself, as those of a norm.
   template <class Element>
   std::span<Element> as() const {
-    return {view_->WritableDataBuffer<Element>(), static_cast<size_t>(shape_.elements())};
+    return {const_cast<Element*>(view_->DataBuffer<Element>()), static_cast<size_t>(shape_.elements())};
   }
 
  private:

@@ -62,6 +62,15 @@ const char* op_of(B function) {
   return "";
 }
 
+// One draw for each sample: what is dropped is a 1 beside it.
+Tensor drawn_per_sample(const Dropout& op, const Args& in, unsigned long seed) {
+  const Tensor x = in.batched(0);
+  CNTK::Variable one = *x;
+  for (int axis = 0; axis < static_cast<int>(one.Shape().extents.size()); ++axis)
+    one = CNTK::ReduceMax(one, CNTK::Axis(axis), L"");
+  return in.result(times(*x, CNTK::Dropout(CNTK::Equal(one, one, L""), op.p, seed, in.name())), true);
+}
+
 }  // namespace
 
 Tensor lower(const Unary& op, const Args& in) { return in.like(in[0], apply(op, *in[0], in)); }
@@ -109,18 +118,16 @@ LoweredAs lowered_as(const Equals&, size_t) { return native("Equal"); }
 // The mask of a sample spreads over it.
 Tensor lower(const Dropout& op, const Args& in) {
   if (op.p == 0) return in[0];
-  if (in.size() == 1) {
-    constexpr unsigned long kOfTheSession = static_cast<unsigned long>(-2);  // drawn from the fixed seed
-    return in.like(in[0], CNTK::Dropout(*in[0], op.p, kOfTheSession, in.name()));
-  }
+  constexpr unsigned long kOfTheSession = static_cast<unsigned long>(-2);  // drawn from the fixed seed
+  if (in.size() == 1 && op.per_sample) return drawn_per_sample(op, in, kOfTheSession);
+  if (in.size() == 1) return in.like(in[0], CNTK::Dropout(*in[0], op.p, kOfTheSession, in.name()));
   const std::vector<Tensor> x = in.alike();
   const CNTK::Variable kept = times(*x[0], CNTK::Variable(CNTK::StopGradient(*x[1], L"")));
   return in.result(CNTK::ElementTimes(kept, in.scalar(1 / (1 - op.p)), in.name()), x[0].batched);
 }
 LoweredAs lowered_as(const Dropout& op, size_t operands) {
   if (operands > 1) return composed("ElementTimes");
-  if (op.per_sample) return unsupported("CNTK's Dropout draws for elements, not for samples");
-  return native("Dropout");
+  return op.per_sample ? composed("ReduceMax, Equal, Dropout, ElementTimes") : native("Dropout");
 }
 
 Tensor lower(const Fusion& op, const Args& in) {

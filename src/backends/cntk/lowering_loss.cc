@@ -44,10 +44,10 @@ CNTK::Variable spread(const Args& in, size_t operand, const Tensor& x) {
   return *reshaped(weights, spread_weights(weights.shape, x.shape));
 }
 
-// Operands of a loss in one form.
+// Operands of a loss in one form; OneHotOp differentiates nothing but samples.
 std::vector<Tensor> in_one_form(const Args& in) {
   std::vector<Tensor> out;
-  for (size_t i = 0; i < in.size(); ++i) out.push_back(in.any_batched() ? in.batched(i) : in[i]);
+  for (size_t i = 0; i < in.size(); ++i) out.push_back(in.batched(i));
   return out;
 }
 

@@ -44,11 +44,16 @@ class Steps {
     const CNTK::NDShape flat = {{one.Shape().extents[0]}};
     return CNTK::Reshape(one, flat, CNTK::Axis(0), CNTK::Axis(2), L"");
   }
+  // What a state is before the only step, so that all parameters are read: a gradient of 0 is one.
+  std::optional<CNTK::Variable> before_only_step() const {
+    if (steps_ > 1) return std::nullopt;
+    return times(rows(from_x(0), 0, hidden_), in_.scalar(0));
+  }
   // What a step made where it lies before the sample's length, else what was before.
   CNTK::Variable kept(int64_t t, const CNTK::Variable& made, const std::optional<CNTK::Variable>& before) const {
     if (!lengths_) return made;
     const CNTK::Variable inside = CNTK::Greater(*lengths_, in_.scalar(static_cast<double>(t)), L"");
-    return CNTK::ElementSelect(inside, made, before ? *before : times(made, in_.scalar(0)), L"");
+    return CNTK::ElementSelect(inside, made, before ? *before : in_.scalar(0), L"");
   }
   // y (N, T, H) of the states, which is 0 beyond the sample's length.
   Tensor together(const std::vector<std::optional<CNTK::Variable>>& states) const {
@@ -72,7 +77,7 @@ class Steps {
 
 std::vector<Tensor> lower(const Lstm& op, const Args& in) {
   const Steps steps(in, has_lengths(in.size()), op.reverse, op.hidden);
-  State state;
+  State state = {steps.before_only_step(), steps.before_only_step()};
   std::vector<std::optional<CNTK::Variable>> states(static_cast<size_t>(steps.count()));
   for (int64_t step = 0; step < steps.count(); ++step) {
     const int64_t t = steps.place(step);
@@ -96,7 +101,7 @@ LoweredAs lowered_as(const LstmCell&, size_t) { return composed("TransposeTimes,
 
 std::vector<Tensor> lower(const Gru& op, const Args& in) {
   const Steps steps(in, has_lengths(in.size()), op.reverse, op.hidden);
-  std::optional<CNTK::Variable> h;
+  std::optional<CNTK::Variable> h = steps.before_only_step();
   std::vector<std::optional<CNTK::Variable>> states(static_cast<size_t>(steps.count()));
   for (int64_t step = 0; step < steps.count(); ++step) {
     const int64_t t = steps.place(step);

@@ -20,15 +20,14 @@ double number(const CNTK::NDArrayViewPtr& view, CNTK::DataType type) {
 
 }  // namespace
 
-Network::Network(const BoundPhase& bound, CNTK::DataType type, const std::function<Array(ValueId)>& array_of)
+Network::Network(const BoundPhase& bound, CNTK::DataType type, const Weights& weights)
     : bound_(bound), graph_(bound.graph), type_(type), needs_(gradient_needs(graph_)), values_(graph_.values.size()) {
   find_samples();
   guarded([&] {
     for (size_t id = 0; id < values_.size(); ++id) {
       const ValueId value = static_cast<ValueId>(id);
       if (graph_.value(value).kind == Value::Kind::result) continue;
-      const bool samples = std::ranges::count(with_samples_, value) > 0;
-      declare(value, samples ? Array() : array_of(value));
+      declare(value, weights);
     }
     lower_nodes();
     name_roots();
@@ -50,21 +49,27 @@ void Network::find_samples() {
     }
 }
 
-void Network::declare(ValueId id, const Array& array) {
+void Network::declare(ValueId id, const Weights& weights) {
   const Value& value = graph_.value(id);
-  const std::wstring name(value.name.begin(), value.name.end());
+  const std::wstring name = wide(value.name);
   Tensor& tensor = values_[index(id)];
   tensor.shape = value.shape;
-  if (!array) {
+  if (value.kind == Value::Kind::parameter) {
+    tensor.variable = parameters_.emplace_back(weights.leaf_of_parameter(value.name));
+    if (needs_[index(id)])
+      trained_.emplace(id, *tensor.variable);
+    else
+      frozen_.insert(*tensor.variable);
+  } else if (value.kind == Value::Kind::buffer) {
+    tensor.variable = buffers_.emplace_back(weights.leaf_of_buffer(value.name));
+  } else if (std::ranges::count(with_samples_, id) > 0) {
     tensor.batched = true;
     tensor.variable = CNTK::InputVariable(native_shape(value.shape, true), /*is_sparse=*/false, type_,
                                           /*needs_gradient=*/false, name, {CNTK::Axis::DefaultBatchAxis()});
     inputs_.emplace(id, *tensor.variable);
-  } else if (needs_[index(id)]) {
-    tensor.variable = parameters_.emplace_back(array.view(), name, L"");
-    trained_.emplace(id, *tensor.variable);
   } else {
-    tensor.variable = constants_.emplace_back(array.view(), name);
+    const CNTK::Constant constant(make_view(type_, native_shape(value.shape, false)), name);
+    tensor.variable = constants_.emplace(id, constant).first->second;
   }
 }
 
@@ -98,21 +103,29 @@ void Network::name_roots() {
   function_ = CNTK::Combine(all, L"");
 }
 
-void Network::set(ValueId input, const Array& batch) {
-  guarded([&] { arguments_[inputs_.at(input)] = make_value(batch.view()); });
+void Network::set(ValueId input, const Array& value) {
+  guarded([&] {
+    if (has_samples(input)) {
+      arguments_[inputs_.at(input)] = make_value(value.view());
+      return;
+    }
+    const Value& of = graph_.value(input);
+    Array(type_, of.dtype, of.shape, constants_.at(input).Value()).set(value.host());
+  });
 }
 
 NetworkRun Network::forward() {
   return guarded([&] {
     for (CNTK::Parameter& parameter : parameters_) parameter.RecordValueUpdate();
-    for (CNTK::Constant& constant : constants_) constant.RecordValueUpdate();
+    for (CNTK::Constant& buffer : buffers_) buffer.RecordValueUpdate();
+    for (auto& [id, constant] : constants_) constant.RecordValueUpdate();
     CNTK::Values made;
     CNTK::Variables roots;
     if (root_) made[*root_] = nullptr;
     if (root_ && !trained_.empty()) roots.insert(*root_);
     for (const CNTK::Variable& term : terms_) made[term] = nullptr;
     for (const CNTK::Variable& output : outputs_) made[output] = nullptr;
-    state_ = composite(function_).Forward(arguments_, made, {}, roots, {});
+    state_ = composite(function_).Forward(arguments_, made, {}, roots, frozen_);
     NetworkRun run;
     for (const CNTK::Variable& term : terms_) run.terms.push_back(number(made.at(term)->Data(), type_));
     for (size_t i = 0; i < outputs_.size(); ++i) {

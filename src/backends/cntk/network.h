@@ -3,6 +3,7 @@
 #include <map>
 
 #include "backends/cntk/lowering.h"
+#include "backends/cntk/weights.h"
 #include "worker/lowered_phase.h"
 
 namespace tbd::cntk {
@@ -15,19 +16,18 @@ struct NetworkRun {
 
 class Network {
  public:
-  // `array_of` gives the array of a parameter, a buffer, or an input without samples.
-  Network(const BoundPhase& bound, CNTK::DataType type, const std::function<Array(ValueId)>& array_of);
+  Network(const BoundPhase& bound, CNTK::DataType type, const Weights& weights);
 
   // Whether the input's first extent is that of the samples.
   bool has_samples(ValueId input) const { return inputs_.contains(input); }
-  void set(ValueId input, const Array& batch);
-  // What was written to the arrays since the last run is seen.
+  void set(ValueId input, const Array& value);
+  // Sees what was written to the weights since the last run. No array of that run may be held any more.
   NetworkRun forward();
   // By position in BoundPhase::trained: an array of CNTK's own; empty where no gradient comes.
   std::vector<Array> backward();
 
  private:
-  void declare(ValueId id, const Array& array);
+  void declare(ValueId id, const Weights& weights);
   void find_samples();
   void lower_nodes();
   void name_roots();
@@ -40,8 +40,10 @@ class Network {
   std::map<ValueId, CNTK::Variable> inputs_;
   std::vector<ValueId> with_samples_;
   std::vector<CNTK::Parameter> parameters_;
-  std::vector<CNTK::Constant> constants_;
+  std::vector<CNTK::Constant> buffers_;
+  std::map<ValueId, CNTK::Constant> constants_;  // inputs without samples
   std::map<ValueId, CNTK::Variable> trained_;
+  CNTK::Variables frozen_;
   CNTK::Values arguments_;
   std::optional<CNTK::Variable> root_;
   std::vector<CNTK::Variable> terms_, outputs_;

@@ -91,7 +91,7 @@ TEST(RefusedByCntk, DilatedConvolution) {
 
 TEST(RefusedByCntk, UnevenPadsOfPools) {
   EXPECT_THAT(refusal([] {
-                return CNTK::Pooling(images({{6, 6, 2, 2}}), CNTK::PoolingType::kMax, {{3, 3}}, {{2, 2}},
+                return CNTK::Pooling(images({{5, 6, 4, 2}}), CNTK::PoolingType::kMax, {{3, 3}}, {{2, 2}},
                                      std::vector<size_t>{1, 0}, std::vector<size_t>{0, 1}, false, false, L"");
               }),
               testing::HasSubstr("kernel fills the entire space"));

@@ -6,7 +6,7 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
     : bound_(bound), graph_(bound.graph), context_(context) {
   const Update& update = bound.phase.update;
   if (update.loss_scale) fail(ErrorKind::unsupported, "cntk's CPU kernels do not run in f16");
-  network_.emplace(bound, context.type, [this](ValueId id) { return array_of(id); });
+  network_.emplace(bound, context.type, context.weights);
   if (bound.trained.empty()) return;
   rule_.emplace(update, context.weights);
   if (!bound.averaged.empty()) average_.emplace(*update.ema, bound.averaged, context.weights);
@@ -14,13 +14,6 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
     const Array& weight = context.weights.parameter(name);
     sums_.emplace_back(context.type, weight.dtype(), weight.shape(), reversed(weight.shape().extents()));
   }
-}
-
-Array PhaseRunner::array_of(ValueId id) {
-  const Value& value = graph_.value(id);
-  if (value.kind == Value::Kind::parameter) return context_.weights.parameter(value.name);
-  if (value.kind == Value::Kind::buffer) return context_.weights.buffer(value.name);
-  return own_inputs_[id] = Array(context_.type, value.dtype, value.shape, reversed(value.shape.extents()));
 }
 
 void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& name, const HostTensor& value) {
@@ -36,11 +29,8 @@ void PhaseRunner::stage(size_t micro_batch, ValueId input, const std::string& na
 }
 
 std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
-  for (const auto& [input, array] : staged_[micro.staged])
-    if (network_->has_samples(input))
-      network_->set(input, array);
-    else
-      own_inputs_.at(input).set(array.host());
+  gradients_.clear();
+  for (const auto& [input, array] : staged_[micro.staged]) network_->set(input, array);
   run_ = network_->forward();
   if (rule_) backward(micro);
   if (micro.update) update(*micro.update);

@@ -23,14 +23,12 @@ class PhaseRunner final : public LoweredPhase {
   std::optional<HostTensor> gradient(size_t index) override;
 
  private:
-  Array array_of(ValueId id);
   void backward(const MicroBatch& micro);
   void update(const UpdateStep& step);
 
   const BoundPhase& bound_;
   const Graph& graph_;
   SessionContext& context_;
-  std::map<ValueId, Array> own_inputs_;  // without samples
   std::optional<Network> network_;
   std::vector<std::vector<std::pair<ValueId, Array>>> staged_;  // by micro-batch
   std::optional<UpdateRule> rule_;

@@ -16,7 +16,6 @@ void CntkSession::load(const Program& program, const LoadOptions& options) {
     fail(ErrorKind::unsupported, "device '", options.device, "': this cntk runs on the CPU alone");
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': cntk runs in nchw");
-  if (options.world.place.world > 1) fail(ErrorKind::unsupported, "cntk trains alone: its ranks need an MPI");
   if (options.trace) fail(ErrorKind::unsupported, "pass trace: cntk tells averages of nodes, no instants");
   if (options.ledger) fail(ErrorKind::unsupported, "pass memory: cntk tells of no allocation");
   for (const NodeSupport& node : check_nodes(program))

@@ -3,12 +3,19 @@
 namespace tbd::cntk {
 
 Weights::Weights(const Program& program, CNTK::DataType type) : type_(type) {
-  const auto add = [&](std::string_view prefix, const std::vector<Parameter>& all) {
-    for (const Parameter& spec : all)
-      tensors_[cat(prefix, spec.name)] = Array(type, spec.dtype, spec.shape, reversed(spec.shape.extents()));
-  };
-  add(kParameterPrefix, program.parameters);
-  add(kBufferPrefix, program.buffers);
+  // A leaf copies the array that it is made of.
+  guarded([&] {
+    for (const Parameter& spec : program.parameters) {
+      const CNTK::Parameter leaf(make_view(type, reversed(spec.shape.extents())), wide(spec.name), L"");
+      parameters_.emplace(spec.name, leaf);
+      tensors_[cat(kParameterPrefix, spec.name)] = Array(type, spec.dtype, spec.shape, leaf.Value());
+    }
+    for (const Parameter& spec : program.buffers) {
+      const CNTK::Constant leaf(make_view(type, reversed(spec.shape.extents())), wide(spec.name));
+      buffers_.emplace(spec.name, leaf);
+      tensors_[cat(kBufferPrefix, spec.name)] = Array(type, spec.dtype, spec.shape, leaf.Value());
+    }
+  });
 }
 
 Array Weights::zeros_like(const std::string&, const Array& weight) {
