@@ -22,6 +22,8 @@ struct BackendFacts {
   double single_precision = 0;
   // How far an update may be from its formula, in each precision that is tested.
   std::vector<std::pair<Precision, double>> updates;
+  // Sessions of one process keep the number of threads of the first.
+  bool one_thread_count = false;
   // A relu that turns a NaN into 0 hides it from the layers behind.
   bool relu_keeps_nan = true;
   // Steps of canonical networks in double take seconds, not minutes.

@@ -88,6 +88,7 @@ Program shared_trunk() {
 }
 
 TEST(StepList, RunsPhasesFromTheirStepOnAndRepeatsThem) {
+  if (const std::string why = why_not(toy_program("penalty")); !why.empty()) GTEST_SKIP() << why;
   auto session = ready(toy_program("penalty"));
   EXPECT_THAT(session->step(at_step(1)).losses, ElementsAre(Key("critic")));
   EXPECT_THAT(session->step(at_step(2)).losses, ElementsAre(Key("critic"), Key("generator")));
@@ -124,7 +125,8 @@ void expect_fresh(const FreshInput& fresh) {
 }
 
 TEST(StepList, FreshInputsOfARepeatedPhaseAreReadInTurn) {
-  expect_fresh({toy_program("penalty"), "critic.2/real", "output/d_real", "output/d_fake"});
+  const Program penalty = toy_program("penalty");
+  if (runs(penalty)) expect_fresh({penalty, "critic.2/real", "output/d_real", "output/d_fake"});
   expect_fresh({shared_trunk(), "second.2/x", "output/second_y", "output/first_y"});
 }
 
@@ -135,8 +137,8 @@ TEST(StepList, RunsAPhaseAloneOnce) {
 }
 
 TEST(StepList, NamesAnUnknownPhase) {
-  auto session = ready(toy_program("penalty"));
-  EXPECT_THAT(sentence_from([&] { session->step(at_step(1, {}, "critics")); }), HasSubstr("critic"));
+  auto session = ready(shared_trunk());
+  EXPECT_THAT(sentence_from([&] { session->step(at_step(1, {}, "seconds")); }), HasSubstr("second"));
 }
 
 TEST(StepList, RefusesAPhaseAloneThatNoEntryRuns) {
@@ -182,6 +184,7 @@ TEST(StepList, PhasesShareAnInputThatEachReadsInItsWay) {
 }
 
 TEST(HostOp, LabelsFollowTheTeacher) {
+  if (const std::string why = why_not(toy_program("host_labels")); !why.empty()) GTEST_SKIP() << why;
   auto session = ready(with_precision(toy_program("host_labels"), Precision::kFp64));
   std::vector<double> losses;
   for (int64_t step = 1; step <= 60; ++step) losses.push_back(session->step(at_step(step, 0.2)).loss);
@@ -201,6 +204,7 @@ TEST(HostOp, GradientsFlowThroughHostCalls) {
   g.update({.schedule = {.base = 0.1}});
   program.step = {{.phase = "train"}};
   program = with_precision(program, Precision::kFp64);
+  if (const std::string why = why_not(program); !why.empty()) GTEST_SKIP() << why;
   expect_gradients(*ready(program), program.phases[0]);
 }
 

@@ -120,11 +120,13 @@ inline std::string sentence_from(const std::function<void()>& work) {
   return "no error";
 }
 
-// Whether the back-end runs every node.
-inline bool runs(const Program& program) {
-  return std::ranges::none_of(make_session()->check(program),
-                              [](const NodeSupport& node) { return node.level == NodeSupport::Level::unsupported; });
+// The first node that the back-end does not run, and why; empty where it runs all.
+inline std::string why_not(const Program& program) {
+  for (const NodeSupport& node : make_session()->check(program))
+    if (node.level == NodeSupport::Level::unsupported) return cat(node.kind, " '", node.node, "': ", node.detail);
+  return "";
 }
+inline bool runs(const Program& program) { return why_not(program).empty(); }
 
 // Normal, but 0 on the padding rows of embeddings, whose lookups have no gradient.
 inline std::vector<double> direction_for(const Phase& phase, const std::string& name, const Shape& shape) {

@@ -9,6 +9,7 @@ const BackendFacts& backend_facts() {
       .layouts = {ImageLayout::kNchw},
       .single_precision = 1e-4,
       .updates = {{Precision::kFp64, 1e-11}, {Precision::kFp32, 1e-6}},
+      .one_thread_count = true,
   };
   return facts;
 }

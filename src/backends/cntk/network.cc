@@ -10,6 +10,13 @@ size_t index(ValueId id) { return static_cast<size_t>(id); }
 std::vector<Tensor> results(Tensor only) { return {std::move(only)}; }
 std::vector<Tensor> results(std::vector<Tensor> several) { return several; }
 
+// Runs otherwise where CNTK does not train.
+bool trains_itself(const BoundNode& node) {
+  const auto* norm = std::get_if<BatchNorm>(&node.op);
+  const auto drop = dropout_rate(node.op);
+  return (norm && norm->stats != BatchNorm::Stats::frozen) || (drop && *drop > 0);
+}
+
 CNTK::CompositeFunction& composite(const CNTK::FunctionPtr& function) {
   return *reinterpret_cast<CNTK::CompositeFunction*>(function.get());
 }
@@ -100,6 +107,7 @@ void Network::name_roots() {
     for (const auto& [name, id] : graph_.outputs) outputs_.push_back(CNTK::Alias(*values_[index(id)], L""));
   all.insert(all.end(), outputs_.begin(), outputs_.end());
   require(!all.empty(), "a phase without a loss or outputs");
+  if (!trained_.empty() || std::ranges::any_of(graph_.nodes, trains_itself)) state_of_.insert(all.front());
   function_ = CNTK::Combine(all, L"");
 }
 
@@ -120,12 +128,10 @@ NetworkRun Network::forward() {
     for (CNTK::Constant& buffer : buffers_) buffer.RecordValueUpdate();
     for (auto& [id, constant] : constants_) constant.RecordValueUpdate();
     CNTK::Values made;
-    CNTK::Variables roots;
     if (root_) made[*root_] = nullptr;
-    if (root_ && !trained_.empty()) roots.insert(*root_);
     for (const CNTK::Variable& term : terms_) made[term] = nullptr;
     for (const CNTK::Variable& output : outputs_) made[output] = nullptr;
-    state_ = composite(function_).Forward(arguments_, made, {}, roots, frozen_);
+    state_ = composite(function_).Forward(arguments_, made, {}, state_of_, frozen_);
     NetworkRun run;
     for (const CNTK::Variable& term : terms_) run.terms.push_back(number(made.at(term)->Data(), type_));
     for (size_t i = 0; i < outputs_.size(); ++i) {

@@ -47,6 +47,7 @@ class Network {
   CNTK::Values arguments_;
   std::optional<CNTK::Variable> root_;
   std::vector<CNTK::Variable> terms_, outputs_;
+  CNTK::Variables state_of_;  // what a backward pass could start from: CNTK trains where it is asked to keep this
   CNTK::FunctionPtr function_;
   std::shared_ptr<CNTK::BackPropState> state_;
 };

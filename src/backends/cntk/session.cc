@@ -5,6 +5,17 @@
 #include "backends/cntk/identity.h"
 
 namespace tbd::cntk {
+namespace {
+
+// The library's convolutions divide by zero once a process has been given more threads than at first.
+void use_threads(int64_t threads) {
+  static const int64_t first = threads;
+  if (threads > first)
+    fail(ErrorKind::unsupported, "cntk began with ", first, " threads and cannot have ", threads, " in this process");
+  guarded([&] { CNTK::SetMaxNumCPUThreads(static_cast<size_t>(threads)); });
+}
+
+}  // namespace
 
 CntkSession::CntkSession() { require_known_library(); }
 
@@ -25,9 +36,9 @@ void CntkSession::load(const Program& program, const LoadOptions& options) {
 }
 
 Store& CntkSession::open(const Program& program, const LoadOptions& options) {
+  use_threads(options.threads);
   guarded([&] {
     CNTK::DeviceDescriptor::TrySetDefaultDevice({}, /*exclusive=*/false);
-    CNTK::SetMaxNumCPUThreads(static_cast<size_t>(options.threads));
     CNTK::Internal::SetFixedRandomSeed(options.seed % (uint64_t{1} << 31));
   });
   const CNTK::DataType type = is_double(program) ? CNTK::DataType::kDouble : CNTK::DataType::kFloat;
