@@ -9,7 +9,6 @@ function(tbd_bench name file)
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endfunction()
 
-list(JOIN TBD_FRAMEWORKS "|" names_of_frameworks)
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cc)
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)

@@ -17,10 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Header: most files of src that may see it, most of them tests beside the code.
+# Header: most files of src that may see it, most of them tests beside the code. Back-ends are counted for the headers of
+# frameworks alone: each one more sees what every lowering sees.
 SEEN_BY = {
     "nlohmann/json.hpp": (143, 100),
-    "nlohmann/json_fwd.hpp": (453, 192),
+    "nlohmann/json_fwd.hpp": (385, 154),
     "CLI/CLI.hpp": (1, 0),
     "simdjson.h": (2, 0),
     "gmock/gmock.h": (0, 204),
@@ -29,9 +30,10 @@ SEEN_BY = {
     "tensorflow/cc/framework/grad_op_registry.h": (2, 0),
     "regex": (1, 0),
     "sstream": (3, 12),
-    "filesystem": (367, 160),
-    "graph/op.h": (202, 86),
+    "filesystem": (342, 140),
+    "graph/op.h": (135, 48),
 }
+OF_EVERY_BACKEND = ("nlohmann/json_fwd.hpp", "filesystem", "graph/op.h")
 # Header of src: most thousands of preprocessed lines (g++ 12, Debian 12).
 THOUSAND_LINES = {
     "base/error.h": 26,
@@ -69,8 +71,9 @@ def count_users():
     users = {header: [0, 0] for header in SEEN_BY}
     for path in sorted((ROOT / "src").rglob("*.cc")):
         found = seen(str(path.relative_to(ROOT / "src")))
+        of_backend = path.is_relative_to(ROOT / "src" / "backends")
         for header in users:
-            if header in found:
+            if header in found and not (of_backend and header in OF_EVERY_BACKEND):
                 users[header][path.name.endswith("_test.cc")] += 1
     return users
 
