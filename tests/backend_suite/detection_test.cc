@@ -205,7 +205,8 @@ TEST_P(EfficientDet, TakesTheStepOfItsReference) {
   ASSERT_EQ(targets.positives, c.positives);
   EXPECT_EQ(targets.class_sum, c.class_sum);
   EXPECT_NEAR(targets.box_sum, c.box_sum, 1e-5);
-  if (const std::string why = why_not(find_model("efficientdet_d0").config(c.config).program()); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = why_not(find_model("efficientdet_d0").config(c.config).program()); !why.empty())
+    GTEST_SKIP() << why;
   const TensorMap after = stepped(c, targets);
   expect_near(as_doubles(after.at("term/cls")).front(), c.cls, kTermBound, "cls");
   expect_near(as_doubles(after.at("term/box")).front(), c.box, kTermBound, "box");

@@ -71,8 +71,9 @@ TEST_P(Toy, LayoutsAgree) {
 }
 
 TEST_P(Toy, CapturingAndThreadsChangeNoWeight) {
-  expect_agreement(after_three_steps(program(), {.capture = false, .threads = backend_facts().one_thread_count ? 1 : 2}), after_three_steps(program()), 1e-9,
-                   1e-14);
+  expect_agreement(
+      after_three_steps(program(), {.capture = false, .threads = backend_facts().one_thread_count ? 1 : 2}),
+      after_three_steps(program()), 1e-9, 1e-14);
 }
 
 }  // namespace

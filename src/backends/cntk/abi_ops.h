@@ -15,9 +15,9 @@ TBD_CNTK_BINARY(Plus) TBD_CNTK_BINARY(Minus) TBD_CNTK_BINARY(ElementTimes) TBD_C
 TBD_CNTK_BINARY(Greater) TBD_CNTK_BINARY(Less) TBD_CNTK_BINARY(NotEqual) TBD_CNTK_BINARY(GatherOp) TBD_CNTK_BINARY(ElementMax)
 TBD_CNTK_BINARY(ElementMin)
 #undef TBD_CNTK_BINARY
-// clang-format on
+    // clang-format on
 
-FunctionPtr ElementSelect(const Variable& where, const Variable& a, const Variable& b, const std::wstring& name);
+    FunctionPtr ElementSelect(const Variable& where, const Variable& a, const Variable& b, const std::wstring& name);
 FunctionPtr Clip(const Variable& x, const Variable& low, const Variable& high, const std::wstring& name);
 FunctionPtr LeakyReLU(const Variable& x, double slope, const std::wstring& name);
 FunctionPtr Dropout(const Variable& x, double rate, unsigned long seed, const std::wstring& name);

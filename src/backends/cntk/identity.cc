@@ -20,7 +20,8 @@ SessionIdentity describe_cntk() {
 bool is_double(const Program& program) {
   const auto twice = [](const auto& value) { return value.dtype == DType::f64; };
   return std::ranges::any_of(program.parameters, twice) || std::ranges::any_of(program.buffers, twice) ||
-         std::ranges::any_of(program.phases, [&](const Phase& phase) { return std::ranges::any_of(phase.inputs, twice); });
+         std::ranges::any_of(program.phases,
+                             [&](const Phase& phase) { return std::ranges::any_of(phase.inputs, twice); });
 }
 
 std::vector<NodeSupport> check_nodes(const Program& program) {

@@ -23,6 +23,10 @@ struct Tensor {
   CNTK::Variable operator*() const { return *variable; }
 };
 
+// An extent, and a place on an axis, in CNTK's types.
+inline size_t extent(int64_t n) { return static_cast<size_t>(n); }
+inline int place(int64_t n) { return static_cast<int>(n); }
+
 // The extents of such a value in CNTK; of one number a sample {1}.
 CNTK::NDShape native_shape(const Shape& shape, bool batched);
 Tensor batched(const Tensor& x);  // the other form, or x itself

@@ -6,11 +6,9 @@ namespace tbd::cntk {
 namespace {
 
 constexpr double kNever = -1e30;
-int number(int64_t n) { return static_cast<int>(n); }
-
 // Head `head` of (N, T, heads d): {d, T}.
 CNTK::Variable head_of(const Tensor& x, int64_t head, int64_t width) {
-  return CNTK::Slice(*x, {CNTK::Axis(0)}, {number(head * width)}, {number((head + 1) * width)}, L"");
+  return CNTK::Slice(*x, {CNTK::Axis(0)}, {place(head * width)}, {place((head + 1) * width)}, L"");
 }
 
 // What is added to the scores {keys, queries} of every head.
@@ -31,8 +29,9 @@ CNTK::Variable kept(const Attention& op, const Args& in, int64_t head, const CNT
   if (op.dropout == 0) return shares;
   const auto mask = attention_masks(in.shapes()).dropout;
   if (!mask) return CNTK::Dropout(shares, op.dropout, static_cast<unsigned long>(-2), L"");
-  const CNTK::Variable one = CNTK::Slice(*in.batched(*mask), {CNTK::Axis(2)}, {number(head)}, {number(head + 1)}, L"");
-  const CNTK::Variable drop = CNTK::Reshape(CNTK::StopGradient(one, L""), shares.Shape(), CNTK::Axis(0), CNTK::Axis(3), L"");
+  const CNTK::Variable one = CNTK::Slice(*in.batched(*mask), {CNTK::Axis(2)}, {place(head)}, {place(head + 1)}, L"");
+  const CNTK::Variable drop =
+      CNTK::Reshape(CNTK::StopGradient(one, L""), shares.Shape(), CNTK::Axis(0), CNTK::Axis(3), L"");
   return times(times(shares, drop), in.scalar(1 / (1 - op.dropout)));
 }
 
@@ -50,7 +49,7 @@ Tensor lower(const Rotary& op, const Args& in) {
       across.push_back(i < half ? -std::sin(angle) : std::sin(angle));
     }
   const auto part = [&](int64_t begin) {
-    return CNTK::Variable(CNTK::Slice(*in[0], {CNTK::Axis(0)}, {number(begin)}, {number(begin + half)}, L""));
+    return CNTK::Variable(CNTK::Slice(*in[0], {CNTK::Axis(0)}, {place(begin)}, {place(begin + half)}, L""));
   };
   const CNTK::Variable swapped = CNTK::Splice({part(half), part(0)}, CNTK::Axis(0), L"");
   const Shape table = {x[1], 1, width};
@@ -74,6 +73,8 @@ Tensor lower(const Attention& op, const Args& in) {
   }
   return in.result(heads.size() == 1 ? heads[0] : CNTK::Variable(CNTK::Splice(heads, CNTK::Axis(0), in.name())), true);
 }
-LoweredAs lowered_as(const Attention&, size_t) { return composed("Slice, TransposeTimes, Plus, Softmax, Times, Splice"); }
+LoweredAs lowered_as(const Attention&, size_t) {
+  return composed("Slice, TransposeTimes, Plus, Softmax, Times, Splice");
+}
 
 }  // namespace tbd::cntk

@@ -8,56 +8,88 @@ using B = Binary::Function;
 
 const char* op_of(F function) {
   switch (function) {
-    case F::relu: return "ReLU";
-    case F::leaky_relu: return "LeakyReLU";
-    case F::sigmoid: return "Sigmoid";
-    case F::tanh: return "Tanh";
-    case F::exp: return "Exp";
-    case F::log: return "Log";
-    case F::sqrt: return "Sqrt";
-    case F::square: return "Square";
-    case F::abs: return "Abs";
-    case F::neg: return "Negate";
-    case F::silu: return "Sigmoid, ElementTimes";
-    case F::gelu: return "";
+    case F::relu:
+      return "ReLU";
+    case F::leaky_relu:
+      return "LeakyReLU";
+    case F::sigmoid:
+      return "Sigmoid";
+    case F::tanh:
+      return "Tanh";
+    case F::exp:
+      return "Exp";
+    case F::log:
+      return "Log";
+    case F::sqrt:
+      return "Sqrt";
+    case F::square:
+      return "Square";
+    case F::abs:
+      return "Abs";
+    case F::neg:
+      return "Negate";
+    case F::silu:
+      return "Sigmoid, ElementTimes";
+    case F::gelu:
+      return "";
   }
   return "";
 }
 
 CNTK::Variable apply(const Unary& op, const CNTK::Variable& x, const Args& in) {
   switch (op.function) {
-    case F::relu: return CNTK::ReLU(x, in.name());
-    case F::leaky_relu: return CNTK::LeakyReLU(x, op.slope, in.name());
-    case F::sigmoid: return CNTK::Sigmoid(x, in.name());
-    case F::tanh: return CNTK::Tanh(x, in.name());
-    case F::exp: return CNTK::Exp(x, in.name());
-    case F::log: return CNTK::Log(x, in.name());
-    case F::sqrt: return CNTK::Sqrt(x, in.name());
-    case F::square: return CNTK::Square(x, in.name());
-    case F::abs: return CNTK::Abs(x, in.name());
-    case F::neg: return CNTK::Negate(x, in.name());
-    case F::silu: return CNTK::ElementTimes(x, CNTK::Variable(CNTK::Sigmoid(x, L"")), in.name());
-    case F::gelu: break;
+    case F::relu:
+      return CNTK::ReLU(x, in.name());
+    case F::leaky_relu:
+      return CNTK::LeakyReLU(x, op.slope, in.name());
+    case F::sigmoid:
+      return CNTK::Sigmoid(x, in.name());
+    case F::tanh:
+      return CNTK::Tanh(x, in.name());
+    case F::exp:
+      return CNTK::Exp(x, in.name());
+    case F::log:
+      return CNTK::Log(x, in.name());
+    case F::sqrt:
+      return CNTK::Sqrt(x, in.name());
+    case F::square:
+      return CNTK::Square(x, in.name());
+    case F::abs:
+      return CNTK::Abs(x, in.name());
+    case F::neg:
+      return CNTK::Negate(x, in.name());
+    case F::silu:
+      return CNTK::ElementTimes(x, CNTK::Variable(CNTK::Sigmoid(x, L"")), in.name());
+    case F::gelu:
+      break;
   }
   fail(ErrorKind::unsupported, "cntk has no gelu");
 }
 
 CNTK::Variable apply(B function, const CNTK::Variable& a, const CNTK::Variable& b, const std::wstring& name) {
   switch (function) {
-    case B::add: return CNTK::Plus(a, b, name);
-    case B::sub: return CNTK::Minus(a, b, name);
-    case B::mul: return CNTK::ElementTimes(a, b, name);
-    case B::div: return CNTK::ElementDivide(a, b, name);
+    case B::add:
+      return CNTK::Plus(a, b, name);
+    case B::sub:
+      return CNTK::Minus(a, b, name);
+    case B::mul:
+      return CNTK::ElementTimes(a, b, name);
+    case B::div:
+      return CNTK::ElementDivide(a, b, name);
   }
   fail(ErrorKind::internal, "an unknown function");
 }
 
 const char* op_of(B function) {
   switch (function) {
-    case B::add: return "Plus";
-    case B::sub: return "Minus";
-    case B::mul: return "ElementTimes";
-    case B::div: return "ElementDivide";
+    case B::add:
+      return "Plus";
+    case B::sub:
+      return "Minus";
+    case B::mul:
+      return "ElementTimes";
+    case B::div:
+      return "ElementDivide";
   }
   return "";
 }

@@ -56,8 +56,7 @@ std::vector<Tensor> in_one_form(const Args& in) {
 Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   const std::vector<Tensor> x = in_one_form(in);
   const int64_t classes = in.shape(0).back();
-  const CNTK::Variable counted =
-      CNTK::NotEqual(*rows_of(x[1]), in.scalar(static_cast<double>(op.ignore)), L"");
+  const CNTK::Variable counted = CNTK::NotEqual(*rows_of(x[1]), in.scalar(static_cast<double>(op.ignore)), L"");
   const CNTK::Variable target = smoothed(op, in, one_hot(x[1], classes, counted), classes);
   CNTK::Variable terms = times(cross_entropy(*x[0], target), counted);
   if (in.size() > 2) terms = times(terms, CNTK::Variable(CNTK::StopGradient(*rows_of(x[2]), L"")));

@@ -3,18 +3,17 @@
 namespace tbd::cntk {
 namespace {
 
-size_t size(int64_t n) { return static_cast<size_t>(n); }
-
 // Of one matrix a sample, rows M, columns K as {K, M}: backwards, c = a b is b a.
 CNTK::Variable product(const Matmul& op, const CNTK::Variable& a, const CNTK::Variable& b) {
-  const CNTK::Variable right = op.transpose_a ? CNTK::Variable(CNTK::TransposeAxes(a, CNTK::Axis(0), CNTK::Axis(1), L"")) : a;
+  const CNTK::Variable right =
+      op.transpose_a ? CNTK::Variable(CNTK::TransposeAxes(a, CNTK::Axis(0), CNTK::Axis(1), L"")) : a;
   return op.transpose_b ? CNTK::TransposeTimes(b, right, 1, L"") : CNTK::Times(b, right, 1, -1, L"");
 }
 
 CNTK::Variable matrix(const Tensor& x, int place, const Shape& shape) {
   const int axis = 2;
   const CNTK::Variable one = CNTK::Slice(*x, {CNTK::Axis(axis)}, {place}, {place + 1}, L"");
-  return CNTK::Reshape(one, {{size(shape[3]), size(shape[2])}}, CNTK::Axis(0), CNTK::Axis(3), L"");
+  return CNTK::Reshape(one, {{extent(shape[3]), extent(shape[2])}}, CNTK::Axis(0), CNTK::Axis(3), L"");
 }
 
 }  // namespace
@@ -24,9 +23,9 @@ Tensor lower(const Conv2d& op, const Args& in) {
   const Tensor x = in.batched(0);
   const bool pads = op.pads != Pads{};
   const CNTK::Variable image = pads ? padded(x, op.pads, 0) : *x;
-  const size_t channels = size(in.shape(0)[1] / op.groups);
-  CNTK::Variable y = CNTK::Convolution(*in.fixed(1), image, {{size(op.stride.w), size(op.stride.h), channels}}, {true},
-                                       {false, false, false}, {{1}}, 1, size(op.groups), 0, false, in.name());
+  const size_t channels = extent(in.shape(0)[1] / op.groups);
+  CNTK::Variable y = CNTK::Convolution(*in.fixed(1), image, {{extent(op.stride.w), extent(op.stride.h), channels}},
+                                       {true}, {false, false, false}, {{1}}, 1, extent(op.groups), 0, false, in.name());
   if (op.bias) y = plus(y, *reshaped(in.fixed(2), {op.out, 1, 1}));
   return in.result(y, true);
 }
@@ -61,7 +60,8 @@ Tensor lower(const Matmul& op, const Args& in) {
   std::vector<CNTK::Variable> parts;
   for (int i = 0; i < static_cast<int>(in.out()[1]); ++i) {
     const CNTK::Variable y = product(op, matrix(a, i, in.shape(0)), matrix(b, i, in.shape(1)));
-    parts.push_back(CNTK::Reshape(y, {{size(in.out()[3]), size(in.out()[2]), 1}}, CNTK::Axis(0), CNTK::Axis(2), L""));
+    parts.push_back(
+        CNTK::Reshape(y, {{extent(in.out()[3]), extent(in.out()[2]), 1}}, CNTK::Axis(0), CNTK::Axis(2), L""));
   }
   return in.result(parts.size() == 1 ? parts[0] : CNTK::Variable(CNTK::Splice(parts, CNTK::Axis(2), in.name())), true);
 }

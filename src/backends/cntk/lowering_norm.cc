@@ -8,7 +8,7 @@ namespace {
 using Stats = BatchNorm::Stats;
 
 // Per channel: (C) against images (N, C, H, W) or rows (N, C).
-CNTK::Variable per_channel(const Tensor& x, const Shape& image) {
+CNTK::Variable over_images(const Tensor& x, const Shape& image) {
   Shape shape = {x.shape[0]};
   std::vector<int64_t> extents = {x.shape[0]};
   for (int64_t i = 2; i < image.rank(); ++i) extents.push_back(1);
@@ -40,7 +40,7 @@ Tensor lower(const BatchNorm& op, const Args& in) {
   const Norm norm = operands(op, in);
   if (op.stats == Stats::frozen) {
     const auto spread = [&](const CNTK::Variable& v) {
-      return per_channel({v, Shape{in.shape(0)[1]}, false}, in.shape(0));
+      return over_images({v, Shape{in.shape(0)[1]}, false}, in.shape(0));
     };
     const CNTK::Variable deviation = CNTK::Sqrt(plus(norm.variance, in.scalar(op.eps)), L"");
     const CNTK::Variable scale = quotient(norm.scale, deviation);
@@ -50,10 +50,9 @@ Tensor lower(const BatchNorm& op, const Args& in) {
   require(n > 1, "batch_norm: one element per channel of ", in.shape(0), " has no variance");
   const double samples = static_cast<double>(in.shape(0)[0]);
   const double time = op.stats == Stats::batch || op.momentum >= 1 ? 0 : -samples / std::log1p(-op.momentum);
-  return in.result(
-      CNTK::BatchNormalization(*x, norm.scale, norm.bias, norm.mean, norm.variance, in.constant({1}, {1}),
-                               /*spatial=*/true, time, 0, op.eps, /*use_cudnn=*/false, false, in.name()),
-      true);
+  return in.result(CNTK::BatchNormalization(*x, norm.scale, norm.bias, norm.mean, norm.variance, in.constant({1}, {1}),
+                                            /*spatial=*/true, time, 0, op.eps, /*use_cudnn=*/false, false, in.name()),
+                   true);
 }
 LoweredAs lowered_as(const BatchNorm& op, size_t) {
   return op.stats == Stats::frozen ? composed("Minus, ElementTimes, Plus") : native("BatchNormalization");
@@ -69,7 +68,7 @@ Tensor lower(const GroupNorm& op, const Args& in) {
   const CNTK::Variable variance = mean_over_last(CNTK::Square(centred, L""));
   const CNTK::Variable y = quotient(centred, CNTK::Sqrt(plus(variance, in.scalar(op.eps)), L""));
   const CNTK::Variable image = *reshaped({y, {shape[0], op.groups, rest}, true}, shape);
-  return in.result(plus(times(image, per_channel(in.fixed(1), shape)), per_channel(in.fixed(2), shape)), true);
+  return in.result(plus(times(image, over_images(in.fixed(1), shape)), over_images(in.fixed(2), shape)), true);
 }
 LoweredAs lowered_as(const GroupNorm&, size_t) { return composed("ReduceMean, Square, Sqrt, ElementDivide"); }
 

@@ -3,14 +3,13 @@
 namespace tbd::cntk {
 namespace {
 
-size_t size(int64_t n) { return static_cast<size_t>(n); }
-CNTK::NDShape extents(const Extent2& both) { return {{size(both.w), size(both.h)}}; }
+CNTK::NDShape extents(const Extent2& both) { return {{extent(both.w), extent(both.h)}}; }
 
 // CNTK's pools refuse uneven pads, and pads of their own reach further than the window needs: they are set before.
 CNTK::Variable pool(const Args& in, CNTK::PoolingType type, const CNTK::Variable& x, const Extent2& kernel,
                     const Extent2& stride) {
-  return CNTK::Pooling(x, type, extents(kernel), extents(stride), std::vector<size_t>{0, 0},
-                       std::vector<size_t>{0, 0}, /*ceil_out=*/false, /*include_pad=*/true, in.name());
+  return CNTK::Pooling(x, type, extents(kernel), extents(stride), std::vector<size_t>{0, 0}, std::vector<size_t>{0, 0},
+                       /*ceil_out=*/false, /*include_pad=*/true, in.name());
 }
 
 // By how much the mean over whole windows falls short of the mean over the taps inside.
@@ -67,7 +66,7 @@ Tensor lower(const UpsampleNearest& op, const Args& in) {
   const Shape& x = in.shape(0);
   const Tensor cells = reshaped(in[0], {x[0], x[1], x[2], 1, x[3], 1});
   const CNTK::Variable ones =
-      in.constant({op.factor, 1, op.factor}, std::vector<double>(size(op.factor * op.factor), 1));
+      in.constant({op.factor, 1, op.factor}, std::vector<double>(extent(op.factor * op.factor), 1));
   return reshaped({times(*cells, ones), {x[0], x[1], x[2], op.factor, x[3], op.factor}, in[0].batched}, in.out());
 }
 LoweredAs lowered_as(const UpsampleNearest&, size_t) { return composed("Reshape, ElementTimes"); }

@@ -4,12 +4,10 @@
 namespace tbd::cntk {
 namespace {
 
-int number(int64_t n) { return static_cast<int>(n); }
-
 CNTK::Variable rows(const CNTK::Variable& x, int64_t gate, int64_t hidden) {
-  return CNTK::Slice(x, {CNTK::Axis(0)}, {number(gate * hidden)}, {number((gate + 1) * hidden)}, L"");
+  return CNTK::Slice(x, {CNTK::Axis(0)}, {place(gate * hidden)}, {place((gate + 1) * hidden)}, L"");
 }
-CNTK::Variable product(const Tensor& weight, const CNTK::Variable& x) {
+CNTK::Variable weighed(const Tensor& weight, const CNTK::Variable& x) {
   return CNTK::TransposeTimes(*weight, x, 1, L"");
 }
 
@@ -32,15 +30,15 @@ class Steps {
   Steps(const Args& in, bool has_lengths, bool reverse, int64_t hidden)
       : in_(in), steps_(in.shape(0)[1]), hidden_(hidden), reverse_(reverse), first_(has_lengths ? 2 : 1) {
     if (has_lengths) lengths_ = *in.batched(1);
-    const CNTK::Variable sums = product(parameter(0), *in.batched(0));
+    const CNTK::Variable sums = weighed(parameter(0), *in.batched(0));
     from_x_ = plus(sums, *parameter(2));
   }
   int64_t count() const { return steps_; }
-  int64_t place(int64_t step) const { return reverse_ ? steps_ - 1 - step : step; }
+  int64_t step_place(int64_t step) const { return reverse_ ? steps_ - 1 - step : step; }
   Tensor parameter(size_t i) const { return in_.fixed(first_ + i); }
 
   CNTK::Variable from_x(int64_t t) const {
-    const CNTK::Variable one = CNTK::Slice(*from_x_, {CNTK::Axis(1)}, {number(t)}, {number(t + 1)}, L"");
+    const CNTK::Variable one = CNTK::Slice(*from_x_, {CNTK::Axis(1)}, {place(t)}, {place(t + 1)}, L"");
     const CNTK::NDShape flat = {{one.Shape().extents[0]}};
     return CNTK::Reshape(one, flat, CNTK::Axis(0), CNTK::Axis(2), L"");
   }
@@ -62,7 +60,8 @@ class Steps {
       const CNTK::Variable y = kept(t, *states[static_cast<size_t>(t)], std::nullopt);
       parts.push_back(CNTK::Reshape(y, {{static_cast<size_t>(hidden_), 1}}, CNTK::Axis(0), CNTK::Axis(1), L""));
     }
-    return in_.result(parts.size() == 1 ? parts[0] : CNTK::Variable(CNTK::Splice(parts, CNTK::Axis(1), in_.name())), true);
+    return in_.result(parts.size() == 1 ? parts[0] : CNTK::Variable(CNTK::Splice(parts, CNTK::Axis(1), in_.name())),
+                      true);
   }
 
  private:
@@ -80,9 +79,9 @@ std::vector<Tensor> lower(const Lstm& op, const Args& in) {
   State state = {steps.before_only_step(), steps.before_only_step()};
   std::vector<std::optional<CNTK::Variable>> states(static_cast<size_t>(steps.count()));
   for (int64_t step = 0; step < steps.count(); ++step) {
-    const int64_t t = steps.place(step);
+    const int64_t t = steps.step_place(step);
     CNTK::Variable gates = plus(steps.from_x(t), *steps.parameter(3));
-    if (state.h) gates = plus(gates, product(steps.parameter(1), *state.h));
+    if (state.h) gates = plus(gates, weighed(steps.parameter(1), *state.h));
     const State made = lstm_step(gates, op.hidden, state);
     state = {steps.kept(t, *made.h, state.h), steps.kept(t, *made.c, state.c)};
     states[static_cast<size_t>(t)] = state.h;
@@ -92,8 +91,8 @@ std::vector<Tensor> lower(const Lstm& op, const Args& in) {
 LoweredAs lowered_as(const Lstm&, size_t) { return composed("TransposeTimes, Slice, Sigmoid, Tanh, ElementTimes"); }
 
 std::vector<Tensor> lower(const LstmCell& op, const Args& in) {
-  const CNTK::Variable from_x = plus(product(in.fixed(3), *in.batched(0)), *in.fixed(5));
-  const CNTK::Variable from_h = plus(product(in.fixed(4), *in.batched(1)), *in.fixed(6));
+  const CNTK::Variable from_x = plus(weighed(in.fixed(3), *in.batched(0)), *in.fixed(5));
+  const CNTK::Variable from_h = plus(weighed(in.fixed(4), *in.batched(1)), *in.fixed(6));
   const State made = lstm_step(plus(from_x, from_h), op.hidden, {*in.batched(1), *in.batched(2)});
   return {in.result(*made.h, true, 0), in.result(*made.c, true, 1)};
 }
@@ -104,10 +103,10 @@ std::vector<Tensor> lower(const Gru& op, const Args& in) {
   std::optional<CNTK::Variable> h = steps.before_only_step();
   std::vector<std::optional<CNTK::Variable>> states(static_cast<size_t>(steps.count()));
   for (int64_t step = 0; step < steps.count(); ++step) {
-    const int64_t t = steps.place(step);
+    const int64_t t = steps.step_place(step);
     const CNTK::Variable x = steps.from_x(t);
     CNTK::Variable u = *steps.parameter(3);
-    if (h) u = plus(u, product(steps.parameter(1), *h));
+    if (h) u = plus(u, weighed(steps.parameter(1), *h));
     const auto sum = [&](int64_t gate) { return plus(rows(x, gate, op.hidden), rows(u, gate, op.hidden)); };
     const CNTK::Variable r = CNTK::Sigmoid(sum(0), L""), z = CNTK::Sigmoid(sum(1), L"");
     const CNTK::Variable n = CNTK::Tanh(plus(rows(x, 2, op.hidden), times(r, rows(u, 2, op.hidden))), L"");

@@ -46,12 +46,13 @@ LoweredAs lowered_as(const Gather&, size_t) { return composed("OneHotOp, Times")
 Tensor lower(const Embedding& op, const Args& in) {
   const Tensor ids = in.batched(0);
   const CNTK::Variable found = CNTK::GatherOp(*ids, *in.fixed(1), in.name());
-  const Tensor rows = in.shape(0).rank() == 1 ? reshaped({found, {ids.shape[0], 1, op.width}, true}, in.out())
-                                              : in.result(found, true);
+  const Tensor rows =
+      in.shape(0).rank() == 1 ? reshaped({found, {ids.shape[0], 1, op.width}, true}, in.out()) : in.result(found, true);
   if (op.pad < 0) return rows;
   std::vector<int64_t> extents(ids.shape.extents().begin(), ids.shape.extents().end());
   extents.push_back(1);
-  const CNTK::Variable padding = CNTK::Equal(*reshaped(ids, Shape(extents)), in.scalar(static_cast<double>(op.pad)), L"");
+  const CNTK::Variable padding =
+      CNTK::Equal(*reshaped(ids, Shape(extents)), in.scalar(static_cast<double>(op.pad)), L"");
   const CNTK::Variable kept = CNTK::StopGradient(*rows, L"");
   return in.result(plus(times(*rows, minus(in.scalar(1), padding)), times(kept, padding)), true);
 }

@@ -6,8 +6,6 @@
 namespace tbd::cntk {
 namespace {
 
-int number(int64_t n) { return static_cast<int>(n); }
-
 // A value whose first axis an op touches.
 const Tensor first_axis(const Args& in, int64_t axis) { return axis == 0 ? in.fixed(0) : in[0]; }
 
@@ -41,7 +39,7 @@ LoweredAs lowered_as(const Concat&, size_t) { return native("Splice"); }
 Tensor lower(const Slice& op, const Args& in) {
   const Tensor x = first_axis(in, op.axis);
   const int64_t end = op.end == 0 ? in.shape(0)[op.axis] : op.end;
-  return in.like(x, CNTK::Slice(*x, {native_axis(x, op.axis)}, {number(op.begin)}, {number(end)}, in.name()));
+  return in.like(x, CNTK::Slice(*x, {native_axis(x, op.axis)}, {place(op.begin)}, {place(end)}, in.name()));
 }
 LoweredAs lowered_as(const Slice&, size_t) { return native("Slice"); }
 
@@ -67,7 +65,8 @@ Tensor lower(const Reduce& op, const Args& in) {
   CNTK::Variable y = *x;
   Shape shape = x.shape;
   for (const int64_t axis : axes) {
-    y = mean ? CNTK::Variable(CNTK::ReduceMean(y, native_axis(x, axis), L"")) : sum_over(y, number(shape.rank() - 1 - axis));
+    y = mean ? CNTK::Variable(CNTK::ReduceMean(y, native_axis(x, axis), L""))
+             : sum_over(y, place(shape.rank() - 1 - axis));
     shape[axis] = 1;
   }
   const Tensor kept = {y, shape, x.batched};
@@ -77,9 +76,7 @@ LoweredAs lowered_as(const Reduce& op, size_t) {
   return native(op.function == Reduce::Function::mean ? "ReduceMean" : "ReduceSum");
 }
 
-Tensor lower(const StopGradient&, const Args& in) {
-  return in.like(in[0], CNTK::StopGradient(*in[0], in.name()));
-}
+Tensor lower(const StopGradient&, const Args& in) { return in.like(in[0], CNTK::StopGradient(*in[0], in.name())); }
 LoweredAs lowered_as(const StopGradient&, size_t) { return native("StopGradient"); }
 
 std::vector<Tensor> lower(const HostCall&, const Args&) { fail(ErrorKind::unsupported, "not lowered"); }

@@ -21,7 +21,7 @@ CNTK::CompositeFunction& composite(const CNTK::FunctionPtr& function) {
   return *reinterpret_cast<CNTK::CompositeFunction*>(function.get());
 }
 
-double number(const CNTK::NDArrayViewPtr& view, CNTK::DataType type) {
+double first_element(const CNTK::NDArrayViewPtr& view, CNTK::DataType type) {
   return type == CNTK::DataType::kDouble ? *view->DataBuffer<double>() : *view->DataBuffer<float>();
 }
 
@@ -133,7 +133,7 @@ NetworkRun Network::forward() {
     for (const CNTK::Variable& output : outputs_) made[output] = nullptr;
     state_ = composite(function_).Forward(arguments_, made, {}, state_of_, frozen_);
     NetworkRun run;
-    for (const CNTK::Variable& term : terms_) run.terms.push_back(number(made.at(term)->Data(), type_));
+    for (const CNTK::Variable& term : terms_) run.terms.push_back(first_element(made.at(term)->Data(), type_));
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Value& value = graph_.value(graph_.outputs[i].second);
       run.outputs.push_back(Array(type_, value.dtype, value.shape, made.at(outputs_[i])->Data()).host());

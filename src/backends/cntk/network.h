@@ -10,8 +10,8 @@ namespace tbd::cntk {
 
 // What a run left behind; CNTK's arrays are valid until the next one.
 struct NetworkRun {
-  std::vector<double> terms;         // in the order of graph.loss
-  std::vector<HostTensor> outputs;   // in the order of graph.outputs, where they are asked for
+  std::vector<double> terms;        // in the order of graph.loss
+  std::vector<HostTensor> outputs;  // in the order of graph.outputs, where they are asked for
 };
 
 class Network {

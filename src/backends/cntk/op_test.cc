@@ -1,6 +1,5 @@
 // Every op in every form that runs: gradients in double against central differences, single precision against double;
 // and what CNTK itself says to the forms that do not run.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backend_suite/support.h"
@@ -76,25 +75,29 @@ std::string refusal(const std::function<CNTK::FunctionPtr()>& make) {
   });
 }
 
+void expect_words(const std::string& sentence, const std::string& words) {
+  EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
+}
+
 CNTK::Variable images(const CNTK::NDShape& shape) {
   return CNTK::ToBatch(CNTK::Constant(make_view(CNTK::DataType::kFloat, shape), L""), L"");
 }
 
 TEST(RefusedByCntk, DilatedConvolution) {
   const CNTK::Constant kernel(make_view(CNTK::DataType::kFloat, {{3, 3, 2, 2}}), L"");
-  EXPECT_THAT(refusal([&] {
-                return CNTK::Convolution(kernel, images({{7, 7, 2, 2}}), {{1, 1, 2}}, {true}, {true, true, false},
-                                         {{2, 2, 1}}, 1, 1, 0, false, L"");
-              }),
-              testing::HasSubstr("Dilated convolution on CPU is not yet implemented"));
+  expect_words(refusal([&] {
+                 return CNTK::Convolution(kernel, images({{7, 7, 2, 2}}), {{1, 1, 2}}, {true}, {true, true, false},
+                                          {{2, 2, 1}}, 1, 1, 0, false, L"");
+               }),
+               "Dilated convolution on CPU is not yet implemented");
 }
 
 TEST(RefusedByCntk, UnevenPadsOfPools) {
-  EXPECT_THAT(refusal([] {
-                return CNTK::Pooling(images({{5, 6, 4, 2}}), CNTK::PoolingType::kMax, {{3, 3}}, {{2, 2}},
-                                     std::vector<size_t>{1, 0}, std::vector<size_t>{0, 1}, false, false, L"");
-              }),
-              testing::HasSubstr("kernel fills the entire space"));
+  expect_words(refusal([] {
+                 return CNTK::Pooling(images({{5, 6, 4, 2}}), CNTK::PoolingType::kMax, {{3, 3}}, {{2, 2}},
+                                      std::vector<size_t>{1, 0}, std::vector<size_t>{0, 1}, false, false, L"");
+               }),
+               "kernel fills the entire space");
 }
 
 }  // namespace

@@ -122,8 +122,7 @@ void UpdateRule::apply(std::span<const Array> gradients, const UpdateScalars& sc
     const Rates rates = {scalars.lr * t.lr_scale, t.weight_decay};
     by_type(t.weight, [&]<class T>(T) {
       const std::span<T> w = t.weight.as<T>(), g = gradient.as<T>();
-      if (o.kind == Kind::sgd)
-        return t.first ? momentum<T>(w, g, t.first.as<T>(), o, rates) : sgd<T>(w, g, o, rates);
+      if (o.kind == Kind::sgd) return t.first ? momentum<T>(w, g, t.first.as<T>(), o, rates) : sgd<T>(w, g, o, rates);
       if (o.kind == Kind::adam && rates.decay != 0) add_scaled<T>(g, w, rates.decay);
       adam_direction<T>(g, t.first.as<T>(), t.second.as<T>(), o, scalars);
       if (o.kind != Kind::lamb) return move<T>(w, g, rates.lr, o.kind == Kind::adamw ? rates.lr * rates.decay : 0);
