@@ -40,7 +40,7 @@ check_framework() {
   case $1 in
     "$name" | "$name"@[0-9]*)
       [ -n "$(section_name "$1")" ] ||
-        usage "$1 is not in the lock file; it has $(sed -n "s/^\[\($name\)-\([0-9.]*\)\]/\1@\2/p" "$here/deps/frameworks.lock" | tr '\n' ' ')"
+        usage "$1 is not in the lock file; it has $(sed -n "s/^\[\($name\)-\([0-9a-z.]*\)\]/\1@\2/p" "$here/deps/frameworks.lock" | tr '\n' ' ')"
       sections="$sections $(section_name "$1")" ;;
     *)
       own_root "$name" "${1#*@}" >/dev/null || usage "no $library in ${1#*@}" ;;
@@ -50,8 +50,8 @@ check_framework() {
 # pytorch -> the newest section, pytorch-2.15.0; pytorch@2.11 -> pytorch-2.11.0; nothing where there is none.
 section_name() {
   case $1 in
-    *@*) pattern="${1%%@*}-${1#*@}\(\.[0-9.]*\)\{0,1\}" ;;
-    *) pattern="$1-[0-9.]*" ;;
+    *@*) pattern="${1%%@*}-${1#*@}\(\.[0-9a-z.]*\)\{0,1\}" ;;
+    *) pattern="$1-[0-9][0-9a-z.]*" ;;
   esac
   sed -n "/^\[$pattern\]/{s/^.\(.*\)./\1/p;q;}" "$here/deps/frameworks.lock"
 }
