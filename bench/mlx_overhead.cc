@@ -1,5 +1,5 @@
-// What the MLX back-end and MLX's listing of ops cost in a ResNet-50 step: the time of its thread outside of `eval`, which
-// alone computes. Building the arrays of a step is MLX's work as well, so this is more than our own.
+// What the MLX back-end and MLX's listing of ops cost in a ResNet-50 step: the time of its thread outside of `eval`,
+// which alone computes. Building the arrays of a step is MLX's work as well, so this is more than our own.
 #include <mlx/array.h>
 
 #include "own_time.h"

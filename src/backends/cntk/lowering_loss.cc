@@ -24,9 +24,10 @@ CNTK::Variable one_hot(const Tensor& label, int64_t classes, const CNTK::Variabl
   return CNTK::Reshape(hot, {{static_cast<size_t>(classes)}}, CNTK::Axis(0), CNTK::Axis(2), L"");
 }
 
-// -sum target log softmax(logits) of each row.
-CNTK::Variable cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target) {
-  if (logits.Shape().extents.size() == 1) return CNTK::CrossEntropyWithSoftmax(logits, target, CNTK::Axis(0), L"");
+// -sum target log softmax(logits) of each row. CNTK's own op takes the sum of a target for 1.
+CNTK::Variable cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target, bool sums_to_one) {
+  if (sums_to_one && logits.Shape().extents.size() == 1)
+    return CNTK::CrossEntropyWithSoftmax(logits, target, CNTK::Axis(0), L"");
   const CNTK::Variable log = CNTK::LogSoftmax(logits, CNTK::Axis(0), L"");
   return CNTK::Negate(sum_over(times(target, log), 0), L"");
 }
@@ -58,7 +59,7 @@ Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   const int64_t classes = in.shape(0).back();
   const CNTK::Variable counted = CNTK::NotEqual(*rows_of(x[1]), in.scalar(static_cast<double>(op.ignore)), L"");
   const CNTK::Variable target = smoothed(op, in, one_hot(x[1], classes, counted), classes);
-  CNTK::Variable terms = times(cross_entropy(*x[0], target), counted);
+  CNTK::Variable terms = times(cross_entropy(*x[0], target, /*sums_to_one=*/true), counted);
   if (in.size() > 2) terms = times(terms, CNTK::Variable(CNTK::StopGradient(*rows_of(x[2]), L"")));
   return total(terms, in);
 }
@@ -66,9 +67,9 @@ LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t) { return composed("OneH
 
 Tensor lower(const SoftCrossEntropy&, const Args& in) {
   const std::vector<Tensor> x = in_one_form(in);
-  return total(cross_entropy(*x[0], CNTK::StopGradient(*x[1], L"")), in);
+  return total(cross_entropy(*x[0], CNTK::StopGradient(*x[1], L""), /*sums_to_one=*/false), in);
 }
-LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return native("CrossEntropyWithSoftmax"); }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return composed("LogSoftmax, ElementTimes, ReduceSum"); }
 
 Tensor lower(const SquaredError&, const Args& in) {
   const std::vector<Tensor> x = in.alike();

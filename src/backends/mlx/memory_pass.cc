@@ -8,9 +8,12 @@ namespace tbd::mlx {
 namespace {
 
 constexpr const char* kNote =
-    "Weights, optimizer state, averages, running statistics and inputs are arrays of the back-end and exact. Feature maps, "
-    "gradients, workspace and temporaries are one class, planned: MLX evaluates forward, backward and update at once and "
-    "tells of no allocation. They are one block for each step, from its begin to its end: MLX's peak of bytes in use less "
+    "Weights, optimizer state, averages, running statistics and inputs are arrays of the back-end and exact. Feature "
+    "maps, "
+    "gradients, workspace and temporaries are one class, planned: MLX evaluates forward, backward and update at once "
+    "and "
+    "tells of no allocation. They are one block for each step, from its begin to its end: MLX's peak of bytes in use "
+    "less "
     "what is owned. Not told are blocks that MLX has got back and keeps, and what its BLAS and the process take.";
 
 }  // namespace

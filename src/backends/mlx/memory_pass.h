@@ -1,6 +1,6 @@
-// Pass memory: who holds which bytes, as far as MLX lets it be known (evidence `plan`). What the state and the inputs take
-// is exact, by role. All else of a step is one block of the class `planned`, as large as MLX's count of bytes was at most
-// beyond these.
+// Pass memory: who holds which bytes, as far as MLX lets it be known (evidence `plan`). What the state and the inputs
+// take is exact, by role. All else of a step is one block of the class `planned`, as large as MLX's count of bytes was
+// at most beyond these.
 #pragma once
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 #include "backends/mlx/memory_pass.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "backend_suite/support.h"
 #include "models/model.h"

@@ -131,7 +131,8 @@ Arrays PhaseRunner::forward(const Arrays& trained, const Arrays& read, const arr
 
 // e + (1 - d) (w - e) of trained weights, then of buffers as the nodes left them: among the read ones, or behind the
 // outputs in `results` where nodes wrote them.
-Arrays PhaseRunner::averages(const Arrays& old, const Arrays& weights, const Arrays& read, const Arrays& results) const {
+Arrays PhaseRunner::averages(const Arrays& old, const Arrays& weights, const Arrays& read,
+                             const Arrays& results) const {
   const auto now = [&](size_t i) {
     if (i < weights.size()) return weights[i];
     const ValueId id = *graph_.find(bound_.averaged[i]);

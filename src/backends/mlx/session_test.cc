@@ -1,6 +1,6 @@
 #include "backends/mlx/session.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "backend_suite/support.h"
 #include "toy_programs.h"
@@ -8,15 +8,14 @@
 namespace tbd::mlx {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 TEST(IdentityOnMlx, NamesModesAndTheLibraryOfItsProducts) {
   const SessionIdentity identity = MlxSession().identity();
-  EXPECT_THAT(identity.modes, ElementsAre(Mode::kEager, Mode::kCompile));
-  EXPECT_THAT(identity.build.at("blas"), testing::AnyOf(StartsWith("OpenBLAS"), testing::Eq("reference")));
-  EXPECT_THAT(identity.build.at("target"), HasSubstr("other hardware"));
+  EXPECT_EQ(identity.modes, (std::vector{Mode::kEager, Mode::kCompile}));
+  const std::string& blas = identity.build.at("blas");
+  EXPECT_TRUE(blas.starts_with("OpenBLAS") || blas == "reference") << blas;
+  EXPECT_TRUE(says(identity.build.at("target"), "other hardware"));
 }
 
 TEST(LoadOnMlx, RefusesWhatItCannotRun) {
@@ -25,10 +24,9 @@ TEST(LoadOnMlx, RefusesWhatItCannotRun) {
     change(options);
     return sentence_from([&] { MlxSession().load(toy_program(toy), options); });
   };
-  EXPECT_THAT(load("mlp20", [](LoadOptions& o) { o.layout = ImageLayout::kNchw; }), HasSubstr("runs in nhwc"));
-  EXPECT_THAT(load("mlp20", [](LoadOptions& o) { o.trace = true; }), HasSubstr("pass trace"));
-  EXPECT_THAT(load("host_labels", [](LoadOptions& o) { o.mode = Mode::kCompile; }),
-              HasSubstr("host calls need values"));
+  EXPECT_TRUE(says(load("mlp20", [](LoadOptions& o) { o.layout = ImageLayout::kNchw; }), "runs in nhwc"));
+  EXPECT_TRUE(says(load("mlp20", [](LoadOptions& o) { o.trace = true; }), "pass trace"));
+  EXPECT_TRUE(says(load("host_labels", [](LoadOptions& o) { o.mode = Mode::kCompile; }), "host calls need values"));
 }
 
 TEST(MemoryOnMlx, IsCounted) {
