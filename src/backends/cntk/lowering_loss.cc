@@ -24,10 +24,9 @@ CNTK::Variable one_hot(const Tensor& label, int64_t classes, const CNTK::Variabl
   return CNTK::Reshape(hot, {{static_cast<size_t>(classes)}}, CNTK::Axis(0), CNTK::Axis(2), L"");
 }
 
-// -sum target log softmax(logits) of each row. CNTK's own op takes the sum of a target for 1.
-CNTK::Variable cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target, bool sums_to_one) {
-  if (sums_to_one && logits.Shape().extents.size() == 1)
-    return CNTK::CrossEntropyWithSoftmax(logits, target, CNTK::Axis(0), L"");
+// -sum target log softmax(logits) of each row, of targets that sum to 1.
+CNTK::Variable cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target) {
+  if (logits.Shape().extents.size() == 1) return CNTK::CrossEntropyWithSoftmax(logits, target, CNTK::Axis(0), L"");
   const CNTK::Variable log = CNTK::LogSoftmax(logits, CNTK::Axis(0), L"");
   return CNTK::Negate(sum_over(times(target, log), 0), L"");
 }
@@ -59,7 +58,7 @@ Tensor lower(const SoftmaxCrossEntropy& op, const Args& in) {
   const int64_t classes = in.shape(0).back();
   const CNTK::Variable counted = CNTK::NotEqual(*rows_of(x[1]), in.scalar(static_cast<double>(op.ignore)), L"");
   const CNTK::Variable target = smoothed(op, in, one_hot(x[1], classes, counted), classes);
-  CNTK::Variable terms = times(cross_entropy(*x[0], target, /*sums_to_one=*/true), counted);
+  CNTK::Variable terms = times(cross_entropy(*x[0], target), counted);
   if (in.size() > 2) terms = times(terms, CNTK::Variable(CNTK::StopGradient(*rows_of(x[2]), L"")));
   return total(terms, in);
 }
@@ -67,9 +66,11 @@ LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t) { return composed("OneH
 
 Tensor lower(const SoftCrossEntropy&, const Args& in) {
   const std::vector<Tensor> x = in_one_form(in);
-  return total(cross_entropy(*x[0], CNTK::StopGradient(*x[1], L""), /*sums_to_one=*/false), in);
+  const CNTK::Variable target = CNTK::StopGradient(*x[1], L"");
+  const CNTK::Variable log_sum = CNTK::ReduceLogSum(*x[0], CNTK::Axis(0), L"");
+  return total(minus(times(sum_over(target, 0), log_sum), sum_over(times(target, *x[0]), 0)), in);
 }
-LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return composed("LogSoftmax, ElementTimes, ReduceSum"); }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return composed("ReduceLogSum, ElementTimes, ReduceSum"); }
 
 Tensor lower(const SquaredError&, const Args& in) {
   const std::vector<Tensor> x = in.alike();
