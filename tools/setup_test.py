@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,15 @@ ROOT = Path(__file__).resolve().parent.parent
 WHEEL = "plotly-9.9.9-py3-none-any.whl"
 KEPT = "plotly/plotly.min.js"
 TOOLS = "sh awk cat cut date dirname df flock grep ln mkdir rm sed setsid sleep touch tr".split()  # of every Debian
+
+
+def frameworks():
+    """Of each framework its name, the CMake variable of its root, its library, and its newest section of the lock file."""
+    lock = (ROOT / "deps/frameworks.lock").read_text()
+    for row in (ROOT / "deps/frameworks.txt").read_text().splitlines():
+        if row[:1].isalpha():
+            name, *_, root, library = row.split()
+            yield name, root, library, re.search(rf"^\[({name}-[^]]*)\]", lock, re.M)[1]
 
 
 class Machine(unittest.TestCase):
@@ -47,7 +57,7 @@ class Machine(unittest.TestCase):
         sha256 = sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
         line = f"plotly 9.9.9 py3-none-any {sha256} {path.stat().st_size} 8192 {KEPT}\n"
         absent = line.replace("plotly 9.9.9", "mxnet 1.9.1")  # of a wheel that is not in the index
-        sections = {"plotly-9.9.9": line, "pytorch-2.15.0": line, "pytorch-2.11.0": line, "tensorflow-2.21.0": line,
+        sections = {"plotly-9.9.9": line, **{section: line for *_, section in frameworks()}, "pytorch-2.11.0": line,
                     "mxnet-1.9.1": absent}
         (self.clone / "deps/frameworks.lock").write_text("".join(f"[{name}]\n{text}" for name, text in sections.items()))
 
@@ -548,10 +558,8 @@ class Clone(Machine):
         """A build that works, but for one target; the frameworks' libraries are in their sections."""
         self.fake("cmake", f'echo "$@" >>{self.folder}/cmake-called\n'
                            f'case "$*" in *"--build"*{target}*) echo compiler says no; exit 1 ;; esac')
-        libraries = {"pytorch-2.15.0": "torch/lib/libtorch_cpu.so", "tensorflow-2.21.0": "tensorflow/libtensorflow_cc.so.2",
-                     "mxnet-1.9.1": "mxnet/libmxnet.so"}
         self.assertEqual(self.setup().returncode, 0)
-        for section, library in libraries.items():
+        for _, _, library, section in frameworks():
             folder = self.cache / "frameworks" / section
             (folder / library).parent.mkdir(parents=True)
             (folder / library).write_text("12345")
@@ -589,14 +597,15 @@ class Start(Clone):
         os.utime(self.clone / "build/release/ready/.core", (1, 1))
         self.assertTrue(self.tbd("list")[3])
 
-    def test_three_frameworks_are_configured_at_once_and_built(self):
+    def test_all_frameworks_are_configured_at_once_and_built(self):
         self.cmake_that_builds_all_but("nothing")
         code, _, err, _ = self.tbd("setup")
         self.assertEqual(code, 0, err)
         calls = (self.folder / "cmake-called").read_text().splitlines()
-        for variable, section in {"TORCH": "pytorch-2.15.0", "TENSORFLOW": "tensorflow-2.21.0", "MXNET": "mxnet-1.9.1"}.items():
-            self.assertIn(f"-DTBD_{variable}_ROOT={self.cache}/frameworks/{section}", calls[0])
-        self.assertTrue(calls[1].endswith("--target tbd tbd-worker-pytorch tbd-worker-tensorflow tbd-worker-mxnet"), calls)
+        for _, root, _, section in frameworks():
+            self.assertIn(f"-D{root}={self.cache}/frameworks/{section}", calls[0])
+        workers = [f"tbd-worker-{name}" for name, *_ in frameworks()]
+        self.assertTrue(calls[1].endswith(f"--target {' '.join(['tbd', *workers])}"), calls)
         self.assertNotIn("TBD_WORKER_KEY", calls[0])
         (self.folder / "cmake-called").unlink()
         self.assertEqual(self.tbd("quickstart")[0::3], (7, False))  # ready: starts at once
