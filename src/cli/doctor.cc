@@ -24,8 +24,10 @@ std::vector<TableCell> worker_row(const WorkerEntry& entry, const RunnerSettings
   const std::string item = item_of(entry.key, entry.framework);
   try {
     const protocol::HelloReply can = probe_worker(entry, settings);
+    const auto blas = can.build.find("blas");  // where the framework may have one or another
     return {item, true,
-            cat(can.framework_version, " on ", join(texts(can.devices), ", "), ": ", join(texts(can.precisions), " ")),
+            cat(can.framework_version, " on ", join(texts(can.devices), ", "), ": ", join(texts(can.precisions), " "),
+                blas == can.build.end() ? "" : cat("; products by ", blas->second)),
             ""};
   } catch (const Error& e) {
     return {item, false, std::string(e.what()), cat("./tbd setup --verify --frameworks ", entry.key)};
