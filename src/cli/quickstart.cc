@@ -16,9 +16,10 @@
 namespace tbd::cli {
 namespace {
 
-std::vector<std::string> all_frameworks() {
+std::vector<std::string> first_frameworks() {
   std::vector<std::string> names;
-  for (const KnownFramework& framework : known_frameworks()) names.emplace_back(framework.name);
+  for (const KnownFramework& framework : known_frameworks())
+    if (framework.first) names.emplace_back(framework.name);
   return names;
 }
 
@@ -26,11 +27,11 @@ class Quickstart final : public Command {
  public:
   std::string name() const override { return "quickstart"; }
   std::string summary() const override {
-    return "Train ResNet-50 on photographs in every framework; print a table, write a report";
+    return "Train ResNet-50 on photographs in several frameworks; print a table, write a report";
   }
 
   void declare(Options& options) override {
-    options.option("--framework", frameworks_, "Frameworks to measure [all]", {.separator = ','});
+    options.option("--framework", frameworks_, cat("Frameworks to measure [", join(first_frameworks(), ","), "]"), {.separator = ','});
     declare_axis(options, "device", device_);
     options.option("--data", data_, "Folder of images in ImageNet's layout [the photographs that setup made]");
     options.option("--budget", budget_, "Seconds for checking and measuring all workloads together",
@@ -46,7 +47,7 @@ class Quickstart final : public Command {
       fail(ErrorKind::not_found, "the photographs are missing: './tbd setup' makes them, or give --data DIR");
     const RunnerSettings settings = runner_settings(context);
     const std::vector<Workload> wanted = quickstart_cells(
-        like, framework_offers(frameworks_.empty() ? all_frameworks() : frameworks_, device_, settings));
+        like, framework_offers(frameworks_.empty() ? first_frameworks() : frameworks_, device_, settings));
     QuickstartOptions options{.budget_seconds = static_cast<double>(positive(budget_, "--budget"))};
     note_interrupts();
     const SetLock set = result_set(out_, wanted);

@@ -15,6 +15,7 @@ struct KnownFramework {
   std::string_view layout = "nchw";  // physical layout of images in which it is usually run on a CPU
   double start_seconds = 3;          // from the start of a worker to its first step, library pages in memory
   bool retired = false;              // no longer developed upstream; every row of it is flagged so
+  bool first = false;                // quickstart trains in it, and a set-up without names makes it ready
 };
 
 std::span<const KnownFramework> known_frameworks();
