@@ -2,6 +2,7 @@
 
 #include "backends/mlx/double_math.h"
 #include "backends/mlx/lowering.h"
+#include "backends/mlx/sums.h"
 
 namespace tbd::mlx {
 namespace {
@@ -38,7 +39,7 @@ Operand lower(const SoftmaxCrossEntropy& op, const Args& in) {
   array terms = smoothed_terms(op, logits, ignores ? mx::where(ignored, mx::zeros_like(label), label) : label);
   if (ignores) terms = mx::where(ignored, zero, terms);
   if (in.size() > 2) terms = mx::multiply(terms, mx::reshape(in.fixed(2), {-1}));
-  return {mx::sum(terms)};
+  return {sum_of_all(terms)};
 }
 LoweredAs lowered_as(const SoftmaxCrossEntropy& op, size_t) {
   const char* ignored = op.ignore >= 0 ? ", where" : "";
@@ -47,7 +48,7 @@ LoweredAs lowered_as(const SoftmaxCrossEntropy& op, size_t) {
 
 Operand lower(const SoftCrossEntropy&, const Args& in) {
   const array logits = in_rows(in.row(0), in.shape(0)), target = in_rows(in.fixed(1), in.shape(0));
-  return {mx::sum(mx::multiply(target, mx::subtract(exact_log_sum(logits, /*keep_axis=*/true), logits)))};
+  return {sum_of_all(mx::multiply(target, mx::subtract(exact_log_sum(logits, /*keep_axis=*/true), logits)))};
 }
 LoweredAs lowered_as(const SoftCrossEntropy&, size_t) {
   return composed("logsumexp, subtract, multiply, sum; in fp64 power and log for logsumexp");
@@ -55,7 +56,7 @@ LoweredAs lowered_as(const SoftCrossEntropy&, size_t) {
 
 Operand lower(const SquaredError&, const Args& in) {
   const Layout layout = in.common();
-  return {mx::sum(mx::square(mx::subtract(in.as(0, layout), in.as(1, layout))))};
+  return {sum_of_all(mx::square(mx::subtract(in.as(0, layout), in.as(1, layout))))};
 }
 LoweredAs lowered_as(const SquaredError&, size_t) { return composed("subtract, square, sum"); }
 
@@ -64,13 +65,13 @@ Operand lower(const Huber& op, const Args& in) {
   const array e = mx::subtract(in.row(0), in.fixed(1));
   const array c = mx::stop_gradient(mx::clip(e, number(-op.delta, in.dtype()), number(op.delta, in.dtype())));
   const array terms = mx::multiply(c, mx::subtract(e, scaled(c, 0.5)));
-  return {mx::sum(mx::multiply(terms, spread_beside(in, 2, 0)))};
+  return {sum_of_all(mx::multiply(terms, spread_beside(in, 2, 0)))};
 }
 LoweredAs lowered_as(const Huber&, size_t) { return composed("subtract, clip, multiply, sum"); }
 
 Operand lower(const BceWithLogits&, const Args& in) {
   const array z = in.row(0), terms = mx::subtract(softplus(z), mx::multiply(z, in.fixed(1)));
-  return {mx::sum(mx::multiply(terms, spread_beside(in, 2, 0)))};
+  return {sum_of_all(mx::multiply(terms, spread_beside(in, 2, 0)))};
 }
 LoweredAs lowered_as(const BceWithLogits&, size_t) { return composed("logaddexp, multiply, subtract, sum"); }
 
@@ -85,7 +86,7 @@ Operand lower(const SigmoidFocal& op, const Args& in) {
   const array counted = mx::not_equal(label, number(SigmoidFocal::kLeftOut, in.dtype(1)));
   const array factor =
       mx::where(counted, mx::where(own, number(op.alpha, dtype), number(1 - op.alpha, dtype)), number(0, dtype));
-  return {mx::sum(mx::multiply(factor, mx::multiply(wrong, softplus(u))))};
+  return {sum_of_all(mx::multiply(factor, mx::multiply(wrong, softplus(u))))};
 }
 LoweredAs lowered_as(const SigmoidFocal&, size_t) {
   return composed("equal, where, sigmoid, power, logaddexp, multiply, sum");

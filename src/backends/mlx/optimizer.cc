@@ -2,6 +2,8 @@
 
 #include <mlx/ops.h>
 
+#include "backends/mlx/sums.h"
+
 namespace tbd::mlx {
 namespace {
 
@@ -10,7 +12,7 @@ using Kind = Optimizer::Kind;
 array times(const array& x, double factor) { return mx::multiply(x, array(factor, x.dtype())); }
 array plus(const array& x, double offset) { return mx::add(x, array(offset, x.dtype())); }
 
-array square_sum(const array& x) { return mx::sum(mx::square(x)); }
+array square_sum(const array& x) { return sum_of_all(mx::square(x)); }
 
 array norm_of(const Arrays& tensors) {
   array sum = square_sum(tensors.at(0));
