@@ -54,7 +54,6 @@ FunctionPtr OneHotOp(const Variable& index, size_t classes, bool sparse, Axis& a
 FunctionPtr ReduceSum(const Variable& x, const Axis& axis, const std::wstring& name);
 FunctionPtr ReduceMean(const Variable& x, const Axis& axis, const std::wstring& name);
 FunctionPtr ReduceMax(const Variable& x, const Axis& axis, const std::wstring& name);
-FunctionPtr ReduceLogSum(const Variable& x, const Axis& axis, const std::wstring& name);
 FunctionPtr LogSoftmax(const Variable& x, const Axis& axis, const std::wstring& name);
 FunctionPtr Softmax(const Variable& x, const Axis& axis, const std::wstring& name);
 FunctionPtr CrossEntropyWithSoftmax(const Variable& logits, const Variable& target, const Axis& axis,

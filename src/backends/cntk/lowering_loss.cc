@@ -24,11 +24,19 @@ CNTK::Variable one_hot(const Tensor& label, int64_t classes, const CNTK::Variabl
   return CNTK::Reshape(hot, {{static_cast<size_t>(classes)}}, CNTK::Axis(0), CNTK::Axis(2), L"");
 }
 
-// -sum target log softmax(logits) of each row, of targets that sum to 1.
+// -sum target log softmax(logits) of each row. CNTK's own is right for one row a sample, whose target sums to 1.
 CNTK::Variable cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target) {
   if (logits.Shape().extents.size() == 1) return CNTK::CrossEntropyWithSoftmax(logits, target, CNTK::Axis(0), L"");
   const CNTK::Variable log = CNTK::LogSoftmax(logits, CNTK::Axis(0), L"");
   return CNTK::Negate(sum_over(times(target, log), 0), L"");
+}
+
+// The same for targets of any sum, to the rounding of its type: sum target times log sum exp z, less sum target z.
+CNTK::Variable open_cross_entropy(const CNTK::Variable& logits, const CNTK::Variable& target) {
+  const CNTK::Variable largest = CNTK::StopGradient(CNTK::ReduceMax(logits, CNTK::Axis(0), L""), L"");
+  const CNTK::Variable z = minus(logits, largest);
+  const CNTK::Variable log_sum = CNTK::Log(sum_over(CNTK::Exp(z, L""), 0), L"");
+  return minus(times(sum_over(target, 0), log_sum), sum_over(times(target, z), 0));
 }
 
 CNTK::Variable smoothed(const SoftmaxCrossEntropy& op, const Args& in, const CNTK::Variable& hot, int64_t classes) {
@@ -66,11 +74,11 @@ LoweredAs lowered_as(const SoftmaxCrossEntropy&, size_t) { return composed("OneH
 
 Tensor lower(const SoftCrossEntropy&, const Args& in) {
   const std::vector<Tensor> x = in_one_form(in);
-  const CNTK::Variable target = CNTK::StopGradient(*x[1], L"");
-  const CNTK::Variable log_sum = CNTK::ReduceLogSum(*x[0], CNTK::Axis(0), L"");
-  return total(minus(times(sum_over(target, 0), log_sum), sum_over(times(target, *x[0]), 0)), in);
+  return total(open_cross_entropy(*x[0], CNTK::StopGradient(*x[1], L"")), in);
 }
-LoweredAs lowered_as(const SoftCrossEntropy&, size_t) { return composed("ReduceLogSum, ElementTimes, ReduceSum"); }
+LoweredAs lowered_as(const SoftCrossEntropy&, size_t) {
+  return composed("Exp, Log, ReduceMax, ReduceSum, ElementTimes");
+}
 
 Tensor lower(const SquaredError&, const Args& in) {
   const std::vector<Tensor> x = in.alike();

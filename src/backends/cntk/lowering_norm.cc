@@ -89,7 +89,11 @@ LoweredAs lowered_as(const RmsNorm&, size_t) { return composed("Square, ReduceMe
 
 Tensor lower(const Softmax&, const Args& in) {
   const Tensor x = in.shape(0).rank() == 1 ? in.fixed(0) : in[0];
-  return in.like(x, CNTK::Softmax(*x, CNTK::Axis(0), in.name()));
+  if (in.type() == CNTK::DataType::kFloat) return in.like(x, CNTK::Softmax(*x, CNTK::Axis(0), in.name()));
+  // CNTK's own goes by way of the logarithm and loses two bits, which shows in double.
+  const CNTK::Variable largest = CNTK::StopGradient(CNTK::ReduceMax(*x, CNTK::Axis(0), L""), L"");
+  const CNTK::Variable powers = CNTK::Exp(minus(*x, largest), L"");
+  return in.like(x, quotient(powers, sum_over(powers, 0)));
 }
 LoweredAs lowered_as(const Softmax&, size_t) { return native("Softmax"); }
 
