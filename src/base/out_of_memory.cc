@@ -20,6 +20,7 @@ constexpr std::string_view kLikely[] = {"cannot allocate",
                                         "could not create a primitive",       // oneDNN, without room for its code
                                         "could not execute a primitive",      // or for its scratchpad
                                         "thread creation failed",             // a thread without a stack
+                                        "pthread_create() failed",            // the same, of TensorFlow
                                         "resource temporarily unavailable"};  // the same
 
 bool holds_one_of(std::span<const std::string_view> phrases, std::string_view message) {

@@ -16,6 +16,7 @@ TEST(OutOfMemory, IsRecognisedInMessagesOfFrameworks) {
 
 TEST(OutOfMemory, IsOnlyLikelyWhereWordsHaveOtherCausesToo) {
   for (const char* message : {"libgomp: Thread creation failed: Resource temporarily unavailable", "MemoryError",
+                              "Thread GrpcWorkerEnvPool creation via pthread_create() failed.",
                               "could not create a primitive", "failed to map segment from shared object"}) {
     EXPECT_FALSE(says_out_of_memory(message)) << message;
     EXPECT_TRUE(may_say_out_of_memory(message)) << message;

@@ -19,15 +19,16 @@ constexpr double kEcho = 0.5;  // seconds within which the cause of a fault foll
 
 bool is_timeout(const WorkerFault& fault) { return fault.outcome().kind == OutcomeKind::timeout; }
 
-// Of faults that come at about the same time the first cause: a process that ended by itself makes the exchanges of the
-// others fail, and so does a worker that refused; what waits in vain says so last. Of equal weight the first that came:
-// a worker that refused is ended by the runner, and only that breaks the others' exchange. Of those whose time is over
-// one that does not answer, then the one that is behind.
+// Of faults that come at about the same time the first cause: memory that ran out ends a worker, which makes the
+// exchanges of the others fail, as does a process that ended by itself and a worker that refused; what waits in vain
+// says so last. Of equal weight the first that came: a worker that refused is ended by the runner, and only that breaks
+// the others' exchange. Of those whose time is over one that does not answer, then the one that is behind.
 std::pair<int, int64_t> weight_of(const RankFault& of_rank) {
   const WorkerFault& fault = of_rank.fault;
-  if (fault.signal()) return {0, 0};
-  if (is_timeout(fault)) return {2, fault.step().value_or(-1)};
-  return {fault.error() == ErrorKind::io ? 3 : 1, 0};
+  if (fault.outcome().kind == OutcomeKind::oom) return {0, 0};
+  if (fault.signal()) return {1, 0};
+  if (is_timeout(fault)) return {3, fault.step().value_or(-1)};
+  return {fault.error() == ErrorKind::io ? 4 : 2, 0};
 }
 
 // The step in which it happened: as the rank says, or as those do whom it left waiting.

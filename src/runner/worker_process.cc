@@ -312,10 +312,13 @@ std::string WorkerProcess::within_limit(std::string text) const {
   return text;
 }
 
+// Behind a fault a library may print where it was.
 std::string WorkerProcess::last_line() const {
   std::string last;
-  for (const std::string& line : split(log_end(), '\n'))
-    if (!trim(line).empty()) last = trim(line);
+  for (const std::string& line : split(log_end(), '\n')) {
+    const std::string_view text = trim(line);
+    if (!text.empty() && !text.starts_with("@ ") && !text.starts_with("*** Check failure stack trace")) last = text;
+  }
   return last;
 }
 
