@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/memory/memory_report.h"
 #include "analysis/verify/verify.h"
 #include "base/files.h"
 #include "base/free_ports.h"
@@ -548,6 +549,60 @@ TEST_F(RanksMeasured, OfOtherFrameworksLeaveOneToo) {
     ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
     for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 8);
     for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
+  }
+}
+
+// Gradients lie in the buckets; what else an exchange takes is `comm`.
+TEST_F(RanksMeasured, TellWhereTheirMemoryGoes) {
+  for (const WireType& wire : {WireType(WireType::kSame), WireType(WireType::kBf16), WireType("low_rank_1")}) {
+    SCOPED_TRACE(wire.text());
+    Workload workload = cell(2);
+    workload.wire = wire;
+    const auto runs = run_cells(
+        {workload}, {.effort = Effort::smoke, .out = folder_.path() / "out", .passes = {Pass::kMemory}, .peaks = false},
+        settings_);
+    const Record record = read_record(runs.at(0).record);
+    ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+    const std::optional<MemoryReport> report = memory_report(record);
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->difference(), 0) << "every block is told";
+    const MemoryBytes& steady = report->study.after_steps.back().requested;
+    EXPECT_GE(steady[static_cast<size_t>(MemoryClass::weight_grad)], 4 * *record.run.parameters);
+    const int64_t comm = report->study.class_peaks[static_cast<size_t>(MemoryClass::comm)];
+    if (wire == WireType::kSame) {
+      EXPECT_LT(comm, 2 * *record.run.parameters) << "the buckets are the gradients";
+    } else {
+      EXPECT_GT(comm, *record.run.parameters) << "what travels, or what is kept of what did not";
+    }
+    ASSERT_EQ(report->ranks.size(), 2u);
+    for (const MemoryOfRank& rank : report->ranks) {
+      EXPECT_GT(rank.peak.value_or(0), 12 * *record.run.parameters) << "weights, gradients and a slot each";
+      EXPECT_GE(rank.allocator_peak.value_or(0), rank.peak.value_or(0));
+    }
+    for (const Check& check : verify(record.folder))
+      EXPECT_NE(check.verdict, CheckVerdict::differs)
+          << check.check << ": " << check.stored << " is stored, " << check.computed << " computed; " << check.reason;
+  }
+}
+
+TEST_F(RanksMeasured, SayWhereTheMemoryOfAnExchangeIsNotKnown) {
+  for (const std::string framework : {"tensorflow", "mxnet"}) {
+    SCOPED_TRACE(framework);
+    if (std::ranges::none_of(settings_.workers, [&](const auto& entry) { return entry.key == framework; })) continue;
+    Workload workload = cell(2);
+    workload.framework = framework;
+    const auto runs = run_cells({workload},
+                                {.effort = Effort::smoke,
+                                 .out = folder_.path() / "out",
+                                 .passes = {Pass::kClean, Pass::kMemory},
+                                 .peaks = false},
+                                settings_);
+    const Record record = read_record(runs.at(0).record);
+    EXPECT_EQ(record.run.outcome.kind, OutcomeKind::ok) << "what was measured stays: " << record.run.outcome.reason;
+    const Launch* launch = last_launch(record, Pass::kMemory);
+    ASSERT_NE(launch, nullptr);
+    EXPECT_EQ(launch->info.outcome.kind, OutcomeKind::unsupported);
+    EXPECT_THAT(launch->info.outcome.reason, HasSubstr("pass memory of several ranks: "));
   }
 }
 

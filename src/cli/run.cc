@@ -67,7 +67,6 @@ class RunCommand final : public Command {
       request.options.limit_seconds = limit_within_budget(request.cells, request.options, hardware(settings));
     if (arguments_.dry_run) {
       for (const Workload& cell : request.cells) require_startable(cell, settings);
-      require_passes_fit(request.cells, request.options.passes);
       return print_forecast(context, request, settings, format);
     }
     std::vector<LeftOutCell> left_out;

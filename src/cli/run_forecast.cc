@@ -61,8 +61,8 @@ std::vector<PlannedWorkload> planned(const Forecast& forecast, const RunOptions&
   for (size_t i = 0; i < forecast.cells.size(); ++i) {
     const CellPrediction& p = forecast.cells[i];
     if (!all && !forecast.kept[i]) continue;
-    PlannedWorkload& each = out.emplace_back(
-        PlannedWorkload{.workload = p.cell, .kind = p.kind, .passes = passes_of(p.cell, options.passes)});
+    PlannedWorkload& each =
+        out.emplace_back(PlannedWorkload{.workload = p.cell, .kind = p.kind, .passes = options.passes});
     each.workload.batch = p.batch;
   }
   return out;

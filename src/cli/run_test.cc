@@ -268,13 +268,6 @@ TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
   EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(", got 5000: each needs a core of its own, and "));
   EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0"}), HasSubstr("train on the CPU alone"));
   EXPECT_THAT(said({"--workers", "2", "--batch", "largest", "--memory", "1GiB"}), HasSubstr("with one worker, got 2"));
-  if (usable_cores() >= 2) {
-    EXPECT_THAT(said({"--workers", "2", "--passes", "clean,memory"}),
-                HasSubstr("in passes clean and trace, got clean, memory with 2 workers"));
-    EXPECT_EQ(run({"resnet50", "--config", "tiny", "--dry-run", "--workers", "1,2", "--passes", "clean,memory"}).code,
-              kDone)
-        << "the one worker has all passes";
-  }
 }
 
 TEST_F(RunCommand, RefusesHostsThatCannotBe) {

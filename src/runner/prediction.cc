@@ -185,7 +185,7 @@ class Predictor {
     const double limit = options_.limit_seconds.value_or(level(options_.effort).limit_seconds);
     const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);
     double total = p.cell.batch == kLargestThatFits ? kProbes * probe : 0;
-    for (const Pass& pass : passes_of(p.cell, options_.passes)) {
+    for (const Pass& pass : options_.passes) {
       const int64_t launches = pass == Pass::kClean ? options_.launches.value_or(level(options_.effort).launches) : 1;
       total += static_cast<double>(launches) * (start + launch_seconds(pass, p.step_seconds, options_.effort, limit));
     }

@@ -75,8 +75,7 @@ Begun::State state_of(const Begun& begun, const PreparedCell& prepared, const Ru
   if (measured && std::ranges::count(options.again, kind) > 0) return Begun::State::replaced;
   if (begun.run.state != RunState::complete) return Begun::State::partial;
   if (kind == OutcomeKind::skipped && begun.launches.empty() && !prepared.refused) return Begun::State::replaced;
-  if (went_well(kind) && lacks_launches(begun, passes_of(prepared.cell, options.passes), launches))
-    return Begun::State::partial;
+  if (went_well(kind) && lacks_launches(begun, options.passes, launches)) return Begun::State::partial;
   return Begun::State::complete;
 }
 
@@ -142,8 +141,7 @@ Begun look_at(const fs::path& folder, const PreparedCell& prepared, const RunOpt
   if (!other.empty()) fail(ErrorKind::usage, folder.string(), " holds another workload: ", other);
   find_launches(place, options.passes, begun);
   begun.state = state_of(begun, prepared, options, launches);
-  const bool goes_on = begun.state == Begun::State::partial &&
-                       lacks_launches(begun, passes_of(prepared.cell, options.passes), launches) &&
+  const bool goes_on = begun.state == Begun::State::partial && lacks_launches(begun, options.passes, launches) &&
                        (begun.run.state == RunState::complete || went_well(outcome_so_far(begun).kind));
   if (goes_on && !begun.launches.empty()) require_same_machine(folder, begun, prepared, environment);
   return begun;

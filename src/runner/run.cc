@@ -21,21 +21,6 @@ std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOpti
   return RunSet(cells, options, settings, progress).run();
 }
 
-std::vector<Pass> passes_of(const Workload& cell, const std::vector<Pass>& passes) {
-  std::vector<Pass> out = passes;
-  if (cell.workers > 1) std::erase(out, Pass::kMemory);
-  return out;
-}
-
-void require_passes_fit(const std::vector<Workload>& cells, const std::vector<Pass>& passes) {
-  const auto together = [](const Workload& cell) { return cell.workers > 1; };
-  const auto several = std::ranges::find_if(cells, together);
-  if (several == cells.end() || std::ranges::count(passes, Pass::kMemory) == 0) return;
-  if (passes_of(*several, passes).empty() || std::ranges::all_of(cells, together))
-    fail(ErrorKind::usage, "several workers are measured in passes clean and trace, got ", join(texts(passes), ", "),
-         " with ", several->workers, " workers");
-}
-
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label) {
   std::string all, time;

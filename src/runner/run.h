@@ -68,11 +68,6 @@ struct CellRun {
 std::vector<CellRun> run_cells(const std::vector<Workload>& cells, const RunOptions& options,
                                const RunnerSettings& settings, const ProgressSink& progress = {});
 
-// Those of the passes that the workload can be measured in: several workers have no memory pass.
-std::vector<Pass> passes_of(const Workload& cell, const std::vector<Pass>& passes);
-// Throws Error(usage) where one of the passes is of none of the cells, or one of the cells has none of them.
-void require_passes_fit(const std::vector<Workload>& cells, const std::vector<Pass>& passes);
-
 // "results/20260131-120000-resnet50-1a2b3c4d" for these cells at this UTC time.
 std::filesystem::path default_out(const std::filesystem::path& results, const std::vector<Workload>& cells,
                                   std::string_view utc_label);

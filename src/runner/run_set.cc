@@ -83,13 +83,12 @@ std::vector<CellRun> RunSet::run() {
 }
 
 void RunSet::make_entries(const std::vector<Workload>& cells) {
-  require_passes_fit(cells, options_.passes);
   for (const Workload& cell : cells) {
     WorkloadRun entry;
     const bool is_searched = cell.batch == kLargestThatFits;
     if (is_searched && !cell.memory_budget_bytes)
       fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
-    entry.passes = passes_of(cell, options_.passes);
+    entry.passes = options_.passes;
     entry.prepared = prepare(cell, options_.effort, settings_);
     if (is_searched) {
       entry.searched = cell;
@@ -99,10 +98,6 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     }
     entries_.push_back(std::move(entry));
   }
-  const auto lacks = [&](const WorkloadRun& entry) { return entry.passes.size() < options_.passes.size(); };
-  if (const auto count = std::ranges::count_if(entries_, lacks); count > 0)
-    settings_.notice(cat("several workers have no memory pass: ", count,
-                         count == 1 ? " workload goes" : " workloads go", " without"));
 }
 
 // Its folder, and what lies there.

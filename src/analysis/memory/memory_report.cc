@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/metric_parts.h"
+#include "base/files.h"
 #include "base/json.h"
 
 namespace tbd {
@@ -11,6 +12,7 @@ namespace {
 
 // Bytes that may stay unexplained in a small process.
 constexpr int64_t kOpenResident = 16 << 20, kOpenDevice = 64 << 20;
+constexpr const char* kLogFile = "memory.safetensors";
 
 std::optional<int64_t> rest(const std::optional<int64_t>& total, const std::vector<MemoryPart>& parts) {
   if (!total) return std::nullopt;
@@ -68,6 +70,32 @@ MemoryClosure closure_of_device(const LaunchInfo& info, const Json& memory, cons
   return closure;
 }
 
+MemoryOfRank of_rank(int64_t rank, const MemoryStudy& study, std::optional<int64_t> allocator_peak) {
+  return {.rank = rank,
+          .peak = sum(study.peak.requested),
+          .allocator_peak = allocator_peak,
+          .comm = study.peak.requested[static_cast<size_t>(MemoryClass::comm)]};
+}
+
+// What a rank left in its own folder; one that did not end by itself has left less.
+std::vector<MemoryOfRank> memory_of_ranks(const Record& record, const Launch& launch, const MemoryStudy& first) {
+  std::vector<MemoryOfRank> ranks;
+  for (int64_t rank = 0; rank < record.run.workload.workers; ++rank) {
+    const std::filesystem::path folder = worker_folder(record, launch, rank);
+    const std::filesystem::path facts = folder / "launch.json", log = folder / kLogFile;
+    std::optional<int64_t> allocator_peak;
+    if (std::filesystem::exists(facts))
+      allocator_peak = maybe<int64_t>(parse_json(read_file(facts), facts.string()), "allocator_peak_bytes");
+    if (rank == 0)
+      ranks.push_back(of_rank(rank, first, allocator_peak));
+    else if (std::filesystem::exists(log))
+      ranks.push_back(of_rank(rank, study_memory(read_memory_log(log)), allocator_peak));
+    else
+      ranks.push_back({.rank = rank, .peak = {}, .allocator_peak = allocator_peak, .comm = {}});
+  }
+  return ranks;
+}
+
 }  // namespace
 
 int64_t MemoryClosure::bound() const {
@@ -87,12 +115,16 @@ std::optional<int64_t> MemoryReport::difference() const {
 std::optional<MemoryReport> memory_report(const Record& record) {
   const Launch* found = last_launch(record, Pass::kMemory);
   if (!found) return std::nullopt;
-  const std::filesystem::path file = launch_folder(record, *found) / "memory.safetensors";
+  const std::filesystem::path file = worker_folder(record, *found) / kLogFile;
   if (!std::filesystem::exists(file)) return std::nullopt;
   MemoryReport report{.log = read_memory_log(file)};
   report.study = study_memory(report.log);
   if (!report.study.after_steps.empty()) report.step = report.study.after_steps.back().step;
   report.allocator_peak = found->info.allocator_peak_bytes;
+  if (record.run.workload.workers > 1) {
+    report.ranks = memory_of_ranks(record, *found, report.study);
+    report.allocator_peak = report.ranks.front().allocator_peak;  // the launch's is of all
+  }
   const Json memory = maybe<Json>(found->info.host, "memory").value_or(Json::object());
   report.allocator_live = bytes_in(memory, "allocator_live_bytes");
   report.ledger_held = bytes_in(memory, "ledger_held_bytes");

@@ -31,6 +31,15 @@ struct MemoryClosure {
   std::optional<bool> closed() const;
 };
 
+// Of one of several workers.
+struct MemoryOfRank {
+  int64_t rank = 0;
+  std::optional<int64_t> peak;            // asked for, as its ledger has it; absent: it left no log
+  std::optional<int64_t> allocator_peak;  // by the allocator's own count
+  std::optional<int64_t> comm;            // of the peak, what the exchange made for itself
+};
+
+// Of several workers rank 0's, but for `ranks`.
 struct MemoryReport {
   MemoryLog log;
   MemoryStudy study;
@@ -39,6 +48,7 @@ struct MemoryReport {
   std::optional<int64_t> allocator_peak, allocator_live, ledger_held;
   std::optional<int64_t> resident_bytes;  // of the process, at the end of the last step
   MemoryClosure closure;
+  std::vector<MemoryOfRank> ranks;  // of several workers
 
   // Allocator's count minus the ledger's at the end: 0 where evidence is exact.
   std::optional<int64_t> difference() const;
@@ -55,6 +65,7 @@ Table memory_closure_table(const MemoryReport& report);
 Table memory_over_step_table(const MemoryReport& report, size_t points);
 Table memory_by_node_table(const MemoryReport& report);
 Table largest_tensors_table(const MemoryReport& report);
+Table memory_of_ranks_table(const MemoryReport& report);
 std::vector<Table> memory_tables(const MemoryReport& report);
 // One object with the same numbers, bytes.
 Json to_json(const MemoryReport& report);

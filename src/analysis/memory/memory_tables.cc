@@ -168,9 +168,24 @@ Table largest_tensors_table(const MemoryReport& report) {
   return table;
 }
 
+Table memory_of_ranks_table(const MemoryReport& report) {
+  Table table{.title = "Peak of each worker"};
+  table.columns = {{"rank", "rank", Unit::count},
+                   {"peak_bytes", "at the peak", Unit::bytes},
+                   {"comm_bytes", "of it comm", Unit::bytes},
+                   {"allocator_peak_bytes", "greatest held, by the allocator", Unit::bytes}};
+  for (const MemoryOfRank& rank : report.ranks)
+    table.rows.push_back({rank.rank, cell(rank.peak), cell(rank.comm), cell(rank.allocator_peak)});
+  table.notes = {"The other tables are of rank 0. Gradients lie in the buckets of the exchange."};
+  return table;
+}
+
 std::vector<Table> memory_tables(const MemoryReport& report) {
-  return {memory_class_table(report), memory_closure_table(report), memory_over_step_table(report, 16),
-          memory_by_node_table(report), largest_tensors_table(report)};
+  std::vector<Table> tables = {memory_class_table(report), memory_closure_table(report),
+                               memory_over_step_table(report, 16), memory_by_node_table(report),
+                               largest_tensors_table(report)};
+  if (!report.ranks.empty()) tables.insert(tables.begin() + 1, memory_of_ranks_table(report));
+  return tables;
 }
 
 Json to_json(const MemoryReport& report) {
@@ -203,6 +218,11 @@ Json to_json(const MemoryReport& report) {
   for (const MemoryOfNode& node : study.by_node)
     out["nodes"].push_back(
         {{"node", node.node < 0 ? Json() : Json(node_name(report, node.node))}, {"classes", by_class(node.requested)}});
+  for (const MemoryOfRank& rank : report.ranks)
+    out["ranks"].push_back({{"rank", rank.rank},
+                            {"peak_bytes", known(rank.peak)},
+                            {"comm_bytes", known(rank.comm)},
+                            {"allocator_peak_bytes", known(rank.allocator_peak)}});
   const int64_t zero = step_begin_ns(report);
   for (const MemorySnapshot& part : memory_over_step(report.log, report.step, 200))
     out["over_step"].push_back(

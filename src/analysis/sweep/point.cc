@@ -73,12 +73,23 @@ void use_trace(SweepPoint& point, std::span<const Candidate> candidates) {
   set_utilization(point, point.notes.size() > notes ? point.notes.back() : missing_pass(*point.record, Pass::kTrace));
 }
 
+// Of all workers together; nullopt where one of several left no log.
+std::optional<int64_t> ledger_peak(const MemoryReport& memory) {
+  if (memory.ranks.empty()) return sum(memory.study.peak.requested);
+  int64_t bytes = 0;
+  for (const MemoryOfRank& rank : memory.ranks) {
+    if (!rank.peak) return std::nullopt;
+    bytes += *rank.peak;
+  }
+  return bytes;
+}
+
 void add_peak(SweepPoint& point) {
   const bool gpu = on_gpu(point.record->run.workload);
   const Measured& allocator = point.cell["allocator_peak_bytes"];
   const Measured& whole = point.cell[gpu ? "gpu_memory_bytes" : "peak_rss_bytes"];
-  if (point.memory) {
-    point.peak_bytes = sum(point.memory->study.peak.requested);
+  if (const auto peak = point.memory ? ledger_peak(*point.memory) : std::nullopt) {
+    point.peak_bytes = *peak;
     point.peak_source = "ledger";
   } else if (allocator.value) {
     point.peak_bytes = std::llround(*allocator.value);

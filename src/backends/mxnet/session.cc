@@ -65,6 +65,10 @@ void MxnetSession::load(const Program& program, const LoadOptions& options) {
 
 void MxnetSession::meet(const LoadOptions& options) {
   if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
+  if (options.ledger)
+    fail(ErrorKind::unsupported,
+         "pass memory of several ranks: the buffers of mxnet's key-value store lie in the heap, of which only the sum "
+         "of all that is not planned is known");
   if (options.world.wire != WireType::kSame)
     fail(ErrorKind::unsupported, "gradients travel to mxnet's key-value store in their own type, not in ",
          options.world.wire);

@@ -50,13 +50,19 @@ class Sum final : public c10d::CppCommHookInterface<Group> {
   }
 };
 
+at::Tensor told_of(const TellBuffer& tell, at::Tensor made) {
+  if (tell) tell(made);
+  return made;
+}
+
 // Rounded to the type of the wire, in which Gloo sums; what comes back has its own type again.
 class RoundedSum final : public c10d::CppCommHookInterface<Group> {
  public:
-  RoundedSum(Group& group, at::ScalarType type) : CppCommHookInterface(group), type_(type) {}
+  RoundedSum(Group& group, at::ScalarType type, TellBuffer tell)
+      : CppCommHookInterface(group), type_(type), tell_(std::move(tell)) {}
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     const at::Tensor own = bucket.getBufferRef();
-    std::vector<at::Tensor> tensors = {own.to(type_)};
+    std::vector<at::Tensor> tensors = {told_of(tell_, own.to(type_))};
     const at::Tensor sum = tensors.front();
     return state_->allreduce(tensors)->getFuture()->then(
         [own, sum](c10::ivalue::Future& done) {
@@ -69,16 +75,21 @@ class RoundedSum final : public c10d::CppCommHookInterface<Group> {
 
  private:
   at::ScalarType type_;
+  TellBuffer tell_;
 };
 
 // Waits for each: what travels is small, and all ranks make their sums in one order.
 class ProductSum final : public c10d::CppCommHookInterface<Group> {
  public:
-  ProductSum(Group& group, int64_t columns, int64_t ranks)
-      : CppCommHookInterface(group), sum_(columns, ranks, [group](const at::Tensor& values) {
-          std::vector<at::Tensor> tensors = {values};
-          group->allreduce(tensors)->wait();
-        }) {}
+  ProductSum(Group& group, int64_t columns, int64_t ranks, TellBuffer tell)
+      : CppCommHookInterface(group),
+        sum_(
+            columns, ranks,
+            [group](const at::Tensor& values) {
+              std::vector<at::Tensor> tensors = {values};
+              group->allreduce(tensors)->wait();
+            },
+            std::move(tell)) {}
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     sum_.apply(bucket.getParameters(), bucket.getGradients());
     auto done = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
@@ -104,8 +115,8 @@ auto exchange_parts(AnyGroup& group, at::Tensor& to, at::Tensor& from, std::vect
 // all-reduce, where its reduce-scatter is one and its reduce to a rank sends more.
 class SumOnOwners final : public c10d::CppCommHookInterface<Group> {
  public:
-  SumOnOwners(Group& group, const World& world, std::map<const void*, int64_t> owners)
-      : CppCommHookInterface(group), place_(world.place), owners_(std::move(owners)) {
+  SumOnOwners(Group& group, const World& world, std::map<const void*, int64_t> owners, TellBuffer tell)
+      : CppCommHookInterface(group), place_(world.place), owners_(std::move(owners)), tell_(std::move(tell)) {
     if (world.wire != WireType::kSame) type_ = type_of(world.wire);
   }
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
@@ -124,19 +135,20 @@ class SumOnOwners final : public c10d::CppCommHookInterface<Group> {
       int64_t& size = sizes.emplace_back(0);
       for (const at::Tensor& each : part) size += each.numel();
     }
-    at::Tensor sent = at::cat(all);
-    if (type_) sent = sent.to(*type_);
+    at::Tensor sent = told_of(tell_, at::cat(all));
+    if (type_) sent = told_of(tell_, sent.to(*type_));
     const std::vector<at::Tensor> mine = parts[static_cast<size_t>(place_.rank)];
     const int64_t size = sizes[static_cast<size_t>(place_.rank)];
-    at::Tensor got = at::empty({place_.world * size}, sent.options());
+    at::Tensor got = told_of(tell_, at::empty({place_.world * size}, sent.options()));
     const std::vector<int64_t> got_sizes(static_cast<size_t>(place_.world), size);
     return exchange_parts(*state_, got, sent, got_sizes, sizes)
         ->getFuture()
         ->then(
             // `sent` lives until it is sent
-            [own, sent, got, mine, size, ranks = place_.world](c10::ivalue::Future& done) {
+            [own, sent, got, mine, size, ranks = place_.world, tell = tell_](c10::ivalue::Future& done) {
               (void)done.value();  // throws where a rank did not do its part
-              const at::Tensor sum = got.view({ranks, size}).sum(at::IntArrayRef(kRanks), false, own.scalar_type());
+              const at::Tensor sum =
+                  told_of(tell, got.view({ranks, size}).sum(at::IntArrayRef(kRanks), false, own.scalar_type()));
               int64_t at = 0;
               for (const at::Tensor& each : mine) {
                 each.copy_(sum.narrow(0, at, each.numel()));
@@ -153,6 +165,7 @@ class SumOnOwners final : public c10d::CppCommHookInterface<Group> {
   RankPlace place_;
   std::map<const void*, int64_t> owners_;  // by parameter
   std::optional<at::ScalarType> type_;     // of the wire; absent: the gradients' own
+  TellBuffer tell_;
 };
 
 std::optional<int64_t> columns_of(const WireType& wire) {
@@ -161,11 +174,11 @@ std::optional<int64_t> columns_of(const WireType& wire) {
   return parse_int(wire.text().substr(kPrefix.size()));
 }
 
-std::unique_ptr<c10d::CommHookInterface> sum_of_buckets(Group group, const World& world) {
+std::unique_ptr<c10d::CommHookInterface> sum_of_buckets(Group group, const World& world, const TellBuffer& tell) {
   if (world.wire == WireType::kSame) return std::make_unique<Sum>(group);
   if (const auto columns = columns_of(world.wire))
-    return std::make_unique<ProductSum>(group, *columns, world.place.world);
-  return std::make_unique<RoundedSum>(group, type_of(world.wire));
+    return std::make_unique<ProductSum>(group, *columns, world.place.world, tell);
+  return std::make_unique<RoundedSum>(group, type_of(world.wire), tell);
 }
 
 // The elements in the order of memory.
@@ -220,14 +233,14 @@ std::unique_ptr<Reducer> make_reducer(const std::vector<at::Tensor>& parameters,
 class Buckets final : public GradientExchange {
  public:
   Buckets(const std::vector<at::Tensor>& parameters, const std::vector<int64_t>& owners, const Group& group,
-          const World& world) {
+          const World& world, const TellBuffer& tell) {
     const int64_t bytes = world.bucket_bytes, first = std::min(kFirstBucketBytes, bytes);
     auto [buckets, limits] =
         c10d::compute_bucket_assignment_by_size(parameters, {static_cast<size_t>(first), static_cast<size_t>(bytes)});
     std::ranges::reverse(buckets);
     reducer_ = make_reducer<c10d::Reducer>(parameters, std::move(buckets), group, first, bytes);
-    reducer_->register_comm_hook(owners.empty() ? sum_of_buckets(group, world)
-                                                : sum_on_owners(group, world, parameters, owners));
+    reducer_->register_comm_hook(owners.empty() ? sum_of_buckets(group, world, tell)
+                                                : sum_on_owners(group, world, parameters, owners, tell));
   }
   void before_forward() override {
     exchanging("arranging the buckets of gradients", [&] {
@@ -240,10 +253,11 @@ class Buckets final : public GradientExchange {
  private:
   static std::unique_ptr<c10d::CommHookInterface> sum_on_owners(Group group, const World& world,
                                                                 const std::vector<at::Tensor>& parameters,
-                                                                const std::vector<int64_t>& owners) {
+                                                                const std::vector<int64_t>& owners,
+                                                                const TellBuffer& tell) {
     std::map<const void*, int64_t> by_parameter;
     for (size_t i = 0; i < parameters.size(); ++i) by_parameter[parameters[i].unsafeGetTensorImpl()] = owners.at(i);
-    return std::make_unique<SumOnOwners>(group, world, std::move(by_parameter));
+    return std::make_unique<SumOnOwners>(group, world, std::move(by_parameter), tell);
   }
 
   std::unique_ptr<c10d::Reducer> reducer_;
@@ -283,6 +297,8 @@ class Gloo final : public Exchange {
     group_->setDefaultBackend(c10d::ProcessGroup::GLOO);
   }
 
+  void tell_buffers(TellBuffer tell) override { tell_ = std::move(tell); }
+
   std::vector<std::string> gather(const std::string& name, const std::string& own) override {
     return exchanging("waiting for the other ranks", [&] {
       const auto key = [&](int64_t rank) { return cat(name, "/", rank); };
@@ -316,7 +332,7 @@ class Gloo final : public Exchange {
   std::unique_ptr<GradientExchange> of_gradients(const std::vector<at::Tensor>& parameters,
                                                  const std::vector<int64_t>& owners) override {
     return exchanging("arranging the buckets of gradients",
-                      [&] { return std::make_unique<Buckets>(parameters, owners, group_, world_); });
+                      [&] { return std::make_unique<Buckets>(parameters, owners, group_, world_, tell_); });
   }
 
   void spread(const std::vector<at::Tensor>& tensors, const std::vector<int64_t>& owners) override {
@@ -336,7 +352,7 @@ class Gloo final : public Exchange {
     const at::NoGradGuard no_grad;
     exchanging("averaging weights over the ranks", [&] {
       for (const std::vector<at::Tensor>& piece : in_pieces(tensors, world_.bucket_bytes)) {
-        std::vector<at::Tensor> all = {at::cat(piece)};
+        std::vector<at::Tensor> all = {told_of(tell_, at::cat(piece))};
         group_->allreduce(all)->wait();
         write_back(piece, all[0].div_(world_.place.world));
       }
@@ -356,11 +372,11 @@ class Gloo final : public Exchange {
       if (owner == own || round >= pieces[owner].size()) continue;
       int64_t elements = 0;
       for (const at::Tensor& each : pieces[owner][round]) elements += each.numel();
-      got[owner] = {at::empty({elements}, pieces[owner][round].front().options())};
+      got[owner] = {told_of(tell_, at::empty({elements}, pieces[owner][round].front().options()))};
       works.push_back(group_->recv(got[owner], static_cast<int>(owner), tag));
     }
     std::vector<at::Tensor> sent;
-    if (round < pieces[own].size()) sent = {at::cat(pieces[own][round])};
+    if (round < pieces[own].size()) sent = {told_of(tell_, at::cat(pieces[own][round]))};
     for (size_t rank = 0; !sent.empty() && rank < pieces.size(); ++rank)
       if (rank != own) works.push_back(group_->send(sent, static_cast<int>(rank), tag));
     for (const auto& work : works) work->wait();
@@ -369,6 +385,7 @@ class Gloo final : public Exchange {
   }
 
   World world_;
+  TellBuffer tell_;
   c10::intrusive_ptr<c10d::Store> store_;
   Group group_;
 };

@@ -25,9 +25,14 @@ class GradientExchange {
   virtual void before_backward() = 0;
 };
 
+// Told of a tensor that an exchange makes for itself, as soon as it is there and on any thread; empty: nobody listens.
+using TellBuffer = std::function<void(const at::Tensor&)>;
+
 class Exchange {
  public:
   virtual ~Exchange() = default;
+  // From now on, and of gradients that are exchanged from then on. The buckets are not told: gradients lie in them.
+  virtual void tell_buffers(TellBuffer) {}
   // What each rank said, by rank. All ranks call it with the same name, once.
   virtual std::vector<std::string> gather(const std::string& name, const std::string& own) = 0;
   virtual void sum(std::span<double> values) = 0;

@@ -15,20 +15,6 @@ namespace {
 
 at::Tensor as_matrix(const at::Tensor& gradient) { return gradient.view({gradient.size(0), -1}); }
 
-// Sums them as one and writes the sums back.
-void sum_together(const LowRankSum::Sum& sum, const std::vector<at::Tensor>& tensors) {
-  if (tensors.empty()) return;
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& tensor : tensors) flat.push_back(tensor.reshape(-1));
-  const at::Tensor all = at::cat(flat);
-  sum(all);
-  int64_t begin = 0;
-  for (const at::Tensor& tensor : tensors) {
-    tensor.copy_(all.narrow(0, begin, tensor.numel()).view(tensor.sizes()));
-    begin += tensor.numel();
-  }
-}
-
 }  // namespace
 
 struct LowRankSum::Kept {
@@ -36,9 +22,28 @@ struct LowRankSum::Kept {
   uint64_t number = 0;      // of its draws
 };
 
-LowRankSum::LowRankSum(int64_t columns, int64_t ranks, Sum sum)
-    : columns_(columns), ranks_(ranks), sum_(std::move(sum)) {}
+LowRankSum::LowRankSum(int64_t columns, int64_t ranks, Sum sum, Sum tell)
+    : columns_(columns), ranks_(ranks), sum_(std::move(sum)), tell_(std::move(tell)) {}
 LowRankSum::~LowRankSum() = default;
+
+at::Tensor LowRankSum::told(at::Tensor made) const {
+  if (tell_) tell_(made);
+  return made;
+}
+
+// Sums them as one and writes the sums back.
+void LowRankSum::sum_together(const std::vector<at::Tensor>& tensors) const {
+  if (tensors.empty()) return;
+  std::vector<at::Tensor> flat;
+  for (const at::Tensor& tensor : tensors) flat.push_back(tensor.reshape(-1));
+  const at::Tensor all = told(at::cat(flat));
+  sum_(all);
+  int64_t begin = 0;
+  for (const at::Tensor& tensor : tensors) {
+    tensor.copy_(all.narrow(0, begin, tensor.numel()).view(tensor.sizes()));
+    begin += tensor.numel();
+  }
+}
 
 void make_orthonormal(const at::Tensor& matrix) {
   constexpr int kTwice = 2;  // the second time removes what rounding left: Giraud et al. 2005
@@ -77,8 +82,8 @@ void LowRankSum::draw_vanished(Kept& kept) const {
 LowRankSum::Kept& LowRankSum::kept_of(const at::Tensor& parameter, const at::Tensor& matrix) {
   std::unique_ptr<Kept>& kept = kept_[parameter.unsafeGetTensorImpl()];
   if (!kept)
-    kept = std::make_unique<Kept>(
-        Kept{.right = at::zeros({matrix.size(1), columns_}, matrix.options()), .error = at::zeros_like(matrix)});
+    kept = std::make_unique<Kept>(Kept{.right = told(at::zeros({matrix.size(1), columns_}, matrix.options())),
+                                       .error = told(at::zeros_like(matrix))});
   return *kept;
 }
 
@@ -99,19 +104,19 @@ void LowRankSum::apply(const std::vector<at::Tensor>& parameters, const std::vec
     Kept& kept = kept_of(parameters[i], matrix);
     draw_vanished(kept);
     matrix.add_(kept.error);
-    lefts.push_back(at::matmul(matrix, kept.right));
+    lefts.push_back(told(at::matmul(matrix, kept.right)));
     products.push_back({kept, matrix, lefts.back()});
   }
-  sum_together(sum_, lefts);
+  sum_together(lefts);
   for (const Product& each : products) {
     make_orthonormal(each.left);
-    each.kept.right = at::matmul(each.matrix.t(), each.left);
+    each.kept.right = told(at::matmul(each.matrix.t(), each.left));
     rights.push_back(each.kept.right);
   }
-  sum_together(sum_, rights);
+  sum_together(rights);
   for (const Product& each : products) {
-    const at::Tensor sum = at::matmul(each.left, each.kept.right.t());
-    each.kept.error = each.matrix.sub(sum, 1.0 / static_cast<double>(ranks_));
+    const at::Tensor sum = told(at::matmul(each.left, each.kept.right.t()));
+    each.kept.error = told(each.matrix.sub(sum, 1.0 / static_cast<double>(ranks_)));
     each.matrix.copy_(sum);
   }
 }

@@ -17,7 +17,8 @@ class LowRankSum {
  public:
   // In place, over all ranks, the same bits on each.
   using Sum = std::function<void(const at::Tensor&)>;
-  LowRankSum(int64_t columns, int64_t ranks, Sum sum);
+  // `tell` hears of each tensor that is made for the sums, of what is kept too.
+  LowRankSum(int64_t columns, int64_t ranks, Sum sum, Sum tell = {});
   ~LowRankSum();
 
   // `gradients`: contiguous, one of each parameter, in the same order on all ranks. A matrix M of n x m, of which
@@ -30,9 +31,11 @@ class LowRankSum {
   Kept& kept_of(const at::Tensor& parameter, const at::Tensor& matrix);
   bool pays(const at::Tensor& gradient) const;
   void draw_vanished(Kept& kept) const;
+  at::Tensor told(at::Tensor made) const;
+  void sum_together(const std::vector<at::Tensor>& tensors) const;
 
   int64_t columns_, ranks_;
-  Sum sum_;
+  Sum sum_, tell_;
   std::map<const void*, std::unique_ptr<Kept>> kept_;  // by parameter
 };
 

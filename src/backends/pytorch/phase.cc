@@ -64,7 +64,7 @@ PhaseRunner::PhaseRunner(const BoundPhase& bound, SessionContext& context)
   if (!context.exchange) return;
   for (const at::Tensor& parameter : trained_) parameter.set_requires_grad(true);
   if (context.shards) owners_ = context.shards->owners_of(bound.trained);
-  exchange_ = context.exchange->of_gradients(trained_, owners_);
+  arrange([&] { exchange_ = context.exchange->of_gradients(trained_, owners_); });
 }
 
 void PhaseRunner::begin_staging(size_t micro_batches) { staged_.assign(micro_batches, TensorList(values_.size())); }
@@ -92,6 +92,14 @@ void PhaseRunner::set_inputs(const TensorList& inputs) {
   for (size_t id = 0; id < inputs.size(); ++id)
     if (inputs[id].defined()) values_[id] = inputs[id];
   for (const ValueId id : plan_.source_inputs) values_[index(id)] = gradient_source(values_[index(id)]);
+}
+
+// What is left by such work and has no role yet is the exchange's; a bucket gets that of the gradients in it.
+template <class Work>
+void PhaseRunner::arrange(const Work& work) {
+  if (watch_) watch_->ledger().settle(MemoryClass::optimizer_state);
+  work();
+  if (watch_) watch_->ledger().settle(MemoryClass::comm);
 }
 
 template <class Op>
@@ -130,7 +138,7 @@ std::span<const double> PhaseRunner::run(const MicroBatch& micro) {
   if (micro.first) begin();
   if (updates) rule_->set_scalars(micro.update->scalars, micro.update->number);
   exchanges_ = updates && exchange_;
-  if (exchanges_) exchange_->before_forward();
+  if (exchanges_) arrange([this] { exchange_->before_forward(); });
   if (context_.graphs && runs_++ >= kRunsBeforeCapture)
     run_replayed(staged_[micro.staged], updates);
   else

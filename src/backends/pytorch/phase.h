@@ -48,6 +48,8 @@ class PhaseRunner final : public LoweredPhase {
 
  private:
   void begin();
+  template <class Work>
+  void arrange(const Work& work);
   void forward();
   template <class Op>
   auto lowered(const Op& op, const Args& in);

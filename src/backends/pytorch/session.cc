@@ -121,6 +121,9 @@ void TorchSession::meet(const Program& program, const LoadOptions& options) {
   if (world.is_sharded() && options.capture)
     fail(ErrorKind::unsupported, "a rank that owns a share of the weights keeps no gradients of the others");
   exchange_ = join_(world);
+  if (MemoryLedger* ledger = options.ledger)
+    exchange_->tell_buffers(
+        [ledger](const at::Tensor& buffer) { ledger->classify(buffer.storage().data(), MemoryClass::comm); });
   require_alike(exchange_->gather("identity", rank_identity()));
   if (world.is_sharded())
     shards_ = Shards{.rank = world.place.rank,

@@ -54,6 +54,10 @@ SessionSettings TensorFlowSession::settings() const {
 
 void TensorFlowSession::meet(const LoadOptions& options) {
   if (options.device != Device::kCpu) fail(ErrorKind::unsupported, "several ranks train on processors");
+  if (options.ledger)
+    fail(ErrorKind::unsupported,
+         "pass memory of several ranks: TensorFlow records what its ops allocate, and the buffers that a collective "
+         "takes while it goes on are of no op");
   require_sums_alone(options.world);
   exchange_ = start_exchange_(options.world, settings());
   require_alike(gather_over_ranks([this](std::span<double> values) { exchange_->sum(values); }, options.world.place,
