@@ -201,6 +201,13 @@ TEST(SharesOfSeats, KeepABindingAndDivideWhatIsShared) {
   EXPECT_THAT(cpus({seat("a", {0, 1}), seat("b", {0, 1})}), ElementsAre(ElementsAre(0, 1), ElementsAre(0, 1)));
   EXPECT_THROW(cpus({seat("a", {0}), seat("a", {0})}), Error);
 }
+  EXPECT_FALSE(are_more_than_cores({seat("a", {0}), seat("b", {0})}));
+  const std::vector<SeatFacts> crowded(5, seat("a", {0, 1}));
+  EXPECT_TRUE(are_more_than_cores(crowded));
+  EXPECT_THROW(cpus(crowded), Error);
+  std::vector<std::vector<int>> in_turns;
+  for (const ThreadRequest& share : shares_of_seats(crowded, {}, true)) in_turns.push_back(plan_threads(share).cores);
+  EXPECT_THAT(in_turns, ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0), ElementsAre(1), ElementsAre(0)));
 
 TEST(SharesOfSeats, AreOfWhatASeatSays) {
   const SeatFacts facts = own_seat_facts();

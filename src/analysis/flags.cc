@@ -21,6 +21,7 @@ constexpr Flag kFlags[] = {
     {"level-shift", "after warming up the step time drifts, or has levels that differ, by more than 5 %"},
     {"one-step", "a single step after warming up: no interval"},
     {"over-roof", "the FLOP rate exceeds the measured peak by more than 2 %: an error, so no share is shown"},
+    {"oversubscribed", "more workers than usable cores ran: they shared cores"},
     {"peaks-drift", "the measured peaks differed by more than 3 % before and after"},
     {"tuned", "a setting of speed alone is not the default: mode eager-onednn, or of threads, memory or prefetching"},
     {"retired-upstream", "the framework is no longer developed upstream"},

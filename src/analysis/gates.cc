@@ -215,6 +215,7 @@ std::string loss_text(double lost, const Device& device) {
 
 // Why the number is disturbed by what happened beside it; empty where nothing says so.
 std::string disturbance_of(const RunView& run) {
+  if (std::ranges::count(run.record->run.flags, "oversubscribed") > 0) return "its workers shared cores";
   if (const std::optional<double> lost = arithmetic_lost(run)) return loss_text(*lost, run.workload().device);
   if (run.undisturbed_share && run.basis == Basis::total)
     return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));

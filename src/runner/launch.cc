@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -103,6 +104,16 @@ Json host_of_world(std::span<const Json> ranks) {
     if (ranks[rank].value("repeat", false)) host["repeat"] = true;
   }
   return host;
+}
+
+// What the ranks used of cores that each counts as its own is a larger share of fewer cores.
+void take_shared_cores(double cores, Json& launch) {
+  const std::optional<double> counted = maybe<double>(launch, "cores");
+  if (!counted || *counted <= cores) return;
+  launch["cores"] = cores;
+  if (!launch.contains("host") || !launch["host"].contains("use")) return;
+  Json& share = launch["host"]["use"]["util_cpu"];
+  if (share.is_number()) share = share.get<double>() * *counted / cores;
 }
 
 // As the worker recorded its process; nullopt where it did not.
@@ -375,10 +386,10 @@ class LaunchRun {
       rows_->describe(static_cast<int64_t>(rank), own);
     }
     const Outcome outcome = result_.info.outcome;
-    result_.info = with_facts(result_.info, launch_of_world(ranks));
+    result_.info = with_facts(result_.info, launch_of_world(ranks, shared_cores()));
     result_.info.outcome = outcome;
     note_padding();
-    result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false);
+    result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false) && !is_oversubscribed();
     if (result_.info.host->contains("process")) {
       result_.worker["process"] = result_.info.host["process"];
       result_.worker["process"]["allocator_variables"] = recorded_variables();
@@ -388,6 +399,15 @@ class LaunchRun {
     if (workers() == 1) return;
     for (const std::string& host : hosts_of_ranks(settings_, workers())) result_.info.host["hosts"].push_back(host);
     if (settings_.seats) result_.info.host["launcher"] = settings_.seats->where().launcher;
+  }
+
+  // Such workers disturb each other, however often they are measured.
+  bool is_oversubscribed() const { return std::ranges::count(prepared_.run.flags, "oversubscribed") > 0; }
+  std::optional<double> shared_cores() const {
+    if (!is_oversubscribed() || prepared_.rank_cores.empty()) return std::nullopt;
+    std::set<int> all;
+    for (const std::vector<int>& cores : prepared_.rank_cores) all.insert(cores.begin(), cores.end());
+    return static_cast<double>(all.size());
   }
 
   // What the allocator was told, in which home folders read "~".
@@ -433,11 +453,12 @@ class LaunchRun {
 
 }  // namespace
 
-Json launch_of_world(std::span<const Json> ranks) {
+Json launch_of_world(std::span<const Json> ranks, std::optional<double> cores) {
   Json launch = ranks.front();
   if (ranks.size() == 1) return launch;
   combine_keys({"cores", "peak_rss_bytes", "allocator_peak_bytes"}, ranks, launch, sum);
   if (launch.contains("host")) launch["host"] = host_of_world(parts(ranks, "host"));
+  if (cores) take_shared_cores(*cores, launch);
   return launch;
 }
 

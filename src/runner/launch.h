@@ -38,7 +38,8 @@ LaunchResult run_launch(PreparedCell& prepared, int64_t number, const LaunchOpti
                         const RunnerSettings& settings, RecordWriter& record, const LaunchSink& sink);
 
 // Of launch.json what the workers of a launch know (RunReply), one a rank: rank 0's, but sums of memory, cores and
-// amounts, of shares of the cores the mean, and of disturbances all.
-Json launch_of_world(std::span<const Json> ranks);
+// amounts, of shares of the cores the mean, and of disturbances all. `cores`: that they have together, where they share
+// some.
+Json launch_of_world(std::span<const Json> ranks, std::optional<double> cores = {});
 
 }  // namespace tbd

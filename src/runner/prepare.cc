@@ -69,7 +69,7 @@ ThreadRequest threads_wanted(const Workload& cell) {
   return request;
 }
 
-// Hosts are taken to be like this machine: on the fullest each worker needs a core of its own.
+// Hosts are taken to be like this machine: the fullest has most workers.
 int64_t workers_of_machine(const Workload& cell, const RunnerSettings& settings) {
   if (settings.hosts.empty()) return cell.workers;
   int64_t most = 0;
@@ -81,8 +81,14 @@ int64_t workers_of_machine(const Workload& cell, const RunnerSettings& settings)
 // Of several workers, each one's cores. On hosts: of those of one host.
 std::vector<ThreadRequest> shares_of_workers(const Workload& cell, const RunnerSettings& settings) {
   const ThreadRequest request = threads_wanted(cell);
-  if (settings.seats) return shares_of_seats(settings.seats->facts(cell.workers), request);
-  return equal_shares(request, workers_of_machine(cell, settings));
+  if (settings.seats) return shares_of_seats(settings.seats->facts(cell.workers), request, settings.oversubscribe);
+  return shares_of_cores(request, workers_of_machine(cell, settings), settings.oversubscribe);
+}
+
+bool is_oversubscribed(const Workload& cell, const RunnerSettings& settings) {
+  if (cell.workers == 1) return false;
+  if (settings.seats) return are_more_than_cores(settings.seats->facts(cell.workers));
+  return static_cast<double>(workers_of_machine(cell, settings)) > std::max(1.0, usable_cores());
 }
 
 // As many threads for all as the worker with the fewest cores has.
@@ -270,6 +276,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   run.train_flops = cell.workers * (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
   if (is_tuned(prepared.cell)) run.flags.push_back("tuned");
+  if (is_oversubscribed(prepared.cell, settings)) run.flags.push_back("oversubscribed");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }

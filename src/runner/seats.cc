@@ -21,12 +21,32 @@ constexpr double kGreeting = 2;  // seconds for each line of it
 constexpr double kReturn = 20;   // for a seat to open its next connection
 constexpr double kLate = 5;      // for seats that come after the end
 
+constexpr int64_t kMostOfCore = 64;  // workers that may share one
+
 std::string link_target(const char* path) {
   std::error_code failed;
   return std::filesystem::read_symlink(path, failed).string();
 }
 
 bool share_cores(const SeatFacts& a, const SeatFacts& b) { return a.machine == b.machine && a.cpus == b.cpus; }
+
+int64_t count_sharing(const std::vector<SeatFacts>& ranks, const SeatFacts& with) {
+  return std::ranges::count_if(ranks, [&](const SeatFacts& other) { return share_cores(with, other); });
+}
+
+int64_t whole_cores(double usable) { return std::max<int64_t>(1, static_cast<int64_t>(usable)); }
+
+std::vector<ThreadRequest> shares_in_turns(ThreadRequest request, int64_t count) {
+  const int64_t cores = whole_cores(request.usable_cores);
+  if (count > kMostOfCore * cores)
+    fail(ErrorKind::usage, "--oversubscribe lets ", kMostOfCore, " workers share a core: with ", cores,
+         cores == 1 ? " core" : " cores", " ask for ", kMostOfCore * cores, " at most, got ", count);
+  request.usable_cores = static_cast<double>(cores);
+  const std::vector<ThreadRequest> single = equal_shares(request, cores);
+  std::vector<ThreadRequest> shares;
+  for (int64_t worker = 0; worker < count; ++worker) shares.push_back(single[static_cast<size_t>(worker % cores)]);
+  return shares;
+}
 
 template <class Number>
 std::string list_of_numbers(const std::vector<Number>& numbers) {
@@ -84,7 +104,17 @@ SeatFacts seat_facts_from(const std::string& line) {
   return facts;
 }
 
-std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted) {
+std::vector<ThreadRequest> shares_of_cores(const ThreadRequest& request, int64_t count, bool oversubscribe) {
+  if (oversubscribe && count > whole_cores(request.usable_cores)) return shares_in_turns(request, count);
+  try {
+    return equal_shares(request, count);
+  } catch (const Error& e) {
+    fail(e.kind(), e.what(), "; --oversubscribe lets them share cores");
+  }
+}
+
+std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted,
+                                           bool oversubscribe) {
   std::vector<ThreadRequest> shares;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     ThreadRequest own = wanted;
@@ -94,9 +124,15 @@ std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, 
       own.allowed.push_back({.cpu = ranks[rank].cpus[i], .physical = ranks[rank].physical.at(i)});
     const auto shares_with = [&](const SeatFacts& other) { return share_cores(ranks[rank], other); };
     const auto before = std::count_if(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(rank), shares_with);
-    shares.push_back(equal_shares(own, std::ranges::count_if(ranks, shares_with)).at(static_cast<size_t>(before)));
+    shares.push_back(
+        shares_of_cores(own, count_sharing(ranks, ranks[rank]), oversubscribe).at(static_cast<size_t>(before)));
   }
   return shares;
+}
+
+bool are_more_than_cores(const std::vector<SeatFacts>& ranks) {
+  return std::ranges::any_of(
+      ranks, [&](const SeatFacts& each) { return count_sharing(ranks, each) > whole_cores(each.usable_cores); });
 }
 
 Seats::Seats(Rendezvous where) : where_(std::move(where)), own_(own_seat_facts()) {

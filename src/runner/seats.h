@@ -40,9 +40,14 @@ SeatFacts own_seat_facts();
 std::string to_line(const SeatFacts& facts);
 SeatFacts seat_facts_from(const std::string& line);  // throws Error(invalid)
 
+// The cores of each of `count` workers of one machine: equal shares. Where there are fewer cores than workers: one core
+// each, in turns, if they may `oversubscribe`, else Error(usage).
+std::vector<ThreadRequest> shares_of_cores(const ThreadRequest& request, int64_t count, bool oversubscribe);
 // The cores of each rank's worker: those that the launcher bound the rank to; ranks of one machine that may use the
-// same cores share them equally. Throws Error(usage) where there are fewer cores than workers.
-std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted);
+// same cores share them (shares_of_cores).
+std::vector<ThreadRequest> shares_of_seats(const std::vector<SeatFacts>& ranks, const ThreadRequest& wanted,
+                                           bool oversubscribe = false);
+bool are_more_than_cores(const std::vector<SeatFacts>& ranks);  // on one machine
 
 // Rank 0's side.
 class Seats {

@@ -1,6 +1,7 @@
 #include "runner/set_roofs.h"
 
 #include <algorithm>
+#include <span>
 
 #include "measure/clock.h"
 #include "measure/peaks/judge.h"
@@ -21,12 +22,13 @@ std::string hardware(const PreparedCell& cell) {
   return cell.cell.workers == 1 ? threads : cat(cell.cell.workers, " workers of ", threads);
 }
 
-// As many of each worker as it has threads.
+// As many of each worker as it has threads, each core once.
 std::vector<int> used_cores(const PreparedCell& cell) {
   std::vector<int> used;
   const auto add = [&](const std::vector<int>& cores) {
     const auto count = std::min(cores.size(), static_cast<size_t>(cell.threads.threads));
-    used.insert(used.end(), cores.begin(), cores.begin() + static_cast<ptrdiff_t>(count));
+    for (const int core : std::span(cores).first(count))
+      if (std::ranges::find(used, core) == used.end()) used.push_back(core);
   };
   if (cell.rank_cores.empty()) add(cell.threads.cores);
   for (const std::vector<int>& cores : cell.rank_cores) add(cores);

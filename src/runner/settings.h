@@ -34,6 +34,7 @@ struct RunnerSettings {
   std::vector<std::string> ssh = {"ssh"};  // the program, with options, that runs a command line on a host
   std::vector<std::string> shell;          // that takes the line there, where `ssh` has none: before the line
   std::shared_ptr<Seats> seats;            // where ranks from 1 on run; nullptr: no launcher started this program
+  bool oversubscribe = false;              // more workers than cores may run, on cores that they share
   double checkpoint_seconds = 30;          // of training between checkpoints, at least (docs/training.md)
   std::string gpu_library = kNvmlLibrary;
   std::string tool = "tbd";                                                    // version and commit, for the record

@@ -105,5 +105,14 @@ TEST(LaunchOfAWorld, IsTheSumOfWhatEachUsesAndTheMeanOfShares) {
   EXPECT_EQ(launch_of_world({ranks, 1}), ranks[0]);
 }
 
+TEST(LaunchOfAWorld, CountsACoreOnceThatItsWorkersShare) {
+  const Json own = {{"cores", 2.0}, {"host", {{"use", {{"busy_cores", 0.5}, {"util_cpu", 0.25}}}}}};
+  const Json ranks[] = {own, own, own, own};
+  const Json world = launch_of_world(ranks, 2);
+  EXPECT_EQ(world["cores"], 2);
+  EXPECT_EQ(world["host"]["use"]["busy_cores"], 2);
+  EXPECT_EQ(world["host"]["use"]["util_cpu"], 1);
+}
+
 }  // namespace
 }  // namespace tbd

@@ -31,6 +31,8 @@ constexpr Topic kFlagTopics[] = {
      "Heat, memory, other work? The grade is disturbed where the steps of the headline shift so."},
     {"one-step", "", "", "", "", "", "", "A number for existence alone."},
     {"over-roof", "", "", "mfu > 1.02", "", "", "", "A wrong peak or a wrong count: shares of the peak are withheld."},
+    {"oversubscribed", "", "", "workers of a machine > its usable cores", "", "", "docs/command-line.md",
+     "Says that they train together, not how fast: the grade is disturbed. A core for each worker is needed."},
     {"peaks-drift", "", "", "|after / before - 1| > 0.03", "", "", "", "Above 10 % shares of the peak are withheld."},
     {"tuned", "", "", "", "", "", "", "Never ranked against rows of the default."},
     {"retired-upstream", "", "", "", "", "", "", "No fault of the number."},

@@ -40,6 +40,10 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
     const std::string of = launch.launch->info.folder_name() + ": ";
     if (flag == "cut-line-dropped")
       facts.push_back({of + "lines dropped", launch.launch->dropped_lines, "", "end of steps.csv"});
+    if (flag == "oversubscribed") {
+      facts.push_back({of + "cores", tbd::cell(launch.launch->info.cores), "", "launch.json: cores"});
+      facts.push_back({of + "workers", info.workload.workers, "", "run.json: workload.workers"});
+    }
     if (flag == "threads-over-cores") {
       facts.push_back({of + "cores", tbd::cell(launch.launch->info.cores), "", "launch.json: cores"});
       facts.push_back({of + "threads", info.workload.threads, "", "run.json: workload.threads"});

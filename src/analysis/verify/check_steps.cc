@@ -2,6 +2,7 @@
 // they are long enough for the processor time that the steps took. Of several workers also what they make of it.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/verify/raw.h"
 #include "base/text.h"
@@ -163,6 +164,19 @@ void check_steps_of_ranks(const Bench& bench, const RawLaunch& launch) {
   }
 }
 
+// Of workers that share cores those that there are; each has one, which `cores_of_ranks` names.
+bool check_shared_cores(const Bench& bench, const RawLaunch& launch) {
+  const Json flags = maybe<Json>(bench.raw.run, "flags").value_or(Json::array());
+  const Json threads = part(part(bench.raw.run, "environment"), "threads");
+  const bool shares = std::find(flags.begin(), flags.end(), "oversubscribed") != flags.end();
+  if (!shares || !threads.contains("cores_of_ranks")) return false;
+  std::set<std::string> cores;
+  for (const Json& each : threads["cores_of_ranks"]) cores.insert(each.dump());
+  if (const auto stored = maybe<double>(launch.info, "cores"))
+    bench.same(launch.folder + ": cores of all workers", *stored, static_cast<double>(cores.size()));
+  return true;
+}
+
 void check_fact_of_ranks(const Bench& bench, const RawLaunch& launch, const char* key) {
   const auto stored = maybe<double>(launch.info, key);
   if (!stored) return;
@@ -198,7 +212,8 @@ void check_ranks(const Bench& bench) {
     check_stamps_of_rank_0(bench, launch);
     for (const char* column : {"units", "samples", "user_cpu_ns", "system_cpu_ns", "rss_bytes"})
       check_sum_of_ranks(bench, launch, column);
-    for (const char* key : {"cores", "peak_rss_bytes", "allocator_peak_bytes"}) check_fact_of_ranks(bench, launch, key);
+    if (!check_shared_cores(bench, launch)) check_fact_of_ranks(bench, launch, "cores");
+    for (const char* key : {"peak_rss_bytes", "allocator_peak_bytes"}) check_fact_of_ranks(bench, launch, key);
   }
 }
 
