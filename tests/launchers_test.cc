@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "built_workers.h"
+#include "measure/cores.h"
 #include "measure/host_sampler.h"
 #include "measure/system_file.h"
 #include "measure/threading.h"
@@ -200,7 +201,6 @@ TEST(SharesOfSeats, KeepABindingAndDivideWhatIsShared) {
   EXPECT_THAT(cpus({seat("a", {0}), seat("a", {1})}), ElementsAre(ElementsAre(0), ElementsAre(1)));
   EXPECT_THAT(cpus({seat("a", {0, 1}), seat("b", {0, 1})}), ElementsAre(ElementsAre(0, 1), ElementsAre(0, 1)));
   EXPECT_THROW(cpus({seat("a", {0}), seat("a", {0})}), Error);
-}
   EXPECT_FALSE(are_more_than_cores({seat("a", {0}), seat("b", {0})}));
   const std::vector<SeatFacts> crowded(5, seat("a", {0, 1}));
   EXPECT_TRUE(are_more_than_cores(crowded));
@@ -208,6 +208,7 @@ TEST(SharesOfSeats, KeepABindingAndDivideWhatIsShared) {
   std::vector<std::vector<int>> in_turns;
   for (const ThreadRequest& share : shares_of_seats(crowded, {}, true)) in_turns.push_back(plan_threads(share).cores);
   EXPECT_THAT(in_turns, ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0), ElementsAre(1), ElementsAre(0)));
+}
 
 TEST(SharesOfSeats, AreOfWhatASeatSays) {
   const SeatFacts facts = own_seat_facts();
@@ -223,9 +224,12 @@ class Copies : public ::testing::Test {
     if (const std::string why = no_two_workers(settings_); !why.empty()) GTEST_SKIP() << why;
   }
 
+  // Of `run`, unless more_words says otherwise.
   std::vector<std::string> command(const std::vector<std::string>& more) const {
     std::vector<std::string> words = {TBD_PROGRAM, "run", "resnet50", "--config", "tiny",         "--batch",   "4",
                                       "--threads", "1",   "--quiet",  "--out",    out().string(), "--no-peaks"};
+    if (!command_.empty()) words = {TBD_PROGRAM};
+    words.insert(words.end(), command_.begin(), command_.end());
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -239,10 +243,11 @@ class Copies : public ::testing::Test {
                         {"LOCAL_WORLD_SIZE", "2"},
                         {"MASTER_PORT", cat(port_)},
                         {"MASTER_ADDR", "localhost"}});
-    return processes_.emplace_back(SpawnOptions{.argv = command(more),
-                                                .environment = environment,
-                                                .stderr_file = folder_.path() / cat("err-", rank),
-                                                .cpus = {}});
+    std::vector<std::string> words = rank == 1 ? before_rank_1_ : std::vector<std::string>();
+    const std::vector<std::string> own = command(more);
+    words.insert(words.end(), own.begin(), own.end());
+    return processes_.emplace_back(SpawnOptions{
+        .argv = words, .environment = environment, .stderr_file = folder_.path() / cat("err-", rank), .cpus = {}});
   }
   std::map<std::string, std::string> base_environment() const {
     const char* home = std::getenv("HOME");
@@ -328,6 +333,7 @@ class Copies : public ::testing::Test {
   RunnerSettings settings_;
   int64_t port_ = ports_to_try().front();
   std::map<std::string, std::string> more_environment_;
+  std::vector<std::string> command_, before_rank_1_;
   std::list<Subprocess> processes_;
 };
 
@@ -339,6 +345,66 @@ TEST_F(Copies, AreOneRunOfAllTheirRanks) {
   EXPECT_EQ(silent.out + errors(1), "") << "a seat prints nothing";
   ASSERT_EQ(records().size(), 1u);
   EXPECT_EQ(records()[0].run.workload.workers, 2) << "as many as there are copies";
+  EXPECT_THAT(records()[0].run.workload.repro, StartsWith("torchrun --no-python --nproc-per-node 2 tbd run resnet50"));
+}
+
+// One machinery for all commands that start several workers.
+TEST_F(Copies, OfOtherCommandsWorkTogetherToo) {
+  const std::string set = out().string();
+  const std::vector<std::string> workload = {"resnet50", "--config", "tiny", "--batch", "4", "--threads", "1"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), workload.begin(), workload.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  struct Case {
+    std::vector<std::string> words;
+    const char* printed;
+    int code = 0;
+  };
+  const Case cases[] = {
+      {{"link", "--sizes", "4KiB,64KiB", "--repetitions", "5", "--seconds", "0.1", "--quiet"},
+       "All-reduce between 2 workers of pytorch"},
+      {{"check", "transformer", "--framework", "pytorch", "--quiet"}, "one worker that accumulates 2 micro-batches"},
+      {with({"ab"}, {"--a", "exchange=none", "--pairs", "3", "--seconds", "0.3", "--quiet", "--out", set + "-ab"}), ""},
+      {with({"tune"}, {"--budget", "1s"}), "", 2},
+      {with({"profile"}, {"--effort", "smoke", "--quiet", "--out", set + "-profile"}), "Exchange between the ranks"},
+      {with({"memory"}, {"--effort", "smoke", "--quiet", "--out", set + "-memory"}), "Peak of each worker"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.words.front());
+    command_ = each.words;
+    Subprocess &seat = start_copy(1, {}), &runner = start_copy(0, {});
+    const Printed printed = ended(runner), silent = ended(seat);
+    EXPECT_EQ(printed.code, each.code) << errors(0);
+    EXPECT_THAT(printed.out, HasSubstr(each.printed));
+    EXPECT_EQ(silent.code, printed.code);
+    EXPECT_EQ(silent.out + errors(1), "") << "a seat prints nothing";
+  }
+  for (const char* of_command : {"-ab", "-profile", "-memory"})
+    for (const auto& folder : find_records(set + of_command)) EXPECT_EQ(read_record(folder).run.workload.workers, 2);
+}
+
+TEST_F(Copies, CheckOneQuestionOfWorkers) {
+  command_ = {"check", "--all", "--quiet"};
+  Subprocess &seat = start_copy(1, {}), &runner = start_copy(0, {});
+  EXPECT_EQ(ended(runner).code, 2);
+  EXPECT_THAT(errors(0), HasSubstr("--workers checks one model, got --all"));
+  EXPECT_EQ(ended(seat).code, 2);
+}
+
+// Where files are others each machine may have cores of its own: none is bound to numbers of rank 0's.
+TEST_F(Copies, OnSeveralMachinesAreBoundByTheLauncherAlone) {
+  before_rank_1_ = {"unshare", "-m"};
+  if (const auto lacking = why_not({"unshare", "-m", "true"}); !lacking.empty()) GTEST_SKIP() << lacking;
+  Subprocess &seat = start_copy(1, {"--effort", "smoke"}), &runner = start_copy(0, {"--effort", "smoke"});
+  EXPECT_EQ(ended(runner).code, 0) << errors(0);
+  EXPECT_EQ(ended(seat).code, 0);
+  ASSERT_EQ(records().size(), 1u);
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    const auto file = worker_folder(records()[0], records()[0].launches.at(0), rank) / "launch.json";
+    EXPECT_EQ(parse_json(read_file(file), "launch.json")["cores"], usable_cores()) << rank;
+  }
 }
 
 TEST_F(Copies, EndWithTheSameCodeWhereTheCommandIsWrong) {
@@ -555,6 +621,14 @@ TEST_F(SshCopies, AreWorkersOfOneProgram) {
   ASSERT_EQ(records().size(), 1u);
   EXPECT_EQ(records()[0].run.outcome.kind, OutcomeKind::ok) << records()[0].run.outcome.reason;
   EXPECT_EQ((*records()[0].launches.at(0).info.host)["hosts"].dump(), R"(["127.0.0.1","127.0.0.1"])");
+  EXPECT_THAT(records()[0].run.workload.repro, HasSubstr(" --hosts 127.0.0.1:2 --ssh 'ssh -p "));
+}
+
+TEST_F(SshCopies, CheckThatTheyTakeTheStepOfOne) {
+  command_ = {"check",   "transformer", "--framework", "pytorch", "--workers",   "2",
+              "--hosts", "127.0.0.1:2", "--quiet",     "--out",   out().string()};
+  const auto printed = launched({}, {"--ssh", ssh_});
+  EXPECT_EQ(printed.code, 0) << printed.out << launch_errors();
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/gates.h"
 #include "analysis/memory/memory_report.h"
+#include "analysis/run_view.h"
 #include "analysis/verify/verify.h"
 #include "base/files.h"
 #include "base/free_ports.h"
@@ -424,6 +426,23 @@ TEST_P(RanksTogether, TrainOnHostsToo) {
   }
 }
 
+// Tensors travel by files: on other machines these lie where all hosts see them.
+TEST_P(RanksTogether, TakeTheSameStepOnHosts) {
+  const std::filesystem::path ssh = folder_.path() / "ssh";
+  write_file(ssh, kStandIn);
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  settings_.ssh = {ssh.string(), "-q"};
+  settings_.hosts = {"localhost", "127.0.0.1"};
+  const CheckResult result = check_ranks({.model = "transformer",
+                                          .config = "tiny",
+                                          .frameworks = {GetParam()},
+                                          .reproduction = folder_.path() / "differences"},
+                                         2, settings_);
+  ASSERT_EQ(result.verdicts.size(), 1u);
+  EXPECT_TRUE(result.verdicts.front().passed()) << to_json(result.verdicts.front()).dump(1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "differences")) << "what they exchanged is gone";
+}
+
 // A port that another program took is no end: the workers start anew, with other ports.
 TEST_P(RanksTogether, TakeOtherPortsWhereOneIsTaken) {
   if (GetParam() == "pytorch") GTEST_SKIP() << "its ranks meet at a file";
@@ -552,6 +571,28 @@ TEST_F(RanksMeasured, OfOtherFrameworksLeaveOneToo) {
   }
 }
 
+TEST_F(RanksMeasured, GoOnWhereTheyBegan) {
+  const std::filesystem::path ssh = folder_.path() / "ssh";
+  write_file(ssh, kStandIn);
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  settings_.ssh = {ssh.string(), "-q"};
+  settings_.hosts = {"localhost", "127.0.0.1"};
+  settings_.place_words = " --hosts localhost,127.0.0.1";
+  const Record begun = measured(cell(2), Effort::smoke);
+  ASSERT_EQ(begun.run.outcome.kind, OutcomeKind::ok) << begun.run.outcome.reason;
+  EXPECT_THAT(begun.run.workload.repro, ::testing::EndsWith(" --effort smoke --hosts localhost,127.0.0.1"));
+  settings_.hosts.clear();
+  try {
+    run_cells({cell(2)},
+              {.effort = Effort::smoke, .out = folder_.path() / "out", .launches = 2, .peaks = false, .resume = true},
+              settings_);
+    FAIL() << "launches of two places were mixed";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(),
+                HasSubstr(" was begun on localhost, 127.0.0.1, further launches would be on one machine: name"));
+  }
+}
+
 // Gradients lie in the buckets; what else an exchange takes is `comm`.
 TEST_F(RanksMeasured, TellWhereTheirMemoryGoes) {
   for (const WireType& wire : {WireType(WireType::kSame), WireType(WireType::kBf16), WireType("low_rank_1")}) {
@@ -604,6 +645,48 @@ TEST_F(RanksMeasured, SayWhereTheMemoryOfAnExchangeIsNotKnown) {
     EXPECT_EQ(launch->info.outcome.kind, OutcomeKind::unsupported);
     EXPECT_THAT(launch->info.outcome.reason, HasSubstr("pass memory of several ranks: "));
   }
+}
+
+// While it lives this thread and what it starts run on one core alone.
+class OnOneCore {
+ public:
+  OnOneCore() { bind_thread({before_.front()}); }
+  ~OnOneCore() { bind_thread(before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+  std::string core() const { return cat(before_.front()); }
+
+ private:
+  std::vector<int> before_ = allowed_cpus();
+};
+
+TEST_F(RanksMeasured, ShareCoresWhereTheyAreLetTo) {
+  const OnOneCore bound;
+  std::string refusal;
+  try {
+    prepare(cell(3), Effort::smoke, settings_);
+  } catch (const Error& e) {
+    refusal = e.what();
+  }
+  EXPECT_THAT(refusal, HasSubstr(", got 3: each needs a core of its own, and 1 is usable here; --oversubscribe lets"));
+  settings_.oversubscribe = true;
+  settings_.place_words = " --oversubscribe";
+  const Record record = measured(cell(3), Effort::smoke);
+  ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+  EXPECT_THAT(record.run.flags, ::testing::Contains("oversubscribed"));
+  EXPECT_THAT(record.run.workload.repro, ::testing::EndsWith(" --oversubscribe"));
+  EXPECT_EQ(record.launches.size(), 1u) << "it is not measured again for being disturbed";
+  EXPECT_EQ(record.launches.at(0).info.cores, 1);
+  const Json threads = (*record.run.environment)["threads"];
+  EXPECT_EQ(threads["cores_of_ranks"], Json({bound.core(), bound.core(), bound.core()}));
+  EXPECT_LE((*record.launches.at(0).info.host)["use"]["util_cpu"].get<double>(), 1.05) << "of the one core";
+  for (const Check& check : verify(record.folder))
+    EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check << ": " << check.stored << ", " << check.computed;
+  Record longer = record;  // smoke never says more than that something runs
+  longer.run.workload.effort = "quick";
+  const Judgement judgement = judge(view(longer));
+  EXPECT_EQ(judgement.grade, "disturbed");
+  EXPECT_EQ(judgement.grade_reason, "its workers shared cores");
 }
 
 TEST_F(RanksMeasured, OfWhichOneIsKilledAreAFailedRowThatNamesIt) {

@@ -17,6 +17,7 @@
 #include "cli/verdicts.h"
 #include "cli/workload_options.h"
 #include "record/reader.h"
+#include "runner/device_choice.h"
 #include "runner/exec/exec.h"
 #include "runner/prepare.h"
 
@@ -65,19 +66,26 @@ class Ab final : public Command {
     options.option("--fail-on", fail_on_, "End with code 1 at one of: slower, faster, undecided", {.separator = ','});
     options.option("--out", out_, "Folder of the result set [results/<time>-<model>-<hash>]");
     options.flag("--every-pair", every_pair_, "Print every pair, too");
+    places_.declare(options);
+    places_.declare_sharing(options);
     output_.declare(options);
   }
 
   int run(Context& context) override {
+    return at_places(context, places_, [&](const RunnerSettings& settings) { return run_with(context, settings); });
+  }
+
+ private:
+  int run_with(Context& context, const RunnerSettings& settings) {
     const Format format = output_.table_format();
     const double margin = fraction_from(margin_, "--margin"), change = fraction_from(difference_, "--difference");
     if (change <= margin)
       fail(ErrorKind::usage, "--difference needs more than the margin of ", margin_, ", got ", difference_);
     for (const std::string& each : fail_on_) require_known_name("outcome", each, {"slower", "faster", "undecided"});
-    const RunnerSettings settings = runner_settings(context);
     if (!commands_.empty()) return run_programs(context, settings, margin, change, format);
     if (!regex_.empty()) fail(ErrorKind::usage, "--step-regex is of --exec");
-    std::vector<Workload> sides = both_sides(context);
+    std::vector<Workload> sides = both_sides(context, settings);
+    take_places(sides, settings);
     for (const Workload& side : sides) require_startable(side, settings);
     RunOptions options = in_turns(positive(pairs_, "--pairs"), seconds_of_launch(seconds_), seed_from(order_), out_);
     note_interrupts();
@@ -92,11 +100,10 @@ class Ab final : public Command {
                  settings);
   }
 
- private:
-  std::vector<Workload> both_sides(Context& context) const {
-    std::vector<Workload> base = tbd::cells(cells_.set());
+  std::vector<Workload> both_sides(Context& context, const RunnerSettings& settings) const {
+    std::vector<Workload> base = tbd::cells(with_launched_workers(cells_.set(), settings));
     if (base.size() != 1) fail(ErrorKind::usage, "ab takes one workload, got ", base.size());
-    std::vector<Workload> sides = {side_of(base[0], a_, "--a"), side_of(base[0], b_, "--b")};
+    std::vector<Workload> sides = with_devices({side_of(base[0], a_, "--a"), side_of(base[0], b_, "--b")}, settings);
     if (sides[0] == sides[1]) ++sides[1].seed;  // one record each; what is timed does not depend on it
     find_data(context, sides);
     require_classes_fit(sides);
@@ -163,6 +170,7 @@ class Ab final : public Command {
   std::string regex_;
   std::vector<std::string> fail_on_, commands_;
   bool every_pair_ = false;
+  WorkerPlaces places_;
   OutputOptions output_;
 };
 

@@ -42,26 +42,37 @@ class CheckCommand final : public Command {
     options.option("--seed", seed_, "Seed for weights and inputs", {.show_default = true});
     options.option(
         "--workers", workers_,
-        "Check in fp64 that so many workers, --batch each, take the step of one [frameworks against each other]");
+        "Check in fp64 that so many workers, --batch each, take the step of one [frameworks against each other; all "
+        "that a launcher started]");
     options.option("--exchange", options_.exchange, "How they exchange: all_reduce, sharded", {.show_default = true});
-    options.option("--out", out_, "Write folders that reproduce a difference here", {.show_default = true});
+    places_.declare(options);
+    options.option("--out", out_,
+                   "Write folders that reproduce a difference here, and with --hosts what the hosts exchange by files",
+                   {.show_default = true});
     output_.declare(options);
   }
 
   int run(Context& context) override {
+    return at_places(context, places_, [&](const RunnerSettings& settings) { return run_with(context, settings); });
+  }
+
+ private:
+  int run_with(Context& context, const RunnerSettings& settings) {
     const Format format = output_.table_format();
     if (batch_) options_.batch = positive(*batch_, "--batch");
     options_.seed = seed_from(seed_);
     options_.reproduction = out_;
     if (!output_.quiet)
       options_.progress = [&](const std::string& doing) { context.err << "check: " << doing << "\n"; };
+    if (const auto launched = launched_workers(settings); launched && !workers_) workers_ = cat(*launched);
     require_one_question();
-    if (!records_.empty()) return check_kept(context, format);
+    if (workers_) take_places({Workload{.workers = ranks()}}, settings);
+    if (!workers_ && !settings.hosts.empty()) fail(ErrorKind::usage, "--hosts is of several workers: give --workers");
+    if (!records_.empty()) return check_kept(context, settings, format);
     std::vector<CheckResult> results;
     int code = kDone;
     note_interrupts();
     try {
-      const RunnerSettings settings = runner_settings(context);
       const auto done = [&](const CheckResult& result) { show(result, results, context); };
       if (all_)
         check_all(options_, settings, done);
@@ -81,13 +92,12 @@ class CheckCommand final : public Command {
     return std::max(code, explained(results, context.err));
   }
 
- private:
-  int check_kept(Context& context, Format format) const {
+  int check_kept(Context& context, const RunnerSettings& settings, Format format) const {
     const std::vector<std::filesystem::path> paths(records_.begin(), records_.end());
     std::vector<UnreadableRecord> unreadable;
     std::vector<Record> records = readable_records(context, paths, output_.quiet, unreadable);
     note_interrupts();
-    check_records(context, records, runner_settings(context), output_.quiet);
+    check_records(context, records, settings, output_.quiet);
     context.out << print(record_verdicts(records), format, context.width);
     const bool differs = std::ranges::any_of(records, [](const Record& r) { return r.run.verified == false; });
     return differs ? kVerdictFailed : kDone;
@@ -160,6 +170,7 @@ class CheckCommand final : public Command {
   std::optional<std::string> batch_, workers_;
   std::string seed_ = "0", out_ = "results/differences";
   bool all_ = false;
+  WorkerPlaces places_;
   OutputOptions output_;
 };
 

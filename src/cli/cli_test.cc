@@ -254,6 +254,8 @@ TEST_F(CommandLine, CheckTakesOneModelOrAll) {
   EXPECT_THAT(refused({"resnet50", "--workers", "2", "--exchange", "none"}), HasSubstr("leaves nothing to check"));
   EXPECT_THAT(refused({"resnet50", "--workers", "2", "--exchange", "shard"}), HasSubstr("did you mean 'sharded'"));
   EXPECT_THAT(refused({"resnet50", "--workers", "0"}), HasSubstr("--workers needs a positive whole number"));
+  EXPECT_THAT(refused({"resnet50", "--hosts", "a,b"}), HasSubstr("--hosts is of several workers: give --workers"));
+  EXPECT_THAT(refused({"resnet50", "--workers", "3", "--hosts", "a,b"}), HasSubstr("--hosts has places for 2 workers"));
   EXPECT_THAT(refused({"--all", "--config", "canonical"}), HasSubstr("--config canonical names one"));
   EXPECT_THAT(refused({"--all", "--framework", "pytroch"}), HasSubstr("pytroch"));
   EXPECT_TRUE(nothing_written());
@@ -274,6 +276,9 @@ TEST_F(CommandLine, LinkRefusesWhatNoMachineCanExchange) {
       {{"--seconds", "0"}, "--seconds must be above 0, got 0"},
       {{"--repetitions", "0"}, "--repetitions needs a positive whole number"},
       {{"--out", "/no/such/folder/link.json"}, "--out: there is no folder /no/such/folder"},
+      {{"--out", "/link.json", "--oversubscribe"}, "workers that share cores measure no link"},
+      {{"--out", "/link.json", "--hosts", "a,b"}, "--out keeps what predictions take for links of one machine"},
+      {{"--hosts", "a"}, "--hosts has places for 1 worker, and --workers is 2"},
       {{"--format", "jsn"}, "did you mean 'json'?"},
   };
   for (const auto& [options, sentence] : cases) {

@@ -248,6 +248,17 @@ std::optional<Rendezvous> rendezvous_of(const Variables& environment, const std:
   return where;
 }
 
+std::string launcher_words(const Rendezvous& where, const Variables& environment) {
+  const int64_t count = where.size;
+  if (where.launcher == "openmpi")
+    return cat("mpirun -np ", count, environment.contains("MASTER_ADDR") ? " -x MASTER_ADDR" : "");
+  if (where.launcher == "pmi") return cat("mpiexec -n ", count);
+  if (where.launcher == "slurm") return cat("srun -n ", count);
+  const int64_t local = parse_int(value_of(environment, kTorchrun.local)).value_or(count);
+  const std::string machines = local > 0 && local < count ? cat(" --nnodes ", count / local) : "";
+  return cat("torchrun --no-python", machines, " --nproc-per-node ", local);
+}
+
 std::vector<std::string> found_launchers(const Variables& environment) {
   std::vector<std::string> found;
   for (const char* name : {"torchrun", "mpirun", "srun", "ssh"})

@@ -26,6 +26,10 @@ std::vector<SlurmHost> slurm_hosts(const std::map<std::string, std::string>& env
 std::optional<Rendezvous> rendezvous_of(const std::map<std::string, std::string>& environment,
                                         const std::string& meet_at);
 
+// What stands before the program where this launcher starts as many copies again: "mpirun -np 2". On several machines
+// the person's own words for these come besides.
+std::string launcher_words(const Rendezvous& where, const std::map<std::string, std::string>& environment);
+
 // The launchers in PATH; empty: none.
 std::vector<std::string> found_launchers(const std::map<std::string, std::string>& environment);
 

@@ -17,7 +17,7 @@
 namespace tbd::cli {
 namespace {
 
-Table sizes_table(const LinkSweep& sweep) {
+Table sizes_table(const LinkSweep& sweep, bool one_machine) {
   const Algorithm algorithm = algorithm_of(sweep.engine, sweep.workers);
   Table table{.title = cat("All-reduce between ", sweep.workers, " workers of ", sweep.framework, " ",
                            sweep.framework_version, " by ", sweep.engine,
@@ -39,6 +39,9 @@ Table sizes_table(const LinkSweep& sweep) {
     if (rate > 0) table.rows.back().emplace_back(figures.busbw / rate);
   }
   table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long"};
+  if (!one_machine)
+    table.notes.push_back(
+        "machines have clocks of their own: an exchange is timed by the rank that took least, the last");
   return table;
 }
 
@@ -75,8 +78,8 @@ class LinkCommand final : public Command {
   void declare(Options& options) override {
     options.option("--framework", request_.framework, cat(known_framework_names(), "; NAME@VERSION, NAME@DIR"),
                    {.show_default = true});
-    options.option("--workers", workers_, "Workers that sum together, each on cores of its own",
-                   {.show_default = true});
+    options.option("--workers", workers_,
+                   "Workers that sum together, each on cores of its own [2, or all that a launcher started]");
     declare_axis(options, "link", link_);
     options.option("--dtype", dtypes_, "Types to sum, comma-separated: fp32, bf16, fp16, fp64 [fp32]",
                    {.separator = ','});
@@ -87,12 +90,23 @@ class LinkCommand final : public Command {
     options.option("--seconds", seconds_, "Time for each size in s; 5 exchanges are made whatever they take",
                    {.show_default = true});
     options.option("--out", out_, "Write the times of all exchanges to this JSON file");
+    places_.declare(options);
+    places_.declare_sharing(options);
     output_.declare(options);
   }
 
   int run(Context& context) override {
+    return at_places(context, places_, [&](const RunnerSettings& settings) { return run_with(context, settings); });
+  }
+
+ private:
+  int run_with(Context& context, const RunnerSettings& settings) {
     const Format format = output_.table_format();
-    read_request();
+    read_request(settings);
+    if (request_.workers > 1) take_places({Workload{.workers = request_.workers}}, settings);
+    const bool one_machine = run_on_one_machine(settings, request_.workers);
+    if (!one_machine && !out_.empty())
+      fail(ErrorKind::usage, "--out keeps what predictions take for links of one machine: leave it out with hosts");
     note_interrupts();
     const auto doing = [&](const std::string& what) {
       if (!output_.quiet) context.err << "link: " << what << "\n";
@@ -100,19 +114,19 @@ class LinkCommand final : public Command {
     LinkSweep sweep;
     std::string fault;
     try {
-      measure_link(request_, runner_settings(context), sweep, doing);
+      measure_link(request_, settings, sweep, doing);
     } catch (const WorkerFault& caught) {
       fault = caught.what();
     }
-    if (!sweep.sizes.empty()) show(context, sweep, format);
+    if (!sweep.sizes.empty()) show(context, sweep, one_machine, format);
     if (fault.empty()) return kDone;
     context.err << "tbd: error: " << fault << "\n";
     return kCellFailed;
   }
 
- private:
-  void read_request() {
-    request_.workers = positive(workers_, "--workers");
+  void read_request(const RunnerSettings& settings) {
+    request_.workers =
+        workers_ ? positive(*workers_, "--workers") : launched_workers(settings).value_or(request_.workers);
     request_.link = link_of(limits_of(Link(link_)));
     request_.repetitions = positive(repetitions_, "--repetitions");
     request_.seconds = number_from(seconds_, "--seconds");
@@ -123,16 +137,22 @@ class LinkCommand final : public Command {
     for (const std::string& each : sizes_) request_.sizes.push_back(bytes_from(each, "--sizes"));
     const std::filesystem::path folder = std::filesystem::path(out_).parent_path();
     if (!folder.empty() && !is_folder(folder)) fail(ErrorKind::usage, "--out: there is no folder ", folder.string());
+    if (places_.oversubscribe && !out_.empty())
+      fail(ErrorKind::usage,
+           "--out keeps what predictions rest on, and workers that share cores measure no link: "
+           "leave out --out or --oversubscribe");
   }
 
-  void show(Context& context, const LinkSweep& sweep, Format format) const {
+  void show(Context& context, const LinkSweep& sweep, bool one_machine, Format format) const {
     const LinkFit fit = fit_link(std::span(&sweep, 1));
-    print_tables(context, {sizes_table(sweep), fit_table(fit)}, format);
+    print_tables(context, {sizes_table(sweep, one_machine), fit_table(fit)}, format);
     if (!out_.empty()) write_file_atomic(out_, to_text(sweep, captured_environment(context.environment)));
   }
 
   LinkRequest request_;
-  std::string workers_ = "2", repetitions_ = "200", seconds_ = "1", link_, out_;
+  WorkerPlaces places_;
+  std::optional<std::string> workers_;
+  std::string repetitions_ = "200", seconds_ = "1", link_, out_;
   std::vector<std::string> dtypes_, sizes_;
   OutputOptions output_;
 };

@@ -23,8 +23,9 @@ class Memory final : public Command {
 
   int run(Context& context) override {
     const Format format = options_.output.table_format();
-    const PassRecords measured = pass_records(context, options_, {Pass::kMemory});
-    return print_views(context, measured, Pass::kMemory, "log of memory", format, memory_view);
+    return with_pass_records(context, options_, {Pass::kMemory}, [&](const PassRecords& measured) {
+      return print_views(context, measured, Pass::kMemory, "log of memory", format, memory_view);
+    });
   }
 
  private:

@@ -43,21 +43,11 @@ void print_view(Context& context, const Record& record, PassView view, Format fo
   if (format != Format::csv && !view.verdict.empty()) context.out << "\n" << print(view.verdict, format, context.width);
 }
 
-}  // namespace
-
-void PassOptions::declare(Options& options) {
-  cells.declare(options);
-  options.option("--effort", effort, "Number of steps: smoke, quick or publish [quick]");
-  options.option("--limit", limit, "Time limit of a launch after its first step, in seconds [the effort's]");
-  options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
-  output.declare(options);
-}
-
-PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes) {
-  if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
-  if (std::vector<Record> records = records_named(options); !records.empty()) return {.records = std::move(records)};
-  const RunnerSettings settings = runner_settings(context);
-  std::vector<Workload> wanted = with_devices(tbd::cells(options.cells.set()), settings);
+PassRecords measured_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes,
+                             const RunnerSettings& settings) {
+  std::vector<Workload> wanted =
+      with_devices(tbd::cells(with_launched_workers(options.cells.set(), settings)), settings);
+  take_places(wanted, settings);
   find_data(context, wanted);
   require_classes_fit(wanted);
   RunOptions run{.effort = options.effort ? effort_of(*options.effort) : Effort::quick};
@@ -78,6 +68,28 @@ PassRecords pass_records(Context& context, const PassOptions& options, const std
   }
   if (!options.output.quiet) context.err << "records: " << run.out.string() << "\n";
   return out;
+}
+
+}  // namespace
+
+void PassOptions::declare(Options& options) {
+  cells.declare(options);
+  options.option("--effort", effort, "Number of steps: smoke, quick or publish [quick]");
+  options.option("--limit", limit, "Time limit of a launch after its first step, in seconds [the effort's]");
+  options.option("--out", out, "Folder of the result set [results/<time>-<model>-<hash>]");
+  places.declare(options);
+  places.declare_sharing(options);
+  output.declare(options);
+}
+
+int with_pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes,
+                      const std::function<int(const PassRecords&)>& show) {
+  if (options.cells.models().empty()) fail(ErrorKind::usage, "give a model or a record");
+  if (std::vector<Record> records = records_named(options); !records.empty())
+    return show({.records = std::move(records)});
+  return at_places(context, options.places, [&](const RunnerSettings& settings) {
+    return show(measured_records(context, options, passes, settings));
+  });
 }
 
 int print_views(Context& context, const PassRecords& measured, const Pass& pass, std::string_view what, Format format,

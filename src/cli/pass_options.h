@@ -12,6 +12,7 @@ namespace tbd::cli {
 
 struct PassOptions {
   WorkloadOptions cells;
+  WorkerPlaces places;
   std::optional<std::string> effort, limit;
   std::string out;
   OutputOptions output;
@@ -22,9 +23,10 @@ struct PassRecords {
   std::vector<Record> records;
   int exit_code = kDone;
 };
-// Where the models named are folders of records, these; else measures them in these passes and says where the records
-// are and which cells failed. Throws as run_cells.
-PassRecords pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes);
+// Where the models named are folders of records, shows these; else measures them in these passes, at their places, and
+// says where the records are and which cells failed. Throws as run_cells. Returns what `show` does.
+int with_pass_records(Context& context, const PassOptions& options, const std::vector<Pass>& passes,
+                      const std::function<int(const PassRecords&)>& show);
 
 // What a pass says of one record: an object for machines, tables for people, what follows them on a terminal, and last
 // the verdict in words.

@@ -197,7 +197,12 @@ class ProfileCommand final : public Command {
       fail(ErrorKind::usage,
            "--profile-steps, --profile-from, --steps, --seconds, --launches, --units, --unit and "
            "--timeout are of --exec");
-    const PassRecords measured = pass_records(context, options_, {Pass::kClean, Pass::kTrace});
+    return with_pass_records(context, options_, {Pass::kClean, Pass::kTrace},
+                             [&](const PassRecords& measured) { return show(context, measured, format); });
+  }
+
+ private:
+  int show(Context& context, const PassRecords& measured, Format format) const {
     if (!trace_.empty() && measured.records.size() != 1)
       fail(ErrorKind::usage, "--trace writes one trace, but there are ", measured.records.size(), " records");
     const bool any_foreign = print_foreign_views(context, measured.records, format);
@@ -210,7 +215,6 @@ class ProfileCommand final : public Command {
     return code;
   }
 
- private:
   // The command line of a program behind --, else MODEL in its place.
   std::vector<std::string> command(const Context& context) const {
     for (const auto& [axis, values] : options_.cells.set().lists)

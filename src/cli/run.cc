@@ -4,7 +4,6 @@
 
 #include "cli/commands.h"
 #include "cli/data_fit.h"
-#include "cli/launchers.h"
 #include "cli/locations.h"
 #include "cli/pass_options.h"
 #include "cli/progress.h"
@@ -30,37 +29,21 @@ class RunCommand final : public Command {
     output_.declare(options);
   }
 
-  // Where a launcher started several copies, rank 0 measures with the help of the others, which print nothing.
   int run(Context& context) override {
-    const std::optional<Rendezvous> where = rendezvous_of(context.environment, arguments_.rendezvous);
-    if (!where) return run_with(context, nullptr);
-    note_interrupts();
-    if (where->rank > 0) return serve_seat(*where, {.environment = context.environment, .interrupted = interrupted});
-    const auto seats = std::make_shared<Seats>(*where);
-    try {
-      const int code = run_with(context, seats);
-      seats->end(code);
-      return code;
-    } catch (const Error& e) {
-      seats->end(exit_code_of(e));
-      throw;
-    }
+    return at_places(context, arguments_.places,
+                     [&](const RunnerSettings& settings) { return run_with(context, settings); });
   }
 
  private:
-  int run_with(Context& context, const std::shared_ptr<Seats>& seats) {
+  int run_with(Context& context, const RunnerSettings& settings) {
     const Format format = output_.table_format();
-    RunnerSettings settings = runner_settings(context);
-    settings.seats = seats;
-    take_hosts(arguments_, settings);
     if (!arguments_.plan.empty()) arguments_.plan = plan_file(context, arguments_.plan).string();
     RunRequest request = run_request(arguments_, settings);
     if (request.cells.empty()) {
       context.err << "tbd: there is no workload to measure: " << why_empty() << "\n";
       return arguments_.shard.empty() ? kBadUsage : kDone;
     }
-    require_hosts_fit(request.cells, settings);
-    await_seats(request.cells, settings);
+    take_places(request.cells, settings);
     find_data(context, request.cells);
     require_classes_fit(request.cells);
     if (request.options.budget_seconds && !request.options.resume && !arguments_.limit)
@@ -72,12 +55,6 @@ class RunCommand final : public Command {
     std::vector<LeftOutCell> left_out;
     if (request.options.budget_seconds && !request.options.resume) left_out = thin(context, request, settings);
     return measure(context, request, settings, left_out, format);
-  }
-
-  // What they say of their cores decides how many threads there are.
-  static void await_seats(const std::vector<Workload>& cells, const RunnerSettings& settings) {
-    const bool needed = std::ranges::any_of(cells, [](const Workload& cell) { return cell.workers > 1; });
-    if (settings.seats && needed) settings.seats->await(settings.deadlines.hello, settings.interrupted);
   }
 
   std::string why_empty() const {
@@ -131,7 +108,8 @@ class RunCommand final : public Command {
     print_runs(context, runs, format);
     if (!output_.quiet) context.err << "records: " << options.out.string() << "\n";
     if (settings.interrupted())
-      context.err << "interrupted: continue with 'tbd run --resume " << options.out.string() << "'\n";
+      context.err << "interrupted: continue with '"
+                  << at_its_places(cat("tbd run --resume ", options.out.string()), settings) << "'\n";
     return code_of_runs(runs, settings);
   }
 

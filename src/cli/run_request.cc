@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/amounts.h"
-#include "cli/launchers.h"
+#include "cli/locations.h"
 #include "cli/run_files.h"
 #include "record/frameworks.h"
 #include "record/reader.h"
@@ -107,36 +107,6 @@ std::vector<Workload> part_of(const std::vector<Workload>& cells, const std::str
   return part;
 }
 
-// Under a launcher all of its ranks train together unless --workers says otherwise.
-WorkloadSet set_for(const RunArguments& given, const RunnerSettings& settings) {
-  WorkloadSet set = given.cells.set();
-  if (settings.seats && set.values("workers").empty()) set.lists["workers"] = {cat(settings.seats->where().size)};
-  return set;
-}
-
-// One srun for each worker, so that it has pipes of its own.
-void take_slurm_hosts(RunnerSettings& settings) {
-  for (const SlurmHost& host : slurm_hosts(settings.environment)) {
-    settings.hosts.push_back(host.name);
-    settings.addresses.push_back(host.address);
-  }
-  settings.ssh = {"srun", "--exact", "--overlap", "-K", "-N1", "-n1"};
-  const auto cores = settings.environment.find("SLURM_CPUS_PER_TASK");
-  if (cores != settings.environment.end()) settings.ssh.insert(settings.ssh.end(), {"-c", cores->second});
-  settings.ssh.push_back("-w");
-  settings.shell = {"/bin/sh", "-c"};
-}
-
-void require_seats_fit(const std::vector<Workload>& cells, const Rendezvous& where) {
-  for (const Workload& cell : cells) {
-    if (cell.workers > where.size)
-      fail(ErrorKind::usage, "--workers is ", cell.workers, ", and ", where.launcher, " started ", where.size,
-           " copies of tbd: ask for ", where.size, " at most, or start more");
-    if (cell.workers > 1 && cell.memory_budget_bytes)
-      fail(ErrorKind::usage, "a memory budget is kept on this machine alone: leave out --memory, or start one tbd");
-  }
-}
-
 std::string effort_help() {
   const EffortLevel &quick = level(Effort::quick), &publish = level(Effort::publish);
   return cat("smoke: ", level(Effort::smoke).steps, " steps; quick: ", quick.launches, " launches of ", quick.seconds,
@@ -166,13 +136,8 @@ void RunArguments::declare(Options& options) {
   options.option("--on", on,
                  "With --dry-run, a GPU that need not be here: a record of a run on one, or a description "
                  "(docs/plans.md); workloads without a device are foretold for it");
-  options.option("--hosts", hosts,
-                 "Where the workers of --workers run, with their number on each: a,b:2; slurm: the hosts of this "
-                 "allocation of Slurm [this machine]");
-  options.option("--ssh", ssh, "With --hosts, the program and options that run a command there",
-                 {.show_default = true});
-  options.option("--rendezvous", rendezvous,
-                 "Under torchrun, mpirun or srun, HOST:PORT where rank 0 listens for the others [from the launcher]");
+  places.declare(options);
+  places.declare_sharing(options);
   options.option("--shard", shard, "Measure part i of n of the workloads, given as i/n");
   options.option("--resume", resume, "Continue the result set in this folder: measure what it lacks");
   options.option(
@@ -223,37 +188,13 @@ RunRequest run_request(const RunArguments& given, const RunnerSettings& settings
     request.cells = cell_of_record(given.like, request.options);
   } else {
     if (given.cells.models().empty()) fail(ErrorKind::usage, "run needs a model");
-    request.cells = cells(set_for(given, settings));
+    request.cells = cells(with_launched_workers(given.cells.set(), settings));
   }
   if (!given.on.empty()) request.cells = on_described_gpu(std::move(request.cells));
   request.cells = with_devices(std::move(request.cells), settings);
   override_options(given, request);
   if (!given.shard.empty()) request.cells = part_of(request.cells, given.shard);
   return request;
-}
-
-void take_hosts(const RunArguments& given, RunnerSettings& settings) {
-  if (settings.seats && !given.hosts.empty())
-    fail(ErrorKind::usage, "--hosts and ", settings.seats->where().launcher, " both say where workers run: use one");
-  if (given.hosts == "slurm") return take_slurm_hosts(settings);
-  if (!given.hosts.empty()) settings.hosts = hosts_from(given.hosts);
-  settings.ssh.clear();
-  for (const std::string& word : split(given.ssh, ' '))
-    if (!word.empty()) settings.ssh.push_back(word);
-  if (settings.ssh.empty()) fail(ErrorKind::usage, "--ssh needs a program");
-}
-
-void require_hosts_fit(const std::vector<Workload>& cells, const RunnerSettings& settings) {
-  if (settings.seats) return require_seats_fit(cells, settings.seats->where());
-  if (settings.hosts.empty()) return;
-  const auto places = static_cast<int64_t>(settings.hosts.size());
-  for (const Workload& cell : cells) {
-    if (cell.workers < 2 || cell.workers > places)
-      fail(ErrorKind::usage, "--hosts has places for ", places, places == 1 ? " worker" : " workers",
-           ", and --workers is ", cell.workers, ": it needs 2 or more, and a place for each");
-    if (cell.memory_budget_bytes)
-      fail(ErrorKind::usage, "a memory budget is kept on this machine alone: leave out --memory or --hosts");
-  }
 }
 
 }  // namespace tbd::cli

@@ -11,7 +11,8 @@ namespace tbd::cli {
 struct RunArguments {
   WorkloadOptions cells;
   std::vector<std::string> passes, again;
-  std::string plan, like, out, resume, shard, on, hosts, ssh = "ssh", rendezvous;
+  std::string plan, like, out, resume, shard, on;
+  WorkerPlaces places;
   std::optional<std::string> effort, launches, limit, budget;
   bool no_peaks = false, no_check = false, dry_run = false;
   void declare(Options& options);
@@ -24,11 +25,6 @@ struct RunRequest {
 };
 // Throws Error(usage, invalid, not_found) on what makes no sense together.
 RunRequest run_request(const RunArguments& arguments, const RunnerSettings& settings);
-
-// The hosts of --hosts and the program of --ssh, or of Slurm. Throws Error(usage).
-void take_hosts(const RunArguments& arguments, RunnerSettings& settings);
-// Throws Error(usage) where the hosts or seats have no place for each worker, or cannot do what a cell asks for.
-void require_hosts_fit(const std::vector<Workload>& cells, const RunnerSettings& settings);
 
 // "failed" and names of outcomes as the runner takes them. An oom under a memory budget that every cell has is the
 // answer sought, no failure.

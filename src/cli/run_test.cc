@@ -268,6 +268,27 @@ TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
   EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(", got 5000: each needs a core of its own, and "));
   EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0"}), HasSubstr("train on the CPU alone"));
   EXPECT_THAT(said({"--workers", "2", "--batch", "largest", "--memory", "1GiB"}), HasSubstr("with one worker, got 2"));
+  EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(" usable here; --oversubscribe lets them share cores"));
+  EXPECT_THAT(said({"--workers", "5000000", "--oversubscribe"}),
+              HasSubstr("--oversubscribe lets 64 workers share a core"));
+}
+
+TEST_F(RunCommand, LetsWorkersShareCoresWhereItIsAskedTo) {
+  const std::string workers = cat(2 * static_cast<int64_t>(usable_cores()) + 1);
+  EXPECT_EQ(run({"resnet50", "--config", "tiny", "--dry-run", "--workers", workers, "--oversubscribe"}).code, kDone);
+}
+
+TEST_F(RunCommand, SaysHowALauncherStartsAsManyCopies) {
+  const auto words = [](const std::string& launcher, const std::map<std::string, std::string>& environment = {}) {
+    return launcher_words({.rank = 0, .size = 4, .launcher = launcher}, environment);
+  };
+  EXPECT_EQ(words("torchrun"), "torchrun --no-python --nproc-per-node 4");
+  EXPECT_EQ(words("torchrun", {{"LOCAL_WORLD_SIZE", "4"}}), "torchrun --no-python --nproc-per-node 4");
+  EXPECT_EQ(words("torchrun", {{"LOCAL_WORLD_SIZE", "2"}}), "torchrun --no-python --nnodes 2 --nproc-per-node 2");
+  EXPECT_EQ(words("openmpi"), "mpirun -np 4");
+  EXPECT_EQ(words("openmpi", {{"MASTER_ADDR", "a"}}), "mpirun -np 4 -x MASTER_ADDR");
+  EXPECT_EQ(words("pmi"), "mpiexec -n 4");
+  EXPECT_EQ(words("slurm"), "srun -n 4");
 }
 
 TEST_F(RunCommand, RefusesHostsThatCannotBe) {

@@ -176,10 +176,17 @@ class Tune final : public Command {
                    "Remedies that change what is trained, comma-separated: bf16, tf32, fp16, batch [none]",
                    {.separator = ','});
     options.option("--out", out_, "Folder of the result sets, one a round [results/<time>-<model>-<hash>]");
+    places_.declare(options);
+    places_.declare_sharing(options);
     output_.declare(options);
   }
 
   int run(Context& context) override {
+    return at_places(context, places_, [&](const RunnerSettings& settings) { return run_with(context, settings); });
+  }
+
+ private:
+  int run_with(Context& context, const RunnerSettings& settings) {
     const double began = now_seconds();
     const Format format = output_.table_format();
     for (const std::string& each : allowed_)
@@ -188,7 +195,6 @@ class Tune final : public Command {
     pair_count_ = pairs_.empty() ? kFewestPairs : positive(pairs_, "--pairs");
     RunOptions turns = in_turns(1, seconds_of_launch(seconds_), seed_from(order_), out_);
     require_budget(budget, *turns.limit_seconds, 0);
-    const RunnerSettings settings = runner_settings(context);
     Workload workload = asked_for(context, settings);
     note_interrupts();
     const SetLock set = result_set(turns.out, {workload});
@@ -200,14 +206,14 @@ class Tune final : public Command {
     return code;
   }
 
- private:
   double budget_seconds() const try { return seconds_from(budget_, "--budget"); } catch (const Error& e) {
     fail(ErrorKind::usage, e.what());
   }
 
   Workload asked_for(Context& context, const RunnerSettings& settings) const {
-    std::vector<Workload> all = with_devices(tbd::cells(cells_.set()), settings);
+    std::vector<Workload> all = with_devices(tbd::cells(with_launched_workers(cells_.set(), settings)), settings);
     if (all.size() != 1) fail(ErrorKind::usage, "tune takes one workload, got ", all.size());
+    take_places(all, settings);
     find_data(context, all);
     require_classes_fit(all);
     return all[0];
@@ -291,7 +297,7 @@ class Tune final : public Command {
       failed = sides.size() < 2 || code_of_runs(sides, bench.settings()) != kDone;
       if (sides.size() == 2) {
         last = compared(context, sides, tables);
-        command = cat("tbd run --like ", shell_word(sides[1].record.string()));
+        command = command_of(sides[1].record, workload.workers, bench.settings());
       }
     }
     const MeasuredWorkload& measured = usual.run.workload;
@@ -305,6 +311,11 @@ class Tune final : public Command {
     if (last) tables.insert(tables.begin(), winner_table(tuned, last, command));
     print_tables(context, tables, format);
     return failed ? kCellFailed : kDone;
+  }
+
+  static std::string command_of(const std::filesystem::path& record, int64_t workers, const RunnerSettings& settings) {
+    const std::string line = cat("tbd run --like ", shell_word(record.string()));
+    return workers == 1 ? line : at_its_places(line, settings);
   }
 
   // Puts the losses of both into a table where both were traced.
@@ -326,6 +337,7 @@ class Tune final : public Command {
   WorkloadOptions cells_;
   std::string budget_ = "20m", pairs_, seconds_ = "4", order_ = "1", out_;
   std::vector<std::string> allowed_;
+  WorkerPlaces places_;
   int64_t pair_count_ = 0;
   double traced_seconds_ = 0;  // of a traced launch of the workload as it is
   OutputOptions output_;

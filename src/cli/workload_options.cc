@@ -114,4 +114,19 @@ WorkloadSet WorkloadOptions::set() const {
   return set;
 }
 
+void WorkerPlaces::declare(Options& options) {
+  options.option("--hosts", hosts,
+                 "Where the workers of --workers run, with their number on each: a,b:2; slurm: the hosts of this "
+                 "allocation of Slurm [this machine]");
+  options.option("--ssh", ssh, "With --hosts, the program and options that run a command there",
+                 {.show_default = true});
+  options.option("--rendezvous", rendezvous,
+                 "Under torchrun, mpirun or srun, HOST:PORT where rank 0 listens for the others [from the launcher]");
+}
+
+void WorkerPlaces::declare_sharing(Options& options) {
+  options.flag("--oversubscribe", oversubscribe,
+               "Let more workers run than there are cores, on cores that they share; such rows are graded disturbed");
+}
+
 }  // namespace tbd::cli

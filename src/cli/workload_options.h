@@ -22,6 +22,14 @@ class WorkloadOptions {
   std::string matmul_;
 };
 
+// The options of commands that start several workers: where these run.
+struct WorkerPlaces {
+  std::string hosts, ssh = "ssh", rendezvous;
+  bool oversubscribe = false;
+  void declare(Options& options);
+  void declare_sharing(Options& options);  // of commands that give each worker cores of its own
+};
+
 // The option of one axis, of a command that takes one workload; `value` holds the default.
 template <class T>
 void declare_axis(Options& options, std::string_view axis, T& value) {

@@ -2,6 +2,7 @@
 #include "runner/link_sweep.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/files.h"
 #include "measure/clock.h"
@@ -42,17 +43,27 @@ PreparedCell prepared_cell(const LinkRequest& request, const RunnerSettings& set
 }
 
 // From the last rank's begin, before which no rank can have the sum, to the last rank's end, for which a step waits.
-std::vector<int64_t> times_of(const std::vector<protocol::LinkReply>& ranks) {
-  const size_t count = ranks.front().began_ns.size();
-  std::vector<int64_t> out;
-  for (size_t i = 0; i < count; ++i) {
-    int64_t began = 0, ended = 0;
-    for (const protocol::LinkReply& rank : ranks) {
-      began = std::max(began, rank.began_ns[i]);
-      ended = std::max(ended, rank.ended_ns[i]);
-    }
-    out.push_back(std::max<int64_t>(1, ended - began));
+int64_t time_by_one_clock(const std::vector<protocol::LinkReply>& ranks, size_t repetition) {
+  int64_t began = 0, ended = 0;
+  for (const protocol::LinkReply& rank : ranks) {
+    began = std::max(began, rank.began_ns[repetition]);
+    ended = std::max(ended, rank.ended_ns[repetition]);
   }
+  return ended - began;
+}
+
+// Of the rank that began last, which waits for no other: the least.
+int64_t time_by_own_clocks(const std::vector<protocol::LinkReply>& ranks, size_t repetition) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const protocol::LinkReply& rank : ranks)
+    least = std::min(least, rank.ended_ns[repetition] - rank.began_ns[repetition]);
+  return least;
+}
+
+std::vector<int64_t> times_of(const std::vector<protocol::LinkReply>& ranks, bool one_clock) {
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < ranks.front().began_ns.size(); ++i)
+    out.push_back(std::max<int64_t>(1, one_clock ? time_by_one_clock(ranks, i) : time_by_own_clocks(ranks, i)));
   return out;
 }
 
@@ -90,6 +101,7 @@ void measure_link(const LinkRequest& request, const RunnerSettings& settings, Li
   Team team(prepared, settings, {.world = request.workers, .folder = scratch.path(), .cores = prepared.rank_cores});
   sweep.engine = team.hello().exchanges->front();
   team.load(load_request(prepared, false));
+  const bool one_clock = run_on_one_machine(settings, request.workers);
   for (const DType dtype : request.dtypes)
     for (const int64_t bytes : request.sizes) {
       const std::string what = cat(format_bytes(bytes), " of ", exchanged_name(dtype));
@@ -98,7 +110,7 @@ void measure_link(const LinkRequest& request, const RunnerSettings& settings, Li
           team.ask<protocol::LinkReply>(protocol::Link{dtype, bytes, request.repetitions, request.seconds},
                                         cat("exchanging ", what), request.seconds + settings.deadlines.step);
       require_as_many(replies);
-      sweep.sizes.push_back({dtype, bytes, times_of(replies)});
+      sweep.sizes.push_back({dtype, bytes, times_of(replies, one_clock)});
     }
   team.bye();
 }

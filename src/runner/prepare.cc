@@ -102,7 +102,7 @@ void plan_threads_of(PreparedCell& prepared, const RunnerSettings& settings) {
   for (const ThreadRequest& share : shares) least = std::min(least, plan_threads(share).threads);
   for (ThreadRequest& share : shares) share.threads = least;
   prepared.threads = plan_threads(shares.front());
-  if (settings.seats ? !settings.seats->are_together(prepared.cell.workers) : !settings.hosts.empty()) return;
+  if (!run_on_one_machine(settings, prepared.cell.workers)) return;
   for (const ThreadRequest& share : shares) prepared.rank_cores.push_back(plan_threads(share).cores);
 }
 
@@ -266,6 +266,7 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   if (!prepared.refused) find_its_allocator(prepared, settings);
   if (!prepared.refused) prepared.refused = too_large(prepared, settings);
   fill_workload(prepared, loaded, effort);
+  if (cell.workers > 1) prepared.run.workload.repro = at_its_places(prepared.run.workload.repro, settings);
 
   RunInfo& run = prepared.run;
   run.tool = settings.tool;
@@ -275,8 +276,8 @@ PreparedCell prepare(const Workload& cell, Effort effort, const RunnerSettings& 
   const NodeCost cost = step_cost(prepared.program, prepared.bindings);
   run.train_flops = cell.workers * (cost.forward.model + cost.backward.model) / run.workload.samples_per_step;
   if (!prepared.threads.warnings.empty()) run.flags.push_back("threads-over-cores");
-  if (is_tuned(prepared.cell)) run.flags.push_back("tuned");
   if (is_oversubscribed(prepared.cell, settings)) run.flags.push_back("oversubscribed");
+  if (is_tuned(prepared.cell)) run.flags.push_back("tuned");
   if (!framework_note(run.workload.framework).empty()) run.flags.push_back("retired-upstream");
   return prepared;
 }

@@ -14,6 +14,7 @@
 #include "measure/environment.h"
 #include "measure/proc_text.h"
 #include "runner/equivalence/check.h"
+#include "runner/team.h"
 
 namespace tbd {
 namespace fs = std::filesystem;
@@ -30,6 +31,21 @@ LaunchSchedule schedule_of(const RunOptions& options) {
   return {options.passes, options.effort,
           launches,       time_limits(options.effort, launches, options.limit_seconds, options.budget_seconds),
           now_seconds(),  options.pair_seed};
+}
+
+// A further launch elsewhere would be averaged with those that began the record.
+void require_same_places(const WorkloadRun& entry, const RunnerSettings& settings) {
+  if (entry.prepared.cell.workers == 1 || entry.begun.state != Begun::State::partial) return;
+  const auto words = [](const std::vector<std::string>& hosts) {
+    return hosts.empty() ? std::string("one machine") : join(hosts, ", ");
+  };
+  const std::vector<std::string> here = hosts_of_ranks(settings, entry.prepared.cell.workers);
+  for (const LaunchInfo& launch : entry.begun.launches) {
+    const auto there = maybe<std::vector<std::string>>(launch.host, "hosts").value_or(std::vector<std::string>());
+    if (launch.outcome.kind == OutcomeKind::ok && there != here)
+      fail(ErrorKind::usage, entry.folder.string(), " was begun on ", words(there), ", further launches would be on ",
+           words(here), ": name its places again, or choose another --out");
+  }
 }
 
 // Why a search found no batch; nullopt where it found one.
@@ -109,9 +125,10 @@ void RunSet::place(WorkloadRun& entry) {
   fs::path folder = options_.out / name;
   for (int twin = 2; taken(folder); ++twin) folder = options_.out / cat(name, "-", twin);
   entry.folder = folder;
-  if (options_.resume)
+  if (options_.resume) {
     entry.begun = look_at(folder, entry.prepared, options_, schedule_.launches(), environment_);
-  else if (fs::exists(folder / "run.json") || fs::exists(folder.string() + ".old"))
+    require_same_places(entry, settings_);
+  } else if (fs::exists(folder / "run.json") || fs::exists(folder.string() + ".old"))
     fail(ErrorKind::usage, folder.string(), " already holds a record: choose another --out, or resume with --resume");
 }
 

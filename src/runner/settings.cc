@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "measure/environment.h"
+#include "runner/seats.h"
 #include "runner/worker_process.h"
 
 namespace tbd {
@@ -26,6 +27,14 @@ std::map<std::string, std::string> allowed_environment(const std::map<std::strin
   for (const auto& [name, value] : all)
     if (allowed(name)) kept[name] = value;
   return kept;
+}
+
+std::string at_its_places(const std::string& line, const RunnerSettings& settings) {
+  return cat(settings.launcher_words, settings.launcher_words.empty() ? "" : " ", line, settings.place_words);
+}
+
+bool run_on_one_machine(const RunnerSettings& settings, int64_t workers) {
+  return settings.seats ? settings.seats->are_together(workers) : settings.hosts.empty();
 }
 
 std::string seen_gpus(const RunnerSettings& settings) {

@@ -35,7 +35,10 @@ struct RunnerSettings {
   std::vector<std::string> shell;          // that takes the line there, where `ssh` has none: before the line
   std::shared_ptr<Seats> seats;            // where ranks from 1 on run; nullptr: no launcher started this program
   bool oversubscribe = false;              // more workers than cores may run, on cores that they share
-  double checkpoint_seconds = 30;          // of training between checkpoints, at least (docs/training.md)
+  // What a line that repeats a measurement of several workers says of where they run: "mpirun -np 2" before the
+  // program, " --hosts a,b:2" behind the workload.
+  std::string launcher_words, place_words;
+  double checkpoint_seconds = 30;  // of training between checkpoints, at least (docs/training.md)
   std::string gpu_library = kNvmlLibrary;
   std::string tool = "tbd";                                                    // version and commit, for the record
   std::function<bool()> interrupted = [] { return false; };                    // SIGINT, SIGTERM or SIGHUP came
@@ -44,6 +47,12 @@ struct RunnerSettings {
   // Empty where nothing is cached.
   std::filesystem::path kept_peaks() const { return cache.empty() ? cache : cache / "peaks"; }
 };
+
+// With where its workers run: no part of a workload, but of a line that measures it again.
+std::string at_its_places(const std::string& line, const RunnerSettings& settings);
+// Whether so many workers run on one machine, with one clock and the same files, as far as that is known: hosts are
+// taken to be other machines.
+bool run_on_one_machine(const RunnerSettings& settings, int64_t workers);
 
 // The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of docs/measurement-host.md.
 std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all);

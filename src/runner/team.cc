@@ -130,8 +130,7 @@ void Team::start() {
     const std::optional<Socket> connection = connection_to(settings_, rank);
     const bool is_beside = settings_.seats && !connection;
     ranks_.push_back(
-        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, environment,
-                                        options_.cores.empty() ? prepared_.threads.cores : options_.cores.at(at),
+        std::make_unique<WorkerProcess>(*prepared_.worker, settings_, environment, cores_of(at),
                                         options_.logs.empty() ? options_.folder / log : options_.logs.at(at),
                                         WorkerSeat{.namespaces = links_ ? namespaces.at(at) : Namespaces(),
                                                    .host = hosts.empty() || is_beside ? "" : hosts.at(at),
@@ -140,6 +139,12 @@ void Team::start() {
       ranks_.back()->limit_memory(*budget, prepared_.cell.device);
     if (options_.world > 1) ranks_.back()->obey(roll_call_);
   }
+}
+
+std::vector<int> Team::cores_of(size_t rank) const {
+  if (!options_.cores.empty()) return options_.cores.at(rank);
+  if (settings_.seats && options_.world > 1) return {};  // numbers of cores mean others on another machine
+  return prepared_.threads.cores;
 }
 
 void Team::end_all() {
@@ -251,9 +256,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
   return replies;
 }
 
-bool Team::meets_at_file() const {
-  return settings_.seats ? settings_.seats->are_together(world()) : settings_.hosts.empty();
-}
+bool Team::meets_at_file() const { return run_on_one_machine(settings_, world()); }
 
 // "user@host" listens at "host".
 std::vector<std::string> Team::addresses() const {

@@ -17,7 +17,7 @@ struct TeamOptions {
   int64_t world = 1;
   std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
-  std::vector<std::vector<int>> cores = {};      // by rank; empty: they share those of the thread plan
+  std::vector<std::vector<int>> cores = {};      // by rank; empty: those of the thread plan, at seats the launcher's
   std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
   std::map<std::string, std::string> environment = {};                    // besides worker_environment
 };
@@ -68,6 +68,7 @@ class Team {
   void together(const std::function<void(int64_t)>& work);
   void start();
   void end_all();
+  std::vector<int> cores_of(size_t rank) const;
   bool meets_at_file() const;                  // on one machine
   std::vector<std::string> addresses() const;  // by rank; empty on one machine
   WorkerFault cause_of(const std::vector<RankFault>& faults) const;

@@ -46,10 +46,18 @@ void move_weights(Team& team, const std::string& file, double seconds) {
   team.ask<protocol::WriteReply>(protocol::Write{file}, "taking tensors", seconds);
 }
 
+// Where workers leave their tensors: what the name of such a folder begins with.
+std::string scratch_of(const CheckOptions& options, int64_t world, const RunnerSettings& settings) {
+  if (run_on_one_machine(settings, world)) return "tbd-ranks";
+  const std::filesystem::path shared = std::filesystem::absolute(options.reproduction);
+  make_folder(shared);
+  return (shared / "ranks").string();
+}
+
 enum class Weights { as_drawn, moved };
 Trained trained(const PreparedCell& prepared, int64_t world, const RunnerSettings& settings,
-                Weights weights = Weights::as_drawn) {
-  const TemporaryFolder scratch("tbd-ranks");
+                const std::string& scratch_name, Weights weights = Weights::as_drawn) {
+  const TemporaryFolder scratch(scratch_name);
   Team team(prepared, settings, {.world = world, .folder = scratch.path()});
   team.hello();
   team.load(load_request(prepared, false));
@@ -120,21 +128,23 @@ PreparedCell by_one(PreparedCell prepared, int64_t world) {
   return prepared;
 }
 
-FrameworkVerdict judged(const PreparedCell& prepared, int64_t world, const RunnerSettings& settings) {
+FrameworkVerdict judged(const PreparedCell& prepared, int64_t world, const RunnerSettings& settings,
+                        const std::string& scratch) {
   FrameworkVerdict verdict{.framework = prepared.worker->key, .version = prepared.worker->version};
   const int64_t began = now_ns();
   try {
     const PreparedCell whole = by_one(prepared, world);
-    const Trained together = trained(prepared, world, settings), alone = trained(whole, 1, settings);
+    const Trained together = trained(prepared, world, settings, scratch), alone = trained(whole, 1, settings, scratch);
     GateResult gate = compared(together, alone, nullptr);
     if (!gate.failed.empty()) {
-      const Trained moved = trained(whole, 1, settings, Weights::moved);
+      const Trained moved = trained(whole, 1, settings, scratch, Weights::moved);
       gate = compared(together, alone, &moved);
     }
     verdict.gates.push_back(std::move(gate));
   } catch (const WorkerFault& fault) {
     if (fault.outcome().kind == OutcomeKind::interrupted) throw;
     verdict.fault = fault.what();
+    if (verdict.fault.find(scratch) != std::string::npos) verdict.fault += ": all hosts must see the folder of --out";
   }
   verdict.seconds = 1e-9 * static_cast<double>(now_ns() - began);
   return verdict;
@@ -161,6 +171,7 @@ CheckResult check_ranks(const CheckOptions& options, int64_t world, const Runner
       .batch = cell.batch,
       .against = cat("one worker that accumulates ", world, " micro-batches, in float64",
                      options.exchange == ExchangeMode::kAllReduce ? "" : cat(", by exchange ", options.exchange))};
+  const std::string scratch = scratch_of(options, world, settings);
   for (const WorkerEntry* entry : checked_workers(options, settings)) {
     if (options.progress) options.progress(cat(entry->key, ", ", world, " workers"));
     cell.framework = entry->key;
@@ -169,7 +180,7 @@ CheckResult check_ranks(const CheckOptions& options, int64_t world, const Runner
       result.verdicts.push_back(
           {.framework = entry->key, .version = entry->version, .fault = prepared.refused->reason});
     else
-      result.verdicts.push_back(judged(prepared, world, settings));
+      result.verdicts.push_back(judged(prepared, world, settings, scratch));
   }
   return result;
 }
