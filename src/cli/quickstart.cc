@@ -31,7 +31,8 @@ class Quickstart final : public Command {
   }
 
   void declare(Options& options) override {
-    options.option("--framework", frameworks_, cat("Frameworks to measure [", join(first_frameworks(), ","), "]"), {.separator = ','});
+    options.option("--framework", frameworks_, cat("Frameworks to measure [", join(first_frameworks(), ","), "]"),
+                   {.separator = ','});
     declare_axis(options, "device", device_);
     options.option("--data", data_, "Folder of images in ImageNet's layout [the photographs that setup made]");
     options.option("--budget", budget_, "Seconds for checking and measuring all workloads together",
