@@ -19,6 +19,29 @@ void add_note(Table& table, const std::string& text, size_t width) {
   for (const std::string& line : wrap(text, width)) table.notes.push_back(line);
 }
 
+constexpr std::string_view kName = "NAME";
+
+// What is remarked of frameworks, their own names as NAME, with those that it is true of; in the order of the first.
+using Remarks = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+std::string with_word(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string with_name(const std::string& remark, const std::string& key) { return with_word(remark, kName, key); }
+
+void add_remark(Remarks& remarks, const std::string& key, const std::string& text) {
+  if (text.empty()) return;
+  const std::string remark = with_word(text, key, kName);
+  const auto known = std::ranges::find(remarks, remark, &Remarks::value_type::first);
+  if (known != remarks.end())
+    known->second.push_back(key);
+  else
+    remarks.push_back({remark, {key}});
+}
+
 // "cpu cuda:0 cuda:1 cuda:2" -> "cpu cuda:0-2"
 std::string compact_devices(const std::vector<std::string>& devices) {
   std::string out, kind;
@@ -119,13 +142,15 @@ Table framework_overview(const std::vector<Availability>& frameworks, size_t wid
                           {"devices", "devices"}},
               .rows = {},
               .notes = {}};
+  Remarks remarks;
   for (const Availability& framework : frameworks) {
     table.rows.push_back({framework.key, framework.version, framework.state,
                           framework.can ? join(texts(framework.can->precisions), " ") : "",
                           framework.can ? compact_devices(texts(framework.can->devices)) : ""});
-    if (!framework.note.empty()) add_note(table, cat(framework.key, ": ", framework.note), width);
-    if (!framework.reason.empty()) add_note(table, cat(framework.key, ": ", framework.reason), width);
+    for (const std::string& remark : {framework.note, framework.reason}) add_remark(remarks, framework.key, remark);
   }
+  for (const auto& [remark, keys] : remarks)
+    add_note(table, cat(join(keys, ", "), ": ", keys.size() > 1 ? remark : with_name(remark, keys.front())), width);
   return table;
 }
 
@@ -154,7 +179,11 @@ std::vector<Table> network_overview(const std::vector<Availability>& frameworks,
     table.rows.push_back(std::move(row));
   }
   explain_marks(table, marks, width);
-  return split_to_width(table, kept, width);
+  std::vector<Table> parts = split_to_width(table, kept, width);
+  if (parts.size() < 2) return parts;
+  table.columns.erase(table.columns.begin() + 1);  // 'tbd list MODEL' says the domain, too
+  for (auto& row : table.rows) row.erase(row.begin() + 1);
+  return split_to_width(table, kept - 1, width);
 }
 
 std::vector<Table> network_detail(const std::vector<Availability>& frameworks,
