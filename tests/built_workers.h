@@ -6,15 +6,31 @@
 
 #include "base/text.h"
 #include "measure/cores.h"
+#include "record/frameworks.h"
 #include "runner/settings.h"
 
 namespace tbd {
 
+// In the order of deps/frameworks.txt.
 inline RunnerSettings built_settings(const std::filesystem::path& cache = {}) {
   RunnerSettings settings;
   settings.workers = read_workers(std::filesystem::path(TBD_BINARY_DIR) / "workers.json");
+  const auto place = [](const WorkerEntry& entry) {  // a framework that is not ours comes last
+    const KnownFramework* known = find_framework(entry.framework);
+    return known ? known - known_frameworks().data() : std::ssize(known_frameworks());
+  };
+  std::ranges::stable_sort(settings.workers, {}, place);
   settings.environment = {{"PATH", "/usr/bin:/bin"}};
   settings.cache = cache;
+  return settings;
+}
+
+// Leaves the frameworks that come first, for what the runner does alike with any that runs every network.
+inline RunnerSettings with_first_frameworks(RunnerSettings settings) {
+  std::erase_if(settings.workers, [](const WorkerEntry& entry) {
+    const KnownFramework* known = find_framework(entry.framework);
+    return !known || !known->first;
+  });
   return settings;
 }
 

@@ -29,7 +29,7 @@ using ::testing::Key;
 class SelfPlayTrainings : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_ = built_settings(folder_.path() / "cache");
+    settings_ = with_first_frameworks(built_settings(folder_.path() / "cache"));
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
   }
   Workload minigo(const WorkerEntry& entry, int64_t batch = 16) const {

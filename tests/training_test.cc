@@ -41,7 +41,7 @@ void write_split(const fs::path& root, const std::string& split, int64_t first, 
 class Trainings : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_ = built_settings(folder_.path() / "cache");
+    settings_ = with_first_frameworks(built_settings(folder_.path() / "cache"));
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
     write_split(data(), "train2017", 1, 6);
     write_split(data(), "val2017", 100, 3);
@@ -163,7 +163,7 @@ constexpr int64_t kLongStretch = 1000;
 class LongStretches : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_ = built_settings(folder_.path() / "cache");
+    settings_ = with_first_frameworks(built_settings(folder_.path() / "cache"));
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
     for (const std::string split : {"train", "val"})
       for (int label = 0; label < 10; ++label)
