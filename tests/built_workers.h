@@ -34,6 +34,12 @@ inline RunnerSettings with_first_frameworks(RunnerSettings settings) {
   return settings;
 }
 
+// Whether the worker can measure all of these.
+inline bool offers(const WorkerEntry& entry, const std::vector<Pass>& passes, const RunnerSettings& settings) {
+  const std::vector<Pass> offered = capabilities(entry, settings).passes;
+  return std::ranges::all_of(passes, [&](const Pass& pass) { return std::ranges::count(offered, pass) > 0; });
+}
+
 // Why no two workers of the framework can train here; empty where they can.
 inline std::string no_two_workers(const RunnerSettings& settings, const std::string& framework = "pytorch") {
   if (std::ranges::none_of(settings.workers, [&](const WorkerEntry& entry) { return entry.key == framework; }))

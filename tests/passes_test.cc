@@ -24,15 +24,11 @@ class Passes : public ::testing::Test {
     settings_ = built_settings(folder_.path() / "cache");
     if (settings_.workers.empty()) GTEST_SKIP() << "no worker is built";
   }
-  bool offers(const WorkerEntry& entry, const std::vector<Pass>& passes) const {
-    const std::vector<Pass> offered = capabilities(entry, settings_).passes;
-    return std::ranges::all_of(passes, [&](const Pass& pass) { return std::ranges::count(offered, pass) > 0; });
-  }
   // A record for each worker that offers these.
   std::vector<Record> measured(const std::vector<Pass>& passes) {
     std::vector<Workload> cells;
     for (const WorkerEntry& entry : settings_.workers)
-      if (offers(entry, passes))
+      if (offers(entry, passes, settings_))
         cells.push_back({.model = "resnet50", .config = "tiny", .framework = entry.key, .batch = 4});
     std::vector<Record> records;
     const RunOptions options{.effort = Effort::smoke, .out = folder_.path() / "out", .passes = passes, .peaks = false};
