@@ -103,7 +103,8 @@ class Ab final : public Command {
   std::vector<Workload> both_sides(Context& context, const RunnerSettings& settings) const {
     std::vector<Workload> base = tbd::cells(with_launched_workers(cells_.set(), settings));
     if (base.size() != 1) fail(ErrorKind::usage, "ab takes one workload, got ", base.size());
-    std::vector<Workload> sides = with_devices({side_of(base[0], a_, "--a"), side_of(base[0], b_, "--b")}, settings);
+    std::vector<Workload> sides = {side_of(base[0], a_, "--a"), side_of(base[0], b_, "--b")};
+    for (Workload& side : sides) side = with_devices({side}, settings).front();  // of two alike together it keeps one
     if (sides[0] == sides[1]) ++sides[1].seed;  // one record each; what is timed does not depend on it
     find_data(context, sides);
     require_classes_fit(sides);
