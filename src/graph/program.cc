@@ -77,4 +77,18 @@ std::vector<StepInput> step_inputs(const Program& program) {
   return out;
 }
 
+std::vector<std::string> convolution_weights(const Program& program) {
+  std::set<std::string> out;
+  for (const Phase& phase : program.phases) {
+    std::map<std::string, std::string> cast_of;
+    for (const Node& node : phase.nodes) {
+      if (std::holds_alternative<Cast>(node.op)) cast_of[node.name] = node.inputs.at(0);
+      if (!std::holds_alternative<Conv2d>(node.op) && !std::holds_alternative<ConvTranspose2d>(node.op)) continue;
+      const auto cast = cast_of.find(node.inputs.at(1));
+      out.insert(cast == cast_of.end() ? node.inputs.at(1) : cast->second);
+    }
+  }
+  return {out.begin(), out.end()};
+}
+
 }  // namespace tbd

@@ -169,5 +169,7 @@ std::string input_name(const Program& program, const StepEntry& entry, int64_t r
 std::vector<std::string> node_names(const Program& program);
 // By the name of a parameter, buffer or input: the number in node_names of the first node that reads it.
 std::map<std::string, int32_t> first_readers(const Program& program);
+// Names of parameters that some convolution takes as its weight, itself or cast; sorted.
+std::vector<std::string> convolution_weights(const Program& program);
 
 }  // namespace tbd

@@ -259,5 +259,19 @@ TEST(LeastBatch, IsOneWhereAChannelHasSeveralValues) { EXPECT_EQ(least_batch(nor
 
 TEST(LeastBatch, IsTwoWhereAMapIsOneCell) { EXPECT_EQ(least_batch(normalising(1), {}), 2); }
 
+// In half precision a convolution reads a cast of its weight; a linear layer's weight is none of them.
+TEST(ConvolutionWeights, AreFoundThroughTheirCasts) {
+  Program program;
+  program.parameters = {{"conv.weight", {4, 3, 1, 1}, DType::f32, {}}, {"head.weight", {2, 4}, DType::f32, {}}};
+  Phase phase = {.name = "train"};
+  phase.nodes = {{"low", Cast{DType::bf16}, {"conv.weight"}},
+                 {"conv", Conv2d{.out = 4, .kernel = {1, 1}}, {"image", "low"}},
+                 {"head", Linear{.out = 2, .bias = false}, {"conv", "head.weight"}}};
+  program.phases = {phase};
+  EXPECT_EQ(convolution_weights(program), std::vector<std::string>{"conv.weight"});
+  program.phases[0].nodes[1].inputs[1] = "conv.weight";
+  EXPECT_EQ(convolution_weights(program), std::vector<std::string>{"conv.weight"});
+}
+
 }  // namespace
 }  // namespace tbd

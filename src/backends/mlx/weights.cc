@@ -3,25 +3,10 @@
 #include <mlx/ops.h>
 #include <mlx/transforms.h>
 
-#include <set>
+#include <algorithm>
 
 namespace tbd::mlx {
 namespace {
-
-// Names of parameters that some convolution takes as its weight, itself or cast.
-std::set<std::string> convolution_weights(const Program& program) {
-  std::set<std::string> out;
-  for (const Phase& phase : program.phases) {
-    std::map<std::string, std::string> cast_of;
-    for (const Node& node : phase.nodes) {
-      if (std::holds_alternative<Cast>(node.op)) cast_of[node.name] = node.inputs.at(0);
-      if (!std::holds_alternative<Conv2d>(node.op) && !std::holds_alternative<ConvTranspose2d>(node.op)) continue;
-      const auto cast = cast_of.find(node.inputs.at(1));
-      out.insert(cast == cast_of.end() ? node.inputs.at(1) : cast->second);
-    }
-  }
-  return out;
-}
 
 Held fresh(const Parameter& spec, Layout layout) {
   return {zeros(spec.dtype, physical_shape(spec.shape, layout)), layout, spec.dtype};
@@ -30,9 +15,9 @@ Held fresh(const Parameter& spec, Layout layout) {
 }  // namespace
 
 Weights::Weights(const Program& program) {
-  const std::set<std::string> convolutions = convolution_weights(program);
+  const std::vector<std::string> convolutions = convolution_weights(program);
   for (const Parameter& spec : program.parameters) {
-    const Layout layout = convolutions.contains(spec.name) ? Layout::channels_last : Layout::row;
+    const Layout layout = std::ranges::count(convolutions, spec.name) > 0 ? Layout::channels_last : Layout::row;
     tensors_[cat(kParameterPrefix, spec.name)] = fresh(spec, layout);
   }
   for (const Parameter& spec : program.buffers) tensors_[cat(kBufferPrefix, spec.name)] = fresh(spec, Layout::row);

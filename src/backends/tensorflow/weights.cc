@@ -1,25 +1,10 @@
 #include "backends/tensorflow/weights.h"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 namespace tbd::tensorflow {
 namespace {
-
-// Names of parameters that some convolution takes as its weight, itself or cast.
-std::set<std::string> convolution_weights(const Program& program) {
-  std::set<std::string> out;
-  for (const Phase& phase : program.phases) {
-    std::map<std::string, std::string> cast_of;
-    for (const Node& node : phase.nodes) {
-      if (std::holds_alternative<Cast>(node.op)) cast_of[node.name] = node.inputs.at(0);
-      if (!std::holds_alternative<Conv2d>(node.op) && !std::holds_alternative<ConvTranspose2d>(node.op)) continue;
-      const auto cast = cast_of.find(node.inputs.at(1));
-      out.insert(cast == cast_of.end() ? node.inputs.at(1) : cast->second);
-    }
-  }
-  return out;
-}
 
 HostTensor scaled(HostTensor tensor, double factor) {
   if (factor == 1) return tensor;
@@ -31,9 +16,9 @@ HostTensor scaled(HostTensor tensor, double factor) {
 }  // namespace
 
 Weights::Weights(const Program& program, TfGraph& graph) : graph_(graph) {
-  const std::set<std::string> convolutions = convolution_weights(program);
+  const std::vector<std::string> convolutions = convolution_weights(program);
   for (const Parameter& spec : program.parameters) {
-    const Layout layout = convolutions.contains(spec.name) ? Layout::hwio : Layout::row;
+    const Layout layout = std::ranges::count(convolutions, spec.name) > 0 ? Layout::hwio : Layout::row;
     const std::string name = cat(kParameterPrefix, spec.name);
     tensors_[name] = declare(name, {{}, layout, spec.shape, spec.dtype});
   }
