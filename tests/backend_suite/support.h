@@ -93,6 +93,17 @@ inline std::unique_ptr<Session> ready(const Program& program, const SessionSetup
   return session;
 }
 
+// With these values of parameters, buffers and inputs, of a batch of 1.
+inline std::unique_ptr<Session> session_with(const Program& program, const TensorMap& values) {
+  auto session = loaded(program, {.batch = 1});
+  TensorMap weights, inputs;
+  for (const auto& [name, tensor] : values)
+    (name.starts_with("param/") || name.starts_with("buffer/") ? weights : inputs)[name] = tensor;
+  session->write(weights);
+  session->stage(with_norms(program, inputs, 1));
+  return session;
+}
+
 inline StepRequest at_step(int64_t number, std::optional<double> lr = {}, std::optional<std::string> phase = {}) {
   return {.number = number, .schedule_step = number, .lr = lr, .only_phase = std::move(phase)};
 }

@@ -2,39 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backend_suite/op_gradients.h"
 #include "backends/mxnet/test_support.h"
-#include "op_cases.h"
 
 namespace tbd::mxnet {
 namespace {
-
-// The map's entries that are weights, or those that are inputs.
-TensorMap part_of(const TensorMap& values, bool weights) {
-  TensorMap out;
-  for (const auto& [name, tensor] : values)
-    if ((name.starts_with("param/") || name.starts_with("buffer/")) == weights) out[name] = tensor;
-  return out;
-}
-
-std::unique_ptr<Session> session_with(const Program& program, const TensorMap& values) {
-  auto session = loaded(program, {.batch = 1});
-  session->write(part_of(values, true));
-  session->stage(with_norms(program, part_of(values, false), 1));
-  return session;
-}
 
 void check_gradients(const OpCase& c) {
   const Program program = op_program({&c, 1}, Precision::kFp64);
   auto session = session_with(program, op_values({&c, 1}, Precision::kFp64, DType::f64));
   expect_gradients(*session, program, c.name);
-}
-
-// Those whose casts MXNet has kernels for, and whose first gradients can be written out.
-std::vector<OpCase> cases_that_run(const std::string& kind) {
-  std::vector<OpCase> out;
-  for (const OpCase& c : op_cases(kind))
-    if (runs(op_program({&c, 1}, Precision::kFp32))) out.push_back(c);
-  return out;
 }
 
 class OpOnMxnet : public testing::TestWithParam<std::string> {};

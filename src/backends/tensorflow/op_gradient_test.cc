@@ -1,44 +1,16 @@
-// Every op's gradient against central differences in double, through the real session: each operand is a parameter.
+// Gradients of every op, of second order, and of ops that the registry lacks.
 #include <algorithm>
-#include <set>
 
+#include "backend_suite/op_gradients.h"
 #include "backends/tensorflow/gradient_registry.h"
 #include "backends/tensorflow/test_support.h"
-#include "op_cases.h"
 
 namespace tbd::tensorflow {
 namespace {
 
-// Loaded with the values of a program's parameters, buffers and inputs.
-std::unique_ptr<Session> with_values(const Program& program, const TensorMap& values) {
-  auto session = loaded(program, {.batch = 1});
-  TensorMap weights, inputs;
-  for (const auto& [name, tensor] : values)
-    (name.starts_with("param/") || name.starts_with("buffer/") ? weights : inputs)[name] = tensor;
-  session->write(weights);
-  session->stage(with_norms(program, inputs, 1));
-  return session;
-}
-
-const std::set<std::string> kHasNoGradient = {"stop_gradient", "host_call",      "equals",
-                                              "sinusoid",      "strided_length", "greater"};
-
 class OpGradient : public testing::TestWithParam<std::string> {};
 
-TEST_P(OpGradient, IsTheLimitOfCentralDifferences) {
-  const std::vector<OpCase> cases = op_cases(GetParam());
-  const Program program = op_program(cases, Precision::kFp64);
-  const TensorMap values = op_values(cases, Precision::kFp64, DType::f64);
-  const bool rounds = GetParam() == "cast";  // through fp32
-  expect_gradients(*with_values(program, values), program.phases[0], rounds ? 1e-2 : 1e-5, rounds ? 1e-3 : 1e-6);
-}
-
-std::vector<std::string> differentiable_kinds() {
-  std::vector<std::string> out;
-  for (const std::string& kind : all_kinds())
-    if (!kHasNoGradient.contains(kind)) out.push_back(kind);
-  return out;
-}
+TEST_P(OpGradient, IsTheLimitOfCentralDifferences) { expect_central_differences(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(All, OpGradient, testing::ValuesIn(differentiable_kinds()),
                          [](const auto& info) { return info.param; });
 
@@ -93,7 +65,7 @@ TEST(InputGradientOp, IsDifferentiableThroughEveryLayer) {
     for (const Parameter& p : program.parameters)
       values["param/" + p.name] = random_tensor(p.name, p.shape, DType::f64);
     values["weights"] = random_tensor("weights", {2, 2, 4, 4}, DType::f64);
-    expect_gradients(*with_values(program, values), program.phases[0]);
+    expect_gradients(*session_with(program, values), program.phases[0]);
   }
 }
 
@@ -124,14 +96,14 @@ Program of_nodes(std::vector<Node> nodes, int64_t size, double norm = 1) {
 TEST(StopGradientOp, LetsNoGradientThrough) {
   const Program program =
       of_nodes({{"stopped", StopGradient{}, {"x"}}, {"y", Binary{Binary::Function::mul}, {"stopped", "x"}}}, 3);
-  auto session = with_values(program, {{"param/x", doubles({3}, {1, 2, 3})}});
+  auto session = session_with(program, {{"param/x", doubles({3}, {1, 2, 3})}});
   EXPECT_DOUBLE_EQ(session->step(at_step(1, 0.0)).loss, 1 + 4 + 9);
   EXPECT_THAT(as_doubles(session->read({"grad/"}).at("grad/x")), testing::ElementsAre(1, 2, 3));
 }
 
 TEST(Unreached, ParametersHaveGradientZero) {
   const Program program = of_nodes({{"stopped", StopGradient{}, {"x"}}}, 3);
-  auto session = with_values(program, {{"param/x", doubles({3}, {1, 2, 3})}});
+  auto session = session_with(program, {{"param/x", doubles({3}, {1, 2, 3})}});
   session->step(at_step(1, 0.5));
   EXPECT_THAT(as_doubles(session->read({"grad/"}).at("grad/x")), testing::ElementsAre(0, 0, 0));
   EXPECT_THAT(as_doubles(session->read({"param/"}).at("param/x")), testing::ElementsAre(1, 2, 3));
@@ -140,7 +112,7 @@ TEST(Unreached, ParametersHaveGradientZero) {
 TEST(DropoutOp, DrawsAnewInFrameworkModeAndScalesWhatItKeeps) {
   Program program = of_nodes({{"y", Dropout{0.25}, {"x"}}}, 1000);
   program.phases[0].outputs = {{"y", "y"}};
-  auto session = with_values(program, {{"param/x", doubles({1000}, Vector(1000, 3.0))}});
+  auto session = session_with(program, {{"param/x", doubles({1000}, Vector(1000, 3.0))}});
   Vector last;
   for (int64_t step = 1; step <= 2; ++step) {
     session->step(at_step(step, 0.0));
