@@ -1,14 +1,12 @@
 // Dense arrays of CNTK with the program's shapes and types. CNTK has no integers: they are kept as floats, exact up to
 // 2^24 in single precision, which token ids, labels and lengths stay below.
 #pragma once
-#include <exception>
-#include <new>
 #include <span>
 #include <string>
 
 #include "backends/cntk/abi.h"
-#include "base/error.h"
 #include "base/tensor.h"
+#include "worker/translated.h"
 
 namespace tbd::cntk {
 
@@ -18,15 +16,7 @@ Error error_of(const std::exception& e);
 // Runs what calls CNTK: its exceptions become Error with its own sentence.
 template <class Work>
 auto guarded(Work&& work) {
-  try {
-    return work();
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& e) {
-    throw error_of(e);
-  }
+  return translated(work, [](const std::exception& e) { throw error_of(e); });
 }
 
 // Extents as CNTK orders them: backwards.
