@@ -23,6 +23,11 @@ void require_way(const World& world) {
 
 }  // namespace
 
+void require_one_op_at_once(const LoadOptions& options, std::string_view framework) {
+  if (options.interop > 1)
+    fail(ErrorKind::unsupported, "interop ", options.interop, ": ", framework, "'s ops run one after the other");
+}
+
 void ProgramSession::load(const Program& program, const LoadOptions& options) {
   require(bound_.empty(), "a session loads one program");
   require(options.interop >= 1, "ops that run at once must be at least 1, got ", options.interop);

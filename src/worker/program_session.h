@@ -13,6 +13,9 @@
 
 namespace tbd {
 
+// Of back-ends that run one op after another: throws Error(unsupported) where several at once are asked for.
+void require_one_op_at_once(const LoadOptions& options, std::string_view framework);
+
 class ProgramSession : public Session {
  public:
   void load(const Program& program, const LoadOptions& options) override;

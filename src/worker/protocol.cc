@@ -48,7 +48,7 @@ void fields(M& m, auto visit) {
   visit("precision", m.precision);
   visit("dropout", m.dropout);
   visit("threads", m.threads);
-  visit("interop", m.interop);
+  visit("interop", codec::Later{m.interop});
   visit("seed", m.seed);
   visit("capture", m.capture);
   visit("pass", m.pass);

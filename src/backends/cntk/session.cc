@@ -27,8 +27,7 @@ void CntkSession::load(const Program& program, const LoadOptions& options) {
     fail(ErrorKind::unsupported, "device '", options.device, "': this cntk runs on the CPU alone");
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': cntk runs in nchw");
-  if (options.interop > 1)
-    fail(ErrorKind::unsupported, "interop ", options.interop, ": cntk's ops run one after the other");
+  require_one_op_at_once(options, "cntk");
   if (options.trace) fail(ErrorKind::unsupported, "pass trace: cntk tells averages of nodes, no instants");
   if (options.ledger) fail(ErrorKind::unsupported, "pass memory: cntk tells of no allocation");
   for (const NodeSupport& node : check_nodes(program))

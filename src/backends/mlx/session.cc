@@ -20,8 +20,7 @@ void MlxSession::load(const Program& program, const LoadOptions& options) {
     fail(ErrorKind::unsupported, "device '", options.device, "': this build of mlx runs on the CPU");
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mlx runs in nhwc");
-  if (options.interop > 1)
-    fail(ErrorKind::unsupported, "interop ", options.interop, ": mlx's ops run one after the other");
+  require_one_op_at_once(options, "mlx");
   if (options.trace) fail(ErrorKind::unsupported, "mlx tells of no op when it runs: pass trace would see whole steps");
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)

@@ -154,8 +154,7 @@ Store& TorchSession::open(const Program& program, const LoadOptions& options) {
   count_memory();
   if (options.ledger && device_.is_cuda()) watch_device();
   watch_memory(options.ledger, device_);
-  if (options.interop > 1)
-    fail(ErrorKind::unsupported, "interop ", options.interop, ": pytorch's ops run one after the other");
+  require_one_op_at_once(options, "pytorch");
   use_one_interop_thread();
   at::set_num_threads(static_cast<int>(options.threads));
   choose_cuda_math(options.tf32);
