@@ -14,7 +14,7 @@ namespace {
 struct Remedy {
   std::string_view axis, value;            // no value: of all that the workload gives rise to
   std::string_view frameworks;             // for these alone; empty: for all
-  double removes;                          // of that loss, as far as has been seen: says what is tried first, no more
+  double removes;                          // of that loss, at a guess: decides what is tried first and nothing else
   std::array<std::string_view, 4> causes;  // parts of the loss bar
   std::string_view own;                    // {}: its value
   bool gated = false;
@@ -96,20 +96,13 @@ bool is_of(const Remedy& remedy, const std::string& framework) {
 
 bool is_allowed(const Offer& offer, std::string_view name) { return std::ranges::count(offer.allowed, name) > 0; }
 
-// A quarter, half, twice as many; never more than there are cores.
-std::vector<std::string> other_threads(const Workload& measured, const Offer& offer) {
+// Those from 1 to the number of cores that each worker has.
+std::vector<std::string> within_cores(std::initializer_list<int64_t> counts, const Workload& measured,
+                                      const Offer& offer) {
   std::vector<std::string> out;
   const int64_t cores = offer.cores / std::max<int64_t>(1, measured.workers);
-  for (const int64_t threads : {measured.threads / 2, measured.threads * 2, measured.threads / 4})
-    if (threads >= 1 && threads <= cores) out.push_back(cat(threads));
-  return out;
-}
-
-// Half and twice as many ops at once; never more than there are cores.
-std::vector<std::string> other_interop(const Workload& measured, const Offer& offer) {
-  std::vector<std::string> out;
-  for (const int64_t ops : {2 * measured.interop, measured.interop / 2})
-    if (ops >= 1 && ops <= offer.cores) out.push_back(cat(ops));
+  for (const int64_t count : counts)
+    if (count >= 1 && count <= cores) out.push_back(cat(count));
   return out;
 }
 
@@ -124,8 +117,10 @@ std::vector<std::string> values_of(const Remedy& remedy, const Workload& measure
   if (remedy.axis == "layout") return offered(offer.layouts);
   if (remedy.axis == "precision")
     return is_allowed(offer, value) ? offered(offer.precisions) : std::vector<std::string>();
-  if (remedy.axis == "threads") return other_threads(measured, offer);
-  if (remedy.axis == "interop") return other_interop(measured, offer);
+  if (const int64_t threads = measured.threads; remedy.axis == "threads")
+    return within_cores({threads / 2, threads * 2, threads / 4}, measured, offer);
+  if (const int64_t ops = measured.interop; remedy.axis == "interop")
+    return within_cores({ops * 2, ops / 2}, measured, offer);
   if (remedy.axis == "prefetch") {
     if (measured.input_mode != InputMode::kPipeline) return {};
     return {cat(2 * measured.prefetch), cat(4 * measured.prefetch)};

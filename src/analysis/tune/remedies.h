@@ -33,15 +33,15 @@ struct Candidate {
   std::string own;          // gives the same in a program of one's own; empty: tbd only
   std::string cause;        // the largest lost time that it fits; empty: it fits none that was seen
   double share = 0;         // of it
-  double promise = 0;       // of a step, by what such remedies have removed elsewhere: what is tried first
+  double promise = 0;       // how much of a step it may save, at a guess: decides what is tried first
 
   std::string name() const;   // "mode=eager-onednn"
   std::string words() const;  // "mode eager-onednn"
   void apply(Workload& workload) const;
 };
 
-// Candidates for a workload, the most promising first. `measured` is the workload as it ran: a value
-// that it has is none.
+// Candidates for a workload, the most promising first. `measured` is the workload as it ran: a value that it has is
+// none.
 std::vector<Candidate> candidates(const Workload& measured, const Offer& offer, std::span<const LostShare> lost);
 
 // Whether some remedy fits this part of the loss bar.
