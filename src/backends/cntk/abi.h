@@ -1,7 +1,7 @@
 // The part of CNTK 2.7's C++ interface that this back-end calls, declared from the names that its libraries export
 // (`nm -DC`); the wheel has no headers. The linker checks the names. Sizes and the order of virtual functions were read
-// from constructors, copies and vtables; abi_check.h tries them before anything else runs. Only api.cc and the
-// lowerings see this header.
+// from constructors, copies and vtables; abi_check.h tries them before anything else runs. This
+// back-end alone sees the header.
 //
 // Shapes are column-major: the axes of a row-major tensor backwards. Objects are made and freed by their own exported
 // constructors and destructors, in memory that is larger than they are.
@@ -163,13 +163,11 @@ class CompositeFunction {
   std::shared_ptr<BackPropState> Forward(const Values& arguments, Values& outputs, const DeviceDescriptor& device,
                                          const Variables& roots, const Variables& without_gradient);
   void Backward(const std::shared_ptr<BackPropState>& state, const Values& roots, Values& gradients);
-  void PrintNodeTiming();
 };
 
 void SetMaxNumCPUThreads(size_t threads);
 namespace Internal {
 void SetFixedRandomSeed(size_t seed);
-void EnableNodeTiming();
 }  // namespace Internal
 
 Variable InputVariable(const NDShape& shape, bool is_sparse, DataType type, bool needs_gradient,

@@ -3,7 +3,7 @@
 
 namespace tbd::cntk {
 
-inline constexpr const char* kVersion = "2.7.post2";
+inline constexpr const char* kVersion = TBD_CNTK_VERSION;  // that cmake/FindTbdCntk.cmake accepts
 
 // Builds a network of two parameters, takes its gradients, and compares them with what they must be. Throws
 // Error(unsupported) where they differ.

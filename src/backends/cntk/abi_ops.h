@@ -7,13 +7,12 @@ namespace CNTK {
 // clang-format off
 #define TBD_CNTK_UNARY(Op) FunctionPtr Op(const Variable& x, const std::wstring& name);
 TBD_CNTK_UNARY(Abs) TBD_CNTK_UNARY(Exp) TBD_CNTK_UNARY(Floor) TBD_CNTK_UNARY(Log) TBD_CNTK_UNARY(Negate) TBD_CNTK_UNARY(ReLU)
-TBD_CNTK_UNARY(Sigmoid) TBD_CNTK_UNARY(Softplus) TBD_CNTK_UNARY(Sqrt) TBD_CNTK_UNARY(Square) TBD_CNTK_UNARY(StopGradient)
-TBD_CNTK_UNARY(Tanh) TBD_CNTK_UNARY(ToBatch) TBD_CNTK_UNARY(UnpackBatch) TBD_CNTK_UNARY(Alias) TBD_CNTK_UNARY(Reciprocal)
+TBD_CNTK_UNARY(Sigmoid) TBD_CNTK_UNARY(Sqrt) TBD_CNTK_UNARY(Square) TBD_CNTK_UNARY(StopGradient)
+TBD_CNTK_UNARY(Tanh) TBD_CNTK_UNARY(ToBatch) TBD_CNTK_UNARY(UnpackBatch) TBD_CNTK_UNARY(Alias)
 #undef TBD_CNTK_UNARY
 #define TBD_CNTK_BINARY(Op) FunctionPtr Op(const Variable& a, const Variable& b, const std::wstring& name);
 TBD_CNTK_BINARY(Plus) TBD_CNTK_BINARY(Minus) TBD_CNTK_BINARY(ElementTimes) TBD_CNTK_BINARY(ElementDivide) TBD_CNTK_BINARY(Equal)
-TBD_CNTK_BINARY(Greater) TBD_CNTK_BINARY(Less) TBD_CNTK_BINARY(NotEqual) TBD_CNTK_BINARY(GatherOp) TBD_CNTK_BINARY(ElementMax)
-TBD_CNTK_BINARY(ElementMin)
+TBD_CNTK_BINARY(Greater) TBD_CNTK_BINARY(NotEqual) TBD_CNTK_BINARY(GatherOp)
 #undef TBD_CNTK_BINARY
     // clang-format on
 
