@@ -30,7 +30,7 @@ SEEN_BY = {
     "tensorflow/cc/framework/grad_op_registry.h": (2, 0),
     "regex": (1, 0),
     "sstream": (3, 12),
-    "filesystem": (342, 140),
+    "filesystem": (343, 141),
     "graph/op.h": (135, 48),
 }
 OF_EVERY_BACKEND = ("nlohmann/json_fwd.hpp", "filesystem", "graph/op.h")

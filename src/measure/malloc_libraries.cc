@@ -1,6 +1,7 @@
 #include "measure/malloc_libraries.h"
 
 #include <link.h>
+#include <malloc.h>
 
 #include <string_view>
 
@@ -21,6 +22,11 @@ std::vector<std::string> malloc_libraries() {
       },
       &names);
   return names;
+}
+
+int64_t c_heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
 }
 
 }  // namespace tbd

@@ -67,6 +67,7 @@ class NamedTensors : public Store {
     return found != tensors_.end() ? found->second : tensors_[full] = zeros_like(full, weight(name));
   }
   Tensor& average(const std::string& name) { return slot(name, kAverageSlot); }
+  const Tensor& at(const std::string& full_name) const { return tensors_.at(full_name); }
 
   std::vector<std::string> names() const final {
     std::vector<std::string> out;

@@ -9,6 +9,16 @@
 #include "backends/mlx/identity.h"
 
 namespace tbd::mlx {
+namespace {
+
+constexpr const char* kMemoryNote =
+    "Weights, optimizer state, averages, running statistics and inputs are arrays of the back-end and exact. Feature "
+    "maps, gradients, workspace and temporaries are one class, planned: MLX evaluates forward, backward and update at "
+    "once and tells of no allocation. They are one block for each step, from its begin to its end: MLX's peak of bytes "
+    "in use less what is owned. Not told are blocks that MLX has got back and keeps, and what its BLAS and the process "
+    "take.";
+
+}  // namespace
 
 MlxSession::MlxSession() { mx::set_default_device(mx::Device::cpu); }
 
@@ -27,8 +37,8 @@ void MlxSession::load(const Program& program, const LoadOptions& options) {
       fail(ErrorKind::unsupported, node.kind, " '", node.node, "': ", node.detail);
   guarded([&] { ProgramSession::load(program, options); });
   if (!options.ledger) return;
-  watch_.emplace(*options.ledger);
-  watch_->owns(*weights_);
+  planned_.emplace(*options.ledger, kMemoryNote);
+  for (const std::string& name : weights_->names()) planned_->owns(name, weights_->at(name).data->nbytes());
 }
 
 Store& MlxSession::open(const Program& program, const LoadOptions& options) {
@@ -53,13 +63,17 @@ TensorMap MlxSession::read(const std::vector<std::string>& prefixes) {
 void MlxSession::stage(const TensorMap& batch) {
   context_->inputs.clear();
   guarded([&] { ProgramSession::stage(batch); });
-  if (watch_) watch_->stages(context_->inputs);
+  if (!planned_) return;
+  for (const auto& [name, value] : context_->inputs) planned_->stages(name, value.nbytes());
 }
 
 StepReport MlxSession::run_step(const StepRequest& request) {
-  if (watch_) watch_->begin_step(request.number);
+  if (planned_) {
+    planned_->begin_step(request.number);
+    mx::reset_peak_memory();
+  }
   const StepReport report = guarded([&] { return ProgramSession::run_step(request); });
-  if (watch_) watch_->end_step();
+  if (planned_) planned_->end_step(static_cast<int64_t>(mx::get_peak_memory()));
   return report;
 }
 

@@ -1,7 +1,7 @@
 // The MLX session: arrays that are computed when a step is evaluated, one program, the CPU (worker/session.h).
 #pragma once
-#include "backends/mlx/memory_pass.h"
 #include "backends/mlx/phase.h"
+#include "worker/planned_memory.h"
 #include "worker/program_session.h"
 
 namespace tbd::mlx {
@@ -27,7 +27,7 @@ class MlxSession final : public ProgramSession {
 
   std::optional<Weights> weights_;
   std::optional<SessionContext> context_;
-  std::optional<MemoryWatch> watch_;  // of pass memory
+  std::optional<PlannedMemory> planned_;  // of pass memory
   std::vector<std::unique_ptr<PhaseRunner>> phases_;
 };
 

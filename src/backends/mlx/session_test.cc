@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backend_suite/planned_memory.h"
 #include "backend_suite/support.h"
 #include "toy_programs.h"
 
@@ -36,6 +37,10 @@ TEST(MemoryOnMlx, IsCounted) {
   const SessionMemory memory = session->memory();
   EXPECT_GT(memory.live_bytes.value(), 20 * 32 * 32 * 4);
   EXPECT_GE(memory.peak_bytes.value(), memory.live_bytes.value());
+}
+
+TEST(MemoryPassOnMlx, TellsStateByRoleAndTheRestAsOneBlockAStep) {
+  expect_state_by_role_and_the_rest_as_one_block_a_step();
 }
 
 // A run draws anew, and the same seed the same again.

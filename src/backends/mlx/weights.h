@@ -19,8 +19,6 @@ class Weights final : public NamedTensors<Held> {
  public:
   explicit Weights(const Program& program);  // all zero; weights of convolutions lie channels last
 
-  const Held& held(const std::string& name) const { return tensors_.at(name); }
-
   void write(const std::string& name, const HostTensor& value) override;
   std::vector<HostTensor> read(std::span<const std::string> names) override;
   void copy(const std::string& from, const std::string& to) override { tensors_.at(to).data = tensors_.at(from).data; }

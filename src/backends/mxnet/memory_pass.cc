@@ -1,14 +1,13 @@
 #include "backends/mxnet/memory_pass.h"
 
-#include <malloc.h>
 #include <cmath>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "backends/mxnet/plan.h"
-#include "base/error.h"
 #include "measure/malloc_libraries.h"
+#include "worker/planned_memory.h"
 
 namespace tbd::mxnet {
 namespace {
@@ -29,15 +28,8 @@ constexpr int64_t kNoticedBytes = 64 << 10;
 
 }  // namespace
 
-int64_t heap_bytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return static_cast<int64_t>(info.uordblks + info.hblkhd);
-}
-
 MemoryWatch::MemoryWatch(MemoryLedger& ledger) : ledger_(ledger) {
-  if (const std::vector<std::string> others = malloc_libraries(); !others.empty())
-    fail(ErrorKind::unsupported, "pass memory of mxnet counts what the C library's heap keeps, and ", others.front(),
-         " has taken its place: measure it with allocator stock or kept");
+  require_c_heap("mxnet");
   ledger_.evidence(MemoryEvidence::plan, kNote);
 }
 
@@ -51,11 +43,11 @@ void MemoryWatch::owns(const Array& array, MemoryClass kind) {
 void MemoryWatch::begin_step(int64_t number) {
   ledger_.begin_step(number);
   ledger_.enter(MemoryPhase::forward);
-  heap_before_ = heap_bytes();
+  heap_before_ = c_heap_bytes();
 }
 
 void MemoryWatch::end_step(const std::vector<const Executor*>& ran) {
-  kept_ += heap_bytes() - heap_before_;
+  kept_ += c_heap_bytes() - heap_before_;
   const auto plan = [this](const void* handle, int64_t bytes) {
     ledger_.allocated(handle, bytes, bytes);
     ledger_.classify(handle, MemoryClass::planned);

@@ -9,9 +9,6 @@
 
 namespace tbd::mxnet {
 
-// What the C library's heap has handed out to all threads and not got back, in bytes.
-int64_t heap_bytes();
-
 class MemoryWatch {
  public:
   // Throws Error(unsupported) where the process has another heap than the C library's.

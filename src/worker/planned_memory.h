@@ -1,0 +1,40 @@
+// Pass memory of a framework that tells of no allocation: who holds which bytes, as far as can be known (evidence
+// `plan`). What the state and the inputs take is exact, by role. All else of a step is one block of the class
+// `planned`, from the step's begin to its end: what was in use at most beyond these.
+#pragma once
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "measure/memory_ledger.h"
+
+namespace tbd {
+
+class PlannedMemory {
+ public:
+  // `note` says what the block holds and what is not told.
+  PlannedMemory(MemoryLedger& ledger, std::string note);
+  PlannedMemory(const PlannedMemory&) = delete;
+  PlannedMemory& operator=(const PlannedMemory&) = delete;
+
+  // A tensor of the state, by its name there (worker/store.h).
+  void owns(const std::string& name, size_t bytes);
+  // An input, by name: told once, since a later batch has the same sizes.
+  void stages(const std::string& name, size_t bytes);
+  void begin_step(int64_t number);
+  // `in_use`: bytes at most during the step, those that were told among them.
+  void end_step(int64_t in_use);
+
+ private:
+  void tell(MemoryLedger::Handle handle, size_t bytes, MemoryClass kind);
+
+  MemoryLedger& ledger_;
+  std::set<std::string> names_;  // that were told; their addresses are the handles
+  int64_t told_ = 0;
+  int64_t begun_ns_ = 0;
+};
+
+// Throws Error(unsupported) where malloc is not the C library's, whose heap the pass counts (c_heap_bytes).
+void require_c_heap(std::string_view framework);
+
+}  // namespace tbd
