@@ -42,6 +42,9 @@ class Array {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   bool is_double() const { return stored_ == CNTK::DataType::kDouble; }
+  size_t bytes() const {
+    return static_cast<size_t>(shape_.elements()) * (is_double() ? sizeof(double) : sizeof(float));
+  }
   void set(const HostTensor& value) const;  // of as many elements, in any type
   HostTensor host() const;
   // CNTK calls constants read-only, whose numbers it moves itself, as those of a norm.

@@ -10,6 +10,7 @@ namespace tbd::cntk {
 SessionIdentity describe_cntk() {
   SessionIdentity out = {.framework = "cntk", .version = kVersion, .modes = {Mode::kGraph}};
   out.devices = {Device::kCpu};
+  out.passes = {Pass::kClean, Pass::kMemory};
   out.precisions = {Precision::kFp64, Precision::kFp32};
   out.layouts = {ImageLayout::kNchw};
   out.build["status"] = "retired upstream";

@@ -3,9 +3,17 @@
 #include "backends/cntk/abi_check.h"
 #include "backends/cntk/gemm.h"
 #include "backends/cntk/identity.h"
+#include "measure/malloc_libraries.h"
 
 namespace tbd::cntk {
 namespace {
+
+constexpr const char* kMemoryNote =
+    "Weights, optimizer state, averages, running statistics and inputs are arrays of the back-end and exact. Feature "
+    "maps, gradients, workspace and temporaries are one class, planned: CNTK shares blocks among them and tells of "
+    "none. They are one block for each step, from its begin to its end: what the C library's heap holds at its end "
+    "more than before the program was loaded, less what is owned. So what an op allocates and releases within a step "
+    "is not seen, and the tables of the network are in.";
 
 // The library's convolutions divide by zero once a process has been given more threads than at first.
 void use_threads(int64_t threads) {
@@ -29,11 +37,15 @@ void CntkSession::load(const Program& program, const LoadOptions& options) {
     fail(ErrorKind::unsupported, "layout '", options.layout, "': cntk runs in nchw");
   require_one_op_at_once(options, "cntk");
   if (options.trace) fail(ErrorKind::unsupported, "pass trace: cntk tells averages of nodes, no instants");
-  if (options.ledger) fail(ErrorKind::unsupported, "pass memory: cntk tells of no allocation");
+  if (options.ledger) require_c_heap("cntk");
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)
       fail(ErrorKind::unsupported, node.kind, " '", node.node, "': ", node.detail);
+  heap_before_ = c_heap_bytes();
   ProgramSession::load(program, options);
+  if (!options.ledger) return;
+  planned_.emplace(*options.ledger, kMemoryNote);
+  for (const std::string& name : weights_->names()) planned_->owns(name, weights_->at(name).bytes());
 }
 
 Store& CntkSession::open(const Program& program, const LoadOptions& options) {
@@ -50,6 +62,19 @@ Store& CntkSession::open(const Program& program, const LoadOptions& options) {
 
 LoweredPhase& CntkSession::lower(const BoundPhase& phase) {
   return *phases_.emplace_back(std::make_unique<PhaseRunner>(phase, *context_));
+}
+
+void CntkSession::stage(const TensorMap& batch) {
+  ProgramSession::stage(batch);
+  if (!planned_) return;
+  for (const auto& [name, array] : context_->inputs) planned_->stages(name, array.bytes());
+}
+
+StepReport CntkSession::run_step(const StepRequest& request) {
+  if (planned_) planned_->begin_step(request.number);
+  StepReport report = ProgramSession::run_step(request);
+  if (planned_) planned_->end_step(c_heap_bytes() - heap_before_);
+  return report;
 }
 
 std::optional<double> CntkSession::gemm_rate(const Precision& precision, double seconds) {
