@@ -1,4 +1,5 @@
-// The gates can fail: every known difference between frameworks is planted, caught, and named.
+// The gates can fail: every known difference between frameworks is planted, caught, and named. It is planted in every
+// framework whose worker starts as soon as PyTorch's: each difference takes several starts.
 #include "mutations.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +14,8 @@
 #include "graph/passes.h"
 #include "models/model.h"
 #include "runner/equivalence/equivalence.h"
+#include "runner/lowerings.h"
+#include "runner/worker_process.h"
 #include "toy_programs.h"
 
 namespace tbd {
@@ -20,33 +23,79 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// Says why a worker cannot run a program.
+class Asked {
+ public:
+  Asked(const WorkerEntry& entry, const RunnerSettings& settings)
+      : settings_(settings), worker_(entry, settings, settings.environment, {}, folder_.path() / "log") {
+    worker_.hello();
+  }
+  ~Asked() { worker_.bye(); }
+  std::string cannot(const Program& program) {  // empty: it can
+    const protocol::Check asked{with_precision(program, Precision::kFp32)};
+    return lowering_from(worker_.ask<protocol::CheckReply>(asked, "checking", settings_.deadlines.load)).reason;
+  }
+
+ private:
+  const RunnerSettings& settings_;
+  TemporaryFolder folder_{"tbd-mutations"};
+  WorkerProcess worker_;
+};
+
 class Mutations : public ::testing::Test {
  protected:
   void SetUp() override {
     settings_ = built_settings();
-    const auto is_pytorch = [](const WorkerEntry& entry) { return entry.framework == "pytorch"; };
-    if (std::ranges::none_of(settings_.workers, is_pytorch)) GTEST_SKIP() << "no pytorch worker is built";
-    const Stepper worker = worker_stepper(*std::ranges::find_if(settings_.workers, is_pytorch), settings_);
-    step_ = [this, worker](const StepJob& job) { return remembered(job, worker); };
+    std::erase_if(settings_.workers, [](const WorkerEntry& entry) {
+      const KnownFramework* known = find_framework(entry.framework);
+      return !known || known->start_seconds > usual_start_seconds(kReference);
+    });
+    if (settings_.workers.empty() || settings_.workers.front().framework != kReference)
+      GTEST_SKIP() << "no " << kReference << " worker is built";
   }
 
+  // Each in every framework that can run the program with it.
   void expect_caught(const Program& program, const std::vector<Mutation>& mutations) {
-    const Equivalence equivalence(program, {.batch = 4}, step_);
-    for (const Mutation& mutation : mutations) {
-      SCOPED_TRACE(mutation.name);
-      const FrameworkVerdict verdict = equivalence.judge({"pytorch", "mutated", mutated(mutation, step_)});
-      EXPECT_EQ(verdict.fault, "");
-      EXPECT_EQ(verdict.passed(), mutation.guilty.empty()) << to_json(verdict).dump(1);
-      if (mutation.guilty.empty() || !verdict.guilty()) continue;
-      EXPECT_THAT(verdict.guilty()->where, HasSubstr(mutation.guilty)) << sentence(*verdict.guilty());
-      for (const Finding& finding : verdict.gates.front().failed)  // no other node is accused
-        EXPECT_THAT(finding.where, HasSubstr(mutation.guilty));
+    const Equivalence equivalence(program, {.batch = 4}, stepper(settings_.workers.front()));
+    for (const WorkerEntry& entry : settings_.workers) {
+      SCOPED_TRACE(entry.framework);
+      Asked asked(entry, settings_);
+      if (!asked.cannot(program).empty()) continue;
+      size_t planted = 0;
+      for (const Mutation& mutation : mutations) {
+        Program changed = program;
+        if (mutation.rewrite) mutation.rewrite(changed);
+        if (!asked.cannot(changed).empty()) continue;
+        ++planted;
+        expect_caught(equivalence, mutation, entry);
+      }
+      EXPECT_GT(2 * planted, mutations.size());
+      RecordProperty(entry.framework, cat(planted, " of ", mutations.size()));
     }
   }
 
+  void expect_caught(const Equivalence& equivalence, const Mutation& mutation, const WorkerEntry& entry) {
+    SCOPED_TRACE(mutation.name);
+    const Stepper step = stepper(entry);
+    Subject subject{entry.framework, "mutated", mutated(mutation, step)};
+    subject.layout = usual_layout(entry.framework);
+    const FrameworkVerdict verdict = equivalence.judge(subject);
+    EXPECT_EQ(verdict.fault, "");
+    EXPECT_EQ(verdict.passed(), mutation.guilty.empty()) << to_json(verdict).dump(1);
+    if (mutation.guilty.empty() || !verdict.guilty()) return;
+    EXPECT_THAT(verdict.guilty()->where, HasSubstr(mutation.guilty)) << sentence(*verdict.guilty());
+    for (const Finding& finding : verdict.gates.front().failed)  // no other node is accused
+      EXPECT_THAT(finding.where, HasSubstr(mutation.guilty));
+  }
+
+  Stepper stepper(const WorkerEntry& entry) {
+    return [this, &entry](const StepJob& job) { return remembered(job, entry); };
+  }
+
   // A mutation that touches results alone needs no launch of its own.
-  std::vector<StepRunResult> remembered(const StepJob& job, const Stepper& worker) {
-    std::string key = cat(to_json(job.program).dump(), job.precision, job.layout, job.threads, job.runs.size());
+  std::vector<StepRunResult> remembered(const StepJob& job, const WorkerEntry& entry) {
+    std::string key =
+        cat(entry.key, to_json(job.program).dump(), job.precision, job.layout, job.threads, job.runs.size());
     for (const StepRun& run : job.runs)
       for (const TensorMap* given : {&run.weights, &run.inputs})
         for (const auto& [name, tensor] : *given)
@@ -55,13 +104,13 @@ class Mutations : public ::testing::Test {
       const std::lock_guard lock(guard_);
       if (const auto found = done_.find(key); found != done_.end()) return found->second;
     }
-    std::vector<StepRunResult> results = worker(job);
+    std::vector<StepRunResult> results = worker_stepper(entry, settings_)(job);
     const std::lock_guard lock(guard_);
     return done_[key] = std::move(results);
   }
 
-  RunnerSettings settings_;
-  Stepper step_;
+  static constexpr const char* kReference = "pytorch";
+  RunnerSettings settings_;  // its first worker is the reference's
   std::mutex guard_;
   std::map<std::string, std::vector<StepRunResult>> done_;
 };
