@@ -91,11 +91,11 @@ struct Seen {
   double estimate = 0;  // mean critic(real) - mean critic(generated)
 };
 
-class AdversarialLearning : public testing::Test {
+class AdversarialLearning : public testing::TestWithParam<Learner> {
  protected:
   void SetUp() override {
-    settings_ = lesson_settings(folder_.path() / "cache");
-    if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
+    const std::string not_here = no_lesson(GetParam(), "wgan_gp", "tiny", settings_);
+    if (!not_here.empty()) GTEST_SKIP() << not_here;
     if (!fs::exists(small_sets() / "crops/.ready")) GTEST_SKIP() << "the set-up made no crops";
     reduce_crops(small_sets() / "crops", crops());
   }
@@ -103,8 +103,13 @@ class AdversarialLearning : public testing::Test {
   Json source(const std::string& split) const { return {{"path", crops().string()}, {"split", split}, {"seed", 1}}; }
 
   LessonWorker pair(uint64_t seed) const {
-    const Workload cell{.model = "wgan_gp", .config = "tiny", .batch = kCropBatch, .threads = 1, .seed = seed};
-    return LessonWorker(cell, *settings_, folder_.path());
+    const Workload cell{.model = "wgan_gp",
+                        .config = "tiny",
+                        .framework = GetParam().framework,
+                        .batch = kCropBatch,
+                        .threads = 1,
+                        .seed = seed};
+    return LessonWorker(cell, settings_, folder_.path());
   }
   Seen seen(LessonWorker& worker) const {
     Seen seen;
@@ -121,11 +126,11 @@ class AdversarialLearning : public testing::Test {
   }
 
   TemporaryFolder folder_{"tbd-adversarial-learning"};
-  std::optional<RunnerSettings> settings_;
+  RunnerSettings settings_ = lesson_settings(folder_.path() / "cache");
 };
 
-TEST_F(AdversarialLearning, BringsColoursAndTheCriticsEstimateNearHeldOutCrops) {
-  for (const uint64_t seed : {1, 2, 3}) {
+TEST_P(AdversarialLearning, BringsColoursAndTheCriticsEstimateNearHeldOutCrops) {
+  for (const uint64_t seed : GetParam().seeds) {
     LessonWorker worker = pair(seed);
     const Seen before = seen(worker);
     worker.mean_loss(source("train"), kCropSteps, kCropRate);
@@ -135,7 +140,8 @@ TEST_F(AdversarialLearning, BringsColoursAndTheCriticsEstimateNearHeldOutCrops) 
   }
 }
 
-TEST_F(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
+TEST_P(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
+  if (!GetParam().shuffled) GTEST_SKIP() << "the other learner shows it";
   constexpr int64_t kCriticSteps = 2;  // of tiny, in a step
   LessonWorker worker = pair(1);
   const Seen before = seen(worker);
@@ -144,6 +150,8 @@ TEST_F(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
   EXPECT_LT(before.distance - after.distance, kNearer);
   EXPECT_GE(after.estimate, kFarEstimate) << "the critic learns all the same";
 }
+INSTANTIATE_TEST_SUITE_P(Frameworks, AdversarialLearning, testing::ValuesIn(learners()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tbd

@@ -31,11 +31,11 @@ int64_t agreements(const HostTensor& a, const HostTensor& b) {
   return count;
 }
 
-class BoardLearning : public testing::Test {
+class BoardLearning : public testing::TestWithParam<Learner> {
  protected:
   void SetUp() override {
-    settings_ = lesson_settings(folder_.path() / "cache");
-    if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
+    const std::string not_here = no_lesson(GetParam(), "minigo", "9", settings_);
+    if (!not_here.empty()) GTEST_SKIP() << not_here;
     if (!fs::exists(games_ / ".ready")) GTEST_SKIP() << "the set-up made no games";
   }
   static Json source(const fs::path& games, const std::string& split) {
@@ -53,10 +53,15 @@ class BoardLearning : public testing::Test {
   }
   // By how much a run on these games raises it. Files lie in a folder of this name.
   double rise(const fs::path& games, uint64_t seed, const std::string& name) const {
-    const Workload cell{.model = "minigo", .config = "9", .batch = kBoardBatch, .threads = 1, .seed = seed};
+    const Workload cell{.model = "minigo",
+                        .config = "9",
+                        .framework = GetParam().framework,
+                        .batch = kBoardBatch,
+                        .threads = 1,
+                        .seed = seed};
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    LessonWorker worker(cell, *settings_, folder);
+    LessonWorker worker(cell, settings_, folder);
     const double before = top_1(worker);
     worker.mean_loss(source(games, "train"), kBoardSteps, kBoardRate);
     return top_1(worker) - before;
@@ -68,19 +73,21 @@ class BoardLearning : public testing::Test {
   }
 
   TemporaryFolder folder_{"tbd-board-learning"};
-  std::optional<RunnerSettings> settings_;
+  RunnerSettings settings_ = lesson_settings(folder_.path() / "cache");
   fs::path games_ = small_sets() / "games";
 };
 
-TEST_F(BoardLearning, RaisesTopOneOnHeldOutPositionsAndNotByGamesPlayedAtRandom) {
-  const fs::path random = folder_.path() / "random";
-  replay_at_random(games_, random);
+TEST_P(BoardLearning, RaisesTopOneOnHeldOutPositionsAndNotByGamesPlayedAtRandom) {
   std::vector<std::future<double>> rises;
-  for (const uint64_t seed : {1, 2, 3}) rises.push_back(lesson(games_, seed, cat("seed-", seed)));
-  std::future<double> control = lesson(random, 1, "control");
+  for (const uint64_t seed : GetParam().seeds) rises.push_back(lesson(games_, seed, cat("seed-", seed)));
+  if (GetParam().shuffled) {
+    const fs::path random = folder_.path() / "random";
+    replay_at_random(games_, random);
+    EXPECT_LT(lesson(random, 1, "control").get(), kBoardAmount) << "games played at random";
+  }
   for (std::future<double>& each : rises) EXPECT_GE(each.get(), kBoardAmount);
-  EXPECT_LT(control.get(), kBoardAmount) << "games played at random";
 }
+INSTANTIATE_TEST_SUITE_P(Frameworks, BoardLearning, testing::ValuesIn(learners()), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tbd

@@ -26,16 +26,18 @@ struct Lesson {
 };
 void PrintTo(const Lesson& lesson, std::ostream* out) { *out << lesson.model << " " << lesson.config; }
 
-class Learning : public testing::TestWithParam<Lesson> {
+class Learning : public testing::TestWithParam<std::tuple<Learner, Lesson>> {
  protected:
   void SetUp() override {
-    settings_ = lesson_settings(folder_.path() / "cache");
-    if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
-    if (!fs::exists(small_sets() / GetParam().set / ".ready")) GTEST_SKIP() << "the set-up made no " << GetParam().set;
+    const std::string not_here = no_lesson(learner(), lesson().model, lesson().config, settings_);
+    if (!not_here.empty()) GTEST_SKIP() << not_here;
+    if (!fs::exists(small_sets() / lesson().set / ".ready")) GTEST_SKIP() << "the set-up made no " << lesson().set;
   }
+  static const Learner& learner() { return std::get<Learner>(GetParam()); }
+  static const Lesson& lesson() { return std::get<Lesson>(GetParam()); }
   // As many classes as the smallest configuration of the image networks knows.
   fs::path set() {
-    if (GetParam().set != "photos") return small_sets() / GetParam().set;
+    if (lesson().set != "photos") return small_sets() / lesson().set;
     const fs::path linked = folder_.path() / "photos";
     if (!fs::exists(linked)) link_classes(small_sets() / "photos", linked, 10);
     return linked;
@@ -43,36 +45,36 @@ class Learning : public testing::TestWithParam<Lesson> {
 
   static Json source(const fs::path& data, const std::string& split) {
     Json source = {{"path", data.string()}, {"split", split}, {"seed", 1}};
-    if (!GetParam().languages.empty()) source["text"] = {{"languages", GetParam().languages}};
+    if (!lesson().languages.empty()) source["text"] = {{"languages", lesson().languages}};
     return source;
   }
 
   // Held-out loss after `steps` of training with this seed.
   double held_out(const fs::path& data, uint64_t seed, int64_t steps) {
-    const Lesson& lesson = GetParam();
-    const Workload cell{.model = lesson.model,
-                        .config = lesson.config,
-                        .batch = lesson.batch,
+    const Workload cell{.model = lesson().model,
+                        .config = lesson().config,
+                        .framework = learner().framework,
+                        .batch = lesson().batch,
                         .dropout = DropoutMode::kOff,
                         .seed = seed};
-    LessonWorker worker(cell, *settings_, folder_.path());
-    if (steps > 0) worker.mean_loss(source(data, "train"), steps, lesson.lr);
-    return worker.mean_loss(source(set(), "val"), lesson.held_out_steps, 0);
+    LessonWorker worker(cell, settings_, folder_.path());
+    if (steps > 0) worker.mean_loss(source(data, "train"), steps, lesson().lr);
+    return worker.mean_loss(source(set(), "val"), lesson().held_out_steps, 0);
   }
 
   TemporaryFolder folder_{"tbd-learning"};
-  std::optional<RunnerSettings> settings_;
+  RunnerSettings settings_ = lesson_settings(folder_.path() / "cache");
 };
 
 TEST_P(Learning, LowersTheLossOnHeldOutSamplesAndNotOnShuffledLabels) {
-  const Lesson& lesson = GetParam();
-  const double guess = std::log(lesson.choices);
-  for (const uint64_t seed : {1, 2, 3}) {
+  const double guess = std::log(lesson().choices);
+  for (const uint64_t seed : learner().seeds) {
     EXPECT_GT(held_out(set(), seed, 0), guess - 0.25) << "nothing is known before training";
-    EXPECT_GE(guess - held_out(set(), seed, lesson.steps), lesson.amount) << "seed " << seed;
+    EXPECT_GE(guess - held_out(set(), seed, lesson().steps), lesson().amount) << "seed " << seed;
   }
-  lesson.shuffle(set(), folder_.path() / "shuffled");
-  EXPECT_LT(guess - held_out(folder_.path() / "shuffled", 1, lesson.steps), lesson.amount) << "shuffled labels";
+  if (!learner().shuffled) return;
+  lesson().shuffle(set(), folder_.path() / "shuffled");
+  EXPECT_LT(guess - held_out(folder_.path() / "shuffled", 1, lesson().steps), lesson().amount) << "shuffled labels";
 }
 
 // Beside each: the worst of the seeds' amounts, and that of shuffled labels, when the bound was set.
@@ -84,8 +86,12 @@ const Lesson kLessons[] = {
     {"bert", "tiny", "prose", {}, 32, 1000, 8, 1e-2, 2 * 128, 1.3, shuffle_letters},                      // 1.56, 0.99
     {"llama", "tiny", "prose", {}, 32, 300, 8, 3e-3, 258, 2.9, shuffle_letters},                          // 3.26, 2.50
 };
-INSTANTIATE_TEST_SUITE_P(Networks, Learning, testing::ValuesIn(kLessons),
-                         [](const auto& info) { return info.param.model + "_" + info.param.config; });
+std::string named(const testing::TestParamInfo<std::tuple<Learner, Lesson>>& info) {
+  const auto& [learner, lesson] = info.param;
+  return cat(learner.framework, "_", lesson.model, "_", lesson.config);
+}
+INSTANTIATE_TEST_SUITE_P(Networks, Learning,
+                         testing::Combine(testing::ValuesIn(learners()), testing::ValuesIn(kLessons)), named);
 
 }  // namespace
 }  // namespace tbd

@@ -8,6 +8,7 @@
 #include "built_workers.h"
 #include "record/safetensors.h"
 #include "runner/data_source.h"
+#include "runner/lowerings.h"
 #include "runner/prepare.h"
 
 namespace tbd {
@@ -19,10 +20,30 @@ fs::path small_sets() {
   return (cache && *cache ? fs::path(cache) : fs::path(home ? home : "/") / ".cache") / "tbd/data";
 }
 
-std::optional<RunnerSettings> lesson_settings(const fs::path& cache) {
-  RunnerSettings settings = built_settings(cache);
-  if (std::ranges::none_of(settings.workers, [](const auto& entry) { return entry.key == "pytorch"; })) return {};
-  return settings;
+void PrintTo(const Learner& learner, std::ostream* out) { *out << learner.framework; }
+
+std::vector<Learner> learners() {
+  std::vector<Learner> out = {{.framework = "pytorch", .seeds = {1, 2, 3}, .shuffled = true}};
+  for (const KnownFramework& known : known_frameworks()) {
+    if (known.first) continue;
+    const bool steps_fast = known.name == "mlx";  // through many small ops
+    out.push_back({.framework = std::string(known.name),
+                   .seeds = {1},
+                   .models = steps_fast ? std::vector<std::string>{"transformer", "wgan_gp"}
+                                        : std::vector<std::string>{"minigo"}});
+  }
+  return out;
+}
+
+RunnerSettings lesson_settings(const fs::path& cache) { return built_settings(cache); }
+
+std::string no_lesson(const Learner& learner, const std::string& model, const std::string& config,
+                      const RunnerSettings& settings) {
+  const auto entry = std::ranges::find(settings.workers, learner.framework, &WorkerEntry::key);
+  if (entry == settings.workers.end()) return cat("no worker of ", learner.framework, " is built");
+  if (!learner.models.empty() && std::ranges::count(learner.models, model) == 0) return "it takes minutes";
+  const LoweringQuestion question{model, config, Precision::kFp32};
+  return lowerings(*entry, std::span(&question, 1), settings).front().reason;
 }
 
 LessonWorker::LessonWorker(const Workload& cell, const RunnerSettings& settings, const fs::path& folder)

@@ -1,7 +1,7 @@
-// A worker of PyTorch that learns on a small real set of the set-up (docs/data.md) and is looked at on held-out
-// samples.
+// A worker that learns on a small real set of the set-up (docs/data.md) and is looked at on held-out samples.
 #pragma once
 #include <filesystem>
+#include <ostream>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -14,6 +14,23 @@ namespace tbd {
 
 // Where the set-up puts its sets; one that is whole has a file .ready.
 std::filesystem::path small_sets();
+
+// Who learns. PyTorch learns each network with three seeds, and not from what was shuffled. The other frameworks that
+// come first are trained to a quality by plans/curves.plan; those that do not learn what they can in a minute or so.
+struct Learner {
+  std::string framework;
+  std::vector<uint64_t> seeds;
+  std::vector<std::string> models = {};  // empty: all
+  bool shuffled = false;                 // a run that must not learn is made, too
+};
+void PrintTo(const Learner& learner, std::ostream* out);
+std::vector<Learner> learners();
+
+// Settings with the workers of this build.
+RunnerSettings lesson_settings(const std::filesystem::path& cache);
+// Why the framework cannot learn this network here; empty where it can.
+std::string no_lesson(const Learner& learner, const std::string& model, const std::string& config,
+                      const RunnerSettings& settings);
 
 // The cell's program on a fresh worker with weights of the cell's seed. Files that it needs lie in `folder`.
 class LessonWorker {
@@ -37,8 +54,5 @@ class LessonWorker {
   Json told_;  // of the source, by a run
   std::unique_ptr<WorkerProcess> worker_;
 };
-
-// Settings with the workers of this build; empty where no worker of PyTorch is among them.
-std::optional<RunnerSettings> lesson_settings(const std::filesystem::path& cache);
 
 }  // namespace tbd

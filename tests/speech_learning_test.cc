@@ -55,11 +55,11 @@ std::vector<std::string> best_paths(const LessonWorker::Seen& seen) {
   return texts;
 }
 
-class SpeechLearning : public testing::Test {
+class SpeechLearning : public testing::TestWithParam<Learner> {
  protected:
   void SetUp() override {
-    settings_ = lesson_settings(folder_.path() / "cache");
-    if (!settings_) GTEST_SKIP() << "no worker of PyTorch is built";
+    const std::string not_here = no_lesson(GetParam(), "deep_speech_2", "small", settings_);
+    if (!not_here.empty()) GTEST_SKIP() << not_here;
     if (!fs::exists(prompts_ / ".ready")) GTEST_SKIP() << "the set-up made no prompts";
   }
   static Json source(const fs::path& prompts, const std::string& split) {
@@ -80,8 +80,13 @@ class SpeechLearning : public testing::Test {
   double rate_after(int64_t steps, const fs::path& prompts, uint64_t seed, const std::string& name) const {
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    const Workload cell{.model = "deep_speech_2", .config = "small", .batch = kSpeechBatch, .threads = 1, .seed = seed};
-    LessonWorker worker(cell, *settings_, folder);
+    const Workload cell{.model = "deep_speech_2",
+                        .config = "small",
+                        .framework = GetParam().framework,
+                        .batch = kSpeechBatch,
+                        .threads = 1,
+                        .seed = seed};
+    LessonWorker worker(cell, settings_, folder);
     if (steps > 0) worker.mean_loss(source(prompts, "train"), steps, kSpeechRate);
     return error_rate(worker);
   }
@@ -91,22 +96,24 @@ class SpeechLearning : public testing::Test {
   }
 
   TemporaryFolder folder_{"tbd-speech-learning"};
-  std::optional<RunnerSettings> settings_;
+  RunnerSettings settings_ = lesson_settings(folder_.path() / "cache");
   fs::path prompts_ = small_sets() / "prompts";
 };
 
-TEST_F(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffledTranscripts) {
-  const fs::path shuffled = folder_.path() / "shuffled";
-  shuffle_transcripts(prompts_, shuffled);
+TEST_P(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffledTranscripts) {
   std::vector<std::future<double>> rates;
-  for (const uint64_t seed : {1, 2, 3}) rates.push_back(lesson(prompts_, seed, cat("seed-", seed)));
-  std::future<double> control = lesson(shuffled, 1, "control");
+  for (const uint64_t seed : GetParam().seeds) rates.push_back(lesson(prompts_, seed, cat("seed-", seed)));
+  if (GetParam().shuffled) {
+    const fs::path shuffled = folder_.path() / "shuffled";
+    shuffle_transcripts(prompts_, shuffled);
+    EXPECT_GT(lesson(shuffled, 1, "control").get(), 1 - kSpeechAmount) << "shuffled transcripts";
+  }
   double sum = 0;
   for (std::future<double>& rate : rates) sum += rate.get();
   EXPECT_LE(sum / static_cast<double>(rates.size()), 1 - kSpeechAmount);
-  EXPECT_GT(control.get(), 1 - kSpeechAmount) << "shuffled transcripts";
   EXPECT_GE(rate_after(0, prompts_, 1, "untrained"), 1) << "nothing is known before training";
 }
+INSTANTIATE_TEST_SUITE_P(Frameworks, SpeechLearning, testing::ValuesIn(learners()), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tbd
