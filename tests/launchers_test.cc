@@ -624,6 +624,14 @@ TEST_F(SshCopies, AreWorkersOfOneProgram) {
   EXPECT_THAT(records()[0].run.workload.repro, HasSubstr(" --hosts 127.0.0.1:2 --ssh 'ssh -p "));
 }
 
+TEST_F(SshCopies, TakeAStepTogether) {
+  command_ = {"step",    "transformer", "--framework", "pytorch", "--workers", "2",
+              "--hosts", "127.0.0.1:2", "--config",    "tiny",    "--out",     (folder_.path() / "step").string()};
+  const auto printed = launched({}, {"--ssh", ssh_});
+  EXPECT_EQ(printed.code, 0) << printed.out << launch_errors();
+  EXPECT_TRUE(fs::exists(folder_.path() / "step"));
+}
+
 TEST_F(SshCopies, CheckThatTheyTakeTheStepOfOne) {
   command_ = {"check",   "transformer", "--framework", "pytorch", "--workers",   "2",
               "--hosts", "127.0.0.1:2", "--quiet",     "--out",   out().string()};

@@ -32,7 +32,9 @@ class Step final : public Command {
                    "Read weights from safetensors keyed by parameter and buffer name [drawn from the seed]");
     options.option("--inputs", inputs_, "Read inputs from safetensors keyed by input name [synthetic]");
     options.option("--steps", steps_, "Number of steps on the same batch", {.show_default = true});
-    options.option("--workers", workers_, "Workers that take the step together, --batch each", {.show_default = true});
+    options.option("--workers", workers_,
+                   "Workers that take the step together, --batch each [1; all that a launcher started]");
+    places_.declare(options);
     options.option("--at-step", at_step_, "Step number for schedule and bias correction [1]");
     options.option("--lr", lr_, "Learning rate that replaces the schedule's");
     options.option("--phase", phase_, "Run only this phase, once");
@@ -44,8 +46,15 @@ class Step final : public Command {
   }
 
   int run(Context& context) override {
+    return at_places(context, places_, [&](const RunnerSettings& settings) { return run_with(context, settings); });
+  }
+
+ private:
+  int run_with(Context& context, const RunnerSettings& settings) {
     (void)output_.table_format();
-    const StepResult result = run_step(options(), runner_settings(context));
+    const StepOptions asked = options(settings);
+    take_places({Workload{.workers = asked.workers}}, settings);
+    const StepResult result = run_step(asked, settings);
     if (output_.is_json()) {
       context.out << Json{{"losses", result.losses}, {"tensors", result.tensors}, {"out", out_}}.dump() << "\n";
     } else {
@@ -55,15 +64,17 @@ class Step final : public Command {
     return kDone;
   }
 
- private:
-  StepOptions options() {
+  StepOptions options(const RunnerSettings& settings) {
     if (batch_) cell_.batch = positive(*batch_, "--batch");
     if (threads_) cell_.threads = positive(*threads_, "--threads");
     cell_.seed = seed_from(seed_);
     StepOptions out{.cell = cell_};
     out.out = out_;
     out.steps = positive(steps_, "--steps");
-    out.workers = positive(workers_, "--workers");
+    if (workers_)
+      out.workers = positive(*workers_, "--workers");
+    else
+      out.workers = launched_workers(settings).value_or(1);
     if (at_step_) out.at_step = positive(*at_step_, "--at-step");
     if (lr_) {
       out.lr = parse_double(*lr_);
@@ -78,8 +89,10 @@ class Step final : public Command {
   }
 
   Workload cell_{.device = {}};
-  std::optional<std::string> batch_, threads_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_, phase_;
-  std::string seed_ = "0", steps_ = "1", workers_ = "1", out_;
+  std::optional<std::string> batch_, threads_, workers_, weights_, inputs_, save_weights_, save_inputs_, at_step_, lr_,
+      phase_;
+  std::string seed_ = "0", steps_ = "1", out_;
+  WorkerPlaces places_;
   OutputOptions output_;
 };
 

@@ -40,12 +40,20 @@ Workload completed(const StepOptions& options) {
   return cell;
 }
 
+// What the name of the folder begins with where workers and this program meet: on hosts beside the results, which all
+// see.
+std::string meeting_folder(const StepOptions& options, const RunnerSettings& settings) {
+  if (run_on_one_machine(settings, options.workers)) return "tbd";
+  return (fs::absolute(options.out).parent_path() / "step").string();
+}
+
 class StepLaunch {
  public:
   StepLaunch(const StepOptions& options, const PreparedCell& prepared, const RunnerSettings& settings)
       : options_(options),
         prepared_(prepared),
         settings_(settings),
+        scratch_(meeting_folder(options, settings)),
         team_(prepared, settings, {.world = options.workers, .folder = scratch_.path()}) {}
 
   StepResult run() {
