@@ -268,6 +268,9 @@ std::optional<double> mean_launch_seconds(const RunView& run) {
 const Measured& CellResult::operator[](std::string_view metric_id) const {
   return values.at(static_cast<size_t>(&metric(metric_id) - metrics().data()));
 }
+Measured& CellResult::operator[](std::string_view metric_id) {
+  return values.at(static_cast<size_t>(&metric(metric_id) - metrics().data()));
+}
 
 std::string unlike_evidence(const CellResult& a, const CellResult& b) {
   for (const CellResult* each : {&a, &b})

@@ -30,6 +30,7 @@ struct CellResult {
   std::string record_hash;
 
   const Measured& operator[](std::string_view metric_id) const;
+  Measured& operator[](std::string_view metric_id);
 };
 CellResult summarize(const Record& record);
 CellResult summarize(const RunView& run);  // the same where a view is at hand

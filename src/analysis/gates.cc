@@ -213,9 +213,11 @@ std::string loss_text(double lost, const Device& device) {
              " less than before: its clock, its power limit or another process");
 }
 
+bool shared_cores(const RunView& run) { return std::ranges::count(run.record->run.flags, "oversubscribed") > 0; }
+
 // Why the number is disturbed by what happened beside it; empty where nothing says so.
 std::string disturbance_of(const RunView& run) {
-  if (std::ranges::count(run.record->run.flags, "oversubscribed") > 0) return "its workers shared cores";
+  if (shared_cores(run)) return "its workers shared cores";
   if (const std::optional<double> lost = arithmetic_lost(run)) return loss_text(*lost, run.workload().device);
   if (run.undisturbed_share && run.basis == Basis::total)
     return cat(share_text(*run.undisturbed_share), " of the time was undisturbed: ", commonest_reasons(run));
@@ -224,6 +226,7 @@ std::string disturbance_of(const RunView& run) {
 
 void grade(const RunView& run, Judgement& judgement) {
   const CellThroughput throughput = cell_throughput(run);
+  judgement.no_block_is_quiet = shared_cores(run) || arithmetic_lost(run);
   GradeEvidence evidence{.disturbance = disturbance_of(run)};
   if (evidence.disturbance.empty()) {
     const std::string all = shift_of_all(run);

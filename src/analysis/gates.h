@@ -18,6 +18,8 @@ struct Judgement {
   // Disturbed by nothing else than that the level of single launches moves, not that of all together: how far that
   // carries the number, an interval over several launches holds.
   bool single_launches_shift = false;
+  // Blocks that look undisturbed are not: workers shared cores, or the device was slower from the start.
+  bool no_block_is_quiet = false;
   std::vector<std::string> flags;  // sorted, each once
 };
 Judgement judge(const RunView& run);

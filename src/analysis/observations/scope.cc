@@ -5,23 +5,14 @@
 #include <set>
 
 #include "base/text.h"
-#include "stats/effort.h"
 
 namespace tbd::rules {
 namespace {
 
 constexpr std::string_view kReference = "pytorch";
 constexpr double kLeastEpsilon = 0.02;
-constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
 
 enum class Left { no, smoke, differs, unchecked };
-
-// Other work moved its numbers: evidence for nothing but that it ran.
-bool was_disturbed(const SweepPoint& point) {
-  const Judgement& judged = point.cell.judgement;
-  if (judged.grade != name(Grade::disturbed)) return false;
-  return !judged.single_launches_shift || point.cell.launches < kFewestLaunches;
-}
 
 bool checked(const Sweep& sweep) {
   return std::ranges::all_of(ran(sweep), [](const SweepPoint* p) { return p->cell.verified == true; });
@@ -48,8 +39,8 @@ void leave_out(Scope& scope) {
   scope.together.assign(several.begin(), several.end());
   scope.sweeps.erase(several.begin(), several.end());
   int64_t disturbed = 0;
-  for (const Sweep* sweep : scope.together) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
-  for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count_if(sweep->points, was_disturbed);
+  for (const Sweep* sweep : scope.together) disturbed += std::ranges::count(sweep->points, false, &SweepPoint::bounded);
+  for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count(sweep->points, false, &SweepPoint::bounded);
   if (disturbed > 0)
     scope.notes.push_back(
         cat(disturbed, disturbed == 1 ? " workload" : " workloads", " left out: other work disturbed them"));
@@ -96,7 +87,7 @@ std::vector<Scope> scopes(std::span<const Sweep> sweeps) {
 std::vector<const SweepPoint*> ran(const Sweep& sweep) {
   std::vector<const SweepPoint*> out;
   for (const SweepPoint& point : sweep.points)
-    if (point.ran() && !was_disturbed(point)) out.push_back(&point);
+    if (point.ran() && point.bounded) out.push_back(&point);
   return out;
 }
 
@@ -109,7 +100,7 @@ double epsilon(const Sweep& sweep) {
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value) {
   std::vector<const SweepPoint*> out;
   for (const SweepPoint& point : sweep.points)
-    if ((point.*value).value && !was_disturbed(point)) out.push_back(&point);
+    if ((point.*value).value && point.bounded) out.push_back(&point);
   return out;
 }
 

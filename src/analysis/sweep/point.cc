@@ -1,10 +1,12 @@
 // A point of a sweep: one cell's numbers, with those of its traced launch and its memory pass.
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/metric_parts.h"
 #include "analysis/sweep/parts.h"
 #include "analysis/throughput.h"
 #include "base/json.h"
+#include "stats/effort.h"
 
 namespace tbd::sweep_parts {
 namespace {
@@ -120,6 +122,49 @@ void add_launches(SweepPoint& point, const RunView& run) {
   if (all.combined) point.launch_cv = all.combined->launch_cv;
 }
 
+constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
+
+// Units a second of the launch that other work held up most, and of the fastest block: whatever it took from the row,
+// the workload alone lies between them. Absent where no block was free of it, since then the fastest was not either,
+// and where it is not blocks that were disturbed: a level that moves for no known reason has no such ends.
+std::optional<Interval> bracket(const RunView& run) {
+  if (run.basis != Basis::total || !(run.undisturbed_share.value_or(0) > 0)) return std::nullopt;
+  std::optional<Interval> out;
+  const auto reach = [&](double units, double seconds) {
+    if (!(units > 0) || !(seconds > 0)) return;
+    const double rate = units / seconds;
+    if (!out) out = {rate, rate};
+    out->low = std::min(out->low, rate);
+    out->high = std::max(out->high, rate);
+  };
+  for (const LaunchView& launch : run.launches) {
+    reach(launch.units(), launch.seconds());
+    for (const Block& block : launch.blocks)
+      if (block.undisturbed()) reach(block.units, block.seconds);
+  }
+  return out;
+}
+
+// Widens by as much, on either side, as the throughput's interval reaches beyond its value.
+void widen_alike(Measured& figure, const Measured& x) {
+  if (!figure.value || !x.value || !x.low || !x.high) return;
+  figure.low = figure.low.value_or(*figure.value) * (*x.low / *x.value);
+  figure.high = figure.high.value_or(*figure.value) * (*x.high / *x.value);
+}
+
+void bound(SweepPoint& point, const RunView& run) {
+  const Judgement& judged = point.cell.judgement;
+  if (judged.grade != name(Grade::disturbed)) return;
+  if (judged.single_launches_shift && point.cell.launches >= kFewestLaunches) return;
+  const std::optional<Interval> least = bracket(run);
+  point.bounded = point.ran() && least && !judged.no_block_is_quiet;
+  if (!point.bounded) return;
+  Measured& x = point.cell["throughput"];
+  x.low = std::min(x.low.value_or(*x.value), least->low);
+  x.high = std::max(x.high.value_or(*x.value), least->high);
+  for (Measured* use : {&point.flop_active, &point.flop_window}) widen_alike(*use, x);
+}
+
 }  // namespace
 
 SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& options) {
@@ -137,6 +182,7 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   set_utilization(point, "traces were not asked for");
   if (options.traces) use_trace(point, candidates);
   if (options.memory) read_pass(candidates, Pass::kMemory, point, point.memory, memory_report);
+  bound(point, run);
   add_peak(point);
   return point;
 }

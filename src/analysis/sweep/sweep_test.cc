@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <utility>
 
 #include "analysis/observations/sample_sweeps.h"
 #include "analysis/sample_profile.h"
@@ -118,6 +119,43 @@ TEST(Sweeps, PreferUndisturbedOverLaterDuplicates) {
   for (StepRow& row : results.records()[1].launches[0].steps) row.runqueue_wait_ns = 100'000'000;
   const auto sweeps = tbd::sweeps(results.records());
   EXPECT_EQ(sweeps[0].points[0].record->hash, "r0");
+}
+
+// Other work holds up these shares of the steps, the first ones, which take twice as long.
+Sweep held_up(double share, const std::vector<std::string>& flags = {}) {
+  static Results results;
+  results = Results();
+  results.add({.batches = {4}, .throughput = {10}});
+  Record& record = results.records()[0];
+  record.run.flags = flags;
+  std::vector<StepRow>& steps = record.launches[0].steps;
+  int64_t before = record.launches[0].info.first_step_began_ns.value(), later = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const int64_t length = steps[i].completed_ns - std::exchange(before, steps[i].completed_ns);
+    if (static_cast<double>(i) < share * static_cast<double>(steps.size())) {
+      steps[i].runqueue_wait_ns = length;
+      later += length;
+    }
+    steps[i].completed_ns += later;
+  }
+  return tbd::sweeps(results.records()).at(0);
+}
+
+TEST(Sweeps, ReachFromAllOfADisturbedWorkloadsTimeToItsFastestQuietBlock) {
+  const Sweep sweep = held_up(0.9);
+  const SweepPoint& point = sweep.points.at(0);
+  ASSERT_EQ(point.cell.judgement.grade, "disturbed") << point.cell.judgement.grade_reason;
+  EXPECT_TRUE(point.bounded);
+  const Measured& x = point.throughput();
+  EXPECT_LT(*x.value, 6);
+  EXPECT_LE(*x.low, *x.value);
+  EXPECT_NEAR(*x.high, 10, 0.3);
+}
+
+TEST(Sweeps, AreNotBoundedWhereNothingWasQuiet) {
+  EXPECT_FALSE(held_up(1).points.at(0).bounded);
+  EXPECT_FALSE(held_up(0.9, {"oversubscribed"}).points.at(0).bounded) << "what looks quiet is not";
+  EXPECT_TRUE(held_up(0).points.at(0).bounded);
 }
 
 TEST(Sweeps, FailedCellsArePoints) {
