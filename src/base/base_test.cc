@@ -46,6 +46,9 @@ TEST(Text, FormatsNumbersWithUnits) {
   EXPECT_EQ(grouped(-999), "-999");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
   EXPECT_EQ(format_seconds(125), "2 min 05 s");
+  EXPECT_EQ(format_seconds(10799.6), "180 min 00 s");
+  EXPECT_EQ(format_seconds(11400), "3 h 10 min");
+  EXPECT_EQ(format_seconds(9.9e7), "1,146 days");
   EXPECT_EQ(format_seconds(0.00456), "4.56 ms");
   EXPECT_EQ(format_seconds(-0.00456), "-4.56 ms");
   EXPECT_EQ(format_percent(0.1234), "12.3 %");

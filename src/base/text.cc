@@ -158,10 +158,14 @@ std::string format_bytes(int64_t bytes) {
 
 std::string format_seconds(double seconds) {
   if (seconds < 0) return "-" + format_seconds(-seconds);
-  if (seconds >= 120) {
-    const auto whole = static_cast<int64_t>(std::llround(seconds));
-    return print("%lld min %02lld s", static_cast<long long>(whole / 60), static_cast<long long>(whole % 60));
-  }
+  constexpr double kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  if (seconds >= 3 * kDay) return grouped(std::llround(seconds / kDay)) + " days";
+  const auto both = [](double number, const char* format) {  // of 60 to the larger unit
+    const long long whole = std::llround(number);
+    return print(format, whole / 60, whole % 60);
+  };
+  if (seconds >= 3 * kHour) return both(seconds / kMinute, "%lld h %02lld min");
+  if (seconds >= 2 * kMinute) return both(seconds, "%lld min %02lld s");
   if (seconds >= 1 || seconds == 0) return significant(seconds) + " s";
   if (seconds >= 1e-3) return significant(seconds * 1e3) + " ms";
   return significant(seconds * 1e6) + " us";

@@ -89,7 +89,7 @@ std::optional<double> parse_double(std::string_view text);  // the whole text, f
 std::string grouped(int64_t count);                     // 25557032 -> "25,557,032"
 std::string significant(double value, int digits = 3);  // 3 significant digits without exponent between 1e-4 and 1e15
 std::string format_bytes(int64_t bytes);                // binary: "97.5 MiB"
-std::string format_seconds(double seconds);             // "1.23 s", "4.56 ms", "2 min 05 s"
+std::string format_seconds(double seconds);             // "4.56 ms", "1.23 s", "2 min 05 s", "3 h 10 min"
 std::string format_rate(double per_second);             // SI prefix: "12.3 G", "950"
 std::string format_percent(double fraction);            // 0.123 -> "12.3 %"
 
