@@ -35,13 +35,26 @@ void PlannedMemory::begin_step(int64_t number) {
   begun_ns_ = now_ns();
 }
 
-void PlannedMemory::end_step(int64_t in_use) {
-  const int64_t beside = std::max<int64_t>(in_use - told_, 0);
-  ledger_.at(begun_ns_);
-  ledger_.allocated(this, beside, beside);
+void PlannedMemory::plan(int64_t bytes) {
+  ledger_.allocated(this, bytes, bytes);
   ledger_.classify(this, MemoryClass::planned);
+}
+
+void PlannedMemory::end_step(int64_t in_use) {
+  ledger_.at(begun_ns_);
+  plan(std::max<int64_t>(in_use - told_, 0));
   ledger_.at(std::nullopt);
   ledger_.freed(this);
+}
+
+void PlannedMemory::end_step_keeping(int64_t in_use) {
+  const int64_t beside = std::max<int64_t>(in_use - told_, 0);
+  if (beside == kept_) return;
+  ledger_.at(begun_ns_);
+  if (kept_ > 0) ledger_.freed(this);
+  if (beside > 0) plan(beside);
+  ledger_.at(std::nullopt);
+  kept_ = beside;
 }
 
 void require_c_heap(std::string_view framework) {

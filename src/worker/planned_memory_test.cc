@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace tbd {
 namespace {
 
@@ -27,6 +30,20 @@ TEST(PlannedMemory, IsWhatAStepHasInUseBesideWhatIsOwned) {
   memory.end_step(10);  // less than is owned: a count that missed something
   EXPECT_EQ(ledger.peak_bytes(), 1000);
   EXPECT_EQ(ledger.log().evidence, MemoryEvidence::plan);
+}
+
+TEST(PlannedMemory, StaysWhereTheFrameworkKeepsIt) {
+  MemoryLedger ledger;
+  PlannedMemory memory(ledger, "a note");
+  memory.owns("param/w", 100);
+  int64_t step = 0;
+  for (const auto& [in_use, blocks] : {std::pair<int64_t, size_t>{700, 2}, {700, 2}, {900, 3}, {90, 3}}) {
+    memory.begin_step(++step);
+    memory.end_step_keeping(in_use);
+    EXPECT_EQ(ledger.live_bytes(), std::max<int64_t>(in_use, 100));
+    EXPECT_EQ(ledger.log().blocks.size(), blocks) << "a block for each size";
+  }
+  EXPECT_EQ(ledger.peak_bytes(), 900);
 }
 
 }  // namespace

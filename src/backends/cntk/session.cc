@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kMemoryNote =
     "Weights, optimizer state, averages, running statistics and inputs are arrays of the back-end and exact. Feature "
     "maps, gradients, workspace and temporaries are one class, planned: CNTK shares blocks among them and tells of "
-    "none. They are one block for each step, from its begin to its end: what the C library's heap holds at its end "
+    "none. They are one block, which it keeps from step to step: what the C library's heap holds at the end of a step "
     "more than before the program was loaded, less what is owned. So what an op allocates and releases within a step "
     "is not seen, and the tables of the network are in.";
 
@@ -73,7 +73,7 @@ void CntkSession::stage(const TensorMap& batch) {
 StepReport CntkSession::run_step(const StepRequest& request) {
   if (planned_) planned_->begin_step(request.number);
   StepReport report = ProgramSession::run_step(request);
-  if (planned_) planned_->end_step(c_heap_bytes() - heap_before_);
+  if (planned_) planned_->end_step_keeping(c_heap_bytes() - heap_before_);
   return report;
 }
 

@@ -9,8 +9,8 @@
 namespace tbd::cntk {
 namespace {
 
-TEST(MemoryPassOnCntk, TellsStateByRoleAndTheRestAsOneBlockAStep) {
-  expect_state_by_role_and_the_rest_as_one_block_a_step();
+TEST(MemoryPassOnCntk, TellsStateByRoleAndTheRestAsOneBlockThatStays) {
+  expect_state_by_role_and_the_rest_as_one_block(/*keeps=*/true);
 }
 
 TEST(LoadOnCntk, RefusesWhatItCannotRun) {

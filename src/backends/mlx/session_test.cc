@@ -40,7 +40,7 @@ TEST(MemoryOnMlx, IsCounted) {
 }
 
 TEST(MemoryPassOnMlx, TellsStateByRoleAndTheRestAsOneBlockAStep) {
-  expect_state_by_role_and_the_rest_as_one_block_a_step();
+  expect_state_by_role_and_the_rest_as_one_block(/*keeps=*/false);
 }
 
 // A run draws anew, and the same seed the same again.
