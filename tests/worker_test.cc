@@ -74,6 +74,14 @@ TEST_F(Workers, MeasuresAndRecordsAWorkingWorker) {
   EXPECT_EQ(record.run.environment->at("lowering").at("native"), 1);
 }
 
+TEST_F(Workers, SayWhyTheyOfferNoPassTrace) {
+  RunOptions options = smoke();
+  options.passes = {Pass::kTrace};
+  const CellRun result = run_cells({cell(add("good"))}, options, settings_).at(0);
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::unsupported);
+  EXPECT_THAT(result.outcome.reason, HasSubstr("the worker offers here: clean; it has no clock"));
+}
+
 TEST_F(Workers, EachFaultBecomesARowAndOthersContinue) {
   settings_.deadlines.hello = 1;
   const std::vector<CellRun> runs =

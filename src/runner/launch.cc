@@ -226,7 +226,10 @@ class LaunchRun {
       fault(OutcomeKind::unavailable, cat(sentence, "; ", why_not_offered(cell.device, settings_)));
     require_offered(cell.layout, hello.layouts, OutcomeKind::unsupported);
     if (!cell.mode.empty()) require_offered(cell.mode, hello.modes, OutcomeKind::unsupported);
-    require_offered(options_.pass, hello.passes, OutcomeKind::unsupported);
+    if (const std::string sentence = not_offered(options_.pass, hello.passes); !sentence.empty()) {
+      const auto why = hello.build.find(cat(Pass::kWhat, " ", options_.pass));
+      fault(OutcomeKind::unsupported, why == hello.build.end() ? sentence : cat(sentence, "; ", why->second));
+    }
     if (cell.input_mode == InputMode::kPipeline && !hello.pipeline)
       fault(OutcomeKind::unsupported, "the worker cannot feed itself from a data set");
   }

@@ -28,7 +28,8 @@ struct SessionIdentity {
   std::vector<ImageLayout> layouts;
   std::vector<Pass> passes = {Pass::kClean};  // what can be measured, each in a process of its own: "trace", "memory"
   std::vector<std::string> exchanges = {};    // engines that sum over ranks: "gloo"; empty: one rank alone
-  std::map<std::string, std::string> build;   // math libraries and their versions, capability of the CPU, ...
+  // Math libraries and their versions, capability of the CPU, ...; "pass trace": why that is not among the passes.
+  std::map<std::string, std::string> build;
 };
 
 // Can this back-end run the node, and how?

@@ -4,6 +4,8 @@
 
 namespace tbd::cntk {
 
+inline constexpr const char* kNoTrace = "cntk tells averages of nodes and no instants, which pass trace needs";
+
 SessionIdentity describe_cntk();
 std::vector<NodeSupport> check_nodes(const Program& program);
 // Whether the program's floats are double; CNTK's graphs have one type of float.

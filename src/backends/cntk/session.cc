@@ -36,7 +36,7 @@ void CntkSession::load(const Program& program, const LoadOptions& options) {
   if (options.layout != ImageLayout::kNchw)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': cntk runs in nchw");
   require_one_op_at_once(options, "cntk");
-  if (options.trace) fail(ErrorKind::unsupported, "pass trace: cntk tells averages of nodes, no instants");
+  if (options.trace) fail(ErrorKind::unsupported, kNoTrace);
   if (options.ledger) require_c_heap("cntk");
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)

@@ -14,6 +14,7 @@ SessionIdentity describe_mlx() {
   out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16, Precision::kFp16};
   out.layouts = {ImageLayout::kNhwc};
   out.passes = {Pass::kClean, Pass::kMemory};
+  out.build[cat(Pass::kWhat, " ", Pass::kTrace)] = kNoTrace;
   out.build["blas"] = linked_blas();
   out.build["target"] = "made for other hardware: its CPU kernels run on one thread, the BLAS's products aside";
   for (const char* rule : {"optimizer.sgd", "optimizer.adam", "optimizer.adamw", "optimizer.lamb"})

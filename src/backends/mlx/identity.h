@@ -4,6 +4,8 @@
 
 namespace tbd::mlx {
 
+inline constexpr const char* kNoTrace = "mlx tells of no op when it runs, so pass trace would see whole steps";
+
 SessionIdentity describe_mlx();
 std::vector<NodeSupport> check_nodes(const Program& program);
 

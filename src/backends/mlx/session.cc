@@ -31,7 +31,7 @@ void MlxSession::load(const Program& program, const LoadOptions& options) {
   if (options.layout != ImageLayout::kNhwc)
     fail(ErrorKind::unsupported, "layout '", options.layout, "': mlx runs in nhwc");
   require_one_op_at_once(options, "mlx");
-  if (options.trace) fail(ErrorKind::unsupported, "mlx tells of no op when it runs: pass trace would see whole steps");
+  if (options.trace) fail(ErrorKind::unsupported, kNoTrace);
   for (const NodeSupport& node : check_nodes(program))
     if (node.level == NodeSupport::Level::unsupported)
       fail(ErrorKind::unsupported, node.kind, " '", node.node, "': ", node.detail);
