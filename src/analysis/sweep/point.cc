@@ -124,25 +124,38 @@ void add_launches(SweepPoint& point, const RunView& run) {
 
 constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
 
-// Units a second of the launch that other work held up most, and of the fastest block: whatever it took from the row,
-// the workload alone lies between them. Absent where no block was free of it, since then the fastest was not either,
-// and where it is not blocks that were disturbed: a level that moves for no known reason has no such ends.
-std::optional<Interval> bracket(const RunView& run) {
-  if (run.basis != Basis::total || !(run.undisturbed_share.value_or(0) > 0)) return std::nullopt;
-  std::optional<Interval> out;
-  const auto reach = [&](double units, double seconds) {
-    if (!(units > 0) || !(seconds > 0)) return;
-    const double rate = units / seconds;
-    if (!out) out = {rate, rate};
-    out->low = std::min(out->low, rate);
-    out->high = std::max(out->high, rate);
-  };
+// What bounds a workload that other work disturbed or whose level moved, in units a second. With six quiet blocks or
+// more, of two launches or more, the level of these, from the slowest to the fastest one: an interval of 96.9 % or more
+// for their median, whatever their distribution (Hettmansperger 1984, Statistical Inference Based on Ranks,
+// section 1.8), and as far as the level moved. With fewer, where other work is known to have disturbed, all of its
+// time, from the launch that was held up most to the fastest quiet block. Absent where no block was quiet, since then
+// the fastest was not either, and where the level of a single launch moved for no known reason.
+struct Bounds {
+  double value = 0, low = 0, high = 0;
+  bool quiet = false;  // of quiet blocks alone
+};
+std::optional<Bounds> bounds_of(const RunView& run) {
+  constexpr size_t kFewestQuiet = 6, kFewestLaunchesOfThem = 2;
+  std::vector<double> blocks, launches;
+  double units = 0, seconds = 0;
+  size_t with_quiet = 0;
   for (const LaunchView& launch : run.launches) {
-    reach(launch.units(), launch.seconds());
-    for (const Block& block : launch.blocks)
-      if (block.undisturbed()) reach(block.units, block.seconds);
+    if (launch.seconds() > 0) launches.push_back(launch.units() / launch.seconds());
+    const size_t before = blocks.size();
+    for (const Block& block : launch.blocks) {
+      if (!block.undisturbed() || !(block.seconds > 0) || !(block.units > 0)) continue;
+      blocks.push_back(block.units / block.seconds);
+      units += block.units;
+      seconds += block.seconds;
+    }
+    with_quiet += blocks.size() > before;
   }
-  return out;
+  if (blocks.empty()) return std::nullopt;
+  const auto [slowest, fastest] = std::ranges::minmax(blocks);
+  if (blocks.size() >= kFewestQuiet && with_quiet >= kFewestLaunchesOfThem)
+    return Bounds{units / seconds, slowest, fastest, /*quiet=*/true};
+  if (run.basis != Basis::total) return std::nullopt;
+  return Bounds{run.units() / run.seconds(), std::ranges::min(launches), std::max(fastest, std::ranges::max(launches))};
 }
 
 // Widens by as much, on either side, as the throughput's interval reaches beyond its value.
@@ -156,12 +169,18 @@ void bound(SweepPoint& point, const RunView& run) {
   const Judgement& judged = point.cell.judgement;
   if (judged.grade != name(Grade::disturbed)) return;
   if (judged.single_launches_shift && point.cell.launches >= kFewestLaunches) return;
-  const std::optional<Interval> least = bracket(run);
-  point.bounded = point.ran() && least && !judged.no_block_is_quiet;
+  const std::optional<Bounds> bounds = bounds_of(run);
+  point.bounded = point.ran() && bounds && !judged.no_block_is_quiet;
   if (!point.bounded) return;
   Measured& x = point.cell["throughput"];
-  x.low = std::min(x.low.value_or(*x.value), least->low);
-  x.high = std::max(x.high.value_or(*x.value), least->high);
+  if (bounds->quiet) {
+    x = {.value = bounds->value, .low = bounds->low, .high = bounds->high, .reason = {}};
+    const CellThroughput quiet = cell_throughput(run, Basis::undisturbed);
+    if (quiet.combined) point.launch_cv = quiet.combined->launch_cv;
+  } else {
+    x.low = std::min(x.low.value_or(bounds->low), bounds->low);
+    x.high = std::max(x.high.value_or(bounds->high), bounds->high);
+  }
   for (Measured* use : {&point.flop_active, &point.flop_window}) widen_alike(*use, x);
 }
 

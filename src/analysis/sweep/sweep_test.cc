@@ -121,22 +121,24 @@ TEST(Sweeps, PreferUndisturbedOverLaterDuplicates) {
   EXPECT_EQ(sweeps[0].points[0].record->hash, "r0");
 }
 
-// Other work holds up these shares of the steps, the first ones, which take twice as long.
-Sweep held_up(double share, const std::vector<std::string>& flags = {}) {
+// Other work holds up this share of the steps of each launch, the first ones, which take twice as long.
+Sweep held_up(double share, int64_t launches = 1, const std::vector<std::string>& flags = {}) {
   static Results results;
   results = Results();
-  results.add({.batches = {4}, .throughput = {10}});
+  results.add({.batches = {4}, .throughput = {10}, .launches = launches});
   Record& record = results.records()[0];
   record.run.flags = flags;
-  std::vector<StepRow>& steps = record.launches[0].steps;
-  int64_t before = record.launches[0].info.first_step_began_ns.value(), later = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const int64_t length = steps[i].completed_ns - std::exchange(before, steps[i].completed_ns);
-    if (static_cast<double>(i) < share * static_cast<double>(steps.size())) {
-      steps[i].runqueue_wait_ns = length;
-      later += length;
+  for (Launch& launch : record.launches) {
+    int64_t before = launch.info.first_step_began_ns.value(), later = 0;
+    for (size_t i = 0; i < launch.steps.size(); ++i) {
+      StepRow& step = launch.steps[i];
+      const int64_t length = step.completed_ns - std::exchange(before, step.completed_ns);
+      if (static_cast<double>(i) < share * static_cast<double>(launch.steps.size())) {
+        step.runqueue_wait_ns = length;
+        later += length;
+      }
+      step.completed_ns += later;
     }
-    steps[i].completed_ns += later;
   }
   return tbd::sweeps(results.records()).at(0);
 }
@@ -152,9 +154,20 @@ TEST(Sweeps, ReachFromAllOfADisturbedWorkloadsTimeToItsFastestQuietBlock) {
   EXPECT_NEAR(*x.high, 10, 0.3);
 }
 
+TEST(Sweeps, ReachFromTheSlowestToTheFastestQuietBlockWhereThereAreEnough) {
+  const Sweep sweep = held_up(0.9, /*launches=*/2);
+  const SweepPoint& point = sweep.points.at(0);
+  ASSERT_EQ(point.cell.judgement.grade, "disturbed") << point.cell.judgement.grade_reason;
+  const Measured& x = point.throughput();
+  EXPECT_NEAR(*x.value, 10, 0.1);
+  EXPECT_NEAR(*x.low, 10, 0.3);
+  EXPECT_NEAR(*x.high, 10, 0.3);
+  EXPECT_LT(point.launch_cv.value_or(1), 0.01);
+}
+
 TEST(Sweeps, AreNotBoundedWhereNothingWasQuiet) {
   EXPECT_FALSE(held_up(1).points.at(0).bounded);
-  EXPECT_FALSE(held_up(0.9, {"oversubscribed"}).points.at(0).bounded) << "what looks quiet is not";
+  EXPECT_FALSE(held_up(0.9, 1, {"oversubscribed"}).points.at(0).bounded) << "what looks quiet is not";
   EXPECT_TRUE(held_up(0).points.at(0).bounded);
 }
 
