@@ -126,8 +126,8 @@ constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
 
 // What bounds a workload that other work disturbed or whose level moved, in units a second. With six quiet blocks or
 // more, of two launches or more, the level of these, from the slowest to the fastest one: an interval of 96.9 % or more
-// for their median, whatever their distribution (Hettmansperger 1984, Statistical Inference Based on Ranks,
-// section 1.8), and as far as the level moved. With fewer, where other work is known to have disturbed, all of its
+// for their median, whatever their distribution (Conover 1999, Practical Nonparametric Statistics,
+// section 3.2), and as far as the level moved. With fewer, where other work is known to have disturbed, all of its
 // time, from the launch that was held up most to the fastest quiet block. Absent where no block was quiet, since then
 // the fastest was not either, and where the level of a single launch moved for no known reason.
 struct Bounds {
