@@ -1,6 +1,7 @@
 #include "worker/planned_memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "measure/malloc_libraries.h"
@@ -49,7 +50,7 @@ void PlannedMemory::end_step(int64_t in_use) {
 
 void PlannedMemory::end_step_keeping(int64_t in_use) {
   const int64_t beside = std::max<int64_t>(in_use - told_, 0);
-  if (beside == kept_) return;
+  if (std::abs(beside - kept_) < kNoticedHeapBytes) return;
   ledger_.at(begun_ns_);
   if (kept_ > 0) ledger_.freed(this);
   if (beside > 0) plan(beside);

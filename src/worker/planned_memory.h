@@ -10,6 +10,9 @@
 
 namespace tbd {
 
+// From here on a change of what the heap keeps from step to step is told: less is small blocks that come and go.
+inline constexpr int64_t kNoticedHeapBytes = 64 << 10;
+
 class PlannedMemory {
  public:
   // `note` says what the block holds and what is not told.
@@ -24,7 +27,8 @@ class PlannedMemory {
   void begin_step(int64_t number);
   // `in_use`: bytes, those that were told among them. At most during the step, which then frees the others;
   void end_step(int64_t in_use);
-  // or at its end, where the framework keeps the others. Those of a step before are among them.
+  // or at its end, where the framework keeps the others. Those of a step before are among them. Changes below
+  // kNoticedHeapBytes are not told.
   void end_step_keeping(int64_t in_use);
 
  private:

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace tbd {
 namespace {
 
@@ -33,17 +30,23 @@ TEST(PlannedMemory, IsWhatAStepHasInUseBesideWhatIsOwned) {
 }
 
 TEST(PlannedMemory, StaysWhereTheFrameworkKeepsIt) {
+  constexpr int64_t kMebibyte = 1 << 20;
   MemoryLedger ledger;
   PlannedMemory memory(ledger, "a note");
-  memory.owns("param/w", 100);
-  int64_t step = 0;
-  for (const auto& [in_use, blocks] : {std::pair<int64_t, size_t>{700, 2}, {700, 2}, {900, 3}, {90, 3}}) {
-    memory.begin_step(++step);
-    memory.end_step_keeping(in_use);
-    EXPECT_EQ(ledger.live_bytes(), std::max<int64_t>(in_use, 100));
-    EXPECT_EQ(ledger.log().blocks.size(), blocks) << "a block for each size";
+  memory.owns("param/w", kMebibyte);
+  struct Step {
+    int64_t in_use, live;
+    size_t blocks;  // one for each size that is told
+  };
+  int64_t number = 0;
+  for (const Step& step : {Step{7 * kMebibyte, 7 * kMebibyte, 2}, Step{7 * kMebibyte + 640, 7 * kMebibyte, 2},
+                           Step{9 * kMebibyte, 9 * kMebibyte, 3}, Step{kMebibyte / 2, kMebibyte, 3}}) {
+    memory.begin_step(++number);
+    memory.end_step_keeping(step.in_use);
+    EXPECT_EQ(ledger.live_bytes(), step.live);
+    EXPECT_EQ(ledger.log().blocks.size(), step.blocks);
   }
-  EXPECT_EQ(ledger.peak_bytes(), 900);
+  EXPECT_EQ(ledger.peak_bytes(), 9 * kMebibyte);
 }
 
 }  // namespace

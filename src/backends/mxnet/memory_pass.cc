@@ -23,9 +23,6 @@ constexpr const char* kNote =
     "own "
     "tables and code and what oneDNN compiles.";
 
-// From here on a change of what steps kept is told.
-constexpr int64_t kNoticedBytes = 64 << 10;
-
 }  // namespace
 
 MemoryWatch::MemoryWatch(MemoryLedger& ledger) : ledger_(ledger) {
@@ -59,7 +56,7 @@ void MemoryWatch::end_step(const std::vector<const Executor*>& ran) {
     if (bytes > 0) plan(executor, bytes);
   }
   const int64_t beyond = std::max<int64_t>(kept_ - planned_, 0);
-  if (std::abs(beyond - std::max<int64_t>(beyond_plan_, 0)) < kNoticedBytes) return;
+  if (std::abs(beyond - std::max<int64_t>(beyond_plan_, 0)) < kNoticedHeapBytes) return;
   if (beyond_plan_ >= 0) ledger_.freed(this);
   plan(this, beyond);
   beyond_plan_ = beyond;
