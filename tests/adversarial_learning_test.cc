@@ -103,13 +103,7 @@ class AdversarialLearning : public testing::TestWithParam<Learner> {
   Json source(const std::string& split) const { return {{"path", crops().string()}, {"split", split}, {"seed", 1}}; }
 
   LessonWorker pair(uint64_t seed) const {
-    const Workload cell{.model = "wgan_gp",
-                        .config = "tiny",
-                        .framework = GetParam().framework,
-                        .batch = kCropBatch,
-                        .threads = 1,
-                        .seed = seed};
-    return LessonWorker(cell, settings_, folder_.path());
+    return LessonWorker(lesson_cell(GetParam(), "wgan_gp", "tiny", kCropBatch, seed), settings_, folder_.path());
   }
   Seen seen(LessonWorker& worker) const {
     Seen seen;
@@ -141,7 +135,7 @@ TEST_P(AdversarialLearning, BringsColoursAndTheCriticsEstimateNearHeldOutCrops) 
 }
 
 TEST_P(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
-  if (!GetParam().shuffled) GTEST_SKIP() << "the other learner shows it";
+  if (!GetParam().shuffled) GTEST_SKIP() << "PyTorch's lesson shows it";
   constexpr int64_t kCriticSteps = 2;  // of tiny, in a step
   LessonWorker worker = pair(1);
   const Seen before = seen(worker);

@@ -53,15 +53,9 @@ class BoardLearning : public testing::TestWithParam<Learner> {
   }
   // By how much a run on these games raises it. Files lie in a folder of this name.
   double rise(const fs::path& games, uint64_t seed, const std::string& name) const {
-    const Workload cell{.model = "minigo",
-                        .config = "9",
-                        .framework = GetParam().framework,
-                        .batch = kBoardBatch,
-                        .threads = 1,
-                        .seed = seed};
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    LessonWorker worker(cell, settings_, folder);
+    LessonWorker worker(lesson_cell(GetParam(), "minigo", "9", kBoardBatch, seed), settings_, folder);
     const double before = top_1(worker);
     worker.mean_loss(source(games, "train"), kBoardSteps, kBoardRate);
     return top_1(worker) - before;

@@ -35,6 +35,11 @@ std::vector<Learner> learners() {
   return out;
 }
 
+Workload lesson_cell(const Learner& learner, const std::string& model, const std::string& config, int64_t batch,
+                     uint64_t seed) {
+  return {.model = model, .config = config, .framework = learner.framework, .batch = batch, .threads = 1, .seed = seed};
+}
+
 RunnerSettings lesson_settings(const fs::path& cache) { return built_settings(cache); }
 
 std::string no_lesson(const Learner& learner, const std::string& model, const std::string& config,

@@ -32,6 +32,10 @@ RunnerSettings lesson_settings(const std::filesystem::path& cache);
 std::string no_lesson(const Learner& learner, const std::string& model, const std::string& config,
                       const RunnerSettings& settings);
 
+// A lesson of one thread, which may run beside others.
+Workload lesson_cell(const Learner& learner, const std::string& model, const std::string& config, int64_t batch,
+                     uint64_t seed);
+
 // The cell's program on a fresh worker with weights of the cell's seed. Files that it needs lie in `folder`.
 class LessonWorker {
  public:

@@ -80,13 +80,7 @@ class SpeechLearning : public testing::TestWithParam<Learner> {
   double rate_after(int64_t steps, const fs::path& prompts, uint64_t seed, const std::string& name) const {
     const fs::path folder = folder_.path() / name;
     make_folder(folder);
-    const Workload cell{.model = "deep_speech_2",
-                        .config = "small",
-                        .framework = GetParam().framework,
-                        .batch = kSpeechBatch,
-                        .threads = 1,
-                        .seed = seed};
-    LessonWorker worker(cell, settings_, folder);
+    LessonWorker worker(lesson_cell(GetParam(), "deep_speech_2", "small", kSpeechBatch, seed), settings_, folder);
     if (steps > 0) worker.mean_loss(source(prompts, "train"), steps, kSpeechRate);
     return error_rate(worker);
   }
