@@ -283,8 +283,33 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b) {
              " from others, so its total stands against an undisturbed level: measure both again in one run");
 }
 
+void take_launches(CellResult& cell, const RunView& run, Basis basis) {
+  cell.launch_rates.clear();
+  cell.launch_starts.clear();
+  const CellThroughput throughput = cell_throughput(run, basis);
+  for (const Throughput& launch : throughput.launches) cell.launch_rates.push_back(launch.value);
+  for (const int64_t number : throughput.numbers) {
+    const auto launch =
+        std::ranges::find(run.launches, number, [](const LaunchView& each) { return each.launch->info.number; });
+    cell.launch_starts.push_back(launch->launch->info.start);
+  }
+  cell.launch_clocks = launch_clocks(run);
+  if (cell.launch_clocks.size() != cell.launch_rates.size()) cell.launch_clocks.clear();
+}
+
+bool in_turns(const CellResult& a, const CellResult& b) {
+  constexpr size_t kLeastPairs = 4;  // of three the t of pairs is half as large again as that of two groups
+  const std::vector<std::string>&one = a.launch_starts, &other = b.launch_starts;
+  if (one.size() != other.size() || one.size() < kLeastPairs) return false;
+  for (size_t i = 0; i + 1 < one.size(); ++i)
+    if (std::max(one[i], other[i]) >= std::min(one[i + 1], other[i + 1])) return false;
+  return true;
+}
+
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
   if (a.launch_rates.empty() || b.launch_rates.empty()) return std::nullopt;
+  const bool has_clocks = !a.launch_clocks.empty() && !b.launch_clocks.empty();
+  if (!has_clocks && in_turns(a, b)) return compare_pairs(a.launch_rates, b.launch_rates);
   return compare({a.launch_rates, a.launch_clocks}, {b.launch_rates, b.launch_clocks});
 }
 
@@ -317,9 +342,7 @@ CellResult summarize(const RunView& run) {
       ++cell.launches;
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
-  for (const Throughput& launch : cell_throughput(run).launches) cell.launch_rates.push_back(launch.value);
-  cell.launch_clocks = launch_clocks(run);
-  if (cell.launch_clocks.size() != cell.launch_rates.size()) cell.launch_clocks.clear();
+  take_launches(cell, run, run.basis);
   cell.launch_seconds = mean_launch_seconds(run);
   cell.record = run.record->folder.string();
   cell.record_hash = run.record->hash;

@@ -23,10 +23,11 @@ struct CellResult {
   int64_t steps = 0;           // after warming up, of all launches
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
-  std::vector<double> launch_rates;      // throughput of each clean launch with a step of the basis; withheld ones too
-  std::vector<double> launch_clocks;     // MHz of a GPU, mean over each of these launches; empty: none, or not of all
-  std::optional<double> launch_seconds;  // of a clean launch, from its start to its last step
-  std::string record;                    // the folder, as it was named
+  std::vector<double> launch_rates;  // throughput of each clean launch with a step of the basis; withheld ones too
+  std::vector<std::string> launch_starts;  // of each of these launches, UTC: "2026-01-31T12:00:01Z"
+  std::vector<double> launch_clocks;       // MHz of a GPU, mean over each of these launches; empty: none, or not of all
+  std::optional<double> launch_seconds;    // of a clean launch, from its start to its last step
+  std::string record;                      // the folder, as it was named
   std::string record_hash;
 
   const Measured& operator[](std::string_view metric_id) const;
@@ -39,7 +40,15 @@ CellResult summarize(const RunView& run);  // the same where a view is at hand
 // total, or one was disturbed. With what would decide it. Empty where the evidence is alike.
 std::string unlike_evidence(const CellResult& a, const CellResult& b);
 
-// X_a / X_b from their launches, with its verdict (docs/statistics.md); nullopt where a side has no launch.
+// Takes throughputs, starts and clocks of launches, of those with a step of this basis.
+void take_launches(CellResult& cell, const RunView& run, Basis basis);
+
+// Four launches or more of each, as many of one as of the other, and launch k of both began before launch k + 1 of
+// either: neighbours in time, so that what moves the machine from one round to the next moves both.
+bool in_turns(const CellResult& a, const CellResult& b);
+
+// X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md);
+// nullopt where a side has no launch.
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.

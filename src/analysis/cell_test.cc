@@ -307,6 +307,33 @@ TEST(Launches, FiveLaunchesAtPublishEffortGradePublished) {
   EXPECT_EQ(cell.judgement.grade, "published");
 }
 
+// Launches whose seconds a step are these, each begun so many seconds after 12:00.
+CellResult launched(const std::vector<double>& step_seconds, const std::vector<int>& begun) {
+  Record record = sample_record({.launches = static_cast<int64_t>(step_seconds.size())});
+  for (size_t i = 0; i < step_seconds.size(); ++i) {
+    record.launches[i].steps = sample_steps({.step_seconds = step_seconds[i]}, i);
+    record.launches[i].info.start = cat("2026-01-31T12:00:", begun[i] < 10 ? "0" : "", begun[i], "Z");
+  }
+  return summarize(record);
+}
+
+TEST(Launches, MeasuredInTurnsAreComparedByPairs) {
+  const std::vector<double> slowing = {0.2, 0.25, 0.3, 0.35}, slowing_too = {0.22, 0.275, 0.33, 0.385};
+  const CellResult a = launched(slowing, {0, 15, 30, 45}), b = launched(slowing_too, {10, 20, 40, 50});
+  EXPECT_TRUE(in_turns(a, b));
+  const Comparison paired = *compare_launches(a, b);
+  EXPECT_TRUE(paired.ratio.paired);
+  EXPECT_EQ(paired.verdict, Verdict::faster);
+  EXPECT_NEAR(speed_ratio(a, b).low.value(), 1.1, 0.01);
+
+  const CellResult later = launched(slowing_too, {46, 50, 55, 58}), fewer = launched({0.22, 0.275, 0.33}, {10, 20, 40});
+  EXPECT_FALSE(in_turns(a, later)) << "one after the other";
+  EXPECT_FALSE(compare_launches(a, later)->ratio.paired);
+  EXPECT_EQ(compare_launches(a, later)->verdict, Verdict::undecided);
+  EXPECT_FALSE(in_turns(a, fewer));
+  EXPECT_FALSE(in_turns(fewer, fewer)) << "two groups of three say more than three pairs";
+}
+
 InputVerdict verdict_on_input(const SampleOptions& pipeline) {
   const CellResult cells[] = {summarize(sample_record()), summarize(sample_record(pipeline))};
   const std::vector<InputPair> pairs = input_pairs(cells);
