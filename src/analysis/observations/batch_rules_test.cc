@@ -44,6 +44,24 @@ TEST(ThroughputRises, CountsLevelsThatMoveWhereLaunchesTellHowFar) {
   }
 }
 
+// The machine is slower in some rounds, and then so are all workloads.
+TEST(ThroughputRises, IsJudgedByLaunchesOfTheSameRound) {
+  for (const bool in_turns : {false, true}) {
+    Results results;
+    for (const char* model : {"a", "b"})
+      results.add({.model = model,
+                   .batches = kBatches,
+                   .throughput = {10, 10.4, 10.8, 11.2},
+                   .launches = 4,
+                   .rounds = {1, 1.04, 1.02, 1.08}});
+    if (!in_turns)
+      for (Record& record : results.records())
+        for (Launch& launch : record.launches) launch.info.start = "2026-01-31T12:00:01Z";
+    const Observation o = results[1];
+    EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.effect;
+  }
+}
+
 TEST(ThroughputRises, IsMostlySoWithFourOfFive) {
   const Observation o = with_throughput({kRising, kRising, kRising, kRising, kFalling})[1];
   EXPECT_EQ(o.verdict, RuleVerdict::mostly);

@@ -14,12 +14,11 @@ constexpr double kCorrelated = 0.9, kFull = 0.9;
 
 Case rise(const Sweep& sweep, const std::vector<const SweepPoint*>& points) {
   const double e = epsilon(sweep);
-  const auto x = [&](size_t i) { return ranged(points[i]->throughput()); };
-  const Ranged all = ranged(quotient(x(points.size() - 1), x(0)));
+  const Ranged all = speed(*points.back(), *points.front());
   Decision passes = above(all, 1 + e);
   Ranged least;
   for (size_t i = 1; i < points.size(); ++i) {
-    const Ranged step = ranged(quotient(x(i), x(i - 1)));
+    const Ranged step = speed(*points[i], *points[i - 1]);
     passes = both(passes, at_least(step, 1 - e));
     if (!least.value || (step.value && *step.value < *least.value)) least = step;
   }

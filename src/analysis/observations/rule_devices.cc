@@ -41,7 +41,7 @@ std::optional<Pair> paired(const Sweep& a, const Sweep& b) {
 }
 
 Case device_case(const Sweep& sweep, const Pair& pair) {
-  const Ranged x = ranged(quotient(ranged(pair.fast->throughput()), ranged(pair.slow->throughput())));
+  const Ranged x = speed(*pair.fast, *pair.slow);
   const auto share = [&](Measured SweepPoint::*value) {
     return ranged(quotient(ranged(pair.fast->*value), ranged(pair.slow->*value)));
   };

@@ -55,14 +55,14 @@ Case memory_case(const Sweep& sweep, const SweepPoint& last) {
            .numbers = {},
            .records = {}};
   for (const SweepPoint* point : smaller(sweep, last)) {
-    const Ranged speed = ranged(quotient(ranged(point->throughput()), ranged(last.throughput())));
+    const Ranged as_fast = speed(*point, last);
     const double peak = static_cast<double>(*point->peak_bytes) / static_cast<double>(*last.peak_bytes);
-    const Decision passes = both(at_least(speed, kAsFast), peak <= kSmaller);
+    const Decision passes = both(at_least(as_fast, kAsFast), peak <= kSmaller);
     if (passes == false || (out.passes != false && !passes)) continue;
     out.passes = passes;
-    out.said = cat("batch ", point->batch, " has × ", text(speed), " of the throughput of batch ", last.batch, " in × ",
-                   significant(peak), " of its memory (", last.peak_source, ")");
-    out.numbers = {number("throughput_ratio", speed), number("memory_ratio", exactly(peak))};
+    out.said = cat("batch ", point->batch, " has × ", text(as_fast), " of the throughput of batch ", last.batch,
+                   " in × ", significant(peak), " of its memory (", last.peak_source, ")");
+    out.numbers = {number("throughput_ratio", as_fast), number("memory_ratio", exactly(peak))};
     out.records = hashes({point, &last});
     if (passes == true) break;
   }

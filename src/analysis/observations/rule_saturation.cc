@@ -29,7 +29,7 @@ const SweepPoint* half_of(const Sweep& sweep, const SweepPoint& last) {
 
 // g: doublings of throughput for the last doubling of the batch.
 Ranged gain(const SweepPoint& half, const SweepPoint& last) {
-  const Quotient q = quotient(ranged(last.throughput()), ranged(half.throughput()));
+  const Ranged q = speed(last, half);
   const double doublings = std::log2(static_cast<double>(last.batch) / static_cast<double>(half.batch));
   const auto log = [&](std::optional<double> v) { return v ? std::optional(std::log2(*v) / doublings) : std::nullopt; };
   return {log(q.value), log(q.low), log(q.high)};

@@ -16,10 +16,9 @@ constexpr double kFastLink = 1e10;  // bits per second, at least
 
 // E = X(n) / (n X(1)).
 Ranged efficiency(const ScalingPoint& point) {
-  const Quotient q = quotient(point.all, point.one);
   const auto n = static_cast<double>(point.workers);
   const auto part = [&](std::optional<double> v) { return v ? std::optional(*v / n) : std::nullopt; };
-  return {part(q.value), part(q.low), part(q.high)};
+  return {part(point.speedup.value), part(point.speedup.low), part(point.speedup.high)};
 }
 
 Case scaling_case(const ScalingPoint& point) {
@@ -67,8 +66,7 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
                           .batch = all->batch,
                           .fast_link = fast,
                           .emulated = rate > 0,
-                          .one = ranged(one->throughput()),
-                          .all = ranged(all->throughput()),
+                          .speedup = speed(*all, *one),
                           .records = hashes({one, all})});
   }
   return points;

@@ -29,6 +29,7 @@ struct Series {
   int64_t launches = 1, steps = 120;
   double noise = 0.002;
   double drift = 0;  // of step times from begin to end of a launch: up in the first, down in the second, and so on
+  std::vector<double> rounds = {};  // of a launch each, a minute apart: their step times over what they are without
   std::string effort = "quick";
   std::optional<double> machine_use = {};  // busy share of the processors
   double peak = 1.2e12;                    // FLOP/s, of instructions
@@ -46,6 +47,13 @@ inline void let_drift(Launch& launch, double drift) {
                : static_cast<int64_t>(static_cast<double>(step) * (1 + drift * (static_cast<double>(i) / steps - 0.5)));
     launch.steps[i].completed_ns = now;
   }
+}
+
+inline void put_in_round(Launch& launch, const std::vector<double>& rounds) {
+  const auto round = static_cast<size_t>(launch.info.number - 1);
+  launch.info.start = cat("2026-01-31T12:0", round, ":01Z");
+  for (StepRow& row : launch.steps)
+    row.completed_ns = static_cast<int64_t>(static_cast<double>(row.completed_ns) * rounds.at(round));
 }
 
 inline Record record_of(const Series& s, int64_t batch, double throughput) {
@@ -74,6 +82,7 @@ inline Record record_of(const Series& s, int64_t batch, double throughput) {
   double drift = s.drift;
   for (Launch& launch : record.launches) {
     if (drift != 0) let_drift(launch, std::exchange(drift, -drift));
+    if (!s.rounds.empty()) put_in_round(launch, s.rounds);
     launch.info.batch_seen = batch;
     for (StepRow& row : launch.steps) row.units = static_cast<double>(batch);
     if (s.machine_use) launch.info.host["use"]["util_machine"] = *s.machine_use;

@@ -115,6 +115,8 @@ const SweepPoint* fastest(const Sweep& sweep) {
   return found == points.end() ? nullptr : *found;
 }
 
+Ranged speed(const SweepPoint& a, const SweepPoint& b) { return ranged(speed_ratio(a.cell, b.cell)); }
+
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {
   std::vector<std::string> out;
   for (const SweepPoint* point : points) out.push_back(point->cell.record_hash);

@@ -24,6 +24,7 @@ double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's 
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
 const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
+Ranged speed(const SweepPoint& a, const SweepPoint& b);  // X_a / X_b, by their launches (analysis/cell.h)
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.
 std::string stack(const Sweep& sweep);
@@ -55,7 +56,7 @@ struct ScalingPoint {
   std::string what;  // "resnet50 pytorch fp32, batch 8"
   int64_t workers = 2, batch = 0;
   bool fast_link = false, emulated = false;
-  Ranged one, all;  // X(1), X(n)
+  Ranged speedup;  // X(n) / X(1)
   std::vector<std::string> records;
 };
 // Of the scope's sweeps of several workers that exchange as usual, against one worker with their batch and as many

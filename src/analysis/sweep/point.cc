@@ -177,7 +177,10 @@ void bound(SweepPoint& point, const RunView& run) {
     x = {.value = bounds->value, .low = bounds->low, .high = bounds->high, .reason = {}};
     const CellThroughput quiet = cell_throughput(run, Basis::undisturbed);
     if (quiet.combined) point.launch_cv = quiet.combined->launch_cv;
+    take_launches(point.cell, run, Basis::undisturbed);
   } else {
+    point.cell.launch_rates.clear();  // each as slow as other work let it be
+    point.cell.launch_starts.clear();
     x.low = std::min(x.low.value_or(bounds->low), bounds->low);
     x.high = std::max(x.high.value_or(bounds->high), bounds->high);
   }
