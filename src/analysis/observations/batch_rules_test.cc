@@ -151,6 +151,8 @@ TEST(DeviceUse, NearOneEverywhereDecidesNothing) {
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
   EXPECT_FALSE(o.cases[0].passes);
   EXPECT_THAT(o.cases[0].said, HasSubstr("near 1 everywhere"));
+  EXPECT_EQ(with_use({kNearOne, kNearOne, kNearOne, kFallsOff, kFallsOff})[4].verdict, RuleVerdict::fails)
+      << "no want of evidence where others decide";
 }
 
 TEST(DeviceUse, RecurrentModelsAloneDoNotShowThatTheDeviceFills) {

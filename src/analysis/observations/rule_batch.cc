@@ -98,6 +98,7 @@ Observation throughput_rises(const Scope& scope) {
 
 Observation batches_fill_device(const Scope& scope) {
   Observation o = begun(4, scope);
+  std::vector<Case> telling;  // where there is room to rise
   for (const Sweep* sweep : scope.sweeps) {
     const auto points = with(*sweep, &SweepPoint::compute_utilization);
     if (points.size() < kLeastBatches) continue;
@@ -107,19 +108,21 @@ Observation batches_fill_device(const Scope& scope) {
     if (full) {
       each.passes = std::nullopt;
       each.said += "; near 1 everywhere, which decides nothing";
+    } else {
+      telling.push_back(each);
     }
     o.cases.push_back(std::move(each));
   }
   const std::vector<Case> others = filled(scope);
   const Tally n = tally(others);
-  o.verdict = by_cases(o.cases);
+  o.verdict = by_cases(telling);
   const bool open = n.decided() == 0 || n.mostly_undecided();
   if (o.verdict == RuleVerdict::holds || o.verdict == RuleVerdict::mostly)
     o.verdict = open ? RuleVerdict::inconclusive : 2 * n.passes > n.decided() ? o.verdict : RuleVerdict::fails;
   o.effect = cat(how_many(o, "device utilization rises with the batch"),
                  "; at the largest batch it is 90 % or more for ", text(n), " of the models that are not recurrent");
   suggest_sweeps(o, scope, &SweepPoint::compute_utilization, {Pass::kClean, Pass::kTrace});
-  if (by_cases(o.cases) != RuleVerdict::inconclusive && open) {
+  if (by_cases(telling) != RuleVerdict::inconclusive && open) {
     o.missing = "traces of models that are not recurrent at their largest batch";
     o.command = command(fresh(scope, ModelKind::other, 2, {Pass::kClean, Pass::kTrace}));
   }
