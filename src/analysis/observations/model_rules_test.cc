@@ -110,6 +110,26 @@ TEST_P(RecurrentUse, IsInconclusiveWhereIntervalsReachTheBound) {
   EXPECT_EQ(kinds({0.55, 0.55}, {0.8, 0.9, 1.0}, 0.3)[GetParam()].verdict, RuleVerdict::inconclusive);
 }
 
+TEST(RecurrentUse, OneSeriesWithoutAnIntervalDoesNotLeaveTheMedianWithout) {
+  Results results = kinds({0.1, 0.12}, {0.5, 0.6});
+  const auto verdict = [&](std::optional<double> spread) {
+    std::vector<Sweep> sweeps = results.sweeps();
+    for (Sweep& sweep : sweeps)
+      if (sweep.workload.model == "llama")
+        for (SweepPoint& point : sweep.points) {
+          point.flop_active = {.value = 0.55, .low = {}, .high = {}, .reason = ""};
+          if (spread) point.flop_active.low = point.flop_active.high = 0.55;
+        }
+    const std::vector<Observation> all = observe(sweeps, sample::networks());
+    return *std::ranges::find(all, 7, &Observation::number);
+  };
+  results.add({.model = "llama", .batches = {4}, .throughput = {10}, .u = {0.5}, .f = {0.5}});
+  EXPECT_EQ(verdict(0).verdict, RuleVerdict::holds);
+  EXPECT_THAT(verdict(0).cases[0].said, HasSubstr("of 3 other series"));
+  EXPECT_EQ(verdict({}).verdict, RuleVerdict::holds);
+  EXPECT_THAT(verdict({}).cases[0].said, HasSubstr("of 2 other series"));
+}
+
 TEST(RecurrentKinds, GruIsRecurrentButNoLstm) {
   Results results = kinds({0.4, 0.5}, {0.8, 0.9, 1.0});
   for (Record& record : results.records())

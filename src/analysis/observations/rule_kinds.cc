@@ -71,6 +71,15 @@ size_t models_of(const std::vector<Best>& all) {
   return models(sweeps);
 }
 
+// Those whose number has an interval, where they are of models enough: one that has none would leave the median
+// without.
+std::vector<Best> bounded_where_enough(const std::vector<Best>& all, Measured SweepPoint::*value) {
+  std::vector<Best> bounded;
+  for (const Best& each : all)
+    if ((each.point->*value).low && (each.point->*value).high) bounded.push_back(each);
+  return models_of(bounded) >= kLeastOthers ? bounded : all;
+}
+
 void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t these, size_t others) {
   const bool lacks_these = these < 2;
   o.missing = lacks_these || others < kLeastOthers ? cat("traced series of at least two ", kind.models,
@@ -105,9 +114,10 @@ Observation use_less(const Scope& scope, const Kind& kind) {
     these = std::max(these, home.these.size());
     others = std::max(others, models_of(home.others));
     if (models_of(home.others) < kLeastOthers) continue;
-    const Ranged rest = median_of_series(home.others, kind.value);
+    const std::vector<Best> beside = bounded_where_enough(home.others, kind.value);
+    const Ranged rest = median_of_series(beside, kind.value);
     for (const Best& each : home.these) {
-      o.cases.push_back(kind_case(each, rest, home.others.size(), kind));
+      o.cases.push_back(kind_case(each, rest, beside.size(), kind));
       if (each.sweep->card.domain == "speech recognition")
         speech = cat("; ", each.sweep->card.title, ": ", text(ranged(quotient(ranged(each.point->*kind.value), rest))));
     }
