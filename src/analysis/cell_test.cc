@@ -245,6 +245,34 @@ TEST(Gates, WithholdUtilizationAboveTheRoof) {
   EXPECT_TRUE(cell["flop_rate"].value);
 }
 
+// One arithmetic kernel of each type, whose median was so many times as high afterwards.
+Json peaks_that_moved(double fp32, double fp64) {
+  const auto kernels = [](double single, double twice) {
+    const auto row = [](const char* type, double median) {
+      return Json{{"kernel", "fma256"}, {"type", type}, {"all_threads", {{"median", median}}}};
+    };
+    return Json{{"kernels", {row("fp32", single), row("fp64", twice)}}};
+  };
+  return {{"isa", {{"fp32", 1.2e12}, {"fp64", 0.6e12}}},
+          {"drift", std::max(std::abs(fp32 - 1), std::abs(fp64 - 1))},
+          {"before", kernels(1.2e12, 0.6e12)},
+          {"after", kernels(1.2e12 * fp32, 0.6e12 * fp64)}};
+}
+
+TEST(Gates, DriftOfAnotherMathTypeWithholdsNothing) {
+  const auto judged = [](const Json& peaks) {
+    Record record = sample_record();
+    record.run.peaks = peaks;
+    return summarize(record).judgement;
+  };
+  EXPECT_FALSE(judged(peaks_that_moved(1.01, 2)).utilization_withheld);
+  EXPECT_THAT(judged(peaks_that_moved(1.01, 2)).flags, Not(Contains("peaks-drift")));
+  EXPECT_THAT(judged(peaks_that_moved(1.05, 1)).flags, Contains("peaks-drift"));
+  EXPECT_THAT(judged(peaks_that_moved(0.8, 1)).utilization_withheld.value_or(""), HasSubstr("drifted by 20"));
+  EXPECT_THAT(judged({{"drift", 0.2}}).utilization_withheld.value_or(""), HasSubstr("drifted by 20"))
+      << "a record that does not say which";
+}
+
 TEST(Gates, AnInterruptedRunKeepsItsNumber) {
   Record record = sample_record();
   record.run.outcome = {.kind = OutcomeKind::interrupted, .reason = "SIGINT"};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "analysis/metric_parts.h"
 #include "analysis/metrics.h"
 #include "analysis/throughput.h"
 #include "base/json.h"
@@ -133,7 +134,7 @@ std::vector<std::string> phase_flags(const RunView& run) {
 
 // Gates peaks drift and over roof.
 void judge_utilization(const RunView& run, Judgement& judgement) {
-  const double drift = std::abs(maybe<double>(run.record->run.peaks, "drift").value_or(0));
+  const double drift = peaks_drift(run.record->run.peaks, run.workload().precision.text());
   if (drift > kDriftFlagged) judgement.flags.push_back("peaks-drift");
   if (drift > kDriftRefused)
     judgement.utilization_withheld = cat("the measured peaks drifted by ", format_percent(drift), " during the run");

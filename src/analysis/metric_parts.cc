@@ -1,5 +1,7 @@
 #include "analysis/metric_parts.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/json.h"
@@ -7,6 +9,33 @@
 #include "stats/summary.h"
 
 namespace tbd {
+namespace {
+
+// Medians of all threads by kernel, of this math type.
+std::map<std::string, double> medians_of(const Json& measured, std::string_view type) {
+  std::map<std::string, double> out;
+  if (!measured.is_object()) return out;
+  for (const Json& row : maybe<Json>(measured, "kernels").value_or(Json::array())) {
+    const std::optional<Json> all = maybe<Json>(row, "all_threads");
+    const std::optional<double> median = all && all->is_object() ? maybe<double>(*all, "median") : std::nullopt;
+    if (median && *median > 0 && maybe<std::string>(row, "type") == type)
+      out[maybe<std::string>(row, "kernel").value_or("")] = *median;
+  }
+  return out;
+}
+
+}  // namespace
+
+double peaks_drift(const Json& peaks, std::string_view type) {
+  if (!peaks.is_object()) return 0;
+  const auto at = [&](const char* moment) { return maybe<Json>(peaks, moment).value_or(Json()); };
+  const std::map<std::string, double> before = medians_of(at("before"), type), after = medians_of(at("after"), type);
+  std::optional<double> largest;
+  for (const auto& [kernel, median] : before)
+    if (const auto later = after.find(kernel); later != after.end())
+      largest = std::max(largest.value_or(0), std::abs(later->second / median - 1));
+  return largest.value_or(std::abs(maybe<double>(peaks, "drift").value_or(0)));
+}
 
 Measured not_measured() { return absent("no step was measured after warming up"); }
 

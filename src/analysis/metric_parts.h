@@ -19,6 +19,10 @@ inline bool on_gpu(const MeasuredWorkload& workload) { return workload.device !=
 // launch.json's gpu.use, what the driver said of the GPU over the steps; nullptr where there is none.
 const Json* gpu_use_of(const LaunchInfo& info);
 
+// |after / before - 1| of the peaks of a record: the largest of the arithmetic kernels of this math type ("fp32"), or
+// of all arithmetic where they name none that was measured both times. What another type did says nothing of this one.
+double peaks_drift(const Json& peaks, std::string_view type);
+
 // Facts for the `inputs` of metrics.
 std::string launch_file(const LaunchView& launch, std::string_view name);  // "launches/clean-1/steps.csv"
 void add_totals(const RunView& run, Facts& facts);                         // steps, and the sum of their times

@@ -31,7 +31,8 @@ void add_recorded(std::string_view flag, const RunView& run, Facts& facts) {
   const bool told = std::ranges::count(info.flags, flag) > 0;
   facts.push_back({"set by the runner", told, "", "run.json: flags"});
   if (flag == "peaks-drift")
-    facts.push_back({"drift", tbd::cell(maybe<double>(info.peaks, "drift")), "", "run.json: peaks.drift"});
+    facts.push_back({"drift", peaks_drift(info.peaks, info.workload.precision.text()), "",
+                     "run.json: peaks.before and peaks.after, kernels of the precision"});
   if (flag == "unpinned") facts.push_back({"unpinned", info.workload.unpinned, "", "run.json: workload.unpinned"});
   for (const Axis& axis : axes())
     if (flag == "tuned" && (axis.setting || axis.name == "mode"))

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "analysis/cell.h"
+#include "analysis/metric_parts.h"
 #include "analysis/verify/raw.h"
 #include "base/text.h"
 
@@ -73,7 +74,7 @@ void check_marks(const Bench& bench) {
   flags.expect("disturbed-other-work", metric_exceeds(bench, "foreign_share", 0.05));
   flags.expect("over-roof", metric_exceeds(bench, "mfu", 1.02));
   flags.expect("roof-beaten", metric_exceeds(bench, "gemm_share", 1));
-  flags.expect("peaks-drift", std::abs(maybe<double>(part(bench.raw.run, "peaks"), "drift").value_or(0)) > 0.03);
+  flags.expect("peaks-drift", peaks_drift(part(bench.raw.run, "peaks"), bench.run.workload().precision.text()) > 0.03);
   flags.expect("unpinned", maybe<bool>(part(bench.raw.run, "workload"), "unpinned").value_or(false));
   bool cut = false, is_short = false, one = false;
   for (const RawLaunch& launch : bench.raw.launches)
