@@ -6,6 +6,7 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kFewest = 4;
+constexpr int64_t kFewestAlone = 6;  // of one window in the place of several: of two steps there is no interval
 
 TraceWindows wanted(Effort effort) {
   switch (effort) {
@@ -24,8 +25,10 @@ TraceWindows wanted(Effort effort) {
 TraceWindows trace_windows(Series step_times, Effort effort, double limit_seconds) {
   TraceWindows windows = wanted(effort);
   if (step_times.empty() || limit_seconds <= 0) return windows;
-  const auto fit = static_cast<int64_t>(limit_seconds / (2 * static_cast<double>(windows.count) * median(step_times)));
-  windows.steps = std::clamp(fit, kFewest, windows.steps);
+  const auto fit = static_cast<int64_t>(limit_seconds / (2 * median(step_times)));  // steps of all windows
+  windows.count = std::clamp(fit / kFewest, int64_t{1}, windows.count);
+  const int64_t fewest = windows.count == 1 && wanted(effort).count > 1 ? kFewestAlone : kFewest;
+  windows.steps = std::clamp(fit / windows.count, fewest, windows.steps);
   return windows;
 }
 

@@ -9,7 +9,8 @@ struct TraceWindows {
   int64_t count = 1;  // of windows
   int64_t steps = 4;  // in each, and between them; the first and the last of each are not looked at
 };
-// For these step times in seconds and a limit for all windows with what is between them; at least 4 steps a window.
+// For these step times in seconds and a limit for all windows with what is between them: as many windows as fit with 4
+// steps each, then as many steps as fit. One window of 6 steps at least, whatever the limit; smoke has one of 4.
 TraceWindows trace_windows(Series step_times, Effort effort, double limit_seconds);
 
 // Whether enough untraced steps have gone before the first window: steady (docs/statistics.md), and as many as a window

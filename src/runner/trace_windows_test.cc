@@ -16,8 +16,11 @@ std::vector<double> steady(size_t steps, double seconds) {
 TEST(TraceWindows, FitTheLimit) {
   EXPECT_EQ(trace_windows(steady(20, 0.1), Effort::quick, 180).steps, 12);
   EXPECT_EQ(trace_windows(steady(20, 4), Effort::quick, 180).steps, 7) << "6 times 7 of 4 s are 168 s";
-  EXPECT_EQ(trace_windows(steady(20, 60), Effort::quick, 180).steps, 4) << "two of them are looked at";
-  EXPECT_EQ(trace_windows(steady(20, 60), Effort::quick, 180).count, 3);
+  EXPECT_EQ(trace_windows(steady(20, 10), Effort::quick, 180).count, 2) << "three would take 240 s";
+  EXPECT_EQ(trace_windows(steady(20, 10), Effort::quick, 180).steps, 4);
+  EXPECT_EQ(trace_windows(steady(20, 60), Effort::quick, 180).steps, 6) << "four of them are looked at";
+  EXPECT_EQ(trace_windows(steady(20, 60), Effort::quick, 180).count, 1);
+  EXPECT_EQ(trace_windows(steady(20, 60), Effort::smoke, 180).steps, 4);
   EXPECT_EQ(trace_windows({}, Effort::publish, 900).steps, 22);
 }
 
